@@ -1,0 +1,35 @@
+// Builds src/ into dist/ with tsc. With --if-stale, only when the sources differ from those of the last build.
+import { createHash } from 'node:crypto';
+import { existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { root, run } from './run.mjs';
+
+const dist = join(root, 'dist');
+const stamp = join(root, '.cache/build-stamp');
+
+function fingerprint() {
+  const hash = createHash('sha256');
+  const sources = globSync('src/**/*.ts', { cwd: root }).filter((file) => !/\.(test|test-d|examples)\.ts$/.test(file));
+  for (const file of [...sources.sort(), 'tsconfig.json', 'tsconfig.build.json', 'package-lock.json']) {
+    hash
+      .update(`${file}\0`)
+      .update(readFileSync(join(root, file)))
+      .update('\0');
+  }
+  return hash.digest('hex');
+}
+
+const wanted = fingerprint();
+const isFresh = existsSync(dist) && existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted;
+if (!(isFresh && process.argv.includes('--if-stale'))) {
+  rmSync(stamp, { force: true });
+  rmSync(dist, { recursive: true, force: true });
+  const { ok, output } = await run('tsc', ['-p', 'tsconfig.build.json']);
+  if (ok) {
+    mkdirSync(join(root, '.cache'), { recursive: true });
+    writeFileSync(stamp, wanted);
+  } else {
+    console.error(output);
+    process.exitCode = 1;
+  }
+}

@@ -1,0 +1,25 @@
+// What the scripts share: where the repository is, how a command is run, how its time is told.
+import { spawn } from 'node:child_process';
+import { dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** The repository's folder. */
+export const root = dirname(dirname(fileURLToPath(import.meta.url)));
+
+/** Runs a command in the repository and keeps what it prints.
+ * @type {(command: string, args: readonly string[], options?: { readonly timeoutMs?: number }) => Promise<{ readonly ok: boolean, readonly output: string, readonly seconds: string }>} */
+export function run(command, args, { timeoutMs = 0 } = {}) {
+  const startedAt = performance.now();
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'], timeout: timeoutMs });
+    let output = '';
+    const keep = (/** @type {Buffer} */ chunk) => (output += chunk.toString());
+    child.stdout.on('data', keep);
+    child.stderr.on('data', keep);
+    child.on('error', reject);
+    child.on('close', (code, signal) => {
+      if (signal !== null) output += `\nEnded by ${signal}.\n`;
+      resolve({ ok: code === 0, output, seconds: `${((performance.now() - startedAt) / 1000).toFixed(1)} s` });
+    });
+  });
+}

@@ -1,0 +1,15 @@
+import { defineConfig } from 'vitest/config';
+import { closingLine } from './scripts/closing-line.mjs';
+
+const slow = '**/*.slow.test.ts';
+
+// `vitest run` leaves the slow tests out; `vitest run --mode slow` runs only them.
+export default defineConfig(({ mode }) => ({
+  test: {
+    include: mode === 'slow' ? ['src/**/*.slow.test.ts', 'tests/**/*.slow.test.ts'] : ['src/**/*.test.ts', 'tests/**/*.test.ts'],
+    exclude: mode === 'slow' ? [] : [slow],
+    passWithNoTests: mode === 'slow',
+    testTimeout: mode === 'slow' ? 300_000 : 10_000,
+    reporters: ['default', closingLine],
+  },
+}));
