@@ -1,0 +1,146 @@
+import fc from 'fast-check';
+import { expect, test, vi } from 'vitest';
+import { AppendOnlyList } from './append-only-list.ts';
+
+test('an empty list has no items', () => {
+  const list = AppendOnlyList.empty<number>();
+  expect([list.length, list.isEmpty, list.last, list.at(0), list.at(-1)]).toEqual([0, true, undefined, undefined, undefined]);
+  expect([...list]).toEqual([]);
+});
+
+test('items are found from the front and from the end', () => {
+  const list = AppendOnlyList.from(['a', 'b', 'c']);
+  expect([list.at(0), list.at(2), list.at(3), list.at(-1), list.at(-3), list.at(-4)]).toEqual(['a', 'c', undefined, 'c', 'a', undefined]);
+  expect(list.last).toBe('c');
+});
+
+test('A1: an older version does not see what was appended to it, nor does its running iterator', () => {
+  const old = AppendOnlyList.from([1, 2]);
+  const iterator = old[Symbol.iterator]();
+  iterator.next();
+  const longer = old.append(3);
+  expect([...iterator]).toEqual([2]);
+  expect([old.length, old.at(2), old.last]).toEqual([2, undefined, 2]);
+  expect([...longer]).toEqual([1, 2, 3]);
+});
+
+test('A1: the source array may change afterwards', () => {
+  const source = [1];
+  const list = AppendOnlyList.from(source);
+  source[0] = 9;
+  expect(list.toArray()).toEqual([1]);
+});
+
+test('A2: two appends to one version make two branches', () => {
+  const trunk = AppendOnlyList.from([1]);
+  const left = trunk.append(2);
+  const right = trunk.append(3);
+  expect([left.append(4).toArray(), right.append(5).toArray()]).toEqual([
+    [1, 2, 4],
+    [1, 3, 5],
+  ]);
+});
+
+test('A2: a shared empty list keeps nothing of what was appended to it', () => {
+  const copies = vi.spyOn(Array.prototype, 'slice');
+  try {
+    const shared = AppendOnlyList.empty<number>();
+    const lists = [shared.append(1), shared.append(2), shared.appendAll([3])];
+    expect(copies).toHaveBeenCalledTimes(0);
+    copies.mockRestore();
+    expect(lists.map((list) => list.append(9).toArray())).toEqual([
+      [1, 9],
+      [2, 9],
+      [3, 9],
+    ]);
+  } finally {
+    copies.mockRestore();
+  }
+});
+
+test('A3: 5,000 appends copy nothing, and a branch copies once', () => {
+  const copies = vi.spyOn(Array.prototype, 'slice');
+  try {
+    let list = AppendOnlyList.empty<number>();
+    const versions = [list];
+    for (let index = 0; index < 5_000; index += 1) versions.push((list = list.append(index)));
+    expect(copies).toHaveBeenCalledTimes(0);
+    let branch = versions[2_500] ?? list;
+    for (let index = 0; index < 100; index += 1) branch = branch.append(-index);
+    expect(copies).toHaveBeenCalledTimes(1);
+    expect([list.length, branch.length]).toEqual([5_000, 2_600]);
+  } finally {
+    copies.mockRestore();
+  }
+});
+
+test('A4: a source that throws midway leaves the list as it was', () => {
+  const list = AppendOnlyList.from([1]);
+  function* broken(): Generator<number> {
+    yield 2;
+    throw new Error('no more');
+  }
+  expect(() => list.appendAll(broken())).toThrow('no more');
+  expect(list.append(3).toArray()).toEqual([1, 3]);
+});
+
+test('A4: a source that appends to the same list does not mix with it', () => {
+  const list = AppendOnlyList.from([1]);
+  let inner = list;
+  function* meddler(): Generator<number> {
+    yield 2;
+    inner = list.append(99);
+    yield 3;
+  }
+  const outer = list.appendAll(meddler());
+  expect([outer.toArray(), inner.toArray()]).toEqual([
+    [1, 2, 3],
+    [1, 99],
+  ]);
+  expect(list.appendAll(list).toArray()).toEqual([1, 1]);
+});
+
+test('A5: the array is made once per version, and frozen', () => {
+  const list = AppendOnlyList.from([1, 2]);
+  expect(list.toArray()).toBe(list.toArray());
+  expect(Object.isFrozen(list.toArray())).toBe(true);
+  expect(list.append(3).toArray()).toEqual([1, 2, 3]);
+});
+
+test('appending nothing and copying a list give the same list', () => {
+  const list = AppendOnlyList.from([1]);
+  expect(list.appendAll([])).toBe(list);
+  expect(AppendOnlyList.from(list)).toBe(list);
+});
+
+test('a very long list can be appended at once', () => {
+  const many = Array.from({ length: 300_000 }, (_, index) => index);
+  expect(AppendOnlyList.from([-1]).appendAll(many).length).toBe(300_001);
+});
+
+test('any tree of branches behaves as plain arrays would (A1, A2)', () => {
+  const growth = fc.record({
+    parent: fc.nat(),
+    items: fc.array(fc.integer(), { maxLength: 4 }),
+    oneByOne: fc.boolean(),
+    look: fc.boolean(),
+  });
+  fc.assert(
+    fc.property(fc.array(growth, { maxLength: 60 }), (plan) => {
+      const lists = [AppendOnlyList.empty<number>()];
+      const arrays: number[][] = [[]];
+      for (const { parent, items, oneByOne, look } of plan) {
+        const list = lists[parent % lists.length] ?? AppendOnlyList.empty<number>();
+        const array = arrays[parent % arrays.length] ?? [];
+        if (look) list.toArray();
+        lists.push(oneByOne ? items.reduce((grown, item) => grown.append(item), list) : list.appendAll(items));
+        arrays.push([...array, ...items]);
+      }
+      expect(lists.map((list) => [...list])).toEqual(arrays);
+      expect(lists.map((list) => list.toArray())).toEqual(arrays);
+      expect(lists.map((list) => [list.length, list.isEmpty, list.last, list.at(1)])).toEqual(
+        arrays.map((array) => [array.length, array.length === 0, array.at(-1), array.at(1)]),
+      );
+    }),
+  );
+});

@@ -1,0 +1,82 @@
+// The append-only list
+// Owns:     one backing array, shared by all versions that grew out of each other.
+// Does not: change or remove items, or freeze the items themselves.
+// A1. A list never changes: what it answered once it answers always, whatever is appended to it or to its relatives.
+// A2. Appending writes in place only when this list's end is the end of the backing array; otherwise it copies first.
+//     An empty list always starts a new array, so that a shared empty list keeps nothing alive.
+// A3. So a chain of appends copies nothing, and each branch off the chain copies once.
+// A4. Items to append are read to their end before anything is written: a source that throws, or that appends to this very list, does no harm.
+// A5. `toArray` is made once per version and frozen.
+
+/** A list that is immutable to its readers and cheap to extend. */
+export class AppendOnlyList<Item> implements Iterable<Item> {
+  readonly length: number;
+  readonly #backing: Item[];
+  #array: readonly Item[] | undefined;
+
+  private constructor(backing: Item[], length: number) {
+    this.#backing = backing;
+    this.length = length;
+  }
+
+  /** A list without items. */
+  static empty<Item>(): AppendOnlyList<Item> {
+    return new AppendOnlyList<Item>([], 0);
+  }
+
+  /** A list of the given items; the source is copied. */
+  static from<Item>(items: Iterable<Item>): AppendOnlyList<Item> {
+    if (items instanceof AppendOnlyList) return items as AppendOnlyList<Item>; // Holds: an iterable of Item that is a list is a list of Item.
+    const backing = [...items];
+    return new AppendOnlyList(backing, backing.length);
+  }
+
+  get isEmpty(): boolean {
+    return this.length === 0;
+  }
+
+  get last(): Item | undefined {
+    return this.at(-1);
+  }
+
+  /** The item at `index`; negative counts from the end. */
+  at(index: number): Item | undefined {
+    const position = index < 0 ? this.length + index : index;
+    return position < this.length ? this.#backing[position] : undefined;
+  }
+
+  /** The list with one more item. */
+  append(item: Item): AppendOnlyList<Item> {
+    const backing = this.#extendable();
+    backing.push(item);
+    return new AppendOnlyList(backing, backing.length);
+  }
+
+  /** The list with all the items behind it; the same list when there are none. */
+  appendAll(items: Iterable<Item>): AppendOnlyList<Item> {
+    const added: readonly Item[] = [...items];
+    if (added.length === 0) return this;
+    const backing = this.#extendable();
+    // Not push(...added): a long spread overflows the stack.
+    for (const item of added) backing.push(item);
+    return new AppendOnlyList(backing, backing.length);
+  }
+
+  /** The items as a frozen array. */
+  toArray(): readonly Item[] {
+    this.#array ??= Object.freeze(this.#backing.slice(0, this.length));
+    return this.#array;
+  }
+
+  *[Symbol.iterator](): IterableIterator<Item> {
+    for (let index = 0; index < this.length; index += 1) {
+      // Holds: the backing array is never shorter than a list on it.
+      yield this.#backing[index] as Item;
+    }
+  }
+
+  #extendable(): Item[] {
+    if (this.length === 0) return [];
+    return this.#backing.length === this.length ? this.#backing : this.#backing.slice(0, this.length);
+  }
+}

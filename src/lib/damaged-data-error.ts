@@ -1,0 +1,13 @@
+import { SteplineError } from './stepline-error.ts';
+
+/** Stored or received data does not have the form it must have. `path` says where, the message says what was expected. */
+export class DamagedDataError extends SteplineError {
+  override readonly name = 'DamagedDataError';
+  readonly code = 'damaged-data';
+  readonly path: string;
+
+  constructor(path: string, problem: string, cause?: unknown) {
+    super(`Damaged data at ${path === '' ? 'the top level' : path}: ${problem}.`, cause);
+    this.path = path;
+  }
+}

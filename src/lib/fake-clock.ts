@@ -1,0 +1,68 @@
+import type { Clock } from './clock.ts';
+
+/** A clock that moves only when told to. Timers that fall due fire in the order of their time, then of their making. */
+export interface FakeClock extends Clock {
+  /** Moves time on and fires due timers; promises that they settle run before this resolves. */
+  readonly advance: (ms: number) => Promise<void>;
+  /** Moves time on without letting anything else run; timers that fall due fire synchronously. */
+  readonly skip: (ms: number) => void;
+  /** How many timers are waiting; 0 after a run shows that nothing was left behind. */
+  readonly pendingTimers: () => number;
+}
+
+interface Timer {
+  readonly dueAt: number;
+  readonly order: number;
+  readonly call: () => void;
+}
+
+// A macrotask lets every microtask that is already queued run first, however deep the chain.
+const settle = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 0));
+
+/** Makes a fake clock. @default startAt 2026-01-01T00:00:00Z */
+export function createFakeClock(startAt: number = Date.UTC(2026, 0, 1)): FakeClock {
+  const timers = new Set<Timer>();
+  let elapsed = 0;
+  let made = 0;
+
+  const nextDue = (limit: number): Timer | undefined => {
+    let next: Timer | undefined;
+    for (const timer of timers) {
+      if (timer.dueAt > limit) continue;
+      if (next === undefined || timer.dueAt < next.dueAt || (timer.dueAt === next.dueAt && timer.order < next.order)) next = timer;
+    }
+    return next;
+  };
+  const fire = (timer: Timer): void => {
+    timers.delete(timer);
+    elapsed = Math.max(elapsed, timer.dueAt);
+    timer.call();
+  };
+
+  return {
+    now: () => startAt + elapsed,
+    monotonic: () => elapsed,
+    schedule: (afterMs, call) => {
+      const timer: Timer = { dueAt: elapsed + Math.max(0, afterMs), order: (made += 1), call };
+      timers.add(timer);
+      return () => {
+        timers.delete(timer);
+      };
+    },
+    advance: async (ms) => {
+      const target = elapsed + ms;
+      await settle();
+      for (let due = nextDue(target); due !== undefined; due = nextDue(target)) {
+        fire(due);
+        await settle();
+      }
+      elapsed = Math.max(elapsed, target);
+    },
+    skip: (ms) => {
+      const target = elapsed + ms;
+      for (let due = nextDue(target); due !== undefined; due = nextDue(target)) fire(due);
+      elapsed = Math.max(elapsed, target);
+    },
+    pendingTimers: () => timers.size,
+  };
+}

@@ -1,0 +1,18 @@
+/** What JSON can hold, and nothing else. */
+export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
+
+/** A JSON object. */
+export interface JsonObject {
+  readonly [key: string]: Json;
+}
+
+/** True for objects that are not arrays; their fields are still unknown. */
+export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Sets an own field whatever its name; plain assignment of `__proto__` would change the prototype instead. */
+export function setOwn<Value>(target: Record<string, Value>, key: string, value: Value): void {
+  if (key === '__proto__') Object.defineProperty(target, key, { value, enumerable: true, configurable: true, writable: true });
+  else target[key] = value;
+}

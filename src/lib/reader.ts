@@ -1,0 +1,211 @@
+// Reads data from outside, field by field; whatever is not as it must be is a DamagedDataError with its path.
+// Only own fields count, so a field that is named like a method of Object is not found by accident.
+// An optional field that is null counts as missing.
+import { toCanonical } from './canonical.ts';
+import { DamagedDataError } from './damaged-data-error.ts';
+import type { Json, JsonObject } from './json.ts';
+import { isRecord, setOwn } from './json.ts';
+import { childPath } from './json-path.ts';
+
+/** Reads one value found at `path`. */
+export type ReadValue<Value> = (value: unknown, path: string) => Value;
+
+/** Typed access to the fields of an object from outside. */
+export interface ObjectReader {
+  /** Where the object stands in the data. */
+  readonly path: string;
+  /** The object itself, unread. */
+  readonly raw: Readonly<Record<string, unknown>>;
+  has(key: string): boolean;
+  string(key: string): string;
+  optionalString(key: string): string | undefined;
+  number(key: string): number;
+  optionalNumber(key: string): number | undefined;
+  boolean(key: string): boolean;
+  optionalBoolean(key: string): boolean | undefined;
+  oneOf<Value extends string>(key: string, values: readonly Value[]): Value;
+  optionalOneOf<Value extends string>(key: string, values: readonly Value[]): Value | undefined;
+  array<Item>(key: string, read: ReadValue<Item>): readonly Item[];
+  optionalArray<Item>(key: string, read: ReadValue<Item>): readonly Item[] | undefined;
+  object(key: string): ObjectReader;
+  optionalObject(key: string): ObjectReader | undefined;
+  /** Any JSON value; here null is a value. */
+  json(key: string): Json;
+  optionalJson(key: string): Json | undefined;
+  jsonObject(key: string): JsonObject;
+  optionalJsonObject(key: string): JsonObject | undefined;
+  /** Reads a field with a reader of its own, such as a class's fromJSON. */
+  value<Value>(key: string, read: ReadValue<Value>): Value;
+  optionalValue<Value>(key: string, read: ReadValue<Value>): Value | undefined;
+  /** The fields that are not among the known ones, to be kept and written again. */
+  rest(knownKeys: readonly string[]): JsonObject;
+}
+
+// Values were bounded when they were made; here only the stack needs guarding.
+const outsideLimits = { maxDepth: 512, maxBytes: Number.POSITIVE_INFINITY };
+
+function describe(value: unknown): string {
+  if (value === undefined) return 'nothing';
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'an array';
+  return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
+}
+
+function mismatch(expected: string, value: unknown, path: string): DamagedDataError {
+  return new DamagedDataError(path, `expected ${expected}, found ${describe(value)}`);
+}
+
+function readString(value: unknown, path: string): string {
+  if (typeof value !== 'string') throw mismatch('a string', value, path);
+  return value;
+}
+
+function readNumber(value: unknown, path: string): number {
+  if (typeof value !== 'number') throw mismatch('a number', value, path);
+  if (!Number.isFinite(value)) throw new DamagedDataError(path, `expected a finite number, found ${String(value)}`);
+  return value;
+}
+
+function readBoolean(value: unknown, path: string): boolean {
+  if (typeof value !== 'boolean') throw mismatch('true or false', value, path);
+  return value;
+}
+
+function readOneOf<Value extends string>(values: readonly Value[]): ReadValue<Value> {
+  return (value, path) => {
+    const found = values.find((candidate) => candidate === value);
+    if (found !== undefined) return found;
+    const words = typeof value === 'string' ? JSON.stringify(value.slice(0, 60)) : describe(value);
+    throw new DamagedDataError(path, `expected one of ${values.map((name) => JSON.stringify(name)).join(', ')}, found ${words}`);
+  };
+}
+
+/** Reads any JSON value. */
+export function readJson(value: unknown, path: string): Json {
+  if (value === undefined) throw mismatch('a JSON value', value, path);
+  const result = toCanonical(value, outsideLimits);
+  if (result.ok) return result.value;
+  throw new DamagedDataError(path, `expected a JSON value, but ${result.path === '' ? 'it' : result.path} ${result.problem}`);
+}
+
+/** Reads a JSON object. */
+export function readJsonObject(value: unknown, path: string): JsonObject {
+  const json = isRecord(value) ? readJson(value, path) : undefined;
+  if (isRecord(json)) return json;
+  throw mismatch('an object', value, path);
+}
+
+/** Reads a list, each item by `read`. */
+export function readArray<Item>(value: unknown, path: string, read: ReadValue<Item>): readonly Item[] {
+  if (!Array.isArray(value)) throw mismatch('an array', value, path);
+  return Array.from(value, (item: unknown, index) => read(item, childPath(path, index)));
+}
+
+function readList<Item>(read: ReadValue<Item>): ReadValue<readonly Item[]> {
+  return (value, path) => readArray(value, path, read);
+}
+
+class RecordReader implements ObjectReader {
+  readonly path: string;
+  readonly raw: Readonly<Record<string, unknown>>;
+
+  constructor(raw: Readonly<Record<string, unknown>>, path: string) {
+    this.raw = raw;
+    this.path = path;
+  }
+
+  has(key: string): boolean {
+    return this.#field(key) !== undefined;
+  }
+
+  value<Value>(key: string, read: ReadValue<Value>): Value {
+    return read(this.#field(key), childPath(this.path, key));
+  }
+
+  optionalValue<Value>(key: string, read: ReadValue<Value>): Value | undefined {
+    const found = this.#field(key);
+    return found === undefined || found === null ? undefined : read(found, childPath(this.path, key));
+  }
+
+  string(key: string): string {
+    return this.value(key, readString);
+  }
+
+  optionalString(key: string): string | undefined {
+    return this.optionalValue(key, readString);
+  }
+
+  number(key: string): number {
+    return this.value(key, readNumber);
+  }
+
+  optionalNumber(key: string): number | undefined {
+    return this.optionalValue(key, readNumber);
+  }
+
+  boolean(key: string): boolean {
+    return this.value(key, readBoolean);
+  }
+
+  optionalBoolean(key: string): boolean | undefined {
+    return this.optionalValue(key, readBoolean);
+  }
+
+  oneOf<Value extends string>(key: string, values: readonly Value[]): Value {
+    return this.value(key, readOneOf(values));
+  }
+
+  optionalOneOf<Value extends string>(key: string, values: readonly Value[]): Value | undefined {
+    return this.optionalValue(key, readOneOf(values));
+  }
+
+  array<Item>(key: string, read: ReadValue<Item>): readonly Item[] {
+    return this.value(key, readList(read));
+  }
+
+  optionalArray<Item>(key: string, read: ReadValue<Item>): readonly Item[] | undefined {
+    return this.optionalValue(key, readList(read));
+  }
+
+  object(key: string): ObjectReader {
+    return this.value(key, readObject);
+  }
+
+  optionalObject(key: string): ObjectReader | undefined {
+    return this.optionalValue(key, readObject);
+  }
+
+  json(key: string): Json {
+    return this.value(key, readJson);
+  }
+
+  optionalJson(key: string): Json | undefined {
+    return this.has(key) ? this.json(key) : undefined;
+  }
+
+  jsonObject(key: string): JsonObject {
+    return this.value(key, readJsonObject);
+  }
+
+  optionalJsonObject(key: string): JsonObject | undefined {
+    return this.optionalValue(key, readJsonObject);
+  }
+
+  rest(knownKeys: readonly string[]): JsonObject {
+    const rest: Record<string, Json> = {};
+    for (const [key, value] of Object.entries(this.raw)) {
+      if (!knownKeys.includes(key) && value !== undefined) setOwn(rest, key, readJson(value, childPath(this.path, key)));
+    }
+    return rest;
+  }
+
+  #field(key: string): unknown {
+    return Object.hasOwn(this.raw, key) ? this.raw[key] : undefined;
+  }
+}
+
+/** Opens an object from outside for reading; anything but an object is refused. */
+export function readObject(value: unknown, path = ''): ObjectReader {
+  if (!isRecord(value)) throw mismatch('an object', value, path);
+  return new RecordReader(value, path);
+}
