@@ -1,0 +1,44 @@
+import type { JsonObject } from '../lib/index.ts';
+
+/** What every part may carry for the provider that made it or will read it. */
+export interface PartExtras {
+  readonly providerMetadata?: JsonObject;
+}
+
+/** Words for the reader. */
+export interface TextPart extends PartExtras {
+  readonly type: 'text';
+  readonly text: string;
+}
+
+interface Base64Data {
+  readonly data: string;
+  readonly url?: never;
+}
+
+interface Url {
+  readonly url: string;
+  readonly data?: never;
+}
+
+/** A picture, as base64 data or by its address. */
+export type ImagePart = PartExtras & { readonly type: 'image'; readonly mediaType?: string } & (Base64Data | Url);
+
+interface FileId {
+  readonly id: string;
+  readonly data?: never;
+  readonly url?: never;
+}
+
+/** A file, as base64 data, by its address, or by the id under which a provider keeps it. */
+export type FilePart = PartExtras & { readonly type: 'file'; readonly mediaType: string; readonly filename?: string } & (
+    (Base64Data & { readonly id?: never }) | (Url & { readonly id?: never }) | FileId
+  );
+
+/** What a person or a tool may show to a model. */
+export type ContentPart = TextPart | ImagePart | FilePart;
+
+/** Makes a text part. */
+export function textPart(text: string, extras: PartExtras = {}): TextPart {
+  return { type: 'text', text, ...extras };
+}

@@ -1,0 +1,17 @@
+export type { ContentPart, FilePart, ImagePart, PartExtras, TextPart } from './content-part.ts';
+export { textPart } from './content-part.ts';
+export type { MessageContent, MessageFields, MessageOptions } from './message.ts';
+export { Message } from './message.ts';
+export { MessageRole, messageRoles } from './message-role.ts';
+export { MessageStore, SectionName } from './message-store.ts';
+export type { RoleMap } from './messages.ts';
+export { Messages } from './messages.ts';
+export type { Part, ProviderPart, ReasoningPart, SourcePart, ToolCallPart, ToolResultPart } from './parts.ts';
+export { reasoningPart, toolCallPart, toolResultPart, toToolCall, toToolResult } from './parts.ts';
+export { readContentPart, readPart, readToolOutput } from './read-part.ts';
+export type { ToolCall } from './tool-call.ts';
+export type { ToolOutput, ToolResult } from './tool-result.ts';
+export { toolResultText } from './tool-result.ts';
+export type { ToolSchema } from './tool-schema.ts';
+export type { UsageCounts } from './usage.ts';
+export { Usage } from './usage.ts';

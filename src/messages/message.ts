@@ -1,0 +1,207 @@
+import type { IdSource, Json, JsonObject } from '../lib/index.ts';
+import { DamagedDataError, readObject, systemIds } from '../lib/index.ts';
+import { MessageRole, messageRoles } from './message-role.ts';
+import { textPart } from './content-part.ts';
+import type { Part } from './parts.ts';
+import { toolResultPart, toToolCall, toToolResult } from './parts.ts';
+import { readPart } from './read-part.ts';
+import type { ToolCall } from './tool-call.ts';
+import type { ToolResult } from './tool-result.ts';
+
+/** What a message says: plain words, one part, or several. */
+export type MessageContent = string | Part | readonly Part[];
+
+/** What may be said about a new message beside its content. */
+export interface MessageOptions {
+  /** @default a new id from `ids` */
+  readonly id?: string;
+  /** Where the id comes from when none is given. @default systemIds */
+  readonly ids?: IdSource;
+  /** Which of several speakers of the same role this is. */
+  readonly name?: string;
+  /** Kept with the message, never shown to a model. */
+  readonly metadata?: JsonObject;
+  /** Settings for a provider that concern this message only. */
+  readonly providerOptions?: JsonObject;
+}
+
+/** All that makes up a message. */
+export interface MessageFields {
+  readonly id: string;
+  readonly role: MessageRole;
+  readonly parts: readonly Part[];
+  readonly name?: string;
+  readonly metadata?: JsonObject;
+  readonly providerOptions?: JsonObject;
+}
+
+const noMetadata: JsonObject = Object.freeze({});
+
+function toParts(content: MessageContent): readonly Part[] {
+  if (typeof content === 'string') return [textPart(content)];
+  return 'type' in content ? [content] : content;
+}
+
+function textOf(parts: readonly Part[], type: 'text' | 'reasoning'): string {
+  return parts.flatMap((part) => (part.type === type ? [part.text] : [])).join('\n');
+}
+
+function saysNothing(part: Part): boolean {
+  return (part.type === 'text' || part.type === 'reasoning') && part.text === '';
+}
+
+/** One message of a conversation. It never changes; the `with…` methods give a changed copy with the same id. */
+export class Message {
+  readonly id: string;
+  readonly role: MessageRole;
+  readonly parts: readonly Part[];
+  readonly metadata: JsonObject;
+  declare readonly name?: string;
+  declare readonly providerOptions?: JsonObject;
+
+  constructor({ id, role, parts, name, metadata = noMetadata, providerOptions }: MessageFields) {
+    this.id = id;
+    this.role = role;
+    this.parts = Object.isFrozen(parts) ? parts : Object.freeze([...parts]);
+    this.metadata = metadata;
+    if (name !== undefined) this.name = name;
+    if (providerOptions !== undefined) this.providerOptions = providerOptions;
+  }
+
+  /** A message of any role. */
+  static of(role: MessageRole, content: MessageContent, options: MessageOptions = {}): Message {
+    const { id, ids = systemIds, ...rest } = options;
+    return new Message({ ...rest, id: id ?? ids(), role, parts: toParts(content) });
+  }
+
+  static user(content: MessageContent, options?: MessageOptions): Message {
+    return Message.of(MessageRole.User, content, options);
+  }
+
+  static assistant(content: MessageContent, options?: MessageOptions): Message {
+    return Message.of(MessageRole.Assistant, content, options);
+  }
+
+  static system(content: MessageContent, options?: MessageOptions): Message {
+    return Message.of(MessageRole.System, content, options);
+  }
+
+  static developer(content: MessageContent, options?: MessageOptions): Message {
+    return Message.of(MessageRole.Developer, content, options);
+  }
+
+  /** The answers of tools; by convention one message per call. */
+  static tool(results: ToolResult | readonly ToolResult[], options?: MessageOptions): Message {
+    const list = 'output' in results ? [results] : results;
+    return Message.of(MessageRole.Tool, list.map(toolResultPart), options);
+  }
+
+  /** Reads a message; an unknown role or part is refused. */
+  static fromJSON(value: unknown, path = 'message'): Message {
+    const reader = readObject(value, path);
+    if (reader.has('content') === reader.has('parts')) throw new DamagedDataError(path, 'expected either content or parts');
+    const name = reader.optionalString('name');
+    const metadata = reader.optionalJsonObject('metadata') ?? reader.optionalJsonObject('_metadata');
+    const providerOptions = reader.optionalJsonObject('providerOptions');
+    return new Message({
+      id: reader.string('id'),
+      role: reader.oneOf('role', messageRoles),
+      parts: reader.has('content') ? [textPart(reader.string('content'))] : reader.array('parts', readPart),
+      ...(name !== undefined && { name }),
+      ...(metadata !== undefined && { metadata }),
+      ...(providerOptions !== undefined && { providerOptions }),
+    });
+  }
+
+  /** The words, without the reasoning; '' where there are none. */
+  get text(): string {
+    return textOf(this.parts, 'text');
+  }
+
+  /** What was thought before the words; '' where nothing was. */
+  get reasoning(): string {
+    return textOf(this.parts, 'reasoning');
+  }
+
+  get toolCalls(): readonly ToolCall[] {
+    return this.parts.filter((part) => part.type === 'tool-call').map(toToolCall);
+  }
+
+  get toolResults(): readonly ToolResult[] {
+    return this.parts.filter((part) => part.type === 'tool-result').map(toToolResult);
+  }
+
+  /** True where the message says nothing and has no metadata either. */
+  get isEmpty(): boolean {
+    return this.parts.every(saysNothing) && Object.keys(this.metadata).length === 0;
+  }
+
+  isUser(): boolean {
+    return this.role === MessageRole.User;
+  }
+
+  isAssistant(): boolean {
+    return this.role === MessageRole.Assistant;
+  }
+
+  isTool(): boolean {
+    return this.role === MessageRole.Tool;
+  }
+
+  /** True for system and for developer messages: both instruct the model. */
+  isSystem(): boolean {
+    return this.role === MessageRole.System || this.role === MessageRole.Developer;
+  }
+
+  isDeveloper(): boolean {
+    return this.role === MessageRole.Developer;
+  }
+
+  /** True where the role is any of these. */
+  hasRole(...roles: readonly MessageRole[]): boolean {
+    return roles.includes(this.role);
+  }
+
+  withRole(role: MessageRole): Message {
+    return new Message({ ...this, role });
+  }
+
+  withParts(parts: readonly Part[]): Message {
+    return new Message({ ...this, parts });
+  }
+
+  /** Says other words in the place of the first ones; parts that are no text stay. */
+  withText(text: string): Message {
+    const first = this.parts.findIndex((part) => part.type === 'text');
+    const before = this.parts.slice(0, Math.max(0, first));
+    const after = this.parts.slice(Math.max(0, first)).filter((part) => part.type !== 'text');
+    return this.withParts([...before, textPart(text), ...after]);
+  }
+
+  withMetadata(key: string, value: Json): Message {
+    return new Message({ ...this, metadata: { ...this.metadata, [key]: value } });
+  }
+
+  withName(name: string): Message {
+    return new Message({ ...this, name });
+  }
+
+  withProviderOptions(providerOptions: JsonObject): Message {
+    return new Message({ ...this, providerOptions });
+  }
+
+  /** The stored form: a single plain text is `content`, anything else is `parts`. */
+  toJSON(): JsonObject {
+    const [first] = this.parts;
+    const isPlain = this.parts.length === 1 && first?.type === 'text' && first.providerMetadata === undefined;
+    return {
+      id: this.id,
+      role: this.role,
+      ...(this.name !== undefined && { name: this.name }),
+      // Holds: parts are made of JSON values only.
+      ...(isPlain ? { content: first.text } : { parts: this.parts as unknown as Json }),
+      ...(Object.keys(this.metadata).length > 0 && { metadata: this.metadata }),
+      ...(this.providerOptions !== undefined && { providerOptions: this.providerOptions }),
+    };
+  }
+}

@@ -1,0 +1,72 @@
+import type { Json } from '../lib/index.ts';
+import type { ContentPart, PartExtras } from './content-part.ts';
+import type { ToolCall } from './tool-call.ts';
+import type { ToolResult } from './tool-result.ts';
+
+/** What a model thought before it spoke. */
+export interface ReasoningPart extends PartExtras {
+  readonly type: 'reasoning';
+  readonly text: string;
+}
+
+/** A tool call inside a message. */
+export interface ToolCallPart extends PartExtras {
+  readonly type: 'tool-call';
+  readonly toolCallId: string;
+  readonly toolName: string;
+  readonly args: Json;
+  /** The arguments as the model wrote them, where they could not be parsed. */
+  readonly rawArgs?: string;
+  readonly providerExecuted?: boolean;
+}
+
+/** A tool's answer inside a message. */
+export interface ToolResultPart extends ToolResult {
+  readonly type: 'tool-result';
+}
+
+/** Something that a model's answer rests on. */
+export interface SourcePart extends PartExtras {
+  readonly type: 'source';
+  readonly sourceType: 'url' | 'document';
+  readonly id: string;
+  readonly url?: string;
+  readonly title?: string;
+  readonly mediaType?: string;
+  readonly filename?: string;
+}
+
+/** What only one provider understands; it goes back to that provider unread. */
+export interface ProviderPart extends PartExtras {
+  readonly type: 'provider';
+  readonly provider: string;
+  readonly data: Json;
+}
+
+/** One piece of a message. */
+export type Part = ContentPart | ReasoningPart | ToolCallPart | ToolResultPart | SourcePart | ProviderPart;
+
+/** Makes a reasoning part. */
+export function reasoningPart(text: string, extras: PartExtras = {}): ReasoningPart {
+  return { type: 'reasoning', text, ...extras };
+}
+
+/** Makes the part that carries a tool call. */
+export function toolCallPart({ id, name, ...rest }: ToolCall): ToolCallPart {
+  return { type: 'tool-call', toolCallId: id, toolName: name, ...rest };
+}
+
+/** Reads the tool call out of its part. */
+export function toToolCall({ type: _, toolCallId, toolName, ...rest }: ToolCallPart): ToolCall {
+  return { id: toolCallId, name: toolName, ...rest };
+}
+
+/** Makes the part that carries a tool's answer. */
+export function toolResultPart(result: ToolResult): ToolResultPart {
+  return { ...result, type: 'tool-result' };
+}
+
+/** Reads the tool's answer out of its part. */
+export function toToolResult({ type: _, ...result }: ToolResultPart): ToolResult {
+  return result;
+}

@@ -1,0 +1,94 @@
+import type { JsonObject } from '../lib/index.ts';
+import { DamagedDataError, InvalidArgumentError, readObject } from '../lib/index.ts';
+
+/** Tokens that model calls have cost. Cached and reasoning tokens are a breakdown of input and output, not counted on top. */
+export interface Usage {
+  readonly input: number;
+  readonly output: number;
+  readonly total: number;
+  readonly cacheRead?: number;
+  readonly cacheWrite?: number;
+  readonly reasoning?: number;
+  /** Calls that reported no usage: what they cost is unknown, which is not zero. */
+  readonly unknownCalls?: number;
+}
+
+/** What a provider reported; `total` follows from it. */
+export type UsageCounts = Omit<Usage, 'total'>;
+
+const breakdown = ['cacheRead', 'cacheWrite', 'reasoning', 'unknownCalls'] as const;
+const none: Usage = Object.freeze({ input: 0, output: 0, total: 0 });
+const unknown: Usage = Object.freeze({ ...none, unknownCalls: 1 });
+
+type Draft = { -readonly [Key in keyof Usage]: Usage[Key] };
+
+function isCount(value: number): boolean {
+  return Number.isFinite(value) && value >= 0;
+}
+
+function checked(counts: UsageCounts, key: keyof UsageCounts): number | undefined {
+  const value = counts[key];
+  if (value === undefined || isCount(value)) return value;
+  throw new InvalidArgumentError(`Usage.${key} is ${String(value)}; pass a finite number, 0 or above.`);
+}
+
+function of(counts: UsageCounts): Usage {
+  const input = checked(counts, 'input') ?? 0;
+  const reported = checked(counts, 'output') ?? 0;
+  // Some providers count reasoning beside the output instead of within it.
+  const output = (checked(counts, 'reasoning') ?? 0) > reported ? reported + (counts.reasoning ?? 0) : reported;
+  const usage: Draft = { input, output, total: input + output };
+  for (const key of breakdown) {
+    const count = checked(counts, key);
+    if (count !== undefined) usage[key] = count;
+  }
+  return usage;
+}
+
+function isNone(usage: Usage): boolean {
+  return usage === none || (usage.input === 0 && usage.output === 0 && breakdown.every((key) => (usage[key] ?? 0) === 0));
+}
+
+function add(left: Usage, right: Usage): Usage {
+  if (isNone(left)) return right;
+  if (isNone(right)) return left;
+  const sum: Draft = { input: left.input + right.input, output: left.output + right.output, total: left.total + right.total };
+  for (const key of breakdown) {
+    if (left[key] !== undefined || right[key] !== undefined) sum[key] = (left[key] ?? 0) + (right[key] ?? 0);
+  }
+  return sum;
+}
+
+function toJSON(usage: Usage): JsonObject {
+  return { ...usage };
+}
+
+function fromJSON(value: unknown, path = 'usage'): Usage {
+  const reader = readObject(value, path);
+  const counts: Draft = { input: reader.number('input'), output: reader.number('output'), total: 0 };
+  for (const key of breakdown) {
+    const count = reader.optionalNumber(key);
+    if (count !== undefined) counts[key] = count;
+  }
+  const wrong = (['input', 'output', ...breakdown] as const).find((key) => !isCount(counts[key] ?? 0));
+  if (wrong !== undefined) throw new DamagedDataError(`${path}.${wrong}`, `expected 0 or above, found ${String(counts[wrong])}`);
+  return of(counts);
+}
+
+interface UsageCompanion {
+  /** Nothing was spent; always the same frozen value. */
+  readonly none: () => Usage;
+  /** What a call reported. Where reasoning exceeds the output it was not counted in it, and is added. */
+  readonly of: (counts: UsageCounts) => Usage;
+  /** A call that reported nothing: zero counts, visibly unknown. */
+  readonly unknown: () => Usage;
+  /** The sum; the other operand itself where one is none. */
+  readonly add: (left: Usage, right: Usage) => Usage;
+  readonly isNone: (usage: Usage) => boolean;
+  readonly toJSON: (usage: Usage) => JsonObject;
+  /** Reads stored usage; the total is worked out again. */
+  readonly fromJSON: (value: unknown, path?: string) => Usage;
+}
+
+/** Makes, adds and stores usage. */
+export const Usage: UsageCompanion = { none: () => none, of, unknown: () => unknown, add, isNone, toJSON, fromJSON };
