@@ -1,0 +1,15 @@
+import { SteplineError } from '../lib/index.ts';
+
+/** The data is whole, but it is something else than what was to be read. */
+export class WrongKindError extends SteplineError {
+  override readonly name = 'WrongKindError';
+  readonly code = 'wrong-kind';
+  readonly expected: string;
+  readonly found: string;
+
+  constructor(expected: string, found: string) {
+    super(`Expected data of kind "${expected}", found kind "${found}".`);
+    this.expected = expected;
+    this.found = found;
+  }
+}
