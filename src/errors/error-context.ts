@@ -1,0 +1,35 @@
+import type { ErrorType } from './error-type.ts';
+
+/** What a policy knows about one failure of the current step. */
+export interface ErrorContext {
+  readonly type: ErrorType;
+  /** Trailing run of failed steps that were handled by retry, the current one included. 0 means no failure. */
+  readonly consecutiveFailures: number;
+  /** Failed steps of this execution. */
+  readonly totalFailures: number;
+  readonly message?: string;
+  readonly code?: string;
+  readonly toolName?: string;
+  readonly toolCallId?: string;
+  /** @default true */
+  readonly retryable?: boolean;
+  /** Whether the model has a result that tells it of the failure. @default true */
+  readonly readable?: boolean;
+  /** What the provider asked us to wait. */
+  readonly retryAfterMs?: number;
+  /** Time left under the wall limit, where there is one. */
+  readonly remainingMs?: number;
+  readonly metadata?: Readonly<Record<string, unknown>>;
+}
+
+const none: ErrorContext = Object.freeze({ type: 'unknown', consecutiveFailures: 0, totalFailures: 0 });
+
+export const ErrorContext = {
+  /** The context of a step without failures. */
+  none: (): ErrorContext => none,
+} as const;
+
+/** Reads from a state what went wrong in its current step: one context per failure, or `ErrorContext.none()`. */
+export interface ErrorContextResolver<State> {
+  resolve(state: State): ErrorContext | readonly ErrorContext[];
+}

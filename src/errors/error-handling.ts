@@ -1,0 +1,23 @@
+import type { ErrorContext } from './error-context.ts';
+import { ErrorHandlingDecision } from './error-handling-decision.ts';
+
+/** Why a policy decided as it did. */
+export type HandlingCause = 'no-error' | 'policy' | 'retries-used-up' | 'wait-too-long' | 'not-retryable' | 'nothing-to-read';
+
+/** A policy's decision about a step, with the failure that decided it. */
+export interface ErrorHandling {
+  readonly decision: ErrorHandlingDecision;
+  readonly cause: HandlingCause;
+  readonly context: ErrorContext;
+  /** The number of attempts that applied to this failure. */
+  readonly maxRetries: number;
+}
+
+/** True where the run ends because retrying is over, not because the policy said stop. */
+export const isExhausted = ({ cause }: ErrorHandling): boolean => cause === 'retries-used-up' || cause === 'wait-too-long';
+
+const weight = { [ErrorHandlingDecision.Stop]: 2, [ErrorHandlingDecision.Retry]: 1, [ErrorHandlingDecision.Ignore]: 0 } as const;
+
+/** Of several failures in one step the gravest decides: stop, then retry, then ignore; among equals the first. */
+export const graver = (left: ErrorHandling, right: ErrorHandling): ErrorHandling =>
+  weight[right.decision] > weight[left.decision] ? right : left;

@@ -1,0 +1,9 @@
+import { ClassifiedError } from './classified-error.ts';
+import { ErrorType } from './error-type.ts';
+
+/** Something took longer than it was given. */
+export class TimedOutError extends ClassifiedError {
+  override readonly name = 'TimedOutError';
+  readonly code = 'timed-out';
+  readonly type: ErrorType = ErrorType.Timeout;
+}

@@ -1,0 +1,51 @@
+/** What every event carries, whatever it tells. */
+export interface EventHeader {
+  /** Unique, and the same again when a step is entered again after a crash. */
+  readonly id: string;
+  /** Dense per root session; a delta carries the seq of the event before it. */
+  readonly seq: number;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  readonly agentId: string;
+  readonly parentAgentId?: string;
+  readonly executionId: string;
+  /** 0 before the first step. */
+  readonly stepNumber: number;
+}
+
+// UUIDv7 begins with the time: agents made in the same minute differ only at the end.
+const shortId = (id: string): string => (id.length === 36 ? id.slice(-8) : id.slice(0, 8));
+
+/** Base of all events: plain data to store and send, and a line of text for people. */
+export abstract class BaseEvent implements EventHeader {
+  abstract readonly type: string;
+  readonly id: string;
+  readonly seq: number;
+  readonly at: number;
+  readonly agentId: string;
+  declare readonly parentAgentId?: string;
+  readonly executionId: string;
+  readonly stepNumber: number;
+
+  constructor(header: EventHeader) {
+    this.id = header.id;
+    this.seq = header.seq;
+    this.at = header.at;
+    this.agentId = header.agentId;
+    if (header.parentAgentId !== undefined) this.parentAgentId = header.parentAgentId;
+    this.executionId = header.executionId;
+    this.stepNumber = header.stepNumber;
+  }
+
+  /** What happened, in a few words, without the ids. */
+  abstract describe(): string;
+
+  /** Joins a later event of the same kind to this one where nothing is lost by it, as with pieces of text. */
+  merge?(next: BaseEvent): BaseEvent | undefined;
+
+  /** One line: who, which step, what. */
+  toString(): string {
+    const step = this.stepNumber === 0 ? '' : ` step ${this.stepNumber}`;
+    return `Agent [${shortId(this.agentId)}]${step}: ${this.describe()}`;
+  }
+}

@@ -1,0 +1,15 @@
+import type { BaseEvent } from './base-event.ts';
+
+/** Where events go. Telling is never awaited and never fails. */
+export interface EventSink<Event extends BaseEvent = BaseEvent> {
+  emit(event: Event): void;
+}
+
+/** Called with what a listener, or other work nobody waits for, threw. */
+export type ProblemReporter = (error: unknown, where: string) => void;
+
+/** Writes the problem to the console: silence would hide it. */
+export const reportToConsole: ProblemReporter = (error, where) => {
+  // eslint-disable-next-line no-console -- the last resort, when the host gave no reporter
+  console.error(`stepline: ${where} failed; the run was not disturbed.`, error);
+};
