@@ -1,0 +1,59 @@
+import { describe, expect, test } from 'vitest';
+import { DamagedDataError } from '../lib/index.ts';
+import { ContinuationEvaluation, LimitKind } from './continuation-evaluation.ts';
+import { StopReason } from './stop-reason.ts';
+
+describe('an evaluation from a bare decision', () => {
+  test.each([
+    ['forbid', 'Budget forbade continuation'],
+    ['request', 'Budget requested continuation'],
+    ['allow', 'Budget permits continuation'],
+    ['stop', 'Budget allows stop'],
+  ] as const)('%s has a default reason, no stop reason and an empty context', (decision, reason) => {
+    expect(ContinuationEvaluation.fromDecision('Budget', decision)).toStrictEqual({ criterion: 'Budget', decision, reason, context: {} });
+  });
+
+  test('carries the stop reason that it was given', () => {
+    expect(ContinuationEvaluation.fromDecision('Budget', 'forbid', 'token_limit').stopReason).toBe('token_limit');
+  });
+
+  test('keeps the whole name, whatever characters it has (C15)', () => {
+    expect(ContinuationEvaluation.fromDecision('app\\rules\\Budget', 'stop').reason).toBe('app\\rules\\Budget allows stop');
+  });
+});
+
+describe('an evaluation from storage', () => {
+  const stored = { criterion: 'Budget', decision: 'forbid', reason: 'spent', stopReason: 'guard', limit: 'cost', context: { usd: 3 } };
+
+  test('comes back as it was', () => {
+    expect(ContinuationEvaluation.fromJSON(stored)).toStrictEqual(stored);
+  });
+
+  test('may lack what is optional', () => {
+    const { criterion, decision, reason } = stored;
+    expect(ContinuationEvaluation.fromJSON({ criterion, decision, reason })).toStrictEqual({ criterion, decision, reason, context: {} });
+    expect(ContinuationEvaluation.fromJSON({ criterion, decision, reason, stopReason: null })).not.toHaveProperty('stopReason');
+  });
+
+  test.each(Object.values(StopReason))('may have the stop reason %s', (stopReason) => {
+    expect(ContinuationEvaluation.fromJSON({ ...stored, stopReason }).stopReason).toBe(stopReason);
+  });
+
+  test.each(Object.values(LimitKind))('may have the limit %s', (limit) => {
+    expect(ContinuationEvaluation.fromJSON({ ...stored, limit }).limit).toBe(limit);
+  });
+
+  test.each([
+    ['without a decision (C16)', { ...stored, decision: undefined }, 'evaluation.decision'],
+    ['with an unknown decision', { ...stored, decision: 'perhaps' }, 'evaluation.decision'],
+    ['without a name', { ...stored, criterion: undefined }, 'evaluation.criterion'],
+    ['without a reason', { ...stored, reason: 7 }, 'evaluation.reason'],
+    ['with an unknown stop reason', { ...stored, stopReason: 'bored' }, 'evaluation.stopReason'],
+    ['with an unknown limit', { ...stored, limit: 'patience' }, 'evaluation.limit'],
+    ['with a context that is no object', { ...stored, context: [1] }, 'evaluation.context'],
+    ['that is no object', 'forbid', 'evaluation'],
+  ])('is refused %s', (_name, input, path) => {
+    expect(() => ContinuationEvaluation.fromJSON(input)).toThrow(DamagedDataError);
+    expect(() => ContinuationEvaluation.fromJSON(input)).toThrow(expect.objectContaining({ path }));
+  });
+});

@@ -1,0 +1,117 @@
+import { describe, expect, test } from 'vitest';
+import { ErrorPresenceCheck } from './error-presence-check.ts';
+import { FinishReasonCheck } from './finish-reason-check.ts';
+import { ResponseContentCheck } from './response-content-check.ts';
+import { StopOnFinalDecision } from './stop-on-final-decision.ts';
+import type { StopRequest } from './stop-requested.ts';
+import { StopRequested, stopRequestedEvaluation } from './stop-requested.ts';
+import { ToolCallPresenceCheck } from './tool-call-presence-check.ts';
+
+const itself = <Value>(value: Value): Value => value;
+
+describe('FinishReasonCheck', () => {
+  test.each([
+    [['length', 'content_filter'], 'length', 'forbid', 'finish reason "length" is among length, content_filter'],
+    [['length'], 'stop', 'allow', 'finish reason "stop" is not among length'],
+    [['length'], undefined, 'allow', 'no finish reason came'],
+    [['length'], null, 'allow', 'no finish reason came'],
+    [[], 'length', 'allow', 'no finish reasons are watched for'],
+    [[], null, 'allow', 'no finish reasons are watched for'],
+  ] as const)('watching for %j, given %j: %s', (stopReasons, finishReason, decision, reason) => {
+    const check = new FinishReasonCheck<string | null | undefined>(stopReasons, itself);
+    expect(check.explain(finishReason)).toStrictEqual({
+      criterion: 'FinishReasonCheck',
+      decision,
+      reason,
+      ...(decision === 'forbid' && { stopReason: 'finish_reason' }),
+      context: { finishReason: finishReason ?? null, stopReasons },
+    });
+    expect(check.decide(finishReason)).toBe(decision);
+  });
+
+  test('keeps the reasons that it was given, whatever happens to the list later', () => {
+    const reasons = ['length'];
+    const check = new FinishReasonCheck<string>(reasons, itself);
+    reasons.push('stop');
+    expect(check.decide('stop')).toBe('allow');
+  });
+});
+
+test.each([
+  [true, 'forbid', 'the last step failed'],
+  [false, 'allow', 'no errors'],
+] as const)('ErrorPresenceCheck: errors %s: %s', (hasErrors, decision, reason) => {
+  const check = new ErrorPresenceCheck<boolean>(itself);
+  expect(check.explain(hasErrors)).toStrictEqual({
+    criterion: 'ErrorPresenceCheck',
+    decision,
+    reason,
+    ...(hasErrors && { stopReason: 'error' }),
+    context: { hasErrors },
+  });
+  expect(check.decide(hasErrors)).toBe(decision);
+});
+
+test.each([
+  [true, 'request', 'there is work for the model to go on with'],
+  [false, 'stop', 'no tool calls are left to go on with'],
+] as const)('ToolCallPresenceCheck: calls %s: %s', (hasToolCalls, decision, reason) => {
+  const check = new ToolCallPresenceCheck<boolean>(itself);
+  expect(check.explain(hasToolCalls)).toStrictEqual({ criterion: 'ToolCallPresenceCheck', decision, reason, context: { hasToolCalls } });
+  expect(check.decide(hasToolCalls)).toBe(decision);
+});
+
+test.each([
+  [undefined, 'allow', 'there is no response yet', { hasResponse: false, shouldContinue: true }],
+  [null, 'allow', 'there is no response yet', { hasResponse: false, shouldContinue: true }],
+  ['MORE', 'request', 'the response asks to go on', { hasResponse: true, shouldContinue: true }],
+  ['DONE', 'stop', 'the response lets go', { hasResponse: true, shouldContinue: false }],
+  ['', 'stop', 'the response lets go', { hasResponse: true, shouldContinue: false }],
+] as const)('ResponseContentCheck: response %j: %s', (response, decision, reason, context) => {
+  const check = new ResponseContentCheck<string | null | undefined, string>(itself, (text) => text === 'MORE');
+  expect(check.explain(response)).toStrictEqual({ criterion: 'ResponseContentCheck', decision, reason, context });
+  expect(check.decide(response)).toBe(decision);
+});
+
+test.each([
+  [undefined, 'allow', 'there is no step yet'],
+  [null, 'allow', 'there is no step yet'],
+  ['tool_execution', 'request', 'the last step used tools'],
+  ['final_response', 'stop', 'the last step was final_response'],
+  ['error', 'stop', 'the last step was error'],
+] as const)('StopOnFinalDecision: step %j: %s (C51)', (stepType, decision, reason) => {
+  const check = new StopOnFinalDecision<string | null | undefined>(itself);
+  expect(check.explain(stepType)).toStrictEqual({
+    criterion: 'StopOnFinalDecision',
+    decision,
+    reason,
+    context: { stepType: stepType ?? null },
+  });
+  expect(check.decide(stepType)).toBe(decision);
+});
+
+describe('StopRequested', () => {
+  const check = new StopRequested<StopRequest | undefined>(itself);
+
+  test('has nothing against going on while nobody asked', () => {
+    expect(check.explain(undefined)).toStrictEqual({
+      criterion: 'StopRequested',
+      decision: 'allow',
+      reason: 'nobody asked to stop',
+      context: {},
+    });
+  });
+
+  test.each(['signal', 'request'] as const)('forbids with the words of whoever asked (by %s, C07)', (by) => {
+    const request: StopRequest = { by, reason: 'the user closed the tab' };
+    expect(check.explain(request)).toStrictEqual({
+      criterion: 'StopRequested',
+      decision: 'forbid',
+      reason: 'the user closed the tab',
+      stopReason: 'user_requested',
+      context: { by },
+    });
+    expect(check.decide(request)).toBe('forbid');
+    expect(stopRequestedEvaluation(request)).toStrictEqual(check.explain(request));
+  });
+});

@@ -1,0 +1,253 @@
+import { describe, expect, test } from 'vitest';
+import type { ErrorContextResolver } from '../../errors/index.ts';
+import { ErrorContext, ErrorPolicy } from '../../errors/index.ts';
+import { ContinuationCriteria } from '../continuation-criteria.ts';
+import { ErrorPolicyCriterion } from './error-policy-criterion.ts';
+import { PendingRetry } from './pending-retry.ts';
+import { ToolCallPresenceCheck } from './tool-call-presence-check.ts';
+
+type Contexts = ErrorContext | readonly ErrorContext[];
+
+// The state of these tests is the contexts themselves.
+const resolver: ErrorContextResolver<Contexts> = { resolve: (contexts) => contexts };
+const context = (fields: Partial<ErrorContext> = {}): ErrorContext => ({
+  type: 'tool',
+  consecutiveFailures: 1,
+  totalFailures: 1,
+  ...fields,
+});
+const retry = ErrorPolicy.retryAll(3);
+
+const rows = [
+  {
+    name: 'nothing failed',
+    policy: retry,
+    contexts: ErrorContext.none(),
+    answer: { decision: 'allow', stopReason: undefined, reason: 'no errors' },
+    facts: {
+      errorType: 'unknown',
+      consecutiveFailures: 0,
+      totalFailures: 0,
+      maxRetries: 3,
+      handling: 'ignore',
+      cause: 'no-error',
+      toolName: null,
+    },
+    requests: false,
+  },
+  {
+    name: 'the policy stops',
+    policy: ErrorPolicy.stopOnAnyError(),
+    contexts: context({ type: 'model', totalFailures: 2 }),
+    answer: { decision: 'forbid', stopReason: 'error', reason: 'model error: the policy stops' },
+    facts: {
+      errorType: 'model',
+      consecutiveFailures: 1,
+      totalFailures: 2,
+      maxRetries: 0,
+      handling: 'stop',
+      cause: 'policy',
+      toolName: null,
+    },
+    requests: false,
+  },
+  {
+    name: 'the policy retries',
+    policy: retry,
+    contexts: context({ toolName: 'search', toolCallId: 'call_1', code: 'tool-failed', consecutiveFailures: 2, totalFailures: 5 }),
+    answer: { decision: 'allow', stopReason: undefined, reason: 'tool error in search: retrying, attempt 2 of 3 failed' },
+    facts: {
+      errorType: 'tool',
+      consecutiveFailures: 2,
+      totalFailures: 5,
+      maxRetries: 3,
+      handling: 'retry',
+      cause: 'policy',
+      toolName: 'search',
+      toolCallId: 'call_1',
+      code: 'tool-failed',
+    },
+    requests: true,
+  },
+  {
+    name: 'the policy ignores',
+    policy: ErrorPolicy.ignoreToolErrors(),
+    contexts: context({ toolName: 'search' }),
+    answer: { decision: 'allow', stopReason: undefined, reason: 'tool error in search: ignored by policy' },
+    facts: {
+      errorType: 'tool',
+      consecutiveFailures: 1,
+      totalFailures: 1,
+      maxRetries: 0,
+      handling: 'ignore',
+      cause: 'policy',
+      toolName: 'search',
+    },
+    requests: false,
+  },
+  {
+    name: 'the retries are used up',
+    policy: retry,
+    contexts: context({ toolName: 'search', consecutiveFailures: 3, totalFailures: 3 }),
+    answer: { decision: 'forbid', stopReason: 'retry_limit', reason: 'tool error in search: attempt 3 failed, 3 allowed' },
+    facts: {
+      errorType: 'tool',
+      consecutiveFailures: 3,
+      totalFailures: 3,
+      maxRetries: 3,
+      handling: 'stop',
+      cause: 'retries-used-up',
+      toolName: 'search',
+    },
+    requests: false,
+  },
+  {
+    name: 'the provider asks for too long a wait',
+    policy: retry,
+    contexts: context({ type: 'rate_limit', retryAfterMs: 90_000 }),
+    answer: {
+      decision: 'forbid',
+      stopReason: 'retry_limit',
+      reason: 'rate_limit error: the provider asks to wait 90.0 s, which is longer than we wait or than there is time',
+    },
+    facts: {
+      errorType: 'rate_limit',
+      consecutiveFailures: 1,
+      totalFailures: 1,
+      maxRetries: 3,
+      handling: 'stop',
+      cause: 'wait-too-long',
+      toolName: null,
+      retryAfterMs: 90_000,
+    },
+    requests: false,
+  },
+  {
+    name: 'trying again cannot help',
+    policy: retry,
+    contexts: context({ type: 'model', retryable: false, code: 'bad-request' }),
+    answer: {
+      decision: 'forbid',
+      stopReason: 'error',
+      reason: 'model error: the policy would retry, but trying again cannot help; handled as stop',
+    },
+    facts: {
+      errorType: 'model',
+      consecutiveFailures: 1,
+      totalFailures: 1,
+      maxRetries: 3,
+      handling: 'stop',
+      cause: 'not-retryable',
+      toolName: null,
+      code: 'bad-request',
+    },
+    requests: false,
+  },
+  {
+    name: 'there is nothing for the model to read',
+    policy: ErrorPolicy.ignoreToolErrors(),
+    contexts: context({ type: 'validation', readable: false }),
+    answer: {
+      decision: 'forbid',
+      stopReason: 'error',
+      reason: 'validation error: the policy would ignore it, but the model has no result to go on with; handled as stop',
+    },
+    facts: {
+      errorType: 'validation',
+      consecutiveFailures: 1,
+      totalFailures: 1,
+      maxRetries: 0,
+      handling: 'stop',
+      cause: 'nothing-to-read',
+      toolName: null,
+    },
+    requests: false,
+  },
+] as const;
+
+describe.each(rows)('$name', ({ policy, contexts, answer, facts, requests }) => {
+  const criterion = new ErrorPolicyCriterion(policy, resolver);
+  const pending = new PendingRetry(policy, resolver);
+
+  test(`ErrorPolicyCriterion answers ${answer.decision}, with its facts`, () => {
+    const { decision, stopReason, reason } = answer;
+    expect(criterion.explain(contexts)).toStrictEqual({
+      criterion: 'ErrorPolicyCriterion',
+      decision,
+      reason,
+      ...(stopReason !== undefined && { stopReason }),
+      context: facts,
+    });
+    expect(criterion.decide(contexts)).toBe(decision);
+  });
+
+  test(`PendingRetry ${requests ? 'requests' : 'has no opinion'}`, () => {
+    expect(pending.explain(contexts)).toStrictEqual(
+      requests
+        ? { criterion: 'PendingRetry', decision: 'request', reason: answer.reason, context: facts }
+        : { criterion: 'PendingRetry', decision: 'allow', reason: 'nothing to retry', context: {} },
+    );
+    expect(pending.decide(contexts)).toBe(requests ? 'request' : 'allow');
+  });
+
+  test('the facts go through JSON unchanged', () => {
+    const { context: given } = criterion.explain(contexts);
+    expect(JSON.parse(JSON.stringify(given))).toStrictEqual(given);
+  });
+});
+
+describe('several failures in a step', () => {
+  const policy = ErrorPolicy.retryAll(3).withTool('fatal', 'stop').withTool('cosmetic', 'ignore');
+  const failures = [
+    context({ toolName: 'cosmetic', toolCallId: 'call_1' }),
+    context({ toolName: 'flaky', toolCallId: 'call_2' }),
+    context({ toolName: 'fatal', toolCallId: 'call_3' }),
+  ];
+
+  test('the trace names the call that decided', () => {
+    for (const order of [failures, failures.toReversed()]) {
+      expect(new ErrorPolicyCriterion(policy, resolver).explain(order)).toMatchObject({
+        decision: 'forbid',
+        reason: 'tool error in fatal: the policy stops',
+        context: { toolName: 'fatal', toolCallId: 'call_3' },
+      });
+    }
+  });
+
+  test('without a stop among them, the one to retry requests', () => {
+    for (const order of [failures.slice(0, 2), failures.slice(0, 2).toReversed()]) {
+      expect(new PendingRetry(policy, resolver).explain(order)).toMatchObject({ decision: 'request', context: { toolName: 'flaky' } });
+    }
+  });
+
+  test('an empty list means that nothing failed', () => {
+    expect(new ErrorPolicyCriterion(policy, resolver).explain([]).reason).toBe('no errors');
+    expect(new PendingRetry(policy, resolver).decide([])).toBe('allow');
+  });
+});
+
+describe('the two together with a work driver', () => {
+  const judge = (contexts: Contexts): string => {
+    const criteria = [
+      new ErrorPolicyCriterion(retry, resolver),
+      new ToolCallPresenceCheck<Contexts>(() => false),
+      new PendingRetry(retry, resolver),
+    ];
+    const outcomes = [criteria, criteria.toReversed()].map((order) => ContinuationCriteria.from<Contexts>(...order).evaluate(contexts));
+    const [first, second] = outcomes.map(({ decision, resolvedBy }) => `${decision} by ${resolvedBy}`);
+    expect(first).toBe(second);
+    return first ?? '';
+  };
+
+  test('a failed step without tool calls is retried all the same (C20)', () => {
+    expect(judge(context({ type: 'model', readable: false }))).toBe('request by PendingRetry');
+  });
+
+  test('when retries are used up, the guard forbids', () => {
+    expect(judge(context({ type: 'model', consecutiveFailures: 3 }))).toBe('forbid by ErrorPolicyCriterion');
+  });
+
+  test('a step without failures ends as it would without them', () => {
+    expect(judge(ErrorContext.none())).toBe('stop by ToolCallPresenceCheck');
+  });
+});

@@ -1,0 +1,53 @@
+import type { ContinuationDecision } from '../continuation-decision.ts';
+import type { ContinuationEvaluation } from '../continuation-evaluation.ts';
+import { LimitKind } from '../continuation-evaluation.ts';
+import type { ExplainingCriterion } from '../criterion.ts';
+import { StopReason } from '../stop-reason.ts';
+import { checkedCount, checkedLimit, limitEvaluation } from './limit.ts';
+
+/** How to read the wall clock from a state, in milliseconds. */
+export interface WallClockReader<State> {
+  /** When this run began; undefined before it did. A new input and a resume begin anew. */
+  readonly startedAt: (state: State) => number | undefined;
+  /** The time that the loop left on the state for judging. */
+  readonly now: (state: State) => number | undefined;
+}
+
+/** Forbids when the run has lasted as long as it may, by the clock on the wall. */
+export class ExecutionTimeLimit<State> implements ExplainingCriterion<State> {
+  readonly name = 'ExecutionTimeLimit';
+  readonly maxSeconds: number;
+  readonly #read: WallClockReader<State>;
+
+  constructor(maxSeconds: number, read: WallClockReader<State>) {
+    this.maxSeconds = checkedLimit('maxSeconds', maxSeconds, { least: 'above-zero' });
+    this.#read = read;
+  }
+
+  decide(state: State): ContinuationDecision {
+    return this.explain(state).decision;
+  }
+
+  remainingMs(state: State): number {
+    return this.maxSeconds * 1000 - this.#elapsedMs(state);
+  }
+
+  explain(state: State): ContinuationEvaluation {
+    const elapsedMs = this.#elapsedMs(state);
+    const elapsedSeconds = elapsedMs / 1000;
+    return limitEvaluation({
+      criterion: this.name,
+      reached: elapsedMs >= this.maxSeconds * 1000,
+      reason: `${elapsedSeconds.toFixed(1)} s of ${this.maxSeconds} s on the wall clock used`,
+      stopReason: StopReason.TimeLimitReached,
+      limit: LimitKind.Wall,
+      context: { elapsedSeconds, maxSeconds: this.maxSeconds },
+    });
+  }
+
+  #elapsedMs(state: State): number {
+    const startedAt = this.#read.startedAt(state);
+    const now = this.#read.now(state);
+    return startedAt === undefined || now === undefined ? 0 : checkedCount('the wall clock', Math.max(0, now - startedAt));
+  }
+}

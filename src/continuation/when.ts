@@ -1,0 +1,68 @@
+import type { JsonObject } from '../lib/index.ts';
+import { isRecord, toCanonical } from '../lib/index.ts';
+import { ContinuationDecision } from './continuation-decision.ts';
+import { ContinuationEvaluation } from './continuation-evaluation.ts';
+import type { ExplainingCriterion } from './criterion.ts';
+import { CriterionFailedError } from './criterion-failed-error.ts';
+import { checkedDecision, inWords } from './evaluate-criterion.ts';
+import { StopReason } from './stop-reason.ts';
+
+/** A decision with as much explanation as you care to give. */
+export interface ExplainedDecision {
+  readonly decision: ContinuationDecision;
+  readonly reason?: string;
+  readonly stopReason?: StopReason;
+  readonly context?: JsonObject;
+}
+
+const isExplained = (answer: unknown): answer is ExplainedDecision => isRecord(answer) && 'decision' in answer;
+
+// The trace is stored, so what a host puts into it must be data.
+function storable(name: string, context: JsonObject): JsonObject {
+  const canonical = toCanonical(context);
+  if (canonical.ok && isRecord(canonical.value)) return canonical.value;
+  throw new CriterionFailedError(name, `its context cannot be stored: ${canonical.ok ? 'it is no object' : canonical.problem}.`);
+}
+
+/** Makes a criterion of a function from state to decision. */
+export function when<State>(name: string, decide: (state: State) => ContinuationDecision | ExplainedDecision): ExplainingCriterion<State> {
+  return {
+    name,
+    explain: (state) => {
+      const answer = decide(state);
+      if (!isExplained(answer)) return ContinuationEvaluation.fromDecision(name, checkedDecision(name, answer));
+      const { reason, stopReason, context } = answer;
+      return {
+        ...ContinuationEvaluation.fromDecision(name, checkedDecision(name, answer.decision), stopReason),
+        ...(reason !== undefined && { reason }),
+        ...(context !== undefined && { context: storable(name, context) }),
+      };
+    },
+  };
+}
+
+/** Makes a guard of a function that returns the reason to stop in words, or false to go on. */
+export function stopWhen<State>(name: string, reasonToStop: (state: State) => string | false | undefined): ExplainingCriterion<State> {
+  return {
+    name,
+    explain: (state) => {
+      const reason: unknown = reasonToStop(state);
+      if (reason === false || reason === undefined) {
+        return ContinuationEvaluation.fromDecision(name, ContinuationDecision.AllowContinuation);
+      }
+      if (typeof reason !== 'string' || reason === '') {
+        throw new CriterionFailedError(
+          name,
+          `stopWhen takes a function that returns false or the reason to stop in words, not ${inWords(reason)}.`,
+        );
+      }
+      return {
+        criterion: name,
+        decision: ContinuationDecision.ForbidContinuation,
+        reason,
+        stopReason: StopReason.GuardForbade,
+        context: {},
+      };
+    },
+  };
+}
