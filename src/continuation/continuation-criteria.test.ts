@@ -1,9 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { ErrorContext, ErrorPolicy } from '../errors/index.ts';
 import { InvalidArgumentError } from '../lib/index.ts';
 import { ContinuationCriteria } from './continuation-criteria.ts';
 import { canContinueWith, ContinuationDecision } from './continuation-decision.ts';
 import type { ContinuationEvaluation } from './continuation-evaluation.ts';
+import { ErrorPolicyCriterion } from './criteria/error-policy-criterion.ts';
 import { StepsLimit } from './criteria/steps-limit.ts';
 import type { ContinuationCriterion, DecidingCriterion, ExplainingCriterion } from './criterion.ts';
 import { stopWhen, when } from './when.ts';
@@ -305,8 +307,39 @@ test.each([
   ['no reason', { criterion: 'Mine', decision: 'allow', context: {} }],
   ['no name', { decision: 'allow', reason: 'fine', context: {} }],
   ['no context', { criterion: 'Mine', decision: 'allow', reason: 'fine' }],
+  ['an unknown limit', { criterion: 'Mine', decision: 'allow', reason: 'fine', limit: 'calls', context: {} }],
+  ['a context that is no JSON', { criterion: 'Mine', decision: 'allow', reason: 'fine', context: { seen: new Map() } }],
+  ['the name of another', { criterion: 'StepsLimit', decision: 'allow', reason: 'fine', context: {} }],
   ['an unknown stop reason', { criterion: 'Mine', decision: 'forbid', reason: 'no', stopReason: 'bored', context: {} }],
 ])('an explanation with %s is refused: it could not be read again once stored', (_, evaluation) => {
   const criterion = { name: 'Mine', explain: () => evaluation as ContinuationEvaluation };
-  expect(() => ContinuationCriteria.from(criterion).evaluate({})).toThrow(/"Mine" failed: explain\(\) answered/);
+  expect(() => ContinuationCriteria.from(criterion).evaluate({})).toThrow(/"Mine" failed: it answered/);
+});
+
+test('a vote that is no evaluation is refused as well, and named', () => {
+  // Holds because this is what a hook without types can cast.
+  const vote = { criterion: 'Hook', decision: 'maybe', reason: 'who knows', context: {} } as unknown as ContinuationEvaluation;
+  expect(() => ContinuationCriteria.from().evaluate({}, [vote])).toThrow(/Criterion "Hook" failed/);
+  expect(() => ContinuationCriteria.from().evaluate({}, [null as unknown as ContinuationEvaluation])).toThrow(/Criterion "a vote" failed/);
+});
+
+test('a criterion that uses its context object again cannot rewrite what was recorded', () => {
+  const context = { seen: 0 };
+  const counting: ExplainingCriterion<number> = {
+    name: 'Counting',
+    explain: (state) => ({ criterion: 'Counting', decision: 'allow', reason: 'counted', context: Object.assign(context, { seen: state }) }),
+  };
+  const criteria = ContinuationCriteria.from(counting);
+  const first = criteria.evaluate(1);
+  expect(() => criteria.evaluate(2)).toThrow(/Criterion "Counting" failed/);
+  expect(first.evaluations[0]?.context).toEqual({ seen: 1 });
+});
+
+test('the error policy of a collection is that of the first criterion that has one, also when nested', () => {
+  const policy = ErrorPolicy.retryAll(2);
+  const criterion = new ErrorPolicyCriterion(policy, { resolve: () => ErrorContext.none() });
+  const criteria = ContinuationCriteria.from(new StepsLimit(3, () => 0), criterion);
+  expect(criteria.errorPolicy).toBe(policy);
+  expect(ContinuationCriteria.from(criteria.asCriterion('Nested')).errorPolicy).toBe(policy);
+  expect(ContinuationCriteria.from(new StepsLimit(3, () => 0)).errorPolicy).toBeUndefined();
 });

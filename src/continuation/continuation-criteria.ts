@@ -1,9 +1,10 @@
-import { InvalidArgumentError } from '../lib/index.ts';
+import type { ErrorPolicy } from '../errors/index.ts';
+import { InvalidArgumentError, isRecord } from '../lib/index.ts';
 import type { ContinuationDecision } from './continuation-decision.ts';
 import type { ContinuationEvaluation } from './continuation-evaluation.ts';
 import { ContinuationOutcome } from './continuation-outcome.ts';
 import type { ContinuationCriterion, ExplainingCriterion } from './criterion.ts';
-import { evaluateCriterion } from './evaluate-criterion.ts';
+import { checkedEvaluation, evaluateCriterion } from './evaluate-criterion.ts';
 import { nestedEvaluation } from './nested-evaluation.ts';
 
 /**
@@ -30,8 +31,9 @@ export class ContinuationCriteria<State> {
     return this.#criteria.map(({ name }) => name);
   }
 
-  has(name: string): boolean {
-    return this.#criteria.some((criterion) => criterion.name === name);
+  /** The policy by which failures are judged: that of the first criterion that has one. */
+  get errorPolicy(): ErrorPolicy | undefined {
+    return this.#criteria.find(({ policy }) => policy !== undefined)?.policy;
   }
 
   /** A new collection with these at its end. */
@@ -42,7 +44,8 @@ export class ContinuationCriteria<State> {
   /** Asks everybody and settles it. `votes` are answers that were given before judging; they count like any other. */
   evaluate(state: State, votes: readonly ContinuationEvaluation[] = []): ContinuationOutcome {
     const evaluations = this.#criteria.map((criterion) => evaluateCriterion(criterion, state));
-    return ContinuationOutcome.fromEvaluations(votes.length === 0 ? evaluations : [...evaluations, ...votes]);
+    if (votes.length === 0) return ContinuationOutcome.fromOwn(evaluations);
+    return ContinuationOutcome.fromOwn([...evaluations, ...votes.map((vote) => checkedEvaluation(voterOf(vote), vote))]);
   }
 
   canContinue(state: State): boolean {
@@ -67,11 +70,15 @@ export class ContinuationCriteria<State> {
   asCriterion(name: string): ExplainingCriterion<State> {
     return {
       name,
+      ...(this.errorPolicy !== undefined && { policy: this.errorPolicy }),
       remainingMs: (state) => this.remainingMs(state),
       explain: (state) => nestedEvaluation(name, this.evaluate(state)),
     };
   }
 }
+
+// A vote that is none may not even say who cast it.
+const voterOf = (vote: unknown): string => (isRecord(vote) && typeof vote['criterion'] === 'string' ? vote['criterion'] : 'a vote');
 
 function checkCriterion(criterion: unknown, index: number): void {
   const given = criterion as { readonly name?: unknown; readonly decide?: unknown; readonly explain?: unknown } | undefined;

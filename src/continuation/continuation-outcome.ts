@@ -39,12 +39,17 @@ export class ContinuationOutcome {
     this.shouldContinue = fields.shouldContinue;
     this.resolvedBy = fields.resolvedBy;
     this.stopReason = fields.stopReason;
-    this.evaluations = Object.freeze([...fields.evaluations]);
+    this.evaluations = Object.freeze(fields.evaluations);
     Object.freeze(this);
   }
 
   /** Resolves everybody's answers by the truth table. The first to forbid, request or let go, in that rank, is named. */
-  static fromEvaluations(evaluations: readonly ContinuationEvaluation[]): ContinuationOutcome {
+  static fromEvaluations(given: readonly ContinuationEvaluation[]): ContinuationOutcome {
+    return ContinuationOutcome.fromOwn([...given]);
+  }
+
+  /** @internal The same for a list that nobody else holds: it is frozen as it is. */
+  static fromOwn(evaluations: readonly ContinuationEvaluation[]): ContinuationOutcome {
     let forbidding: ContinuationEvaluation | undefined;
     let requesting: ContinuationEvaluation | undefined;
     let stopping: ContinuationEvaluation | undefined;

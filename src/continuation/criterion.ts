@@ -1,11 +1,14 @@
+import type { ErrorPolicy } from '../errors/index.ts';
 import type { ContinuationDecision } from './continuation-decision.ts';
 import type { ContinuationEvaluation } from './continuation-evaluation.ts';
 
 interface Named<State> {
-  /** Stable and unique in its collection: it is stored, shown and looked up. Never `constructor.name`. */
+  /** Stable, because it is stored, shown and looked up. Never `constructor.name`. Give each criterion its own. */
   readonly name: string;
   /** For time limits: how long the state may still run. The loop makes a deadline of it. */
   remainingMs?(state: State): number | undefined;
+  /** For the criterion that judges failures: what it judges them by. The loop waits and counts by the same policy. */
+  readonly policy?: ErrorPolicy;
 }
 
 /** A criterion that gives its answer in one word. */

@@ -44,7 +44,7 @@ describe('an answer that is none', () => {
   ] as const)('explain() gives %s', (_name, answer, words) => {
     const error = failureOf({ name: 'Odd', explain: () => answer });
     expect(error.message).toBe(
-      `Criterion "Odd" failed: explain() answered ${words} instead of an evaluation {criterion, decision, reason, stopReason?, context}.`,
+      `Criterion "Odd" failed: it answered ${words} instead of an evaluation {criterion, decision, reason, stopReason?, limit?, context} of data that can be stored.`,
     );
   });
 

@@ -46,7 +46,8 @@ describe('when', () => {
 
   test('the context is brought into the form that is stored', () => {
     const loose = { at: new Date(0), gone: undefined, share: Number.NaN } as unknown as JsonObject;
-    expect(when('Rule', () => ({ decision: 'allow', context: loose })).explain({}).context).toStrictEqual({
+    const rule = when<object>('Rule', () => ({ decision: 'allow', context: loose }));
+    expect(ContinuationCriteria.from(rule).evaluate({}).getEvaluationFor('Rule')?.context).toStrictEqual({
       at: '1970-01-01T00:00:00.000Z',
       share: null,
     });
@@ -56,9 +57,11 @@ describe('when', () => {
     ['a Map inside', { seen: new Map() }],
     ['no object', ['a list']],
   ])('a context that cannot be stored is refused: %s', (_name, context) => {
-    const rule = when<State>('Rule', () => ({ decision: 'allow', context: context as unknown as JsonObject }));
-    expect(() => rule.explain({ count: 0 })).toThrow(CriterionFailedError);
-    expect(() => rule.explain({ count: 0 })).toThrow('its context cannot be stored');
+    const criteria = ContinuationCriteria.from(
+      when<State>('Rule', () => ({ decision: 'allow', context: context as unknown as JsonObject })),
+    );
+    expect(() => criteria.evaluate({ count: 0 })).toThrow(CriterionFailedError);
+    expect(() => criteria.evaluate({ count: 0 })).toThrow('of data that can be stored');
   });
 
   test('several keep their names apart in the trace (C15)', () => {

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../lib/index.ts';
-import { isRecord, toCanonical } from '../lib/index.ts';
+import { isRecord } from '../lib/index.ts';
 import { ContinuationDecision } from './continuation-decision.ts';
 import { ContinuationEvaluation } from './continuation-evaluation.ts';
 import type { ExplainingCriterion } from './criterion.ts';
@@ -17,13 +17,6 @@ export interface ExplainedDecision {
 
 const isExplained = (answer: unknown): answer is ExplainedDecision => isRecord(answer) && 'decision' in answer;
 
-// The trace is stored, so what a host puts into it must be data.
-function storable(name: string, context: JsonObject): JsonObject {
-  const canonical = toCanonical(context);
-  if (canonical.ok && isRecord(canonical.value)) return canonical.value;
-  throw new CriterionFailedError(name, `its context cannot be stored: ${canonical.ok ? 'it is no object' : canonical.problem}.`);
-}
-
 /** Makes a criterion of a function from state to decision. */
 export function when<State>(name: string, decide: (state: State) => ContinuationDecision | ExplainedDecision): ExplainingCriterion<State> {
   return {
@@ -35,7 +28,7 @@ export function when<State>(name: string, decide: (state: State) => Continuation
       return {
         ...ContinuationEvaluation.fromDecision(name, checkedDecision(name, answer.decision), stopReason),
         ...(reason !== undefined && { reason }),
-        ...(context !== undefined && { context: storable(name, context) }),
+        ...(context !== undefined && { context }),
       };
     },
   };

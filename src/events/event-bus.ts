@@ -63,14 +63,19 @@ export function createEventBus<Event extends BaseEvent = BaseEvent>(onProblem: P
   };
 }
 
+/** Reports without ever throwing itself: a reporter that fails has nobody left to tell. */
+export function reportSafely(onProblem: ProblemReporter, error: unknown, where: string): void {
+  try {
+    onProblem(error, where);
+  } catch {
+    // Nobody is left to tell.
+  }
+}
+
 /** Tells one listener, and reports instead of throwing. */
 export function tellListener<Event extends BaseEvent>(listener: Listener<Event>, event: Event, onProblem: ProblemReporter): void {
   const report = (error: unknown): void => {
-    try {
-      onProblem(error, `a listener of ${event.type}`);
-    } catch {
-      // A reporter that fails has nobody left to tell.
-    }
+    reportSafely(onProblem, error, `a listener of ${event.type}`);
   };
   try {
     const answer = listener(event);

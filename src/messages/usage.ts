@@ -50,8 +50,8 @@ function isNone(usage: Usage): boolean {
 }
 
 function add(left: Usage, right: Usage): Usage {
-  if (isNone(left)) return right;
-  if (isNone(right)) return left;
+  if (left.total === 0 && isNone(left)) return right;
+  if (right.total === 0 && isNone(right)) return left;
   const sum: Draft = { input: left.input + right.input, output: left.output + right.output, total: left.total + right.total };
   for (const key of breakdown) {
     if (left[key] !== undefined || right[key] !== undefined) sum[key] = (left[key] ?? 0) + (right[key] ?? 0);

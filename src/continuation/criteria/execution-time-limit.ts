@@ -1,9 +1,8 @@
-import type { ContinuationDecision } from '../continuation-decision.ts';
+import { BuiltInCriterion } from '../built-in-criterion.ts';
 import type { ContinuationEvaluation } from '../continuation-evaluation.ts';
 import { LimitKind } from '../continuation-evaluation.ts';
-import type { ExplainingCriterion } from '../criterion.ts';
 import { StopReason } from '../stop-reason.ts';
-import { checkedCount, checkedLimit, limitEvaluation } from './limit.ts';
+import { checkedCount, checkedLimit, limitEvaluation, tenths } from './limit.ts';
 
 /** How to read the wall clock from a state, in milliseconds. */
 export interface WallClockReader<State> {
@@ -14,31 +13,28 @@ export interface WallClockReader<State> {
 }
 
 /** Forbids when the run has lasted as long as it may, by the clock on the wall. */
-export class ExecutionTimeLimit<State> implements ExplainingCriterion<State> {
-  readonly name = 'ExecutionTimeLimit';
+export class ExecutionTimeLimit<State> extends BuiltInCriterion<State> {
+  override readonly name = 'ExecutionTimeLimit';
   readonly maxSeconds: number;
   readonly #read: WallClockReader<State>;
 
   constructor(maxSeconds: number, read: WallClockReader<State>) {
+    super();
     this.maxSeconds = checkedLimit('maxSeconds', maxSeconds, { least: 'above-zero' });
     this.#read = read;
-  }
-
-  decide(state: State): ContinuationDecision {
-    return this.explain(state).decision;
   }
 
   remainingMs(state: State): number {
     return this.maxSeconds * 1000 - this.#elapsedMs(state);
   }
 
-  explain(state: State): ContinuationEvaluation {
+  override explain(state: State): ContinuationEvaluation {
     const elapsedMs = this.#elapsedMs(state);
     const elapsedSeconds = elapsedMs / 1000;
     return limitEvaluation({
       criterion: this.name,
       reached: elapsedMs >= this.maxSeconds * 1000,
-      reason: `${elapsedSeconds.toFixed(1)} s of ${this.maxSeconds} s on the wall clock used`,
+      reason: `${tenths(elapsedSeconds)} s of ${this.maxSeconds} s on the wall clock used`,
       stopReason: StopReason.TimeLimitReached,
       limit: LimitKind.Wall,
       context: { elapsedSeconds, maxSeconds: this.maxSeconds },

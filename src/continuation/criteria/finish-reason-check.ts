@@ -1,6 +1,6 @@
+import { BuiltInCriterion } from '../built-in-criterion.ts';
 import { ContinuationDecision } from '../continuation-decision.ts';
 import type { ContinuationEvaluation } from '../continuation-evaluation.ts';
-import type { ExplainingCriterion } from '../criterion.ts';
 import { StopReason } from '../stop-reason.ts';
 
 function reasonFor(finishReason: string | undefined, stopReasons: readonly string[]): string {
@@ -11,22 +11,26 @@ function reasonFor(finishReason: string | undefined, stopReasons: readonly strin
 }
 
 /** Forbids when the model finished for one of the given reasons. */
-export class FinishReasonCheck<State> implements ExplainingCriterion<State> {
-  readonly name = 'FinishReasonCheck';
+export class FinishReasonCheck<State> extends BuiltInCriterion<State> {
+  override readonly name = 'FinishReasonCheck';
   readonly stopReasons: readonly string[];
   readonly #finishReason: (state: State) => string | null | undefined;
+  // The answer where no finish reason came, as in most steps.
+  readonly #none: ContinuationEvaluation;
 
   constructor(stopReasons: readonly string[], finishReason: (state: State) => string | null | undefined) {
+    super();
     this.stopReasons = [...stopReasons];
     this.#finishReason = finishReason;
+    this.#none = this.#answer(undefined);
   }
 
-  decide(state: State): ContinuationDecision {
-    return this.explain(state).decision;
-  }
-
-  explain(state: State): ContinuationEvaluation {
+  override explain(state: State): ContinuationEvaluation {
     const finishReason = this.#finishReason(state) ?? undefined;
+    return finishReason === undefined ? this.#none : this.#answer(finishReason);
+  }
+
+  #answer(finishReason: string | undefined): ContinuationEvaluation {
     const criterion = this.name;
     const reason = reasonFor(finishReason, this.stopReasons);
     const context = { finishReason: finishReason ?? null, stopReasons: this.stopReasons };

@@ -17,6 +17,9 @@ export function checkedCount(what: string, value: unknown): number {
   throw new InvalidArgumentError(`the reader of ${what} must return a number, not ${String(value)}.`);
 }
 
+/** Seconds to one decimal. Rounded by hand: this runs at every step, and toFixed is slow. */
+export const tenths = (seconds: number): number => Math.round(seconds * 10) / 10;
+
 interface LimitAnswer {
   readonly criterion: string;
   readonly reached: boolean;

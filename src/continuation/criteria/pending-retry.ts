@@ -1,8 +1,8 @@
+import { BuiltInCriterion } from '../built-in-criterion.ts';
 import type { ErrorContextResolver, ErrorPolicy } from '../../errors/index.ts';
 import { ErrorContext, ErrorHandlingDecision } from '../../errors/index.ts';
 import { ContinuationDecision } from '../continuation-decision.ts';
 import type { ContinuationEvaluation } from '../continuation-evaluation.ts';
-import type { ExplainingCriterion } from '../criterion.ts';
 import { handlingContext, handlingText } from './handling-text.ts';
 
 const nothingToRetry: ContinuationEvaluation = Object.freeze({
@@ -13,21 +13,18 @@ const nothingToRetry: ContinuationEvaluation = Object.freeze({
 });
 
 /** Requests another step while the policy says retry; has no opinion otherwise. */
-export class PendingRetry<State> implements ExplainingCriterion<State> {
-  readonly name = 'PendingRetry';
+export class PendingRetry<State> extends BuiltInCriterion<State> {
+  override readonly name = 'PendingRetry';
   readonly #policy: ErrorPolicy;
   readonly #resolver: ErrorContextResolver<State>;
 
   constructor(policy: ErrorPolicy, resolver: ErrorContextResolver<State>) {
+    super();
     this.#policy = policy;
     this.#resolver = resolver;
   }
 
-  decide(state: State): ContinuationDecision {
-    return this.explain(state).decision;
-  }
-
-  explain(state: State): ContinuationEvaluation {
+  override explain(state: State): ContinuationEvaluation {
     const contexts = this.#resolver.resolve(state);
     if (contexts === ErrorContext.none()) return nothingToRetry;
     const handling = this.#policy.handle(contexts);

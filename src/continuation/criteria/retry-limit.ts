@@ -1,6 +1,6 @@
+import { BuiltInCriterion } from '../built-in-criterion.ts';
 import { ContinuationDecision } from '../continuation-decision.ts';
 import type { ContinuationEvaluation } from '../continuation-evaluation.ts';
-import type { ExplainingCriterion } from '../criterion.ts';
 import { StopReason } from '../stop-reason.ts';
 import { checkedLimit } from './limit.ts';
 
@@ -17,21 +17,18 @@ function trailingFailures<State, Step>(state: State, { steps, hasError }: Failur
 }
 
 /** Forbids when this many steps in a row failed. Legacy: `ErrorPolicy.maxRetries` does this and more. */
-export class RetryLimit<State, Step> implements ExplainingCriterion<State> {
-  readonly name = 'RetryLimit';
+export class RetryLimit<State, Step> extends BuiltInCriterion<State> {
+  override readonly name = 'RetryLimit';
   readonly maxConsecutiveFailures: number;
   readonly #read: FailureReader<State, Step>;
 
   constructor(maxConsecutiveFailures: number, read: FailureReader<State, Step>) {
+    super();
     this.maxConsecutiveFailures = checkedLimit('maxConsecutiveFailures', maxConsecutiveFailures, { least: 'zero' });
     this.#read = read;
   }
 
-  decide(state: State): ContinuationDecision {
-    return this.explain(state).decision;
-  }
-
-  explain(state: State): ContinuationEvaluation {
+  override explain(state: State): ContinuationEvaluation {
     const consecutiveFailures = trailingFailures(state, this.#read);
     const { maxConsecutiveFailures } = this;
     const answer = {

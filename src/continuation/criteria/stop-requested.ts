@@ -1,6 +1,6 @@
+import { BuiltInCriterion } from '../built-in-criterion.ts';
 import { ContinuationDecision } from '../continuation-decision.ts';
 import type { ContinuationEvaluation } from '../continuation-evaluation.ts';
-import type { ExplainingCriterion } from '../criterion.ts';
 import { StopReason } from '../stop-reason.ts';
 
 /** Somebody asked the run to end. */
@@ -18,19 +18,16 @@ const nobodyAsked: ContinuationEvaluation = Object.freeze({
 });
 
 /** Forbids when somebody asked the run to end. */
-export class StopRequested<State> implements ExplainingCriterion<State> {
-  readonly name = 'StopRequested';
+export class StopRequested<State> extends BuiltInCriterion<State> {
+  override readonly name = 'StopRequested';
   readonly #stopRequest: (state: State) => StopRequest | undefined;
 
   constructor(stopRequest: (state: State) => StopRequest | undefined) {
+    super();
     this.#stopRequest = stopRequest;
   }
 
-  decide(state: State): ContinuationDecision {
-    return this.explain(state).decision;
-  }
-
-  explain(state: State): ContinuationEvaluation {
+  override explain(state: State): ContinuationEvaluation {
     const request = this.#stopRequest(state);
     return request === undefined ? nobodyAsked : stopRequestedEvaluation(request);
   }

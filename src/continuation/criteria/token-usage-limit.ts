@@ -1,27 +1,23 @@
+import { BuiltInCriterion } from '../built-in-criterion.ts';
 import type { Usage } from '../../messages/index.ts';
-import type { ContinuationDecision } from '../continuation-decision.ts';
 import type { ContinuationEvaluation } from '../continuation-evaluation.ts';
 import { LimitKind } from '../continuation-evaluation.ts';
-import type { ExplainingCriterion } from '../criterion.ts';
 import { StopReason } from '../stop-reason.ts';
 import { checkedCount, checkedLimit, limitEvaluation } from './limit.ts';
 
 /** Forbids when as many tokens were used as are allowed. Judged after a step, so the last step may overshoot. */
-export class TokenUsageLimit<State> implements ExplainingCriterion<State> {
-  readonly name = 'TokenUsageLimit';
+export class TokenUsageLimit<State> extends BuiltInCriterion<State> {
+  override readonly name = 'TokenUsageLimit';
   readonly maxTokens: number;
   readonly #usage: (state: State) => number | Usage;
 
   constructor(maxTokens: number, usage: (state: State) => number | Usage) {
+    super();
     this.maxTokens = checkedLimit('maxTokens', maxTokens, { least: 'zero' });
     this.#usage = usage;
   }
 
-  decide(state: State): ContinuationDecision {
-    return this.explain(state).decision;
-  }
-
-  explain(state: State): ContinuationEvaluation {
+  override explain(state: State): ContinuationEvaluation {
     const usage = this.#usage(state);
     const currentUsage = checkedCount('the token usage', typeof usage === 'number' ? usage : usage.total);
     const unknownCalls = typeof usage === 'number' ? 0 : (usage.unknownCalls ?? 0);

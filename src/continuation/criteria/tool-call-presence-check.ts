@@ -1,6 +1,6 @@
+import { BuiltInCriterion } from '../built-in-criterion.ts';
 import { ContinuationDecision } from '../continuation-decision.ts';
 import type { ContinuationEvaluation } from '../continuation-evaluation.ts';
-import type { ExplainingCriterion } from '../criterion.ts';
 
 const answer = (hasToolCalls: boolean): ContinuationEvaluation =>
   Object.freeze({
@@ -13,19 +13,16 @@ const workToDo = answer(true);
 const nothingToDo = answer(false);
 
 /** Requests another step while there are tool calls whose results the model has not read; lets go otherwise. */
-export class ToolCallPresenceCheck<State> implements ExplainingCriterion<State> {
-  readonly name = 'ToolCallPresenceCheck';
+export class ToolCallPresenceCheck<State> extends BuiltInCriterion<State> {
+  override readonly name = 'ToolCallPresenceCheck';
   readonly #hasToolCalls: (state: State) => boolean;
 
   constructor(hasToolCalls: (state: State) => boolean) {
+    super();
     this.#hasToolCalls = hasToolCalls;
   }
 
-  decide(state: State): ContinuationDecision {
-    return this.explain(state).decision;
-  }
-
-  explain(state: State): ContinuationEvaluation {
+  override explain(state: State): ContinuationEvaluation {
     return this.#hasToolCalls(state) ? workToDo : nothingToDo;
   }
 }
