@@ -1,0 +1,110 @@
+// One execution: what happens between one outside input and the reason it ended.
+// Owns:     its results, its usage, its clocks, the step that waits, and a start that was refused.
+// Does not: hold messages, know the session, or decide anything.
+// X1. Results are appended, never changed; steps, status and stop reason are read from them.
+// X2. Active time, usage and failures start at 0 with each execution and survive pause and storage.
+// X3. The wall clock starts with each run and is never stored.
+import type { ContinuationOutcome, StopReason, StopRequest } from '../continuation/index.ts';
+import type { JsonObject } from '../lib/index.ts';
+import { AppendOnlyList } from '../lib/index.ts';
+import type { Message } from '../messages/index.ts';
+import { Usage } from '../messages/index.ts';
+import { ExecutionStatus, statusAfter } from './status.ts';
+import type { Step } from './step.ts';
+import type { StepResult } from './step-result.ts';
+import type { PendingStep } from './waiting.ts';
+import { openWaits } from './waiting.ts';
+
+/** What the loop leaves on a candidate state for the criteria to read. Gone when the step is committed. */
+export interface Findings<S extends Step> {
+  /** The step being judged. */
+  readonly candidate?: S | undefined;
+  /** The time of judging. */
+  readonly now?: number | undefined;
+  readonly stopRequest?: StopRequest | undefined;
+  /** Whether ending now would leave something undone. */
+  readonly workLeft?: boolean | undefined;
+  /** The time that the wall limit leaves; found only where a step failed. */
+  readonly remainingMs?: number | undefined;
+}
+
+export interface Execution<S extends Step = Step> extends Findings<S> {
+  /** Minted when the execution starts. */
+  readonly id?: string | undefined;
+  /** Counts from 1 in a session. */
+  readonly number: number;
+  readonly startedAt?: number | undefined;
+  /** Start of the current run on the wall clock. */
+  readonly wallStartedAt?: number | undefined;
+  readonly activeMs: number;
+  /** Time spent on backoff and on permission to go on. */
+  readonly waitedMs: number;
+  readonly usage: Usage;
+  readonly failedSteps: number;
+  readonly results: AppendOnlyList<StepResult<S>>;
+  /** Kept where the start was refused or judging it failed. */
+  readonly startOutcome?: ContinuationOutcome | undefined;
+  readonly pendingStep?: PendingStep<S> | undefined;
+  /** What the user said while the open step could not take it in; it joins the conversation behind that step. */
+  readonly queued?: readonly Message[] | undefined;
+  /** Who carried it out: agent id, version, fingerprint. */
+  readonly agent?: JsonObject | undefined;
+}
+
+export function newExecution<S extends Step>(number: number): Execution<S> {
+  return { number, activeMs: 0, waitedMs: 0, usage: Usage.none(), failedSteps: 0, results: AppendOnlyList.empty() };
+}
+
+export const hasStarted = (execution: Execution): boolean => execution.id !== undefined;
+
+/** The outcome that stands: the last step's, or that of a start that was refused. */
+export const lastOutcome = (execution: Execution): ContinuationOutcome | undefined =>
+  execution.results.last?.outcome ?? execution.startOutcome;
+
+export function statusOf(execution: Execution): ExecutionStatus {
+  if (!hasStarted(execution)) return ExecutionStatus.Pending;
+  if (execution.pendingStep !== undefined) {
+    return openWaits(execution.pendingStep).length > 0 ? ExecutionStatus.Waiting : ExecutionStatus.InProgress;
+  }
+  const outcome = lastOutcome(execution);
+  return outcome === undefined ? ExecutionStatus.InProgress : statusAfter(outcome, execution.results.last?.step);
+}
+
+export function stopReasonOf(execution: Execution): StopReason | undefined {
+  const outcome = lastOutcome(execution);
+  return outcome === undefined || outcome.shouldContinue || execution.pendingStep !== undefined ? undefined : outcome.stopReason;
+}
+
+/** True once it has a reason to have ended. */
+export const hasEnded = (execution: Execution): boolean => stopReasonOf(execution) !== undefined;
+
+/** What it has cost so far, the step that waits included. */
+export const usageOf = ({ usage, pendingStep }: Execution): Usage =>
+  pendingStep === undefined ? usage : Usage.add(usage, pendingStep.partial.usage);
+
+const noFindings = { candidate: undefined, now: undefined, stopRequest: undefined, workLeft: undefined, remainingMs: undefined };
+
+/** The execution with a change, and without what was left on it for judging. */
+export function settled<S extends Step>(execution: Execution<S>, change: Partial<Execution<S>>): Execution<S> {
+  return { ...execution, ...noFindings, ...change };
+}
+
+/** The execution with one more result, and without what was left on it for judging. */
+export function withResult<S extends Step>(execution: Execution<S>, result: StepResult<S>): Execution<S> {
+  const { step } = result;
+  // What was recorded stays as it is, also where its producer keeps hold of it.
+  Object.freeze(step);
+  Object.freeze(step.errors);
+  Object.freeze(step.outputMessages);
+  // Written out field by field, because this runs for every step and a second spread is slow.
+  return {
+    ...execution,
+    candidate: undefined,
+    now: undefined,
+    stopRequest: undefined,
+    workLeft: undefined,
+    remainingMs: undefined,
+    results: execution.results.append(result),
+    failedSteps: execution.failedSteps + (step.errors.length === 0 ? 0 : 1),
+  };
+}

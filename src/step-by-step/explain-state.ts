@@ -1,0 +1,76 @@
+import type { ContinuationOutcome, ExplainOptions } from '../continuation/index.ts';
+import { assertNever, defaultRedactor } from '../lib/index.ts';
+import type { ExecutionStatus } from './status.ts';
+import { finishedAtLimit } from './status.ts';
+import type { Interruption, Step } from './step.ts';
+import type { StepResult } from './step-result.ts';
+import type { PendingStep, Wait } from './waiting.ts';
+
+/** The part of a state that can be put in words. */
+interface Explainable {
+  readonly status: ExecutionStatus;
+  readonly stepCount: number;
+  readonly lastStepResult: StepResult | undefined;
+  readonly startOutcome: ContinuationOutcome | undefined;
+  readonly waitingFor: readonly Wait[];
+  readonly pendingStep: PendingStep | undefined;
+}
+
+function waitText(wait: Wait): string {
+  const problem = wait.problem === undefined ? '' : `, after an answer that could not be used: ${defaultRedactor.text(wait.problem)}`;
+  switch (wait.type) {
+    case 'approval':
+      return `approval of ${wait.toolName} (${wait.id})${problem}`;
+    case 'client-tool':
+      return `the output of ${wait.toolName} (${wait.id})${problem}`;
+    case 'unknown-call':
+      return `the true result of ${wait.toolName} (${wait.id}), which was cut off${problem}`;
+    case 'person':
+      return `a person's words (${wait.id})${problem}`;
+    case 'grant':
+      return `more ${wait.limit}${problem}`;
+    default:
+      return assertNever(wait);
+  }
+}
+
+const interruptionText: Readonly<Record<Interruption, string>> = {
+  signal: 'The step was cut off by the signal.',
+  request: 'The step was not begun: somebody had asked to stop.',
+  deadline: 'The step was cut off at the time limit.',
+  superseded: 'The step was given up for a new message.',
+};
+
+const asSentence = (text: string): string => (/[.!?]$/.test(text) ? text : `${text}.`);
+
+function failureLines({ errors, interrupted }: Step): readonly string[] {
+  // What a criterion threw is quoted by the outcome already.
+  const failures = errors.filter(({ code }) => code !== 'criterion-failed');
+  const lines = failures.map(({ type, code, message, toolName }) => {
+    const tool = toolName === undefined ? '' : ` in ${toolName}`;
+    return asSentence(`Failed: ${type} error${tool} (${code}): ${defaultRedactor.text(message)}`);
+  });
+  return interrupted === undefined ? lines : [...lines, interruptionText[interrupted]];
+}
+
+// A reason may quote what a criterion threw, or what somebody said.
+const outcomeText = (outcome: ContinuationOutcome, options: ExplainOptions): string => defaultRedactor.text(outcome.explain(options));
+
+function stoppedText({ lastStepResult, startOutcome }: Explainable): string {
+  if (lastStepResult === undefined) {
+    return startOutcome === undefined ? 'Started; no step has ended yet.' : outcomeText(startOutcome, { stepNumber: 0 });
+  }
+  const { outcome, step, number } = lastStepResult;
+  const [headline = '', ...votes] = outcomeText(outcome, { stepNumber: number, finished: finishedAtLimit(outcome, step) }).split('\n');
+  return [headline, ...failureLines(step), ...votes].join('\n');
+}
+
+/** Renders where a state stands and why. */
+export function explainState(state: Explainable): string {
+  if (state.status === 'pending') return 'Not started: no run has begun since the last input.';
+  if (state.waitingFor.length > 0) {
+    return `Waiting in step ${state.stepCount + 1} for ${state.waitingFor.map(waitText).join('; ')}.`;
+  }
+  if (state.pendingStep !== undefined) return `Ready to go on with step ${state.pendingStep.number}: all that it waited for was answered.`;
+  return stoppedText(state);
+}

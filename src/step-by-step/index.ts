@@ -1,0 +1,39 @@
+export { AlreadyAnsweredError } from './already-answered-error.ts';
+export { createDirectEffects } from './direct-effects.ts';
+export type { EffectClass, EffectFailure, EffectOptions, EffectResult, Effects } from './effects.ts';
+export { resolveErrorContexts, stateErrors } from './error-contexts.ts';
+export type { Execution, Findings } from './execution.ts';
+export { LateResultError } from './late-result-error.ts';
+export type { EndFacts, LoopEvent, RetryFacts } from './loop-events.ts';
+export {
+  AgentExecutionStarted,
+  AgentFailed,
+  AgentFinished,
+  AgentStateUpdated,
+  AgentStepCompleted,
+  AgentStepStarted,
+  ContinuationEvaluated,
+  RetryScheduled,
+  TokenUsageReported,
+} from './loop-events.ts';
+export { NotWaitingError } from './not-waiting-error.ts';
+export type { RunControl } from './run-control.ts';
+export { createRunControl } from './run-control.ts';
+export type { Commit, Ports, RunOptions } from './run-scope.ts';
+export type { NewStateOptions, RunStateData, SessionSummary } from './run-state.ts';
+export { RunState } from './run-state.ts';
+export type { Run, Runnable } from './runnable.ts';
+export type { Limits, StandardCriteriaOptions } from './standard-criteria.ts';
+export { standardCriteria } from './standard-criteria.ts';
+export type { StateCodecOptions, StepFieldsCodec } from './state-codec.ts';
+export { createStateCodec } from './state-codec.ts';
+export { StateInfo } from './state-info.ts';
+export { ExecutionStatus } from './status.ts';
+export type { EmptyStep, Step } from './step.ts';
+export { Interruption } from './step.ts';
+export { createStepByStep } from './step-by-step.ts';
+export type { Produced, StepOf, StepProcess, StepScope } from './step-process.ts';
+export type { RecordedHandling, StepTiming } from './step-result.ts';
+export { StepResult } from './step-result.ts';
+export { UnencodableValueError } from './unencodable-value-error.ts';
+export type { Answer, PendingStep, Wait } from './waiting.ts';

@@ -1,0 +1,241 @@
+import type { ContinuationOutcome, StopReason } from '../continuation/index.ts';
+import type { ErrorType, Failure } from '../errors/index.ts';
+import type { EventHeader } from '../events/index.ts';
+import { BaseEvent } from '../events/index.ts';
+import { defaultRedactor } from '../lib/index.ts';
+import type { Usage } from '../messages/index.ts';
+import type { ExecutionStatus } from './status.ts';
+import type { Interruption, Step } from './step.ts';
+
+const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
+
+/** Base of the events that every orchestrator tells. */
+abstract class LoopEventBase extends BaseEvent {
+  /** Which kind of orchestrator ran the step. */
+  readonly orchestrator: string;
+
+  constructor(header: EventHeader, orchestrator: string) {
+    super(header);
+    this.orchestrator = orchestrator;
+  }
+}
+
+/** A run has begun, or was taken up again. */
+export class AgentExecutionStarted extends LoopEventBase {
+  readonly type = 'AgentExecutionStarted';
+  readonly resumed: boolean;
+  readonly messageCount: number;
+
+  constructor(header: EventHeader, orchestrator: string, facts: { readonly resumed: boolean; readonly messageCount: number }) {
+    super(header, orchestrator);
+    this.resumed = facts.resumed;
+    this.messageCount = facts.messageCount;
+  }
+
+  describe(): string {
+    return `${this.resumed ? 'resumed' : 'started'} with ${counted(this.messageCount, 'message')}`;
+  }
+}
+
+export class AgentStepStarted extends LoopEventBase {
+  readonly type = 'AgentStepStarted';
+  readonly messageCount: number;
+
+  constructor(header: EventHeader, orchestrator: string, messageCount: number) {
+    super(header, orchestrator);
+    this.messageCount = messageCount;
+  }
+
+  describe(): string {
+    return `began with ${counted(this.messageCount, 'message')}`;
+  }
+}
+
+/** It was decided whether to go on: once per recorded step, and once for a start that was refused. */
+export class ContinuationEvaluated extends LoopEventBase {
+  readonly type = 'ContinuationEvaluated';
+  readonly outcome: ContinuationOutcome;
+
+  constructor(header: EventHeader, orchestrator: string, outcome: ContinuationOutcome) {
+    super(header, orchestrator);
+    this.outcome = outcome;
+  }
+
+  get shouldContinue(): boolean {
+    return this.outcome.shouldContinue;
+  }
+  get stopReason(): StopReason {
+    return this.outcome.stopReason;
+  }
+  get resolvedBy(): string {
+    return this.outcome.resolvedBy;
+  }
+
+  describe(): string {
+    const { shouldContinue, resolvedBy, stopReason } = this.outcome;
+    return shouldContinue ? `CONTINUE (requested by ${resolvedBy})` : `STOP (${stopReason}, by ${resolvedBy})`;
+  }
+}
+
+export class AgentStateUpdated extends LoopEventBase {
+  readonly type = 'AgentStateUpdated';
+  readonly status: ExecutionStatus;
+  readonly stepCount: number;
+
+  constructor(header: EventHeader, orchestrator: string, facts: { readonly status: ExecutionStatus; readonly stepCount: number }) {
+    super(header, orchestrator);
+    this.status = facts.status;
+    this.stepCount = facts.stepCount;
+  }
+
+  describe(): string {
+    return `${this.status} after ${counted(this.stepCount, 'step')}`;
+  }
+}
+
+export class AgentStepCompleted extends LoopEventBase {
+  readonly type = 'AgentStepCompleted';
+  readonly hasToolCalls: boolean;
+  readonly errorCount: number;
+  readonly errorMessages: readonly string[];
+  readonly usage: Usage;
+  declare readonly finishReason?: string;
+  declare readonly interrupted?: Interruption;
+  readonly durationMs: number;
+
+  // eslint-disable-next-line @typescript-eslint/max-params -- one is made for every step; a fourth argument costs less than a bag
+  constructor(header: EventHeader, orchestrator: string, step: Step, durationMs: number) {
+    super(header, orchestrator);
+    this.hasToolCalls = step.hasToolCalls === true;
+    this.errorCount = step.errors.length;
+    this.errorMessages = step.errors.map(({ message }) => message);
+    this.usage = step.usage;
+    if (step.finishReason !== undefined) this.finishReason = step.finishReason;
+    if (step.interrupted !== undefined) this.interrupted = step.interrupted;
+    this.durationMs = durationMs;
+  }
+
+  describe(): string {
+    const errors = this.errorCount === 0 ? '' : `, ${this.errorCount} failed: ${defaultRedactor.text(this.errorMessages.join('; '))}`;
+    const interrupted = this.interrupted === undefined ? '' : `, interrupted (${this.interrupted})`;
+    return `ended after ${Math.round(this.durationMs)} ms${errors}${interrupted}`;
+  }
+}
+
+export class TokenUsageReported extends LoopEventBase {
+  readonly type = 'TokenUsageReported';
+  readonly operation = 'step';
+  readonly usage: Usage;
+
+  constructor(header: EventHeader, orchestrator: string, usage: Usage) {
+    super(header, orchestrator);
+    this.usage = usage;
+  }
+
+  describe(): string {
+    return `used ${this.usage.total} tokens (${this.usage.input} in, ${this.usage.output} out)`;
+  }
+}
+
+/** What is known about a retry when it is announced. */
+export interface RetryFacts {
+  readonly delayMs: number;
+  readonly errorType: ErrorType;
+  /** How many attempts in a row have failed. */
+  readonly failures: number;
+}
+
+/** The run waits before it tries again. */
+export class RetryScheduled extends LoopEventBase {
+  readonly type = 'RetryScheduled';
+  readonly delayMs: number;
+  readonly errorType: ErrorType;
+  readonly failures: number;
+
+  constructor(header: EventHeader, orchestrator: string, facts: RetryFacts) {
+    super(header, orchestrator);
+    this.delayMs = facts.delayMs;
+    this.errorType = facts.errorType;
+    this.failures = facts.failures;
+  }
+
+  describe(): string {
+    return `waits ${Math.round(this.delayMs)} ms after ${counted(this.failures, 'failure')} in a row (${this.errorType})`;
+  }
+}
+
+/** How a run ended. */
+export interface EndFacts {
+  readonly status: ExecutionStatus;
+  readonly stopReason?: StopReason | undefined;
+  readonly resolvedBy?: string | undefined;
+  readonly stepCount: number;
+  readonly usage: Usage;
+  readonly errors: readonly Failure[];
+}
+
+/** The run failed; AgentFinished follows. */
+export class AgentFailed extends LoopEventBase {
+  readonly type = 'AgentFailed';
+  readonly status: ExecutionStatus;
+  declare readonly stopReason?: StopReason;
+  declare readonly resolvedBy?: string;
+  readonly stepCount: number;
+  readonly usage: Usage;
+  readonly errors: readonly Failure[];
+
+  constructor(header: EventHeader, orchestrator: string, facts: EndFacts) {
+    super(header, orchestrator);
+    this.status = facts.status;
+    if (facts.stopReason !== undefined) this.stopReason = facts.stopReason;
+    if (facts.resolvedBy !== undefined) this.resolvedBy = facts.resolvedBy;
+    this.stepCount = facts.stepCount;
+    this.usage = facts.usage;
+    this.errors = facts.errors;
+  }
+
+  describe(): string {
+    const error = this.errors[0];
+    return `failed (${this.stopReason ?? 'error'}): ${error === undefined ? 'no step failed' : `${error.code}: ${defaultRedactor.text(error.message)}`}`;
+  }
+}
+
+/** The run has ended, or waits for somebody. Always the last event of a run. */
+export class AgentFinished extends LoopEventBase {
+  readonly type = 'AgentFinished';
+  readonly status: ExecutionStatus;
+  /** Absent where the run waits. */
+  declare readonly stopReason?: StopReason;
+  declare readonly resolvedBy?: string;
+  readonly stepCount: number;
+  readonly usage: Usage;
+  /** What went wrong in the last step. */
+  readonly errors: readonly Failure[];
+
+  constructor(header: EventHeader, orchestrator: string, facts: EndFacts) {
+    super(header, orchestrator);
+    this.status = facts.status;
+    if (facts.stopReason !== undefined) this.stopReason = facts.stopReason;
+    if (facts.resolvedBy !== undefined) this.resolvedBy = facts.resolvedBy;
+    this.stepCount = facts.stepCount;
+    this.usage = facts.usage;
+    this.errors = facts.errors;
+  }
+
+  describe(): string {
+    const why = this.stopReason === undefined ? '' : ` (${this.stopReason}, by ${this.resolvedBy ?? 'nobody'})`;
+    return `${this.status} after ${counted(this.stepCount, 'step')}${why}`;
+  }
+}
+
+/** Every event that the loop itself tells. */
+export type LoopEvent =
+  | AgentExecutionStarted
+  | AgentStepStarted
+  | ContinuationEvaluated
+  | AgentStateUpdated
+  | AgentStepCompleted
+  | TokenUsageReported
+  | RetryScheduled
+  | AgentFailed
+  | AgentFinished;

@@ -1,0 +1,114 @@
+// The loop
+// Owns:     the order of the six phases, and when a run is over.
+// Does not: know what a step is made of, read a clock for judging, or store anything itself.
+// L1. Every recorded step has exactly one outcome, and every outcome is told exactly once.
+// L2. A failure, an interruption and a criterion that throws take the same road as a good step.
+// L3. A run ends only with a reason on its state, or waiting for somebody.
+// L4. Whoever drives it (to the end, step by step, as a stream), the steps are the same.
+import { TimedOutError } from '../errors/index.ts';
+import { canBegin } from './can-begin.ts';
+import { begin } from './phases/begin.ts';
+import { commitStep, park } from './phases/commit.ts';
+import { candidateOf, handleFailures, judge, remainingMs } from './phases/judge.ts';
+import { openStep } from './phases/open-step.ts';
+import { inspectStep, produceStep } from './phases/produce.ts';
+import type { RunScope } from './run-scope.ts';
+import type { RunState } from './run-state.ts';
+import type { StepProcess } from './step-process.ts';
+import type { StepTimer } from './step-timer.ts';
+
+/** What the time limits are measured on while a step is under way. */
+interface Live<State> {
+  state: State;
+  timer?: StepTimer | undefined;
+}
+
+/** All steps from here to the end of the run; yields the state after each, the last one included. Opens its scope when first asked. */
+export async function* steps<State extends RunState, Context>(
+  process: StepProcess<State, Context>,
+  given: State,
+  { open, fresh }: { readonly open: () => RunScope<State, Context>; readonly fresh: boolean },
+): AsyncGenerator<State, void, undefined> {
+  const run = open();
+  try {
+    const live: Live<State> = { state: await begin(process, given, { run, fresh }) };
+    if (live.state !== given && !canBegin(live.state)) yield live.state;
+    watchTime(process, live, run);
+    while (canBegin(live.state)) {
+      live.state = await takeStep(process, live, run);
+      yield live.state;
+    }
+  } finally {
+    run.close();
+  }
+}
+
+/** One step through all its phases. */
+async function takeStep<State extends RunState, Context>(
+  process: StepProcess<State, Context>,
+  live: Live<State>,
+  run: RunScope<State, Context>,
+): Promise<State> {
+  const state = retryDelayMs(live.state) === 0 ? live.state : await waitBeforeRetry(live.state, run);
+  const open = openStep(process, state, run);
+  live.timer = open.timer;
+  try {
+    const produced = await produceStep(open);
+    if (produced.type === 'waiting') {
+      open.scope.close();
+      return await park(open, produced.partial, produced.waits);
+    }
+    let candidate = candidateOf(open, produced.step);
+    if (process.inspect !== undefined) candidate = candidateOf(open, await inspectStep(open, candidate), candidate);
+    open.scope.close();
+    const handled = handleFailures(open, candidate);
+    const committed = commitStep(open, judge(process, handled.candidate), handled.handling);
+    // Awaiting what is there already would cost every step of a run without a store.
+    return committed instanceof Promise ? await committed : committed;
+  } finally {
+    live.timer = undefined;
+  }
+}
+
+/** What the last step's failure says to wait before the next one. */
+const retryDelayMs = ({ lastStepResult, pendingStep }: RunState): number =>
+  pendingStep === undefined ? (lastStepResult?.handling?.delayMs ?? 0) : 0;
+
+/** Waits where the last step failed and is to be tried again later; what of the wait has passed already is not waited for. */
+async function waitBeforeRetry<State extends RunState, Context>(state: State, run: RunScope<State, Context>): Promise<State> {
+  const last = state.lastStepResult;
+  const delayMs = retryDelayMs(state);
+  if (last === undefined) return state;
+  // A clock that was set back since then must not lengthen the wait.
+  const leftMs = Math.min(delayMs, last.timing.endedAt + delayMs - run.clock.now());
+  if (leftMs <= 0) return state;
+  const began = run.clock.monotonic();
+  await run.effects.sleep(`sleep/${last.number}`, leftMs);
+  const { execution } = state;
+  return state.evolve({ execution: { ...execution, waitedMs: execution.waitedMs + (run.clock.monotonic() - began) } });
+}
+
+/** How often to look again while a wait gives time back. */
+const pollMs = 25;
+
+/** Makes a deadline of what the time limits leave. When it fires, it asks again: waiting may have given time back. */
+function watchTime<State extends RunState, Context>(
+  process: StepProcess<State, Context>,
+  live: Live<State>,
+  run: RunScope<State, Context>,
+): void {
+  let cancel: (() => void) | undefined;
+  const check = (leastMs: number): void => {
+    const { execution } = live.state;
+    const activeMs = execution.activeMs + (live.timer?.activeMs() ?? 0);
+    const leftMs = remainingMs(process, live.state.evolve({ execution: { ...execution, activeMs, now: run.clock.now() } }));
+    if (leftMs === undefined || !Number.isFinite(leftMs)) return;
+    if (leftMs <= 0) run.control.interrupt('deadline', new TimedOutError('The time limit was reached.'));
+    else
+      cancel = run.clock.schedule(Math.max(leastMs, Math.ceil(leftMs)), () => {
+        check(pollMs);
+      });
+  };
+  if (canBegin(live.state)) check(0);
+  run.onClose(() => cancel?.());
+}

@@ -1,0 +1,56 @@
+import { canBegin } from '../can-begin.ts';
+import type { Execution } from '../execution.ts';
+import { hasStarted, settled } from '../execution.ts';
+import { AgentExecutionStarted } from '../loop-events.ts';
+import type { RunScope } from '../run-scope.ts';
+import type { RunState } from '../run-state.ts';
+import type { StepProcess } from '../step-process.ts';
+import { refuseStart, stepEvents } from './commit.ts';
+import { judge } from './judge.ts';
+import { subjectOf } from './open-step.ts';
+
+/** Tells of a step that was recorded outside a run, when a new message made it pointless. */
+function announceOwed<State extends RunState, Context>(
+  process: StepProcess<State, Context>,
+  state: State,
+  run: RunScope<State, Context>,
+): State {
+  const closed = state.data.past.last;
+  const result = closed?.results.last;
+  if (state.data.owesEvents !== true || closed === undefined || result === undefined) return state;
+  const subject = subjectOf(state, closed.id ?? '', result.number);
+  for (const event of stepEvents(closed, process.name, () => run.header(subject))) run.tell(event);
+  return state.evolve({ owesEvents: undefined, lastSeq: run.lastSeq });
+}
+
+/** The state on which a start is judged: no step yet, but the time and who asked to stop. */
+export function startCandidate<State extends RunState>(state: State, findings: Partial<Execution>): State {
+  return state.evolve({ execution: { ...state.execution, ...findings } });
+}
+
+/**
+ * Starts an execution, or takes one up again. A first start is judged; a refusal is kept on the state.
+ * A state with nothing to do comes back as it is. `fresh` starts the wall clock anew.
+ */
+export async function begin<State extends RunState, Context>(
+  process: StepProcess<State, Context>,
+  given: State,
+  { run, fresh }: { readonly run: RunScope<State, Context>; readonly fresh: boolean },
+): Promise<State> {
+  if (!canBegin(given)) return given;
+  const state = announceOwed(process, given, run);
+  const now = run.clock.now();
+  const resumed = hasStarted(state.execution);
+  const id = state.execution.id ?? run.ids();
+  const wallStartedAt = fresh ? now : (state.execution.wallStartedAt ?? now);
+  const started = state.evolve({ execution: { ...state.execution, id, startedAt: state.execution.startedAt ?? now, wallStartedAt } });
+  const subject = subjectOf(state, id, 0);
+  if (fresh || !resumed) {
+    const facts = { resumed, messageCount: state.messages.length };
+    run.tell(new AgentExecutionStarted(run.header(subject, now), process.name, facts));
+  }
+  if (started.lastStepResult !== undefined || started.pendingStep !== undefined) return started;
+  const judged = judge(process, startCandidate(started, { now, stopRequest: run.control.stopRequest }));
+  if (!judged.outcome.shouldContinue) return refuseStart(process, judged, { run, subject });
+  return started.evolve({ execution: settled(started.execution, {}), lastSeq: run.lastSeq });
+}

@@ -1,0 +1,136 @@
+import type { BaseEvent, EventHeader } from '../../events/index.ts';
+import { Usage } from '../../messages/index.ts';
+import type { Execution } from '../execution.ts';
+import { hasEnded, lastOutcome, settled, statusOf, stopReasonOf, usageOf, withResult } from '../execution.ts';
+import type { EndFacts } from '../loop-events.ts';
+import {
+  AgentFailed,
+  AgentFinished,
+  AgentStateUpdated,
+  AgentStepCompleted,
+  ContinuationEvaluated,
+  RetryScheduled,
+  TokenUsageReported,
+} from '../loop-events.ts';
+import type { EventSubject, RunScope } from '../run-scope.ts';
+import type { RunState } from '../run-state.ts';
+import { ExecutionStatus } from '../status.ts';
+import type { Step } from '../step.ts';
+import type { StepProcess } from '../step-process.ts';
+import type { RecordedHandling, StepTiming } from '../step-result.ts';
+import { StepResult } from '../step-result.ts';
+import type { PendingStep, Wait } from '../waiting.ts';
+import type { Judged } from './judge.ts';
+import type { OpenStep } from './open-step.ts';
+
+/** Gives each event about one subject its header. */
+type NextHeader = () => EventHeader;
+
+function endFacts(execution: Execution): EndFacts {
+  const ended = hasEnded(execution);
+  return {
+    status: statusOf(execution),
+    stopReason: stopReasonOf(execution),
+    resolvedBy: ended ? lastOutcome(execution)?.resolvedBy : undefined,
+    stepCount: execution.results.length,
+    usage: usageOf(execution),
+    errors: execution.results.last?.step.errors ?? [],
+  };
+}
+
+/** What is told at the end of a run, or where it stops to wait. */
+export function endEvents(execution: Execution, orchestrator: string, next: NextHeader): readonly BaseEvent[] {
+  const facts = endFacts(execution);
+  const failed = facts.status === ExecutionStatus.Failed ? [new AgentFailed(next(), orchestrator, facts)] : [];
+  return [...failed, new AgentFinished(next(), orchestrator, facts)];
+}
+
+const updated = (execution: Execution): { readonly status: ExecutionStatus; readonly stepCount: number } => ({
+  status: statusOf(execution),
+  stepCount: execution.results.length,
+});
+
+/** What is told about the last recorded step. */
+export function stepEvents(execution: Execution, orchestrator: string, next: NextHeader): readonly BaseEvent[] {
+  // Holds because this is asked only of an execution in which a step was just recorded.
+  const { step, outcome, timing, handling } = execution.results.last as StepResult;
+  const events: BaseEvent[] = [
+    new ContinuationEvaluated(next(), orchestrator, outcome),
+    new AgentStateUpdated(next(), orchestrator, updated(execution)),
+    new AgentStepCompleted(next(), orchestrator, step, timing.activeMs + timing.waitedMs),
+  ];
+  if (!Usage.isNone(step.usage)) events.push(new TokenUsageReported(next(), orchestrator, step.usage));
+  if (!outcome.shouldContinue) events.push(...endEvents(execution, orchestrator, next));
+  else if (handling?.delayMs !== undefined && handling.delayMs > 0) {
+    const { delayMs, errorType, consecutiveFailures: failures } = handling;
+    events.push(new RetryScheduled(next(), orchestrator, { delayMs, errorType, failures }));
+  }
+  return events;
+}
+
+/** Records a judged step: one append to the results, one commit, then the events. */
+export function commitStep<State extends RunState, Context>(
+  open: OpenStep<State, Context>,
+  { candidate, outcome }: Judged<State>,
+  handling: RecordedHandling | undefined,
+): State | Promise<State> {
+  const { process, run, subject, number, timer } = open;
+  const { execution } = candidate.data;
+  // Holds because only a candidate is ever committed.
+  const step = execution.candidate as Step;
+  const endedAt = execution.now ?? timer.startedAt;
+  const { pendingStep, activeMs, waitedMs } = open.state.execution;
+  const timing: StepTiming = {
+    startedAt: pendingStep?.startedAt ?? timer.startedAt,
+    endedAt,
+    activeMs: (pendingStep?.activeMs ?? 0) + execution.activeMs - activeMs,
+    waitedMs: (pendingStep?.waitedMs ?? 0) + execution.waitedMs - waitedMs,
+  };
+  const result = new StepResult({ number, step, outcome, timing, handling });
+  const recorded = withResult(execution, result);
+  const events = stepEvents(recorded, process.name, () => run.header(subject, endedAt));
+  return run.commit(candidate.evolve({ execution: recorded, lastSeq: run.lastSeq }), events, result);
+}
+
+/** Keeps a step that cannot end yet, and ends the run until somebody answers. */
+export function park<State extends RunState, Context>(
+  { process, run, state, number, timer, subject }: OpenStep<State, Context>,
+  partial: Step,
+  waits: readonly Wait[],
+): State | Promise<State> {
+  const { execution, info } = state.data;
+  const before = execution.pendingStep;
+  const now = run.clock.now();
+  const [activeMs, waitedMs] = [timer.activeMs(), timer.waitedMs()];
+  const pendingStep: PendingStep = {
+    number,
+    partial,
+    waits,
+    answers: [],
+    startedAt: before?.startedAt ?? timer.startedAt,
+    parkedAt: now,
+    activeMs: (before?.activeMs ?? 0) + activeMs,
+    waitedMs: (before?.waitedMs ?? 0) + waitedMs,
+  };
+  const parked = settled(execution, { pendingStep, activeMs: execution.activeMs + activeMs, waitedMs: execution.waitedMs + waitedMs });
+  const next = (): EventHeader => run.header(subject, now);
+  const events = [new AgentStateUpdated(next(), process.name, updated(parked)), ...endEvents(parked, process.name, next)];
+  const changed = state.evolve({ execution: parked, info: info.addExecutionTime(activeMs / 1000, now), lastSeq: run.lastSeq });
+  return run.commit(changed, events);
+}
+
+/** Keeps the refusal of a start. */
+export function refuseStart<State extends RunState, Context>(
+  process: StepProcess<State, Context>,
+  { candidate, outcome }: Judged<State>,
+  { run, subject }: { readonly run: RunScope<State, Context>; readonly subject: EventSubject },
+): State | Promise<State> {
+  const refused = settled(candidate.execution, { startOutcome: outcome });
+  const next = (): EventHeader => run.header(subject);
+  const events = [
+    new ContinuationEvaluated(next(), process.name, outcome),
+    new AgentStateUpdated(next(), process.name, updated(refused)),
+    ...endEvents(refused, process.name, next),
+  ];
+  return run.commit(candidate.evolve({ execution: refused, lastSeq: run.lastSeq }), events);
+}

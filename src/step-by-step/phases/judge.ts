@@ -1,0 +1,132 @@
+import type { ContinuationEvaluation } from '../../continuation/index.ts';
+import { ContinuationDecision, ContinuationOutcome, StopReason, stopRequestedEvaluation } from '../../continuation/index.ts';
+import { classifyError, ErrorPolicy } from '../../errors/index.ts';
+import type { MessageStore } from '../../messages/index.ts';
+import { SectionName, Usage } from '../../messages/index.ts';
+import { resolveErrorContexts } from '../error-contexts.ts';
+import type { Execution } from '../execution.ts';
+import type { RunState } from '../run-state.ts';
+import type { Step } from '../step.ts';
+import { withFailure } from '../step.ts';
+import type { StepOf, StepProcess } from '../step-process.ts';
+import type { RecordedHandling } from '../step-result.ts';
+import type { OpenStep } from './open-step.ts';
+
+// Messages that were appended once are not appended again: a second append would copy the whole conversation.
+function storeWith<State extends RunState>(state: State, { outputMessages }: Step, earlier: State | undefined): MessageStore {
+  if (earlier?.execution.candidate?.outputMessages === outputMessages) return earlier.store;
+  const { queued = [] } = state.execution;
+  const added = queued.length === 0 ? outputMessages : [...outputMessages, ...queued];
+  return added.length === 0 ? state.store : state.store.append(SectionName.Messages, ...added);
+}
+
+/**
+ * The state as it will be committed, with the step to judge and the findings that criteria read.
+ * `earlier` is the candidate of the same step before it was inspected.
+ */
+export function candidateOf<State extends RunState, Context>(open: OpenStep<State, Context>, step: StepOf<State>, earlier?: State): State {
+  const { run, state, timer } = open;
+  const { execution, info } = state.data;
+  const now = run.clock.now();
+  const activeMs = timer.activeMs();
+  return state.evolve({
+    info: info.addExecutionTime(activeMs / 1000, now),
+    store: storeWith(state, step, earlier),
+    execution: {
+      ...execution,
+      candidate: step,
+      now,
+      stopRequest: run.control.stopRequest,
+      workLeft: step.hasToolCalls === true || step.interrupted !== undefined,
+      usage: Usage.add(execution.usage, step.usage),
+      activeMs: execution.activeMs + activeMs,
+      waitedMs: execution.waitedMs + timer.waitedMs(),
+      pendingStep: undefined,
+      queued: undefined,
+    },
+  });
+}
+
+/** The handling of a failed step, and the candidate on which it can be judged. */
+export interface Handled<State> {
+  readonly candidate: State;
+  readonly handling?: RecordedHandling;
+}
+
+const withFindings = <State extends RunState>(candidate: State, findings: Partial<Execution>): State =>
+  candidate.evolve({ execution: { ...candidate.execution, ...findings } });
+
+/** Asks the policy about a failed step, and leaves on the candidate what that finding needs. */
+export function handleFailures<State extends RunState, Context>(
+  { process, run }: OpenStep<State, Context>,
+  candidate: State,
+): Handled<State> {
+  if (candidate.errors.length === 0) return { candidate };
+  // A retry is waited for on the wall clock only: it takes no active time, however little of that is left.
+  const onWall = withFindings(candidate, { activeMs: Number.NEGATIVE_INFINITY });
+  const timed = withFindings(candidate, { remainingMs: remainingMs(process, onWall) });
+  const policy = process.criteria.errorPolicy ?? ErrorPolicy.stopOnAnyError();
+  const contexts = resolveErrorContexts(timed);
+  const { decision, context } = policy.handle(contexts);
+  const { type: errorType, consecutiveFailures, totalFailures } = context;
+  const retries = decision === 'retry';
+  return {
+    candidate: retries ? withFindings(timed, { workLeft: true }) : timed,
+    handling: {
+      decision,
+      errorType,
+      consecutiveFailures,
+      totalFailures,
+      ...(retries && { delayMs: policy.delayMs(contexts, run.random) }),
+    },
+  };
+}
+
+/** The time left under the time limits. A criterion that cannot say leaves it to judging to report that. */
+export function remainingMs<State extends RunState, Context>(process: StepProcess<State, Context>, state: State): number | undefined {
+  try {
+    return process.criteria.remainingMs(state);
+  } catch {
+    return undefined;
+  }
+}
+
+const deadlinePassed: ContinuationEvaluation = Object.freeze({
+  criterion: 'Deadline',
+  decision: ContinuationDecision.ForbidContinuation,
+  reason: 'the step was cut off by a time limit',
+  stopReason: StopReason.TimeLimitReached,
+  context: Object.freeze({}),
+});
+
+/** Why the run ends whatever the criteria say: it was asked to, or it was cut off. */
+function endingVote({ candidate, stopRequest }: Execution): ContinuationEvaluation | undefined {
+  if (stopRequest !== undefined) return stopRequestedEvaluation(stopRequest);
+  return candidate?.interrupted === 'deadline' ? deadlinePassed : undefined;
+}
+
+/** Asks the criteria. A run that must end ends also under criteria that do not read why. */
+function decide<State extends RunState, Context>(process: StepProcess<State, Context>, state: State): ContinuationOutcome {
+  const votes = state.execution.candidate?.evaluations;
+  const outcome = process.criteria.evaluate(state, votes);
+  const ending = outcome.shouldContinue ? endingVote(state.execution) : undefined;
+  return ending === undefined ? outcome : ContinuationOutcome.fromEvaluations([...outcome.evaluations, ending]);
+}
+
+/** A candidate and what was decided about it. */
+export interface Judged<State> {
+  readonly candidate: State;
+  readonly outcome: ContinuationOutcome;
+}
+
+/** Decides whether to go on. Pure and synchronous. Where judging fails, the step is kept and the failure is added to it. */
+export function judge<State extends RunState, Context>(process: StepProcess<State, Context>, state: State): Judged<State> {
+  try {
+    return { candidate: state, outcome: decide(process, state) };
+  } catch (error) {
+    const outcome = ContinuationOutcome.fromEvaluationError(error);
+    const step = state.execution.candidate;
+    if (step === undefined) return { candidate: state, outcome };
+    return { candidate: withFindings(state, { candidate: withFailure(step, classifyError(error, { readable: false })) }), outcome };
+  }
+}

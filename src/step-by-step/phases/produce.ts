@@ -1,0 +1,101 @@
+import { classifyError } from '../../errors/index.ts';
+import { abandoned } from '../run-scope.ts';
+import type { RunState } from '../run-state.ts';
+import type { Interruption, Step } from '../step.ts';
+import { withFailure } from '../step.ts';
+import type { Produced, StepOf } from '../step-process.ts';
+import type { Wait } from '../waiting.ts';
+import { checkedWaits } from '../waiting.ts';
+import type { OpenStep } from './open-step.ts';
+
+/** What there is to record of a step whose producer handed nothing in. */
+function leftovers<State extends RunState, Context>({ process, state, scope }: OpenStep<State, Context>): StepOf<State> & Step {
+  const pending = state.pendingStep;
+  // Holds because a state's pending step is one of its own kind.
+  return (pending === undefined ? process.emptyStep({ id: scope.ids(), errors: [] }) : state.closePendingStep(pending)) as StepOf<State> &
+    Step;
+}
+
+function interruptedStep<State extends RunState, Context>(
+  open: OpenStep<State, Context>,
+  interrupted: Interruption,
+): Produced<StepOf<State>> {
+  return { type: 'step', step: { ...leftovers(open), interrupted } };
+}
+
+/** Produces the next step. Never throws: a failure is a failed step, an interruption an interrupted one. */
+export async function produceStep<State extends RunState, Context>(open: OpenStep<State, Context>): Promise<Produced<StepOf<State>>> {
+  const { control } = open.run;
+  if (control.ending !== undefined) return interruptedStep(open, control.ending);
+  try {
+    const produced = await open.run.untilAbandoned(
+      open.process.prepare === undefined ? open.process.produce(open.state, open.scope) : prepareAndProduce(open),
+    );
+    return produced === abandoned ? interruptedStep(open, interruptionOf(open)) : received(open, produced);
+  } catch (error) {
+    // Whatever a producer throws because it was cut off is not its failure.
+    if (wasInterrupted(open)) return interruptedStep(open, interruptionOf(open));
+    return { type: 'step', step: withFailure(leftovers(open), classifyError(error, { readable: false })) };
+  }
+}
+
+/** What a producer handed in, with what the loop knows better: whether the run was cut off, and whether it may wait. */
+function received<State extends RunState, Context>(
+  open: OpenStep<State, Context>,
+  produced: Produced<StepOf<State>>,
+): Produced<StepOf<State>> {
+  const { control } = open.run;
+  if (produced.type === 'waiting') {
+    const waits = checkedWaits(produced.waits);
+    // Nobody waits for answers in a run that was told to end.
+    return control.stopRequest === undefined ? produced : { type: 'step', step: closedStep(open, { ...produced, waits }) };
+  }
+  return control.interruption === undefined ? produced : { type: 'step', step: asInterrupted(produced.step, control.interruption) };
+}
+
+// What failed only because it was cut off did not fail.
+function asInterrupted<S extends Step>(step: S, interrupted: Interruption): S {
+  return { ...step, interrupted: step.interrupted ?? interrupted, errors: step.errors.filter(({ code }) => code !== 'cancelled') };
+}
+
+function closedStep<State extends RunState, Context>(
+  open: OpenStep<State, Context>,
+  { partial, waits }: { readonly partial: StepOf<State>; readonly waits: readonly Wait[] },
+): StepOf<State> {
+  const { state, number, timer, run } = open;
+  const times = { startedAt: timer.startedAt, parkedAt: timer.startedAt, activeMs: 0, waitedMs: 0 };
+  const closed = state.closePendingStep({ number, partial, waits, answers: [], ...times }) as StepOf<State> & Step;
+  return { ...closed, interrupted: run.control.ending ?? 'signal' };
+}
+
+async function prepareAndProduce<State extends RunState, Context>({
+  process,
+  state,
+  scope,
+}: OpenStep<State, Context>): Promise<Produced<StepOf<State>>> {
+  return process.produce((await process.prepare?.(state, scope)) ?? state, scope);
+}
+
+/** Lets decision-relevant work look at the candidate. What it throws is added to the step, which is kept. */
+export async function inspectStep<State extends RunState, Context>(
+  open: OpenStep<State, Context>,
+  candidate: State,
+): Promise<StepOf<State>> {
+  const { process, run, scope } = open;
+  // Holds because a candidate carries the step that is being judged.
+  const step = candidate.execution.candidate as StepOf<State> & Step;
+  if (process.inspect === undefined || wasInterrupted(open)) return step;
+  const cutShort = (): StepOf<State> => ({ ...step, interrupted: step.interrupted ?? interruptionOf(open) });
+  try {
+    const inspected = await run.untilAbandoned(Promise.resolve(process.inspect(candidate, scope)));
+    return inspected === abandoned ? cutShort() : inspected;
+  } catch (error) {
+    return wasInterrupted(open) ? cutShort() : withFailure(step, classifyError(error, { readable: false }));
+  }
+}
+
+// Both are asked anew each time: the answer changes while work is awaited.
+const wasInterrupted = <State extends RunState, Context>({ run }: OpenStep<State, Context>): boolean =>
+  run.control.interruption !== undefined;
+const interruptionOf = <State extends RunState, Context>({ run }: OpenStep<State, Context>): Interruption =>
+  run.control.interruption ?? 'signal';

@@ -1,0 +1,277 @@
+// What the loop does with processes, criteria and readers that do not keep their part of the bargain.
+import { expect, test } from 'vitest';
+import { ContinuationDecision, ErrorPresenceCheck, when } from '../continuation/index.ts';
+import type { Failure } from '../errors/index.ts';
+import { ErrorPolicy, ToolFailedError } from '../errors/index.ts';
+import { BaseEvent } from '../events/index.ts';
+import { createCountingIds, createFakeClock } from '../lib/index.ts';
+import type { ScriptedProcessOptions } from '../testing/index.ts';
+import { createScriptedProcess, ScriptedState } from '../testing/index.ts';
+import type { LoopEvent } from './loop-events.ts';
+import { standardCriteria } from './standard-criteria.ts';
+import { createStepByStep } from './step-by-step.ts';
+import type { StepProcess } from './step-process.ts';
+import type { Wait } from './waiting.ts';
+
+const failure: Failure = { type: 'tool', code: 'made-up', message: 'no', retryable: true, readable: true };
+const approval = (id: string): Wait => ({ type: 'approval', id, toolName: 'delete', args: {} });
+const goOn = when<ScriptedState>('GoOn', () => ContinuationDecision.RequestContinuation);
+const start = (): ScriptedState => ScriptedState.empty({ ids: createCountingIds('s') }).withUserMessage('Go.');
+
+function runnableOf(process: StepProcess<ScriptedState>, clock = createFakeClock()) {
+  return { clock, runnable: createStepByStep(process, { clock, ids: createCountingIds('x'), random: () => 0.5 }) };
+}
+
+test('a criterion that sets a deadline and then does not forbid still ends the run with time_limit', async () => {
+  const clock = createFakeClock();
+  const lenient = { ...goOn, remainingMs: ({ execution }: ScriptedState) => 100 - ((execution.now ?? 0) - (execution.wallStartedAt ?? 0)) };
+  const { runnable } = runnableOf(createScriptedProcess([{ hangs: 'deaf' }], { criteria: [lenient] }), clock);
+  const running = runnable.run(start());
+  await clock.advance(200);
+  const end = await running;
+  expect([end.status, end.stopReason, end.stepCount]).toEqual(['stopped', 'time_limit', 1]);
+  expect(end.explain()).toContain('Deadline: the step was cut off by a time limit.');
+});
+
+test('a criterion named StopRequested that does not read the request does not keep the run from ending', async () => {
+  const deaf = when<ScriptedState>('StopRequested', () => ContinuationDecision.AllowContinuation);
+  const { runnable } = runnableOf(createScriptedProcess([{ hasToolCalls: true }], { criteria: [deaf, goOn] }));
+  const run = runnable.stream(start());
+  for await (const event of run) if (event.type === 'AgentStepCompleted') run.requestStop('enough');
+  expect((await run.result).stopReason).toBe('user_requested');
+});
+
+test('a step that waits for nothing is a failed step, not one that waits for ever', async () => {
+  const { runnable } = runnableOf(createScriptedProcess([{ waits: [] }]));
+  const end = await runnable.run(start());
+  expect([end.status, end.stopReason, end.errors[0]?.code]).toEqual(['failed', 'error', 'invalid-argument']);
+});
+
+test('a wait that gives active time back is not polled every millisecond', async () => {
+  const clock = createFakeClock();
+  let scheduled = 0;
+  const counting = {
+    ...clock,
+    schedule: (ms: number, call: () => void) => {
+      scheduled += 1;
+      return clock.schedule(ms, call);
+    },
+  };
+  const options: ScriptedProcessOptions = { limits: { activeMs: 1 } };
+  const runnable = createStepByStep(createScriptedProcess([{ sleepsMs: 1000, text: 'Done.' }], options), { clock: counting });
+  const running = runnable.run(start());
+  await clock.advance(1100);
+  expect((await running).status).toBe('completed');
+  expect(scheduled).toBeLessThan(60);
+});
+
+test('a message after everything was answered joins the step instead of throwing the answers away', async () => {
+  const waits = [{ type: 'approval' as const, id: 'call-1', toolName: 'delete', args: {} }];
+  const { runnable } = runnableOf(createScriptedProcess([{ waits, text: 'May I?' }, { text: 'Done.' }]));
+  const waiting = await runnable.run(start());
+  const state = waiting.approve('call-1').withUserMessage('And hurry.');
+  expect([state.status, state.session.executions.length]).toEqual(['in_progress', 1]);
+  const end = await runnable.run(state);
+  expect(end.stepResults[0]?.step.answers).toEqual([{ type: 'approved', id: 'call-1' }]);
+  expect(end.messages.toArray().map(({ text }) => text)).toEqual(['Go.', 'May I?', 'And hurry.']);
+});
+
+test('an event that cannot be made leaves no gap in the numbers', async () => {
+  const scripted = createScriptedProcess([{ text: 'Done.' }]);
+  const process: StepProcess<ScriptedState> = {
+    ...scripted,
+    produce: (state, scope) => {
+      try {
+        scope.emit(() => {
+          throw new Error('no event');
+        });
+      } catch {
+        // The producer goes on without it.
+      }
+      return scripted.produce(state, scope);
+    },
+  };
+  const seqs: number[] = [];
+  await runnableOf(process).runnable.run(start(), { onEvent: ({ seq }) => seqs.push(seq) });
+  expect(seqs).toEqual(seqs.map((_, index) => index + 1));
+});
+
+test('two readers of one stream share its events, and both come to its end', async () => {
+  const { runnable } = runnableOf(createScriptedProcess([{ hasToolCalls: true }, { hasToolCalls: true }, { text: 'Done.' }]));
+  const run = runnable.stream(start());
+  const read = async (): Promise<readonly LoopEvent[]> => {
+    const events: LoopEvent[] = [];
+    for await (const event of run) events.push(event);
+    return events;
+  };
+  const [first, second] = await Promise.all([read(), read()]);
+  const seqs = [...first, ...second].map(({ seq }) => seq).sort((left, right) => left - right);
+  expect(seqs).toEqual(seqs.map((_, index) => index + 1));
+});
+
+test('a producer can ask what interrupted it', async () => {
+  const scripted = createScriptedProcess([{ hangs: 'listening' }]);
+  const asked: unknown[] = [];
+  const controller = new AbortController();
+  const process: StepProcess<ScriptedState> = {
+    ...scripted,
+    produce: async (state, scope) => {
+      asked.push(scope.interruption);
+      queueMicrotask(() => {
+        controller.abort();
+      });
+      try {
+        return await scripted.produce(state, scope);
+      } finally {
+        asked.push(scope.interruption);
+      }
+    },
+  };
+  await runnableOf(process).runnable.run(start(), { signal: controller.signal });
+  expect(asked).toEqual([undefined, 'signal']);
+});
+
+test('the readable form of an event hides secrets that an error message holds', async () => {
+  const { runnable } = runnableOf(createScriptedProcess([{ throws: new Error('refused: Authorization: Bearer abcdef123456') }]));
+  const lines: string[] = [];
+  await runnable.run(start(), { onEvent: (event) => lines.push(String(event)) });
+  expect(lines.join('\n')).not.toContain('abcdef123456');
+  expect(lines.some((line) => line.includes('refused'))).toBe(true);
+});
+
+test('what is no event of the loop reaches listeners as well', async () => {
+  class Progress extends BaseEvent {
+    readonly type = 'Progress';
+    describe(): string {
+      return 'half way';
+    }
+  }
+  const scripted = createScriptedProcess([{ text: 'Done.' }]);
+  const process: StepProcess<ScriptedState> = {
+    ...scripted,
+    produce: (state, scope) => {
+      scope.emit((header) => new Progress(header), { numbered: false });
+      return scripted.produce(state, scope);
+    },
+  };
+  const seen: string[] = [];
+  await runnableOf(process).runnable.run(start(), { onEvent: (event) => seen.push(event.type) });
+  expect(seen).toContain('Progress');
+});
+
+test('the loop counts and waits by the policy that the criteria judge by', async () => {
+  const criteria = [...standardCriteria({ policy: ErrorPolicy.retryAll(3) })];
+  const { runnable } = runnableOf(createScriptedProcess([{ throws: new ToolFailedError('no') }], { criteria }));
+  const end = await runnable.run(start());
+  expect([end.stopReason, end.stepCount]).toEqual(['retry_limit', 3]);
+  expect(end.stepResults.map(({ handling }) => handling?.consecutiveFailures)).toEqual([1, 2, 3]);
+});
+
+test('stopOnAnyError ends a run where the legacy ErrorPresenceCheck does', async () => {
+  const script = [{ hasToolCalls: true }, { errors: [failure], hasToolCalls: true }, { text: 'never' }];
+  const legacy = [new ErrorPresenceCheck<ScriptedState>(({ errors }) => errors.length > 0), goOn];
+  const ends = await Promise.all(
+    [{}, { criteria: legacy }].map(async (options) => runnableOf(createScriptedProcess(script, options)).runnable.run(start())),
+  );
+  expect(ends.map(({ status, stopReason, stepCount }) => [status, stopReason, stepCount])).toEqual([
+    ['failed', 'error', 2],
+    ['failed', 'error', 2],
+  ]);
+});
+
+test.each([
+  ['its partial text', () => ({ text: 'So far so good' })],
+  ['what was cancelled as a failure', () => ({ errors: [{ ...failure, code: 'cancelled' }] })],
+])('a producer that answers a deadline with %s has handed in an interrupted step', async (_, entry) => {
+  const clock = createFakeClock();
+  const scripted = createScriptedProcess(() => entry(), { limits: { wallMs: 100 } });
+  const process: StepProcess<ScriptedState> = {
+    ...scripted,
+    produce: async (state, scope) => {
+      await scope.effects.run('model/1', () => new Promise(() => undefined));
+      return scripted.produce(state, scope);
+    },
+  };
+  const running = runnableOf(process, clock).runnable.run(start());
+  await clock.advance(150);
+  const end = await running;
+  expect([end.status, end.stopReason, end.currentStep?.interrupted, end.errors]).toEqual(['stopped', 'time_limit', 'deadline', []]);
+});
+
+test('a run that was told to end does not wait for anybody', async () => {
+  const scripted = createScriptedProcess([{ text: 'May I?', waits: [approval('call-1')] }]);
+  const controller = new AbortController();
+  const process: StepProcess<ScriptedState> = {
+    ...scripted,
+    produce: (state, scope) => {
+      controller.abort('closed the tab');
+      return scripted.produce(state, scope);
+    },
+  };
+  const end = await runnableOf(process).runnable.run(start(), { signal: controller.signal });
+  expect([end.status, end.stopReason, end.currentStep?.interrupted, end.text]).toEqual(['stopped', 'user_requested', 'signal', 'May I?']);
+});
+
+test('two waits with one id are refused: one answer would settle both', async () => {
+  const { runnable } = runnableOf(createScriptedProcess([{ waits: [approval('call-1'), approval('call-1')] }]));
+  const end = await runnable.run(start());
+  expect([end.status, end.errors[0]?.message]).toEqual(['failed', expect.stringContaining('Two waits have the id "call-1"')]);
+});
+
+test('what a step has cost and said shows while it waits, and counts once', async () => {
+  const { runnable } = runnableOf(
+    createScriptedProcess([{ text: 'May I?', usage: { input: 500, output: 50 }, waits: [approval('call-1')] }]),
+  );
+  const usages: number[] = [];
+  const waiting = await runnable.run(start(), { onEvent: (event) => event.type === 'AgentFinished' && usages.push(event.usage.total) });
+  expect([waiting.usage.total, waiting.session.usage.total, waiting.text, ...usages]).toEqual([550, 550, 'May I?', 550]);
+  const end = await runnable.run(waiting.approve('call-1'));
+  expect([end.usage.total, end.session.usage.total]).toEqual([550, 550]);
+});
+
+test('answers that were given before a step was superseded are on its record', async () => {
+  const { runnable } = runnableOf(createScriptedProcess([{ waits: [approval('call-1'), approval('call-2')] }]));
+  const waiting = (await runnable.run(start())).approve('call-1').withUserMessage('Never mind.');
+  const closed = waiting.session.executions[0]?.results.last;
+  expect([closed?.step.answers, closed?.stopReason]).toEqual([[{ type: 'approved', id: 'call-1' }], 'user_requested']);
+});
+
+test('a producer that changes its step after handing it in changes no record', async () => {
+  const scripted = createScriptedProcess([{ text: 'As said.' }]);
+  let kept: { errors: unknown[]; outputMessages: unknown[] } | undefined;
+  const process: StepProcess<ScriptedState> = {
+    ...scripted,
+    produce: async (state, scope) => {
+      const produced = await scripted.produce(state, scope);
+      // Holds because the script hands in a whole step; this is what code without types can do.
+      kept = (produced as { step: unknown }).step as typeof kept;
+      return produced;
+    },
+  };
+  const end = await runnableOf(process).runnable.run(start());
+  expect(() => kept?.errors.push('later')).toThrow(TypeError);
+  expect(() => kept?.outputMessages.pop()).toThrow(TypeError);
+  expect([end.errors, end.text]).toEqual([[], 'As said.']);
+});
+
+test('what a giver does with a value later does not change the state it was given to', async () => {
+  const given = { tenant: 'acme' };
+  const state = ScriptedState.empty({ metadata: { given } }).withMetadata('also', given);
+  given.tenant = 'other';
+  expect(state.metadata).toEqual({ given: { tenant: 'acme' }, also: { tenant: 'acme' } });
+});
+
+test('one of two readers that leaves does not take the events from the other', async () => {
+  const { runnable } = runnableOf(createScriptedProcess([{ hasToolCalls: true }, { text: 'Done.' }]));
+  const run = runnable.stream(start());
+  const leave = async (): Promise<void> => {
+    for await (const event of run) if (event.seq > 0) break;
+  };
+  const stay = async (): Promise<string | undefined> => {
+    let last: string | undefined;
+    for await (const { type } of run) last = type;
+    return last;
+  };
+  const [last] = await Promise.all([stay(), leave()]);
+  expect(last).toBe('AgentFinished');
+});

@@ -1,0 +1,100 @@
+// Who may end a run, and how the work in flight hears of it.
+// Owns:     the stop request, the interruption, the signal that work gets.
+// Does not: judge. It leaves findings; criteria decide.
+// R1. The first interruption stands; later ones change nothing.
+// R2. After `close` no listener of ours is left on the host's signal.
+import type { StopRequest } from '../continuation/index.ts';
+import type { Interruption } from './step.ts';
+
+export interface RunControl {
+  /** Aborts when the run is interrupted. Made when first asked for. */
+  readonly signal: AbortSignal;
+  readonly stopRequest: StopRequest | undefined;
+  readonly interruption: Interruption | undefined;
+  /** Why no further step may begin: an interruption, or a request to stop. */
+  readonly ending: Interruption | undefined;
+  /** Ends the run at the next boundary. */
+  requestStop(reason: string): void;
+  /** Cuts off what is in flight. */
+  interrupt(by: Interruption, reason: unknown): void;
+  /** Calls back at an interruption, at once if there was one; returns its unsubscribe. */
+  onInterrupt(call: () => void): () => void;
+  /** Calls back at an interruption or a request to stop, at once if there was one; returns its unsubscribe. */
+  onEnding(call: () => void): () => void;
+  close(): void;
+}
+
+function wordsOf(reason: unknown): string {
+  if (typeof reason === 'string' && reason !== '') return reason;
+  if (reason instanceof Error && reason.name !== 'AbortError' && reason.message !== '') return reason.message;
+  return 'aborted by the signal';
+}
+
+export function createRunControl(hostSignal?: AbortSignal): RunControl {
+  const onInterruption = new Set<() => void>();
+  const onRequest = new Set<() => void>();
+  let controller: AbortController | undefined;
+  let stopRequest: StopRequest | undefined;
+  let interruption: Interruption | undefined;
+  let abortReason: unknown;
+
+  const endingNow = (): Interruption | undefined => interruption ?? (stopRequest === undefined ? undefined : 'request');
+  const call = (listeners: ReadonlySet<() => void>): void => {
+    for (const listener of [...listeners]) listener();
+  };
+  const interrupt = (by: Interruption, reason: unknown): void => {
+    if (interruption !== undefined) return;
+    interruption = by;
+    abortReason = reason;
+    if (by === 'signal') stopRequest ??= { by: 'signal', reason: wordsOf(reason) };
+    controller?.abort(reason);
+    call(onInterruption);
+    call(onRequest);
+  };
+  const onHostAbort = (): void => {
+    interrupt('signal', hostSignal?.reason);
+  };
+
+  if (hostSignal?.aborted === true) onHostAbort();
+  else hostSignal?.addEventListener('abort', onHostAbort, { once: true });
+
+  return {
+    get signal() {
+      if (controller === undefined) {
+        controller = new AbortController();
+        if (interruption !== undefined) controller.abort(abortReason);
+      }
+      return controller.signal;
+    },
+    get stopRequest() {
+      return stopRequest;
+    },
+    get interruption() {
+      return interruption;
+    },
+    get ending() {
+      return endingNow();
+    },
+    requestStop: (reason) => {
+      if (stopRequest !== undefined) return;
+      stopRequest = { by: 'request', reason: reason === '' ? 'stop was requested' : reason };
+      call(onRequest);
+    },
+    interrupt,
+    onInterrupt: (listener) => subscribe(onInterruption, listener, interruption !== undefined),
+    onEnding: (listener) => subscribe(onRequest, listener, endingNow() !== undefined),
+    close: () => {
+      hostSignal?.removeEventListener('abort', onHostAbort);
+      onInterruption.clear();
+      onRequest.clear();
+    },
+  };
+}
+
+function subscribe(listeners: Set<() => void>, listener: () => void, happened: boolean): () => void {
+  if (happened) listener();
+  else listeners.add(listener);
+  return () => {
+    listeners.delete(listener);
+  };
+}

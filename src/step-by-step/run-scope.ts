@@ -1,0 +1,213 @@
+// One run's surroundings: time, ids, effects, events, and who may end it.
+// Owns:     the numbering of events while the run lasts, and everything that must be let go when it ends.
+// Does not: hold the state.
+// N1. Numbered events count up without a gap from the state's last one.
+// N2. After `close` no timer and no listener of this run is left.
+import type { BaseEvent, EventHeader, EventSink, ProblemReporter } from '../events/index.ts';
+import { reportSafely, reportToConsole, tellListener } from '../events/index.ts';
+import type { Clock, IdSource, Random } from '../lib/index.ts';
+import { systemClock, systemIds, systemRandom } from '../lib/index.ts';
+import { createDirectEffects } from './direct-effects.ts';
+import type { Effects } from './effects.ts';
+import type { LoopEvent } from './loop-events.ts';
+import type { RunControl } from './run-control.ts';
+import { createRunControl } from './run-control.ts';
+import type { RunState } from './run-state.ts';
+import type { StepResult } from './step-result.ts';
+
+/** Where a runnable gets time, ids and chance, and where its events go. All have working defaults. */
+export interface Ports {
+  readonly clock?: Clock;
+  readonly ids?: IdSource;
+  readonly random?: Random;
+  /** Hears the events of every run. */
+  readonly events?: EventSink;
+  /** Hears what listeners threw and what came too late. @default console.error */
+  readonly onProblem?: ProblemReporter;
+}
+
+/** What a run has to store, as one append. */
+export interface Commit<State> {
+  readonly state: State;
+  /** The step that was recorded, where one was. */
+  readonly result?: StepResult | undefined;
+  /** All numbered events since the commit before. */
+  readonly events: readonly BaseEvent[];
+}
+
+/** What one run is given. `Event` is the union that listeners get; an orchestrator with events of its own widens it. */
+export interface RunOptions<State = RunState, Context = unknown, Event extends BaseEvent = LoopEvent> {
+  readonly context?: Context;
+  /** Cuts the run off: work in flight is abandoned, the step is recorded with what it had. */
+  readonly signal?: AbortSignal;
+  /** Hears this run's events only. */
+  readonly onEvent?: (event: Event) => unknown;
+  /** Stores each step before the next begins. A rejection ends the run and rejects it. */
+  readonly commit?: (commit: Commit<State>) => void | Promise<void>;
+  /** Puts an engine between the run and its effects. */
+  readonly effects?: (direct: Effects) => Effects;
+}
+
+/** Who an event is about. */
+export interface EventSubject {
+  readonly agentId: string;
+  readonly parentAgentId: string | undefined;
+  readonly executionId: string;
+  readonly stepNumber: number;
+}
+
+/** Work that did not end when it was told to. */
+export const abandoned: unique symbol = Symbol('abandoned');
+
+/** How long interrupted work may take to hand in what it has. */
+const graceMs = 50;
+
+export interface RunScope<State, Context> {
+  readonly context: Context;
+  readonly clock: Clock;
+  readonly ids: IdSource;
+  readonly random: Random;
+  readonly control: RunControl;
+  readonly effects: Effects;
+  readonly lastSeq: number;
+  /** The header of the next numbered event. */
+  header(subject: EventSubject, at?: number): EventHeader;
+  /** The header of a piece of something larger: it carries the last number and is never stored. */
+  pieceHeader(subject: EventSubject): EventHeader;
+  /** Tells a numbered event now, and keeps it for the next commit. */
+  tell(event: BaseEvent): void;
+  /** Makes a numbered event and tells it. A number that no event got is used again. */
+  tellNew(subject: EventSubject, make: (header: EventHeader) => BaseEvent): void;
+  /** Tells a piece. */
+  tellPiece(event: BaseEvent): void;
+  /** Stores a state with the events since the last commit, then tells the new ones: nothing is told that was not kept. */
+  commit(state: State, events: readonly BaseEvent[], result?: StepResult): State | Promise<State>;
+  /** Waits for work; once the run is interrupted, for a moment only. */
+  untilAbandoned<Value>(work: Promise<Value>): Promise<Value | typeof abandoned>;
+  /** Keeps something to let go of when the run ends. */
+  onClose(call: () => void): void;
+  close(): void;
+}
+
+// A sink of the host's own may throw; that is no concern of the run.
+function emitSafely(sink: EventSink, event: BaseEvent, onProblem: ProblemReporter): void {
+  try {
+    sink.emit(event);
+  } catch (error) {
+    reportSafely(onProblem, error, `the sink of ${event.type}`);
+  }
+}
+
+function headerOf(
+  { agentId, parentAgentId, executionId, stepNumber }: EventSubject,
+  numbers: { readonly id: string; readonly seq: number; readonly at: number },
+): EventHeader {
+  const { id, seq, at } = numbers;
+  const header = { id, seq, at, agentId, executionId, stepNumber };
+  return parentAgentId === undefined ? header : { ...header, parentAgentId };
+}
+
+export function createRunScope<State extends RunState, Context>(
+  given: State,
+  options: RunOptions<State, Context>,
+  ports: Ports & { readonly control?: RunControl },
+): RunScope<State, Context> {
+  const { clock = systemClock, ids = systemIds, random = systemRandom, events: sink, onProblem = reportToConsole } = ports;
+  const control = ports.control ?? createRunControl(options.signal);
+  const direct = createDirectEffects({ clock, control, onProblem });
+  const closing: (() => void)[] = [];
+  let uncommitted: BaseEvent[] = [];
+  let seq = given.data.lastSeq;
+  let pieces = 0;
+
+  // One grace for the whole run: after an interruption no further step begins.
+  const waiting = new Set<(value: typeof abandoned) => void>();
+  control.onInterrupt(() => {
+    closing.push(
+      clock.schedule(graceMs, () => {
+        for (const resolve of waiting) resolve(abandoned);
+      }),
+    );
+  });
+  const untilAbandoned = <Value>(work: Promise<Value>): Promise<Value | typeof abandoned> =>
+    new Promise((resolve, reject) => {
+      waiting.add(resolve);
+      work.then(
+        (value) => {
+          waiting.delete(resolve);
+          resolve(value);
+        },
+        (error: unknown) => {
+          waiting.delete(resolve);
+          reject(error);
+        },
+      );
+    });
+
+  const tellPiece = (event: BaseEvent): void => {
+    if (sink !== undefined) emitSafely(sink, event, onProblem);
+    // Holds because an orchestrator's union names all that its own rooms tell.
+    if (options.onEvent !== undefined) tellListener(options.onEvent, event as LoopEvent, onProblem);
+  };
+  const tellAll = (events: readonly BaseEvent[]): void => {
+    for (const event of events) tellPiece(event);
+  };
+
+  const scope: RunScope<State, Context> = {
+    // Holds because a host whose process wants a context has to give one; see the typed doors above.
+    context: options.context as Context,
+    clock,
+    ids,
+    random,
+    control,
+    effects: options.effects?.(direct) ?? direct,
+    get lastSeq() {
+      return seq;
+    },
+    header: (subject, at = clock.now()) => {
+      seq += 1;
+      pieces = 0;
+      return headerOf(subject, { id: `${subject.executionId}/${seq}`, seq, at });
+    },
+    pieceHeader: (subject) => {
+      pieces += 1;
+      return headerOf(subject, { id: `${subject.executionId}/${seq}.${pieces}`, seq, at: clock.now() });
+    },
+    tell: (event) => {
+      if (options.commit !== undefined) uncommitted.push(event);
+      tellPiece(event);
+    },
+    tellNew: (subject, make) => {
+      const before = seq;
+      try {
+        scope.tell(make(scope.header(subject)));
+      } catch (error) {
+        seq = before;
+        throw error;
+      }
+    },
+    tellPiece,
+    commit: (state, events, result) => {
+      const stored = options.commit?.({ state, result, events: [...uncommitted, ...events] });
+      uncommitted = [];
+      // Any thenable, not only a native promise: stores hand out their own kinds.
+      if (stored !== undefined) {
+        return Promise.resolve(stored).then(() => {
+          tellAll(events);
+          return state;
+        });
+      }
+      tellAll(events);
+      return state;
+    },
+    untilAbandoned,
+    onClose: (call) => {
+      closing.push(call);
+    },
+    close: () => {
+      for (const call of closing) call();
+      control.close();
+    },
+  };
+  return scope;
+}

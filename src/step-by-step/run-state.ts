@@ -1,0 +1,269 @@
+// The state of a conversation that runs step by step.
+// Owns:     the messages, the current execution, the executions before it, and who the state is.
+// Does not: run anything, read a clock while judging, or change: every transition returns a new state.
+// S1. A state that was handed out stays as it is, whatever happens to states made from it.
+// S2. Counts, usage and limits are the current execution's; `session` sums up.
+// S3. An execution that has begun is left only with a reason on it.
+import type { ContinuationOutcome, StopReason } from '../continuation/index.ts';
+import { ContinuationOutcome as Outcomes, stopRequestedEvaluation } from '../continuation/index.ts';
+import type { Failure } from '../errors/index.ts';
+import type { Clock, IdSource, JsonObject } from '../lib/index.ts';
+import { AppendOnlyList, systemIds } from '../lib/index.ts';
+import type { MessageContent, Messages } from '../messages/index.ts';
+import { Message, MessageStore, SectionName, Usage } from '../messages/index.ts';
+import type { Execution } from './execution.ts';
+import { hasEnded, hasStarted, lastOutcome, newExecution, statusOf, stopReasonOf, usageOf, withResult } from './execution.ts';
+import { explainState } from './explain-state.ts';
+import { StateInfo } from './state-info.ts';
+import type { ExecutionStatus } from './status.ts';
+import type { Step } from './step.ts';
+import { StepResult } from './step-result.ts';
+import type { PendingStep, Wait } from './waiting.ts';
+import { givenValue, openWaits, withAnswer } from './waiting.ts';
+
+/** Everything a state is made of. */
+export interface RunStateData<S extends Step = Step> {
+  readonly info: StateInfo;
+  readonly agentId: string;
+  readonly parentAgentId?: string | undefined;
+  readonly store: MessageStore;
+  readonly metadata: JsonObject;
+  readonly execution: Execution<S>;
+  readonly past: AppendOnlyList<Execution<S>>;
+  /** The number of the last event that was told about this state. */
+  readonly lastSeq: number;
+  /** True where a step was recorded outside a run; the next run tells of it. */
+  readonly owesEvents?: boolean | undefined;
+  /** Stored fields that this version does not know, kept for the one that does. */
+  readonly unknownFields?: JsonObject | undefined;
+}
+
+/** The parts of a state that change while it lives. */
+export type RunStateChange<S extends Step = Step> = Partial<Omit<RunStateData<S>, 'agentId' | 'parentAgentId' | 'unknownFields'>>;
+
+/** Where a new state gets its time and ids. */
+export interface NewStateOptions {
+  readonly clock?: Clock;
+  readonly ids?: IdSource;
+  readonly agentId?: string;
+  readonly parentAgentId?: string;
+  readonly metadata?: JsonObject;
+}
+
+/** The whole conversation's figures. */
+export interface SessionSummary<S extends Step> {
+  /** All executions that have begun, the current one last. */
+  readonly executions: readonly Execution<S>[];
+  readonly stepCount: number;
+  readonly usage: Usage;
+}
+
+const superseded = 'superseded by a new message';
+
+export class RunState<S extends Step = Step> {
+  readonly data: RunStateData<S>;
+
+  constructor(data: RunStateData<S>) {
+    this.data = data;
+  }
+
+  /** The parts of a state in which nothing has happened yet. */
+  static emptyData<S extends Step>({
+    clock,
+    ids = systemIds,
+    agentId,
+    parentAgentId,
+    metadata = {},
+  }: NewStateOptions = {}): RunStateData<S> {
+    return {
+      info: StateInfo.create({ ids, ...(clock !== undefined && { clock }) }),
+      agentId: agentId ?? ids(),
+      parentAgentId,
+      store: MessageStore.empty(),
+      metadata: structuredClone(metadata),
+      execution: newExecution(1),
+      past: AppendOnlyList.empty(),
+      lastSeq: 0,
+    };
+  }
+
+  get id(): string {
+    return this.data.info.id;
+  }
+  get info(): StateInfo {
+    return this.data.info;
+  }
+  get agentId(): string {
+    return this.data.agentId;
+  }
+  get parentAgentId(): string | undefined {
+    return this.data.parentAgentId;
+  }
+  get metadata(): JsonObject {
+    return this.data.metadata;
+  }
+  get store(): MessageStore {
+    return this.data.store;
+  }
+  /** The conversation. */
+  get messages(): Messages {
+    return this.data.store.section(SectionName.Messages);
+  }
+  /** What a model reads: summary, buffer, then the conversation. */
+  get messagesForInference(): Messages {
+    return this.data.store.toMessages();
+  }
+  get execution(): Execution<S> {
+    return this.data.execution;
+  }
+  get status(): ExecutionStatus {
+    return statusOf(this.data.execution);
+  }
+  /** Undefined until the execution has ended. */
+  get stopReason(): StopReason | undefined {
+    return stopReasonOf(this.data.execution);
+  }
+  get stepResults(): readonly StepResult<S>[] {
+    return this.data.execution.results.toArray();
+  }
+  get lastStepResult(): StepResult<S> | undefined {
+    return this.data.execution.results.last;
+  }
+  /** Recorded steps, and the one being judged. */
+  get steps(): readonly S[] {
+    const { results, candidate } = this.data.execution;
+    const steps = results.toArray().map(({ step }) => step);
+    return candidate === undefined ? steps : [...steps, candidate];
+  }
+  get stepCount(): number {
+    const { results, candidate } = this.data.execution;
+    return results.length + (candidate === undefined ? 0 : 1);
+  }
+  /** The step being judged, else the last one recorded. */
+  get currentStep(): S | undefined {
+    return this.data.execution.candidate ?? this.data.execution.results.last?.step;
+  }
+  get usage(): Usage {
+    return usageOf(this.data.execution);
+  }
+  /** What went wrong in the current step. */
+  get errors(): readonly Failure[] {
+    return this.currentStep?.errors ?? [];
+  }
+  /** What was decided last, and why. */
+  get continuationOutcome(): ContinuationOutcome | undefined {
+    return lastOutcome(this.data.execution);
+  }
+  /** Kept where this execution was refused before its first step. */
+  get startOutcome(): ContinuationOutcome | undefined {
+    return this.data.execution.startOutcome;
+  }
+  get pendingStep(): PendingStep<S> | undefined {
+    return this.data.execution.pendingStep;
+  }
+  /** What has to be settled before the run can go on. */
+  get waitingFor(): readonly Wait[] {
+    const { pendingStep } = this.data.execution;
+    return pendingStep === undefined ? [] : openWaits(pendingStep);
+  }
+  /** The last words of the assistant in this execution; empty where it said nothing. */
+  get text(): string {
+    const spoken = (step: S): string | undefined =>
+      step.outputMessages.findLast((message) => message.isAssistant() && message.text !== '')?.text;
+    const steps = this.pendingStep === undefined ? this.steps : [...this.steps, this.pendingStep.partial];
+    const lastSpeaking = steps.findLast((step) => spoken(step) !== undefined);
+    return lastSpeaking === undefined ? '' : (spoken(lastSpeaking) ?? '');
+  }
+  get session(): SessionSummary<S> {
+    const { past, execution } = this.data;
+    const executions = hasStarted(execution) ? [...past, execution] : past.toArray();
+    return {
+      executions,
+      stepCount: executions.reduce((sum, { results }) => sum + results.length, 0),
+      usage: executions.reduce((sum, execution) => Usage.add(sum, usageOf(execution)), Usage.none()),
+    };
+  }
+
+  /** Why it stands where it stands, in a few lines for a person. */
+  explain(): string {
+    return explainState(this);
+  }
+
+  /** Adds what the user says. Opens a new execution, unless one is running or about to: that one reads the message too. */
+  withUserMessage(content: MessageContent | Message, { ids = systemIds }: { readonly ids?: IdSource } = {}): this {
+    const message = content instanceof Message ? content : Message.user(content, { ids });
+    const state = this.#readyForInput();
+    const { execution, store } = state.data;
+    if (execution.pendingStep === undefined) return state.evolve({ store: store.append(SectionName.Messages, message) });
+    return state.evolve({ execution: { ...execution, queued: [...(execution.queued ?? []), message] } });
+  }
+
+  withMetadata(key: string, value: unknown): this {
+    return this.evolve({ metadata: { ...this.data.metadata, [key]: givenValue(value, `Metadata "${key}"`) } });
+  }
+
+  /** Lets a gated call run, with other arguments if given. Run the state to go on. */
+  approve(id: string, { args }: { readonly args?: unknown } = {}): this {
+    const edited = args === undefined ? {} : { args: givenValue(args, 'The edited arguments') };
+    return this.#withPending(withAnswer(this.pendingStep, { type: 'approved', id, ...edited }));
+  }
+
+  /** Refuses a call; the model reads the reason. Run the state to go on. */
+  reject(id: string, reason: string): this {
+    return this.#withPending(withAnswer(this.pendingStep, { type: 'rejected', id, reason }));
+  }
+
+  /** Gives what is waited for: a client tool's output, the true result of a call, a person's words. */
+  answer(id: string, value: unknown): this {
+    return this.#withPending(withAnswer(this.pendingStep, { type: 'answered', id, value: givenValue(value, 'The answer') }));
+  }
+
+  /** @internal The same kind of state with some of its parts replaced. */
+  evolve(change: RunStateChange<S>): this {
+    // Holds because every state class is constructed from its data alone.
+    const Same = this.constructor as new (data: RunStateData<S>) => this;
+    const { data } = this;
+    // Written out field by field, because this runs for every step and a second spread is slow.
+    return new Same({
+      info: change.info ?? data.info,
+      agentId: data.agentId,
+      parentAgentId: data.parentAgentId,
+      store: change.store ?? data.store,
+      metadata: change.metadata ?? data.metadata,
+      execution: change.execution ?? data.execution,
+      past: change.past ?? data.past,
+      lastSeq: change.lastSeq ?? data.lastSeq,
+      owesEvents: 'owesEvents' in change ? change.owesEvents : data.owesEvents,
+      unknownFields: data.unknownFields,
+    });
+  }
+
+  /** @internal A pending step as it is recorded when it will not be entered again. Rooms with calls close them here. */
+  closePendingStep(pending: PendingStep<S>): S {
+    return pending.partial;
+  }
+
+  #withPending(pendingStep: PendingStep<S>): this {
+    return this.evolve({ execution: { ...this.data.execution, pendingStep } });
+  }
+
+  #readyForInput(): this {
+    // Where everything was answered nobody waits any more: the step goes on, and the message follows it.
+    const state = this.pendingStep === undefined || this.waitingFor.length === 0 ? this : this.#withPendingStepClosed(this.pendingStep);
+    const { execution, past } = state.data;
+    return hasEnded(execution) ? state.evolve({ past: past.append(execution), execution: newExecution(execution.number + 1) }) : state;
+  }
+
+  #withPendingStepClosed(pending: PendingStep<S>): this {
+    const step: S = { ...this.closePendingStep(pending), interrupted: 'superseded' };
+    const { number, startedAt, parkedAt, activeMs, waitedMs } = pending;
+    const outcome = Outcomes.fromEvaluations([stopRequestedEvaluation({ by: 'request', reason: superseded })]);
+    const result = new StepResult({ number, step, outcome, timing: { startedAt, endedAt: parkedAt, activeMs, waitedMs } });
+    const { execution, store } = this.data;
+    return this.evolve({
+      store: store.append(SectionName.Messages, ...step.outputMessages),
+      execution: withResult({ ...execution, pendingStep: undefined, usage: Usage.add(execution.usage, step.usage) }, result),
+      owesEvents: true,
+    });
+  }
+}

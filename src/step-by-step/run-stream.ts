@@ -1,0 +1,77 @@
+// A run as a stream of events.
+// Owns:     the events that its reader has not read yet.
+// Does not: slow the run down, or end it.
+// V1. The run begins at once and settles without a reader.
+// V2. What was not read yet is kept; neighbours that can be merged without loss are merged, nothing else is dropped.
+// V3. Leaving the loop detaches: what comes after is not kept.
+import type { BaseEvent } from '../events/index.ts';
+import type { LoopEvent } from './loop-events.ts';
+import type { RunControl } from './run-control.ts';
+import type { Run } from './runnable.ts';
+
+interface RunStreamOptions<State> {
+  readonly control: RunControl;
+  readonly onEvent?: ((event: LoopEvent) => unknown) | undefined;
+  readonly start: (onEvent: (event: LoopEvent) => unknown) => Promise<State>;
+}
+
+export function createRunStream<State>({ control, onEvent, start }: RunStreamOptions<State>): Run<State> {
+  let unread: LoopEvent[] = [];
+  // Until somebody reads, and as long as anybody does, events are kept.
+  let attached = true;
+  let readers = 0;
+  let over = false;
+  let sleepers: (() => void)[] = [];
+
+  const keep = (event: LoopEvent): void => {
+    const last: BaseEvent | undefined = unread.at(-1);
+    // Holds because merging gives an event of the same kind.
+    const merged = last?.merge?.(event) as LoopEvent | undefined;
+    if (merged === undefined) unread.push(event);
+    else unread[unread.length - 1] = merged;
+  };
+  const wake = (): void => {
+    const woken = sleepers;
+    sleepers = [];
+    for (const resolve of woken) resolve();
+  };
+  const result = start((event) => {
+    if (attached) keep(event);
+    wake();
+    return onEvent?.(event);
+  });
+  const end = (): void => {
+    over = true;
+    wake();
+  };
+  // Also keeps a rejection that nobody awaits from being reported as unhandled; whoever awaits `result` still gets it.
+  result.then(end, end);
+
+  async function* read(): AsyncGenerator<LoopEvent, void, undefined> {
+    attached = true;
+    readers += 1;
+    try {
+      for (;;) {
+        const event = unread.shift();
+        if (event !== undefined) yield event;
+        else if (over) return;
+        else
+          await new Promise<void>((resolve) => {
+            sleepers.push(resolve);
+          });
+      }
+    } finally {
+      readers -= 1;
+      attached = readers > 0;
+      if (!attached) unread = [];
+    }
+  }
+
+  return {
+    result,
+    requestStop: (reason = '') => {
+      control.requestStop(reason);
+    },
+    [Symbol.asyncIterator]: read,
+  };
+}

@@ -1,0 +1,89 @@
+import { describe, expect, test } from 'vitest';
+import { createCountingIds, createFakeClock } from '../testing/index.ts';
+import { StateInfo } from './state-info.ts';
+
+const day = 24 * 60 * 60 * 1000;
+const begin = Date.UTC(2026, 0, 1);
+const create = (): StateInfo => StateInfo.create({ clock: createFakeClock(begin), ids: createCountingIds('session') });
+
+describe('a new StateInfo', () => {
+  test('takes its id and both its times from where it is told to, and has spent no time', () => {
+    const { id, startedAt, updatedAt, cumulativeExecutionSeconds } = create();
+    expect({ id, startedAt, updatedAt, cumulativeExecutionSeconds }).toStrictEqual({
+      id: 'session-1',
+      startedAt: begin,
+      updatedAt: begin,
+      cumulativeExecutionSeconds: 0,
+    });
+  });
+
+  test('has ids and times of the machine where nothing is given', () => {
+    const [one, other] = [StateInfo.create(), StateInfo.create()];
+    expect(one.id).not.toBe(other.id);
+    expect(Math.abs(one.startedAt - Date.now())).toBeLessThan(5000);
+  });
+});
+
+describe('time spent in steps', () => {
+  test('adds up to the sum', () => {
+    const info = create().addExecutionTime(1.5, begin).addExecutionTime(0, begin).addExecutionTime(0.25, begin);
+    expect(info.cumulativeExecutionSeconds).toBe(1.75);
+  });
+
+  test('refreshes updatedAt, and neither startedAt nor the id', () => {
+    const info = create().addExecutionTime(2, begin + day);
+    expect([info.updatedAt, info.startedAt, info.id]).toStrictEqual([begin + day, begin, 'session-1']);
+  });
+
+  test('refreshes updatedAt from the machine where no time is given', () => {
+    const info = create().addExecutionTime(2);
+    expect(Math.abs(info.updatedAt - Date.now())).toBeLessThan(5000);
+  });
+
+  test('leaves the info it was added to as it was', () => {
+    const before = create();
+    before.addExecutionTime(10, begin + day);
+    expect([before.cumulativeExecutionSeconds, before.updatedAt]).toStrictEqual([0, begin]);
+  });
+});
+
+describe('as JSON', () => {
+  test('has readable times and the cumulative field', () => {
+    expect(
+      create()
+        .addExecutionTime(12.5, begin + 1)
+        .toJSON(),
+    ).toStrictEqual({
+      id: 'session-1',
+      startedAt: '2026-01-01T00:00:00.000Z',
+      updatedAt: '2026-01-01T00:00:00.001Z',
+      cumulativeExecutionSeconds: 12.5,
+    });
+  });
+
+  test('is read again as the same info', () => {
+    const info = create().addExecutionTime(12.5, begin + day);
+    expect(StateInfo.fromJSON(JSON.parse(JSON.stringify(info)))).toStrictEqual(info);
+  });
+
+  test('written before time was tracked, has spent none', () => {
+    const { cumulativeExecutionSeconds: _, ...old } = create().toJSON();
+    expect(StateInfo.fromJSON(old).cumulativeExecutionSeconds).toBe(0);
+    expect(StateInfo.fromJSON({ ...old, cumulativeExecutionSeconds: null }).cumulativeExecutionSeconds).toBe(0);
+  });
+
+  const whole = create().toJSON();
+  test.each([
+    ['nothing', undefined, 'info'],
+    ['a list', [], 'info'],
+    ['no id', { ...whole, id: undefined }, 'info.id'],
+    ['a number for an id', { ...whole, id: 7 }, 'info.id'],
+    ['no start', { ...whole, startedAt: undefined }, 'info.startedAt'],
+    ['a start that is no time', { ...whole, startedAt: 'yesterday-ish' }, 'info.startedAt'],
+    ['an update that is a number', { ...whole, updatedAt: 1 }, 'info.updatedAt'],
+    ['an update that is no time', { ...whole, updatedAt: '' }, 'info.updatedAt'],
+    ['spent time in words', { ...whole, cumulativeExecutionSeconds: 'long' }, 'info.cumulativeExecutionSeconds'],
+  ])('with %s is refused, with the place', (_, damaged, path) => {
+    expect(() => StateInfo.fromJSON(damaged)).toThrow(expect.objectContaining({ code: 'damaged-data', path }) as Error);
+  });
+});

@@ -1,0 +1,62 @@
+import type { Clock, IdSource, JsonObject } from '../lib/index.ts';
+import { DamagedDataError, readObject, systemClock, systemIds } from '../lib/index.ts';
+
+interface StateInfoFields {
+  readonly id: string;
+  readonly startedAt: number;
+  readonly updatedAt: number;
+  readonly cumulativeExecutionSeconds: number;
+}
+
+function readTime(text: string, path: string): number {
+  const time = Date.parse(text);
+  if (Number.isNaN(time)) throw new DamagedDataError(path, `expected a date and time, found "${text}"`);
+  return time;
+}
+
+/** Who a state is, how old, and how much work went into it. Times are milliseconds since the epoch. */
+export class StateInfo {
+  readonly id: string;
+  /** When the session began. No limit reads this. */
+  readonly startedAt: number;
+  readonly updatedAt: number;
+  /** Time spent in steps over the whole session: a figure, not a limit. */
+  readonly cumulativeExecutionSeconds: number;
+
+  private constructor(fields: StateInfoFields) {
+    this.id = fields.id;
+    this.startedAt = fields.startedAt;
+    this.updatedAt = fields.updatedAt;
+    this.cumulativeExecutionSeconds = fields.cumulativeExecutionSeconds;
+  }
+
+  static create({ clock = systemClock, ids = systemIds }: { readonly clock?: Clock; readonly ids?: IdSource } = {}): StateInfo {
+    const now = clock.now();
+    return new StateInfo({ id: ids(), startedAt: now, updatedAt: now, cumulativeExecutionSeconds: 0 });
+  }
+
+  /** Reads stored info; data from before time was tracked has spent none. */
+  static fromJSON(input: unknown, path = 'info'): StateInfo {
+    const data = readObject(input, path);
+    return new StateInfo({
+      id: data.string('id'),
+      startedAt: readTime(data.string('startedAt'), `${path}.startedAt`),
+      updatedAt: readTime(data.string('updatedAt'), `${path}.updatedAt`),
+      cumulativeExecutionSeconds: data.optionalNumber('cumulativeExecutionSeconds') ?? 0,
+    });
+  }
+
+  addExecutionTime(seconds: number, now: number = systemClock.now()): StateInfo {
+    const { id, startedAt, cumulativeExecutionSeconds } = this;
+    return new StateInfo({ id, startedAt, updatedAt: now, cumulativeExecutionSeconds: cumulativeExecutionSeconds + seconds });
+  }
+
+  toJSON(): JsonObject {
+    return {
+      id: this.id,
+      startedAt: new Date(this.startedAt).toISOString(),
+      updatedAt: new Date(this.updatedAt).toISOString(),
+      cumulativeExecutionSeconds: this.cumulativeExecutionSeconds,
+    };
+  }
+}

@@ -1,0 +1,57 @@
+import { canBegin } from './can-begin.ts';
+import { hasStarted } from './execution.ts';
+import { steps } from './loop.ts';
+import { startCandidate } from './phases/begin.ts';
+import { judge } from './phases/judge.ts';
+import { createRunControl } from './run-control.ts';
+import type { Ports, RunOptions } from './run-scope.ts';
+import { createRunScope } from './run-scope.ts';
+import type { RunState } from './run-state.ts';
+import { createRunStream } from './run-stream.ts';
+import type { Runnable } from './runnable.ts';
+import type { StepProcess } from './step-process.ts';
+import { systemClock } from '../lib/index.ts';
+
+type Drive = { readonly fresh: boolean; readonly control?: ReturnType<typeof createRunControl> };
+
+/** Makes a runnable of a process: to the end, step by step, or as a stream, all over the one loop. */
+export function createStepByStep<State extends RunState, Context = unknown>(
+  process: StepProcess<State, Context>,
+  ports: Ports = {},
+): Runnable<State, Context> {
+  const { clock = systemClock } = ports;
+
+  const drive = (state: State, options: RunOptions<State, Context>, { fresh, control }: Drive): AsyncGenerator<State, void, undefined> =>
+    steps(process, state, { open: () => createRunScope(state, options, control === undefined ? ports : { ...ports, control }), fresh });
+
+  async function last(state: State, states: AsyncIterable<State>): Promise<State> {
+    let latest = state;
+    for await (const next of states) latest = next;
+    return latest;
+  }
+
+  return {
+    name: process.name,
+    hasNextStep: (state) => {
+      if (!canBegin(state)) return false;
+      if (state.lastStepResult !== undefined || state.pendingStep !== undefined) return true;
+      const now = clock.now();
+      const wallStartedAt = hasStarted(state.execution) ? state.execution.wallStartedAt : now;
+      return judge(process, startCandidate(state, { now, wallStartedAt })).outcome.shouldContinue;
+    },
+    nextStep: async (state, options = {}) => {
+      for await (const next of drive(state, options, { fresh: false })) return next;
+      return state;
+    },
+    run: (state, options = {}) => last(state, drive(state, options, { fresh: true })),
+    iterate: (state, options = {}) => drive(state, options, { fresh: true }),
+    stream: (state, options = {}) => {
+      const control = createRunControl(options.signal);
+      return createRunStream({
+        control,
+        onEvent: options.onEvent,
+        start: (onEvent) => last(state, drive(state, { ...options, onEvent }, { fresh: true, control })),
+      });
+    },
+  };
+}

@@ -1,0 +1,50 @@
+import type { ContinuationCriteria } from '../continuation/index.ts';
+import type { BaseEvent, EventHeader } from '../events/index.ts';
+import type { Clock, IdSource } from '../lib/index.ts';
+import type { Effects } from './effects.ts';
+import type { RunState } from './run-state.ts';
+import type { EmptyStep, Interruption } from './step.ts';
+import type { Wait } from './waiting.ts';
+
+/** The kind of step that a kind of state is made of. */
+export type StepOf<State> = State extends RunState<infer S> ? S : never;
+
+/** What a producer hands back: a whole step, or one that has to wait for somebody. */
+export type Produced<S> =
+  { readonly type: 'step'; readonly step: S } | { readonly type: 'waiting'; readonly partial: S; readonly waits: readonly Wait[] };
+
+/** What a step may use while it runs. */
+export interface StepScope<Context = unknown> {
+  readonly executionId: string;
+  readonly stepNumber: number;
+  /** The host's own things (a database, a tenant). Given per run, never stored. */
+  readonly context: Context;
+  /** Aborts when the run is interrupted. */
+  readonly signal: AbortSignal;
+  /** What interrupted the run, for the step that is handed in with what it had. */
+  readonly interruption: Interruption | undefined;
+  readonly effects: Effects;
+  readonly clock: Clock;
+  readonly ids: IdSource;
+  /** Tells an event of the room's own. It gets the next number, unless it is a piece of something larger. */
+  emit(make: (header: EventHeader) => BaseEvent, options?: { readonly numbered?: boolean }): void;
+}
+
+/**
+ * What makes an orchestrator of the loop: how a step is produced, and by which rules it is judged.
+ * Stateless: everything it needs to go on after a pause stands in the state.
+ */
+export interface StepProcess<State extends RunState, Context = unknown> {
+  /** The kind of orchestrator, as events name it. */
+  readonly name: string;
+  /** The rules. The error policy among them is also the one by which the loop waits and counts. */
+  readonly criteria: ContinuationCriteria<State>;
+  /** Shapes what this one call sees; the change is not kept. */
+  prepare?(state: State, scope: StepScope<Context>): State | Promise<State>;
+  /** Makes the next step, or goes on with `state.pendingStep`. Anything it throws becomes a failed step. */
+  produce(state: State, scope: StepScope<Context>): Promise<Produced<StepOf<State>>>;
+  /** Decision-relevant work on the candidate, such as a critic. Returns the step as it shall be judged. */
+  inspect?(candidate: State, scope: StepScope<Context>): StepOf<State> | Promise<StepOf<State>>;
+  /** Makes the step to record where nothing was produced. */
+  emptyStep(facts: EmptyStep): StepOf<State>;
+}

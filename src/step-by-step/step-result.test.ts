@@ -1,0 +1,107 @@
+// The success criteria of the StepResult plan (003, phases 1, 2 and 6), on the state that all orchestrators are made of.
+import { describe, expect, test } from 'vitest';
+import { ContinuationDecision, ContinuationEvaluation, ContinuationOutcome, StopReason } from '../continuation/index.ts';
+import { Usage } from '../messages/index.ts';
+import { createCountingIds, createFakeClock, createScriptedProcess, ScriptedState } from '../testing/index.ts';
+import type { Step } from './step.ts';
+import { createStepByStep } from './step-by-step.ts';
+import type { StepTiming } from './step-result.ts';
+import { StepResult } from './step-result.ts';
+
+const step: Step = { id: 'step-1', outputMessages: [], usage: Usage.none(), errors: [] };
+const timing: StepTiming = { startedAt: 0, endedAt: 5, activeMs: 5, waitedMs: 0 };
+const outcomeOf = (decision: ContinuationDecision, stopReason?: StopReason): ContinuationOutcome =>
+  ContinuationOutcome.fromEvaluations([ContinuationEvaluation.fromDecision('Rule', decision, stopReason)]);
+const resultWith = (outcome: ContinuationOutcome): StepResult => new StepResult({ number: 1, step, outcome, timing });
+
+describe('a step result', () => {
+  test('bundles the very step and the very outcome', () => {
+    const outcome = outcomeOf(ContinuationDecision.RequestContinuation);
+    const result = resultWith(outcome);
+    expect(result.step).toBe(step);
+    expect(result.outcome).toBe(outcome);
+    expect(result.number).toBe(1);
+    expect(result.timing).toBe(timing);
+  });
+
+  test.each([
+    ['request', undefined, true, undefined],
+    ['allow', undefined, true, undefined],
+    ['stop', undefined, false, 'completed'],
+    ['forbid', undefined, false, 'guard'],
+    ['forbid', StopReason.StepsLimitReached, false, 'steps_limit'],
+    ['forbid', StopReason.ErrorForbade, false, 'error'],
+  ] as const)('after %s (%s) answers as its outcome does', (decision, given, shouldContinue, stopReason) => {
+    const result = resultWith(outcomeOf(decision, given));
+    expect(result.shouldContinue).toBe(shouldContinue);
+    expect(result.stopReason).toBe(stopReason);
+  });
+
+  test('cannot be changed', () => {
+    const result = resultWith(outcomeOf(ContinuationDecision.AllowStop));
+    expect(() => Object.assign(result, { step: { ...step, id: 'other' } })).toThrow(TypeError);
+    expect(() => Object.assign(result, { more: true })).toThrow(TypeError);
+    expect(Object.keys(result)).toStrictEqual(['number', 'step', 'outcome', 'timing']);
+  });
+
+  test('has a handling only where the step failed', () => {
+    const handling = { decision: 'retry', errorType: 'tool', consecutiveFailures: 1, totalFailures: 1 } as const;
+    expect('handling' in resultWith(ContinuationOutcome.empty())).toBe(false);
+    expect(new StepResult({ number: 1, step, outcome: ContinuationOutcome.empty(), timing, handling }).handling).toBe(handling);
+  });
+});
+
+describe('a state', () => {
+  const clock = createFakeClock();
+  const script = [{ text: 'Looking.', hasToolCalls: true }, { text: 'Looking on.', hasToolCalls: true }, { text: 'Found.' }];
+  const runnable = createStepByStep(createScriptedProcess(script, { limits: { steps: 2 } }), { clock, ids: createCountingIds() });
+  const start = ScriptedState.empty({ clock, ids: createCountingIds('state') }).withUserMessage('Find it.');
+
+  test('without a result has none to show', () => {
+    expect([start.lastStepResult, start.continuationOutcome, start.stopReason]).toStrictEqual([undefined, undefined, undefined]);
+    expect(start.stepResults).toStrictEqual([]);
+  });
+
+  test('stores results, and reads steps, outcome and stop reason from them', async () => {
+    const end = await runnable.run(start);
+    expect(end.stepResults.map(({ number, shouldContinue, stopReason }) => [number, shouldContinue, stopReason])).toStrictEqual([
+      [1, true, undefined],
+      [2, false, 'steps_limit'],
+    ]);
+    expect(end.lastStepResult).toBe(end.stepResults[1]);
+    expect(end.continuationOutcome).toBe(end.lastStepResult?.outcome);
+    expect(end.stopReason).toBe('steps_limit');
+    expect(end.steps).toStrictEqual(end.stepResults.map((result) => result.step));
+    expect(end.currentStep).toBe(end.lastStepResult?.step);
+  });
+
+  test('keeps the outcome off the step', async () => {
+    const end = await runnable.run(start);
+    for (const recorded of end.steps) expect(Object.keys(recorded)).not.toContain('outcome');
+  });
+
+  test('decides on going on by its last result alone', async () => {
+    const one = await runnable.nextStep(start);
+    expect(runnable.hasNextStep(one)).toBe(one.lastStepResult?.shouldContinue);
+    const two = await runnable.nextStep(one);
+    expect(runnable.hasNextStep(two)).toBe(two.lastStepResult?.shouldContinue);
+    // What is recorded stands, whoever is asked about it: this one would have allowed more steps.
+    const generous = createStepByStep(createScriptedProcess(script, { limits: { steps: 50 } }), { clock });
+    expect(generous.hasNextStep(two)).toBe(false);
+    expect(await generous.run(two)).toBe(two);
+  });
+
+  test('records each result once: earlier ones stay the very same objects', async () => {
+    const one = await runnable.nextStep(start);
+    const two = await runnable.nextStep(one);
+    expect(two.stepResults[0]).toBe(one.stepResults[0]);
+    expect(one.stepResults).toHaveLength(1);
+  });
+
+  test('keeps results and outcomes through storage', async () => {
+    const end = await runnable.run(start);
+    const read = ScriptedState.fromJSON(JSON.parse(JSON.stringify(end)));
+    expect(read.stepResults).toStrictEqual(end.stepResults);
+    expect([read.stopReason, read.continuationOutcome?.resolvedBy]).toStrictEqual(['steps_limit', 'StepsLimit']);
+  });
+});

@@ -1,0 +1,54 @@
+// The three clocks, as one step sees them.
+// T1. Wall: everything counts. Active: work counts. Waiting for a provider's permission counts on the wall only.
+// T2. Waits that overlap count once; work beside a wait is still a wait's time.
+import type { Clock } from '../lib/index.ts';
+import type { Effects } from './effects.ts';
+
+/** A class, because one is made for every step. */
+export class StepTimer {
+  readonly startedAt: number;
+  readonly #clock: Clock;
+  readonly #began: number;
+  #waited = 0;
+  #waiting = 0;
+  #waitBegan = 0;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+    this.startedAt = clock.now();
+    this.#began = clock.monotonic();
+  }
+
+  activeMs(): number {
+    return Math.max(0, this.#clock.monotonic() - this.#began - this.waitedMs());
+  }
+
+  waitedMs(): number {
+    return this.#waited + (this.#waiting > 0 ? this.#clock.monotonic() - this.#waitBegan : 0);
+  }
+
+  /** The same effects, whose sleeps count as waiting. */
+  watch(effects: Effects): Effects {
+    return {
+      run: (key, work, options) => effects.run(key, work, options),
+      sleep: async (key, ms) => {
+        this.#enterWait();
+        try {
+          return await effects.sleep(key, ms);
+        } finally {
+          this.#leaveWait();
+        }
+      },
+    };
+  }
+
+  #enterWait(): void {
+    if (this.#waiting === 0) this.#waitBegan = this.#clock.monotonic();
+    this.#waiting += 1;
+  }
+
+  #leaveWait(): void {
+    this.#waiting -= 1;
+    if (this.#waiting === 0) this.#waited += this.#clock.monotonic() - this.#waitBegan;
+  }
+}

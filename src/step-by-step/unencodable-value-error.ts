@@ -1,0 +1,13 @@
+import { SteplineError } from '../lib/index.ts';
+
+/** A value cannot be stored as JSON, so the call that returned it fails. */
+export class UnencodableValueError extends SteplineError {
+  override readonly name = 'UnencodableValueError';
+  readonly code = 'unencodable-value';
+  readonly path: string;
+
+  constructor(path: string, problem: string) {
+    super(`The returned value cannot be stored: ${path === '' ? 'it' : path} ${problem}. Return plain JSON data.`);
+    this.path = path;
+  }
+}

@@ -1,0 +1,189 @@
+import { describe, expect, test } from 'vitest';
+import { Usage } from '../messages/index.ts';
+import type { Script } from '../testing/index.ts';
+import { createCountingIds, createFakeClock, createScriptedProcess, ScriptedState } from '../testing/index.ts';
+import { createStepByStep } from './step-by-step.ts';
+import type { Answer, PendingStep, Wait } from './waiting.ts';
+import { openWaits, withAnswer } from './waiting.ts';
+
+const waits = {
+  approval: { type: 'approval', id: 'call-1', toolName: 'send_mail', args: { to: 'ann' } },
+  'client-tool': { type: 'client-tool', id: 'call-1', toolName: 'read_clipboard', args: {} },
+  'unknown-call': { type: 'unknown-call', id: 'call-1', toolName: 'pay', args: { amount: 5 } },
+  person: { type: 'person', id: 'call-1', prompt: 'Which one?' },
+  grant: { type: 'grant', id: 'call-1', limit: 'steps' },
+} as const satisfies Record<Wait['type'], Wait>;
+
+const answers = {
+  approved: { type: 'approved', id: 'call-1' },
+  rejected: { type: 'rejected', id: 'call-1', reason: 'too risky' },
+  answered: { type: 'answered', id: 'call-1', value: 'blue' },
+} as const satisfies Record<Answer['type'], Answer>;
+
+function pendingOn(...list: readonly Wait[]): PendingStep {
+  const partial = { id: 'step-1', outputMessages: [], usage: Usage.none(), errors: [] };
+  return { number: 1, partial, waits: list, answers: [], startedAt: 0, parkedAt: 0, activeMs: 0, waitedMs: 0 };
+}
+
+const byApproval = 'settle it with approve(id) or reject(id, reason)';
+const byOutput = 'settle it with answer(id, value) or reject(id, reason)';
+const byWords = 'settle it with answer(id, value)';
+const byGrant = 'settle it with grant(amounts)';
+
+describe('which answer settles which wait', () => {
+  test.each([
+    ['approval', 'approved', undefined],
+    ['approval', 'rejected', undefined],
+    ['approval', 'answered', byApproval],
+    ['client-tool', 'approved', byOutput],
+    ['client-tool', 'rejected', undefined],
+    ['client-tool', 'answered', undefined],
+    ['unknown-call', 'approved', byOutput],
+    ['unknown-call', 'rejected', undefined],
+    ['unknown-call', 'answered', undefined],
+    ['person', 'approved', byWords],
+    ['person', 'rejected', byWords],
+    ['person', 'answered', undefined],
+    ['grant', 'approved', byGrant],
+    ['grant', 'rejected', byGrant],
+    ['grant', 'answered', byGrant],
+  ] as const)('%s, %s: %s', (wait, answer, way) => {
+    const pending = pendingOn(waits[wait]);
+    if (way === undefined) {
+      const settled = withAnswer(pending, answers[answer]);
+      expect(settled.answers).toStrictEqual([answers[answer]]);
+      expect(openWaits(settled)).toStrictEqual([]);
+    } else {
+      const message = `"call-1" is a wait of type ${wait}; ${way}.`;
+      expect(() => withAnswer(pending, answers[answer])).toThrow(expect.objectContaining({ code: 'invalid-argument', message }) as Error);
+    }
+    expect(pending.answers).toStrictEqual([]);
+  });
+});
+
+describe('an answer that settles nothing', () => {
+  test('to an unknown id says what is waited for', () => {
+    const pending = pendingOn({ ...waits.approval, id: 'a' }, { ...waits.person, id: 'b' });
+    expect(() => withAnswer(pending, answers.approved)).toThrow(
+      expect.objectContaining({
+        code: 'not-waiting',
+        waitId: 'call-1',
+        open: ['a', 'b'],
+        message: 'Nothing with the id "call-1" is waited for. Waited for: a, b.',
+      }) as Error,
+    );
+  });
+
+  test('names only what is still open', () => {
+    const pending = withAnswer(pendingOn({ ...waits.approval, id: 'a' }, { ...waits.person, id: 'b' }), { type: 'approved', id: 'a' });
+    expect(() => withAnswer(pending, answers.approved)).toThrow('Waited for: b.');
+  });
+
+  test('where nothing waits says so', () => {
+    expect(() => withAnswer(undefined, answers.approved)).toThrow(
+      expect.objectContaining({
+        code: 'not-waiting',
+        open: [],
+        message: 'Nothing with the id "call-1" is waited for. Nothing is waited for.',
+      }) as Error,
+    );
+  });
+
+  test('given a second time leaves the first', () => {
+    const pending = withAnswer(pendingOn(waits.approval), answers.approved);
+    expect(() => withAnswer(pending, answers.rejected)).toThrow(
+      expect.objectContaining({
+        code: 'already-answered',
+        waitId: 'call-1',
+        message: '"call-1" was answered already; the first answer stands. Run the state to go on.',
+      }) as Error,
+    );
+    expect(pending.answers).toStrictEqual([answers.approved]);
+  });
+});
+
+const approvalOf = (id: string): Wait => ({ type: 'approval', id, toolName: 'delete', args: { file: id } });
+
+async function parkedOn(...list: readonly Wait[]) {
+  const clock = createFakeClock();
+  const ids = createCountingIds();
+  const script: Script = [{ text: 'May I?', hasToolCalls: true, waits: list }, { text: 'Done.' }];
+  const runnable = createStepByStep(createScriptedProcess(script), { clock, ids });
+  const parked = await runnable.run(ScriptedState.empty({ clock, ids }).withUserMessage('Tidy up.', { ids }));
+  return { runnable, parked };
+}
+
+const answersOf = (state: ScriptedState): readonly Answer[] | undefined => state.stepResults[0]?.step.answers;
+
+describe('answering a state', () => {
+  test('is a pure transition: the state that was asked waits on', async () => {
+    const { parked } = await parkedOn(approvalOf('a'));
+    const before = JSON.stringify(parked);
+    const approved = parked.approve('a');
+    expect([approved.status, approved.waitingFor, approved.execution.id]).toStrictEqual(['in_progress', [], parked.execution.id]);
+    expect([parked.status, parked.waitingFor]).toStrictEqual(['waiting', [approvalOf('a')]]);
+    expect(JSON.stringify(parked)).toBe(before);
+  });
+
+  test('two people who answer the same state differently get two states', async () => {
+    const { runnable, parked } = await parkedOn(approvalOf('a'));
+    const [yes, no] = await Promise.all([runnable.run(parked.approve('a')), runnable.run(parked.reject('a', 'no'))]);
+    expect(answersOf(yes)).toStrictEqual([{ type: 'approved', id: 'a' }]);
+    expect(answersOf(no)).toStrictEqual([{ type: 'rejected', id: 'a', reason: 'no' }]);
+  });
+
+  test('takes edited arguments in the form in which they are stored', async () => {
+    const { runnable, parked } = await parkedOn(approvalOf('a'));
+    const end = await runnable.run(parked.approve('a', { args: { on: new Date(0), gone: undefined } }));
+    expect(answersOf(end)).toStrictEqual([{ type: 'approved', id: 'a', args: { on: '1970-01-01T00:00:00.000Z' } }]);
+  });
+
+  test('takes any value for an answer, also none', async () => {
+    const { runnable, parked } = await parkedOn({ type: 'person', id: 'a' }, { type: 'client-tool', id: 'b', toolName: 'read', args: {} });
+    const end = await runnable.run(parked.answer('a', 'blue').answer('b', undefined));
+    expect(answersOf(end)).toStrictEqual([
+      { type: 'answered', id: 'a', value: 'blue' },
+      { type: 'answered', id: 'b', value: null },
+    ]);
+  });
+
+  test('refuses a value that cannot be stored, with its place', async () => {
+    const { parked } = await parkedOn(approvalOf('a'), { type: 'person', id: 'b' });
+    expect(() => parked.answer('b', { seen: new Set(['x']) })).toThrow(
+      expect.objectContaining({
+        code: 'invalid-argument',
+        message: 'The answer cannot be stored: seen is a Set; turn it into an array.',
+      }) as Error,
+    );
+    expect(() => parked.approve('a', { args: new Map() })).toThrow('The edited arguments cannot be stored: it is a Map');
+  });
+
+  test('leaves open what was not answered; running on with a part of the answers parks again', async () => {
+    const { runnable, parked } = await parkedOn(approvalOf('a'), approvalOf('b'), approvalOf('c'));
+    const partly = parked.approve('b');
+    expect([partly.status, partly.waitingFor.map(({ id }) => id)]).toStrictEqual(['waiting', ['a', 'c']]);
+    expect(runnable.hasNextStep(partly)).toBe(true);
+
+    const again = await runnable.run(partly);
+    expect([again.status, again.waitingFor.map(({ id }) => id), again.stepCount]).toStrictEqual(['waiting', ['a', 'c'], 0]);
+    expect(runnable.hasNextStep(again)).toBe(false);
+    expect(() => again.approve('b')).toThrow(expect.objectContaining({ code: 'not-waiting' }) as Error);
+
+    const end = await runnable.run(again.reject('a', 'keep it').approve('c'));
+    expect([end.status, end.stepCount, end.execution.number]).toStrictEqual(['completed', 2, 1]);
+    expect(answersOf(end)?.map(({ type, id }) => `${id} ${type}`)).toStrictEqual(['b approved', 'a rejected', 'c approved']);
+  });
+
+  test.each(['approve', 'answer', 'reject'] as const)('%s is refused where nothing waits', async (way) => {
+    const { runnable, parked } = await parkedOn(approvalOf('a'));
+    const end = await runnable.run(parked.approve('a'));
+    expect(() => end[way]('a', 'x')).toThrow(expect.objectContaining({ code: 'not-waiting' }) as Error);
+  });
+
+  test('running a waiting state that nobody answered does nothing', async () => {
+    const { runnable, parked } = await parkedOn(approvalOf('a'));
+    expect(runnable.hasNextStep(parked)).toBe(false);
+    expect(await runnable.run(parked)).toBe(parked);
+    expect(await runnable.nextStep(parked)).toBe(parked);
+  });
+});
