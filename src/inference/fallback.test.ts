@@ -1,0 +1,110 @@
+import { describe, expect, test } from 'vitest';
+import type { Failure } from '../errors/index.ts';
+import type { ScriptedAnswer, ScriptedModel } from '../testing/index.ts';
+import { scriptedModel } from '../testing/index.ts';
+import { withFallback } from './fallback.ts';
+import type { Model, ModelDelta, ModelNotice } from './model.ts';
+
+const failing = (fields: Partial<Failure>): ScriptedAnswer => ({
+  error: { type: 'model', code: 'model-failed', message: 'broken', retryable: true, ...fields },
+});
+const named = (modelId: string, answer: ScriptedAnswer): ScriptedModel => scriptedModel([answer], { provider: 'p', modelId });
+const request = { messages: [] };
+
+describe('falling back', () => {
+  test('the first that answers is not helped', async () => {
+    const other = named('b', { text: 'B' });
+    const model = withFallback(named('a', { text: 'A' }), other);
+    const outcome = await model.generate(request);
+    expect(outcome).toMatchObject({ ok: true, response: { parts: [{ text: 'A' }] } });
+    expect(outcome.ok && 'provider' in outcome.response).toBe(false);
+    expect(other.calls).toStrictEqual([]);
+    expect([model.provider, model.modelId]).toStrictEqual(['p', 'a']);
+  });
+
+  test.each<Partial<Failure>>([
+    { type: 'rate_limit', code: 'rate-limited' },
+    { type: 'timeout', code: 'timed-out' },
+    { type: 'model', code: 'empty-response' },
+    { type: 'model', code: 'stream-interrupted' },
+    { type: 'unknown', code: 'ECONNRESET' },
+  ])('%o leads to the next, and is told', async (fields) => {
+    const notices: ModelNotice[] = [];
+    const model = withFallback(named('a', failing(fields)), [named('b', { text: 'B' })]);
+    const outcome = await model.generate({ ...request, onNotice: (notice) => notices.push(notice) });
+    expect(outcome).toMatchObject({ ok: true, response: { parts: [{ text: 'B' }], provider: 'p', modelId: 'b' } });
+    expect(notices).toStrictEqual([
+      { type: 'fallback', from: 'p/a', to: 'p/b', failure: { type: 'model', message: 'broken', retryable: true, ...fields } },
+    ]);
+  });
+
+  test.each<Partial<Failure>>([
+    { type: 'model', code: 'auth', retryable: false },
+    { type: 'model', code: 'context-overflow', retryable: false },
+    { type: 'unknown', code: 'aborted', retryable: false },
+    { type: 'rate_limit', code: 'quota', retryable: false },
+    { type: 'validation', code: 'validation-failed' },
+  ])('%o does not', async (fields) => {
+    const other = named('b', { text: 'B' });
+    const outcome = await withFallback(named('a', failing(fields)), other).generate(request);
+    expect(outcome).toMatchObject({ ok: false, failure: { ...fields, message: 'broken' } });
+    expect(other.calls).toStrictEqual([]);
+  });
+
+  test('where all fail the last failure stands, and names every attempt', async () => {
+    const models = [
+      named('b', failing({ type: 'rate_limit', message: 'busy', retryAfterMs: 9 })),
+      named('c', { text: 'half', ...failing({ type: 'timeout', message: 'slow' }) }),
+    ];
+    const outcome = await withFallback(named('a', failing({})), models).generate(request);
+    expect(outcome).toMatchObject({
+      ok: false,
+      failure: { type: 'timeout', message: '3 models failed. p/a: broken | p/b: busy | p/c: slow' },
+      partial: { parts: [{ text: 'half' }] },
+    });
+    expect(models.map(({ calls }) => calls.length)).toStrictEqual([1, 1]);
+  });
+
+  test('a failure that no model can help ends the row there', async () => {
+    const last = named('c', { text: 'C' });
+    const outcome = await withFallback(named('a', failing({})), [
+      named('b', failing({ retryable: false, message: 'no key' })),
+      last,
+    ]).generate(request);
+    expect(outcome).toMatchObject({ ok: false, failure: { retryable: false, message: '2 models failed. p/a: broken | p/b: no key' } });
+    expect(last.calls).toStrictEqual([]);
+  });
+
+  test('pieces of a failed answer are called back, once', async () => {
+    const deltas: ModelDelta[] = [];
+    const row = [named('b', failing({})), named('c', { text: 'Hello' })];
+    await withFallback(named('a', { text: 'Hal', ...failing({}) }), row).stream(request, (delta) => deltas.push(delta));
+    expect(deltas).toStrictEqual([{ type: 'text', text: 'Hal' }, { type: 'restart' }, { type: 'text', text: 'Hello' }]);
+  });
+
+  test('a signal that fires during the first attempt ends it all', async () => {
+    const controller = new AbortController();
+    const other = named('b', { text: 'B' });
+    const deaf: Model = {
+      provider: 'p',
+      modelId: 'a',
+      generate: async () => {
+        controller.abort();
+        return {
+          ok: false,
+          failure: { type: 'model', code: 'x', message: 'x', retryable: true },
+          partial: { parts: [], usage: { input: 0, output: 0, total: 0 } },
+        };
+      },
+      stream: () => Promise.reject(new Error('unused')),
+    };
+    const outcome = await withFallback(deaf, other).generate({ ...request, signal: controller.signal });
+    expect(outcome).toMatchObject({ ok: false, failure: { code: 'aborted', message: 'The call was aborted.' } });
+    expect(other.calls).toStrictEqual([]);
+  });
+
+  test('a model that throws has failed, and the next is asked', async () => {
+    const throwing: Model = { ...named('a', {}), generate: () => Promise.reject(new TypeError('oops')) };
+    expect((await withFallback(throwing, named('b', { text: 'B' })).generate(request)).ok).toBe(true);
+  });
+});

@@ -1,0 +1,66 @@
+import type { Failure } from '../errors/index.ts';
+import { ErrorType } from '../errors/index.ts';
+import type { OnDelta } from './ask.ts';
+import { ask, modelLike, modelName } from './ask.ts';
+import type { Model, ModelOutcome, ModelRequest } from './model.ts';
+import { abortedFailure } from './settle-answer.ts';
+import { tellNotice } from './tell-notice.ts';
+
+interface Attempt {
+  readonly model: Model;
+  readonly failure: Failure;
+}
+
+type Failed = Extract<ModelOutcome, { readonly ok: false }>;
+
+// Another model helps where this one is busy, slow or broken; not where the request is at fault, or nobody wants an answer.
+function mayHelp({ type, retryable }: Failure): boolean {
+  return retryable && type !== ErrorType.Validation && type !== ErrorType.Tool;
+}
+
+function signed(outcome: ModelOutcome, model: Model): ModelOutcome {
+  if (!outcome.ok) return outcome;
+  return { ok: true, response: { ...outcome.response, modelId: outcome.response.modelId ?? model.modelId, provider: model.provider } };
+}
+
+function named(outcome: Failed, earlier: readonly Attempt[], last: Model): ModelOutcome {
+  if (earlier.length === 0 || outcome.failure.code === abortedFailure.code) return outcome;
+  const attempts = [...earlier, { model: last, failure: outcome.failure }];
+  const words = attempts.map(({ model, failure }) => `${modelName(model)}: ${failure.message}`);
+  return { ...outcome, failure: { ...outcome.failure, message: `${attempts.length} models failed. ${words.join(' | ')}` } };
+}
+
+function heard(onDelta: NonNullable<OnDelta>, told: { any: boolean }): OnDelta {
+  return (delta) => {
+    told.any = true;
+    onDelta(delta);
+  };
+}
+
+/**
+ * Asks the model, then each of the others once, until one answers. A rate limit, a time-out or a failure that may pass leads to the
+ * next; a bad request, a wrong key, an overfull context or an abort does not. Where pieces of a failed answer were told already,
+ * a `restart` delta says so before the next model speaks.
+ */
+export function withFallback(model: Model, others: Model | readonly Model[]): Model {
+  const models = [model, ...(Array.isArray(others) ? (others as readonly Model[]) : [others as Model])];
+
+  const answer = async (request: ModelRequest, onDelta: OnDelta): Promise<ModelOutcome> => {
+    const failed: Attempt[] = [];
+    const told = { any: false };
+    const hear: OnDelta = onDelta && heard(onDelta, told);
+    for (let index = 0; ; index += 1) {
+      // Holds: the loop ends at the last model.
+      const current = models[index] as Model;
+      const next = models[index + 1];
+      const outcome = await ask(current, request, hear);
+      if (outcome.ok) return index === 0 ? outcome : signed(outcome, current);
+      if (next === undefined || !mayHelp(outcome.failure)) return named(outcome, failed, current);
+      failed.push({ model: current, failure: outcome.failure });
+      tellNotice(request, { type: 'fallback', from: modelName(current), to: modelName(next), failure: outcome.failure });
+      if (told.any) onDelta?.({ type: 'restart' });
+      told.any = false;
+    }
+  };
+  return modelLike(model, answer);
+}

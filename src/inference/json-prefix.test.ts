@@ -1,0 +1,108 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { createJsonPrefix } from './json-prefix.ts';
+
+const takes = (text: string): boolean => createJsonPrefix().take(text);
+const container = fc.oneof(fc.array(fc.jsonValue()), fc.dictionary(fc.string({ unit: 'binary' }), fc.jsonValue()));
+const jsonText = fc.tuple(container, fc.constantFrom('', 1, 2, '\t')).map(([value, indent]) => JSON.stringify(value, null, indent));
+
+function isWhole(text: string): boolean {
+  const prefix = createJsonPrefix();
+  return prefix.take(text) && prefix.isComplete();
+}
+
+function isJson(text: string): boolean {
+  try {
+    return typeof JSON.parse(text) === 'object';
+  } catch {
+    return false;
+  }
+}
+
+describe('the JSON prefix reader', () => {
+  test('takes every beginning of every JSON object and array', () => {
+    fc.assert(
+      fc.property(jsonText, (text) => {
+        const ends = Array.from({ length: text.length + 1 }, (_, end) => end);
+        expect(ends.filter((end) => !takes(text.slice(0, end)))).toStrictEqual([]);
+        expect(isWhole(text)).toBe(true);
+      }),
+    );
+  });
+
+  test('is complete exactly where JSON.parse takes the text (P2)', () => {
+    const noise = fc.constantFrom(...'{}[]",:0123456789.eE+-\\utrufalsn \n\t\u0001a');
+    const edited = fc.tuple(jsonText, fc.nat(), noise, fc.boolean()).map(([text, at, symbol, replaces]) => {
+      const index = at % (text.length + 1);
+      return text.slice(0, index) + symbol + text.slice(index + (replaces ? 1 : 0));
+    });
+    const soup = fc.array(noise, { maxLength: 12 }).map((symbols) => `[${symbols.join('')}]`);
+    fc.assert(
+      fc.property(fc.oneof(edited, soup), (text) => {
+        expect([text, isWhole(text)]).toStrictEqual([text, isJson(text) && JSON.parse(text) !== null]);
+      }),
+      { numRuns: 3000 },
+    );
+  });
+
+  test.each([
+    '{"a":01}',
+    '[1.]',
+    '[.5]',
+    '[-]',
+    '[+1]',
+    '[1e]',
+    '[1,]',
+    '[,1]',
+    '{,}',
+    '{"a"}',
+    '{"a":}',
+    '{"a":1,}',
+    '{a:1}',
+    '[tru]',
+    '[True]',
+    '[nul]',
+    '["\\x"]',
+    '["\\u12g4"]',
+    '["\n"]',
+    '[}',
+    '{]',
+    '{}{}',
+    '[] x',
+    '"text"',
+    '1',
+    'null',
+    'x',
+  ])('%j is refused', (text) => {
+    expect(isWhole(text)).toBe(false);
+    expect(isJson(text) && typeof JSON.parse(text) === 'object' && JSON.parse(text) !== null).toBe(false);
+  });
+
+  test('gives the same answer however the text is cut', () => {
+    fc.assert(
+      fc.property(jsonText, fc.array(fc.nat(40)), fc.constantFrom('', ' ', 'x', '}'), (text, cuts, tail) => {
+        const whole = text + tail;
+        const prefix = createJsonPrefix();
+        let rest = whole;
+        for (const cut of cuts) {
+          prefix.take(rest.slice(0, cut));
+          rest = rest.slice(cut);
+        }
+        expect(prefix.take(rest)).toBe(takes(whole));
+      }),
+    );
+  });
+
+  test('stays broken once it is', () => {
+    const prefix = createJsonPrefix();
+    expect(prefix.take('{]')).toBe(false);
+    expect(prefix.take('{}')).toBe(false);
+  });
+
+  test('reads half a million nested arrays in linear time', () => {
+    const prefix = createJsonPrefix();
+    for (let index = 0; index < 500_000; index += 1) prefix.take('[');
+    for (let index = 0; index < 500_000; index += 1) prefix.take(']');
+    expect(prefix.isComplete()).toBe(true);
+  });
+});

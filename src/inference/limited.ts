@@ -1,0 +1,28 @@
+import { Usage } from '../messages/index.ts';
+import { ask, modelLike, modelName } from './ask.ts';
+import type { Model } from './model.ts';
+import type { ModelLimitOptions, ModelLimits } from './model-limits.ts';
+import { createModelLimits } from './model-limits.ts';
+import { tellNotice } from './tell-notice.ts';
+
+/**
+ * The model, asked no more often than the limits allow. Calls wait in line, and say so by `waiting` and `waited` notices. Pass limits
+ * made by `createModelLimits` to share them between models and runs: those with the same key stand in the same line.
+ */
+export function limited(model: Model, limits: ModelLimits | ModelLimitOptions, key: string = modelName(model)): Model {
+  const name = modelName(model);
+  const gate = ('gate' in limits ? limits : createModelLimits(limits)).gate(key);
+  return modelLike(model, async (request, onDelta) => {
+    const { failure, waitedMs } = await gate.enter({
+      signal: request.signal,
+      onWait: (reason, ms) => {
+        tellNotice(request, { type: 'waiting', model: name, reason, ...(ms !== undefined && { ms }) });
+      },
+    });
+    if (waitedMs !== undefined) tellNotice(request, { type: 'waited', model: name, ms: waitedMs });
+    if (failure !== undefined) return { ok: false, failure, partial: { parts: [], usage: Usage.none() } };
+    const outcome = await ask(model, request, onDelta);
+    gate.leave(outcome);
+    return outcome;
+  });
+}

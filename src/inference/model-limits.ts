@@ -1,0 +1,192 @@
+// Model limits
+// Owns:     when a call may begin, for all calls that share a key.
+// Does not: make calls, or retry them.
+// G1. Never more than `concurrent` calls at once, and never more than `requestsPerMinute` begin within any minute.
+// G2. First come, first served; who gives up leaves the line at once.
+// G3. After a 429 nobody on the key begins until the cool-down is over.
+// G4. No timer is left when nobody waits.
+import type { Failure } from '../errors/index.ts';
+import { classifyError, RateLimitedError } from '../errors/index.ts';
+import type { Clock } from '../lib/index.ts';
+import { InvalidArgumentError, systemClock } from '../lib/index.ts';
+import type { ModelNotice, ModelOutcome } from './model.ts';
+import { abortedFailure } from './settle-answer.ts';
+import { createSlidingSum } from './sliding-sum.ts';
+
+/** What a provider allows, per key. What is left out is not limited. */
+export interface ModelLimitOptions {
+  /** Calls at the same time. */
+  readonly concurrent?: number;
+  /** Calls that begin within any 60 seconds. */
+  readonly requestsPerMinute?: number;
+  /** Tokens, booked as they are reported when a call ends: calls that run at the same time may overshoot. */
+  readonly tokensPerMinute?: number;
+  /** How long all wait after a 429 that names no time itself. @default 1000 */
+  readonly coolDownMs?: number;
+  /** Where a provider asks for more than this, calls fail at once instead of waiting. @default 60_000 */
+  readonly longestCoolDownMs?: number;
+  /** @default systemClock */
+  readonly clock?: Clock;
+}
+
+/** One call in the line. */
+export interface Permission {
+  readonly signal?: AbortSignal | undefined;
+  /** Hears why the call waits. */
+  readonly onWait: (reason: WaitReason, ms: number | undefined) => void;
+}
+
+/** Why a call waits. */
+export type WaitReason = Extract<ModelNotice, { readonly type: 'waiting' }>['reason'];
+
+/** How the wait ended. */
+export interface Entry {
+  /** What keeps the call from beginning. Absent: it may begin, and must leave. */
+  readonly failure?: Failure;
+  /** Absent where it did not have to wait. */
+  readonly waitedMs?: number;
+}
+
+/** The line of one key. */
+export interface Gate {
+  /** Resolves when the call may begin, or never will. */
+  enter(permission: Permission): Promise<Entry>;
+  /** The call has ended. */
+  leave(outcome: ModelOutcome): void;
+}
+
+/** Limits that many models and runs share. */
+export interface ModelLimits {
+  /** The line of all who use this key. */
+  gate(key: string): Gate;
+}
+
+interface Waiter {
+  readonly wait: (reason: WaitReason, ms?: number) => void;
+  readonly settle: (failure?: Failure) => void;
+}
+
+interface Block {
+  readonly reason: WaitReason;
+  /** Absent where only the end of another call helps. */
+  readonly until?: number;
+}
+
+type Limits = Required<Pick<ModelLimitOptions, 'coolDownMs' | 'longestCoolDownMs' | 'clock'>> & ModelLimitOptions;
+
+function createGate({ clock, coolDownMs, longestCoolDownMs, ...limits }: Limits): Gate {
+  const { concurrent = Number.POSITIVE_INFINITY, requestsPerMinute, tokensPerMinute } = limits;
+  const line = new Set<Waiter>();
+  const requests = createSlidingSum(requestsPerMinute);
+  const tokens = createSlidingSum(tokensPerMinute);
+  let running = 0;
+  let coolUntil = 0;
+  let cancelTimer: (() => void) | undefined;
+
+  const block = (now: number): Block | undefined => {
+    if (now < coolUntil) return { reason: 'cool-down', until: coolUntil };
+    if (running >= concurrent) return { reason: 'concurrency' };
+    const requestAt = requests.freeAt(now);
+    if (requestAt > now) return { reason: 'requests', until: requestAt };
+    const tokensAt = tokens.freeAt(now);
+    return tokensAt > now ? { reason: 'tokens', until: tokensAt } : undefined;
+  };
+  const begin = (waiter: Waiter, now: number): void => {
+    line.delete(waiter);
+    running += 1;
+    requests.add(now, 1);
+    waiter.settle();
+  };
+  const refuseAll = (retryAfterMs: number): void => {
+    const message = `The provider asked to wait ${Math.ceil(retryAfterMs / 1000)} s, which is longer than calls are held back for.`;
+    const failure = classifyError(new RateLimitedError(message, { retryAfterMs }));
+    for (const waiter of [...line]) {
+      line.delete(waiter);
+      waiter.settle(failure);
+    }
+  };
+  const moveOn = (): Block | undefined => {
+    cancelTimer?.();
+    cancelTimer = undefined;
+    for (const waiter of line) {
+      const now = clock.monotonic();
+      const held = block(now);
+      if (held === undefined) begin(waiter, now);
+      else if (held.reason === 'cool-down' && coolUntil - now > longestCoolDownMs) refuseAll(coolUntil - now);
+      else {
+        if (held.until !== undefined) cancelTimer = clock.schedule(held.until - now, moveOn);
+        return held;
+      }
+    }
+    return undefined;
+  };
+  const coolDown = (ms: number): void => {
+    const until = clock.monotonic() + ms;
+    if (until <= coolUntil) return;
+    coolUntil = until;
+    for (const waiter of line) waiter.wait('cool-down', ms);
+  };
+
+  return {
+    enter: ({ signal, onWait }) =>
+      new Promise((resolve) => {
+        const cameAt = clock.monotonic();
+        let hasWaited = false;
+        const giveUp = (): void => {
+          line.delete(waiter);
+          waiter.settle(abortedFailure);
+          moveOn();
+        };
+        const waiter: Waiter = {
+          wait: (reason, ms) => {
+            hasWaited = true;
+            onWait(reason, ms);
+          },
+          settle: (failure) => {
+            signal?.removeEventListener('abort', giveUp);
+            resolve({ ...(failure !== undefined && { failure }), ...(hasWaited && { waitedMs: clock.monotonic() - cameAt }) });
+          },
+        };
+        if (signal?.aborted === true) {
+          resolve({ failure: abortedFailure });
+          return;
+        }
+        signal?.addEventListener('abort', giveUp, { once: true });
+        line.add(waiter);
+        const held = moveOn();
+        if (held !== undefined) waiter.wait(held.reason, held.until === undefined ? undefined : held.until - cameAt);
+      }),
+    leave: (outcome) => {
+      running -= 1;
+      tokens.add(clock.monotonic(), (outcome.ok ? outcome.response : outcome.partial).usage.total);
+      if (!outcome.ok && outcome.failure.type === 'rate_limit') coolDown(outcome.failure.retryAfterMs ?? coolDownMs);
+      moveOn();
+    },
+  };
+}
+
+const positive = ['concurrent', 'requestsPerMinute', 'tokensPerMinute'] as const;
+const notNegative = ['coolDownMs', 'longestCoolDownMs'] as const;
+
+function checked(options: ModelLimitOptions): void {
+  for (const key of [...positive, ...notNegative]) {
+    const value = options[key];
+    const least = (positive as readonly string[]).includes(key) ? 1 : 0;
+    if (value === undefined || value >= least) continue;
+    throw new InvalidArgumentError(`${key} is ${String(value)}; pass a number of ${least} or more.`);
+  }
+}
+
+/** Limits with a line for each key. Pass the same to `limited` wherever the same allowance is used. */
+export function createModelLimits(options: ModelLimitOptions = {}): ModelLimits {
+  checked(options);
+  const limits: Limits = { coolDownMs: 1000, longestCoolDownMs: 60_000, clock: systemClock, ...options };
+  const gates = new Map<string, Gate>();
+  return {
+    gate: (key) => {
+      const gate = gates.get(key) ?? createGate(limits);
+      gates.set(key, gate);
+      return gate;
+    },
+  };
+}

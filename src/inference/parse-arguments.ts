@@ -1,0 +1,46 @@
+import type { Json } from '../lib/index.ts';
+import { toCanonical } from '../lib/index.ts';
+import { cleanText } from './clean-text.ts';
+
+/** A call's arguments: parsed, or as the model wrote them where that is no JSON. */
+export interface ParsedArguments {
+  readonly args: Json;
+  readonly rawArgs?: string;
+}
+
+// An answer is stored as a whole, which may be 64 levels deep: this leaves room for what stands around the arguments.
+const limits = { maxDepth: 48, maxBytes: Number.POSITIVE_INFINITY };
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function shown(value: unknown): string {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    return `arguments of type ${typeof value} that cannot be shown`;
+  }
+}
+
+/** Parses JSON as strictly as JSON.parse does; undefined where it is none, or too deep to be kept. */
+export function parseJson(text: string): Json | undefined {
+  const value = parsed(text);
+  const canonical = toCanonical(value, limits);
+  return value !== undefined && canonical.ok ? canonical.value : undefined;
+}
+
+/** Reads a call's arguments, as text or as a value. No text at all means no arguments. */
+export function parseArguments(input: unknown): ParsedArguments {
+  if (input === undefined || (typeof input === 'string' && input.trim() === '')) return { args: {} };
+  if (typeof input === 'string') {
+    const args = parseJson(input);
+    return args === undefined ? { args: null, rawArgs: cleanText(input) } : { args };
+  }
+  const canonical = toCanonical(input, limits);
+  return canonical.ok ? { args: canonical.value } : { args: null, rawArgs: cleanText(shown(input)) };
+}

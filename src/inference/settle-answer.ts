@@ -1,0 +1,48 @@
+// What became of an answer: M1, M2, M3 and M6, in the order in which they win.
+import type { Failure } from '../errors/index.ts';
+import { classifyError, ModelFailedError } from '../errors/index.ts';
+import type { Part } from '../messages/index.ts';
+import { EmptyResponseError } from './empty-response-error.ts';
+import { FinishReason } from './finish-reason.ts';
+import type { ModelOutcome, ModelResponse } from './model.ts';
+import { StreamInterruptedError } from './stream-interrupted-error.ts';
+
+/** The failure of a call that somebody called off. Nothing went wrong, and asking again is not wanted. */
+export const abortedFailure: Failure = Object.freeze({
+  type: 'unknown',
+  code: 'aborted',
+  message: 'The call was aborted.',
+  retryable: false,
+});
+
+/** How an answer came to its end. */
+export interface Ending {
+  readonly aborted: boolean;
+  /** The first error that came with the answer. */
+  readonly error?: Failure | undefined;
+  /** False where it broke off. */
+  readonly finished: boolean;
+}
+
+function saysSomething(part: Part): boolean {
+  if (part.type === 'text') return part.text.trim() !== '';
+  return part.type === 'tool-call' || part.type === 'tool-result' || part.type === 'file' || part.type === 'image';
+}
+
+function failureOf({ aborted, error, finished }: Ending, { parts, finishReason, rawFinishReason }: ModelResponse): Failure | undefined {
+  if (aborted) return abortedFailure;
+  if (error !== undefined) return error;
+  if (!finished) return classifyError(new StreamInterruptedError('The answer broke off before its end.'));
+  if (finishReason === FinishReason.Error) {
+    return classifyError(new ModelFailedError(`The provider ended the answer with "${rawFinishReason ?? finishReason}".`));
+  }
+  // A refusal may be silent; the finish reason tells of it.
+  if (finishReason === FinishReason.ContentFilter || parts.some(saysSomething)) return undefined;
+  return classifyError(new EmptyResponseError(`The answer was empty (finish reason: ${rawFinishReason ?? finishReason ?? 'none'}).`));
+}
+
+/** The one outcome of an answer. */
+export function settleAnswer(response: ModelResponse, ending: Ending): ModelOutcome {
+  const failure = failureOf(ending, response);
+  return failure === undefined ? { ok: true, response } : { ok: false, failure, partial: response };
+}

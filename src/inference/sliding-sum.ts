@@ -1,0 +1,51 @@
+const minuteMs = 60_000;
+
+/** What was used within the last minute, against what may be. */
+export interface SlidingSum {
+  add(at: number, amount: number): void;
+  /** When there is room for more: now, or when enough of what was used is a minute old. */
+  freeAt(now: number): number;
+}
+
+interface Use {
+  readonly at: number;
+  readonly amount: number;
+}
+
+/** Counts over the last minute. Without a limit there is always room, and nothing is kept. */
+export function createSlidingSum(limit: number | undefined): SlidingSum {
+  let uses: Use[] = [];
+  let first = 0;
+  let sum = 0;
+
+  const forget = (now: number): void => {
+    for (let use = uses[first]; use !== undefined && use.at + minuteMs <= now; use = uses[first]) {
+      sum -= use.amount;
+      first += 1;
+    }
+    if (first * 2 > uses.length) {
+      uses = uses.slice(first);
+      first = 0;
+    }
+  };
+  return {
+    add: (at, amount) => {
+      if (limit === undefined || amount === 0) return;
+      uses.push({ at, amount });
+      sum += amount;
+    },
+    freeAt: (now) => {
+      if (limit === undefined) return now;
+      forget(now);
+      let left = sum;
+      let freeAt = now;
+      for (let index = first; left >= limit && index < uses.length; index += 1) {
+        // Holds: the index is within the list.
+        const use = uses[index] as Use;
+        left -= use.amount;
+        freeAt = use.at + minuteMs;
+      }
+      return freeAt;
+    },
+  };
+}

@@ -1,0 +1,110 @@
+// Time-outs
+// Owns:     how long a call may keep us waiting.
+// Does not: retry, or trust the model to honour its signal.
+// T1. The call settles at once when its time is up or its signal fires, whatever the model does; what comes later is dropped.
+// T2. No timer and no listener is left behind.
+// T3. Waiting for permission (`limited`) counts in the total only; another model (`withFallback`) has its first byte to send anew.
+import { classifyError, TimedOutError } from '../errors/index.ts';
+import type { Clock } from '../lib/index.ts';
+import { InvalidArgumentError, systemClock } from '../lib/index.ts';
+import type { OnDelta } from './ask.ts';
+import { ask, modelLike, modelName } from './ask.ts';
+import type { Model, ModelNotice, ModelOutcome, ModelRequest, ModelTimeouts } from './model.ts';
+import { createPartialAnswer } from './partial-answer.ts';
+import { abortedFailure } from './settle-answer.ts';
+import { createSilenceWatch } from './silence-watch.ts';
+import { tellNotice } from './tell-notice.ts';
+
+/**
+ * The model with a limit to its silence. The request's own `timeouts` win, field by field. An answer that is asked for in one piece
+ * comes all at once, so only `totalMs` is watched for it.
+ */
+export function withTimeouts(model: Model, timeouts: ModelTimeouts = {}, clock: Clock = systemClock): Model {
+  checked(timeouts);
+  return modelLike(model, async ({ timeouts: own, ...request }, onDelta) => {
+    const limits: ModelTimeouts = { ...timeouts, ...own };
+    const watched = onDelta === undefined ? [limits.totalMs] : [limits.totalMs, limits.firstByteMs, limits.silenceMs];
+    if (watched.every((limit) => limit === undefined)) return ask(model, request, onDelta);
+    return watch({ model, request, limits, clock }, onDelta);
+  });
+}
+
+function checked(timeouts: ModelTimeouts): void {
+  for (const [key, ms] of Object.entries(timeouts) as readonly (readonly [string, number | undefined])[]) {
+    if (ms !== undefined && !(ms > 0)) throw new InvalidArgumentError(`${key} is ${ms}; pass milliseconds above 0, or leave it out.`);
+  }
+}
+
+interface Watched {
+  readonly model: Model;
+  readonly request: ModelRequest;
+  readonly limits: ModelTimeouts;
+  readonly clock: Clock;
+}
+
+function watch({ model, request, limits, clock }: Watched, onDelta: OnDelta): Promise<ModelOutcome> {
+  const { signal } = request;
+  const { firstByteMs, silenceMs, totalMs } = limits;
+  return new Promise((resolve) => {
+    const partial = createPartialAnswer();
+    const inner = new AbortController();
+    let open = true;
+    const settle = (outcome: ModelOutcome): void => {
+      if (!open) return;
+      open = false;
+      silence.stop();
+      cancelTotal?.();
+      signal?.removeEventListener('abort', abort);
+      resolve(outcome);
+    };
+    const abort = (): void => {
+      settle({ ok: false, failure: abortedFailure, partial: partial.response() });
+      inner.abort(signal?.reason);
+    };
+    const expire = (what: string, ms: number): void => {
+      const error = new TimedOutError(`${modelName(model)} ${what} within ${ms} ms.`);
+      settle({ ok: false, failure: classifyError(error), partial: partial.response() });
+      inner.abort(error);
+    };
+    const silence = createSilenceWatch(clock, (kind, ms) => {
+      expire(kind === 'first' ? 'sent nothing' : 'sent nothing more', ms);
+    });
+    const cancelTotal =
+      totalMs === undefined
+        ? undefined
+        : clock.schedule(totalMs, () => {
+            expire('did not finish', totalMs);
+          });
+    // An answer that comes in one piece has no first byte to wait for.
+    const begin = (): void => {
+      if (onDelta !== undefined) silence.begin(firstByteMs, silenceMs);
+    };
+    const onNotice = (notice: ModelNotice): void => {
+      if (!open) return;
+      if (notice.type === 'waiting') silence.stop();
+      if (notice.type === 'waited' || notice.type === 'fallback') begin();
+      tellNotice(request, notice);
+    };
+    const hear: OnDelta =
+      onDelta &&
+      ((delta) => {
+        if (!open) return;
+        silence.heard();
+        partial.take(delta);
+        onDelta(delta);
+      });
+    const onActivity = (): void => {
+      if (!open) return;
+      silence.heard();
+      request.onActivity?.();
+    };
+
+    if (signal?.aborted === true) {
+      abort();
+      return;
+    }
+    signal?.addEventListener('abort', abort, { once: true });
+    begin();
+    void ask(model, { ...request, signal: inner.signal, onNotice, onActivity }, hear).then(settle);
+  });
+}
