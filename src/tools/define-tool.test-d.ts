@@ -1,0 +1,193 @@
+import { toStandardJsonSchema } from '@valibot/to-json-schema';
+import { type } from 'arktype';
+import * as v from 'valibot';
+import { expectTypeOf, test } from 'vitest';
+import { z } from 'zod';
+import type { JsonObject } from '../lib/index.ts';
+import { defineTool } from './define-tool.ts';
+import type { ClientTool, FunctionTool } from './tool.ts';
+import type { ToolContext } from './tool-context.ts';
+import { contextOf } from './tool-context.ts';
+
+const named = { name: 'weather', description: 'Tells the weather.' };
+
+test('arguments are read from a zod schema, after its transforms', () => {
+  const tool = defineTool({
+    ...named,
+    input: z.object({ city: z.string(), days: z.coerce.number().optional(), length: z.string().transform((text) => text.length) }),
+    run: (args) => {
+      expectTypeOf(args).toEqualTypeOf<{ city: string; days?: number | undefined; length: number }>();
+      return args.city;
+    },
+  });
+  expectTypeOf(tool).toEqualTypeOf<FunctionTool<{ city: string; days?: number | undefined; length: number }, string, unknown>>();
+});
+
+test('arguments are read from a valibot schema in its wrapper', () => {
+  const tool = defineTool({
+    ...named,
+    input: toStandardJsonSchema(v.object({ city: v.string(), days: v.optional(v.number()) })),
+    run: async ({ city, days = 1 }) => ({ city, days }),
+  });
+  expectTypeOf(tool).toEqualTypeOf<
+    FunctionTool<{ city: string; days?: number | undefined }, Promise<{ city: string; days: number }>, unknown>
+  >();
+});
+
+test('arguments are read from an arktype schema', () => {
+  const tool = defineTool({ ...named, input: type({ city: 'string', 'days?': 'number' }), run: ({ city }) => city.length });
+  expectTypeOf(tool).toEqualTypeOf<FunctionTool<{ city: string; days?: number }, number, unknown>>();
+});
+
+test('arguments are read from a JSON Schema written in place', () => {
+  defineTool({
+    ...named,
+    input: {
+      type: 'object',
+      properties: {
+        city: { type: 'string' },
+        unit: { enum: ['C', 'F'] },
+        kind: { const: 'now' },
+        days: { type: 'integer', minimum: 1 },
+        tags: { type: 'array', items: { type: 'string' } },
+        where: { type: 'object', properties: { lat: { type: 'number' } }, required: ['lat'] },
+        note: { type: ['string', 'null'] },
+        either: { anyOf: [{ type: 'string' }, { type: 'boolean' }] },
+        free: { description: 'anything' },
+      },
+      required: ['city', 'unit', 'kind', 'tags', 'where'],
+      additionalProperties: false,
+    },
+    run: (args) => {
+      expectTypeOf(args.city).toEqualTypeOf<string>();
+      expectTypeOf(args.unit).toEqualTypeOf<'C' | 'F'>();
+      expectTypeOf(args.kind).toEqualTypeOf<'now'>();
+      expectTypeOf(args.days).toEqualTypeOf<number | undefined>();
+      expectTypeOf(args.tags).toEqualTypeOf<readonly string[]>();
+      expectTypeOf(args.where).toEqualTypeOf<{ readonly lat: number }>();
+      expectTypeOf(args.note).toEqualTypeOf<string | null | undefined>();
+      expectTypeOf(args.either).toEqualTypeOf<string | boolean | undefined>();
+      // @ts-expect-error -- no such field
+      args.town;
+      return 1;
+    },
+  });
+});
+
+test('a JSON Schema that came from elsewhere gives a JSON object', () => {
+  const schema: JsonObject = { type: 'object' };
+  const tool = defineTool({ ...named, input: schema, run: (args) => args });
+  expectTypeOf(tool).toEqualTypeOf<FunctionTool<JsonObject, JsonObject, unknown>>();
+  defineTool({ ...named, input: schema, validate: (value) => ({ value: value as JsonObject }), run: (args) => args });
+});
+
+test('a schema without a JSON form is a type error, unless the form is given', () => {
+  const plain = v.object({ city: v.string() });
+  // @ts-expect-error -- valibot alone has no JSON form
+  defineTool({ ...named, input: plain, run: ({ city }) => city });
+  const tool = defineTool({ ...named, input: plain, inputJsonSchema: { type: 'object' }, run: ({ city }) => city });
+  expectTypeOf(tool).toEqualTypeOf<FunctionTool<{ city: string }, string, unknown>>();
+  // @ts-expect-error -- the same for a client tool
+  defineTool({ ...named, input: plain });
+});
+
+test('what is no schema is a type error', () => {
+  // @ts-expect-error -- a number
+  defineTool({ ...named, input: 42, run: () => 1 });
+  // @ts-expect-error -- a class of somebody's own
+  defineTool({ ...named, input: new Map(), run: () => 1 });
+  // @ts-expect-error -- nothing
+  defineTool({ ...named, run: () => 1 });
+});
+
+test('the context is typed by contextOf, and unknown without it', () => {
+  const tool = defineTool({
+    ...named,
+    input: z.object({}),
+    context: contextOf<{ readonly db: Map<string, number> }>(),
+    needsApproval: (_args, { context }) => context.db.size > 0,
+    run: (_args, ctx) => {
+      expectTypeOf(ctx).toEqualTypeOf<ToolContext<{ readonly db: Map<string, number> }>>();
+      return ctx.context.db.get('a');
+    },
+  });
+  expectTypeOf(tool).toEqualTypeOf<FunctionTool<Record<string, never>, number | undefined, { readonly db: Map<string, number> }>>();
+  defineTool({
+    ...named,
+    input: z.object({}),
+    run: (_args, { context, state }) => expectTypeOf([context, state]).toEqualTypeOf<unknown[]>(),
+  });
+});
+
+test('toModelOutput and reconcile speak of the result', () => {
+  defineTool({
+    ...named,
+    input: z.object({ city: z.string() }),
+    run: async ({ city }) => ({ city, degrees: 20 }),
+    reconcile: async (key) => (key === '' ? { happened: false } : { happened: true, result: { city: key, degrees: 1 } }),
+    toModelOutput: (result) => {
+      expectTypeOf(result).toEqualTypeOf<{ city: string; degrees: number }>();
+      return `${result.degrees}`;
+    },
+  });
+  defineTool({
+    ...named,
+    input: z.object({}),
+    run: async function* () {
+      yield 'looking';
+      yield 'found';
+      return { found: 3 };
+    },
+    toModelOutput: (result) => {
+      expectTypeOf(result).toEqualTypeOf<string | { found: number }>();
+      return 'done';
+    },
+  });
+  // @ts-expect-error -- the result is a number
+  defineTool({ ...named, input: z.object({}), run: () => 1, reconcile: () => ({ happened: true, result: 'one' }) });
+});
+
+test('an output schema types what run must give, and what it becomes', () => {
+  const output = z.object({ unit: z.enum(['C', 'F']), degrees: z.string().transform(Number) });
+  const tool = defineTool({
+    ...named,
+    input: z.object({}),
+    output,
+    run: () => ({ unit: 'C', degrees: '20' }),
+    toModelOutput: (result) => {
+      expectTypeOf(result).toEqualTypeOf<{ unit: 'C' | 'F'; degrees: number }>();
+      return result.degrees;
+    },
+  });
+  expectTypeOf(tool).not.toBeAny();
+  // @ts-expect-error -- no such unit
+  defineTool({ ...named, input: z.object({}), output, run: () => ({ unit: 'K', degrees: '20' }) });
+  // @ts-expect-error -- a field is missing
+  defineTool({ ...named, input: z.object({}), output, run: async () => ({ unit: 'C' }) });
+  defineTool({
+    ...named,
+    input: z.object({}),
+    output: { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] },
+    run: () => ({ n: 1 }),
+  });
+});
+
+test('without run it is a client tool', () => {
+  expectTypeOf(defineTool({ ...named, input: z.object({}) })).toEqualTypeOf<ClientTool>();
+  expectTypeOf(defineTool({ ...named, input: { type: 'object' } })).toEqualTypeOf<ClientTool>();
+  // @ts-expect-error -- whoever carries it out may ask
+  defineTool({ ...named, input: z.object({}), needsApproval: true });
+  defineTool({ ...named, input: z.object({}), output: z.object({ ok: z.boolean() }), toModelOutput: ({ ok }) => (ok ? 'yes' : 'no') });
+});
+
+test('any is nowhere', () => {
+  defineTool({
+    ...named,
+    input: z.object({ n: z.number() }),
+    run: (args, ctx) => {
+      expectTypeOf(args).not.toBeAny();
+      expectTypeOf(ctx.context).not.toBeAny();
+      expectTypeOf(ctx.state).toEqualTypeOf<unknown>();
+    },
+  });
+});

@@ -1,0 +1,97 @@
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { defineTool } from './define-tool.ts';
+import { InvalidToolError } from './invalid-tool-error.ts';
+import { providerTool } from './provider-tool.ts';
+import { contextOf } from './tool-context.ts';
+
+const named = { name: 'weather', description: 'Tells the weather.', input: z.object({ city: z.string() }) };
+
+describe('defineTool', () => {
+  it('makes a tool that runs here, once, ungated and without a time limit unless told otherwise', () => {
+    const run = () => 'sunny';
+    const tool = defineTool({ ...named, run });
+    expect(tool).toMatchObject({
+      type: 'function',
+      name: 'weather',
+      description: 'Tells the weather.',
+      effect: 'once',
+      needsApproval: false,
+      run,
+    });
+    expect(Object.keys(tool)).not.toContain('timeoutMs');
+    expect(tool.input.json).toMatchObject({ type: 'object', required: ['city'] });
+  });
+
+  it('keeps what it is told', async () => {
+    const tool = defineTool({
+      ...named,
+      context: contextOf<{ unit: string }>(),
+      run: (_args, { context }) => context.unit,
+      effect: 'pure',
+      timeoutMs: 50,
+      needsApproval: ({ city }) => city === 'Oslo',
+      output: { type: 'string' },
+      reconcile: () => undefined,
+      toModelOutput: (result) => result,
+    });
+    expect(tool).toMatchObject({ effect: 'pure', timeoutMs: 50 });
+    expect(await tool.output?.parse(1)).toMatchObject({ ok: false });
+    expect([typeof tool.reconcile, typeof tool.toModelOutput, typeof tool.needsApproval]).toEqual(['function', 'function', 'function']);
+  });
+
+  it('makes a client tool where there is no run', () => {
+    expect(defineTool({ ...named })).toMatchObject({ type: 'client', name: 'weather' });
+  });
+
+  it('makes tools that cannot be changed', () => {
+    expect(Object.isFrozen(defineTool({ ...named }))).toBe(true);
+    expect(Object.isFrozen(defineTool({ ...named, run: () => 1 }))).toBe(true);
+  });
+
+  it.each<[object, string]>([
+    [{ name: 'two words' }, 'its name must consist of 1 to 64 letters (a-z), digits, "_" and "-": providers refuse others.'],
+    [{ name: 'x'.repeat(65) }, 'its name must consist of'],
+    [{ name: '' }, 'its name must consist of'],
+    [{ name: 7 }, 'its name must be text.'],
+    [{ description: undefined }, 'description must be text.'],
+    [{ run: 'no' }, 'run must be a function.'],
+    [{ validate: 'no' }, 'validate must be a function.'],
+    [{ reconcile: 1 }, 'reconcile must be a function.'],
+    [{ toModelOutput: {} }, 'toModelOutput must be a function.'],
+    [{ timeoutMs: 0 }, 'timeoutMs must be a number above 0.'],
+    [{ timeoutMs: Number.POSITIVE_INFINITY }, 'timeoutMs must be a number above 0.'],
+    [{ effect: 'twice' }, 'effect must be one of pure, idempotent, once.'],
+    [{ needsApproval: 'yes' }, 'needsApproval must be true, false or a function.'],
+    [{ run: undefined, needsApproval: true }, 'without run, somebody outside carries it out: needsApproval does not apply.'],
+    [{ run: undefined, timeoutMs: 5 }, 'without run, somebody outside carries it out: timeoutMs does not apply.'],
+    [{ input: 42 }, 'its input must be a Standard Schema'],
+    [{ output: 42 }, 'its output must be a Standard Schema or a plain JSON Schema object.'],
+    [{ output: { not: {} } }, 'its JSON Schema cannot be checked: not is not supported. Describe the output by a Standard Schema instead.'],
+  ])('refuses %j', (wrong, problem) => {
+    const options = { ...named, run: () => 1, ...wrong };
+    expect(() => defineTool(options as never)).toThrow(InvalidToolError);
+    expect(() => defineTool(options as never)).toThrow(problem);
+  });
+});
+
+describe('providerTool', () => {
+  it('describes a tool that the provider carries out', () => {
+    expect(providerTool({ id: 'openai.web_search', name: 'search', args: { size: 'low' } })).toEqual({
+      type: 'provider',
+      id: 'openai.web_search',
+      name: 'search',
+      args: { size: 'low' },
+    });
+    expect(providerTool({ id: 'openai.web_search', name: 'search' }).args).toEqual({});
+  });
+
+  it.each<[object, string]>([
+    [{ name: 'a b' }, 'its name must consist of'],
+    [{ id: 'search' }, 'its id must look like "provider.tool-id".'],
+    [{ args: new Map() }, 'its args must be a plain JSON object.'],
+    [{ args: [] }, 'its args must be a plain JSON object.'],
+  ])('refuses %j', (wrong, problem) => {
+    expect(() => providerTool({ id: 'a.b', name: 'n', ...wrong })).toThrow(problem);
+  });
+});

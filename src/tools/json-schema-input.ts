@@ -1,0 +1,64 @@
+import type { Json, JsonObject } from '../lib/index.ts';
+
+/** A JSON Schema written by hand. Where it is written in place, the type of the values is read from it. */
+export interface JsonSchemaInput {
+  readonly type?: string | readonly string[];
+  readonly properties?: Readonly<Record<string, unknown>>;
+  readonly required?: readonly string[];
+  readonly additionalProperties?: unknown;
+  readonly items?: unknown;
+  readonly enum?: readonly unknown[];
+  readonly const?: unknown;
+  readonly anyOf?: readonly unknown[];
+  readonly oneOf?: readonly unknown[];
+  readonly allOf?: readonly unknown[];
+  readonly $ref?: string;
+  readonly $defs?: Readonly<Record<string, unknown>>;
+  /** A Standard Schema is none, though some have fields of the same names. */
+  readonly '~standard'?: never;
+}
+
+type Simplify<Fields> = { readonly [Key in keyof Fields]: Fields[Key] };
+
+type RequiredKeys<Schema> = Schema extends { readonly required: readonly (infer Key)[] } ? Key : never;
+
+type FromProperties<Properties, Required> = Simplify<
+  { readonly [Key in keyof Properties as Key extends Required ? Key : never]: FromJsonSchema<Properties[Key]> } & {
+    readonly [Key in keyof Properties as Key extends Required ? never : Key]?: FromJsonSchema<Properties[Key]>;
+  }
+>;
+
+type FromObject<Schema> = Schema extends { readonly properties: infer Properties }
+  ? FromProperties<Properties, RequiredKeys<Schema>>
+  : Schema extends { readonly additionalProperties: infer Extra extends object }
+    ? { readonly [key: string]: FromJsonSchema<Extra> }
+    : JsonObject;
+
+type FromItems<Schema> = Schema extends { readonly items: infer Items extends object } ? readonly FromJsonSchema<Items>[] : readonly Json[];
+
+interface FromTypeName<Schema> {
+  readonly object: FromObject<Schema>;
+  readonly array: FromItems<Schema>;
+  readonly string: string;
+  readonly number: number;
+  readonly integer: number;
+  readonly boolean: boolean;
+  readonly null: null;
+}
+
+type FromType<Name, Schema> = Name extends readonly (infer Each)[]
+  ? FromType<Each, Schema>
+  : Name extends keyof FromTypeName<unknown>
+    ? FromTypeName<Schema>[Name]
+    : Json;
+
+/** The type of the values that a JSON Schema describes; `Json` where that cannot be read from it. */
+export type FromJsonSchema<Schema> = Schema extends { readonly const: infer Value }
+  ? Value
+  : Schema extends { readonly enum: readonly (infer Value)[] }
+    ? Value
+    : Schema extends { readonly anyOf: readonly (infer Member)[] } | { readonly oneOf: readonly (infer Member)[] }
+      ? FromJsonSchema<Member>
+      : Schema extends { readonly type: infer Name }
+        ? FromType<Name, Schema>
+        : Json;

@@ -1,0 +1,149 @@
+import type { Failure } from '../errors/index.ts';
+import { classifyError } from '../errors/index.ts';
+import type { Clock, Json } from '../lib/index.ts';
+import { systemClock, toCanonical } from '../lib/index.ts';
+import type { ToolCall } from '../messages/index.ts';
+import { jsonProblem } from './json-problem.ts';
+import { issuesText } from './schema-issue.ts';
+import type { ClientTool, FunctionTool } from './tool.ts';
+import type { ToolExecution } from './tool-execution.ts';
+import { cancelledExecution, failedExecution } from './tool-execution.ts';
+import { unknownToolText } from './tool-name.ts';
+import type { ToolSet } from './tool-set.ts';
+
+/** A call that may run: its arguments fit, and nobody has to be asked. */
+export interface ReadyCall {
+  readonly type: 'ready';
+  /** The call, with its arguments in their stored form. */
+  readonly call: ToolCall;
+  readonly tool: FunctionTool;
+  /** What the schema made of the arguments; goes to `run`, and is never stored. */
+  readonly parsed: unknown;
+}
+
+/** What is to be done about a call. */
+export type PreparedCall =
+  | ReadyCall
+  /** A person must agree first. */
+  | { readonly type: 'needs-approval'; readonly call: ToolCall; readonly tool: FunctionTool }
+  /** Somebody outside carries it out. */
+  | { readonly type: 'client-tool'; readonly call: ToolCall; readonly tool: ClientTool }
+  /** The provider carries it out, and gives the result itself. */
+  | { readonly type: 'provider'; readonly call: ToolCall }
+  /** It cannot run; the execution tells the model why. */
+  | { readonly type: 'ended'; readonly call: ToolCall; readonly execution: ToolExecution };
+
+/** What a call is prepared with. */
+export interface PrepareOptions<Context> {
+  readonly context: Context;
+  readonly state?: unknown;
+  /** True where a person has agreed already. @default false */
+  readonly approved?: boolean;
+  /** Ends a check that hangs. */
+  readonly signal?: AbortSignal;
+  /** @default systemClock */
+  readonly clock?: Clock;
+}
+
+type Refusal = Pick<Failure, 'code' | 'message'>;
+type Read<Value> = { readonly ok: true; readonly value: Value } | { readonly ok: false; readonly refusal: Refusal };
+
+const refuse = (code: string, message: string): { readonly ok: false; readonly refusal: Refusal } => ({
+  ok: false,
+  refusal: { code, message },
+});
+
+function readArgs({ args, rawArgs, name }: ToolCall): Read<Json> {
+  if (rawArgs !== undefined) {
+    if (rawArgs.trim() === '') return { ok: true, value: {} };
+    const problem = jsonProblem(rawArgs);
+    if (problem !== undefined)
+      return refuse('invalid-json', `The arguments of "${name}" are not valid JSON, ${problem}. Call it again with valid JSON.`);
+  }
+  const canonical = toCanonical(rawArgs === undefined ? args : JSON.parse(rawArgs));
+  if (canonical.ok) return canonical;
+  return refuse(
+    'invalid-arguments',
+    `The arguments of "${name}" cannot be used: ${canonical.path === '' ? 'the whole' : canonical.path} ${canonical.problem}.`,
+  );
+}
+
+async function parseArgs(tool: FunctionTool | ClientTool, args: Json): Promise<Read<unknown>> {
+  try {
+    const parsed = await tool.input.parse(args);
+    if (parsed.ok) return parsed;
+    return refuse('invalid-arguments', `The arguments of "${tool.name}" do not fit: ${issuesText(parsed.issues)}.`);
+  } catch (error) {
+    return refuse('invalid-arguments', `The arguments of "${tool.name}" could not be checked: ${classifyError(error).message}`);
+  }
+}
+
+async function asksApproval<Context>(
+  tool: FunctionTool,
+  { id, parsed }: { readonly id: string; readonly parsed: unknown },
+  options: PrepareOptions<Context>,
+): Promise<Read<boolean>> {
+  const { needsApproval } = tool;
+  if (options.approved === true || typeof needsApproval === 'boolean')
+    return { ok: true, value: options.approved !== true && needsApproval === true };
+  try {
+    // Holds: the arguments were parsed by this tool's schema, and the set says which context its tools need.
+    const answer: unknown = await needsApproval(parsed as never, {
+      context: options.context as never,
+      toolCallId: id,
+      state: options.state,
+    });
+    // A gate that gives no clear answer stays shut.
+    return { ok: true, value: answer !== false };
+  } catch (error) {
+    return refuse('approval-check-failed', `Whether "${tool.name}" may run could not be found out: ${classifyError(error).message}`);
+  }
+}
+
+async function prepare<Context>(set: ToolSet<Context>, call: ToolCall, options: PrepareOptions<Context>): Promise<PreparedCall | Refusal> {
+  if (call.providerExecuted === true) return { type: 'provider', call };
+  const tool = set.get(call.name);
+  if (tool === undefined) return { code: 'unknown-tool', message: unknownToolText(call.name, set.names) };
+  if (tool.type === 'provider')
+    return { code: 'provider-tool', message: `"${call.name}" is carried out by the provider; it cannot be run here.` };
+  const args = readArgs(call);
+  if (!args.ok) return args.refusal;
+  const parsed = await parseArgs(tool, args.value);
+  if (!parsed.ok) return parsed.refusal;
+  const known = withArgs(call, args.value);
+  if (tool.type === 'client') return { type: 'client-tool', call: known, tool };
+  const asks = await asksApproval(tool, { id: call.id, parsed: parsed.value }, options);
+  if (!asks.ok) return asks.refusal;
+  return asks.value ? { type: 'needs-approval', call: known, tool } : { type: 'ready', call: known, tool, parsed: parsed.value };
+}
+
+const aborted: unique symbol = Symbol('aborted');
+
+// A check of the host's own may hang; an interruption does not wait for it.
+async function untilAborted<Value>(signal: AbortSignal | undefined, work: () => Promise<Value>): Promise<Value | typeof aborted> {
+  if (signal === undefined) return work();
+  if (signal.aborted) return aborted;
+  let leave: (() => void) | undefined;
+  const interruption = new Promise<typeof aborted>((resolve) => {
+    const stop = (): void => resolve(aborted);
+    signal.addEventListener('abort', stop, { once: true });
+    leave = () => signal.removeEventListener('abort', stop);
+  });
+  return Promise.race([work(), interruption]).finally(() => leave?.());
+}
+
+/** The same call with other arguments, as after a person edited them. */
+export function withArgs({ rawArgs: _, ...call }: ToolCall, args: Json): ToolCall {
+  return { ...call, args };
+}
+
+/** Finds out what is to be done about a call: finds its tool, parses its arguments, asks whether it is gated. Never rejects. */
+export async function prepareCall<Context>(set: ToolSet<Context>, call: ToolCall, options: PrepareOptions<Context>): Promise<PreparedCall> {
+  const { signal, clock = systemClock } = options;
+  const startedAt = clock.now();
+  const prepared = await untilAborted(signal, () => prepare(set, call, options));
+  if (prepared === aborted) return { type: 'ended', call, execution: cancelledExecution(call, { startedAt }) };
+  if ('type' in prepared) return prepared;
+  const execution = failedExecution(call, { type: 'tool', retryable: true, ...prepared }, { startedAt });
+  return { type: 'ended', call, execution };
+}

@@ -1,0 +1,91 @@
+import type { Clock, Json } from '../lib/index.ts';
+import { InvalidArgumentError, systemClock } from '../lib/index.ts';
+import type { ToolCall } from '../messages/index.ts';
+import type { EffectRunner } from './effect-runner.ts';
+import { mapLimited } from './map-limited.ts';
+import type { PreparedCall } from './prepare-call.ts';
+import { prepareCall } from './prepare-call.ts';
+import { runCall } from './run-call.ts';
+import type { ToolExecution } from './tool-execution.ts';
+import type { ToolSet } from './tool-set.ts';
+
+/** What the calls of one step run with. */
+export interface RunCallsOptions<Context = unknown> {
+  readonly run: EffectRunner;
+  /** The step's number; the work of a call has the key `tool/<step>/<index>`. */
+  readonly step: number;
+  /** The same for every attempt at the same call. */
+  readonly idempotencyKey: (call: ToolCall, index: number) => string;
+  readonly context: Context;
+  readonly state?: unknown;
+  /** How many run at once. @default 8 */
+  readonly limit?: number;
+  /** Ends checks that hang; the work itself is ended by the runner. */
+  readonly signal?: AbortSignal;
+  /** The place of a call in its step, where only some of a step's calls are given. @default its place in the list */
+  readonly indexOf?: (call: ToolCall, position: number) => number;
+  /** Whether a person has agreed to this call already. @default no */
+  readonly isApproved?: (call: ToolCall, index: number) => boolean;
+  readonly onStart?: (call: ToolCall, index: number) => void;
+  readonly onProgress?: (call: ToolCall, progress: Json) => void;
+  readonly onEnd?: (execution: ToolExecution, index: number) => void;
+  /** Hears of a listener that threw; it changes nothing else. */
+  readonly onProblem?: (error: unknown, where: string) => void;
+  /** @default systemClock */
+  readonly clock?: Clock;
+}
+
+/** What became of a call: it ended, or it waits for somebody, or the provider sees to it. */
+export type CallOutcome = { readonly type: 'ended'; readonly call: ToolCall; readonly execution: ToolExecution } | Waiting;
+
+type Waiting = Extract<PreparedCall, { readonly type: 'needs-approval' | 'client-tool' | 'provider' }>;
+
+function tell(listener: () => void, onProblem: RunCallsOptions['onProblem'], where: string): void {
+  try {
+    listener();
+  } catch (error) {
+    try {
+      onProblem?.(error, where);
+    } catch {
+      // A reporter that fails has nobody left to tell.
+    }
+  }
+}
+
+type Ending = Exclude<PreparedCall, Waiting>;
+
+async function endCall<Context>(prepared: Ending, index: number, options: RunCallsOptions<Context>): Promise<ToolExecution> {
+  const { onStart, onProgress, onEnd, onProblem, step, idempotencyKey, ...rest } = options;
+  const { call } = prepared;
+  tell(() => onStart?.(call, index), onProblem, 'onStart');
+  const key = `tool/${step}/${index}`;
+  const report = (progress: Json): void => tell(() => onProgress?.(call, progress), onProblem, 'onProgress');
+  const execution =
+    prepared.type === 'ready'
+      ? await runCall(prepared, { ...rest, key, idempotencyKey: idempotencyKey(call, index), onProgress: report })
+      : prepared.execution;
+  tell(() => onEnd?.(execution, index), onProblem, 'onEnd');
+  return execution;
+}
+
+/**
+ * Runs the calls of a step side by side. There is one outcome per call, in the order of the calls, whatever tools do.
+ * A gated call and one for somebody outside are not run; their outcome says what they wait for.
+ */
+export async function runCalls<Context>(
+  set: ToolSet<Context>,
+  calls: readonly ToolCall[],
+  options: RunCallsOptions<Context>,
+): Promise<readonly CallOutcome[]> {
+  const { limit = 8, context, state, signal, clock = systemClock, indexOf = (_call, position) => position, isApproved } = options;
+  if (!Number.isInteger(limit) || limit < 1)
+    throw new InvalidArgumentError(`limit must be a whole number from 1 on, not ${String(limit)}.`);
+  return mapLimited(calls, limit, async (given, position): Promise<CallOutcome> => {
+    const index = indexOf(given, position);
+    const approved = isApproved?.(given, index) === true;
+    const prepared = await prepareCall(set, given, { context, state, approved, clock, ...(signal !== undefined && { signal }) });
+    if (prepared.type !== 'ready' && prepared.type !== 'ended') return prepared;
+    const execution = await endCall(prepared, index, options);
+    return { type: 'ended', call: prepared.call, execution };
+  });
+}

@@ -1,0 +1,60 @@
+import { ToolFailedError } from '../errors/index.ts';
+import type { Json } from '../lib/index.ts';
+import { toCanonical } from '../lib/index.ts';
+import type { ContentPart, ToolOutput } from '../messages/index.ts';
+import { readContentPart, toolResultText } from '../messages/index.ts';
+import { issuesText } from './schema-issue.ts';
+import type { ClientTool, FunctionTool } from './tool.ts';
+import { valueOutput } from './tool-execution.ts';
+
+/** A result in its stored form. The output stands here only where it does not follow from the value. */
+export interface SettledResult {
+  readonly value: Json;
+  readonly output?: ToolOutput;
+}
+
+type Settling = Pick<FunctionTool | ClientTool, 'name' | 'output' | 'toModelOutput'>;
+
+function stored(value: unknown, what: string): Json {
+  const canonical = toCanonical(value);
+  if (canonical.ok) return canonical.value;
+  throw new ToolFailedError(
+    `${what} cannot be stored: ${canonical.path === '' ? 'it' : canonical.path} ${canonical.problem}. Return plain JSON data.`,
+  );
+}
+
+async function parsedResult({ name, output }: Settling, result: unknown): Promise<unknown> {
+  const parsed = await output?.parse(result);
+  if (parsed === undefined) return result;
+  if (parsed.ok) return parsed.value;
+  throw new ToolFailedError(`The result of "${name}" does not fit its output schema: ${issuesText(parsed.issues)}.`);
+}
+
+// Parts are told from other lists by their form; one item that is no part makes the list plain data.
+function contentParts(value: Json): readonly ContentPart[] | undefined {
+  if (!Array.isArray(value) || value.length === 0) return undefined;
+  try {
+    return value.map((part, index) => readContentPart(part, `[${index}]`));
+  } catch {
+    return undefined;
+  }
+}
+
+async function modelOutput({ name, toModelOutput }: Settling, result: unknown): Promise<ToolOutput | undefined> {
+  // Holds: the result was made by this tool's own run, or parsed by its schema.
+  const given: unknown = await toModelOutput?.(result as never);
+  if (toModelOutput === undefined) return undefined;
+  const value = stored(given, `What toModelOutput of "${name}" gave`);
+  const parts = contentParts(value);
+  if (parts === undefined) return valueOutput(value);
+  const output: ToolOutput = { type: 'content', parts };
+  return toolResultText(output) === '' ? valueOutput('') : output;
+}
+
+/** Brings a tool's result into its stored form and into the words for the model. Throws where it cannot. */
+export async function settleResult(tool: Settling, result: unknown): Promise<SettledResult> {
+  const parsed = await parsedResult(tool, result);
+  const value = stored(parsed, `The result of "${tool.name}"`);
+  const output = await modelOutput(tool, parsed);
+  return output === undefined ? { value } : { value, output };
+}

@@ -1,0 +1,103 @@
+import type { Failure } from '../errors/index.ts';
+import type { IdSource, Json } from '../lib/index.ts';
+import { toCanonical } from '../lib/index.ts';
+import type { ToolCall, ToolOutput } from '../messages/index.ts';
+import { Message } from '../messages/index.ts';
+import { clipText } from './clip-text.ts';
+
+/** When a call began, and how long it took. */
+export interface ExecutionTiming {
+  readonly startedAt: number;
+  /** @default 0 */
+  readonly durationMs?: number;
+}
+
+interface ExecutionBase extends Required<ExecutionTiming> {
+  readonly toolCallId: string;
+  readonly toolName: string;
+  /** The arguments as they came, before a schema parsed them. */
+  readonly args: Json;
+  /** What the model reads. */
+  readonly output: ToolOutput;
+}
+
+/** What became of one call. Plain JSON: it is stored. */
+export type ToolExecution =
+  | (ExecutionBase & { readonly status: 'succeeded'; readonly value: Json; readonly failure?: never })
+  | (ExecutionBase & { readonly status: 'failed'; readonly failure: Failure; readonly value?: never })
+  /** `rejected`: a person said no. `cancelled`: it did not happen. `unknown`: it may have happened; nobody saw its end. */
+  | (ExecutionBase & { readonly status: 'rejected' | 'cancelled' | 'unknown'; readonly value?: never; readonly failure?: never });
+
+export type ToolExecutionStatus = ToolExecution['status'];
+
+const longestMessage = 4000;
+
+function argsOf({ args }: ToolCall): Json {
+  const canonical = toCanonical(args);
+  return canonical.ok ? canonical.value : null;
+}
+
+function baseOf(call: ToolCall, { startedAt, durationMs = 0 }: ExecutionTiming): Omit<ExecutionBase, 'output'> {
+  return { toolCallId: call.id, toolName: call.name, args: argsOf(call), startedAt, durationMs };
+}
+
+/** What a model reads of a value that nobody formed for it. */
+export function valueOutput(value: Json): ToolOutput {
+  if (typeof value !== 'string') return { type: 'json', value };
+  // Some providers refuse an empty text.
+  return { type: 'text', value: value === '' ? '(empty text)' : value };
+}
+
+/** A call that gave a value. */
+export function succeededExecution(
+  call: ToolCall,
+  result: { readonly value: Json; readonly output?: ToolOutput },
+  timing: ExecutionTiming,
+): ToolExecution {
+  const { value, output = valueOutput(value) } = result;
+  return { ...baseOf(call, timing), status: 'succeeded', value, output };
+}
+
+// What was thrown may hold anything: it becomes text of a bearable length.
+function tidy(text: string): string {
+  const canonical = toCanonical(clipText(text, longestMessage));
+  return canonical.ok && typeof canonical.value === 'string' ? canonical.value : '';
+}
+
+/** A call that failed. The model is told why. */
+export function failedExecution(
+  call: ToolCall,
+  failure: Failure,
+  { text, ...timing }: ExecutionTiming & { readonly text?: string },
+): ToolExecution {
+  const message = tidy(failure.message);
+  const told: Failure = { ...failure, message, code: tidy(failure.code), toolName: call.name, toolCallId: call.id, readable: true };
+  return { ...baseOf(call, timing), status: 'failed', failure: told, output: { type: 'error', value: tidy(text ?? message) } };
+}
+
+/** A call that a person refused. */
+export function rejectedExecution(call: ToolCall, reason: string, timing: ExecutionTiming): ToolExecution {
+  return { ...baseOf(call, timing), status: 'rejected', output: { type: 'rejected', reason: tidy(reason) } };
+}
+
+/** A call that was still waiting when a new message came. */
+export function supersededExecution(call: ToolCall, timing: ExecutionTiming): ToolExecution {
+  return rejectedExecution(call, 'superseded by a new message', timing);
+}
+
+/** A call that was stopped and did nothing that lasts. */
+export function cancelledExecution(call: ToolCall, timing: ExecutionTiming & { readonly text?: string }): ToolExecution {
+  const { text = 'The call was cancelled before it ended.' } = timing;
+  return { ...baseOf(call, timing), status: 'cancelled', output: { type: 'error', value: text } };
+}
+
+/** A call that was cut off after it had begun; it may or may not have taken effect. */
+export function unknownExecution(call: ToolCall, timing: ExecutionTiming): ToolExecution {
+  const text = 'The call was interrupted. It may or may not have taken effect: find out before you repeat it.';
+  return { ...baseOf(call, timing), status: 'unknown', output: { type: 'error', value: text } };
+}
+
+/** One tool message per call, in the order given. */
+export function toolMessages(executions: readonly ToolExecution[], options: { readonly ids?: IdSource } = {}): readonly Message[] {
+  return executions.map(({ toolCallId, toolName, output }) => Message.tool({ toolCallId, toolName, output }, options));
+}

@@ -1,0 +1,54 @@
+import { quoted } from './clip-text.ts';
+
+const accepted = /^[a-zA-Z0-9_-]{1,64}$/;
+
+/** Why a name cannot be a tool's; undefined where it can. All providers take letters, digits, "_" and "-", up to 64 of them. */
+export function toolNameProblem(name: unknown): string | undefined {
+  if (typeof name !== 'string') return 'its name must be text.';
+  return accepted.test(name) ? undefined : 'its name must consist of 1 to 64 letters (a-z), digits, "_" and "-": providers refuse others.';
+}
+
+// Levenshtein's distance, one row at a time.
+function distance(from: string, to: string): number {
+  let row = Array.from({ length: to.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= from.length; i += 1) {
+    const next = [i];
+    for (let j = 1; j <= to.length; j += 1) {
+      const swap = (row[j - 1] ?? 0) + (from[i - 1] === to[j - 1] ? 0 : 1);
+      next.push(Math.min(swap, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row[to.length] ?? 0;
+}
+
+const plain = (name: string): string =>
+  name
+    .slice(0, 64)
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]/g, '');
+
+function closeNames(name: string, names: readonly string[]): readonly string[] {
+  const wanted = plain(name);
+  const isClose = (other: string): boolean => {
+    const found = plain(other);
+    const mayDiffer = Math.max(1, Math.floor(Math.min(wanted.length, found.length) / 3));
+    return wanted !== '' && found !== '' && (wanted.includes(found) || found.includes(wanted) || distance(wanted, found) <= mayDiffer);
+  };
+  return names.filter(isClose).slice(0, 3);
+}
+
+const mostListed = 20;
+
+function listed(names: readonly string[]): string {
+  const left = names.length - mostListed;
+  return `${names.slice(0, mostListed).join(', ')}${left > 0 ? ` and ${left} more` : ''}`;
+}
+
+/** Tells a model that it called what is not there, and what it may have meant. */
+export function unknownToolText(name: string, names: readonly string[]): string {
+  const close = closeNames(name, names);
+  if (names.length === 0) return `There is no tool named ${quoted(name)}, and no other tool either.`;
+  if (close.length === 0) return `There is no tool named ${quoted(name)}. The tools are: ${listed(names)}.`;
+  return `There is no tool named ${quoted(name)}. Did you mean ${close.map(quoted).join(' or ')}?`;
+}

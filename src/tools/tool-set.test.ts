@@ -1,0 +1,72 @@
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { defineTool } from './define-tool.ts';
+import { providerTool } from './provider-tool.ts';
+import { ToolSet } from './tool-set.ts';
+
+const input = z.object({ city: z.string() });
+const weather = defineTool({ name: 'weather', description: 'Tells the weather.', input, run: () => 'sunny', effect: 'pure' });
+const pay = defineTool({ name: 'pay', description: 'Pays.', input, run: () => 1, needsApproval: true });
+const ask = defineTool({ name: 'ask', description: 'Asks.', input });
+const search = providerTool({ id: 'openai.web_search', name: 'search' });
+const inputSchema = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] };
+
+describe('ToolSet', () => {
+  it('keeps the order of a list', () => {
+    const set = ToolSet.from([weather, pay, ask, search]);
+    expect(set.names).toEqual(['weather', 'pay', 'ask', 'search']);
+    expect(set.get('pay')).toBe(pay);
+  });
+
+  it('takes the key of a record for the name that the model sees', () => {
+    const set = ToolSet.from({ weather, forecast: weather });
+    expect(set.names).toEqual(['weather', 'forecast']);
+    expect(set.get('weather')).toBe(weather);
+    expect(set.get('forecast')).toMatchObject({ name: 'forecast', description: 'Tells the weather.' });
+    expect(set.schemas().map(({ name }) => name)).toEqual(['weather', 'forecast']);
+  });
+
+  it('tells the model of each tool, and passes provider tools on as they are', () => {
+    expect(ToolSet.from([weather, ask, search]).schemas()).toEqual([
+      { name: 'weather', description: 'Tells the weather.', inputSchema },
+      { name: 'ask', description: 'Asks.', inputSchema },
+      { type: 'provider', id: 'openai.web_search', name: 'search', args: {} },
+    ]);
+  });
+
+  it.each(['constructor', '__proto__', 'toString', 'hasOwnProperty', ''])('has no tool named %j', (name) => {
+    expect(ToolSet.from([weather]).get(name)).toBeUndefined();
+    expect(ToolSet.from({ weather }).get(name)).toBeUndefined();
+  });
+
+  it('may hold a tool named constructor', () => {
+    expect(ToolSet.from({ constructor: weather }).get('constructor')).toMatchObject({ name: 'constructor' });
+  });
+
+  it('has a fingerprint of plain data that does not depend on the order', () => {
+    const byArguments = defineTool({ name: 'gated', description: '', input, run: () => 1, needsApproval: () => true });
+    const set = ToolSet.from([weather, search, pay, ask, byArguments]);
+    expect(JSON.parse(JSON.stringify(set.fingerprint()))).toEqual(set.fingerprint());
+    expect(ToolSet.from([ask, pay, byArguments, weather, search]).fingerprint()).toEqual(set.fingerprint());
+    expect(set.fingerprint()).toEqual([
+      { type: 'client', name: 'ask', description: 'Asks.', inputSchema },
+      { type: 'function', name: 'gated', description: '', inputSchema, effect: 'once', needsApproval: 'by-arguments' },
+      { type: 'function', name: 'pay', description: 'Pays.', inputSchema, effect: 'once', needsApproval: true },
+      { type: 'provider', id: 'openai.web_search', name: 'search', args: {} },
+      { type: 'function', name: 'weather', description: 'Tells the weather.', inputSchema, effect: 'pure', needsApproval: false },
+    ]);
+  });
+
+  it('may be empty', () => {
+    expect([ToolSet.from([]).names, ToolSet.from({}).schemas()]).toEqual([[], []]);
+  });
+
+  it.each<[unknown, string]>([
+    [[weather, weather], 'Tool "weather": there are two tools of this name.'],
+    [{ 'two words': weather }, 'Tool "two words": its name must consist of'],
+    [[weather, { name: 'x' }], 'Tool "number 2": is no tool; make it with defineTool() or providerTool().'],
+    [{ x: undefined }, 'Tool "x": is no tool; make it with defineTool() or providerTool().'],
+  ])('refuses a set that cannot work: %#', (tools, problem) => {
+    expect(() => ToolSet.from(tools as never)).toThrow(problem);
+  });
+});

@@ -1,0 +1,87 @@
+import type { JsonObject } from '../lib/index.ts';
+import { isRecord } from '../lib/index.ts';
+import type { ToolSchema } from '../messages/index.ts';
+import { InvalidToolError } from './invalid-tool-error.ts';
+import type { FunctionTool, ProviderDefinedTool, Tool } from './tool.ts';
+import { toolNameProblem } from './tool-name.ts';
+
+/** Tools as a host lists them, or by the names under which the model shall see them. */
+export type Tools = readonly Tool[] | Readonly<Record<string, Tool>>;
+
+type Each<Given extends Tools> = Given extends readonly Tool[] ? Given[number] : Given[keyof Given];
+
+// A union of what each tool takes becomes the one thing that all of them take.
+// A tool whose own type was forgotten (a plain `Tool`) does not say what it needs.
+type NeededBy<Context> = [Context] extends [never] ? unknown : Context;
+type Taking<Given> =
+  Given extends FunctionTool<never, unknown, infer Context> ? (context: NeededBy<Context>) => void : (context: unknown) => void;
+type Taken<Takers> = [Takers] extends [(context: infer Context) => void] ? Context : unknown;
+
+/** The context that a host must give so that each of these tools has what it needs. */
+export type ContextNeeded<Given extends Tools> = [Each<Given>] extends [never] ? unknown : Taken<Taking<Each<Given>>>;
+
+declare const contextNeeded: unique symbol;
+
+/** The tools of one agent, by name. It never changes. */
+export interface ToolSet<in Context = never> {
+  /** In the order in which the model is told of them. */
+  readonly names: readonly string[];
+  get(name: string): Tool | undefined;
+  /** What the model is told. */
+  schemas(): readonly (ToolSchema | ProviderDefinedTool)[];
+  /** What two sets must have in common to be the same to a model and to a run, in the order of the names. */
+  fingerprint(): readonly JsonObject[];
+  /** Carries the type of the context and nothing else. */
+  readonly [contextNeeded]?: (context: Context) => void;
+}
+
+const types: ReadonlySet<unknown> = new Set<Tool['type']>(['function', 'client', 'provider']);
+const isTool = (value: unknown): value is Tool => isRecord(value) && types.has(value['type']) && typeof value['name'] === 'string';
+
+function namedTools(given: Tools): readonly Tool[] {
+  const entries: readonly (readonly [string | undefined, unknown])[] = Array.isArray(given)
+    ? given.map((tool: unknown) => [undefined, tool] as const)
+    : Object.entries(given);
+  return entries.map(([key, tool], index) => {
+    if (!isTool(tool)) throw new InvalidToolError(key ?? `number ${index + 1}`, 'is no tool; make it with defineTool() or providerTool().');
+    return key === undefined || key === tool.name ? tool : Object.freeze({ ...tool, name: key });
+  });
+}
+
+function byName(tools: readonly Tool[]): ReadonlyMap<string, Tool> {
+  const found = new Map<string, Tool>();
+  for (const tool of tools) {
+    const problem = found.has(tool.name) ? 'there are two tools of this name.' : toolNameProblem(tool.name);
+    if (problem !== undefined) throw new InvalidToolError(tool.name, problem);
+    found.set(tool.name, tool);
+  }
+  return found;
+}
+
+function schemaOf(tool: Tool): ToolSchema | ProviderDefinedTool {
+  return tool.type === 'provider' ? tool : { name: tool.name, description: tool.description, inputSchema: tool.input.json };
+}
+
+function fingerprintOf(tool: Tool): JsonObject {
+  if (tool.type === 'provider') return { ...tool };
+  const { type, name, description, input } = tool;
+  const shared = { type, name, description, inputSchema: input.json };
+  if (tool.type === 'client') return shared;
+  const { effect, needsApproval } = tool;
+  return { ...shared, effect, needsApproval: typeof needsApproval === 'function' ? 'by-arguments' : needsApproval };
+}
+
+const inNameOrder = (one: Tool, other: Tool): number => (one.name < other.name ? -1 : 1);
+
+export const ToolSet = {
+  /** Makes a set from a list, or from a record whose keys are the names that the model sees. */
+  from<const Given extends Tools>(given: Given): ToolSet<ContextNeeded<Given>> {
+    const tools = byName(namedTools(given));
+    return Object.freeze({
+      names: Object.freeze([...tools.keys()]),
+      get: (name: string) => tools.get(name),
+      schemas: () => [...tools.values()].map(schemaOf),
+      fingerprint: () => [...tools.values()].sort(inNameOrder).map(fingerprintOf),
+    });
+  },
+} as const;

@@ -1,0 +1,60 @@
+import type { Json, JsonObject } from '../lib/index.ts';
+import type { ContentPart } from '../messages/index.ts';
+import type { ApprovalContext, ReconcileContext, ToolContext } from './tool-context.ts';
+import type { InputSchema } from './input-schema.ts';
+import type { ValueSchema } from './value-schema.ts';
+
+/** What becomes of a call when its process dies under it. */
+export const ToolEffect = {
+  /** May run again. */
+  Pure: 'pure',
+  /** May run again with the same idempotency key. */
+  Idempotent: 'idempotent',
+  /** Never runs again; an interrupted call is `unknown`. */
+  Once: 'once',
+} as const;
+export type ToolEffect = (typeof ToolEffect)[keyof typeof ToolEffect];
+
+/** What a model may be shown of a result: words, data, or parts such as pictures. */
+export type ModelOutput = string | Json | readonly ContentPart[];
+
+/** What became of a call that was cut off. Undefined where it still cannot be told. */
+export type Reconciled<Result> = { readonly happened: true; readonly result: Result } | { readonly happened: false } | undefined;
+
+interface DescribedTool {
+  /** What the model calls it by. */
+  readonly name: string;
+  readonly description: string;
+  /** Parses the arguments; its JSON form is what the model is told. */
+  readonly input: InputSchema;
+  /** Parses the result. */
+  readonly output?: ValueSchema;
+  readonly toModelOutput?: (result: never) => ModelOutput | PromiseLike<ModelOutput>;
+}
+
+/** A tool that runs here. */
+export interface FunctionTool<Args = never, Returned = unknown, Context = never> extends DescribedTool {
+  readonly type: 'function';
+  readonly run: (args: Args, ctx: ToolContext<Context>) => Returned;
+  readonly effect: ToolEffect;
+  readonly timeoutMs?: number;
+  readonly needsApproval: boolean | ((args: Args, ctx: ApprovalContext<Context>) => boolean | PromiseLike<boolean>);
+  readonly reconcile?: (idempotencyKey: string, ctx: ReconcileContext<Context>) => Reconciled<unknown> | PromiseLike<Reconciled<unknown>>;
+}
+
+/** A tool that somebody outside carries out; a call of it waits for the answer. */
+export interface ClientTool extends DescribedTool {
+  readonly type: 'client';
+}
+
+/** A tool that the provider itself carries out. The model is told of it as it is. */
+export interface ProviderDefinedTool {
+  readonly type: 'provider';
+  /** As the provider names it: `provider.tool-id`. */
+  readonly id: `${string}.${string}`;
+  readonly name: string;
+  readonly args: JsonObject;
+}
+
+/** Anything that a model may call. */
+export type Tool = FunctionTool | ClientTool | ProviderDefinedTool;
