@@ -1,0 +1,211 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Message } from '../../messages/index.ts';
+import type { Fault, WireApi } from '../../testing/node/index.ts';
+import { connectModel, startFaultServer } from '../../testing/node/index.ts';
+import type { ModelDelta, ModelOutcome, ModelRequest } from '../index.ts';
+import { aiSdk } from './index.ts';
+
+const unhandled: unknown[] = [];
+const note = (reason: unknown): void => {
+  unhandled.push(reason);
+};
+beforeAll(() => {
+  process.on('unhandledRejection', note);
+});
+afterAll(() => {
+  process.off('unhandledRejection', note);
+});
+
+const aborted = { type: 'unknown', code: 'aborted', retryable: false };
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+const question = (signal: AbortSignal): ModelRequest => ({ messages: [Message.user('Hi')], signal });
+
+// Sockets and requests; timers of the test runner come and go by themselves.
+const handles = (): number => process.getActiveResourcesInfo().filter((kind) => /TCP|Socket|HTTP|FetchRequest/i.test(kind)).length;
+
+async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+  for (let waited = 0; waited < 2000 && !(await holds()); waited += 10) await pause(10);
+}
+
+describe('abort over the wire', () => {
+  const paths: readonly (readonly [string, WireApi])[] = [
+    ['openai', 'openai-responses'],
+    ['openai', 'openai-chat'],
+    ['anthropic', 'anthropic'],
+    ['google', 'google'],
+    ['compatible', 'openai-chat'],
+  ];
+  const situations: readonly (readonly [Fault['type'], 'generate' | 'stream', unknown])[] = [
+    ['silent', 'generate', new Error('x')],
+    ['silent', 'stream', new Error('x')],
+    ['stalls', 'stream', new Error('x')],
+    ['stalls', 'stream', undefined],
+    ['stalls', 'stream', 'a reason that is no error'],
+  ];
+  const cases = paths.flatMap(([provider, api]) => situations.map(([type, mode, reason]) => ({ provider, api, type, mode, reason })));
+
+  it.each(cases)(
+    '$provider $api, $type, $mode: settles at once and lets go of the connection',
+    async ({ provider, api, type, mode, reason }) => {
+      const before = handles();
+      const server = await startFaultServer({ type } as Fault, api);
+      const model = aiSdk((await connectModel({ provider, api, modelId: 'sample', baseURL: server.url })) as never);
+      const controller = new AbortController();
+      const request = question(controller.signal);
+      let told = '';
+      const hear = (delta: ModelDelta): void => {
+        if (delta.type === 'text') told += delta.text;
+      };
+      const work = mode === 'stream' ? model.stream(request, hear) : model.generate(request);
+      await (type === 'stalls' ? until(() => told === 'Hello') : pause(60));
+      const start = performance.now();
+      controller.abort(reason);
+      const outcome = await work;
+      expect(performance.now() - start).toBeLessThan(100);
+      expect(outcome).toMatchObject({ ok: false, failure: aborted });
+      // The words that had come are kept for display.
+      if (type === 'stalls') expect(outcome).toMatchObject({ partial: { parts: [{ type: 'text', text: 'Hello' }] } });
+      await until(async () => (await server.connections()) === 0);
+      expect(await server.connections()).toBe(0);
+      await server.close();
+      await until(() => handles() <= before);
+      expect(handles()).toBeLessThanOrEqual(before);
+      expect(unhandled).toEqual([]);
+    },
+  );
+});
+
+const parts: readonly object[] = [
+  { type: 'stream-start', warnings: [] },
+  { type: 'text-start', id: '1' },
+  { type: 'text-delta', id: '1', delta: 'Hel' },
+  { type: 'text-delta', id: '1', delta: 'lo' },
+  { type: 'text-end', id: '1' },
+  { type: 'finish', finishReason: { unified: 'stop', raw: 'stop' }, usage: {} },
+];
+
+interface FakeStream {
+  readonly model: object;
+  readonly cancelled: () => boolean;
+}
+
+// A provider that does not look at its signal, and takes its time at every step.
+function heedless(): FakeStream {
+  let cancelled = false;
+  const stream = (): ReadableStream<object> => {
+    let index = 0;
+    return new ReadableStream({
+      async pull(controller) {
+        await pause(1);
+        const part = parts[index];
+        index += 1;
+        if (part === undefined) controller.close();
+        else controller.enqueue(part);
+      },
+      cancel() {
+        cancelled = true;
+      },
+    });
+  };
+  const answer = { content: [{ type: 'text', text: 'Hello' }], finishReason: { unified: 'stop' }, usage: {}, warnings: [] };
+  const model = {
+    specificationVersion: 'v4',
+    provider: 'fake',
+    modelId: 'heedless',
+    doGenerate: async () => {
+      await pause(5);
+      return answer;
+    },
+    doStream: async () => {
+      await pause(2);
+      return { stream: stream() };
+    },
+  };
+  return { model, cancelled: () => cancelled };
+}
+
+describe('abort at any moment', () => {
+  const moments = Array.from({ length: 14 }, (_, index) => index);
+
+  it.each(moments)('of a stream, after %i ms', async (ms) => {
+    const { model, cancelled } = heedless();
+    const controller = new AbortController();
+    const work = aiSdk(model as never).stream(question(controller.signal), () => {});
+    await pause(ms);
+    const settled = Symbol('settled before');
+    const first = await Promise.race([work, Promise.resolve(settled)]);
+    controller.abort(new Error('enough'));
+    const outcome = await work;
+    if (first === settled) {
+      expect(outcome).toMatchObject({ failure: aborted });
+      await until(cancelled);
+      // A stream that was there, or came later, was let go of.
+      expect(cancelled()).toBe(true);
+    } else expect(outcome.ok).toBe(true);
+    expect(unhandled).toEqual([]);
+  });
+
+  it('inside of onDelta', async () => {
+    const { model, cancelled } = heedless();
+    const controller = new AbortController();
+    const told: string[] = [];
+    const outcome = await aiSdk(model as never).stream(question(controller.signal), (delta) => {
+      if (delta.type === 'text') told.push(delta.text);
+      controller.abort();
+    });
+    expect(outcome).toMatchObject({ failure: aborted, partial: { parts: [{ type: 'text', text: 'Hel' }] } });
+    expect(told).toEqual(['Hel']);
+    expect(cancelled()).toBe(true);
+  });
+
+  it('of a whole answer, before and during the call', async () => {
+    const model = aiSdk(heedless().model as never);
+    expect(await model.generate(question(AbortSignal.abort()))).toMatchObject({ failure: aborted });
+    expect(await model.stream(question(AbortSignal.abort()), () => {})).toMatchObject({ failure: aborted });
+    const controller = new AbortController();
+    const work: Promise<ModelOutcome> = model.generate(question(controller.signal));
+    controller.abort();
+    expect(await work).toMatchObject({ failure: aborted });
+  });
+
+  it('wins over an error that comes with it, and over one that comes later', async () => {
+    const controller = new AbortController();
+    const failing = {
+      ...heedless().model,
+      doGenerate: () => {
+        controller.abort();
+        throw new Error('too late');
+      },
+      doStream: async () => {
+        await pause(5);
+        throw new Error('much too late');
+      },
+    };
+    expect(await aiSdk(failing as never).generate(question(controller.signal))).toMatchObject({ failure: aborted });
+    const later = new AbortController();
+    const work = aiSdk(failing as never).stream(question(later.signal), () => {});
+    later.abort();
+    expect(await work).toMatchObject({ failure: aborted });
+    await pause(15);
+    expect(unhandled).toEqual([]);
+  });
+
+  it('after the end changes nothing, and leaves no listener behind', async () => {
+    const controller = new AbortController();
+    const { signal } = controller;
+    let listeners = 0;
+    const [add, remove] = [signal.addEventListener.bind(signal), signal.removeEventListener.bind(signal)];
+    signal.addEventListener = (...args: Parameters<typeof add>) => {
+      listeners += 1;
+      add(...args);
+    };
+    signal.removeEventListener = (...args: Parameters<typeof remove>) => {
+      listeners -= 1;
+      remove(...args);
+    };
+    const outcome = await aiSdk(heedless().model as never).stream(question(signal), () => {});
+    controller.abort();
+    expect(outcome.ok).toBe(true);
+    expect(listeners).toBe(0);
+  });
+});

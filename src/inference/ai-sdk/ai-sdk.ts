@@ -1,0 +1,118 @@
+// The AI SDK adapter
+// Owns:     one call to an AI SDK model, in our words on the way in and on the way out.
+// Does not: retry, wait on a clock of its own, run tools, or decide anything.
+// It keeps the promises of the Model port (M1–M10); the recordings and the fault server test them.
+import type { Clock, IdSource } from '../../lib/index.ts';
+import { isRecord, systemClock, systemIds } from '../../lib/index.ts';
+import type { Model, ModelDelta, ModelOutcome, ModelRequest, ResponseBuilder } from '../index.ts';
+import { createResponseBuilder, withTimeouts } from '../index.ts';
+import { classifyProviderError } from './classify-provider-error.ts';
+import type { CallableModel, CallOptions, LanguageModelLike } from './language-model-like.ts';
+import { toCallableModel } from './language-model-like.ts';
+import { dropStream, readStream } from './read-stream.ts';
+import { takeEnding, takeMetadata, takeWarnings } from './take-ending.ts';
+import { isRawPart, takePart } from './take-part.ts';
+import { takeStreamPart } from './take-stream-part.ts';
+import { toCallOptions } from './to-call-options.ts';
+import { aborted, untilAborted } from './until-aborted.ts';
+
+/** What an adapted model takes from outside. */
+export interface AiSdkOptions {
+  /** Tells how far away a date in `retry-after` is. @default systemClock */
+  readonly clock?: Clock;
+  /** For tool calls that come without an id. @default systemIds */
+  readonly ids?: IdSource;
+}
+
+interface Call {
+  readonly model: CallableModel;
+  readonly request: ModelRequest;
+  readonly builder: ResponseBuilder;
+  readonly now: () => number;
+  /** True once something has come: what is malformed from then on is the answer. */
+  isAnswering: boolean;
+}
+
+function fail(call: Call, error: unknown): void {
+  call.builder.error(classifyProviderError(error, { now: call.now(), isAnswering: call.isAnswering }));
+}
+
+function takeAnswer(call: Call, result: unknown): void {
+  const { builder, model } = call;
+  const answer = isRecord(result) ? result : {};
+  const content: readonly unknown[] = Array.isArray(answer['content']) ? answer['content'] : [];
+  const response = isRecord(answer['response']) ? answer['response'] : {};
+  takeWarnings(answer['warnings'], builder);
+  takeMetadata(response, builder);
+  for (const part of content) if (isRawPart(part)) takePart(part, { builder, provider: model.provider });
+  takeEnding(answer, builder);
+  // An error in the place of an answer, which the provider package took for an empty one.
+  const { body } = response;
+  if (content.length === 0 && isRecord(body) && isRecord(body['error'])) fail(call, body);
+}
+
+async function whole(call: Call, options: CallOptions): Promise<void> {
+  const result = await untilAborted(call.model.doGenerate(options), call.request.signal);
+  if (result === aborted) return;
+  call.isAnswering = true;
+  takeAnswer(call, result);
+}
+
+async function inPieces(call: Call, options: CallOptions): Promise<void> {
+  const { model, builder, request } = call;
+  const work = Promise.resolve(model.doStream(options));
+  const result = await untilAborted(work, request.signal);
+  if (result === aborted) {
+    work.then(dropStream, () => undefined);
+    return;
+  }
+  call.isAnswering = true;
+  const sink = { builder, provider: model.provider, fail: (error: unknown) => fail(call, error) };
+  await readStream(
+    result,
+    (value) => {
+      if (isRawPart(value)) takeStreamPart(value, sink);
+    },
+    request.signal,
+  );
+}
+
+type Ask = (call: Call, options: CallOptions) => Promise<void>;
+
+async function settle(call: Call, ask: Ask): Promise<ModelOutcome> {
+  const { model, request, builder } = call;
+  try {
+    const { specificationVersion: version, provider } = model;
+    const options = toCallOptions(request, {
+      version,
+      provider,
+      warn: (message) => {
+        builder.warn(message);
+      },
+    });
+    if (request.signal?.aborted !== true) await ask(call, options);
+  } catch (error) {
+    fail(call, error);
+  }
+  return builder.outcome({ aborted: request.signal?.aborted === true });
+}
+
+/** Makes a model of the AI SDK (`openai('gpt-5')`, `anthropic('claude-…')`, …) one of ours. */
+export function aiSdk(model: LanguageModelLike, { clock = systemClock, ids = systemIds }: AiSdkOptions = {}): Model {
+  const callable = toCallableModel(model);
+  const { provider, modelId } = callable;
+  const open = (request: ModelRequest, onDelta?: (delta: ModelDelta) => void): Call => ({
+    model: callable,
+    request,
+    builder: createResponseBuilder({ ids, model: `${provider}/${modelId}`, request, ...(onDelta !== undefined && { onDelta }) }),
+    now: () => clock.now(),
+    isAnswering: false,
+  });
+  const adapted: Model = {
+    provider,
+    modelId,
+    generate: (request) => settle(open(request), whole),
+    stream: (request, onDelta) => settle(open(request, onDelta), inPieces),
+  };
+  return withTimeouts(adapted, {}, clock);
+}

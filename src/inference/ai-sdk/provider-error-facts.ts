@@ -1,0 +1,130 @@
+import type { Json } from '../../lib/index.ts';
+import { isRecord, toCanonical } from '../../lib/index.ts';
+
+// Errors of providers come as many things: APICallError of one of several copies of @ai-sdk/provider, plain objects of
+// a stream's error event, strings. So they are read by their structure, never by their class.
+
+/** What can be read off an error, wherever in it the provider put it. */
+export interface ProviderErrorFacts {
+  readonly message: string;
+  /** HTTP status; 2xx where the answer began well and broke later. */
+  readonly status?: number;
+  /** The provider's own words for it (`type`, `code`, `status`, error names), in lower case. */
+  readonly words: readonly string[];
+  /** Network codes such as ECONNRESET, as Node and undici give them. */
+  readonly networkCodes: readonly string[];
+  readonly names: readonly string[];
+  readonly headers?: Readonly<Record<string, unknown>>;
+  /** The parsed body, or the event that carried the error. */
+  readonly body?: Json;
+  /** What the provider package thinks about trying again. */
+  readonly isRetryable?: boolean;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const mostLinks = 24;
+const networkCode = /^(E[A-Z]{3,}|UND_ERR_[A-Z_]+|ERR_[A-Z_]+|Connection[A-Z]\w+|FailedToOpenSocket)$/;
+
+// A field that throws when it is read counts as missing.
+function field(value: object, key: string): unknown {
+  try {
+    return (value as Fields)[key];
+  } catch {
+    return undefined;
+  }
+}
+
+function parsed(text: unknown): unknown {
+  if (typeof text !== 'string' || !/^\s*[[{]/.test(text)) return undefined;
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+// The error, its causes, and the error objects that APIs nest in their bodies; outermost first.
+function linksOf(error: unknown): readonly object[] {
+  const links = new Set<object>();
+  const queue: unknown[] = [typeof error === 'string' ? parsed(error) : error];
+  for (let index = 0; index < queue.length && links.size < mostLinks; index += 1) {
+    const link = queue[index];
+    if (typeof link !== 'object' || link === null || links.has(link)) continue;
+    links.add(link);
+    if (Array.isArray(link)) {
+      queue.push(...(link as readonly unknown[]).slice(0, 3));
+      continue;
+    }
+    const nested = ['error', 'data', 'cause', 'response', 'lastError'].map((key) => field(link, key));
+    queue.push(...nested, parsed(field(link, 'responseBody')), parsed(field(link, 'message')));
+  }
+  return [...links];
+}
+
+function statusOf(value: unknown): number | undefined {
+  const number = typeof value === 'string' && /^\d{3}$/.test(value) ? Number(value) : value;
+  return typeof number === 'number' && Number.isInteger(number) && number >= 200 && number <= 599 ? number : undefined;
+}
+
+function first<Value>(links: readonly object[], read: (link: object) => Value | undefined): Value | undefined {
+  for (const link of links) {
+    const value = read(link);
+    if (value !== undefined) return value;
+  }
+  return undefined;
+}
+
+function wordsOf(links: readonly object[]): readonly string[] {
+  const found = links.flatMap((link) => ['type', 'code', 'status', 'reason'].map((key) => field(link, key)));
+  return found.filter((word) => typeof word === 'string' && word.length < 80).map((word) => String(word).toLowerCase());
+}
+
+function messageOf(error: unknown, links: readonly object[]): string {
+  if (typeof error === 'string' && error.trim() !== '' && links.length === 0) return error;
+  return (
+    first(links, (link) => {
+      const message = field(link, 'message');
+      return typeof message === 'string' && message.trim() !== '' && parsed(message) === undefined ? message : undefined;
+    }) ?? 'The provider gave no reason.'
+  );
+}
+
+const isText = (value: unknown): value is string => typeof value === 'string';
+
+// An error status wins over a 200 further out: the 200 says only that the answer had begun.
+function statusIn(links: readonly object[]): number | undefined {
+  const found = links.flatMap((link) => ['statusCode', 'status', 'status_code', 'code'].flatMap((key) => statusOf(field(link, key)) ?? []));
+  return found.find((status) => status >= 400) ?? found[0];
+}
+
+/** Reads what an error says about itself. Never throws, and keeps no reference to the error. */
+export function readProviderError(error: unknown): ProviderErrorFacts {
+  const links = linksOf(error);
+  const status = statusIn(links);
+  const isRetryable = first(links, (link) => {
+    const value = field(link, 'isRetryable');
+    return typeof value === 'boolean' ? value : undefined;
+  });
+  const headers = first(links, (link) => {
+    const value = field(link, 'responseHeaders') ?? field(link, 'headers');
+    return isRecord(value) ? value : undefined;
+  });
+  const body =
+    first(links, (link) => parsed(field(link, 'responseBody')) ?? field(link, 'data')) ??
+    (links[0] instanceof Error ? undefined : links[0]);
+  const plainBody = toCanonical(body);
+  return {
+    message: messageOf(error, links),
+    words: wordsOf(links),
+    networkCodes: links
+      .map((link) => field(link, 'code'))
+      .filter((code) => isText(code) && networkCode.test(code))
+      .map(String),
+    names: links.map((link) => field(link, 'name')).filter(isText),
+    ...(status !== undefined && { status }),
+    ...(headers !== undefined && { headers }),
+    ...(body !== undefined && plainBody.ok && { body: plainBody.value }),
+    ...(isRetryable !== undefined && { isRetryable }),
+  };
+}

@@ -1,0 +1,181 @@
+// Every recording of real provider traffic, replayed through the real provider packages over HTTP, and held against the
+// promises of the Model port. What a recorded answer says is read a second time, by code that knows nothing of ours.
+import { basename, join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { isRecord, stableStringify } from '../../lib/index.ts';
+import type { Part, ToolOutput, ToolResult } from '../../messages/index.ts';
+import { readPart } from '../../messages/index.ts';
+import type { DrivenCall } from '../../testing/node/index.ts';
+import { driveRecording, findRecordings, listRecordings, readRecording, sdkLimits, wireApiOf } from '../../testing/node/index.ts';
+import type { ModelResponse } from '../index.ts';
+import { pendingToolCalls } from '../index.ts';
+import { classifyProviderError } from './classify-provider-error.ts';
+import { aiSdk } from './index.ts';
+
+const root = join(import.meta.dirname, '../../..');
+const recordings = findRecordings(root);
+const replayed = new Set<string>();
+
+const answered = ({ outcome }: DrivenCall): ModelResponse => (outcome.ok ? outcome.response : outcome.partial);
+const textIn = (parts: readonly Part[]): string => parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
+// Space at the edges of blocks is no part of the meaning, and thinking that stands in the text is told apart from it.
+const squashed = (text: string): string => text.replace(/^\s*<think>[\s\S]*?<\/think>/, '').replace(/\s+/g, '');
+const repeatsCall = (text: string, { calls }: DrivenCall['answer']): boolean =>
+  calls.some(({ args }) => args !== undefined && squashed(JSON.stringify(args)) === squashed(text));
+
+function isRefused({ interaction }: DrivenCall): boolean {
+  return interaction.response.status >= 400;
+}
+
+// M1, M2, M3, M6: one outcome; an error or an answer that broke off is a failure, and so is one that says nothing.
+function checkOutcome(call: DrivenCall): void {
+  const { outcome, answer } = call;
+  if (isRefused(call) || answer.isBroken) {
+    expect(outcome.ok, 'a failed answer is a failure').toBe(false);
+    return;
+  }
+  if (outcome.ok) return;
+  expect(outcome.failure.code, outcome.failure.message).toBe('empty-response');
+  expect(answer.calls).toEqual([]);
+  expect(answer.text.trim()).toBe('');
+}
+
+// M8 and the table of failures.
+function checkRefusal({ outcome, interaction: { response } }: DrivenCall): void {
+  const { status, headers, body } = response;
+  const failure = outcome.ok ? undefined : outcome.failure;
+  const { type, retryable, retryAfterMs } = classifyProviderError(
+    { statusCode: status, responseHeaders: headers, responseBody: JSON.stringify(body) },
+    { now: Date.now() },
+  );
+  expect(failure).toMatchObject({ type, retryable });
+  if (retryAfterMs !== undefined) expect(failure?.retryAfterMs).toBeCloseTo(retryAfterMs, -4);
+  if (status === 429 || status === 529) expect(failure?.type).toBe('rate_limit');
+  else if (status === 408 || status === 504) expect(failure?.type).toBe('timeout');
+  else expect(failure).toMatchObject({ type: 'model', retryable: status >= 500 });
+}
+
+// M4, M5: the calls are those of the answer, each under an id of its own, and none of their arguments is taken for text.
+function checkCalls(call: DrivenCall): void {
+  const { parts } = answered(call);
+  const pending = pendingToolCalls({ parts });
+  const expected = call.answer.calls.filter(({ id, isCertain = true }) => isCertain || pending.some((each) => each.id === id));
+  expect(pending.map(({ name }) => name)).toEqual(expected.map(({ name }) => name));
+  for (const [index, { id, args }] of expected.entries()) {
+    if (id !== undefined) expect(pending[index]?.id).toBe(id);
+    if (args !== undefined) expect(stableStringify(pending[index]?.args ?? null)).toBe(stableStringify(args as never));
+  }
+  const ids = parts.flatMap((part) => (part.type === 'tool-call' ? [part.toolCallId] : []));
+  expect(new Set(ids).size).toBe(ids.length);
+  expect(ids).not.toContain('');
+}
+
+function checkText(call: DrivenCall): void {
+  const [ours, theirs] = [textIn(answered(call).parts), call.answer.text];
+  if (ours === '' && repeatsCall(theirs, call.answer)) return;
+  expect(squashed(ours)).toContain(squashed(theirs));
+  if (theirs === '') expect(ours.trim()).toBe('');
+  // Under A2, what was told on the way is what stands at the end.
+  const told = call.deltas.map((delta) => (delta.type === 'text' ? delta.text : '')).join('');
+  if (call.isStream) expect(told).toBe(ours);
+}
+
+// M7: nothing is lost, nothing is counted twice, and what was not told is unknown.
+function checkUsage(call: DrivenCall): void {
+  const { usage } = answered(call);
+  const reported = call.answer.usage;
+  expect(usage.total).toBe(usage.input + usage.output);
+  expect(usage.reasoning ?? 0).toBeLessThanOrEqual(usage.output);
+  expect(usage.unknownCalls ?? 0).toBe(reported?.input === undefined || reported.output === undefined ? 1 : 0);
+  expect(usage.input).toBeGreaterThanOrEqual(reported?.input ?? 0);
+  expect(usage.output).toBeGreaterThanOrEqual(reported?.output ?? 0);
+}
+
+// M9: whatever came can be stored and read again as it is.
+function checkParts(call: DrivenCall): void {
+  const { parts } = answered(call);
+  const stored: unknown = JSON.parse(JSON.stringify(parts));
+  expect(stored).toEqual(parts);
+  for (const part of stored as readonly unknown[]) expect(readPart(part, 'part')).toEqual(part);
+}
+
+// Two alphabets of base64 are in use for the same signature.
+const sameAlphabet = (text: string): string => text.replaceAll('-', '+').replaceAll('_', '/');
+
+function textsIn(value: unknown): readonly string[] {
+  if (typeof value === 'string') return [sameAlphabet(value)];
+  return Array.isArray(value) || isRecord(value) ? Object.values(value).flatMap(textsIn) : [];
+}
+
+// M10: what a provider signed comes back to it with the next request.
+function checkSignatures(call: DrivenCall, next: DrivenCall | undefined): void {
+  const kept = new Set(textsIn(answered(call).parts));
+  const sent = new Set(textsIn(next?.sent?.body));
+  const said = JSON.stringify(answered(call).parts);
+  const goesOn = next?.request.messages.some((message) => message.isAssistant() && JSON.stringify(message.parts) === said) === true;
+  for (const signature of call.answer.signatures.map(sameAlphabet)) {
+    expect(kept.has(signature), 'a signature is kept').toBe(true);
+    if (goesOn) expect(sent.has(signature), 'a signature is sent back').toBe(true);
+  }
+}
+
+const comparable = (output: ToolOutput): unknown =>
+  output.type === 'content'
+    ? output.parts.map((part) => (part.type === 'text' ? part : (part.data ?? part.url ?? ('id' in part ? part.id : undefined))))
+    : output;
+const byId = (left: ToolResult, right: ToolResult): number => left.toolCallId.localeCompare(right.toolCallId);
+
+// The requests that we send carry the results that were recorded, call by call.
+function checkResults(call: DrivenCall, api: string): void {
+  if (call.interaction.request === undefined) return;
+  const [sent, recorded] = [call.sentResults.toSorted(byId), call.recordedResults.toSorted(byId)];
+  expect(sent.map(({ toolCallId }) => toolCallId)).toEqual(recorded.map(({ toolCallId }) => toolCallId));
+  for (const [index, { output }] of recorded.entries()) {
+    const ours = sent[index]?.output;
+    const limit = sdkLimits.find((each) => each.api === api && each.applies(output));
+    if (limit === undefined) expect(ours && comparable(ours)).toEqual(comparable(output));
+    else expect(ours !== undefined && limit.isSentAs(ours, output), limit.reason).toBe(true);
+  }
+}
+
+async function replay(file: string): Promise<void> {
+  const recording = readRecording(file);
+  const api = wireApiOf(recording);
+  const calls = await driveRecording(recording, aiSdk);
+  expect(calls.length).toBeGreaterThan(0);
+  expect(calls).toHaveLength(recording.interactions.length);
+  for (const [index, call] of calls.entries()) {
+    expect(call.sent, call.outcome.ok ? '' : call.outcome.failure.message).toBeDefined();
+    checkOutcome(call);
+    checkResults(call, api);
+    checkParts(call);
+    if (isRefused(call)) checkRefusal(call);
+    if (isRefused(call) || call.answer.isBroken) continue;
+    checkCalls(call);
+    checkText(call);
+    checkUsage(call);
+    checkSignatures(call, calls[index + 1]);
+  }
+  replayed.add(file);
+}
+
+if (recordings.found) {
+  const files = [...listRecordings(recordings.folder, 'single'), ...listRecordings(recordings.folder, 'loops')];
+  describe('recordings of real providers', () => {
+    it.each(files.map((file) => [basename(file), file]))('%s', async (_, file) => {
+      await replay(file);
+    });
+    it('were all replayed', () => {
+      expect(files.length).toBeGreaterThan(0);
+      expect(replayed.size).toBe(files.length);
+    });
+  });
+} else {
+  describe('recordings of real providers', () => {
+    it.skip(`are not here: ${recordings.reason}`, () => {});
+  });
+}
+
+afterAll(() => {
+  replayed.clear();
+});

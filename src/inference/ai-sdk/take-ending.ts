@@ -1,0 +1,70 @@
+import { isRecord } from '../../lib/index.ts';
+import type { ReportedUsage, ResponseBuilder } from '../index.ts';
+import type { RawPart } from './take-part.ts';
+import { metadataOf } from './take-part.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+function fields(value: unknown): Fields {
+  return isRecord(value) ? value : {};
+}
+
+function count(value: unknown): number | undefined {
+  return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined;
+}
+
+// Where the total is missing, its parts make it up.
+function sum(...counts: readonly (number | undefined)[]): number | undefined {
+  const given = counts.filter((each) => each !== undefined);
+  return given.length === 0 ? undefined : given.reduce((total, each) => total + each, 0);
+}
+
+/** Reads what the AI SDK says of the tokens of a call. */
+export function readUsage(value: unknown): ReportedUsage {
+  const { inputTokens, outputTokens } = fields(value);
+  const [inputs, outputs] = [fields(inputTokens), fields(outputTokens)];
+  const [cacheRead, cacheWrite, reasoning] = [count(inputs['cacheRead']), count(inputs['cacheWrite']), count(outputs['reasoning'])];
+  return {
+    input: count(inputs['total']) ?? sum(count(inputs['noCache']), cacheRead, cacheWrite),
+    output: count(outputs['total']) ?? sum(count(outputs['text']), reasoning),
+    cacheRead,
+    cacheWrite,
+    reasoning,
+  };
+}
+
+function takeFinishReason(value: unknown, builder: ResponseBuilder): void {
+  if (typeof value === 'string') {
+    builder.finish(value);
+    return;
+  }
+  const { unified, raw } = fields(value);
+  const word = typeof unified === 'string' ? unified : undefined;
+  const rawWord = typeof raw === 'string' ? raw : undefined;
+  // Where the SDK has no word for it, the provider's own may still be one that we know.
+  builder.finish(word === 'other' ? (rawWord ?? word) : word, rawWord);
+}
+
+/** Tells what the provider wants its user to know. */
+export function takeWarnings(value: unknown, builder: ResponseBuilder): void {
+  if (!Array.isArray(value)) return;
+  for (const warning of value as readonly unknown[]) {
+    const { type, feature, setting, message, details } = fields(warning);
+    const words = [type, feature ?? setting, message ?? details].filter((word) => typeof word === 'string');
+    builder.warn(`The provider says: ${words.join(': ')}`);
+  }
+}
+
+/** Takes who answered, as far as the provider says. */
+export function takeMetadata(value: unknown, builder: ResponseBuilder): void {
+  const { id, modelId } = fields(value);
+  builder.facts({ id: typeof id === 'string' ? id : undefined, modelId: typeof modelId === 'string' ? modelId : undefined });
+}
+
+/** Takes what stands at the end of an answer: its usage, its metadata and why it ended. */
+export function takeEnding(ending: RawPart | Fields, builder: ResponseBuilder): void {
+  builder.usage(readUsage(ending['usage']));
+  const part: RawPart = { ...ending, type: 'finish' };
+  builder.facts({ providerMetadata: metadataOf(part) });
+  takeFinishReason(ending['finishReason'], builder);
+}

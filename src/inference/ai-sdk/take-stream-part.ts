@@ -1,0 +1,67 @@
+import { takeEnding, takeMetadata, takeWarnings } from './take-ending.ts';
+import type { PartSink, RawPart } from './take-part.ts';
+import { metadataOf, takePart, textOf } from './take-part.ts';
+
+/** Where the pieces of a stream go. */
+export interface StreamSink extends PartSink {
+  /** Hears of an error that came as a part of the answer. */
+  readonly fail: (error: unknown) => void;
+}
+
+type Take = (part: RawPart, sink: StreamSink) => void;
+
+const idOf = (part: RawPart): string => textOf(part, 'id');
+
+const takers: Readonly<Record<string, Take>> = {
+  'text-start': (part, { builder }) => {
+    builder.text('', idOf(part), metadataOf(part));
+  },
+  'text-delta': (part, { builder }) => {
+    builder.text(textOf(part, 'delta'), idOf(part), metadataOf(part));
+  },
+  'text-end': (part, { builder }) => {
+    builder.textEnd(idOf(part), metadataOf(part));
+  },
+  'reasoning-start': (part, { builder }) => {
+    builder.reasoning('', idOf(part), metadataOf(part));
+  },
+  'reasoning-delta': (part, { builder }) => {
+    builder.reasoning(textOf(part, 'delta'), idOf(part), metadataOf(part));
+  },
+  'reasoning-end': (part, { builder }) => {
+    builder.reasoningEnd(idOf(part), metadataOf(part));
+  },
+  'tool-input-start': (part, { builder }) => {
+    builder.toolInputStart(idOf(part), textOf(part, 'toolName'));
+  },
+  'tool-input-delta': (part, { builder }) => {
+    builder.toolInputDelta(idOf(part), textOf(part, 'delta'));
+  },
+  'tool-input-end': (part, { builder }) => {
+    builder.toolInputEnd(idOf(part));
+  },
+  'stream-start': (part, { builder }) => {
+    takeWarnings(part['warnings'], builder);
+  },
+  'response-metadata': (part, { builder }) => {
+    takeMetadata(part, builder);
+  },
+  finish: (part, { builder }) => {
+    takeEnding(part, builder);
+  },
+  error: (part, { fail }) => {
+    fail(part['error']);
+  },
+  raw: (_, { builder }) => {
+    builder.alive();
+  },
+  ping: (_, { builder }) => {
+    builder.alive();
+  },
+};
+
+/** Takes one piece of an answer that comes in pieces. */
+export function takeStreamPart(part: RawPart, sink: StreamSink): void {
+  const take = Object.hasOwn(takers, part.type) ? takers[part.type] : undefined;
+  (take ?? takePart)(part, sink);
+}

@@ -1,0 +1,71 @@
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import { createServer } from 'node:http';
+
+/** A request that a server received. */
+export interface ReceivedRequest {
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  /** Parsed JSON; the text where it is none. */
+  readonly body: unknown;
+}
+
+/** A server on this machine. */
+export interface LoopbackServer {
+  readonly url: string;
+  /** How many connections are open now. */
+  connections(): Promise<number>;
+  close(): Promise<void>;
+}
+
+/** Answers one request. What it throws is answered as a 500. */
+export type Answer = (request: ReceivedRequest, response: ServerResponse) => void | Promise<void>;
+
+async function bodyOf(request: IncomingMessage): Promise<unknown> {
+  const pieces: Buffer[] = [];
+  for await (const piece of request) pieces.push(piece as Buffer);
+  const text = Buffer.concat(pieces).toString('utf8');
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return text;
+  }
+}
+
+function listener(answer: Answer): RequestListener {
+  return (request, response) => {
+    const work = async (): Promise<void> => {
+      await answer({ path: request.url ?? '/', headers: request.headers, body: await bodyOf(request) }, response);
+    };
+    work().catch((error: unknown) => {
+      if (!response.headersSent) response.writeHead(500, { 'content-type': 'text/plain' });
+      response.end(String(error));
+    });
+  };
+}
+
+/** Starts a server on a free port of the loopback address. */
+export async function startLoopbackServer(answer: Answer): Promise<LoopbackServer> {
+  const server = createServer(listener(answer));
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  const address = server.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  return {
+    url: `http://127.0.0.1:${String(port)}`,
+    connections: () =>
+      new Promise((resolve, reject) => {
+        server.getConnections((error, count) => {
+          if (error === null) resolve(count);
+          else reject(error);
+        });
+      }),
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => {
+          resolve();
+        });
+        server.closeAllConnections();
+      }),
+  };
+}
