@@ -1,0 +1,16 @@
+export type { ConformanceCase } from './conformance.ts';
+export { ConformanceError } from './conformance-error.ts';
+export { criterionConformance } from './criterion-conformance.ts';
+export type { EffectsSurroundings } from './effects-conformance.ts';
+export { effectsConformance } from './effects-conformance.ts';
+export type { StagedAnswer, StageModel } from './model-conformance.ts';
+export { modelConformance } from './model-conformance.ts';
+export type { RunnableSubject } from './runnable-conformance.ts';
+export { runnableConformance } from './runnable-conformance.ts';
+export type { ScriptedAnswer, ScriptedEntry, ScriptedModel, ScriptedModelOptions, ScriptedToolCall } from './scripted-model.ts';
+export { scriptedModel } from './scripted-model.ts';
+export type { Script, ScriptedProcessOptions, ScriptedStep, ScriptedStepData } from './scripted-process.ts';
+export { createScriptedProcess, ScriptedState } from './scripted-process.ts';
+// Time and ids that do as they are told.
+export type { FakeClock } from '../lib/index.ts';
+export { createCountingIds, createFakeClock } from '../lib/index.ts';

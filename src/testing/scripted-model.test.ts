@@ -1,0 +1,124 @@
+import { describe, expect, test } from 'vitest';
+import { RateLimitedError } from '../errors/index.ts';
+import type { ModelDelta, ModelRequest } from '../inference/index.ts';
+import { pendingToolCalls } from '../inference/index.ts';
+import { scriptedModel } from './scripted-model.ts';
+
+const request: ModelRequest = { messages: [] };
+
+describe('a scripted model', () => {
+  test('answers entry by entry, and remembers what it was asked', async () => {
+    const model = scriptedModel([
+      { text: 'a', reasoning: 'hm', usage: { input: 1, output: 2 } },
+      ({ messages }) => ({ text: `b${messages.length}` }),
+    ]);
+    expect(await model.generate(request)).toStrictEqual({
+      ok: true,
+      response: {
+        parts: [
+          { type: 'reasoning', text: 'hm' },
+          { type: 'text', text: 'a' },
+        ],
+        usage: { input: 1, output: 2, total: 3 },
+        finishReason: 'stop',
+        rawFinishReason: 'stop',
+      },
+    });
+    const deltas: ModelDelta[] = [];
+    const second: ModelRequest = { messages: [], settings: { seed: 1 } };
+    await model.stream(second, (delta) => deltas.push(delta));
+    expect(deltas).toStrictEqual([{ type: 'text', text: 'b0' }]);
+    expect(model.calls).toStrictEqual([request, second]);
+  });
+
+  test('calls tools, with broken JSON where the script has a text', async () => {
+    const model = scriptedModel([
+      { toolCalls: [{ name: 'search', args: { q: 1 } }, { name: 'now' }, { name: 'bad', args: '{"q":', id: 'mine' }] },
+    ]);
+    const outcome = await model.generate(request);
+    expect(outcome.ok && [outcome.response.finishReason, pendingToolCalls(outcome.response)]).toStrictEqual([
+      'tool_calls',
+      [
+        { id: 'call-1', name: 'search', args: { q: 1 } },
+        { id: 'call-2', name: 'now', args: {} },
+        { id: 'mine', name: 'bad', args: null, rawArgs: '{"q":' },
+      ],
+    ]);
+  });
+
+  test('fails with what the script throws, and keeps what was said before', async () => {
+    const failure = { type: 'timeout', code: 'x', message: 'late', retryable: true } as const;
+    const model = scriptedModel([
+      { text: 'half', error: new RateLimitedError('busy', { retryAfterMs: 5 }) },
+      { error: failure },
+      { error: 'words' },
+      { error: undefined },
+      () => Promise.reject(new Error('thrown')),
+      { text: 'half', finishReason: 'interrupted' },
+    ]);
+    expect(await model.generate(request)).toMatchObject({
+      ok: false,
+      failure: { type: 'rate_limit', retryAfterMs: 5 },
+      partial: { parts: [{ text: 'half' }] },
+    });
+    expect(await model.generate(request)).toMatchObject({ ok: false, failure });
+    for (const message of ['words', 'undefined', 'thrown']) {
+      expect(await model.generate(request)).toMatchObject({ ok: false, failure: { type: 'model', message } });
+    }
+    expect(await model.generate(request)).toMatchObject({ ok: false, failure: { code: 'stream-interrupted' } });
+  });
+
+  test('plays pieces as they are, also those that come later', async () => {
+    async function* later(): AsyncGenerator<ModelDelta | string> {
+      yield 'Hel';
+      await Promise.resolve();
+      yield 'lo';
+      yield { type: 'tool-input', toolCallId: 'a', toolName: 'search', text: '{"q":' };
+      yield { type: 'tool-input', toolCallId: 'a', toolName: 'search', text: '1}' };
+    }
+    const deltas: ModelDelta[] = [];
+    const outcome = await scriptedModel([{ chunks: later() }]).stream(request, (delta) => deltas.push(delta));
+    expect(deltas.map((delta) => ('text' in delta ? delta.text : ''))).toStrictEqual(['Hel', 'lo', '', '{"q":', '1}']);
+    expect(outcome.ok && [outcome.response.finishReason, pendingToolCalls(outcome.response)]).toStrictEqual([
+      'tool_calls',
+      [{ id: 'a', name: 'search', args: { q: 1 } }],
+    ]);
+  });
+
+  test('says so when its script is used up, unless it repeats the last entry', async () => {
+    const model = scriptedModel([{ text: 'a' }]);
+    await model.generate(request);
+    expect(await model.generate(request)).toMatchObject({
+      ok: false,
+      failure: { code: 'script-used-up', message: 'The script has 1 answers, and this call wants one more.', retryable: false },
+    });
+    const repeating = scriptedModel([{ text: 'a' }], { repeatLast: true });
+    await repeating.generate(request);
+    expect((await repeating.generate(request)).ok).toBe(true);
+    expect((await scriptedModel([], { repeatLast: true }).generate(request)).ok).toBe(false);
+  });
+
+  test('hangs until its signal fires, and an abort before the call takes no entry', async () => {
+    const model = scriptedModel([() => new Promise(() => undefined), { text: 'next' }]);
+    expect(await model.generate({ ...request, signal: AbortSignal.abort() })).toMatchObject({ failure: { code: 'aborted' } });
+    const controller = new AbortController();
+    const pending = model.generate({ ...request, signal: controller.signal });
+    controller.abort();
+    expect(await pending).toMatchObject({ ok: false, failure: { code: 'aborted' } });
+    expect(await model.generate(request)).toMatchObject({ ok: true });
+  });
+
+  test('an abort between pieces ends the telling', async () => {
+    const controller = new AbortController();
+    const deltas: ModelDelta[] = [];
+    const outcome = await scriptedModel([{ chunks: ['a', 'b', 'c'], text: 'd' }]).stream(
+      { ...request, signal: controller.signal },
+      (delta) => {
+        deltas.push(delta);
+        controller.abort();
+      },
+    );
+    expect(deltas).toStrictEqual([{ type: 'text', text: 'a' }]);
+    expect(outcome).toMatchObject({ ok: false, failure: { code: 'aborted' }, partial: { parts: [{ text: 'a' }] } });
+  });
+});

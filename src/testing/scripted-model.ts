@@ -1,0 +1,148 @@
+import type { Failure } from '../errors/index.ts';
+import { classifyError, isErrorType } from '../errors/index.ts';
+import type { Model, ModelDelta, ModelOutcome, ModelRequest, ReportedUsage, ResponseBuilder } from '../inference/index.ts';
+import { createResponseBuilder } from '../inference/index.ts';
+import type { IdSource, Json } from '../lib/index.ts';
+import { assertNever, createCountingIds, isRecord } from '../lib/index.ts';
+
+/** A call that a scripted model makes. */
+export interface ScriptedToolCall {
+  readonly name: string;
+  /** A text stands for itself, as the model wrote it: for JSON that is broken. @default {} */
+  readonly args?: Json;
+  /** @default a counting id */
+  readonly id?: string;
+}
+
+/** One answer of a scripted model. */
+export interface ScriptedAnswer {
+  readonly text?: string;
+  readonly reasoning?: string;
+  readonly toolCalls?: readonly ScriptedToolCall[];
+  /** What goes wrong after all that: a Failure, or anything that could be thrown. */
+  readonly error?: unknown;
+  /** Left out: the usage is unknown, as with a provider that does not tell. */
+  readonly usage?: ReportedUsage;
+  /** The provider's word; `interrupted` breaks the answer off. @default 'tool_calls' with calls, else 'stop' */
+  readonly finishReason?: string | null;
+  /** Pieces that come before the rest, as the script's own pace has it; a text stands for a piece of text. */
+  readonly chunks?: Iterable<ModelDelta | string> | AsyncIterable<ModelDelta | string>;
+}
+
+/** An answer, or how to find one. A promise that never settles is a model that hangs until its signal fires. */
+export type ScriptedEntry = ScriptedAnswer | ((request: ModelRequest) => ScriptedAnswer | Promise<ScriptedAnswer>);
+
+/** What may be said about a scripted model beside its script. */
+export interface ScriptedModelOptions {
+  /** @default 'scripted' */
+  readonly provider?: string;
+  /** @default 'script' */
+  readonly modelId?: string;
+  /** Answers with the last entry once the script is used up, instead of failing. @default false */
+  readonly repeatLast?: boolean;
+  /** Names the calls that have no id. @default call-1, call-2, … */
+  readonly ids?: IdSource;
+}
+
+/** A model that plays a script. */
+export interface ScriptedModel extends Model {
+  /** The requests so far, oldest first. */
+  readonly calls: readonly ModelRequest[];
+}
+
+function isFailure(value: unknown): value is Failure {
+  return isRecord(value) && isErrorType(value['type']) && typeof value['message'] === 'string' && typeof value['retryable'] === 'boolean';
+}
+
+const toFailure = (error: unknown): Failure =>
+  isFailure(error) && !(error instanceof Error) ? error : classifyError(error, { fallback: 'model' });
+
+function take(builder: ResponseBuilder, chunk: ModelDelta | string, begun: Set<string>): void {
+  if (typeof chunk === 'string') {
+    builder.text(chunk);
+    return;
+  }
+  switch (chunk.type) {
+    case 'text':
+    case 'reasoning':
+      builder[chunk.type](chunk.text);
+      return;
+    case 'tool-input':
+      if (!begun.has(chunk.toolCallId)) builder.toolInputStart(chunk.toolCallId, chunk.toolName);
+      begun.add(chunk.toolCallId);
+      builder.toolInputDelta(chunk.toolCallId, chunk.text);
+      return;
+    case 'restart':
+      return;
+    default:
+      assertNever(chunk);
+  }
+}
+
+interface Stage {
+  readonly builder: ResponseBuilder;
+  readonly ids: IdSource;
+  readonly isOver: () => boolean;
+}
+
+async function play(answer: ScriptedAnswer, { builder, ids, isOver }: Stage): Promise<void> {
+  const { text, reasoning, toolCalls = [], usage, chunks = [], finishReason } = answer;
+  const begun = new Set<string>();
+  for await (const chunk of chunks) {
+    if (isOver()) return;
+    take(builder, chunk, begun);
+  }
+  if (isOver()) return;
+  if (reasoning !== undefined) builder.reasoning(reasoning);
+  if (text !== undefined) builder.text(text);
+  for (const { name, args = {}, id = ids() } of toolCalls) builder.toolCall({ name, input: args, id });
+  if (usage !== undefined) builder.usage(usage);
+  if ('error' in answer) builder.error(toFailure(answer.error));
+  builder.finish(finishReason === undefined ? (toolCalls.length + begun.size > 0 ? 'tool_calls' : 'stop') : finishReason);
+}
+
+const usedUp = (entries: number): ScriptedAnswer => ({
+  error: {
+    type: 'model',
+    code: 'script-used-up',
+    message: `The script has ${entries} answers, and this call wants one more.`,
+    retryable: false,
+  },
+});
+
+async function untilAborted(work: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
+  await new Promise<void>((resolve) => {
+    const stop = (): void => {
+      signal?.removeEventListener('abort', stop);
+      resolve();
+    };
+    signal?.addEventListener('abort', stop);
+    void work.then(stop);
+  });
+}
+
+/** A model that answers from a script, by the same road as real ones. Every call takes the next entry. */
+export function scriptedModel(script: readonly ScriptedEntry[], options: ScriptedModelOptions = {}): ScriptedModel {
+  const { provider = 'scripted', modelId = 'script', repeatLast = false, ids = createCountingIds('call') } = options;
+  const calls: ModelRequest[] = [];
+  let next = 0;
+
+  const entryAt = (index: number): ScriptedEntry => script[index] ?? (repeatLast ? script.at(-1) : undefined) ?? usedUp(script.length);
+  const ask = async (request: ModelRequest, onDelta?: (delta: ModelDelta) => void): Promise<ModelOutcome> => {
+    const isAborted = (): boolean => request.signal?.aborted === true;
+    const builder = createResponseBuilder({ ids, model: `${provider}/${modelId}`, request, ...(onDelta !== undefined && { onDelta }) });
+    const perform = async (): Promise<void> => {
+      try {
+        const entry = entryAt((next += 1) - 1);
+        const answer = typeof entry === 'function' ? await entry(request) : entry;
+        await play(answer, { builder, ids, isOver: isAborted });
+      } catch (error) {
+        builder.error(toFailure(error));
+      }
+    };
+    calls.push(request);
+    if (!isAborted()) await untilAborted(perform(), request.signal);
+    return builder.outcome({ aborted: isAborted() });
+  };
+  return { provider, modelId, calls, generate: (request) => ask(request), stream: ask };
+}

@@ -1,0 +1,153 @@
+import type { ContinuationCriterion, ContinuationEvaluation } from '../continuation/index.ts';
+import { ContinuationCriteria, ToolCallPresenceCheck } from '../continuation/index.ts';
+import type { ErrorPolicy, Failure } from '../errors/index.ts';
+import type { FakeClock, JsonObject } from '../lib/index.ts';
+import { Message, Usage } from '../messages/index.ts';
+import type { Answer, Limits, NewStateOptions, PendingStep, Produced, Step, StepProcess, StepScope, Wait } from '../step-by-step/index.ts';
+import { createStateCodec, RunState, standardCriteria } from '../step-by-step/index.ts';
+import type { Codec } from '../serialization/index.ts';
+
+/** What one scripted step does. */
+export interface ScriptedStep {
+  readonly text?: string;
+  /** Leaves work to do, so that the run goes on. */
+  readonly hasToolCalls?: boolean;
+  readonly usage?: { readonly input: number; readonly output: number };
+  readonly finishReason?: string;
+  /** Failures that the step reports. */
+  readonly errors?: readonly Failure[];
+  /** What producing throws. */
+  readonly throws?: unknown;
+  /** Time at work; needs `clock` in the options. */
+  readonly takesMs?: number;
+  /** Waits for permission to go on, on the run's clock. */
+  readonly sleepsMs?: number;
+  /** Never ends by itself. `deaf` ignores its signal too. */
+  readonly hangs?: 'listening' | 'deaf';
+  /** What somebody has to settle before the step can end. */
+  readonly waits?: readonly Wait[];
+  readonly evaluations?: readonly ContinuationEvaluation[];
+}
+
+/** A step of a script, with the answers it got. */
+export interface ScriptedStepData extends Step {
+  readonly answers: readonly Answer[];
+}
+
+/** The state of a scripted run. */
+export class ScriptedState extends RunState<ScriptedStepData> {
+  static empty(options: NewStateOptions = {}): ScriptedState {
+    return new ScriptedState(RunState.emptyData(options));
+  }
+
+  static readonly codec: Codec<ScriptedState> = createStateCodec<ScriptedState, ScriptedStepData>({
+    kind: 'scripted-state',
+    step: {
+      encode: ({ answers }): JsonObject => ({ answers }),
+      // Holds because nothing but a script ever wrote these.
+      decode: (step, fields) => ({ ...step, answers: fields.json('answers') as unknown as readonly Answer[] }),
+    },
+    build: (data) => new ScriptedState(data),
+  });
+
+  /** Keeps the answers that were given before the step was closed. */
+  override closePendingStep({ partial, answers }: PendingStep<ScriptedStepData>): ScriptedStepData {
+    return { ...partial, answers: [...partial.answers, ...answers] };
+  }
+
+  static fromJSON(input: unknown): ScriptedState {
+    return ScriptedState.codec.decode(input);
+  }
+
+  toJSON(): unknown {
+    return ScriptedState.codec.encode(this);
+  }
+}
+
+/** How a script is judged, and what it may do beside producing. */
+export interface ScriptedProcessOptions {
+  readonly limits?: Limits;
+  readonly policy?: ErrorPolicy;
+  readonly finishReasons?: readonly string[];
+  /** Stand after the standard criteria and the tool call check. */
+  readonly extraCriteria?: readonly ContinuationCriterion<ScriptedState>[];
+  /** Stand in place of all of them. */
+  readonly criteria?: readonly ContinuationCriterion<ScriptedState>[];
+  /** Moved by `takesMs`. */
+  readonly clock?: FakeClock;
+  readonly inspect?: StepProcess<ScriptedState>['inspect'];
+}
+
+/** Runs the script for the step that the state has come to; the last entry is used again and again. */
+export type Script = readonly ScriptedStep[] | ((state: ScriptedState) => ScriptedStep);
+
+const never = (signal: AbortSignal, deaf: boolean): Promise<never> =>
+  new Promise((_, reject) => {
+    if (deaf) return;
+    signal.addEventListener(
+      'abort',
+      () => {
+        reject(signal.reason as Error);
+      },
+      { once: true },
+    );
+  });
+
+function entryFor(script: Script, state: ScriptedState): ScriptedStep {
+  if (typeof script === 'function') return script(state);
+  return script[Math.min(state.stepCount, script.length - 1)] ?? {};
+}
+
+function stepOf(entry: ScriptedStep, { ids }: StepScope, answers: readonly Answer[]): ScriptedStepData {
+  return {
+    id: ids(),
+    outputMessages: entry.text === undefined ? [] : [Message.assistant(entry.text, { ids })],
+    usage: entry.usage === undefined ? Usage.none() : Usage.of(entry.usage),
+    errors: entry.errors ?? [],
+    answers,
+    ...(entry.hasToolCalls !== undefined && { hasToolCalls: entry.hasToolCalls }),
+    ...(entry.finishReason !== undefined && { finishReason: entry.finishReason }),
+    ...(entry.evaluations !== undefined && { evaluations: entry.evaluations }),
+  };
+}
+
+function goOnWaiting(state: ScriptedState): Produced<ScriptedStepData> | undefined {
+  const { pendingStep, waitingFor: waits } = state;
+  if (pendingStep === undefined) return undefined;
+  const partial = { ...pendingStep.partial, answers: [...pendingStep.partial.answers, ...pendingStep.answers] };
+  return waits.length === 0 ? { type: 'step', step: partial } : { type: 'waiting', partial, waits };
+}
+
+async function perform(entry: ScriptedStep, scope: StepScope, clock: FakeClock | undefined): Promise<void> {
+  if (entry.takesMs !== undefined) clock?.skip(entry.takesMs);
+  if (entry.sleepsMs !== undefined) await scope.effects.sleep(`wait/${scope.stepNumber}`, entry.sleepsMs);
+  if (entry.hangs !== undefined) await never(scope.signal, entry.hangs === 'deaf');
+  if ('throws' in entry) throw entry.throws;
+}
+
+/** A process that plays a script instead of asking a model. Everything it needs to go on stands in the state. */
+export function createScriptedProcess(script: Script, options: ScriptedProcessOptions = {}): StepProcess<ScriptedState> {
+  const { limits, policy, finishReasons, extraCriteria = [], criteria, clock, inspect } = options;
+  const standard = standardCriteria({
+    ...(limits !== undefined && { limits }),
+    ...(policy !== undefined && { policy }),
+    ...(finishReasons !== undefined && { finishReasons }),
+  });
+  const presence = new ToolCallPresenceCheck<ScriptedState>(
+    ({ stepCount, currentStep }) => stepCount === 0 || currentStep?.hasToolCalls === true,
+  );
+  return {
+    name: 'scripted',
+    criteria: ContinuationCriteria.from(...(criteria ?? [...standard, presence, ...extraCriteria])),
+    ...(inspect !== undefined && { inspect }),
+    emptyStep: (facts) => ({ ...facts, outputMessages: [], usage: Usage.none(), answers: [] }),
+    produce: async (state, scope) => {
+      const goingOn = goOnWaiting(state);
+      if (goingOn !== undefined) return goingOn;
+      const entry = entryFor(script, state);
+      await perform(entry, scope, clock);
+      const step = stepOf(entry, scope, []);
+      return entry.waits === undefined ? { type: 'step', step } : { type: 'waiting', partial: step, waits: entry.waits };
+    },
+  };
+}
