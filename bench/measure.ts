@@ -1,0 +1,49 @@
+/** CPU time of this process, all threads, in microseconds. */
+const cpuMicros = (): number => {
+  const { user, system } = process.cpuUsage();
+  return user + system;
+};
+
+/** What one way of doing the work cost. */
+export interface Sample {
+  readonly name: string;
+  /** Microseconds of CPU per unit of work: the median of the rounds. */
+  readonly microsPerUnit: number;
+}
+
+/** A way of doing some work `units` times. */
+export interface Contender {
+  readonly name: string;
+  readonly units: number;
+  readonly work: () => Promise<void>;
+}
+
+const median = (values: readonly number[]): number => {
+  const sorted = [...values].sort((left, right) => left - right);
+  const middle = Math.floor(sorted.length / 2);
+  return sorted.length % 2 === 1 ? (sorted[middle] ?? 0) : ((sorted[middle - 1] ?? 0) + (sorted[middle] ?? 0)) / 2;
+};
+
+async function cpuPerUnit({ units, work }: Contender, repeats: number): Promise<number> {
+  globalThis.gc?.();
+  const before = cpuMicros();
+  for (let index = 0; index < repeats; index += 1) await work();
+  return (cpuMicros() - before) / (repeats * units);
+}
+
+/**
+ * Measures contenders against each other: warmed up, then in rounds, each contender once per round, so that a slow moment
+ * of the machine hits all alike.
+ */
+export async function compare(
+  contenders: readonly Contender[],
+  { rounds, unitsPerRound }: { readonly rounds: number; readonly unitsPerRound: number },
+): Promise<readonly Sample[]> {
+  const repeatsOf = ({ units }: Contender): number => Math.max(1, Math.round(unitsPerRound / units));
+  for (const contender of contenders) await cpuPerUnit(contender, repeatsOf(contender));
+  const taken = contenders.map((): number[] => []);
+  for (let round = 0; round < rounds; round += 1) {
+    for (const [index, contender] of contenders.entries()) taken[index]?.push(await cpuPerUnit(contender, repeatsOf(contender)));
+  }
+  return contenders.map(({ name }, index) => ({ name, microsPerUnit: median(taken[index] ?? []) }));
+}

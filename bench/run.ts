@@ -1,0 +1,39 @@
+// Benchmarks. Ratios compare within one run; absolute figures are medians, reported, and gate nothing.
+//   npm run bench            nine rounds
+//   npm run bench -- --quick five rounds
+import { byHand, withLoop } from './loop.bench.ts';
+import type { Contender } from './measure.ts';
+import { compare } from './measure.ts';
+import { readByHand, throughAdapter } from './stream.bench.ts';
+import { tenByHand, tenTools } from './tools.bench.ts';
+
+const quick = process.argv.includes('--quick');
+const rounds = quick ? 5 : 9;
+const unitsPerRound = quick ? 20_000 : 50_000;
+
+const print = (line = ''): void => {
+  process.stdout.write(`${line}\n`);
+};
+const micros = (value: number): string => `${value.toFixed(2).padStart(8)} µs`;
+
+print(`Node ${process.version}, median of ${String(rounds)} rounds, CPU time per step`);
+const samples = await compare([byHand(100), withLoop(100), byHand(5000), withLoop(5000)], { rounds, unitsPerRound });
+for (const { name, microsPerUnit } of samples) print(`  ${name.padEnd(28)}${micros(microsPerUnit)}`);
+
+const [handShort = 0, loopShort = 0, handLong = 0, loopLong = 0] = samples.map(({ microsPerUnit }) => microsPerUnit);
+print();
+print(`  added by the loop, 100 steps  ${micros(loopShort - handShort)}   (wanted: 8 µs or less)`);
+print(`  added by the loop, 5000 steps ${micros(loopLong - handLong)}`);
+print(`  a step at 5000 : at 100       ${(loopLong / loopShort).toFixed(2).padStart(8)}      (wanted: 1.3 or less)`);
+
+async function pair(ours: Contender, byHandOne: Contender, wanted: string): Promise<void> {
+  const [own, hand] = await compare([ours, byHandOne], { rounds, unitsPerRound });
+  const [ownMicros, handMicros] = [own?.microsPerUnit ?? 0, hand?.microsPerUnit ?? 0];
+  print();
+  print(`  ${ours.name.padEnd(28)}${micros(ownMicros)}`);
+  print(`  ${byHandOne.name.padEnd(28)}${micros(handMicros)}`);
+  print(`  added                         ${micros(ownMicros - handMicros)}   ${wanted}`);
+}
+
+await pair(throughAdapter, readByHand, '(wanted: 0.6 µs or less)');
+await pair(tenTools, tenByHand, '(for all ten, arguments checked, values made canonical)');

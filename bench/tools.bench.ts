@@ -1,0 +1,38 @@
+// What ten tool calls of one step cost, over awaiting the same ten functions by hand.
+import { defineTool, systemClock } from 'stepline';
+import { createDirectEffects, createRunControl } from 'stepline/step-by-step';
+// Not behind a door: orchestrators run calls, users do not.
+import { runCalls, ToolSet } from '../src/tools/index.ts';
+import type { Contender } from './measure.ts';
+
+const add = defineTool({
+  name: 'add',
+  description: 'Adds two numbers.',
+  input: { type: 'object', properties: { left: { type: 'number' }, right: { type: 'number' } }, required: ['left', 'right'] } as const,
+  run: ({ left, right }) => Promise.resolve(left + right),
+});
+const tools = ToolSet.from([add]);
+const calls = Array.from({ length: 10 }, (_, index) => ({ id: `call-${String(index)}`, name: 'add', args: { left: index, right: 1 } }));
+const effects = createDirectEffects({ clock: systemClock, control: createRunControl(), onProblem: () => undefined });
+
+export const tenTools: Contender = {
+  name: 'ten tools in parallel',
+  units: 1,
+  work: async () => {
+    const outcomes = await runCalls(tools, calls, {
+      run: (key, work, options) => effects.run(key, work, options),
+      step: 1,
+      idempotencyKey: ({ id }) => id,
+      context: undefined,
+    });
+    if (outcomes.length !== calls.length) throw new Error('A call went without a result.');
+  },
+};
+
+export const tenByHand: Contender = {
+  name: 'ten functions by hand',
+  units: 1,
+  work: async () => {
+    await Promise.all(calls.map(({ args }) => Promise.resolve(args.left + args.right)));
+  },
+};

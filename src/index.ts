@@ -1,0 +1,66 @@
+export type { ContinuationCriterion, DecidingCriterion, ExplainedDecision, ExplainingCriterion } from './continuation/index.ts';
+export {
+  ContinuationCriteria,
+  ContinuationDecision,
+  ContinuationEvaluation,
+  ContinuationOutcome,
+  CriterionFailedError,
+  StopReason,
+  stopWhen,
+  when,
+} from './continuation/index.ts';
+export type { Backoff, ClassifiedErrorOptions, ErrorContextResolver, ErrorHandling, Failure, ToolErrorRule } from './errors/index.ts';
+export {
+  ClassifiedError,
+  classifyError,
+  DamagedDataError,
+  ErrorContext,
+  ErrorHandlingDecision,
+  ErrorPolicy,
+  ErrorType,
+  InvalidArgumentError,
+  ModelFailedError,
+  RateLimitedError,
+  SteplineError,
+  TimedOutError,
+  ToolFailedError,
+  ValidationFailedError,
+} from './errors/index.ts';
+export type { EventBus, EventHeader, EventSink, ProblemReporter, Unsubscribe } from './events/index.ts';
+export { BaseEvent, createEventBus } from './events/index.ts';
+export type {
+  Model,
+  ModelDelta,
+  ModelLimitOptions,
+  ModelLimits,
+  ModelNotice,
+  ModelOutcome,
+  ModelRequest,
+  ModelResponse,
+  ModelSettings,
+  ModelTimeouts,
+  Price,
+  PriceOf,
+  TokenPrices,
+  ToolChoice,
+} from './inference/index.ts';
+export {
+  ContextOverflowError,
+  createModelLimits,
+  EmptyResponseError,
+  FinishReason,
+  limited,
+  pricesFrom,
+  priceTable,
+  StreamInterruptedError,
+  withFallback,
+  withModelSettings,
+  withTimeouts,
+} from './inference/index.ts';
+export type { Clock, IdSource, Json, JsonObject, Redactor, RedactorOptions } from './lib/index.ts';
+export { createIdSource, createRedactor, systemClock, systemIds } from './lib/index.ts';
+export type { MessageContent, MessageOptions, Part, ToolCall, ToolOutput, ToolResult, ToolSchema } from './messages/index.ts';
+export { Message, MessageRole, Messages, MessageStore, SectionName, Usage } from './messages/index.ts';
+export { NewerSchemaError, WrongKindError } from './serialization/index.ts';
+export type { Tool, ToolContext, Tools } from './tools/index.ts';
+export { contextOf, defineTool, InvalidToolError, providerTool, ToolEffect } from './tools/index.ts';

@@ -1,0 +1,120 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Breach } from '../scripts/boundaries.mjs';
+import { findBreaches } from '../scripts/boundaries.mjs';
+import { root } from '../scripts/run.mjs';
+
+// Inside the repository, so that npm packages resolve as they do for the real src/.
+const cache = join(root, '.cache');
+
+function plant(files: Readonly<Record<string, string>>): string {
+  mkdirSync(cache, { recursive: true });
+  const folder = mkdtempSync(join(cache, 'boundaries-'));
+  for (const [path, code] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), code);
+  }
+  return folder;
+}
+
+const rooms = {
+  'src/index.ts': "export { message } from './messages/index.ts';",
+  'src/lib/index.ts': "export { deep } from './deep.ts';",
+  'src/lib/deep.ts': 'export const deep = 1;',
+  'src/messages/index.ts': "export { message } from './message.ts';",
+  'src/messages/message.ts': "import { deep } from '../lib/index.ts';\nexport const message = deep;",
+  'src/events/index.ts': 'export interface Event { readonly type: string }',
+  'src/tools/index.ts': "export { tool } from './tool.ts';",
+  'src/tools/tool.ts': "import { message } from '../messages/index.ts';\nexport const tool = message;",
+  'src/tools/mcp/index.ts': "export { mcp } from './mcp.ts';",
+  'src/continuation/index.ts': 'export const criterion = 1;',
+  'src/testing/index.ts': "import { tool } from '../tools/index.ts';\nexport const fake = tool;",
+  'src/tools/mcp/mcp.ts': [
+    "import { readFile } from 'node:fs';",
+    "import ts from 'typescript';",
+    "import { tool } from '../index.ts';",
+    "import { criterion } from '../../continuation/index.ts';",
+    "import { deep } from '../../lib/index.ts';",
+    'export const mcp = [readFile, ts, tool, criterion, deep];',
+  ].join('\n'),
+  'src/lib/deep.test.ts': [
+    "import { it } from 'vitest';",
+    "import { readFile } from 'node:fs';",
+    "import { fake } from '../testing/index.ts';",
+    "import { deep } from './deep.ts';",
+    'it(String(fake), () => [deep, readFile]);',
+  ].join('\n'),
+  'src/cli/main.ts': "import { argv } from 'node:process';\nimport { mcp } from '../tools/mcp/index.ts';\nexport const main = [argv, mcp];",
+};
+
+// Each file holds one breach, and the rule that must name it.
+const breaches: readonly (readonly [rule: string, file: string, code: string])[] = [
+  ['not-upward:lib', 'src/lib/upward.ts', "import { message } from '../messages/index.ts';\nexport const upward = message;"],
+  ['not-upward:lib', 'src/lib/upward-type.ts', "import type { Event } from '../events/index.ts';\nexport type Upward = Event;"],
+  ['not-upward:lib', 'src/lib/upward-name.ts', "export { message } from '../messages/index.ts';"],
+  ['not-upward:tools', 'src/tools/mcp/upward.ts', "import { fake } from '../../testing/index.ts';\nexport const upward = fake;"],
+  ['tests-not-upward:lib', 'src/lib/upward.test.ts', "import { message } from '../messages/index.ts';\nexport const upward = message;"],
+  ['not-sideways:messages', 'src/messages/sideways.ts', "import type { Event } from '../events/index.ts';\nexport type Sideways = Event;"],
+  [
+    'tests-not-sideways:tools',
+    'src/tools/sideways.test.ts',
+    "import { criterion } from '../continuation/index.ts';\nexport const test = criterion;",
+  ],
+  ['only-through-index:events', 'src/events/deep-import.ts', "import { deep } from '../lib/deep.ts';\nexport const reached = deep;"],
+  ['only-through-index:events', 'src/events/deep-import.test.ts', "import { deep } from '../lib/deep.ts';\nexport const reached = deep;"],
+  ['no-npm-in-core:events', 'src/events/npm.ts', "import ts from 'typescript';\nexport const npm = ts;"],
+  ['no-npm-in-core:events', 'src/events/npm-type.ts', "import type ts from 'typescript';\nexport type Npm = typeof ts;"],
+  ['no-npm-in-core:events', 'src/events/npm-absent.ts', "import absent from 'package-that-is-not-there';\nexport const npm = absent;"],
+  ['no-node-in-core:events', 'src/events/node.ts', "import { readFile } from 'node:fs';\nexport const node = readFile;"],
+  ['no-node-in-core:events', 'src/events/bare-node.ts', "import { readFile } from 'fs';\nexport const node = readFile;"],
+  ['not-own-adapter:tools', 'src/tools/own-adapter.ts', "import { mcp } from './mcp/index.ts';\nexport const own = mcp;"],
+  ['no-foreign-adapter:agent', 'src/agent/foreign.ts', "import { mcp } from '../tools/mcp/index.ts';\nexport const foreign = mcp;"],
+  ['adapter-sees-index:tools', 'src/tools/mcp/deep-import.ts', "import { tool } from '../tool.ts';\nexport const reached = tool;"],
+  [
+    'adapters-apart:inference',
+    'src/inference/ai-sdk/apart.ts',
+    "import { mcp } from '../../tools/mcp/index.ts';\nexport const other = mcp;",
+  ],
+  ['front-door-through-index', 'src/index.ts', "export { message } from './messages/message.ts';"],
+  ['not-the-front-door', 'src/agent/front-door.ts', "import { message } from '../index.ts';\nexport const front = message;"],
+  ['no-test-code', 'src/agent/test-code.ts', "import { helper } from './helper.test.ts';\nexport const test = helper;"],
+  ['stays-in-src', 'src/agent/outside.test.ts', "import { helper } from '../../tests/helper.ts';\nexport const test = helper;"],
+  ['not-found', 'src/agent/not-found.ts', "import { absent } from './absent.ts';\nexport const found = absent;"],
+  ['no-circular', 'src/chat/one.ts', "import type { Two } from './two.ts';\nexport interface One { readonly two: Two }"],
+  ['unknown-room', 'src/helpers/index.ts', 'export const helper = 1;'],
+  ['unknown-room', 'src/stray.ts', 'export const stray = 1;'],
+];
+const alsoPlanted = {
+  'src/chat/two.ts': "import type { One } from './one.ts';\nexport interface Two { readonly one: One }",
+  'src/agent/helper.test.ts': 'export const helper = 1;',
+  'tests/helper.ts': 'export const helper = 1;',
+};
+
+describe('boundaries', () => {
+  const folders: string[] = [];
+  let found: readonly Breach[] = [];
+
+  beforeAll(async () => {
+    folders.push(plant({ ...rooms, ...alsoPlanted, ...Object.fromEntries(breaches.map(([, file, code]) => [file, code])) }));
+    found = (await findBreaches(folders[0]!)).breaches;
+  });
+  afterAll(() => {
+    for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+  });
+
+  it.each(breaches)('%s catches %s', (rule, file) => {
+    expect(found.filter(({ from }) => from === file).map((breach) => breach.rule)).toContain(rule);
+  });
+
+  it('accuse no file that keeps the rules', () => {
+    const guilty = new Set([...breaches.map(([, file]) => file), 'src/chat/two.ts']);
+    expect(found.filter(({ from }) => !guilty.has(from))).toEqual([]);
+  });
+
+  it('let a clean tree pass, having read all of it', async () => {
+    const folder = plant(rooms);
+    folders.push(folder);
+    expect(await findBreaches(folder)).toEqual({ moduleCount: Object.keys(rooms).length, breaches: [] });
+  });
+});
