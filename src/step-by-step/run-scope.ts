@@ -98,15 +98,6 @@ function emitSafely(sink: EventSink, event: BaseEvent, onProblem: ProblemReporte
   }
 }
 
-function headerOf(
-  { agentId, parentAgentId, executionId, stepNumber }: EventSubject,
-  numbers: { readonly id: string; readonly seq: number; readonly at: number },
-): EventHeader {
-  const { id, seq, at } = numbers;
-  const header = { id, seq, at, agentId, executionId, stepNumber };
-  return parentAgentId === undefined ? header : { ...header, parentAgentId };
-}
-
 export function createRunScope<State extends RunState, Context>(
   given: State,
   options: RunOptions<State, Context>,
@@ -144,6 +135,12 @@ export function createRunScope<State extends RunState, Context>(
       );
     });
 
+  const headerOf = (subject: EventSubject, id: string, at: number): EventHeader => {
+    const { agentId, parentAgentId, executionId, stepNumber } = subject;
+    const header = { id, seq, at, agentId, executionId, stepNumber };
+    return parentAgentId === undefined ? header : { ...header, parentAgentId };
+  };
+
   const tellPiece = (event: BaseEvent): void => {
     if (sink !== undefined) emitSafely(sink, event, onProblem);
     // Holds because an orchestrator's union names all that its own rooms tell.
@@ -167,11 +164,11 @@ export function createRunScope<State extends RunState, Context>(
     header: (subject, at = clock.now()) => {
       seq += 1;
       pieces = 0;
-      return headerOf(subject, { id: `${subject.executionId}/${seq}`, seq, at });
+      return headerOf(subject, `${subject.executionId}/${seq}`, at);
     },
     pieceHeader: (subject) => {
       pieces += 1;
-      return headerOf(subject, { id: `${subject.executionId}/${seq}.${pieces}`, seq, at: clock.now() });
+      return headerOf(subject, `${subject.executionId}/${seq}.${pieces}`, clock.now());
     },
     tell: (event) => {
       if (options.commit !== undefined) uncommitted.push(event);

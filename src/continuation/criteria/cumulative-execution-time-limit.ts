@@ -1,12 +1,13 @@
-import { BuiltInCriterion } from '../built-in-criterion.ts';
 import type { ContinuationEvaluation } from '../continuation-evaluation.ts';
 import { LimitKind } from '../continuation-evaluation.ts';
 import { StopReason } from '../stop-reason.ts';
-import { checkedCount, checkedLimit, limitEvaluation, tenths } from './limit.ts';
+import { checkedCount, checkedLimit, LimitCriterion, tenths } from './limit.ts';
 
 /** Forbids when as much time was spent in steps as is allowed. Goes on where it was after a pause; waiting does not count. */
-export class CumulativeExecutionTimeLimit<State> extends BuiltInCriterion<State> {
+export class CumulativeExecutionTimeLimit<State> extends LimitCriterion<State> {
   override readonly name = 'CumulativeExecutionTimeLimit';
+  protected override readonly stopReason: StopReason = StopReason.TimeLimitReached;
+  protected override readonly limit: LimitKind = LimitKind.Active;
   readonly maxSeconds: number;
   readonly #cumulativeSeconds: (state: State) => number;
 
@@ -22,13 +23,9 @@ export class CumulativeExecutionTimeLimit<State> extends BuiltInCriterion<State>
 
   override explain(state: State): ContinuationEvaluation {
     const cumulativeSeconds = checkedCount('the active time', this.#cumulativeSeconds(state));
-    return limitEvaluation({
-      criterion: this.name,
-      reached: cumulativeSeconds >= this.maxSeconds,
-      reason: `${tenths(cumulativeSeconds)} s of ${this.maxSeconds} s of active time used`,
-      stopReason: StopReason.TimeLimitReached,
-      limit: LimitKind.Active,
-      context: { cumulativeSeconds, maxSeconds: this.maxSeconds },
+    return this.answer(cumulativeSeconds >= this.maxSeconds, `${tenths(cumulativeSeconds)} s of ${this.maxSeconds} s of active time used`, {
+      cumulativeSeconds,
+      maxSeconds: this.maxSeconds,
     });
   }
 }

@@ -1,8 +1,7 @@
-import { BuiltInCriterion } from '../built-in-criterion.ts';
 import type { ContinuationEvaluation } from '../continuation-evaluation.ts';
 import { LimitKind } from '../continuation-evaluation.ts';
 import { StopReason } from '../stop-reason.ts';
-import { checkedCount, checkedLimit, limitEvaluation, tenths } from './limit.ts';
+import { checkedCount, checkedLimit, LimitCriterion, tenths } from './limit.ts';
 
 /** How to read the wall clock from a state, in milliseconds. */
 export interface WallClockReader<State> {
@@ -13,8 +12,10 @@ export interface WallClockReader<State> {
 }
 
 /** Forbids when the run has lasted as long as it may, by the clock on the wall. */
-export class ExecutionTimeLimit<State> extends BuiltInCriterion<State> {
+export class ExecutionTimeLimit<State> extends LimitCriterion<State> {
   override readonly name = 'ExecutionTimeLimit';
+  protected override readonly stopReason: StopReason = StopReason.TimeLimitReached;
+  protected override readonly limit: LimitKind = LimitKind.Wall;
   readonly maxSeconds: number;
   readonly #read: WallClockReader<State>;
 
@@ -31,13 +32,9 @@ export class ExecutionTimeLimit<State> extends BuiltInCriterion<State> {
   override explain(state: State): ContinuationEvaluation {
     const elapsedMs = this.#elapsedMs(state);
     const elapsedSeconds = elapsedMs / 1000;
-    return limitEvaluation({
-      criterion: this.name,
-      reached: elapsedMs >= this.maxSeconds * 1000,
-      reason: `${tenths(elapsedSeconds)} s of ${this.maxSeconds} s on the wall clock used`,
-      stopReason: StopReason.TimeLimitReached,
-      limit: LimitKind.Wall,
-      context: { elapsedSeconds, maxSeconds: this.maxSeconds },
+    return this.answer(elapsedMs >= this.maxSeconds * 1000, `${tenths(elapsedSeconds)} s of ${this.maxSeconds} s on the wall clock used`, {
+      elapsedSeconds,
+      maxSeconds: this.maxSeconds,
     });
   }
 

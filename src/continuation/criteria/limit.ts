@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../lib/index.ts';
 import { InvalidArgumentError } from '../../lib/index.ts';
+import { BuiltInCriterion } from '../built-in-criterion.ts';
 import { ContinuationDecision } from '../continuation-decision.ts';
 import type { ContinuationEvaluation, LimitKind } from '../continuation-evaluation.ts';
 import type { StopReason } from '../stop-reason.ts';
@@ -20,18 +21,15 @@ export function checkedCount(what: string, value: unknown): number {
 /** Seconds to one decimal. Rounded by hand: this runs at every step, and toFixed is slow. */
 export const tenths = (seconds: number): number => Math.round(seconds * 10) / 10;
 
-interface LimitAnswer {
-  readonly criterion: string;
-  readonly reached: boolean;
-  readonly reason: string;
-  readonly stopReason: StopReason;
-  readonly limit: LimitKind;
-  readonly context: JsonObject;
-}
+/** Base of the limits: they allow below and forbid at or above. */
+export abstract class LimitCriterion<State> extends BuiltInCriterion<State> {
+  protected abstract readonly stopReason: StopReason;
+  protected abstract readonly limit: LimitKind;
 
-/** The answer all limits give: allow below, forbid at or above. */
-export function limitEvaluation({ criterion, reached, reason, stopReason, limit, context }: LimitAnswer): ContinuationEvaluation {
-  return reached
-    ? { criterion, decision: ContinuationDecision.ForbidContinuation, reason, stopReason, limit, context }
-    : { criterion, decision: ContinuationDecision.AllowContinuation, reason, limit, context };
+  protected answer(reached: boolean, reason: string, context: JsonObject): ContinuationEvaluation {
+    const { name: criterion, stopReason, limit } = this;
+    return reached
+      ? { criterion, decision: ContinuationDecision.ForbidContinuation, reason, stopReason, limit, context }
+      : { criterion, decision: ContinuationDecision.AllowContinuation, reason, limit, context };
+  }
 }

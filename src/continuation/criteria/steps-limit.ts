@@ -1,12 +1,13 @@
-import { BuiltInCriterion } from '../built-in-criterion.ts';
 import type { ContinuationEvaluation } from '../continuation-evaluation.ts';
 import { LimitKind } from '../continuation-evaluation.ts';
 import { StopReason } from '../stop-reason.ts';
-import { checkedCount, checkedLimit, limitEvaluation } from './limit.ts';
+import { checkedCount, checkedLimit, LimitCriterion } from './limit.ts';
 
 /** Forbids when as many steps were taken as are allowed. 0 refuses to start. */
-export class StepsLimit<State> extends BuiltInCriterion<State> {
+export class StepsLimit<State> extends LimitCriterion<State> {
   override readonly name = 'StepsLimit';
+  protected override readonly stopReason: StopReason = StopReason.StepsLimitReached;
+  protected override readonly limit: LimitKind = LimitKind.Steps;
   readonly maxSteps: number;
   readonly #stepCount: (state: State) => number;
 
@@ -18,13 +19,9 @@ export class StepsLimit<State> extends BuiltInCriterion<State> {
 
   override explain(state: State): ContinuationEvaluation {
     const currentSteps = checkedCount('the step count', this.#stepCount(state));
-    return limitEvaluation({
-      criterion: this.name,
-      reached: currentSteps >= this.maxSteps,
-      reason: `${currentSteps} of ${this.maxSteps} steps used`,
-      stopReason: StopReason.StepsLimitReached,
-      limit: LimitKind.Steps,
-      context: { currentSteps, maxSteps: this.maxSteps },
+    return this.answer(currentSteps >= this.maxSteps, `${currentSteps} of ${this.maxSteps} steps used`, {
+      currentSteps,
+      maxSteps: this.maxSteps,
     });
   }
 }
