@@ -1,8 +1,7 @@
 // What ten tool calls of one step cost, over awaiting the same ten functions by hand.
 import { defineTool, systemClock } from 'stepline';
 import { createDirectEffects, createRunControl } from 'stepline/step-by-step';
-// Not behind a door: orchestrators run calls, users do not.
-import { runCalls, ToolSet } from '../src/tools/index.ts';
+import { runCalls, ToolSet } from 'stepline/tools';
 import type { Contender } from './measure.ts';
 
 const add = defineTool({

@@ -39,6 +39,7 @@ export type {
   ModelResponse,
   ModelSettings,
   ModelTimeouts,
+  OfferedTool,
   Price,
   PriceOf,
   TokenPrices,
@@ -62,5 +63,5 @@ export { createIdSource, createRedactor, systemClock, systemIds } from './lib/in
 export type { MessageContent, MessageOptions, Part, ToolCall, ToolOutput, ToolResult, ToolSchema } from './messages/index.ts';
 export { Message, MessageRole, Messages, MessageStore, SectionName, Usage } from './messages/index.ts';
 export { NewerSchemaError, WrongKindError } from './serialization/index.ts';
-export type { Tool, ToolContext, Tools } from './tools/index.ts';
+export type { ClientTool, ContextType, FunctionTool, Tool, ToolContext, Tools } from './tools/index.ts';
 export { contextOf, defineTool, InvalidToolError, providerTool, ToolEffect } from './tools/index.ts';

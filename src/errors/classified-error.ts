@@ -6,6 +6,8 @@ export interface ClassifiedErrorOptions {
   readonly cause?: unknown;
   readonly retryable?: boolean;
   readonly retryAfterMs?: number;
+  /** The tool that failed, for a policy that has a rule for it. */
+  readonly toolName?: string;
 }
 
 /** An error that already knows its kind. Throw one of its subclasses to tell the policy what happened. */
@@ -13,10 +15,12 @@ export abstract class ClassifiedError extends SteplineError {
   abstract readonly type: ErrorType;
   readonly retryable: boolean;
   declare readonly retryAfterMs?: number;
+  declare readonly toolName?: string;
 
-  constructor(message: string, { cause, retryable = true, retryAfterMs }: ClassifiedErrorOptions = {}) {
+  constructor(message: string, { cause, retryable = true, retryAfterMs, toolName }: ClassifiedErrorOptions = {}) {
     super(message, cause);
     this.retryable = retryable;
     if (retryAfterMs !== undefined) this.retryAfterMs = retryAfterMs;
+    if (toolName !== undefined) this.toolName = toolName;
   }
 }

@@ -15,6 +15,7 @@ interface Classified {
   readonly type: ErrorType;
   readonly retryable?: unknown;
   readonly retryAfterMs?: unknown;
+  readonly toolName?: unknown;
 }
 
 // Only a getter that makes a new cause at each reading gets this far.
@@ -43,7 +44,12 @@ function causeChain(error: unknown): readonly unknown[] {
 function kindOf(link: unknown): Classified | undefined {
   const type = fieldOf(link, 'type');
   if (isErrorType(type) && SteplineError.is(link)) {
-    return { type, retryable: fieldOf(link, 'retryable'), retryAfterMs: fieldOf(link, 'retryAfterMs') };
+    return {
+      type,
+      retryable: fieldOf(link, 'retryable'),
+      retryAfterMs: fieldOf(link, 'retryAfterMs'),
+      toolName: fieldOf(link, 'toolName'),
+    };
   }
   // What AbortSignal.timeout() and fetch throw.
   if (fieldOf(link, 'name') === 'TimeoutError') return { type: ErrorType.Timeout };
@@ -69,6 +75,7 @@ export function isAbort(error: unknown): boolean {
 export function classifyError(error: unknown, options: ClassifyOptions = {}): Failure {
   const kinds = causeChain(error).flatMap((link) => kindOf(link) ?? []);
   const kind = kinds.find(isTransport) ?? kinds[0];
+  const toolName = options.toolName ?? kinds.find((named) => named.toolName !== undefined)?.toolName;
   return {
     type: kind?.type ?? options.fallback ?? ErrorType.Unknown,
     code: textOf(error, 'code') ?? 'unclassified',
@@ -76,7 +83,7 @@ export function classifyError(error: unknown, options: ClassifyOptions = {}): Fa
     // Whoever wrapped the error and says that trying again cannot help knows more than the cause does.
     retryable: kinds.every(({ retryable }) => retryable !== false),
     ...(isWait(kind?.retryAfterMs) && { retryAfterMs: kind.retryAfterMs }),
-    ...(options.toolName !== undefined && { toolName: options.toolName }),
+    ...(typeof toolName === 'string' && { toolName }),
     ...(options.toolCallId !== undefined && { toolCallId: options.toolCallId }),
     ...(options.readable !== undefined && { readable: options.readable }),
   };

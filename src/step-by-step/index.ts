@@ -37,3 +37,6 @@ export type { RecordedHandling, StepTiming } from './step-result.ts';
 export { StepResult } from './step-result.ts';
 export { UnencodableValueError } from './unencodable-value-error.ts';
 export type { Answer, PendingStep, Wait } from './waiting.ts';
+// What the signatures above are made of.
+export type { AppendOnlyList, ObjectReader, Random } from '../lib/index.ts';
+export type { Codec, EncodeOptions, Envelope } from '../serialization/index.ts';

@@ -1,10 +1,11 @@
 // What the loop does with processes, criteria and readers that do not keep their part of the bargain.
 import { expect, test } from 'vitest';
-import { ContinuationDecision, ErrorPresenceCheck, when } from '../continuation/index.ts';
+import { ContinuationDecision, ErrorPresenceCheck, ToolCallPresenceCheck, when } from '../continuation/index.ts';
 import type { Failure } from '../errors/index.ts';
 import { ErrorPolicy, ToolFailedError } from '../errors/index.ts';
 import { BaseEvent } from '../events/index.ts';
 import { createCountingIds, createFakeClock } from '../lib/index.ts';
+import { Usage } from '../messages/index.ts';
 import type { ScriptedProcessOptions } from '../testing/index.ts';
 import { createScriptedProcess, ScriptedState } from '../testing/index.ts';
 import type { LoopEvent } from './loop-events.ts';
@@ -274,4 +275,53 @@ test('one of two readers that leaves does not take the events from the other', a
   };
   const [last] = await Promise.all([stay(), leave()]);
   expect(last).toBe('AgentFinished');
+});
+
+test('a work driver that has nothing to do before the first step does not keep the run from starting', async () => {
+  const presence = new ToolCallPresenceCheck<ScriptedState>(({ currentStep }) => currentStep?.hasToolCalls === true);
+  for (const criteria of [[presence], []]) {
+    const { runnable } = runnableOf(createScriptedProcess([{ text: 'Done.' }], { criteria }));
+    expect(runnable.hasNextStep(start())).toBe(true);
+    const end = await runnable.run(start());
+    expect([end.status, end.stepCount, end.text]).toEqual(['completed', 1, 'Done.']);
+  }
+});
+
+test('a failure that no criterion judges does not pass for success', async () => {
+  const presence = new ToolCallPresenceCheck<ScriptedState>(({ currentStep }) => currentStep?.hasToolCalls === true);
+  const { runnable } = runnableOf(createScriptedProcess([{ throws: new Error('boom') }], { criteria: [presence] }));
+  const end = await runnable.run(start());
+  expect([end.status, end.stopReason, end.continuationOutcome?.resolvedBy]).toEqual(['failed', 'error', 'ErrorPolicyCriterion']);
+});
+
+test.each([
+  ['nothing', undefined, "must return {type: 'step', step}"],
+  ['a bare step', { id: '1', outputMessages: [], errors: [], usage: Usage.none() }, "must return {type: 'step', step}"],
+  ['no usage', { type: 'step', step: { id: '1', outputMessages: [], errors: [] } }, 'usage must be a Usage'],
+  ['text for messages', { type: 'step', step: { id: '1', outputMessages: ['hi'], errors: [], usage: Usage.none() } }, 'list of Message'],
+  ['no list of errors', { type: 'step', step: { id: '1', outputMessages: [], usage: Usage.none() } }, 'errors must be a list'],
+  ['no step at all', { type: 'step' }, 'the step is no object'],
+])('a producer that returns %s is told so, in a failed step', async (_, produced, words) => {
+  const process: StepProcess<ScriptedState> = {
+    ...createScriptedProcess([{}]),
+    // Holds because this is what a producer without types can return.
+    produce: () => Promise.resolve(produced as never),
+  };
+  const end = await runnableOf(process).runnable.run(start());
+  expect([end.status, end.errors[0]?.code]).toEqual(['failed', 'invalid-argument']);
+  expect(end.errors[0]?.message).toContain(words);
+});
+
+test('stored data that was parsed but not read is refused in words', async () => {
+  const { runnable } = runnableOf(createScriptedProcess([{ text: 'Done.' }]));
+  const parsed = JSON.parse(JSON.stringify(start())) as ScriptedState;
+  await expect(runnable.run(parsed)).rejects.toThrow(/Read stored data with fromJSON/);
+  expect(() => runnable.hasNextStep(parsed)).toThrow(/Read stored data with fromJSON/);
+});
+
+test('an error that names its tool is handled by the rule for that tool', async () => {
+  const policy = ErrorPolicy.retryAll(5).withTool('refund', 'stop');
+  const { runnable } = runnableOf(createScriptedProcess([{ throws: new ToolFailedError('no', { toolName: 'refund' }) }], { policy }));
+  const end = await runnable.run(start());
+  expect([end.stopReason, end.stepCount, end.errors[0]?.toolName]).toEqual(['error', 1, 'refund']);
 });

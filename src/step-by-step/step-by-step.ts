@@ -1,16 +1,22 @@
 import { canBegin } from './can-begin.ts';
 import { hasStarted } from './execution.ts';
 import { steps } from './loop.ts';
-import { startCandidate } from './phases/begin.ts';
+import { refuses, startCandidate } from './phases/begin.ts';
 import { judge } from './phases/judge.ts';
 import { createRunControl } from './run-control.ts';
 import type { Ports, RunOptions } from './run-scope.ts';
 import { createRunScope } from './run-scope.ts';
-import type { RunState } from './run-state.ts';
+import { RunState } from './run-state.ts';
 import { createRunStream } from './run-stream.ts';
 import type { Runnable } from './runnable.ts';
 import type { StepProcess } from './step-process.ts';
-import { systemClock } from '../lib/index.ts';
+import { InvalidArgumentError, systemClock } from '../lib/index.ts';
+
+// Stored data that was parsed but not read is the usual mistake.
+function checkedState<State>(state: State): State {
+  if (state instanceof RunState) return state;
+  throw new InvalidArgumentError('This is no state. Read stored data with fromJSON of its state class before you run it.');
+}
 
 type Drive = { readonly fresh: boolean; readonly control?: ReturnType<typeof createRunControl> };
 
@@ -22,7 +28,10 @@ export function createStepByStep<State extends RunState, Context = unknown>(
   const { clock = systemClock } = ports;
 
   const drive = (state: State, options: RunOptions<State, Context>, { fresh, control }: Drive): AsyncGenerator<State, void, undefined> =>
-    steps(process, state, { open: () => createRunScope(state, options, control === undefined ? ports : { ...ports, control }), fresh });
+    steps(process, state, {
+      open: () => createRunScope(checkedState(state), options, control === undefined ? ports : { ...ports, control }),
+      fresh,
+    });
 
   async function last(state: State, states: AsyncIterable<State>): Promise<State> {
     let latest = state;
@@ -33,11 +42,11 @@ export function createStepByStep<State extends RunState, Context = unknown>(
   return {
     name: process.name,
     hasNextStep: (state) => {
-      if (!canBegin(state)) return false;
+      if (!canBegin(checkedState(state))) return false;
       if (state.lastStepResult !== undefined || state.pendingStep !== undefined) return true;
       const now = clock.now();
       const wallStartedAt = hasStarted(state.execution) ? state.execution.wallStartedAt : now;
-      return judge(process, startCandidate(state, { now, wallStartedAt })).outcome.shouldContinue;
+      return !refuses(judge(process, startCandidate(state, { now, wallStartedAt })).outcome);
     },
     nextStep: async (state, options = {}) => {
       for await (const next of drive(state, options, { fresh: false })) return next;

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
 import { z } from 'zod';
 import { defineTool } from './define-tool.ts';
 import { InvalidToolError } from './invalid-tool-error.ts';
@@ -94,4 +94,10 @@ describe('providerTool', () => {
   ])('refuses %j', (wrong, problem) => {
     expect(() => providerTool({ id: 'a.b', name: 'n', ...wrong })).toThrow(problem);
   });
+});
+
+test('an option that does not exist is refused, so that a misspelt run does not make a tool that waits for ever', () => {
+  // Holds because this is what a caller without types can pass.
+  const options = { name: 'add', description: 'Adds.', input: { type: 'object' }, execute: () => 1 } as never;
+  expect(() => defineTool(options)).toThrow(/there is no option "execute"\. The function that carries it out is called run/);
 });

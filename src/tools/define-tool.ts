@@ -53,6 +53,16 @@ const rules: readonly (readonly [option: keyof GivenOptions, isRight: (given: un
 
 const onlyWithRun = ['timeoutMs', 'effect', 'needsApproval', 'reconcile'] as const;
 
+const known: ReadonlySet<string> = new Set(['name', 'input', 'inputJsonSchema', 'output', 'context', ...rules.map(([option]) => option)]);
+
+// A misspelt `run` would make a tool that waits for ever.
+function unknownOption(options: GivenOptions): string | undefined {
+  const strange = Object.keys(options).find((option) => !known.has(option));
+  if (strange === undefined) return undefined;
+  const hint = strange === 'execute' ? ' The function that carries it out is called run.' : '';
+  return `there is no option "${strange}".${hint}`;
+}
+
 function problemOf(options: GivenOptions): string | undefined {
   const broken = rules.find(([option, isRight]) => !isRight(options[option]));
   if (broken !== undefined) return `${broken[0]} must be ${broken[2]}.`;
@@ -62,7 +72,7 @@ function problemOf(options: GivenOptions): string | undefined {
 
 function toTool(options: GivenOptions): FunctionTool | ClientTool {
   const { name, description, input, inputJsonSchema, validate, output, run, toModelOutput } = options;
-  const problem = toolNameProblem(name) ?? problemOf(options);
+  const problem = toolNameProblem(name) ?? unknownOption(options) ?? problemOf(options);
   if (problem !== undefined) throw new InvalidToolError(name, problem);
   const shared = {
     name,

@@ -1,3 +1,4 @@
+import type { ContinuationOutcome } from '../../continuation/index.ts';
 import { canBegin } from '../can-begin.ts';
 import type { Execution } from '../execution.ts';
 import { hasStarted, settled } from '../execution.ts';
@@ -22,6 +23,9 @@ function announceOwed<State extends RunState, Context>(
   for (const event of stepEvents(closed, process.name, () => run.header(subject))) run.tell(event);
   return state.evolve({ owesEvents: undefined, lastSeq: run.lastSeq });
 }
+
+/** Only a forbid refuses a start: before the first step, that nothing is left to do means nothing. */
+export const refuses = ({ isForbidden }: ContinuationOutcome): boolean => isForbidden;
 
 /** The state on which a start is judged: no step yet, but the time and who asked to stop. */
 export function startCandidate<State extends RunState>(state: State, findings: Partial<Execution>): State {
@@ -51,6 +55,6 @@ export async function begin<State extends RunState, Context>(
   }
   if (started.lastStepResult !== undefined || started.pendingStep !== undefined) return started;
   const judged = judge(process, startCandidate(started, { now, stopRequest: run.control.stopRequest }));
-  if (!judged.outcome.shouldContinue) return refuseStart(process, judged, { run, subject });
+  if (refuses(judged.outcome)) return refuseStart(process, judged, { run, subject });
   return started.evolve({ execution: settled(started.execution, {}), lastSeq: run.lastSeq });
 }

@@ -1,9 +1,15 @@
 import type { ContinuationEvaluation } from '../../continuation/index.ts';
-import { ContinuationDecision, ContinuationOutcome, StopReason, stopRequestedEvaluation } from '../../continuation/index.ts';
+import {
+  ContinuationDecision,
+  ContinuationOutcome,
+  ErrorPolicyCriterion,
+  StopReason,
+  stopRequestedEvaluation,
+} from '../../continuation/index.ts';
 import { classifyError, ErrorPolicy } from '../../errors/index.ts';
 import type { MessageStore } from '../../messages/index.ts';
 import { SectionName, Usage } from '../../messages/index.ts';
-import { resolveErrorContexts } from '../error-contexts.ts';
+import { resolveErrorContexts, stateErrors } from '../error-contexts.ts';
 import type { Execution } from '../execution.ts';
 import type { RunState } from '../run-state.ts';
 import type { Step } from '../step.ts';
@@ -105,12 +111,29 @@ function endingVote({ candidate, stopRequest }: Execution): ContinuationEvaluati
   return candidate?.interrupted === 'deadline' ? deadlinePassed : undefined;
 }
 
-/** Asks the criteria. A run that must end ends also under criteria that do not read why. */
+const nobodyJudgesFailures = new ErrorPolicyCriterion(ErrorPolicy.stopOnAnyError(), stateErrors);
+
+/** Why a run that nobody stops may not end well: its last step failed, and no criterion judges failures. */
+function failureVote(criteria: { readonly errorPolicy: ErrorPolicy | undefined }, state: RunState): ContinuationEvaluation | undefined {
+  return state.errors.length === 0 || criteria.errorPolicy !== undefined ? undefined : nobodyJudgesFailures.explain(state);
+}
+
+/** What the loop adds to what the criteria answered: a run that must end ends, and a failure does not pass for success. */
+function ownVote(
+  criteria: { readonly errorPolicy: ErrorPolicy | undefined },
+  state: RunState,
+  outcome: ContinuationOutcome,
+): ContinuationEvaluation | undefined {
+  if (outcome.isForbidden) return undefined;
+  return outcome.shouldContinue ? endingVote(state.execution) : failureVote(criteria, state);
+}
+
+/** Asks the criteria, and adds what they leave open. */
 function decide<State extends RunState, Context>(process: StepProcess<State, Context>, state: State): ContinuationOutcome {
   const votes = state.execution.candidate?.evaluations;
   const outcome = process.criteria.evaluate(state, votes);
-  const ending = outcome.shouldContinue ? endingVote(state.execution) : undefined;
-  return ending === undefined ? outcome : ContinuationOutcome.fromEvaluations([...outcome.evaluations, ending]);
+  const own = ownVote(process.criteria, state, outcome);
+  return own === undefined ? outcome : ContinuationOutcome.fromEvaluations([...outcome.evaluations, own]);
 }
 
 /** A candidate and what was decided about it. */

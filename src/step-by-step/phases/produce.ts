@@ -1,4 +1,6 @@
 import { classifyError } from '../../errors/index.ts';
+import { InvalidArgumentError, isRecord } from '../../lib/index.ts';
+import { Message } from '../../messages/index.ts';
 import { abandoned } from '../run-scope.ts';
 import type { RunState } from '../run-state.ts';
 import type { Interruption, Step } from '../step.ts';
@@ -45,12 +47,34 @@ function received<State extends RunState, Context>(
   produced: Produced<StepOf<State>>,
 ): Produced<StepOf<State>> {
   const { control } = open.run;
+  checkProduced(produced);
   if (produced.type === 'waiting') {
     const waits = checkedWaits(produced.waits);
     // Nobody waits for answers in a run that was told to end.
     return control.stopRequest === undefined ? produced : { type: 'step', step: closedStep(open, { ...produced, waits }) };
   }
   return control.interruption === undefined ? produced : { type: 'step', step: asInterrupted(produced.step, control.interruption) };
+}
+
+function stepProblem(step: unknown): string | undefined {
+  if (!isRecord(step)) return 'the step is no object';
+  const { outputMessages, errors, usage } = step;
+  if (!Array.isArray(outputMessages) || !outputMessages.every((message) => message instanceof Message))
+    return 'outputMessages must be a list of Message';
+  if (!Array.isArray(errors)) return 'errors must be a list of failures, empty where nothing failed';
+  return isRecord(usage) && typeof usage['total'] === 'number'
+    ? undefined
+    : 'usage must be a Usage; take Usage.none() where there was none';
+}
+
+// What a producer without types may hand in is told to it here, not by a TypeError further on.
+function checkProduced(produced: unknown): void {
+  const given = isRecord(produced) ? produced : {};
+  if (given['type'] !== 'step' && given['type'] !== 'waiting') {
+    throw new InvalidArgumentError("produce() must return {type: 'step', step} or {type: 'waiting', partial, waits}.");
+  }
+  const problem = stepProblem(given['type'] === 'step' ? given['step'] : given['partial']);
+  if (problem !== undefined) throw new InvalidArgumentError(`produce() returned a step that cannot be recorded: ${problem}.`);
 }
 
 // What failed only because it was cut off did not fail.
