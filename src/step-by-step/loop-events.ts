@@ -174,35 +174,8 @@ export interface EndFacts {
   readonly errors: readonly Failure[];
 }
 
-/** The run failed; AgentFinished follows. */
-export class AgentFailed extends LoopEventBase {
-  readonly type = 'AgentFailed';
-  readonly status: ExecutionStatus;
-  declare readonly stopReason?: StopReason;
-  declare readonly resolvedBy?: string;
-  readonly stepCount: number;
-  readonly usage: Usage;
-  readonly errors: readonly Failure[];
-
-  constructor(header: EventHeader, orchestrator: string, facts: EndFacts) {
-    super(header, orchestrator);
-    this.status = facts.status;
-    if (facts.stopReason !== undefined) this.stopReason = facts.stopReason;
-    if (facts.resolvedBy !== undefined) this.resolvedBy = facts.resolvedBy;
-    this.stepCount = facts.stepCount;
-    this.usage = facts.usage;
-    this.errors = facts.errors;
-  }
-
-  describe(): string {
-    const error = this.errors[0];
-    return `failed (${this.stopReason ?? 'error'}): ${error === undefined ? 'no step failed' : `${error.code}: ${defaultRedactor.text(error.message)}`}`;
-  }
-}
-
-/** The run has ended, or waits for somebody. Always the last event of a run. */
-export class AgentFinished extends LoopEventBase {
-  readonly type = 'AgentFinished';
+/** Base of the events that end a run. */
+abstract class EndEvent extends LoopEventBase {
   readonly status: ExecutionStatus;
   /** Absent where the run waits. */
   declare readonly stopReason?: StopReason;
@@ -221,6 +194,22 @@ export class AgentFinished extends LoopEventBase {
     this.usage = facts.usage;
     this.errors = facts.errors;
   }
+}
+
+/** The run failed; AgentFinished follows. */
+export class AgentFailed extends EndEvent {
+  readonly type = 'AgentFailed';
+
+  describe(): string {
+    const error = this.errors[0];
+    const what = error === undefined ? 'no step failed' : `${error.code}: ${defaultRedactor.text(error.message)}`;
+    return `failed (${this.stopReason ?? 'error'}): ${what}`;
+  }
+}
+
+/** The run has ended, or waits for somebody. Always the last event of a run. */
+export class AgentFinished extends EndEvent {
+  readonly type = 'AgentFinished';
 
   describe(): string {
     const why = this.stopReason === undefined ? '' : ` (${this.stopReason}, by ${this.resolvedBy ?? 'nobody'})`;

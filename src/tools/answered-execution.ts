@@ -13,7 +13,7 @@ export async function answeredExecution(
 ): Promise<ToolExecution> {
   const settling = tool === undefined || tool.type === 'provider' ? { name: call.name } : tool;
   try {
-    return succeededExecution(call, await settleResult(settling, value), timing);
+    return succeededExecution(call, await settleResult(settling, value, call), timing);
   } catch (error) {
     const failure = classifyError(error, { fallback: 'tool' });
     return failedExecution(call, failure, { ...timing, text: `The answer to "${call.name}" cannot be used: ${failure.message}` });

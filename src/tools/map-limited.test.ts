@@ -21,4 +21,16 @@ describe('mapLimited', () => {
   it('rejects as the work does', async () => {
     await expect(mapLimited([1, 2], 1, () => Promise.reject(new Error('broken')))).rejects.toThrow('broken');
   });
+
+  it('begins nothing more once a piece of work has rejected, and waits for what runs', async () => {
+    const [begun, ended]: [number[], number[]] = [[], []];
+    const work = async (item: number): Promise<void> => {
+      begun.push(item);
+      if (item === 1) throw new Error('the store is full');
+      for (let turn = 0; turn < 5; turn += 1) await Promise.resolve();
+      ended.push(item);
+    };
+    await expect(mapLimited([...Array(40).keys()], 3, work)).rejects.toThrow('the store is full');
+    expect([begun.length < 6, ended.length]).toEqual([true, begun.length - 1]);
+  });
 });

@@ -212,7 +212,7 @@ describe('runCalls', () => {
     expect(await runOne(tool('t', () => 'x'.repeat(2_000_000)))).toMatchObject({ status: 'failed', failure: { type: 'tool' } });
   });
 
-  it('fails the call whose toModelOutput throws', async () => {
+  it('shows the result itself where toModelOutput throws: what was done must not be tried again', async () => {
     const given = defineTool({
       name: 't',
       description: '',
@@ -222,7 +222,10 @@ describe('runCalls', () => {
         throw new Error('no words');
       },
     });
-    expect(await runOne(given)).toMatchObject({ status: 'failed', failure: { type: 'tool', message: 'no words' } });
+    const problems: unknown[] = [];
+    const onProblem = (error: unknown): void => void problems.push(error);
+    expect(await runOne(given, { onProblem })).toMatchObject({ status: 'succeeded', value: 1, output: { type: 'json', value: 1 } });
+    expect(String(problems)).toContain('no words');
   });
 
   it('takes thenables, and values however they come', async () => {

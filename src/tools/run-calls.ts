@@ -1,3 +1,5 @@
+import type { ProblemReporter } from '../events/index.ts';
+import { reportSafely, reportToConsole } from '../events/index.ts';
 import type { Clock, Json } from '../lib/index.ts';
 import { InvalidArgumentError, systemClock } from '../lib/index.ts';
 import type { ToolCall } from '../messages/index.ts';
@@ -29,8 +31,8 @@ export interface RunCallsOptions<Context = unknown> {
   readonly onStart?: (call: ToolCall, index: number) => void;
   readonly onProgress?: (call: ToolCall, progress: Json) => void;
   readonly onEnd?: (execution: ToolExecution, index: number) => void;
-  /** Hears of a listener that threw; it changes nothing else. */
-  readonly onProblem?: (error: unknown, where: string) => void;
+  /** Hears of a listener or a `toModelOutput` that threw; it changes nothing else. @default console.error */
+  readonly onProblem?: ProblemReporter;
   /** @default systemClock */
   readonly clock?: Clock;
 }
@@ -40,15 +42,11 @@ export type CallOutcome = { readonly type: 'ended'; readonly call: ToolCall; rea
 
 type Waiting = Extract<PreparedCall, { readonly type: 'needs-approval' | 'client-tool' | 'provider' }>;
 
-function tell(listener: () => void, onProblem: RunCallsOptions['onProblem'], where: string): void {
+function tell(listener: () => void, onProblem: ProblemReporter | undefined, where: string): void {
   try {
     listener();
   } catch (error) {
-    try {
-      onProblem?.(error, where);
-    } catch {
-      // A reporter that fails has nobody left to tell.
-    }
+    reportSafely(onProblem ?? reportToConsole, error, where);
   }
 }
 
@@ -62,7 +60,13 @@ async function endCall<Context>(prepared: Ending, index: number, options: RunCal
   const report = (progress: Json): void => tell(() => onProgress?.(call, progress), onProblem, 'onProgress');
   const execution =
     prepared.type === 'ready'
-      ? await runCall(prepared, { ...rest, key, idempotencyKey: idempotencyKey(call, index), onProgress: report })
+      ? await runCall(prepared, {
+          ...rest,
+          key,
+          idempotencyKey: idempotencyKey(call, index),
+          onProgress: report,
+          ...(onProblem !== undefined && { onProblem }),
+        })
       : prepared.execution;
   tell(() => onEnd?.(execution, index), onProblem, 'onEnd');
   return execution;

@@ -1,21 +1,23 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import type { ModelOutput } from './tool.ts';
+import type { ModelOutput, ShownCall } from './tool.ts';
 import { settleResult } from './settle-result.ts';
 import { toOutputSchema } from './value-schema.ts';
 
-const shown = async (given: unknown) => (await settleResult({ name: 't', toModelOutput: () => given as ModelOutput }, 1)).output;
+const problems: unknown[] = [];
+const call = { id: 'call-1', args: {}, onProblem: (error: unknown) => void problems.push(error) };
+const shown = async (given: unknown) => (await settleResult({ name: 't', toModelOutput: () => given as ModelOutput }, 1, call)).output;
 
 describe('settleResult', () => {
   it('brings a result into its stored form', async () => {
-    expect(await settleResult({ name: 't' }, { at: new Date(0), none: undefined, big: 1n })).toEqual({
+    expect(await settleResult({ name: 't' }, { at: new Date(0), none: undefined, big: 1n }, call)).toEqual({
       value: { at: '1970-01-01T00:00:00.000Z', big: '1' },
     });
-    expect(await settleResult({ name: 't' }, undefined)).toEqual({ value: null });
+    expect(await settleResult({ name: 't' }, undefined, call)).toEqual({ value: null });
   });
 
   it('does not repeat an output that follows from the value', async () => {
-    expect(Object.keys(await settleResult({ name: 't' }, 'text'))).toEqual(['value']);
+    expect(Object.keys(await settleResult({ name: 't' }, 'text', call))).toEqual(['value']);
   });
 
   it('shows the model what toModelOutput gives', async () => {
@@ -45,8 +47,8 @@ describe('settleResult', () => {
       output: toOutputSchema('t', z.object({ n: z.coerce.number() })),
       toModelOutput: ({ n }: { n: number }) => n + 1,
     };
-    expect(await settleResult(tool, { n: '3', more: 1 })).toEqual({ value: { n: 3 }, output: { type: 'json', value: 4 } });
-    await expect(settleResult(tool, {})).rejects.toThrow('The result of "t" does not fit its output schema: n: Invalid input');
+    expect(await settleResult(tool, { n: '3', more: 1 }, call)).toEqual({ value: { n: 3 }, output: { type: 'json', value: 4 } });
+    await expect(settleResult(tool, {}, call)).rejects.toThrow('The result of "t" does not fit its output schema: n: Invalid input');
   });
 
   it.each([
@@ -63,14 +65,21 @@ describe('settleResult', () => {
       'a could not be read: no',
     ],
   ])('refuses %s by its place', async (_name, value, problem) => {
-    await expect(settleResult({ name: 't' }, value)).rejects.toThrow('The result of "t" cannot be stored: ');
-    await expect(settleResult({ name: 't' }, value)).rejects.toThrow(problem);
-    await expect(shown(value)).rejects.toThrow('What toModelOutput of "t" gave cannot be stored: ');
+    await expect(settleResult({ name: 't' }, value, call)).rejects.toThrow('The result of "t" cannot be stored: ');
+    await expect(settleResult({ name: 't' }, value, call)).rejects.toThrow(problem);
+    // The work is done: the model reads the result itself, and the host hears why.
+    expect(await shown(value)).toBeUndefined();
+    expect(String(problems.at(-1))).toContain('What toModelOutput of "t" gave cannot be stored: ');
+  });
+
+  it('tells toModelOutput which call it shows', async () => {
+    const tool = { name: 't', toModelOutput: (_: never, { toolCallId, args }: ShownCall) => `${toolCallId} ${JSON.stringify(args)}` };
+    expect((await settleResult(tool, 1, { id: 'call-7', args: { a: 1 } })).output).toEqual({ type: 'text', value: 'call-7 {"a":1}' });
   });
 
   it('refuses a circle', async () => {
     const circle: { self?: unknown } = {};
     circle.self = circle;
-    await expect(settleResult({ name: 't' }, circle)).rejects.toThrow('self refers back to a value that contains it');
+    await expect(settleResult({ name: 't' }, circle, call)).rejects.toThrow('self refers back to a value that contains it');
   });
 });

@@ -1,7 +1,9 @@
 import { ToolFailedError } from '../errors/index.ts';
+import type { ProblemReporter } from '../events/index.ts';
+import { reportSafely, reportToConsole } from '../events/index.ts';
 import type { Json } from '../lib/index.ts';
 import { toCanonical } from '../lib/index.ts';
-import type { ContentPart, ToolOutput } from '../messages/index.ts';
+import type { ContentPart, ToolCall, ToolOutput } from '../messages/index.ts';
 import { readContentPart, toolResultText } from '../messages/index.ts';
 import { issuesText } from './schema-issue.ts';
 import type { ClientTool, FunctionTool } from './tool.ts';
@@ -40,9 +42,14 @@ function contentParts(value: Json): readonly ContentPart[] | undefined {
   }
 }
 
-async function modelOutput({ name, toModelOutput }: Settling, result: unknown): Promise<ToolOutput | undefined> {
+/** The call that a result belongs to. */
+export interface SettledCall extends Pick<ToolCall, 'id' | 'args'> {
+  readonly onProblem?: ProblemReporter | undefined;
+}
+
+async function shownOutput({ name, toModelOutput }: Settling, result: unknown, { id, args }: SettledCall): Promise<ToolOutput | undefined> {
   // Holds: the result was made by this tool's own run, or parsed by its schema.
-  const given: unknown = await toModelOutput?.(result as never);
+  const given: unknown = await toModelOutput?.(result as never, { toolCallId: id, args });
   if (toModelOutput === undefined) return undefined;
   const value = stored(given, `What toModelOutput of "${name}" gave`);
   const parts = contentParts(value);
@@ -51,10 +58,20 @@ async function modelOutput({ name, toModelOutput }: Settling, result: unknown): 
   return toolResultText(output) === '' ? valueOutput('') : output;
 }
 
-/** Brings a tool's result into its stored form and into the words for the model. Throws where it cannot. */
-export async function settleResult(tool: Settling, result: unknown): Promise<SettledResult> {
+// The work is done, and must not be tried again because showing it failed: the model reads the result itself.
+async function modelOutput(tool: Settling, result: unknown, call: SettledCall): Promise<ToolOutput | undefined> {
+  try {
+    return await shownOutput(tool, result, call);
+  } catch (error) {
+    reportSafely(call.onProblem ?? reportToConsole, error, `toModelOutput of "${tool.name}"`);
+    return undefined;
+  }
+}
+
+/** Brings a tool's result into its stored form and into the words for the model. Throws where it cannot be stored. */
+export async function settleResult(tool: Settling, result: unknown, call: SettledCall): Promise<SettledResult> {
   const parsed = await parsedResult(tool, result);
   const value = stored(parsed, `The result of "${tool.name}"`);
-  const output = await modelOutput(tool, parsed);
+  const output = await modelOutput(tool, parsed, call);
   return output === undefined ? { value } : { value, output };
 }

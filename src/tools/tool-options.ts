@@ -1,4 +1,4 @@
-import type { ModelOutput, Reconciled, ToolEffect } from './tool.ts';
+import type { ModelOutput, Reconciled, ShownCall, ToolEffect } from './tool.ts';
 import type { ApprovalContext, ContextType, ReconcileContext, ToolContext } from './tool-context.ts';
 import type { AfterParsing, ArgsOf, BeforeParsing } from './tool-input.ts';
 
@@ -34,7 +34,7 @@ export interface OutputOption<Output> {
 /** Says what the model sees of the result. */
 export interface ShownOption<Final> {
   /** What the model is shown of the result. @default the result itself */
-  readonly toModelOutput?: (result: Final) => ModelOutput | PromiseLike<ModelOutput>;
+  readonly toModelOutput?: (result: Final, call: ShownCall) => ModelOutput | PromiseLike<ModelOutput>;
 }
 
 /** How a tool that runs here is declared. */

@@ -21,6 +21,12 @@ export type ModelOutput = string | Json | readonly ContentPart[];
 /** What became of a call that was cut off. Undefined where it still cannot be told. */
 export type Reconciled<Result> = { readonly happened: true; readonly result: Result } | { readonly happened: false } | undefined;
 
+/** The call whose result is shown. */
+export interface ShownCall {
+  readonly toolCallId: string;
+  readonly args: Json;
+}
+
 interface DescribedTool {
   /** What the model calls it by. */
   readonly name: string;
@@ -29,7 +35,7 @@ interface DescribedTool {
   readonly input: InputSchema;
   /** Parses the result. */
   readonly output?: ValueSchema;
-  readonly toModelOutput?: (result: never) => ModelOutput | PromiseLike<ModelOutput>;
+  readonly toModelOutput?: (result: never, call: ShownCall) => ModelOutput | PromiseLike<ModelOutput>;
 }
 
 /** A tool that runs here. */

@@ -36,7 +36,7 @@ const byStatus: ReadonlyMap<number, Kind> = new Map([
   [403, unauthorized],
   [404, notFound],
   [408, timedOut],
-  [409, serverError],
+  [409, refused],
   [425, serverError],
   [429, rateLimited],
   [504, timedOut],
@@ -56,6 +56,14 @@ const byWord: readonly (readonly [RegExp, Kind])[] = [
   [/invalid_request|bad_request|invalid_argument|invalid_prompt|unsupported|failed_precondition/, refused],
   [/server_error|api_error|internal|unavailable/, serverError],
 ];
+
+const rateLimitWords = /rate_?limit|too_many_requests|resource_exhausted|throttl/;
+const rateLimitPhrase = /rate[ _-]?limit|too many requests|(tokens|requests) per (second|minute|hour|day)|\bTP[MD]\b|throttl/i;
+
+// A limit of tokens per minute speaks of too many tokens as well, sometimes under a status that says nothing of limits.
+function isRateLimit({ words, message }: ProviderErrorFacts): boolean {
+  return words.some((word) => rateLimitWords.test(word)) || rateLimitPhrase.test(message);
+}
 
 const networkTimeout = /TIMEDOUT|_TIMEOUT$/;
 // What provider packages throw before they send anything: a setting, a part or an option that they cannot use.
@@ -95,7 +103,7 @@ function kindOfName({ names }: ProviderErrorFacts, isAnswering: boolean): Kind |
 
 function kindOf(facts: ProviderErrorFacts, isAnswering: boolean): Kind {
   const { status, words } = facts;
-  if (isContextOverflow(facts)) return contextOverflow;
+  if (isContextOverflow(facts) && !isRateLimit(facts)) return contextOverflow;
   if (words.some((word) => /quota|billing|credit_balance/.test(word) && !/rate/.test(word))) return quotaExceeded;
   // An overload is told as an event too, sometimes under a status of its teller's choice.
   if (words.some((word) => word.includes('overloaded'))) return rateLimited;

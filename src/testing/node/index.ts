@@ -5,7 +5,7 @@ export { startFaultServer } from './fault-server.ts';
 export { findRecordings, listRecordings } from './find-recordings.ts';
 export { connectModel } from './provider-package.ts';
 export { recordedModel } from './recorded-model.ts';
-export type { Interaction } from './recording.ts';
+export type { Interaction, Recording } from './recording.ts';
 export { readRecording } from './recording.ts';
 export { sdkLimits } from './sdk-limits.ts';
 export { WireApi, wireApiOf } from './wire-api.ts';

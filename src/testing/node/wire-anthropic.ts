@@ -186,7 +186,12 @@ function readAnswer(body: Fields | readonly Fields[]): WireAnswer {
       .map((block) => (block['type'] === 'text' ? textOf(block['text']) : block['type'] === 'compaction' ? textOf(block['content']) : ''))
       .join(''),
     calls: blocks.filter((block) => block['type'] === 'tool_use').map(toCall),
-    ...usageOf(input, output),
+    ...usageOf({
+      input,
+      output,
+      cacheRead: usage['cache_read_input_tokens'],
+      reasoning: fieldsOf(usage['output_tokens_details'])['thinking_tokens'],
+    }),
     signatures: blocks.flatMap(
       ({ type, signature, data }) => optionalText(type === 'thinking' ? signature : type === 'redacted_thinking' ? data : '') ?? [],
     ),

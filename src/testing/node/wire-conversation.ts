@@ -23,12 +23,22 @@ export interface WireCall {
   readonly isCertain?: boolean;
 }
 
+/** What an answer says of its tokens, as far as it says it. */
+export interface WireUsage {
+  readonly input?: number;
+  readonly output?: number;
+  /** How much of the input came from a cache. */
+  readonly cacheRead?: number;
+  /** How much of the output was thinking. */
+  readonly reasoning?: number;
+}
+
 /** A provider's answer, read without any of the code that it is to be compared with. */
 export interface WireAnswer {
   readonly text: string;
   /** The calls that are the client's to carry out. */
   readonly calls: readonly WireCall[];
-  readonly usage?: { readonly input?: number; readonly output?: number };
+  readonly usage?: WireUsage;
   /** The words with which a provider signs its thoughts, and wants to read again. */
   readonly signatures: readonly string[];
   /** True where the answer itself tells of an error, or breaks off. */
@@ -59,9 +69,9 @@ export function countOf(value: unknown): number | undefined {
 }
 
 /** What was spent, as far as it is told. */
-export function usageOf(input: number | undefined, output: number | undefined): Pick<WireAnswer, 'usage'> {
-  if (input === undefined && output === undefined) return {};
-  return { usage: { ...(input !== undefined && { input }), ...(output !== undefined && { output }) } };
+export function usageOf(counts: { readonly [Key in keyof WireUsage]: unknown }): Pick<WireAnswer, 'usage'> {
+  const told = Object.entries(counts).filter(([, count]) => countOf(count) !== undefined);
+  return told.length === 0 ? {} : { usage: Object.fromEntries(told) };
 }
 
 const dataUrl = /^data:([^;,]*)(?:;[^,;]+)*;base64,(.*)$/s;

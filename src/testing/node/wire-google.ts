@@ -156,7 +156,7 @@ function readAnswer(body: Fields | readonly Fields[]): WireAnswer {
   return {
     text: parts.map((part) => (part['thought'] === true ? '' : textOf(part['text']))).join(''),
     calls: callsIn(parts),
-    ...usageOf(countOf(usage['promptTokenCount']), output),
+    ...usageOf({ input: usage['promptTokenCount'], output, cacheRead: usage['cachedContentTokenCount'], reasoning: thought }),
     signatures: parts.flatMap((part) => optionalText(part['thoughtSignature']) ?? []),
     isBroken: !hasEnded || events.some((event) => event['error'] !== undefined),
   };

@@ -118,6 +118,24 @@ function saidIn(content: unknown): string {
         .join('');
 }
 
+// xAI counts its thinking beside the completion, all others count it within; the total tells which of the two it is.
+function isThinkingBeside(usage: Fields, reasoning: number): boolean {
+  const [input, output] = [countOf(usage['prompt_tokens']), countOf(usage['completion_tokens'])];
+  return reasoning > 0 && usage['total_tokens'] === (input ?? 0) + (output ?? 0) + reasoning;
+}
+
+function tokensOf(usage: Fields): Pick<WireAnswer, 'usage'> {
+  const said = countOf(usage['completion_tokens']);
+  const reasoning = countOf(fieldsOf(usage['completion_tokens_details'])['reasoning_tokens']);
+  const isBeside = said !== undefined && reasoning !== undefined && isThinkingBeside(usage, reasoning);
+  return usageOf({
+    input: usage['prompt_tokens'],
+    output: isBeside ? said + reasoning : said,
+    cacheRead: fieldsOf(usage['prompt_tokens_details'])['cached_tokens'] ?? usage['prompt_cache_hit_tokens'],
+    reasoning,
+  });
+}
+
 function readAnswer(body: Fields | readonly Fields[]): WireAnswer {
   const events: readonly Fields[] = Array.isArray(body) ? (body as readonly Fields[]) : [body as Fields];
   const drafts = new Map<unknown, Draft>();
@@ -138,7 +156,7 @@ function readAnswer(body: Fields | readonly Fields[]): WireAnswer {
     args: parsedOr(args === '' ? '{}' : args),
   }));
   const isBroken = !hasEnded || events.some((event) => event['error'] !== undefined && event['error'] !== null);
-  return { text, calls, ...usageOf(countOf(usage['prompt_tokens']), countOf(usage['completion_tokens'])), signatures: [], isBroken };
+  return { text, calls, ...tokensOf(usage), signatures: [], isBroken };
 }
 
 /** OpenAI's chat completions, which many providers speak. */

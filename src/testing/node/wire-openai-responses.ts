@@ -5,7 +5,7 @@ import { Message, reasoningPart, textPart, toolCallPart } from '../../messages/i
 import type { Fields } from './loose.ts';
 import { fieldsOf, jsonObjectOf, jsonOf, listOf, optionalText, parsedOr, textOf } from './loose.ts';
 import type { Wire, WireAnswer, WireCall } from './wire-conversation.ts';
-import { countOf, fileFromUrl, outputFrom, outputOf, providerTool, usageOf } from './wire-conversation.ts';
+import { fileFromUrl, outputFrom, outputOf, providerTool, usageOf } from './wire-conversation.ts';
 import { toolChoiceOf } from './wire-openai-chat.ts';
 
 const known = (fields: Readonly<Record<string, string | undefined>>): JsonObject =>
@@ -168,7 +168,7 @@ function readAnswer(body: Fields | readonly Fields[]): WireAnswer {
   );
   const response = events === undefined ? (body as Fields) : fieldsOf(ending?.['response']);
   const items = events === undefined ? listOf(response['output']) : itemsOf(events);
-  const { input_tokens: input, output_tokens: output } = fieldsOf(response['usage']);
+  const usage = fieldsOf(response['usage']);
   const failed = response['status'] === 'failed' || (response['error'] !== null && response['error'] !== undefined);
   return {
     text: items
@@ -176,7 +176,12 @@ function readAnswer(body: Fields | readonly Fields[]): WireAnswer {
       .map(partsText)
       .join(''),
     calls: items.filter(isClientCall).map(toCall),
-    ...usageOf(countOf(input), countOf(output)),
+    ...usageOf({
+      input: usage['input_tokens'],
+      output: usage['output_tokens'],
+      cacheRead: fieldsOf(usage['input_tokens_details'])['cached_tokens'],
+      reasoning: fieldsOf(usage['output_tokens_details'])['reasoning_tokens'],
+    }),
     signatures: items.flatMap((item) => (item['type'] === 'reasoning' ? (optionalText(item['encrypted_content']) ?? []) : [])),
     isBroken: failed || (events !== undefined && (ending === undefined || events.some(({ type }) => type === 'error'))),
   };
