@@ -42,7 +42,7 @@ const model = scriptedModel([
   { text: 'Order A7 is paid back.', usage: { input: 150, output: 8 } },
 ]);
 
-class DeskState extends RunState<Step> {
+class DeskState extends RunState {
   static empty(): DeskState {
     return new DeskState(RunState.emptyData());
   }

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { textPart } from '../messages/index.ts';
 import { ask, modelLike, modelName } from './ask.ts';
 import type { Model, ModelOutcome } from './model.ts';
@@ -67,4 +67,48 @@ test('a model made like another has its name, and one road for both doors', asyn
   await like.generate({ messages: [] });
   await like.stream({ messages: [] }, () => undefined);
   expect([modelName(like), heard]).toStrictEqual(['p/m', [false, true]]);
+});
+
+test('a model that ignores its signal is left behind; what it told before is kept, and what it tells later is dropped', async () => {
+  const controller = new AbortController();
+  const heard: string[] = [];
+  let tell: (text: string) => void = () => undefined;
+  let fail: (error: Error) => void = () => undefined;
+  const deaf: Model = {
+    ...model(() => new Promise(() => undefined)),
+    stream: (_, onDelta) =>
+      new Promise((_resolve, reject) => {
+        tell = (text) => {
+          onDelta({ type: 'text', text });
+        };
+        fail = reject;
+      }),
+  };
+  const whole = ask(deaf, { messages: [], signal: controller.signal }, undefined);
+  const streamed = ask(deaf, { messages: [], signal: controller.signal }, (delta) => heard.push(delta.type));
+  tell('Hel');
+  controller.abort();
+  expect(await whole).toMatchObject({ ok: false, failure: { code: 'aborted' }, partial: { usage: { unknownCalls: 1 } } });
+  expect(await streamed).toMatchObject({ ok: false, failure: { code: 'aborted' }, partial: { parts: [textPart('Hel')] } });
+  tell('lo');
+  fail(new Error('late'));
+  expect(heard).toStrictEqual(['text']);
+});
+
+test('listeners that throw are reported, and the model does not notice', async () => {
+  const complaints = vi.spyOn(console, 'error').mockReturnValue();
+  const listener = (): never => {
+    throw new Error('listener');
+  };
+  const careless: Model = {
+    ...model(async () => done),
+    stream: async ({ onActivity }, onDelta) => {
+      onActivity?.();
+      onDelta({ type: 'text', text: 'done' });
+      return done;
+    },
+  };
+  expect(await ask(careless, { messages: [], onActivity: listener }, listener)).toBe(done);
+  expect(complaints).toHaveBeenCalledTimes(2);
+  complaints.mockRestore();
 });

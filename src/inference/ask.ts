@@ -1,8 +1,11 @@
 // Asking a model that another model wraps. What is wrapped may be anybody's, so its promises are kept for it here.
 import { classifyError, ErrorType } from '../errors/index.ts';
+import { systemClock } from '../lib/index.ts';
 import { Usage } from '../messages/index.ts';
 import type { Model, ModelDelta, ModelOutcome, ModelRequest, ModelResponse } from './model.ts';
+import { createPartialAnswer } from './partial-answer.ts';
 import { abortedFailure } from './settle-answer.ts';
+import { tellActivity, tellDelta } from './tell-notice.ts';
 
 /** Hears the pieces of an answer; left out where the answer is wanted as a whole. */
 export type OnDelta = ((delta: ModelDelta) => void) | undefined;
@@ -23,10 +26,53 @@ async function settled(model: Model, request: ModelRequest, onDelta: OnDelta): P
   }
 }
 
-/** Asks for a stream where somebody hears the pieces, else for the whole. A throw is a failure, and an aborted signal wins (M1). */
+// A model that honours its signal says at once what had come and what it cost, so it is given the rest of this turn; one that does
+// not is left behind. Undefined: it was.
+function untilAborted(work: Promise<ModelOutcome>, signal: AbortSignal | undefined): Promise<ModelOutcome | undefined> {
+  if (signal === undefined) return work;
+  return new Promise((resolve) => {
+    let cancel: (() => void) | undefined;
+    const giveUp = (): void => {
+      cancel = systemClock.schedule(0, () => {
+        resolve(undefined);
+      });
+    };
+    if (signal.aborted) giveUp();
+    else signal.addEventListener('abort', giveUp, { once: true });
+    void work.then((outcome) => {
+      signal.removeEventListener('abort', giveUp);
+      cancel?.();
+      resolve(outcome);
+    });
+  });
+}
+
+function withGuardedActivity(request: ModelRequest): ModelRequest {
+  if (request.onActivity === undefined) return request;
+  const onActivity = (): void => {
+    tellActivity(request);
+  };
+  return { ...request, onActivity };
+}
+
+/**
+ * Asks for a stream where somebody hears the pieces, else for the whole. A throw is a failure, a listener that throws changes nothing,
+ * and an aborted signal wins (M1): it ends the wait even where the model ignores it, and what comes later is dropped.
+ */
 export async function ask(model: Model, request: ModelRequest, onDelta: OnDelta): Promise<ModelOutcome> {
   if (isAborted(request)) return { ok: false, failure: abortedFailure, partial: nothingSpent };
-  const outcome = await settled(model, request, onDelta);
+  const told = createPartialAnswer();
+  let open = true;
+  const hear: OnDelta =
+    onDelta &&
+    ((delta) => {
+      if (!open) return;
+      told.take(delta);
+      tellDelta(onDelta, delta);
+    });
+  const outcome = await untilAborted(settled(model, withGuardedActivity(request), hear), request.signal);
+  open = false;
+  if (outcome === undefined) return { ok: false, failure: abortedFailure, partial: told.response() };
   if (!isAborted(request)) return outcome;
   return { ok: false, failure: abortedFailure, partial: outcome.ok ? outcome.response : outcome.partial };
 }

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import type { Failure } from '../errors/index.ts';
 import type { ScriptedAnswer, ScriptedModel } from '../testing/index.ts';
 import { scriptedModel } from '../testing/index.ts';
@@ -101,6 +101,29 @@ describe('falling back', () => {
     const outcome = await withFallback(deaf, other).generate({ ...request, signal: controller.signal });
     expect(outcome).toMatchObject({ ok: false, failure: { code: 'aborted', message: 'The call was aborted.' } });
     expect(other.calls).toStrictEqual([]);
+  });
+
+  test('what failed attempts reported is part of the usage, whether the last one answers or fails', async () => {
+    const spent = { ...failing({}), usage: { input: 10, output: 5, cacheRead: 4 } };
+    const row = (last: ScriptedAnswer): Model => withFallback(named('a', spent), [named('b', failing({})), named('c', last)]);
+    const usage = { input: 11, output: 7, total: 18, cacheRead: 4 };
+    const answered = await row({ text: 'C', usage: { input: 1, output: 2 } }).generate(request);
+    expect(answered.ok && answered.response.usage).toStrictEqual(usage);
+    const failed = await row({ ...failing({}), usage: { input: 1, output: 2 } }).generate(request);
+    expect(!failed.ok && failed.partial.usage).toStrictEqual(usage);
+  });
+
+  test('a listener that throws at a piece or at a restart does not lead to the next, and does not stop it', async () => {
+    const complaints = vi.spyOn(console, 'error').mockReturnValue();
+    const other = named('b', { text: 'B' });
+    const onDelta = (): never => {
+      throw new Error('listener');
+    };
+    expect((await withFallback(named('a', { text: 'A' }), other).stream(request, onDelta)).ok).toBe(true);
+    expect(other.calls).toStrictEqual([]);
+    expect((await withFallback(named('a', { text: 'A', ...failing({}) }), other).stream(request, onDelta)).ok).toBe(true);
+    expect(complaints).toHaveBeenCalledTimes(4);
+    complaints.mockRestore();
   });
 
   test('a model that throws has failed, and the next is asked', async () => {

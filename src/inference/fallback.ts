@@ -1,10 +1,11 @@
 import type { Failure } from '../errors/index.ts';
 import { ErrorType } from '../errors/index.ts';
+import { Usage } from '../messages/index.ts';
 import type { OnDelta } from './ask.ts';
 import { ask, modelLike, modelName } from './ask.ts';
 import type { Model, ModelOutcome, ModelRequest } from './model.ts';
 import { abortedFailure } from './settle-answer.ts';
-import { tellNotice } from './tell-notice.ts';
+import { tellDelta, tellNotice } from './tell-notice.ts';
 
 interface Attempt {
   readonly model: Model;
@@ -30,6 +31,19 @@ function named(outcome: Failed, earlier: readonly Attempt[], last: Model): Model
   return { ...outcome, failure: { ...outcome.failure, message: `${attempts.length} models failed. ${words.join(' | ')}` } };
 }
 
+// Attempts that reported nothing, most of them refused at the door, do not make a known usage unknown; their notices tell of them.
+const reported = ({ unknownCalls: _, ...known }: Usage): Usage => known;
+
+// What the failed attempts cost was spent on this answer.
+function withSpent(outcome: ModelOutcome, spent: Usage): ModelOutcome {
+  if (Usage.isNone(spent)) return outcome;
+  const added = <Answer extends { readonly usage: Usage }>(answer: Answer): Answer => ({
+    ...answer,
+    usage: Usage.add(spent, answer.usage),
+  });
+  return outcome.ok ? { ...outcome, response: added(outcome.response) } : { ...outcome, partial: added(outcome.partial) };
+}
+
 function heard(onDelta: NonNullable<OnDelta>, told: { any: boolean }): OnDelta {
   return (delta) => {
     told.any = true;
@@ -40,13 +54,14 @@ function heard(onDelta: NonNullable<OnDelta>, told: { any: boolean }): OnDelta {
 /**
  * Asks the model, then each of the others once, until one answers. A rate limit, a time-out or a failure that may pass leads to the
  * next; a bad request, a wrong key, an overfull context or an abort does not. Where pieces of a failed answer were told already,
- * a `restart` delta says so before the next model speaks.
+ * a `restart` delta says so before the next model speaks. The usage is what all attempts reported.
  */
 export function withFallback(model: Model, others: Model | readonly Model[]): Model {
   const models = [model, ...(Array.isArray(others) ? (others as readonly Model[]) : [others as Model])];
 
   const answer = async (request: ModelRequest, onDelta: OnDelta): Promise<ModelOutcome> => {
     const failed: Attempt[] = [];
+    let spent = Usage.none();
     const told = { any: false };
     const hear: OnDelta = onDelta && heard(onDelta, told);
     for (let index = 0; ; index += 1) {
@@ -54,11 +69,12 @@ export function withFallback(model: Model, others: Model | readonly Model[]): Mo
       const current = models[index] as Model;
       const next = models[index + 1];
       const outcome = await ask(current, request, hear);
-      if (outcome.ok) return index === 0 ? outcome : signed(outcome, current);
-      if (next === undefined || !mayHelp(outcome.failure)) return named(outcome, failed, current);
+      if (outcome.ok) return index === 0 ? outcome : withSpent(signed(outcome, current), spent);
+      if (next === undefined || !mayHelp(outcome.failure)) return withSpent(named(outcome, failed, current), spent);
       failed.push({ model: current, failure: outcome.failure });
+      spent = Usage.add(spent, reported(outcome.partial.usage));
       tellNotice(request, { type: 'fallback', from: modelName(current), to: modelName(next), failure: outcome.failure });
-      if (told.any) onDelta?.({ type: 'restart' });
+      if (told.any) tellDelta(onDelta, { type: 'restart' });
       told.any = false;
     }
   };

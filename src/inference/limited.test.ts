@@ -262,6 +262,27 @@ test.each([
   expect(() => createModelLimits(options)).toThrow(InvalidArgumentError);
 });
 
+test('a key for limits that nobody shares is refused, and told how to share', () => {
+  expect(() => limited(scriptedModel([]), { concurrent: 1 }, 'mine')).toThrow(InvalidArgumentError);
+  expect(() => limited(scriptedModel([]), { concurrent: 1 }, 'mine')).toThrow('createModelLimits(...)');
+});
+
+test('a call that is aborted gives up its place, even where the model ignores the signal', async () => {
+  const controller = new AbortController();
+  let isDeaf = true;
+  const quick = scriptedModel([{ text: 'b' }]);
+  const model = limited(
+    { ...quick, generate: (asked) => (isDeaf ? new Promise<never>(() => undefined) : quick.generate(asked)) },
+    { concurrent: 1, clock: createFakeClock() },
+  );
+  const first = model.generate({ ...request, signal: controller.signal });
+  const second = model.generate(request);
+  isDeaf = false;
+  controller.abort();
+  expect(await first).toMatchObject({ ok: false, failure: { code: 'aborted' } });
+  expect((await second).ok).toBe(true);
+});
+
 test('a stream waits and is limited like any call', async () => {
   const clock = createFakeClock();
   const inner = slowModel(clock, hello(2));

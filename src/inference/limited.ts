@@ -1,3 +1,4 @@
+import { InvalidArgumentError } from '../lib/index.ts';
 import { Usage } from '../messages/index.ts';
 import { ask, modelLike, modelName } from './ask.ts';
 import type { Model } from './model.ts';
@@ -5,13 +6,21 @@ import type { ModelLimitOptions, ModelLimits } from './model-limits.ts';
 import { createModelLimits } from './model-limits.ts';
 import { tellNotice } from './tell-notice.ts';
 
+function sharedLimits(limits: ModelLimits | ModelLimitOptions, key: string | undefined): ModelLimits {
+  if ('gate' in limits) return limits;
+  if (key === undefined) return createModelLimits(limits);
+  throw new InvalidArgumentError(
+    `The key "${key}" shares nothing: these limits are this model's own. Pass createModelLimits(...) to share them.`,
+  );
+}
+
 /**
  * The model, asked no more often than the limits allow. Calls wait in line, and say so by `waiting` and `waited` notices. Pass limits
  * made by `createModelLimits` to share them between models and runs: those with the same key stand in the same line.
  */
-export function limited(model: Model, limits: ModelLimits | ModelLimitOptions, key: string = modelName(model)): Model {
+export function limited(model: Model, limits: ModelLimits | ModelLimitOptions, key?: string): Model {
   const name = modelName(model);
-  const gate = ('gate' in limits ? limits : createModelLimits(limits)).gate(key);
+  const gate = sharedLimits(limits, key).gate(key ?? name);
   return modelLike(model, async (request, onDelta) => {
     const { failure, waitedMs } = await gate.enter({
       signal: request.signal,

@@ -1,7 +1,7 @@
 // Model limits
 // Owns:     when a call may begin, for all calls that share a key.
 // Does not: make calls, or retry them.
-// G1. Never more than `concurrent` calls at once, and never more than `requestsPerMinute` begin within any minute.
+// G1. Never more than `concurrent` calls at once (one that was called off gives up its place, even where the model goes on), and never more than `requestsPerMinute` begin within any minute.
 // G2. First come, first served; who gives up leaves the line at once.
 // G3. After a 429 nobody on the key begins until the cool-down is over.
 // G4. No timer is left when nobody waits.

@@ -36,7 +36,7 @@ export interface OutputFormat {
 
 /** How long a call may keep us waiting. Each that is left out is not watched. */
 export interface ModelTimeouts {
-  /** Until anything comes. */
+  /** Until anything comes; until the answer, where it is asked for in one piece. */
   readonly firstByteMs?: number;
   /** Between one piece and the next. */
   readonly silenceMs?: number;

@@ -197,6 +197,38 @@ describe('tool calls', () => {
     ]);
   });
 
+  test('a call without any arguments cannot be read where the answer was cut short (A5)', () => {
+    const script = (b: ResponseBuilder): void => {
+      b.toolCall({ id: 'a', name: 'search', input: '' });
+      b.toolInputStart('b', 'search');
+      b.toolInputEnd('b');
+      b.toolCall({ id: 'b', name: 'search' });
+      b.toolInputStart('c', 'search');
+      b.toolInputEnd('c');
+      b.toolCall({ id: 'd', name: 'search', input: {} });
+      b.toolCall({ id: 'e', name: 'web', input: '', providerExecuted: true });
+    };
+    const argsAfter = (word: string | undefined): Built & { readonly args: unknown } => {
+      const built = build((b) => {
+        script(b);
+        if (word !== undefined) b.finish(word);
+      });
+      const calls = built.parts.flatMap((part) => (part.type === 'tool-call' ? [part] : []));
+      return { ...built, args: Object.fromEntries(calls.map(({ toolCallId, args, rawArgs }) => [toolCallId, rawArgs ?? args])) };
+    };
+    for (const word of ['stop', 'tool-calls']) {
+      expect(argsAfter(word)).toMatchObject({ args: { a: {}, b: {}, c: {}, d: {}, e: {} }, warnings: [] });
+    }
+    for (const word of ['length', 'interrupted', undefined]) {
+      const { args, warnings, parts } = argsAfter(word);
+      expect(args).toStrictEqual({ a: '', b: '', c: '', d: {}, e: {} });
+      expect(parts[0]).toMatchObject({ args: null, rawArgs: '' });
+      expect(warnings).toStrictEqual(
+        Array.from({ length: 3 }, () => 'a/b: The answer was cut short before any arguments of "search" came; the call cannot be read.'),
+      );
+    }
+  });
+
   test('an id that is empty or taken is replaced, with a warning (M5)', () => {
     const { parts, deltas, warnings } = build((b) => {
       b.toolCall({ id: 'a', name: 'one', input: '{"n":1}' });
@@ -595,6 +627,15 @@ describe('what became of the answer', () => {
     ).toContain('"BAD"');
   });
 
+  test('an empty answer that used up its budget is not asked for again, and says why', () => {
+    const built = build((b) => {
+      b.reasoning('Hm.');
+      b.finish('length', 'max_tokens');
+    });
+    expect(failureOf(built)).toMatchObject({ type: 'model', code: 'empty-response', retryable: false });
+    expect(failureOf(built)?.message).toContain('(finish reason: max_tokens). The whole output budget was used up');
+  });
+
   test('the partial answer keeps what had come, held text included', () => {
     const { outcome, deltas } = build(
       (b) => {
@@ -678,5 +719,20 @@ test('a listener that throws at a warning is reported, and changes nothing', () 
   builder.finish('stop');
   expect(builder.outcome().ok).toBe(true);
   expect(complaints).toHaveBeenCalledOnce();
+  complaints.mockRestore();
+});
+
+test('listeners that throw at pieces and signs of life are reported, and change nothing', () => {
+  const complaints = vi.spyOn(console, 'error').mockReturnValue();
+  const listener = (): never => {
+    throw new Error('listener');
+  };
+  const builder = createResponseBuilder({ request: { onActivity: listener }, onDelta: listener });
+  builder.reasoning('Hm.');
+  builder.text('Hello');
+  builder.toolInputStart('a', 'search');
+  builder.finish('stop');
+  expect(builder.outcome()).toMatchObject({ ok: true, response: { parts: [{ text: 'Hm.' }, { text: 'Hello' }, { toolCallId: 'a' }] } });
+  expect(complaints).toHaveBeenCalledTimes(7);
   complaints.mockRestore();
 });

@@ -5,6 +5,7 @@
 // A2. What is told by onDelta, joined, is the text and the reasoning of the answer; arguments are never part of either.
 // A3. Every call is kept, under an id of its own; arguments that are no JSON are kept as text.
 // A4. Whatever is kept is canonical JSON.
+// A5. No arguments at all mean {} only where the answer came to its end; where it was cut short they are text that is no JSON.
 import type { Failure } from '../errors/index.ts';
 import type { IdSource, JsonObject } from '../lib/index.ts';
 import { systemIds, toCanonical } from '../lib/index.ts';
@@ -13,7 +14,7 @@ import { toolResultPart } from '../messages/index.ts';
 import type { CallIds } from './call-ids.ts';
 import { createCallIds } from './call-ids.ts';
 import { cleanText } from './clean-text.ts';
-import { toFinishReason } from './finish-reason.ts';
+import { FinishReason, toFinishReason } from './finish-reason.ts';
 import { isLeakedArguments } from './leak-guard.ts';
 import type { ModelDelta, ModelOutcome, ModelRequest, ModelResponse } from './model.ts';
 import type { ParsedArguments } from './parse-arguments.ts';
@@ -25,7 +26,7 @@ import type { Speech } from './speech.ts';
 import { createSpeech } from './speech.ts';
 import type { Draft } from './spoken-parts.ts';
 import { finishedPart } from './spoken-parts.ts';
-import { tellNotice } from './tell-notice.ts';
+import { tellActivity, tellDelta, tellNotice } from './tell-notice.ts';
 import type { ToolInput, ToolInputs } from './tool-inputs.ts';
 import { createToolInputs } from './tool-inputs.ts';
 
@@ -93,6 +94,8 @@ const limits = { maxDepth: 48, maxBytes: Number.POSITIVE_INFINITY };
 
 type Facts = { -readonly [Key in 'id' | 'modelId' | 'providerMetadata' | 'finishReason' | 'rawFinishReason']?: ModelResponse[Key] };
 
+const isWordless = (input: unknown): boolean => input === undefined || (typeof input === 'string' && input.trim() === '');
+
 class AnswerBuilder implements ResponseBuilder {
   readonly #options: ResponseBuilderOptions;
   readonly #guardsLeaks: boolean;
@@ -101,6 +104,7 @@ class AnswerBuilder implements ResponseBuilder {
   readonly #callIds: CallIds;
   readonly #inputs: ToolInputs;
   readonly #results = new Map<string, number>();
+  readonly #wordless = new Set<Draft>();
   readonly #facts: Facts = {};
   #usage: ReportedUsage = {};
   #error: Failure | undefined;
@@ -111,7 +115,13 @@ class AnswerBuilder implements ResponseBuilder {
     const { ids = systemIds, request, onDelta } = options;
     this.#options = options;
     this.#guardsLeaks = (request?.tools?.length ?? 0) > 0 && request?.output === undefined;
-    this.#speech = createSpeech({ drafts: this.#drafts, holdsJson: this.#guardsLeaks, onDelta });
+    this.#speech = createSpeech({
+      drafts: this.#drafts,
+      holdsJson: this.#guardsLeaks,
+      onDelta: (delta) => {
+        tellDelta(onDelta, delta);
+      },
+    });
     this.#callIds = createCallIds({
       ids,
       warn: (message) => {
@@ -165,14 +175,17 @@ class AnswerBuilder implements ResponseBuilder {
     this.#speech.settle();
     const begun = this.#inputs.take(id);
     const metadata = this.#metadata(providerMetadata);
-    this.#drafts.push({
+    const given = input === undefined || input === '' ? begun?.text : input;
+    const draft: ToolCallPart = {
       type: 'tool-call',
       toolCallId: begun?.id ?? this.#callIds.assign(id),
       toolName: cleanText(name),
-      ...parseArguments(input === undefined || input === '' ? begun?.text : input),
+      ...parseArguments(given),
       ...(providerExecuted === true && { providerExecuted }),
       ...(metadata !== undefined && { providerMetadata: metadata }),
-    });
+    };
+    this.#drafts.push(draft);
+    if (providerExecuted !== true && isWordless(given)) this.#wordless.add(draft);
   }
 
   toolResult(result: ToolResult): void {
@@ -218,7 +231,7 @@ class AnswerBuilder implements ResponseBuilder {
   }
 
   alive(): void {
-    this.#options.request?.onActivity?.();
+    tellActivity(this.#options.request ?? {});
   }
 
   warn(message: string): void {
@@ -232,7 +245,8 @@ class AnswerBuilder implements ResponseBuilder {
 
   #response(): ModelResponse {
     this.#speech.settle();
-    for (const input of this.#inputs.takeAll()) this.#drafts.push(this.#leftCall(input));
+    for (const input of this.#inputs.takeAll()) this.#leftCall(input);
+    if (!this.#finished || this.#facts.finishReason === FinishReason.Length) this.#doubtWordless();
     const isLeak = this.#speech.isHolding() && this.#isLeak();
     if (!isLeak) this.#speech.release();
     const parts = this.#drafts.filter(({ type }) => !isLeak || type !== 'text').flatMap((draft) => finishedPart(draft) ?? []);
@@ -248,14 +262,25 @@ class AnswerBuilder implements ResponseBuilder {
   }
 
   // Its arguments came, but the call itself never did. Where the answer broke off they may be half of what was meant.
-  #leftCall({ id, name, text, ended }: ToolInput): ToolCallPart {
+  #leftCall({ id, name, text, ended }: ToolInput): void {
     const isWhole = ended || this.#finished;
     const parsed: ParsedArguments = isWhole ? parseArguments(text) : { args: null, rawArgs: cleanText(text) };
-    return { type: 'tool-call', toolCallId: id, toolName: name, ...parsed };
+    const draft: ToolCallPart = { type: 'tool-call', toolCallId: id, toolName: name, ...parsed };
+    this.#drafts.push(draft);
+    if (isWordless(text)) this.#wordless.add(draft);
+  }
+
+  // The answer was cut short (A5): that no arguments came does not mean that none were meant.
+  #doubtWordless(): void {
+    for (const [index, draft] of this.#drafts.entries()) {
+      if (draft.type !== 'tool-call' || !this.#wordless.has(draft)) continue;
+      this.#drafts[index] = { ...draft, args: null, rawArgs: '' };
+      this.warn(`The answer was cut short before any arguments of "${draft.toolName}" came; the call cannot be read.`);
+    }
   }
 
   #tellInput({ id, name }: ToolInput, text: string): void {
-    this.#options.onDelta?.({ type: 'tool-input', toolCallId: id, toolName: name, text });
+    tellDelta(this.#options.onDelta, { type: 'tool-input', toolCallId: id, toolName: name, text });
   }
 
   #metadata(value: JsonObject | undefined): JsonObject | undefined {

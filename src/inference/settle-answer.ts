@@ -38,7 +38,16 @@ function failureOf({ aborted, error, finished }: Ending, { parts, finishReason, 
   }
   // A refusal may be silent; the finish reason tells of it.
   if (finishReason === FinishReason.ContentFilter || parts.some(saysSomething)) return undefined;
-  return classifyError(new EmptyResponseError(`The answer was empty (finish reason: ${rawFinishReason ?? finishReason ?? 'none'}).`));
+  const empty = classifyError(
+    new EmptyResponseError(`The answer was empty (finish reason: ${rawFinishReason ?? finishReason ?? 'none'}).`),
+  );
+  if (finishReason !== FinishReason.Length) return empty;
+  // Asked again, the model would use up the same budget in the same way.
+  return {
+    ...empty,
+    retryable: false,
+    message: `${empty.message} The whole output budget was used up; allow for more, or for less thinking.`,
+  };
 }
 
 /** The one outcome of an answer. */

@@ -115,12 +115,19 @@ describe('time-outs', () => {
     expect(setup.clock.pendingTimers()).toBe(0);
   });
 
-  test('an answer in one piece is limited as a whole only', async () => {
-    const setup = begin({ firstByteMs: 10, silenceMs: 10, totalMs: 100 }, {}, 'generate');
+  test.each<readonly [ModelTimeouts, string]>([
+    [{ firstByteMs: 100, silenceMs: 10 }, 'deaf/m did not answer within 100 ms.'],
+    [{ firstByteMs: 100, silenceMs: 10, totalMs: 1000 }, 'deaf/m did not answer within 100 ms.'],
+    [{ firstByteMs: 1000, silenceMs: 10, totalMs: 100 }, 'deaf/m did not finish within 100 ms.'],
+  ])('for an answer in one piece the first byte is the answer, and silence is not watched (limits: %j)', async (limits, message) => {
+    const setup = begin(limits, {}, 'generate');
+    setup.call.request.onActivity?.();
     await setup.clock.advance(99);
     expect(failed(setup)).toBe('open');
     await setup.clock.advance(1);
     expect(failed(setup)).toStrictEqual(timedOut);
+    expect(setup.outcome()).toMatchObject({ failure: { message } });
+    expect(setup.clock.pendingTimers()).toBe(0);
   });
 
   test('the limits of the request win, field by field, and are not handed on', async () => {
@@ -179,7 +186,7 @@ describe('time-outs', () => {
 
   test('without limits no timer is set', () => {
     expect(begin({}).clock.pendingTimers()).toBe(0);
-    expect(begin({ firstByteMs: 5 }, {}, 'generate').clock.pendingTimers()).toBe(0);
+    expect(begin({ silenceMs: 5 }, {}, 'generate').clock.pendingTimers()).toBe(0);
   });
 
   test('a model that throws has failed', async () => {
@@ -230,13 +237,31 @@ describe('waiting and falling back (T3)', () => {
     expect(failed(setup)).toBe('open');
   });
 
-  test('for an answer in one piece a wait sets no timer', async () => {
+  test('an answer in one piece has its time anew after a wait', async () => {
     const setup = begin({ firstByteMs: 10, totalMs: 1000 }, {}, 'generate');
-    setup.call.request.onNotice?.({ type: 'waited', model: '', ms: 5 });
-    expect(setup.clock.pendingTimers()).toBe(1);
+    setup.call.request.onNotice?.({ type: 'waiting', model: '', reason: 'requests' });
+    await setup.clock.advance(500);
+    setup.call.request.onNotice?.({ type: 'waited', model: '', ms: 500 });
+    await setup.clock.advance(9);
+    expect(failed(setup)).toBe('open');
+    await setup.clock.advance(1);
+    expect(failed(setup)).toStrictEqual(timedOut);
   });
 });
 
 test.each([0, -1, Number.NaN])('a limit of %d ms is refused', (totalMs) => {
   expect(() => withTimeouts(deafModel(), { totalMs })).toThrow(InvalidArgumentError);
+});
+
+test.each([0, -1, Number.NaN])('a limit of %d ms in a request is a failure that no retry helps; an abort still wins', async (silenceMs) => {
+  const inner = deafModel();
+  const model = withTimeouts(inner, {}, createFakeClock());
+  const request = { messages: [], timeouts: { silenceMs } };
+  expect(await model.generate(request)).toMatchObject({
+    ok: false,
+    failure: { type: 'validation', code: 'invalid-argument', retryable: false },
+    partial: { parts: [], usage: { total: 0 } },
+  });
+  expect(await model.generate({ ...request, signal: AbortSignal.abort() })).toMatchObject({ failure: { code: 'aborted' } });
+  expect(inner.calls).toStrictEqual([]);
 });

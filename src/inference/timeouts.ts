@@ -4,35 +4,46 @@
 // T1. The call settles at once when its time is up or its signal fires, whatever the model does; what comes later is dropped.
 // T2. No timer and no listener is left behind.
 // T3. Waiting for permission (`limited`) counts in the total only; another model (`withFallback`) has its first byte to send anew.
-import { classifyError, TimedOutError } from '../errors/index.ts';
+import { classifyError, ErrorType, TimedOutError } from '../errors/index.ts';
 import type { Clock } from '../lib/index.ts';
 import { InvalidArgumentError, systemClock } from '../lib/index.ts';
+import { Usage } from '../messages/index.ts';
 import type { OnDelta } from './ask.ts';
 import { ask, modelLike, modelName } from './ask.ts';
 import type { Model, ModelNotice, ModelOutcome, ModelRequest, ModelTimeouts } from './model.ts';
 import { createPartialAnswer } from './partial-answer.ts';
 import { abortedFailure } from './settle-answer.ts';
 import { createSilenceWatch } from './silence-watch.ts';
-import { tellNotice } from './tell-notice.ts';
+import { tellActivity, tellDelta, tellNotice } from './tell-notice.ts';
 
 /**
  * The model with a limit to its silence. The request's own `timeouts` win, field by field. An answer that is asked for in one piece
- * comes all at once, so only `totalMs` is watched for it.
+ * comes all at once, so for it `firstByteMs` is the time until the answer, and `silenceMs` is not watched.
  */
 export function withTimeouts(model: Model, timeouts: ModelTimeouts = {}, clock: Clock = systemClock): Model {
-  checked(timeouts);
+  const wrong = problemOf(timeouts);
+  if (wrong !== undefined) throw wrong;
   return modelLike(model, async ({ timeouts: own, ...request }, onDelta) => {
     const limits: ModelTimeouts = { ...timeouts, ...own };
-    const watched = onDelta === undefined ? [limits.totalMs] : [limits.totalMs, limits.firstByteMs, limits.silenceMs];
+    const problem = problemOf(limits);
+    if (problem !== undefined) return refused(problem, request);
+    const watched = [limits.totalMs, limits.firstByteMs, onDelta && limits.silenceMs];
     if (watched.every((limit) => limit === undefined)) return ask(model, request, onDelta);
     return watch({ model, request, limits, clock }, onDelta);
   });
 }
 
-function checked(timeouts: ModelTimeouts): void {
+function problemOf(timeouts: ModelTimeouts): InvalidArgumentError | undefined {
   for (const [key, ms] of Object.entries(timeouts) as readonly (readonly [string, number | undefined])[]) {
-    if (ms !== undefined && !(ms > 0)) throw new InvalidArgumentError(`${key} is ${ms}; pass milliseconds above 0, or leave it out.`);
+    if (ms !== undefined && !(ms > 0)) return new InvalidArgumentError(`${key} is ${ms}; pass milliseconds above 0, or leave it out.`);
   }
+  return undefined;
+}
+
+// A model never throws (M1); the same request would be refused again.
+function refused(problem: InvalidArgumentError, { signal }: ModelRequest): ModelOutcome {
+  const failure = { ...classifyError(problem, { fallback: ErrorType.Validation }), retryable: false };
+  return { ok: false, failure: signal?.aborted === true ? abortedFailure : failure, partial: { parts: [], usage: Usage.none() } };
 }
 
 interface Watched {
@@ -67,7 +78,7 @@ function watch({ model, request, limits, clock }: Watched, onDelta: OnDelta): Pr
       inner.abort(error);
     };
     const silence = createSilenceWatch(clock, (kind, ms) => {
-      expire(kind === 'first' ? 'sent nothing' : 'sent nothing more', ms);
+      expire(onDelta === undefined ? 'did not answer' : kind === 'first' ? 'sent nothing' : 'sent nothing more', ms);
     });
     const cancelTotal =
       totalMs === undefined
@@ -75,9 +86,8 @@ function watch({ model, request, limits, clock }: Watched, onDelta: OnDelta): Pr
         : clock.schedule(totalMs, () => {
             expire('did not finish', totalMs);
           });
-    // An answer that comes in one piece has no first byte to wait for.
     const begin = (): void => {
-      if (onDelta !== undefined) silence.begin(firstByteMs, silenceMs);
+      silence.begin(firstByteMs, onDelta && silenceMs);
     };
     const onNotice = (notice: ModelNotice): void => {
       if (!open) return;
@@ -91,12 +101,13 @@ function watch({ model, request, limits, clock }: Watched, onDelta: OnDelta): Pr
         if (!open) return;
         silence.heard();
         partial.take(delta);
-        onDelta(delta);
+        tellDelta(onDelta, delta);
       });
     const onActivity = (): void => {
       if (!open) return;
-      silence.heard();
-      request.onActivity?.();
+      // The first byte of an answer in one piece is the answer.
+      if (onDelta !== undefined) silence.heard();
+      tellActivity(request);
     };
 
     if (signal?.aborted === true) {

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { RateLimitedError } from '../errors/index.ts';
 import type { ModelDelta, ModelRequest } from '../inference/index.ts';
 import { pendingToolCalls } from '../inference/index.ts';
@@ -121,4 +121,15 @@ describe('a scripted model', () => {
     expect(deltas).toStrictEqual([{ type: 'text', text: 'a' }]);
     expect(outcome).toMatchObject({ ok: false, failure: { code: 'aborted' }, partial: { parts: [{ text: 'a' }] } });
   });
+});
+
+test('a listener that throws changes nothing of what a script answers', async () => {
+  const complaints = vi.spyOn(console, 'error').mockReturnValue();
+  const listener = (): never => {
+    throw new Error('listener');
+  };
+  const outcome = await scriptedModel([{ text: 'a' }]).stream({ messages: [], onActivity: listener, onNotice: listener }, listener);
+  expect(outcome).toMatchObject({ ok: true, response: { parts: [{ text: 'a' }] } });
+  expect(complaints).toHaveBeenCalled();
+  complaints.mockRestore();
 });

@@ -121,7 +121,7 @@ describe('prepareCall', () => {
       type: 'ready',
       call: { args: { city: 'Rome' } },
     });
-    expect(await told(call('weather', null, { rawArgs: ' \n' }))).toMatch(/do not fit: city: /);
+    expect(await told(call('weather', null, { rawArgs: ' \n' }))).toMatch(/never came: the answer was cut off/);
   });
 
   it.each<[ToolCall, string]>([

@@ -55,7 +55,10 @@ const refuse = (code: string, message: string): { readonly ok: false; readonly r
 
 function readArgs({ args, rawArgs, name }: ToolCall): Read<Json> {
   if (rawArgs !== undefined) {
-    if (rawArgs.trim() === '') return { ok: true, value: {} };
+    // Where no arguments are wanted the model sends none; text that is kept as unreadable and empty was cut off.
+    if (rawArgs.trim() === '') {
+      return refuse('invalid-json', `The arguments of "${name}" never came: the answer was cut off. Call it again with its arguments.`);
+    }
     const problem = jsonProblem(rawArgs);
     if (problem !== undefined)
       return refuse('invalid-json', `The arguments of "${name}" are not valid JSON, ${problem}. Call it again with valid JSON.`);

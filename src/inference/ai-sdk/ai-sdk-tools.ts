@@ -1,5 +1,5 @@
 import { isRecord } from '../../lib/index.ts';
-import type { ApprovalContext, FunctionTool, ModelOutput, StandardResult, Tool, ToolContext } from '../../tools/index.ts';
+import type { ApprovalContext, FunctionTool, ModelOutput, ShownCall, StandardResult, Tool, ToolContext } from '../../tools/index.ts';
 import { defineTool, InvalidToolError, providerTool } from '../../tools/index.ts';
 import { toModelOutput } from './to-model-output.ts';
 
@@ -72,11 +72,12 @@ function approvalOf(tool: Fields): { readonly needsApproval?: FunctionTool['need
   };
 }
 
-function outputOf(tool: Fields): { readonly toModelOutput?: (result: unknown) => Promise<ModelOutput> } {
+function outputOf(tool: Fields): { readonly toModelOutput?: (result: unknown, call: ShownCall) => Promise<ModelOutput> } {
   const { toModelOutput: show } = tool;
   if (!isFunction(show)) return {};
   return {
-    toModelOutput: async (output) => toModelOutput(await Reflect.apply(show, tool, [{ toolCallId: '', input: undefined, output }])),
+    toModelOutput: async (output, { toolCallId, args }) =>
+      toModelOutput(await Reflect.apply(show, tool, [{ toolCallId, input: args, output }])),
   };
 }
 

@@ -250,6 +250,47 @@ describe('aiSdk', () => {
     });
   });
 
+  it('makes no call of the client of arguments for a tool that the provider runs (I1)', async () => {
+    const own = { toolName: 'search', providerExecuted: true };
+    const end = { type: 'finish', finishReason: stop };
+    const begun = [
+      { type: 'text-delta', id: '1', delta: 'Hi.' },
+      { type: 'tool-input-start', id: 'a', ...own },
+      { type: 'tool-input-delta', id: 'a', delta: '{"q":1}' },
+      { type: 'tool-input-end', id: 'a' },
+    ];
+    const left = await ask({ stream: [...begun, end] });
+    expect(left.outcome).toMatchObject({ ok: true, response: { parts: [{ type: 'text', text: 'Hi.' }] } });
+    expect(left.outcome.ok && left.outcome.response.parts).toHaveLength(1);
+    expect((await ask({ stream: begun })).outcome).toMatchObject({ ok: false, partial: { parts: [{ type: 'text' }] } });
+    const { outcome, deltas } = await ask({
+      stream: [...begun, { type: 'tool-call', toolCallId: 'a', toolName: 'search', input: '' }, end],
+    });
+    expect(outcome.ok && outcome.response.parts[1]).toEqual({
+      type: 'tool-call',
+      toolCallId: 'a',
+      toolName: 'search',
+      args: { q: 1 },
+      providerExecuted: true,
+    });
+    expect(deltas).toContainEqual({ type: 'tool-input', toolCallId: 'a', toolName: 'search', text: '{"q":1}' });
+  });
+
+  it('makes no call of pieces that come after theirs, and keeps a second one under the same id (I2)', async () => {
+    const call = { type: 'tool-call', toolCallId: 'a', toolName: 'look', input: '{"n":1}' };
+    const late = [
+      { type: 'tool-input-delta', id: 'a', delta: '}' },
+      { type: 'tool-input-end', id: 'a' },
+    ];
+    const again = [
+      { type: 'tool-input-start', id: 'a', toolName: 'look' },
+      { type: 'tool-input-delta', id: 'a', delta: '{"n":2}' },
+      { ...call, input: '' },
+    ];
+    const { outcome } = await ask({ stream: [call, ...late, ...again, ...late, { type: 'finish', finishReason: stop }] });
+    expect(outcome.ok && outcome.response.parts.map((part) => part.type === 'tool-call' && part.args)).toEqual([{ n: 1 }, { n: 2 }]);
+  });
+
   it('hands arguments on that are no JSON, and gives calls without an id one of their own (M5)', async () => {
     const content = [
       { type: 'tool-call', toolCallId: '', toolName: 'look', input: '{"at":' },

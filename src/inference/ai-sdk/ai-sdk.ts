@@ -10,6 +10,7 @@ import { classifyProviderError } from './classify-provider-error.ts';
 import type { CallableModel, CallOptions, LanguageModelLike } from './language-model-like.ts';
 import { toCallableModel } from './language-model-like.ts';
 import { dropStream, readStream } from './read-stream.ts';
+import { createStreamToolInputs } from './stream-tool-inputs.ts';
 import { takeEnding, takeMetadata, takeWarnings } from './take-ending.ts';
 import { isRawPart, takePart } from './take-part.ts';
 import { takeStreamPart } from './take-stream-part.ts';
@@ -29,6 +30,7 @@ interface Call {
   readonly request: ModelRequest;
   readonly builder: ResponseBuilder;
   readonly now: () => number;
+  readonly onDelta?: (delta: ModelDelta) => void;
   /** True once something has come: what is malformed from then on is the answer. */
   isAnswering: boolean;
 }
@@ -59,7 +61,7 @@ async function whole(call: Call, options: CallOptions): Promise<void> {
 }
 
 async function inPieces(call: Call, options: CallOptions): Promise<void> {
-  const { model, builder, request } = call;
+  const { model, builder, request, onDelta } = call;
   const work = Promise.resolve(model.doStream(options));
   const result = await untilAborted(work, request.signal);
   if (result === aborted) {
@@ -67,7 +69,8 @@ async function inPieces(call: Call, options: CallOptions): Promise<void> {
     return;
   }
   call.isAnswering = true;
-  const sink = { builder, provider: model.provider, fail: (error: unknown) => fail(call, error) };
+  const inputs = createStreamToolInputs(builder, onDelta);
+  const sink = { builder, provider: model.provider, inputs, fail: (error: unknown) => fail(call, error) };
   await readStream(
     result,
     (value) => {
@@ -106,6 +109,7 @@ export function aiSdk(model: LanguageModelLike, { clock = systemClock, ids = sys
     request,
     builder: createResponseBuilder({ ids, model: `${provider}/${modelId}`, request, ...(onDelta !== undefined && { onDelta }) }),
     now: () => clock.now(),
+    ...(onDelta !== undefined && { onDelta }),
     isAnswering: false,
   });
   const adapted: Model = {

@@ -37,9 +37,10 @@ const statuses: readonly (readonly [number, string, boolean])[] = [
   [403, 'model', false],
   [404, 'model', false],
   [408, 'timeout', true],
-  [409, 'model', true],
+  [409, 'model', false],
   [413, 'model', false],
   [422, 'model', false],
+  [425, 'model', true],
   [429, 'rate_limit', true],
   [500, 'model', true],
   [502, 'model', true],
@@ -110,11 +111,26 @@ describe('classifyProviderError', () => {
     [{ 'retry-after': 'Thu, 01 Jan 2026 00:00:20 GMT' }, undefined, 20_000],
     [{ 'retry-after': 'Wed, 31 Dec 2025 23:00:00 GMT' }, undefined, 0],
     [{ 'retry-after': 'soon' }, undefined, undefined],
+    [{ 'retry-after': '-5' }, undefined, undefined],
+    [{ 'retry-after': '-1e3' }, undefined, undefined],
+    [{ 'retry-after': 'Infinity' }, undefined, undefined],
+    [{ 'retry-after': 'NaN' }, undefined, undefined],
+    [{ 'retry-after': '9'.repeat(400) }, undefined, undefined],
+    [{ 'retry-after-ms': '-1', 'retry-after': '9' }, undefined, 9000],
+    [{ 'retry-after-ms': '9'.repeat(400), 'retry-after': '9' }, undefined, 9000],
+    [{}, { error: { details: [{ retryDelay: `${'9'.repeat(400)}s` }] } }, undefined],
+    [{}, { error: { details: [{ retryDelay: '-2s' }] } }, undefined],
     [{}, { error: { details: [{ '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '34.4s' }] } }, 34_400],
     [{}, [{ error: { details: [{ retryDelay: '2s' }] } }], 2000],
     [{}, undefined, undefined],
   ])('reads the delay from %j and %j', (headers, body, expected) => {
     expect(classify(apiError(429, { headers, body })).retryAfterMs).toBe(expected);
+  });
+
+  it.each(['headers', 'responseHeaders'])('reads the delay from the Headers of fetch under %s', (key) => {
+    const headers = new Headers({ 'Retry-After': '9' });
+    expect(classify({ statusCode: 429, message: 'x', [key]: headers }).retryAfterMs).toBe(9000);
+    expect(classify({ message: 'x', response: { status: 429, [key]: headers } }).retryAfterMs).toBe(9000);
   });
 
   it('takes no delay from an answer that was no error, nor where trying again cannot help', () => {
@@ -143,6 +159,17 @@ describe('classifyProviderError', () => {
     ['a picture that is too large', 413, 'image exceeds 5 MB maximum'],
   ])('does not take %s for it', (_, status, message) => {
     expect(classify(apiError(status, { message })).code).not.toBe('context-overflow');
+  });
+
+  it.each([
+    ['a type', { type: 'rate_limit_error', message: 'too many input tokens: reduce the length of the messages' }],
+    ['a code', { code: 'rate_limit_exceeded', message: 'Request too large: too many tokens.' }],
+    ['a status word', { status: 'RESOURCE_EXHAUSTED', message: 'The input token count exceeds the limit.' }],
+    ['its words', { type: 'error', message: 'Rate limit reached: too many tokens per minute. Limit 30000, requested 40000.' }],
+  ])('takes a rate limit for one, by %s, where it speaks of too many tokens', (_, error) => {
+    expect(classify({ error }, true)).toMatchObject({ type: 'rate_limit', retryable: true });
+    expect(classify(apiError(400, { message: error.message, body: { error } }))).toMatchObject({ type: 'rate_limit', retryable: true });
+    expect(classify(apiError(413, { message: error.message, body: { error } }))).toMatchObject({ type: 'rate_limit', retryable: true });
   });
 
   it('keeps the message short, free of secrets and of live objects', () => {

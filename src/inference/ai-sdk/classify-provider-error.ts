@@ -47,9 +47,11 @@ function kindOfStatus(status: number): Kind {
   return byStatus.get(status) ?? (status >= 500 ? serverError : refused);
 }
 
+const rateWord = /rate_?limit|too_many_requests|resource_exhausted|throttl/;
+
 // For errors that come without a status, or with the 200 of an answer that had begun. The first rule that fits decides.
 const byWord: readonly (readonly [RegExp, Kind])[] = [
-  [/rate_?limit|too_many_requests|resource_exhausted|throttl/, rateLimited],
+  [rateWord, rateLimited],
   [/timeout|timed_out|deadline_exceeded/, timedOut],
   [/authentication|unauthenticated|permission|invalid_api_key/, unauthorized],
   [/not_found/, notFound],
@@ -57,13 +59,8 @@ const byWord: readonly (readonly [RegExp, Kind])[] = [
   [/server_error|api_error|internal|unavailable/, serverError],
 ];
 
-const rateLimitWords = /rate_?limit|too_many_requests|resource_exhausted|throttl/;
-const rateLimitPhrase = /rate[ _-]?limit|too many requests|(tokens|requests) per (second|minute|hour|day)|\bTP[MD]\b|throttl/i;
-
 // A limit of tokens per minute speaks of too many tokens as well, sometimes under a status that says nothing of limits.
-function isRateLimit({ words, message }: ProviderErrorFacts): boolean {
-  return words.some((word) => rateLimitWords.test(word)) || rateLimitPhrase.test(message);
-}
+const ratePhrase = /rate[ _-]?limit|too many requests|(tokens|requests) per (second|minute|hour|day)|\bTP[MD]\b|throttl/i;
 
 const networkTimeout = /TIMEDOUT|_TIMEOUT$/;
 // What provider packages throw before they send anything: a setting, a part or an option that they cannot use.
@@ -103,10 +100,11 @@ function kindOfName({ names }: ProviderErrorFacts, isAnswering: boolean): Kind |
 
 function kindOf(facts: ProviderErrorFacts, isAnswering: boolean): Kind {
   const { status, words } = facts;
-  if (isContextOverflow(facts) && !isRateLimit(facts)) return contextOverflow;
+  if (isContextOverflow(facts) && !words.some((word) => rateWord.test(word)))
+    return ratePhrase.test(facts.message) ? rateLimited : contextOverflow;
   if (words.some((word) => /quota|billing|credit_balance/.test(word) && !/rate/.test(word))) return quotaExceeded;
-  // An overload is told as an event too, sometimes under a status of its teller's choice.
-  if (words.some((word) => word.includes('overloaded'))) return rateLimited;
+  // Both are told as events too, sometimes under a status of their teller's choice.
+  if (words.some((word) => word.includes('overloaded') || rateWord.test(word))) return rateLimited;
   if (status !== undefined && status >= 400) return kindOfStatus(status);
   const answered = isAnswering || status !== undefined;
   const known = kindOfNetwork(facts) ?? kindOfWords(words) ?? kindOfName(facts, answered);

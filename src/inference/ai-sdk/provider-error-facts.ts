@@ -1,5 +1,5 @@
 import type { Json } from '../../lib/index.ts';
-import { isRecord, toCanonical } from '../../lib/index.ts';
+import { isRecord, setOwn, toCanonical } from '../../lib/index.ts';
 
 // Errors of providers come as many things: APICallError of one of several copies of @ai-sdk/provider, plain objects of
 // a stream's error event, strings. So they are read by their structure, never by their class.
@@ -27,9 +27,9 @@ const mostLinks = 24;
 const networkCode = /^(E[A-Z]{3,}|UND_ERR_[A-Z_]+|ERR_[A-Z_]+|Connection[A-Z]\w+|FailedToOpenSocket)$/;
 
 // A field that throws when it is read counts as missing.
-function field(value: object, key: string): unknown {
+function field(value: object, key: string | symbol): unknown {
   try {
-    return (value as Fields)[key];
+    return (value as Readonly<Record<string | symbol, unknown>>)[key];
   } catch {
     return undefined;
   }
@@ -98,6 +98,22 @@ function statusIn(links: readonly object[]): number | undefined {
   return found.find((status) => status >= 400) ?? found[0];
 }
 
+// Headers of fetch keep their entries out of sight; any copy of the class hands them out one by one.
+function headersOf(value: unknown): Fields | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  const [each, tag] = [field(value, 'forEach'), field(value, Symbol.toStringTag)];
+  if (tag !== 'Headers' || typeof each !== 'function') return isRecord(value) ? value : undefined;
+  const found: Record<string, unknown> = {};
+  try {
+    each.call(value, (content: unknown, name: unknown) => {
+      if (typeof name === 'string') setOwn(found, name, content);
+    });
+  } catch {
+    return undefined;
+  }
+  return found;
+}
+
 /** Reads what an error says about itself. Never throws, and keeps no reference to the error. */
 export function readProviderError(error: unknown): ProviderErrorFacts {
   const links = linksOf(error);
@@ -107,8 +123,7 @@ export function readProviderError(error: unknown): ProviderErrorFacts {
     return typeof value === 'boolean' ? value : undefined;
   });
   const headers = first(links, (link) => {
-    const value = field(link, 'responseHeaders') ?? field(link, 'headers');
-    return isRecord(value) ? value : undefined;
+    return headersOf(field(link, 'responseHeaders') ?? field(link, 'headers'));
   });
   const body =
     first(links, (link) => parsed(field(link, 'responseBody')) ?? field(link, 'data')) ??

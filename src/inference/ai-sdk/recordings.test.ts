@@ -2,6 +2,7 @@
 // promises of the Model port. What a recorded answer says is read a second time, by code that knows nothing of ours.
 import { basename, join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import type { Failure } from '../../errors/index.ts';
 import { isRecord, stableStringify } from '../../lib/index.ts';
 import type { Part, ToolOutput, ToolResult } from '../../messages/index.ts';
 import { readPart, Usage } from '../../messages/index.ts';
@@ -9,12 +10,11 @@ import type { DrivenCall, Recording } from '../../testing/node/index.ts';
 import { driveRecording, findRecordings, listRecordings, readRecording, sdkLimits, wireApiOf } from '../../testing/node/index.ts';
 import type { ModelResponse } from '../index.ts';
 import { pendingToolCalls } from '../index.ts';
-import { classifyProviderError } from './classify-provider-error.ts';
 import { aiSdk } from './index.ts';
 
 const root = join(import.meta.dirname, '../../..');
 const recordings = findRecordings(root);
-const replayed = new Set<string>();
+const replayed = new Map<string, readonly string[]>();
 
 const answered = ({ outcome }: DrivenCall): ModelResponse => (outcome.ok ? outcome.response : outcome.partial);
 const textIn = (parts: readonly Part[]): string => parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
@@ -39,19 +39,26 @@ function checkOutcome(call: DrivenCall): void {
   expect(answer.text.trim()).toBe('');
 }
 
+// Literal on purpose: what a status means is said here once more, by nothing that the adapter uses.
+const refusals: readonly (readonly [status: number, expected: Partial<Failure>])[] = [
+  [402, { type: 'rate_limit' }],
+  [408, { type: 'timeout', retryable: true }],
+  [425, { type: 'model', retryable: true }],
+  [429, { type: 'rate_limit' }],
+  [504, { type: 'timeout', retryable: true }],
+  [529, { type: 'rate_limit', retryable: true }],
+];
+
+function refusalOf(status: number): Partial<Failure> {
+  return refusals.find(([each]) => each === status)?.[1] ?? { type: 'model', retryable: status >= 500 };
+}
+
 // M8 and the table of failures.
 function checkRefusal({ outcome, interaction: { response } }: DrivenCall): void {
-  const { status, headers, body } = response;
   const failure = outcome.ok ? undefined : outcome.failure;
-  const { type, retryable, retryAfterMs } = classifyProviderError(
-    { statusCode: status, responseHeaders: headers, responseBody: JSON.stringify(body) },
-    { now: Date.now() },
-  );
-  expect(failure).toMatchObject({ type, retryable });
-  if (retryAfterMs !== undefined) expect(failure?.retryAfterMs).toBeCloseTo(retryAfterMs, -4);
-  if (status === 429 || status === 529) expect(failure?.type).toBe('rate_limit');
-  else if (status === 408 || status === 504) expect(failure?.type).toBe('timeout');
-  else expect(failure).toMatchObject({ type: 'model', retryable: status >= 500 });
+  expect(failure).toMatchObject(refusalOf(response.status));
+  const seconds = Number(response.headers['retry-after']);
+  expect(failure?.retryAfterMs).toBe(failure?.retryable === true && seconds >= 0 ? Math.ceil(seconds * 1000) : undefined);
 }
 
 // M4, M5: the calls are those of the answer, each under an id of its own, and none of their arguments is taken for text.
@@ -138,6 +145,21 @@ function checkResults(call: DrivenCall, api: string): void {
   }
 }
 
+// Why a request of a loop may leave our own answers out. What fits none of these is named by its place.
+const restartReasons: readonly { readonly reason: string; readonly applies: (call: DrivenCall) => boolean }[] = [
+  {
+    reason: 'another conversation begins',
+    applies: ({ request }) => !request.messages.some((message) => message.isAssistant()),
+  },
+];
+
+function restartsIn(file: string, calls: readonly DrivenCall[]): readonly string[] {
+  return calls.flatMap((call, index) => {
+    if (!call.restarted || !call.outcome.ok) return [];
+    return [restartReasons.find(({ applies }) => applies(call))?.reason ?? `${basename(file)}#${index}`];
+  });
+}
+
 async function replay(file: string): Promise<void> {
   const recording = readRecording(file);
   const api = wireApiOf(recording);
@@ -156,11 +178,12 @@ async function replay(file: string): Promise<void> {
     checkUsage(call);
     checkSignatures(call, calls[index + 1]);
   }
-  replayed.add(file);
+  replayed.set(file, restartsIn(file, calls));
 }
 
 if (recordings.found) {
-  const files = [...listRecordings(recordings.folder, 'single'), ...listRecordings(recordings.folder, 'loops')];
+  const loops = listRecordings(recordings.folder, 'loops');
+  const files = [...listRecordings(recordings.folder, 'single'), ...loops];
   describe('recordings of real providers', () => {
     it.each(files.map((file) => [basename(file), file]))('%s', async (_, file) => {
       await replay(file);
@@ -168,6 +191,9 @@ if (recordings.found) {
     it('were all replayed', () => {
       expect(files.length).toBeGreaterThan(0);
       expect(replayed.size).toBe(files.length);
+    });
+    it('go on from our own answers, all but one', () => {
+      expect(loops.flatMap((file) => replayed.get(file) ?? [])).toEqual(['another conversation begins']);
     });
   });
 } else {

@@ -1,8 +1,8 @@
 import { isRecord } from '../../lib/index.ts';
 
-type Headers = Readonly<Record<string, unknown>>;
+type PlainHeaders = Readonly<Record<string, unknown>>;
 
-function header(headers: Headers, name: string): string | undefined {
+function header(headers: PlainHeaders, name: string): string | undefined {
   const found = Object.entries(headers).find(([key]) => key.toLowerCase() === name)?.[1];
   return typeof found === 'string' || typeof found === 'number' ? String(found).trim() : undefined;
 }
@@ -16,7 +16,8 @@ function milliseconds(text: string | undefined): number | undefined {
 function secondsOrDate(text: string | undefined, now: number): number | undefined {
   if (text === undefined) return undefined;
   if (plainNumber.test(text)) return Math.ceil(Number(text) * 1000);
-  const at = Date.parse(text);
+  // A date is made of words; a number with a sign or an exponent would pass for the name of a year.
+  const at = /[a-z]/i.test(text) && Number.isNaN(Number(text)) ? Date.parse(text) : Number.NaN;
   return Number.isNaN(at) ? undefined : Math.max(0, at - now);
 }
 
@@ -37,12 +38,13 @@ function retryInfo(value: unknown, depth = 0): number | undefined {
 
 /** Where a provider may say how long to wait. */
 export interface RetryHints {
-  readonly headers?: Headers;
+  readonly headers?: PlainHeaders;
   /** The parsed body of the answer. */
   readonly body?: unknown;
 }
 
 /** The wait that a provider asks for, from `retry-after-ms`, `retry-after` (seconds or a date) or Google's RetryInfo. */
 export function readRetryAfter({ headers = {}, body }: RetryHints, now: number): number | undefined {
-  return milliseconds(header(headers, 'retry-after-ms')) ?? secondsOrDate(header(headers, 'retry-after'), now) ?? retryInfo(body);
+  const asked = [milliseconds(header(headers, 'retry-after-ms')), secondsOrDate(header(headers, 'retry-after'), now), retryInfo(body)];
+  return asked.find((delay) => delay !== undefined && Number.isFinite(delay));
 }

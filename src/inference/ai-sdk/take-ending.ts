@@ -19,10 +19,25 @@ function sum(...counts: readonly (number | undefined)[]): number | undefined {
   return given.length === 0 ? undefined : given.reduce((total, each) => total + each, 0);
 }
 
+// How providers spell their counts, where the SDK hands on what they sent.
+const inputNames = ['promptTokenCount', 'prompt_tokens', 'input_tokens'];
+const outputNames = ['candidatesTokenCount', 'thoughtsTokenCount', 'completion_tokens', 'output_tokens'];
+const totalNames = ['totalTokenCount', 'total_tokens'];
+
+// Provider packages, Google's among them, put 0 in the place of a count that was not sent; what was sent tells the two apart.
+function isMadeUp(total: unknown, raw: unknown, names: readonly string[]): boolean {
+  if (total !== 0 || !isRecord(raw)) return false;
+  const isTold = (name: string): boolean => count(raw[name]) !== undefined;
+  const isFamiliar = Object.keys(raw).length === 0 || [...inputNames, ...outputNames, ...totalNames].some(isTold);
+  return isFamiliar && !names.some(isTold);
+}
+
 /** Reads what the AI SDK says of the tokens of a call. */
 export function readUsage(value: unknown): ReportedUsage {
-  const { inputTokens, outputTokens } = fields(value);
-  const [inputs, outputs] = [fields(inputTokens), fields(outputTokens)];
+  const { inputTokens, outputTokens, raw } = fields(value);
+  const [givenInputs, givenOutputs] = [fields(inputTokens), fields(outputTokens)];
+  const inputs: Fields = isMadeUp(givenInputs['total'], raw, inputNames) ? {} : givenInputs;
+  const outputs: Fields = isMadeUp(givenOutputs['total'], raw, outputNames) ? {} : givenOutputs;
   const [cacheRead, cacheWrite, reasoning] = [count(inputs['cacheRead']), count(inputs['cacheWrite']), count(outputs['reasoning'])];
   return {
     input: count(inputs['total']) ?? sum(count(inputs['noCache']), cacheRead, cacheWrite),

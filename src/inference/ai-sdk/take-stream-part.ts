@@ -1,3 +1,4 @@
+import type { StreamToolInputs } from './stream-tool-inputs.ts';
 import { takeEnding, takeMetadata, takeWarnings } from './take-ending.ts';
 import type { PartSink, RawPart } from './take-part.ts';
 import { metadataOf, takePart, textOf } from './take-part.ts';
@@ -6,6 +7,8 @@ import { metadataOf, takePart, textOf } from './take-part.ts';
 export interface StreamSink extends PartSink {
   /** Hears of an error that came as a part of the answer. */
   readonly fail: (error: unknown) => void;
+  /** Keeps the arguments that are on their way. */
+  readonly inputs: StreamToolInputs;
 }
 
 type Take = (part: RawPart, sink: StreamSink) => void;
@@ -31,14 +34,17 @@ const takers: Readonly<Record<string, Take>> = {
   'reasoning-end': (part, { builder }) => {
     builder.reasoningEnd(idOf(part), metadataOf(part));
   },
-  'tool-input-start': (part, { builder }) => {
-    builder.toolInputStart(idOf(part), textOf(part, 'toolName'));
+  'tool-input-start': (part, { inputs }) => {
+    inputs.start(part);
   },
-  'tool-input-delta': (part, { builder }) => {
-    builder.toolInputDelta(idOf(part), textOf(part, 'delta'));
+  'tool-input-delta': (part, { inputs }) => {
+    inputs.delta(part);
   },
-  'tool-input-end': (part, { builder }) => {
-    builder.toolInputEnd(idOf(part));
+  'tool-input-end': (part, { inputs }) => {
+    inputs.end(part);
+  },
+  'tool-call': (part, sink) => {
+    takePart(sink.inputs.called(part), sink);
   },
   'stream-start': (part, { builder }) => {
     takeWarnings(part['warnings'], builder);

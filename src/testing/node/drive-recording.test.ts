@@ -66,17 +66,29 @@ describe('driveRecording', () => {
       sample([{ type: 'text', text: 'More.' }]),
       sample([{ type: 'text', text: 'Else.' }]),
     ]);
-    await driveRecording(
+    const calls = await driveRecording(
       recording(ask(user('Go')), ask(user('Go'), { role: 'assistant', content: 'Their words.' }, user('And?')), ask(user('Other'))),
       adapt,
     );
     expect(said(asked[1])).toEqual(['user Go', 'assistant Our words.', 'user And?']);
     expect(said(asked[2])).toEqual(['user Other']);
+    expect(calls.map(({ restarted }) => restarted)).toEqual([false, false, true]);
   });
 
   it('goes on from what was recorded after a failure', async () => {
     const { adapt, asked } = fake(['failure', sample([{ type: 'text', text: 'Done.' }])]);
-    await driveRecording(recording(ask(user('Go')), ask(user('Go'), call('a'), result('a', 'seen'))), adapt);
+    const calls = await driveRecording(recording(ask(user('Go')), ask(user('Go'), call('a'), result('a', 'seen'))), adapt);
     expect(said(asked[1])).toEqual(['user Go', 'assistant  a', 'tool  a=seen']);
+    expect(calls[1]?.restarted).toBe(false);
+  });
+
+  it('says where the recorded client answers other calls than ours', async () => {
+    const { adapt, asked } = fake([
+      sample([{ type: 'tool-call', toolCallId: 'ours', toolName: 'listen', args: {} }]),
+      sample([{ type: 'text', text: 'Done.' }]),
+    ]);
+    const calls = await driveRecording(recording(ask(user('Go')), ask(user('Go'), call('a'), result('a', 'seen'))), adapt);
+    expect(said(asked[1])).toEqual(['user Go', 'assistant  a', 'tool  a=seen']);
+    expect(calls.map(({ restarted }) => restarted)).toEqual([false, true]);
   });
 });

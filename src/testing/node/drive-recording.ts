@@ -3,6 +3,7 @@
 // Does not: judge what comes back; tests do.
 // D1. An answer of ours goes into the next request as it came; only what the recorded client added is taken from the recording.
 // D2. A failed call ends our history: the next call starts from what the recording says was said.
+// D3. Where the next request does not go on from our answer, it is taken from the recording too, and the call says so.
 import type { Model, ModelDelta, ModelNotice, ModelOutcome, ModelRequest } from '../../inference/index.ts';
 import { Message } from '../../messages/index.ts';
 import type { ToolResult } from '../../messages/index.ts';
@@ -32,9 +33,12 @@ export interface DrivenCall {
   readonly sentResults: readonly ToolResult[];
   /** The tool results in what was recorded, under the ids of the replay. */
   readonly recordedResults: readonly ToolResult[];
+  /** True where an answer came before, but the request could not go on from it and was taken from the recording as a whole. */
+  readonly restarted: boolean;
 }
 
 interface Turn {
+  readonly restarted: boolean;
   readonly messages: readonly Message[];
   readonly ids: CallIds;
 }
@@ -70,8 +74,9 @@ async function ask(model: Model, request: ModelRequest, isStream: boolean): Prom
 
 function following(turn: Turn, { outcome }: Pick<DrivenCall, 'outcome'>, next: readonly Message[]): Turn {
   const added = outcome.ok ? nextMessages(turn.messages, outcome.response, next) : undefined;
-  if (!outcome.ok || added === undefined) return { messages: next, ids: turn.ids };
+  if (!outcome.ok || added === undefined) return { restarted: outcome.ok, messages: next, ids: turn.ids };
   return {
+    restarted: false,
     messages: [...turn.messages, Message.assistant(outcome.response.parts), ...added.messages],
     ids: new Map([...turn.ids, ...added.ids]),
   };
@@ -89,7 +94,7 @@ export async function driveRecording(recording: Recording, adapt: (model: never)
       const last = calls.at(-1);
       turn =
         turn === undefined || last === undefined
-          ? { messages: recorded.messages, ids: new Map() }
+          ? { restarted: false, messages: recorded.messages, ids: new Map() }
           : following(turn, last, recorded.messages);
       const request: ModelRequest = { ...recorded, messages: turn.messages };
       const isStream = isStreamed(interaction);
@@ -105,6 +110,7 @@ export async function driveRecording(recording: Recording, adapt: (model: never)
         ...(sent !== undefined && { sent }),
         sentResults: resultsIn(wire.readConversation(fieldsOf(sent?.body)).messages),
         recordedResults: resultsIn(recorded.messages, turn.ids),
+        restarted: turn.restarted,
       });
     }
   } finally {

@@ -47,11 +47,16 @@ function resultOutput(result: Fields): ToolOutput {
   return { type: 'content', parts: [...(text === '' || text === filler ? [] : [textPart(text)]), ...files] };
 }
 
+function signatureOf(part: Fields): string | undefined {
+  return optionalText(either(part, 'thoughtSignature', 'thought_signature'));
+}
+
 function modelPart(part: Fields): readonly Part[] {
-  const signature = optionalText(part['thoughtSignature']);
+  const signature = signatureOf(part);
   const extras = signature === undefined ? {} : { providerMetadata: { google: { thoughtSignature: signature } } };
-  const call = fieldsOf(part['functionCall']);
-  if (part['functionCall'] !== undefined) {
+  const given = either(part, 'functionCall', 'function_call');
+  const call = fieldsOf(given);
+  if (given !== undefined) {
     return [{ ...toolCallPart({ id: textOf(call['id']), name: textOf(call['name']), args: jsonOf(call['args'] ?? {}) }), ...extras }];
   }
   if (part['text'] === undefined) return [];
@@ -63,8 +68,9 @@ function modelPart(part: Fields): readonly Part[] {
 function toMessages(content: Fields): readonly Message[] {
   const parts = listOf(content['parts']);
   if (content['role'] === 'model') return [Message.assistant(parts.flatMap(modelPart))];
-  const results = parts.filter((part) => part['functionResponse'] !== undefined).map((part) => fieldsOf(part['functionResponse']));
-  const rest = parts.filter((part) => part['functionResponse'] === undefined).map(contentPart);
+  const resultIn = (part: Fields): unknown => either(part, 'functionResponse', 'function_response');
+  const results = parts.filter((part) => resultIn(part) !== undefined).map((part) => fieldsOf(resultIn(part)));
+  const rest = parts.filter((part) => resultIn(part) === undefined).map(contentPart);
   const answered = results.map((result) =>
     Message.tool({ toolCallId: textOf(result['id']), toolName: textOf(result['name']), output: resultOutput(result) }),
   );
@@ -83,7 +89,7 @@ const snake = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${l
 
 function toTools(tool: Fields): readonly OfferedTool[] {
   return Object.entries(tool).flatMap(([key, value]): readonly OfferedTool[] => {
-    if (key !== 'functionDeclarations') return [providerTool(`google.${snake(key)}`, snake(key), value)];
+    if (snake(key) !== 'function_declarations') return [providerTool(`google.${snake(key)}`, snake(key), value)];
     return listOf(value).map((declared) => ({
       name: textOf(declared['name']),
       description: textOf(declared['description']),
@@ -96,7 +102,9 @@ function toTools(tool: Fields): readonly OfferedTool[] {
 }
 
 function settingsOf(body: Fields): ModelSettings {
-  const { mode, allowedFunctionNames: allowed } = fieldsOf(fieldsOf(body['toolConfig'])['functionCallingConfig']);
+  const config = fieldsOf(either(body, 'toolConfig', 'tool_config'));
+  const calling = fieldsOf(either(config, 'functionCallingConfig', 'function_calling_config'));
+  const [{ mode }, allowed] = [calling, either(calling, 'allowedFunctionNames', 'allowed_function_names')];
   const [only] = Array.isArray(allowed) && allowed.length === 1 ? (allowed as readonly unknown[]) : [];
   if (mode === 'NONE') return { toolChoice: 'none' };
   if (mode !== 'ANY') return {};
@@ -129,8 +137,9 @@ function withPieces(args: unknown, pieces: readonly Fields[]): unknown {
 function callsIn(parts: readonly Fields[]): readonly WireCall[] {
   const calls: { id?: string; name: string; args: unknown; open: boolean }[] = [];
   for (const part of parts) {
-    if (part['functionCall'] === undefined) continue;
-    const { id, name, args, partialArgs, willContinue } = fieldsOf(part['functionCall']);
+    const given = either(part, 'functionCall', 'function_call');
+    if (given === undefined) continue;
+    const { id, name, args, partialArgs, willContinue } = fieldsOf(given);
     const last = calls.at(-1);
     if (last?.open === true && name === undefined) {
       last.args = withPieces(last.args, listOf(partialArgs));
@@ -152,12 +161,15 @@ function readAnswer(body: Fields | readonly Fields[]): WireAnswer {
     candidates.some(({ finishReason }) => textOf(finishReason) !== '') || events.some(({ promptFeedback }) => promptFeedback !== undefined);
   const usage = fieldsOf(events.findLast((event) => event['usageMetadata'] !== undefined)?.['usageMetadata']);
   const [said, thought] = [countOf(usage['candidatesTokenCount']), countOf(usage['thoughtsTokenCount'])];
+  // What a provider-run tool read for the model is part of what went in.
+  const [asked, read] = [countOf(usage['promptTokenCount']), countOf(usage['toolUsePromptTokenCount'])];
+  const input = asked === undefined ? undefined : asked + (read ?? 0);
   const output = said === undefined && thought === undefined ? undefined : (said ?? 0) + (thought ?? 0);
   return {
     text: parts.map((part) => (part['thought'] === true ? '' : textOf(part['text']))).join(''),
     calls: callsIn(parts),
-    ...usageOf({ input: usage['promptTokenCount'], output, cacheRead: usage['cachedContentTokenCount'], reasoning: thought }),
-    signatures: parts.flatMap((part) => optionalText(part['thoughtSignature']) ?? []),
+    ...usageOf({ input, output, cacheRead: usage['cachedContentTokenCount'], reasoning: thought }),
+    signatures: parts.flatMap((part) => signatureOf(part) ?? []),
     isBroken: !hasEnded || events.some((event) => event['error'] !== undefined),
   };
 }
@@ -165,13 +177,15 @@ function readAnswer(body: Fields | readonly Fields[]): WireAnswer {
 /** Google's generateContent. */
 export const googleWire: Wire = {
   readConversation: (body) => {
-    const system = listOf(fieldsOf(body['systemInstruction'])['parts']).map((part) => Message.system(textOf(part['text'])));
-    const config = fieldsOf(body['generationConfig']);
+    const system = listOf(fieldsOf(either(body, 'systemInstruction', 'system_instruction'))['parts']).map((part) =>
+      Message.system(textOf(part['text'])),
+    );
+    const config = fieldsOf(either(body, 'generationConfig', 'generation_config'));
     return {
       messages: [...system, ...listOf(body['contents']).flatMap(toMessages)],
       tools: listOf(body['tools']).flatMap(toTools),
       settings: settingsOf(body),
-      ...outputOf(config['responseJsonSchema'] ?? config['responseSchema']),
+      ...outputOf(either(config, 'responseJsonSchema', 'response_json_schema') ?? either(config, 'responseSchema', 'response_schema')),
     };
   },
   readAnswer,
