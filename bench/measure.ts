@@ -24,6 +24,9 @@ const median = (values: readonly number[]): number => {
   return sorted.length % 2 === 1 ? (sorted[middle] ?? 0) : ((sorted[middle - 1] ?? 0) + (sorted[middle] ?? 0)) / 2;
 };
 
+/** The compiler is done with the hot paths after about this many. */
+const warmUpPasses = 3;
+
 async function cpuPerUnit({ units, work }: Contender, repeats: number): Promise<number> {
   globalThis.gc?.();
   const before = cpuMicros();
@@ -40,7 +43,9 @@ export async function compare(
   { rounds, unitsPerRound }: { readonly rounds: number; readonly unitsPerRound: number },
 ): Promise<readonly Sample[]> {
   const repeatsOf = ({ units }: Contender): number => Math.max(1, Math.round(unitsPerRound / units));
-  for (const contender of contenders) await cpuPerUnit(contender, repeatsOf(contender));
+  for (let pass = 0; pass < warmUpPasses; pass += 1) {
+    for (const contender of contenders) await cpuPerUnit(contender, repeatsOf(contender));
+  }
   const taken = contenders.map((): number[] => []);
   for (let round = 0; round < rounds; round += 1) {
     for (const [index, contender] of contenders.entries()) taken[index]?.push(await cpuPerUnit(contender, repeatsOf(contender)));

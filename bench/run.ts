@@ -9,7 +9,7 @@ import { tenByHand, tenTools } from './tools.bench.ts';
 
 const quick = process.argv.includes('--quick');
 const rounds = quick ? 5 : 9;
-const unitsPerRound = quick ? 20_000 : 50_000;
+const unitsPerRound = quick ? 40_000 : 80_000;
 
 const print = (line = ''): void => {
   process.stdout.write(`${line}\n`);
