@@ -1,4 +1,5 @@
 import type { JsonObject } from '../lib/index.ts';
+import { isRecord } from '../lib/index.ts';
 import { InvalidToolError } from './invalid-tool-error.ts';
 import { toInputSchema } from './input-schema.ts';
 import type { ClientTool, FunctionTool } from './tool.ts';
@@ -25,6 +26,7 @@ interface GivenOptions {
   readonly inputJsonSchema?: unknown;
   readonly validate?: Validate;
   readonly output?: unknown;
+  readonly providerOptions?: JsonObject;
   readonly run?: FunctionTool['run'];
   readonly timeoutMs?: number;
   readonly effect?: ToolEffect;
@@ -48,6 +50,7 @@ const rules: readonly (readonly [option: keyof GivenOptions, isRight: (given: un
   ['validate', aFunction, 'a function'],
   ['timeoutMs', absentOr((given) => Number.isFinite(given) && (given as number) > 0), 'a number above 0'],
   ['effect', absentOr((given) => effects.has(given)), `one of ${[...effects].join(', ')}`],
+  ['providerOptions', absentOr(isRecord), 'an object'],
   ['needsApproval', (given) => typeof given === 'boolean' || aFunction(given), 'true, false or a function'],
 ];
 
@@ -71,7 +74,7 @@ function problemOf(options: GivenOptions): string | undefined {
 }
 
 function toTool(options: GivenOptions): FunctionTool | ClientTool {
-  const { name, description, input, inputJsonSchema, validate, output, run, toModelOutput } = options;
+  const { name, description, input, inputJsonSchema, validate, output, providerOptions, run, toModelOutput } = options;
   const problem = toolNameProblem(name) ?? unknownOption(options) ?? problemOf(options);
   if (problem !== undefined) throw new InvalidToolError(name, problem);
   const shared = {
@@ -79,6 +82,7 @@ function toTool(options: GivenOptions): FunctionTool | ClientTool {
     description,
     input: toInputSchema(name, { input, inputJsonSchema, validate }),
     ...(output !== undefined && { output: toOutputSchema(name, output) }),
+    ...(providerOptions !== undefined && { providerOptions }),
     ...(toModelOutput !== undefined && { toModelOutput }),
   };
   if (run === undefined) return Object.freeze({ type: 'client' as const, ...shared });

@@ -14,7 +14,7 @@ export type { CallOutcome, RunCallsOptions } from './run-calls.ts';
 export { runCalls } from './run-calls.ts';
 export type { Parsed, SchemaIssue } from './schema-issue.ts';
 export type { StandardJsonSchema, StandardResult, StandardSchema } from './standard-schema.ts';
-export type { ClientTool, FunctionTool, ModelOutput, ProviderDefinedTool, Reconciled, ShownCall, Tool } from './tool.ts';
+export type { ClientTool, FunctionTool, ModelOutput, OfferedAs, ProviderDefinedTool, Reconciled, ShownCall, Tool } from './tool.ts';
 export { ToolEffect } from './tool.ts';
 export type { ApprovalContext, ContextType, ReconcileContext, ToolContext } from './tool-context.ts';
 export { contextOf } from './tool-context.ts';

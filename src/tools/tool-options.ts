@@ -1,3 +1,4 @@
+import type { JsonObject } from '../lib/index.ts';
 import type { ModelOutput, Reconciled, ShownCall, ToolEffect } from './tool.ts';
 import type { ApprovalContext, ContextType, ReconcileContext, ToolContext } from './tool-context.ts';
 import type { AfterParsing, ArgsOf, BeforeParsing } from './tool-input.ts';
@@ -23,6 +24,8 @@ interface SharedOptions<Input> {
   readonly description: string;
   /** Describes the arguments: a Standard Schema that has a JSON form, or a JSON Schema. */
   readonly input: Input;
+  /** Passed on to the provider with the tool, by provider name: prompt caching, for instance. */
+  readonly providerOptions?: JsonObject;
 }
 
 /** Says what the result is. */

@@ -59,13 +59,17 @@ function byName(tools: readonly Tool[]): ReadonlyMap<string, Tool> {
 }
 
 function schemaOf(tool: Tool): ToolSchema | ProviderDefinedTool {
-  return tool.type === 'provider' ? tool : { name: tool.name, description: tool.description, inputSchema: tool.input.json };
+  if (tool.type === 'provider') return tool;
+  const { name, description, input, offeredAs, providerOptions } = tool;
+  if (offeredAs !== undefined) return { type: 'provider', name, ...offeredAs };
+  return { name, description, inputSchema: input.json, ...(providerOptions !== undefined && { providerOptions }) };
 }
 
 function fingerprintOf(tool: Tool): JsonObject {
   if (tool.type === 'provider') return { ...tool };
-  const { type, name, description, input } = tool;
-  const shared = { type, name, description, inputSchema: input.json };
+  const { type, name, description, input, offeredAs } = tool;
+  const offered = offeredAs === undefined ? {} : { offeredAs: { ...offeredAs } };
+  const shared = { type, name, description, inputSchema: input.json, ...offered };
   if (tool.type === 'client') return shared;
   const { effect, needsApproval } = tool;
   return { ...shared, effect, needsApproval: typeof needsApproval === 'function' ? 'by-arguments' : needsApproval };

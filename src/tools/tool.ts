@@ -27,6 +27,12 @@ export interface ShownCall {
   readonly args: Json;
 }
 
+/** A tool that its provider knows by an id of its own, although it is carried out here. */
+export interface OfferedAs {
+  readonly id: `${string}.${string}`;
+  readonly args: JsonObject;
+}
+
 interface DescribedTool {
   /** What the model calls it by. */
   readonly name: string;
@@ -35,6 +41,10 @@ interface DescribedTool {
   readonly input: InputSchema;
   /** Parses the result. */
   readonly output?: ValueSchema;
+  /** Passed on to the provider with the tool, by provider name: prompt caching, for instance. */
+  readonly providerOptions?: JsonObject;
+  /** Set where the provider defines the tool and the host runs it. */
+  readonly offeredAs?: OfferedAs;
   readonly toModelOutput?: (result: never, call: ShownCall) => ModelOutput | PromiseLike<ModelOutput>;
 }
 

@@ -4,7 +4,7 @@ import { dynamicTool, jsonSchema, tool, zodSchema } from 'ai';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import type { FunctionTool, Tool, ToolContext } from '../../tools/index.ts';
-import { InvalidToolError, ToolSet } from '../../tools/index.ts';
+import { InvalidToolError, runCalls, ToolSet } from '../../tools/index.ts';
 import type { AiSdkToolLike } from './index.ts';
 import { aiSdkTools } from './index.ts';
 
@@ -117,7 +117,6 @@ describe('aiSdkTools', () => {
       { type: 'provider', id: 'openai.web_search', name: 'search', args: { searchContextSize: 'low' } },
       { type: 'provider', id: 'anthropic.code_execution_20250825', name: 'code' },
     ]);
-    expect(() => aiSdkTools({ bash: anthropic.tools.bash_20250124({ execute: () => 'done' }) })).toThrow(InvalidToolError);
   });
 
   it('asks for approval where the tool does', async () => {
@@ -188,5 +187,44 @@ describe('aiSdkTools', () => {
     expect(() =>
       aiSdkTools({ odd: tool({ inputSchema: jsonSchema(Promise.resolve({ type: 'object' } as const)), execute: () => 1 }) }),
     ).toThrow(/promise/);
+  });
+});
+
+describe('a tool that its provider defines and the host runs', () => {
+  it('is offered as the provider knows it, and runs here', async () => {
+    const bash = anthropic.tools.bash_20250124({ execute: ({ command }) => Promise.resolve(`ran ${command}`) });
+    const set = ToolSet.from(aiSdkTools({ bash }));
+    expect(set.schemas()).toEqual([{ type: 'provider', id: 'anthropic.bash_20250124', name: 'bash', args: {} }]);
+    const call = { id: 'call-1', name: 'bash', args: { command: 'ls' } };
+    const [outcome] = await runCalls(set, [call], {
+      run: async (_key, work) => ({ ok: true, value: await work(new AbortController().signal) }),
+      step: 1,
+      idempotencyKey: ({ id }) => id,
+      context: undefined,
+    });
+    expect(outcome).toMatchObject({ type: 'ended', execution: { status: 'succeeded', value: 'ran ls' } });
+  });
+
+  it('waits for somebody outside where it has no execute', () => {
+    const set = ToolSet.from(aiSdkTools({ shell: openai.tools.localShell({}) }));
+    expect([set.get('shell')?.type, set.schemas()[0]]).toEqual([
+      'client',
+      { type: 'provider', id: 'openai.local_shell', name: 'shell', args: {} },
+    ]);
+  });
+
+  it('stays the provider’s where the provider runs it', () => {
+    expect(ToolSet.from(aiSdkTools({ search: openai.tools.webSearch({}) })).get('search')?.type).toBe('provider');
+  });
+});
+
+it('passes on what a tool wants its provider to know', () => {
+  const cached = tool({
+    inputSchema: z.object({}),
+    execute: () => 1,
+    providerOptions: { anthropic: { cacheControl: { type: 'ephemeral' } } },
+  });
+  expect(ToolSet.from(aiSdkTools({ cached })).schemas()[0]).toMatchObject({
+    providerOptions: { anthropic: { cacheControl: { type: 'ephemeral' } } },
   });
 });

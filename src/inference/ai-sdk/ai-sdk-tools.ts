@@ -1,5 +1,15 @@
+import type { JsonObject } from '../../lib/index.ts';
 import { isRecord } from '../../lib/index.ts';
-import type { ApprovalContext, FunctionTool, ModelOutput, ShownCall, StandardResult, Tool, ToolContext } from '../../tools/index.ts';
+import type {
+  ApprovalContext,
+  ClientTool,
+  FunctionTool,
+  ModelOutput,
+  ShownCall,
+  StandardResult,
+  Tool,
+  ToolContext,
+} from '../../tools/index.ts';
 import { defineTool, InvalidToolError, providerTool } from '../../tools/index.ts';
 import { toModelOutput } from './to-model-output.ts';
 
@@ -101,6 +111,7 @@ function ownTool(name: string, tool: Fields): Tool {
     ...execution,
     ...(execution.run !== undefined && approvalOf(tool)),
     ...outputOf(tool),
+    ...(isRecord(tool['providerOptions']) && { providerOptions: tool['providerOptions'] }),
   };
   if (validate !== undefined) return declare({ ...options, validate });
   try {
@@ -112,20 +123,20 @@ function ownTool(name: string, tool: Fields): Tool {
   }
 }
 
-function providersTool(name: string, { id, args, execute, isProviderExecuted }: Fields): Tool {
-  if (isFunction(execute) || isProviderExecuted === false) {
-    throw new InvalidToolError(
-      name,
-      `"${String(id)}" is named by its provider but runs here, which is not supported; wrap it with defineTool().`,
-    );
-  }
+function providersTool(name: string, tool: Fields): Tool {
   // Holds: providerTool looks at both, whatever they are.
-  return providerTool({ id: id as `${string}.${string}`, name, args: (args ?? {}) as Readonly<Record<string, never>> });
+  const named = providerTool({ id: tool['id'] as `${string}.${string}`, name, args: (tool['args'] ?? {}) as JsonObject });
+  const runsHere = isFunction(tool['execute']) || tool['isProviderExecuted'] === false;
+  if (!runsHere) return named;
+  const { id, args } = named;
+  // Holds: a tool that is declared here is never a provider's.
+  return Object.freeze({ ...(ownTool(name, tool) as FunctionTool | ClientTool), offeredAs: { id, args } });
 }
 
 /**
  * Takes AI SDK tools as they are, by the names under which the model shall see them: with `execute` they run here (an async
- * iterable tells progress), without it somebody outside carries them out, and a provider's own stay the provider's.
+ * iterable tells progress), without it somebody outside carries them out. A tool that its provider defines is offered as the
+ * provider knows it, whoever runs it.
  */
 export function aiSdkTools(tools: Readonly<Record<string, AiSdkToolLike>>): readonly Tool[] {
   return Object.entries(tools).map(([name, tool]) => {
