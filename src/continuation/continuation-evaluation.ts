@@ -7,6 +7,17 @@ import { StopReason } from './stop-reason.ts';
 export const LimitKind = { Steps: 'steps', Tokens: 'tokens', Wall: 'wall', Active: 'active', Cost: 'cost' } as const;
 export type LimitKind = (typeof LimitKind)[keyof typeof LimitKind];
 
+const limitReasons: Readonly<Record<LimitKind, StopReason>> = {
+  steps: StopReason.StepsLimitReached,
+  tokens: StopReason.TokenLimitReached,
+  wall: StopReason.TimeLimitReached,
+  active: StopReason.TimeLimitReached,
+  cost: StopReason.GuardForbade,
+};
+
+/** Why a run ends that a limit of this kind ended. */
+export const stopReasonOfLimit = (limit: LimitKind): StopReason => limitReasons[limit];
+
 /** What one criterion answered, why, and with which numbers. */
 export interface ContinuationEvaluation {
   readonly criterion: string;

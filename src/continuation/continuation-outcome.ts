@@ -2,6 +2,7 @@ import { classifyError } from '../errors/index.ts';
 import type { JsonObject } from '../lib/index.ts';
 import { DamagedDataError, readObject } from '../lib/index.ts';
 import { ContinuationDecision } from './continuation-decision.ts';
+import type { LimitKind } from './continuation-evaluation.ts';
 import { ContinuationEvaluation } from './continuation-evaluation.ts';
 import { CriterionFailedError } from './criterion-failed-error.ts';
 import type { ExplainOptions } from './explain-outcome.ts';
@@ -137,6 +138,19 @@ export class ContinuationOutcome {
   /** True where only limits forbade and the work was done anyway: nobody asked for more, somebody let go. */
   get finishedAtLimit(): boolean {
     return this.isOnlyLimited && this.evaluations.some(({ decision }) => decision === AllowStop);
+  }
+
+  /** True where a limit was reached and the next step is to sum up. */
+  get isFinalizing(): boolean {
+    return this.shouldContinue && this.evaluations.some(({ limit, context }) => limit !== undefined && context['finalizing'] === true);
+  }
+
+  /** The limits that wait for somebody to grant more; empty where anybody else forbade too. */
+  get awaitedGrants(): readonly LimitKind[] {
+    if (!this.isForbidden) return [];
+    const forbidding = this.evaluations.filter(({ decision }) => decision === ForbidContinuation);
+    const limits = forbidding.flatMap(({ limit, context }) => (limit !== undefined && context['pausing'] === true ? [limit] : []));
+    return limits.length === forbidding.length ? limits : [];
   }
 
   /** A few lines for a person: what was decided, by whom, with which numbers, and who thought otherwise. */

@@ -4,13 +4,14 @@
 // X1. Results are appended, never changed; steps, status and stop reason are read from them.
 // X2. Active time, usage and failures start at 0 with each execution and survive pause and storage.
 // X3. The wall clock starts with each run and is never stored.
-import type { ContinuationOutcome, StopReason, StopRequest } from '../continuation/index.ts';
+import type { ContinuationOutcome, LimitKind, StopReason, StopRequest } from '../continuation/index.ts';
 import type { JsonObject } from '../lib/index.ts';
 import { AppendOnlyList } from '../lib/index.ts';
 import type { Message } from '../messages/index.ts';
 import { Usage } from '../messages/index.ts';
 import { ExecutionStatus, statusAfter } from './status.ts';
-import type { Step } from './step.ts';
+import type { Grant } from './grant.ts';
+import type { Cost, Step } from './step.ts';
 import type { StepResult } from './step-result.ts';
 import type { PendingStep } from './waiting.ts';
 import { openWaits } from './waiting.ts';
@@ -40,9 +41,15 @@ export interface Execution<S extends Step = Step> extends Findings<S> {
   /** Time spent on backoff and on permission to go on. */
   readonly waitedMs: number;
   readonly usage: Usage;
+  /** What the steps cost, where prices are watched. */
+  readonly cost?: Cost | undefined;
+  /** What was granted on top of the limits, oldest first. */
+  readonly grants?: readonly Grant[] | undefined;
+  /** True where more was granted since the last decision: until a step is recorded, a run judges its start afresh. */
+  readonly regranted?: boolean | undefined;
   readonly failedSteps: number;
   readonly results: AppendOnlyList<StepResult<S>>;
-  /** Kept where the start was refused or judging it failed. */
+  /** Kept where a start was refused or judging it failed, until a step is recorded. */
   readonly startOutcome?: ContinuationOutcome | undefined;
   readonly pendingStep?: PendingStep<S> | undefined;
   /** What the user said while the open step could not take it in; it joins the conversation behind that step. */
@@ -57,9 +64,15 @@ export function newExecution<S extends Step>(number: number): Execution<S> {
 
 export const hasStarted = (execution: Execution): boolean => execution.id !== undefined;
 
-/** The outcome that stands: the last step's, or that of a start that was refused. */
+/** The outcome that stands: that of a start that was refused since, else the last step's. */
 export const lastOutcome = (execution: Execution): ContinuationOutcome | undefined =>
-  execution.results.last?.outcome ?? execution.startOutcome;
+  execution.startOutcome ?? execution.results.last?.outcome;
+
+/** The limits that have to be raised before it can go on. */
+export function awaitedGrants(execution: Execution): readonly LimitKind[] {
+  if (execution.pendingStep !== undefined || execution.regranted === true) return [];
+  return lastOutcome(execution)?.awaitedGrants ?? [];
+}
 
 export function statusOf(execution: Execution): ExecutionStatus {
   if (!hasStarted(execution)) return ExecutionStatus.Pending;
@@ -67,12 +80,16 @@ export function statusOf(execution: Execution): ExecutionStatus {
     return openWaits(execution.pendingStep).length > 0 ? ExecutionStatus.Waiting : ExecutionStatus.InProgress;
   }
   const outcome = lastOutcome(execution);
-  return outcome === undefined ? ExecutionStatus.InProgress : statusAfter(outcome, execution.results.last?.step);
+  if (outcome === undefined || execution.regranted === true) return ExecutionStatus.InProgress;
+  if (outcome.awaitedGrants.length > 0) return ExecutionStatus.Waiting;
+  return statusAfter(outcome, execution.startOutcome === undefined ? execution.results.last?.step : undefined);
 }
 
 export function stopReasonOf(execution: Execution): StopReason | undefined {
   const outcome = lastOutcome(execution);
-  return outcome === undefined || outcome.shouldContinue || execution.pendingStep !== undefined ? undefined : outcome.stopReason;
+  if (outcome === undefined || outcome.shouldContinue || execution.pendingStep !== undefined || execution.regranted === true)
+    return undefined;
+  return outcome.awaitedGrants.length > 0 ? undefined : outcome.stopReason;
 }
 
 /** True once it has a reason to have ended. */
@@ -104,6 +121,8 @@ export function withResult<S extends Step>(execution: Execution<S>, result: Step
     stopRequest: undefined,
     workLeft: undefined,
     remainingMs: undefined,
+    startOutcome: undefined,
+    regranted: undefined,
     results: execution.results.append(result),
     failedSteps: execution.failedSteps + (step.errors.length === 0 ? 0 : 1),
   };

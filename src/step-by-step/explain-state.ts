@@ -1,4 +1,4 @@
-import type { ContinuationOutcome, ExplainOptions } from '../continuation/index.ts';
+import type { ContinuationOutcome, ExplainOptions, LimitKind } from '../continuation/index.ts';
 import { assertNever, defaultRedactor } from '../lib/index.ts';
 import type { ExecutionStatus } from './status.ts';
 import { finishedAtLimit } from './status.ts';
@@ -16,6 +16,14 @@ interface Explainable {
   readonly pendingStep: PendingStep | undefined;
 }
 
+const grantText: Readonly<Record<LimitKind, string>> = {
+  steps: 'steps',
+  tokens: 'tokens',
+  wall: 'time on the wall clock',
+  active: 'active time',
+  cost: 'money',
+};
+
 function waitText(wait: Wait): string {
   const problem = wait.problem === undefined ? '' : `, after an answer that could not be used: ${defaultRedactor.text(wait.problem)}`;
   switch (wait.type) {
@@ -28,7 +36,7 @@ function waitText(wait: Wait): string {
     case 'person':
       return `a person's words (${wait.id})${problem}`;
     case 'grant':
-      return `more ${wait.limit}${problem}`;
+      return `more ${grantText[wait.limit]}${problem}`;
     default:
       return assertNever(wait);
   }
@@ -43,31 +51,35 @@ const interruptionText: Readonly<Record<Interruption, string>> = {
 
 const asSentence = (text: string): string => (/[.!?]$/.test(text) ? text : `${text}.`);
 
-function failureLines({ errors, interrupted }: Step): readonly string[] {
+function stepLines({ errors, interrupted, finalizing }: Step): readonly string[] {
   // What a criterion threw is quoted by the outcome already.
   const failures = errors.filter(({ code }) => code !== 'criterion-failed');
   const lines = failures.map(({ type, code, message, toolName }) => {
     const tool = toolName === undefined ? '' : ` in ${toolName}`;
     return asSentence(`Failed: ${type} error${tool} (${code}): ${defaultRedactor.text(message)}`);
   });
-  return interrupted === undefined ? lines : [...lines, interruptionText[interrupted]];
+  const summary = finalizing === true ? ['The last step was taken to sum up.'] : [];
+  return [...summary, ...lines, ...(interrupted === undefined ? [] : [interruptionText[interrupted]])];
 }
 
 // A reason may quote what a criterion threw, or what somebody said.
 const outcomeText = (outcome: ContinuationOutcome, options: ExplainOptions): string => defaultRedactor.text(outcome.explain(options));
 
 function stoppedText({ lastStepResult, startOutcome }: Explainable): string {
-  if (lastStepResult === undefined) {
-    return startOutcome === undefined ? 'Started; no step has ended yet.' : outcomeText(startOutcome, { stepNumber: 0 });
-  }
+  if (startOutcome !== undefined) return outcomeText(startOutcome, { stepNumber: 0 });
+  if (lastStepResult === undefined) return 'Started; no step has ended yet.';
   const { outcome, step, number } = lastStepResult;
   const [headline = '', ...votes] = outcomeText(outcome, { stepNumber: number, finished: finishedAtLimit(outcome, step) }).split('\n');
-  return [headline, ...failureLines(step), ...votes].join('\n');
+  return [headline, ...stepLines(step), ...votes].join('\n');
 }
 
 /** Renders where a state stands and why. */
 export function explainState(state: Explainable): string {
   if (state.status === 'pending') return 'Not started: no run has begun since the last input.';
+  if (state.waitingFor.length > 0 && state.pendingStep === undefined) {
+    const waits = `Waiting after step ${state.stepCount} for ${state.waitingFor.map(waitText).join('; ')}.`;
+    return `${waits}\n${stoppedText(state).split('\n').slice(1).join('\n')}`;
+  }
   if (state.waitingFor.length > 0) {
     return `Waiting in step ${state.stepCount + 1} for ${state.waitingFor.map(waitText).join('; ')}.`;
   }

@@ -3,6 +3,7 @@ export { createDirectEffects } from './direct-effects.ts';
 export type { EffectClass, EffectFailure, EffectOptions, EffectResult, Effects } from './effects.ts';
 export { resolveErrorContexts, stateErrors } from './error-contexts.ts';
 export type { Execution, Findings } from './execution.ts';
+export type { Grant } from './grant.ts';
 export { LateResultError } from './late-result-error.ts';
 export type { EndFacts, LoopEvent, RetryFacts } from './loop-events.ts';
 export {
@@ -29,7 +30,7 @@ export type { StateCodecOptions, StepFieldsCodec } from './state-codec.ts';
 export { createStateCodec } from './state-codec.ts';
 export { StateInfo } from './state-info.ts';
 export { ExecutionStatus } from './status.ts';
-export type { EmptyStep, Step } from './step.ts';
+export type { Cost, EmptyStep, Step } from './step.ts';
 export { Interruption } from './step.ts';
 export { createStepByStep } from './step-by-step.ts';
 export type { Produced, StepOf, StepProcess, StepScope } from './step-process.ts';

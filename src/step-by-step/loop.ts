@@ -14,13 +14,15 @@ import { openStep } from './phases/open-step.ts';
 import { inspectStep, produceStep } from './phases/produce.ts';
 import type { RunScope } from './run-scope.ts';
 import type { RunState } from './run-state.ts';
-import type { StepProcess } from './step-process.ts';
+import type { Produced, StepProcess } from './step-process.ts';
 import type { StepTimer } from './step-timer.ts';
 
 /** What the time limits are measured on while a step is under way. */
 interface Live<State> {
   state: State;
   timer?: StepTimer | undefined;
+  /** True while the step runs that sums up: it has a deadline of its own. */
+  finalizing?: boolean;
 }
 
 /** All steps from here to the end of the run; yields the state after each, the last one included. Opens its scope when first asked. */
@@ -52,8 +54,9 @@ async function takeStep<State extends RunState, Context>(
   const state = retryDelayMs(live.state) === 0 ? live.state : await waitBeforeRetry(live.state, run);
   const open = openStep(process, state, run);
   live.timer = open.timer;
+  const endFinalizing = open.finalizing ? beginFinalizing(process, live, run) : undefined;
   try {
-    const produced = await produceStep(open);
+    const produced = open.finalizing ? asFinalizing(await produceStep(open)) : await produceStep(open);
     if (produced.type === 'waiting') {
       open.scope.close();
       return await park(open, produced.partial, produced.waits);
@@ -67,7 +70,29 @@ async function takeStep<State extends RunState, Context>(
     return committed instanceof Promise ? await committed : committed;
   } finally {
     live.timer = undefined;
+    endFinalizing?.();
   }
+}
+
+/** How long the step may take that sums up, where the process does not say. */
+const defaultFinalizeMs = 30_000;
+
+/** Gives the step that sums up a deadline of its own in place of the one that has passed. Returns what takes it away again. */
+function beginFinalizing<State extends RunState, Context>(
+  process: StepProcess<State, Context>,
+  live: Live<State>,
+  run: RunScope<State, Context>,
+): () => void {
+  live.finalizing = true;
+  run.renew();
+  return run.clock.schedule(process.finalizeMs ?? defaultFinalizeMs, () => {
+    run.control.interrupt('deadline', new TimedOutError('The time to sum up is over.'));
+  });
+}
+
+function asFinalizing<S extends object>(produced: Produced<S>): Produced<S> {
+  if (produced.type === 'step') return { type: 'step', step: { ...produced.step, finalizing: true } };
+  return { ...produced, partial: { ...produced.partial, finalizing: true } };
 }
 
 /** What the last step's failure says to wait before the next one. */
@@ -103,6 +128,7 @@ function watchTime<State extends RunState, Context>(
     const activeMs = execution.activeMs + (live.timer?.activeMs() ?? 0);
     const leftMs = remainingMs(process, live.state.evolve({ execution: { ...execution, activeMs, now: run.clock.now() } }));
     if (leftMs === undefined || !Number.isFinite(leftMs)) return;
+    if (live.finalizing === true) return;
     if (leftMs <= 0) run.control.interrupt('deadline', new TimedOutError('The time limit was reached.'));
     else
       cancel = run.clock.schedule(Math.max(leastMs, Math.ceil(leftMs)), () => {

@@ -1,7 +1,7 @@
 // Who may end a run, and how the work in flight hears of it.
 // Owns:     the stop request, the interruption, the signal that work gets.
 // Does not: judge. It leaves findings; criteria decide.
-// R1. The first interruption stands; later ones change nothing.
+// R1. The first interruption stands; later ones change nothing. Only a deadline that has done its work can be renewed.
 // R2. After `close` no listener of ours is left on the host's signal.
 import type { StopRequest } from '../continuation/index.ts';
 import type { Interruption } from './step.ts';
@@ -21,6 +21,8 @@ export interface RunControl {
   onInterrupt(call: () => void): () => void;
   /** Calls back at an interruption or a request to stop, at once if there was one; returns its unsubscribe. */
   onEnding(call: () => void): () => void;
+  /** Lets work begin again after a deadline; any other interruption stands. */
+  renew(): void;
   close(): void;
 }
 
@@ -83,6 +85,12 @@ export function createRunControl(hostSignal?: AbortSignal): RunControl {
     interrupt,
     onInterrupt: (listener) => subscribe(onInterruption, listener, interruption !== undefined),
     onEnding: (listener) => subscribe(onRequest, listener, endingNow() !== undefined),
+    renew: () => {
+      if (interruption !== 'deadline') return;
+      interruption = undefined;
+      abortReason = undefined;
+      controller = undefined;
+    },
     close: () => {
       hostSignal?.removeEventListener('abort', onHostAbort);
       onInterruption.clear();

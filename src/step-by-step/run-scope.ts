@@ -84,6 +84,8 @@ export interface RunScope<State, Context> {
   commit(state: State, events: readonly BaseEvent[], result?: StepResult): State | Promise<State>;
   /** Waits for work; once the run is interrupted, for a moment only. */
   untilAbandoned<Value>(work: Promise<Value>): Promise<Value | typeof abandoned>;
+  /** Lets another step begin after a deadline cut the last one off. */
+  renew(): void;
   /** Keeps something to let go of when the run ends. */
   onClose(call: () => void): void;
   close(): void;
@@ -98,9 +100,9 @@ function emitSafely(sink: EventSink, event: BaseEvent, onProblem: ProblemReporte
   }
 }
 
-export function createRunScope<State extends RunState, Context>(
+export function createRunScope<State extends RunState, Context, Event extends BaseEvent>(
   given: State,
-  options: RunOptions<State, Context>,
+  options: RunOptions<State, Context, Event>,
   ports: Ports & { readonly control?: RunControl },
 ): RunScope<State, Context> {
   const { clock = systemClock, ids = systemIds, random = systemRandom, events: sink, onProblem = reportToConsole } = ports;
@@ -111,14 +113,13 @@ export function createRunScope<State extends RunState, Context>(
   let seq = given.data.lastSeq;
   let pieces = 0;
 
-  // One grace for the whole run: after an interruption no further step begins.
+  // One grace per interruption: after it no further step begins, unless the interruption is renewed.
+  let cancelGrace: (() => void) | undefined;
   const waiting = new Set<(value: typeof abandoned) => void>();
   control.onInterrupt(() => {
-    closing.push(
-      clock.schedule(graceMs, () => {
-        for (const resolve of waiting) resolve(abandoned);
-      }),
-    );
+    cancelGrace = clock.schedule(graceMs, () => {
+      for (const resolve of waiting) resolve(abandoned);
+    });
   });
   const untilAbandoned = <Value>(work: Promise<Value>): Promise<Value | typeof abandoned> =>
     new Promise((resolve, reject) => {
@@ -144,7 +145,7 @@ export function createRunScope<State extends RunState, Context>(
   const tellPiece = (event: BaseEvent): void => {
     if (sink !== undefined) emitSafely(sink, event, onProblem);
     // Holds because an orchestrator's union names all that its own rooms tell.
-    if (options.onEvent !== undefined) tellListener(options.onEvent, event as LoopEvent, onProblem);
+    if (options.onEvent !== undefined) tellListener(options.onEvent, event as Event, onProblem);
   };
   const tellAll = (events: readonly BaseEvent[]): void => {
     for (const event of events) tellPiece(event);
@@ -201,7 +202,12 @@ export function createRunScope<State extends RunState, Context>(
     onClose: (call) => {
       closing.push(call);
     },
+    renew: () => {
+      cancelGrace?.();
+      control.renew();
+    },
     close: () => {
+      cancelGrace?.();
       for (const call of closing) call();
       control.close();
     },

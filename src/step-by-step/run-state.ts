@@ -8,15 +8,27 @@ import type { ContinuationOutcome, StopReason } from '../continuation/index.ts';
 import { ContinuationOutcome as Outcomes, stopRequestedEvaluation } from '../continuation/index.ts';
 import type { Failure } from '../errors/index.ts';
 import type { Clock, IdSource, JsonObject } from '../lib/index.ts';
-import { AppendOnlyList, systemIds } from '../lib/index.ts';
+import { AppendOnlyList, InvalidArgumentError, systemIds } from '../lib/index.ts';
 import type { MessageContent, Messages } from '../messages/index.ts';
 import { Message, MessageStore, SectionName, Usage } from '../messages/index.ts';
 import type { Execution } from './execution.ts';
-import { hasEnded, hasStarted, lastOutcome, newExecution, statusOf, stopReasonOf, usageOf, withResult } from './execution.ts';
+import {
+  awaitedGrants,
+  hasEnded,
+  hasStarted,
+  lastOutcome,
+  newExecution,
+  statusOf,
+  stopReasonOf,
+  usageOf,
+  withResult,
+} from './execution.ts';
 import { explainState } from './explain-state.ts';
+import type { Grant } from './grant.ts';
+import { checkedGrant } from './grant.ts';
 import { StateInfo } from './state-info.ts';
 import type { ExecutionStatus } from './status.ts';
-import type { Step } from './step.ts';
+import type { Cost, Step } from './step.ts';
 import { StepResult } from './step-result.ts';
 import type { PendingStep, Wait } from './waiting.ts';
 import { givenValue, openWaits, withAnswer } from './waiting.ts';
@@ -146,6 +158,10 @@ export class RunState<S extends Step = Step> {
   get usage(): Usage {
     return usageOf(this.data.execution);
   }
+  /** What this execution has cost; undefined where no prices are watched. */
+  get cost(): Cost | undefined {
+    return this.data.execution.cost;
+  }
   /** What went wrong in the current step. */
   get errors(): readonly Failure[] {
     return this.currentStep?.errors ?? [];
@@ -163,8 +179,9 @@ export class RunState<S extends Step = Step> {
   }
   /** What has to be settled before the run can go on. */
   get waitingFor(): readonly Wait[] {
-    const { pendingStep } = this.data.execution;
-    return pendingStep === undefined ? [] : openWaits(pendingStep);
+    const { execution } = this.data;
+    if (execution.pendingStep !== undefined) return openWaits(execution.pendingStep);
+    return awaitedGrants(execution).map((limit) => ({ type: 'grant', id: `grant/${limit}`, limit }));
   }
   /** The last words of the assistant in this execution; empty where it said nothing. */
   get text(): string {
@@ -218,6 +235,19 @@ export class RunState<S extends Step = Step> {
     return this.#withPending(withAnswer(this.pendingStep, { type: 'answered', id, value: givenValue(value, 'The answer') }));
   }
 
+  /** Raises this execution's limits by these amounts. Where it waits for that, run the state to go on. */
+  grant(amounts: Grant): this {
+    const { execution } = this.data;
+    const grant = checkedGrant(amounts);
+    if (hasEnded(execution)) {
+      throw new InvalidArgumentError(
+        `This execution has ended (${this.stopReason ?? 'completed'}); a grant raises limits of one that waits or runs. Open a new one with withUserMessage().`,
+      );
+    }
+    const regranted = awaitedGrants(execution).length > 0 ? { regranted: true } : {};
+    return this.evolve({ execution: { ...execution, grants: [...(execution.grants ?? []), grant], ...regranted } });
+  }
+
   /** @internal The same kind of state with some of its parts replaced. */
   evolve(change: RunStateChange<S>): this {
     // Holds because every state class is constructed from its data alone.
@@ -249,9 +279,11 @@ export class RunState<S extends Step = Step> {
 
   #readyForInput(): this {
     // Where everything was answered nobody waits any more: the step goes on, and the message follows it.
-    const state = this.pendingStep === undefined || this.waitingFor.length === 0 ? this : this.#withPendingStepClosed(this.pendingStep);
+    const state =
+      this.pendingStep === undefined || openWaits(this.pendingStep).length === 0 ? this : this.#withPendingStepClosed(this.pendingStep);
     const { execution, past } = state.data;
-    return hasEnded(execution) ? state.evolve({ past: past.append(execution), execution: newExecution(execution.number + 1) }) : state;
+    const isOver = hasEnded(execution) || awaitedGrants(execution).length > 0;
+    return isOver ? state.evolve({ past: past.append(execution), execution: newExecution(execution.number + 1) }) : state;
   }
 
   #withPendingStepClosed(pending: PendingStep<S>): this {

@@ -5,28 +5,31 @@
 // V2. What was not read yet is kept; neighbours that can be merged without loss are merged, nothing else is dropped.
 // V3. Leaving the loop detaches: what comes after is not kept.
 import type { BaseEvent } from '../events/index.ts';
-import type { LoopEvent } from './loop-events.ts';
 import type { RunControl } from './run-control.ts';
 import type { Run } from './runnable.ts';
 
-interface RunStreamOptions<State> {
+interface RunStreamOptions<State, Event extends BaseEvent> {
   readonly control: RunControl;
-  readonly onEvent?: ((event: LoopEvent) => unknown) | undefined;
-  readonly start: (onEvent: (event: LoopEvent) => unknown) => Promise<State>;
+  readonly onEvent?: ((event: Event) => unknown) | undefined;
+  readonly start: (onEvent: (event: Event) => unknown) => Promise<State>;
 }
 
-export function createRunStream<State>({ control, onEvent, start }: RunStreamOptions<State>): Run<State> {
-  let unread: LoopEvent[] = [];
+export function createRunStream<State, Event extends BaseEvent>({
+  control,
+  onEvent,
+  start,
+}: RunStreamOptions<State, Event>): Run<State, Event> {
+  let unread: Event[] = [];
   // Until somebody reads, and as long as anybody does, events are kept.
   let attached = true;
   let readers = 0;
   let over = false;
   let sleepers: (() => void)[] = [];
 
-  const keep = (event: LoopEvent): void => {
+  const keep = (event: Event): void => {
     const last: BaseEvent | undefined = unread.at(-1);
     // Holds because merging gives an event of the same kind.
-    const merged = last?.merge?.(event) as LoopEvent | undefined;
+    const merged = last?.merge?.(event) as Event | undefined;
     if (merged === undefined) unread.push(event);
     else unread[unread.length - 1] = merged;
   };
@@ -47,7 +50,7 @@ export function createRunStream<State>({ control, onEvent, start }: RunStreamOpt
   // Also keeps a rejection that nobody awaits from being reported as unhandled; whoever awaits `result` still gets it.
   result.then(end, end);
 
-  async function* read(): AsyncGenerator<LoopEvent, void, undefined> {
+  async function* read(): AsyncGenerator<Event, void, undefined> {
     attached = true;
     readers += 1;
     try {

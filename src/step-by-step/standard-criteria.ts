@@ -1,8 +1,11 @@
-import type { ContinuationCriterion } from '../continuation/index.ts';
+import type { ContinuationCriterion, ExplainingCriterion, LimitOptions } from '../continuation/index.ts';
 import {
+  AtLimit,
+  CostLimit,
   CumulativeExecutionTimeLimit,
   ErrorPolicyCriterion,
   ExecutionTimeLimit,
+  Finalize,
   FinishReasonCheck,
   PendingRetry,
   StepsLimit,
@@ -11,18 +14,30 @@ import {
 } from '../continuation/index.ts';
 import { ErrorPolicy } from '../errors/index.ts';
 import { stateErrors } from './error-contexts.ts';
+import type { Grant } from './grant.ts';
+import { grantedOf } from './grant.ts';
 import type { RunState } from './run-state.ts';
+import { InvalidArgumentError } from '../lib/index.ts';
 
-/** The budgets of one execution. */
+/** The budgets of one execution. `Infinity` takes a limit away. */
 export interface Limits {
   /** @default 20 */
   readonly steps?: number;
   /** @default 32_768 */
   readonly tokens?: number;
-  /** Time on the wall clock. @default 300_000, unless `activeMs` is given */
+  /** Time on the wall clock; starts fresh with each input and each resume. @default 300_000, unless `activeMs` is given */
   readonly wallMs?: number;
-  /** Time spent in steps. */
+  /** Time spent in steps; goes on where it was after a pause. */
   readonly activeMs?: number;
+  /** What may be spent, as far as prices are known. */
+  readonly costUsd?: number;
+  /**
+   * What happens when a limit is reached with work left: the run ends, or takes one more step without tools to sum up,
+   * or waits until somebody grants more. @default 'stop'
+   */
+  readonly onLimit?: AtLimit;
+  /** How long the step may take that sums up. @default 30_000 */
+  readonly finalizeMs?: number;
 }
 
 /** What the standard criteria are made from. */
@@ -34,21 +49,52 @@ export interface StandardCriteriaOptions {
   readonly finishReasons?: readonly string[];
 }
 
-function timeLimits({ wallMs, activeMs }: Limits): readonly ContinuationCriterion<RunState>[] {
-  const wall = wallMs ?? (activeMs === undefined ? 300_000 : undefined);
+// Work that is left is what makes it worth while to sum up or to wait.
+const atLimit: Readonly<Record<AtLimit, (state: RunState) => AtLimit>> = {
+  stop: () => AtLimit.Stop,
+  finalize: ({ execution }) => (execution.workLeft === true && execution.candidate?.finalizing !== true ? AtLimit.Finalize : AtLimit.Stop),
+  pause: ({ execution }) => (execution.workLeft === true ? AtLimit.Pause : AtLimit.Stop),
+};
+
+function limitCriteria(limits: Limits): readonly ExplainingCriterion<RunState>[] {
+  const { steps = 20, tokens = 32_768, activeMs = Infinity, costUsd = Infinity, onLimit = AtLimit.Stop } = limits;
+  const wallMs = limits.wallMs ?? (limits.activeMs === undefined ? 300_000 : Infinity);
+  const options = (budget: keyof Grant, unit = 1): LimitOptions<RunState> => ({
+    granted: ({ execution }) => (execution.grants === undefined ? 0 : grantedOf(execution.grants, budget) / unit),
+    ...(onLimit !== AtLimit.Stop && { onLimit: atLimit[onLimit] }),
+  });
+  const clock = {
+    startedAt: ({ execution }: RunState) => execution.wallStartedAt,
+    now: ({ execution }: RunState) => execution.now,
+  };
   return [
-    ...(wall === undefined
+    ...(steps === Infinity ? [] : [new StepsLimit<RunState>(steps, ({ stepCount }) => stepCount, options('steps'))]),
+    ...(tokens === Infinity ? [] : [new TokenUsageLimit<RunState>(tokens, ({ usage }) => usage, options('tokens'))]),
+    ...(wallMs === Infinity ? [] : [new ExecutionTimeLimit<RunState>(wallMs / 1000, clock, options('wallMs', 1000))]),
+    ...(activeMs === Infinity
       ? []
       : [
-          new ExecutionTimeLimit<RunState>(wall / 1000, {
-            startedAt: ({ execution }) => execution.wallStartedAt,
-            now: ({ execution }) => execution.now,
-          }),
+          new CumulativeExecutionTimeLimit<RunState>(
+            activeMs / 1000,
+            ({ execution }) => execution.activeMs / 1000,
+            options('activeMs', 1000),
+          ),
         ]),
-    ...(activeMs === undefined
-      ? []
-      : [new CumulativeExecutionTimeLimit<RunState>(activeMs / 1000, ({ execution }) => execution.activeMs / 1000)]),
+    ...(costUsd === Infinity ? [] : [new CostLimit<RunState>(costUsd, ({ cost }) => cost, options('costUsd'))]),
   ];
+}
+
+const knownLimits: ReadonlySet<string> = new Set(['steps', 'tokens', 'wallMs', 'activeMs', 'costUsd', 'onLimit', 'finalizeMs']);
+
+// A misspelt limit would be no limit.
+function checkLimits(limits: Limits): void {
+  const strange = Object.keys(limits).find((name) => !knownLimits.has(name));
+  if (strange !== undefined) throw new InvalidArgumentError(`There is no limit "${strange}"; there are ${[...knownLimits].join(', ')}.`);
+  if (limits.onLimit !== undefined && !Object.hasOwn(atLimit, limits.onLimit))
+    throw new InvalidArgumentError(`onLimit must be one of ${Object.keys(atLimit).join(', ')}, not ${limits.onLimit}.`);
+  const { finalizeMs } = limits;
+  if (finalizeMs !== undefined && !(Number.isFinite(finalizeMs) && finalizeMs > 0))
+    throw new InvalidArgumentError(`finalizeMs must be a number above 0, not ${String(finalizeMs)}.`);
 }
 
 /**
@@ -61,13 +107,14 @@ export function standardCriteria({
   finishReasons = [],
 }: StandardCriteriaOptions = {}): readonly ContinuationCriterion<RunState>[] {
   const errors = policy ?? ErrorPolicy.stopOnAnyError();
+  checkLimits(limits);
+  const budgets = limitCriteria(limits);
   return [
     new StopRequested<RunState>(({ execution }) => execution.stopRequest),
     new ErrorPolicyCriterion<RunState>(errors, stateErrors),
-    new StepsLimit<RunState>(limits.steps ?? 20, ({ stepCount }) => stepCount),
-    new TokenUsageLimit<RunState>(limits.tokens ?? 32_768, ({ usage }) => usage),
-    ...timeLimits(limits),
+    ...budgets,
     new FinishReasonCheck<RunState>(finishReasons, ({ currentStep }) => currentStep?.finishReason),
     new PendingRetry<RunState>(errors, stateErrors),
+    ...(limits.onLimit === AtLimit.Finalize ? [new Finalize<RunState>(budgets)] : []),
   ];
 }

@@ -16,7 +16,8 @@ import { readFailure } from './read-failure.ts';
 import { readAnswer, readWait } from './read-waiting.ts';
 import type { RunState, RunStateData } from './run-state.ts';
 import { StateInfo } from './state-info.ts';
-import type { Step } from './step.ts';
+import type { Grant } from './grant.ts';
+import type { Cost, Step } from './step.ts';
 import { Interruption } from './step.ts';
 import type { RecordedHandling, StepTiming } from './step-result.ts';
 import { StepResult } from './step-result.ts';
@@ -35,6 +36,18 @@ export interface StateCodecOptions<State extends RunState<S>, S extends Step> {
   readonly step: StepFieldsCodec<S>;
   readonly build: (data: RunStateData<S>) => State;
 }
+
+const readCost = (input: unknown, path: string): Cost => {
+  const data = readObject(input, path);
+  const unknownCalls = data.optionalNumber('unknownCalls');
+  return { usd: data.number('usd'), ...(unknownCalls !== undefined && { unknownCalls }) };
+};
+
+const readGrant = (input: unknown, path: string): Grant => {
+  const data = readObject(input, path);
+  const amounts = (['steps', 'tokens', 'wallMs', 'activeMs', 'costUsd'] as const).map((budget) => [budget, data.optionalNumber(budget)]);
+  return Object.fromEntries(amounts.filter(([, amount]) => amount !== undefined)) as Grant;
+};
 
 type MessageLookup = ReadonlyMap<string, Message>;
 
@@ -56,6 +69,8 @@ function createStepCodec<S extends Step>(fields: StepFieldsCodec<S>, stored: Mes
         interrupted: step.interrupted,
         finishReason: step.finishReason,
         hasToolCalls: step.hasToolCalls,
+        cost: step.cost,
+        finalizing: step.finalizing,
         evaluations: step.evaluations,
         fields: fields.encode(step),
       }),
@@ -65,6 +80,8 @@ function createStepCodec<S extends Step>(fields: StepFieldsCodec<S>, stored: Mes
       const finishReason = data.optionalString('finishReason');
       const hasToolCalls = data.optionalBoolean('hasToolCalls');
       const evaluations = data.optionalArray('evaluations', ContinuationEvaluation.fromJSON);
+      const cost = data.optionalValue('cost', readCost);
+      const finalizing = data.optionalBoolean('finalizing');
       const step: Step = {
         id: data.string('id'),
         outputMessages: data.array('outputMessages', (item, at) => stored.get(item as string) ?? Message.fromJSON(item, at)),
@@ -74,6 +91,8 @@ function createStepCodec<S extends Step>(fields: StepFieldsCodec<S>, stored: Mes
         ...(finishReason !== undefined && { finishReason }),
         ...(hasToolCalls !== undefined && { hasToolCalls }),
         ...(evaluations !== undefined && { evaluations }),
+        ...(cost !== undefined && { cost }),
+        ...(finalizing !== undefined && { finalizing }),
       };
       return fields.decode(step, data.object('fields'));
     },
@@ -150,6 +169,9 @@ function encodeExecution<S extends Step>(execution: Execution<S>, steps: StepCod
     activeMs: execution.activeMs,
     waitedMs: execution.waitedMs,
     usage: Usage.toJSON(execution.usage),
+    cost: execution.cost,
+    grants: execution.grants,
+    regranted: execution.regranted,
     failedSteps: execution.failedSteps,
     results: [...execution.results].map((result) => encodeResult(result, steps)),
     startOutcome: execution.startOutcome?.toJSON(),
@@ -169,6 +191,9 @@ function decodeExecution<S extends Step>(input: unknown, path: string, steps: St
     activeMs: data.number('activeMs'),
     waitedMs: data.number('waitedMs'),
     usage: data.value('usage', Usage.fromJSON),
+    cost: data.optionalValue('cost', readCost),
+    grants: data.optionalArray('grants', readGrant),
+    regranted: data.optionalBoolean('regranted'),
     failedSteps: data.number('failedSteps'),
     results: AppendOnlyList.from(data.array('results', (item, at) => decodeResult(item, at, { steps, number: (number += 1) }))),
     startOutcome: data.optionalValue('startOutcome', ContinuationOutcome.fromJSON),

@@ -16,7 +16,8 @@ export const ExecutionStatus = {
 } as const;
 export type ExecutionStatus = (typeof ExecutionStatus)[keyof typeof ExecutionStatus];
 
-const isClean = (step: Step | undefined): boolean => step?.errors.length === 0 && step.interrupted === undefined;
+const isClean = (step: Step | undefined): boolean =>
+  step?.errors.length === 0 && step.interrupted === undefined && step.finalizing !== true;
 
 /** True where the work was done although a limit was reached in the same step. */
 export const finishedAtLimit = (outcome: ContinuationOutcome, step: Step | undefined): boolean => isClean(step) && outcome.finishedAtLimit;

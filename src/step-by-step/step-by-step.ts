@@ -1,7 +1,7 @@
 import { canBegin } from './can-begin.ts';
 import { hasStarted } from './execution.ts';
 import { steps } from './loop.ts';
-import { refuses, startCandidate } from './phases/begin.ts';
+import { isJudgedAtStart, refuses, startCandidate } from './phases/begin.ts';
 import { judge } from './phases/judge.ts';
 import { createRunControl } from './run-control.ts';
 import type { Ports, RunOptions } from './run-scope.ts';
@@ -10,6 +10,8 @@ import { RunState } from './run-state.ts';
 import { createRunStream } from './run-stream.ts';
 import type { Runnable } from './runnable.ts';
 import type { StepProcess } from './step-process.ts';
+import type { BaseEvent } from '../events/index.ts';
+import type { LoopEvent } from './loop-events.ts';
 import { InvalidArgumentError, systemClock } from '../lib/index.ts';
 
 // Stored data that was parsed but not read is the usual mistake.
@@ -21,13 +23,17 @@ function checkedState<State>(state: State): State {
 type Drive = { readonly fresh: boolean; readonly control?: ReturnType<typeof createRunControl> };
 
 /** Makes a runnable of a process: to the end, step by step, or as a stream, all over the one loop. */
-export function createStepByStep<State extends RunState, Context = unknown>(
+export function createStepByStep<State extends RunState, Context = unknown, Event extends BaseEvent = LoopEvent>(
   process: StepProcess<State, Context>,
   ports: Ports = {},
-): Runnable<State, Context> {
+): Runnable<State, Context, Event> {
   const { clock = systemClock } = ports;
 
-  const drive = (state: State, options: RunOptions<State, Context>, { fresh, control }: Drive): AsyncGenerator<State, void, undefined> =>
+  const drive = (
+    state: State,
+    options: RunOptions<State, Context, Event>,
+    { fresh, control }: Drive,
+  ): AsyncGenerator<State, void, undefined> =>
     steps(process, state, {
       open: () => createRunScope(checkedState(state), options, control === undefined ? ports : { ...ports, control }),
       fresh,
@@ -43,7 +49,7 @@ export function createStepByStep<State extends RunState, Context = unknown>(
     name: process.name,
     hasNextStep: (state) => {
       if (!canBegin(checkedState(state))) return false;
-      if (state.lastStepResult !== undefined || state.pendingStep !== undefined) return true;
+      if (!isJudgedAtStart(state)) return true;
       const now = clock.now();
       const wallStartedAt = hasStarted(state.execution) ? state.execution.wallStartedAt : now;
       return !refuses(judge(process, startCandidate(state, { now, wallStartedAt })).outcome);

@@ -1,6 +1,6 @@
 import type { ContinuationCriteria } from '../continuation/index.ts';
 import type { BaseEvent, EventHeader } from '../events/index.ts';
-import type { Clock, IdSource } from '../lib/index.ts';
+import type { Clock, IdSource, JsonObject } from '../lib/index.ts';
 import type { Effects } from './effects.ts';
 import type { RunState } from './run-state.ts';
 import type { EmptyStep, Interruption } from './step.ts';
@@ -23,9 +23,13 @@ export interface StepScope<Context = unknown> {
   readonly signal: AbortSignal;
   /** What interrupted the run, for the step that is handed in with what it had. */
   readonly interruption: Interruption | undefined;
+  /** True where a limit was reached and this step is to sum up, without tools. */
+  readonly finalizing: boolean;
   readonly effects: Effects;
   readonly clock: Clock;
   readonly ids: IdSource;
+  /** From now until the returned call, time counts as waiting: on the wall clock only. */
+  beginWaiting(): () => void;
   /** Tells an event of the room's own. It gets the next number, unless it is a piece of something larger. */
   emit(make: (header: EventHeader) => BaseEvent, options?: { readonly numbered?: boolean }): void;
 }
@@ -39,6 +43,10 @@ export interface StepProcess<State extends RunState, Context = unknown> {
   readonly name: string;
   /** The rules. The error policy among them is also the one by which the loop waits and counts. */
   readonly criteria: ContinuationCriteria<State>;
+  /** How long the step may take that sums up after a limit. @default 30_000 */
+  readonly finalizeMs?: number;
+  /** Who carries executions out; kept on each that it starts. */
+  readonly identity?: JsonObject;
   /** Shapes what this one call sees; the change is not kept. */
   prepare?(state: State, scope: StepScope<Context>): State | Promise<State>;
   /** Makes the next step, or goes on with `state.pendingStep`. Anything it throws becomes a failed step. */

@@ -42,6 +42,16 @@ export class StepTimer {
     };
   }
 
+  /** Counts as waiting from now until the returned call. */
+  beginWaiting(): () => void {
+    let isOpen = true;
+    this.#enterWait();
+    return () => {
+      if (isOpen) this.#leaveWait();
+      isOpen = false;
+    };
+  }
+
   #enterWait(): void {
     if (this.#waiting === 0) this.#waitBegan = this.#clock.monotonic();
     this.#waiting += 1;

@@ -1,6 +1,7 @@
 import type { ContinuationEvaluation } from '../continuation-evaluation.ts';
 import { LimitKind } from '../continuation-evaluation.ts';
 import { StopReason } from '../stop-reason.ts';
+import type { LimitOptions } from './limit.ts';
 import { checkedCount, checkedLimit, LimitCriterion, tenths } from './limit.ts';
 
 /** Forbids when as much time was spent in steps as is allowed. Goes on where it was after a pause; waiting does not count. */
@@ -11,21 +12,20 @@ export class CumulativeExecutionTimeLimit<State> extends LimitCriterion<State> {
   readonly maxSeconds: number;
   readonly #cumulativeSeconds: (state: State) => number;
 
-  constructor(maxSeconds: number, cumulativeSeconds: (state: State) => number) {
-    super();
+  constructor(maxSeconds: number, cumulativeSeconds: (state: State) => number, options: LimitOptions<State> = {}) {
+    super(options);
     this.maxSeconds = checkedLimit('maxSeconds', maxSeconds, { least: 'above-zero' });
     this.#cumulativeSeconds = cumulativeSeconds;
   }
 
   remainingMs(state: State): number {
-    return (this.maxSeconds - this.#cumulativeSeconds(state)) * 1000;
+    return (this.raised(this.maxSeconds, state) - this.#cumulativeSeconds(state)) * 1000;
   }
 
   override explain(state: State): ContinuationEvaluation {
     const cumulativeSeconds = checkedCount('the active time', this.#cumulativeSeconds(state));
-    return this.answer(cumulativeSeconds >= this.maxSeconds, `${tenths(cumulativeSeconds)} s of ${this.maxSeconds} s of active time used`, {
-      cumulativeSeconds,
-      maxSeconds: this.maxSeconds,
-    });
+    const maxSeconds = this.raised(this.maxSeconds, state);
+    const reached = this.reached(cumulativeSeconds >= maxSeconds, state);
+    return this.answer(reached, `${tenths(cumulativeSeconds)} s of ${maxSeconds} s of active time used`, { cumulativeSeconds, maxSeconds });
   }
 }

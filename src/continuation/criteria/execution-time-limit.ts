@@ -1,6 +1,7 @@
 import type { ContinuationEvaluation } from '../continuation-evaluation.ts';
 import { LimitKind } from '../continuation-evaluation.ts';
 import { StopReason } from '../stop-reason.ts';
+import type { LimitOptions } from './limit.ts';
 import { checkedCount, checkedLimit, LimitCriterion, tenths } from './limit.ts';
 
 /** How to read the wall clock from a state, in milliseconds. */
@@ -19,23 +20,22 @@ export class ExecutionTimeLimit<State> extends LimitCriterion<State> {
   readonly maxSeconds: number;
   readonly #read: WallClockReader<State>;
 
-  constructor(maxSeconds: number, read: WallClockReader<State>) {
-    super();
+  constructor(maxSeconds: number, read: WallClockReader<State>, options: LimitOptions<State> = {}) {
+    super(options);
     this.maxSeconds = checkedLimit('maxSeconds', maxSeconds, { least: 'above-zero' });
     this.#read = read;
   }
 
   remainingMs(state: State): number {
-    return this.maxSeconds * 1000 - this.#elapsedMs(state);
+    return this.raised(this.maxSeconds, state) * 1000 - this.#elapsedMs(state);
   }
 
   override explain(state: State): ContinuationEvaluation {
     const elapsedMs = this.#elapsedMs(state);
     const elapsedSeconds = elapsedMs / 1000;
-    return this.answer(elapsedMs >= this.maxSeconds * 1000, `${tenths(elapsedSeconds)} s of ${this.maxSeconds} s on the wall clock used`, {
-      elapsedSeconds,
-      maxSeconds: this.maxSeconds,
-    });
+    const maxSeconds = this.raised(this.maxSeconds, state);
+    const reached = this.reached(elapsedMs >= maxSeconds * 1000, state);
+    return this.answer(reached, `${tenths(elapsedSeconds)} s of ${maxSeconds} s on the wall clock used`, { elapsedSeconds, maxSeconds });
   }
 
   #elapsedMs(state: State): number {

@@ -27,9 +27,15 @@ function announceOwed<State extends RunState, Context>(
 /** Only a forbid refuses a start: before the first step, that nothing is left to do means nothing. */
 export const refuses = ({ isForbidden }: ContinuationOutcome): boolean => isForbidden;
 
-/** The state on which a start is judged: no step yet, but the time and who asked to stop. */
+/** A first start is judged, and one after more was granted; a step that was under way just goes on. */
+export const isJudgedAtStart = ({ execution }: RunState): boolean =>
+  execution.pendingStep === undefined && (execution.results.isEmpty || execution.regranted === true);
+
+/** The state on which a start is judged: no new step, but the time and who asked to stop. */
 export function startCandidate<State extends RunState>(state: State, findings: Partial<Execution>): State {
-  return state.evolve({ execution: { ...state.execution, ...findings } });
+  // Where steps were taken already, a limit had stopped them: there was work left, or nobody would have waited.
+  const workLeft = state.execution.results.isEmpty ? {} : { workLeft: true };
+  return state.evolve({ execution: { ...state.execution, ...workLeft, ...findings } });
 }
 
 /**
@@ -47,14 +53,18 @@ export async function begin<State extends RunState, Context>(
   const resumed = hasStarted(state.execution);
   const id = state.execution.id ?? run.ids();
   const wallStartedAt = fresh ? now : (state.execution.wallStartedAt ?? now);
-  const started = state.evolve({ execution: { ...state.execution, id, startedAt: state.execution.startedAt ?? now, wallStartedAt } });
+  const agent = state.execution.agent ?? process.identity;
+  const started = state.evolve({
+    execution: { ...state.execution, id, startedAt: state.execution.startedAt ?? now, wallStartedAt, agent },
+  });
   const subject = subjectOf(state, id, 0);
   if (fresh || !resumed) {
     const facts = { resumed, messageCount: state.messages.length };
     run.tell(new AgentExecutionStarted(run.header(subject, now), process.name, facts));
   }
-  if (started.lastStepResult !== undefined || started.pendingStep !== undefined) return started;
+  if (!isJudgedAtStart(started)) return started;
   const judged = judge(process, startCandidate(started, { now, stopRequest: run.control.stopRequest }));
   if (refuses(judged.outcome)) return refuseStart(process, judged, { run, subject });
-  return started.evolve({ execution: settled(started.execution, {}), lastSeq: run.lastSeq });
+  const accepted = settled(started.execution, { startOutcome: undefined });
+  return started.evolve({ execution: accepted, lastSeq: run.lastSeq });
 }

@@ -125,7 +125,7 @@ export function refuseStart<State extends RunState, Context>(
   { candidate, outcome }: Judged<State>,
   { run, subject }: { readonly run: RunScope<State, Context>; readonly subject: EventSubject },
 ): State | Promise<State> {
-  const refused = settled(candidate.execution, { startOutcome: outcome });
+  const refused = settled(candidate.execution, { startOutcome: outcome, regranted: undefined });
   const next = (): EventHeader => run.header(subject);
   const events = [
     new ContinuationEvaluated(next(), process.name, outcome),

@@ -4,6 +4,7 @@ import {
   ContinuationOutcome,
   ErrorPolicyCriterion,
   StopReason,
+  stopReasonOfLimit,
   stopRequestedEvaluation,
 } from '../../continuation/index.ts';
 import { classifyError, ErrorPolicy } from '../../errors/index.ts';
@@ -13,7 +14,7 @@ import { resolveErrorContexts, stateErrors } from '../error-contexts.ts';
 import type { Execution } from '../execution.ts';
 import type { RunState } from '../run-state.ts';
 import type { Step } from '../step.ts';
-import { withFailure } from '../step.ts';
+import { addCost, withFailure } from '../step.ts';
 import type { StepOf, StepProcess } from '../step-process.ts';
 import type { RecordedHandling } from '../step-result.ts';
 import type { OpenStep } from './open-step.ts';
@@ -45,6 +46,7 @@ export function candidateOf<State extends RunState, Context>(open: OpenStep<Stat
       stopRequest: run.control.stopRequest,
       workLeft: step.hasToolCalls === true || step.interrupted !== undefined,
       usage: Usage.add(execution.usage, step.usage),
+      cost: addCost(execution.cost, step.cost),
       activeMs: execution.activeMs + activeMs,
       waitedMs: execution.waitedMs + timer.waitedMs(),
       pendingStep: undefined,
@@ -105,10 +107,18 @@ const deadlinePassed: ContinuationEvaluation = Object.freeze({
   context: Object.freeze({}),
 });
 
-/** Why the run ends whatever the criteria say: it was asked to, or it was cut off. */
-function endingVote({ candidate, stopRequest }: Execution): ContinuationEvaluation | undefined {
+/** Why the run ends whatever the criteria say: it was asked to, or it was cut off and may not even sum up. */
+function endingVote({ candidate, stopRequest }: Execution, { isFinalizing }: ContinuationOutcome): ContinuationEvaluation | undefined {
   if (stopRequest !== undefined) return stopRequestedEvaluation(stopRequest);
-  return candidate?.interrupted === 'deadline' ? deadlinePassed : undefined;
+  return candidate?.interrupted === 'deadline' && !isFinalizing ? deadlinePassed : undefined;
+}
+
+/** The limit for which a step summed up ends the run, also where its own count has begun anew since. */
+function summedUpVote({ results }: Execution): ContinuationEvaluation | undefined {
+  const reached = results.last?.outcome.evaluations.find(({ context }) => context['finalizing'] === true);
+  if (reached?.limit === undefined) return undefined;
+  const { criterion, reason, limit, context } = reached;
+  return { criterion, decision: ContinuationDecision.ForbidContinuation, reason, stopReason: stopReasonOfLimit(limit), limit, context };
 }
 
 const nobodyJudgesFailures = new ErrorPolicyCriterion(ErrorPolicy.stopOnAnyError(), stateErrors);
@@ -125,7 +135,8 @@ function ownVote(
   outcome: ContinuationOutcome,
 ): ContinuationEvaluation | undefined {
   if (outcome.isForbidden) return undefined;
-  return outcome.shouldContinue ? endingVote(state.execution) : failureVote(criteria, state);
+  if (state.execution.candidate?.finalizing === true) return summedUpVote(state.execution);
+  return outcome.shouldContinue ? endingVote(state.execution, outcome) : failureVote(criteria, state);
 }
 
 /** Asks the criteria, and adds what they leave open. */

@@ -23,6 +23,8 @@ export interface OpenStep<State extends RunState, Context> {
   readonly timer: StepTimer;
   readonly subject: EventSubject;
   readonly scope: ClosableScope<Context>;
+  /** True where this step is to sum up after a limit. */
+  readonly finalizing: boolean;
 }
 
 /** Who the events of a step are about. */
@@ -43,7 +45,8 @@ export function openStep<State extends RunState, Context>(
   if (pendingStep === undefined) {
     run.tell(new AgentStepStarted(run.header(subject, timer.startedAt), process.name, state.messages.length));
   }
-  return { process, run, state, number, timer, subject, scope: new OpenStepScope(run, subject, timer) };
+  const finalizing = state.execution.startOutcome === undefined && results.last?.outcome.isFinalizing === true;
+  return { process, run, state, number, timer, subject, finalizing, scope: new OpenStepScope(run, subject, { timer, finalizing }) };
 }
 
 /** A class, because one is made for every step and most of it is seldom asked for. */
@@ -53,11 +56,17 @@ class OpenStepScope<State, Context> implements ClosableScope<Context> {
   readonly #timer: StepTimer;
   #effects: Effects | undefined;
   #isOver = false;
+  readonly finalizing: boolean;
 
-  constructor(run: RunScope<State, Context>, subject: EventSubject, timer: StepTimer) {
+  constructor(
+    run: RunScope<State, Context>,
+    subject: EventSubject,
+    { timer, finalizing }: { readonly timer: StepTimer; readonly finalizing: boolean },
+  ) {
     this.#run = run;
     this.#subject = subject;
     this.#timer = timer;
+    this.finalizing = finalizing;
   }
 
   get executionId(): string {
@@ -83,6 +92,10 @@ class OpenStepScope<State, Context> implements ClosableScope<Context> {
   }
   get ids(): IdSource {
     return this.#run.ids;
+  }
+
+  beginWaiting(): () => void {
+    return this.#timer.beginWaiting();
   }
 
   emit(make: (header: EventHeader) => BaseEvent, { numbered = true }: { readonly numbered?: boolean } = {}): void {
