@@ -1,6 +1,7 @@
 // Benchmarks. Ratios compare within one run; absolute figures are medians, reported, and gate nothing.
 //   npm run bench            nine rounds
 //   npm run bench -- --quick five rounds
+import { coldImport } from './cold-import.bench.ts';
 import { byHand, withLoop } from './loop.bench.ts';
 import type { Contender } from './measure.ts';
 import { compare } from './measure.ts';
@@ -37,3 +38,10 @@ async function pair(ours: Contender, byHandOne: Contender, wanted: string): Prom
 
 await pair(throughAdapter, readByHand, '(wanted: 0.6 µs or less)');
 await pair(tenTools, tenByHand, '(for all ten, arguments checked, values made canonical)');
+
+const millis = (value: number): string => `${value.toFixed(2).padStart(8)} ms`;
+const { emptyMs, importMs } = coldImport();
+print();
+print(`  ${'Node alone, wall time'.padEnd(28)}${millis(emptyMs)}`);
+print(`  ${'Node and a cold import'.padEnd(28)}${millis(importMs)}`);
+print(`  added                         ${millis(importMs - emptyMs)}   (wanted: 25 ms or less)`);

@@ -1,4 +1,5 @@
-// Builds src/ into dist/ with tsc. With --if-stale, only when the sources differ from those of the last build.
+// Builds src/ into dist/: declarations with tsc, one per source; JavaScript with rolldown, bundled.
+// With --if-stale, only when the sources differ from those of the last build.
 import { createHash } from 'node:crypto';
 import { existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,11 +7,13 @@ import { root, run } from './run.mjs';
 
 const dist = join(root, 'dist');
 const stamp = join(root, '.cache/build-stamp');
+const settings = ['tsconfig.json', 'tsconfig.build.json', 'package.json', 'package-lock.json'];
+const scripts = ['build.mjs', 'bundle.mjs', 'doors.mjs', 'floors.cjs'].map((file) => `scripts/${file}`);
 
 function fingerprint() {
   const hash = createHash('sha256');
   const sources = globSync('src/**/*.ts', { cwd: root }).filter((file) => !/\.(test|test-d|examples)\.ts$/.test(file));
-  for (const file of [...sources.sort(), 'tsconfig.json', 'tsconfig.build.json', 'package-lock.json']) {
+  for (const file of [...sources.sort(), ...settings, ...scripts]) {
     hash
       .update(`${file}\0`)
       .update(readFileSync(join(root, file)))
@@ -26,6 +29,8 @@ if (!(isFresh && process.argv.includes('--if-stale'))) {
   rmSync(dist, { recursive: true, force: true });
   const { ok, output } = await run('tsc', ['-p', 'tsconfig.build.json']);
   if (ok) {
+    const { bundleDoors } = await import('./bundle.mjs');
+    await bundleDoors(dist);
     mkdirSync(join(root, '.cache'), { recursive: true });
     writeFileSync(stamp, wanted);
   } else {
