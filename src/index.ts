@@ -1,3 +1,19 @@
+export type {
+  Agent,
+  AgentEvent,
+  AgentInput,
+  AgentOptions,
+  AgentResult,
+  AgentRun,
+  AgentRunOptions,
+  AgentStep,
+  AgentTypes,
+  CompletedResult,
+  FailedResult,
+  StoppedResult,
+  WaitingResult,
+} from './agent/index.ts';
+export { AgentBuilder, AgentState, createAgent, NoOutputError } from './agent/index.ts';
 export type { ContinuationCriterion, DecidingCriterion, ExplainedDecision, ExplainingCriterion } from './continuation/index.ts';
 export {
   ContinuationCriteria,
@@ -63,5 +79,38 @@ export { createIdSource, createRedactor, systemClock, systemIds } from './lib/in
 export type { MessageContent, MessageOptions, Part, ToolCall, ToolOutput, ToolResult, ToolSchema } from './messages/index.ts';
 export { Message, MessageRole, Messages, MessageStore, SectionName, Usage } from './messages/index.ts';
 export { NewerSchemaError, WrongKindError } from './serialization/index.ts';
+export type { Cost, Execution, Grant, Limits, LoopEvent, Ports, Runnable, RunOptions, Wait } from './step-by-step/index.ts';
+export {
+  AgentExecutionStarted,
+  AgentFailed,
+  AgentFinished,
+  AgentStateUpdated,
+  AgentStepCompleted,
+  AgentStepStarted,
+  AlreadyAnsweredError,
+  ContinuationEvaluated,
+  ExecutionStatus,
+  NotWaitingError,
+  RetryScheduled,
+  StateInfo,
+  StepResult,
+  TokenUsageReported,
+} from './step-by-step/index.ts';
+export type { Driver, Instructions, ReActOptions, ToolEvent, ToolUseLimits, ToolUseOptions, ToolUseStep } from './tool-use/index.ts';
+export {
+  InferenceStarted,
+  ModelFallback,
+  reActDriver,
+  ReasoningDelta,
+  StepType,
+  TextDelta,
+  ToolApprovalRequested,
+  ToolCallCompleted,
+  toolCallingDriver,
+  ToolCallProgress,
+  ToolCallStarted,
+  ToolUse,
+  ToolUseState,
+} from './tool-use/index.ts';
 export type { ClientTool, ContextType, FunctionTool, Tool, ToolContext, Tools } from './tools/index.ts';
 export { contextOf, defineTool, InvalidToolError, providerTool, ToolEffect } from './tools/index.ts';

@@ -18,9 +18,9 @@ export type Unsubscribe = () => void;
 /** Tells events to listeners. */
 export interface EventBus<Event extends BaseEvent = BaseEvent> extends EventSink<Event> {
   /** Hears the events of one type. */
-  on<Type extends Event['type']>(type: Type, listener: (event: EventOfType<Event, Type>) => unknown): Unsubscribe;
+  readonly on: <Type extends Event['type']>(type: Type, listener: (event: EventOfType<Event, Type>) => unknown) => Unsubscribe;
   /** Hears everything. */
-  wiretap(listener: (event: Event) => unknown): Unsubscribe;
+  readonly wiretap: (listener: (event: Event) => unknown) => Unsubscribe;
 }
 
 type Listener<Event> = (event: Event) => unknown;

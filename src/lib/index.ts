@@ -10,7 +10,7 @@ export { createFakeClock } from './fake-clock.ts';
 export type { IdSource } from './ids.ts';
 export { createCountingIds, createIdSource, systemIds } from './ids.ts';
 export { InvalidArgumentError } from './invalid-argument-error.ts';
-export type { Json, JsonObject } from './json.ts';
+export type { Json, Jsonify, JsonObject } from './json.ts';
 export { isRecord, setOwn } from './json.ts';
 export { childPath } from './json-path.ts';
 export type { Random } from './random.ts';

@@ -6,6 +6,27 @@ export interface JsonObject {
   readonly [key: string]: Json;
 }
 
+/** The type of a value once it has been through its stored form: a Date is text, what JSON cannot hold is gone. */
+export type Jsonify<Value> = Value extends string | number | boolean | null
+  ? Value
+  : Value extends { toJSON(): infer Written }
+    ? Written
+    : Value extends bigint
+      ? string
+      : Value extends undefined
+        ? null
+        : Value extends readonly (infer Item)[]
+          ? readonly Jsonify<Item>[]
+          : Value extends (...args: never) => unknown
+            ? never
+            : Value extends object
+              ? {
+                  readonly [Key in keyof Value as Value[Key] extends (...args: never) => unknown ? never : Key]: Jsonify<
+                    Exclude<Value[Key], undefined>
+                  >;
+                }
+              : Json;
+
 /** True for objects that are not arrays; their fields are still unknown. */
 export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -25,7 +25,8 @@ const grantText: Readonly<Record<LimitKind, string>> = {
 };
 
 function waitText(wait: Wait): string {
-  const problem = wait.problem === undefined ? '' : `, after an answer that could not be used: ${defaultRedactor.text(wait.problem)}`;
+  const problem =
+    wait.problem === undefined ? '' : `, after an answer that could not be used: ${defaultRedactor.text(wait.problem).replace(/\.$/, '')}`;
   switch (wait.type) {
     case 'approval':
       return `approval of ${wait.toolName} (${wait.id})${problem}`;

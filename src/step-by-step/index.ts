@@ -3,6 +3,7 @@ export { createDirectEffects } from './direct-effects.ts';
 export type { EffectClass, EffectFailure, EffectOptions, EffectResult, Effects } from './effects.ts';
 export { resolveErrorContexts, stateErrors } from './error-contexts.ts';
 export type { Execution, Findings } from './execution.ts';
+export { readFailure } from './read-failure.ts';
 export type { Grant } from './grant.ts';
 export { LateResultError } from './late-result-error.ts';
 export type { EndFacts, LoopEvent, RetryFacts } from './loop-events.ts';
@@ -14,6 +15,7 @@ export {
   AgentStepCompleted,
   AgentStepStarted,
   ContinuationEvaluated,
+  OrchestratorEvent,
   RetryScheduled,
   TokenUsageReported,
 } from './loop-events.ts';
@@ -23,7 +25,7 @@ export { createRunControl } from './run-control.ts';
 export type { Commit, Ports, RunOptions } from './run-scope.ts';
 export type { NewStateOptions, RunStateData, SessionSummary } from './run-state.ts';
 export { RunState } from './run-state.ts';
-export type { Run, Runnable } from './runnable.ts';
+export type { Run, RunArgs, Runnable } from './runnable.ts';
 export type { Limits, StandardCriteriaOptions } from './standard-criteria.ts';
 export { standardCriteria } from './standard-criteria.ts';
 export type { StateCodecOptions, StepFieldsCodec } from './state-codec.ts';
@@ -31,7 +33,7 @@ export { createStateCodec } from './state-codec.ts';
 export { StateInfo } from './state-info.ts';
 export { ExecutionStatus } from './status.ts';
 export type { Cost, EmptyStep, Step } from './step.ts';
-export { Interruption } from './step.ts';
+export { addCost, Interruption } from './step.ts';
 export { createStepByStep } from './step-by-step.ts';
 export type { Produced, StepOf, StepProcess, StepScope } from './step-process.ts';
 export type { RecordedHandling, StepTiming } from './step-result.ts';

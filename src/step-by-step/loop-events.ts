@@ -9,8 +9,8 @@ import type { Interruption, Step } from './step.ts';
 
 const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
 
-/** Base of the events that every orchestrator tells. */
-abstract class LoopEventBase extends BaseEvent {
+/** Base of the events that orchestrators tell: the loop's own, and those of their rooms. */
+export abstract class OrchestratorEvent extends BaseEvent {
   /** Which kind of orchestrator ran the step. */
   readonly orchestrator: string;
 
@@ -21,7 +21,7 @@ abstract class LoopEventBase extends BaseEvent {
 }
 
 /** A run has begun, or was taken up again. */
-export class AgentExecutionStarted extends LoopEventBase {
+export class AgentExecutionStarted extends OrchestratorEvent {
   readonly type = 'AgentExecutionStarted';
   readonly resumed: boolean;
   readonly messageCount: number;
@@ -37,7 +37,7 @@ export class AgentExecutionStarted extends LoopEventBase {
   }
 }
 
-export class AgentStepStarted extends LoopEventBase {
+export class AgentStepStarted extends OrchestratorEvent {
   readonly type = 'AgentStepStarted';
   readonly messageCount: number;
 
@@ -52,7 +52,7 @@ export class AgentStepStarted extends LoopEventBase {
 }
 
 /** It was decided whether to go on: once per recorded step, and once for a start that was refused. */
-export class ContinuationEvaluated extends LoopEventBase {
+export class ContinuationEvaluated extends OrchestratorEvent {
   readonly type = 'ContinuationEvaluated';
   readonly outcome: ContinuationOutcome;
 
@@ -77,7 +77,7 @@ export class ContinuationEvaluated extends LoopEventBase {
   }
 }
 
-export class AgentStateUpdated extends LoopEventBase {
+export class AgentStateUpdated extends OrchestratorEvent {
   readonly type = 'AgentStateUpdated';
   readonly status: ExecutionStatus;
   readonly stepCount: number;
@@ -93,7 +93,7 @@ export class AgentStateUpdated extends LoopEventBase {
   }
 }
 
-export class AgentStepCompleted extends LoopEventBase {
+export class AgentStepCompleted extends OrchestratorEvent {
   readonly type = 'AgentStepCompleted';
   readonly hasToolCalls: boolean;
   readonly errorCount: number;
@@ -122,7 +122,7 @@ export class AgentStepCompleted extends LoopEventBase {
   }
 }
 
-export class TokenUsageReported extends LoopEventBase {
+export class TokenUsageReported extends OrchestratorEvent {
   readonly type = 'TokenUsageReported';
   readonly operation = 'step';
   readonly usage: Usage;
@@ -146,7 +146,7 @@ export interface RetryFacts {
 }
 
 /** The run waits before it tries again. */
-export class RetryScheduled extends LoopEventBase {
+export class RetryScheduled extends OrchestratorEvent {
   readonly type = 'RetryScheduled';
   readonly delayMs: number;
   readonly errorType: ErrorType;
@@ -175,7 +175,7 @@ export interface EndFacts {
 }
 
 /** Base of the events that end a run. */
-abstract class EndEvent extends LoopEventBase {
+abstract class EndEvent extends OrchestratorEvent {
   readonly status: ExecutionStatus;
   /** Absent where the run waits. */
   declare readonly stopReason?: StopReason;

@@ -268,8 +268,11 @@ export class RunState<S extends Step = Step> {
     });
   }
 
-  /** @internal A pending step as it is recorded when it will not be entered again. Rooms with calls close them here. */
-  closePendingStep(pending: PendingStep<S>): S {
+  /**
+   * @internal A pending step as it is recorded when it will not be entered again: a new message made it pointless, or it was cut
+   * off while it went on. Rooms with calls close them here.
+   */
+  closePendingStep(pending: PendingStep<S>, _why: 'superseded' | 'interrupted'): S {
     return pending.partial;
   }
 
@@ -287,7 +290,7 @@ export class RunState<S extends Step = Step> {
   }
 
   #withPendingStepClosed(pending: PendingStep<S>): this {
-    const step: S = { ...this.closePendingStep(pending), interrupted: 'superseded' };
+    const step: S = { ...this.closePendingStep(pending, 'superseded'), interrupted: 'superseded' };
     const { number, startedAt, parkedAt, activeMs, waitedMs } = pending;
     const outcome = Outcomes.fromEvaluations([stopRequestedEvaluation({ by: 'request', reason: superseded })]);
     const result = new StepResult({ number, step, outcome, timing: { startedAt, endedAt: parkedAt, activeMs, waitedMs } });

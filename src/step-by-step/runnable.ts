@@ -11,17 +11,22 @@ export interface Run<State, Event extends BaseEvent = LoopEvent> extends AsyncIt
   requestStop(reason?: string): void;
 }
 
+/** What a run is given. Its context must be among it, unless anything will do. */
+export type RunArgs<State, Context, Event extends BaseEvent = LoopEvent> = unknown extends Context
+  ? readonly [options?: RunOptions<State, Context, Event>]
+  : readonly [options: RunOptions<State, Context, Event> & { readonly context: Context }];
+
 /** Anything that takes a state and carries it on: all orchestrators have this form, and sessions ask for no more. */
 export interface Runnable<State extends RunState = RunState, Context = unknown, Event extends BaseEvent = LoopEvent> {
   readonly name: string;
   /** Whether a run would take a step. No side effects. */
   hasNextStep(state: State): boolean;
   /** Takes one step; a state with nothing to do comes back as it is. */
-  nextStep(state: State, options?: RunOptions<State, Context, Event>): Promise<State>;
+  nextStep(state: State, ...args: RunArgs<State, Context, Event>): Promise<State>;
   /** Takes steps until there is a reason to stop, or somebody to wait for. */
-  run(state: State, options?: RunOptions<State, Context, Event>): Promise<State>;
+  run(state: State, ...args: RunArgs<State, Context, Event>): Promise<State>;
   /** The state after every step, the last one included. Lazy: a step is taken when the next state is asked for. */
-  iterate(state: State, options?: RunOptions<State, Context, Event>): AsyncGenerator<State, void, undefined>;
+  iterate(state: State, ...args: RunArgs<State, Context, Event>): AsyncGenerator<State, void, undefined>;
   /** Begins at once and tells what happens. */
-  stream(state: State, options?: RunOptions<State, Context, Event>): Run<State, Event>;
+  stream(state: State, ...args: RunArgs<State, Context, Event>): Run<State, Event>;
 }

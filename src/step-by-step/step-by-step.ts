@@ -54,13 +54,13 @@ export function createStepByStep<State extends RunState, Context = unknown, Even
       const wallStartedAt = hasStarted(state.execution) ? state.execution.wallStartedAt : now;
       return !refuses(judge(process, startCandidate(state, { now, wallStartedAt })).outcome);
     },
-    nextStep: async (state, options = {}) => {
+    nextStep: async (state, ...[options = {}]) => {
       for await (const next of drive(state, options, { fresh: false })) return next;
       return state;
     },
-    run: (state, options = {}) => last(state, drive(state, options, { fresh: true })),
-    iterate: (state, options = {}) => drive(state, options, { fresh: true }),
-    stream: (state, options = {}) => {
+    run: (state, ...[options = {}]) => last(state, drive(state, options, { fresh: true })),
+    iterate: (state, ...[options = {}]) => drive(state, options, { fresh: true }),
+    stream: (state, ...[options = {}]) => {
       const control = createRunControl(options.signal);
       return createRunStream({
         control,

@@ -14,8 +14,9 @@ import type { OpenStep } from './open-step.ts';
 function leftovers<State extends RunState, Context>({ process, state, scope }: OpenStep<State, Context>): StepOf<State> & Step {
   const pending = state.pendingStep;
   // Holds because a state's pending step is one of its own kind.
-  return (pending === undefined ? process.emptyStep({ id: scope.ids(), errors: [] }) : state.closePendingStep(pending)) as StepOf<State> &
-    Step;
+  return (
+    pending === undefined ? process.emptyStep({ id: scope.ids(), errors: [] }) : state.closePendingStep(pending, 'interrupted')
+  ) as StepOf<State> & Step;
 }
 
 function interruptedStep<State extends RunState, Context>(
@@ -88,7 +89,7 @@ function closedStep<State extends RunState, Context>(
 ): StepOf<State> {
   const { state, number, timer, run } = open;
   const times = { startedAt: timer.startedAt, parkedAt: timer.startedAt, activeMs: 0, waitedMs: 0 };
-  const closed = state.closePendingStep({ number, partial, waits, answers: [], ...times }) as StepOf<State> & Step;
+  const closed = state.closePendingStep({ number, partial, waits, answers: [], ...times }, 'interrupted') as StepOf<State> & Step;
   return { ...closed, interrupted: run.control.ending ?? 'signal' };
 }
 

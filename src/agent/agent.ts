@@ -1,0 +1,149 @@
+// An agent: a model, its tools and its rules under one name.
+// Owns:     its configuration, and the bus that its events go to.
+// Does not: hold a conversation. States come in and go out; one agent serves any number of them side by side.
+import { ErrorHandlingDecision, ErrorPolicy } from '../errors/index.ts';
+import type { EventBus, EventSink } from '../events/index.ts';
+import { createEventBus } from '../events/index.ts';
+import { systemIds } from '../lib/index.ts';
+import { InvalidArgumentError } from '../lib/index.ts';
+import type { MessageContent } from '../messages/index.ts';
+import { Message } from '../messages/index.ts';
+import type { Run, RunArgs, Runnable, RunOptions } from '../step-by-step/index.ts';
+import { createStepByStep } from '../step-by-step/index.ts';
+import type { Rules, ToolEvent, ToolUseLimits, ToolUseOptions } from '../tool-use/index.ts';
+import { createToolUseProcess, toSetup } from '../tool-use/index.ts';
+import type { AfterParsing, ToolInput, Tools } from '../tools/index.ts';
+import type { AgentResult } from './agent-result.ts';
+import { AgentState } from './agent-state.ts';
+import type { AgentTypes, TypesOf } from './agent-types.ts';
+import { fingerprintOf } from './fingerprint.ts';
+import { toResult } from './to-result.ts';
+
+/** Every event of an agent with these types. */
+export type AgentEvent<Types extends AgentTypes = AgentTypes> = ToolEvent<Types['tools']>;
+
+/** What a run is started with: what the user says, or a state to go on with. */
+export type AgentInput = MessageContent | Message | AgentState;
+
+/** A run that is under way. Iterate it for its events; leaving the loop detaches and stops nothing. */
+export interface AgentRun<Types extends AgentTypes = AgentTypes> extends AsyncIterable<AgentEvent<Types>> {
+  /** How it ended. Settles without a reader; rejects only for misuse or a failing store. */
+  readonly result: Promise<AgentResult<Types>>;
+  /** Ends the run at the next boundary; the step under way is finished first. */
+  requestStop(reason?: string): void;
+}
+
+/** What one run of an agent is given. */
+export type AgentRunOptions<Types extends AgentTypes = AgentTypes> = RunOptions<AgentState, Types['context'], AgentEvent<Types>>;
+
+/** An agent. Stateless and reusable: one may carry on any number of states side by side. */
+export interface Agent<Types extends AgentTypes = AgentTypes> extends Runnable<AgentState, Types['context'], AgentEvent<Types>> {
+  readonly id: string;
+  readonly version: string | undefined;
+  /** The same for two agents with the same instructions, tools, limits and policy. Each execution keeps it. */
+  readonly fingerprint: string;
+  /** Begins at once: with words of the user, or with a state. */
+  start(input: AgentInput, ...args: RunArgs<AgentState, Types['context'], AgentEvent<Types>>): AgentRun<Types>;
+  /** Reads a stored state. */
+  restore(stored: unknown): AgentState;
+  /** Hears one kind of event of every run; returns its unsubscribe. */
+  readonly onEvent: EventBus<AgentEvent<Types>>['on'];
+  /** Hears every event of every run; returns its unsubscribe. */
+  readonly wiretap: EventBus<AgentEvent<Types>>['wiretap'];
+}
+
+/** What an agent is made from. */
+export interface AgentOptions<Context = unknown, Given extends Tools = Tools, Output extends ToolInput = ToolInput> extends ToolUseOptions<
+  AgentState,
+  Context,
+  Given,
+  Output
+> {
+  /** Who it is, in what is stored. @default 'agent' */
+  readonly id?: string;
+  /** Kept with each execution, so that one can tell which release of an agent did what. */
+  readonly version?: string;
+}
+
+/** The parsed type of an output schema; undefined where none was given. */
+export type OutputOf<Output> = [ToolInput] extends [Output] ? undefined : AfterParsing<Output>;
+
+/** Working defaults: failed tools go back to the model, and what may pass is tried again. */
+const workingPolicy = (): ErrorPolicy => ErrorPolicy.retryToolErrors(3).withModelErrorHandling(ErrorHandlingDecision.Retry);
+const workingLimits: ToolUseLimits = { steps: 20, tokens: 500_000, wallMs: 300_000 };
+
+// A misspelt option would be silently ignored.
+const known: ReadonlySet<string> = new Set([
+  ...['id', 'version', 'model', 'fallback', 'settings', 'timeouts', 'context', 'tools', 'instructions', 'output', 'limits', 'errors'],
+  ...['finishReasons', 'criteria', 'driver', 'price', 'onUnknown', 'toolConcurrency', 'streaming', 'events', 'ports'],
+]);
+
+function checkOptions(options: object): void {
+  const strange = Object.keys(options).find((name) => !known.has(name));
+  if (strange !== undefined) throw new InvalidArgumentError(`There is no option "${strange}"; there are ${[...known].join(', ')}.`);
+}
+
+function stateOf(input: AgentInput, options: { readonly ports?: AgentOptions['ports'] }): AgentState {
+  if (input instanceof AgentState) return input;
+  const { clock, ids = systemIds } = options.ports ?? {};
+  const isContent =
+    typeof input === 'string' || input instanceof Message || (typeof input === 'object' && ('type' in input || Array.isArray(input)));
+  if (!isContent) {
+    throw new InvalidArgumentError('start() takes text, a message, parts or an AgentState. Read stored data with agent.restore() first.');
+  }
+  return AgentState.empty({ ids, ...(clock !== undefined && { clock }) }).withUserMessage(input, { ids });
+}
+
+/**
+ * Makes an agent. Unless told otherwise it stops after 20 steps, 500,000 tokens or 300 seconds, gives failed tools back to the model,
+ * and tries again what may pass: three failures in a row end it.
+ */
+export function createAgent<Context = unknown, const Given extends Tools = readonly [], const Output extends ToolInput = ToolInput>(
+  options: AgentOptions<Context, Given, Output>,
+): Agent<TypesOf<Context, Given, OutputOf<Output>>> {
+  type Types = TypesOf<Context, Given, OutputOf<Output>>;
+  checkOptions(options);
+  const { id = 'agent', version, limits, errors: policy = workingPolicy(), finishReasons, criteria, ports } = options;
+  const setup = toSetup<AgentState, Types['context'], Given, Output>('agent', options as never);
+  const rules: Rules<AgentState> = {
+    limits: { ...workingLimits, ...limits },
+    policy,
+    ...(finishReasons !== undefined && { finishReasons }),
+    ...(criteria !== undefined && { criteria }),
+  };
+  const fingerprint = fingerprintOf(setup, rules);
+  const identity = { id, ...(version !== undefined && { version }), fingerprint };
+  const process = createToolUseProcess<AgentState, Types['context']>(setup, rules, identity);
+  const events = options.events ?? createEventBus<AgentEvent<Types>>(ports?.onProblem);
+  // Holds: the loop and the rooms below tell no other events than these.
+  const sink = events as EventBus<never> as EventSink;
+  const runnable = createStepByStep<AgentState, Types['context'], AgentEvent<Types>>(process, { ...ports, events: sink });
+
+  return {
+    ...runnable,
+    id,
+    version,
+    fingerprint,
+    onEvent: events.on,
+    wiretap: events.wiretap,
+    restore: (stored) => AgentState.fromJSON(stored),
+    start: (input, ...args) =>
+      toAgentRun<Types>(runnable.stream(stateOf(input, options), ...args), (state) => toResult(state, setup.output)),
+  };
+}
+
+function toAgentRun<Types extends AgentTypes>(
+  run: Run<AgentState, AgentEvent<Types>>,
+  toEnd: (state: AgentState) => Promise<AgentResult<Types>>,
+): AgentRun<Types> {
+  const result = run.result.then(toEnd);
+  // Keeps a rejection that nobody awaits from being reported as unhandled; whoever awaits it still gets it.
+  result.catch(() => undefined);
+  return {
+    result,
+    requestStop: (reason) => {
+      run.requestStop(reason);
+    },
+    [Symbol.asyncIterator]: () => run[Symbol.asyncIterator](),
+  };
+}

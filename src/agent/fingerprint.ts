@@ -1,0 +1,37 @@
+import type { ErrorPolicy } from '../errors/index.ts';
+import type { Json } from '../lib/index.ts';
+import { stableStringify, toCanonical } from '../lib/index.ts';
+import type { Rules, Setup } from '../tool-use/index.ts';
+import type { AgentState } from './agent-state.ts';
+
+// FNV-1a, twice with different seeds: enough to tell configurations apart, and the same on every platform without waiting.
+function hash(text: string, seed: number): string {
+  let value = seed;
+  for (let index = 0; index < text.length; index += 1) value = Math.imul(value ^ text.charCodeAt(index), 0x01000193);
+  return (value >>> 0).toString(16).padStart(8, '0');
+}
+
+const jsonOf = (value: unknown): Json => {
+  const canonical = toCanonical(value);
+  return canonical.ok ? canonical.value : null;
+};
+
+/** Two agents with the same fingerprint have the same instructions, tools, limits, policy and answers. */
+export function fingerprintOf<Context>(setup: Setup<Context>, rules: Rules<AgentState>): string {
+  const { instructions, tools, driver, output, settings } = setup;
+  const policy: ErrorPolicy = rules.policy;
+  const text = stableStringify(
+    jsonOf({
+      instructions: typeof instructions === 'function' ? String(instructions) : instructions,
+      tools: tools.fingerprint(),
+      limits: Object.fromEntries(Object.entries(rules.limits).map(([name, limit]) => [name, String(limit)])),
+      policy: policy.toJSON(),
+      criteria: rules.criteria?.map(({ name }) => name),
+      finishReasons: rules.finishReasons,
+      driver: driver.name,
+      output: output?.json,
+      settings: { ...settings, headers: undefined },
+    }),
+  );
+  return `${hash(text, 0x811c9dc5)}${hash(text, 0x9747b28c)}`;
+}

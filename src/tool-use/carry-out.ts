@@ -1,0 +1,125 @@
+// Carrying out the calls of a step.
+// Owns:     which calls run, which wait and for whom, and what is told of them.
+// Does not: judge a failure: the policy does.
+// K1. A gated call never runs before somebody agreed to it.
+// K2. Every call ends in one execution or one wait.
+import type { Json } from '../lib/index.ts';
+import type { ToolCall } from '../messages/index.ts';
+import type { Produced, Wait } from '../step-by-step/index.ts';
+import type { CallOutcome, RunCallsOptions, ToolExecution } from '../tools/index.ts';
+import { cancelledExecution, runCalls } from '../tools/index.ts';
+import { finishedStep } from './finished-step.ts';
+import type { OpenTurn } from './open-turn.ts';
+import type { Setup } from './setup.ts';
+import type { CallFacts } from './tool-use-events.ts';
+import { ToolApprovalRequested, ToolCallCompleted, ToolCallProgress, ToolCallStarted } from './tool-use-events.ts';
+import type { ToolUseStep } from './tool-use-step.ts';
+
+/** A step that is being worked on. */
+export interface Work<Context> {
+  readonly setup: Setup<Context>;
+  readonly turn: OpenTurn<Context>;
+  readonly step: ToolUseStep;
+}
+
+const factsOf = ({ id, name, args }: ToolCall): CallFacts => ({ tool: name, toolCallId: id, args });
+
+/** Tells that a call has ended. */
+export function tellEnd<Context>({ setup, turn }: Work<Context>, execution: ToolExecution): void {
+  turn.scope.emit((header) => new ToolCallCompleted(header, setup.name, execution));
+}
+
+function callOptions<Context>(work: Work<Context>): RunCallsOptions<Context> {
+  const { setup, turn, step } = work;
+  const { scope, state } = turn;
+  const tell = (call: ToolCall): void => scope.emit((header) => new ToolCallStarted(header, setup.name, factsOf(call)));
+  const progressed = (call: ToolCall, progress: Json): void =>
+    scope.emit((header) => new ToolCallProgress(header, setup.name, { ...factsOf(call), progress }), { numbered: false });
+  return {
+    run: (key, work, options) => scope.effects.run(key, work, options),
+    step: scope.stepNumber,
+    idempotencyKey: ({ id }) => `${scope.executionId}/${scope.stepNumber}/${id}`,
+    indexOf: (call, position) => {
+      const index = step.toolCalls.findIndex(({ id }) => id === call.id);
+      return index === -1 ? position : index;
+    },
+    context: scope.context,
+    state,
+    signal: scope.signal,
+    clock: scope.clock,
+    onStart: tell,
+    onProgress: progressed,
+    onEnd: (execution) => tellEnd(work, execution),
+    ...(setup.toolConcurrency !== undefined && { limit: setup.toolConcurrency }),
+    ...(setup.onProblem !== undefined && { onProblem: setup.onProblem }),
+  };
+}
+
+/** What has to be settled about a call that did not end by itself; undefined where it ended. */
+function waitFor<Context>(outcome: CallOutcome, { setup, turn }: Work<Context>): Wait | undefined {
+  const { id, name: toolName, args } = outcome.call;
+  switch (outcome.type) {
+    case 'needs-approval':
+      return { type: 'approval', id, toolName, args };
+    case 'client-tool':
+      return { type: 'client-tool', id, toolName, args };
+    case 'provider':
+      return undefined;
+    case 'ended': {
+      const isAsked = outcome.execution.status === 'unknown' && setup.onUnknown === 'ask' && turn.scope.interruption === undefined;
+      return isAsked ? { type: 'unknown-call', id, toolName, args } : undefined;
+    }
+  }
+}
+
+function tellWait<Context>({ setup, turn }: Work<Context>, wait: Wait): void {
+  if (wait.type !== 'approval' && wait.type !== 'client-tool') return;
+  const facts: CallFacts = { tool: wait.toolName, toolCallId: wait.id, args: wait.args };
+  const Told = wait.type === 'approval' ? ToolApprovalRequested : ToolCallStarted;
+  turn.scope.emit((header) => new Told(header, setup.name, facts));
+}
+
+/** What came of some of a step's calls. */
+export interface CarriedOut {
+  readonly executions: readonly ToolExecution[];
+  readonly waits: readonly Wait[];
+}
+
+/** Runs calls side by side. Those that need somebody are not run; what they wait for is told. */
+export async function carryOut<Context>(
+  work: Work<Context>,
+  calls: readonly ToolCall[],
+  { approved = false }: { readonly approved?: boolean } = {},
+): Promise<CarriedOut> {
+  if (calls.length === 0) return { executions: [], waits: [] };
+  const { setup } = work;
+  const outcomes = await runCalls(setup.tools, calls, { ...callOptions(work), ...(approved && { isApproved: () => true }) });
+  const waits: Wait[] = [];
+  const executions: ToolExecution[] = [];
+  for (const outcome of outcomes) {
+    const wait = waitFor(outcome, work);
+    if (wait !== undefined) {
+      tellWait(work, wait);
+      waits.push(wait);
+    } else if (outcome.type === 'ended') executions.push(outcome.execution);
+  }
+  return { executions, waits };
+}
+
+const noMoreTools = 'The call was not made: a limit has been reached, and no tool can be called any more.';
+
+/** Carries out the calls of a step that was just answered. */
+export async function carryOutAll<Context>(work: Work<Context>): Promise<Produced<ToolUseStep>> {
+  const { turn, step } = work;
+  if (!turn.scope.finalizing) return settledStep(work, await carryOut(work, step.toolCalls));
+  const startedAt = turn.scope.clock.now();
+  const executions = step.toolCalls.map((call) => cancelledExecution(call, { startedAt, text: noMoreTools }));
+  return settledStep(work, { executions, waits: [] });
+}
+
+/** The step with its results, or, where calls wait for somebody, as it is parked. */
+export function settledStep<Context>({ setup, turn, step }: Work<Context>, { executions, waits }: CarriedOut): Produced<ToolUseStep> {
+  if (waits.length > 0) return { type: 'waiting', partial: { ...step, executions }, waits };
+  const { resultMessages } = setup.driver;
+  return { type: 'step', step: finishedStep(step, executions, { ids: turn.scope.ids, resultMessages }) };
+}

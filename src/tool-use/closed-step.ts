@@ -1,0 +1,30 @@
+import type { ToolCall } from '../messages/index.ts';
+import type { PendingStep } from '../step-by-step/index.ts';
+import type { ToolExecution } from '../tools/index.ts';
+import { cancelledExecution, rejectedExecution, succeededExecution, supersededExecution } from '../tools/index.ts';
+import { finishedStep } from './finished-step.ts';
+import type { ToolUseStep } from './tool-use-step.ts';
+
+/** What becomes of a call that nobody will carry out any more. */
+function closedCall(call: ToolCall, { answers, parkedAt }: PendingStep<ToolUseStep>, why: 'superseded' | 'interrupted'): ToolExecution {
+  const timing = { startedAt: parkedAt };
+  const answer = answers.find(({ id }) => id === call.id);
+  switch (answer?.type) {
+    case 'rejected':
+      return rejectedExecution(call, answer.reason, timing);
+    case 'answered':
+      return succeededExecution(call, { value: answer.value }, timing);
+    // Approved, but it never came to run.
+    case 'approved':
+    case undefined:
+      return why === 'superseded' ? supersededExecution(call, timing) : cancelledExecution(call, timing);
+  }
+}
+
+/** A step that waited, as it is recorded when nobody will answer: every call that is open gets a result that says so. */
+export function closedStep(pending: PendingStep<ToolUseStep>, why: 'superseded' | 'interrupted'): ToolUseStep {
+  const { partial } = pending;
+  const ended = new Set(partial.executions.map(({ toolCallId }) => toolCallId));
+  const closed = partial.toolCalls.filter(({ id }) => !ended.has(id)).map((call) => closedCall(call, pending, why));
+  return finishedStep(partial, [...partial.executions, ...closed]);
+}

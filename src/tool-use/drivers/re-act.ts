@@ -1,0 +1,116 @@
+// A driver for models without tool calling: the model thinks, decides as JSON, and reads what it observes as plain words.
+import type { Failure } from '../../errors/index.ts';
+import type { IdSource } from '../../lib/index.ts';
+import { Message, toolResultText, Usage } from '../../messages/index.ts';
+import { addCost } from '../../step-by-step/index.ts';
+import type { ToolExecution } from '../../tools/index.ts';
+import type { Answered, AnswerFacts, Driver, Turn } from '../driver.ts';
+import { answeredStep, finalStep, unansweredStep } from '../steps.ts';
+import { sumUp } from '../sum-up.ts';
+import type { ToolUseStep } from '../tool-use-step.ts';
+import { TextDelta } from '../tool-use-events.ts';
+import type { Decision } from './decision.ts';
+import { decisionSchema, readDecision } from './decision.ts';
+
+export interface ReActOptions {
+  /** Asks once more, in plain words, for the final answer; it can be streamed. @default false */
+  readonly finalViaInference?: boolean;
+}
+
+function toolWords({ offered }: Turn): string {
+  const lines = offered.flatMap((tool) =>
+    'inputSchema' in tool ? [`- ${tool.name}: ${tool.description}\n  arguments: ${JSON.stringify(tool.inputSchema)}`] : [],
+  );
+  return lines.length === 0 ? 'There are no tools.' : `Tools:\n${lines.join('\n')}`;
+}
+
+const instructions = (turn: Turn): string =>
+  [
+    'Work step by step. In each step think, then either call one tool or give the final answer.',
+    'Answer with one JSON object and nothing else:',
+    '{"thought": "…", "type": "call_tool", "tool": "name", "args": "{\\"field\\": …}", "answer": null} or',
+    '{"thought": "…", "type": "final_answer", "tool": null, "args": null, "answer": "…"}.',
+    'What a tool gave comes back to you as "Observation: …".',
+    toolWords(turn),
+  ].join('\n');
+
+function observation({ status, output }: ToolExecution): string {
+  return `Observation: ${status === 'succeeded' ? '' : 'ERROR: '}${toolResultText(output)}`;
+}
+
+const resultMessages = (executions: readonly ToolExecution[], { ids }: { readonly ids: IdSource }): readonly Message[] =>
+  executions.map((execution) =>
+    Message.user(observation(execution), { ids, metadata: { purpose: 'observation', toolCallId: execution.toolCallId } }),
+  );
+
+function undecidedStep(
+  { text }: { readonly text: string },
+  problem: string,
+  { turn, facts }: { readonly turn: Turn; readonly facts: AnswerFacts },
+): ToolUseStep {
+  const { ids } = turn.scope;
+  const failure: Failure = { type: 'validation', code: 'invalid-decision', message: problem, retryable: true, readable: true };
+  const messages = [
+    Message.assistant(text === '' ? 'Thought: (none)' : text, { ids }),
+    Message.user(`Observation: ERROR: ${problem}`, { ids, metadata: { purpose: 'observation' } }),
+  ];
+  return { ...answeredStep(turn, facts, { messages, errors: [failure] }), hasToolCalls: true };
+}
+
+function callStep(turn: Turn, facts: AnswerFacts, { thought, tool, args }: Extract<Decision, { readonly type: 'call_tool' }>): ToolUseStep {
+  const { ids } = turn.scope;
+  const call = { id: ids(), name: tool, args };
+  const words = [...(thought === '' ? [] : [`Thought: ${thought}`]), `Action: ${tool} ${JSON.stringify(args)}`].join('\n');
+  const message = Message.assistant(words, { ids, metadata: { purpose: 'action' } });
+  return answeredStep(turn, facts, { messages: [message], calls: [call] });
+}
+
+const joined = (first: AnswerFacts, second: AnswerFacts): AnswerFacts => {
+  const cost = addCost(first.cost, second.cost);
+  return { ...first, ...second, usage: Usage.add(first.usage, second.usage), ...(cost !== undefined && { cost }) };
+};
+
+async function answerStep(
+  turn: Turn,
+  facts: AnswerFacts,
+  { thought, answer, viaInference }: { readonly thought: string; readonly answer: string; readonly viaInference: boolean },
+): Promise<ToolUseStep> {
+  const { ids } = turn.scope;
+  const metadata = thought === '' ? {} : { metadata: { thought } };
+  if (!viaInference) {
+    turn.scope.emit((header) => new TextDelta(header, turn.orchestrator, answer), { numbered: false });
+    return finalStep(turn, facts, Message.assistant(answer, { ids, ...metadata }));
+  }
+  const request = Message.user(`You have decided to answer: ${thought} Give the user the final answer now, in plain words.`, { ids });
+  const output = turn.output === undefined ? {} : { output: { schema: turn.output.json } };
+  const answered: Answered = await turn.ask({ messages: [...turn.messages(), request], purpose: 'final', ...output });
+  const both = joined(facts, answered.facts);
+  if (!answered.ok) return unansweredStep(turn, { ...answered, facts: both });
+  return finalStep(turn, both, Message.assistant(answered.response.parts, { ids, ...metadata }));
+}
+
+/** Lets the model reason and act by turns, one tool at a time, in plain text: for models that cannot call tools themselves. */
+export function reActDriver({ finalViaInference = false }: ReActOptions = {}): Driver {
+  return {
+    name: 're-act',
+    resultMessages,
+    ask: async (turn) => {
+      if (turn.scope.finalizing) return sumUp(turn, () => []);
+      const { toolChoice: _, ...settings } = turn.settings;
+      const answered = await turn.ask({
+        messages: turn.messages(instructions(turn)),
+        output: { schema: decisionSchema, name: 'decision' },
+        settings,
+        isForReaders: false,
+      });
+      if (!answered.ok) return unansweredStep(turn, answered);
+      const { facts, response } = answered;
+      const text = Message.assistant(response.parts, { id: '' }).text;
+      const read = readDecision(text, turn.tools);
+      if (!read.ok) return undecidedStep({ text }, read.problem, { turn, facts });
+      return read.decision.type === 'call_tool'
+        ? callStep(turn, facts, read.decision)
+        : answerStep(turn, facts, { ...read.decision, viaInference: finalViaInference });
+    },
+  };
+}

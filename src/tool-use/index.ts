@@ -1,0 +1,26 @@
+export type { Answered, AnswerFacts, Driver, Question, Turn } from './driver.ts';
+export type { ReActOptions } from './drivers/re-act.ts';
+export { reActDriver } from './drivers/re-act.ts';
+export { toolCallingDriver } from './drivers/tool-calling.ts';
+export type { InstructionFacts, Instructions, ToolUseLimits, ToolUseOptions } from './options.ts';
+export type { Rules } from './process.ts';
+export { createToolUseProcess, recentToolCalls } from './process.ts';
+export type { Setup } from './setup.ts';
+export { toSetup } from './setup.ts';
+export { stepCodec } from './step-codec.ts';
+export { ToolUse } from './tool-use.ts';
+export type { CallFacts, InferenceFacts, ToolUseEvent } from './tool-use-events.ts';
+export {
+  InferenceStarted,
+  ModelFallback,
+  ReasoningDelta,
+  TextDelta,
+  ToolApprovalRequested,
+  ToolCallCompleted,
+  ToolCallProgress,
+  ToolCallStarted,
+} from './tool-use-events.ts';
+export { ToolUseState } from './tool-use-state.ts';
+export type { ToolUseStep } from './tool-use-step.ts';
+export { StepType } from './tool-use-step.ts';
+export type { ToolEvent } from './typed-events.ts';

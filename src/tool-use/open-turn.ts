@@ -1,0 +1,165 @@
+// One step's dealings with its model.
+// Owns:     the road of a question: effect, events, usage, cost.
+// Does not: read the answer: the driver does.
+// Q1. A question never rejects, and a cut-off one keeps the words that had come.
+// Q2. Time spent waiting for permission to ask counts as waiting.
+import type { Failure } from '../errors/index.ts';
+import type { ModelDelta, ModelNotice, ModelOutcome, ModelRequest, ModelSettings, OfferedTool } from '../inference/index.ts';
+import { Message, Usage } from '../messages/index.ts';
+import type { Cost, EffectFailure, StepScope } from '../step-by-step/index.ts';
+import type { AnswerSchema, ToolSet } from '../tools/index.ts';
+import type { Answered, AnswerFacts, Question, Turn } from './driver.ts';
+import type { Setup } from './setup.ts';
+import { InferenceStarted, ModelFallback, ReasoningDelta, TextDelta } from './tool-use-events.ts';
+import type { ToolUseState } from './tool-use-state.ts';
+
+const noTools: readonly OfferedTool[] = [];
+
+/** What was heard of an answer while it came. */
+interface Heard {
+  text: string;
+  begun: boolean;
+  leaveWait: (() => void) | undefined;
+}
+
+function failureOf({ ok: _, kind: __, ...failure }: EffectFailure): Failure {
+  return failure;
+}
+
+export class OpenTurn<Context> implements Turn {
+  readonly state: ToolUseState;
+  readonly scope: StepScope<Context>;
+  readonly #setup: Setup<Context>;
+
+  constructor(setup: Setup<Context>, state: ToolUseState, scope: StepScope<Context>) {
+    this.#setup = setup;
+    this.state = state;
+    this.scope = scope;
+  }
+
+  get orchestrator(): string {
+    return this.#setup.name;
+  }
+  get tools(): ToolSet {
+    return this.#setup.tools;
+  }
+  get offered(): readonly OfferedTool[] {
+    return this.#setup.offered;
+  }
+  get settings(): ModelSettings {
+    return this.#setup.settings;
+  }
+  get output(): AnswerSchema | undefined {
+    return this.#setup.output;
+  }
+
+  messages(more?: string): readonly Message[] {
+    const { instructions } = this.#setup;
+    const { state, scope } = this;
+    const own = typeof instructions === 'function' ? instructions({ context: scope.context, state }) : instructions;
+    const words = [own, more].filter((text) => text !== undefined && text !== '').join('\n\n');
+    const conversation = state.messagesForInference.toArray();
+    return words === '' ? conversation : [Message.system(words, { id: 'instructions' }), ...conversation];
+  }
+
+  async ask(question: Question): Promise<Answered> {
+    const { scope } = this;
+    const { name, model, isStreaming, toolNames } = this.#setup;
+    const { messages, tools = noTools, purpose } = question;
+    const heard: Heard = { text: '', begun: false, leaveWait: undefined };
+    scope.emit(
+      (header) =>
+        new InferenceStarted(header, name, {
+          model: `${model.provider}/${model.modelId}`,
+          messageCount: messages.length,
+          tools: tools === this.offered ? toolNames : tools.map((tool) => tool.name),
+        }),
+    );
+    const key = purpose === undefined ? `model/${scope.stepNumber}` : `model/${scope.stepNumber}/${purpose}`;
+    const work = (signal: AbortSignal): Promise<ModelOutcome> => {
+      heard.begun = true;
+      const request = this.#request(question, signal, heard);
+      return isStreaming ? model.stream(request, (delta) => this.#hear(delta, heard, question)) : model.generate(request);
+    };
+    const answered = await scope.effects.run(key, work, { effect: 'pure', failsAs: 'model' });
+    heard.leaveWait?.();
+    if (!answered.ok) return { ok: false, failure: failureOf(answered), text: heard.text, facts: this.#unknownFacts(heard) };
+    const outcome = answered.value;
+    if (outcome.ok) return { ok: true, response: outcome.response, facts: this.#facts(outcome.response) };
+    return { ok: false, failure: outcome.failure, text: heard.text, facts: this.#facts(outcome.partial) };
+  }
+
+  #request({ messages, tools, output, settings }: Question, signal: AbortSignal, heard: Heard): ModelRequest {
+    return {
+      messages,
+      signal,
+      settings: settings ?? this.settings,
+      onNotice: (notice) => this.#notice(notice, heard),
+      ...(tools !== undefined && tools.length > 0 && { tools }),
+      ...(output !== undefined && { output }),
+    };
+  }
+
+  #hear(delta: ModelDelta, heard: Heard, { isForReaders = true }: Question): void {
+    const { scope } = this;
+    const { name } = this.#setup;
+    if (delta.type === 'restart') heard.text = '';
+    if (!isForReaders) return;
+    if (delta.type === 'text') {
+      heard.text += delta.text;
+      scope.emit((header) => new TextDelta(header, name, delta.text), { numbered: false });
+    }
+    if (delta.type === 'reasoning') scope.emit((header) => new ReasoningDelta(header, name, delta.text), { numbered: false });
+  }
+
+  #notice(notice: ModelNotice, heard: Heard): void {
+    if (notice.type === 'fallback') this.scope.emit((header) => new ModelFallback(header, this.#setup.name, notice));
+    if (notice.type === 'waiting') heard.leaveWait ??= this.scope.beginWaiting();
+    if (notice.type === 'waited') {
+      heard.leaveWait?.();
+      heard.leaveWait = undefined;
+    }
+  }
+
+  #facts({
+    usage,
+    modelId,
+    provider,
+    finishReason,
+  }: {
+    readonly usage: Usage;
+    readonly modelId?: string;
+    readonly provider?: string;
+    readonly finishReason?: string;
+  }): AnswerFacts {
+    const { model } = this.#setup;
+    const who = { provider: provider ?? model.provider, modelId: modelId ?? model.modelId };
+    const cost = this.#cost(usage, who);
+    return {
+      usage,
+      model: `${who.provider}/${who.modelId}`,
+      ...(cost !== undefined && { cost }),
+      ...(finishReason !== undefined && { finishReason }),
+    };
+  }
+
+  // What a call cost that was cut off is not known, unless it never began.
+  #unknownFacts({ begun }: Heard): AnswerFacts {
+    if (!begun) return { usage: Usage.none() };
+    const { provider, modelId } = this.#setup.model;
+    const cost = this.#cost(Usage.unknown(), { provider, modelId });
+    return { usage: Usage.unknown(), ...(cost !== undefined && { cost }) };
+  }
+
+  #cost(usage: Usage, who: { readonly provider: string; readonly modelId: string }): Cost | undefined {
+    const { price, watchesCost } = this.#setup;
+    if (!watchesCost || Usage.isNone(usage)) return undefined;
+    try {
+      const found = price?.(usage, { ...who, at: this.scope.clock.now() });
+      return found === undefined ? { usd: 0, unknownCalls: 1 } : { usd: found.usd };
+    } catch {
+      // A price list that fails is one that does not know.
+      return { usd: 0, unknownCalls: 1 };
+    }
+  }
+}

@@ -1,0 +1,141 @@
+// Writes what a step has beside the common fields, and nothing twice: what the messages and the failures of the step
+// say already is found there again.
+import type { Failure } from '../errors/index.ts';
+import type { Json, JsonObject, ObjectReader } from '../lib/index.ts';
+import { DamagedDataError, readObject, stableStringify } from '../lib/index.ts';
+import { pendingToolCalls } from '../inference/index.ts';
+import type { Message, ToolCall, ToolOutput } from '../messages/index.ts';
+import { readToolOutput } from '../messages/index.ts';
+import type { Step, StepFieldsCodec } from '../step-by-step/index.ts';
+import { readFailure } from '../step-by-step/index.ts';
+import type { ToolExecution, ToolExecutionStatus } from '../tools/index.ts';
+import type { ToolUseStep } from './tool-use-step.ts';
+import { StepType } from './tool-use-step.ts';
+
+const statuses: readonly ToolExecutionStatus[] = ['succeeded', 'failed', 'rejected', 'cancelled', 'unknown'];
+
+const same = (left: unknown, right: unknown): boolean =>
+  // Holds: both are JSON, as everything that steps are made of.
+  left === right || (left !== undefined && right !== undefined && stableStringify(left as Json) === stableStringify(right as Json));
+
+// JSON has no undefined: a field that is absent is not written.
+const present = (fields: Readonly<Record<string, unknown>>): JsonObject =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as JsonObject;
+
+const unless = <Value>(known: boolean, value: Value): Value | undefined => (known ? undefined : value);
+
+const callsIn = (messages: readonly Message[]): readonly ToolCall[] =>
+  messages.filter((message) => message.isAssistant()).flatMap((message) => pendingToolCalls(message));
+
+function outputsIn(messages: readonly Message[]): ReadonlyMap<string, ToolOutput> {
+  const results = messages.filter((message) => message.isTool()).flatMap(({ toolResults }) => toolResults);
+  return new Map(results.map(({ toolCallId, output }) => [toolCallId, output]));
+}
+
+/** The value that an output shows as it is; undefined where it shows something else. */
+const shownValue = (output: ToolOutput): Json | undefined => (output.type === 'json' || output.type === 'text' ? output.value : undefined);
+
+/** Where a stored execution finds what it does not repeat. */
+interface Known {
+  readonly calls: ReadonlyMap<string, ToolCall>;
+  readonly outputs: ReadonlyMap<string, ToolOutput>;
+  readonly failures: ReadonlyMap<string, Failure>;
+}
+
+function knownOf({ outputMessages, errors }: Step, toolCalls: readonly ToolCall[]): Known {
+  return {
+    calls: new Map(toolCalls.map((call) => [call.id, call])),
+    outputs: outputsIn(outputMessages),
+    failures: new Map(errors.flatMap((failure) => (failure.toolCallId === undefined ? [] : [[failure.toolCallId, failure] as const]))),
+  };
+}
+
+function encodeExecution(execution: ToolExecution, { calls, outputs, failures }: Known): JsonObject {
+  const { toolCallId: id, toolName, args, output, value, failure, status, startedAt, durationMs } = execution;
+  const call = calls.get(id);
+  return present({
+    id,
+    status,
+    startedAt,
+    durationMs,
+    toolName: unless(toolName === call?.name, toolName),
+    args: unless(same(args, call?.args), args),
+    output: unless(same(output, outputs.get(id)), output),
+    value: unless(same(value, shownValue(output)), value),
+    failure: unless(same(failure, failures.get(id)), failure),
+  });
+}
+
+function found<Value>(value: Value | undefined, path: string, what: string): Value {
+  if (value !== undefined) return value;
+  throw new DamagedDataError(path, `expected ${what}, here or in the step's messages`);
+}
+
+function decodeExecution(input: unknown, path: string, { calls, outputs, failures }: Known): ToolExecution {
+  const data = readObject(input, path);
+  const id = data.string('id');
+  const call = calls.get(id);
+  const status = data.oneOf('status', statuses);
+  const output = found(data.optionalValue('output', readToolOutput) ?? outputs.get(id), path, 'an output');
+  const base = {
+    toolCallId: id,
+    toolName: found(data.optionalString('toolName') ?? call?.name, path, 'a toolName'),
+    args: found(data.optionalJson('args') ?? call?.args, path, 'args'),
+    startedAt: data.number('startedAt'),
+    durationMs: data.number('durationMs'),
+  };
+  switch (status) {
+    case 'succeeded':
+      return { ...base, status, value: found(data.optionalJson('value') ?? shownValue(output), path, 'a value'), output };
+    case 'failed':
+      return { ...base, status, failure: found(data.optionalValue('failure', readFailure) ?? failures.get(id), path, 'a failure'), output };
+    case 'rejected':
+    case 'cancelled':
+    case 'unknown':
+      return { ...base, status, output };
+  }
+}
+
+function readToolCall(input: unknown, path: string): ToolCall {
+  const data = readObject(input, path);
+  const rawArgs = data.optionalString('rawArgs');
+  const providerMetadata = data.optionalJsonObject('providerMetadata');
+  return {
+    id: data.string('id'),
+    name: data.string('name'),
+    args: data.json('args'),
+    ...(rawArgs !== undefined && { rawArgs }),
+    ...(providerMetadata !== undefined && { providerMetadata }),
+  };
+}
+
+/** How the steps of tool use are stored. */
+export const stepCodec: StepFieldsCodec<ToolUseStep> = {
+  encode: (step) => {
+    const known = knownOf(step, step.toolCalls);
+    return present({
+      stepType: step.stepType,
+      toolCalls: unless(same(step.toolCalls, callsIn(step.outputMessages)), step.toolCalls),
+      executions: unless(
+        step.executions.length === 0,
+        step.executions.map((execution) => encodeExecution(execution, known)),
+      ),
+      model: step.model,
+      output: step.output,
+    });
+  },
+  decode: (step, fields: ObjectReader) => {
+    const toolCalls = fields.optionalArray('toolCalls', readToolCall) ?? callsIn(step.outputMessages);
+    const known = knownOf(step, toolCalls);
+    const model = fields.optionalString('model');
+    const output = fields.optionalJson('output');
+    return {
+      ...step,
+      stepType: fields.oneOf('stepType', Object.values(StepType)),
+      toolCalls,
+      executions: fields.optionalArray('executions', (item, path) => decodeExecution(item, path, known)) ?? [],
+      ...(model !== undefined && { model }),
+      ...(output !== undefined && { output }),
+    };
+  },
+};

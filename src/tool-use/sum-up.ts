@@ -1,0 +1,24 @@
+import { Message } from '../messages/index.ts';
+import type { ToolCall } from '../messages/index.ts';
+import type { Turn } from './driver.ts';
+import { answeredStep, unansweredStep } from './steps.ts';
+import type { ToolUseStep } from './tool-use-step.ts';
+
+function limitsReached({ state }: Turn): string {
+  const reached = state.lastStepResult?.outcome.evaluations.filter(({ context }) => context['finalizing'] === true) ?? [];
+  return reached.map(({ criterion, reason }) => `${criterion}: ${reason}`).join('; ');
+}
+
+/** The last step after a limit: no tools, and a word to the model to sum up. The word is not kept in the conversation. */
+export async function sumUp(turn: Turn, callsOf: (messages: Message) => readonly ToolCall[]): Promise<ToolUseStep> {
+  const { toolChoice: _, ...settings } = turn.settings;
+  const request = [
+    `A limit of this run has been reached (${limitsReached(turn)}), and no tool can be called any more.`,
+    'Answer now with what you have: say what you found out or did, and what is left to do.',
+  ].join(' ');
+  const messages = [...turn.messages(), Message.user(request, { ids: turn.scope.ids })];
+  const answered = await turn.ask({ messages, settings });
+  if (!answered.ok) return unansweredStep(turn, answered);
+  const answer = Message.assistant(answered.response.parts, { ids: turn.scope.ids });
+  return answeredStep(turn, answered.facts, { messages: [answer], calls: callsOf(answer) });
+}

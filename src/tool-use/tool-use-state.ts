@@ -1,0 +1,41 @@
+// The state of a conversation with tools.
+// U1. A call that was made always has a result in the conversation, also where it was given up.
+import type { Json } from '../lib/index.ts';
+import type { Codec } from '../serialization/index.ts';
+import type { NewStateOptions, PendingStep } from '../step-by-step/index.ts';
+import { createStateCodec, RunState } from '../step-by-step/index.ts';
+import { closedStep } from './closed-step.ts';
+import { stepCodec } from './step-codec.ts';
+import type { ToolUseStep } from './tool-use-step.ts';
+
+export class ToolUseState extends RunState<ToolUseStep> {
+  /** How it is stored. */
+  static readonly codec: Codec<ToolUseState> = createStateCodec<ToolUseState, ToolUseStep>({
+    kind: 'tool-use-state',
+    step: stepCodec,
+    build: (data) => new ToolUseState(data),
+  });
+
+  /** A conversation in which nothing was said yet. */
+  static empty(options: NewStateOptions = {}): ToolUseState {
+    return new ToolUseState(RunState.emptyData(options));
+  }
+
+  /** Reads a stored state. */
+  static fromJSON(stored: unknown): ToolUseState {
+    return ToolUseState.codec.decode(stored);
+  }
+
+  toJSON(): unknown {
+    return ToolUseState.codec.encode(this);
+  }
+
+  /** The final answer as JSON, where a schema asked for it and this execution has come to one. */
+  get output(): Json | undefined {
+    return this.currentStep?.output;
+  }
+
+  override closePendingStep(pending: PendingStep<ToolUseStep>, why: 'superseded' | 'interrupted'): ToolUseStep {
+    return closedStep(pending, why);
+  }
+}

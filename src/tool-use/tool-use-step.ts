@@ -1,0 +1,28 @@
+import type { Json } from '../lib/index.ts';
+import type { ToolCall } from '../messages/index.ts';
+import type { Step } from '../step-by-step/index.ts';
+import type { ToolExecution } from '../tools/index.ts';
+
+/** What a step came to. */
+export const StepType = {
+  /** Tools were called, and none failed. */
+  ToolExecution: 'tool_execution',
+  /** The model answered. */
+  FinalResponse: 'final_response',
+  /** Something failed, or nothing came of it. */
+  Error: 'error',
+} as const;
+export type StepType = (typeof StepType)[keyof typeof StepType];
+
+/** One answer of a model, and what became of the calls in it. Plain data. */
+export interface ToolUseStep extends Step {
+  readonly stepType: StepType;
+  /** The calls that are ours to carry out, in the order of the answer. */
+  readonly toolCalls: readonly ToolCall[];
+  /** What became of them, in the same order; while the step waits, only those that have ended. */
+  readonly executions: readonly ToolExecution[];
+  /** Who really answered, as `provider/model`. */
+  readonly model?: string;
+  /** The final answer as JSON, where a schema asked for it and it fits. */
+  readonly output?: Json;
+}

@@ -1,0 +1,69 @@
+import { ErrorPolicy } from '../errors/index.ts';
+import type { EventBus } from '../events/index.ts';
+import { createEventBus } from '../events/index.ts';
+import type { Run, RunArgs, Runnable } from '../step-by-step/index.ts';
+import { createStepByStep } from '../step-by-step/index.ts';
+import type { ContextNeeded, ToolInput, Tools } from '../tools/index.ts';
+import type { ToolUseLimits, ToolUseOptions } from './options.ts';
+import { createToolUseProcess } from './process.ts';
+import { toSetup } from './setup.ts';
+import type { ToolUseState } from './tool-use-state.ts';
+import type { ToolEvent } from './typed-events.ts';
+
+/** The budgets of a small tool loop. */
+const defaultLimits: ToolUseLimits = { steps: 3, tokens: 8192, wallMs: 30_000 };
+
+/**
+ * A model and its tools, without an identity of its own: the small loop inside larger things.
+ * Stateless: one may run many states side by side. Stops at 3 steps, 8,192 tokens, 30 seconds and any failure, unless told otherwise.
+ */
+export class ToolUse<Context = unknown, const Given extends Tools = Tools, Output extends ToolInput = ToolInput> implements Runnable<
+  ToolUseState,
+  Context & ContextNeeded<Given>,
+  ToolEvent<Given>
+> {
+  readonly name = 'tool-use';
+  readonly #runnable: Runnable<ToolUseState, Context & ContextNeeded<Given>, ToolEvent<Given>>;
+  /** Hears one kind of event of every run. */
+  readonly onEvent: EventBus<ToolEvent<Given>>['on'];
+  /** Hears every event of every run. */
+  readonly wiretap: EventBus<ToolEvent<Given>>['wiretap'];
+
+  constructor(options: ToolUseOptions<ToolUseState, Context, Given, Output>) {
+    const { limits, errors: policy = ErrorPolicy.stopOnAnyError(), finishReasons, criteria, ports } = options;
+    const setup = toSetup<ToolUseState, Context & ContextNeeded<Given>, Given, Output>(this.name, options as never);
+    const process = createToolUseProcess<ToolUseState, Context & ContextNeeded<Given>>(setup, {
+      limits: { ...defaultLimits, ...limits },
+      policy,
+      ...(finishReasons !== undefined && { finishReasons }),
+      ...(criteria !== undefined && { criteria }),
+    });
+    const events = options.events ?? createEventBus<ToolEvent<Given>>(ports?.onProblem);
+    this.onEvent = events.on;
+    this.wiretap = events.wiretap;
+    // Holds: the loop and this room tell no other events than these.
+    this.#runnable = createStepByStep(process, { ...ports, events: events });
+  }
+
+  hasNextStep(state: ToolUseState): boolean {
+    return this.#runnable.hasNextStep(state);
+  }
+  nextStep(state: ToolUseState, ...args: RunArgs<ToolUseState, Context & ContextNeeded<Given>, ToolEvent<Given>>): Promise<ToolUseState> {
+    return this.#runnable.nextStep(state, ...args);
+  }
+  run(state: ToolUseState, ...args: RunArgs<ToolUseState, Context & ContextNeeded<Given>, ToolEvent<Given>>): Promise<ToolUseState> {
+    return this.#runnable.run(state, ...args);
+  }
+  iterate(
+    state: ToolUseState,
+    ...args: RunArgs<ToolUseState, Context & ContextNeeded<Given>, ToolEvent<Given>>
+  ): AsyncGenerator<ToolUseState, void, undefined> {
+    return this.#runnable.iterate(state, ...args);
+  }
+  stream(
+    state: ToolUseState,
+    ...args: RunArgs<ToolUseState, Context & ContextNeeded<Given>, ToolEvent<Given>>
+  ): Run<ToolUseState, ToolEvent<Given>> {
+    return this.#runnable.stream(state, ...args);
+  }
+}

@@ -1,0 +1,17 @@
+import type { Json, Jsonify } from '../lib/index.ts';
+import type { FunctionTool, Tool } from './tool.ts';
+import type { FinalResult } from './tool-options.ts';
+import type { Tools } from './tool-set.ts';
+
+/** The names under which a model sees these tools; any text where they are given as a list. */
+export type ToolName<Given extends Tools> = Given extends readonly Tool[] ? string : Extract<keyof Given, string>;
+
+type Named<Given extends Tools, Name extends string> = Given extends readonly Tool[]
+  ? Given[number]
+  : Name extends keyof Given
+    ? Given[Name]
+    : never;
+
+/** What a tool's result is once it is stored: what `run` hands back, as JSON. */
+export type ToolResultValue<Given extends Tools, Name extends string> =
+  Named<Given, Name> extends FunctionTool<never, infer Returned> ? Jsonify<FinalResult<Returned>> : Json;
