@@ -142,7 +142,9 @@ export class ContinuationOutcome {
 
   /** True where a limit was reached and the next step is to sum up. */
   get isFinalizing(): boolean {
-    return this.shouldContinue && this.evaluations.some(({ limit, context }) => limit !== undefined && context['finalizing'] === true);
+    if (!this.shouldContinue) return false;
+    for (const { limit, context } of this.evaluations) if (limit !== undefined && context['finalizing'] === true) return true;
+    return false;
   }
 
   /** The limits that wait for somebody to grant more; empty where anybody else forbade too. */

@@ -9,14 +9,20 @@ function randomTail(): string {
   return crypto.randomUUID().slice(15);
 }
 
-function uuidV7(atMs: number, tail: string): string {
+function timeHead(atMs: number): string {
   const time = Math.max(0, Math.floor(atMs)).toString(16).padStart(12, '0');
-  return `${time.slice(0, 8)}-${time.slice(8)}-7${tail}`;
+  return `${time.slice(0, 8)}-${time.slice(8)}-7`;
 }
 
 /** Makes UUIDv7 ids: they sort by the time of their making, to the millisecond. */
 export function createIdSource(clock: Clock = systemClock): IdSource {
-  return () => uuidV7(clock.now(), randomTail());
+  let [madeAt, head] = [Number.NaN, ''];
+  return () => {
+    const now = clock.now();
+    // Many ids are made within a millisecond.
+    if (now !== madeAt) [madeAt, head] = [now, timeHead(now)];
+    return head + randomTail();
+  };
 }
 
 /** Ids on the machine's clock and randomness. */

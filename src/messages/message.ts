@@ -70,8 +70,15 @@ export class Message {
 
   /** A message of any role. */
   static of(role: MessageRole, content: MessageContent, options: MessageOptions = {}): Message {
-    const { id, ids = systemIds, ...rest } = options;
-    return new Message({ ...rest, id: id ?? ids(), role, parts: toParts(content) });
+    const { id, ids = systemIds, name, metadata, providerOptions } = options;
+    return new Message({
+      id: id ?? ids(),
+      role,
+      parts: toParts(content),
+      ...(name !== undefined && { name }),
+      ...(metadata !== undefined && { metadata }),
+      ...(providerOptions !== undefined && { providerOptions }),
+    });
   }
 
   static user(content: MessageContent, options?: MessageOptions): Message {

@@ -11,15 +11,19 @@ export type ResultMessages = (executions: readonly ToolExecution[], options: { r
 
 const failuresOf = (executions: readonly ToolExecution[]) => executions.flatMap(({ failure }) => (failure === undefined ? [] : [failure]));
 
+function ordered({ toolCalls }: ToolUseStep, executions: readonly ToolExecution[]): readonly ToolExecution[] {
+  const place = new Map(toolCalls.map(({ id }, index) => [id, index]));
+  const placeOf = ({ toolCallId }: ToolExecution): number => place.get(toolCallId) ?? 0;
+  return [...executions].sort((left, right) => placeOf(left) - placeOf(right));
+}
+
 /** The step with the results of all its calls, in the order of the calls. */
 export function finishedStep(
   step: ToolUseStep,
   executions: readonly ToolExecution[],
   { ids = systemIds, resultMessages = toolMessages }: { readonly ids?: IdSource; readonly resultMessages?: ResultMessages } = {},
 ): ToolUseStep {
-  const place = new Map(step.toolCalls.map(({ id }, index) => [id, index]));
-  const placeOf = ({ toolCallId }: ToolExecution): number => place.get(toolCallId) ?? 0;
-  const inOrder = executions.length < 2 ? executions : [...executions].sort((left, right) => placeOf(left) - placeOf(right));
+  const inOrder = executions.length < 2 ? executions : ordered(step, executions);
   const failures = failuresOf(inOrder);
   return {
     ...step,

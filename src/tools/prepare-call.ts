@@ -4,6 +4,7 @@ import type { Clock, Json } from '../lib/index.ts';
 import { systemClock, toCanonical } from '../lib/index.ts';
 import type { ToolCall } from '../messages/index.ts';
 import { jsonProblem } from './json-problem.ts';
+import type { Parsed } from './schema-issue.ts';
 import { issuesText } from './schema-issue.ts';
 import type { ClientTool, FunctionTool } from './tool.ts';
 import type { ToolExecution } from './tool-execution.ts';
@@ -71,39 +72,60 @@ function readArgs({ args, rawArgs, name }: ToolCall): Read<Json> {
   );
 }
 
-async function parseArgs(tool: FunctionTool | ClientTool, args: Json): Promise<Read<unknown>> {
+/** What is there at once, or comes later. Most schemas and gates answer at once, and a promise for each would cost every call. */
+type Soon<Value> = Value | Promise<Value>;
+
+/** Goes on with a value when it is there; what is thrown on the way, now or later, becomes a value too. */
+function follow<Value, Next>(begin: () => Soon<Value>, next: (value: Value) => Next, failed: (error: unknown) => Next): Soon<Next> {
   try {
-    const parsed = await tool.input.parse(args);
-    if (parsed.ok) return parsed;
-    return refuse('invalid-arguments', `The arguments of "${tool.name}" do not fit: ${issuesText(parsed.issues)}.`);
+    const value = begin();
+    return value instanceof Promise ? value.then(next).catch(failed) : next(value);
   } catch (error) {
-    return refuse('invalid-arguments', `The arguments of "${tool.name}" could not be checked: ${classifyError(error).message}`);
+    return failed(error);
   }
 }
 
-async function asksApproval<Context>(
+function parseArgs({ input, name }: FunctionTool | ClientTool, args: Json): Soon<Read<unknown>> {
+  return follow<Parsed<unknown>, Read<unknown>>(
+    () => input.parse(args),
+    (parsed) => (parsed.ok ? parsed : refuse('invalid-arguments', `The arguments of "${name}" do not fit: ${issuesText(parsed.issues)}.`)),
+    (error) => refuse('invalid-arguments', `The arguments of "${name}" could not be checked: ${classifyError(error).message}`),
+  );
+}
+
+function asksApproval<Context>(
   tool: FunctionTool,
   { id, parsed }: { readonly id: string; readonly parsed: unknown },
   options: PrepareOptions<Context>,
-): Promise<Read<boolean>> {
-  const { needsApproval } = tool;
+): Soon<Read<boolean>> {
+  const { needsApproval, name } = tool;
   if (options.approved === true || typeof needsApproval === 'boolean')
     return { ok: true, value: options.approved !== true && needsApproval === true };
-  try {
+  const { context, state } = options;
+  return follow<unknown, Read<boolean>>(
     // Holds: the arguments were parsed by this tool's schema, and the set says which context its tools need.
-    const answer: unknown = await needsApproval(parsed as never, {
-      context: options.context as never,
-      toolCallId: id,
-      state: options.state,
-    });
+    () => needsApproval(parsed as never, { context: context as never, toolCallId: id, state }),
     // A gate that gives no clear answer stays shut.
-    return { ok: true, value: answer !== false };
-  } catch (error) {
-    return refuse('approval-check-failed', `Whether "${tool.name}" may run could not be found out: ${classifyError(error).message}`);
-  }
+    (answer) => ({ ok: true, value: answer !== false }),
+    (error) => refuse('approval-check-failed', `Whether "${name}" may run could not be found out: ${classifyError(error).message}`),
+  );
 }
 
-async function prepare<Context>(set: ToolSet<Context>, call: ToolCall, options: PrepareOptions<Context>): Promise<PreparedCall | Refusal> {
+function gated<Context>(
+  tool: FunctionTool | ClientTool,
+  { call, parsed }: { readonly call: ToolCall; readonly parsed: unknown },
+  options: PrepareOptions<Context>,
+): Soon<PreparedCall | Refusal> {
+  if (tool.type === 'client') return { type: 'client-tool', call, tool };
+  const settle = (asks: Read<boolean>): PreparedCall | Refusal => {
+    if (!asks.ok) return asks.refusal;
+    return asks.value ? { type: 'needs-approval', call, tool } : { type: 'ready', call, tool, parsed };
+  };
+  const asks = asksApproval(tool, { id: call.id, parsed }, options);
+  return asks instanceof Promise ? asks.then(settle) : settle(asks);
+}
+
+function prepare<Context>(set: ToolSet<Context>, call: ToolCall, options: PrepareOptions<Context>): Soon<PreparedCall | Refusal> {
   if (call.providerExecuted === true) return { type: 'provider', call };
   const tool = set.get(call.name);
   if (tool === undefined) return { code: 'unknown-tool', message: unknownToolText(call.name, set.names) };
@@ -111,28 +133,25 @@ async function prepare<Context>(set: ToolSet<Context>, call: ToolCall, options: 
     return { code: 'provider-tool', message: `"${call.name}" is carried out by the provider; it cannot be run here.` };
   const args = readArgs(call);
   if (!args.ok) return args.refusal;
-  const parsed = await parseArgs(tool, args.value);
-  if (!parsed.ok) return parsed.refusal;
-  const known = withArgs(call, args.value);
-  if (tool.type === 'client') return { type: 'client-tool', call: known, tool };
-  const asks = await asksApproval(tool, { id: call.id, parsed: parsed.value }, options);
-  if (!asks.ok) return asks.refusal;
-  return asks.value ? { type: 'needs-approval', call: known, tool } : { type: 'ready', call: known, tool, parsed: parsed.value };
+  const known = call.rawArgs === undefined && args.value === call.args ? call : withArgs(call, args.value);
+  const settle = (parsed: Read<unknown>): Soon<PreparedCall | Refusal> =>
+    parsed.ok ? gated(tool, { call: known, parsed: parsed.value }, options) : parsed.refusal;
+  const parsed = parseArgs(tool, args.value);
+  return parsed instanceof Promise ? parsed.then(settle) : settle(parsed);
 }
 
 const aborted: unique symbol = Symbol('aborted');
 
 // A check of the host's own may hang; an interruption does not wait for it.
-async function untilAborted<Value>(signal: AbortSignal | undefined, work: () => Promise<Value>): Promise<Value | typeof aborted> {
-  if (signal === undefined) return work();
-  if (signal.aborted) return aborted;
+async function untilAborted<Value>(signal: AbortSignal | undefined, work: Promise<Value>): Promise<Value | typeof aborted> {
+  if (signal === undefined) return work;
   let leave: (() => void) | undefined;
   const interruption = new Promise<typeof aborted>((resolve) => {
     const stop = (): void => resolve(aborted);
     signal.addEventListener('abort', stop, { once: true });
     leave = () => signal.removeEventListener('abort', stop);
   });
-  return Promise.race([work(), interruption]).finally(() => leave?.());
+  return Promise.race([work, interruption]).finally(() => leave?.());
 }
 
 /** The same call with other arguments, as after a person edited them. */
@@ -140,13 +159,21 @@ export function withArgs({ rawArgs: _, ...call }: ToolCall, args: Json): ToolCal
   return { ...call, args };
 }
 
-/** Finds out what is to be done about a call: finds its tool, parses its arguments, asks whether it is gated. Never rejects. */
-export async function prepareCall<Context>(set: ToolSet<Context>, call: ToolCall, options: PrepareOptions<Context>): Promise<PreparedCall> {
+/** The same as prepareCall, at once where nobody has to be waited for. */
+export function prepareSoon<Context>(set: ToolSet<Context>, call: ToolCall, options: PrepareOptions<Context>): Soon<PreparedCall> {
   const { signal, clock = systemClock } = options;
   const startedAt = clock.now();
-  const prepared = await untilAborted(signal, () => prepare(set, call, options));
-  if (prepared === aborted) return { type: 'ended', call, execution: cancelledExecution(call, { startedAt }) };
-  if ('type' in prepared) return prepared;
-  const execution = failedExecution(call, { type: 'tool', retryable: true, ...prepared }, { startedAt });
-  return { type: 'ended', call, execution };
+  const settle = (prepared: PreparedCall | Refusal | typeof aborted): PreparedCall => {
+    if (prepared === aborted) return { type: 'ended', call, execution: cancelledExecution(call, { startedAt }) };
+    if ('type' in prepared) return prepared;
+    return { type: 'ended', call, execution: failedExecution(call, { type: 'tool', retryable: true, ...prepared }, { startedAt }) };
+  };
+  if (signal?.aborted === true) return settle(aborted);
+  const prepared = prepare(set, call, options);
+  return prepared instanceof Promise ? untilAborted(signal, prepared).then(settle) : settle(prepared);
+}
+
+/** Finds out what is to be done about a call: finds its tool, parses its arguments, asks whether it is gated. Never rejects. */
+export async function prepareCall<Context>(set: ToolSet<Context>, call: ToolCall, options: PrepareOptions<Context>): Promise<PreparedCall> {
+  return prepareSoon(set, call, options);
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { classifyError, RateLimitedError, TimedOutError } from '../errors/index.ts';
 import type { Failure } from '../errors/index.ts';
-import type { Json } from '../lib/index.ts';
+import type { FakeClock, Json } from '../lib/index.ts';
 import { createFakeClock } from '../lib/index.ts';
 import type { ToolCall } from '../messages/index.ts';
 import { toolResultText } from '../messages/index.ts';
@@ -146,10 +146,14 @@ describe('runCalls', () => {
   });
 
   it('measures how long a call took', async () => {
-    const { outcomes, clock } = start(
-      [tool('wait', (_args, { signal }) => new Promise((resolve) => clock.schedule(250, () => resolve(signal.aborted))))],
-      [callOf('wait')],
-    );
+    // The tool begins at once, so the clock is reached through the set-up, not through its result.
+    const setUp: { clock?: FakeClock } = {};
+    const waiting = tool('wait', async (_args, { signal }) => {
+      await Promise.resolve();
+      return new Promise((resolve) => setUp.clock?.schedule(250, () => resolve(signal.aborted)));
+    });
+    const { outcomes, clock } = start([waiting], [callOf('wait')]);
+    setUp.clock = clock;
     await clock.advance(250);
     expect(executionsOf(await outcomes)[0]).toMatchObject({ startedAt: 1000, durationMs: 250, value: false });
   });
@@ -310,7 +314,7 @@ describe('runCalls', () => {
     const outcomes = await start(tools, calls, { onStart: ({ name }) => started.push(name) }).outcomes;
     expect(outcomes.map(({ type }) => type)).toEqual(['needs-approval', 'client-tool', 'provider', 'ended', 'ended']);
     expect(outcomes.map(({ call }) => call.name)).toEqual(calls.map(({ name }) => name));
-    expect([ran, started]).toEqual([['free'], ['gated', 'free']]);
+    expect([ran, started]).toEqual([['free'], ['free', 'gated']]);
     const [approved] = executionsOf(
       await start(tools, [callOf('gated', { n: 1 })], { isApproved: ({ name }) => name === 'gated' }).outcomes,
     );

@@ -6,7 +6,7 @@ import type { ToolCall } from '../messages/index.ts';
 import type { EffectRunner } from './effect-runner.ts';
 import { mapLimited } from './map-limited.ts';
 import type { PreparedCall } from './prepare-call.ts';
-import { prepareCall } from './prepare-call.ts';
+import { prepareSoon } from './prepare-call.ts';
 import { runCall } from './run-call.ts';
 import type { ToolExecution } from './tool-execution.ts';
 import type { ToolSet } from './tool-set.ts';
@@ -53,7 +53,7 @@ function tell(listener: () => void, onProblem: ProblemReporter | undefined, wher
 type Ending = Exclude<PreparedCall, Waiting>;
 
 async function endCall<Context>(prepared: Ending, index: number, options: RunCallsOptions<Context>): Promise<ToolExecution> {
-  const { onStart, onProgress, onEnd, onProblem, step, idempotencyKey, ...rest } = options;
+  const { onStart, onProgress, onEnd, onProblem, step, idempotencyKey, run, context, state, clock } = options;
   const { call } = prepared;
   tell(() => onStart?.(call, index), onProblem, 'onStart');
   const key = `tool/${step}/${index}`;
@@ -61,10 +61,13 @@ async function endCall<Context>(prepared: Ending, index: number, options: RunCal
   const execution =
     prepared.type === 'ready'
       ? await runCall(prepared, {
-          ...rest,
+          run,
+          context,
+          state,
           key,
           idempotencyKey: idempotencyKey(call, index),
           onProgress: report,
+          ...(clock !== undefined && { clock }),
           ...(onProblem !== undefined && { onProblem }),
         })
       : prepared.execution;
@@ -87,7 +90,12 @@ export async function runCalls<Context>(
   return mapLimited(calls, limit, async (given, position): Promise<CallOutcome> => {
     const index = indexOf(given, position);
     const approved = isApproved?.(given, index) === true;
-    const prepared = await prepareCall(set, given, { context, state, approved, clock, ...(signal !== undefined && { signal }) });
+    const soon = prepareSoon(
+      set,
+      given,
+      signal === undefined ? { context, state, approved, clock } : { context, state, approved, clock, signal },
+    );
+    const prepared = soon instanceof Promise ? await soon : soon;
     if (prepared.type !== 'ready' && prepared.type !== 'ended') return prepared;
     const execution = await endCall(prepared, index, options);
     return { type: 'ended', call: prepared.call, execution };

@@ -7,9 +7,9 @@ import type { StandardResult } from './standard-schema.ts';
 import { fromStandardResult, isStandardSchema } from './standard-schema.ts';
 import { validateJson } from './validate-json.ts';
 
-/** Parses values of one kind. Rejects only where a library's own code throws. */
+/** Parses values of one kind, at once where its library does. Throws or rejects only where a library's own code throws. */
 export interface ValueSchema {
-  readonly parse: (value: unknown) => Promise<Parsed<unknown>>;
+  readonly parse: (value: unknown) => Parsed<unknown> | Promise<Parsed<unknown>>;
 }
 
 /** A library's way of checking a value. */
@@ -17,12 +17,15 @@ export type Validate = (value: unknown) => StandardResult<unknown> | Promise<Sta
 
 /** Parses as a library does. */
 export function parseWith(validate: Validate): ValueSchema['parse'] {
-  return async (value) => fromStandardResult(await validate(value));
+  return (value) => {
+    const result = validate(value);
+    return result instanceof Promise ? result.then(fromStandardResult) : fromStandardResult(result);
+  };
 }
 
 /** Parses by a JSON Schema that our validator knows. */
 export function parseBy(schema: JsonObject): ValueSchema['parse'] {
-  return async (value) => {
+  return (value) => {
     const canonical = toCanonical(value);
     if (!canonical.ok) return { ok: false, issues: [{ path: canonical.path, message: canonical.problem }] };
     const issues = validateJson(schema, canonical.value);

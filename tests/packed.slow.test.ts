@@ -1,0 +1,94 @@
+// The package as a newcomer gets it: packed, installed into an empty project, with the README's quick start typed in.
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import vm from 'node:vm';
+import { build } from 'vite';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { root } from '../scripts/run.mjs';
+
+let project = '';
+
+const quickStart = (): string => {
+  const readme = readFileSync(join(root, 'README.md'), 'utf8');
+  const section = readme.slice(readme.indexOf('## Quick start'));
+  const code = /^```ts\n(.*?)^```$/ms.exec(section)?.[1];
+  if (code === undefined) throw new Error('The quick start of README.md has no ts block.');
+  return code;
+};
+
+const expectedEnd = 'completed Acme is in Berlin.';
+
+function runHere(command: string, ...args: readonly string[]): string {
+  return execFileSync(command, args, { cwd: project, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
+}
+
+beforeAll(() => {
+  project = mkdtempSync(join(tmpdir(), 'stepline-newcomer-'));
+  const packed = execFileSync('npm', ['pack', '--pack-destination', project], { cwd: root, encoding: 'utf8' }).trim().split('\n').at(-1);
+  writeFileSync(join(project, 'package.json'), JSON.stringify({ name: 'newcomer', private: true, type: 'module' }));
+  runHere('npm', 'install', '--no-audit', '--no-fund', `./${packed ?? ''}`);
+});
+
+afterAll(() => {
+  rmSync(project, { recursive: true, force: true });
+});
+
+describe('the quick start of the README', () => {
+  it('brings nothing but the package itself', () => {
+    expect(readdirSync(join(project, 'node_modules')).filter((name) => !name.startsWith('.'))).toStrictEqual(['stepline']);
+  });
+
+  it('runs as JavaScript', () => {
+    writeFileSync(join(project, 'quick.js'), quickStart());
+    expect(runHere(process.execPath, 'quick.js')).toContain(expectedEnd);
+  });
+
+  it('compiles under strict TypeScript, and runs', () => {
+    writeFileSync(join(project, 'quick.ts'), quickStart());
+    const strict = { strict: true, exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true, skipLibCheck: false };
+    const platform = { module: 'nodenext', target: 'es2023', lib: ['es2023', 'dom', 'dom.iterable'], types: [], noEmit: true };
+    writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions: { ...strict, ...platform }, files: ['quick.ts'] }));
+    expect(runHere(join(root, 'node_modules/.bin/tsc'), '-p', '.')).toBe('');
+    expect(runHere(process.execPath, 'quick.ts')).toContain(expectedEnd);
+  });
+
+  it('runs as a bundle in a place that knows nothing of Node', async () => {
+    mkdirSync(join(project, 'src'), { recursive: true });
+    writeFileSync(join(project, 'src/main.js'), quickStart());
+    await build({
+      root: project,
+      logLevel: 'error',
+      configFile: false,
+      build: { target: 'es2023', lib: { entry: 'src/main.js', formats: ['es'], fileName: 'bundle' }, minify: true },
+    });
+    const bundle = readFileSync(join(project, 'dist/bundle.js'), 'utf8');
+    expect(bundle).not.toMatch(/\bfrom\s*["']|\brequire\(|node:/);
+    expect(await printedInWorker(bundle)).toContain(expectedEnd);
+  });
+});
+
+/** Runs code where there is the web platform and no `process`, `Buffer`, `require` or `global`; gives what it printed. */
+async function printedInWorker(code: string): Promise<string> {
+  const lines: string[] = [];
+  const web = {
+    AbortController,
+    AbortSignal,
+    crypto,
+    DOMException,
+    performance,
+    queueMicrotask,
+    structuredClone,
+    setTimeout,
+    clearTimeout,
+  };
+  const console = {
+    log: (...words: readonly unknown[]) => lines.push(words.join(' ')),
+    error: (...words: readonly unknown[]) => lines.push(words.join(' ')),
+  };
+  const worker = vm.createContext({ ...web, TextEncoder, TextDecoder, console });
+  // The bundle awaits at its top level.
+  await (vm.runInContext(`(async () => {${code}})()`, worker) as Promise<void>);
+  return lines.join('\n');
+}
