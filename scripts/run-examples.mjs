@@ -1,17 +1,34 @@
-// npm run examples: runs every examples/*.ts and fails when one of them does.
+// npm run examples: runs every examples/*.ts, and the demo in each way that needs nobody at the keyboard. Fails when one of them does.
 import { globSync } from 'node:fs';
 import { run, root } from './run.mjs';
 
+const demo = 'examples/partner-desk/main.ts';
+
 const files = globSync('examples/*.ts', { cwd: root }).sort();
-for (const file of files) {
-  const { ok, output, seconds } = await run('node', [file], { timeoutMs: 120_000 });
-  console.log(`${ok ? 'ok    ' : 'FAILED'} ${file} ${seconds}`);
-  if (!ok) {
-    console.error(output);
-    process.exitCode = 1;
-  }
-}
 if (files.length === 0) {
   console.error('There is no example in examples/.');
   process.exitCode = 1;
+}
+
+/** What is run, and what has to be in its output.
+ * @type {readonly { readonly args: readonly string[], readonly says?: readonly string[] }[]} */
+const runs = [
+  ...files.map((file) => ({ args: [file] })),
+  { args: [demo, '--offline'], says: ['not a model', 'Finished after step 2: completed.'] },
+  { args: [demo, '--offline', '--once', 'Find Acme'], says: ['search_entities {"query":"Acme"}', 'Acme Robotics, Berlin'] },
+  { args: [demo, '--offline', '--once', 'Delete lead 2'], says: ['Waiting in step 1 for approval', 'nothing was done'] },
+  { args: [demo, '--tour'], says: ['retry_limit', 'The last step was taken to sum up.', 'for more steps', 'After the approval: '] },
+  { args: [demo, '--help'], says: ['--once'] },
+];
+
+for (const { args, says = [] } of runs) {
+  const { ok, output, seconds } = await run('node', args, { timeoutMs: 120_000 });
+  const missing = says.filter((text) => !output.includes(text));
+  const isGood = ok && missing.length === 0;
+  console.log(`${isGood ? 'ok    ' : 'FAILED'} ${args.join(' ')} ${seconds}`);
+  if (!isGood) {
+    console.error(output);
+    for (const text of missing) console.error(`It does not say: ${text}`);
+    process.exitCode = 1;
+  }
 }

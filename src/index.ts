@@ -8,12 +8,16 @@ export type {
   AgentRunOptions,
   AgentStep,
   AgentTypes,
+  AgentTypesOf,
+  AnyAgent,
+  AnyRun,
+  AnyRunOptions,
   CompletedResult,
   FailedResult,
   StoppedResult,
   WaitingResult,
 } from './agent/index.ts';
-export { AgentBuilder, AgentState, createAgent, NoOutputError } from './agent/index.ts';
+export { AgentBuilder, AgentState, createAgent } from './agent/index.ts';
 export type { ContinuationCriterion, DecidingCriterion, ExplainedDecision, ExplainingCriterion } from './continuation/index.ts';
 export {
   ContinuationCriteria,
@@ -90,6 +94,7 @@ export {
   AlreadyAnsweredError,
   ContinuationEvaluated,
   ExecutionStatus,
+  LateResultError,
   NotWaitingError,
   RetryScheduled,
   StateInfo,

@@ -11,9 +11,10 @@ const forever = (): Promise<never> => new Promise(() => undefined);
 
 function start(
   run: (args: unknown, ctx: ToolContext) => unknown,
-  more: { readonly timeoutMs?: number; readonly effect?: ToolEffect } = {},
+  { interrupted = false, ...more }: { readonly timeoutMs?: number; readonly effect?: ToolEffect; readonly interrupted?: boolean } = {},
 ) {
   const [clock, control] = [createFakeClock(), createRunControl()];
+  if (interrupted) control.interrupt('signal', new Error('enough'));
   const problems: unknown[] = [];
   const effects = createDirectEffects({ clock, control, onProblem: (error) => problems.push(error) });
   const set = ToolSet.from([defineTool({ name: 'work', description: '', input: {}, run, ...more })]);
@@ -80,8 +81,7 @@ describe('tools on the effects of the loop', () => {
   });
 
   it('are cancelled where the run was interrupted before they began', async () => {
-    const { outcomes, control } = start(() => 1);
-    control.interrupt('signal', new Error('enough'));
+    const { outcomes } = start(() => 1, { interrupted: true });
     expect(executionOf(await outcomes)).toMatchObject({ status: 'cancelled' });
   });
 

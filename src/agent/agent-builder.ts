@@ -3,9 +3,10 @@ import { ErrorPolicy } from '../errors/index.ts';
 import type { EventBus } from '../events/index.ts';
 import { InvalidArgumentError, isRecord } from '../lib/index.ts';
 import type { Model, ModelSettings, PriceOf } from '../inference/index.ts';
-import type { Driver, Instructions, ToolUseLimits } from '../tool-use/index.ts';
+import type { Driver, Instructions, ToolEvent, ToolUseEvent, ToolUseLimits } from '../tool-use/index.ts';
+import { withDefaultLimits } from '../tool-use/index.ts';
 import type { ContextType, Tool, ToolInput, Tools } from '../tools/index.ts';
-import type { Agent, AgentEvent, AgentOptions, OutputOf } from './agent.ts';
+import type { Agent, AgentEvent, AgentOptions, AnyAgent, OutputOf } from './agent.ts';
 import { createAgent } from './agent.ts';
 import type { AgentState } from './agent-state.ts';
 import type { TypesOf } from './agent-types.ts';
@@ -14,17 +15,19 @@ import type { TypesOf } from './agent-types.ts';
 type GivenTools = Tool | Tools;
 
 type AsTools<Given extends GivenTools> = Given extends Tool ? readonly [Given] : Given extends Tools ? Given : never;
+type Each<Given extends Tools> = Given extends readonly Tool[]
+  ? Given[number]
+  : Given extends Readonly<Record<string, Tool>>
+    ? Given[keyof Given]
+    : never;
 type Merged<Before extends Tools, After extends Tools> = Before extends readonly []
   ? After
   : Before extends readonly Tool[]
-    ? After extends readonly Tool[]
-      ? readonly [...Before, ...After]
-      : readonly [...Before, After[keyof After] & Tool]
+    ? readonly (Each<Before> | Each<After>)[]
     : After extends readonly Tool[]
-      ? readonly [Before[keyof Before] & Tool, ...After]
+      ? readonly (Each<Before> | Each<After>)[]
       : Omit<Before, keyof After> & After;
 
-type AnyAgent = Agent<never>;
 type OnBuild = (agent: never) => unknown;
 
 interface Parts {
@@ -126,7 +129,7 @@ export class AgentBuilder<Context = unknown, Given extends Tools = readonly [], 
   }
   /** Any limits, and what happens when one is reached. */
   withLimits(limits: ToolUseLimits): this {
-    return this.#with({ limits: { ...this.#parts.options.limits, ...limits } });
+    return this.#with({ limits: withDefaultLimits(this.#parts.options.limits ?? {}, limits) });
   }
   withErrorPolicy(errors: ErrorPolicy): this {
     return this.#with({ errors });
@@ -145,7 +148,7 @@ export class AgentBuilder<Context = unknown, Given extends Tools = readonly [], 
   }
 
   /** Sends the events to this bus. */
-  withEvents(events: EventBus<AgentEvent<TypesOf<Context, Given, OutputOf<Output>>>>): this {
+  withEvents(events: EventBus<AgentEvent<TypesOf<Context, Given, OutputOf<Output>>>> | EventBus<ToolEvent> | EventBus<ToolUseEvent>): this {
     return this.#with({ events: events });
   }
   /** Where time, ids and chance come from, and who hears of problems. */

@@ -1,7 +1,7 @@
 import type { StopReason } from '../continuation/index.ts';
 import type { Failure } from '../errors/index.ts';
 import type { Usage } from '../messages/index.ts';
-import type { Cost, Wait } from '../step-by-step/index.ts';
+import type { Cost, ExplainStateOptions, Wait } from '../step-by-step/index.ts';
 import type { AgentState } from './agent-state.ts';
 import type { AgentTypes } from './agent-types.ts';
 
@@ -14,7 +14,7 @@ interface ResultBase {
   /** Everything: go on from here, or store it. */
   readonly state: AgentState;
   /** Why it stands where it stands, in a few lines. */
-  explain(): string;
+  explain(options?: ExplainStateOptions): string;
 }
 
 /** It came to an end by itself. */
@@ -37,7 +37,7 @@ export interface WaitingResult extends ResultBase {
   readonly waitingFor: readonly Wait[];
 }
 
-/** A failure ended it. */
+/** A failure ended it; or it ended without an answer that fits the output schema (`no-output`), although its state says completed. */
 export interface FailedResult extends ResultBase {
   readonly status: 'failed';
   readonly stopReason: StopReason;

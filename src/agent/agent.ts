@@ -2,16 +2,15 @@
 // Owns:     its configuration, and the bus that its events go to.
 // Does not: hold a conversation. States come in and go out; one agent serves any number of them side by side.
 import { ErrorHandlingDecision, ErrorPolicy } from '../errors/index.ts';
-import type { EventBus, EventSink } from '../events/index.ts';
+import type { EventBus, EventOfType, EventSink, Unsubscribe } from '../events/index.ts';
 import { createEventBus } from '../events/index.ts';
-import { systemIds } from '../lib/index.ts';
-import { InvalidArgumentError } from '../lib/index.ts';
+import { InvalidArgumentError, systemIds } from '../lib/index.ts';
 import type { MessageContent } from '../messages/index.ts';
-import { Message } from '../messages/index.ts';
+import { Message, readPart } from '../messages/index.ts';
 import type { Run, RunArgs, Runnable, RunOptions } from '../step-by-step/index.ts';
 import { createStepByStep } from '../step-by-step/index.ts';
 import type { Rules, ToolEvent, ToolUseLimits, ToolUseOptions } from '../tool-use/index.ts';
-import { createToolUseProcess, toSetup } from '../tool-use/index.ts';
+import { checkOptions, createToolUseProcess, toSetup, withDefaultLimits } from '../tool-use/index.ts';
 import type { AfterParsing, ToolInput, Tools } from '../tools/index.ts';
 import type { AgentResult } from './agent-result.ts';
 import { AgentState } from './agent-state.ts';
@@ -37,7 +36,7 @@ export interface AgentRun<Types extends AgentTypes = AgentTypes> extends AsyncIt
 export type AgentRunOptions<Types extends AgentTypes = AgentTypes> = RunOptions<AgentState, Types['context'], AgentEvent<Types>>;
 
 /** An agent. Stateless and reusable: one may carry on any number of states side by side. */
-export interface Agent<Types extends AgentTypes = AgentTypes> extends Runnable<AgentState, Types['context'], AgentEvent<Types>> {
+export interface Agent<Types extends AgentTypes> extends Runnable<AgentState, Types['context'], AgentEvent<Types>> {
   readonly id: string;
   readonly version: string | undefined;
   /** The same for two agents with the same instructions, tools, limits and policy. Each execution keeps it. */
@@ -49,7 +48,37 @@ export interface Agent<Types extends AgentTypes = AgentTypes> extends Runnable<A
   /** Hears one kind of event of every run; returns its unsubscribe. */
   readonly onEvent: EventBus<AgentEvent<Types>>['on'];
   /** Hears every event of every run; returns its unsubscribe. */
-  readonly wiretap: EventBus<AgentEvent<Types>>['wiretap'];
+  wiretap(listener: (event: AgentEvent<Types>) => unknown): Unsubscribe;
+}
+
+/** The types that an agent carries: `AgentTypesOf<typeof agent>`. */
+export type AgentTypesOf<Given> = Given extends Agent<infer Types> ? Types : never;
+
+/** What one run is given by a host that does not know the agent's types. */
+export interface AnyRunOptions extends Omit<RunOptions<AgentState>, 'onEvent'> {
+  readonly onEvent?: (event: never) => unknown;
+}
+
+/** A run of an agent of any types. */
+export interface AnyRun extends AsyncIterable<ToolEvent> {
+  readonly result: Promise<AgentResult>;
+  requestStop(reason?: string): void;
+}
+
+/** An agent of any types: for hosts that hold many. What it needs as context is theirs to know. */
+export interface AnyAgent {
+  readonly name: string;
+  readonly id: string;
+  readonly version: string | undefined;
+  readonly fingerprint: string;
+  hasNextStep(state: AgentState): boolean;
+  nextStep(state: AgentState, options?: AnyRunOptions): Promise<AgentState>;
+  run(state: AgentState, options?: AnyRunOptions): Promise<AgentState>;
+  iterate(state: AgentState, options?: AnyRunOptions): AsyncGenerator<AgentState, void, undefined>;
+  start(input: AgentInput, options?: AnyRunOptions): AnyRun;
+  restore(stored: unknown): AgentState;
+  onEvent<Type extends ToolEvent['type']>(type: Type, listener: (event: EventOfType<ToolEvent, Type>) => unknown): Unsubscribe;
+  wiretap(listener: (event: ToolEvent) => unknown): Unsubscribe;
 }
 
 /** What an agent is made from. */
@@ -72,25 +101,22 @@ export type OutputOf<Output> = [ToolInput] extends [Output] ? undefined : AfterP
 const workingPolicy = (): ErrorPolicy => ErrorPolicy.retryToolErrors(3).withModelErrorHandling(ErrorHandlingDecision.Retry);
 const workingLimits: ToolUseLimits = { steps: 20, tokens: 500_000, wallMs: 300_000 };
 
-// A misspelt option would be silently ignored.
-const known: ReadonlySet<string> = new Set([
-  ...['id', 'version', 'model', 'fallback', 'settings', 'timeouts', 'context', 'tools', 'instructions', 'output', 'limits', 'errors'],
-  ...['finishReasons', 'criteria', 'driver', 'price', 'onUnknown', 'toolConcurrency', 'streaming', 'events', 'ports'],
-]);
-
-function checkOptions(options: object): void {
-  const strange = Object.keys(options).find((name) => !known.has(name));
-  if (strange !== undefined) throw new InvalidArgumentError(`There is no option "${strange}"; there are ${[...known].join(', ')}.`);
+// Whoever has no compiler may hand in anything.
+function isContent(input: unknown): boolean {
+  if (typeof input === 'string' || input instanceof Message) return true;
+  try {
+    const parts = Array.isArray(input) ? input : [input];
+    parts.forEach((part, index) => readPart(part, `[${index}]`));
+    return parts.length > 0;
+  } catch {
+    return false;
+  }
 }
 
-function stateOf(input: AgentInput, options: { readonly ports?: AgentOptions['ports'] }): AgentState {
+function stateOf(input: AgentInput, { clock, ids = systemIds }: NonNullable<AgentOptions['ports']> = {}): AgentState {
   if (input instanceof AgentState) return input;
-  const { clock, ids = systemIds } = options.ports ?? {};
-  const isContent =
-    typeof input === 'string' || input instanceof Message || (typeof input === 'object' && ('type' in input || Array.isArray(input)));
-  if (!isContent) {
+  if (!isContent(input))
     throw new InvalidArgumentError('start() takes text, a message, parts or an AgentState. Read stored data with agent.restore() first.');
-  }
   return AgentState.empty({ ids, ...(clock !== undefined && { clock }) }).withUserMessage(input, { ids });
 }
 
@@ -102,11 +128,11 @@ export function createAgent<Context = unknown, const Given extends Tools = reado
   options: AgentOptions<Context, Given, Output>,
 ): Agent<TypesOf<Context, Given, OutputOf<Output>>> {
   type Types = TypesOf<Context, Given, OutputOf<Output>>;
-  checkOptions(options);
+  checkOptions(options, ['id', 'version']);
   const { id = 'agent', version, limits, errors: policy = workingPolicy(), finishReasons, criteria, ports } = options;
   const setup = toSetup<AgentState, Types['context'], Given, Output>('agent', options as never);
   const rules: Rules<AgentState> = {
-    limits: { ...workingLimits, ...limits },
+    limits: withDefaultLimits(workingLimits, limits),
     policy,
     ...(finishReasons !== undefined && { finishReasons }),
     ...(criteria !== undefined && { criteria }),
@@ -114,7 +140,8 @@ export function createAgent<Context = unknown, const Given extends Tools = reado
   const fingerprint = fingerprintOf(setup, rules);
   const identity = { id, ...(version !== undefined && { version }), fingerprint };
   const process = createToolUseProcess<AgentState, Types['context']>(setup, rules, identity);
-  const events = options.events ?? createEventBus<AgentEvent<Types>>(ports?.onProblem);
+  // Holds: a bus of wider events takes these, and its listeners hear them.
+  const events = (options.events as EventBus<AgentEvent<Types>> | undefined) ?? createEventBus<AgentEvent<Types>>(ports?.onProblem);
   // Holds: the loop and the rooms below tell no other events than these.
   const sink = events as EventBus<never> as EventSink;
   const runnable = createStepByStep<AgentState, Types['context'], AgentEvent<Types>>(process, { ...ports, events: sink });
@@ -127,8 +154,7 @@ export function createAgent<Context = unknown, const Given extends Tools = reado
     onEvent: events.on,
     wiretap: events.wiretap,
     restore: (stored) => AgentState.fromJSON(stored),
-    start: (input, ...args) =>
-      toAgentRun<Types>(runnable.stream(stateOf(input, options), ...args), (state) => toResult(state, setup.output)),
+    start: (input, ...args) => toAgentRun<Types>(runnable.stream(stateOf(input, ports), ...args), (state) => toResult(state, setup.output)),
   };
 }
 

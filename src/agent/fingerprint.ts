@@ -11,27 +11,28 @@ function hash(text: string, seed: number): string {
   return (value >>> 0).toString(16).padStart(8, '0');
 }
 
-const jsonOf = (value: unknown): Json => {
+// What is no JSON cannot be compared; it must not take the rest with it.
+function jsonOf(value: unknown): Json {
   const canonical = toCanonical(value);
-  return canonical.ok ? canonical.value : null;
-};
+  return canonical.ok ? canonical.value : canonical.problem;
+}
 
 /** Two agents with the same fingerprint have the same instructions, tools, limits, policy and answers. */
 export function fingerprintOf<Context>(setup: Setup<Context>, rules: Rules<AgentState>): string {
   const { instructions, tools, driver, output, settings } = setup;
   const policy: ErrorPolicy = rules.policy;
-  const text = stableStringify(
-    jsonOf({
-      instructions: typeof instructions === 'function' ? String(instructions) : instructions,
-      tools: tools.fingerprint(),
-      limits: Object.fromEntries(Object.entries(rules.limits).map(([name, limit]) => [name, String(limit)])),
-      policy: policy.toJSON(),
-      criteria: rules.criteria?.map(({ name }) => name),
-      finishReasons: rules.finishReasons,
-      driver: driver.name,
-      output: output?.json,
-      settings: { ...settings, headers: undefined },
-    }),
-  );
+  const { onLimit = 'stop', ...limits } = rules.limits;
+  const parts: Readonly<Record<string, unknown>> = {
+    instructions: typeof instructions === 'function' ? String(instructions) : instructions,
+    tools: tools.fingerprint(),
+    limits: Object.fromEntries(Object.entries({ ...limits, onLimit }).map(([name, limit]) => [name, String(limit)])),
+    policy: policy.toJSON(),
+    criteria: rules.criteria?.map(({ name }) => name) ?? [],
+    finishReasons: rules.finishReasons ?? [],
+    driver: driver.name,
+    output: output?.json,
+    settings: { ...settings, headers: undefined },
+  };
+  const text = stableStringify(Object.fromEntries(Object.entries(parts).map(([name, part]) => [name, jsonOf(part)])));
   return `${hash(text, 0x811c9dc5)}${hash(text, 0x9747b28c)}`;
 }

@@ -16,6 +16,8 @@ export interface ExplainOptions {
   readonly stepNumber?: number;
   /** True where the work was done although a limit was reached in the same step. */
   readonly finished?: boolean;
+  /** Leaves out those who merely allowed. @default false */
+  readonly brief?: boolean;
 }
 
 const words = ['No', 'One', 'Two', 'Three', 'Four', 'Five', 'Six', 'Seven', 'Eight', 'Nine', 'Ten', 'Eleven', 'Twelve'];
@@ -64,6 +66,6 @@ export function explainOutcome(outcome: Explainable, options: ExplainOptions): s
   ];
   if (outcome.evaluations.length === 0) lines.push('There were no criteria to ask.');
   if (outcome.shouldContinue && requesting.length === 0) lines.push(`Nobody forbade and nobody let go: ${names(allowing)}.`);
-  else if (allowing.length > 0) lines.push(others(allowing, forbidding.length > 0 && !finished));
+  else if (allowing.length > 0 && options.brief !== true) lines.push(others(allowing, forbidding.length > 0 && !finished));
   return lines.join('\n');
 }

@@ -44,7 +44,7 @@ describe('a limit that lets the run sum up', () => {
     expect(end.explain()).toMatchInlineSnapshot(`
       "Stopped after step 3: steps_limit.
       The last step was taken to sum up.
-      StepsLimit: 3 of 2 steps used.
+      StepsLimit: 2 of 2 steps used.
       ToolCallPresenceCheck let go: no tool calls are left to go on with.
       Seven other criteria would have gone on: StopRequested, ErrorPolicyCriterion, TokenUsageLimit, ExecutionTimeLimit, FinishReasonCheck, PendingRetry, Finalize."
     `);

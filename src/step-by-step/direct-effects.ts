@@ -39,7 +39,7 @@ function valueOf<Value>(value: Value, failsAs: ErrorType | undefined): EffectRes
 
 export function createDirectEffects({ clock, control, onProblem }: DirectEffectsOptions): Effects {
   return {
-    run: (key, work, { timeoutMs, failsAs } = {}) =>
+    run: (key, work, { timeoutMs, failsAs, late = 'report' } = {}) =>
       new Promise((resolve) => {
         if (control.interruption !== undefined) {
           resolve(cancelled());
@@ -49,7 +49,7 @@ export function createDirectEffects({ clock, control, onProblem }: DirectEffects
         let open = true;
         const settle = (result: EffectResult<never> | EffectResult<Awaited<ReturnType<typeof work>>>): void => {
           if (!open) {
-            if (result.ok) reportSafely(onProblem, new LateResultError(key), `effect ${key}`);
+            if (result.ok && late === 'report') reportSafely(onProblem, new LateResultError(key), `effect ${key}`);
             return;
           }
           open = false;
@@ -69,16 +69,16 @@ export function createDirectEffects({ clock, control, onProblem }: DirectEffects
                 own?.abort(error);
                 settle(failureOf(error, failsAs));
               });
-        const attempt = async (): Promise<Awaited<ReturnType<typeof work>>> =>
-          work(own?.signal ?? control.signal) as Awaited<ReturnType<typeof work>>;
-        attempt().then(
-          (value) => {
+        const fail = (error: unknown): void => {
+          settle(failureOf(error, failsAs));
+        };
+        try {
+          Promise.resolve(work(own?.signal ?? control.signal)).then((value) => {
             settle(valueOf(value, failsAs));
-          },
-          (error: unknown) => {
-            settle(failureOf(error, failsAs));
-          },
-        );
+          }, fail);
+        } catch (error) {
+          fail(error);
+        }
       }),
     sleep: (_key, ms) =>
       new Promise((resolve) => {

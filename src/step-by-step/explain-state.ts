@@ -24,6 +24,12 @@ const grantText: Readonly<Record<LimitKind, string>> = {
   cost: 'money',
 };
 
+/** How much is said. */
+export interface ExplainStateOptions {
+  /** Leaves out the criteria that had nothing to say. @default false */
+  readonly brief?: boolean;
+}
+
 function waitText(wait: Wait): string {
   const problem =
     wait.problem === undefined ? '' : `, after an answer that could not be used: ${defaultRedactor.text(wait.problem).replace(/\.$/, '')}`;
@@ -52,7 +58,7 @@ const interruptionText: Readonly<Record<Interruption, string>> = {
 
 const asSentence = (text: string): string => (/[.!?]$/.test(text) ? text : `${text}.`);
 
-function stepLines({ errors, interrupted, finalizing }: Step): readonly string[] {
+function stepLines({ errors, interrupted, finalizing, outputMessages }: Step): readonly string[] {
   // What a criterion threw is quoted by the outcome already.
   const failures = errors.filter(({ code }) => code !== 'criterion-failed');
   const lines = failures.map(({ type, code, message, toolName }) => {
@@ -60,30 +66,38 @@ function stepLines({ errors, interrupted, finalizing }: Step): readonly string[]
     return asSentence(`Failed: ${type} error${tool} (${code}): ${defaultRedactor.text(message)}`);
   });
   const summary = finalizing === true ? ['The last step was taken to sum up.'] : [];
-  return [...summary, ...lines, ...(interrupted === undefined ? [] : [interruptionText[interrupted]])];
+  const wasCutShort = interrupted === 'request' && outputMessages.length > 0;
+  const cut = wasCutShort
+    ? ['The step was cut short: somebody had asked to stop.']
+    : interrupted === undefined
+      ? []
+      : [interruptionText[interrupted]];
+  return [...summary, ...lines, ...cut];
 }
 
 // A reason may quote what a criterion threw, or what somebody said.
 const outcomeText = (outcome: ContinuationOutcome, options: ExplainOptions): string => defaultRedactor.text(outcome.explain(options));
 
-function stoppedText({ lastStepResult, startOutcome }: Explainable): string {
-  if (startOutcome !== undefined) return outcomeText(startOutcome, { stepNumber: 0 });
+function stoppedText({ lastStepResult, startOutcome }: Explainable, brief: boolean): string {
+  if (startOutcome !== undefined) return outcomeText(startOutcome, { stepNumber: 0, brief });
   if (lastStepResult === undefined) return 'Started; no step has ended yet.';
   const { outcome, step, number } = lastStepResult;
-  const [headline = '', ...votes] = outcomeText(outcome, { stepNumber: number, finished: finishedAtLimit(outcome, step) }).split('\n');
+  const [headline = '', ...votes] = outcomeText(outcome, { stepNumber: number, finished: finishedAtLimit(outcome, step), brief }).split(
+    '\n',
+  );
   return [headline, ...stepLines(step), ...votes].join('\n');
 }
 
 /** Renders where a state stands and why. */
-export function explainState(state: Explainable): string {
+export function explainState(state: Explainable, { brief = false }: ExplainStateOptions): string {
   if (state.status === 'pending') return 'Not started: no run has begun since the last input.';
   if (state.waitingFor.length > 0 && state.pendingStep === undefined) {
     const waits = `Waiting after step ${state.stepCount} for ${state.waitingFor.map(waitText).join('; ')}.`;
-    return `${waits}\n${stoppedText(state).split('\n').slice(1).join('\n')}`;
+    return `${waits}\n${stoppedText(state, brief).split('\n').slice(1).join('\n')}`;
   }
   if (state.waitingFor.length > 0) {
     return `Waiting in step ${state.stepCount + 1} for ${state.waitingFor.map(waitText).join('; ')}.`;
   }
   if (state.pendingStep !== undefined) return `Ready to go on with step ${state.pendingStep.number}: all that it waited for was answered.`;
-  return stoppedText(state);
+  return stoppedText(state, brief);
 }

@@ -3,6 +3,7 @@ export { createDirectEffects } from './direct-effects.ts';
 export type { EffectClass, EffectFailure, EffectOptions, EffectResult, Effects } from './effects.ts';
 export { resolveErrorContexts, stateErrors } from './error-contexts.ts';
 export type { Execution, Findings } from './execution.ts';
+export type { ExplainStateOptions } from './explain-state.ts';
 export { readFailure } from './read-failure.ts';
 export type { Grant } from './grant.ts';
 export { LateResultError } from './late-result-error.ts';

@@ -25,21 +25,65 @@ interface Live<State> {
   finalizing?: boolean;
 }
 
+/** How a run is entered. */
+interface Entry<State, Context> {
+  readonly open: () => RunScope<State, Context>;
+  /** Starts the wall clock anew. */
+  readonly fresh: boolean;
+}
+
+/** A run that has begun: steps can be taken while there is something to do. */
+interface Begun<State> {
+  readonly state: State;
+  readonly hasNext: boolean;
+  step(): Promise<State>;
+}
+
+async function beginRun<State extends RunState, Context>(
+  process: StepProcess<State, Context>,
+  given: State,
+  { run, fresh }: { readonly run: RunScope<State, Context>; readonly fresh: boolean },
+): Promise<Begun<State>> {
+  const live: Live<State> = { state: await begin(process, given, { run, fresh }) };
+  watchTime(process, live, run);
+  return {
+    get state() {
+      return live.state;
+    },
+    get hasNext() {
+      return canBegin(live.state);
+    },
+    step: async () => (live.state = await takeStep(process, live, run)),
+  };
+}
+
 /** All steps from here to the end of the run; yields the state after each, the last one included. Opens its scope when first asked. */
 export async function* steps<State extends RunState, Context>(
   process: StepProcess<State, Context>,
   given: State,
-  { open, fresh }: { readonly open: () => RunScope<State, Context>; readonly fresh: boolean },
+  { open, fresh }: Entry<State, Context>,
 ): AsyncGenerator<State, void, undefined> {
   const run = open();
   try {
-    const live: Live<State> = { state: await begin(process, given, { run, fresh }) };
-    if (live.state !== given && !canBegin(live.state)) yield live.state;
-    watchTime(process, live, run);
-    while (canBegin(live.state)) {
-      live.state = await takeStep(process, live, run);
-      yield live.state;
-    }
+    const begun = await beginRun(process, given, { run, fresh });
+    if (begun.state !== given && !begun.hasNext) yield begun.state;
+    while (begun.hasNext) yield await begun.step();
+  } finally {
+    run.close();
+  }
+}
+
+/** The same steps for those who want the end alone. */
+export async function lastStep<State extends RunState, Context>(
+  process: StepProcess<State, Context>,
+  given: State,
+  { open, fresh }: Entry<State, Context>,
+): Promise<State> {
+  const run = open();
+  try {
+    const begun = await beginRun(process, given, { run, fresh });
+    while (begun.hasNext) await begun.step();
+    return begun.state;
   } finally {
     run.close();
   }

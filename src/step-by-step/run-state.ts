@@ -23,12 +23,14 @@ import {
   usageOf,
   withResult,
 } from './execution.ts';
+import type { ExplainStateOptions } from './explain-state.ts';
 import { explainState } from './explain-state.ts';
 import type { Grant } from './grant.ts';
 import { checkedGrant } from './grant.ts';
 import { StateInfo } from './state-info.ts';
 import type { ExecutionStatus } from './status.ts';
 import type { Cost, Step } from './step.ts';
+import { addCost } from './step.ts';
 import { StepResult } from './step-result.ts';
 import type { PendingStep, Wait } from './waiting.ts';
 import { givenValue, openWaits, withAnswer } from './waiting.ts';
@@ -160,7 +162,8 @@ export class RunState<S extends Step = Step> {
   }
   /** What this execution has cost; undefined where no prices are watched. */
   get cost(): Cost | undefined {
-    return this.data.execution.cost;
+    const { cost, pendingStep } = this.data.execution;
+    return addCost(cost, pendingStep?.partial.cost);
   }
   /** What went wrong in the current step. */
   get errors(): readonly Failure[] {
@@ -201,9 +204,9 @@ export class RunState<S extends Step = Step> {
     };
   }
 
-  /** Why it stands where it stands, in a few lines for a person. */
-  explain(): string {
-    return explainState(this);
+  /** Why it stands where it stands, in a few lines for a person; `brief` leaves those out who had nothing to say. */
+  explain(options: ExplainStateOptions = {}): string {
+    return explainState(this, options);
   }
 
   /** Adds what the user says. Opens a new execution, unless one is running or about to: that one reads the message too. */
@@ -297,7 +300,15 @@ export class RunState<S extends Step = Step> {
     const { execution, store } = this.data;
     return this.evolve({
       store: store.append(SectionName.Messages, ...step.outputMessages),
-      execution: withResult({ ...execution, pendingStep: undefined, usage: Usage.add(execution.usage, step.usage) }, result),
+      execution: withResult(
+        {
+          ...execution,
+          pendingStep: undefined,
+          usage: Usage.add(execution.usage, step.usage),
+          cost: addCost(execution.cost, step.cost),
+        },
+        result,
+      ),
       owesEvents: true,
     });
   }

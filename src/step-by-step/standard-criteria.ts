@@ -56,6 +56,10 @@ const atLimit: Readonly<Record<AtLimit, (state: RunState) => AtLimit>> = {
   pause: ({ execution }) => (execution.workLeft === true ? AtLimit.Pause : AtLimit.Stop),
 };
 
+// The step that sums up is given on top.
+const stepsAgainstLimit = ({ stepCount, execution }: RunState): number =>
+  execution.candidate?.finalizing === true ? stepCount - 1 : stepCount;
+
 function limitCriteria(limits: Limits): readonly ExplainingCriterion<RunState>[] {
   const { steps = 20, tokens = 32_768, activeMs = Infinity, costUsd = Infinity, onLimit = AtLimit.Stop } = limits;
   const wallMs = limits.wallMs ?? (limits.activeMs === undefined ? 300_000 : Infinity);
@@ -68,7 +72,7 @@ function limitCriteria(limits: Limits): readonly ExplainingCriterion<RunState>[]
     now: ({ execution }: RunState) => execution.now,
   };
   return [
-    ...(steps === Infinity ? [] : [new StepsLimit<RunState>(steps, ({ stepCount }) => stepCount, options('steps'))]),
+    ...(steps === Infinity ? [] : [new StepsLimit<RunState>(steps, stepsAgainstLimit, options('steps'))]),
     ...(tokens === Infinity ? [] : [new TokenUsageLimit<RunState>(tokens, ({ usage }) => usage, options('tokens'))]),
     ...(wallMs === Infinity ? [] : [new ExecutionTimeLimit<RunState>(wallMs / 1000, clock, options('wallMs', 1000))]),
     ...(activeMs === Infinity

@@ -1,6 +1,6 @@
 import { canBegin } from './can-begin.ts';
 import { hasStarted } from './execution.ts';
-import { steps } from './loop.ts';
+import { lastStep, steps } from './loop.ts';
 import { isJudgedAtStart, refuses, startCandidate } from './phases/begin.ts';
 import { judge } from './phases/judge.ts';
 import { createRunControl } from './run-control.ts';
@@ -29,21 +29,10 @@ export function createStepByStep<State extends RunState, Context = unknown, Even
 ): Runnable<State, Context, Event> {
   const { clock = systemClock } = ports;
 
-  const drive = (
-    state: State,
-    options: RunOptions<State, Context, Event>,
-    { fresh, control }: Drive,
-  ): AsyncGenerator<State, void, undefined> =>
-    steps(process, state, {
-      open: () => createRunScope(checkedState(state), options, control === undefined ? ports : { ...ports, control }),
-      fresh,
-    });
-
-  async function last(state: State, states: AsyncIterable<State>): Promise<State> {
-    let latest = state;
-    for await (const next of states) latest = next;
-    return latest;
-  }
+  const entry = (state: State, options: RunOptions<State, Context, Event>, { fresh, control }: Drive) => ({
+    open: () => createRunScope(checkedState(state), options, control === undefined ? ports : { ...ports, control }),
+    fresh,
+  });
 
   return {
     name: process.name,
@@ -55,17 +44,17 @@ export function createStepByStep<State extends RunState, Context = unknown, Even
       return !refuses(judge(process, startCandidate(state, { now, wallStartedAt })).outcome);
     },
     nextStep: async (state, ...[options = {}]) => {
-      for await (const next of drive(state, options, { fresh: false })) return next;
+      for await (const next of steps(process, state, entry(state, options, { fresh: false }))) return next;
       return state;
     },
-    run: (state, ...[options = {}]) => last(state, drive(state, options, { fresh: true })),
-    iterate: (state, ...[options = {}]) => drive(state, options, { fresh: true }),
+    run: (state, ...[options = {}]) => lastStep(process, state, entry(state, options, { fresh: true })),
+    iterate: (state, ...[options = {}]) => steps(process, state, entry(state, options, { fresh: true })),
     stream: (state, ...[options = {}]) => {
       const control = createRunControl(options.signal);
       return createRunStream({
         control,
         onEvent: options.onEvent,
-        start: (onEvent) => last(state, drive(state, { ...options, onEvent }, { fresh: true, control })),
+        start: (onEvent) => lastStep(process, state, entry(state, { ...options, onEvent }, { fresh: true, control })),
       });
     },
   };

@@ -1,11 +1,11 @@
 import type { BaseEvent } from '../events/index.ts';
-import type { Runnable, RunState } from '../step-by-step/index.ts';
+import type { LoopEvent, Runnable, RunState } from '../step-by-step/index.ts';
 import type { ConformanceCase } from './conformance.ts';
 import { holds, same } from './conformance.ts';
 
 /** A runnable under test, with a state that it can carry to its end. */
-export interface RunnableSubject<State extends RunState> {
-  readonly runnable: Runnable<State>;
+export interface RunnableSubject<State extends RunState, Event extends BaseEvent = LoopEvent> {
+  readonly runnable: Runnable<State, unknown, Event>;
   /** A state with something to do, which ends without help. */
   readonly start: State;
   /** A stored state, read again. */
@@ -15,7 +15,7 @@ export interface RunnableSubject<State extends RunState> {
 const facts = (state: RunState): unknown => [state.status, state.stopReason, state.stepCount, state.usage, state.text];
 const outcomes = (state: RunState): unknown => state.stepResults.map(({ outcome }) => outcome);
 
-type Check = <State extends RunState>(subject: RunnableSubject<State>) => Promise<void>;
+type Check = <State extends RunState, Event extends BaseEvent>(subject: RunnableSubject<State, Event>) => Promise<void>;
 
 const checks: Readonly<Record<string, Check>> = {
   'says without side effects that there is something to do': async ({ runnable, start }) => {
@@ -84,6 +84,8 @@ const checks: Readonly<Record<string, Check>> = {
 };
 
 /** What every orchestrator must do, whatever its steps are made of. `make` gives a fresh subject for each case. */
-export function runnableConformance<State extends RunState>(make: () => RunnableSubject<State>): readonly ConformanceCase[] {
+export function runnableConformance<State extends RunState, Event extends BaseEvent = LoopEvent>(
+  make: () => RunnableSubject<State, Event>,
+): readonly ConformanceCase[] {
   return Object.entries(checks).map(([name, check]) => ({ name, run: () => check(make()) }));
 }

@@ -49,14 +49,20 @@ function callOptions<Context>(work: Work<Context>): RunCallsOptions<Context> {
     clock: scope.clock,
     onStart: tell,
     onProgress: progressed,
-    onEnd: (execution) => tellEnd(work, execution),
+    onEnd: (execution) => {
+      if (!isAsked(execution, work)) tellEnd(work, execution);
+    },
     ...(setup.toolConcurrency !== undefined && { limit: setup.toolConcurrency }),
     ...(setup.onProblem !== undefined && { onProblem: setup.onProblem }),
   };
 }
 
+/** Whether a person is asked what became of a call. Nobody is, where the run is over. */
+const isAsked = <Context>({ status }: ToolExecution, { setup, turn }: Work<Context>): boolean =>
+  status === 'unknown' && setup.onUnknown === 'ask' && turn.scope.interruption === undefined;
+
 /** What has to be settled about a call that did not end by itself; undefined where it ended. */
-function waitFor<Context>(outcome: CallOutcome, { setup, turn }: Work<Context>): Wait | undefined {
+function waitFor<Context>(outcome: CallOutcome, work: Work<Context>): Wait | undefined {
   const { id, name: toolName, args } = outcome.call;
   switch (outcome.type) {
     case 'needs-approval':
@@ -65,10 +71,8 @@ function waitFor<Context>(outcome: CallOutcome, { setup, turn }: Work<Context>):
       return { type: 'client-tool', id, toolName, args };
     case 'provider':
       return undefined;
-    case 'ended': {
-      const isAsked = outcome.execution.status === 'unknown' && setup.onUnknown === 'ask' && turn.scope.interruption === undefined;
-      return isAsked ? { type: 'unknown-call', id, toolName, args } : undefined;
-    }
+    case 'ended':
+      return isAsked(outcome.execution, work) ? { type: 'unknown-call', id, toolName, args } : undefined;
   }
 }
 
@@ -118,8 +122,7 @@ export async function carryOutAll<Context>(work: Work<Context>): Promise<Produce
 }
 
 /** The step with its results, or, where calls wait for somebody, as it is parked. */
-export function settledStep<Context>({ setup, turn, step }: Work<Context>, { executions, waits }: CarriedOut): Produced<ToolUseStep> {
+export function settledStep<Context>({ turn, step }: Work<Context>, { executions, waits }: CarriedOut): Produced<ToolUseStep> {
   if (waits.length > 0) return { type: 'waiting', partial: { ...step, executions }, waits };
-  const { resultMessages } = setup.driver;
-  return { type: 'step', step: finishedStep(step, executions, { ids: turn.scope.ids, resultMessages }) };
+  return { type: 'step', step: finishedStep(step, executions, turn.scope.ids) };
 }

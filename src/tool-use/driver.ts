@@ -3,7 +3,6 @@ import type { ModelResponse, ModelSettings, OfferedTool, OutputFormat } from '..
 import type { Message, Usage } from '../messages/index.ts';
 import type { Cost, StepScope } from '../step-by-step/index.ts';
 import type { AnswerSchema, ToolSet } from '../tools/index.ts';
-import type { ResultMessages } from './finished-step.ts';
 import type { ToolUseState } from './tool-use-state.ts';
 import type { ToolUseStep } from './tool-use-step.ts';
 
@@ -54,12 +53,11 @@ export interface Turn {
 
 /**
  * How a step is got out of a model. It holds nothing: what it needs is in the turn.
- * The calls that it finds are carried out for it, parked, and taken up again.
+ * The calls that it finds are carried out for it, parked, and taken up again; their results follow the form in which
+ * the calls stand in the step's message.
  */
 export interface Driver {
   readonly name: string;
   /** Asks the model and reads the answer: a step with the calls to carry out, and no results yet. */
   ask(turn: Turn): Promise<ToolUseStep>;
-  /** Puts results in the form in which the model reads them. */
-  readonly resultMessages: ResultMessages;
 }

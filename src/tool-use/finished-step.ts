@@ -1,13 +1,9 @@
 import type { IdSource } from '../lib/index.ts';
 import { systemIds } from '../lib/index.ts';
-import type { Message } from '../messages/index.ts';
 import type { ToolExecution } from '../tools/index.ts';
-import { toolMessages } from '../tools/index.ts';
+import { resultMessages } from './result-messages.ts';
 import type { ToolUseStep } from './tool-use-step.ts';
 import { StepType } from './tool-use-step.ts';
-
-/** Puts results in the form in which the model reads them. */
-export type ResultMessages = (executions: readonly ToolExecution[], options: { readonly ids: IdSource }) => readonly Message[];
 
 const failuresOf = (executions: readonly ToolExecution[]) => executions.flatMap(({ failure }) => (failure === undefined ? [] : [failure]));
 
@@ -18,17 +14,13 @@ function ordered({ toolCalls }: ToolUseStep, executions: readonly ToolExecution[
 }
 
 /** The step with the results of all its calls, in the order of the calls. */
-export function finishedStep(
-  step: ToolUseStep,
-  executions: readonly ToolExecution[],
-  { ids = systemIds, resultMessages = toolMessages }: { readonly ids?: IdSource; readonly resultMessages?: ResultMessages } = {},
-): ToolUseStep {
+export function finishedStep(step: ToolUseStep, executions: readonly ToolExecution[], ids: IdSource = systemIds): ToolUseStep {
   const inOrder = executions.length < 2 ? executions : ordered(step, executions);
   const failures = failuresOf(inOrder);
   return {
     ...step,
     executions: inOrder,
-    outputMessages: [...step.outputMessages, ...resultMessages(inOrder, { ids })],
+    outputMessages: [...step.outputMessages, ...resultMessages(step, inOrder, ids)],
     errors: failures.length === 0 ? step.errors : [...step.errors, ...failures],
     stepType: failures.length === 0 ? StepType.ToolExecution : StepType.Error,
   };

@@ -8,7 +8,7 @@ import type { ToolExecution } from '../tools/index.ts';
 import { answeredExecution, prepareCall, rejectedExecution, withArgs } from '../tools/index.ts';
 import type { Work } from './carry-out.ts';
 import { carryOut, settledStep, tellEnd } from './carry-out.ts';
-import type { ToolUseStep } from './tool-use-step.ts';
+import type { CallAnswer, ToolUseStep } from './tool-use-step.ts';
 
 type CallWait = Exclude<Wait, { readonly type: 'person' | 'grant' }>;
 
@@ -47,9 +47,15 @@ async function settle<Context>(work: Work<Context>, wait: CallWait, answer: Answ
   }
 }
 
+const answerOf = (answer: Answer): CallAnswer => ({
+  id: answer.id,
+  type: answer.type === 'approved' && answer.args !== undefined ? 'edited' : answer.type,
+});
+
 /** Works on what was answered. */
 export async function goOn<Context>(work: Work<Context>, { waits, answers }: PendingStep<ToolUseStep>): Promise<Produced<ToolUseStep>> {
   const executions = [...work.step.executions];
+  const given: CallAnswer[] = [...(work.step.answers ?? [])];
   const open: Wait[] = [];
   const toRun: ToolCall[] = [];
   for (const wait of waits) {
@@ -59,6 +65,7 @@ export async function goOn<Context>(work: Work<Context>, { waits, answers }: Pen
       continue;
     }
     const settled = await settle(work, wait, answer);
+    if (settled.type !== 'waits') given.push(answerOf(answer));
     if (settled.type === 'run') toRun.push(settled.call);
     if (settled.type === 'waits') open.push(settled.wait);
     if (settled.type === 'ended') {
@@ -67,5 +74,6 @@ export async function goOn<Context>(work: Work<Context>, { waits, answers }: Pen
     }
   }
   const carriedOut = await carryOut(work, toRun, { approved: true });
-  return settledStep(work, { executions: [...executions, ...carriedOut.executions], waits: [...open, ...carriedOut.waits] });
+  const answered = { ...work, step: { ...work.step, ...(given.length > 0 && { answers: given }) } };
+  return settledStep(answered, { executions: [...executions, ...carriedOut.executions], waits: [...open, ...carriedOut.waits] });
 }

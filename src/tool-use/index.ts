@@ -6,7 +6,7 @@ export type { InstructionFacts, Instructions, ToolUseLimits, ToolUseOptions } fr
 export type { Rules } from './process.ts';
 export { createToolUseProcess, recentToolCalls } from './process.ts';
 export type { Setup } from './setup.ts';
-export { toSetup } from './setup.ts';
+export { checkOptions, toSetup, withDefaultLimits } from './setup.ts';
 export { stepCodec } from './step-codec.ts';
 export { ToolUse } from './tool-use.ts';
 export type { CallFacts, InferenceFacts, ToolUseEvent } from './tool-use-events.ts';
@@ -21,6 +21,6 @@ export {
   ToolCallStarted,
 } from './tool-use-events.ts';
 export { ToolUseState } from './tool-use-state.ts';
-export type { ToolUseStep } from './tool-use-step.ts';
+export type { CallAnswer, ToolUseStep } from './tool-use-step.ts';
 export { StepType } from './tool-use-step.ts';
 export type { ToolEvent } from './typed-events.ts';

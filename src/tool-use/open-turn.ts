@@ -5,6 +5,7 @@
 // Q2. Time spent waiting for permission to ask counts as waiting.
 import type { Failure } from '../errors/index.ts';
 import type { ModelDelta, ModelNotice, ModelOutcome, ModelRequest, ModelSettings, OfferedTool } from '../inference/index.ts';
+import { InvalidArgumentError } from '../lib/index.ts';
 import { Message, Usage } from '../messages/index.ts';
 import type { Cost, EffectFailure, StepScope } from '../step-by-step/index.ts';
 import type { AnswerSchema, ToolSet } from '../tools/index.ts';
@@ -56,7 +57,9 @@ export class OpenTurn<Context> implements Turn {
   messages(more?: string): readonly Message[] {
     const { instructions } = this.#setup;
     const { state, scope } = this;
-    const own = typeof instructions === 'function' ? instructions({ context: scope.context, state }) : instructions;
+    const own: unknown = typeof instructions === 'function' ? instructions({ context: scope.context, state }) : instructions;
+    if (own !== undefined && typeof own !== 'string')
+      throw new InvalidArgumentError('instructions() must return text at once; load what it needs before the run, into its context.');
     const words = [own, more].filter((text) => text !== undefined && text !== '').join('\n\n');
     const conversation = state.messagesForInference.toArray();
     return words === '' ? conversation : [Message.system(words, { id: 'instructions' }), ...conversation];
@@ -81,7 +84,7 @@ export class OpenTurn<Context> implements Turn {
       const request = this.#request(question, signal, heard);
       return isStreaming ? model.stream(request, (delta) => this.#hear(delta, heard, question)) : model.generate(request);
     };
-    const answered = await scope.effects.run(key, work, { effect: 'pure', failsAs: 'model' });
+    const answered = await scope.effects.run(key, work, { effect: 'pure', failsAs: 'model', late: 'drop' });
     heard.leaveWait?.();
     if (!answered.ok) return { ok: false, failure: failureOf(answered), text: heard.text, facts: this.#unknownFacts(heard) };
     const outcome = answered.value;
@@ -156,7 +159,7 @@ export class OpenTurn<Context> implements Turn {
     if (!watchesCost || Usage.isNone(usage)) return undefined;
     try {
       const found = price?.(usage, { ...who, at: this.scope.clock.now() });
-      return found === undefined ? { usd: 0, unknownCalls: 1 } : { usd: found.usd };
+      return found !== undefined && Number.isFinite(found.usd) && found.usd >= 0 ? { usd: found.usd } : { usd: 0, unknownCalls: 1 };
     } catch {
       // A price list that fails is one that does not know.
       return { usd: 0, unknownCalls: 1 };

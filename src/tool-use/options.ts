@@ -5,6 +5,7 @@ import type { Model, ModelSettings, ModelTimeouts, PriceOf } from '../inference/
 import type { Limits, Ports } from '../step-by-step/index.ts';
 import type { ContextNeeded, ContextType, ToolInput, Tools } from '../tools/index.ts';
 import type { Driver } from './driver.ts';
+import type { ToolUseEvent } from './tool-use-events.ts';
 import type { ToolEvent } from './typed-events.ts';
 
 /** What instructions may be made from. */
@@ -54,7 +55,7 @@ export interface ToolUseOptions<State, Context = unknown, Given extends Tools = 
   /** False asks for each answer in one piece. @default true */
   readonly streaming?: boolean;
   /** Where its events go; one bus may serve several. @default a bus of its own */
-  readonly events?: EventBus<ToolEvent<Given>>;
+  readonly events?: EventBus<ToolEvent<Given>> | EventBus<ToolEvent> | EventBus<ToolUseEvent>;
   /** Where time, ids and chance come from, and who hears of problems. */
   readonly ports?: Omit<Ports, 'events'>;
 }

@@ -1,3 +1,4 @@
+import { ErrorPolicy } from '../errors/index.ts';
 import { InvalidArgumentError, isRecord } from '../lib/index.ts';
 import type { ProblemReporter } from '../events/index.ts';
 import type { Model, ModelSettings, OfferedTool, PriceOf } from '../inference/index.ts';
@@ -6,7 +7,7 @@ import type { AnswerSchema, ToolInput, Tools } from '../tools/index.ts';
 import { toAnswerSchema, ToolSet } from '../tools/index.ts';
 import type { Driver } from './driver.ts';
 import { toolCallingDriver } from './drivers/tool-calling.ts';
-import type { Instructions, ToolUseOptions } from './options.ts';
+import type { Instructions, ToolUseLimits, ToolUseOptions } from './options.ts';
 import type { ToolUseState } from './tool-use-state.ts';
 
 /** The options, checked and made ready: what every step works with. */
@@ -29,6 +30,50 @@ export interface Setup<Context> {
   readonly onProblem: ProblemReporter | undefined;
 }
 
+const knownOptions = [
+  ...['model', 'fallback', 'settings', 'timeouts', 'context', 'tools', 'instructions', 'output', 'limits', 'errors', 'finishReasons'],
+  ...['criteria', 'driver', 'price', 'onUnknown', 'toolConcurrency', 'streaming', 'events', 'ports'],
+] as const;
+
+const absentOr =
+  (isRight: (given: unknown) => boolean) =>
+  (given: unknown): boolean =>
+    given === undefined || isRight(given);
+const isCount = (given: unknown): boolean => Number.isInteger(given) && (given as number) > 0;
+const isText = (given: unknown): boolean => typeof given === 'string';
+
+const rules: readonly (readonly [option: string, isRight: (given: unknown) => boolean, wanted: string])[] = [
+  ['id', absentOr((given) => isText(given) && given !== ''), 'text'],
+  ['version', absentOr(isText), 'text'],
+  ['fallback', absentOr(Array.isArray), 'a list of models'],
+  ['instructions', absentOr((given) => isText(given) || typeof given === 'function'), 'text, or a function that returns it'],
+  ['limits', absentOr(isRecord), 'an object'],
+  ['errors', absentOr((given) => given instanceof ErrorPolicy), 'an ErrorPolicy, such as ErrorPolicy.retryToolErrors(3)'],
+  ['finishReasons', absentOr(Array.isArray), 'a list'],
+  ['criteria', absentOr(Array.isArray), 'a list'],
+  ['driver', absentOr((given) => isRecord(given) && typeof given['ask'] === 'function'), 'a driver, such as reActDriver()'],
+  ['price', absentOr((given) => typeof given === 'function'), 'a function, such as priceTable({…}) makes'],
+  ['onUnknown', absentOr((given) => given === 'tell' || given === 'ask'), "'tell' or 'ask'"],
+  ['toolConcurrency', absentOr(isCount), 'a whole number from 1 on'],
+  ['streaming', absentOr((given) => typeof given === 'boolean'), 'true or false'],
+  ['events', absentOr((given) => isRecord(given) && typeof given['emit'] === 'function'), 'an event bus, as createEventBus() makes'],
+];
+
+/** Refuses what cannot work, and options that there are not: a misspelt one would be silently ignored. */
+export function checkOptions(options: unknown, more: readonly string[] = []): void {
+  if (!isRecord(options)) throw new InvalidArgumentError('Options are missing; pass at least { model }.');
+  const known: readonly string[] = [...more, ...knownOptions];
+  const strange = Object.keys(options).find((name) => !known.includes(name));
+  if (strange !== undefined) throw new InvalidArgumentError(`There is no option "${strange}"; there are ${known.join(', ')}.`);
+  const broken = rules.find(([option, isRight]) => !isRight(options[option]));
+  if (broken !== undefined) throw new InvalidArgumentError(`${broken[0]} must be ${broken[2]}.`);
+}
+
+/** What was given, and the defaults for the rest. A limit that is undefined was not given. */
+export function withDefaultLimits(defaults: ToolUseLimits, given: ToolUseLimits = {}): ToolUseLimits {
+  return { ...defaults, ...Object.fromEntries(Object.entries(given).filter(([, limit]) => limit !== undefined)) };
+}
+
 function checkModel(model: unknown, what: string): void {
   if (isRecord(model) && typeof model['generate'] === 'function' && typeof model['stream'] === 'function') return;
   throw new InvalidArgumentError(`${what} is no model. Wrap an AI SDK model with aiSdk() from stepline/ai-sdk, or pass one of your own.`);
@@ -49,8 +94,6 @@ export function toSetup<State extends ToolUseState, Context, Given extends Tools
   const { tools = [], instructions, output, driver = toolCallingDriver(), price, limits, toolConcurrency } = options;
   // Holds: the context that is given with each run is the one that the tools ask for.
   const set = ToolSet.from(tools) as ToolSet<Context>;
-  if (instructions !== undefined && typeof instructions !== 'string' && typeof instructions !== 'function')
-    throw new InvalidArgumentError('instructions must be text, or a function that returns it.');
   return {
     name,
     // Holds: none of what is read there depends on the context.

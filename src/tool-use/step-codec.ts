@@ -9,7 +9,9 @@ import { readToolOutput } from '../messages/index.ts';
 import type { Step, StepFieldsCodec } from '../step-by-step/index.ts';
 import { readFailure } from '../step-by-step/index.ts';
 import type { ToolExecution, ToolExecutionStatus } from '../tools/index.ts';
-import type { ToolUseStep } from './tool-use-step.ts';
+import { jsonText } from './check-output.ts';
+import { observedIn } from './result-messages.ts';
+import type { CallAnswer, ToolUseStep } from './tool-use-step.ts';
 import { StepType } from './tool-use-step.ts';
 
 const statuses: readonly ToolExecutionStatus[] = ['succeeded', 'failed', 'rejected', 'cancelled', 'unknown'];
@@ -32,6 +34,26 @@ function outputsIn(messages: readonly Message[]): ReadonlyMap<string, ToolOutput
   return new Map(results.map(({ toolCallId, output }) => [toolCallId, output]));
 }
 
+function parsedText(text: string): Json | undefined {
+  try {
+    return JSON.parse(jsonText(text)) as Json;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The output behind words that a model observed; undefined where they do not tell it whole. */
+function observedOutput(words: string | undefined, as: string | undefined): ToolOutput | undefined {
+  if (words === undefined) return undefined;
+  if (as === 'text') return { type: 'text', value: words };
+  const value = as === 'json' ? parsedText(words) : undefined;
+  return value === undefined ? undefined : { type: 'json', value };
+}
+
+/** The final answer that a step's words say. */
+const saidOutput = (messages: readonly Message[]): Json | undefined =>
+  parsedText(messages.findLast((message) => message.isAssistant())?.text ?? '');
+
 /** The value that an output shows as it is; undefined where it shows something else. */
 const shownValue = (output: ToolOutput): Json | undefined => (output.type === 'json' || output.type === 'text' ? output.value : undefined);
 
@@ -39,6 +61,7 @@ const shownValue = (output: ToolOutput): Json | undefined => (output.type === 'j
 interface Known {
   readonly calls: ReadonlyMap<string, ToolCall>;
   readonly outputs: ReadonlyMap<string, ToolOutput>;
+  readonly observed: ReadonlyMap<string, string>;
   readonly failures: ReadonlyMap<string, Failure>;
 }
 
@@ -46,13 +69,15 @@ function knownOf({ outputMessages, errors }: Step, toolCalls: readonly ToolCall[
   return {
     calls: new Map(toolCalls.map((call) => [call.id, call])),
     outputs: outputsIn(outputMessages),
+    observed: observedIn(outputMessages),
     failures: new Map(errors.flatMap((failure) => (failure.toolCallId === undefined ? [] : [[failure.toolCallId, failure] as const]))),
   };
 }
 
-function encodeExecution(execution: ToolExecution, { calls, outputs, failures }: Known): JsonObject {
+function encodeExecution(execution: ToolExecution, { calls, outputs, observed, failures }: Known): JsonObject {
   const { toolCallId: id, toolName, args, output, value, failure, status, startedAt, durationMs } = execution;
   const call = calls.get(id);
+  const observedAs = same(output, observedOutput(observed.get(id), output.type)) ? output.type : undefined;
   return present({
     id,
     status,
@@ -60,7 +85,8 @@ function encodeExecution(execution: ToolExecution, { calls, outputs, failures }:
     durationMs,
     toolName: unless(toolName === call?.name, toolName),
     args: unless(same(args, call?.args), args),
-    output: unless(same(output, outputs.get(id)), output),
+    observedAs,
+    output: unless(observedAs !== undefined || same(output, outputs.get(id)), output),
     value: unless(same(value, shownValue(output)), value),
     failure: unless(same(failure, failures.get(id)), failure),
   });
@@ -71,22 +97,24 @@ function found<Value>(value: Value | undefined, path: string, what: string): Val
   throw new DamagedDataError(path, `expected ${what}, here or in the step's messages`);
 }
 
-function decodeExecution(input: unknown, path: string, { calls, outputs, failures }: Known): ToolExecution {
+function decodeExecution(input: unknown, path: string, { calls, outputs, observed, failures }: Known): ToolExecution {
   const data = readObject(input, path);
   const id = data.string('id');
   const call = calls.get(id);
   const status = data.oneOf('status', statuses);
-  const output = found(data.optionalValue('output', readToolOutput) ?? outputs.get(id), path, 'an output');
+  const seen = observedOutput(observed.get(id), data.optionalString('observedAs'));
+  const output = found(data.optionalValue('output', readToolOutput) ?? seen ?? outputs.get(id), path, 'an output');
   const base = {
     toolCallId: id,
     toolName: found(data.optionalString('toolName') ?? call?.name, path, 'a toolName'),
-    args: found(data.optionalJson('args') ?? call?.args, path, 'args'),
+    // Null is a value.
+    args: data.has('args') ? data.json('args') : found(call?.args, path, 'args'),
     startedAt: data.number('startedAt'),
     durationMs: data.number('durationMs'),
   };
   switch (status) {
     case 'succeeded':
-      return { ...base, status, value: found(data.optionalJson('value') ?? shownValue(output), path, 'a value'), output };
+      return { ...base, status, value: data.has('value') ? data.json('value') : found(shownValue(output), path, 'a value'), output };
     case 'failed':
       return { ...base, status, failure: found(data.optionalValue('failure', readFailure) ?? failures.get(id), path, 'a failure'), output };
     case 'rejected':
@@ -109,6 +137,14 @@ function readToolCall(input: unknown, path: string): ToolCall {
   };
 }
 
+function readCallAnswer(input: unknown, path: string): CallAnswer {
+  const data = readObject(input, path);
+  return { id: data.string('id'), type: data.oneOf('type', ['approved', 'edited', 'rejected', 'answered']) };
+}
+
+const encodeOutput = (output: Json, messages: readonly Message[]): JsonObject =>
+  same(output, saidOutput(messages)) ? { saidOutput: true } : { output };
+
 /** How the steps of tool use are stored. */
 export const stepCodec: StepFieldsCodec<ToolUseStep> = {
   encode: (step) => {
@@ -120,20 +156,23 @@ export const stepCodec: StepFieldsCodec<ToolUseStep> = {
         step.executions.length === 0,
         step.executions.map((execution) => encodeExecution(execution, known)),
       ),
+      answers: step.answers,
       model: step.model,
-      output: step.output,
+      ...(step.output !== undefined && encodeOutput(step.output, step.outputMessages)),
     });
   },
   decode: (step, fields: ObjectReader) => {
     const toolCalls = fields.optionalArray('toolCalls', readToolCall) ?? callsIn(step.outputMessages);
     const known = knownOf(step, toolCalls);
+    const answers = fields.optionalArray('answers', readCallAnswer);
     const model = fields.optionalString('model');
-    const output = fields.optionalJson('output');
+    const output = fields.optionalBoolean('saidOutput') === true ? saidOutput(step.outputMessages) : fields.optionalJson('output');
     return {
       ...step,
       stepType: fields.oneOf('stepType', Object.values(StepType)),
       toolCalls,
       executions: fields.optionalArray('executions', (item, path) => decodeExecution(item, path, known)) ?? [],
+      ...(answers !== undefined && { answers }),
       ...(model !== undefined && { model }),
       ...(output !== undefined && { output }),
     };

@@ -45,7 +45,7 @@ abstract class Delta extends OrchestratorEvent {
   }
 
   describe(): string {
-    return JSON.stringify(this.text);
+    return JSON.stringify(defaultRedactor.text(this.text));
   }
 }
 

@@ -14,6 +14,13 @@ export const StepType = {
 } as const;
 export type StepType = (typeof StepType)[keyof typeof StepType];
 
+/** What somebody decided about a call that waited. */
+export interface CallAnswer {
+  readonly id: string;
+  /** `edited`: approved with other arguments. `answered`: its result was given. */
+  readonly type: 'approved' | 'edited' | 'rejected' | 'answered';
+}
+
 /** One answer of a model, and what became of the calls in it. Plain data. */
 export interface ToolUseStep extends Step {
   readonly stepType: StepType;
@@ -21,6 +28,8 @@ export interface ToolUseStep extends Step {
   readonly toolCalls: readonly ToolCall[];
   /** What became of them, in the same order; while the step waits, only those that have ended. */
   readonly executions: readonly ToolExecution[];
+  /** What people decided about its calls, in the order in which they did. */
+  readonly answers?: readonly CallAnswer[];
   /** Who really answered, as `provider/model`. */
   readonly model?: string;
   /** The final answer as JSON, where a schema asked for it and it fits. */

@@ -6,7 +6,7 @@ import { createStepByStep } from '../step-by-step/index.ts';
 import type { ContextNeeded, ToolInput, Tools } from '../tools/index.ts';
 import type { ToolUseLimits, ToolUseOptions } from './options.ts';
 import { createToolUseProcess } from './process.ts';
-import { toSetup } from './setup.ts';
+import { checkOptions, toSetup, withDefaultLimits } from './setup.ts';
 import type { ToolUseState } from './tool-use-state.ts';
 import type { ToolEvent } from './typed-events.ts';
 
@@ -30,15 +30,17 @@ export class ToolUse<Context = unknown, const Given extends Tools = Tools, Outpu
   readonly wiretap: EventBus<ToolEvent<Given>>['wiretap'];
 
   constructor(options: ToolUseOptions<ToolUseState, Context, Given, Output>) {
+    checkOptions(options);
     const { limits, errors: policy = ErrorPolicy.stopOnAnyError(), finishReasons, criteria, ports } = options;
     const setup = toSetup<ToolUseState, Context & ContextNeeded<Given>, Given, Output>(this.name, options as never);
     const process = createToolUseProcess<ToolUseState, Context & ContextNeeded<Given>>(setup, {
-      limits: { ...defaultLimits, ...limits },
+      limits: withDefaultLimits(defaultLimits, limits),
       policy,
       ...(finishReasons !== undefined && { finishReasons }),
       ...(criteria !== undefined && { criteria }),
     });
-    const events = options.events ?? createEventBus<ToolEvent<Given>>(ports?.onProblem);
+    // Holds: a bus of wider events takes these, and its listeners hear them.
+    const events = (options.events as EventBus<ToolEvent<Given>> | undefined) ?? createEventBus<ToolEvent<Given>>(ports?.onProblem);
     this.onEvent = events.on;
     this.wiretap = events.wiretap;
     // Holds: the loop and this room tell no other events than these.

@@ -81,11 +81,9 @@ export async function runCall<Context>(ready: ReadyCall, options: RunCallOptions
   const work = async (signal: AbortSignal): Promise<Journaled> => {
     begun = true;
     const result = await runTool(ready, { context, signal, toolCallId: call.id, idempotencyKey, state, report });
-    return {
-      ...(await settleResult(tool, result, { ...call, onProblem: options.onProblem })),
-      startedAt: watch.startedAt,
-      durationMs: watch.durationMs(),
-    };
+    const settling = settleResult(tool, result, { id: call.id, args: call.args, onProblem: options.onProblem });
+    const settled = settling instanceof Promise ? await settling : settling;
+    return { ...settled, startedAt: watch.startedAt, durationMs: watch.durationMs() };
   };
   const { effect, timeoutMs } = tool;
   const outcome = await run(key, work, { effect, failsAs: 'tool', ...(timeoutMs !== undefined && { timeoutMs }) });

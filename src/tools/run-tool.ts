@@ -6,6 +6,9 @@ function isAsyncIterable(value: unknown): value is AsyncIterable<unknown, unknow
   return isRecord(value) && typeof (value as { readonly [Symbol.asyncIterator]?: unknown })[Symbol.asyncIterator] === 'function';
 }
 
+const isThenable = (value: unknown): value is PromiseLike<unknown> =>
+  typeof value === 'object' && value !== null && typeof (value as { readonly then?: unknown }).then === 'function';
+
 // Each value is progress; what the iterable ends with, or else its last value, is the result.
 async function lastOf(values: AsyncIterable<unknown, unknown>, { signal, report }: ToolContext): Promise<unknown> {
   const iterator = values[Symbol.asyncIterator]();
@@ -23,8 +26,13 @@ async function lastOf(values: AsyncIterable<unknown, unknown>, { signal, report 
 }
 
 /** Calls the tool and waits for its result, however it comes. Throws what the tool throws. */
-export async function runTool({ tool, parsed }: Pick<ReadyCall, 'tool' | 'parsed'>, ctx: ToolContext): Promise<unknown> {
+export function runTool({ tool, parsed }: Pick<ReadyCall, 'tool' | 'parsed'>, ctx: ToolContext): unknown {
+  const settle = (returned: unknown): unknown => (isAsyncIterable(returned) ? lastOf(returned, ctx) : returned);
   // Holds: the arguments were parsed by this tool's schema, and the set says which context its tools need.
-  const returned = await tool.run(parsed as never, ctx as never);
-  return isAsyncIterable(returned) ? lastOf(returned, ctx) : returned;
+  const returned: unknown = tool.run(parsed as never, ctx as never);
+  return returned instanceof Promise
+    ? returned.then(settle)
+    : isThenable(returned)
+      ? Promise.resolve(returned).then(settle)
+      : settle(returned);
 }

@@ -8,6 +8,9 @@ const problems: unknown[] = [];
 const call = { id: 'call-1', args: {}, onProblem: (error: unknown) => void problems.push(error) };
 const shown = async (given: unknown) => (await settleResult({ name: 't', toModelOutput: () => given as ModelOutput }, 1, call)).output;
 
+// Whether it throws at once or later is all the same to its callers.
+const settled = async (value: unknown): Promise<unknown> => settleResult({ name: 't' }, value, call);
+
 describe('settleResult', () => {
   it('brings a result into its stored form', async () => {
     expect(await settleResult({ name: 't' }, { at: new Date(0), none: undefined, big: 1n }, call)).toEqual({
@@ -65,8 +68,8 @@ describe('settleResult', () => {
       'a could not be read: no',
     ],
   ])('refuses %s by its place', async (_name, value, problem) => {
-    await expect(settleResult({ name: 't' }, value, call)).rejects.toThrow('The result of "t" cannot be stored: ');
-    await expect(settleResult({ name: 't' }, value, call)).rejects.toThrow(problem);
+    await expect(settled(value)).rejects.toThrow('The result of "t" cannot be stored: ');
+    await expect(settled(value)).rejects.toThrow(problem);
     // The work is done: the model reads the result itself, and the host hears why.
     expect(await shown(value)).toBeUndefined();
     expect(String(problems.at(-1))).toContain('What toModelOutput of "t" gave cannot be stored: ');
@@ -80,6 +83,6 @@ describe('settleResult', () => {
   it('refuses a circle', async () => {
     const circle: { self?: unknown } = {};
     circle.self = circle;
-    await expect(settleResult({ name: 't' }, circle, call)).rejects.toThrow('self refers back to a value that contains it');
+    await expect(settled(circle)).rejects.toThrow('self refers back to a value that contains it');
   });
 });

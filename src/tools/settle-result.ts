@@ -68,8 +68,16 @@ async function modelOutput(tool: Settling, result: unknown, call: SettledCall): 
   }
 }
 
-/** Brings a tool's result into its stored form and into the words for the model. Throws where it cannot be stored. */
-export async function settleResult(tool: Settling, result: unknown, call: SettledCall): Promise<SettledResult> {
+/**
+ * Brings a tool's result into its stored form and into the words for the model, at once where nothing has to be parsed or shown.
+ * Throws or rejects where it cannot be stored.
+ */
+export function settleResult(tool: Settling, result: unknown, call: SettledCall): SettledResult | Promise<SettledResult> {
+  if (tool.output === undefined && tool.toModelOutput === undefined) return { value: stored(result, `The result of "${tool.name}"`) };
+  return settleSlowly(tool, result, call);
+}
+
+async function settleSlowly(tool: Settling, result: unknown, call: SettledCall): Promise<SettledResult> {
   const parsed = await parsedResult(tool, result);
   const value = stored(parsed, `The result of "${tool.name}"`);
   const output = await modelOutput(tool, parsed, call);

@@ -3,8 +3,11 @@ import type { FunctionTool, Tool } from './tool.ts';
 import type { FinalResult } from './tool-options.ts';
 import type { Tools } from './tool-set.ts';
 
-/** The names under which a model sees these tools; any text where they are given as a list. */
-export type ToolName<Given extends Tools> = Given extends readonly Tool[] ? string : Extract<keyof Given, string>;
+type WrittenKeys<Given> = keyof { readonly [Key in keyof Given as string extends Key ? never : number extends Key ? never : Key]: unknown };
+type AnyOf<Names> = [Names] extends [never] ? string : Names;
+
+/** The names under which a model sees these tools, as far as they are written down; any text where none is. */
+export type ToolName<Given extends Tools> = Given extends readonly Tool[] ? string : AnyOf<Extract<WrittenKeys<Given>, string>>;
 
 type Named<Given extends Tools, Name extends string> = Given extends readonly Tool[]
   ? Given[number]

@@ -32,7 +32,7 @@ export class CostLimit<State> extends LimitCriterion<State> {
     const currentUsd = checkedCount('the cost', usd);
     const maxUsd = this.raised(this.maxUsd, state);
     const unknown = unknownCalls === 0 ? '' : `; what ${unknownCalls} ${unknownCalls === 1 ? 'call' : 'calls'} cost is not known`;
-    return this.answer(this.reached(currentUsd >= maxUsd, state), `${cents(currentUsd)} of ${maxUsd} US dollars spent${unknown}`, {
+    return this.answer(this.reached(currentUsd >= maxUsd, state), `${cents(currentUsd)} of ${cents(maxUsd)} US dollars spent${unknown}`, {
       currentUsd,
       maxUsd,
       ...(unknownCalls > 0 && { unknownCalls }),

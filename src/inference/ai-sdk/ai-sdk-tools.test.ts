@@ -8,13 +8,13 @@ import { InvalidToolError, runCalls, ToolSet } from '../../tools/index.ts';
 import type { AiSdkToolLike } from './index.ts';
 import { aiSdkTools } from './index.ts';
 
-const only = (tools: readonly Tool[]): Tool => {
-  const [first] = tools;
+const only = (tools: Readonly<Record<string, Tool>>): Tool => {
+  const [first] = Object.values(tools);
   if (first === undefined) throw new Error('expected a tool');
   return first;
 };
 
-function functionTool(tools: readonly Tool[]): FunctionTool {
+function functionTool(tools: Readonly<Record<string, Tool>>): FunctionTool {
   const first = only(tools);
   if (first.type !== 'function') throw new Error(`expected a function tool, found ${first.type}`);
   return first;
@@ -113,10 +113,10 @@ describe('aiSdkTools', () => {
       search: openai.tools.webSearch({ searchContextSize: 'low' }),
       code: anthropic.tools.codeExecution_20250825(),
     });
-    expect(tools).toMatchObject([
-      { type: 'provider', id: 'openai.web_search', name: 'search', args: { searchContextSize: 'low' } },
-      { type: 'provider', id: 'anthropic.code_execution_20250825', name: 'code' },
-    ]);
+    expect(tools).toMatchObject({
+      search: { type: 'provider', id: 'openai.web_search', name: 'search', args: { searchContextSize: 'low' } },
+      code: { type: 'provider', id: 'anthropic.code_execution_20250825', name: 'code' },
+    });
   });
 
   it('asks for approval where the tool does', async () => {

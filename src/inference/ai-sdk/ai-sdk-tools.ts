@@ -138,10 +138,14 @@ function providersTool(name: string, tool: Fields): Tool {
  * iterable tells progress), without it somebody outside carries them out. A tool that its provider defines is offered as the
  * provider knows it, whoever runs it.
  */
-export function aiSdkTools(tools: Readonly<Record<string, AiSdkToolLike>>): readonly Tool[] {
-  return Object.entries(tools).map(([name, tool]) => {
+export function aiSdkTools<const Given extends Readonly<Record<string, AiSdkToolLike>>>(
+  tools: Given,
+): { readonly [Name in keyof Given]: Tool } {
+  const taken = Object.entries(tools).map(([name, tool]) => {
     if (!isRecord(tool)) throw new InvalidToolError(name, 'is no tool of the AI SDK.');
     const isProviders = tool['type'] === 'provider' || tool['type'] === 'provider-defined';
-    return isProviders ? providersTool(name, tool) : ownTool(name, tool);
+    return [name, isProviders ? providersTool(name, tool) : ownTool(name, tool)] as const;
   });
+  // Holds: there is one entry for each name.
+  return Object.fromEntries(taken) as { readonly [Name in keyof Given]: Tool };
 }

@@ -117,7 +117,8 @@ function endingVote({ candidate, stopRequest }: Execution, { isFinalizing }: Con
 function summedUpVote({ results }: Execution): ContinuationEvaluation | undefined {
   const reached = results.last?.outcome.evaluations.find(({ context }) => context['finalizing'] === true);
   if (reached?.limit === undefined) return undefined;
-  const { criterion, reason, limit, context } = reached;
+  const { criterion, limit, context } = reached;
+  const reason = 'had been reached before this step summed up';
   return { criterion, decision: ContinuationDecision.ForbidContinuation, reason, stopReason: stopReasonOfLimit(limit), limit, context };
 }
 
@@ -144,7 +145,10 @@ function decide<State extends RunState, Context>(process: StepProcess<State, Con
   const votes = state.execution.candidate?.evaluations;
   const outcome = process.criteria.evaluate(state, votes);
   const own = ownVote(process.criteria, state, outcome);
-  return own === undefined ? outcome : ContinuationOutcome.fromEvaluations([...outcome.evaluations, own]);
+  if (own === undefined) return outcome;
+  // A limit whose clock began anew since is not heard twice.
+  const others = outcome.evaluations.filter(({ criterion, limit }) => limit === undefined || criterion !== own.criterion);
+  return ContinuationOutcome.fromEvaluations([...others, own]);
 }
 
 /** A candidate and what was decided about it. */

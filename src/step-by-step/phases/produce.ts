@@ -51,8 +51,8 @@ function received<State extends RunState, Context>(
   checkProduced(produced);
   if (produced.type === 'waiting') {
     const waits = checkedWaits(produced.waits);
-    // Nobody waits for answers in a run that was told to end.
-    return control.stopRequest === undefined ? produced : { type: 'step', step: closedStep(open, { ...produced, waits }) };
+    // Nobody waits for answers in a run that was told to end, or whose time is up.
+    return control.ending === undefined ? produced : { type: 'step', step: closedStep(open, { ...produced, waits }) };
   }
   return control.interruption === undefined ? produced : { type: 'step', step: asInterrupted(produced.step, control.interruption) };
 }

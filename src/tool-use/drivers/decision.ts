@@ -54,7 +54,7 @@ function readCall(data: Readonly<Record<string, unknown>>, thought: string, tool
 }
 
 function readAnswer(answer: unknown, thought: string): ReadDecision {
-  const text = typeof answer === 'string' ? answer : isRecord(answer) ? JSON.stringify(answer) : '';
+  const text = typeof answer === 'string' ? answer : answer === undefined || answer === null ? '' : JSON.stringify(answer);
   return text.trim() === '' ? wrong('"answer" is empty.') : { ok: true, decision: { type: 'final_answer', thought, answer: text } };
 }
 

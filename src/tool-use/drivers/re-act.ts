@@ -1,9 +1,7 @@
 // A driver for models without tool calling: the model thinks, decides as JSON, and reads what it observes as plain words.
 import type { Failure } from '../../errors/index.ts';
-import type { IdSource } from '../../lib/index.ts';
-import { Message, toolResultText, Usage } from '../../messages/index.ts';
+import { Message, Usage } from '../../messages/index.ts';
 import { addCost } from '../../step-by-step/index.ts';
-import type { ToolExecution } from '../../tools/index.ts';
 import type { Answered, AnswerFacts, Driver, Turn } from '../driver.ts';
 import { answeredStep, finalStep, unansweredStep } from '../steps.ts';
 import { sumUp } from '../sum-up.ts';
@@ -32,16 +30,8 @@ const instructions = (turn: Turn): string =>
     '{"thought": "…", "type": "final_answer", "tool": null, "args": null, "answer": "…"}.',
     'What a tool gave comes back to you as "Observation: …".',
     toolWords(turn),
+    ...(turn.output === undefined ? [] : [`The final "answer" must be JSON that fits this schema: ${JSON.stringify(turn.output.json)}`]),
   ].join('\n');
-
-function observation({ status, output }: ToolExecution): string {
-  return `Observation: ${status === 'succeeded' ? '' : 'ERROR: '}${toolResultText(output)}`;
-}
-
-const resultMessages = (executions: readonly ToolExecution[], { ids }: { readonly ids: IdSource }): readonly Message[] =>
-  executions.map((execution) =>
-    Message.user(observation(execution), { ids, metadata: { purpose: 'observation', toolCallId: execution.toolCallId } }),
-  );
 
 function undecidedStep(
   { text }: { readonly text: string },
@@ -83,19 +73,21 @@ async function answerStep(
   }
   const request = Message.user(`You have decided to answer: ${thought} Give the user the final answer now, in plain words.`, { ids });
   const output = turn.output === undefined ? {} : { output: { schema: turn.output.json } };
-  const answered: Answered = await turn.ask({ messages: [...turn.messages(), request], purpose: 'final', ...output });
+  const { toolChoice: _, ...settings } = turn.settings;
+  const answered: Answered = await turn.ask({ messages: [...turn.messages(), request], settings, purpose: 'final', ...output });
   const both = joined(facts, answered.facts);
   if (!answered.ok) return unansweredStep(turn, { ...answered, facts: both });
-  return finalStep(turn, both, Message.assistant(answered.response.parts, { ids, ...metadata }));
+  // No tool was offered: a call that came all the same is nobody's.
+  const parts = answered.response.parts.filter(({ type }) => type !== 'tool-call');
+  return finalStep(turn, both, Message.assistant(parts, { ids, ...metadata }));
 }
 
 /** Lets the model reason and act by turns, one tool at a time, in plain text: for models that cannot call tools themselves. */
 export function reActDriver({ finalViaInference = false }: ReActOptions = {}): Driver {
   return {
     name: 're-act',
-    resultMessages,
     ask: async (turn) => {
-      if (turn.scope.finalizing) return sumUp(turn, () => []);
+      if (turn.scope.finalizing) return sumUp(turn);
       const { toolChoice: _, ...settings } = turn.settings;
       const answered = await turn.ask({
         messages: turn.messages(instructions(turn)),

@@ -1,15 +1,13 @@
 import { pendingToolCalls } from '../../inference/index.ts';
 import { Message } from '../../messages/index.ts';
-import { toolMessages } from '../../tools/index.ts';
 import type { Driver } from '../driver.ts';
 import { answeredStep, finalStep, unansweredStep } from '../steps.ts';
 import { sumUp } from '../sum-up.ts';
 
 const driver: Driver = Object.freeze<Driver>({
   name: 'tool-calling',
-  resultMessages: toolMessages,
   ask: async (turn) => {
-    if (turn.scope.finalizing) return sumUp(turn, pendingToolCalls);
+    if (turn.scope.finalizing) return sumUp(turn);
     const { output } = turn;
     const answered = await turn.ask({
       messages: turn.messages(),

@@ -1,0 +1,68 @@
+// The agent: what it is told to be, what it can do, and how far it may go.
+import type { AgentEvent, AgentOptions, AgentRun, AgentTypesOf, Model } from 'stepline';
+import { contextOf, createAgent, defineTool } from 'stepline';
+import { z } from 'zod';
+import type { Directory } from './partners.ts';
+import { programs } from './partners.ts';
+
+/** What each run is given. It is never stored. */
+export interface DeskContext {
+  readonly directory: Directory;
+}
+
+const searchEntities = defineTool({
+  name: 'search_entities',
+  description: 'Finds partner companies by name or city, with the leads they have.',
+  context: contextOf<DeskContext>(),
+  input: z.object({ query: z.string().min(1).describe('A name, a city, or a part of one') }),
+  effect: 'pure',
+  run: ({ query }, { context }) => ({ found: context.directory.search(query) }),
+});
+
+const createProgramLead = defineTool({
+  name: 'create_program_lead',
+  description: `Makes a company a lead of a program. Programs: ${programs.join(', ')}.`,
+  context: contextOf<DeskContext>(),
+  input: z.object({ companyId: z.string().describe('The id that search_entities gave'), program: z.string() }),
+  run: ({ companyId, program }, { context }) => ({ created: context.directory.createLead(companyId, program) }),
+});
+
+const deleteProgramLead = defineTool({
+  name: 'delete_program_lead',
+  description: 'Deletes a lead by its number. A person is asked first.',
+  context: contextOf<DeskContext>(),
+  input: z.object({ lead: z.number().int().positive() }),
+  needsApproval: true,
+  run: ({ lead }, { context }) => ({ deleted: context.directory.deleteLead(lead) }),
+});
+
+const tools = [searchEntities, createProgramLead, deleteProgramLead] as const;
+
+const instructions = [
+  'You help the partner team of a company. You find partner companies and manage the leads of partner programs.',
+  'Use the tools for every fact; never invent companies or numbers. Search before you create a lead.',
+  'When a person rejects a call, accept it and do not try again. Answer in a few short sentences, without tables.',
+].join(' ');
+
+function report(problem: unknown, where: string): void {
+  process.stderr.write(`${where}: ${String(problem)}\n`);
+}
+
+/** Makes the desk. The tour gives it other rules; otherwise a limit makes it sum up what it has. */
+export const createDesk = (model: Model, rules: Pick<AgentOptions, 'limits' | 'errors'> = {}) =>
+  createAgent({
+    id: 'partner-desk',
+    version: '1',
+    model,
+    instructions,
+    context: contextOf<DeskContext>(),
+    tools,
+    limits: { steps: 12, tokens: 60_000, wallMs: 120_000, onLimit: 'finalize' },
+    ports: { onProblem: report },
+    ...rules,
+  });
+
+export type Desk = ReturnType<typeof createDesk>;
+type DeskTypes = AgentTypesOf<Desk>;
+export type DeskRun = AgentRun<DeskTypes>;
+export type DeskEvent = AgentEvent<DeskTypes>;

@@ -1,0 +1,72 @@
+// A run on the screen, as it happens: words, calls with arguments, results and times, failures.
+import type { AgentResult, Json } from 'stepline';
+import type { DeskEvent, DeskRun } from './desk.ts';
+import type { Screen } from './screen.ts';
+import { clipped, json, showProblem, time } from './screen.ts';
+import { createSpeech } from './speech.ts';
+
+type Ended = Extract<DeskEvent, { readonly type: 'ToolCallCompleted' }>;
+
+export interface Show {
+  event(event: DeskEvent): void;
+  end(): void;
+}
+
+/** Where nobody counts the width of a line, this is enough to see what came. */
+const widest = 160;
+
+function callLine(screen: Screen, mark: string, { tool, rest }: { readonly tool: string; readonly rest: string }): void {
+  const room = Math.min(screen.width, widest) - tool.length - 9;
+  screen.line(`     ${mark} ${screen.paint.cyan(tool)} ${screen.paint.dim(clipped(rest, room))}`);
+}
+
+/** A call that waits for a person. */
+export function showGated(screen: Screen, tool: string, args: Json): void {
+  callLine(screen, screen.paint.yellow('?'), { tool, rest: `${json(args)}  needs approval` });
+}
+
+/** Shows the events of one run. */
+export function createShow(screen: Screen): Show {
+  const { paint } = screen;
+  const speech = createSpeech(screen);
+  let failedCalls = 0;
+
+  const ended = (event: Ended): void => {
+    if (event.status === 'failed') failedCalls += 1;
+    const mark = event.success ? paint.green('←') : paint.red('←');
+    const result = event.success ? json(event.result) : event.error.replace(`"${event.tool}" failed: `, 'failed: ');
+    callLine(screen, mark, { tool: event.tool, rest: `${time(event.durationMs)}  ${result}` });
+  };
+  const failures = (messages: readonly string[]): void => {
+    for (const message of messages) showProblem(screen, message);
+  };
+
+  return {
+    event: (event) => {
+      if (event.type === 'TextDelta') {
+        speech.take(event.text);
+        return;
+      }
+      speech.end();
+      if (event.type === 'AgentStepStarted') failedCalls = 0;
+      if (event.type === 'ToolCallStarted') callLine(screen, paint.dim('→'), { tool: event.tool, rest: json(event.args) });
+      if (event.type === 'ToolApprovalRequested') showGated(screen, event.tool, event.args);
+      if (event.type === 'ToolCallCompleted') ended(event);
+      if (event.type === 'RetryScheduled')
+        screen.line(paint.dim(`     … waits ${time(event.delayMs)} and tries again (${event.errorType})`));
+      // What a tool failed with was shown with its call.
+      if (event.type === 'AgentStepCompleted' && failedCalls === 0 && event.interrupted === undefined) failures(event.errorMessages);
+    },
+    end: () => {
+      speech.end();
+    },
+  };
+}
+
+/** Follows a run to its end. */
+export async function follow(run: DeskRun, screen: Screen): Promise<AgentResult> {
+  const show = createShow(screen);
+  for await (const event of run) show.event(event);
+  show.end();
+  return run.result;
+}

@@ -1,0 +1,191 @@
+// The parts of the demo that need no built package: what it reads, what it says, and the script that stands in for a model.
+// That it runs as a whole is checked by `npm run examples`.
+import { describe, expect, it } from 'vitest';
+import { readOptions } from '../examples/partner-desk/options.ts';
+import { createDirectory } from '../examples/partner-desk/partners.ts';
+import { clipped, createScreen, harmless } from '../examples/partner-desk/screen.ts';
+import { answer } from '../examples/partner-desk/script.ts';
+import { examples, readSentence } from '../examples/partner-desk/sentences.ts';
+import { createSpeech } from '../examples/partner-desk/speech.ts';
+import type { AgentOptions, AgentState } from '../src/index.ts';
+import { contextOf, createAgent, defineTool } from '../src/index.ts';
+import { scriptedModel } from '../src/testing/index.ts';
+
+describe('the sentences', () => {
+  it.each([
+    ['Find Acme', { type: 'search', query: 'Acme' }],
+    ['please search for the company Blue Harbor.', { type: 'search', query: 'Blue Harbor' }],
+    ['Who is in Berlin?', { type: 'search', query: 'Berlin' }],
+    ['Which partners are in Hamburg', { type: 'search', query: 'Hamburg' }],
+    ['Find partners in Vienna', { type: 'search', query: 'Vienna' }],
+    ['Create a lead for Nordwind in program Growth', { type: 'create', company: 'Nordwind', program: 'Growth' }],
+    ['add a new lead for "Käfer & Söhne" to the Gold program!', { type: 'create', company: 'Käfer & Söhne', program: 'Gold' }],
+    ['Delete lead 2', { type: 'delete', lead: 2 }],
+    ['remove program lead #17', { type: 'delete', lead: 17 }],
+    ['Delete the lead of Vela', { type: 'delete-of', company: 'Vela' }],
+    ['help', { type: 'help' }],
+    ['?', { type: 'help' }],
+    ['sing a song', { type: 'unknown' }],
+    ['', { type: 'unknown' }],
+    ['find', { type: 'unknown' }],
+  ])('reads %j', (said, wish) => {
+    expect(readSentence(said)).toEqual(wish);
+  });
+
+  it('understands every example it gives', () => {
+    expect(examples.map(readSentence).filter(({ type }) => type === 'unknown')).toEqual([]);
+  });
+});
+
+describe('the command line', () => {
+  it.each([
+    [[], { mode: 'chat', offline: false }],
+    [['--once', 'Find Acme'], { mode: 'once', question: 'Find Acme', offline: false }],
+    [['--once', '--offline'], { mode: 'once', offline: true }],
+    [['--tour'], { mode: 'tour', offline: false }],
+    [['-h'], { mode: 'help', offline: false }],
+    [['--nope'], { mode: 'wrong', problem: 'There is no option --nope.' }],
+    [['Find', 'Acme'], { mode: 'wrong', problem: 'Put --once before a question: --once "Find Acme"' }],
+    [['--once', 'Find', 'Acme'], { mode: 'wrong', problem: 'Put the question in quotes: --once "Find Acme"' }],
+    [['--once', ' '], { mode: 'wrong', problem: 'The question is empty.' }],
+    [['--once', '--tour'], { mode: 'wrong', problem: '--once and --tour do not go together.' }],
+  ])('reads %j', (args, options) => {
+    expect(readOptions(args)).toEqual(options);
+  });
+});
+
+describe('the directory', () => {
+  it('finds by name and by city, however it is written', () => {
+    const { search } = createDirectory();
+    expect(search('kaefer').map(({ id }) => id)).toEqual(['kaefer']);
+    expect(search('berlin')).toHaveLength(3);
+    expect(search('acme berlin').map(({ leads }) => leads)).toEqual([[{ lead: 1, program: 'Growth' }]]);
+  });
+
+  it('never gives a number twice, and refuses what is no list of leads', () => {
+    const directory = createDirectory();
+    expect(directory.createLead('lumen', 'gold').lead).toBe(4);
+    directory.deleteLead(4);
+    expect(directory.createLead('lumen', 'Gold').lead).toBe(5);
+    expect(directory.takeLeads([{ lead: 1, companyId: 'nobody', program: 'Gold' }])).toBe(false);
+    expect(directory.leads()).toHaveLength(4);
+    expect(() => directory.createLead('lumen', 'Gold')).toThrow('already: lead 5');
+  });
+
+  it('keeps sessions apart', () => {
+    createDirectory().deleteLead(1);
+    expect(createDirectory().leads()).toHaveLength(3);
+  });
+});
+
+// The desk's tools over the sources, so that no built package is needed.
+function deskFor(rules: Pick<AgentOptions, 'limits'> = {}) {
+  const directory = createDirectory();
+  const input = { type: 'object', properties: { query: { type: 'string' } }, required: ['query'] } as const;
+  const search = defineTool({
+    name: 'search_entities',
+    description: 'Finds.',
+    input,
+    run: ({ query }) => ({ found: directory.search(query) }),
+  });
+  const create = defineTool({
+    name: 'create_program_lead',
+    description: 'Creates.',
+    input: {
+      type: 'object',
+      properties: { companyId: { type: 'string' }, program: { type: 'string' } },
+      required: ['companyId', 'program'],
+    } as const,
+    run: ({ companyId, program }) => ({ created: directory.createLead(companyId, program) }),
+  });
+  const remove = defineTool({
+    name: 'delete_program_lead',
+    description: 'Deletes.',
+    input: { type: 'object', properties: { lead: { type: 'integer' } }, required: ['lead'] } as const,
+    needsApproval: true,
+    run: ({ lead }) => ({ deleted: directory.deleteLead(lead) }),
+  });
+  const model = scriptedModel([(request) => answer(request)], { repeatLast: true });
+  const agent = createAgent({ model, context: contextOf(), tools: [search, create, remove], ...rules });
+  return { directory, say: async (input: string | AgentState) => agent.start(input).result };
+}
+
+describe('the script', () => {
+  it('searches, and words what was found', async () => {
+    const { text, usage, state } = await deskFor().say('Find Acme');
+    expect(text).toContain('Acme Robotics, Berlin (warehouse robots): lead 1 in Growth');
+    expect(state.stepCount).toBe(2);
+    expect(usage.total).toBeGreaterThan(200);
+  });
+
+  it('searches before it creates', async () => {
+    const { say, directory } = deskFor();
+    const { text, state } = await say('Create a lead for Nordwind in program Growth');
+    expect(text).toBe('Done: Nordwind Energy is lead 4 in the program Growth.');
+    expect(state.steps.flatMap(({ toolCalls }) => toolCalls.map(({ name }) => name))).toEqual(['search_entities', 'create_program_lead']);
+    expect(directory.leads()).toHaveLength(4);
+  });
+
+  it.each([
+    ['Create a lead for Acme in program Gold', 'Which one do you mean: Acme Robotics or Acme Logistics? I did nothing yet.'],
+    ['Create a lead for Nobody in program Gold', 'I know no partner called Nobody, so I did nothing.'],
+    ['Create a lead for Lumen in program Tin', 'That did not work: There is no program "Tin"; there are Growth, Gold, Startup.'],
+    ['Find Atlantis', 'I found no partner by that name or city.'],
+    ['Delete the lead of Lumen', 'Lumen Optics has no lead.'],
+  ])('answers %j honestly', async (question, text) => {
+    expect((await deskFor().say(question)).text).toBe(text);
+  });
+
+  it('takes a refusal, and goes on over turns with ids that are not used twice', async () => {
+    const { say, directory } = deskFor();
+    const waiting = await say('Delete the lead of Vela');
+    expect(waiting.state.waitingFor).toMatchObject([{ type: 'approval', id: 'call-2', args: { lead: 3 } }]);
+    const rejected = await say(waiting.state.reject('call-2', 'they just signed'));
+    expect(rejected.text).toBe('I left it as it is: they just signed.');
+    const again = await say(rejected.state.withUserMessage('Delete lead 3'));
+    expect(again.state.waitingFor).toMatchObject([{ id: 'call-3' }]);
+    const deleted = await say(again.state.approve('call-3', { args: { lead: 2 } }));
+    expect(deleted.text).toBe('Done: lead 2 of Tinkerbox in Startup is deleted.');
+    expect(directory.leads().map(({ lead }) => lead)).toEqual([1, 3]);
+  });
+
+  it('says what it has where a limit is reached', async () => {
+    const { say, directory } = deskFor({ limits: { steps: 1, onLimit: 'finalize' } });
+    const { text, status } = await say('Create a lead for Nordwind in program Growth');
+    expect(status).toBe('stopped');
+    expect(text).toContain('so the rest is left to do. I found one partner');
+    expect(directory.leads()).toHaveLength(3);
+  });
+
+  it('gives a list to what it does not understand, and calls nothing', async () => {
+    const { text, state } = await deskFor().say('sing a song');
+    for (const example of examples) expect(text).toContain(example);
+    expect(state.steps.flatMap(({ toolCalls }) => toolCalls)).toEqual([]);
+  });
+});
+
+describe('the screen', () => {
+  const written = (isTTY: boolean, columns: number, env: Record<string, string> = {}) => {
+    const output = { isTTY, columns, text: '', write: (text: string) => (output.text += text) };
+    return { output, screen: createScreen(output, env) };
+  };
+
+  it('has colours only on a terminal that wants them', () => {
+    expect(written(true, 80).screen.paint.red('x')).toContain('\u001B[31m');
+    expect(written(true, 80, { NO_COLOR: '1' }).screen.paint.red('x')).toBe('x');
+    expect(written(false, 80).screen.paint.red('x')).toBe('x');
+  });
+
+  it('keeps words whole, wherever the pieces were cut', () => {
+    const { output, screen } = written(true, 24, { NO_COLOR: '1' });
+    const speech = createSpeech(screen);
+    for (const piece of ['\nOne t', 'wo three fo', 'ur five\n  - si', 'x']) speech.take(piece);
+    speech.end();
+    expect(output.text).toBe('desk › One two three\n       four five\n         - six\n');
+  });
+
+  it('lets no text steer the terminal', () => {
+    expect(harmless('a\u001B[2Jb\u0007c\r\nd')).toBe('abc\nd');
+    expect(clipped('one\n  two three', 9)).toBe('one two …');
+  });
+});
