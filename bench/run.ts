@@ -2,6 +2,7 @@
 //   npm run bench            nine rounds
 //   npm run bench -- --quick five rounds
 import { coldImport } from './cold-import.bench.ts';
+import { agentByHand, sessionsAtOnce, withAgent } from './agent.bench.ts';
 import { byHand, withLoop } from './loop.bench.ts';
 import type { Contender } from './measure.ts';
 import { compare } from './measure.ts';
@@ -35,6 +36,19 @@ async function pair(ours: Contender, byHandOne: Contender, wanted: string): Prom
   print(`  ${byHandOne.name.padEnd(28)}${micros(handMicros)}`);
   print(`  added                         ${micros(ownMicros - handMicros)}   ${wanted}`);
 }
+
+const agents = await compare([agentByHand(100), withAgent(100), withAgent(5000)], { rounds, unitsPerRound });
+const [agentHand = 0, agentShort = 0, agentLong = 0] = agents.map(({ microsPerUnit }) => microsPerUnit);
+print();
+for (const { name, microsPerUnit } of agents) print(`  ${name.padEnd(28)}${micros(microsPerUnit)}`);
+print(
+  `  added by an agent, 100 steps  ${micros(agentShort - agentHand)}   (one model call and one tool call a step; wanted: 10 µs or less)`,
+);
+print(`  a step at 5000 : at 100       ${(agentLong / agentShort).toFixed(2).padStart(8)}      (wanted: 1.3 or less)`);
+const [sessions] = await compare([sessionsAtOnce(1000, 10)], { rounds, unitsPerRound: 1 });
+print(
+  `  1000 sessions × 10 steps      ${((sessions?.microsPerUnit ?? 0) / 1e6).toFixed(2).padStart(8)} s    (CPU time in all; wanted: 0.5 s or less)`,
+);
 
 await pair(throughAdapter, readByHand, '(wanted: 0.6 µs or less)');
 await pair(tenTools, tenByHand, '(for all ten, arguments checked, values made canonical)');

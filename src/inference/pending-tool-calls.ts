@@ -4,8 +4,11 @@ import type { ModelResponse } from './model.ts';
 
 /** The calls that are ours to carry out: not the provider's own, and without a result in the same answer. */
 export function pendingToolCalls({ parts }: Pick<ModelResponse, 'parts'>): readonly ToolCall[] {
-  const answered = new Set(parts.flatMap((part) => (part.type === 'tool-result' ? [part.toolCallId] : [])));
-  return parts.flatMap((part) =>
-    part.type === 'tool-call' && part.providerExecuted !== true && !answered.has(part.toolCallId) ? [toToolCall(part)] : [],
-  );
+  const calls: ToolCall[] = [];
+  for (const part of parts) {
+    if (part.type !== 'tool-call' || part.providerExecuted === true) continue;
+    const isAnswered = parts.some((other) => other.type === 'tool-result' && other.toolCallId === part.toolCallId);
+    if (!isAnswered) calls.push(toToolCall(part));
+  }
+  return calls;
 }
