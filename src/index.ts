@@ -101,7 +101,21 @@ export {
   StepResult,
   TokenUsageReported,
 } from './step-by-step/index.ts';
-export type { Driver, Instructions, ReActOptions, ToolEvent, ToolUseLimits, ToolUseOptions, ToolUseStep } from './tool-use/index.ts';
+export type {
+  Answered,
+  AnswerFacts,
+  CallAnswer,
+  Driver,
+  Instructions,
+  Question,
+  ReActOptions,
+  ToolEvent,
+  ToolUseEvent,
+  ToolUseLimits,
+  ToolUseOptions,
+  ToolUseStep,
+  Turn,
+} from './tool-use/index.ts';
 export {
   InferenceStarted,
   ModelFallback,

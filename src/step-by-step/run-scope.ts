@@ -70,7 +70,7 @@ export interface RunScope<State, Context> {
   readonly control: RunControl;
   readonly effects: Effects;
   readonly lastSeq: number;
-  /** The header of the next numbered event. */
+  /** The header of the next numbered event; good until the next one is asked for. */
   header(subject: EventSubject, at?: number): EventHeader;
   /** The header of a piece of something larger: it carries the last number and is never stored. */
   pieceHeader(subject: EventSubject): EventHeader;
@@ -136,10 +136,24 @@ export function createRunScope<State extends RunState, Context, Event extends Ba
       );
     });
 
+  const header: { -readonly [Key in keyof EventHeader]: EventHeader[Key] } = {
+    id: '',
+    seq: 0,
+    at: 0,
+    agentId: '',
+    executionId: '',
+    stepNumber: 0,
+  };
   const headerOf = (subject: EventSubject, id: string, at: number): EventHeader => {
-    const { agentId, parentAgentId, executionId, stepNumber } = subject;
-    const header = { id, seq, at, agentId, executionId, stepNumber };
-    return parentAgentId === undefined ? header : { ...header, parentAgentId };
+    // One header serves all events of the run: an event copies what it needs of it, and there are many.
+    header.id = id;
+    header.seq = seq;
+    header.at = at;
+    header.agentId = subject.agentId;
+    header.executionId = subject.executionId;
+    header.stepNumber = subject.stepNumber;
+    if (subject.parentAgentId !== undefined) header.parentAgentId = subject.parentAgentId;
+    return header;
   };
 
   const tellPiece = (event: BaseEvent): void => {

@@ -96,8 +96,8 @@ export async function carryOut<Context>(
   { approved = false }: { readonly approved?: boolean } = {},
 ): Promise<CarriedOut> {
   if (calls.length === 0) return { executions: [], waits: [] };
-  const { setup } = work;
-  const outcomes = await runCalls(setup.tools, calls, { ...callOptions(work), ...(approved && { isApproved: () => true }) });
+  const options = callOptions(work);
+  const outcomes = await runCalls(work.setup.tools, calls, approved ? { ...options, isApproved: () => true } : options);
   const waits: Wait[] = [];
   const executions: ToolExecution[] = [];
   for (const outcome of outcomes) {

@@ -117,6 +117,8 @@ function gated<Context>(
   options: PrepareOptions<Context>,
 ): Soon<PreparedCall | Refusal> {
   if (tool.type === 'client') return { type: 'client-tool', call, tool };
+  // Most tools are never gated.
+  if (tool.needsApproval === false) return { type: 'ready', call, tool, parsed };
   const settle = (asks: Read<boolean>): PreparedCall | Refusal => {
     if (!asks.ok) return asks.refusal;
     return asks.value ? { type: 'needs-approval', call, tool } : { type: 'ready', call, tool, parsed };
@@ -134,10 +136,11 @@ function prepare<Context>(set: ToolSet<Context>, call: ToolCall, options: Prepar
   const args = readArgs(call);
   if (!args.ok) return args.refusal;
   const known = call.rawArgs === undefined && args.value === call.args ? call : withArgs(call, args.value);
-  const settle = (parsed: Read<unknown>): Soon<PreparedCall | Refusal> =>
-    parsed.ok ? gated(tool, { call: known, parsed: parsed.value }, options) : parsed.refusal;
   const parsed = parseArgs(tool, args.value);
-  return parsed instanceof Promise ? parsed.then(settle) : settle(parsed);
+  if (parsed instanceof Promise) {
+    return parsed.then((read) => (read.ok ? gated(tool, { call: known, parsed: read.value }, options) : read.refusal));
+  }
+  return parsed.ok ? gated(tool, { call: known, parsed: parsed.value }, options) : parsed.refusal;
 }
 
 const aborted: unique symbol = Symbol('aborted');
@@ -162,15 +165,17 @@ export function withArgs({ rawArgs: _, ...call }: ToolCall, args: Json): ToolCal
 /** The same as prepareCall, at once where nobody has to be waited for. */
 export function prepareSoon<Context>(set: ToolSet<Context>, call: ToolCall, options: PrepareOptions<Context>): Soon<PreparedCall> {
   const { signal, clock = systemClock } = options;
-  const startedAt = clock.now();
-  const settle = (prepared: PreparedCall | Refusal | typeof aborted): PreparedCall => {
-    if (prepared === aborted) return { type: 'ended', call, execution: cancelledExecution(call, { startedAt }) };
-    if ('type' in prepared) return prepared;
-    return { type: 'ended', call, execution: failedExecution(call, { type: 'tool', retryable: true, ...prepared }, { startedAt }) };
-  };
-  if (signal?.aborted === true) return settle(aborted);
+  if (signal?.aborted === true) return settled(call, aborted, clock.now());
   const prepared = prepare(set, call, options);
-  return prepared instanceof Promise ? untilAborted(signal, prepared).then(settle) : settle(prepared);
+  if (!(prepared instanceof Promise)) return 'type' in prepared ? prepared : settled(call, prepared, clock.now());
+  const startedAt = clock.now();
+  return untilAborted(signal, prepared).then((late) => settled(call, late, startedAt));
+}
+
+function settled(call: ToolCall, prepared: PreparedCall | Refusal | typeof aborted, startedAt: number): PreparedCall {
+  if (prepared === aborted) return { type: 'ended', call, execution: cancelledExecution(call, { startedAt }) };
+  if ('type' in prepared) return prepared;
+  return { type: 'ended', call, execution: failedExecution(call, { type: 'tool', retryable: true, ...prepared }, { startedAt }) };
 }
 
 /** Finds out what is to be done about a call: finds its tool, parses its arguments, asks whether it is gated. Never rejects. */
