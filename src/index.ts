@@ -15,6 +15,7 @@ export type {
   CompletedResult,
   FailedResult,
   StoppedResult,
+  TypesOf,
   WaitingResult,
 } from './agent/index.ts';
 export { AgentBuilder, AgentState, createAgent } from './agent/index.ts';

@@ -8,7 +8,7 @@ import { answer } from '../examples/partner-desk/script.ts';
 import { examples, readSentence } from '../examples/partner-desk/sentences.ts';
 import { createSpeech } from '../examples/partner-desk/speech.ts';
 import type { AgentOptions, AgentState } from '../src/index.ts';
-import { contextOf, createAgent, defineTool } from '../src/index.ts';
+import { createAgent, defineTool } from '../src/index.ts';
 import { scriptedModel } from '../src/testing/index.ts';
 
 describe('the sentences', () => {
@@ -106,7 +106,7 @@ function deskFor(rules: Pick<AgentOptions, 'limits'> = {}) {
     run: ({ lead }) => ({ deleted: directory.deleteLead(lead) }),
   });
   const model = scriptedModel([(request) => answer(request)], { repeatLast: true });
-  const agent = createAgent({ model, context: contextOf(), tools: [search, create, remove], ...rules });
+  const agent = createAgent({ model, tools: [search, create, remove], ...rules });
   return { directory, say: async (input: string | AgentState) => agent.start(input).result };
 }
 

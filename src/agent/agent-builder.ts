@@ -1,5 +1,5 @@
 import type { ContinuationCriterion } from '../continuation/index.ts';
-import { ErrorPolicy } from '../errors/index.ts';
+import { ErrorHandlingDecision, ErrorPolicy } from '../errors/index.ts';
 import type { EventBus } from '../events/index.ts';
 import { InvalidArgumentError, isRecord } from '../lib/index.ts';
 import type { Model, ModelSettings, PriceOf } from '../inference/index.ts';
@@ -30,11 +30,19 @@ type Merged<Before extends Tools, After extends Tools> = Before extends readonly
 
 type OnBuild = (agent: never) => unknown;
 
+type MergedAll<Before extends Tools, Added extends readonly GivenTools[]> = Added extends readonly [
+  infer First extends GivenTools,
+  ...infer Rest extends readonly GivenTools[],
+]
+  ? MergedAll<Merged<Before, AsTools<First>>, Rest>
+  : Before;
+
 interface Parts {
   readonly options: Partial<AgentOptions<never>>;
   readonly tools: Readonly<Record<string, Tool>>;
   /** Set where active time takes the place of the wall clock. */
   readonly activeMs?: number;
+  readonly maxRetries?: number;
   readonly onBuild: readonly OnBuild[];
 }
 
@@ -48,9 +56,19 @@ function byName(given: GivenTools): Readonly<Record<string, Tool>> {
     : (given as Record<string, Tool>);
 }
 
+const { Retry } = ErrorHandlingDecision;
+
+/** Careful: any failure ends the run, unless the model may be asked again. */
+function policyOf({ options: { errors }, maxRetries }: Parts): ErrorPolicy {
+  const careful = ErrorPolicy.stopOnAnyError();
+  if (maxRetries === undefined) return errors ?? careful;
+  const patient = careful.withModelErrorHandling(Retry).withRateLimitErrorHandling(Retry).withTimeoutErrorHandling(Retry);
+  return (errors ?? patient).withMaxRetries(maxRetries);
+}
+
 /** The documents' defaults: careful ones. */
 const careful: Parts = {
-  options: { limits: { steps: 20, tokens: 32_768, wallMs: 300_000 }, errors: ErrorPolicy.stopOnAnyError() },
+  options: { limits: { steps: 20, tokens: 32_768, wallMs: 300_000 } },
   tools: {},
   onBuild: [],
 };
@@ -100,8 +118,8 @@ export class AgentBuilder<Context = unknown, Given extends Tools = readonly [], 
     return this.#retyped({ context: context as never });
   }
   /** Adds tools: one, a list, or a record by name. Of two with the same name the later stands. */
-  withTools<const Added extends GivenTools>(tools: Added): AgentBuilder<Context, Merged<Given, AsTools<Added>>, Output> {
-    return new AgentBuilder({ ...this.#parts, tools: { ...this.#parts.tools, ...byName(tools) } });
+  withTools<const Added extends readonly GivenTools[]>(...tools: Added): AgentBuilder<Context, MergedAll<Given, Added>, Output> {
+    return new AgentBuilder({ ...this.#parts, tools: Object.assign({}, this.#parts.tools, ...tools.map(byName)) as Parts['tools'] });
   }
   /** The form of the final answer. */
   withResponseFormat<const Added extends ToolInput>(output: Added): AgentBuilder<Context, Given, Added> {
@@ -134,9 +152,9 @@ export class AgentBuilder<Context = unknown, Given extends Tools = readonly [], 
   withErrorPolicy(errors: ErrorPolicy): this {
     return this.#with({ errors });
   }
-  /** How many failures in a row end the run, under the policy that is set. */
+  /** How many failures in a row end the run. Without a policy of your own it is the model that is asked again; tools are not. */
   withMaxRetries(maxRetries: number): this {
-    return this.#with({ errors: (this.#parts.options.errors ?? ErrorPolicy.stopOnAnyError()).withMaxRetries(maxRetries) });
+    return this.#same({ ...this.#parts, maxRetries });
   }
   /** Finish reasons that end the run. */
   withFinishReasons(...finishReasons: readonly string[]): this {
@@ -162,8 +180,9 @@ export class AgentBuilder<Context = unknown, Given extends Tools = readonly [], 
 
   build(): Agent<TypesOf<Context, Given, OutputOf<Output>>> {
     const { options, tools, activeMs, onBuild } = this.#parts;
+    const errors = policyOf(this.#parts);
     const limits = activeMs === undefined ? options.limits : { ...options.limits, wallMs: Infinity, activeMs };
-    const built: unknown = createAgent({ ...options, tools, ...(limits !== undefined && { limits }) } as AgentOptions);
+    const built: unknown = createAgent({ ...options, tools, errors, ...(limits !== undefined && { limits }) } as AgentOptions);
     const changed = onBuild.reduce((agent, change) => checkedAgent(change(agent as never)), built as AnyAgent);
     // Holds: the types follow what was put in.
     return changed as never;

@@ -6,7 +6,8 @@ import type { EventBus, EventOfType, EventSink, Unsubscribe } from '../events/in
 import { createEventBus } from '../events/index.ts';
 import { InvalidArgumentError, systemIds } from '../lib/index.ts';
 import type { MessageContent } from '../messages/index.ts';
-import { Message, readPart } from '../messages/index.ts';
+import type { Message } from '../messages/index.ts';
+import { isMessageContent } from '../messages/index.ts';
 import type { Run, RunArgs, Runnable, RunOptions } from '../step-by-step/index.ts';
 import { createStepByStep } from '../step-by-step/index.ts';
 import type { Rules, ToolEvent, ToolUseLimits, ToolUseOptions } from '../tool-use/index.ts';
@@ -56,7 +57,7 @@ export type AgentTypesOf<Given> = Given extends Agent<infer Types> ? Types : nev
 
 /** What one run is given by a host that does not know the agent's types. */
 export interface AnyRunOptions extends Omit<RunOptions<AgentState>, 'onEvent'> {
-  readonly onEvent?: (event: never) => unknown;
+  readonly onEvent?: ((event: never) => unknown) | undefined;
 }
 
 /** A run of an agent of any types. */
@@ -101,21 +102,9 @@ export type OutputOf<Output> = [ToolInput] extends [Output] ? undefined : AfterP
 const workingPolicy = (): ErrorPolicy => ErrorPolicy.retryToolErrors(3).withModelErrorHandling(ErrorHandlingDecision.Retry);
 const workingLimits: ToolUseLimits = { steps: 20, tokens: 500_000, wallMs: 300_000 };
 
-// Whoever has no compiler may hand in anything.
-function isContent(input: unknown): boolean {
-  if (typeof input === 'string' || input instanceof Message) return true;
-  try {
-    const parts = Array.isArray(input) ? input : [input];
-    parts.forEach((part, index) => readPart(part, `[${index}]`));
-    return parts.length > 0;
-  } catch {
-    return false;
-  }
-}
-
 function stateOf(input: AgentInput, { clock, ids = systemIds }: NonNullable<AgentOptions['ports']> = {}): AgentState {
   if (input instanceof AgentState) return input;
-  if (!isContent(input))
+  if (!isMessageContent(input))
     throw new InvalidArgumentError('start() takes text, a message, parts or an AgentState. Read stored data with agent.restore() first.');
   return AgentState.empty({ ids, ...(clock !== undefined && { clock }) }).withUserMessage(input, { ids });
 }

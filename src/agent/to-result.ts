@@ -1,6 +1,7 @@
 import type { Failure } from '../errors/index.ts';
 import { classifyError } from '../errors/index.ts';
 import { StopReason } from '../continuation/index.ts';
+import { defaultRedactor } from '../lib/index.ts';
 import type { ExplainStateOptions } from '../step-by-step/index.ts';
 import type { AnswerSchema } from '../tools/index.ts';
 import { issuesText } from '../tools/index.ts';
@@ -38,6 +39,9 @@ async function outputOf(
   }
 }
 
+// What is shown is shown without secrets; the state keeps the truth.
+const redacted = (failure: Failure): Failure => ({ ...failure, message: defaultRedactor.text(failure.message) });
+
 /** The end of a run as a result. The output is parsed again: what is stored is its JSON. */
 export async function toResult<Types extends AgentTypes>(state: AgentState, schema: AnswerSchema | undefined): Promise<AgentResult<Types>> {
   const { text, usage, cost, stopReason = StopReason.Completed } = state;
@@ -57,7 +61,7 @@ export async function toResult<Types extends AgentTypes>(state: AgentState, sche
     case 'stopped':
       return { ...base, status: 'stopped', stopReason };
     case 'failed':
-      return { ...base, status: 'failed', stopReason, error: errorOf(state) };
+      return { ...base, status: 'failed', stopReason, error: redacted(errorOf(state)) };
     // A run ends in one of the others, or with something to wait for.
     case 'waiting':
     case 'pending':

@@ -63,6 +63,8 @@ export function explainOutcome(outcome: Explainable, options: ExplainOptions): s
     ...forbidding.map(line('')),
     ...requesting.map(line(' asked to go on')),
     ...by(AllowStop).map(line(' let go')),
+    // What a limit could not count is worth a line: it is no limit there.
+    ...allowing.filter(({ context }) => typeof context['unknownCalls'] === 'number').map(line(' could not count all')),
   ];
   if (outcome.evaluations.length === 0) lines.push('There were no criteria to ask.');
   if (outcome.shouldContinue && requesting.length === 0) lines.push(`Nobody forbade and nobody let go: ${names(allowing)}.`);

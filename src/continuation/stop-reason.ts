@@ -10,7 +10,7 @@ export const StopReason = {
   /** A failure that the policy does not retry. */
   ErrorForbade: 'error',
   FinishReasonReceived: 'finish_reason',
-  /** A criterion of the host's own. */
+  /** A criterion of the host's own, the cost limit, or the guard against repeated calls; `resolvedBy` says which. */
   GuardForbade: 'guard',
   UserRequested: 'user_requested',
 } as const;

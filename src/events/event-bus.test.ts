@@ -150,7 +150,19 @@ describe('B2: a listener that throws or rejects is reported and changes nothing'
       throw error;
     });
     bus.emit(opened);
-    expect(written).toHaveBeenCalledExactlyOnceWith('stepline: a listener of Opened failed; the run was not disturbed.', error);
+    expect(written).toHaveBeenCalledExactlyOnceWith(
+      expect.stringContaining('stepline: a listener of Opened failed; the run was not disturbed. Error: broke'),
+    );
+  });
+
+  test('what goes to the console has no secrets in it', () => {
+    const written = vi.spyOn(console, 'error').mockImplementation(() => undefined);
+    const bus = createEventBus<TestEvent>();
+    bus.wiretap(() => {
+      throw new Error('401 for Bearer abcdefghijklmnopqrstuvwxyz0123456789');
+    });
+    bus.emit(opened);
+    expect(String(written.mock.calls)).not.toContain('abcdefghijklmnop');
   });
 });
 

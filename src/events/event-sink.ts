@@ -1,3 +1,4 @@
+import { defaultRedactor } from '../lib/index.ts';
 import type { BaseEvent } from './base-event.ts';
 
 /** Where events go. Telling is never awaited and never fails. */
@@ -8,8 +9,10 @@ export interface EventSink<Event extends BaseEvent = BaseEvent> {
 /** Called with what a listener, or other work nobody waits for, threw. */
 export type ProblemReporter = (error: unknown, where: string) => void;
 
-/** Writes the problem to the console: silence would hide it. */
+const wordsOf = (error: unknown): string => (error instanceof Error ? (error.stack ?? error.message) : String(error));
+
+/** Writes the problem to the console, without its secrets: silence would hide it. */
 export const reportToConsole: ProblemReporter = (error, where) => {
   // eslint-disable-next-line no-console -- the last resort, when the host gave no reporter
-  console.error(`stepline: ${where} failed; the run was not disturbed.`, error);
+  console.error(`stepline: ${where} failed; the run was not disturbed. ${defaultRedactor.text(wordsOf(error))}`);
 };

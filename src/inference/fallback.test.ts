@@ -1,6 +1,7 @@
 import { describe, expect, test, vi } from 'vitest';
 import type { Failure } from '../errors/index.ts';
 import type { ScriptedAnswer, ScriptedModel } from '../testing/index.ts';
+import { Usage } from '../messages/index.ts';
 import { scriptedModel } from '../testing/index.ts';
 import { withFallback } from './fallback.ts';
 import type { Model, ModelDelta, ModelNotice } from './model.ts';
@@ -34,7 +35,13 @@ describe('falling back', () => {
     const outcome = await model.generate({ ...request, onNotice: (notice) => notices.push(notice) });
     expect(outcome).toMatchObject({ ok: true, response: { parts: [{ text: 'B' }], provider: 'p', modelId: 'b' } });
     expect(notices).toStrictEqual([
-      { type: 'fallback', from: 'p/a', to: 'p/b', failure: { type: 'model', message: 'broken', retryable: true, ...fields } },
+      {
+        type: 'fallback',
+        from: 'p/a',
+        to: 'p/b',
+        failure: { type: 'model', message: 'broken', retryable: true, ...fields },
+        usage: Usage.none(),
+      },
     ]);
   });
 

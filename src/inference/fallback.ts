@@ -3,7 +3,7 @@ import { ErrorType } from '../errors/index.ts';
 import { Usage } from '../messages/index.ts';
 import type { OnDelta } from './ask.ts';
 import { ask, modelLike, modelName } from './ask.ts';
-import type { Model, ModelOutcome, ModelRequest } from './model.ts';
+import type { Model, ModelOutcome, ModelRequest, ModelResponse } from './model.ts';
 import { abortedFailure } from './settle-answer.ts';
 import { tellDelta, tellNotice } from './tell-notice.ts';
 
@@ -31,8 +31,11 @@ function named(outcome: Failed, earlier: readonly Attempt[], last: Model): Model
   return { ...outcome, failure: { ...outcome.failure, message: `${attempts.length} models failed. ${words.join(' | ')}` } };
 }
 
-// Attempts that reported nothing, most of them refused at the door, do not make a known usage unknown; their notices tell of them.
-const reported = ({ unknownCalls: _, ...known }: Usage): Usage => known;
+// An attempt that was refused at the door has used nothing; one that had begun to answer and reported nothing is unknown.
+function spentBy({ parts, usage }: ModelResponse): Usage {
+  const { unknownCalls: _, ...known } = usage;
+  return parts.length > 0 ? usage : known;
+}
 
 // What the failed attempts cost was spent on this answer.
 function withSpent(outcome: ModelOutcome, spent: Usage): ModelOutcome {
@@ -72,8 +75,9 @@ export function withFallback(model: Model, others: Model | readonly Model[]): Mo
       if (outcome.ok) return index === 0 ? outcome : withSpent(signed(outcome, current), spent);
       if (next === undefined || !mayHelp(outcome.failure)) return withSpent(named(outcome, failed, current), spent);
       failed.push({ model: current, failure: outcome.failure });
-      spent = Usage.add(spent, reported(outcome.partial.usage));
-      tellNotice(request, { type: 'fallback', from: modelName(current), to: modelName(next), failure: outcome.failure });
+      const usage = spentBy(outcome.partial);
+      spent = Usage.add(spent, usage);
+      tellNotice(request, { type: 'fallback', from: modelName(current), to: modelName(next), failure: outcome.failure, usage });
       if (told.any) tellDelta(onDelta, { type: 'restart' });
       told.any = false;
     }

@@ -55,8 +55,8 @@ export type ModelNotice =
     }
   /** The wait is over. */
   | { readonly type: 'waited'; readonly model: string; readonly ms: number }
-  /** A model failed and another one is asked. */
-  | { readonly type: 'fallback'; readonly from: string; readonly to: string; readonly failure: Failure }
+  /** A model failed and another one is asked. `usage` is what the failed attempt is known to have used. */
+  | { readonly type: 'fallback'; readonly from: string; readonly to: string; readonly failure: Failure; readonly usage: Usage }
   /** The provider, or what came from it, was odd; nothing was harmed. */
   | { readonly type: 'warning'; readonly model: string; readonly message: string };
 

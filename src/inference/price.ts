@@ -33,6 +33,7 @@ const million = 1_000_000;
 const plainProvider = (provider: string): string => provider.split('.', 1)[0] ?? provider;
 
 function checked(name: string, prices: TokenPrices): void {
+  if (!name.includes('/')) throw new InvalidArgumentError(`"${name}" names no provider; write "provider/model", as in "openai/gpt-5".`);
   for (const [key, value] of Object.entries(prices) as readonly (readonly [string, number | undefined])[]) {
     if (value === undefined || (Number.isFinite(value) && value >= 0)) continue;
     throw new InvalidArgumentError(`The ${key} of "${name}" is ${String(value)}; pass US dollars, 0 or above.`);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { FakeClock } from '../lib/index.ts';
 import { createFakeClock, InvalidArgumentError } from '../lib/index.ts';
-import { textPart } from '../messages/index.ts';
+import { textPart, Usage } from '../messages/index.ts';
 import type { Model, ModelDelta, ModelOutcome, ModelRequest, ModelTimeouts } from './model.ts';
 import { scriptedModel } from '../testing/index.ts';
 import { limited } from './limited.ts';
@@ -231,6 +231,7 @@ describe('waiting and falling back (T3)', () => {
       type: 'fallback',
       from: '',
       to: '',
+      usage: Usage.none(),
       failure: { type: 'model', code: 'x', message: '', retryable: true },
     });
     await setup.clock.advance(99);

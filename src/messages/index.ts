@@ -1,7 +1,7 @@
 export type { ContentPart, FilePart, ImagePart, PartExtras, TextPart } from './content-part.ts';
 export { textPart } from './content-part.ts';
 export type { MessageContent, MessageFields, MessageOptions } from './message.ts';
-export { Message } from './message.ts';
+export { isMessageContent, Message } from './message.ts';
 export { MessageRole, messageRoles } from './message-role.ts';
 export { MessageStore, SectionName } from './message-store.ts';
 export type { RoleMap } from './messages.ts';

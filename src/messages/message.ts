@@ -50,6 +50,18 @@ function saysNothing(part: Part): boolean {
   return (part.type === 'text' || part.type === 'reasoning') && part.text === '';
 }
 
+/** True for what can be said: text, a message, one part or several. Whoever has no compiler may hand in anything. */
+export function isMessageContent(given: unknown): given is MessageContent | Message {
+  if (typeof given === 'string' || given instanceof Message) return true;
+  try {
+    const parts: readonly unknown[] = Array.isArray(given) ? given : [given];
+    parts.forEach((part, index) => readPart(part, `[${index}]`));
+    return parts.length > 0;
+  } catch {
+    return false;
+  }
+}
+
 /** One message of a conversation. It never changes; the `with…` methods give a changed copy with the same id. */
 export class Message {
   readonly id: string;

@@ -74,6 +74,7 @@ export function createCodec<Value>(options: CodecOptions<Value>): Codec<Value> {
     return previousSchema ? previousEnvelope(envelope, downgrade) : envelope;
   };
   const decode = (input: unknown): Value => {
+    if (typeof input === 'string') throw new DamagedDataError('', 'this is text; read it with JSON.parse() first');
     const opened = openEnvelope(input, { kind, version });
     try {
       return options.decode(readObject(upgradeData(opened, version, upgrades), 'data'));

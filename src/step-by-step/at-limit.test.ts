@@ -254,7 +254,7 @@ describe('limits', () => {
     [{ step: 3 }, 'There is no limit "step"'],
     [{ onLimit: 'wait' }, 'onLimit must be one of stop, finalize, pause, not wait.'],
     [{ finalizeMs: 0 }, 'finalizeMs must be a number above 0, not 0.'],
-    [{ steps: -1 }, 'maxSteps must be a number of 0 or more, not -1.'],
+    [{ steps: -1 }, 'limits.steps must be a number of 0 or more, or Infinity, not -1.'],
   ])('%o is refused', (limits, message) => {
     expect(() => setUp([goesOn], limits as Limits)).toThrow(message);
   });

@@ -10,6 +10,7 @@ import { reportSafely } from '../events/index.ts';
 import type { Clock } from '../lib/index.ts';
 import { toCanonical } from '../lib/index.ts';
 import type { EffectFailure, EffectResult, Effects } from './effects.ts';
+import { cancelled } from './effects.ts';
 import { LateResultError } from './late-result-error.ts';
 import type { RunControl } from './run-control.ts';
 import { UnencodableValueError } from './unencodable-value-error.ts';
@@ -21,9 +22,6 @@ interface DirectEffectsOptions {
 }
 
 const failed = (kind: EffectFailure['kind'], failure: Failure): EffectFailure => ({ ok: false, kind, ...failure });
-
-const cancelled = (): EffectFailure =>
-  failed('cancelled', { type: 'unknown', code: 'cancelled', message: 'The run was interrupted.', retryable: false });
 
 function failureOf(error: unknown, failsAs: ErrorType | undefined): EffectFailure {
   const failure = classifyError(error, failsAs === undefined ? {} : { fallback: failsAs });

@@ -26,6 +26,16 @@ export interface EffectFailure extends Failure {
   readonly kind: 'error' | 'timeout' | 'cancelled' | 'unknown';
 }
 
+/** What becomes of an effect that is cut off, or never begins. */
+export const cancelled = (): EffectFailure => ({
+  ok: false,
+  kind: 'cancelled',
+  type: 'unknown',
+  code: 'cancelled',
+  message: 'The run was interrupted.',
+  retryable: false,
+});
+
 export type EffectResult<Value> = { readonly ok: true; readonly value: Value } | EffectFailure;
 
 /**

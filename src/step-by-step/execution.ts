@@ -47,6 +47,8 @@ export interface Execution<S extends Step = Step> extends Findings<S> {
   readonly grants?: readonly Grant[] | undefined;
   /** True where more was granted since the last decision: until a step is recorded, a run judges its start afresh. */
   readonly regranted?: boolean | undefined;
+  /** Why nothing was granted, where somebody refused to: the execution has ended at its limit. */
+  readonly grantRefused?: string | undefined;
   readonly failedSteps: number;
   readonly results: AppendOnlyList<StepResult<S>>;
   /** Kept where a start was refused or judging it failed, until a step is recorded. */
@@ -56,6 +58,8 @@ export interface Execution<S extends Step = Step> extends Findings<S> {
   readonly queued?: readonly Message[] | undefined;
   /** Who carried it out: agent id, version, fingerprint. */
   readonly agent?: JsonObject | undefined;
+  /** Who took it up again, where that was not the one before. */
+  readonly resumedBy?: readonly JsonObject[] | undefined;
 }
 
 export function newExecution<S extends Step>(number: number): Execution<S> {
@@ -70,7 +74,7 @@ export const lastOutcome = (execution: Execution): ContinuationOutcome | undefin
 
 /** The limits that have to be raised before it can go on. */
 export function awaitedGrants(execution: Execution): readonly LimitKind[] {
-  if (execution.pendingStep !== undefined || execution.regranted === true) return [];
+  if (execution.pendingStep !== undefined || execution.regranted === true || execution.grantRefused !== undefined) return [];
   return lastOutcome(execution)?.awaitedGrants ?? [];
 }
 
@@ -81,7 +85,7 @@ export function statusOf(execution: Execution): ExecutionStatus {
   }
   const outcome = lastOutcome(execution);
   if (outcome === undefined || execution.regranted === true) return ExecutionStatus.InProgress;
-  if (outcome.awaitedGrants.length > 0) return ExecutionStatus.Waiting;
+  if (awaitedGrants(execution).length > 0) return ExecutionStatus.Waiting;
   return statusAfter(outcome, execution.startOutcome === undefined ? execution.results.last?.step : undefined);
 }
 
@@ -89,7 +93,7 @@ export function stopReasonOf(execution: Execution): StopReason | undefined {
   const outcome = lastOutcome(execution);
   if (outcome === undefined || outcome.shouldContinue || execution.pendingStep !== undefined || execution.regranted === true)
     return undefined;
-  return outcome.awaitedGrants.length > 0 ? undefined : outcome.stopReason;
+  return awaitedGrants(execution).length > 0 ? undefined : outcome.stopReason;
 }
 
 /** True once it has a reason to have ended. */

@@ -14,6 +14,7 @@ interface Explainable {
   readonly startOutcome: ContinuationOutcome | undefined;
   readonly waitingFor: readonly Wait[];
   readonly pendingStep: PendingStep | undefined;
+  readonly execution: { readonly grantRefused?: string | undefined };
 }
 
 const grantText: Readonly<Record<LimitKind, string>> = {
@@ -99,5 +100,8 @@ export function explainState(state: Explainable, { brief = false }: ExplainState
     return `Waiting in step ${state.stepCount + 1} for ${state.waitingFor.map(waitText).join('; ')}.`;
   }
   if (state.pendingStep !== undefined) return `Ready to go on with step ${state.pendingStep.number}: all that it waited for was answered.`;
-  return stoppedText(state, brief);
+  const refused = state.execution.grantRefused;
+  return refused === undefined
+    ? stoppedText(state, brief)
+    : `${stoppedText(state, brief)}\nNothing more was granted: ${asSentence(defaultRedactor.text(refused))}`;
 }

@@ -7,7 +7,7 @@ export type { ExplainStateOptions } from './explain-state.ts';
 export { readFailure } from './read-failure.ts';
 export type { Grant } from './grant.ts';
 export { LateResultError } from './late-result-error.ts';
-export type { EndFacts, LoopEvent, RetryFacts } from './loop-events.ts';
+export type { EndFacts, LoopEvent, RetryFacts, StartFacts } from './loop-events.ts';
 export {
   AgentExecutionStarted,
   AgentFailed,

@@ -2,6 +2,7 @@ import type { ContinuationOutcome, StopReason } from '../continuation/index.ts';
 import type { ErrorType, Failure } from '../errors/index.ts';
 import type { EventHeader } from '../events/index.ts';
 import { BaseEvent } from '../events/index.ts';
+import type { JsonObject } from '../lib/index.ts';
 import { defaultRedactor } from '../lib/index.ts';
 import type { Usage } from '../messages/index.ts';
 import type { ExecutionStatus } from './status.ts';
@@ -20,16 +21,26 @@ export abstract class OrchestratorEvent extends BaseEvent {
   }
 }
 
+/** What is known when a run begins. */
+export interface StartFacts {
+  readonly resumed: boolean;
+  readonly messageCount: number;
+  readonly agent?: JsonObject | undefined;
+}
+
 /** A run has begun, or was taken up again. */
 export class AgentExecutionStarted extends OrchestratorEvent {
   readonly type = 'AgentExecutionStarted';
   readonly resumed: boolean;
   readonly messageCount: number;
+  /** Who carries it out: id, version and fingerprint of the agent. */
+  declare readonly agent?: JsonObject;
 
-  constructor(header: EventHeader, orchestrator: string, facts: { readonly resumed: boolean; readonly messageCount: number }) {
+  constructor(header: EventHeader, orchestrator: string, facts: StartFacts) {
     super(header, orchestrator);
     this.resumed = facts.resumed;
     this.messageCount = facts.messageCount;
+    if (facts.agent !== undefined) this.agent = facts.agent;
   }
 
   describe(): string {
@@ -207,7 +218,7 @@ export class AgentFailed extends EndEvent {
   }
 }
 
-/** The run has ended, or waits for somebody. Always the last event of a run. */
+/** The run has ended, or waits for somebody. Always the last event of a run; a run with nothing to do tells nothing. */
 export class AgentFinished extends EndEvent {
   readonly type = 'AgentFinished';
 

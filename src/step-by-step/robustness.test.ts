@@ -315,8 +315,8 @@ test.each([
 test('stored data that was parsed but not read is refused in words', async () => {
   const { runnable } = runnableOf(createScriptedProcess([{ text: 'Done.' }]));
   const parsed = JSON.parse(JSON.stringify(start())) as ScriptedState;
-  await expect(runnable.run(parsed)).rejects.toThrow(/Read stored data with fromJSON/);
-  expect(() => runnable.hasNextStep(parsed)).toThrow(/Read stored data with fromJSON/);
+  await expect(runnable.run(parsed)).rejects.toThrow(/read stored data with fromJSON/);
+  expect(() => runnable.hasNextStep(parsed)).toThrow(/read stored data with fromJSON/);
 });
 
 test('an error that names its tool is handled by the rule for that tool', async () => {

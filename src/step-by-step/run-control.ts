@@ -1,7 +1,7 @@
 // Who may end a run, and how the work in flight hears of it.
 // Owns:     the stop request, the interruption, the signal that work gets.
 // Does not: judge. It leaves findings; criteria decide.
-// R1. The first interruption stands; later ones change nothing. Only a deadline that has done its work can be renewed.
+// R1. The first interruption stands; later ones change nothing. Only a deadline can be renewed, and not where the host gave up since.
 // R2. After `close` no listener of ours is left on the host's signal.
 import type { StopRequest } from '../continuation/index.ts';
 import type { Interruption } from './step.ts';
@@ -45,10 +45,14 @@ export function createRunControl(hostSignal?: AbortSignal): RunControl {
     for (const listener of [...listeners]) listener();
   };
   const interrupt = (by: Interruption, reason: unknown): void => {
-    if (interruption !== undefined) return;
+    // A host that gives up is heard also where the time was up already.
+    if (by === 'signal') stopRequest ??= { by: 'signal', reason: wordsOf(reason) };
+    if (interruption !== undefined) {
+      call(onRequest);
+      return;
+    }
     interruption = by;
     abortReason = reason;
-    if (by === 'signal') stopRequest ??= { by: 'signal', reason: wordsOf(reason) };
     controller?.abort(reason);
     call(onInterruption);
     call(onRequest);
@@ -79,7 +83,8 @@ export function createRunControl(hostSignal?: AbortSignal): RunControl {
     },
     requestStop: (reason) => {
       if (stopRequest !== undefined) return;
-      stopRequest = { by: 'request', reason: reason === '' ? 'stop was requested' : reason };
+      const isText = typeof reason === 'string' && reason !== '';
+      stopRequest = { by: 'request', reason: isText ? reason : 'stop was requested' };
       call(onRequest);
     },
     interrupt,
@@ -87,6 +92,10 @@ export function createRunControl(hostSignal?: AbortSignal): RunControl {
     onEnding: (listener) => subscribe(onRequest, listener, endingNow() !== undefined),
     renew: () => {
       if (interruption !== 'deadline') return;
+      if (stopRequest?.by === 'signal') {
+        interruption = 'signal';
+        return;
+      }
       interruption = undefined;
       abortReason = undefined;
       controller = undefined;

@@ -37,11 +37,11 @@ export interface Commit<State> {
 
 /** What one run is given. `Event` is the union that listeners get; an orchestrator with events of its own widens it. */
 export interface RunOptions<State = RunState, Context = unknown, Event extends BaseEvent = LoopEvent> {
-  readonly context?: Context;
+  readonly context?: Context | undefined;
   /** Cuts the run off: work in flight is abandoned, the step is recorded with what it had. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** Hears this run's events only. */
-  readonly onEvent?: (event: Event) => unknown;
+  readonly onEvent?: ((event: Event) => unknown) | undefined;
   /** Stores each step before the next begins. A rejection ends the run and rejects it. */
   readonly commit?: (commit: Commit<State>) => void | Promise<void>;
   /** Puts an engine between the run and its effects. */
@@ -183,7 +183,7 @@ export function createRunScope<State extends RunState, Context, Event extends Ba
     },
     pieceHeader: (subject) => {
       pieces += 1;
-      return headerOf(subject, `${subject.executionId}/${seq}.${pieces}`, clock.now());
+      return { ...headerOf(subject, `${subject.executionId}/${seq}.${pieces}`, clock.now()) };
     },
     tell: (event) => {
       if (options.commit !== undefined) uncommitted.push(event);
@@ -192,7 +192,8 @@ export function createRunScope<State extends RunState, Context, Event extends Ba
     tellNew: (subject, make) => {
       const before = seq;
       try {
-        scope.tell(make(scope.header(subject)));
+        // A copy: what others do with it is not known.
+        scope.tell(make({ ...scope.header(subject) }));
       } catch (error) {
         seq = before;
         throw error;

@@ -218,7 +218,6 @@ describe('a user message', () => {
         'AgentStateUpdated old 1',
         'AgentStepCompleted old 1',
         'TokenUsageReported old 1',
-        'AgentFinished old 1',
         'AgentExecutionStarted new 0',
         'AgentStepStarted new 1',
         'ContinuationEvaluated new 1',
@@ -227,7 +226,7 @@ describe('a user message', () => {
         'AgentFinished new 1',
       ]);
       expect(later[2]).toMatchObject({ interrupted: 'superseded' });
-      expect(later[4]).toMatchObject({ status: 'stopped', stopReason: 'user_requested', stepCount: 1 });
+      expect(later[1]).toMatchObject({ status: 'stopped', stepCount: 1 });
       expect(events.map(({ seq }) => seq)).toStrictEqual(events.map((_, index) => index + 1));
       await runnable.run(end.withUserMessage('More.'));
       // One for each of the three steps that were recorded.
@@ -241,7 +240,7 @@ describe('a user message', () => {
       const refused = await refusing.runnable.run(moved);
       expect(
         refusing.events.map(({ type }) => type).filter((type) => type === 'ContinuationEvaluated' || type === 'AgentFinished'),
-      ).toStrictEqual(['ContinuationEvaluated', 'AgentFinished', 'ContinuationEvaluated', 'AgentFinished']);
+      ).toStrictEqual(['ContinuationEvaluated', 'ContinuationEvaluated', 'AgentFinished']);
       expect(refused.data.owesEvents).toBeUndefined();
     });
   });

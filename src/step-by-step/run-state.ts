@@ -8,9 +8,9 @@ import type { ContinuationOutcome, StopReason } from '../continuation/index.ts';
 import { ContinuationOutcome as Outcomes, stopRequestedEvaluation } from '../continuation/index.ts';
 import type { Failure } from '../errors/index.ts';
 import type { Clock, IdSource, JsonObject } from '../lib/index.ts';
-import { AppendOnlyList, InvalidArgumentError, systemIds } from '../lib/index.ts';
+import { AppendOnlyList, InvalidArgumentError, isRecord, systemIds } from '../lib/index.ts';
 import type { MessageContent, Messages } from '../messages/index.ts';
-import { Message, MessageStore, SectionName, Usage } from '../messages/index.ts';
+import { isMessageContent, Message, MessageStore, SectionName, Usage } from '../messages/index.ts';
 import type { Execution } from './execution.ts';
 import {
   awaitedGrants,
@@ -186,10 +186,11 @@ export class RunState<S extends Step = Step> {
     if (execution.pendingStep !== undefined) return openWaits(execution.pendingStep);
     return awaitedGrants(execution).map((limit) => ({ type: 'grant', id: `grant/${limit}`, limit }));
   }
-  /** The last words of the assistant in this execution; empty where it said nothing. */
+  /** The last words of the assistant in this execution that were meant for readers; empty where it said nothing. */
   get text(): string {
     const spoken = (step: S): string | undefined =>
-      step.outputMessages.findLast((message) => message.isAssistant() && message.text !== '')?.text;
+      step.outputMessages.findLast((message) => message.isAssistant() && message.text !== '' && message.metadata['purpose'] === undefined)
+        ?.text;
     const steps = this.pendingStep === undefined ? this.steps : [...this.steps, this.pendingStep.partial];
     const lastSpeaking = steps.findLast((step) => spoken(step) !== undefined);
     return lastSpeaking === undefined ? '' : (spoken(lastSpeaking) ?? '');
@@ -211,6 +212,7 @@ export class RunState<S extends Step = Step> {
 
   /** Adds what the user says. Opens a new execution, unless one is running or about to: that one reads the message too. */
   withUserMessage(content: MessageContent | Message, { ids = systemIds }: { readonly ids?: IdSource } = {}): this {
+    if (!isMessageContent(content)) throw new InvalidArgumentError('withUserMessage() takes text, a message or parts.');
     const message = content instanceof Message ? content : Message.user(content, { ids });
     const state = this.#readyForInput();
     const { execution, store } = state.data;
@@ -218,23 +220,40 @@ export class RunState<S extends Step = Step> {
     return state.evolve({ execution: { ...execution, queued: [...(execution.queued ?? []), message] } });
   }
 
+  /** Puts messages of an earlier conversation behind those that are there. Opens no execution: nobody asks anything with it. */
+  withMessages(messages: Iterable<Message>): this {
+    const { store } = this.data;
+    if (this.pendingStep !== undefined)
+      throw new InvalidArgumentError('A step waits for somebody; messages can be put in when it has ended.');
+    return this.evolve({ store: store.append(SectionName.Messages, ...messages) });
+  }
+
   withMetadata(key: string, value: unknown): this {
     return this.evolve({ metadata: { ...this.data.metadata, [key]: givenValue(value, `Metadata "${key}"`) } });
   }
 
   /** Lets a gated call run, with other arguments if given. Run the state to go on. */
-  approve(id: string, { args }: { readonly args?: unknown } = {}): this {
-    const edited = args === undefined ? {} : { args: givenValue(args, 'The edited arguments') };
+  approve(id: string, options: { readonly args?: unknown } = {}): this {
+    this.#refuseGrant(id);
+    // Arguments that were handed in at the wrong place would be lost, and the call run as it was.
+    const isWaiting = this.pendingStep?.waits.some((wait) => wait.id === id) === true;
+    const isRight = !isWaiting || (isRecord(options) && Object.keys(options).every((name) => name === 'args'));
+    if (!isRight) throw new InvalidArgumentError('approve(id, { args }) takes the edited arguments under "args", and nothing else.');
+    const edited = options.args === undefined ? {} : { args: givenValue(options.args, 'The edited arguments') };
     return this.#withPending(withAnswer(this.pendingStep, { type: 'approved', id, ...edited }));
   }
 
-  /** Refuses a call; the model reads the reason. Run the state to go on. */
-  reject(id: string, reason: string): this {
+  /** Refuses a call; the model reads the reason. Run the state to go on. Refusing a grant ends the execution at its limit. */
+  reject(id: string, reason: string = 'no reason was given'): this {
+    if (typeof reason !== 'string') throw new InvalidArgumentError(`The reason of reject(id, reason) must be text, not ${typeof reason}.`);
+    const { execution } = this.data;
+    if (this.#isGrant(id)) return this.evolve({ execution: { ...execution, grantRefused: reason } });
     return this.#withPending(withAnswer(this.pendingStep, { type: 'rejected', id, reason }));
   }
 
   /** Gives what is waited for: a client tool's output, the true result of a call, a person's words. */
   answer(id: string, value: unknown): this {
+    this.#refuseGrant(id);
     return this.#withPending(withAnswer(this.pendingStep, { type: 'answered', id, value: givenValue(value, 'The answer') }));
   }
 
@@ -247,7 +266,9 @@ export class RunState<S extends Step = Step> {
         `This execution has ended (${this.stopReason ?? 'completed'}); a grant raises limits of one that waits or runs. Open a new one with withUserMessage().`,
       );
     }
-    const regranted = awaitedGrants(execution).length > 0 ? { regranted: true } : {};
+    // A grant in time makes the summary needless.
+    const waited = awaitedGrants(execution).length > 0 || lastOutcome(execution)?.isFinalizing === true;
+    const regranted = waited && execution.pendingStep === undefined ? { regranted: true } : {};
     return this.evolve({ execution: { ...execution, grants: [...(execution.grants ?? []), grant], ...regranted } });
   }
 
@@ -279,6 +300,15 @@ export class RunState<S extends Step = Step> {
     return pending.partial;
   }
 
+  #isGrant(id: string): boolean {
+    return this.pendingStep === undefined && this.waitingFor.some((wait) => wait.id === id);
+  }
+
+  #refuseGrant(id: string): void {
+    if (this.#isGrant(id))
+      throw new InvalidArgumentError(`"${id}" waits for a grant; settle it with grant(amounts) or reject(id, reason).`);
+  }
+
   #withPending(pendingStep: PendingStep<S>): this {
     return this.evolve({ execution: { ...this.data.execution, pendingStep } });
   }
@@ -299,11 +329,12 @@ export class RunState<S extends Step = Step> {
     const result = new StepResult({ number, step, outcome, timing: { startedAt, endedAt: parkedAt, activeMs, waitedMs } });
     const { execution, store } = this.data;
     return this.evolve({
-      store: store.append(SectionName.Messages, ...step.outputMessages),
+      store: store.append(SectionName.Messages, ...step.outputMessages, ...(execution.queued ?? [])),
       execution: withResult(
         {
           ...execution,
           pendingStep: undefined,
+          queued: undefined,
           usage: Usage.add(execution.usage, step.usage),
           cost: addCost(execution.cost, step.cost),
         },

@@ -19,13 +19,11 @@ import { grantedOf } from './grant.ts';
 import type { RunState } from './run-state.ts';
 import { InvalidArgumentError } from '../lib/index.ts';
 
-/** The budgets of one execution. `Infinity` takes a limit away. */
+/** The budgets of one execution. `Infinity` takes a limit away. What is left out has a default that depends on who is asked. */
 export interface Limits {
-  /** @default 20 */
   readonly steps?: number;
-  /** @default 32_768 */
   readonly tokens?: number;
-  /** Time on the wall clock; starts fresh with each input and each resume. @default 300_000, unless `activeMs` is given */
+  /** Time on the wall clock; starts fresh with each input and each resume. */
   readonly wallMs?: number;
   /** Time spent in steps; goes on where it was after a pause. */
   readonly activeMs?: number;
@@ -42,6 +40,7 @@ export interface Limits {
 
 /** What the standard criteria are made from. */
 export interface StandardCriteriaOptions {
+  /** @default 20 steps, 32,768 tokens, and 300 seconds on the wall clock unless `activeMs` is given */
   readonly limits?: Limits;
   /** @default ErrorPolicy.stopOnAnyError() */
   readonly policy?: ErrorPolicy;
@@ -88,12 +87,22 @@ function limitCriteria(limits: Limits): readonly ExplainingCriterion<RunState>[]
   ];
 }
 
-const knownLimits: ReadonlySet<string> = new Set(['steps', 'tokens', 'wallMs', 'activeMs', 'costUsd', 'onLimit', 'finalizeMs']);
+const budgetNames = ['steps', 'tokens', 'wallMs', 'activeMs', 'costUsd'] as const;
+const knownLimits: ReadonlySet<string> = new Set([...budgetNames, 'onLimit', 'finalizeMs']);
 
 // A misspelt limit would be no limit.
 function checkLimits(limits: Limits): void {
   const strange = Object.keys(limits).find((name) => !knownLimits.has(name));
   if (strange !== undefined) throw new InvalidArgumentError(`There is no limit "${strange}"; there are ${[...knownLimits].join(', ')}.`);
+  for (const name of budgetNames) {
+    const limit: unknown = limits[name];
+    const least = name.endsWith('Ms') ? 'above 0' : 'of 0 or more';
+    const fits = limit === undefined || (typeof limit === 'number' && (name.endsWith('Ms') ? limit > 0 : limit >= 0));
+    if (!fits)
+      throw new InvalidArgumentError(
+        `limits.${name} must be a number ${least}, or Infinity, not ${typeof limit === 'string' ? JSON.stringify(limit) : String(limit)}.`,
+      );
+  }
   if (limits.onLimit !== undefined && !Object.hasOwn(atLimit, limits.onLimit))
     throw new InvalidArgumentError(`onLimit must be one of ${Object.keys(atLimit).join(', ')}, not ${limits.onLimit}.`);
   const { finalizeMs } = limits;

@@ -7,7 +7,7 @@
 import { ContinuationEvaluation, ContinuationOutcome } from '../continuation/index.ts';
 import type { ErrorHandlingDecision } from '../errors/index.ts';
 import type { JsonObject, ObjectReader } from '../lib/index.ts';
-import { AppendOnlyList, readObject } from '../lib/index.ts';
+import { AppendOnlyList, readJsonObject, readObject } from '../lib/index.ts';
 import { Message, MessageStore, Usage } from '../messages/index.ts';
 import type { Codec } from '../serialization/index.ts';
 import { createCodec } from '../serialization/index.ts';
@@ -172,12 +172,14 @@ function encodeExecution<S extends Step>(execution: Execution<S>, steps: StepCod
     cost: execution.cost,
     grants: execution.grants,
     regranted: execution.regranted,
+    grantRefused: execution.grantRefused,
     failedSteps: execution.failedSteps,
     results: [...execution.results].map((result) => encodeResult(result, steps)),
     startOutcome: execution.startOutcome?.toJSON(),
     pendingStep: execution.pendingStep === undefined ? undefined : encodePending(execution.pendingStep, steps),
     queued: execution.queued?.map((message) => message.toJSON()),
     agent: execution.agent,
+    resumedBy: execution.resumedBy,
   });
 }
 
@@ -194,12 +196,14 @@ function decodeExecution<S extends Step>(input: unknown, path: string, steps: St
     cost: data.optionalValue('cost', readCost),
     grants: data.optionalArray('grants', readGrant),
     regranted: data.optionalBoolean('regranted'),
+    grantRefused: data.optionalString('grantRefused'),
     failedSteps: data.number('failedSteps'),
     results: AppendOnlyList.from(data.array('results', (item, at) => decodeResult(item, at, { steps, number: (number += 1) }))),
     startOutcome: data.optionalValue('startOutcome', ContinuationOutcome.fromJSON),
     pendingStep: data.optionalValue('pendingStep', (item, at) => decodePending(item, at, steps)),
     queued: data.optionalArray('queued', Message.fromJSON),
     agent: data.optionalJsonObject('agent'),
+    resumedBy: data.optionalArray('resumedBy', readJsonObject),
   };
 }
 

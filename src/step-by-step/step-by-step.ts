@@ -17,7 +17,23 @@ import { InvalidArgumentError, systemClock } from '../lib/index.ts';
 // Stored data that was parsed but not read is the usual mistake.
 function checkedState<State>(state: State): State {
   if (state instanceof RunState) return state;
-  throw new InvalidArgumentError('This is no state. Read stored data with fromJSON of its state class before you run it.');
+  throw new InvalidArgumentError(
+    'This is no state. Make one with empty().withUserMessage(…), or read stored data with fromJSON of its state class.',
+  );
+}
+
+const knownOptions = ['context', 'signal', 'onEvent', 'commit', 'effects'];
+const hints: Readonly<Record<string, string>> = { abortSignal: ' The signal is called signal.' };
+
+// A misspelt option would be silently ignored, a signal above all.
+function checkRunOptions(options: object): void {
+  const { signal, onEvent } = options as { readonly signal?: unknown; readonly onEvent?: unknown };
+  const strange = Object.keys(options).find((name) => !knownOptions.includes(name));
+  if (strange !== undefined)
+    throw new InvalidArgumentError(`A run has no option "${strange}"; there are ${knownOptions.join(', ')}.${hints[strange] ?? ''}`);
+  if (signal !== undefined && !(signal instanceof AbortSignal))
+    throw new InvalidArgumentError('signal must be an AbortSignal, such as the signal of an AbortController.');
+  if (onEvent !== undefined && typeof onEvent !== 'function') throw new InvalidArgumentError('onEvent must be a function.');
 }
 
 type Drive = { readonly fresh: boolean; readonly control?: ReturnType<typeof createRunControl> };
@@ -30,7 +46,17 @@ export function createStepByStep<State extends RunState, Context = unknown, Even
   const { clock = systemClock } = ports;
 
   const entry = (state: State, options: RunOptions<State, Context, Event>, { fresh, control }: Drive) => ({
-    open: () => createRunScope(checkedState(state), options, control === undefined ? ports : { ...ports, control }),
+    open: () => {
+      const owned = control ?? createRunControl(options.signal);
+      try {
+        process.checkContext?.(options.context);
+        return createRunScope(checkedState(state), options, { ...ports, control: owned });
+      } catch (error) {
+        // Nothing of ours may be left on the signal of a host whose run is refused.
+        owned.close();
+        throw error;
+      }
+    },
     fresh,
   });
 
@@ -44,12 +70,20 @@ export function createStepByStep<State extends RunState, Context = unknown, Even
       return !refuses(judge(process, startCandidate(state, { now, wallStartedAt })).outcome);
     },
     nextStep: async (state, ...[options = {}]) => {
+      checkRunOptions(options);
       for await (const next of steps(process, state, entry(state, options, { fresh: false }))) return next;
       return state;
     },
-    run: (state, ...[options = {}]) => lastStep(process, state, entry(state, options, { fresh: true })),
-    iterate: (state, ...[options = {}]) => steps(process, state, entry(state, options, { fresh: true })),
+    run: async (state, ...[options = {}]) => {
+      checkRunOptions(options);
+      return lastStep(process, state, entry(state, options, { fresh: true }));
+    },
+    iterate: (state, ...[options = {}]) => {
+      checkRunOptions(options);
+      return steps(process, state, entry(state, options, { fresh: true }));
+    },
     stream: (state, ...[options = {}]) => {
+      checkRunOptions(options);
       const control = createRunControl(options.signal);
       return createRunStream({
         control,

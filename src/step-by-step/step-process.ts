@@ -11,7 +11,12 @@ export type StepOf<State> = State extends RunState<infer S> ? S : never;
 
 /** What a producer hands back: a whole step, or one that has to wait for somebody. */
 export type Produced<S> =
-  { readonly type: 'step'; readonly step: S } | { readonly type: 'waiting'; readonly partial: S; readonly waits: readonly Wait[] };
+  | {
+      readonly type: 'step';
+      readonly step: S;
+      /** True where nothing of it was cut off, although the run was interrupted meanwhile. @default false */ readonly isWhole?: boolean;
+    }
+  | { readonly type: 'waiting'; readonly partial: S; readonly waits: readonly Wait[] };
 
 /** What a step may use while it runs. */
 export interface StepScope<Context = unknown> {
@@ -23,6 +28,8 @@ export interface StepScope<Context = unknown> {
   readonly signal: AbortSignal;
   /** What interrupted the run, for the step that is handed in with what it had. */
   readonly interruption: Interruption | undefined;
+  /** Why the run ends after this step, where somebody has asked it to: an interruption, or a request to stop. */
+  readonly ending: Interruption | undefined;
   /** True where a limit was reached and this step is to sum up, without tools. */
   readonly finalizing: boolean;
   readonly effects: Effects;
@@ -47,12 +54,16 @@ export interface StepProcess<State extends RunState, Context = unknown> {
   readonly finalizeMs?: number;
   /** Who carries executions out; kept on each that it starts. */
   readonly identity?: JsonObject;
+  /** Refuses a run that cannot work, by throwing: a context that is missing. */
+  checkContext?(context: unknown): void;
   /** Shapes what this one call sees; the change is not kept. */
   prepare?(state: State, scope: StepScope<Context>): State | Promise<State>;
   /** Makes the next step, or goes on with `state.pendingStep`. Anything it throws becomes a failed step. */
   produce(state: State, scope: StepScope<Context>): Promise<Produced<StepOf<State>>>;
   /** Decision-relevant work on the candidate, such as a critic. Returns the step as it shall be judged. */
   inspect?(candidate: State, scope: StepScope<Context>): StepOf<State> | Promise<StepOf<State>>;
+  /** What else is told of a step when it is recorded: what its producer had no chance to tell. */
+  eventsOf?(step: StepOf<State>, next: () => EventHeader): readonly BaseEvent[];
   /** Makes the step to record where nothing was produced. */
   emptyStep(facts: EmptyStep): StepOf<State>;
 }

@@ -3,6 +3,7 @@
 // T2. Waits that overlap count once; work beside a wait is still a wait's time.
 import type { Clock } from '../lib/index.ts';
 import type { Effects } from './effects.ts';
+import { cancelled } from './effects.ts';
 
 /** A class, because one is made for every step. */
 export class StepTimer {
@@ -27,11 +28,12 @@ export class StepTimer {
     return this.#waited + (this.#waiting > 0 ? this.#clock.monotonic() - this.#waitBegan : 0);
   }
 
-  /** The same effects, whose sleeps count as waiting. */
-  watch(effects: Effects): Effects {
+  /** The same effects, whose sleeps count as waiting; once the step is over, nothing begins any more. */
+  watch(effects: Effects, isOver: () => boolean = () => false): Effects {
     return {
-      run: (key, work, options) => effects.run(key, work, options),
+      run: (key, work, options) => (isOver() ? Promise.resolve(cancelled()) : effects.run(key, work, options)),
       sleep: async (key, ms) => {
+        if (isOver()) return cancelled();
         this.#enterWait();
         try {
           return await effects.sleep(key, ms);

@@ -72,13 +72,11 @@ function wayToAnswer(wait: Wait): string {
   }
 }
 
-/** Refuses waits that could not be told apart, or that would wait for nothing. */
-export function checkedWaits(waits: readonly Wait[]): readonly Wait[] {
-  if (waits.length === 0)
-    throw new InvalidArgumentError('The step waits, but says for nothing. Hand in the whole step, or at least one wait.');
+/** What is wrong with waits that could not be told apart, or that would wait for nothing. */
+export function waitsProblem(waits: readonly Wait[]): string | undefined {
+  if (waits.length === 0) return 'The step waits, but says for nothing. Hand in the whole step, or at least one wait.';
   const twice = waits.find(({ id }, index) => waits.findIndex((other) => other.id === id) !== index);
-  if (twice === undefined) return waits;
-  throw new InvalidArgumentError(`Two waits have the id "${twice.id}": one answer would settle both. Give each its own.`);
+  return twice === undefined ? undefined : `Two waits have the id "${twice.id}": one answer would settle both. Give each its own.`;
 }
 
 /** What is still waited for. */

@@ -47,6 +47,11 @@ function callOptions<Context>(work: Work<Context>): RunCallsOptions<Context> {
     state,
     signal: scope.signal,
     clock: scope.clock,
+    onWaiting: (outcome) => {
+      // Nobody is asked in a run that is about to end.
+      const wait = scope.ending === undefined ? waitFor(outcome, work) : undefined;
+      if (wait !== undefined) tellWait(work, wait);
+    },
     onStart: tell,
     onProgress: progressed,
     onEnd: (execution) => {
@@ -102,10 +107,8 @@ export async function carryOut<Context>(
   const executions: ToolExecution[] = [];
   for (const outcome of outcomes) {
     const wait = waitFor(outcome, work);
-    if (wait !== undefined) {
-      tellWait(work, wait);
-      waits.push(wait);
-    } else if (outcome.type === 'ended') executions.push(outcome.execution);
+    if (wait !== undefined) waits.push(wait);
+    else if (outcome.type === 'ended') executions.push(outcome.execution);
   }
   return { executions, waits };
 }
@@ -124,5 +127,15 @@ export async function carryOutAll<Context>(work: Work<Context>): Promise<Produce
 /** The step with its results, or, where calls wait for somebody, as it is parked. */
 export function settledStep<Context>({ turn, step }: Work<Context>, { executions, waits }: CarriedOut): Produced<ToolUseStep> {
   if (waits.length > 0) return { type: 'waiting', partial: { ...step, executions }, waits };
-  return { type: 'step', step: finishedStep(step, executions, turn.scope.ids) };
+  return wholeStep(finishedStep(step, executions, turn.scope.ids));
+}
+
+/** A step as it is handed in, which says whether any of it was cut off. */
+export function wholeStep(step: ToolUseStep): Produced<ToolUseStep> {
+  const { errors, executions, interrupted } = step;
+  const wasCutOff =
+    interrupted !== undefined ||
+    errors.some(({ code }) => code === 'cancelled') ||
+    executions.some(({ status }) => status === 'cancelled' || status === 'unknown');
+  return { type: 'step', step, isWhole: !wasCutOff };
 }

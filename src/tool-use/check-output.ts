@@ -4,6 +4,16 @@ import { toCanonical } from '../lib/index.ts';
 import type { AnswerSchema } from '../tools/index.ts';
 import { issuesText } from '../tools/index.ts';
 
+function untilAborted<Value>(work: Value | Promise<Value>, signal: AbortSignal): Promise<Value | undefined> | Value {
+  if (!(work instanceof Promise)) return work;
+  return new Promise((resolve, reject) => {
+    const giveUp = (): void => resolve(undefined);
+    if (signal.aborted) giveUp();
+    signal.addEventListener('abort', giveUp, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', giveUp));
+  });
+}
+
 /** What came of a final answer: its JSON, or what is wrong with it in words for the model. */
 export type CheckedOutput = { readonly ok: true; readonly value: Json } | { readonly ok: false; readonly problem: string };
 
@@ -22,12 +32,13 @@ function parsed(text: string): CheckedOutput {
   }
 }
 
-/** Reads a final answer by its schema. Never throws. */
-export async function checkOutput(schema: AnswerSchema, text: string): Promise<CheckedOutput> {
+/** Reads a final answer by its schema. Never throws; undefined where it was cut off while a schema of the host's took its time. */
+export async function checkOutput(schema: AnswerSchema, text: string, signal: AbortSignal): Promise<CheckedOutput | undefined> {
   const json = parsed(text);
   if (!json.ok) return json;
   try {
-    const checked = await schema.parse(json.value);
+    const checked = await untilAborted(schema.parse(json.value), signal);
+    if (checked === undefined) return undefined;
     return checked.ok ? json : { ok: false, problem: `The answer does not fit the output schema: ${issuesText(checked.issues)}.` };
   } catch (error) {
     return { ok: false, problem: `The answer could not be checked: ${classifyError(error).message}` };

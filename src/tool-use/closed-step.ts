@@ -26,5 +26,6 @@ export function closedStep(pending: PendingStep<ToolUseStep>, why: 'superseded' 
   const { partial } = pending;
   const ended = new Set(partial.executions.map(({ toolCallId }) => toolCallId));
   const closed = partial.toolCalls.filter(({ id }) => !ended.has(id)).map((call) => closedCall(call, pending, why));
-  return finishedStep(partial, [...partial.executions, ...closed]);
+  const answers = [...(partial.answers ?? []), ...closed.map(({ toolCallId: id }) => ({ id, type: 'closed' as const }))];
+  return { ...finishedStep(partial, [...partial.executions, ...closed]), ...(answers.length > 0 && { answers }) };
 }

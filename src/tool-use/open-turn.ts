@@ -4,10 +4,21 @@
 // Q1. A question never rejects, and a cut-off one keeps the words that had come.
 // Q2. Time spent waiting for permission to ask counts as waiting.
 import type { Failure } from '../errors/index.ts';
-import type { ModelDelta, ModelNotice, ModelOutcome, ModelRequest, ModelSettings, OfferedTool } from '../inference/index.ts';
+import type {
+  ModelDelta,
+  ModelNotice,
+  ModelOutcome,
+  ModelRequest,
+  ModelResponse,
+  ModelSettings,
+  OfferedTool,
+  PricedModel,
+} from '../inference/index.ts';
 import { InvalidArgumentError } from '../lib/index.ts';
+import type { UsageCounts } from '../messages/index.ts';
 import { Message, Usage } from '../messages/index.ts';
 import type { Cost, EffectFailure, StepScope } from '../step-by-step/index.ts';
+import { addCost } from '../step-by-step/index.ts';
 import type { AnswerSchema, ToolSet } from '../tools/index.ts';
 import type { Answered, AnswerFacts, Question, Turn } from './driver.ts';
 import type { Setup } from './setup.ts';
@@ -18,6 +29,8 @@ const noTools: readonly OfferedTool[] = [];
 
 /** What was heard of an answer while it came. */
 interface Heard {
+  /** What attempts cost that failed before another model was asked. */
+  readonly attempts: { readonly who: PricedModel; readonly usage: Usage }[];
   text: string;
   begun: boolean;
   leaveWait: (() => void) | undefined;
@@ -25,6 +38,19 @@ interface Heard {
 
 function failureOf({ ok: _, kind: __, ...failure }: EffectFailure): Failure {
   return failure;
+}
+
+/** `provider/model` as a price list knows it; a model's own name may hold a slash. */
+function toPricedModel(name: string): PricedModel {
+  const slash = name.indexOf('/');
+  return { provider: name.slice(0, slash), modelId: name.slice(slash + 1) };
+}
+
+/** What is left of usage when a part of it is taken away. */
+function minus(whole: Usage, part: Usage): Usage {
+  const left = (key: keyof UsageCounts): number => Math.max(0, (whole[key] ?? 0) - (part[key] ?? 0));
+  const rest = { input: left('input'), output: left('output'), cacheRead: left('cacheRead'), cacheWrite: left('cacheWrite') };
+  return Usage.of({ ...rest, ...(left('unknownCalls') > 0 && { unknownCalls: left('unknownCalls') }) });
 }
 
 export class OpenTurn<Context> implements Turn {
@@ -69,7 +95,7 @@ export class OpenTurn<Context> implements Turn {
     const { scope } = this;
     const { name, model, isStreaming, toolNames } = this.#setup;
     const { messages, tools = noTools, purpose } = question;
-    const heard: Heard = { text: '', begun: false, leaveWait: undefined };
+    const heard: Heard = { attempts: [], text: '', begun: false, leaveWait: undefined };
     scope.emit(
       (header) =>
         new InferenceStarted(header, name, {
@@ -88,8 +114,8 @@ export class OpenTurn<Context> implements Turn {
     heard.leaveWait?.();
     if (!answered.ok) return { ok: false, failure: failureOf(answered), text: heard.text, facts: this.#unknownFacts(heard) };
     const outcome = answered.value;
-    if (outcome.ok) return { ok: true, response: outcome.response, facts: this.#facts(outcome.response) };
-    return { ok: false, failure: outcome.failure, text: heard.text, facts: this.#facts(outcome.partial) };
+    if (outcome.ok) return { ok: true, response: outcome.response, facts: this.#facts(outcome.response, heard) };
+    return { ok: false, failure: outcome.failure, text: heard.text, facts: this.#facts(outcome.partial, heard) };
   }
 
   #request({ messages, tools, output, settings }: Question, signal: AbortSignal, heard: Heard): ModelRequest {
@@ -116,7 +142,10 @@ export class OpenTurn<Context> implements Turn {
   }
 
   #notice(notice: ModelNotice, heard: Heard): void {
-    if (notice.type === 'fallback') this.scope.emit((header) => new ModelFallback(header, this.#setup.name, notice));
+    if (notice.type === 'fallback') {
+      heard.attempts.push({ who: toPricedModel(notice.from), usage: notice.usage });
+      this.scope.emit((header) => new ModelFallback(header, this.#setup.name, notice));
+    }
     if (notice.type === 'waiting') heard.leaveWait ??= this.scope.beginWaiting();
     if (notice.type === 'waited') {
       heard.leaveWait?.();
@@ -124,20 +153,12 @@ export class OpenTurn<Context> implements Turn {
     }
   }
 
-  #facts({
-    usage,
-    modelId,
-    provider,
-    finishReason,
-  }: {
-    readonly usage: Usage;
-    readonly modelId?: string;
-    readonly provider?: string;
-    readonly finishReason?: string;
-  }): AnswerFacts {
+  #facts({ usage, modelId, provider, finishReason }: ModelResponse, { attempts }: Heard): AnswerFacts {
     const { model } = this.#setup;
     const who = { provider: provider ?? model.provider, modelId: modelId ?? model.modelId };
-    const cost = this.#cost(usage, who);
+    // Each attempt is paid for at its own model's price.
+    const own = attempts.reduce((left, { usage: spent }) => minus(left, spent), usage);
+    const cost = attempts.reduce((sum, attempt) => addCost(sum, this.#cost(attempt.usage, attempt.who)), this.#cost(own, who));
     return {
       usage,
       model: `${who.provider}/${who.modelId}`,

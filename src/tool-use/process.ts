@@ -3,15 +3,19 @@ import { ContinuationCriteria, RepeatedToolCall, ToolCallPresenceCheck } from '.
 import type { RepeatableCall } from '../continuation/index.ts';
 import type { ErrorPolicy } from '../errors/index.ts';
 import type { JsonObject } from '../lib/index.ts';
+import { InvalidArgumentError } from '../lib/index.ts';
 import { Usage } from '../messages/index.ts';
 import type { StepProcess } from '../step-by-step/index.ts';
 import { standardCriteria } from '../step-by-step/index.ts';
-import { carryOutAll } from './carry-out.ts';
+import { carryOutAll, wholeStep } from './carry-out.ts';
 import { goOn } from './go-on.ts';
 import { OpenTurn } from './open-turn.ts';
 import type { ToolUseLimits } from './options.ts';
 import type { Setup } from './setup.ts';
+import { withUniqueCalls } from './unique-calls.ts';
 import type { ToolUseState } from './tool-use-state.ts';
+import type { ToolExecution } from '../tools/index.ts';
+import { ToolCallCompleted } from './tool-use-events.ts';
 import type { ToolUseStep } from './tool-use-step.ts';
 import { StepType } from './tool-use-step.ts';
 
@@ -32,16 +36,32 @@ export function recentToolCalls({ execution }: ToolUseState, steps: number): rea
   return [...recorded, ...current];
 }
 
+const limitNames = ['steps', 'tokens', 'wallMs', 'activeMs', 'costUsd', 'repeatedToolCalls', 'onLimit', 'finalizeMs'];
+
+// By the names under which they were given.
+function checkLimits(limits: ToolUseLimits): void {
+  const strange = Object.keys(limits).find((name) => !limitNames.includes(name));
+  if (strange !== undefined) throw new InvalidArgumentError(`There is no limit "${strange}"; there are ${limitNames.join(', ')}.`);
+  const { repeatedToolCalls: repeated } = limits;
+  if (repeated !== undefined && !(Number.isInteger(repeated) && repeated >= 2))
+    throw new InvalidArgumentError(`limits.repeatedToolCalls must be a whole number of 2 or more, not ${JSON.stringify(repeated)}.`);
+}
+
 /** All rules, in the order in which they are named where several forbid. */
 export function toCriteria<State extends ToolUseState>(rules: Rules<State>): ContinuationCriteria<State> {
   const { limits, policy, finishReasons = [], criteria = [] } = rules;
   const { repeatedToolCalls, ...budgets } = limits;
-  return ContinuationCriteria.from<State>(
+  checkLimits(limits);
+  const own = ContinuationCriteria.from(...criteria).names;
+  const all = ContinuationCriteria.from<State>(
     ...standardCriteria({ limits: budgets, policy, finishReasons }),
     ...(repeatedToolCalls === undefined ? [] : [new RepeatedToolCall<State>(repeatedToolCalls, recentToolCalls)]),
     new ToolCallPresenceCheck<State>(({ stepCount, currentStep }) => stepCount === 0 || currentStep?.hasToolCalls === true),
     ...criteria,
   );
+  const twice = own.find((name) => all.names.filter((other) => other === name).length > 1);
+  if (twice === undefined) return all;
+  throw new InvalidArgumentError(`Two criteria are called "${twice}": the trace could not tell them apart. Give yours another name.`);
 }
 
 /** Makes the process of a conversation with tools. */
@@ -56,15 +76,29 @@ export function createToolUseProcess<State extends ToolUseState, Context>(
     criteria: toCriteria(rules),
     ...(finalizeMs !== undefined && { finalizeMs }),
     ...(identity !== undefined && { identity }),
+    checkContext: (context) => {
+      if (setup.needsContext && context === undefined)
+        throw new InvalidArgumentError(
+          'This needs a context, which its tools or instructions read. Pass { context } with the run, also when you go on with a state.',
+        );
+    },
     produce: async (state, scope) => {
       const turn = new OpenTurn(setup, state, scope);
       const { pendingStep } = state;
       if (pendingStep !== undefined) return goOn({ setup, turn, step: pendingStep.partial }, pendingStep) as never;
-      const step = await setup.driver.ask(turn);
-      return (step.toolCalls.length === 0 ? { type: 'step', step } : await carryOutAll({ setup, turn, step })) as never;
+      const step = withUniqueCalls(await setup.driver.ask(turn));
+      return (step.toolCalls.length === 0 ? wholeStep(step) : await carryOutAll({ setup, turn, step })) as never;
     },
+    eventsOf: (step, next) => closedCalls(step).map((execution) => new ToolCallCompleted(next(), setup.name, execution)),
     emptyStep: (facts) => emptyStep(facts) as never,
   };
+}
+
+// Calls that were given up never came to an end of their own.
+function closedCalls({ answers, executions }: ToolUseStep): readonly ToolExecution[] {
+  if (answers === undefined) return [];
+  const closed = new Set(answers.filter(({ type }) => type === 'closed').map(({ id }) => id));
+  return executions.filter(({ toolCallId }) => closed.has(toolCallId));
 }
 
 const emptyStep = (facts: Pick<ToolUseStep, 'id' | 'errors' | 'interrupted'>): ToolUseStep => ({

@@ -3,7 +3,7 @@ import { InvalidArgumentError, isRecord } from '../lib/index.ts';
 import type { ProblemReporter } from '../events/index.ts';
 import type { Model, ModelSettings, OfferedTool, PriceOf } from '../inference/index.ts';
 import { withFallback, withTimeouts } from '../inference/index.ts';
-import type { AnswerSchema, ToolInput, Tools } from '../tools/index.ts';
+import type { AnswerSchema, Tool, ToolInput, Tools } from '../tools/index.ts';
 import { toAnswerSchema, ToolSet } from '../tools/index.ts';
 import type { Driver } from './driver.ts';
 import { toolCallingDriver } from './drivers/tool-calling.ts';
@@ -27,6 +27,8 @@ export interface Setup<Context> {
   readonly onUnknown: 'tell' | 'ask';
   readonly toolConcurrency: number | undefined;
   readonly isStreaming: boolean;
+  /** True where the host has said that a context is needed. */
+  readonly needsContext: boolean;
   readonly onProblem: ProblemReporter | undefined;
 }
 
@@ -42,11 +44,15 @@ const absentOr =
 const isCount = (given: unknown): boolean => Number.isInteger(given) && (given as number) > 0;
 const isText = (given: unknown): boolean => typeof given === 'string';
 
+const portNames = ['clock', 'ids', 'random', 'onProblem'];
+const isPorts = (given: unknown): boolean => isRecord(given) && Object.keys(given).every((name) => portNames.includes(name));
+
 const rules: readonly (readonly [option: string, isRight: (given: unknown) => boolean, wanted: string])[] = [
   ['id', absentOr((given) => isText(given) && given !== ''), 'text'],
   ['version', absentOr(isText), 'text'],
   ['fallback', absentOr(Array.isArray), 'a list of models'],
   ['instructions', absentOr((given) => isText(given) || typeof given === 'function'), 'text, or a function that returns it'],
+  ['tools', absentOr((given) => typeof given === 'object' && given !== null), 'a list or a record of tools'],
   ['limits', absentOr(isRecord), 'an object'],
   ['errors', absentOr((given) => given instanceof ErrorPolicy), 'an ErrorPolicy, such as ErrorPolicy.retryToolErrors(3)'],
   ['finishReasons', absentOr(Array.isArray), 'a list'],
@@ -56,6 +62,7 @@ const rules: readonly (readonly [option: string, isRight: (given: unknown) => bo
   ['onUnknown', absentOr((given) => given === 'tell' || given === 'ask'), "'tell' or 'ask'"],
   ['toolConcurrency', absentOr(isCount), 'a whole number from 1 on'],
   ['streaming', absentOr((given) => typeof given === 'boolean'), 'true or false'],
+  ['ports', absentOr(isPorts), 'an object with any of clock, ids, random, onProblem'],
   ['events', absentOr((given) => isRecord(given) && typeof given['emit'] === 'function'), 'an event bus, as createEventBus() makes'],
 ];
 
@@ -86,6 +93,8 @@ function readyModel<State>({ model, fallback = [], timeouts, ports }: ToolUseOpt
   return fallback.length === 0 ? each(model) : withFallback(each(model), fallback.map(each));
 }
 
+const asksForContext = (tool: Tool | undefined): boolean => tool?.type === 'function' && tool.needsContext === true;
+
 /** Makes the options ready, and refuses what cannot work. */
 export function toSetup<State extends ToolUseState, Context, Given extends Tools, Output extends ToolInput>(
   name: string,
@@ -111,6 +120,7 @@ export function toSetup<State extends ToolUseState, Context, Given extends Tools
     onUnknown: options.onUnknown ?? 'tell',
     toolConcurrency,
     isStreaming: options.streaming ?? true,
+    needsContext: options.context !== undefined || set.names.some((each) => asksForContext(set.get(each))),
     onProblem: options.ports?.onProblem,
   };
 }

@@ -139,7 +139,7 @@ function readToolCall(input: unknown, path: string): ToolCall {
 
 function readCallAnswer(input: unknown, path: string): CallAnswer {
   const data = readObject(input, path);
-  return { id: data.string('id'), type: data.oneOf('type', ['approved', 'edited', 'rejected', 'answered']) };
+  return { id: data.string('id'), type: data.oneOf('type', ['approved', 'edited', 'rejected', 'answered', 'closed']) };
 }
 
 const encodeOutput = (output: Json, messages: readonly Message[]): JsonObject =>

@@ -17,8 +17,8 @@ export type StepType = (typeof StepType)[keyof typeof StepType];
 /** What somebody decided about a call that waited. */
 export interface CallAnswer {
   readonly id: string;
-  /** `edited`: approved with other arguments. `answered`: its result was given. */
-  readonly type: 'approved' | 'edited' | 'rejected' | 'answered';
+  /** `edited`: approved with other arguments. `answered`: its result was given. `closed`: nobody decided; it was given up. */
+  readonly type: 'approved' | 'edited' | 'rejected' | 'answered' | 'closed';
 }
 
 /** One answer of a model, and what became of the calls in it. Plain data. */

@@ -1165,7 +1165,9 @@ describe('a model that goes round in circles', () => {
   test('is not watched unless asked for, and a watch that makes no sense is refused', async () => {
     const { runnable, start } = setUp([sum, sum, sum, five], { limits: { steps: 9 } });
     expect(ended(await runnable.run(start))).toStrictEqual(['completed', 'completed', 4]);
-    expect(() => setUp([], { limits: { repeatedToolCalls: 1 } })).toThrow('maxRepeats must be a whole number of 2 or more, not 1.');
+    expect(() => setUp([], { limits: { repeatedToolCalls: 1 } })).toThrow(
+      'limits.repeatedToolCalls must be a whole number of 2 or more, not 1.',
+    );
   });
 
   test('starts over with a new execution', async () => {

@@ -27,6 +27,7 @@ interface GivenOptions {
   readonly validate?: Validate;
   readonly output?: unknown;
   readonly providerOptions?: JsonObject;
+  readonly context?: unknown;
   readonly run?: FunctionTool['run'];
   readonly timeoutMs?: number;
   readonly effect?: ToolEffect;
@@ -58,12 +59,17 @@ const onlyWithRun = ['timeoutMs', 'effect', 'needsApproval', 'reconcile'] as con
 
 const known: ReadonlySet<string> = new Set(['name', 'input', 'inputJsonSchema', 'output', 'context', ...rules.map(([option]) => option)]);
 
+const hints: ReadonlyMap<string, string> = new Map([
+  ['execute', ' The function that carries it out is called run.'],
+  ['parameters', ' The schema of the arguments is called input.'],
+  ['inputSchema', ' The schema of the arguments is called input.'],
+]);
+
 // A misspelt `run` would make a tool that waits for ever.
 function unknownOption(options: GivenOptions): string | undefined {
   const strange = Object.keys(options).find((option) => !known.has(option));
   if (strange === undefined) return undefined;
-  const hint = strange === 'execute' ? ' The function that carries it out is called run.' : '';
-  return `there is no option "${strange}".${hint}`;
+  return `there is no option "${strange}".${hints.get(strange) ?? ''}`;
 }
 
 function problemOf(options: GivenOptions): string | undefined {
@@ -93,6 +99,7 @@ function toTool(options: GivenOptions): FunctionTool | ClientTool {
     run,
     effect,
     needsApproval,
+    ...(options.context !== undefined && { needsContext: true }),
     ...(timeoutMs !== undefined && { timeoutMs }),
     ...(reconcile !== undefined && { reconcile }),
   });

@@ -28,6 +28,8 @@ export interface RunCallsOptions<Context = unknown> {
   readonly indexOf?: (call: ToolCall, position: number) => number;
   /** Whether a person has agreed to this call already. @default no */
   readonly isApproved?: (call: ToolCall, index: number) => boolean;
+  /** Hears of a call that waits for somebody, as soon as that is known. */
+  readonly onWaiting?: (outcome: CallOutcome) => void;
   readonly onStart?: (call: ToolCall, index: number) => void;
   readonly onProgress?: (call: ToolCall, progress: Json) => void;
   readonly onEnd?: (execution: ToolExecution, index: number) => void;
@@ -96,7 +98,10 @@ export async function runCalls<Context>(
       signal === undefined ? { context, state, approved, clock } : { context, state, approved, clock, signal },
     );
     const prepared = soon instanceof Promise ? await soon : soon;
-    if (prepared.type !== 'ready' && prepared.type !== 'ended') return prepared;
+    if (prepared.type !== 'ready' && prepared.type !== 'ended') {
+      tell(() => options.onWaiting?.(prepared), options.onProblem, 'onWaiting');
+      return prepared;
+    }
     const execution = await endCall(prepared, index, options);
     return { type: 'ended', call: prepared.call, execution };
   });

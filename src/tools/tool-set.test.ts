@@ -64,8 +64,11 @@ describe('ToolSet', () => {
   it.each<[unknown, string]>([
     [[weather, weather], 'Tool "weather": there are two tools of this name.'],
     [{ 'two words': weather }, 'Tool "two words": its name must consist of'],
-    [[weather, { name: 'x' }], 'Tool "number 2": is no tool; make it with defineTool() or providerTool().'],
-    [{ x: undefined }, 'Tool "x": is no tool; make it with defineTool() or providerTool().'],
+    [
+      [weather, { name: 'x' }],
+      'Tool "number 2": is no tool; make it with defineTool() or providerTool(), or take AI SDK tools with aiSdkTools().',
+    ],
+    [{ x: undefined }, 'Tool "x": is no tool; make it with defineTool() or providerTool(), or take AI SDK tools with aiSdkTools().'],
   ])('refuses a set that cannot work: %#', (tools, problem) => {
     expect(() => ToolSet.from(tools as never)).toThrow(problem);
   });

@@ -43,7 +43,11 @@ function namedTools(given: Tools): readonly Tool[] {
     ? given.map((tool: unknown) => [undefined, tool] as const)
     : Object.entries(given);
   return entries.map(([key, tool], index) => {
-    if (!isTool(tool)) throw new InvalidToolError(key ?? `number ${index + 1}`, 'is no tool; make it with defineTool() or providerTool().');
+    if (!isTool(tool))
+      throw new InvalidToolError(
+        key ?? `number ${index + 1}`,
+        'is no tool; make it with defineTool() or providerTool(), or take AI SDK tools with aiSdkTools().',
+      );
     return key === undefined || key === tool.name ? tool : Object.freeze({ ...tool, name: key });
   });
 }

@@ -52,6 +52,8 @@ interface DescribedTool {
 export interface FunctionTool<Args = never, Returned = unknown, Context = never> extends DescribedTool {
   readonly type: 'function';
   readonly run: (args: Args, ctx: ToolContext<Context>) => Returned;
+  /** Set where the tool says what it needs of its host. */
+  readonly needsContext?: boolean;
   readonly effect: ToolEffect;
   readonly timeoutMs?: number;
   readonly needsApproval: boolean | ((args: Args, ctx: ApprovalContext<Context>) => boolean | PromiseLike<boolean>);

@@ -13,6 +13,7 @@ import {
   ErrorPolicy,
   priceTable,
   providerTool,
+  RateLimitedError,
   reActDriver,
   stopWhen,
   when,
@@ -418,16 +419,19 @@ describe('failures', () => {
     expect(endOf(await inTime(clock, agent.run(asked())))).toStrictEqual(['completed', 'completed', 2]);
   });
 
-  test('withMaxRetries without a policy changes the number, and what is retried stays nothing', async () => {
+  test('withMaxRetries without a policy asks the model again, and no tool', async () => {
     const agent = withScript(callFail).withTools(fail).withMaxRetries(5).build();
     expect(endOf(await agent.run(asked()))).toStrictEqual(['failed', 'error', 1]);
-    const same = createAgent({
-      model: scriptedModel([]),
-      tools: { fail },
-      limits: { tokens: 32_768 },
-      errors: ErrorPolicy.stopOnAnyError().withMaxRetries(5),
-    });
-    expect(agent.fingerprint).toBe(same.fingerprint);
+    const [clock, ids] = [createFakeClock(), createCountingIds('id')];
+    const busy = { error: new RateLimitedError('429', { retryAfterMs: 1 }) };
+    const patient = AgentBuilder.base()
+      .withModel(scriptedModel([busy, busy, busy]))
+      .withMaxRetries(2)
+      .withPorts({ clock, ids })
+      .build();
+    const running = patient.run(asked());
+    await clock.advance(10);
+    expect(endOf(await running)).toStrictEqual(['failed', 'retry_limit', 2]);
   });
 });
 

@@ -62,12 +62,15 @@ function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {
   return typeof value === 'object' && value !== null && Symbol.asyncIterator in value;
 }
 
+// AI SDK 6 has another name for it than 7.
+const contextOf = (context: unknown): object => ({ context, experimental_context: context });
+
 function runOf(tool: Fields): { readonly run?: FunctionTool['run'] } {
   const { execute } = tool;
   if (!isFunction(execute)) return {};
   return {
     run: (args: unknown, { signal, toolCallId, context }: ToolContext) => {
-      const returned = Reflect.apply(execute, tool, [args, { toolCallId, messages: [], abortSignal: signal, context }]);
+      const returned = Reflect.apply(execute, tool, [args, { toolCallId, messages: [], abortSignal: signal, ...contextOf(context) }]);
       return isAsyncIterable(returned) ? yieldsOf(returned) : returned;
     },
   };
@@ -78,7 +81,7 @@ function approvalOf(tool: Fields): { readonly needsApproval?: FunctionTool['need
   if (!isFunction(needsApproval)) return typeof needsApproval === 'boolean' ? { needsApproval } : {};
   return {
     needsApproval: async (args: unknown, { toolCallId, context }: ApprovalContext) =>
-      (await Reflect.apply(needsApproval, tool, [args, { toolCallId, messages: [], context }])) === true,
+      (await Reflect.apply(needsApproval, tool, [args, { toolCallId, messages: [], ...contextOf(context) }])) === true,
   };
 }
 

@@ -1,4 +1,6 @@
 import type { ContinuationOutcome } from '../../continuation/index.ts';
+import type { JsonObject } from '../../lib/index.ts';
+import { stableStringify } from '../../lib/index.ts';
 import { canBegin } from '../can-begin.ts';
 import type { Execution } from '../execution.ts';
 import { hasStarted, settled } from '../execution.ts';
@@ -20,7 +22,8 @@ function announceOwed<State extends RunState, Context>(
   const result = closed?.results.last;
   if (state.data.owesEvents !== true || closed === undefined || result === undefined) return state;
   const subject = subjectOf(state, closed.id ?? '', result.number);
-  for (const event of stepEvents(closed, process.name, () => run.header(subject))) run.tell(event);
+  // That the run waits was its last word; it has no other end to tell of.
+  for (const event of stepEvents(closed as never, process, () => run.header(subject))) run.tell(event);
   return state.evolve({ owesEvents: undefined, lastSeq: run.lastSeq });
 }
 
@@ -30,6 +33,13 @@ export const refuses = ({ isForbidden }: ContinuationOutcome): boolean => isForb
 /** A first start is judged, and one after more was granted; a step that was under way just goes on. */
 export const isJudgedAtStart = ({ execution }: RunState): boolean =>
   execution.pendingStep === undefined && (execution.results.isEmpty || execution.regranted === true);
+
+// An execution that goes on under another agent, or another release of it, says so.
+function resumedBy({ agent, resumedBy: earlier }: Execution, identity: JsonObject | undefined): readonly JsonObject[] | undefined {
+  const before = earlier?.at(-1) ?? agent;
+  if (identity === undefined || before === undefined || stableStringify(before) === stableStringify(identity)) return earlier;
+  return [...(earlier ?? []), identity];
+}
 
 /** The state on which a start is judged: no new step, but the time and who asked to stop. */
 export function startCandidate<State extends RunState>(state: State, findings: Partial<Execution>): State {
@@ -55,16 +65,25 @@ export async function begin<State extends RunState, Context>(
   const wallStartedAt = fresh ? now : (state.execution.wallStartedAt ?? now);
   const agent = state.execution.agent ?? process.identity;
   const started = state.evolve({
-    execution: { ...state.execution, id, startedAt: state.execution.startedAt ?? now, wallStartedAt, agent },
+    execution: {
+      ...state.execution,
+      id,
+      startedAt: state.execution.startedAt ?? now,
+      wallStartedAt,
+      agent,
+      resumedBy: resumedBy(state.execution, process.identity),
+    },
   });
   const subject = subjectOf(state, id, 0);
   if (fresh || !resumed) {
-    const facts = { resumed, messageCount: state.messages.length };
+    const facts = { resumed, messageCount: state.messages.length, agent: process.identity ?? agent };
     run.tell(new AgentExecutionStarted(run.header(subject, now), process.name, facts));
   }
   if (!isJudgedAtStart(started)) return started;
   const judged = judge(process, startCandidate(started, { now, stopRequest: run.control.stopRequest }));
   if (refuses(judged.outcome)) return refuseStart(process, judged, { run, subject });
-  const accepted = settled(started.execution, { startOutcome: undefined });
+  // What was granted does not do: the summary is taken after all.
+  const regranted = judged.outcome.isFinalizing ? undefined : started.execution.regranted;
+  const accepted = settled(started.execution, { startOutcome: undefined, regranted });
   return started.evolve({ execution: accepted, lastSeq: run.lastSeq });
 }

@@ -16,7 +16,7 @@ import type { EventSubject, RunScope } from '../run-scope.ts';
 import type { RunState } from '../run-state.ts';
 import { ExecutionStatus } from '../status.ts';
 import type { Step } from '../step.ts';
-import type { StepProcess } from '../step-process.ts';
+import type { StepOf, StepProcess } from '../step-process.ts';
 import type { RecordedHandling, StepTiming } from '../step-result.ts';
 import { StepResult } from '../step-result.ts';
 import type { PendingStep, Wait } from '../waiting.ts';
@@ -51,17 +51,21 @@ const updated = (execution: Execution): { readonly status: ExecutionStatus; read
 });
 
 /** What is told about the last recorded step. */
-export function stepEvents(execution: Execution, orchestrator: string, next: NextHeader): readonly BaseEvent[] {
+export function stepEvents<State extends RunState, Context>(
+  execution: Execution<StepOf<State> & Step>,
+  { name: orchestrator, eventsOf }: Pick<StepProcess<State, Context>, 'name' | 'eventsOf'>,
+  next: NextHeader,
+): readonly BaseEvent[] {
   // Holds because this is asked only of an execution in which a step was just recorded.
-  const { step, outcome, timing, handling } = execution.results.last as StepResult;
+  const { step, outcome, timing, handling } = execution.results.last as StepResult<StepOf<State> & Step>;
   const events: BaseEvent[] = [
+    ...(eventsOf?.(step, next) ?? []),
     new ContinuationEvaluated(next(), orchestrator, outcome),
     new AgentStateUpdated(next(), orchestrator, updated(execution)),
     new AgentStepCompleted(next(), orchestrator, step, timing.activeMs + timing.waitedMs),
   ];
   if (!Usage.isNone(step.usage)) events.push(new TokenUsageReported(next(), orchestrator, step.usage));
-  if (!outcome.shouldContinue) events.push(...endEvents(execution, orchestrator, next));
-  else if (handling?.delayMs !== undefined && handling.delayMs > 0) {
+  if (outcome.shouldContinue && handling?.delayMs !== undefined && handling.delayMs > 0) {
     const { delayMs, errorType, consecutiveFailures: failures } = handling;
     events.push(new RetryScheduled(next(), orchestrator, { delayMs, errorType, failures }));
   }
@@ -87,9 +91,16 @@ export function commitStep<State extends RunState, Context>(
     waitedMs: (pendingStep?.waitedMs ?? 0) + execution.waitedMs - waitedMs,
   };
   const result = new StepResult({ number, step, outcome, timing, handling });
-  const recorded = withResult(execution, result);
-  const events = stepEvents(recorded, process.name, () => run.header(subject, endedAt));
-  return run.commit(candidate.evolve({ execution: recorded, lastSeq: run.lastSeq }), events, result);
+  const judged = withResult(execution, result);
+  const recorded = outcome.isForbidden && outcome.awaitedGrants.length > 0 ? { ...judged, wallStartedAt: undefined } : judged;
+  const next = (): EventHeader => run.header(subject, endedAt);
+  const events = stepEvents(recorded as never, process, next);
+  const ending = outcome.shouldContinue ? [] : endEvents(recorded, process.name, next);
+  return run.commit(
+    candidate.evolve({ execution: recorded, lastSeq: run.lastSeq }),
+    ending.length === 0 ? events : [...events, ...ending],
+    result,
+  );
 }
 
 /** Keeps a step that cannot end yet, and ends the run until somebody answers. */
@@ -112,7 +123,13 @@ export function park<State extends RunState, Context>(
     activeMs: (before?.activeMs ?? 0) + activeMs,
     waitedMs: (before?.waitedMs ?? 0) + waitedMs,
   };
-  const parked = settled(execution, { pendingStep, activeMs: execution.activeMs + activeMs, waitedMs: execution.waitedMs + waitedMs });
+  // Whoever is waited for takes no time of the run's: its clock starts fresh when it goes on.
+  const parked = settled(execution, {
+    wallStartedAt: undefined,
+    pendingStep,
+    activeMs: execution.activeMs + activeMs,
+    waitedMs: execution.waitedMs + waitedMs,
+  });
   const next = (): EventHeader => run.header(subject, now);
   const events = [new AgentStateUpdated(next(), process.name, updated(parked)), ...endEvents(parked, process.name, next)];
   const changed = state.evolve({ execution: parked, info: info.addExecutionTime(activeMs / 1000, now), lastSeq: run.lastSeq });
@@ -125,7 +142,7 @@ export function refuseStart<State extends RunState, Context>(
   { candidate, outcome }: Judged<State>,
   { run, subject }: { readonly run: RunScope<State, Context>; readonly subject: EventSubject },
 ): State | Promise<State> {
-  const refused = settled(candidate.execution, { startOutcome: outcome, regranted: undefined });
+  const refused = settled(candidate.execution, { startOutcome: outcome, regranted: undefined, wallStartedAt: undefined });
   const next = (): EventHeader => run.header(subject);
   const events = [
     new ContinuationEvaluated(next(), process.name, outcome),

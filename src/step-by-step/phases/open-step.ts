@@ -45,7 +45,7 @@ export function openStep<State extends RunState, Context>(
   if (pendingStep === undefined) {
     run.tell(new AgentStepStarted(run.header(subject, timer.startedAt), process.name, state.messages.length));
   }
-  const finalizing = state.execution.startOutcome === undefined && results.last?.outcome.isFinalizing === true;
+  const finalizing = state.execution.regranted !== true && results.last?.outcome.isFinalizing === true;
   return { process, run, state, number, timer, subject, finalizing, scope: new OpenStepScope(run, subject, { timer, finalizing }) };
 }
 
@@ -56,6 +56,7 @@ class OpenStepScope<State, Context> implements ClosableScope<Context> {
   readonly #timer: StepTimer;
   #effects: Effects | undefined;
   #isOver = false;
+  #cutOff: { readonly interruption: Interruption; readonly signal: AbortSignal } | undefined;
   readonly finalizing: boolean;
 
   constructor(
@@ -79,13 +80,16 @@ class OpenStepScope<State, Context> implements ClosableScope<Context> {
     return this.#run.context;
   }
   get signal(): AbortSignal {
-    return this.#run.control.signal;
+    return this.#cutOff?.signal ?? this.#run.control.signal;
   }
   get interruption(): Interruption | undefined {
-    return this.#run.control.interruption;
+    return this.#cutOff?.interruption ?? this.#run.control.interruption;
+  }
+  get ending(): Interruption | undefined {
+    return this.#cutOff?.interruption ?? this.#run.control.ending;
   }
   get effects(): Effects {
-    return (this.#effects ??= this.#timer.watch(this.#run.effects));
+    return (this.#effects ??= this.#timer.watch(this.#run.effects, () => this.#isOver));
   }
   get clock(): Clock {
     return this.#run.clock;
@@ -106,5 +110,8 @@ class OpenStepScope<State, Context> implements ClosableScope<Context> {
 
   close(): void {
     this.#isOver = true;
+    const { interruption, signal } = this.#run.control;
+    // Another step may begin after a deadline; the work that was left behind stays cut off.
+    if (interruption !== undefined) this.#cutOff = { interruption, signal };
   }
 }

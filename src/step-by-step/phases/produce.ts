@@ -7,7 +7,7 @@ import type { Interruption, Step } from '../step.ts';
 import { withFailure } from '../step.ts';
 import type { Produced, StepOf } from '../step-process.ts';
 import type { Wait } from '../waiting.ts';
-import { checkedWaits } from '../waiting.ts';
+import { waitsProblem } from '../waiting.ts';
 import type { OpenStep } from './open-step.ts';
 
 /** What there is to record of a step whose producer handed nothing in. */
@@ -50,11 +50,19 @@ function received<State extends RunState, Context>(
   const { control } = open.run;
   checkProduced(produced);
   if (produced.type === 'waiting') {
-    const waits = checkedWaits(produced.waits);
+    const problem = waitsProblem(produced.waits);
+    // What was done until then is kept, whatever is wrong with the waits.
+    if (problem !== undefined) {
+      const closed = closedStep(open, { ...produced, waits: [] }, undefined);
+      return { type: 'step', step: withFailure(closed, classifyError(new InvalidArgumentError(problem), { readable: false })) };
+    }
+    const { waits } = produced;
     // Nobody waits for answers in a run that was told to end, or whose time is up.
-    return control.ending === undefined ? produced : { type: 'step', step: closedStep(open, { ...produced, waits }) };
+    return control.ending === undefined ? produced : { type: 'step', step: closedStep(open, { ...produced, waits }, control.ending) };
   }
-  return control.interruption === undefined ? produced : { type: 'step', step: asInterrupted(produced.step, control.interruption) };
+  return control.interruption === undefined || produced.isWhole === true
+    ? produced
+    : { type: 'step', step: asInterrupted(produced.step, control.interruption) };
 }
 
 function stepProblem(step: unknown): string | undefined {
@@ -86,11 +94,12 @@ function asInterrupted<S extends Step>(step: S, interrupted: Interruption): S {
 function closedStep<State extends RunState, Context>(
   open: OpenStep<State, Context>,
   { partial, waits }: { readonly partial: StepOf<State>; readonly waits: readonly Wait[] },
-): StepOf<State> {
-  const { state, number, timer, run } = open;
+  interrupted: Interruption | undefined,
+): StepOf<State> & Step {
+  const { state, number, timer } = open;
   const times = { startedAt: timer.startedAt, parkedAt: timer.startedAt, activeMs: 0, waitedMs: 0 };
   const closed = state.closePendingStep({ number, partial, waits, answers: [], ...times }, 'interrupted') as StepOf<State> & Step;
-  return { ...closed, interrupted: run.control.ending ?? 'signal' };
+  return interrupted === undefined ? closed : { ...closed, interrupted };
 }
 
 async function prepareAndProduce<State extends RunState, Context>({

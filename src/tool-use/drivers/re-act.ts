@@ -41,7 +41,7 @@ function undecidedStep(
   const { ids } = turn.scope;
   const failure: Failure = { type: 'validation', code: 'invalid-decision', message: problem, retryable: true, readable: true };
   const messages = [
-    Message.assistant(text === '' ? 'Thought: (none)' : text, { ids }),
+    Message.assistant(text === '' ? 'Thought: (none)' : text, { ids, metadata: { purpose: 'undecided' } }),
     Message.user(`Observation: ERROR: ${problem}`, { ids, metadata: { purpose: 'observation' } }),
   ];
   return { ...answeredStep(turn, facts, { messages, errors: [failure] }), hasToolCalls: true };
