@@ -21,7 +21,12 @@ const quickStart = (): string => {
 const expectedEnd = 'completed Acme is in Berlin.';
 
 function runHere(command: string, ...args: readonly string[]): string {
-  return execFileSync(command, args, { cwd: project, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
+  try {
+    return execFileSync(command, args, { cwd: project, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
+  } catch (error) {
+    // The compiler says what is wrong on its output.
+    return `${String((error as { stdout?: unknown }).stdout)}\n${String(error)}`;
+  }
 }
 
 beforeAll(() => {
@@ -52,6 +57,33 @@ describe('the quick start of the README', () => {
     writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions: { ...strict, ...platform }, files: ['quick.ts'] }));
     expect(runHere(join(root, 'node_modules/.bin/tsc'), '-p', '.')).toBe('');
     expect(runHere(process.execPath, 'quick.ts')).toContain(expectedEnd);
+  });
+
+  it('lets a library export its agents: all types have names', () => {
+    const code = [
+      "import { AgentBuilder, contextOf, createAgent, defineTool, ToolUse } from 'stepline';",
+      "import { scriptedModel } from 'stepline/testing';",
+      "const input = { type: 'object', properties: { id: { type: 'number' } }, required: ['id'] } as const;",
+      "export const find = defineTool({ name: 'find', description: '', input, context: contextOf<{ db: string }>(), run: ({ id }) => ({ id }) });",
+      'const model = scriptedModel([]);',
+      'export const agent = createAgent({ model, tools: { find }, output: input });',
+      'export const built = AgentBuilder.base().withModel(model).withTools({ find }).build();',
+      'export const use = new ToolUse({ model, tools: { find } });',
+      "export const run = agent.start('x', { context: { db: '' } });",
+      'export const { result } = run;',
+    ].join('\n');
+    writeFileSync(join(project, 'library.ts'), code);
+    const options = {
+      strict: true,
+      declaration: true,
+      emitDeclarationOnly: true,
+      outDir: 'types',
+      module: 'nodenext',
+      target: 'es2023',
+      types: [],
+    };
+    writeFileSync(join(project, 'tsconfig.library.json'), JSON.stringify({ compilerOptions: options, files: ['library.ts'] }));
+    expect(runHere(join(root, 'node_modules/.bin/tsc'), '-p', 'tsconfig.library.json')).toBe('');
   });
 
   it('runs as a bundle in a place that knows nothing of Node', async () => {

@@ -98,10 +98,8 @@ function checkLimits(limits: Limits): void {
     const limit: unknown = limits[name];
     const least = name.endsWith('Ms') ? 'above 0' : 'of 0 or more';
     const fits = limit === undefined || (typeof limit === 'number' && (name.endsWith('Ms') ? limit > 0 : limit >= 0));
-    if (!fits)
-      throw new InvalidArgumentError(
-        `limits.${name} must be a number ${least}, or Infinity, not ${typeof limit === 'string' ? JSON.stringify(limit) : String(limit)}.`,
-      );
+    const found = typeof limit === 'string' ? JSON.stringify(limit) : String(limit);
+    if (!fits) throw new InvalidArgumentError(`limits.${name} must be a number ${least}, or Infinity, not ${found}.`);
   }
   if (limits.onLimit !== undefined && !Object.hasOwn(atLimit, limits.onLimit))
     throw new InvalidArgumentError(`onLimit must be one of ${Object.keys(atLimit).join(', ')}, not ${limits.onLimit}.`);
