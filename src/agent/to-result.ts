@@ -55,7 +55,7 @@ export async function toResult<Types extends AgentTypes>(state: AgentState, sche
   switch (state.status) {
     case 'completed': {
       const read = await outputOf(state, schema);
-      if (!read.ok) return { ...base, status: 'failed', stopReason, error: read.error };
+      if (!read.ok) return { ...base, status: 'failed', stopReason, error: redacted(read.error) };
       return { ...base, status: 'completed', stopReason, output: read.output };
     }
     case 'stopped':

@@ -20,8 +20,8 @@ function mayHelp({ type, retryable }: Failure): boolean {
 }
 
 function signed(outcome: ModelOutcome, model: Model): ModelOutcome {
-  if (!outcome.ok) return outcome;
-  return { ok: true, response: { ...outcome.response, modelId: outcome.response.modelId ?? model.modelId, provider: model.provider } };
+  const by = (answer: ModelResponse): ModelResponse => ({ ...answer, modelId: answer.modelId ?? model.modelId, provider: model.provider });
+  return outcome.ok ? { ok: true, response: by(outcome.response) } : { ...outcome, partial: by(outcome.partial) };
 }
 
 function named(outcome: Failed, earlier: readonly Attempt[], last: Model): ModelOutcome {
@@ -73,7 +73,10 @@ export function withFallback(model: Model, others: Model | readonly Model[]): Mo
       const next = models[index + 1];
       const outcome = await ask(current, request, hear);
       if (outcome.ok) return index === 0 ? outcome : withSpent(signed(outcome, current), spent);
-      if (next === undefined || !mayHelp(outcome.failure)) return withSpent(named(outcome, failed, current), spent);
+      if (next === undefined || !mayHelp(outcome.failure)) {
+        const told = named(outcome, failed, current);
+        return withSpent(index === 0 ? told : signed(told, current), spent);
+      }
       failed.push({ model: current, failure: outcome.failure });
       const usage = spentBy(outcome.partial);
       spent = Usage.add(spent, usage);

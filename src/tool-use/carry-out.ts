@@ -29,7 +29,7 @@ export function tellEnd<Context>({ setup, turn }: Work<Context>, execution: Tool
   turn.scope.emit((header) => new ToolCallCompleted(header, setup.name, execution));
 }
 
-function callOptions<Context>(work: Work<Context>): RunCallsOptions<Context> {
+function callOptions<Context>(work: Work<Context>, untold: Set<string>): RunCallsOptions<Context> {
   const { setup, turn, step } = work;
   const { scope, state } = turn;
   const tell = (call: ToolCall): void => scope.emit((header) => new ToolCallStarted(header, setup.name, factsOf(call)));
@@ -55,7 +55,8 @@ function callOptions<Context>(work: Work<Context>): RunCallsOptions<Context> {
     onStart: tell,
     onProgress: progressed,
     onEnd: (execution) => {
-      if (!isAsked(execution, work)) tellEnd(work, execution);
+      if (isAsked(execution, work)) untold.add(execution.toolCallId);
+      else tellEnd(work, execution);
     },
     ...(setup.toolConcurrency !== undefined && { limit: setup.toolConcurrency }),
     ...(setup.onProblem !== undefined && { onProblem: setup.onProblem }),
@@ -101,14 +102,19 @@ export async function carryOut<Context>(
   { approved = false }: { readonly approved?: boolean } = {},
 ): Promise<CarriedOut> {
   if (calls.length === 0) return { executions: [], waits: [] };
-  const options = callOptions(work);
+  // Calls about which a person was to be asked; where the run is cut off before, their end is told after all.
+  const untold = new Set<string>();
+  const options = callOptions(work, untold);
   const outcomes = await runCalls(work.setup.tools, calls, approved ? { ...options, isApproved: () => true } : options);
   const waits: Wait[] = [];
   const executions: ToolExecution[] = [];
   for (const outcome of outcomes) {
     const wait = waitFor(outcome, work);
     if (wait !== undefined) waits.push(wait);
-    else if (outcome.type === 'ended') executions.push(outcome.execution);
+    else if (outcome.type === 'ended') {
+      if (untold.has(outcome.call.id)) tellEnd(work, outcome.execution);
+      executions.push(outcome.execution);
+    }
   }
   return { executions, waits };
 }

@@ -1,16 +1,31 @@
 import { classifyError } from '../errors/index.ts';
-import type { Json } from '../lib/index.ts';
+import type { Clock, Json } from '../lib/index.ts';
 import { toCanonical } from '../lib/index.ts';
 import type { AnswerSchema } from '../tools/index.ts';
 import { issuesText } from '../tools/index.ts';
 
-function untilAborted<Value>(work: Value | Promise<Value>, signal: AbortSignal): Promise<Value | undefined> | Value {
+/** How long a check that has begun may take after the run was cut off: less than the loop waits for the step. */
+const graceMs = 25;
+
+/** What a check is bound to. */
+interface Bounds {
+  readonly signal: AbortSignal;
+  readonly clock: Clock;
+}
+
+function untilAborted<Value>(work: Value | Promise<Value>, { signal, clock }: Bounds): Promise<Value | undefined> | Value {
   if (!(work instanceof Promise)) return work;
   return new Promise((resolve, reject) => {
-    const giveUp = (): void => resolve(undefined);
-    if (signal.aborted) giveUp();
-    signal.addEventListener('abort', giveUp, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', giveUp));
+    let cancel: (() => void) | undefined;
+    const giveUpSoon = (): void => {
+      cancel = clock.schedule(graceMs, () => resolve(undefined));
+    };
+    if (signal.aborted) giveUpSoon();
+    else signal.addEventListener('abort', giveUpSoon, { once: true });
+    work.then(resolve, reject).finally(() => {
+      cancel?.();
+      signal.removeEventListener('abort', giveUpSoon);
+    });
   });
 }
 
@@ -33,11 +48,11 @@ function parsed(text: string): CheckedOutput {
 }
 
 /** Reads a final answer by its schema. Never throws; undefined where it was cut off while a schema of the host's took its time. */
-export async function checkOutput(schema: AnswerSchema, text: string, signal: AbortSignal): Promise<CheckedOutput | undefined> {
+export async function checkOutput(schema: AnswerSchema, text: string, bounds: Bounds): Promise<CheckedOutput | undefined> {
   const json = parsed(text);
   if (!json.ok) return json;
   try {
-    const checked = await untilAborted(schema.parse(json.value), signal);
+    const checked = await untilAborted(schema.parse(json.value), bounds);
     if (checked === undefined) return undefined;
     return checked.ok ? json : { ok: false, problem: `The answer does not fit the output schema: ${issuesText(checked.issues)}.` };
   } catch (error) {

@@ -54,9 +54,10 @@ const answerOf = (answer: Answer): CallAnswer => ({
 
 /** Works on what was answered. */
 export async function goOn<Context>(work: Work<Context>, { waits, answers }: PendingStep<ToolUseStep>): Promise<Produced<ToolUseStep>> {
-  const executions = [...work.step.executions];
+  const { executions } = work.step;
   const given: CallAnswer[] = [...(work.step.answers ?? [])];
   const open: Wait[] = [];
+  const ended: ToolExecution[] = [];
   const toRun: ToolCall[] = [];
   for (const wait of waits) {
     const answer = answers.find(({ id }) => id === wait.id);
@@ -68,12 +69,11 @@ export async function goOn<Context>(work: Work<Context>, { waits, answers }: Pen
     if (settled.type !== 'waits') given.push(answerOf(answer));
     if (settled.type === 'run') toRun.push(settled.call);
     if (settled.type === 'waits') open.push(settled.wait);
-    if (settled.type === 'ended') {
-      tellEnd(work, settled.execution);
-      executions.push(settled.execution);
-    }
+    if (settled.type === 'ended') ended.push(settled.execution);
   }
+  // Told together: where one of them hangs and the step is given up, none was told twice.
+  for (const execution of ended) tellEnd(work, execution);
   const carriedOut = await carryOut(work, toRun, { approved: true });
   const answered = { ...work, step: { ...work.step, ...(given.length > 0 && { answers: given }) } };
-  return settledStep(answered, { executions: [...executions, ...carriedOut.executions], waits: [...open, ...carriedOut.waits] });
+  return settledStep(answered, { executions: [...executions, ...ended, ...carriedOut.executions], waits: [...open, ...carriedOut.waits] });
 }

@@ -168,22 +168,31 @@ export class OpenTurn<Context> implements Turn {
   }
 
   // What a call cost that was cut off is not known, unless it never began.
-  #unknownFacts({ begun }: Heard): AnswerFacts {
+  #unknownFacts({ begun, attempts }: Heard): AnswerFacts {
     if (!begun) return { usage: Usage.none() };
     const { provider, modelId } = this.#setup.model;
-    const cost = this.#cost(Usage.unknown(), { provider, modelId });
-    return { usage: Usage.unknown(), ...(cost !== undefined && { cost }) };
+    const own = this.#cost(Usage.unknown(), { provider, modelId });
+    const cost = attempts.reduce((sum, attempt) => addCost(sum, this.#cost(attempt.usage, attempt.who)), own);
+    const usage = attempts.reduce((sum, attempt) => Usage.add(sum, attempt.usage), Usage.unknown());
+    return { usage, ...(cost !== undefined && { cost }) };
   }
 
   #cost(usage: Usage, who: { readonly provider: string; readonly modelId: string }): Cost | undefined {
-    const { price, watchesCost } = this.#setup;
+    const { watchesCost } = this.#setup;
     if (!watchesCost || Usage.isNone(usage)) return undefined;
+    const { unknownCalls = 0, ...known } = usage;
+    const usd = Usage.isNone(known) ? 0 : this.#priceOf(known, who);
+    const unknown = unknownCalls + (usd === undefined ? 1 : 0);
+    return { usd: usd ?? 0, ...(unknown > 0 && { unknownCalls: unknown }) };
+  }
+
+  #priceOf(usage: Usage, who: { readonly provider: string; readonly modelId: string }): number | undefined {
     try {
-      const found = price?.(usage, { ...who, at: this.scope.clock.now() });
-      return found !== undefined && Number.isFinite(found.usd) && found.usd >= 0 ? { usd: found.usd } : { usd: 0, unknownCalls: 1 };
+      const usd = this.#setup.price?.(usage, { ...who, at: this.scope.clock.now() })?.usd;
+      return usd !== undefined && Number.isFinite(usd) && usd >= 0 ? usd : undefined;
     } catch {
       // A price list that fails is one that does not know.
-      return { usd: 0, unknownCalls: 1 };
+      return undefined;
     }
   }
 }

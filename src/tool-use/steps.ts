@@ -38,7 +38,7 @@ export function unansweredStep(turn: Turn, { failure, text, facts }: Extract<Ans
 /** A final answer: checked where a schema asks for it. What does not fit is a failure, with a word to the model on how to repair it. */
 export async function finalStep(turn: Turn, facts: AnswerFacts, answer: Message): Promise<ToolUseStep> {
   if (turn.output === undefined) return answeredStep(turn, facts, { messages: [answer] });
-  const checked = await checkOutput(turn.output, answer.text, turn.scope.signal);
+  const checked = await checkOutput(turn.output, answer.text, turn.scope);
   if (checked === undefined)
     return { ...answeredStep(turn, facts, { messages: [answer] }), interrupted: turn.scope.interruption ?? 'signal' };
   if (checked.ok) return { ...answeredStep(turn, facts, { messages: [answer] }), output: checked.value };
