@@ -136,7 +136,10 @@ function fromFields(source: Fields, walk: Walk): Converted {
   const keys = Object.keys(source);
   const isPlain = Object.getPrototypeOf(source) === Object.prototype && Object.getOwnPropertySymbols(source).length === 0;
   let copy = isPlain ? undefined : copiedFields(source, []);
-  for (const [index, key] of keys.entries()) {
+  // By index: an iterator makes an object for each field.
+  for (let index = 0; index < keys.length; index += 1) {
+    // Holds: the index is one of the list.
+    const key = keys[index] as string;
     walk.trail.push(key);
     const value = fromField(source, key, walk);
     if (value === refused) return refused;

@@ -3,16 +3,18 @@
 // Does not: judge a failure: the policy does.
 // K1. A gated call never runs before somebody agreed to it.
 // K2. Every call ends in one execution or one wait.
-import type { Json } from '../lib/index.ts';
+import type { ProblemReporter } from '../events/index.ts';
+import type { Clock, Json } from '../lib/index.ts';
 import type { ToolCall } from '../messages/index.ts';
 import type { Produced, Wait } from '../step-by-step/index.ts';
-import type { CallOutcome, RunCallsOptions, ToolExecution } from '../tools/index.ts';
+import type { CallOutcome, EffectOutcome, EffectRunnerOptions, RunCallsOptions, ToolExecution } from '../tools/index.ts';
 import { cancelledExecution, runCalls } from '../tools/index.ts';
 import { finishedStep } from './finished-step.ts';
 import type { OpenTurn } from './open-turn.ts';
 import type { Setup } from './setup.ts';
 import type { CallFacts } from './tool-use-events.ts';
 import { ToolApprovalRequested, ToolCallCompleted, ToolCallProgress, ToolCallStarted } from './tool-use-events.ts';
+import type { ToolUseState } from './tool-use-state.ts';
 import type { ToolUseStep } from './tool-use-step.ts';
 
 /** A step that is being worked on. */
@@ -29,38 +31,72 @@ export function tellEnd<Context>({ setup, turn }: Work<Context>, execution: Tool
   turn.scope.emit((header) => new ToolCallCompleted(header, setup.name, execution));
 }
 
-function callOptions<Context>(work: Work<Context>, untold: Set<string>): RunCallsOptions<Context> {
-  const { setup, turn, step } = work;
-  const { scope, state } = turn;
-  const tell = (call: ToolCall): void => scope.emit((header) => new ToolCallStarted(header, setup.name, factsOf(call)));
-  const progressed = (call: ToolCall, progress: Json): void =>
-    scope.emit((header) => new ToolCallProgress(header, setup.name, { ...factsOf(call), progress }), { numbered: false });
-  return {
-    run: (key, work, options) => scope.effects.run(key, work, options),
-    step: scope.stepNumber,
-    idempotencyKey: ({ id }) => `${scope.executionId}/${scope.stepNumber}/${id}`,
-    indexOf: (call, position) => {
-      const index = step.toolCalls.findIndex(({ id }) => id === call.id);
-      return index === -1 ? position : index;
-    },
-    context: scope.context,
-    state,
-    signal: scope.signal,
-    clock: scope.clock,
-    onWaiting: (outcome) => {
-      // Nobody is asked in a run that is about to end.
-      const wait = scope.ending === undefined ? waitFor(outcome, work) : undefined;
-      if (wait !== undefined) tellWait(work, wait);
-    },
-    onStart: tell,
-    onProgress: progressed,
-    onEnd: (execution) => {
-      if (isAsked(execution, work)) untold.add(execution.toolCallId);
-      else tellEnd(work, execution);
-    },
-    ...(setup.toolConcurrency !== undefined && { limit: setup.toolConcurrency }),
-    ...(setup.onProblem !== undefined && { onProblem: setup.onProblem }),
-  };
+/** What the calls of a step run with. A class, because one is made for every step with calls. */
+class CallSurroundings<Context> implements RunCallsOptions<Context> {
+  readonly step: number;
+  readonly context: Context;
+  readonly state: ToolUseState;
+  readonly signal: AbortSignal;
+  readonly clock: Clock;
+  declare readonly limit?: number;
+  declare readonly onProblem?: ProblemReporter;
+  readonly #work: Work<Context>;
+  readonly #approved: boolean;
+  #untold: Set<string> | undefined;
+
+  constructor(work: Work<Context>, approved: boolean) {
+    const { setup, turn } = work;
+    const { scope } = turn;
+    this.step = scope.stepNumber;
+    this.context = scope.context;
+    this.state = turn.state;
+    this.signal = scope.signal;
+    this.clock = scope.clock;
+    if (setup.toolConcurrency !== undefined) this.limit = setup.toolConcurrency;
+    if (setup.onProblem !== undefined) this.onProblem = setup.onProblem;
+    this.#work = work;
+    this.#approved = approved;
+  }
+
+  run<Value>(
+    key: string,
+    work: (signal: AbortSignal) => Value | Promise<Value>,
+    options?: EffectRunnerOptions,
+  ): Promise<EffectOutcome<Value>> {
+    return this.#work.turn.scope.effects.run(key, work, options);
+  }
+  idempotencyKey({ id }: ToolCall): string {
+    const { scope } = this.#work.turn;
+    return `${scope.executionId}/${scope.stepNumber}/${id}`;
+  }
+  indexOf(call: ToolCall, position: number): number {
+    const index = this.#work.step.toolCalls.findIndex(({ id }) => id === call.id);
+    return index === -1 ? position : index;
+  }
+  isApproved(): boolean {
+    return this.#approved;
+  }
+  onWaiting(outcome: CallOutcome): void {
+    // Nobody is asked in a run that is about to end.
+    const wait = this.#work.turn.scope.ending === undefined ? waitFor(outcome, this.#work) : undefined;
+    if (wait !== undefined) tellWait(this.#work, wait);
+  }
+  onStart(call: ToolCall): void {
+    const { setup, turn } = this.#work;
+    turn.scope.emit((header) => new ToolCallStarted(header, setup.name, factsOf(call)));
+  }
+  onProgress(call: ToolCall, progress: Json): void {
+    const { setup, turn } = this.#work;
+    turn.scope.emit((header) => new ToolCallProgress(header, setup.name, { ...factsOf(call), progress }), { numbered: false });
+  }
+  onEnd(execution: ToolExecution): void {
+    if (isAsked(execution, this.#work)) (this.#untold ??= new Set()).add(execution.toolCallId);
+    else tellEnd(this.#work, execution);
+  }
+  /** True for a call about which a person was to be asked: where the run is cut off before, its end is told after all. */
+  isUntold(id: string): boolean {
+    return this.#untold?.has(id) === true;
+  }
 }
 
 /** Whether a person is asked what became of a call. Nobody is, where the run is over. */
@@ -102,17 +138,15 @@ export async function carryOut<Context>(
   { approved = false }: { readonly approved?: boolean } = {},
 ): Promise<CarriedOut> {
   if (calls.length === 0) return { executions: [], waits: [] };
-  // Calls about which a person was to be asked; where the run is cut off before, their end is told after all.
-  const untold = new Set<string>();
-  const options = callOptions(work, untold);
-  const outcomes = await runCalls(work.setup.tools, calls, approved ? { ...options, isApproved: () => true } : options);
+  const surroundings = new CallSurroundings(work, approved);
+  const outcomes = await runCalls(work.setup.tools, calls, surroundings);
   const waits: Wait[] = [];
   const executions: ToolExecution[] = [];
   for (const outcome of outcomes) {
     const wait = waitFor(outcome, work);
     if (wait !== undefined) waits.push(wait);
     else if (outcome.type === 'ended') {
-      if (untold.has(outcome.call.id)) tellEnd(work, outcome.execution);
+      if (surroundings.isUntold(outcome.call.id)) tellEnd(work, outcome.execution);
       executions.push(outcome.execution);
     }
   }

@@ -7,9 +7,8 @@ export async function mapLimited<Item, Result>(
   limit: number,
   work: (item: Item, index: number) => Promise<Result>,
 ): Promise<readonly Result[]> {
-  const [only] = items;
-  // Most steps have one call.
-  if (items.length === 1 && only !== undefined) return [await work(only, 0)];
+  // Most steps have one call. Holds: there is one.
+  if (items.length === 1) return [await work(items[0] as Item, 0)];
   const results: Result[] = new Array<Result>(items.length);
   const queue = items.entries();
   const broken: { readonly error: unknown }[] = [];

@@ -55,25 +55,23 @@ function tell(listener: () => void, onProblem: ProblemReporter | undefined, wher
 type Ending = Exclude<PreparedCall, Waiting>;
 
 async function endCall<Context>(prepared: Ending, index: number, options: RunCallsOptions<Context>): Promise<ToolExecution> {
-  const { onStart, onProgress, onEnd, onProblem, step, idempotencyKey, run, context, state, clock } = options;
+  const { onProblem } = options;
   const { call } = prepared;
-  tell(() => onStart?.(call, index), onProblem, 'onStart');
-  const key = `tool/${step}/${index}`;
-  const report = (progress: Json): void => tell(() => onProgress?.(call, progress), onProblem, 'onProgress');
+  tell(() => options.onStart?.(call, index), onProblem, 'onStart');
   const execution =
     prepared.type === 'ready'
       ? await runCall(prepared, {
-          run,
-          context,
-          state,
-          key,
-          idempotencyKey: idempotencyKey(call, index),
-          onProgress: report,
-          ...(clock !== undefined && { clock }),
+          run: (key, work, about) => options.run(key, work, about),
+          context: options.context,
+          state: options.state,
+          key: `tool/${options.step}/${index}`,
+          idempotencyKey: options.idempotencyKey(call, index),
+          onProgress: (progress) => tell(() => options.onProgress?.(call, progress), onProblem, 'onProgress'),
+          ...(options.clock !== undefined && { clock: options.clock }),
           ...(onProblem !== undefined && { onProblem }),
         })
       : prepared.execution;
-  tell(() => onEnd?.(execution, index), onProblem, 'onEnd');
+  tell(() => options.onEnd?.(execution, index), onProblem, 'onEnd');
   return execution;
 }
 
@@ -86,12 +84,12 @@ export async function runCalls<Context>(
   calls: readonly ToolCall[],
   options: RunCallsOptions<Context>,
 ): Promise<readonly CallOutcome[]> {
-  const { limit = 8, context, state, signal, clock = systemClock, indexOf = (_call, position) => position, isApproved } = options;
+  const { limit = 8, context, state, signal, clock = systemClock } = options;
   if (!Number.isInteger(limit) || limit < 1)
     throw new InvalidArgumentError(`limit must be a whole number from 1 on, not ${String(limit)}.`);
   return mapLimited(calls, limit, async (given, position): Promise<CallOutcome> => {
-    const index = indexOf(given, position);
-    const approved = isApproved?.(given, index) === true;
+    const index = options.indexOf?.(given, position) ?? position;
+    const approved = options.isApproved?.(given, index) === true;
     const soon = prepareSoon(
       set,
       given,
