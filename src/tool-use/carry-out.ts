@@ -139,7 +139,10 @@ export async function carryOut<Context>(
 ): Promise<CarriedOut> {
   if (calls.length === 0) return { executions: [], waits: [] };
   const surroundings = new CallSurroundings(work, approved);
-  const outcomes = await runCalls(work.setup.tools, calls, surroundings);
+  return collected(work, surroundings, await runCalls(work.setup.tools, calls, surroundings));
+}
+
+function collected<Context>(work: Work<Context>, surroundings: CallSurroundings<Context>, outcomes: readonly CallOutcome[]): CarriedOut {
   const waits: Wait[] = [];
   const executions: ToolExecution[] = [];
   for (const outcome of outcomes) {
@@ -157,11 +160,12 @@ const noMoreTools = 'The call was not made: a limit has been reached, and no too
 
 /** Carries out the calls of a step that was just answered. */
 export async function carryOutAll<Context>(work: Work<Context>): Promise<Produced<ToolUseStep>> {
-  const { turn, step } = work;
-  if (!turn.scope.finalizing) return settledStep(work, await carryOut(work, step.toolCalls));
+  return settledStep(work, work.turn.scope.finalizing ? notCarriedOut(work) : await carryOut(work, work.step.toolCalls));
+}
+
+function notCarriedOut<Context>({ turn, step }: Work<Context>): CarriedOut {
   const startedAt = turn.scope.clock.now();
-  const executions = step.toolCalls.map((call) => cancelledExecution(call, { startedAt, text: noMoreTools }));
-  return settledStep(work, { executions, waits: [] });
+  return { executions: step.toolCalls.map((call) => cancelledExecution(call, { startedAt, text: noMoreTools })), waits: [] };
 }
 
 /** The step with its results, or, where calls wait for somebody, as it is parked. */

@@ -17,7 +17,7 @@ import type {
 import { InvalidArgumentError } from '../lib/index.ts';
 import type { UsageCounts } from '../messages/index.ts';
 import { Message, Usage } from '../messages/index.ts';
-import type { Cost, EffectFailure, StepScope } from '../step-by-step/index.ts';
+import type { Cost, EffectFailure, EffectResult, StepScope } from '../step-by-step/index.ts';
 import { addCost } from '../step-by-step/index.ts';
 import type { AnswerSchema, ToolSet } from '../tools/index.ts';
 import type { Answered, AnswerFacts, Question, Turn } from './driver.ts';
@@ -92,10 +92,14 @@ export class OpenTurn<Context> implements Turn {
   }
 
   async ask(question: Question): Promise<Answered> {
+    const heard: Heard = { attempts: [], text: '', begun: false, leaveWait: undefined };
+    return this.#read(await this.#begin(question, heard), heard);
+  }
+
+  #begin(question: Question, heard: Heard): Promise<EffectResult<ModelOutcome>> {
     const { scope } = this;
     const { name, model, isStreaming, toolNames } = this.#setup;
     const { messages, tools = noTools, purpose } = question;
-    const heard: Heard = { attempts: [], text: '', begun: false, leaveWait: undefined };
     scope.emit(
       (header) =>
         new InferenceStarted(header, name, {
@@ -110,7 +114,10 @@ export class OpenTurn<Context> implements Turn {
       const request = this.#request(question, signal, heard);
       return isStreaming ? model.stream(request, (delta) => this.#hear(delta, heard, question)) : model.generate(request);
     };
-    const answered = await scope.effects.run(key, work, { effect: 'pure', failsAs: 'model', late: 'drop' });
+    return scope.effects.run(key, work, { effect: 'pure', failsAs: 'model', late: 'drop' });
+  }
+
+  #read(answered: EffectResult<ModelOutcome>, heard: Heard): Answered {
     heard.leaveWait?.();
     if (!answered.ok) return { ok: false, failure: failureOf(answered), text: heard.text, facts: this.#unknownFacts(heard) };
     const outcome = answered.value;

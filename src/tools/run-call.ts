@@ -68,25 +68,60 @@ function endedCall(
   }
 }
 
+/** A call that runs. A class, because what an async function holds is kept while it waits, and there are many calls. */
+class RunningCall<Context> {
+  readonly #ready: ReadyCall;
+  readonly #options: RunCallOptions<Context>;
+  readonly #watch: Stopwatch;
+  #begun = false;
+  #isOpen = true;
+
+  constructor(ready: ReadyCall, options: RunCallOptions<Context>) {
+    this.#ready = ready;
+    this.#options = options;
+    this.#watch = startWatch(options.clock ?? systemClock);
+  }
+
+  begin(): Promise<EffectOutcome<Journaled>> {
+    const { effect, timeoutMs } = this.#ready.tool;
+    const about = { effect, failsAs: 'tool' as const, ...(timeoutMs !== undefined && { timeoutMs }) };
+    return this.#options.run(this.#options.key, (signal) => this.#work(signal), about);
+  }
+
+  end(outcome: EffectOutcome<Journaled>): ToolExecution | Promise<ToolExecution> {
+    this.#isOpen = false;
+    if (outcome.ok) return succeededExecution(this.#ready.call, outcome.value, outcome.value);
+    return endedCall(this.#ready, outcome, { ...this.#options, watch: this.#watch, begun: this.#begun });
+  }
+
+  async #work(signal: AbortSignal): Promise<Journaled> {
+    this.#begun = true;
+    return this.#journaled(await this.#settle(await this.#run(signal)));
+  }
+
+  #run(signal: AbortSignal): unknown {
+    const { context, state, idempotencyKey } = this.#options;
+    const report = (progress: unknown): void => this.#report(progress);
+    return runTool(this.#ready, { context, signal, toolCallId: this.#ready.call.id, idempotencyKey, state, report });
+  }
+
+  #settle(result: unknown): SettledResult | Promise<SettledResult> {
+    const { call, tool } = this.#ready;
+    return settleResult(tool, result, { id: call.id, args: call.args, onProblem: this.#options.onProblem });
+  }
+
+  #journaled(settled: SettledResult): Journaled {
+    return { ...settled, startedAt: this.#watch.startedAt, durationMs: this.#watch.durationMs() };
+  }
+
+  #report(progress: unknown): void {
+    const canonical = this.#isOpen ? toCanonical(progress) : undefined;
+    if (canonical?.ok === true) this.#options.onProgress?.(canonical.value);
+  }
+}
+
 /** Runs a call that is ready. Rejects only where the runner itself does. */
 export async function runCall<Context>(ready: ReadyCall, options: RunCallOptions<Context>): Promise<ToolExecution> {
-  const { run, key, idempotencyKey, context, state, onProgress, clock = systemClock } = options;
-  const { call, tool } = ready;
-  const watch = startWatch(clock);
-  let [begun, isOpen] = [false, true];
-  const report = (progress: unknown): void => {
-    const canonical = isOpen ? toCanonical(progress) : undefined;
-    if (canonical?.ok === true) onProgress?.(canonical.value);
-  };
-  const work = async (signal: AbortSignal): Promise<Journaled> => {
-    begun = true;
-    const result = await runTool(ready, { context, signal, toolCallId: call.id, idempotencyKey, state, report });
-    const settling = settleResult(tool, result, { id: call.id, args: call.args, onProblem: options.onProblem });
-    const settled = settling instanceof Promise ? await settling : settling;
-    return { ...settled, startedAt: watch.startedAt, durationMs: watch.durationMs() };
-  };
-  const { effect, timeoutMs } = tool;
-  const outcome = await run(key, work, { effect, failsAs: 'tool', ...(timeoutMs !== undefined && { timeoutMs }) });
-  isOpen = false;
-  return outcome.ok ? succeededExecution(call, outcome.value, outcome.value) : endedCall(ready, outcome, { ...options, watch, begun });
+  const running = new RunningCall(ready, options);
+  return running.end(await running.begin());
 }

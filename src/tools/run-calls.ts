@@ -8,6 +8,7 @@ import { mapLimited } from './map-limited.ts';
 import type { PreparedCall } from './prepare-call.ts';
 import { prepareSoon } from './prepare-call.ts';
 import { runCall } from './run-call.ts';
+import type { RunCallOptions } from './run-call-options.ts';
 import type { ToolExecution } from './tool-execution.ts';
 import type { ToolSet } from './tool-set.ts';
 
@@ -54,25 +55,36 @@ function tell(listener: () => void, onProblem: ProblemReporter | undefined, wher
 
 type Ending = Exclude<PreparedCall, Waiting>;
 
-async function endCall<Context>(prepared: Ending, index: number, options: RunCallsOptions<Context>): Promise<ToolExecution> {
-  const { onProblem } = options;
+function callOptions<Context>(call: ToolCall, index: number, options: RunCallsOptions<Context>): RunCallOptions<Context> {
+  const { onProblem, clock } = options;
+  return {
+    run: (key, work, about) => options.run(key, work, about),
+    context: options.context,
+    state: options.state,
+    key: `tool/${options.step}/${index}`,
+    idempotencyKey: options.idempotencyKey(call, index),
+    onProgress: (progress) => tell(() => options.onProgress?.(call, progress), onProblem, 'onProgress'),
+    ...(clock !== undefined && { clock }),
+    ...(onProblem !== undefined && { onProblem }),
+  };
+}
+
+function start<Context>(prepared: Ending, index: number, options: RunCallsOptions<Context>): ToolExecution | Promise<ToolExecution> {
   const { call } = prepared;
-  tell(() => options.onStart?.(call, index), onProblem, 'onStart');
-  const execution =
-    prepared.type === 'ready'
-      ? await runCall(prepared, {
-          run: (key, work, about) => options.run(key, work, about),
-          context: options.context,
-          state: options.state,
-          key: `tool/${options.step}/${index}`,
-          idempotencyKey: options.idempotencyKey(call, index),
-          onProgress: (progress) => tell(() => options.onProgress?.(call, progress), onProblem, 'onProgress'),
-          ...(options.clock !== undefined && { clock: options.clock }),
-          ...(onProblem !== undefined && { onProblem }),
-        })
-      : prepared.execution;
-  tell(() => options.onEnd?.(execution, index), onProblem, 'onEnd');
+  tell(() => options.onStart?.(call, index), options.onProblem, 'onStart');
+  return prepared.type === 'ready' ? runCall(prepared, callOptions(call, index, options)) : prepared.execution;
+}
+
+function end<Context>(execution: ToolExecution, index: number, options: RunCallsOptions<Context>): ToolExecution {
+  tell(() => options.onEnd?.(execution, index), options.onProblem, 'onEnd');
   return execution;
+}
+
+async function carryOn<Context>(prepared: PreparedCall, index: number, options: RunCallsOptions<Context>): Promise<CallOutcome> {
+  if (prepared.type === 'ready' || prepared.type === 'ended')
+    return { type: 'ended', call: prepared.call, execution: end(await start(prepared, index, options), index, options) };
+  tell(() => options.onWaiting?.(prepared), options.onProblem, 'onWaiting');
+  return prepared;
 }
 
 /**
@@ -87,20 +99,11 @@ export async function runCalls<Context>(
   const { limit = 8, context, state, signal, clock = systemClock } = options;
   if (!Number.isInteger(limit) || limit < 1)
     throw new InvalidArgumentError(`limit must be a whole number from 1 on, not ${String(limit)}.`);
-  return mapLimited(calls, limit, async (given, position): Promise<CallOutcome> => {
+  return mapLimited(calls, limit, (given, position): Promise<CallOutcome> => {
     const index = options.indexOf?.(given, position) ?? position;
     const approved = options.isApproved?.(given, index) === true;
-    const soon = prepareSoon(
-      set,
-      given,
-      signal === undefined ? { context, state, approved, clock } : { context, state, approved, clock, signal },
-    );
-    const prepared = soon instanceof Promise ? await soon : soon;
-    if (prepared.type !== 'ready' && prepared.type !== 'ended') {
-      tell(() => options.onWaiting?.(prepared), options.onProblem, 'onWaiting');
-      return prepared;
-    }
-    const execution = await endCall(prepared, index, options);
-    return { type: 'ended', call: prepared.call, execution };
+    const about = { context, state, approved, clock };
+    const soon = prepareSoon(set, given, signal === undefined ? about : { ...about, signal });
+    return soon instanceof Promise ? soon.then((prepared) => carryOn(prepared, index, options)) : carryOn(soon, index, options);
   });
 }

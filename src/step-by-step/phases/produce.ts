@@ -28,26 +28,33 @@ function interruptedStep<State extends RunState, Context>(
 
 /** Produces the next step. Never throws: a failure is a failed step, an interruption an interrupted one. */
 export async function produceStep<State extends RunState, Context>(open: OpenStep<State, Context>): Promise<Produced<StepOf<State>>> {
-  const { control } = open.run;
-  if (control.ending !== undefined) return interruptedStep(open, control.ending);
+  const { ending } = open.run.control;
+  if (ending !== undefined) return interruptedStep(open, ending);
   try {
-    const produced = await open.run.untilAbandoned(
-      open.process.prepare === undefined ? open.process.produce(open.state, open.scope) : prepareAndProduce(open),
-    );
-    return produced === abandoned ? interruptedStep(open, interruptionOf(open)) : received(open, produced);
+    return received(open, await begun(open));
   } catch (error) {
-    // Whatever a producer throws because it was cut off is not its failure.
-    if (wasInterrupted(open)) return interruptedStep(open, interruptionOf(open));
-    return { type: 'step', step: withFailure(leftovers(open), classifyError(error, { readable: false })) };
+    return failed(open, error);
   }
+}
+
+function begun<State extends RunState, Context>(open: OpenStep<State, Context>): Promise<Produced<StepOf<State>> | typeof abandoned> {
+  const { process, state, scope } = open;
+  return open.run.untilAbandoned(process.prepare === undefined ? process.produce(state, scope) : prepareAndProduce(open));
+}
+
+function failed<State extends RunState, Context>(open: OpenStep<State, Context>, error: unknown): Produced<StepOf<State>> {
+  // Whatever a producer throws because it was cut off is not its failure.
+  if (wasInterrupted(open)) return interruptedStep(open, interruptionOf(open));
+  return { type: 'step', step: withFailure(leftovers(open), classifyError(error, { readable: false })) };
 }
 
 /** What a producer handed in, with what the loop knows better: whether the run was cut off, and whether it may wait. */
 function received<State extends RunState, Context>(
   open: OpenStep<State, Context>,
-  produced: Produced<StepOf<State>>,
+  produced: Produced<StepOf<State>> | typeof abandoned,
 ): Produced<StepOf<State>> {
   const { control } = open.run;
+  if (produced === abandoned) return interruptedStep(open, interruptionOf(open));
   checkProduced(produced);
   if (produced.type === 'waiting') {
     const problem = waitsProblem(produced.waits);
