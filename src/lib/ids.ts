@@ -6,7 +6,8 @@ export type IdSource = () => string;
 
 // Chance is drawn for many ids at once, and turned into text three digits at a time: ids are made all the time.
 const drawn = new Uint32Array(384);
-let [next, digits]: [number, readonly string[]] = [drawn.length, []];
+let next = 384;
+let digits: readonly string[] = [];
 
 function refill(): void {
   if (digits.length === 0) digits = Array.from({ length: 4096 }, (_, value) => value.toString(16).padStart(3, '0'));

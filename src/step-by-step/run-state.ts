@@ -268,7 +268,8 @@ export class RunState<S extends Step = Step> {
     }
     // A grant in time makes the summary needless.
     const waited = awaitedGrants(execution).length > 0 || lastOutcome(execution)?.isFinalizing === true;
-    const regranted = waited && execution.pendingStep === undefined ? { regranted: true } : {};
+    // Whoever grants takes no time of the run's.
+    const regranted = waited && execution.pendingStep === undefined ? { regranted: true, wallStartedAt: undefined } : {};
     return this.evolve({ execution: { ...execution, grants: [...(execution.grants ?? []), grant], ...regranted } });
   }
 

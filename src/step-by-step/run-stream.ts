@@ -3,7 +3,8 @@
 // Does not: slow the run down, or end it.
 // V1. The run begins at once and settles without a reader.
 // V2. What was not read yet is kept; neighbours that can be merged without loss are merged, nothing else is dropped.
-// V3. Leaving the loop detaches: what comes after is not kept.
+// V3. Leaving the loop detaches: what comes after is not kept for that reader.
+// V4. Several may read at once; who comes later hears what is told from then on.
 import type { BaseEvent } from '../events/index.ts';
 import type { RunControl } from './run-control.ts';
 import type { Run } from './runnable.ts';
@@ -19,19 +20,18 @@ export function createRunStream<State, Event extends BaseEvent>({
   onEvent,
   start,
 }: RunStreamOptions<State, Event>): Run<State, Event> {
-  let unread: Event[] = [];
-  // Until somebody reads, and as long as anybody does, events are kept.
-  let attached = true;
-  let readers = 0;
+  // What nobody has read yet goes to the first reader; each reader then has a queue of its own.
+  let unread: Event[] | undefined = [];
+  const readers = new Set<Event[]>();
   let over = false;
   let sleepers: (() => void)[] = [];
 
-  const keep = (event: Event): void => {
-    const last: BaseEvent | undefined = unread.at(-1);
+  const keep = (queue: Event[], event: Event): void => {
+    const last: BaseEvent | undefined = queue.at(-1);
     // Holds because merging gives an event of the same kind.
     const merged = last?.merge?.(event) as Event | undefined;
-    if (merged === undefined) unread.push(event);
-    else unread[unread.length - 1] = merged;
+    if (merged === undefined) queue.push(event);
+    else queue[queue.length - 1] = merged;
   };
   const wake = (): void => {
     const woken = sleepers;
@@ -39,7 +39,8 @@ export function createRunStream<State, Event extends BaseEvent>({
     for (const resolve of woken) resolve();
   };
   const result = start((event) => {
-    if (attached) keep(event);
+    if (unread !== undefined) keep(unread, event);
+    for (const queue of readers) keep(queue, event);
     wake();
     return onEvent?.(event);
   });
@@ -51,11 +52,12 @@ export function createRunStream<State, Event extends BaseEvent>({
   result.then(end, end);
 
   async function* read(): AsyncGenerator<Event, void, undefined> {
-    attached = true;
-    readers += 1;
+    const queue = unread ?? [];
+    unread = undefined;
+    readers.add(queue);
     try {
       for (;;) {
-        const event = unread.shift();
+        const event = queue.shift();
         if (event !== undefined) yield event;
         else if (over) return;
         else
@@ -64,9 +66,7 @@ export function createRunStream<State, Event extends BaseEvent>({
           });
       }
     } finally {
-      readers -= 1;
-      attached = readers > 0;
-      if (!attached) unread = [];
+      readers.delete(queue);
     }
   }
 

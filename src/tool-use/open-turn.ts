@@ -46,6 +46,8 @@ function toPricedModel(name: string): PricedModel {
   return { provider: name.slice(0, slash), modelId: name.slice(slash + 1) };
 }
 
+const reported = ({ unknownCalls: _, ...known }: Usage): Usage => known;
+
 /** What is left of usage when a part of it is taken away. */
 function minus(whole: Usage, part: Usage): Usage {
   const left = (key: keyof UsageCounts): number => Math.max(0, (whole[key] ?? 0) - (part[key] ?? 0));
@@ -122,7 +124,10 @@ export class OpenTurn<Context> implements Turn {
     if (!answered.ok) return { ok: false, failure: failureOf(answered), text: heard.text, facts: this.#unknownFacts(heard) };
     const outcome = answered.value;
     if (outcome.ok) return { ok: true, response: outcome.response, facts: this.#facts(outcome.response, heard) };
-    return { ok: false, failure: outcome.failure, text: heard.text, facts: this.#facts(outcome.partial, heard) };
+    // A call that was refused for its rate, before anything came, has used nothing.
+    const wasRefused = outcome.failure.type === 'rate_limit' && outcome.partial.parts.length === 0;
+    const partial = wasRefused ? { ...outcome.partial, usage: reported(outcome.partial.usage) } : outcome.partial;
+    return { ok: false, failure: outcome.failure, text: heard.text, facts: this.#facts(partial, heard) };
   }
 
   #request({ messages, tools, output, settings }: Question, signal: AbortSignal, heard: Heard): ModelRequest {
