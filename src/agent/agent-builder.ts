@@ -35,7 +35,9 @@ type MergedAll<Before extends Tools, Added extends readonly GivenTools[]> = Adde
   ...infer Rest extends readonly GivenTools[],
 ]
   ? MergedAll<Merged<Before, AsTools<First>>, Rest>
-  : Before;
+  : number extends Added['length']
+    ? Merged<Before, AsTools<Added[number]>>
+    : Before;
 
 interface Parts {
   readonly options: Partial<AgentOptions<never>>;

@@ -3,6 +3,7 @@ import type { EventHeader } from './base-event.ts';
 import { BaseEvent } from './base-event.ts';
 import type { EventBus, Unsubscribe } from './event-bus.ts';
 import { createEventBus } from './event-bus.ts';
+import { reportToConsole } from './event-sink.ts';
 
 class Opened extends BaseEvent {
   readonly type = 'Opened';
@@ -153,6 +154,14 @@ describe('B2: a listener that throws or rejects is reported and changes nothing'
     expect(written).toHaveBeenCalledExactlyOnceWith(
       expect.stringContaining('stepline: a listener of Opened failed; the run was not disturbed. Error: broke'),
     );
+  });
+
+  test('what goes to the console tells the cause, and what an object says', () => {
+    const written = vi.spyOn(console, 'error').mockImplementation(() => undefined);
+    reportToConsole(new Error('outer', { cause: new Error('the real reason') }), 'x');
+    reportToConsole({ code: 42 }, 'x');
+    expect(String(written.mock.calls[0])).toContain('because of Error: the real reason');
+    expect(String(written.mock.calls[1])).toContain('{"code":42}');
   });
 
   test('what goes to the console has no secrets in it', () => {

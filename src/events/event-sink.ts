@@ -1,4 +1,4 @@
-import { defaultRedactor } from '../lib/index.ts';
+import { defaultRedactor, toCanonical } from '../lib/index.ts';
 import type { BaseEvent } from './base-event.ts';
 
 /** Where events go. Telling is never awaited and never fails. */
@@ -9,7 +9,14 @@ export interface EventSink<Event extends BaseEvent = BaseEvent> {
 /** Called with what a listener, or other work nobody waits for, threw. */
 export type ProblemReporter = (error: unknown, where: string) => void;
 
-const wordsOf = (error: unknown): string => (error instanceof Error ? (error.stack ?? error.message) : String(error));
+function wordsOf(error: unknown): string {
+  if (!(error instanceof Error)) {
+    const canonical = toCanonical(error);
+    return canonical.ok ? JSON.stringify(canonical.value) : String(error);
+  }
+  const words = error.stack ?? error.message;
+  return error.cause === undefined ? words : `${words}\n  because of ${wordsOf(error.cause)}`;
+}
 
 /** Writes the problem to the console, without its secrets: silence would hide it. */
 export const reportToConsole: ProblemReporter = (error, where) => {

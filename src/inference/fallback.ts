@@ -3,7 +3,7 @@ import { ErrorType } from '../errors/index.ts';
 import { Usage } from '../messages/index.ts';
 import type { OnDelta } from './ask.ts';
 import { ask, modelLike, modelName } from './ask.ts';
-import type { Model, ModelOutcome, ModelRequest, ModelResponse } from './model.ts';
+import type { Model, ModelNotice, ModelOutcome, ModelRequest, ModelResponse } from './model.ts';
 import { abortedFailure } from './settle-answer.ts';
 import { tellDelta, tellNotice } from './tell-notice.ts';
 
@@ -47,6 +47,19 @@ function withSpent(outcome: ModelOutcome, spent: Usage): ModelOutcome {
   return outcome.ok ? { ...outcome, response: added(outcome.response) } : { ...outcome, partial: added(outcome.partial) };
 }
 
+// The last of a nested row of models has signed what came of it.
+const whoFailed = ({ provider, modelId }: ModelResponse, model: Model): string =>
+  provider === undefined || modelId === undefined ? modelName(model) : `${provider}/${modelId}`;
+
+function withHeardFallbacks(request: ModelRequest, inner: { usage: Usage }): ModelRequest {
+  if (request.onNotice === undefined) return request;
+  const onNotice = (notice: ModelNotice): void => {
+    if (notice.type === 'fallback') inner.usage = Usage.add(inner.usage, notice.usage);
+    tellNotice(request, notice);
+  };
+  return { ...request, onNotice };
+}
+
 function heard(onDelta: NonNullable<OnDelta>, told: { any: boolean }): OnDelta {
   return (delta) => {
     told.any = true;
@@ -71,16 +84,25 @@ export function withFallback(model: Model, others: Model | readonly Model[]): Mo
       // Holds: the loop ends at the last model.
       const current = models[index] as Model;
       const next = models[index + 1];
-      const outcome = await ask(current, request, hear);
+      // A model may itself turn to others; what they told already is not told again.
+      const inner = { usage: Usage.none() };
+      const outcome = await ask(current, withHeardFallbacks(request, inner), hear);
       if (outcome.ok) return index === 0 ? outcome : withSpent(signed(outcome, current), spent);
       if (next === undefined || !mayHelp(outcome.failure)) {
         const told = named(outcome, failed, current);
         return withSpent(index === 0 ? told : signed(told, current), spent);
       }
       failed.push({ model: current, failure: outcome.failure });
-      const usage = spentBy(outcome.partial);
-      spent = Usage.add(spent, usage);
-      tellNotice(request, { type: 'fallback', from: modelName(current), to: modelName(next), failure: outcome.failure, usage });
+      const whole = spentBy(outcome.partial);
+      const usage = Usage.minus(whole, inner.usage);
+      spent = Usage.add(spent, whole);
+      tellNotice(request, {
+        type: 'fallback',
+        from: whoFailed(outcome.partial, current),
+        to: modelName(next),
+        failure: outcome.failure,
+        usage,
+      });
       if (told.any) tellDelta(onDelta, { type: 'restart' });
       told.any = false;
     }

@@ -59,6 +59,13 @@ function add(left: Usage, right: Usage): Usage {
   return sum;
 }
 
+function minus(whole: Usage, part: Usage): Usage {
+  const left = (key: keyof UsageCounts): number => Math.max(0, (whole[key] ?? 0) - (part[key] ?? 0));
+  const rest: Draft = { input: left('input'), output: left('output'), total: left('input') + left('output') };
+  for (const key of breakdown) if (left(key) > 0) rest[key] = left(key);
+  return rest;
+}
+
 function toJSON(usage: Usage): JsonObject {
   return { ...usage };
 }
@@ -84,6 +91,8 @@ interface UsageCompanion {
   readonly unknown: () => Usage;
   /** The sum; the other operand itself where one is none. */
   readonly add: (left: Usage, right: Usage) => Usage;
+  /** What is left when a part is taken away; never below zero. */
+  readonly minus: (whole: Usage, part: Usage) => Usage;
   readonly isNone: (usage: Usage) => boolean;
   readonly toJSON: (usage: Usage) => JsonObject;
   /** Reads stored usage; the total is worked out again. */
@@ -91,4 +100,4 @@ interface UsageCompanion {
 }
 
 /** Makes, adds and stores usage. */
-export const Usage: UsageCompanion = { none: () => none, of, unknown: () => unknown, add, isNone, toJSON, fromJSON };
+export const Usage: UsageCompanion = { none: () => none, of, unknown: () => unknown, add, minus, isNone, toJSON, fromJSON };

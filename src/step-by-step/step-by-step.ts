@@ -12,7 +12,7 @@ import type { Runnable } from './runnable.ts';
 import type { StepProcess } from './step-process.ts';
 import type { BaseEvent } from '../events/index.ts';
 import type { LoopEvent } from './loop-events.ts';
-import { InvalidArgumentError, systemClock } from '../lib/index.ts';
+import { InvalidArgumentError, isRecord, systemClock } from '../lib/index.ts';
 
 // Stored data that was parsed but not read is the usual mistake.
 function checkedState<State>(state: State): State {
@@ -31,7 +31,9 @@ function checkRunOptions(options: object): void {
   const strange = Object.keys(options).find((name) => !knownOptions.includes(name));
   if (strange !== undefined)
     throw new InvalidArgumentError(`A run has no option "${strange}"; there are ${knownOptions.join(', ')}.${hints[strange] ?? ''}`);
-  if (signal !== undefined && !(signal instanceof AbortSignal))
+  // By its form: a page may have a signal of another realm.
+  const isSignal = isRecord(signal) && typeof signal['aborted'] === 'boolean' && typeof signal['addEventListener'] === 'function';
+  if (signal !== undefined && !isSignal)
     throw new InvalidArgumentError('signal must be an AbortSignal, such as the signal of an AbortController.');
   if (onEvent !== undefined && typeof onEvent !== 'function') throw new InvalidArgumentError('onEvent must be a function.');
 }

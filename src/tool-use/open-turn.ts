@@ -15,7 +15,6 @@ import type {
   PricedModel,
 } from '../inference/index.ts';
 import { InvalidArgumentError } from '../lib/index.ts';
-import type { UsageCounts } from '../messages/index.ts';
 import { Message, Usage } from '../messages/index.ts';
 import type { Cost, EffectFailure, EffectResult, StepScope } from '../step-by-step/index.ts';
 import { addCost } from '../step-by-step/index.ts';
@@ -47,13 +46,6 @@ function toPricedModel(name: string): PricedModel {
 }
 
 const reported = ({ unknownCalls: _, ...known }: Usage): Usage => known;
-
-/** What is left of usage when a part of it is taken away. */
-function minus(whole: Usage, part: Usage): Usage {
-  const left = (key: keyof UsageCounts): number => Math.max(0, (whole[key] ?? 0) - (part[key] ?? 0));
-  const rest = { input: left('input'), output: left('output'), cacheRead: left('cacheRead'), cacheWrite: left('cacheWrite') };
-  return Usage.of({ ...rest, ...(left('unknownCalls') > 0 && { unknownCalls: left('unknownCalls') }) });
-}
 
 export class OpenTurn<Context> implements Turn {
   readonly state: ToolUseState;
@@ -169,7 +161,7 @@ export class OpenTurn<Context> implements Turn {
     const { model } = this.#setup;
     const who = { provider: provider ?? model.provider, modelId: modelId ?? model.modelId };
     // Each attempt is paid for at its own model's price.
-    const own = attempts.reduce((left, { usage: spent }) => minus(left, spent), usage);
+    const own = attempts.reduce((left, { usage: spent }) => Usage.minus(left, spent), usage);
     const cost = attempts.reduce((sum, attempt) => addCost(sum, this.#cost(attempt.usage, attempt.who)), this.#cost(own, who));
     return {
       usage,

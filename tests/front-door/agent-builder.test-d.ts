@@ -240,3 +240,13 @@ test('what is no tool and what is no limit cannot be given', () => {
   // @ts-expect-error -- a model is no name
   AgentBuilder.base().withModel('gpt-5');
 });
+
+test('a list that is spread counts like one that is given whole', () => {
+  const needy = [whoAmI];
+  const spread = AgentBuilder.base()
+    .withModel(model)
+    .withTools(...needy)
+    .build();
+  // @ts-expect-error -- its tools need a context
+  void spread.start('x');
+});

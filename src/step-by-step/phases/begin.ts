@@ -83,7 +83,8 @@ export async function begin<State extends RunState, Context>(
   const judged = judge(process, startCandidate(started, { now, stopRequest: run.control.stopRequest }));
   if (refuses(judged.outcome)) return refuseStart(process, judged, { run, subject });
   // What was granted does not do: the summary is taken after all.
-  const regranted = judged.outcome.isFinalizing ? undefined : started.execution.regranted;
+  const sumsUp = judged.outcome.isFinalizing && started.lastStepResult?.outcome.isFinalizing === true;
+  const regranted = sumsUp ? undefined : started.execution.regranted;
   const accepted = settled(started.execution, { startOutcome: undefined, regranted });
   return started.evolve({ execution: accepted, lastSeq: run.lastSeq });
 }

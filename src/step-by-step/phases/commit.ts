@@ -53,13 +53,14 @@ const updated = (execution: Execution): { readonly status: ExecutionStatus; read
 /** What is told about the last recorded step. */
 export function stepEvents<State extends RunState, Context>(
   execution: Execution<StepOf<State> & Step>,
-  { name: orchestrator, eventsOf }: Pick<StepProcess<State, Context>, 'name' | 'eventsOf'>,
+  process: Pick<StepProcess<State, Context>, 'name' | 'eventsOf'>,
   next: NextHeader,
 ): readonly BaseEvent[] {
   // Holds because this is asked only of an execution in which a step was just recorded.
+  const { name: orchestrator } = process;
   const { step, outcome, timing, handling } = execution.results.last as StepResult<StepOf<State> & Step>;
   const events: BaseEvent[] = [
-    ...(eventsOf?.(step, next) ?? []),
+    ...(process.eventsOf?.(step, next) ?? []),
     new ContinuationEvaluated(next(), orchestrator, outcome),
     new AgentStateUpdated(next(), orchestrator, updated(execution)),
     new AgentStepCompleted(next(), orchestrator, step, timing.activeMs + timing.waitedMs),
