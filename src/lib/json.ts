@@ -27,6 +27,11 @@ export type Jsonify<Value> = Value extends string | number | boolean | null
                 }
               : Json;
 
+/** The fields that are there: JSON has no undefined, so one that is absent is not written. */
+export const present = (fields: Readonly<Record<string, unknown>>): JsonObject =>
+  // Holds as far as the fields are JSON, which is their writer's to know.
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as JsonObject;
+
 /** True for objects that are not arrays; their fields are still unknown. */
 export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);

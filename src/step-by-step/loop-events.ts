@@ -3,12 +3,10 @@ import type { ErrorType, Failure } from '../errors/index.ts';
 import type { EventHeader } from '../events/index.ts';
 import { BaseEvent } from '../events/index.ts';
 import type { JsonObject } from '../lib/index.ts';
-import { defaultRedactor } from '../lib/index.ts';
+import { counted, defaultRedactor } from '../lib/index.ts';
 import type { Usage } from '../messages/index.ts';
 import type { ExecutionStatus } from './status.ts';
 import type { Interruption, Step } from './step.ts';
-
-const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
 
 /** Base of the events that orchestrators tell: the loop's own, and those of their rooms. */
 export abstract class OrchestratorEvent extends BaseEvent {

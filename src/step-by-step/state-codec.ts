@@ -7,7 +7,7 @@
 import { ContinuationEvaluation, ContinuationOutcome } from '../continuation/index.ts';
 import type { ErrorHandlingDecision } from '../errors/index.ts';
 import type { JsonObject, ObjectReader } from '../lib/index.ts';
-import { AppendOnlyList, readJsonObject, readObject } from '../lib/index.ts';
+import { AppendOnlyList, present, readJsonObject, readObject } from '../lib/index.ts';
 import { Message, MessageStore, Usage } from '../messages/index.ts';
 import type { Codec } from '../serialization/index.ts';
 import { createCodec } from '../serialization/index.ts';
@@ -53,10 +53,6 @@ type MessageLookup = ReadonlyMap<string, Message>;
 
 const byId = (store: MessageStore): MessageLookup =>
   new Map(store.names.flatMap((name) => [...store.section(name)]).map((message) => [message.id, message]));
-
-// JSON has no undefined: a field that is absent is not written.
-const present = (fields: Readonly<Record<string, unknown>>): JsonObject =>
-  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as JsonObject;
 
 function createStepCodec<S extends Step>(fields: StepFieldsCodec<S>, stored: MessageLookup) {
   return {

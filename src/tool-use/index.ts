@@ -4,7 +4,7 @@ export { reActDriver } from './drivers/re-act.ts';
 export { toolCallingDriver } from './drivers/tool-calling.ts';
 export type { InstructionFacts, Instructions, ToolUseLimits, ToolUseOptions } from './options.ts';
 export type { Rules } from './process.ts';
-export { createToolUseProcess, recentToolCalls } from './process.ts';
+export { createToolUseProcess } from './process.ts';
 export type { Setup } from './setup.ts';
 export { checkOptions, toSetup, withDefaultLimits } from './setup.ts';
 export { stepCodec } from './step-codec.ts';

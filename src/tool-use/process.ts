@@ -28,7 +28,7 @@ export interface Rules<State> {
 }
 
 /** The calls of each of the last steps, oldest first. */
-export function recentToolCalls({ execution }: ToolUseState, steps: number): readonly (readonly RepeatableCall[])[] {
+function recentToolCalls({ execution }: ToolUseState, steps: number): readonly (readonly RepeatableCall[])[] {
   const { results, candidate } = execution;
   const current = candidate === undefined ? [] : [candidate.toolCalls];
   const wanted = Math.min(results.length, steps - current.length);

@@ -2,7 +2,7 @@
 // say already is found there again.
 import type { Failure } from '../errors/index.ts';
 import type { Json, JsonObject, ObjectReader } from '../lib/index.ts';
-import { DamagedDataError, readObject, stableStringify } from '../lib/index.ts';
+import { DamagedDataError, present, readObject, stableStringify } from '../lib/index.ts';
 import { pendingToolCalls } from '../inference/index.ts';
 import type { Message, ToolCall, ToolOutput } from '../messages/index.ts';
 import { readToolOutput } from '../messages/index.ts';
@@ -19,10 +19,6 @@ const statuses: readonly ToolExecutionStatus[] = ['succeeded', 'failed', 'reject
 const same = (left: unknown, right: unknown): boolean =>
   // Holds: both are JSON, as everything that steps are made of.
   left === right || (left !== undefined && right !== undefined && stableStringify(left as Json) === stableStringify(right as Json));
-
-// JSON has no undefined: a field that is absent is not written.
-const present = (fields: Readonly<Record<string, unknown>>): JsonObject =>
-  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as JsonObject;
 
 const unless = <Value>(known: boolean, value: Value): Value | undefined => (known ? undefined : value);
 

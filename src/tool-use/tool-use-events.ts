@@ -1,13 +1,11 @@
 import type { Failure } from '../errors/index.ts';
 import type { BaseEvent, EventHeader } from '../events/index.ts';
 import type { Json } from '../lib/index.ts';
-import { defaultRedactor } from '../lib/index.ts';
+import { counted, defaultRedactor } from '../lib/index.ts';
 import { toolResultText } from '../messages/index.ts';
 import type { LoopEvent } from '../step-by-step/index.ts';
 import { OrchestratorEvent } from '../step-by-step/index.ts';
 import type { ToolExecution, ToolExecutionStatus } from '../tools/index.ts';
-
-const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
 
 /** What is known of a request when a model is asked. */
 export interface InferenceFacts {
