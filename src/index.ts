@@ -1,6 +1,8 @@
 export type {
   Agent,
   AgentEvent,
+  AgentCapability,
+  AgentDescription,
   AgentInput,
   AgentOptions,
   AgentResult,
@@ -79,6 +81,8 @@ export {
   withModelSettings,
   withTimeouts,
 } from './inference/index.ts';
+export type { Capability, GuardHookOptions, Hook, HookChange, HookFacts, HookOptions, Vote } from './hooks/index.ts';
+export { defineCapability, guardHook, HookApplied, HookFailedError, HookPoint, ToolCallBlocked } from './hooks/index.ts';
 export type { Clock, IdSource, Json, JsonObject, Redactor, RedactorOptions } from './lib/index.ts';
 export { createIdSource, createRedactor, systemClock, systemIds } from './lib/index.ts';
 export type { MessageContent, MessageOptions, Part, ToolCall, ToolOutput, ToolResult, ToolSchema } from './messages/index.ts';
@@ -118,6 +122,7 @@ export type {
   Turn,
 } from './tool-use/index.ts';
 export {
+  defineHook,
   InferenceStarted,
   ModelFallback,
   reActDriver,

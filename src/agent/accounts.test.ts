@@ -24,7 +24,7 @@ const anything = { type: 'object', properties: {} } as const;
 const wipe = defineTool({ name: 'wipe', description: 'Wipes.', input: anything, needsApproval: true, run: () => 'wiped' });
 const work = defineTool({ name: 'work', description: 'Works.', input: anything, run: () => 'worked' });
 
-function setUp(model: Model, options: Partial<AgentOptions> = {}) {
+function setUp(model: Model, options: Partial<Omit<AgentOptions, 'capabilities'>> = {}) {
   const clock = createFakeClock();
   const ids = createCountingIds('id');
   const agent = createAgent<unknown, Tools>({ model, ...options, ports: { clock, ids, random: () => 0.5, onProblem: () => undefined } });
@@ -214,7 +214,7 @@ describe('the text of a run that reasons and acts', () => {
   const nonsense: ScriptedAnswer = { text: 'I must think. Action: work {}', usage };
   const answers = decides({ type: 'final_answer', tool: null, args: null, answer: 'It is done.' });
 
-  test.each<[string, readonly ScriptedEntry[], Partial<AgentOptions>, string]>([
+  test.each<[string, readonly ScriptedEntry[], Partial<Omit<AgentOptions, 'capabilities'>>, string]>([
     ['that ends at a limit', [acts, acts], { limits: { steps: 2 } }, ''],
     ['that waits for somebody', [acts, gated], {}, ''],
     ['that cannot be read', [nonsense], { errors: ErrorPolicy.stopOnAnyError() }, ''],
@@ -262,7 +262,7 @@ describe('the error of a failed run shows no secret, and its state keeps the tru
   const breaks = defineTool({ name: 'break', description: 'Breaks.', input: anything, run: throwing });
   const stop = { errors: ErrorPolicy.stopOnAnyError() };
 
-  test.each<[string, readonly ScriptedEntry[], Partial<AgentOptions>]>([
+  test.each<[string, readonly ScriptedEntry[], Partial<Omit<AgentOptions, 'capabilities'>>]>([
     ['a tool that throws it', [{ toolCalls: [{ name: 'break' }] }], { tools: [breaks], ...stop }],
     ['a model that fails with it', [{ error: new Error(words) }], stop],
     ['instructions that throw it', [says('Done.')], { instructions: throwing, ...stop }],

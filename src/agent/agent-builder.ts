@@ -1,6 +1,7 @@
 import type { ContinuationCriterion } from '../continuation/index.ts';
 import { ErrorHandlingDecision, ErrorPolicy } from '../errors/index.ts';
 import type { EventBus } from '../events/index.ts';
+import type { Hook } from '../hooks/index.ts';
 import { InvalidArgumentError, isRecord } from '../lib/index.ts';
 import type { Model, ModelSettings, PriceOf } from '../inference/index.ts';
 import type { Driver, Instructions, ToolEvent, ToolUseEvent, ToolUseLimits } from '../tool-use/index.ts';
@@ -9,24 +10,12 @@ import type { ContextType, Tool, ToolInput, Tools } from '../tools/index.ts';
 import type { Agent, AgentEvent, AgentOptions, AnyAgent, OutputOf } from './agent.ts';
 import { createAgent } from './agent.ts';
 import type { AgentState } from './agent-state.ts';
-import type { TypesOf } from './agent-types.ts';
+import type { AgentCapability, ContextOfCapabilities, Merged, TypesOf, WithCapabilities } from './agent-types.ts';
 
 /** Tools as a builder takes them: one, a list, or a record by name. */
 type GivenTools = Tool | Tools;
 
 type AsTools<Given extends GivenTools> = Given extends Tool ? readonly [Given] : Given extends Tools ? Given : never;
-type Each<Given extends Tools> = Given extends readonly Tool[]
-  ? Given[number]
-  : Given extends Readonly<Record<string, Tool>>
-    ? Given[keyof Given]
-    : never;
-type Merged<Before extends Tools, After extends Tools> = Before extends readonly []
-  ? After
-  : Before extends readonly Tool[]
-    ? readonly (Each<Before> | Each<After>)[]
-    : After extends readonly Tool[]
-      ? readonly (Each<Before> | Each<After>)[]
-      : Omit<Before, keyof After> & After;
 
 type OnBuild = (agent: never) => unknown;
 
@@ -167,6 +156,17 @@ export class AgentBuilder<Context = unknown, Given extends Tools = readonly [], 
     return this.#with({ criteria: [...(this.#parts.options.criteria ?? []), ...criteria] });
   }
 
+  /** Adds functions of your own at the points of a step. */
+  withHooks(...hooks: readonly Hook<AgentState, TypesOf<Context, Given, unknown>['context']>[]): this {
+    return this.#with({ hooks: [...(this.#parts.options.hooks ?? []), ...hooks] as never });
+  }
+  /** Puts in a bundle of tools, hooks, rules and words. Each can be put in once. */
+  withCapability<const Added extends AgentCapability>(
+    capability: Added,
+  ): AgentBuilder<Context & ContextOfCapabilities<readonly [Added]>, WithCapabilities<Given, readonly [Added]>, Output> {
+    return this.#retyped({ capabilities: [...(this.#parts.options.capabilities ?? []), capability] });
+  }
+
   /** Sends the events to this bus. */
   withEvents(events: EventBus<AgentEvent<TypesOf<Context, Given, OutputOf<Output>>>> | EventBus<ToolEvent> | EventBus<ToolUseEvent>): this {
     return this.#with({ events: events });
@@ -184,7 +184,7 @@ export class AgentBuilder<Context = unknown, Given extends Tools = readonly [], 
     const { options, tools, activeMs, onBuild } = this.#parts;
     const errors = policyOf(this.#parts);
     const limits = activeMs === undefined ? options.limits : { ...options.limits, wallMs: Infinity, activeMs };
-    const built: unknown = createAgent({ ...options, tools, errors, ...(limits !== undefined && { limits }) } as AgentOptions);
+    const built: unknown = createAgent({ ...options, tools, errors, ...(limits !== undefined && { limits }) } as unknown as AgentOptions);
     const changed = onBuild.reduce((agent, change) => checkedAgent(change(agent as never)), built as AnyAgent);
     // Holds: the types follow what was put in.
     return changed as never;

@@ -15,7 +15,9 @@ import { checkOptions, createToolUseProcess, toSetup, withDefaultLimits } from '
 import type { AfterParsing, ToolInput, Tools } from '../tools/index.ts';
 import type { AgentResult } from './agent-result.ts';
 import { AgentState } from './agent-state.ts';
-import type { AgentTypes, TypesOf } from './agent-types.ts';
+import type { AgentDescription } from './describe.ts';
+import { describeAgent } from './describe.ts';
+import type { AgentCapability, AgentTypes, ContextOfCapabilities, TypesOf, WithCapabilities } from './agent-types.ts';
 import { fingerprintOf } from './fingerprint.ts';
 import { toResult } from './to-result.ts';
 
@@ -46,6 +48,8 @@ export interface Agent<Types extends AgentTypes> extends Runnable<AgentState, Ty
   start(input: AgentInput, ...args: RunArgs<AgentState, Types['context'], AgentEvent<Types>>): AgentRun<Types>;
   /** Reads a stored state. */
   restore(stored: unknown): AgentState;
+  /** What it is made of: model, tools, hooks, rules, capabilities. Plain data. */
+  describe(): AgentDescription;
   /** Hears one kind of event of every run; returns its unsubscribe. */
   readonly onEvent: EventBus<AgentEvent<Types>>['on'];
   /** Hears every event of every run; returns its unsubscribe. */
@@ -78,17 +82,18 @@ export interface AnyAgent {
   iterate(state: AgentState, options?: AnyRunOptions): AsyncGenerator<AgentState, void, undefined>;
   start(input: AgentInput, options?: AnyRunOptions): AnyRun;
   restore(stored: unknown): AgentState;
+  describe(): AgentDescription;
   onEvent<Type extends ToolEvent['type']>(type: Type, listener: (event: EventOfType<ToolEvent, Type>) => unknown): Unsubscribe;
   wiretap(listener: (event: ToolEvent) => unknown): Unsubscribe;
 }
 
 /** What an agent is made from. */
-export interface AgentOptions<Context = unknown, Given extends Tools = Tools, Output extends ToolInput = ToolInput> extends ToolUseOptions<
-  AgentState,
-  Context,
-  Given,
-  Output
-> {
+export interface AgentOptions<
+  Context = unknown,
+  Given extends Tools = Tools,
+  Output extends ToolInput = ToolInput,
+  Added extends readonly AgentCapability[] = readonly AgentCapability[],
+> extends ToolUseOptions<AgentState, Context, Given, Output, Added> {
   /** Who it is, in what is stored. @default 'agent' */
   readonly id?: string;
   /** Kept with each execution, so that one can tell which release of an agent did what. */
@@ -113,18 +118,23 @@ function stateOf(input: AgentInput, { clock, ids = systemIds }: NonNullable<Agen
  * Makes an agent. Unless told otherwise it stops after 20 steps, 500,000 tokens or 300 seconds, gives failed tools back to the model,
  * and tries again what may pass: three failures in a row end it.
  */
-export function createAgent<Context = unknown, const Given extends Tools = readonly [], const Output extends ToolInput = ToolInput>(
-  options: AgentOptions<Context, Given, Output>,
-): Agent<TypesOf<Context, Given, OutputOf<Output>>> {
-  type Types = TypesOf<Context, Given, OutputOf<Output>>;
+export function createAgent<
+  Context = unknown,
+  const Given extends Tools = readonly [],
+  const Output extends ToolInput = ToolInput,
+  const Added extends readonly AgentCapability[] = readonly [],
+>(
+  options: AgentOptions<Context, Given, Output, Added>,
+): Agent<TypesOf<Context & ContextOfCapabilities<Added>, WithCapabilities<Given, Added>, OutputOf<Output>>> {
+  type Types = TypesOf<Context & ContextOfCapabilities<Added>, WithCapabilities<Given, Added>, OutputOf<Output>>;
   checkOptions(options, ['id', 'version']);
-  const { id = 'agent', version, limits, errors: policy = workingPolicy(), finishReasons, criteria, ports } = options;
+  const { id = 'agent', version, limits, errors: policy = workingPolicy(), finishReasons, ports } = options;
   const setup = toSetup<AgentState, Types['context'], Given, Output>('agent', options as never);
   const rules: Rules<AgentState> = {
     limits: withDefaultLimits(workingLimits, limits),
     policy,
+    criteria: setup.criteria,
     ...(finishReasons !== undefined && { finishReasons }),
-    ...(criteria !== undefined && { criteria }),
   };
   const fingerprint = fingerprintOf(setup, rules);
   const identity = { id, ...(version !== undefined && { version }), fingerprint };
@@ -143,6 +153,7 @@ export function createAgent<Context = unknown, const Given extends Tools = reado
     onEvent: events.on,
     wiretap: events.wiretap,
     restore: (stored) => AgentState.fromJSON(stored),
+    describe: () => describeAgent({ id, version, fingerprint, setup, rules, process }),
     start: (input, ...args) => toAgentRun<Types>(runnable.stream(stateOf(input, ports), ...args), (state) => toResult(state, setup.output)),
   };
 }

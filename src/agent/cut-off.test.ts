@@ -56,7 +56,10 @@ async function whileTimePasses<Value>(clock: FakeClock, underWay: Promise<Value>
 
 type Given = RunOptions<AgentState, unknown, ToolEvent>;
 
-function setUp(script: readonly ScriptedEntry[], options: Partial<AgentOptions> | ((clock: FakeClock) => Partial<AgentOptions>) = {}) {
+function setUp(
+  script: readonly ScriptedEntry[],
+  options: Partial<Omit<AgentOptions, 'capabilities'>> | ((clock: FakeClock) => Partial<Omit<AgentOptions, 'capabilities'>>) = {},
+) {
   const clock = createFakeClock();
   const ids = createCountingIds('id');
   const problems: unknown[] = [];

@@ -17,13 +17,21 @@ function jsonOf(value: unknown): Json {
   return canonical.ok ? canonical.value : canonical.problem;
 }
 
+// One that stands alone is written as it always was: the fingerprint of an agent stays what it is.
+function wordsOf(instructions: Setup<never>['instructions']): string | readonly string[] | undefined {
+  const words = instructions.map((each) => (typeof each === 'function' ? String(each) : each));
+  return words.length > 1 ? words : words[0];
+}
+
 /** Two agents with the same fingerprint have the same instructions, tools, limits, policy and answers. */
 export function fingerprintOf<Context>(setup: Setup<Context>, rules: Rules<AgentState>): string {
-  const { instructions, tools, driver, output, settings } = setup;
+  const { instructions, tools, driver, output, settings, hooks, capabilities } = setup;
   const policy: ErrorPolicy = rules.policy;
   const { onLimit = 'stop', ...limits } = rules.limits;
   const parts: Readonly<Record<string, unknown>> = {
-    instructions: typeof instructions === 'function' ? String(instructions) : instructions,
+    instructions: wordsOf(instructions),
+    ...(hooks !== undefined && { hooks: hooks.hooks.map(({ name, order, points, changes }) => ({ name, order, points, changes })) }),
+    ...(capabilities.length > 0 && { capabilities: capabilities.map(({ name }) => name) }),
     tools: tools.fingerprint(),
     limits: Object.fromEntries(Object.entries({ ...limits, onLimit }).map(([name, limit]) => [name, String(limit)])),
     policy: policy.toJSON(),

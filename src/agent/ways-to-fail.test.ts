@@ -18,7 +18,7 @@ import { AgentState, createAgent } from './index.ts';
 
 // The set-up
 
-type Options = ToolUseOptions<ToolUseState>;
+type Options = Omit<ToolUseOptions<ToolUseState>, 'capabilities'>;
 type Given = RunOptions<ToolUseState, unknown, ToolEvent>;
 
 /** What one run of a scenario happens in. */

@@ -4,6 +4,7 @@ export { ContinuationCriteria } from './continuation-criteria.ts';
 export { ContinuationOutcome } from './continuation-outcome.ts';
 export type { ContinuationCriterion, DecidingCriterion, ExplainingCriterion } from './criterion.ts';
 export { CriterionFailedError } from './criterion-failed-error.ts';
+export { checkedEvaluation } from './evaluate-criterion.ts';
 export type { ExplainOptions } from './explain-outcome.ts';
 export { isStopReason, StopReason } from './stop-reason.ts';
 export type { ExplainedDecision } from './when.ts';

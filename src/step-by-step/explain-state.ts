@@ -55,6 +55,7 @@ const interruptionText: Readonly<Record<Interruption, string>> = {
   request: 'The step was not begun: somebody had asked to stop.',
   deadline: 'The step was cut off at the time limit.',
   superseded: 'The step was given up for a new message.',
+  vote: 'What was left of the step was not begun: a vote had forbidden to go on.',
 };
 
 const asSentence = (text: string): string => (/[.!?]$/.test(text) ? text : `${text}.`);

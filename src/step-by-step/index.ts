@@ -1,6 +1,7 @@
 export { AlreadyAnsweredError } from './already-answered-error.ts';
 export { createDirectEffects } from './direct-effects.ts';
 export type { EffectClass, EffectFailure, EffectOptions, EffectResult, Effects } from './effects.ts';
+export { cancelled } from './effects.ts';
 export { resolveErrorContexts, stateErrors } from './error-contexts.ts';
 export type { Execution, Findings } from './execution.ts';
 export type { ExplainStateOptions } from './explain-state.ts';
@@ -20,6 +21,8 @@ export {
   RetryScheduled,
   TokenUsageReported,
 } from './loop-events.ts';
+export type { OuterStep, Spent } from './outer-step.ts';
+export { underKey } from './outer-step.ts';
 export { NotWaitingError } from './not-waiting-error.ts';
 export type { RunControl } from './run-control.ts';
 export { createRunControl } from './run-control.ts';
@@ -36,7 +39,8 @@ export { ExecutionStatus } from './status.ts';
 export type { Cost, EmptyStep, Step } from './step.ts';
 export { addCost, Interruption } from './step.ts';
 export { createStepByStep } from './step-by-step.ts';
-export type { Produced, StepOf, StepProcess, StepScope } from './step-process.ts';
+export type { Observed, Produced, StepOf, StepProcess, StepScope } from './step-process.ts';
+export type { StepNote } from './step-notes.ts';
 export type { RecordedHandling, StepTiming } from './step-result.ts';
 export { StepResult } from './step-result.ts';
 export { UnencodableValueError } from './unencodable-value-error.ts';

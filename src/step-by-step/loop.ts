@@ -7,9 +7,9 @@
 // L4. Whoever drives it (to the end, step by step, as a stream), the steps are the same.
 import { TimedOutError } from '../errors/index.ts';
 import { canBegin } from './can-begin.ts';
-import { begin } from './phases/begin.ts';
+import { begin, judgeStart } from './phases/begin.ts';
 import { commitStep, park } from './phases/commit.ts';
-import { candidateOf, handleFailures, judge, remainingMs } from './phases/judge.ts';
+import { candidateOf, handleFailures, judge, remainingMs, withOuterVotes } from './phases/judge.ts';
 import { openStep } from './phases/open-step.ts';
 import { inspectStep, produceStep } from './phases/produce.ts';
 import type { RunScope } from './run-scope.ts';
@@ -44,8 +44,9 @@ async function beginRun<State extends RunState, Context>(
   given: State,
   { run, fresh }: { readonly run: RunScope<State, Context>; readonly fresh: boolean },
 ): Promise<Begun<State>> {
-  const live: Live<State> = { state: await begin(process, given, { run, fresh }) };
+  const live: Live<State> = { state: begin(process, given, { run, fresh }) };
   watchTime(process, live, run);
+  if (live.state !== given) live.state = await judgeStart(process, live.state, run);
   return {
     get state() {
       return live.state;
@@ -107,6 +108,7 @@ async function takeStep<State extends RunState, Context>(
     }
     let candidate = candidateOf(open, produced.step);
     if (process.inspect !== undefined) candidate = candidateOf(open, await inspectStep(open, candidate), candidate);
+    if (run.inside !== undefined) candidate = withOuterVotes(open, candidate, run.inside);
     open.scope.close();
     const handled = handleFailures(open, candidate);
     const committed = commitStep(open, judge(process, handled.candidate), handled.handling);

@@ -10,6 +10,8 @@ import { systemClock, systemIds, systemRandom } from '../lib/index.ts';
 import { createDirectEffects } from './direct-effects.ts';
 import type { Effects } from './effects.ts';
 import type { LoopEvent } from './loop-events.ts';
+import type { OuterStep } from './outer-step.ts';
+import { innerEffects, linkControl } from './outer-step.ts';
 import type { RunControl } from './run-control.ts';
 import { createRunControl } from './run-control.ts';
 import type { RunState } from './run-state.ts';
@@ -46,6 +48,8 @@ export interface RunOptions<State = RunState, Context = unknown, Event extends B
   readonly commit?: (commit: Commit<State>) => void | Promise<void>;
   /** Puts an engine between the run and its effects. */
   readonly effects?: (direct: Effects) => Effects;
+  /** The step that this run is part of: it shares that step's budget, end, effects and events. */
+  readonly inside?: OuterStep | undefined;
 }
 
 /** Who an event is about. */
@@ -69,7 +73,12 @@ export interface RunScope<State, Context> {
   readonly random: Random;
   readonly control: RunControl;
   readonly effects: Effects;
+  /** The step that this run is part of. */
+  readonly inside: OuterStep | undefined;
   readonly lastSeq: number;
+  /** Takes a number for an event of a run inside. */
+  nextSeq(): number;
+  dropSeq(): void;
   /** The header of the next numbered event; good until the next one is asked for. */
   header(subject: EventSubject, at?: number): EventHeader;
   /** The header of a piece of something larger: it carries the last number and is never stored. */
@@ -82,6 +91,8 @@ export interface RunScope<State, Context> {
   tellPiece(event: BaseEvent): void;
   /** Stores a state with the events since the last commit, then tells the new ones: nothing is told that was not kept. */
   commit(state: State, events: readonly BaseEvent[], result?: StepResult): State | Promise<State>;
+  /** Reports what went wrong without harm to the run. */
+  report(error: unknown, where: string): void;
   /** Waits for work; once the run is interrupted, for a moment only. */
   untilAbandoned<Value>(work: Promise<Value>): Promise<Value | typeof abandoned>;
   /** Lets another step begin after a deadline cut the last one off. */
@@ -107,10 +118,17 @@ export function createRunScope<State extends RunState, Context, Event extends Ba
 ): RunScope<State, Context> {
   const { clock = systemClock, ids = systemIds, random = systemRandom, events: sink, onProblem = reportToConsole } = ports;
   const control = ports.control ?? createRunControl(options.signal);
-  const direct = createDirectEffects({ clock, control, onProblem });
-  const closing: (() => void)[] = [];
+  const { inside } = options;
+  const direct = inside === undefined ? createDirectEffects({ clock, control, onProblem }) : innerEffects(inside.effects, control);
+  const closing: (() => void)[] = inside === undefined ? [] : [linkControl(control, inside.control)];
   let uncommitted: BaseEvent[] = [];
-  let seq = given.data.lastSeq;
+  let seq = inside?.lastSeq ?? given.data.lastSeq;
+  // A run inside another takes its numbers from that one's line.
+  const nextSeq = (): number => (seq = inside?.isOpen === true ? inside.nextSeq() : seq + 1);
+  const dropSeq = (): void => {
+    if (inside?.isOpen === true) inside.dropSeq();
+    seq -= 1;
+  };
   let pieces = 0;
 
   // One grace per interruption: after it no further step begins, unless the interruption is renewed.
@@ -156,13 +174,21 @@ export function createRunScope<State extends RunState, Context, Event extends Ba
     return header;
   };
 
-  const tellPiece = (event: BaseEvent): void => {
+  const tellHere = (event: BaseEvent): void => {
     if (sink !== undefined) emitSafely(sink, event, onProblem);
     // Holds because an orchestrator's union names all that its own rooms tell.
     if (options.onEvent !== undefined) tellListener(options.onEvent, event as Event, onProblem);
   };
+  const tellPiece = (event: BaseEvent): void => {
+    tellHere(event);
+    if (inside?.isOpen === true) inside.tellPiece(event);
+  };
+  const tellNumbered = (event: BaseEvent): void => {
+    tellHere(event);
+    if (inside?.isOpen === true) inside.tell(event);
+  };
   const tellAll = (events: readonly BaseEvent[]): void => {
-    for (const event of events) tellPiece(event);
+    for (const event of events) tellNumbered(event);
   };
 
   const scope: RunScope<State, Context> = {
@@ -173,11 +199,14 @@ export function createRunScope<State extends RunState, Context, Event extends Ba
     random,
     control,
     effects: options.effects?.(direct) ?? direct,
+    inside,
     get lastSeq() {
       return seq;
     },
+    nextSeq,
+    dropSeq,
     header: (subject, at = clock.now()) => {
-      seq += 1;
+      nextSeq();
       pieces = 0;
       return headerOf(subject, `${subject.executionId}/${seq}`, at);
     },
@@ -187,17 +216,19 @@ export function createRunScope<State extends RunState, Context, Event extends Ba
     },
     tell: (event) => {
       if (options.commit !== undefined) uncommitted.push(event);
-      tellPiece(event);
+      tellNumbered(event);
     },
     tellNew: (subject, make) => {
-      const before = seq;
+      let event: BaseEvent;
+      // A copy: what others do with it is not known.
+      const copy = { ...scope.header(subject) };
       try {
-        // A copy: what others do with it is not known.
-        scope.tell(make({ ...scope.header(subject) }));
+        event = make(copy);
       } catch (error) {
-        seq = before;
+        dropSeq();
         throw error;
       }
+      scope.tell(event);
     },
     tellPiece,
     commit: (state, events, result) => {
@@ -212,6 +243,9 @@ export function createRunScope<State extends RunState, Context, Event extends Ba
       }
       tellAll(events);
       return state;
+    },
+    report: (error, where) => {
+      reportSafely(onProblem, error, where);
     },
     untilAbandoned,
     onClose: (call) => {

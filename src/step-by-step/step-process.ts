@@ -1,9 +1,12 @@
-import type { ContinuationCriteria } from '../continuation/index.ts';
+import type { ContinuationCriteria, ContinuationEvaluation, StopReason } from '../continuation/index.ts';
 import type { BaseEvent, EventHeader } from '../events/index.ts';
 import type { Clock, IdSource, JsonObject } from '../lib/index.ts';
 import type { Effects } from './effects.ts';
+import type { OuterStep, Spent } from './outer-step.ts';
 import type { RunState } from './run-state.ts';
 import type { EmptyStep, Interruption } from './step.ts';
+import type { StepNote } from './step-notes.ts';
+import type { StepResult } from './step-result.ts';
 import type { Wait } from './waiting.ts';
 
 /** The kind of step that a kind of state is made of. */
@@ -35,10 +38,26 @@ export interface StepScope<Context = unknown> {
   readonly effects: Effects;
   readonly clock: Clock;
   readonly ids: IdSource;
+  /** The first vote against going on that was noted: nothing more needs to begin in this step. */
+  readonly forbidding: ContinuationEvaluation | undefined;
+  /** Notes what is kept whatever becomes of the step: votes, what was spent, changes to the conversation and the metadata. */
+  note(note: StepNote): void;
+  /** Opens this step to a run inside it. `own` is what the step itself has spent so far. */
+  nest(key: string, own: Spent): OuterStep;
   /** From now until the returned call, time counts as waiting: on the wall clock only. */
   beginWaiting(): () => void;
   /** Tells an event of the room's own. It gets the next number, unless it is a piece of something larger. */
   emit(make: (header: EventHeader) => BaseEvent, options?: { readonly numbered?: boolean }): void;
+}
+
+/** What there is to see when something was recorded. */
+export interface Observed<State, Context = unknown> {
+  readonly state: State;
+  readonly context: Context;
+  /** The step that was recorded; absent where a start was refused. */
+  readonly result?: StepResult<StepOf<State>>;
+  /** The reason that ended the execution; absent where it goes on or waits. */
+  readonly stopReason?: StopReason;
 }
 
 /**
@@ -56,6 +75,10 @@ export interface StepProcess<State extends RunState, Context = unknown> {
   readonly identity?: JsonObject;
   /** Refuses a run that cannot work, by throwing: a context that is missing. */
   checkContext?(context: unknown): void;
+  /** The time left under rules that are not among the criteria. */
+  remainingMs?(state: State): number | undefined;
+  /** Decision-relevant work before a start is judged; what it throws refuses the start. */
+  enter?(state: State, scope: StepScope<Context>): void | Promise<void>;
   /** Shapes what this one call sees; the change is not kept. */
   prepare?(state: State, scope: StepScope<Context>): State | Promise<State>;
   /** Makes the next step, or goes on with `state.pendingStep`. Anything it throws becomes a failed step. */
@@ -64,6 +87,8 @@ export interface StepProcess<State extends RunState, Context = unknown> {
   inspect?(candidate: State, scope: StepScope<Context>): StepOf<State> | Promise<StepOf<State>>;
   /** What else is told of a step when it is recorded: what its producer had no chance to tell. */
   eventsOf?(step: StepOf<State>, next: () => EventHeader): readonly BaseEvent[];
+  /** Sees what was recorded, after it was stored and told. Never waited for, and changes nothing. */
+  observe?(seen: Observed<State, Context>): void;
   /** Makes the step to record where nothing was produced. */
   emptyStep(facts: EmptyStep): StepOf<State>;
 }

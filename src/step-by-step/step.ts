@@ -2,8 +2,18 @@ import type { ContinuationEvaluation } from '../continuation/index.ts';
 import type { Failure } from '../errors/index.ts';
 import type { Message, Usage } from '../messages/index.ts';
 
-/** What cut a step short: a signal, a request to stop, a time limit, or a new message that made it pointless. */
-export const Interruption = { Signal: 'signal', Request: 'request', Deadline: 'deadline', Superseded: 'superseded' } as const;
+/** What cut a step short. */
+export const Interruption = {
+  Signal: 'signal',
+  /** Somebody asked to stop. */
+  Request: 'request',
+  /** A time limit. */
+  Deadline: 'deadline',
+  /** A new message made it pointless. */
+  Superseded: 'superseded',
+  /** Somebody voted against going on before all of it was done. */
+  Vote: 'vote',
+} as const;
 export type Interruption = (typeof Interruption)[keyof typeof Interruption];
 
 /** What model calls have cost, as far as it is known. */
@@ -18,6 +28,13 @@ export function addCost(left: Cost | undefined, right: Cost | undefined): Cost |
   if (left === undefined || right === undefined) return left ?? right;
   const unknownCalls = (left.unknownCalls ?? 0) + (right.unknownCalls ?? 0);
   return { usd: left.usd + right.usd, ...(unknownCalls > 0 && { unknownCalls }) };
+}
+
+/** What is left of a sum without a part of it. */
+export function minusCost(whole: Cost | undefined, part: Cost | undefined): Cost | undefined {
+  if (whole === undefined || part === undefined) return whole;
+  const unknownCalls = (whole.unknownCalls ?? 0) - (part.unknownCalls ?? 0);
+  return { usd: Math.max(0, whole.usd - part.usd), ...(unknownCalls > 0 && { unknownCalls }) };
 }
 
 /**

@@ -3,26 +3,35 @@
 // Does not: judge a failure: the policy does.
 // K1. A gated call never runs before somebody agreed to it.
 // K2. Every call ends in one execution or one wait.
+// K3. Once a vote forbids to go on, no further call begins.
+import type { Failure } from '../errors/index.ts';
 import type { ProblemReporter } from '../events/index.ts';
+import type { HookChain } from '../hooks/index.ts';
+import { HookPoint } from '../hooks/index.ts';
 import type { Clock, Json } from '../lib/index.ts';
+import { stableStringify } from '../lib/index.ts';
 import type { ToolCall } from '../messages/index.ts';
 import type { Produced, Wait } from '../step-by-step/index.ts';
-import type { CallOutcome, EffectOutcome, EffectRunnerOptions, RunCallsOptions, ToolExecution } from '../tools/index.ts';
+import type {
+  CallOutcome,
+  EffectOutcome,
+  EffectRunnerOptions,
+  NestedCall,
+  NestedOutcome,
+  PreparedCall,
+  RunCallsOptions,
+  ToolExecution,
+} from '../tools/index.ts';
 import { cancelledExecution, runCalls } from '../tools/index.ts';
+import { carryOnNested } from './carry-on-nested.ts';
 import { finishedStep } from './finished-step.ts';
-import type { OpenTurn } from './open-turn.ts';
-import type { Setup } from './setup.ts';
 import type { CallFacts } from './tool-use-events.ts';
 import { ToolApprovalRequested, ToolCallCompleted, ToolCallProgress, ToolCallStarted } from './tool-use-events.ts';
 import type { ToolUseState } from './tool-use-state.ts';
-import type { ToolUseStep } from './tool-use-step.ts';
+import type { NestedMemo, ToolUseStep } from './tool-use-step.ts';
+import type { Work } from './work.ts';
 
-/** A step that is being worked on. */
-export interface Work<Context> {
-  readonly setup: Setup<Context>;
-  readonly turn: OpenTurn<Context>;
-  readonly step: ToolUseStep;
-}
+type Let = { readonly type: 'call'; readonly call: ToolCall } | PreparedCall;
 
 const factsOf = ({ id, name, args }: ToolCall): CallFacts => ({ tool: name, toolCallId: id, args });
 
@@ -43,6 +52,10 @@ class CallSurroundings<Context> implements RunCallsOptions<Context> {
   readonly #work: Work<Context>;
   readonly #approved: boolean;
   #untold: Set<string> | undefined;
+  /** What hooks threw that looked at results. */
+  readonly failures: Failure[] = [];
+  declare readonly before?: (call: ToolCall, index: number) => Promise<Let>;
+  declare readonly after?: (execution: ToolExecution, call: ToolCall, index: number) => Promise<ToolExecution>;
 
   constructor(work: Work<Context>, approved: boolean) {
     const { setup, turn } = work;
@@ -56,6 +69,32 @@ class CallSurroundings<Context> implements RunCallsOptions<Context> {
     if (setup.onProblem !== undefined) this.onProblem = setup.onProblem;
     this.#work = work;
     this.#approved = approved;
+    const { hooks } = setup;
+    if (hooks !== undefined) this.before = (call, index) => this.#before(hooks, call, index);
+    if (hooks?.has(HookPoint.AfterTool) === true)
+      this.after = (execution, call) => lookedAt(work, { hooks, execution, call }, this.failures);
+  }
+
+  async #before(hooks: HookChain, call: ToolCall, index: number): Promise<Let> {
+    const { turn, step } = this.#work;
+    const { scope } = turn;
+    const tool = turn.tools.get(call.name);
+    if (scope.forbidding !== undefined) return notBegun(this.#work, call);
+    // A call that cannot be made is nobody's matter.
+    if (!hooks.has(HookPoint.BeforeTool) || tool === undefined || call.rawArgs !== undefined) return { type: 'call', call };
+    // A call that a person agreed to is looked at once more: time has passed, and its arguments may have been edited.
+    const detail = this.#approved ? `${index}/approved-${step.answers?.length ?? 0}` : String(index);
+    const { state, verdict } = await hooks.beforeTool({ state: turn.state, scope, detail }, { call, tool, approved: this.#approved });
+    turn.keep(state);
+    if (verdict.type === 'ended') return { type: 'ended', call, execution: verdict.execution };
+    if (turn.scope.forbidding !== undefined) return notBegun(this.#work, call);
+    const isOther = this.#approved && stableStringify(verdict.call.args) !== stableStringify(call.args);
+    return isOther ? { type: 'needs-approval', call: verdict.call, tool, problem: otherArguments } : verdict;
+  }
+
+  runNested(nested: NestedCall, index: number): Promise<NestedOutcome> {
+    const { usage, cost } = this.#work.step;
+    return carryOnNested(this.#work, nested, { index, own: { usage, cost }, round: 1, answers: [] });
   }
 
   run<Value>(
@@ -78,8 +117,10 @@ class CallSurroundings<Context> implements RunCallsOptions<Context> {
   }
   onWaiting(outcome: CallOutcome): void {
     // Nobody is asked in a run that is about to end.
-    const wait = this.#work.turn.scope.ending === undefined ? waitFor(outcome, this.#work) : undefined;
-    if (wait !== undefined) tellWait(this.#work, wait);
+    const { ending, forbidding } = this.#work.turn.scope;
+    const waits = ending === undefined && forbidding === undefined ? waitsFor(outcome, this.#work) : [];
+    // What is asked inside a run of its own was told there.
+    if (outcome.type !== 'nested-waiting') for (const wait of waits) tellWait(this.#work, wait);
   }
   onStart(call: ToolCall): void {
     const { setup, turn } = this.#work;
@@ -103,19 +144,48 @@ class CallSurroundings<Context> implements RunCallsOptions<Context> {
 const isAsked = <Context>({ status }: ToolExecution, { setup, turn }: Work<Context>): boolean =>
   status === 'unknown' && setup.onUnknown === 'ask' && turn.scope.interruption === undefined;
 
-/** What has to be settled about a call that did not end by itself; undefined where it ended. */
-function waitFor<Context>(outcome: CallOutcome, work: Work<Context>): Wait | undefined {
+/** What has to be settled about a call that did not end by itself; nothing where it ended. */
+function waitsFor<Context>(outcome: CallOutcome, work: Work<Context>): readonly Wait[] {
   const { id, name: toolName, args } = outcome.call;
   switch (outcome.type) {
-    case 'needs-approval':
-      return { type: 'approval', id, toolName, args };
+    case 'needs-approval': {
+      const { problem } = outcome;
+      return [{ type: 'approval', id, toolName, args, ...(problem !== undefined && { problem }) }];
+    }
     case 'client-tool':
-      return { type: 'client-tool', id, toolName, args };
+      return [{ type: 'client-tool', id, toolName, args }];
     case 'provider':
-      return undefined;
+      return [];
+    case 'nested-waiting':
+      // Holds: these come from this room's own work on runs inside calls.
+      return outcome.waits as readonly Wait[];
     case 'ended':
-      return isAsked(outcome.execution, work) ? { type: 'unknown-call', id, toolName, args } : undefined;
+      return isAsked(outcome.execution, work) ? [{ type: 'unknown-call', id, toolName, args }] : [];
   }
+}
+
+const otherArguments = 'a hook changed the arguments after they had been approved';
+
+/** A call that is not begun, because somebody voted to end the run. */
+function notBegun<Context>({ turn }: Work<Context>, call: ToolCall): PreparedCall {
+  const { forbidding, clock } = turn.scope;
+  const why = forbidding === undefined ? '' : ` (${forbidding.criterion}: ${forbidding.reason})`;
+  const text = `The call was not made: the run was told to end${why}.`;
+  return { type: 'ended', call, execution: cancelledExecution(call, { startedAt: clock.now(), text }) };
+}
+
+/** What hooks make of a result. */
+export async function lookedAt<Context>(
+  { turn, setup, step }: Work<Context>,
+  { hooks, execution, call }: { readonly hooks: HookChain; readonly execution: ToolExecution; readonly call: ToolCall },
+  failures: Failure[],
+): Promise<ToolExecution> {
+  const index = step.toolCalls.findIndex(({ id }) => id === call.id);
+  const place = { state: turn.state, scope: turn.scope, detail: String(index) };
+  const looked = await hooks.afterTool(place, execution, { call, tool: setup.tools.get(call.name) });
+  turn.keep(looked.state);
+  failures.push(...looked.failures);
+  return looked.execution;
 }
 
 function tellWait<Context>({ setup, turn }: Work<Context>, wait: Wait): void {
@@ -129,6 +199,10 @@ function tellWait<Context>({ setup, turn }: Work<Context>, wait: Wait): void {
 export interface CarriedOut {
   readonly executions: readonly ToolExecution[];
   readonly waits: readonly Wait[];
+  /** Runs inside calls that wait. */
+  readonly nested?: Readonly<Record<string, NestedMemo>>;
+  /** What went wrong beside the calls themselves. */
+  readonly failures?: readonly Failure[];
 }
 
 /** Runs calls side by side. Those that need somebody are not run; what they wait for is told. */
@@ -139,21 +213,23 @@ export async function carryOut<Context>(
 ): Promise<CarriedOut> {
   if (calls.length === 0) return { executions: [], waits: [] };
   const surroundings = new CallSurroundings(work, approved);
-  return collected(work, surroundings, await runCalls(work.setup.tools, calls, surroundings));
+  return collected(work, surroundings, await runCalls(work.turn.tools, calls, surroundings));
 }
 
 function collected<Context>(work: Work<Context>, surroundings: CallSurroundings<Context>, outcomes: readonly CallOutcome[]): CarriedOut {
   const waits: Wait[] = [];
   const executions: ToolExecution[] = [];
+  let nested: Record<string, NestedMemo> | undefined;
   for (const outcome of outcomes) {
-    const wait = waitFor(outcome, work);
-    if (wait !== undefined) waits.push(wait);
-    else if (outcome.type === 'ended') {
-      if (surroundings.isUntold(outcome.call.id)) tellEnd(work, outcome.execution);
-      executions.push(outcome.execution);
-    }
+    const waited = waitsFor(outcome, work);
+    waits.push(...waited);
+    if (outcome.type === 'nested-waiting') nested = { ...nested, [outcome.call.id]: { round: 1, memo: outcome.memo } };
+    if (outcome.type !== 'ended' || waited.length > 0) continue;
+    if (surroundings.isUntold(outcome.call.id)) tellEnd(work, outcome.execution);
+    executions.push(outcome.execution);
   }
-  return { executions, waits };
+  const { failures } = surroundings;
+  return { executions, waits, ...(nested !== undefined && { nested }), ...(failures.length > 0 && { failures }) };
 }
 
 const noMoreTools = 'The call was not made: a limit has been reached, and no tool can be called any more.';
@@ -169,9 +245,15 @@ function notCarriedOut<Context>({ turn, step }: Work<Context>): CarriedOut {
 }
 
 /** The step with its results, or, where calls wait for somebody, as it is parked. */
-export function settledStep<Context>({ turn, step }: Work<Context>, { executions, waits }: CarriedOut): Produced<ToolUseStep> {
-  if (waits.length > 0) return { type: 'waiting', partial: { ...step, executions }, waits };
-  return wholeStep(finishedStep(step, executions, turn.scope.ids));
+export function settledStep<Context>({ turn, step }: Work<Context>, carriedOut: CarriedOut): Produced<ToolUseStep> {
+  const { executions, waits, nested, failures = [] } = carriedOut;
+  const { nested: _, ...rest } = step;
+  const known: ToolUseStep = failures.length === 0 ? rest : { ...rest, errors: [...rest.errors, ...failures] };
+  if (waits.length > 0) return { type: 'waiting', partial: { ...known, executions, ...(nested !== undefined && { nested }) }, waits };
+  const finished = finishedStep(known, executions, turn.scope.ids);
+  const { forbidding, interruption } = turn.scope;
+  const wasHeldBack = forbidding !== undefined && interruption === undefined && executions.some(({ status }) => status === 'cancelled');
+  return wholeStep(wasHeldBack ? { ...finished, interrupted: 'vote' } : finished);
 }
 
 /** A step as it is handed in, which says whether any of it was cut off. */

@@ -23,7 +23,8 @@ function closedCall(call: ToolCall, { answers, parkedAt }: PendingStep<ToolUseSt
 
 /** A step that waited, as it is recorded when nobody will answer: every call that is open gets a result that says so. */
 export function closedStep(pending: PendingStep<ToolUseStep>, why: 'superseded' | 'interrupted'): ToolUseStep {
-  const { partial } = pending;
+  // A run inside a call ends with the call.
+  const { nested: _, ...partial } = pending.partial;
   const ended = new Set(partial.executions.map(({ toolCallId }) => toolCallId));
   const closed = partial.toolCalls.filter(({ id }) => !ended.has(id)).map((call) => closedCall(call, pending, why));
   const answers = [...(partial.answers ?? []), ...closed.map(({ toolCallId: id }) => ({ id, type: 'closed' as const }))];

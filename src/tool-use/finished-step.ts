@@ -1,11 +1,14 @@
 import type { IdSource } from '../lib/index.ts';
 import { systemIds } from '../lib/index.ts';
 import type { ToolExecution } from '../tools/index.ts';
+import { blockedCode } from '../tools/index.ts';
 import { resultMessages } from './result-messages.ts';
 import type { ToolUseStep } from './tool-use-step.ts';
 import { StepType } from './tool-use-step.ts';
 
-const failuresOf = (executions: readonly ToolExecution[]) => executions.flatMap(({ failure }) => (failure === undefined ? [] : [failure]));
+// What was held back is for the model to read; it is no failure that a policy would judge.
+const failuresOf = (executions: readonly ToolExecution[]) =>
+  executions.flatMap(({ failure }) => (failure === undefined || failure.code === blockedCode ? [] : [failure]));
 
 function ordered({ toolCalls }: ToolUseStep, executions: readonly ToolExecution[]): readonly ToolExecution[] {
   const place = new Map(toolCalls.map(({ id }, index) => [id, index]));
@@ -22,6 +25,6 @@ export function finishedStep(step: ToolUseStep, executions: readonly ToolExecuti
     executions: inOrder,
     outputMessages: [...step.outputMessages, ...resultMessages(step, inOrder, ids)],
     errors: failures.length === 0 ? step.errors : [...step.errors, ...failures],
-    stepType: failures.length === 0 ? StepType.ToolExecution : StepType.Error,
+    stepType: failures.length === 0 && step.errors.length === 0 ? StepType.ToolExecution : StepType.Error,
   };
 }

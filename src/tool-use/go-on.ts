@@ -1,14 +1,20 @@
 // Going on with a step that waited.
 // G1. What was not answered goes on waiting; what was answered badly waits again, and says what was wrong.
 // G2. The step ends when every call has a result.
+// G3. What was answered for a run inside a call goes to that run.
+import type { Failure } from '../errors/index.ts';
 import { assertNever } from '../lib/index.ts';
 import type { ToolCall } from '../messages/index.ts';
 import type { Answer, PendingStep, Produced, Wait } from '../step-by-step/index.ts';
 import type { ToolExecution } from '../tools/index.ts';
 import { answeredExecution, prepareCall, rejectedExecution, withArgs } from '../tools/index.ts';
-import type { Work } from './carry-out.ts';
-import { carryOut, settledStep, tellEnd } from './carry-out.ts';
-import type { CallAnswer, ToolUseStep } from './tool-use-step.ts';
+import { Usage } from '../messages/index.ts';
+import { HookPoint } from '../hooks/index.ts';
+import { carryOnNested, outerId } from './carry-on-nested.ts';
+import type { CarriedOut } from './carry-out.ts';
+import { carryOut, lookedAt, settledStep, tellEnd } from './carry-out.ts';
+import type { CallAnswer, NestedMemo, ToolUseStep } from './tool-use-step.ts';
+import type { Work } from './work.ts';
 
 type CallWait = Exclude<Wait, { readonly type: 'person' | 'grant' }>;
 
@@ -52,14 +58,79 @@ const answerOf = (answer: Answer): CallAnswer => ({
   type: answer.type === 'approved' && answer.args !== undefined ? 'edited' : answer.type,
 });
 
+/** A run inside a call that waited, with what concerns it. */
+interface OpenNested extends NestedMemo {
+  readonly call: ToolCall;
+  readonly index: number;
+  readonly waits: readonly Wait[];
+  /** Under the run's own ids. */
+  readonly answers: readonly Answer[];
+}
+
+function openNested({ toolCalls, nested = {} }: ToolUseStep, { waits, answers }: PendingStep<ToolUseStep>): readonly OpenNested[] {
+  return toolCalls.flatMap((call, index) => {
+    const memo = nested[call.id];
+    if (memo === undefined) return [];
+    const prefix = outerId(call.id, '');
+    const isOwn = ({ id }: { readonly id: string }): boolean => id.startsWith(prefix);
+    const own = answers.filter(isOwn).map((answer) => ({ ...answer, id: answer.id.slice(prefix.length) }));
+    return [{ ...memo, call, index, waits: waits.filter(isOwn), answers: own }];
+  });
+}
+
+/** Takes up a run inside a call again, where something was answered for it. */
+async function goOnInside<Context>(work: Work<Context>, open: OpenNested): Promise<CarriedOut> {
+  const { call, index, waits, answers, round, memo } = open;
+  const waiting = { executions: [], waits, nested: { [call.id]: { round, memo } } };
+  if (answers.length === 0) return waiting;
+  const { setup, turn } = work;
+  const { context, clock } = turn.scope;
+  const prepared = await prepareCall(setup.tools, call, { context, clock, state: turn.state, approved: true });
+  if (prepared.type === 'ended') {
+    tellEnd(work, prepared.execution);
+    return { executions: [prepared.execution], waits: [] };
+  }
+  // Another release of the agent may have something else under this name.
+  if (prepared.type !== 'nested') return waiting;
+  const next = { index, own: { usage: Usage.none() }, round: round + 1, memo, answers };
+  const outcome = await carryOnNested(work, prepared, next);
+  if (outcome.type === 'ended') return seen(work, call, outcome.execution);
+  // Holds: they come from this room's own work on runs inside calls.
+  return { executions: [], waits: outcome.waits as readonly Wait[], nested: { [call.id]: { round: round + 1, memo: outcome.memo } } };
+}
+
+/** A result, as hooks leave it, told. */
+async function seen<Context>(work: Work<Context>, call: ToolCall, execution: ToolExecution): Promise<CarriedOut> {
+  const { hooks } = work.setup;
+  const failures: Failure[] = [];
+  const wasMade = execution.status === 'succeeded' || execution.status === 'failed';
+  const isWatched = wasMade && hooks?.has(HookPoint.AfterTool) === true;
+  const left = isWatched ? await lookedAt(work, { hooks, execution, call }, failures) : execution;
+  tellEnd(work, left);
+  return { executions: [left], waits: [], failures };
+}
+
+function together(parts: readonly CarriedOut[]): CarriedOut {
+  const nested = Object.assign({}, ...parts.map((part) => part.nested)) as Readonly<Record<string, NestedMemo>>;
+  return {
+    executions: parts.flatMap(({ executions }) => executions),
+    waits: parts.flatMap(({ waits }) => waits),
+    failures: parts.flatMap(({ failures = [] }) => failures),
+    ...(Object.keys(nested).length > 0 && { nested }),
+  };
+}
+
 /** Works on what was answered. */
-export async function goOn<Context>(work: Work<Context>, { waits, answers }: PendingStep<ToolUseStep>): Promise<Produced<ToolUseStep>> {
-  const { executions } = work.step;
-  const given: CallAnswer[] = [...(work.step.answers ?? [])];
+export async function goOn<Context>(work: Work<Context>, pending: PendingStep<ToolUseStep>): Promise<Produced<ToolUseStep>> {
+  const { waits, answers } = pending;
+  const inside = openNested(work.step, pending);
+  const insideIds = new Set(inside.flatMap((each) => each.waits.map(({ id }) => id)));
+  const given: CallAnswer[] = [...(work.step.answers ?? []), ...answers.filter(({ id }) => insideIds.has(id)).map(answerOf)];
   const open: Wait[] = [];
   const ended: ToolExecution[] = [];
   const toRun: ToolCall[] = [];
   for (const wait of waits) {
+    if (insideIds.has(wait.id)) continue;
     const answer = answers.find(({ id }) => id === wait.id);
     if (answer === undefined || wait.type === 'person' || wait.type === 'grant') {
       open.push(wait);
@@ -71,9 +142,15 @@ export async function goOn<Context>(work: Work<Context>, { waits, answers }: Pen
     if (settled.type === 'waits') open.push(settled.wait);
     if (settled.type === 'ended') ended.push(settled.execution);
   }
-  // Told together: where one of them hangs and the step is given up, none was told twice.
-  for (const execution of ended) tellEnd(work, execution);
-  const carriedOut = await carryOut(work, toRun, { approved: true });
   const answered = { ...work, step: { ...work.step, ...(given.length > 0 && { answers: given }) } };
-  return settledStep(answered, { executions: [...executions, ...ended, ...carriedOut.executions], waits: [...open, ...carriedOut.waits] });
+  // Told together: where one of them hangs and the step is given up, none was told twice.
+  const shown = await Promise.all(ended.map((execution) => seen(answered, callOf(execution), execution)));
+  const [ran, ...nested] = await Promise.all([
+    carryOut(answered, toRun, { approved: true }),
+    ...inside.map((each) => goOnInside(answered, each)),
+  ]);
+  const before = { executions: work.step.executions, waits: open };
+  return settledStep(answered, together([before, ...shown, ran, ...nested]));
 }
+
+const callOf = ({ toolCallId: id, toolName: name, args }: ToolExecution): ToolCall => ({ id, name, args });

@@ -1,3 +1,7 @@
+export type { NestedHost, NestedResult } from './carry-on-nested.ts';
+export { defineHook } from './define-hook.ts';
+export type { NestedToolOptions } from './define-nested-tool.ts';
+export { defineNestedTool } from './define-nested-tool.ts';
 export type { Answered, AnswerFacts, Driver, Question, Turn } from './driver.ts';
 export type { ReActOptions } from './drivers/re-act.ts';
 export { reActDriver } from './drivers/re-act.ts';
@@ -21,6 +25,6 @@ export {
   ToolCallStarted,
 } from './tool-use-events.ts';
 export { ToolUseState } from './tool-use-state.ts';
-export type { CallAnswer, ToolUseStep } from './tool-use-step.ts';
+export type { CallAnswer, NestedMemo, ToolUseStep } from './tool-use-step.ts';
 export { StepType } from './tool-use-step.ts';
 export type { ToolEvent } from './typed-events.ts';

@@ -1,9 +1,12 @@
 // One step's dealings with its model.
-// Owns:     the road of a question: effect, events, usage, cost.
+// Owns:     the road of a question: hooks, effect, events, usage, cost.
 // Does not: read the answer: the driver does.
 // Q1. A question never rejects, and a cut-off one keeps the words that had come.
 // Q2. Time spent waiting for permission to ask counts as waiting.
 import type { Failure } from '../errors/index.ts';
+import { classifyError } from '../errors/index.ts';
+import type { HookChain } from '../hooks/index.ts';
+import { costOf, HookPoint } from '../hooks/index.ts';
 import type {
   ModelDelta,
   ModelNotice,
@@ -16,10 +19,12 @@ import type {
 } from '../inference/index.ts';
 import { InvalidArgumentError } from '../lib/index.ts';
 import { Message, Usage } from '../messages/index.ts';
-import type { Cost, EffectFailure, EffectResult, StepScope } from '../step-by-step/index.ts';
-import { addCost } from '../step-by-step/index.ts';
-import type { AnswerSchema, ToolSet } from '../tools/index.ts';
+import type { Cost, EffectFailure, EffectResult, RunState, StepScope } from '../step-by-step/index.ts';
+import { addCost, cancelled } from '../step-by-step/index.ts';
+import type { AnswerSchema } from '../tools/index.ts';
+import { ToolSet } from '../tools/index.ts';
 import type { Answered, AnswerFacts, Question, Turn } from './driver.ts';
+import type { Instructions } from './options.ts';
 import type { Setup } from './setup.ts';
 import { InferenceStarted, ModelFallback, ReasoningDelta, TextDelta } from './tool-use-events.ts';
 import type { ToolUseState } from './tool-use-state.ts';
@@ -48,24 +53,31 @@ function toPricedModel(name: string): PricedModel {
 const reported = ({ unknownCalls: _, ...known }: Usage): Usage => known;
 
 export class OpenTurn<Context> implements Turn {
-  readonly state: ToolUseState;
   readonly scope: StepScope<Context>;
   readonly #setup: Setup<Context>;
+  #state: ToolUseState;
+  /** Set where hooks left only some of the tools. */
+  #narrowed: { readonly tools: ToolSet<Context>; readonly offered: readonly OfferedTool[] } | undefined;
 
   constructor(setup: Setup<Context>, state: ToolUseState, scope: StepScope<Context>) {
     this.#setup = setup;
-    this.state = state;
+    this.#state = state;
     this.scope = scope;
+  }
+
+  /** The state before the step, with what hooks have changed since. */
+  get state(): ToolUseState {
+    return this.#state;
   }
 
   get orchestrator(): string {
     return this.#setup.name;
   }
-  get tools(): ToolSet {
-    return this.#setup.tools;
+  get tools(): ToolSet<Context> {
+    return this.#narrowed?.tools ?? this.#setup.tools;
   }
   get offered(): readonly OfferedTool[] {
-    return this.#setup.offered;
+    return this.#narrowed?.offered ?? this.#setup.offered;
   }
   get settings(): ModelSettings {
     return this.#setup.settings;
@@ -75,19 +87,91 @@ export class OpenTurn<Context> implements Turn {
   }
 
   messages(more?: string): readonly Message[] {
-    const { instructions } = this.#setup;
-    const { state, scope } = this;
-    const own: unknown = typeof instructions === 'function' ? instructions({ context: scope.context, state }) : instructions;
-    if (own !== undefined && typeof own !== 'string')
-      throw new InvalidArgumentError('instructions() must return text at once; load what it needs before the run, into its context.');
-    const words = [own, more].filter((text) => text !== undefined && text !== '').join('\n\n');
+    const { state } = this;
+    const own = this.#setup.instructions.map((each) => this.#words(each));
+    const words = [...own, more].filter((text) => text !== undefined && text !== '').join('\n\n');
     const conversation = state.messagesForInference.toArray();
     return words === '' ? conversation : [Message.system(words, { id: 'instructions' }), ...conversation];
   }
 
   async ask(question: Question): Promise<Answered> {
+    const { hooks } = this.#setup;
+    return hooks === undefined ? this.#ask(question) : this.#askWithHooks(question, hooks);
+  }
+
+  /** Lets hooks look at a step before it begins. Throws where one fails. */
+  async beginWithHooks(hooks: HookChain): Promise<void> {
+    const { state, tools } = await hooks.beforeStep({ state: this.state, scope: this.scope }, this.#setup.toolNames);
+    this.keep(state);
+    this.#narrow(tools);
+  }
+
+  /** Goes on with a state that hooks have changed. */
+  keep(state: RunState): void {
+    // Holds: hooks change the metadata and the conversation of a state, never its kind.
+    this.#state = state as ToolUseState;
+  }
+
+  #narrow(names: readonly string[]): void {
+    const { tools } = this;
+    if (names.length === tools.names.length) return;
+    const left = names.flatMap((name) => tools.get(name) ?? []);
+    const offered = this.offered.filter(({ name }) => names.includes(name));
+    this.#narrowed = { tools: ToolSet.from(left), offered };
+  }
+
+  #words(instructions: Instructions<Context, ToolUseState>): string {
+    const words: unknown =
+      typeof instructions === 'function' ? instructions({ context: this.scope.context, state: this.state }) : instructions;
+    if (typeof words === 'string') return words;
+    if (words === undefined) return '';
+    throw new InvalidArgumentError('instructions() must return text at once; load what it needs before the run, into its context.');
+  }
+
+  async #ask(question: Question): Promise<Answered> {
     const heard: Heard = { attempts: [], text: '', begun: false, leaveWait: undefined };
     return this.#read(await this.#begin(question, heard), heard);
+  }
+
+  async #askWithHooks(question: Question, hooks: HookChain): Promise<Answered> {
+    let asked: Question | undefined;
+    try {
+      asked = hooks.has(HookPoint.BeforeInference) ? await this.#changed(question, hooks) : question;
+    } catch (error) {
+      return unasked(classifyError(error, { readable: false }));
+    }
+    // Cut off, or ended by a vote: there is nothing to ask any more.
+    if (asked === undefined || this.scope.forbidding !== undefined) return unasked(failureOf(cancelled()));
+    const answered = await this.#ask(asked);
+    if (!answered.ok || !hooks.has(HookPoint.AfterInference)) return answered;
+    try {
+      this.keep(await hooks.afterInference(this.#place(question), answered.response));
+      return answered;
+    } catch (error) {
+      return { ok: false, failure: classifyError(error, { readable: false }), text: '', facts: answered.facts };
+    }
+  }
+
+  /** The question as hooks leave it; undefined where the run was cut off meanwhile. */
+  async #changed(question: Question, hooks: HookChain): Promise<Question | undefined> {
+    const { messages, settings = this.settings, tools = noTools, purpose } = question;
+    const names = tools.map(({ name }) => name);
+    const changed = await hooks.beforeInference(this.#place(question), { messages, settings, tools: names, purpose });
+    if (changed === undefined) return undefined;
+    const { request } = changed;
+    this.keep(changed.state);
+    if (request.tools.length === names.length) return { ...question, messages: request.messages, settings: request.settings };
+    this.#narrow(request.tools);
+    return {
+      ...question,
+      messages: request.messages,
+      settings: request.settings,
+      tools: tools.filter(({ name }) => request.tools.includes(name)),
+    };
+  }
+
+  #place({ purpose }: Question): { readonly state: ToolUseState; readonly scope: StepScope<Context>; readonly detail: string | undefined } {
+    return { state: this.state, scope: this.scope, detail: purpose };
   }
 
   #begin(question: Question, heard: Heard): Promise<EffectResult<ModelOutcome>> {
@@ -99,7 +183,7 @@ export class OpenTurn<Context> implements Turn {
         new InferenceStarted(header, name, {
           model: `${model.provider}/${model.modelId}`,
           messageCount: messages.length,
-          tools: tools === this.offered ? toolNames : tools.map((tool) => tool.name),
+          tools: tools === this.#setup.offered ? toolNames : tools.map((tool) => tool.name),
         }),
     );
     const key = purpose === undefined ? `model/${scope.stepNumber}` : `model/${scope.stepNumber}/${purpose}`;
@@ -181,22 +265,10 @@ export class OpenTurn<Context> implements Turn {
     return { usage, ...(cost !== undefined && { cost }) };
   }
 
-  #cost(usage: Usage, who: { readonly provider: string; readonly modelId: string }): Cost | undefined {
-    const { watchesCost } = this.#setup;
-    if (!watchesCost || Usage.isNone(usage)) return undefined;
-    const { unknownCalls = 0, ...known } = usage;
-    const usd = Usage.isNone(known) ? 0 : this.#priceOf(known, who);
-    const unknown = unknownCalls + (usd === undefined ? 1 : 0);
-    return { usd: usd ?? 0, ...(unknown > 0 && { unknownCalls: unknown }) };
-  }
-
-  #priceOf(usage: Usage, who: { readonly provider: string; readonly modelId: string }): number | undefined {
-    try {
-      const usd = this.#setup.price?.(usage, { ...who, at: this.scope.clock.now() })?.usd;
-      return usd !== undefined && Number.isFinite(usd) && usd >= 0 ? usd : undefined;
-    } catch {
-      // A price list that fails is one that does not know.
-      return undefined;
-    }
+  #cost(usage: Usage, who: PricedModel): Cost | undefined {
+    return costOf(usage, { ...who, at: this.scope.clock.now() }, this.#setup);
   }
 }
+
+// What was not asked has cost nothing.
+const unasked = (failure: Failure): Answered => ({ ok: false, failure, text: '', facts: { usage: Usage.none() } });

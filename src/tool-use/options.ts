@@ -2,7 +2,8 @@ import type { ContinuationCriterion } from '../continuation/index.ts';
 import type { ErrorPolicy } from '../errors/index.ts';
 import type { EventBus } from '../events/index.ts';
 import type { Model, ModelSettings, ModelTimeouts, PriceOf } from '../inference/index.ts';
-import type { Limits, Ports } from '../step-by-step/index.ts';
+import type { Capability, Hook } from '../hooks/index.ts';
+import type { Limits, Ports, RunState } from '../step-by-step/index.ts';
 import type { ContextNeeded, ContextType, ToolInput, Tools } from '../tools/index.ts';
 import type { Driver } from './driver.ts';
 import type { ToolUseEvent } from './tool-use-events.ts';
@@ -24,7 +25,13 @@ export interface ToolUseLimits extends Limits {
 }
 
 /** What a conversation with tools is made from. */
-export interface ToolUseOptions<State, Context = unknown, Given extends Tools = Tools, Output extends ToolInput = ToolInput> {
+export interface ToolUseOptions<
+  State extends RunState,
+  Context = unknown,
+  Given extends Tools = Tools,
+  Output extends ToolInput = ToolInput,
+  Capabilities extends readonly Capability<Tools, State>[] = readonly Capability<Tools, State>[],
+> {
   readonly model: Model;
   /** Asked in turn where the model is busy, slow or broken. */
   readonly fallback?: readonly Model[];
@@ -44,6 +51,10 @@ export interface ToolUseOptions<State, Context = unknown, Given extends Tools = 
   readonly finishReasons?: readonly string[];
   /** Rules of your own; they stand behind the built-in ones. */
   readonly criteria?: readonly ContinuationCriterion<State>[];
+  /** Functions of your own at the points of a step; make them with defineHook(). */
+  readonly hooks?: readonly Hook<State, NoInfer<Context & ContextNeeded<Given>>>[];
+  /** Bundles of tools, hooks, rules and words; each can be put in once. */
+  readonly capabilities?: Capabilities;
   /** How a step is got out of the model. @default toolCallingDriver() */
   readonly driver?: Driver;
   /** What usage costs; without it, costs are unknown. */

@@ -5,10 +5,13 @@ import type { ErrorPolicy } from '../errors/index.ts';
 import type { JsonObject } from '../lib/index.ts';
 import { InvalidArgumentError } from '../lib/index.ts';
 import { Usage } from '../messages/index.ts';
-import type { StepProcess } from '../step-by-step/index.ts';
+import type { HookChain } from '../hooks/index.ts';
+import { HookPoint } from '../hooks/index.ts';
+import type { Observed, StepOf, StepProcess, StepScope } from '../step-by-step/index.ts';
 import { standardCriteria } from '../step-by-step/index.ts';
 import { carryOutAll, wholeStep } from './carry-out.ts';
 import { goOn } from './go-on.ts';
+import { inspect } from './inspect.ts';
 import { OpenTurn } from './open-turn.ts';
 import type { ToolUseLimits } from './options.ts';
 import type { Setup } from './setup.ts';
@@ -24,6 +27,7 @@ export interface Rules<State> {
   readonly limits: ToolUseLimits;
   readonly policy: ErrorPolicy;
   readonly finishReasons?: readonly string[];
+  /** Rules of the host's own and of capabilities. */
   readonly criteria?: readonly ContinuationCriterion<State>[];
 }
 
@@ -71,9 +75,13 @@ export function createToolUseProcess<State extends ToolUseState, Context>(
   identity?: JsonObject,
 ): StepProcess<State, Context> {
   const { finalizeMs } = rules.limits;
+  const { hooks } = setup;
+  const criteria = toCriteria(rules);
+  if (hooks !== undefined) checkHookNames(hooks, criteria);
   return {
     name: setup.name,
-    criteria: toCriteria(rules),
+    criteria,
+    ...(hooks !== undefined && hookedPhases<State, Context>(setup, hooks)),
     ...(finalizeMs !== undefined && { finalizeMs }),
     ...(identity !== undefined && { identity }),
     checkContext: (context) => {
@@ -86,12 +94,54 @@ export function createToolUseProcess<State extends ToolUseState, Context>(
       const turn = new OpenTurn(setup, state, scope);
       const { pendingStep } = state;
       if (pendingStep !== undefined) return goOn({ setup, turn, step: pendingStep.partial }, pendingStep) as never;
+      if (hooks?.has(HookPoint.BeforeStep) === true) await turn.beginWithHooks(hooks);
+      // Somebody voted to end it: nothing is asked, and the step says so.
+      if (scope.forbidding !== undefined) return { type: 'step', step: heldBack(emptyStep({ id: scope.ids(), errors: [] })) } as never;
       const step = withUniqueCalls(await setup.driver.ask(turn));
-      return (step.toolCalls.length === 0 ? wholeStep(step) : await carryOutAll({ setup, turn, step })) as never;
+      if (step.toolCalls.length > 0) return (await carryOutAll({ setup, turn, step })) as never;
+      return wholeStep(hooks === undefined ? step : withoutCutOff(step, scope)) as never;
     },
     eventsOf: (step, next) => closedCalls(step).map((execution) => new ToolCallCompleted(next(), setup.name, execution)),
     emptyStep: (facts) => emptyStep(facts) as never,
   };
+}
+
+// A step whose question was not asked, because a vote came first, did not fail.
+function withoutCutOff(step: ToolUseStep, { forbidding }: StepScope): ToolUseStep {
+  if (forbidding === undefined) return step;
+  const errors = step.errors.filter(({ code }) => code !== 'cancelled');
+  return errors.length === step.errors.length ? step : heldBack({ ...step, errors });
+}
+
+const heldBack = (step: ToolUseStep): ToolUseStep => ({ ...step, interrupted: 'vote' });
+
+/** The phases that are there for hooks alone. */
+function hookedPhases<State extends ToolUseState, Context>(
+  { output }: Setup<Context>,
+  hooks: HookChain,
+): Pick<StepProcess<State, Context>, 'enter' | 'inspect' | 'observe' | 'remainingMs'> {
+  const inspects = hooks.has(HookPoint.AfterStep) || hooks.has(HookPoint.OnError);
+  return {
+    ...(hooks.has(HookPoint.ExecutionStart) && {
+      enter: async (state: State, scope: StepScope<Context>) => {
+        await hooks.executionStart({ state, scope });
+      },
+    }),
+    // Holds: the steps of these states are of this room's kind.
+    ...(inspects && {
+      inspect: (candidate: State, scope: StepScope<Context>) => inspect({ hooks, output }, candidate, scope) as Promise<StepOf<State>>,
+    }),
+    ...(hooks.isWatched && { observe: (seen: Observed<State, Context>) => hooks.observe(seen) }),
+    ...(hooks.watchesTime && { remainingMs: (state: State) => hooks.remainingMs(state) }),
+  };
+}
+
+function checkHookNames({ hooks }: HookChain, { names }: { readonly names: readonly string[] }): void {
+  const twice = hooks.find(({ name, changes }) => changes.includes('votes') && names.includes(name));
+  if (twice !== undefined)
+    throw new InvalidArgumentError(
+      `A hook and a criterion are both called "${twice.name}": nobody could tell who voted. Give the hook another name.`,
+    );
 }
 
 // Calls that were given up never came to an end of their own.

@@ -1,10 +1,14 @@
+import type { ContinuationCriterion } from '../continuation/index.ts';
 import { ErrorPolicy } from '../errors/index.ts';
 import { InvalidArgumentError, isRecord } from '../lib/index.ts';
 import type { ProblemReporter } from '../events/index.ts';
+import type { Capability } from '../hooks/index.ts';
+import { HookChain } from '../hooks/index.ts';
 import type { Model, ModelSettings, OfferedTool, PriceOf } from '../inference/index.ts';
 import { withFallback, withTimeouts } from '../inference/index.ts';
-import type { AnswerSchema, Tool, ToolInput, Tools } from '../tools/index.ts';
-import { toAnswerSchema, ToolSet } from '../tools/index.ts';
+import type { AnswerSchema, Tool, ToolInput, Tools, ToolSet } from '../tools/index.ts';
+import { toAnswerSchema } from '../tools/index.ts';
+import { assembled } from './assembled.ts';
 import type { Driver } from './driver.ts';
 import { toolCallingDriver } from './drivers/tool-calling.ts';
 import type { Instructions, ToolUseLimits, ToolUseOptions } from './options.ts';
@@ -17,9 +21,15 @@ export interface Setup<Context> {
   readonly model: Model;
   readonly settings: ModelSettings;
   readonly tools: ToolSet<Context>;
+  /** Rules of the host's own and of capabilities. */
+  readonly criteria: readonly ContinuationCriterion<ToolUseState>[];
   readonly offered: readonly OfferedTool[];
   readonly toolNames: readonly string[];
-  readonly instructions: Instructions<Context, ToolUseState> | undefined;
+  /** In the order in which the model reads them. */
+  readonly instructions: readonly Instructions<Context, ToolUseState>[];
+  /** Undefined where there are none: a step without hooks pays nothing for them. */
+  readonly hooks: HookChain | undefined;
+  readonly capabilities: readonly Capability[];
   readonly output: AnswerSchema | undefined;
   readonly driver: Driver;
   readonly price: PriceOf | undefined;
@@ -34,7 +44,7 @@ export interface Setup<Context> {
 
 const knownOptions = [
   ...['model', 'fallback', 'settings', 'timeouts', 'context', 'tools', 'instructions', 'output', 'limits', 'errors', 'finishReasons'],
-  ...['criteria', 'driver', 'price', 'onUnknown', 'toolConcurrency', 'streaming', 'events', 'ports'],
+  ...['criteria', 'hooks', 'capabilities', 'driver', 'price', 'onUnknown', 'toolConcurrency', 'streaming', 'events', 'ports'],
 ] as const;
 
 const absentOr =
@@ -57,6 +67,8 @@ const rules: readonly (readonly [option: string, isRight: (given: unknown) => bo
   ['errors', absentOr((given) => given instanceof ErrorPolicy), 'an ErrorPolicy, such as ErrorPolicy.retryToolErrors(3)'],
   ['finishReasons', absentOr(Array.isArray), 'a list'],
   ['criteria', absentOr(Array.isArray), 'a list'],
+  ['hooks', absentOr(Array.isArray), 'a list of hooks'],
+  ['capabilities', absentOr(Array.isArray), 'a list of capabilities'],
   ['driver', absentOr((given) => isRecord(given) && typeof given['ask'] === 'function'), 'a driver, such as reActDriver()'],
   ['price', absentOr((given) => typeof given === 'function'), 'a function, such as priceTable({…}) makes'],
   ['onUnknown', absentOr((given) => given === 'tell' || given === 'ask'), "'tell' or 'ask'"],
@@ -86,7 +98,7 @@ function checkModel(model: unknown, what: string): void {
   throw new InvalidArgumentError(`${what} is no model. Wrap an AI SDK model with aiSdk() from stepline/ai-sdk, or pass one of your own.`);
 }
 
-function readyModel<State>({ model, fallback = [], timeouts, ports }: ToolUseOptions<State, never>): Model {
+function readyModel<State extends ToolUseState>({ model, fallback = [], timeouts, ports }: ToolUseOptions<State, never>): Model {
   checkModel(model, 'model');
   for (const [index, other] of fallback.entries()) checkModel(other, `fallback[${index}]`);
   const each = (one: Model): Model => (timeouts === undefined ? one : withTimeouts(one, timeouts, ports?.clock));
@@ -100,9 +112,10 @@ export function toSetup<State extends ToolUseState, Context, Given extends Tools
   name: string,
   options: ToolUseOptions<State, Context, Given, Output>,
 ): Setup<Context> {
-  const { tools = [], instructions, output, driver = toolCallingDriver(), price, limits, toolConcurrency } = options;
-  // Holds: the context that is given with each run is the one that the tools ask for.
-  const set = ToolSet.from(tools) as ToolSet<Context>;
+  const { output, driver = toolCallingDriver(), price, limits, toolConcurrency } = options;
+  const { tools: set, hooks, instructions, criteria, capabilities } = assembled(options as unknown as ToolUseOptions<never, Context>);
+  const watchesCost = price !== undefined || limits?.costUsd !== undefined;
+  const { onProblem } = options.ports ?? {};
   return {
     name,
     // Holds: none of what is read there depends on the context.
@@ -112,15 +125,22 @@ export function toSetup<State extends ToolUseState, Context, Given extends Tools
     offered: set.schemas(),
     toolNames: set.names,
     // Holds: the orchestrator only ever runs states of its own kind.
-    instructions: instructions as Instructions<Context, ToolUseState> | undefined,
+    instructions: instructions as readonly Instructions<Context, ToolUseState>[],
+    hooks: hooks.length === 0 ? undefined : new HookChain({ name, hooks, onProblem, price, watchesCost }),
+    capabilities,
+    // Holds: the same.
+    criteria: criteria,
     output: output === undefined ? undefined : toAnswerSchema(output),
     driver,
     price,
-    watchesCost: price !== undefined || limits?.costUsd !== undefined,
+    watchesCost,
     onUnknown: options.onUnknown ?? 'tell',
     toolConcurrency,
     isStreaming: options.streaming ?? true,
-    needsContext: options.context !== undefined || set.names.some((each) => asksForContext(set.get(each))),
-    onProblem: options.ports?.onProblem,
+    needsContext:
+      options.context !== undefined ||
+      set.names.some((each) => asksForContext(set.get(each))) ||
+      hooks.some(({ needsContext }) => needsContext),
+    onProblem,
   };
 }

@@ -11,7 +11,7 @@ import { readFailure } from '../step-by-step/index.ts';
 import type { ToolExecution, ToolExecutionStatus } from '../tools/index.ts';
 import { jsonText } from './check-output.ts';
 import { observedIn } from './result-messages.ts';
-import type { CallAnswer, ToolUseStep } from './tool-use-step.ts';
+import type { CallAnswer, NestedMemo, ToolUseStep } from './tool-use-step.ts';
 import { StepType } from './tool-use-step.ts';
 
 const statuses: readonly ToolExecutionStatus[] = ['succeeded', 'failed', 'rejected', 'cancelled', 'unknown'];
@@ -138,6 +138,15 @@ function readCallAnswer(input: unknown, path: string): CallAnswer {
   return { id: data.string('id'), type: data.oneOf('type', ['approved', 'edited', 'rejected', 'answered', 'closed']) };
 }
 
+function readNested(input: unknown, path: string): Readonly<Record<string, NestedMemo>> {
+  const data = readObject(input, path);
+  const entries = Object.keys(data.rest([])).map((id) => {
+    const memo = data.object(id);
+    return [id, { round: memo.number('round'), memo: memo.json('memo') }] as const;
+  });
+  return Object.fromEntries(entries);
+}
+
 const encodeOutput = (output: Json, messages: readonly Message[]): JsonObject =>
   same(output, saidOutput(messages)) ? { saidOutput: true } : { output };
 
@@ -153,6 +162,7 @@ export const stepCodec: StepFieldsCodec<ToolUseStep> = {
         step.executions.map((execution) => encodeExecution(execution, known)),
       ),
       answers: step.answers,
+      nested: step.nested,
       model: step.model,
       ...(step.output !== undefined && encodeOutput(step.output, step.outputMessages)),
     });
@@ -161,6 +171,7 @@ export const stepCodec: StepFieldsCodec<ToolUseStep> = {
     const toolCalls = fields.optionalArray('toolCalls', readToolCall) ?? callsIn(step.outputMessages);
     const known = knownOf(step, toolCalls);
     const answers = fields.optionalArray('answers', readCallAnswer);
+    const nested = fields.optionalValue('nested', readNested);
     const model = fields.optionalString('model');
     const output = fields.optionalBoolean('saidOutput') === true ? saidOutput(step.outputMessages) : fields.optionalJson('output');
     return {
@@ -169,6 +180,7 @@ export const stepCodec: StepFieldsCodec<ToolUseStep> = {
       toolCalls,
       executions: fields.optionalArray('executions', (item, path) => decodeExecution(item, path, known)) ?? [],
       ...(answers !== undefined && { answers }),
+      ...(nested !== undefined && { nested }),
       ...(model !== undefined && { model }),
       ...(output !== undefined && { output }),
     };

@@ -1,5 +1,6 @@
 import type { Failure } from '../errors/index.ts';
 import type { BaseEvent, EventHeader } from '../events/index.ts';
+import type { HookApplied, ToolCallBlocked } from '../hooks/index.ts';
 import type { Json } from '../lib/index.ts';
 import { counted, defaultRedactor } from '../lib/index.ts';
 import { toolResultText } from '../messages/index.ts';
@@ -182,4 +183,6 @@ export type ToolUseEvent =
   | ToolCallProgress
   | ToolCallCompleted
   | ToolApprovalRequested
-  | ModelFallback;
+  | ModelFallback
+  | HookApplied
+  | ToolCallBlocked;

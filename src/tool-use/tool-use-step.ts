@@ -21,6 +21,14 @@ export interface CallAnswer {
   readonly type: 'approved' | 'edited' | 'rejected' | 'answered' | 'closed';
 }
 
+/** A run inside a call that waits for somebody. */
+export interface NestedMemo {
+  /** How often it has been worked on. */
+  readonly round: number;
+  /** What it needs to go on: its own state. */
+  readonly memo: Json;
+}
+
 /** One answer of a model, and what became of the calls in it. Plain data. */
 export interface ToolUseStep extends Step {
   readonly stepType: StepType;
@@ -30,6 +38,8 @@ export interface ToolUseStep extends Step {
   readonly executions: readonly ToolExecution[];
   /** What people decided about its calls, in the order in which they did. */
   readonly answers?: readonly CallAnswer[];
+  /** Runs inside its calls that wait for somebody, by the call's id; only while the step waits. */
+  readonly nested?: Readonly<Record<string, NestedMemo>>;
   /** Who really answered, as `provider/model`. */
   readonly model?: string;
   /** The final answer as JSON, where a schema asked for it and it fits. */

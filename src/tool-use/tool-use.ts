@@ -31,13 +31,13 @@ export class ToolUse<Context = unknown, const Given extends Tools = Tools, Outpu
 
   constructor(options: ToolUseOptions<ToolUseState, Context, Given, Output>) {
     checkOptions(options);
-    const { limits, errors: policy = ErrorPolicy.stopOnAnyError(), finishReasons, criteria, ports } = options;
+    const { limits, errors: policy = ErrorPolicy.stopOnAnyError(), finishReasons, ports } = options;
     const setup = toSetup<ToolUseState, Context & ContextNeeded<Given>, Given, Output>(this.name, options as never);
     const process = createToolUseProcess<ToolUseState, Context & ContextNeeded<Given>>(setup, {
       limits: withDefaultLimits(defaultLimits, limits),
       policy,
+      criteria: setup.criteria,
       ...(finishReasons !== undefined && { finishReasons }),
-      ...(criteria !== undefined && { criteria }),
     });
     // Holds: a bus of wider events takes these, and its listeners hear them.
     const events = (options.events as EventBus<ToolEvent<Given>> | undefined) ?? createEventBus<ToolEvent<Given>>(ports?.onProblem);

@@ -1,3 +1,4 @@
+import type { HookApplied, ToolCallBlocked } from '../hooks/index.ts';
 import type { LoopEvent } from '../step-by-step/index.ts';
 import type { ToolName, ToolResultValue, Tools } from '../tools/index.ts';
 import type {
@@ -23,4 +24,11 @@ type EventsOfTool<Given extends Tools, Name extends string> = Name extends strin
 
 /** Every event of a conversation with these tools. The tool's name narrows what a call came to. */
 export type ToolEvent<Given extends Tools = Tools> =
-  LoopEvent | InferenceStarted | TextDelta | ReasoningDelta | ModelFallback | EventsOfTool<Given, ToolName<Given>>;
+  | LoopEvent
+  | InferenceStarted
+  | TextDelta
+  | ReasoningDelta
+  | ModelFallback
+  | HookApplied
+  | ToolCallBlocked
+  | EventsOfTool<Given, ToolName<Given>>;

@@ -6,7 +6,7 @@ import type { ToolCall } from '../messages/index.ts';
 import { jsonProblem } from './json-problem.ts';
 import type { Parsed } from './schema-issue.ts';
 import { issuesText } from './schema-issue.ts';
-import type { ClientTool, FunctionTool } from './tool.ts';
+import type { ClientTool, FunctionTool, NestedTool, Tool } from './tool.ts';
 import type { ToolExecution } from './tool-execution.ts';
 import { cancelledExecution, failedExecution } from './tool-execution.ts';
 import { unknownToolText } from './tool-name.ts';
@@ -22,13 +22,29 @@ export interface ReadyCall {
   readonly parsed: unknown;
 }
 
+/** A call whose work is a run of its own: its arguments fit. */
+export interface NestedCall {
+  readonly type: 'nested';
+  readonly call: ToolCall;
+  readonly tool: NestedTool;
+  readonly parsed: unknown;
+}
+
 /** What is to be done about a call. */
 export type PreparedCall =
   | ReadyCall
   /** A person must agree first. */
-  | { readonly type: 'needs-approval'; readonly call: ToolCall; readonly tool: FunctionTool }
+  | {
+      readonly type: 'needs-approval';
+      readonly call: ToolCall;
+      readonly tool: Tool | undefined;
+      /** Why an agreement that was given does not do. */
+      readonly problem?: string;
+    }
   /** Somebody outside carries it out. */
   | { readonly type: 'client-tool'; readonly call: ToolCall; readonly tool: ClientTool }
+  /** Its work is a run of its own. */
+  | NestedCall
   /** The provider carries it out, and gives the result itself. */
   | { readonly type: 'provider'; readonly call: ToolCall }
   /** It cannot run; the execution tells the model why. */
@@ -85,7 +101,7 @@ function follow<Value, Next>(begin: () => Soon<Value>, next: (value: Value) => N
   }
 }
 
-function parseArgs({ input, name }: FunctionTool | ClientTool, args: Json): Soon<Read<unknown>> {
+function parseArgs({ input, name }: FunctionTool | ClientTool | NestedTool, args: Json): Soon<Read<unknown>> {
   return follow<Parsed<unknown>, Read<unknown>>(
     () => input.parse(args),
     (parsed) => (parsed.ok ? parsed : refuse('invalid-arguments', `The arguments of "${name}" do not fit: ${issuesText(parsed.issues)}.`)),
@@ -112,11 +128,12 @@ function asksApproval<Context>(
 }
 
 function gated<Context>(
-  tool: FunctionTool | ClientTool,
+  tool: FunctionTool | ClientTool | NestedTool,
   { call, parsed }: { readonly call: ToolCall; readonly parsed: unknown },
   options: PrepareOptions<Context>,
 ): Soon<PreparedCall | Refusal> {
   if (tool.type === 'client') return { type: 'client-tool', call, tool };
+  if (tool.type === 'nested') return { type: 'nested', call, tool, parsed };
   // Most tools are never gated.
   if (tool.needsApproval === false) return { type: 'ready', call, tool, parsed };
   const settle = (asks: Read<boolean>): PreparedCall | Refusal => {

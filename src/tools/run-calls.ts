@@ -5,11 +5,12 @@ import { InvalidArgumentError, systemClock } from '../lib/index.ts';
 import type { ToolCall } from '../messages/index.ts';
 import type { EffectRunner } from './effect-runner.ts';
 import { mapLimited } from './map-limited.ts';
-import type { PreparedCall } from './prepare-call.ts';
+import type { NestedCall, PreparedCall } from './prepare-call.ts';
 import { prepareSoon } from './prepare-call.ts';
 import { runCall } from './run-call.ts';
 import type { RunCallOptions } from './run-call-options.ts';
 import type { ToolExecution } from './tool-execution.ts';
+import { failedExecution } from './tool-execution.ts';
 import type { ToolSet } from './tool-set.ts';
 
 /** What the calls of one step run with. */
@@ -29,6 +30,13 @@ export interface RunCallsOptions<Context = unknown> {
   readonly indexOf?: (call: ToolCall, position: number) => number;
   /** Whether a person has agreed to this call already. @default no */
   readonly isApproved?: (call: ToolCall, index: number) => boolean;
+  /** Looks at a call before it is prepared: lets it through, changed or not, or settles it. @default lets it through */
+  readonly before?:
+    ((call: ToolCall, index: number) => Soon<{ readonly type: 'call'; readonly call: ToolCall } | PreparedCall>) | undefined;
+  /** Looks at what a call came to that was made. @default leaves it */
+  readonly after?: ((execution: ToolExecution, call: ToolCall, index: number) => Soon<ToolExecution>) | undefined;
+  /** Carries out a call whose work is a run of its own. @default it fails */
+  readonly runNested?: (nested: NestedCall, index: number) => Promise<NestedOutcome>;
   /** Hears of a call that waits for somebody, as soon as that is known. */
   readonly onWaiting?: (outcome: CallOutcome) => void;
   readonly onStart?: (call: ToolCall, index: number) => void;
@@ -43,7 +51,20 @@ export interface RunCallsOptions<Context = unknown> {
 /** What became of a call: it ended, or it waits for somebody, or the provider sees to it. */
 export type CallOutcome = { readonly type: 'ended'; readonly call: ToolCall; readonly execution: ToolExecution } | Waiting;
 
-type Waiting = Extract<PreparedCall, { readonly type: 'needs-approval' | 'client-tool' | 'provider' }>;
+type Waiting = Extract<PreparedCall, { readonly type: 'needs-approval' | 'client-tool' | 'provider' }> | NestedWaiting;
+
+/** A run inside a call that waits for somebody. What it waits for, and what it needs to go on, is its own matter. */
+export interface NestedWaiting {
+  readonly type: 'nested-waiting';
+  readonly call: ToolCall;
+  readonly waits: readonly unknown[];
+  readonly memo: Json;
+}
+
+/** What became of a call whose work is a run of its own. */
+export type NestedOutcome = NestedWaiting | { readonly type: 'ended'; readonly call: ToolCall; readonly execution: ToolExecution };
+
+type Soon<Value> = Value | Promise<Value>;
 
 function tell(listener: () => void, onProblem: ProblemReporter | undefined, where: string): void {
   try {
@@ -53,7 +74,7 @@ function tell(listener: () => void, onProblem: ProblemReporter | undefined, wher
   }
 }
 
-type Ending = Exclude<PreparedCall, Waiting>;
+type Ending = Exclude<PreparedCall, Waiting | NestedCall>;
 
 function callOptions<Context>(call: ToolCall, index: number, options: RunCallsOptions<Context>): RunCallOptions<Context> {
   const { onProblem, clock } = options;
@@ -80,11 +101,70 @@ function end<Context>(execution: ToolExecution, index: number, options: RunCalls
   return execution;
 }
 
+/** What a call came to, as whoever looks at it afterwards leaves it; one that never came to run is nobody's matter. */
+function looked(
+  prepared: PreparedCall,
+  execution: ToolExecution,
+  { options, index }: { readonly options: Pick<RunCallsOptions, 'after'>; readonly index: number },
+): Soon<ToolExecution> {
+  const wasMade = prepared.type !== 'ended' && (execution.status === 'succeeded' || execution.status === 'failed');
+  return (wasMade ? options.after?.(execution, prepared.call, index) : undefined) ?? execution;
+}
+
 async function carryOn<Context>(prepared: PreparedCall, index: number, options: RunCallsOptions<Context>): Promise<CallOutcome> {
-  if (prepared.type === 'ready' || prepared.type === 'ended')
-    return { type: 'ended', call: prepared.call, execution: end(await start(prepared, index, options), index, options) };
+  if (prepared.type === 'ready' || prepared.type === 'ended') {
+    const made = await start(prepared, index, options);
+    const execution = options.after === undefined ? made : await looked(prepared, made, { options, index });
+    return { type: 'ended', call: prepared.call, execution: end(execution, index, options) };
+  }
+  if (prepared.type === 'nested') return carryOnNested(prepared, index, options);
   tell(() => options.onWaiting?.(prepared), options.onProblem, 'onWaiting');
   return prepared;
+}
+
+async function carryOnNested<Context>(nested: NestedCall, index: number, options: RunCallsOptions<Context>): Promise<CallOutcome> {
+  const { call } = nested;
+  tell(() => options.onStart?.(call, index), options.onProblem, 'onStart');
+  const outcome = await (options.runNested?.(nested, index) ?? noRuns(call, options.clock ?? systemClock));
+  if (outcome.type !== 'ended') {
+    tell(() => options.onWaiting?.(outcome), options.onProblem, 'onWaiting');
+    return outcome;
+  }
+  const execution = await looked(nested, outcome.execution, { options, index });
+  return { type: 'ended', call, execution: end(execution, index, options) };
+}
+
+function noRuns(call: ToolCall, clock: Clock): NestedOutcome {
+  const failure = {
+    type: 'tool',
+    code: 'nested-run',
+    message: `"${call.name}" is a run of its own, which cannot be carried out here.`,
+    retryable: false,
+  } as const;
+  return { type: 'ended', call, execution: failedExecution(call, failure, { startedAt: clock.now() }) };
+}
+
+/** Prepares a call and carries it on. */
+function carryOut<Context>(
+  { set, options }: { readonly set: ToolSet<Context>; readonly options: RunCallsOptions<Context> },
+  given: ToolCall,
+  index: number,
+): Promise<CallOutcome> {
+  const { context, state, signal, clock = systemClock } = options;
+  const approved = options.isApproved?.(given, index) === true;
+  const about = { context, state, approved, clock };
+  const soon = prepareSoon(set, given, signal === undefined ? about : { ...about, signal });
+  return soon instanceof Promise ? soon.then((prepared) => carryOn(prepared, index, options)) : carryOn(soon, index, options);
+}
+
+/** Lets whoever looks at calls before they are made have a word. */
+async function letThrough<Context>(
+  { set, options }: { readonly set: ToolSet<Context>; readonly options: RunCallsOptions<Context> },
+  given: ToolCall,
+  index: number,
+): Promise<CallOutcome> {
+  const looked = (await options.before?.(given, index)) ?? { type: 'call', call: given };
+  return looked.type === 'call' ? carryOut({ set, options }, looked.call, index) : carryOn(looked, index, options);
 }
 
 /**
@@ -96,14 +176,11 @@ export async function runCalls<Context>(
   calls: readonly ToolCall[],
   options: RunCallsOptions<Context>,
 ): Promise<readonly CallOutcome[]> {
-  const { limit = 8, context, state, signal, clock = systemClock } = options;
+  const { limit = 8, before } = options;
   if (!Number.isInteger(limit) || limit < 1)
     throw new InvalidArgumentError(`limit must be a whole number from 1 on, not ${String(limit)}.`);
   return mapLimited(calls, limit, (given, position): Promise<CallOutcome> => {
     const index = options.indexOf?.(given, position) ?? position;
-    const approved = options.isApproved?.(given, index) === true;
-    const about = { context, state, approved, clock };
-    const soon = prepareSoon(set, given, signal === undefined ? about : { ...about, signal });
-    return soon instanceof Promise ? soon.then((prepared) => carryOn(prepared, index, options)) : carryOn(soon, index, options);
+    return before === undefined ? carryOut({ set, options }, given, index) : letThrough({ set, options }, given, index);
   });
 }

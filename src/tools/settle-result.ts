@@ -6,7 +6,7 @@ import { toCanonical } from '../lib/index.ts';
 import type { ContentPart, ToolCall, ToolOutput } from '../messages/index.ts';
 import { readContentPart, toolResultText } from '../messages/index.ts';
 import { issuesText } from './schema-issue.ts';
-import type { ClientTool, FunctionTool } from './tool.ts';
+import type { ClientTool, FunctionTool, NestedTool } from './tool.ts';
 import { valueOutput } from './tool-execution.ts';
 
 /** A result in its stored form. The output stands here only where it does not follow from the value. */
@@ -15,7 +15,7 @@ export interface SettledResult {
   readonly output?: ToolOutput;
 }
 
-type Settling = Pick<FunctionTool | ClientTool, 'name' | 'output' | 'toModelOutput'>;
+type Settling = Pick<FunctionTool | ClientTool | NestedTool, 'name' | 'output' | 'toModelOutput'>;
 
 function stored(value: unknown, what: string): Json {
   const canonical = toCanonical(value);

@@ -75,6 +75,18 @@ export function failedExecution(
   return { ...baseOf(call, timing), status: 'failed', failure: told, output: { type: 'error', value: tidy(text ?? message) } };
 }
 
+/** The code of a failure that is no failure to the policy: the call, or its result, was held back. */
+export const blockedCode = 'blocked';
+
+/** A call that was not let through. The model reads why; nobody else has to act. */
+export function blockedExecution(
+  call: ToolCall,
+  reason: string,
+  { text, ...timing }: ExecutionTiming & { readonly text: string },
+): ToolExecution {
+  return failedExecution(call, { type: 'tool', code: blockedCode, message: reason, retryable: false }, { ...timing, text });
+}
+
 /** A call that a person refused. */
 export function rejectedExecution(call: ToolCall, reason: string, timing: ExecutionTiming): ToolExecution {
   return { ...baseOf(call, timing), status: 'rejected', output: { type: 'rejected', reason: tidy(reason) } };

@@ -35,7 +35,7 @@ export interface ToolSet<in Context = never> {
   readonly [contextNeeded]?: (context: Context) => void;
 }
 
-const types: ReadonlySet<unknown> = new Set<Tool['type']>(['function', 'client', 'provider']);
+const types: ReadonlySet<unknown> = new Set<Tool['type']>(['function', 'client', 'nested', 'provider']);
 const isTool = (value: unknown): value is Tool => isRecord(value) && types.has(value['type']) && typeof value['name'] === 'string';
 
 function namedTools(given: Tools): readonly Tool[] {
@@ -74,7 +74,7 @@ function fingerprintOf(tool: Tool): JsonObject {
   const { type, name, description, input, offeredAs } = tool;
   const offered = offeredAs === undefined ? {} : { offeredAs: { ...offeredAs } };
   const shared = { type, name, description, inputSchema: input.json, ...offered };
-  if (tool.type === 'client') return shared;
+  if (tool.type === 'client' || tool.type === 'nested') return shared;
   const { effect, needsApproval } = tool;
   return { ...shared, effect, needsApproval: typeof needsApproval === 'function' ? 'by-arguments' : needsApproval };
 }

@@ -1,5 +1,5 @@
 import type { Json, Jsonify } from '../lib/index.ts';
-import type { FunctionTool, Tool } from './tool.ts';
+import type { FunctionTool, NestedTool, Tool } from './tool.ts';
 import type { FinalResult } from './tool-options.ts';
 import type { Tools } from './tool-set.ts';
 
@@ -17,4 +17,8 @@ type Named<Given extends Tools, Name extends string> = Given extends readonly To
 
 /** What a tool's result is once it is stored: what `run` hands back, as JSON. */
 export type ToolResultValue<Given extends Tools, Name extends string> =
-  Named<Given, Name> extends FunctionTool<never, infer Returned> ? Jsonify<FinalResult<Returned>> : Json;
+  Named<Given, Name> extends FunctionTool<never, infer Returned>
+    ? Jsonify<FinalResult<Returned>>
+    : Named<Given, Name> extends NestedTool<never, infer Returned>
+      ? Jsonify<Returned>
+      : Json;

@@ -33,6 +33,8 @@ export interface OfferedAs {
   readonly args: JsonObject;
 }
 
+declare const returned: unique symbol;
+
 interface DescribedTool {
   /** What the model calls it by. */
   readonly name: string;
@@ -74,5 +76,13 @@ export interface ProviderDefinedTool {
   readonly args: JsonObject;
 }
 
+/** A tool whose work is a run of its own, which may wait for people and be taken up again. The orchestrator carries it out. */
+export interface NestedTool<Args = never, Returned = unknown, Host = never> extends DescribedTool {
+  readonly type: 'nested';
+  readonly carryOn: (args: Args, host: Host) => Promise<unknown>;
+  /** Carries the type of the result and nothing else. */
+  readonly [returned]?: Returned;
+}
+
 /** Anything that a model may call. */
-export type Tool = FunctionTool | ClientTool | ProviderDefinedTool;
+export type Tool = FunctionTool | ClientTool | NestedTool | ProviderDefinedTool;

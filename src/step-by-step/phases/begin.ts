@@ -1,16 +1,20 @@
-import type { ContinuationOutcome } from '../../continuation/index.ts';
+import type { ContinuationEvaluation } from '../../continuation/index.ts';
+import { ContinuationOutcome } from '../../continuation/index.ts';
 import type { JsonObject } from '../../lib/index.ts';
 import { stableStringify } from '../../lib/index.ts';
+import { Usage } from '../../messages/index.ts';
 import { canBegin } from '../can-begin.ts';
 import type { Execution } from '../execution.ts';
 import { hasStarted, settled } from '../execution.ts';
 import { AgentExecutionStarted } from '../loop-events.ts';
+import type { Spent } from '../outer-step.ts';
 import type { RunScope } from '../run-scope.ts';
 import type { RunState } from '../run-state.ts';
+import { addCost } from '../step.ts';
 import type { StepProcess } from '../step-process.ts';
 import { refuseStart, stepEvents } from './commit.ts';
 import { judge } from './judge.ts';
-import { subjectOf } from './open-step.ts';
+import { openStart, subjectOf } from './open-step.ts';
 
 /** Tells of a step that was recorded outside a run, when a new message made it pointless. */
 function announceOwed<State extends RunState, Context>(
@@ -49,14 +53,14 @@ export function startCandidate<State extends RunState>(state: State, findings: P
 }
 
 /**
- * Starts an execution, or takes one up again. A first start is judged; a refusal is kept on the state.
- * A state with nothing to do comes back as it is. `fresh` starts the wall clock anew.
+ * Starts an execution, or takes one up again; its start is yet to be judged. A state with nothing to do comes back as it is.
+ * `fresh` starts the wall clock anew.
  */
-export async function begin<State extends RunState, Context>(
+export function begin<State extends RunState, Context>(
   process: StepProcess<State, Context>,
   given: State,
   { run, fresh }: { readonly run: RunScope<State, Context>; readonly fresh: boolean },
-): Promise<State> {
+): State {
   if (!canBegin(given)) return given;
   const state = announceOwed(process, given, run);
   const now = run.clock.now();
@@ -74,17 +78,70 @@ export async function begin<State extends RunState, Context>(
       resumedBy: resumedBy(state.execution, process.identity),
     },
   });
-  const subject = subjectOf(state, id, 0);
   if (fresh || !resumed) {
     const facts = { resumed, messageCount: state.messages.length, agent: process.identity ?? agent };
-    run.tell(new AgentExecutionStarted(run.header(subject, now), process.name, facts));
+    run.tell(new AgentExecutionStarted(run.header(subjectOf(state, id, 0), now), process.name, facts));
   }
+  return started;
+}
+
+/** What was found out before a start is judged, and the state that this leaves behind. */
+interface Entered<State> {
+  readonly state: State;
+  readonly votes: readonly ContinuationEvaluation[];
+  /** Why it cannot start, where that could not be found out. */
+  readonly error?: unknown;
+}
+
+/** Lets decision-relevant work look at a start. What it throws is kept as the reason why there was none. */
+async function enter<State extends RunState, Context>(
+  process: StepProcess<State, Context>,
+  state: State,
+  run: RunScope<State, Context>,
+): Promise<Entered<State>> {
+  const subject = subjectOf(state, state.execution.id ?? '', 0);
+  const scope = openStart(process, state, { run, subject });
+  let error: { readonly thrown: unknown } | undefined;
+  try {
+    const entering = run.control.ending === undefined ? process.enter?.(state, scope) : undefined;
+    if (entering !== undefined) await run.untilAbandoned(entering);
+  } catch (thrown) {
+    // Whatever is thrown because the run was cut off is no failure.
+    if (run.control.interruption === undefined) error = { thrown };
+  }
+  scope.close();
+  const { notes } = scope;
+  if (notes === undefined) return { state, votes: [], ...(error !== undefined && { error: error.thrown }) };
+  const { execution, metadata, cost } = state;
+  run.inside?.spend({ usage: notes.usage, cost: notes.cost });
+  const changed = state.evolve({
+    metadata: notes.over(metadata),
+    ...(notes.store !== undefined && { store: notes.store }),
+    execution: { ...execution, usage: Usage.add(execution.usage, notes.usage), cost: addCost(cost, notes.cost) },
+  });
+  return { state: changed, votes: notes.votes, ...(error !== undefined && { error: error.thrown }) };
+}
+
+const none: Spent = { usage: Usage.none() };
+
+/** Judges a start; a refusal is kept on the state. */
+export async function judgeStart<State extends RunState, Context>(
+  process: StepProcess<State, Context>,
+  started: State,
+  run: RunScope<State, Context>,
+): Promise<State> {
   if (!isJudgedAtStart(started)) return started;
-  const judged = judge(process, startCandidate(started, { now, stopRequest: run.control.stopRequest }));
+  const entered = process.enter === undefined ? { state: started, votes: [] } : await enter(process, started, run);
+  const { state } = entered;
+  const votes = run.inside === undefined ? entered.votes : [...entered.votes, ...run.inside.limitVotes(none)];
+  const candidate = startCandidate(state, { now: run.clock.now(), stopRequest: run.control.stopRequest });
+  const judged =
+    'error' in entered ? { candidate, outcome: ContinuationOutcome.fromEvaluationError(entered.error) } : judge(process, candidate, votes);
+  const subject = subjectOf(state, state.execution.id ?? '', 0);
   if (refuses(judged.outcome)) return refuseStart(process, judged, { run, subject });
   // What was granted does not do: the summary is taken after all.
-  const sumsUp = judged.outcome.isFinalizing && started.lastStepResult?.outcome.isFinalizing === true;
-  const regranted = sumsUp ? undefined : started.execution.regranted;
-  const accepted = settled(started.execution, { startOutcome: undefined, regranted });
-  return started.evolve({ execution: accepted, lastSeq: run.lastSeq });
+  const sumsUp = judged.outcome.isFinalizing && state.lastStepResult?.outcome.isFinalizing === true;
+  const regranted = sumsUp ? undefined : state.execution.regranted;
+  const accepted = settled(state.execution, { startOutcome: undefined, regranted });
+  return state.evolve({ execution: accepted, lastSeq: run.lastSeq });
 }

@@ -16,11 +16,13 @@ import type { EventSubject, RunScope } from '../run-scope.ts';
 import type { RunState } from '../run-state.ts';
 import { ExecutionStatus } from '../status.ts';
 import type { Step } from '../step.ts';
+import { minusCost } from '../step.ts';
 import type { StepOf, StepProcess } from '../step-process.ts';
 import type { RecordedHandling, StepTiming } from '../step-result.ts';
 import { StepResult } from '../step-result.ts';
 import type { PendingStep, Wait } from '../waiting.ts';
 import type { Judged } from './judge.ts';
+import { spentBy } from './judge.ts';
 import type { OpenStep } from './open-step.ts';
 
 /** Gives each event about one subject its header. */
@@ -97,20 +99,50 @@ export function commitStep<State extends RunState, Context>(
   const next = (): EventHeader => run.header(subject, endedAt);
   const events = stepEvents(recorded as never, process, next);
   const ending = outcome.shouldContinue ? [] : endEvents(recorded, process.name, next);
-  return run.commit(
+  run.inside?.spend(spentBy(open, candidate));
+  const committed = run.commit(
     candidate.evolve({ execution: recorded, lastSeq: run.lastSeq }),
     ending.length === 0 ? events : [...events, ...ending],
     result,
   );
+  return process.observe === undefined ? committed : observed(committed, { process, run, result: result as never });
+}
+
+/** Shows what was recorded to whoever looks on, once it was stored. */
+function observed<State extends RunState, Context>(
+  committed: State | Promise<State>,
+  { process, run, result }: Recorded<State, Context>,
+): State | Promise<State> {
+  if (committed instanceof Promise) return committed.then((state) => observed(state, { process, run, result }));
+  const { stopReason } = committed;
+  try {
+    process.observe?.({
+      state: committed,
+      context: run.context,
+      ...(result !== undefined && { result }),
+      ...(stopReason !== undefined && { stopReason }),
+    });
+  } catch (error) {
+    run.report(error, 'observe');
+  }
+  return committed;
+}
+
+interface Recorded<State extends RunState, Context> {
+  readonly process: StepProcess<State, Context>;
+  readonly run: RunScope<State, Context>;
+  readonly result?: StepResult<StepOf<State>> | undefined;
 }
 
 /** Keeps a step that cannot end yet, and ends the run until somebody answers. */
 export function park<State extends RunState, Context>(
-  { process, run, state, number, timer, subject }: OpenStep<State, Context>,
-  partial: Step,
+  { process, run, state, number, timer, subject, scope }: OpenStep<State, Context>,
+  produced: Step,
   waits: readonly Wait[],
 ): State | Promise<State> {
-  const { execution, info } = state.data;
+  const { execution, info, store, metadata } = state.data;
+  const { notes } = scope;
+  const partial = notes === undefined ? produced : notes.joinTo(produced);
   const before = execution.pendingStep;
   const now = run.clock.now();
   const [activeMs, waitedMs] = [timer.activeMs(), timer.waitedMs()];
@@ -133,7 +165,14 @@ export function park<State extends RunState, Context>(
   });
   const next = (): EventHeader => run.header(subject, now);
   const events = [new AgentStateUpdated(next(), process.name, updated(parked)), ...endEvents(parked, process.name, next)];
-  const changed = state.evolve({ execution: parked, info: info.addExecutionTime(activeMs / 1000, now), lastSeq: run.lastSeq });
+  const changed = state.evolve({
+    execution: parked,
+    info: info.addExecutionTime(activeMs / 1000, now),
+    lastSeq: run.lastSeq,
+    store: notes?.store ?? store,
+    metadata: notes?.over(metadata) ?? metadata,
+  });
+  run.inside?.spend({ usage: Usage.minus(changed.usage, state.usage), cost: minusCost(changed.cost, state.cost) });
   return run.commit(changed, events);
 }
 
@@ -150,5 +189,6 @@ export function refuseStart<State extends RunState, Context>(
     new AgentStateUpdated(next(), process.name, updated(refused)),
     ...endEvents(refused, process.name, next),
   ];
-  return run.commit(candidate.evolve({ execution: refused, lastSeq: run.lastSeq }), events);
+  const committed = run.commit(candidate.evolve({ execution: refused, lastSeq: run.lastSeq }), events);
+  return process.observe === undefined ? committed : observed(committed, { process, run });
 }

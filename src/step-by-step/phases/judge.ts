@@ -12,33 +12,45 @@ import type { MessageStore } from '../../messages/index.ts';
 import { SectionName, Usage } from '../../messages/index.ts';
 import { resolveErrorContexts, stateErrors } from '../error-contexts.ts';
 import type { Execution } from '../execution.ts';
+import type { OuterStep, Spent } from '../outer-step.ts';
 import type { RunState } from '../run-state.ts';
 import type { Step } from '../step.ts';
-import { addCost, withFailure } from '../step.ts';
+import { addCost, minusCost, withFailure } from '../step.ts';
 import type { StepOf, StepProcess } from '../step-process.ts';
 import type { RecordedHandling } from '../step-result.ts';
 import type { OpenStep } from './open-step.ts';
 
 // Messages that were appended once are not appended again: a second append would copy the whole conversation.
-function storeWith<State extends RunState>(state: State, { outputMessages }: Step, earlier: State | undefined): MessageStore {
+function storeWith<State extends RunState>(
+  { execution, store }: { readonly execution: Execution; readonly store: MessageStore },
+  { outputMessages }: Step,
+  earlier: State | undefined,
+): MessageStore {
   if (earlier?.execution.candidate?.outputMessages === outputMessages) return earlier.store;
-  const { queued = [] } = state.execution;
+  const { queued = [] } = execution;
   const added = queued.length === 0 ? outputMessages : [...outputMessages, ...queued];
-  return added.length === 0 ? state.store : state.store.append(SectionName.Messages, ...added);
+  return added.length === 0 ? store : store.append(SectionName.Messages, ...added);
 }
 
 /**
  * The state as it will be committed, with the step to judge and the findings that criteria read.
  * `earlier` is the candidate of the same step before it was inspected.
  */
-export function candidateOf<State extends RunState, Context>(open: OpenStep<State, Context>, step: StepOf<State>, earlier?: State): State {
+export function candidateOf<State extends RunState, Context>(
+  open: OpenStep<State, Context>,
+  produced: StepOf<State> & Step,
+  earlier?: State,
+): State {
   const { run, state, timer } = open;
+  const { notes } = open.scope;
+  const step = notes === undefined ? produced : notes.joinTo(produced);
   const { execution, info } = state.data;
   const now = run.clock.now();
   const activeMs = timer.activeMs();
   return state.evolve({
     info: info.addExecutionTime(activeMs / 1000, now),
-    store: storeWith(state, step, earlier),
+    store: storeWith({ execution, store: notes?.store ?? state.store }, step, earlier),
+    ...(notes !== undefined && { metadata: notes.over(state.metadata) }),
     execution: {
       ...execution,
       candidate: step,
@@ -53,6 +65,19 @@ export function candidateOf<State extends RunState, Context>(open: OpenStep<Stat
       queued: undefined,
     },
   });
+}
+
+/** What a candidate has spent since the state before it. */
+export function spentBy<State extends RunState, Context>({ state }: OpenStep<State, Context>, candidate: State): Spent {
+  return { usage: Usage.minus(candidate.usage, state.usage), cost: minusCost(candidate.cost, state.cost) };
+}
+
+/** The candidate with what the limits of the outer run say, for a run that is part of another. */
+export function withOuterVotes<State extends RunState, Context>(open: OpenStep<State, Context>, candidate: State, outer: OuterStep): State {
+  const votes = outer.limitVotes(spentBy(open, candidate));
+  const step = candidate.execution.candidate;
+  if (votes.length === 0 || step === undefined) return candidate;
+  return withFindings(candidate, { candidate: { ...step, evaluations: [...(step.evaluations ?? []), ...votes] } });
 }
 
 /** The handling of a failed step, and the candidate on which it can be judged. */
@@ -93,7 +118,9 @@ export function handleFailures<State extends RunState, Context>(
 /** The time left under the time limits. A criterion that cannot say leaves it to judging to report that. */
 export function remainingMs<State extends RunState, Context>(process: StepProcess<State, Context>, state: State): number | undefined {
   try {
-    return process.criteria.remainingMs(state);
+    const byCriteria = process.criteria.remainingMs(state);
+    const byOthers = process.remainingMs?.(state);
+    return byCriteria === undefined || byOthers === undefined ? (byCriteria ?? byOthers) : Math.min(byCriteria, byOthers);
   } catch {
     return undefined;
   }
@@ -141,8 +168,11 @@ function ownVote(
 }
 
 /** Asks the criteria, and adds what they leave open. */
-function decide<State extends RunState, Context>(process: StepProcess<State, Context>, state: State): ContinuationOutcome {
-  const votes = state.execution.candidate?.evaluations;
+function decide<State extends RunState, Context>(
+  process: StepProcess<State, Context>,
+  state: State,
+  votes: readonly ContinuationEvaluation[] | undefined,
+): ContinuationOutcome {
   const outcome = process.criteria.evaluate(state, votes);
   const own = ownVote(process.criteria, state, outcome);
   if (own === undefined) return outcome;
@@ -157,10 +187,17 @@ export interface Judged<State> {
   readonly outcome: ContinuationOutcome;
 }
 
-/** Decides whether to go on. Pure and synchronous. Where judging fails, the step is kept and the failure is added to it. */
-export function judge<State extends RunState, Context>(process: StepProcess<State, Context>, state: State): Judged<State> {
+/**
+ * Decides whether to go on. Pure and synchronous. Where judging fails, the step is kept and the failure is added to it.
+ * `votes` were cast before; those on a step unless told otherwise.
+ */
+export function judge<State extends RunState, Context>(
+  process: StepProcess<State, Context>,
+  state: State,
+  votes: readonly ContinuationEvaluation[] | undefined = state.execution.candidate?.evaluations,
+): Judged<State> {
   try {
-    return { candidate: state, outcome: decide(process, state) };
+    return { candidate: state, outcome: decide(process, state, votes) };
   } catch (error) {
     const outcome = ContinuationOutcome.fromEvaluationError(error);
     const step = state.execution.candidate;

@@ -1,15 +1,23 @@
 import type { BaseEvent, EventHeader } from '../../events/index.ts';
 import type { Clock, IdSource } from '../../lib/index.ts';
+import type { ContinuationEvaluation } from '../../continuation/index.ts';
 import type { Effects } from '../effects.ts';
 import { AgentStepStarted } from '../loop-events.ts';
 import type { EventSubject, RunScope } from '../run-scope.ts';
 import type { RunState } from '../run-state.ts';
 import type { Interruption } from '../step.ts';
+import type { OuterStep, Spent } from '../outer-step.ts';
+import { underKey } from '../outer-step.ts';
 import type { StepProcess, StepScope } from '../step-process.ts';
+import type { StepNote } from '../step-notes.ts';
+import { StepNotes } from '../step-notes.ts';
 import { StepTimer } from '../step-timer.ts';
+import { outerLimitVotes } from './outer-limits.ts';
 
 /** What a step may use, until the step is over: a producer that was abandoned tells no more events. */
-interface ClosableScope<Context> extends StepScope<Context> {
+export interface ClosableScope<Context> extends StepScope<Context> {
+  /** What was noted beside the step; undefined where nothing was. */
+  readonly notes: StepNotes | undefined;
   close(): void;
 }
 
@@ -46,11 +54,30 @@ export function openStep<State extends RunState, Context>(
     run.tell(new AgentStepStarted(run.header(subject, timer.startedAt), process.name, state.messages.length));
   }
   const finalizing = state.execution.regranted !== true && results.last?.outcome.isFinalizing === true;
-  return { process, run, state, number, timer, subject, finalizing, scope: new OpenStepScope(run, subject, { timer, finalizing }) };
+  const scope = new OpenStepScope(process, state, { run, subject, timer, finalizing });
+  return { process, run, state, number, timer, subject, finalizing, scope };
+}
+
+/** What may be used before the first step: the same as in a step, under the number 0. */
+export function openStart<State extends RunState, Context>(
+  process: StepProcess<State, Context>,
+  state: State,
+  { run, subject }: { readonly run: RunScope<State, Context>; readonly subject: EventSubject },
+): ClosableScope<Context> {
+  return new OpenStepScope(process, state, { run, subject, timer: new StepTimer(run.clock), finalizing: false });
+}
+
+interface Surroundings<State, Context> {
+  readonly run: RunScope<State, Context>;
+  readonly subject: EventSubject;
+  readonly timer: StepTimer;
+  readonly finalizing: boolean;
 }
 
 /** A class, because one is made for every step and most of it is seldom asked for. */
-class OpenStepScope<State, Context> implements ClosableScope<Context> {
+class OpenStepScope<State extends RunState, Context> implements ClosableScope<Context> {
+  readonly #process: StepProcess<State, Context>;
+  readonly #state: State;
   readonly #run: RunScope<State, Context>;
   readonly #subject: EventSubject;
   readonly #timer: StepTimer;
@@ -59,11 +86,11 @@ class OpenStepScope<State, Context> implements ClosableScope<Context> {
   #cutOff: { readonly interruption: Interruption; readonly signal: AbortSignal } | undefined;
   readonly finalizing: boolean;
 
-  constructor(
-    run: RunScope<State, Context>,
-    subject: EventSubject,
-    { timer, finalizing }: { readonly timer: StepTimer; readonly finalizing: boolean },
-  ) {
+  notes: StepNotes | undefined;
+
+  constructor(process: StepProcess<State, Context>, state: State, { run, subject, timer, finalizing }: Surroundings<State, Context>) {
+    this.#process = process;
+    this.#state = state;
     this.#run = run;
     this.#subject = subject;
     this.#timer = timer;
@@ -98,8 +125,48 @@ class OpenStepScope<State, Context> implements ClosableScope<Context> {
     return this.#run.ids;
   }
 
+  get forbidding(): ContinuationEvaluation | undefined {
+    return this.notes?.forbidding;
+  }
+
+  note(note: StepNote): void {
+    if (!this.#isOver) (this.notes ??= new StepNotes()).add(note);
+  }
+
   beginWaiting(): () => void {
     return this.#timer.beginWaiting();
+  }
+
+  nest(key: string, own: Spent): OuterStep {
+    const run = this.#run;
+    const subject = this.#subject;
+    const isOpen = (): boolean => !this.#isOver;
+    return {
+      agentId: subject.agentId,
+      executionId: subject.executionId,
+      depth: (run.inside?.depth ?? 0) + 1,
+      get isOpen() {
+        return isOpen();
+      },
+      effects: underKey(this.effects, key),
+      control: run.control,
+      get lastSeq() {
+        return run.lastSeq;
+      },
+      nextSeq: () => run.nextSeq(),
+      dropSeq: () => run.dropSeq(),
+      tell: (event) => run.tell(event),
+      tellPiece: (event) => run.tellPiece(event),
+      spend: ({ usage, cost }) => {
+        this.note({ usage, cost });
+      },
+      limitVotes: (more) =>
+        outerLimitVotes(this.#process, this.#state, {
+          run,
+          activeMs: this.#timer.activeMs(),
+          spent: [own, this.notes, more],
+        }),
+    };
   }
 
   emit(make: (header: EventHeader) => BaseEvent, { numbered = true }: { readonly numbered?: boolean } = {}): void {

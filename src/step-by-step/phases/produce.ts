@@ -64,8 +64,9 @@ function received<State extends RunState, Context>(
       return { type: 'step', step: withFailure(closed, classifyError(new InvalidArgumentError(problem), { readable: false })) };
     }
     const { waits } = produced;
-    // Nobody waits for answers in a run that was told to end, or whose time is up.
-    return control.ending === undefined ? produced : { type: 'step', step: closedStep(open, { ...produced, waits }, control.ending) };
+    // Nobody waits for answers in a run that was told to end, or whose time is up, or that a vote ends.
+    const ending = control.ending ?? (open.scope.forbidding === undefined ? undefined : 'vote');
+    return ending === undefined ? produced : { type: 'step', step: closedStep(open, { ...produced, waits }, ending) };
   }
   return control.interruption === undefined || produced.isWhole === true
     ? produced

@@ -1,0 +1,62 @@
+import type { Failure } from '../errors/index.ts';
+import type { Model, ModelOutcome, ModelRequest, PricedModel, PriceOf } from '../inference/index.ts';
+import type { Clock } from '../lib/index.ts';
+import { Usage } from '../messages/index.ts';
+import type { Cost, EffectFailure, StepScope } from '../step-by-step/index.ts';
+
+/** How costs are found. */
+export interface Pricing {
+  readonly price: PriceOf | undefined;
+  /** False where nobody asks what things cost. */
+  readonly watchesCost: boolean;
+}
+
+function usdOf(usage: Usage, who: PricedModel, price: PriceOf | undefined): number | undefined {
+  try {
+    const usd = price?.(usage, who)?.usd;
+    return usd !== undefined && Number.isFinite(usd) && usd >= 0 ? usd : undefined;
+  } catch {
+    // A price list that fails is one that does not know.
+    return undefined;
+  }
+}
+
+/** What usage costs; undefined where nobody asks, or nothing was used. */
+export function costOf(usage: Usage, who: PricedModel, { price, watchesCost }: Pricing): Cost | undefined {
+  if (!watchesCost || Usage.isNone(usage)) return undefined;
+  const { unknownCalls = 0, ...known } = usage;
+  const usd = Usage.isNone(known) ? 0 : usdOf(known, who, price);
+  const unknown = unknownCalls + (usd === undefined ? 1 : 0);
+  return { usd: usd ?? 0, ...(unknown > 0 && { unknownCalls: unknown }) };
+}
+
+function failureOf({ ok: _, kind: __, ...failure }: EffectFailure): Failure {
+  return failure;
+}
+
+/** Where a question is asked, and under which key. */
+interface Asking {
+  readonly scope: Pick<StepScope, 'effects' | 'note'> & { readonly clock: Clock };
+  readonly key: string;
+  readonly pricing: Pricing;
+}
+
+/** Asks a model as an effect, and notes what that used. Never rejects. */
+export async function askModel(model: Model, request: ModelRequest, { scope, key, pricing }: Asking): Promise<ModelOutcome> {
+  const begun: true[] = [];
+  const answered = await scope.effects.run(
+    key,
+    (signal) => {
+      begun.push(true);
+      return model.generate({ ...request, signal: request.signal === undefined ? signal : AbortSignal.any([signal, request.signal]) });
+    },
+    { effect: 'pure', failsAs: 'model', late: 'drop' },
+  );
+  // What a call used that was cut off is not known, unless it never began.
+  const unread = { parts: [], usage: begun.length > 0 ? Usage.unknown() : Usage.none() };
+  const outcome: ModelOutcome = answered.ok ? answered.value : { ok: false, failure: failureOf(answered), partial: unread };
+  const { usage, provider, modelId } = outcome.ok ? outcome.response : outcome.partial;
+  const who = { provider: provider ?? model.provider, modelId: modelId ?? model.modelId, at: scope.clock.now() };
+  scope.note({ usage, cost: costOf(usage, who, pricing) });
+  return outcome;
+}

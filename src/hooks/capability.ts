@@ -1,0 +1,66 @@
+// A capability: tools, hooks, rules and words that belong together, under one name.
+// Owns:     nothing that changes. It is put into an agent once, when the agent is made.
+import type { ContinuationCriterion } from '../continuation/index.ts';
+import { InvalidArgumentError, isRecord } from '../lib/index.ts';
+import type { RunState } from '../step-by-step/index.ts';
+import type { Tools } from '../tools/index.ts';
+import type { Hook } from './hook.ts';
+import { isHook } from './hook.ts';
+
+/** What words for the model may be made from. */
+export interface PromptFacts<State, Context> {
+  readonly context: Context;
+  readonly state: State;
+}
+
+/** A named bundle. Types follow its tools: an agent with it has their events, and needs their context. */
+export interface Capability<Given extends Tools = Tools, in State extends RunState = never, in Context = never> {
+  readonly name: string;
+  /** What it is for, in a line. */
+  readonly description?: string;
+  readonly tools?: Given;
+  readonly hooks?: readonly Hook<State, Context>[];
+  readonly criteria?: readonly ContinuationCriterion<State>[];
+  /** Stands behind the agent's own instructions. */
+  readonly instructions?: string | ((facts: PromptFacts<State, Context>) => string);
+}
+
+const knownParts: readonly string[] = ['name', 'description', 'tools', 'hooks', 'criteria', 'instructions'];
+
+function problemWith(given: Readonly<Record<string, unknown>>): string | undefined {
+  const { hooks, criteria, tools, instructions, description } = given;
+  const strange = Object.keys(given).find((part) => !knownParts.includes(part));
+  if (strange !== undefined) return `has no part "${strange}"; there are ${knownParts.join(', ')}.`;
+  if (description !== undefined && typeof description !== 'string') return 'needs text as its description.';
+  if (tools !== undefined && (typeof tools !== 'object' || tools === null)) return 'needs a list or a record as its tools.';
+  if (hooks !== undefined && !(Array.isArray(hooks) && hooks.every(isHook))) return 'needs a list of hooks, made with defineHook().';
+  if (criteria !== undefined && !Array.isArray(criteria)) return 'needs a list as its criteria.';
+  if (instructions !== undefined && typeof instructions !== 'string' && typeof instructions !== 'function')
+    return 'needs text, or a function that returns it, as its instructions.';
+  return undefined;
+}
+
+/** Refuses what is no capability. */
+export function checkCapability(given: unknown): void {
+  if (!isRecord(given) || typeof given['name'] !== 'string' || given['name'] === '')
+    throw new InvalidArgumentError('A capability needs a name. Make it with defineCapability({ name, … }).');
+  const problem = problemWith(given);
+  if (problem !== undefined) throw new InvalidArgumentError(`Capability "${given['name']}" ${problem}`);
+}
+
+/** Makes a capability, and refuses one that could not work. */
+export function defineCapability<const Given extends Tools = readonly [], State extends RunState = RunState, Context = unknown>(
+  parts: Capability<Given, State, Context>,
+): Capability<Given, State, Context> {
+  checkCapability(parts);
+  return Object.freeze({ ...parts });
+}
+
+/** Refuses capabilities that are there twice. */
+export function checkCapabilities(given: readonly Capability[]): void {
+  for (const [index, capability] of given.entries()) {
+    checkCapability(capability);
+    if (given.findIndex(({ name }) => name === capability.name) !== index)
+      throw new InvalidArgumentError(`The capability "${capability.name}" was given twice; it can be put in once.`);
+  }
+}

@@ -1,0 +1,203 @@
+// What hooks are handed. Classes with readers only: what is assigned to them throws in the hook that tries.
+import type { ContinuationOutcome, StopReason } from '../continuation/index.ts';
+import type { Failure } from '../errors/index.ts';
+import type { Model, ModelOutcome, ModelRequest, ModelResponse, ModelSettings } from '../inference/index.ts';
+import type { Clock, IdSource } from '../lib/index.ts';
+import type { Message, ToolCall } from '../messages/index.ts';
+import type { Effects, Observed, RunState, Step, StepScope } from '../step-by-step/index.ts';
+import { underKey } from '../step-by-step/index.ts';
+import type { ToolExecution } from '../tools/index.ts';
+import type { Pricing } from './ask-model.ts';
+import { askModel } from './ask-model.ts';
+import type { HookFacts, InferenceRequestFacts, SeenFacts } from './hook-facts.ts';
+import type { HookPoint } from './hook-point.ts';
+
+/** Where in a run a hook is called. */
+export interface Place {
+  readonly state: RunState;
+  readonly scope: StepScope;
+  /** Tells apart what is called more than once at a point of a step: the calls of its tools. */
+  readonly detail?: string | undefined;
+  /** The call that it is about. */
+  readonly toolCallId?: string | undefined;
+}
+
+/** Who is called, and where. */
+export interface Calling extends Place {
+  readonly point: HookPoint;
+  readonly hook: string;
+  readonly pricing: Pricing;
+}
+
+export class Facts implements HookFacts<RunState, unknown> {
+  readonly #calling: Calling;
+  #effects: Effects | undefined;
+  #asked = 0;
+
+  constructor(calling: Calling) {
+    this.#calling = calling;
+  }
+
+  get point(): HookPoint {
+    return this.#calling.point;
+  }
+  get state(): RunState {
+    return this.#calling.state;
+  }
+  get context(): unknown {
+    return this.#calling.scope.context;
+  }
+  get executionId(): string {
+    return this.#calling.scope.executionId;
+  }
+  get stepNumber(): number {
+    return this.#calling.scope.stepNumber;
+  }
+  get signal(): AbortSignal {
+    return this.#calling.scope.signal;
+  }
+  get clock(): Clock {
+    return this.#calling.scope.clock;
+  }
+  get ids(): IdSource {
+    return this.#calling.scope.ids;
+  }
+  get effects(): Effects {
+    const { scope, point, hook, detail } = this.#calling;
+    const place = `hook/${scope.stepNumber}/${point}${detail === undefined ? '' : `/${detail}`}/${hook}`;
+    return (this.#effects ??= underKey(scope.effects, place));
+  }
+
+  /** Handed out as a function of its own: facts are usually taken apart. */
+  get ask(): HookFacts<RunState, unknown>['ask'] {
+    return (model, request) => this.#ask(model, request);
+  }
+
+  #ask(model: Model, request: ModelRequest): Promise<ModelOutcome> {
+    const { effects } = this;
+    const { scope, pricing } = this.#calling;
+    this.#asked += 1;
+    const note: StepScope['note'] = (each) => scope.note(each);
+    return askModel(model, request, { scope: { effects, clock: scope.clock, note }, key: `model/${this.#asked}`, pricing });
+  }
+}
+
+export class InferenceFacts extends Facts {
+  readonly #request: InferenceRequestFacts;
+
+  constructor(calling: Calling, request: InferenceRequestFacts) {
+    super(calling);
+    this.#request = request;
+  }
+
+  get messages(): readonly Message[] {
+    return this.#request.messages;
+  }
+  get settings(): ModelSettings {
+    return this.#request.settings;
+  }
+  get tools(): readonly string[] {
+    return this.#request.tools;
+  }
+  get purpose(): string | undefined {
+    return this.#request.purpose;
+  }
+}
+
+export class ResponseFacts extends Facts {
+  readonly #response: ModelResponse;
+
+  constructor(calling: Calling, response: ModelResponse) {
+    super(calling);
+    this.#response = response;
+  }
+
+  get response(): ModelResponse {
+    return this.#response;
+  }
+}
+
+export class CallFacts extends Facts {
+  readonly #call: ToolCall;
+  readonly #approved: boolean;
+
+  constructor(calling: Calling, call: ToolCall, approved: boolean) {
+    super(calling);
+    this.#call = call;
+    this.#approved = approved;
+  }
+
+  get call(): ToolCall {
+    return this.#call;
+  }
+  get approved(): boolean {
+    return this.#approved;
+  }
+}
+
+export class ResultFacts extends Facts {
+  readonly #call: ToolCall;
+  readonly #execution: ToolExecution;
+
+  constructor(calling: Calling, call: ToolCall, execution: ToolExecution) {
+    super(calling);
+    this.#call = call;
+    this.#execution = execution;
+  }
+
+  get call(): ToolCall {
+    return this.#call;
+  }
+  get execution(): ToolExecution {
+    return this.#execution;
+  }
+}
+
+export class StepFacts extends Facts {
+  readonly #step: Step;
+
+  constructor(calling: Calling, step: Step) {
+    super(calling);
+    this.#step = step;
+  }
+
+  get step(): Step {
+    return this.#step;
+  }
+  get errors(): readonly Failure[] {
+    return this.#step.errors;
+  }
+}
+
+/** What was recorded, for those who can change nothing. */
+export class SeenRecord implements SeenFacts<RunState, unknown> {
+  readonly #point: HookPoint;
+  readonly #seen: Observed<RunState>;
+
+  constructor(point: HookPoint, seen: Observed<RunState>) {
+    this.#point = point;
+    this.#seen = seen;
+  }
+
+  get point(): HookPoint {
+    return this.#point;
+  }
+  get state(): RunState {
+    return this.#seen.state;
+  }
+  get context(): unknown {
+    return this.#seen.context;
+  }
+  get step(): Step | undefined {
+    return this.#seen.result?.step;
+  }
+  get errors(): readonly Failure[] {
+    return this.#seen.result?.step.errors ?? [];
+  }
+  get outcome(): ContinuationOutcome | undefined {
+    return this.#seen.result?.outcome ?? this.#seen.state.startOutcome;
+  }
+  get stopReason(): StopReason | undefined {
+    return this.#seen.stopReason;
+  }
+}

@@ -1,0 +1,137 @@
+// What hooks give back, checked: in time, of the right form, and declared.
+import type { ContinuationEvaluation } from '../continuation/index.ts';
+import { checkedEvaluation } from '../continuation/index.ts';
+import { classifyError } from '../errors/index.ts';
+import type { Json } from '../lib/index.ts';
+import { frozenCopy, isRecord, toCanonical } from '../lib/index.ts';
+import type { Message } from '../messages/index.ts';
+import type { Calling } from './facts.ts';
+import type { Hook } from './hook.ts';
+import { canChange } from './hook.ts';
+import type { HookChange } from './hook-change.ts';
+import { changesAt } from './hook-change.ts';
+import type { InferenceRequestFacts } from './hook-facts.ts';
+import { HookFailedError } from './hook-failed-error.ts';
+import { checkedMessages } from './step-output.ts';
+
+/** What a hook wants changed. */
+export type Change = Readonly<Partial<Record<HookChange, unknown>>>;
+
+/** The run was interrupted while a hook was at work. */
+export const cutOff: unique symbol = Symbol('cut off');
+
+// JSON.stringify gives undefined for undefined, functions and symbols, whatever its type says.
+const jsonOf = (value: unknown): string | undefined => JSON.stringify(value);
+
+const wordsOf = (value: unknown): string => {
+  try {
+    return jsonOf(value) ?? typeof value;
+  } catch {
+    return 'something that cannot be written down';
+  }
+};
+
+/** Says that a hook failed, and why. */
+export function failed({ hook, point }: Pick<Calling, 'hook' | 'point'>, problem: string, cause?: unknown): HookFailedError {
+  return new HookFailedError({ hook, point }, problem, cause);
+}
+
+/** Waits for a hook, but not longer than it may take, and not beyond the run. */
+export function inTime({ timeoutMs }: Hook, calling: Calling, work: PromiseLike<unknown>): Promise<unknown> {
+  const { scope } = calling;
+  return new Promise((resolve, reject) => {
+    const { signal } = scope;
+    const leave = (): void => {
+      cancel?.();
+      signal.removeEventListener('abort', stop);
+    };
+    const stop = (): void => {
+      leave();
+      resolve(cutOff);
+    };
+    const giveUp = (): void => {
+      leave();
+      reject(failed(calling, `it took longer than ${timeoutMs} ms.`));
+    };
+    const cancel = timeoutMs === Infinity ? undefined : scope.clock.schedule(timeoutMs, giveUp);
+    work.then(
+      (value) => {
+        leave();
+        resolve(value);
+      },
+      (error: unknown) => {
+        leave();
+        // What is thrown because the run was cut off is no failure.
+        if (scope.interruption === undefined) reject(failed(calling, classifyError(error).message, error));
+        else resolve(cutOff);
+      },
+    );
+    if (signal.aborted) stop();
+    else signal.addEventListener('abort', stop, { once: true });
+  });
+}
+
+/** Refuses a change that was not declared, or that cannot be made at this point. */
+export function checkedChange({ changes }: Hook, calling: Calling, given: unknown): Change {
+  if (!isRecord(given) || Array.isArray(given))
+    throw failed(calling, `it gave back ${wordsOf(given)} instead of nothing, or an object with its changes.`);
+  for (const key of Object.keys(given)) {
+    if (given[key] === undefined) continue;
+    if (!canChange(calling.point, key)) {
+      const possible = changesAt[calling.point].join(', ');
+      throw failed(calling, `it may not change "${key}" there; at this point there are ${possible}.`);
+    }
+    if (!changes.includes(key as HookChange))
+      throw failed(calling, `it may not change "${key}": it has not declared it. Add "${key}" to its changes.`);
+  }
+  return given;
+}
+
+/** A vote in the hook's name. */
+export function checkedVote({ name }: Hook, vote: unknown, calling: Calling): ContinuationEvaluation {
+  const { point } = calling;
+  const given = isRecord(vote) ? vote : {};
+  const context = isRecord(given['context']) ? given['context'] : {};
+  try {
+    return checkedEvaluation(name, { ...given, criterion: name, context: { point, ...context } });
+  } catch {
+    throw failed(
+      calling,
+      `it voted ${wordsOf(vote)} instead of {decision: forbid, allow, request or stop, reason, stopReason?, context?}.`,
+    );
+  }
+}
+
+/** The stored form of a value that a hook gave. */
+export function canonical(value: unknown, what: string, calling: Calling): Json {
+  const result = toCanonical(value);
+  if (result.ok) return frozenCopy(result.value);
+  throw failed(calling, `${what} cannot be stored: ${result.path === '' ? 'the whole' : result.path} ${result.problem}.`);
+}
+
+/** The tools that are left. */
+export function narrowed(tools: readonly string[], wanted: unknown, calling: Calling): readonly string[] {
+  if (wanted === undefined) return tools;
+  if (!Array.isArray(wanted)) throw failed(calling, 'its tools are no list of names.');
+  const strange: unknown = wanted.find((name) => !tools.includes(name as string));
+  if (strange !== undefined)
+    throw failed(
+      calling,
+      `there is no tool ${wordsOf(strange)} to choose from; there are ${tools.length === 0 ? 'none' : tools.join(', ')}.`,
+    );
+  return tools.filter((name) => wanted.includes(name));
+}
+
+/** The request with what a hook changed of it. */
+export function changedRequest(request: InferenceRequestFacts, change: Change, calling: Calling): InferenceRequestFacts {
+  const { messages, settings, tools } = change;
+  if (settings !== undefined && !isRecord(settings)) throw failed(calling, 'its settings are no object.');
+  const problem = messages === undefined ? undefined : checkedMessages(messages);
+  if (problem !== undefined) throw failed(calling, `its messages ${problem}`);
+  return {
+    ...request,
+    ...(messages !== undefined && { messages: messages as readonly Message[] }),
+    ...(settings !== undefined && { settings: settings }),
+    tools: narrowed(request.tools, tools, calling),
+  };
+}

@@ -1,0 +1,403 @@
+// The hooks of one orchestrator, in their order.
+// Owns:     calling them, checking what they give back, and what becomes of one that fails.
+// Does not: know what a step is made of beyond calls, messages and failures, or decide anything: votes join the judgement.
+// H1. Hooks of a point are called one after the other, by order, then as they were given; nobody's answer keeps the next one from being asked.
+// H2. A change that a hook has not declared, or that cannot be made at that point, is refused: the hook has failed, by name.
+// H3. A hook that fails before a tool fails that call; elsewhere before the judgement it fails the step; after it, nothing.
+// H4. A hook that is cut off with the run has not failed.
+// H5. Hooks that can change nothing of a step see it after it was recorded; nobody waits for them.
+import type { Failure } from '../errors/index.ts';
+import { classifyError } from '../errors/index.ts';
+import type { ProblemReporter } from '../events/index.ts';
+import { reportSafely, reportToConsole } from '../events/index.ts';
+import type { ModelResponse } from '../inference/index.ts';
+import { frozenCopy, InvalidArgumentError, isRecord } from '../lib/index.ts';
+import type { Message, ToolCall } from '../messages/index.ts';
+import { MessageStore } from '../messages/index.ts';
+import type { Observed, RunState, Step } from '../step-by-step/index.ts';
+import type { Tool, ToolExecution } from '../tools/index.ts';
+import { answeredExecution, blockedExecution, cancelledExecution, failedExecution, withArgs } from '../tools/index.ts';
+import type { Pricing } from './ask-model.ts';
+import type { Calling, Place } from './facts.ts';
+import { CallFacts, Facts, InferenceFacts, ResponseFacts, ResultFacts, SeenRecord, StepFacts } from './facts.ts';
+import type { Hook } from './hook.ts';
+import { isHook, isObserver } from './hook.ts';
+import type { Change } from './hook-answer.ts';
+import { canonical, changedRequest, checkedChange, checkedVote, cutOff, failed, inTime, narrowed } from './hook-answer.ts';
+import type { HookChange } from './hook-change.ts';
+import { HookApplied, ToolCallBlocked } from './hook-events.ts';
+import type { InferenceRequestFacts } from './hook-facts.ts';
+import { HookFailedError } from './hook-failed-error.ts';
+import { HookPoint, hookPoints } from './hook-point.ts';
+import { changedOutput, outputProblem } from './step-output.ts';
+
+type Soon<Value> = Value | Promise<Value>;
+
+/** What a chain is made with. */
+export interface HookChainOptions extends Pricing {
+  /** The kind of orchestrator, as events name it. */
+  readonly name: string;
+  readonly hooks: readonly Hook<never>[];
+  readonly onProblem?: ProblemReporter | undefined;
+}
+
+/** What becomes of a call before it is made. */
+export type CallVerdict =
+  { readonly type: 'call'; readonly call: ToolCall } | { readonly type: 'ended'; readonly execution: ToolExecution };
+
+/** A call at a hook's door. */
+export interface CallAt {
+  readonly call: ToolCall;
+  readonly tool: Tool | undefined;
+  readonly approved?: boolean;
+}
+
+function inOrder(hooks: readonly Hook[]): readonly Hook[] {
+  return [...hooks].sort((one, other) => one.order - other.order);
+}
+
+/** Refuses hooks that could not be told apart. */
+function checkNames(hooks: readonly Hook[]): void {
+  for (const [index, hook] of hooks.entries()) {
+    if (!isHook(hook)) throw new InvalidArgumentError(`hooks[${index}] is no hook; make it with defineHook({ name, … }).`);
+    if (hooks.findIndex(({ name }) => name === hook.name) !== index)
+      throw new InvalidArgumentError(`Two hooks are called "${hook.name}": nobody could tell which one voted. Give one another name.`);
+  }
+}
+
+/** Visits one after the other; at once where none of them has to be waited for. */
+function inTurn<Item>(items: readonly Item[], visit: (item: Item) => Soon<void>, from = 0): Soon<void> {
+  for (let index = from; index < items.length; index += 1) {
+    // Holds: the index is within the list.
+    const visited = visit(items[index] as Item);
+    if (visited instanceof Promise) return visited.then(() => inTurn(items, visit, index + 1));
+  }
+}
+
+/** Goes on with a value when it is there. */
+const then = <Value, Next>(value: Soon<Value>, next: (value: Value) => Soon<Next>): Soon<Next> =>
+  value instanceof Promise ? value.then(next) : next(value);
+
+const isThenable = (value: unknown): value is PromiseLike<unknown> =>
+  typeof value === 'object' && value !== null && typeof (value as { readonly then?: unknown }).then === 'function';
+
+export class HookChain {
+  readonly #at: ReadonlyMap<HookPoint, readonly Hook[]>;
+  readonly #observers: ReadonlyMap<HookPoint, readonly Hook[]>;
+  readonly #options: HookChainOptions;
+  /** In the order in which they are called. */
+  readonly hooks: readonly Hook[];
+
+  constructor(options: HookChainOptions) {
+    // Holds: the orchestrator only ever hands over states and contexts of its own kind.
+    const hooks = options.hooks as readonly Hook[];
+    checkNames(hooks);
+    this.#options = options;
+    this.hooks = inOrder(hooks);
+    const looksOn = (hook: Hook, point: HookPoint): boolean =>
+      point === HookPoint.ExecutionEnd || ((point === HookPoint.AfterStep || point === HookPoint.OnError) && isObserver(hook, point));
+    const select = (wanted: boolean): ReadonlyMap<HookPoint, readonly Hook[]> =>
+      new Map(
+        hookPoints.flatMap((point) => {
+          const found = this.hooks.filter((hook) => hook.points.includes(point) && looksOn(hook, point) === wanted);
+          return found.length === 0 ? [] : [[point, found] as const];
+        }),
+      );
+    this.#at = select(false);
+    this.#observers = select(true);
+  }
+
+  has(point: HookPoint): boolean {
+    return this.#at.has(point);
+  }
+  /** True where somebody looks on after the judgement. */
+  get isWatched(): boolean {
+    return this.#observers.size > 0;
+  }
+  /** True where a guard over time is among them. */
+  get watchesTime(): boolean {
+    return this.hooks.some(({ remainingMs }) => remainingMs !== undefined);
+  }
+  /** The time that guards among the hooks leave. */
+  remainingMs(state: RunState): number | undefined {
+    const left = this.hooks.flatMap((hook) => hook.remainingMs?.(state) ?? []);
+    return left.length === 0 ? undefined : Math.min(...left);
+  }
+
+  /** Before a start is judged. Throws where a hook fails. */
+  executionStart(place: Place): Soon<RunState> {
+    return this.#plain(HookPoint.ExecutionStart, place);
+  }
+
+  /** Gives the state with what was changed, and the tools that are left. Throws where a hook fails. */
+  beforeStep(
+    place: Place,
+    tools: readonly string[],
+  ): Soon<{ readonly state: RunState; readonly tools: readonly string[]; readonly wasCutOff: boolean }> {
+    const now = { state: place.state, tools, wasCutOff: false };
+    const visit = (hook: Hook): Soon<void> => {
+      const calling = this.#calling(hook, HookPoint.BeforeStep, { ...place, state: now.state });
+      return then(this.#ask(hook, new Facts(calling), calling), (change) => {
+        if (change === cutOff) now.wasCutOff = true;
+        if (change === cutOff || change === undefined) return;
+        now.state = this.#keep(hook, change, calling);
+        now.tools = narrowed(now.tools, change.tools, calling);
+        const { conversation } = change;
+        if (conversation === undefined) return;
+        if (!(conversation instanceof MessageStore)) throw failed(calling, 'its conversation is no MessageStore.');
+        place.scope.note({ store: conversation });
+        now.state = now.state.evolve({ store: conversation });
+      });
+    };
+    return then(inTurn(this.#hooks(HookPoint.BeforeStep), visit), () => now);
+  }
+
+  /** Gives the request with what was changed; undefined where the run was cut off meanwhile. Throws where a hook fails. */
+  beforeInference(
+    place: Place,
+    request: InferenceRequestFacts,
+  ): Soon<{ readonly state: RunState; readonly request: InferenceRequestFacts } | undefined> {
+    const now = { state: place.state, request, wasCutOff: false };
+    const visit = (hook: Hook): Soon<void> => {
+      const calling = this.#calling(hook, HookPoint.BeforeInference, { ...place, state: now.state });
+      return then(this.#ask(hook, new InferenceFacts(calling, now.request), calling), (change) => {
+        if (change === cutOff) now.wasCutOff = true;
+        if (change === cutOff || change === undefined) return;
+        now.state = this.#keep(hook, change, calling);
+        now.request = changedRequest(now.request, change, calling);
+      });
+    };
+    return then(inTurn(this.#hooks(HookPoint.BeforeInference), visit), () => (now.wasCutOff ? undefined : now));
+  }
+
+  /** Throws where a hook fails. */
+  afterInference(place: Place, response: ModelResponse): Soon<RunState> {
+    return this.#plain(HookPoint.AfterInference, place, (calling) => new ResponseFacts(calling, response));
+  }
+
+  /** Says whether a call is made, and with which arguments. Never throws: a hook that fails fails the call. */
+  beforeTool(
+    place: Place,
+    { call: given, tool, approved = false }: CallAt,
+  ): Soon<{ readonly state: RunState; readonly verdict: CallVerdict }> {
+    const startedAt = place.scope.clock.now();
+    const now: { state: RunState; call: ToolCall; ended: Soon<ToolExecution> | undefined } = {
+      state: place.state,
+      call: given,
+      ended: undefined,
+    };
+    const visit = (hook: Hook): Soon<void> => {
+      const calling = this.#calling(hook, HookPoint.BeforeTool, { ...place, state: now.state, toolCallId: given.id });
+      const { call } = now;
+      return this.#orFailure(calling, {
+        ask: () => this.#ask(hook, new CallFacts(calling, frozenCopy(call), approved), calling),
+        next: (change) => {
+          if (change === cutOff) now.ended ??= cancelledExecution(call, { startedAt });
+          if (change === cutOff || change === undefined) return;
+          now.state = this.#keep(hook, change, calling);
+          if (change.args !== undefined) now.call = withArgs(call, canonical(change.args, 'its args', calling));
+          if (change.block !== undefined) now.ended ??= this.#blocked(call, change.block, { calling, startedAt });
+          if (change.result !== undefined) now.ended ??= answeredExecution(now.call, change.result, { tool, startedAt });
+        },
+        fail: (failure) => {
+          now.ended ??= failedExecution(call, failure, { startedAt, text: `"${call.name}" was not called: ${failure.message}` });
+        },
+      });
+    };
+    return then(inTurn(this.#hooks(HookPoint.BeforeTool), visit), () => {
+      const { state, call, ended } = now;
+      if (ended === undefined) return { state, verdict: { type: 'call', call } as const };
+      return then(ended, (execution) => ({ state, verdict: { type: 'ended', execution } as const }));
+    });
+  }
+
+  /** Gives what the call came to, and the failures of hooks that looked at it. Never throws. */
+  afterTool(
+    place: Place,
+    given: ToolExecution,
+    { call, tool }: CallAt,
+  ): Soon<{ readonly state: RunState; readonly execution: ToolExecution; readonly failures: readonly Failure[] }> {
+    const now = { state: place.state, execution: given, failures: [] as Failure[] };
+    const visit = (hook: Hook): Soon<void> => {
+      const calling = this.#calling(hook, HookPoint.AfterTool, { ...place, state: now.state, toolCallId: call.id });
+      const { execution } = now;
+      const { startedAt, durationMs } = execution;
+      return this.#orFailure(calling, {
+        ask: () => this.#ask(hook, new ResultFacts(calling, frozenCopy(call), frozenCopy(execution)), calling),
+        next: (change) => {
+          if (change === cutOff || change === undefined) return undefined;
+          now.state = this.#keep(hook, change, calling);
+          const { block, result } = change;
+          if (block !== undefined) now.execution = this.#blocked(call, block, { calling, startedAt, durationMs });
+          if (block !== undefined || result === undefined) return undefined;
+          return answeredExecution(call, result, { tool, startedAt, durationMs }).then((changed) => {
+            now.execution = changed;
+          });
+        },
+        fail: (failure) => {
+          now.failures.push({ ...failure, toolName: call.name, toolCallId: call.id });
+        },
+      });
+    };
+    return then(inTurn(this.#hooks(HookPoint.AfterTool), visit), () => now);
+  }
+
+  /** The step as it shall be judged, after the hooks for steps and, where it failed, for failures. Never throws. */
+  inspect<S extends Step>(place: Place, given: S): Soon<S> {
+    const now = { state: place.state, step: given };
+    const fail = (failure: Failure): void => {
+      now.step = frozenStep({ ...now.step, errors: [...now.step.errors, failure] });
+      now.state = withCandidate(now.state, now.step);
+    };
+    const visit =
+      (point: HookPoint) =>
+      (hook: Hook): Soon<void> => {
+        const calling = this.#calling(hook, point, { ...place, state: now.state });
+        return this.#orFailure(calling, {
+          ask: () => this.#ask(hook, new StepFacts(calling, now.step), calling),
+          next: (change) => {
+            if (change === cutOff || change === undefined) return;
+            now.state = this.#keep(hook, change, calling);
+            if (change.output === undefined) return;
+            const problem = outputProblem(now.step, change.output);
+            if (problem !== undefined) throw failed(calling, problem);
+            now.step = frozenStep(changedOutput(now.step, change.output as string | readonly Message[]));
+            now.state = withCandidate(now.state, now.step);
+          },
+          fail,
+        });
+      };
+    frozenStep(given);
+    return then(inTurn(this.#hooks(HookPoint.AfterStep), visit(HookPoint.AfterStep)), () => {
+      if (now.step.errors.length === 0) return now.step;
+      return then(inTurn(this.#hooks(HookPoint.OnError), visit(HookPoint.OnError)), () => now.step);
+    });
+  }
+
+  /** Shows what was recorded to those who look on. Nobody waits for them, and what they throw is reported. */
+  observe(seen: Observed<RunState>): void {
+    if (seen.result !== undefined) this.#show(HookPoint.AfterStep, seen);
+    if (seen.result !== undefined && seen.result.step.errors.length > 0) this.#show(HookPoint.OnError, seen);
+    if (seen.stopReason !== undefined) this.#show(HookPoint.ExecutionEnd, seen);
+  }
+
+  #show(point: HookPoint, seen: Observed<RunState>): void {
+    for (const hook of this.#observers.get(point) ?? []) {
+      const report = (problem: string, cause?: unknown): void =>
+        reportSafely(
+          this.#options.onProblem ?? reportToConsole,
+          new HookFailedError({ hook: hook.name, point }, problem, cause),
+          `hook ${hook.name}`,
+        );
+      const check = (returned: unknown): void => {
+        if (returned !== undefined) report('it gave something back, but what was recorded cannot be changed.');
+      };
+      try {
+        // Holds: the facts are those of this point.
+        const returned: unknown = hook.handlers[point]?.(new SeenRecord(point, seen) as never);
+        if (!isThenable(returned)) check(returned);
+        else returned.then(check, (error: unknown) => report(classifyError(error).message, error));
+      } catch (error) {
+        report(classifyError(error).message, error);
+      }
+    }
+  }
+
+  #hooks(point: HookPoint): readonly Hook[] {
+    return this.#at.get(point) ?? [];
+  }
+
+  #calling({ name }: Hook, point: HookPoint, { state, scope, detail, toolCallId }: Place): Calling {
+    return { hook: name, point, state, scope, detail, toolCallId, pricing: this.#options };
+  }
+
+  /** A point at which nothing but votes and metadata can be changed. */
+  #plain(point: HookPoint, place: Place, factsOf = (calling: Calling): Facts => new Facts(calling)): Soon<RunState> {
+    let { state } = place;
+    const visit = (hook: Hook): Soon<void> => {
+      const calling = this.#calling(hook, point, { ...place, state });
+      return then(this.#ask(hook, factsOf(calling), calling), (change) => {
+        if (change !== cutOff && change !== undefined) state = this.#keep(hook, change, calling);
+      });
+    };
+    return then(inTurn(this.#hooks(point), visit), () => state);
+  }
+
+  /** Calls a hook, and checks what it gave back. Throws or rejects with a HookFailedError. */
+  #ask(hook: Hook, facts: Facts, calling: Calling): Soon<Change | typeof cutOff | undefined> {
+    let returned: unknown;
+    try {
+      returned = hook.handlers[calling.point]?.(facts as never);
+    } catch (error) {
+      throw failed(calling, classifyError(error).message, error);
+    }
+    if (returned === undefined) return undefined;
+    const check = (given: unknown): Change | typeof cutOff | undefined => {
+      if (given === cutOff || given === undefined) return given;
+      const change = checkedChange(hook, calling, given);
+      this.#tell(calling, change);
+      return change;
+    };
+    return isThenable(returned) ? inTime(hook, calling, returned).then(check) : check(returned);
+  }
+
+  #tell({ scope, hook, point, toolCallId }: Calling, change: Change): void {
+    const changed = (Object.keys(change) as HookChange[]).filter((key) => key !== 'votes' && change[key] !== undefined);
+    if (changed.length > 0) scope.emit((header) => new HookApplied(header, this.#options.name, { hook, point, changed, toolCallId }));
+  }
+
+  /** Notes votes and metadata; gives the state that has the metadata. */
+  #keep(hook: Hook, { votes, metadata }: Change, calling: Calling): RunState {
+    const { scope, state } = calling;
+    if (votes !== undefined)
+      scope.note({ votes: (Array.isArray(votes) ? votes : [votes]).map((vote) => checkedVote(hook, vote, calling)) });
+    if (metadata === undefined) return state;
+    const kept = canonical(metadata, 'its metadata', calling);
+    if (!isRecord(kept)) throw failed(calling, 'its metadata is no object.');
+    scope.note({ metadata: kept });
+    return state.evolve({ metadata: Object.freeze({ ...state.metadata, ...kept }) });
+  }
+
+  #blocked(
+    call: ToolCall,
+    reason: unknown,
+    { calling, ...timing }: { readonly calling: Calling; readonly startedAt: number; readonly durationMs?: number },
+  ): ToolExecution {
+    const { scope, hook, point } = calling;
+    if (typeof reason !== 'string' || reason === '')
+      throw failed(calling, 'it blocked without a reason; give one in words: the model reads it.');
+    const facts = { tool: call.name, toolCallId: call.id, args: call.args, hook, reason };
+    scope.emit((header) => new ToolCallBlocked(header, this.#options.name, facts));
+    const what = point === HookPoint.BeforeTool ? `"${call.name}" was not called` : `The result of "${call.name}" was withheld`;
+    return blockedExecution(call, reason, { ...timing, text: `${what}: ${reason}` });
+  }
+
+  /** Asks, goes on with the answer, and hands over what goes wrong on the way as a failure. */
+  #orFailure(calling: Calling, { ask, next, fail }: Attempt): Soon<void> {
+    const failedWith = (error: unknown): void => {
+      const known = error instanceof HookFailedError ? error : failed(calling, classifyError(error).message, error);
+      fail(classifyError(known, { readable: false }));
+    };
+    try {
+      const asked = then(ask(), next);
+      return asked instanceof Promise ? asked.catch(failedWith) : asked;
+    } catch (error) {
+      failedWith(error);
+    }
+  }
+}
+
+/** A hook that is asked, and what follows from its answer or its failure. */
+interface Attempt {
+  readonly ask: () => Soon<Change | typeof cutOff | undefined>;
+  readonly next: (change: Change | typeof cutOff | undefined) => Soon<void>;
+  readonly fail: (failure: Failure) => void;
+}
+
+function frozenStep<S extends Step>(step: S): S {
+  Object.freeze(step.errors);
+  Object.freeze(step.outputMessages);
+  return Object.freeze(step);
+}
+
+const withCandidate = (state: RunState, candidate: Step): RunState => state.evolve({ execution: { ...state.execution, candidate } });

@@ -1,0 +1,67 @@
+import type { EventHeader } from '../events/index.ts';
+import type { Json } from '../lib/index.ts';
+import { defaultRedactor } from '../lib/index.ts';
+import { OrchestratorEvent } from '../step-by-step/index.ts';
+import type { HookChange } from './hook-change.ts';
+import type { HookPoint } from './hook-point.ts';
+
+/** What a hook did. */
+export interface HookFactsTold {
+  readonly hook: string;
+  readonly point: HookPoint;
+  readonly changed: readonly HookChange[];
+  readonly toolCallId?: string | undefined;
+}
+
+/** A hook has changed something. Its votes are in ContinuationEvaluated. */
+export class HookApplied extends OrchestratorEvent {
+  readonly type = 'HookApplied';
+  readonly hook: string;
+  readonly point: HookPoint;
+  readonly changed: readonly HookChange[];
+  declare readonly toolCallId?: string;
+
+  constructor(header: EventHeader, orchestrator: string, facts: HookFactsTold) {
+    super(header, orchestrator);
+    this.hook = facts.hook;
+    this.point = facts.point;
+    this.changed = facts.changed;
+    if (facts.toolCallId !== undefined) this.toolCallId = facts.toolCallId;
+  }
+
+  describe(): string {
+    return `hook ${this.hook} changed ${this.changed.join(' and ')} at ${this.point}`;
+  }
+}
+
+/** Which call was blocked, by whom and why. */
+export interface BlockFacts {
+  readonly tool: string;
+  readonly toolCallId: string;
+  readonly args: Json;
+  readonly hook: string;
+  readonly reason: string;
+}
+
+/** A hook did not let a call through, or its result. */
+export class ToolCallBlocked extends OrchestratorEvent {
+  readonly type = 'ToolCallBlocked';
+  readonly tool: string;
+  readonly toolCallId: string;
+  readonly args: Json;
+  readonly hook: string;
+  readonly reason: string;
+
+  constructor(header: EventHeader, orchestrator: string, facts: BlockFacts) {
+    super(header, orchestrator);
+    this.tool = facts.tool;
+    this.toolCallId = facts.toolCallId;
+    this.args = facts.args;
+    this.hook = facts.hook;
+    this.reason = facts.reason;
+  }
+
+  describe(): string {
+    return `${this.tool} blocked by hook ${this.hook}: ${defaultRedactor.text(this.reason)}`;
+  }
+}

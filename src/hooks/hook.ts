@@ -1,0 +1,130 @@
+// A hook: a function of the host's at one or more points of a step.
+// Owns:     its name, its order, what it may change.
+// Does not: run itself: the chain does.
+import { InvalidArgumentError, isRecord } from '../lib/index.ts';
+import type { RunState } from '../step-by-step/index.ts';
+import type { ContextType } from '../tools/index.ts';
+import type { ChangesAt, HookChange, Returned } from './hook-change.ts';
+import { changesAt, hookChanges } from './hook-change.ts';
+import type { FactsAt, SeenFactsAt } from './hook-facts.ts';
+import type { HookPoint } from './hook-point.ts';
+import { handlerNames, hookPoints } from './hook-point.ts';
+
+type Soon<Value> = Value | Promise<Value>;
+
+/** What a point tells a hook that declares these changes. */
+type Facts<Point extends HookPoint, Changes extends readonly HookChange[], State extends RunState, Context> = [
+  Extract<Changes[number], keyof ChangesAt[Point]>,
+] extends [never]
+  ? SeenFactsAt<State, Context>[Point]
+  : FactsAt<State, Context>[Point];
+
+type Handler<Point extends HookPoint, Changes extends readonly HookChange[], State extends RunState, Context> = (
+  facts: Facts<Point, Changes, State, Context>,
+) => Soon<Returned<Point, Changes>>;
+
+/** How a hook is declared: a handler for each of its points. */
+export interface HookOptions<Changes extends readonly HookChange[], State extends RunState = RunState, Context = unknown> {
+  /** Stable: it is the source of its votes, and how events and errors refer to it. */
+  readonly name: string;
+  /** Lower ones come first; equal ones in the order in which they were given. @default 0 */
+  readonly order?: number;
+  /** All that it may change. One that can change nothing of a step sees it after it was recorded. @default nothing */
+  readonly changes?: Changes;
+  /** How long one call of it may take; `Infinity` leaves that to the run's own limits. @default 30_000 */
+  readonly timeoutMs?: number;
+  /** Says what the hook needs of its host: `contextOf<{ db: Db }>()`. */
+  readonly context?: ContextType<Context>;
+  readonly executionStart?: Handler<'execution_start', Changes, State, Context>;
+  readonly beforeStep?: Handler<'before_step', Changes, State, Context>;
+  readonly beforeInference?: Handler<'before_inference', Changes, State, Context>;
+  readonly afterInference?: Handler<'after_inference', Changes, State, Context>;
+  readonly beforeTool?: Handler<'before_tool', Changes, State, Context>;
+  readonly afterTool?: Handler<'after_tool', Changes, State, Context>;
+  readonly afterStep?: Handler<'after_step', Changes, State, Context>;
+  readonly onError?: Handler<'on_error', Changes, State, Context>;
+  readonly executionEnd?: Handler<'execution_end', Changes, State, Context>;
+}
+
+declare const takes: unique symbol;
+
+/** A hook, checked. It never changes. */
+export interface Hook<in State extends RunState = RunState, in Context = never> {
+  readonly name: string;
+  readonly order: number;
+  readonly points: readonly HookPoint[];
+  readonly changes: readonly HookChange[];
+  readonly timeoutMs: number;
+  /** True where it says what it needs of its host. */
+  readonly needsContext: boolean;
+  /** For a guard over time: how long the state may still run. The loop makes a deadline of it. */
+  readonly remainingMs?: (state: RunState) => number | undefined;
+  readonly handlers: Readonly<Partial<Record<HookPoint, (facts: never) => unknown>>>;
+  /** Carries the types and nothing else. */
+  readonly [takes]?: (state: State, context: Context) => void;
+}
+
+const defaultTimeoutMs = 30_000;
+const knownOptions: readonly string[] = ['name', 'order', 'changes', 'timeoutMs', 'context', ...Object.values(handlerNames)];
+
+function problemWith(options: Readonly<Record<string, unknown>>): string | undefined {
+  const { order, timeoutMs, changes = [] } = options;
+  const strange = Object.keys(options).find((name) => !knownOptions.includes(name));
+  if (strange !== undefined) return `has no option "${strange}"; there are ${knownOptions.join(', ')}.`;
+  if (order !== undefined && !Number.isFinite(order)) return 'needs a number as its order.';
+  if (timeoutMs !== undefined && !(typeof timeoutMs === 'number' && timeoutMs > 0)) return 'needs a timeoutMs above 0, or Infinity.';
+  if (!Array.isArray(changes)) return `needs a list as its changes; there are ${hookChanges.join(', ')}.`;
+  const unknown: unknown = changes.find((change: unknown) => !hookChanges.includes(change as HookChange));
+  return unknown === undefined ? undefined : `declares to change ${JSON.stringify(unknown)}; there are ${hookChanges.join(', ')}.`;
+}
+
+function pointsOf(options: Readonly<Record<string, unknown>>): readonly HookPoint[] {
+  return hookPoints.filter((point) => options[handlerNames[point]] !== undefined);
+}
+
+/** What is wrong with handlers and declarations that do not go together. */
+function pointProblem(points: readonly HookPoint[], options: Readonly<Record<string, unknown>>): string | undefined {
+  if (points.length === 0) return `has no handler; give it one of ${Object.values(handlerNames).join(', ')}.`;
+  const broken = points.find((point) => typeof options[handlerNames[point]] !== 'function');
+  if (broken !== undefined) return `needs a function as ${handlerNames[broken]}.`;
+  const changes = (options['changes'] ?? []) as readonly HookChange[];
+  const idle = changes.find((change) => !points.some((point) => canChange(point, change)));
+  if (idle === undefined) return undefined;
+  const where = hookPoints.filter((point) => canChange(point, idle)).map((point) => handlerNames[point]);
+  return `declares to change "${idle}", which can be changed in ${where.join(', ')} only; it has no such handler.`;
+}
+
+/** Whether something can be changed at a point at all. */
+export const canChange = (point: HookPoint, change: string): boolean => (changesAt[point] as readonly string[]).includes(change);
+
+/** Makes a hook for any kind of state, and refuses one that could not work. */
+export function defineAnyHook<
+  const Changes extends readonly HookChange[] = readonly [],
+  Context = unknown,
+  State extends RunState = RunState,
+>(options: HookOptions<Changes, State, Context>): Hook<State, Context> {
+  const given: unknown = options;
+  if (!isRecord(given) || typeof given['name'] !== 'string' || given['name'] === '')
+    throw new InvalidArgumentError('A hook needs a name. Give it a stable one: it is how votes, events and errors refer to it.');
+  const points = pointsOf(given);
+  const problem = problemWith(given) ?? pointProblem(points, given);
+  if (problem !== undefined) throw new InvalidArgumentError(`Hook "${given['name']}" ${problem}`);
+  const { name, order = 0, changes = [], timeoutMs = defaultTimeoutMs, context } = options;
+  const handlers = Object.fromEntries(points.map((point) => [point, options[handlerNames[point]]])) as Hook['handlers'];
+  return Object.freeze({
+    name,
+    order,
+    points: Object.freeze(points),
+    changes: Object.freeze([...changes]),
+    timeoutMs,
+    needsContext: context !== undefined,
+    handlers: Object.freeze(handlers),
+  });
+}
+
+/** True where a hook can change nothing at a point: it sees steps after they were recorded. */
+export const isObserver = ({ changes }: Hook, point: HookPoint): boolean => !changes.some((change) => canChange(point, change));
+
+/** True for what defineHook makes. */
+export const isHook = (given: unknown): given is Hook =>
+  isRecord(given) && typeof given['name'] === 'string' && Array.isArray(given['points']) && isRecord(given['handlers']);

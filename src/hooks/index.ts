@@ -1,0 +1,29 @@
+export type { Pricing } from './ask-model.ts';
+export { costOf } from './ask-model.ts';
+export type { Capability, PromptFacts } from './capability.ts';
+export { checkCapabilities, defineCapability } from './capability.ts';
+export type { GuardHookOptions, GuardPoint } from './guard-hook.ts';
+export { guardHook } from './guard-hook.ts';
+export type { Hook, HookOptions } from './hook.ts';
+export { defineAnyHook } from './hook.ts';
+export type { CallAt, CallVerdict, HookChainOptions } from './hook-chain.ts';
+export { HookChain } from './hook-chain.ts';
+export type { ChangesAt, HookChange, Returned, Vote } from './hook-change.ts';
+export type { BlockFacts, HookFactsTold } from './hook-events.ts';
+export { HookApplied, ToolCallBlocked } from './hook-events.ts';
+export type {
+  AfterInferenceFacts,
+  AfterStepFacts,
+  AfterToolFacts,
+  BeforeInferenceFacts,
+  BeforeToolFacts,
+  ExecutionEndFacts,
+  HookFacts,
+  InferenceRequestFacts,
+  OnErrorFacts,
+  SeenErrorFacts,
+  SeenFacts,
+  SeenStepFacts,
+} from './hook-facts.ts';
+export { HookFailedError } from './hook-failed-error.ts';
+export { HookPoint } from './hook-point.ts';

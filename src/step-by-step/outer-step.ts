@@ -1,0 +1,101 @@
+// A step that has a run inside it.
+// Owns:     what the two share: budget, end, effects and the line of events.
+// Does not: know why there is a run inside.
+// I1. What is spent inside counts outside at once, and once.
+// I2. What ends the outer run ends the inner one, for the same reason.
+// I3. Limits outside bind the inner run as if its steps were the outer one's.
+// I4. Once the outer step is over, nothing from inside is told or counted any more.
+import type { ContinuationEvaluation } from '../continuation/index.ts';
+import type { BaseEvent } from '../events/index.ts';
+import type { Usage } from '../messages/index.ts';
+import type { EffectResult, Effects } from './effects.ts';
+import { cancelled } from './effects.ts';
+import type { RunControl } from './run-control.ts';
+import type { Cost } from './step.ts';
+
+/** What was used up. */
+export interface Spent {
+  readonly usage: Usage;
+  readonly cost?: Cost | undefined;
+}
+
+/** What a step offers to a run inside it. Pass it on as the run's `inside`. */
+export interface OuterStep {
+  /** Who the outer run is about. */
+  readonly agentId: string;
+  readonly executionId: string;
+  /** How deep the run inside is: 1 for one whose outer run is inside of none. */
+  readonly depth: number;
+  /** False once the outer step is over. */
+  readonly isOpen: boolean;
+  readonly effects: Effects;
+  readonly control: Pick<RunControl, 'signal' | 'interruption' | 'stopRequest' | 'onInterrupt' | 'onEnding'>;
+  readonly lastSeq: number;
+  /** The next number in the outer run's line of events. */
+  nextSeq(): number;
+  /** Gives the last number back, for which there is no event after all. */
+  dropSeq(): void;
+  tell(event: BaseEvent): void;
+  tellPiece(event: BaseEvent): void;
+  spend(spent: Spent): void;
+  /** What the limits outside say of a step inside that has spent this much more. */
+  limitVotes(more: Spent): readonly ContinuationEvaluation[];
+}
+
+/** The same effects under keys of their own. */
+export function underKey(effects: Effects, prefix: string): Effects {
+  return {
+    run: (key, work, options) => effects.run(`${prefix}/${key}`, work, options),
+    sleep: (key, ms) => effects.sleep(`${prefix}/${key}`, ms),
+  };
+}
+
+/** Settles with `cancelled` when the inner run ends, whatever the outer effects do. */
+function untilEnd<Value>(
+  begin: () => Promise<EffectResult<Value>>,
+  subscribe: (call: () => void) => () => void,
+): Promise<EffectResult<Value>> {
+  return new Promise((resolve) => {
+    const leave = subscribe(() => {
+      resolve(cancelled());
+    });
+    void begin().then((result) => {
+      leave();
+      resolve(result);
+    });
+  });
+}
+
+/** The outer effects for a run inside, which may end before the outer one does. */
+export function innerEffects(outer: Effects, control: RunControl): Effects {
+  return {
+    run: async (key, work, options) =>
+      control.interruption === undefined
+        ? untilEnd(
+            () => outer.run(key, (signal) => work(AbortSignal.any([signal, control.signal])), options),
+            (call) => control.onInterrupt(call),
+          )
+        : cancelled(),
+    sleep: async (key, ms) =>
+      control.ending === undefined
+        ? untilEnd(
+            () => outer.sleep(key, ms),
+            (call) => control.onEnding(call),
+          )
+        : cancelled(),
+  };
+}
+
+/** Lets the inner run end when the outer one does, for the same reason. Returns what lets go of it. */
+export function linkControl(control: RunControl, outer: OuterStep['control']): () => void {
+  const leaveInterrupt = outer.onInterrupt(() => {
+    control.interrupt(outer.interruption ?? 'signal', outer.signal.reason);
+  });
+  const leaveEnding = outer.onEnding(() => {
+    if (outer.interruption === undefined && outer.stopRequest !== undefined) control.requestStop(outer.stopRequest.reason);
+  });
+  return () => {
+    leaveInterrupt();
+    leaveEnding();
+  };
+}

@@ -1,0 +1,66 @@
+import type { ContinuationEvaluation } from '../../continuation/index.ts';
+import { LimitKind } from '../../continuation/index.ts';
+import type { JsonObject } from '../../lib/index.ts';
+import { Usage } from '../../messages/index.ts';
+import { usageOf } from '../execution.ts';
+import type { Spent } from '../outer-step.ts';
+import type { RunScope } from '../run-scope.ts';
+import type { RunState } from '../run-state.ts';
+import { addCost, minusCost } from '../step.ts';
+import type { StepProcess } from '../step-process.ts';
+
+/** A step that has a run inside it, as its limits see it. */
+interface Outer<State, Context> {
+  readonly run: RunScope<State, Context>;
+  readonly activeMs: number;
+  /** What was used up since the last recorded step. */
+  readonly spent: readonly (Spent | undefined)[];
+}
+
+const prefix = 'Outer';
+
+// Who is inside cannot sum up or wait for the outer run; it just ends.
+function plain({ pausing: _, finalizing: __, ...context }: JsonObject): JsonObject {
+  return context;
+}
+
+function asVote(evaluation: ContinuationEvaluation): ContinuationEvaluation {
+  const { criterion, context } = evaluation;
+  return { ...evaluation, criterion: criterion.startsWith(prefix) ? criterion : `${prefix}${criterion}`, context: plain(context) };
+}
+
+/** The forbidding limits among an outer run's rules, as they stand with what was spent inside. */
+export function outerLimitVotes<State extends RunState, Context>(
+  process: StepProcess<State, Context>,
+  state: State,
+  { run, activeMs, spent }: Outer<State, Context>,
+): readonly ContinuationEvaluation[] {
+  const { execution } = state;
+  const usage = spent.reduce((sum, each) => (each === undefined ? sum : Usage.add(sum, each.usage)), usageOf(execution));
+  const cost = spent.reduce((sum, each) => addCost(sum, each?.cost), state.cost);
+  const supposed = state.evolve({
+    execution: {
+      ...execution,
+      usage,
+      cost,
+      activeMs: execution.activeMs + activeMs,
+      now: run.clock.now(),
+      workLeft: false,
+      pendingStep: undefined,
+    },
+  });
+  const further = run.inside?.limitVotes({ usage: Usage.minus(usage, usageOf(execution)), cost: minusCost(cost, state.cost) }) ?? [];
+  return [...reached(process, supposed), ...further];
+}
+
+function reached<State extends RunState, Context>(process: StepProcess<State, Context>, state: State): readonly ContinuationEvaluation[] {
+  try {
+    const { evaluations } = process.criteria.evaluate(state);
+    // How many steps the outer run may take is no matter of the inner one's.
+    const binding = evaluations.filter(({ limit, decision }) => limit !== undefined && limit !== LimitKind.Steps && decision === 'forbid');
+    return binding.map(asVote);
+  } catch {
+    // A rule that cannot answer is reported when the outer step itself is judged.
+    return [];
+  }
+}
