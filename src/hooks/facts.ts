@@ -3,12 +3,14 @@ import type { ContinuationOutcome, StopReason } from '../continuation/index.ts';
 import type { Failure } from '../errors/index.ts';
 import type { Model, ModelOutcome, ModelRequest, ModelResponse, ModelSettings } from '../inference/index.ts';
 import type { Clock, IdSource } from '../lib/index.ts';
+import { isRecord, toCanonical } from '../lib/index.ts';
 import type { Message, ToolCall } from '../messages/index.ts';
 import type { Effects, Observed, RunState, Step, StepScope } from '../step-by-step/index.ts';
 import { underKey } from '../step-by-step/index.ts';
 import type { ToolExecution } from '../tools/index.ts';
 import type { Pricing } from './ask-model.ts';
 import { askModel } from './ask-model.ts';
+import { HookReported } from './hook-events.ts';
 import type { HookFacts, InferenceRequestFacts, SeenFacts } from './hook-facts.ts';
 import type { HookPoint } from './hook-point.ts';
 
@@ -26,6 +28,8 @@ export interface Place {
 export interface Calling extends Place {
   readonly point: HookPoint;
   readonly hook: string;
+  /** The kind of orchestrator, as events name it. */
+  readonly orchestrator: string;
   readonly pricing: Pricing;
 }
 
@@ -68,7 +72,15 @@ export class Facts implements HookFacts<RunState, unknown> {
     return (this.#effects ??= underKey(scope.effects, place));
   }
 
-  /** Handed out as a function of its own: facts are usually taken apart. */
+  /** Handed out as functions of their own: facts are usually taken apart. */
+  get report(): HookFacts<RunState, unknown>['report'] {
+    return (message, data = {}) => {
+      const { scope, hook, point, orchestrator } = this.#calling;
+      const canonical = toCanonical(data);
+      const told = { hook, point, message, data: canonical.ok && isRecord(canonical.value) ? canonical.value : {} };
+      scope.emit((header) => new HookReported(header, orchestrator, told));
+    };
+  }
   get ask(): HookFacts<RunState, unknown>['ask'] {
     return (model, request) => this.#ask(model, request);
   }

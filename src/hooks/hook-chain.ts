@@ -308,7 +308,7 @@ export class HookChain {
   }
 
   #calling({ name }: Hook, point: HookPoint, { state, scope, detail, toolCallId }: Place): Calling {
-    return { hook: name, point, state, scope, detail, toolCallId, pricing: this.#options };
+    return { hook: name, point, state, scope, detail, toolCallId, orchestrator: this.#options.name, pricing: this.#options };
   }
 
   /** A point at which nothing but votes and metadata can be changed. */

@@ -1,5 +1,5 @@
 import type { EventHeader } from '../events/index.ts';
-import type { Json } from '../lib/index.ts';
+import type { Json, JsonObject } from '../lib/index.ts';
 import { defaultRedactor } from '../lib/index.ts';
 import { OrchestratorEvent } from '../step-by-step/index.ts';
 import type { HookChange } from './hook-change.ts';
@@ -31,6 +31,35 @@ export class HookApplied extends OrchestratorEvent {
 
   describe(): string {
     return `hook ${this.hook} changed ${this.changed.join(' and ')} at ${this.point}`;
+  }
+}
+
+/** What a hook has to say. */
+export interface ReportFacts {
+  readonly hook: string;
+  readonly point: HookPoint;
+  readonly message: string;
+  readonly data: JsonObject;
+}
+
+/** A hook says what it did: what was folded away, what a critic found. */
+export class HookReported extends OrchestratorEvent {
+  readonly type = 'HookReported';
+  readonly hook: string;
+  readonly point: HookPoint;
+  readonly message: string;
+  readonly data: JsonObject;
+
+  constructor(header: EventHeader, orchestrator: string, facts: ReportFacts) {
+    super(header, orchestrator);
+    this.hook = facts.hook;
+    this.point = facts.point;
+    this.message = facts.message;
+    this.data = facts.data;
+  }
+
+  describe(): string {
+    return `hook ${this.hook}: ${defaultRedactor.text(this.message)}`;
   }
 }
 

@@ -1,7 +1,7 @@
 import type { ContinuationOutcome, StopReason } from '../continuation/index.ts';
 import type { Failure } from '../errors/index.ts';
 import type { Model, ModelOutcome, ModelRequest, ModelResponse, ModelSettings } from '../inference/index.ts';
-import type { Clock, IdSource } from '../lib/index.ts';
+import type { Clock, IdSource, JsonObject } from '../lib/index.ts';
 import type { Message, ToolCall } from '../messages/index.ts';
 import type { Effects, RunState, StepOf } from '../step-by-step/index.ts';
 import type { ToolExecution } from '../tools/index.ts';
@@ -26,6 +26,8 @@ export interface HookFacts<State, Context> extends SeenFacts<State, Context> {
   readonly effects: Effects;
   readonly clock: Clock;
   readonly ids: IdSource;
+  /** Says what the hook did, as an event HookReported. */
+  readonly report: (message: string, data?: JsonObject) => void;
   /** Asks a model. What it uses counts as this step's. Never rejects. */
   readonly ask: (model: Model, request: ModelRequest) => Promise<ModelOutcome>;
 }

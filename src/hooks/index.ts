@@ -9,8 +9,8 @@ export { defineAnyHook } from './hook.ts';
 export type { CallAt, CallVerdict, HookChainOptions } from './hook-chain.ts';
 export { HookChain } from './hook-chain.ts';
 export type { ChangesAt, HookChange, Returned, Vote } from './hook-change.ts';
-export type { BlockFacts, HookFactsTold } from './hook-events.ts';
-export { HookApplied, ToolCallBlocked } from './hook-events.ts';
+export type { BlockFacts, HookFactsTold, ReportFacts } from './hook-events.ts';
+export { HookApplied, HookReported, ToolCallBlocked } from './hook-events.ts';
 export type {
   AfterInferenceFacts,
   AfterStepFacts,

@@ -42,6 +42,12 @@ function toParts(content: MessageContent): readonly Part[] {
   return 'type' in content ? [content] : content;
 }
 
+// What was said stays said, whoever gets a message into their hands.
+function frozenParts(parts: readonly Part[]): readonly Part[] {
+  for (const part of parts) Object.freeze(part);
+  return Object.isFrozen(parts) ? parts : Object.freeze([...parts]);
+}
+
 function textOf(parts: readonly Part[], type: 'text' | 'reasoning'): string {
   return parts.flatMap((part) => (part.type === type ? [part.text] : [])).join('\n');
 }
@@ -74,10 +80,11 @@ export class Message {
   constructor({ id, role, parts, name, metadata = noMetadata, providerOptions }: MessageFields) {
     this.id = id;
     this.role = role;
-    this.parts = Object.isFrozen(parts) ? parts : Object.freeze([...parts]);
+    this.parts = frozenParts(parts);
     this.metadata = metadata;
     if (name !== undefined) this.name = name;
     if (providerOptions !== undefined) this.providerOptions = providerOptions;
+    Object.freeze(this);
   }
 
   /** A message of any role. */

@@ -94,7 +94,7 @@ export class RunState<S extends Step = Step> {
       agentId: agentId ?? ids(),
       parentAgentId,
       store: MessageStore.empty(),
-      metadata: structuredClone(metadata),
+      metadata: Object.freeze(structuredClone(metadata)),
       execution: newExecution(1),
       past: AppendOnlyList.empty(),
       lastSeq: 0,
@@ -229,7 +229,7 @@ export class RunState<S extends Step = Step> {
   }
 
   withMetadata(key: string, value: unknown): this {
-    return this.evolve({ metadata: { ...this.data.metadata, [key]: givenValue(value, `Metadata "${key}"`) } });
+    return this.evolve({ metadata: Object.freeze({ ...this.data.metadata, [key]: givenValue(value, `Metadata "${key}"`) }) });
   }
 
   /** Lets a gated call run, with other arguments if given. Run the state to go on. */

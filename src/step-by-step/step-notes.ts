@@ -63,7 +63,7 @@ export class StepNotes {
 
   /** The metadata with what was laid over it. */
   over(metadata: JsonObject): JsonObject {
-    return this.#metadata === undefined ? metadata : { ...metadata, ...this.#metadata };
+    return this.#metadata === undefined ? metadata : Object.freeze({ ...metadata, ...this.#metadata });
   }
 
   /** The step with what was noted since this was last asked. */

@@ -1,6 +1,6 @@
 import type { Failure } from '../errors/index.ts';
 import type { BaseEvent, EventHeader } from '../events/index.ts';
-import type { HookApplied, ToolCallBlocked } from '../hooks/index.ts';
+import type { HookApplied, HookReported, ToolCallBlocked } from '../hooks/index.ts';
 import type { Json } from '../lib/index.ts';
 import { counted, defaultRedactor } from '../lib/index.ts';
 import { toolResultText } from '../messages/index.ts';
@@ -185,4 +185,5 @@ export type ToolUseEvent =
   | ToolApprovalRequested
   | ModelFallback
   | HookApplied
+  | HookReported
   | ToolCallBlocked;

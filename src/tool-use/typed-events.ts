@@ -1,4 +1,4 @@
-import type { HookApplied, ToolCallBlocked } from '../hooks/index.ts';
+import type { HookApplied, HookReported, ToolCallBlocked } from '../hooks/index.ts';
 import type { LoopEvent } from '../step-by-step/index.ts';
 import type { ToolName, ToolResultValue, Tools } from '../tools/index.ts';
 import type {
@@ -30,5 +30,6 @@ export type ToolEvent<Given extends Tools = Tools> =
   | ReasoningDelta
   | ModelFallback
   | HookApplied
+  | HookReported
   | ToolCallBlocked
   | EventsOfTool<Given, ToolName<Given>>;
