@@ -1,5 +1,5 @@
 // What a step of an agent costs over the same loop written by hand: one model call, one tool call, default criteria, one listener.
-import type { Model, ModelOutcome } from 'stepline';
+import type { AnyAgent, Model, ModelOutcome } from 'stepline';
 import { AgentState, createAgent, defineTool, Message, Usage } from 'stepline';
 import type { Contender } from './measure.ts';
 
@@ -22,7 +22,7 @@ function answer(number: number, last: number): ModelOutcome {
 }
 
 /** A model that calls the tool until the last step; it counts the steps by the messages it is sent, as a real one would read them. */
-function modelOf(last: number): Model {
+export function benchModel(last: number): Model {
   const ask = async (messages: readonly Message[]): Promise<ModelOutcome> => Promise.resolve(answer((messages.length + 1) / 2, last));
   return {
     provider: 'bench',
@@ -32,29 +32,33 @@ function modelOf(last: number): Model {
   };
 }
 
-const limits = { steps: 1_000_000, tokens: 1_000_000_000 };
+export const benchLimits = { steps: 1_000_000, tokens: 1_000_000_000 };
+export const benchTools = { look };
 const kept = { events: 0, messages: 0 };
 
 /** An agent with its default criteria, events to one listener, and time tracking. */
 export function withAgent(steps: number): Contender {
-  const agent = createAgent({ model: modelOf(steps), tools: { look }, limits });
+  const agent = createAgent({ model: benchModel(steps), tools: benchTools, limits: benchLimits });
   agent.wiretap(() => {
     kept.events += 1;
   });
   return {
     name: `agent, ${String(steps)} steps`,
     units: steps,
-    work: async () => {
-      const state = await agent.run(AgentState.empty().withUserMessage('Go.'));
-      if (state.stepCount !== steps) throw new Error(`The bench took ${String(state.stepCount)} steps: ${state.explain()}`);
-      kept.messages += state.messages.length;
-    },
+    work: () => runBench(agent, steps),
   };
+}
+
+/** Runs a new conversation to its end. */
+export async function runBench(agent: Pick<AnyAgent, 'run'>, steps: number): Promise<void> {
+  const state = await agent.run(AgentState.empty().withUserMessage('Go.'));
+  if (state.stepCount !== steps) throw new Error(`The bench took ${String(state.stepCount)} steps: ${state.explain()}`);
+  kept.messages += state.messages.length;
 }
 
 /** What one writes by hand: ask, run the tool, keep the messages, add up the usage, look whether to go on. */
 export function agentByHand(steps: number): Contender {
-  const model = modelOf(steps);
+  const model = benchModel(steps);
   return {
     name: `by hand, ${String(steps)} steps`,
     units: steps,
@@ -67,7 +71,7 @@ export function agentByHand(steps: number): Contender {
         total += outcome.response.usage.total;
         messages.push(Message.assistant(outcome.response.parts, { id: `assistant-${String(number)}` }));
         const [call] = outcome.response.parts;
-        if (call?.type !== 'tool-call' || total > limits.tokens) break;
+        if (call?.type !== 'tool-call' || total > benchLimits.tokens) break;
         const value = { id: (call.args as { readonly id: number }).id, found: true };
         const output = { type: 'json' as const, value };
         messages.push(Message.tool({ toolCallId: call.toolCallId, toolName: 'look', output }, { id: `tool-${String(number)}` }));
@@ -79,7 +83,7 @@ export function agentByHand(steps: number): Contender {
 
 /** Many conversations at once on one agent. */
 export function sessionsAtOnce(sessions: number, steps: number): Contender {
-  const agent = createAgent({ model: modelOf(steps), tools: { look }, limits });
+  const agent = createAgent({ model: benchModel(steps), tools: benchTools, limits: benchLimits });
   agent.wiretap(() => {
     kept.events += 1;
   });

@@ -3,6 +3,7 @@
 //   npm run bench -- --quick five rounds
 import { coldImport } from './cold-import.bench.ts';
 import { agentByHand, sessionsAtOnce, withAgent } from './agent.bench.ts';
+import { idleHooks, withHooks } from './hooks.bench.ts';
 import { byHand, withLoop } from './loop.bench.ts';
 import type { Contender } from './measure.ts';
 import { compare } from './measure.ts';
@@ -45,6 +46,10 @@ print(
   `  added by an agent, 100 steps  ${micros(agentShort - agentHand)}   (one model call and one tool call a step; wanted: 10 µs or less)`,
 );
 print(`  a step at 5000 : at 100       ${(agentLong / agentShort).toFixed(2).padStart(8)}      (wanted: 1.3 or less)`);
+const hooked = await compare([withHooks(100, []), withHooks(100, idleHooks)], { rounds, unitsPerRound });
+const [bare = 0, twelve = 0] = hooked.map(({ microsPerUnit }) => microsPerUnit);
+for (const { name, microsPerUnit } of hooked) print(`  ${name.padEnd(28)}${micros(microsPerUnit)}`);
+print(`  added by each hook            ${micros((twelve - bare) / idleHooks.length)}   (per step; wanted: 1 µs or less)`);
 const [sessions] = await compare([sessionsAtOnce(1000, 10)], { rounds, unitsPerRound: 1 });
 print(
   `  1000 sessions × 10 steps      ${((sessions?.microsPerUnit ?? 0) / 1e6).toFixed(2).padStart(8)} s    (CPU time in all; wanted: 0.5 s or less)`,

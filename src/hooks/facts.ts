@@ -24,13 +24,19 @@ export interface Place {
   readonly toolCallId?: string | undefined;
 }
 
-/** Who is called, and where. */
-export interface Calling extends Place {
+/** A point of a run at which hooks are called one after the other. */
+export interface At extends Omit<Place, 'state'> {
   readonly point: HookPoint;
-  readonly hook: string;
   /** The kind of orchestrator, as events name it. */
   readonly orchestrator: string;
   readonly pricing: Pricing;
+}
+
+/** Who is called, where, and with which state. */
+export interface Calling {
+  readonly hook: string;
+  readonly state: RunState;
+  readonly at: At;
 }
 
 export class Facts implements HookFacts<RunState, unknown> {
@@ -43,31 +49,32 @@ export class Facts implements HookFacts<RunState, unknown> {
   }
 
   get point(): HookPoint {
-    return this.#calling.point;
+    return this.#calling.at.point;
   }
   get state(): RunState {
     return this.#calling.state;
   }
   get context(): unknown {
-    return this.#calling.scope.context;
+    return this.#calling.at.scope.context;
   }
   get executionId(): string {
-    return this.#calling.scope.executionId;
+    return this.#calling.at.scope.executionId;
   }
   get stepNumber(): number {
-    return this.#calling.scope.stepNumber;
+    return this.#calling.at.scope.stepNumber;
   }
   get signal(): AbortSignal {
-    return this.#calling.scope.signal;
+    return this.#calling.at.scope.signal;
   }
   get clock(): Clock {
-    return this.#calling.scope.clock;
+    return this.#calling.at.scope.clock;
   }
   get ids(): IdSource {
-    return this.#calling.scope.ids;
+    return this.#calling.at.scope.ids;
   }
   get effects(): Effects {
-    const { scope, point, hook, detail } = this.#calling;
+    const { hook, at } = this.#calling;
+    const { scope, point, detail } = at;
     const place = `hook/${scope.stepNumber}/${point}${detail === undefined ? '' : `/${detail}`}/${hook}`;
     return (this.#effects ??= underKey(scope.effects, place));
   }
@@ -75,7 +82,8 @@ export class Facts implements HookFacts<RunState, unknown> {
   /** Handed out as functions of their own: facts are usually taken apart. */
   get report(): HookFacts<RunState, unknown>['report'] {
     return (message, data = {}) => {
-      const { scope, hook, point, orchestrator } = this.#calling;
+      const { hook, at } = this.#calling;
+      const { scope, point, orchestrator } = at;
       const canonical = toCanonical(data);
       const told = { hook, point, message, data: canonical.ok && isRecord(canonical.value) ? canonical.value : {} };
       scope.emit((header) => new HookReported(header, orchestrator, told));
@@ -87,10 +95,14 @@ export class Facts implements HookFacts<RunState, unknown> {
 
   #ask(model: Model, request: ModelRequest): Promise<ModelOutcome> {
     const { effects } = this;
-    const { scope, pricing } = this.#calling;
+    const { scope, pricing } = this.#calling.at;
     this.#asked += 1;
     const note: StepScope['note'] = (each) => scope.note(each);
-    return askModel(model, request, { scope: { effects, clock: scope.clock, note }, key: `model/${this.#asked}`, pricing });
+    return askModel(model, request, {
+      scope: { effects, clock: scope.clock, note },
+      key: `model/${this.#asked}`,
+      pricing: { price: pricing.price, watchesCost: pricing.watchesCost || scope.watchesCost },
+    });
   }
 }
 

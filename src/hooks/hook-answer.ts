@@ -32,13 +32,13 @@ const wordsOf = (value: unknown): string => {
 };
 
 /** Says that a hook failed, and why. */
-export function failed({ hook, point }: Pick<Calling, 'hook' | 'point'>, problem: string, cause?: unknown): HookFailedError {
+export function failed({ hook, at: { point } }: Calling, problem: string, cause?: unknown): HookFailedError {
   return new HookFailedError({ hook, point }, problem, cause);
 }
 
 /** Waits for a hook, but not longer than it may take, and not beyond the run. */
 export function inTime({ timeoutMs }: Hook, calling: Calling, work: PromiseLike<unknown>): Promise<unknown> {
-  const { scope } = calling;
+  const { scope } = calling.at;
   return new Promise((resolve, reject) => {
     const { signal } = scope;
     const leave = (): void => {
@@ -77,8 +77,8 @@ export function checkedChange({ changes }: Hook, calling: Calling, given: unknow
     throw failed(calling, `it gave back ${wordsOf(given)} instead of nothing, or an object with its changes.`);
   for (const key of Object.keys(given)) {
     if (given[key] === undefined) continue;
-    if (!canChange(calling.point, key)) {
-      const possible = changesAt[calling.point].join(', ');
+    if (!canChange(calling.at.point, key)) {
+      const possible = changesAt[calling.at.point].join(', ');
       throw failed(calling, `it may not change "${key}" there; at this point there are ${possible}.`);
     }
     if (!changes.includes(key as HookChange))
@@ -89,7 +89,7 @@ export function checkedChange({ changes }: Hook, calling: Calling, given: unknow
 
 /** A vote in the hook's name. */
 export function checkedVote({ name }: Hook, vote: unknown, calling: Calling): ContinuationEvaluation {
-  const { point } = calling;
+  const { point } = calling.at;
   const given = isRecord(vote) ? vote : {};
   const context = isRecord(given['context']) ? given['context'] : {};
   try {

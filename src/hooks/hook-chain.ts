@@ -18,7 +18,7 @@ import type { Observed, RunState, Step } from '../step-by-step/index.ts';
 import type { Tool, ToolExecution } from '../tools/index.ts';
 import { answeredExecution, blockedExecution, cancelledExecution, failedExecution, withArgs } from '../tools/index.ts';
 import type { Pricing } from './ask-model.ts';
-import type { Calling, Place } from './facts.ts';
+import type { At, Calling, Place } from './facts.ts';
 import { CallFacts, Facts, InferenceFacts, ResponseFacts, ResultFacts, SeenRecord, StepFacts } from './facts.ts';
 import type { Hook } from './hook.ts';
 import { isHook, isObserver } from './hook.ts';
@@ -134,9 +134,10 @@ export class HookChain {
     place: Place,
     tools: readonly string[],
   ): Soon<{ readonly state: RunState; readonly tools: readonly string[]; readonly wasCutOff: boolean }> {
+    const at = this.#point(HookPoint.BeforeStep, place);
     const now = { state: place.state, tools, wasCutOff: false };
     const visit = (hook: Hook): Soon<void> => {
-      const calling = this.#calling(hook, HookPoint.BeforeStep, { ...place, state: now.state });
+      const calling = { hook: hook.name, state: now.state, at };
       return then(this.#ask(hook, new Facts(calling), calling), (change) => {
         if (change === cutOff) now.wasCutOff = true;
         if (change === cutOff || change === undefined) return;
@@ -157,9 +158,10 @@ export class HookChain {
     place: Place,
     request: InferenceRequestFacts,
   ): Soon<{ readonly state: RunState; readonly request: InferenceRequestFacts } | undefined> {
+    const at = this.#point(HookPoint.BeforeInference, place);
     const now = { state: place.state, request, wasCutOff: false };
     const visit = (hook: Hook): Soon<void> => {
-      const calling = this.#calling(hook, HookPoint.BeforeInference, { ...place, state: now.state });
+      const calling = { hook: hook.name, state: now.state, at };
       return then(this.#ask(hook, new InferenceFacts(calling, now.request), calling), (change) => {
         if (change === cutOff) now.wasCutOff = true;
         if (change === cutOff || change === undefined) return;
@@ -181,21 +183,24 @@ export class HookChain {
     { call: given, tool, approved = false }: CallAt,
   ): Soon<{ readonly state: RunState; readonly verdict: CallVerdict }> {
     const startedAt = place.scope.clock.now();
+    const at = this.#point(HookPoint.BeforeTool, { ...place, toolCallId: given.id });
+    // One that nobody can change serves all hooks.
     const now: { state: RunState; call: ToolCall; ended: Soon<ToolExecution> | undefined } = {
       state: place.state,
-      call: given,
+      call: frozenCopy(given),
       ended: undefined,
     };
+    const first = now.call;
     const visit = (hook: Hook): Soon<void> => {
-      const calling = this.#calling(hook, HookPoint.BeforeTool, { ...place, state: now.state, toolCallId: given.id });
+      const calling = { hook: hook.name, state: now.state, at };
       const { call } = now;
       return this.#orFailure(calling, {
-        ask: () => this.#ask(hook, new CallFacts(calling, frozenCopy(call), approved), calling),
+        ask: () => this.#ask(hook, new CallFacts(calling, call, approved), calling),
         next: (change) => {
           if (change === cutOff) now.ended ??= cancelledExecution(call, { startedAt });
           if (change === cutOff || change === undefined) return;
           now.state = this.#keep(hook, change, calling);
-          if (change.args !== undefined) now.call = withArgs(call, canonical(change.args, 'its args', calling));
+          if (change.args !== undefined) now.call = Object.freeze(withArgs(call, canonical(change.args, 'its args', calling)));
           if (change.block !== undefined) now.ended ??= this.#blocked(call, change.block, { calling, startedAt });
           if (change.result !== undefined) now.ended ??= answeredExecution(now.call, change.result, { tool, startedAt });
         },
@@ -206,7 +211,8 @@ export class HookChain {
     };
     return then(inTurn(this.#hooks(HookPoint.BeforeTool), visit), () => {
       const { state, call, ended } = now;
-      if (ended === undefined) return { state, verdict: { type: 'call', call } as const };
+      // A call that no hook changed goes on as it came: its own tool may do with its arguments as it likes.
+      if (ended === undefined) return { state, verdict: { type: 'call', call: call.args === first.args ? given : call } as const };
       return then(ended, (execution) => ({ state, verdict: { type: 'ended', execution } as const }));
     });
   }
@@ -217,22 +223,25 @@ export class HookChain {
     given: ToolExecution,
     { call, tool }: CallAt,
   ): Soon<{ readonly state: RunState; readonly execution: ToolExecution; readonly failures: readonly Failure[] }> {
-    const now = { state: place.state, execution: given, failures: [] as Failure[] };
+    const at = this.#point(HookPoint.AfterTool, { ...place, toolCallId: call.id });
+    const shownCall = frozenCopy(call);
+    const now = { state: place.state, execution: given, shown: frozenCopy(given), failures: [] as Failure[] };
+    const settle = (execution: ToolExecution): void => {
+      now.execution = execution;
+      now.shown = frozenCopy(execution);
+    };
     const visit = (hook: Hook): Soon<void> => {
-      const calling = this.#calling(hook, HookPoint.AfterTool, { ...place, state: now.state, toolCallId: call.id });
-      const { execution } = now;
-      const { startedAt, durationMs } = execution;
+      const calling = { hook: hook.name, state: now.state, at };
+      const { startedAt, durationMs } = now.execution;
       return this.#orFailure(calling, {
-        ask: () => this.#ask(hook, new ResultFacts(calling, frozenCopy(call), frozenCopy(execution)), calling),
+        ask: () => this.#ask(hook, new ResultFacts(calling, shownCall, now.shown), calling),
         next: (change) => {
           if (change === cutOff || change === undefined) return undefined;
           now.state = this.#keep(hook, change, calling);
           const { block, result } = change;
-          if (block !== undefined) now.execution = this.#blocked(call, block, { calling, startedAt, durationMs });
+          if (block !== undefined) settle(this.#blocked(call, block, { calling, startedAt, durationMs }));
           if (block !== undefined || result === undefined) return undefined;
-          return answeredExecution(call, result, { tool, startedAt, durationMs }).then((changed) => {
-            now.execution = changed;
-          });
+          return answeredExecution(call, result, { tool, startedAt, durationMs }).then(settle);
         },
         fail: (failure) => {
           now.failures.push({ ...failure, toolName: call.name, toolCallId: call.id });
@@ -250,9 +259,9 @@ export class HookChain {
       now.state = withCandidate(now.state, now.step);
     };
     const visit =
-      (point: HookPoint) =>
+      (at: At) =>
       (hook: Hook): Soon<void> => {
-        const calling = this.#calling(hook, point, { ...place, state: now.state });
+        const calling = { hook: hook.name, state: now.state, at };
         return this.#orFailure(calling, {
           ask: () => this.#ask(hook, new StepFacts(calling, now.step), calling),
           next: (change) => {
@@ -268,9 +277,9 @@ export class HookChain {
         });
       };
     frozenStep(given);
-    return then(inTurn(this.#hooks(HookPoint.AfterStep), visit(HookPoint.AfterStep)), () => {
+    return then(inTurn(this.#hooks(HookPoint.AfterStep), visit(this.#point(HookPoint.AfterStep, place))), () => {
       if (now.step.errors.length === 0) return now.step;
-      return then(inTurn(this.#hooks(HookPoint.OnError), visit(HookPoint.OnError)), () => now.step);
+      return then(inTurn(this.#hooks(HookPoint.OnError), visit(this.#point(HookPoint.OnError, place))), () => now.step);
     });
   }
 
@@ -307,15 +316,16 @@ export class HookChain {
     return this.#at.get(point) ?? [];
   }
 
-  #calling({ name }: Hook, point: HookPoint, { state, scope, detail, toolCallId }: Place): Calling {
-    return { hook: name, point, state, scope, detail, toolCallId, orchestrator: this.#options.name, pricing: this.#options };
+  #point(point: HookPoint, { scope, detail, toolCallId }: Place): At {
+    return { point, scope, detail, toolCallId, orchestrator: this.#options.name, pricing: this.#options };
   }
 
   /** A point at which nothing but votes and metadata can be changed. */
   #plain(point: HookPoint, place: Place, factsOf = (calling: Calling): Facts => new Facts(calling)): Soon<RunState> {
     let { state } = place;
+    const at = this.#point(point, place);
     const visit = (hook: Hook): Soon<void> => {
-      const calling = this.#calling(hook, point, { ...place, state });
+      const calling = { hook: hook.name, state, at };
       return then(this.#ask(hook, factsOf(calling), calling), (change) => {
         if (change !== cutOff && change !== undefined) state = this.#keep(hook, change, calling);
       });
@@ -327,7 +337,7 @@ export class HookChain {
   #ask(hook: Hook, facts: Facts, calling: Calling): Soon<Change | typeof cutOff | undefined> {
     let returned: unknown;
     try {
-      returned = hook.handlers[calling.point]?.(facts as never);
+      returned = hook.handlers[calling.at.point]?.(facts as never);
     } catch (error) {
       throw failed(calling, classifyError(error).message, error);
     }
@@ -341,14 +351,16 @@ export class HookChain {
     return isThenable(returned) ? inTime(hook, calling, returned).then(check) : check(returned);
   }
 
-  #tell({ scope, hook, point, toolCallId }: Calling, change: Change): void {
+  #tell({ hook, at }: Calling, change: Change): void {
+    const { scope, point, toolCallId } = at;
     const changed = (Object.keys(change) as HookChange[]).filter((key) => key !== 'votes' && change[key] !== undefined);
     if (changed.length > 0) scope.emit((header) => new HookApplied(header, this.#options.name, { hook, point, changed, toolCallId }));
   }
 
   /** Notes votes and metadata; gives the state that has the metadata. */
   #keep(hook: Hook, { votes, metadata }: Change, calling: Calling): RunState {
-    const { scope, state } = calling;
+    const { state, at } = calling;
+    const { scope } = at;
     if (votes !== undefined)
       scope.note({ votes: (Array.isArray(votes) ? votes : [votes]).map((vote) => checkedVote(hook, vote, calling)) });
     if (metadata === undefined) return state;
@@ -363,7 +375,8 @@ export class HookChain {
     reason: unknown,
     { calling, ...timing }: { readonly calling: Calling; readonly startedAt: number; readonly durationMs?: number },
   ): ToolExecution {
-    const { scope, hook, point } = calling;
+    const { hook, at } = calling;
+    const { scope, point } = at;
     if (typeof reason !== 'string' || reason === '')
       throw failed(calling, 'it blocked without a reason; give one in words: the model reads it.');
     const facts = { tool: call.name, toolCallId: call.id, args: call.args, hook, reason };

@@ -32,17 +32,18 @@ export interface ExplainStateOptions {
 }
 
 function waitText(wait: Wait): string {
+  const who = wait.agent === undefined ? '' : ` for ${wait.agent}`;
   const problem =
     wait.problem === undefined ? '' : `, after an answer that could not be used: ${defaultRedactor.text(wait.problem).replace(/\.$/, '')}`;
   switch (wait.type) {
     case 'approval':
-      return `approval of ${wait.toolName} (${wait.id})${problem}`;
+      return `approval of ${wait.toolName} (${wait.id})${who}${problem}`;
     case 'client-tool':
-      return `the output of ${wait.toolName} (${wait.id})${problem}`;
+      return `the output of ${wait.toolName} (${wait.id})${who}${problem}`;
     case 'unknown-call':
-      return `the true result of ${wait.toolName} (${wait.id}), which was cut off${problem}`;
+      return `the true result of ${wait.toolName} (${wait.id})${who}, which was cut off${problem}`;
     case 'person':
-      return `a person's words (${wait.id})${problem}`;
+      return `a person's words (${wait.id})${who}${problem}`;
     case 'grant':
       return `more ${grantText[wait.limit]}${problem}`;
     default:

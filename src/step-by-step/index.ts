@@ -21,7 +21,7 @@ export {
   RetryScheduled,
   TokenUsageReported,
 } from './loop-events.ts';
-export type { OuterStep, Spent } from './outer-step.ts';
+export type { NestOptions, OuterStep, Spent } from './outer-step.ts';
 export { underKey } from './outer-step.ts';
 export { NotWaitingError } from './not-waiting-error.ts';
 export type { RunControl } from './run-control.ts';

@@ -107,7 +107,10 @@ async function takeStep<State extends RunState, Context>(
       return await park(open, produced.partial, produced.waits);
     }
     let candidate = candidateOf(open, produced.step);
-    if (process.inspect !== undefined) candidate = candidateOf(open, await inspectStep(open, candidate), candidate);
+    if (process.inspect !== undefined) {
+      const inspected = inspectStep(open, candidate);
+      candidate = candidateOf(open, inspected instanceof Promise ? await inspected : inspected, candidate);
+    }
     if (run.inside !== undefined) candidate = withOuterVotes(open, candidate, run.inside);
     open.scope.close();
     const handled = handleFailures(open, candidate);

@@ -7,6 +7,7 @@
 // I4. Once the outer step is over, nothing from inside is told or counted any more.
 import type { ContinuationEvaluation } from '../continuation/index.ts';
 import type { BaseEvent } from '../events/index.ts';
+import type { IdSource } from '../lib/index.ts';
 import type { Usage } from '../messages/index.ts';
 import type { EffectResult, Effects } from './effects.ts';
 import { cancelled } from './effects.ts';
@@ -19,6 +20,16 @@ export interface Spent {
   readonly cost?: Cost | undefined;
 }
 
+/** What a step says about itself to a run inside it. */
+export interface NestOptions {
+  /** What the step itself has spent that its state does not show yet. */
+  readonly own: Spent;
+  /** Names what is made inside. */
+  readonly ids?: IdSource;
+  /** True where somebody asks what things cost: what has no price inside is then unknown, not free. @default false */
+  readonly watchesCost?: boolean;
+}
+
 /** What a step offers to a run inside it. Pass it on as the run's `inside`. */
 export interface OuterStep {
   /** Who the outer run is about. */
@@ -26,6 +37,10 @@ export interface OuterStep {
   readonly executionId: string;
   /** How deep the run inside is: 1 for one whose outer run is inside of none. */
   readonly depth: number;
+  /** True where somebody outside asks what things cost. */
+  readonly watchesCost: boolean;
+  /** Names what is made inside; the same names at every attempt. @default the inner run's own source */
+  readonly ids?: IdSource;
   /** False once the outer step is over. */
   readonly isOpen: boolean;
   readonly effects: Effects;

@@ -7,7 +7,8 @@ export function readWait(input: unknown, path: string): Wait {
   const data = readObject(input, path);
   const type = data.oneOf('type', ['approval', 'client-tool', 'unknown-call', 'person', 'grant']);
   const text = data.optionalString('problem');
-  const common = { id: data.string('id'), ...(text !== undefined && { problem: text }) };
+  const agent = data.optionalString('agent');
+  const common = { id: data.string('id'), ...(text !== undefined && { problem: text }), ...(agent !== undefined && { agent }) };
   switch (type) {
     case 'approval':
     case 'client-tool':

@@ -116,7 +116,8 @@ export function createRunScope<State extends RunState, Context, Event extends Ba
   options: RunOptions<State, Context, Event>,
   ports: Ports & { readonly control?: RunControl },
 ): RunScope<State, Context> {
-  const { clock = systemClock, ids = systemIds, random = systemRandom, events: sink, onProblem = reportToConsole } = ports;
+  const { clock = systemClock, random = systemRandom, events: sink, onProblem = reportToConsole } = ports;
+  const ids = options.inside?.ids ?? ports.ids ?? systemIds;
   const control = ports.control ?? createRunControl(options.signal);
   const { inside } = options;
   const direct = inside === undefined ? createDirectEffects({ clock, control, onProblem }) : innerEffects(inside.effects, control);

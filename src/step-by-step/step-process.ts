@@ -2,7 +2,7 @@ import type { ContinuationCriteria, ContinuationEvaluation, StopReason } from '.
 import type { BaseEvent, EventHeader } from '../events/index.ts';
 import type { Clock, IdSource, JsonObject } from '../lib/index.ts';
 import type { Effects } from './effects.ts';
-import type { OuterStep, Spent } from './outer-step.ts';
+import type { NestOptions, OuterStep } from './outer-step.ts';
 import type { RunState } from './run-state.ts';
 import type { EmptyStep, Interruption } from './step.ts';
 import type { StepNote } from './step-notes.ts';
@@ -36,14 +36,16 @@ export interface StepScope<Context = unknown> {
   /** True where a limit was reached and this step is to sum up, without tools. */
   readonly finalizing: boolean;
   readonly effects: Effects;
+  /** True where a run around this one asks what things cost. */
+  readonly watchesCost: boolean;
   readonly clock: Clock;
   readonly ids: IdSource;
   /** The first vote against going on that was noted: nothing more needs to begin in this step. */
   readonly forbidding: ContinuationEvaluation | undefined;
   /** Notes what is kept whatever becomes of the step: votes, what was spent, changes to the conversation and the metadata. */
   note(note: StepNote): void;
-  /** Opens this step to a run inside it. `own` is what the step itself has spent so far. */
-  nest(key: string, own: Spent): OuterStep;
+  /** Opens this step to a run inside it, whose effects stand under this key. */
+  nest(key: string, options: NestOptions): OuterStep;
   /** From now until the returned call, time counts as waiting: on the wall clock only. */
   beginWaiting(): () => void;
   /** Tells an event of the room's own. It gets the next number, unless it is a piece of something larger. */

@@ -13,6 +13,8 @@ interface CallWait<Type extends string> {
   readonly args: Json;
   /** What was wrong with the last answer, where it could not be used. */
   readonly problem?: string;
+  /** Who asks, where that is a run inside a call: its name, and the names of the runs around it before it. */
+  readonly agent?: string;
 }
 
 /** Something that a person, or a program outside, has to settle before a step can end. */
@@ -24,9 +26,9 @@ export type Wait =
   /** A call that was cut off, and may or may not have happened: answer with its true result. */
   | CallWait<'unknown-call'>
   /** A person's words are wanted. */
-  | { readonly type: 'person'; readonly id: string; readonly prompt?: string; readonly problem?: string }
+  | { readonly type: 'person'; readonly id: string; readonly prompt?: string; readonly problem?: string; readonly agent?: string }
   /** A limit was reached and may be raised. */
-  | { readonly type: 'grant'; readonly id: string; readonly limit: LimitKind; readonly problem?: string };
+  | { readonly type: 'grant'; readonly id: string; readonly limit: LimitKind; readonly problem?: string; readonly agent?: string };
 
 /** What was answered to a wait. */
 export type Answer =

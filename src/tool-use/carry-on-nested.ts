@@ -53,13 +53,15 @@ function hostOf<Context>({ turn, setup }: Work<Context>, { id }: ToolCall, at: R
   const { scope, state } = turn;
   const prefix = `${scope.executionId}/${scope.stepNumber}/${id}/${at.round}`;
   let drawn = 0;
+  const ids: IdSource = () => `${prefix}/${(drawn += 1)}`;
+  const outer = scope.nest(`nested/${scope.stepNumber}/${at.index}/${at.round}`, { own: at.own, ids, watchesCost: setup.watchesCost });
   return {
     context: scope.context,
     toolCallId: id,
     state,
-    outer: scope.nest(`nested/${scope.stepNumber}/${at.index}/${at.round}`, at.own),
+    outer,
     clock: scope.clock,
-    ids: () => `${prefix}/${(drawn += 1)}`,
+    ids,
     memo: at.memo,
     answers: at.answers,
     emit: (make) => scope.emit((header) => make(header, setup.name)),

@@ -6,12 +6,12 @@
 // K3. Once a vote forbids to go on, no further call begins.
 import type { Failure } from '../errors/index.ts';
 import type { ProblemReporter } from '../events/index.ts';
-import type { HookChain } from '../hooks/index.ts';
+import type { CallVerdict, HookChain } from '../hooks/index.ts';
 import { HookPoint } from '../hooks/index.ts';
 import type { Clock, Json } from '../lib/index.ts';
 import { stableStringify } from '../lib/index.ts';
 import type { ToolCall } from '../messages/index.ts';
-import type { Produced, Wait } from '../step-by-step/index.ts';
+import type { Produced, RunState, Wait } from '../step-by-step/index.ts';
 import type {
   CallOutcome,
   EffectOutcome,
@@ -20,6 +20,7 @@ import type {
   NestedOutcome,
   PreparedCall,
   RunCallsOptions,
+  Tool,
   ToolExecution,
 } from '../tools/index.ts';
 import { cancelledExecution, runCalls } from '../tools/index.ts';
@@ -54,8 +55,8 @@ class CallSurroundings<Context> implements RunCallsOptions<Context> {
   #untold: Set<string> | undefined;
   /** What hooks threw that looked at results. */
   readonly failures: Failure[] = [];
-  declare readonly before?: (call: ToolCall, index: number) => Promise<Let>;
-  declare readonly after?: (execution: ToolExecution, call: ToolCall, index: number) => Promise<ToolExecution>;
+  declare readonly before?: (call: ToolCall, index: number) => Let | Promise<Let>;
+  declare readonly after?: (execution: ToolExecution, call: ToolCall, index: number) => ToolExecution | Promise<ToolExecution>;
 
   constructor(work: Work<Context>, approved: boolean) {
     const { setup, turn } = work;
@@ -75,20 +76,25 @@ class CallSurroundings<Context> implements RunCallsOptions<Context> {
       this.after = (execution, call) => lookedAt(work, { hooks, execution, call }, this.failures);
   }
 
-  async #before(hooks: HookChain, call: ToolCall, index: number): Promise<Let> {
+  #before(hooks: HookChain, call: ToolCall, index: number): Let | Promise<Let> {
     const { turn, step } = this.#work;
     const { scope } = turn;
-    const tool = turn.tools.get(call.name);
     if (scope.forbidding !== undefined) return notBegun(this.#work, call);
+    const tool = turn.tools.get(call.name);
     // A call that cannot be made is nobody's matter.
     if (!hooks.has(HookPoint.BeforeTool) || tool === undefined || call.rawArgs !== undefined) return { type: 'call', call };
     // A call that a person agreed to is looked at once more: time has passed, and its arguments may have been edited.
     const detail = this.#approved ? `${index}/approved-${step.answers?.length ?? 0}` : String(index);
-    const { state, verdict } = await hooks.beforeTool({ state: turn.state, scope, detail }, { call, tool, approved: this.#approved });
+    const looked = hooks.beforeTool({ state: turn.state, scope, detail }, { call, tool, approved: this.#approved });
+    return looked instanceof Promise ? looked.then((late) => this.#verdict(call, tool, late)) : this.#verdict(call, tool, looked);
+  }
+
+  #verdict(call: ToolCall, tool: Tool, { state, verdict }: { readonly state: RunState; readonly verdict: CallVerdict }): Let {
+    const { turn } = this.#work;
     turn.keep(state);
     if (verdict.type === 'ended') return { type: 'ended', call, execution: verdict.execution };
     if (turn.scope.forbidding !== undefined) return notBegun(this.#work, call);
-    const isOther = this.#approved && stableStringify(verdict.call.args) !== stableStringify(call.args);
+    const isOther = this.#approved && verdict.call !== call && stableStringify(verdict.call.args) !== stableStringify(call.args);
     return isOther ? { type: 'needs-approval', call: verdict.call, tool, problem: otherArguments } : verdict;
   }
 
@@ -175,17 +181,24 @@ function notBegun<Context>({ turn }: Work<Context>, call: ToolCall): PreparedCal
 }
 
 /** What hooks make of a result. */
-export async function lookedAt<Context>(
+export function lookedAt<Context>(
   { turn, setup, step }: Work<Context>,
   { hooks, execution, call }: { readonly hooks: HookChain; readonly execution: ToolExecution; readonly call: ToolCall },
   failures: Failure[],
-): Promise<ToolExecution> {
+): ToolExecution | Promise<ToolExecution> {
   const index = step.toolCalls.findIndex(({ id }) => id === call.id);
   const place = { state: turn.state, scope: turn.scope, detail: String(index) };
-  const looked = await hooks.afterTool(place, execution, { call, tool: setup.tools.get(call.name) });
-  turn.keep(looked.state);
-  failures.push(...looked.failures);
-  return looked.execution;
+  const settle = (looked: {
+    readonly state: RunState;
+    readonly execution: ToolExecution;
+    readonly failures: readonly Failure[];
+  }): ToolExecution => {
+    turn.keep(looked.state);
+    failures.push(...looked.failures);
+    return looked.execution;
+  };
+  const looked = hooks.afterTool(place, execution, { call, tool: setup.tools.get(call.name) });
+  return looked instanceof Promise ? looked.then(settle) : settle(looked);
 }
 
 function tellWait<Context>({ setup, turn }: Work<Context>, wait: Wait): void {
@@ -253,7 +266,10 @@ export function settledStep<Context>({ turn, step }: Work<Context>, carriedOut: 
   const finished = finishedStep(known, executions, turn.scope.ids);
   const { forbidding, interruption } = turn.scope;
   const wasHeldBack = forbidding !== undefined && interruption === undefined && executions.some(({ status }) => status === 'cancelled');
-  return wholeStep(wasHeldBack ? { ...finished, interrupted: 'vote' } : finished);
+  if (wasHeldBack) return wholeStep({ ...finished, interrupted: 'vote' });
+  // A run inside that was cut off gives what it has: a result, but not a whole one.
+  const hasRunInside = interruption !== undefined && step.toolCalls.some(({ name }) => turn.tools.get(name)?.type === 'nested');
+  return wholeStep(hasRunInside ? { ...finished, interrupted: interruption } : finished);
 }
 
 /** A step as it is handed in, which says whether any of it was cut off. */

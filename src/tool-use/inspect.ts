@@ -20,15 +20,25 @@ async function reread(step: ToolUseStep, schema: AnswerSchema, scope: StepScope)
 }
 
 /** Lets hooks look at a step before it is judged. */
-export async function inspect(
-  { hooks, output }: { readonly hooks: HookChain; readonly output: AnswerSchema | undefined },
-  candidate: ToolUseState,
-  scope: StepScope,
-): Promise<ToolUseStep> {
+export function inspect({ hooks, output }: Looking, candidate: ToolUseState, scope: StepScope): ToolUseStep | Promise<ToolUseStep> {
   // Holds: a candidate carries the step that is being judged.
   const given = candidate.execution.candidate as ToolUseStep;
-  const step = await hooks.inspect({ state: candidate, scope }, given);
-  const judged = step.errors.length > 0 && step.stepType !== StepType.Error ? { ...step, stepType: StepType.Error } : step;
+  const step = hooks.inspect({ state: candidate, scope }, given);
+  if (step === given) return given;
+  return step instanceof Promise ? step.then((late) => judged(given, late, { output, scope })) : judged(given, step, { output, scope });
+}
+
+interface Looking {
+  readonly hooks: HookChain;
+  readonly output: AnswerSchema | undefined;
+}
+
+function judged(
+  given: ToolUseStep,
+  step: ToolUseStep,
+  { output, scope }: { readonly output: AnswerSchema | undefined; readonly scope: StepScope },
+): ToolUseStep | Promise<ToolUseStep> {
+  const typed = step.errors.length > 0 && step.stepType !== StepType.Error ? { ...step, stepType: StepType.Error } : step;
   const isReworded = output !== undefined && given.output !== undefined && spoken(step) !== spoken(given);
-  return isReworded ? reread(judged, output, scope) : judged;
+  return isReworded ? reread(typed, output, scope) : typed;
 }

@@ -5,7 +5,7 @@
 // Q2. Time spent waiting for permission to ask counts as waiting.
 import type { Failure } from '../errors/index.ts';
 import { classifyError } from '../errors/index.ts';
-import type { HookChain } from '../hooks/index.ts';
+import type { HookChain, InferenceRequestFacts } from '../hooks/index.ts';
 import { costOf, HookPoint } from '../hooks/index.ts';
 import type {
   ModelDelta,
@@ -94,16 +94,22 @@ export class OpenTurn<Context> implements Turn {
     return words === '' ? conversation : [Message.system(words, { id: 'instructions' }), ...conversation];
   }
 
-  async ask(question: Question): Promise<Answered> {
+  ask(question: Question): Promise<Answered> {
     const { hooks } = this.#setup;
-    return hooks === undefined ? this.#ask(question) : this.#askWithHooks(question, hooks);
+    const isWatched = hooks?.has(HookPoint.BeforeInference) === true || hooks?.has(HookPoint.AfterInference) === true;
+    return isWatched ? this.#askWithHooks(question, hooks) : this.#ask(question);
   }
 
   /** Lets hooks look at a step before it begins. Throws where one fails. */
-  async beginWithHooks(hooks: HookChain): Promise<void> {
-    const { state, tools } = await hooks.beforeStep({ state: this.state, scope: this.scope }, this.#setup.toolNames);
-    this.keep(state);
-    this.#narrow(tools);
+  beginWithHooks(hooks: HookChain): Promise<void> | undefined {
+    const settle = ({ state, tools }: { readonly state: RunState; readonly tools: readonly string[] }): void => {
+      this.keep(state);
+      this.#narrow(tools);
+    };
+    const begun = hooks.beforeStep({ state: this.state, scope: this.scope }, this.#setup.toolNames);
+    if (begun instanceof Promise) return begun.then(settle);
+    settle(begun);
+    return undefined;
   }
 
   /** Goes on with a state that hooks have changed. */
@@ -136,7 +142,8 @@ export class OpenTurn<Context> implements Turn {
   async #askWithHooks(question: Question, hooks: HookChain): Promise<Answered> {
     let asked: Question | undefined;
     try {
-      asked = hooks.has(HookPoint.BeforeInference) ? await this.#changed(question, hooks) : question;
+      const changed = hooks.has(HookPoint.BeforeInference) ? this.#changed(question, hooks) : question;
+      asked = changed instanceof Promise ? await changed : changed;
     } catch (error) {
       return unasked(classifyError(error, { readable: false }));
     }
@@ -145,7 +152,8 @@ export class OpenTurn<Context> implements Turn {
     const answered = await this.#ask(asked);
     if (!answered.ok || !hooks.has(HookPoint.AfterInference)) return answered;
     try {
-      this.keep(await hooks.afterInference(this.#place(question), answered.response));
+      const state = hooks.afterInference(this.#place(question), answered.response);
+      this.keep(state instanceof Promise ? await state : state);
       return answered;
     } catch (error) {
       return { ok: false, failure: classifyError(error, { readable: false }), text: '', facts: answered.facts };
@@ -153,21 +161,20 @@ export class OpenTurn<Context> implements Turn {
   }
 
   /** The question as hooks leave it; undefined where the run was cut off meanwhile. */
-  async #changed(question: Question, hooks: HookChain): Promise<Question | undefined> {
+  #changed(question: Question, hooks: HookChain): Question | undefined | Promise<Question | undefined> {
     const { messages, settings = this.settings, tools = noTools, purpose } = question;
-    const names = tools.map(({ name }) => name);
-    const changed = await hooks.beforeInference(this.#place(question), { messages, settings, tools: names, purpose });
-    if (changed === undefined) return undefined;
-    const { request } = changed;
-    this.keep(changed.state);
-    if (request.tools.length === names.length) return { ...question, messages: request.messages, settings: request.settings };
-    this.#narrow(request.tools);
-    return {
-      ...question,
-      messages: request.messages,
-      settings: request.settings,
-      tools: tools.filter(({ name }) => request.tools.includes(name)),
+    const names = tools === this.#setup.offered ? this.#setup.toolNames : tools.map(({ name }) => name);
+    const settle = (changed: { readonly state: RunState; readonly request: InferenceRequestFacts } | undefined): Question | undefined => {
+      if (changed === undefined) return undefined;
+      const { request } = changed;
+      this.keep(changed.state);
+      if (request.tools.length === names.length) return { ...question, messages: request.messages, settings: request.settings };
+      this.#narrow(request.tools);
+      const left = tools.filter(({ name }) => request.tools.includes(name));
+      return { ...question, messages: request.messages, settings: request.settings, tools: left };
     };
+    const changed = hooks.beforeInference(this.#place(question), { messages, settings, tools: names, purpose });
+    return changed instanceof Promise ? changed.then(settle) : settle(changed);
   }
 
   #place({ purpose }: Question): { readonly state: ToolUseState; readonly scope: StepScope<Context>; readonly detail: string | undefined } {
@@ -266,7 +273,9 @@ export class OpenTurn<Context> implements Turn {
   }
 
   #cost(usage: Usage, who: PricedModel): Cost | undefined {
-    return costOf(usage, { ...who, at: this.scope.clock.now() }, this.#setup);
+    const { price } = this.#setup;
+    const watchesCost = this.#setup.watchesCost || this.scope.watchesCost;
+    return watchesCost ? costOf(usage, { ...who, at: this.scope.clock.now() }, { price, watchesCost }) : undefined;
   }
 }
 

@@ -94,7 +94,8 @@ export function createToolUseProcess<State extends ToolUseState, Context>(
       const turn = new OpenTurn(setup, state, scope);
       const { pendingStep } = state;
       if (pendingStep !== undefined) return goOn({ setup, turn, step: pendingStep.partial }, pendingStep) as never;
-      if (hooks?.has(HookPoint.BeforeStep) === true) await turn.beginWithHooks(hooks);
+      const begun = hooks?.has(HookPoint.BeforeStep) === true ? turn.beginWithHooks(hooks) : undefined;
+      if (begun !== undefined) await begun;
       // Somebody voted to end it: nothing is asked, and the step says so.
       if (scope.forbidding !== undefined) return { type: 'step', step: heldBack(emptyStep({ id: scope.ids(), errors: [] })) } as never;
       const step = withUniqueCalls(await setup.driver.ask(turn));
@@ -129,7 +130,8 @@ function hookedPhases<State extends ToolUseState, Context>(
     }),
     // Holds: the steps of these states are of this room's kind.
     ...(inspects && {
-      inspect: (candidate: State, scope: StepScope<Context>) => inspect({ hooks, output }, candidate, scope) as Promise<StepOf<State>>,
+      inspect: (candidate: State, scope: StepScope<Context>) =>
+        inspect({ hooks, output }, candidate, scope) as StepOf<State> | Promise<StepOf<State>>,
     }),
     ...(hooks.isWatched && { observe: (seen: Observed<State, Context>) => hooks.observe(seen) }),
     ...(hooks.watchesTime && { remainingMs: (state: State) => hooks.remainingMs(state) }),

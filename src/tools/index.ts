@@ -30,6 +30,7 @@ export type {
 } from './tool.ts';
 export { ToolEffect } from './tool.ts';
 export type { ApprovalContext, ContextType, ReconcileContext, ToolContext } from './tool-context.ts';
+export { clipText } from './clip-text.ts';
 export { contextOf } from './tool-context.ts';
 export type { ExecutionTiming, ToolExecution, ToolExecutionStatus } from './tool-execution.ts';
 export {

@@ -114,7 +114,8 @@ function looked(
 async function carryOn<Context>(prepared: PreparedCall, index: number, options: RunCallsOptions<Context>): Promise<CallOutcome> {
   if (prepared.type === 'ready' || prepared.type === 'ended') {
     const made = await start(prepared, index, options);
-    const execution = options.after === undefined ? made : await looked(prepared, made, { options, index });
+    const seen = options.after === undefined ? made : looked(prepared, made, { options, index });
+    const execution = seen instanceof Promise ? await seen : seen;
     return { type: 'ended', call: prepared.call, execution: end(execution, index, options) };
   }
   if (prepared.type === 'nested') return carryOnNested(prepared, index, options);
@@ -158,13 +159,15 @@ function carryOut<Context>(
 }
 
 /** Lets whoever looks at calls before they are made have a word. */
-async function letThrough<Context>(
+function letThrough<Context>(
   { set, options }: { readonly set: ToolSet<Context>; readonly options: RunCallsOptions<Context> },
   given: ToolCall,
   index: number,
 ): Promise<CallOutcome> {
-  const looked = (await options.before?.(given, index)) ?? { type: 'call', call: given };
-  return looked.type === 'call' ? carryOut({ set, options }, looked.call, index) : carryOn(looked, index, options);
+  const goOn = (seen: { readonly type: 'call'; readonly call: ToolCall } | PreparedCall): Promise<CallOutcome> =>
+    seen.type === 'call' ? carryOut({ set, options }, seen.call, index) : carryOn(seen, index, options);
+  const looked = options.before?.(given, index) ?? { type: 'call', call: given };
+  return looked instanceof Promise ? looked.then(goOn) : goOn(looked);
 }
 
 /**

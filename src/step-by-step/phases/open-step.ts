@@ -6,7 +6,7 @@ import { AgentStepStarted } from '../loop-events.ts';
 import type { EventSubject, RunScope } from '../run-scope.ts';
 import type { RunState } from '../run-state.ts';
 import type { Interruption } from '../step.ts';
-import type { OuterStep, Spent } from '../outer-step.ts';
+import type { NestOptions, OuterStep } from '../outer-step.ts';
 import { underKey } from '../outer-step.ts';
 import type { StepProcess, StepScope } from '../step-process.ts';
 import type { StepNote } from '../step-notes.ts';
@@ -118,6 +118,9 @@ class OpenStepScope<State extends RunState, Context> implements ClosableScope<Co
   get effects(): Effects {
     return (this.#effects ??= this.#timer.watch(this.#run.effects, () => this.#isOver));
   }
+  get watchesCost(): boolean {
+    return this.#run.inside?.watchesCost === true;
+  }
   get clock(): Clock {
     return this.#run.clock;
   }
@@ -137,13 +140,15 @@ class OpenStepScope<State extends RunState, Context> implements ClosableScope<Co
     return this.#timer.beginWaiting();
   }
 
-  nest(key: string, own: Spent): OuterStep {
+  nest(key: string, { own, ids, watchesCost = false }: NestOptions): OuterStep {
     const run = this.#run;
     const subject = this.#subject;
     const isOpen = (): boolean => !this.#isOver;
     return {
       agentId: subject.agentId,
       executionId: subject.executionId,
+      watchesCost: watchesCost || this.watchesCost,
+      ...(ids !== undefined && { ids }),
       depth: (run.inside?.depth ?? 0) + 1,
       get isOpen() {
         return isOpen();

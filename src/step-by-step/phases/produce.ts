@@ -119,20 +119,24 @@ async function prepareAndProduce<State extends RunState, Context>({
 }
 
 /** Lets decision-relevant work look at the candidate. What it throws is added to the step, which is kept. */
-export async function inspectStep<State extends RunState, Context>(
+export function inspectStep<State extends RunState, Context>(
   open: OpenStep<State, Context>,
   candidate: State,
-): Promise<StepOf<State>> {
+): StepOf<State> | Promise<StepOf<State>> {
   const { process, run, scope } = open;
   // Holds because a candidate carries the step that is being judged.
   const step = candidate.execution.candidate as StepOf<State> & Step;
   if (process.inspect === undefined || wasInterrupted(open)) return step;
   const cutShort = (): StepOf<State> => ({ ...step, interrupted: step.interrupted ?? interruptionOf(open) });
+  const failedWith = (error: unknown): StepOf<State> =>
+    wasInterrupted(open) ? cutShort() : withFailure(step, classifyError(error, { readable: false }));
   try {
-    const inspected = await run.untilAbandoned(Promise.resolve(process.inspect(candidate, scope)));
-    return inspected === abandoned ? cutShort() : inspected;
+    const inspected = process.inspect(candidate, scope);
+    // What is there at once is not waited for: this is asked of every step.
+    if (!(inspected instanceof Promise)) return inspected;
+    return run.untilAbandoned(inspected).then((late) => (late === abandoned ? cutShort() : late), failedWith);
   } catch (error) {
-    return wasInterrupted(open) ? cutShort() : withFailure(step, classifyError(error, { readable: false }));
+    return failedWith(error);
   }
 }
 
