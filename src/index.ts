@@ -82,7 +82,7 @@ export {
   withTimeouts,
 } from './inference/index.ts';
 export type { Capability, GuardHookOptions, Hook, HookChange, HookFacts, HookOptions, Vote } from './hooks/index.ts';
-export { defineCapability, guardHook, HookApplied, HookFailedError, HookPoint, HookReported, ToolCallBlocked } from './hooks/index.ts';
+export { guardHook, HookApplied, HookFailedError, HookPoint, HookReported, ToolCallBlocked } from './hooks/index.ts';
 export type { Clock, IdSource, Json, JsonObject, Redactor, RedactorOptions } from './lib/index.ts';
 export { createIdSource, createRedactor, systemClock, systemIds } from './lib/index.ts';
 export type { MessageContent, MessageOptions, Part, ToolCall, ToolOutput, ToolResult, ToolSchema } from './messages/index.ts';
@@ -122,6 +122,7 @@ export type {
   Turn,
 } from './tool-use/index.ts';
 export {
+  defineCapability,
   defineHook,
   InferenceStarted,
   ModelFallback,

@@ -14,7 +14,13 @@ function errorOf(state: AgentState): Failure {
   const [first] = state.startOutcome === undefined ? state.errors : [];
   if (first !== undefined) return first;
   const forbidding = state.continuationOutcome?.evaluations.find(({ decision }) => decision === 'forbid');
-  return { type: 'unknown', code: 'criterion-failed', message: forbidding?.reason ?? 'It failed without a reason.', retryable: false };
+  const code = forbidding?.context['code'];
+  return {
+    type: 'unknown',
+    code: typeof code === 'string' ? code : 'criterion-failed',
+    message: forbidding?.reason ?? 'It failed without a reason.',
+    retryable: false,
+  };
 }
 
 const noOutput = (problem: string): Failure => ({

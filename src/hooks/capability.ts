@@ -48,10 +48,11 @@ export function checkCapability(given: unknown): void {
   if (problem !== undefined) throw new InvalidArgumentError(`Capability "${given['name']}" ${problem}`);
 }
 
-/** Makes a capability, and refuses one that could not work. */
-export function defineCapability<const Given extends Tools = readonly [], State extends RunState = RunState, Context = unknown>(
+/** Makes a capability for any kind of state, and refuses one that could not work. */
+export function defineAnyCapability<const Given extends Tools = readonly [], State extends RunState = RunState, Context = unknown>(
   parts: Capability<Given, State, Context>,
-): Capability<Given, State, Context> {
+  // NoInfer: the place where it is declared, such as a list of any capabilities, must not decide which tools it has.
+): Capability<NoInfer<Given>, State, Context> {
   checkCapability(parts);
   return Object.freeze({ ...parts });
 }

@@ -1,10 +1,12 @@
 import type { ContinuationCriterion } from '../continuation/index.ts';
-import { ContinuationCriteria } from '../continuation/index.ts';
+import { ContinuationCriteria, ContinuationDecision, ContinuationEvaluation } from '../continuation/index.ts';
+import { classifyError } from '../errors/index.ts';
 import { InvalidArgumentError } from '../lib/index.ts';
 import type { RunState } from '../step-by-step/index.ts';
 import type { Hook } from './hook.ts';
 import { defineAnyHook } from './hook.ts';
 import type { HookFacts } from './hook-facts.ts';
+import { HookFailedError } from './hook-failed-error.ts';
 import { handlerNames } from './hook-point.ts';
 
 /** Points at which a guard can be asked. */
@@ -16,7 +18,7 @@ export interface GuardHookOptions {
   readonly name?: string;
   /** When it is asked: `before_step` keeps a step from beginning, `after_step` judges it. @default ['after_step'] */
   readonly at?: readonly GuardPoint[];
-  /** @default 1000: behind the hooks that change what it reads */
+  /** Among the hooks at a start and before a step; a step is judged when all hooks are done with it. @default 1000 */
   readonly order?: number;
 }
 
@@ -27,7 +29,34 @@ function atThisTime<State extends RunState>({ state, clock }: HookFacts<State, u
   return state.evolve({ execution: { ...state.execution, now: clock.now() } });
 }
 
-/** A guard as a hook: the same rule as among the criteria, asked where hooks are, with its answer as a vote. */
+function answerOf<State>(alone: ContinuationCriteria<State>, state: State, name: string): ContinuationEvaluation {
+  try {
+    // Holds: one criterion gives one evaluation.
+    return alone.evaluate(state).evaluations[0] as ContinuationEvaluation;
+  } catch (error) {
+    throw new HookFailedError({ hook: name, point: 'after_step' }, classifyError(error).message, error);
+  }
+}
+
+/** The guard as it joins the criteria: under the hook's name, and asked about steps only. */
+function asCriterion<State extends RunState>(guard: ContinuationCriterion<State>, name: string): ContinuationCriterion<State> {
+  const alone = ContinuationCriteria.from(guard);
+  const atStart = ContinuationEvaluation.fromDecision(name, ContinuationDecision.AllowContinuation);
+  return {
+    name,
+    explain: (state) => {
+      if (state.execution.candidate === undefined) return atStart;
+      const evaluation = answerOf(alone, state, name);
+      return { ...evaluation, criterion: name, context: { point: 'after_step', ...evaluation.context } };
+    },
+    ...(guard.remainingMs !== undefined && { remainingMs: (state: State) => alone.remainingMs(state) }),
+  };
+}
+
+/**
+ * A guard as a hook: the same rule as among the criteria. After a step it answers in the judgement itself, where it sees all that
+ * other hooks did and spent; before a step and at a start its answer is a vote.
+ */
 export function guardHook<State extends RunState>(
   guard: ContinuationCriterion<State>,
   options: GuardHookOptions = {},
@@ -36,13 +65,18 @@ export function guardHook<State extends RunState>(
   const strange = at.find((point) => !guardPoints.includes(point));
   if (strange !== undefined || at.length === 0)
     throw new InvalidArgumentError(`A guard can be asked at ${guardPoints.join(', ')}, not at ${strange ?? 'no point'}.`);
-  const alone = ContinuationCriteria.from(guard);
-  const ask = (facts: HookFacts<State, unknown>): { readonly votes: ReturnType<typeof alone.evaluate>['evaluations'] } => ({
-    votes: alone.evaluate(atThisTime(facts)).evaluations,
+  const criteria = ContinuationCriteria.from(guard);
+  const ask = (facts: HookFacts<State, unknown>): { readonly votes: readonly ContinuationEvaluation[] } => ({
+    votes: criteria.evaluate(atThisTime(facts)).evaluations,
   });
   const handlers = Object.fromEntries(at.map((point) => [handlerNames[point], ask]));
   const hook = defineAnyHook<readonly ['votes'], unknown, State>({ name, order, changes: ['votes'], ...handlers });
-  if (guard.remainingMs === undefined) return hook;
-  // Holds: the loop asks only with states of the kind that it runs.
-  return Object.freeze({ ...hook, remainingMs: (state: RunState) => alone.remainingMs(state as State) });
+  const { after_step: _, ...before } = hook.handlers;
+  return Object.freeze({
+    ...hook,
+    handlers: Object.freeze(before),
+    ...(at.includes('after_step') && { guard: asCriterion(guard, name) }),
+    // Holds: the loop asks only with states of the kind that it runs.
+    ...(guard.remainingMs !== undefined && { remainingMs: (state: RunState) => criteria.remainingMs(state as State) }),
+  });
 }

@@ -17,6 +17,17 @@ import { checkedMessages } from './step-output.ts';
 /** What a hook wants changed. */
 export type Change = Readonly<Partial<Record<HookChange, unknown>>>;
 
+/** True for what can be waited for. May throw, where a getter does. */
+export const isThenable = (value: unknown): value is PromiseLike<unknown> =>
+  typeof value === 'object' && value !== null && typeof (value as { readonly then?: unknown }).then === 'function';
+
+// A Map or a class of the host's own has no fields that could be read as changes.
+function isPlain(value: unknown): value is Readonly<Record<string, unknown>> {
+  if (!isRecord(value)) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
+}
+
 /** The run was interrupted while a hook was at work. */
 export const cutOff: unique symbol = Symbol('cut off');
 
@@ -24,6 +35,11 @@ export const cutOff: unique symbol = Symbol('cut off');
 const jsonOf = (value: unknown): string | undefined => JSON.stringify(value);
 
 const wordsOf = (value: unknown): string => {
+  if (isThenable(value)) {
+    // Nobody waits for it; unheard, its rejection would end the process.
+    value.then(undefined, () => undefined);
+    return 'a promise (await it first)';
+  }
   try {
     return jsonOf(value) ?? typeof value;
   } catch {
@@ -53,28 +69,30 @@ export function inTime({ timeoutMs }: Hook, calling: Calling, work: PromiseLike<
       leave();
       reject(failed(calling, `it took longer than ${timeoutMs} ms.`));
     };
+    const fail = (error: unknown): void => {
+      leave();
+      // What is thrown because the run was cut off is no failure.
+      if (scope.interruption === undefined) reject(failed(calling, classifyError(error).message, error));
+      else resolve(cutOff);
+    };
     const cancel = timeoutMs === Infinity ? undefined : scope.clock.schedule(timeoutMs, giveUp);
-    work.then(
-      (value) => {
-        leave();
-        resolve(value);
-      },
-      (error: unknown) => {
-        leave();
-        // What is thrown because the run was cut off is no failure.
-        if (scope.interruption === undefined) reject(failed(calling, classifyError(error).message, error));
-        else resolve(cutOff);
-      },
-    );
     if (signal.aborted) stop();
     else signal.addEventListener('abort', stop, { once: true });
+    // Heard also where nobody waits any more: a rejection that nobody hears would end the process.
+    try {
+      work.then((value) => {
+        leave();
+        resolve(value);
+      }, fail);
+    } catch (error) {
+      fail(error);
+    }
   });
 }
 
 /** Refuses a change that was not declared, or that cannot be made at this point. */
 export function checkedChange({ changes }: Hook, calling: Calling, given: unknown): Change {
-  if (!isRecord(given) || Array.isArray(given))
-    throw failed(calling, `it gave back ${wordsOf(given)} instead of nothing, or an object with its changes.`);
+  if (!isPlain(given)) throw failed(calling, `it gave back ${wordsOf(given)} instead of nothing, or an object with its changes.`);
   for (const key of Object.keys(given)) {
     if (given[key] === undefined) continue;
     if (!canChange(calling.at.point, key)) {
@@ -90,15 +108,13 @@ export function checkedChange({ changes }: Hook, calling: Calling, given: unknow
 /** A vote in the hook's name. */
 export function checkedVote({ name }: Hook, vote: unknown, calling: Calling): ContinuationEvaluation {
   const { point } = calling.at;
-  const given = isRecord(vote) ? vote : {};
-  const context = isRecord(given['context']) ? given['context'] : {};
+  const wanted = '{decision: forbid, allow, request or stop, reason, stopReason?, context?} of data that can be stored';
+  if (!isPlain(vote) || !(vote['context'] === undefined || isPlain(vote['context'])))
+    throw failed(calling, `it voted ${wordsOf(vote)} instead of ${wanted}.`);
   try {
-    return checkedEvaluation(name, { ...given, criterion: name, context: { point, ...context } });
+    return checkedEvaluation(name, { ...vote, criterion: name, context: { point, ...(vote['context'] ?? {}) } });
   } catch {
-    throw failed(
-      calling,
-      `it voted ${wordsOf(vote)} instead of {decision: forbid, allow, request or stop, reason, stopReason?, context?}.`,
-    );
+    throw failed(calling, `it voted ${wordsOf(vote)} instead of ${wanted}.`);
   }
 }
 
@@ -113,11 +129,11 @@ export function canonical(value: unknown, what: string, calling: Calling): Json 
 export function narrowed(tools: readonly string[], wanted: unknown, calling: Calling): readonly string[] {
   if (wanted === undefined) return tools;
   if (!Array.isArray(wanted)) throw failed(calling, 'its tools are no list of names.');
-  const strange: unknown = wanted.find((name) => !tools.includes(name as string));
-  if (strange !== undefined)
+  const strange = wanted.findIndex((name) => !tools.includes(name as string));
+  if (strange !== -1)
     throw failed(
       calling,
-      `there is no tool ${wordsOf(strange)} to choose from; there are ${tools.length === 0 ? 'none' : tools.join(', ')}.`,
+      `there is no tool ${wordsOf(wanted[strange])} to choose from; there are ${tools.length === 0 ? 'none' : tools.join(', ')}.`,
     );
   return tools.filter((name) => wanted.includes(name));
 }
@@ -125,7 +141,7 @@ export function narrowed(tools: readonly string[], wanted: unknown, calling: Cal
 /** The request with what a hook changed of it. */
 export function changedRequest(request: InferenceRequestFacts, change: Change, calling: Calling): InferenceRequestFacts {
   const { messages, settings, tools } = change;
-  if (settings !== undefined && !isRecord(settings)) throw failed(calling, 'its settings are no object.');
+  if (settings !== undefined && !isPlain(settings)) throw failed(calling, 'its settings are no object.');
   const problem = messages === undefined ? undefined : checkedMessages(messages);
   if (problem !== undefined) throw failed(calling, `its messages ${problem}`);
   return {

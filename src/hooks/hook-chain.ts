@@ -3,7 +3,8 @@
 // Does not: know what a step is made of beyond calls, messages and failures, or decide anything: votes join the judgement.
 // H1. Hooks of a point are called one after the other, by order, then as they were given; nobody's answer keeps the next one from being asked.
 // H2. A change that a hook has not declared, or that cannot be made at that point, is refused: the hook has failed, by name.
-// H3. A hook that fails before a tool fails that call; elsewhere before the judgement it fails the step; after it, nothing.
+// H3. A hook that fails at a tool fails that call, unless it could not have changed it; elsewhere before the judgement it fails the
+//     step; after it, nothing.
 // H4. A hook that is cut off with the run has not failed.
 // H5. Hooks that can change nothing of a step see it after it was recorded; nobody waits for them.
 import type { Failure } from '../errors/index.ts';
@@ -11,7 +12,7 @@ import { classifyError } from '../errors/index.ts';
 import type { ProblemReporter } from '../events/index.ts';
 import { reportSafely, reportToConsole } from '../events/index.ts';
 import type { ModelResponse } from '../inference/index.ts';
-import { frozenCopy, InvalidArgumentError, isRecord } from '../lib/index.ts';
+import { deepFreeze, frozenCopy, InvalidArgumentError, isRecord } from '../lib/index.ts';
 import type { Message, ToolCall } from '../messages/index.ts';
 import { MessageStore } from '../messages/index.ts';
 import type { Observed, RunState, Step } from '../step-by-step/index.ts';
@@ -23,7 +24,7 @@ import { CallFacts, Facts, InferenceFacts, ResponseFacts, ResultFacts, SeenRecor
 import type { Hook } from './hook.ts';
 import { isHook, isObserver } from './hook.ts';
 import type { Change } from './hook-answer.ts';
-import { canonical, changedRequest, checkedChange, checkedVote, cutOff, failed, inTime, narrowed } from './hook-answer.ts';
+import { canonical, changedRequest, checkedChange, checkedVote, cutOff, failed, inTime, isThenable, narrowed } from './hook-answer.ts';
 import type { HookChange } from './hook-change.ts';
 import { HookApplied, ToolCallBlocked } from './hook-events.ts';
 import type { InferenceRequestFacts } from './hook-facts.ts';
@@ -78,8 +79,14 @@ function inTurn<Item>(items: readonly Item[], visit: (item: Item) => Soon<void>,
 const then = <Value, Next>(value: Soon<Value>, next: (value: Value) => Soon<Next>): Soon<Next> =>
   value instanceof Promise ? value.then(next) : next(value);
 
-const isThenable = (value: unknown): value is PromiseLike<unknown> =>
-  typeof value === 'object' && value !== null && typeof (value as { readonly then?: unknown }).then === 'function';
+/** The state as hooks see it: nobody can change what it is made of. */
+function shut<State extends RunState>(state: State): State {
+  const { data } = state;
+  if (Object.isFrozen(data)) return state;
+  Object.freeze(data.execution);
+  Object.freeze(data);
+  return Object.freeze(state);
+}
 
 export class HookChain {
   readonly #at: ReadonlyMap<HookPoint, readonly Hook[]>;
@@ -99,7 +106,7 @@ export class HookChain {
     const select = (wanted: boolean): ReadonlyMap<HookPoint, readonly Hook[]> =>
       new Map(
         hookPoints.flatMap((point) => {
-          const found = this.hooks.filter((hook) => hook.points.includes(point) && looksOn(hook, point) === wanted);
+          const found = this.hooks.filter((hook) => hook.handlers[point] !== undefined && looksOn(hook, point) === wanted);
           return found.length === 0 ? [] : [[point, found] as const];
         }),
       );
@@ -137,17 +144,19 @@ export class HookChain {
     const at = this.#point(HookPoint.BeforeStep, place);
     const now = { state: place.state, tools, wasCutOff: false };
     const visit = (hook: Hook): Soon<void> => {
-      const calling = { hook: hook.name, state: now.state, at };
+      const calling = { hook: hook.name, state: shut(now.state), at };
       return then(this.#ask(hook, new Facts(calling), calling), (change) => {
         if (change === cutOff) now.wasCutOff = true;
         if (change === cutOff || change === undefined) return;
         now.state = this.#keep(hook, change, calling);
         now.tools = narrowed(now.tools, change.tools, calling);
         const { conversation } = change;
-        if (conversation === undefined) return;
-        if (!(conversation instanceof MessageStore)) throw failed(calling, 'its conversation is no MessageStore.');
-        place.scope.note({ store: conversation });
-        now.state = now.state.evolve({ store: conversation });
+        if (conversation !== undefined) {
+          if (!(conversation instanceof MessageStore)) throw failed(calling, 'its conversation is no MessageStore.');
+          place.scope.note({ store: conversation });
+          now.state = now.state.evolve({ store: conversation });
+        }
+        this.#tell(calling, change);
       });
     };
     return then(inTurn(this.#hooks(HookPoint.BeforeStep), visit), () => now);
@@ -159,22 +168,32 @@ export class HookChain {
     request: InferenceRequestFacts,
   ): Soon<{ readonly state: RunState; readonly request: InferenceRequestFacts } | undefined> {
     const at = this.#point(HookPoint.BeforeInference, place);
-    const now = { state: place.state, request, wasCutOff: false };
+    const shown = { ...request, settings: frozenCopy(request.settings) };
+    const now = { state: place.state, request: shown as InferenceRequestFacts, wasCutOff: false };
     const visit = (hook: Hook): Soon<void> => {
-      const calling = { hook: hook.name, state: now.state, at };
+      const calling = { hook: hook.name, state: shut(now.state), at };
       return then(this.#ask(hook, new InferenceFacts(calling, now.request), calling), (change) => {
         if (change === cutOff) now.wasCutOff = true;
         if (change === cutOff || change === undefined) return;
         now.state = this.#keep(hook, change, calling);
         now.request = changedRequest(now.request, change, calling);
+        this.#tell(calling, change);
       });
     };
-    return then(inTurn(this.#hooks(HookPoint.BeforeInference), visit), () => (now.wasCutOff ? undefined : now));
+    return then(inTurn(this.#hooks(HookPoint.BeforeInference), visit), () =>
+      now.wasCutOff
+        ? undefined
+        : {
+            state: now.state,
+            request: now.request.settings === shown.settings ? { ...now.request, settings: request.settings } : now.request,
+          },
+    );
   }
 
   /** Throws where a hook fails. */
   afterInference(place: Place, response: ModelResponse): Soon<RunState> {
-    return this.#plain(HookPoint.AfterInference, place, (calling) => new ResponseFacts(calling, response));
+    const shown = frozenCopy(response);
+    return this.#plain(HookPoint.AfterInference, place, (calling) => new ResponseFacts(calling, shown));
   }
 
   /** Says whether a call is made, and with which arguments. Never throws: a hook that fails fails the call. */
@@ -192,7 +211,7 @@ export class HookChain {
     };
     const first = now.call;
     const visit = (hook: Hook): Soon<void> => {
-      const calling = { hook: hook.name, state: now.state, at };
+      const calling = { hook: hook.name, state: shut(now.state), at };
       const { call } = now;
       return this.#orFailure(calling, {
         ask: () => this.#ask(hook, new CallFacts(calling, call, approved), calling),
@@ -202,7 +221,11 @@ export class HookChain {
           now.state = this.#keep(hook, change, calling);
           if (change.args !== undefined) now.call = Object.freeze(withArgs(call, canonical(change.args, 'its args', calling)));
           if (change.block !== undefined) now.ended ??= this.#blocked(call, change.block, { calling, startedAt });
-          if (change.result !== undefined) now.ended ??= answeredExecution(now.call, change.result, { tool, startedAt });
+          if (change.result !== undefined) {
+            const result = canonical(change.result, 'its result', calling);
+            now.ended ??= answeredExecution(now.call, result, { tool, startedAt });
+          }
+          this.#tell(calling, change);
         },
         fail: (failure) => {
           now.ended ??= failedExecution(call, failure, { startedAt, text: `"${call.name}" was not called: ${failure.message}` });
@@ -231,20 +254,26 @@ export class HookChain {
       now.shown = frozenCopy(execution);
     };
     const visit = (hook: Hook): Soon<void> => {
-      const calling = { hook: hook.name, state: now.state, at };
+      const calling = { hook: hook.name, state: shut(now.state), at };
       const { startedAt, durationMs } = now.execution;
+      const answers = hook.changes.includes('result') || hook.changes.includes('block');
       return this.#orFailure(calling, {
         ask: () => this.#ask(hook, new ResultFacts(calling, shownCall, now.shown), calling),
         next: (change) => {
+          // Who may change results answers for them: what it had no time to look at is withheld.
+          if (change === cutOff && answers) settle(cancelledExecution(call, { startedAt, durationMs, text: withheld(call, cutShort) }));
           if (change === cutOff || change === undefined) return undefined;
           now.state = this.#keep(hook, change, calling);
           const { block, result } = change;
           if (block !== undefined) settle(this.#blocked(call, block, { calling, startedAt, durationMs }));
-          if (block !== undefined || result === undefined) return undefined;
-          return answeredExecution(call, result, { tool, startedAt, durationMs }).then(settle);
+          const value = result === undefined ? undefined : canonical(result, 'its result', calling);
+          this.#tell(calling, change);
+          if (block !== undefined || value === undefined) return undefined;
+          return answeredExecution(call, value, { tool, startedAt, durationMs }).then(settle);
         },
         fail: (failure) => {
-          now.failures.push({ ...failure, toolName: call.name, toolCallId: call.id });
+          if (!answers) now.failures.push({ ...failure, toolName: call.name, toolCallId: call.id });
+          else settle(failedExecution(call, failure, { startedAt, durationMs, text: withheld(call, failure.message) }));
         },
       });
     };
@@ -255,28 +284,30 @@ export class HookChain {
   inspect<S extends Step>(place: Place, given: S): Soon<S> {
     const now = { state: place.state, step: given };
     const fail = (failure: Failure): void => {
-      now.step = frozenStep({ ...now.step, errors: [...now.step.errors, failure] });
+      now.step = deepFreeze({ ...now.step, errors: [...now.step.errors, failure] });
       now.state = withCandidate(now.state, now.step);
     };
     const visit =
       (at: At) =>
       (hook: Hook): Soon<void> => {
-        const calling = { hook: hook.name, state: now.state, at };
+        const calling = { hook: hook.name, state: shut(now.state), at };
         return this.#orFailure(calling, {
           ask: () => this.#ask(hook, new StepFacts(calling, now.step), calling),
           next: (change) => {
             if (change === cutOff || change === undefined) return;
             now.state = this.#keep(hook, change, calling);
-            if (change.output === undefined) return;
-            const problem = outputProblem(now.step, change.output);
-            if (problem !== undefined) throw failed(calling, problem);
-            now.step = frozenStep(changedOutput(now.step, change.output as string | readonly Message[]));
-            now.state = withCandidate(now.state, now.step);
+            if (change.output !== undefined) {
+              const problem = outputProblem(now.step, change.output);
+              if (problem !== undefined) throw failed(calling, problem);
+              now.step = deepFreeze(changedOutput(now.step, change.output as string | readonly Message[]));
+              now.state = withCandidate(now.state, now.step);
+            }
+            this.#tell(calling, change);
           },
           fail,
         });
       };
-    frozenStep(given);
+    deepFreeze(given);
     return then(inTurn(this.#hooks(HookPoint.AfterStep), visit(this.#point(HookPoint.AfterStep, place))), () => {
       if (now.step.errors.length === 0) return now.step;
       return then(inTurn(this.#hooks(HookPoint.OnError), visit(this.#point(HookPoint.OnError, place))), () => now.step);
@@ -303,7 +334,7 @@ export class HookChain {
       };
       try {
         // Holds: the facts are those of this point.
-        const returned: unknown = hook.handlers[point]?.(new SeenRecord(point, seen) as never);
+        const returned: unknown = hook.handlers[point]?.(new SeenRecord(point, { ...seen, state: shut(seen.state) }) as never);
         if (!isThenable(returned)) check(returned);
         else returned.then(check, (error: unknown) => report(classifyError(error).message, error));
       } catch (error) {
@@ -325,9 +356,11 @@ export class HookChain {
     let { state } = place;
     const at = this.#point(point, place);
     const visit = (hook: Hook): Soon<void> => {
-      const calling = { hook: hook.name, state, at };
+      const calling = { hook: hook.name, state: shut(state), at };
       return then(this.#ask(hook, factsOf(calling), calling), (change) => {
-        if (change !== cutOff && change !== undefined) state = this.#keep(hook, change, calling);
+        if (change === cutOff || change === undefined) return;
+        state = this.#keep(hook, change, calling);
+        this.#tell(calling, change);
       });
     };
     return then(inTurn(this.#hooks(point), visit), () => state);
@@ -335,20 +368,15 @@ export class HookChain {
 
   /** Calls a hook, and checks what it gave back. Throws or rejects with a HookFailedError. */
   #ask(hook: Hook, facts: Facts, calling: Calling): Soon<Change | typeof cutOff | undefined> {
-    let returned: unknown;
+    const check = (given: unknown): Change | typeof cutOff | undefined =>
+      given === cutOff || given === undefined ? given : checkedChange(hook, calling, given);
     try {
-      returned = hook.handlers[calling.at.point]?.(facts as never);
+      const returned: unknown = hook.handlers[calling.at.point]?.(facts as never);
+      if (returned === undefined) return undefined;
+      return isThenable(returned) ? inTime(hook, calling, returned).then(check).catch(asFailed(calling)) : check(returned);
     } catch (error) {
-      throw failed(calling, classifyError(error).message, error);
+      throw asHookFailed(calling, error);
     }
-    if (returned === undefined) return undefined;
-    const check = (given: unknown): Change | typeof cutOff | undefined => {
-      if (given === cutOff || given === undefined) return given;
-      const change = checkedChange(hook, calling, given);
-      this.#tell(calling, change);
-      return change;
-    };
-    return isThenable(returned) ? inTime(hook, calling, returned).then(check) : check(returned);
   }
 
   #tell({ hook, at }: Calling, change: Change): void {
@@ -367,7 +395,7 @@ export class HookChain {
     const kept = canonical(metadata, 'its metadata', calling);
     if (!isRecord(kept)) throw failed(calling, 'its metadata is no object.');
     scope.note({ metadata: kept });
-    return state.evolve({ metadata: Object.freeze({ ...state.metadata, ...kept }) });
+    return state.evolve({ metadata: deepFreeze({ ...state.metadata, ...kept }) });
   }
 
   #blocked(
@@ -388,8 +416,7 @@ export class HookChain {
   /** Asks, goes on with the answer, and hands over what goes wrong on the way as a failure. */
   #orFailure(calling: Calling, { ask, next, fail }: Attempt): Soon<void> {
     const failedWith = (error: unknown): void => {
-      const known = error instanceof HookFailedError ? error : failed(calling, classifyError(error).message, error);
-      fail(classifyError(known, { readable: false }));
+      fail(classifyError(asHookFailed(calling, error), { readable: false }));
     };
     try {
       const asked = then(ask(), next);
@@ -400,6 +427,16 @@ export class HookChain {
   }
 }
 
+/** Whatever a hook throws, also from a getter of what it gave back, is its failure. */
+const asHookFailed = (calling: Calling, error: unknown): HookFailedError =>
+  error instanceof HookFailedError ? error : failed(calling, classifyError(error).message, error);
+
+const asFailed =
+  (calling: Calling) =>
+  (error: unknown): never => {
+    throw asHookFailed(calling, error);
+  };
+
 /** A hook that is asked, and what follows from its answer or its failure. */
 interface Attempt {
   readonly ask: () => Soon<Change | typeof cutOff | undefined>;
@@ -407,10 +444,7 @@ interface Attempt {
   readonly fail: (failure: Failure) => void;
 }
 
-function frozenStep<S extends Step>(step: S): S {
-  Object.freeze(step.errors);
-  Object.freeze(step.outputMessages);
-  return Object.freeze(step);
-}
+const cutShort = 'the run was cut off before a hook had looked at it';
+const withheld = ({ name }: ToolCall, why: string): string => `The result of "${name}" was withheld: ${why}`;
 
 const withCandidate = (state: RunState, candidate: Step): RunState => state.evolve({ execution: { ...state.execution, candidate } });

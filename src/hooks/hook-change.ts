@@ -76,9 +76,9 @@ export const changesAt: Readonly<Record<HookPoint, readonly HookChange[]>> = {
 
 export const hookChanges: readonly HookChange[] = [...new Set(Object.values(changesAt).flat())];
 
-/** What a hook with these declared changes may return at a point. */
+type Possible<Point extends HookPoint, Changes extends readonly HookChange[]> = Extract<Changes[number], keyof ChangesAt[Point]>;
+
+/** What a hook with these declared changes may return at a point: nothing, where it can change nothing there. */
 export type Returned<Point extends HookPoint, Changes extends readonly HookChange[]> =
-  | Partial<Pick<ChangesAt[Point], Extract<Changes[number], keyof ChangesAt[Point]>>>
   // eslint-disable-next-line @typescript-eslint/no-invalid-void-type -- a hook that returns nothing is the usual one
-  | void
-  | undefined;
+  void | undefined | ([Possible<Point, Changes>] extends [never] ? never : Partial<Pick<ChangesAt[Point], Possible<Point, Changes>>>);

@@ -1,6 +1,7 @@
 // A hook: a function of the host's at one or more points of a step.
 // Owns:     its name, its order, what it may change.
 // Does not: run itself: the chain does.
+import type { ContinuationCriterion } from '../continuation/index.ts';
 import { InvalidArgumentError, isRecord } from '../lib/index.ts';
 import type { RunState } from '../step-by-step/index.ts';
 import type { ContextType } from '../tools/index.ts';
@@ -59,6 +60,8 @@ export interface Hook<in State extends RunState = RunState, in Context = never> 
   readonly needsContext: boolean;
   /** For a guard over time: how long the state may still run. The loop makes a deadline of it. */
   readonly remainingMs?: (state: RunState) => number | undefined;
+  /** For a guard: the rule that joins the criteria. */
+  readonly guard?: ContinuationCriterion<never>;
   readonly handlers: Readonly<Partial<Record<HookPoint, (facts: never) => unknown>>>;
   /** Carries the types and nothing else. */
   readonly [takes]?: (state: State, context: Context) => void;
@@ -74,8 +77,9 @@ function problemWith(options: Readonly<Record<string, unknown>>): string | undef
   if (order !== undefined && !Number.isFinite(order)) return 'needs a number as its order.';
   if (timeoutMs !== undefined && !(typeof timeoutMs === 'number' && timeoutMs > 0)) return 'needs a timeoutMs above 0, or Infinity.';
   if (!Array.isArray(changes)) return `needs a list as its changes; there are ${hookChanges.join(', ')}.`;
-  const unknown: unknown = changes.find((change: unknown) => !hookChanges.includes(change as HookChange));
-  return unknown === undefined ? undefined : `declares to change ${JSON.stringify(unknown)}; there are ${hookChanges.join(', ')}.`;
+  const unknown = changes.findIndex((change: unknown) => !hookChanges.includes(change as HookChange));
+  const named = typeof changes[unknown] === 'string' ? JSON.stringify(changes[unknown]) : String(changes[unknown]);
+  return unknown === -1 ? undefined : `declares to change ${named}; there are ${hookChanges.join(', ')}.`;
 }
 
 function pointsOf(options: Readonly<Record<string, unknown>>): readonly HookPoint[] {

@@ -1,7 +1,7 @@
 export type { Pricing } from './ask-model.ts';
 export { costOf } from './ask-model.ts';
 export type { Capability, PromptFacts } from './capability.ts';
-export { checkCapabilities, defineCapability } from './capability.ts';
+export { checkCapabilities, defineAnyCapability } from './capability.ts';
 export type { GuardHookOptions, GuardPoint } from './guard-hook.ts';
 export { guardHook } from './guard-hook.ts';
 export type { Hook, HookOptions } from './hook.ts';

@@ -1,4 +1,4 @@
-import { isRecord } from '../lib/index.ts';
+import { stableStringify, toCanonical } from '../lib/index.ts';
 import { Message } from '../messages/index.ts';
 import type { Step } from '../step-by-step/index.ts';
 
@@ -10,12 +10,19 @@ export function checkedMessages(given: unknown): string | undefined {
     : 'must all be of the class Message; make them with Message.user() and its like.';
 }
 
-/** The calls and results in messages, in their order. */
-function callIds(messages: readonly Message[]): string {
-  const ids = messages.flatMap(({ parts }) =>
-    parts.flatMap((part) => (part.type === 'tool-call' || part.type === 'tool-result' ? [[part.type, part.toolCallId]] : [])),
+// What a step says is stored; what a model reads once is not.
+function storageProblem(messages: readonly Message[]): string | undefined {
+  const canonical = toCanonical(
+    messages.map((message) => message.toJSON()),
+    { maxBytes: Infinity },
   );
-  return JSON.stringify(ids);
+  return canonical.ok ? undefined : `its output cannot be stored: ${canonical.path} ${canonical.problem}.`;
+}
+
+/** The calls and results in messages, in their order, as text. */
+function callsIn(messages: readonly Message[]): string {
+  const parts = messages.flatMap((message) => message.parts.filter(({ type }) => type === 'tool-call' || type === 'tool-result'));
+  return stableStringify(parts as never);
 }
 
 const isSpoken = (message: Message): boolean => message.isAssistant();
@@ -24,9 +31,11 @@ const isSpoken = (message: Message): boolean => message.isAssistant();
 export function outputProblem({ outputMessages }: Step, output: unknown): string | undefined {
   if (typeof output === 'string')
     return outputMessages.some(isSpoken) ? undefined : 'the step says nothing, so its words cannot be changed.';
-  const problem = isRecord(output) ? checkedMessages(output) : 'must be text or a list of messages.';
+  const problem = Array.isArray(output) ? checkedMessages(output) : 'must be text or a list of messages.';
   if (problem !== undefined) return `its output ${problem}`;
-  return callIds(output as readonly Message[]) === callIds(outputMessages)
+  const unstorable = storageProblem(output as readonly Message[]);
+  if (unstorable !== undefined) return unstorable;
+  return callsIn(output as readonly Message[]) === callsIn(outputMessages)
     ? undefined
     : 'its output must keep the calls of tools and their results as they are: a call without its result cannot be sent to a model.';
 }

@@ -56,7 +56,7 @@ function add(left: Usage, right: Usage): Usage {
   for (const key of breakdown) {
     if (left[key] !== undefined || right[key] !== undefined) sum[key] = (left[key] ?? 0) + (right[key] ?? 0);
   }
-  return sum;
+  return Object.freeze(sum);
 }
 
 function minus(whole: Usage, part: Usage): Usage {

@@ -8,7 +8,7 @@ import type { ContinuationOutcome, StopReason } from '../continuation/index.ts';
 import { ContinuationOutcome as Outcomes, stopRequestedEvaluation } from '../continuation/index.ts';
 import type { Failure } from '../errors/index.ts';
 import type { Clock, IdSource, JsonObject } from '../lib/index.ts';
-import { AppendOnlyList, InvalidArgumentError, isRecord, systemIds } from '../lib/index.ts';
+import { AppendOnlyList, deepFreeze, InvalidArgumentError, isRecord, systemIds } from '../lib/index.ts';
 import type { MessageContent, Messages } from '../messages/index.ts';
 import { isMessageContent, Message, MessageStore, SectionName, Usage } from '../messages/index.ts';
 import type { Execution } from './execution.ts';
@@ -94,7 +94,7 @@ export class RunState<S extends Step = Step> {
       agentId: agentId ?? ids(),
       parentAgentId,
       store: MessageStore.empty(),
-      metadata: Object.freeze(structuredClone(metadata)),
+      metadata: deepFreeze(structuredClone(metadata)),
       execution: newExecution(1),
       past: AppendOnlyList.empty(),
       lastSeq: 0,
@@ -229,7 +229,7 @@ export class RunState<S extends Step = Step> {
   }
 
   withMetadata(key: string, value: unknown): this {
-    return this.evolve({ metadata: Object.freeze({ ...this.data.metadata, [key]: givenValue(value, `Metadata "${key}"`) }) });
+    return this.evolve({ metadata: deepFreeze({ ...this.data.metadata, [key]: givenValue(value, `Metadata "${key}"`) }) });
   }
 
   /** Lets a gated call run, with other arguments if given. Run the state to go on. */
@@ -326,7 +326,8 @@ export class RunState<S extends Step = Step> {
   #withPendingStepClosed(pending: PendingStep<S>): this {
     const step: S = { ...this.closePendingStep(pending, 'superseded'), interrupted: 'superseded' };
     const { number, startedAt, parkedAt, activeMs, waitedMs } = pending;
-    const outcome = Outcomes.fromEvaluations([stopRequestedEvaluation({ by: 'request', reason: superseded })]);
+    const reason = stopRequestedEvaluation({ by: 'request', reason: superseded });
+    const outcome = Outcomes.fromEvaluations([reason, ...(step.evaluations ?? [])]);
     const result = new StepResult({ number, step, outcome, timing: { startedAt, endedAt: parkedAt, activeMs, waitedMs } });
     const { execution, store } = this.data;
     return this.evolve({

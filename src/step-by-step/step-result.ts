@@ -46,6 +46,8 @@ export class StepResult<S extends Step = Step> {
     this.outcome = fields.outcome;
     this.timing = fields.timing;
     if (fields.handling !== undefined) this.handling = fields.handling;
+    Object.freeze(fields.timing);
+    Object.freeze(fields.handling);
     Object.freeze(this);
   }
 

@@ -1,4 +1,5 @@
 export type { NestedHost, NestedResult } from './carry-on-nested.ts';
+export { defineCapability } from './define-capability.ts';
 export { defineHook } from './define-hook.ts';
 export type { NestedToolOptions } from './define-nested-tool.ts';
 export { defineNestedTool } from './define-nested-tool.ts';

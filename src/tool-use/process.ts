@@ -139,7 +139,7 @@ function hookedPhases<State extends ToolUseState, Context>(
 }
 
 function checkHookNames({ hooks }: HookChain, { names }: { readonly names: readonly string[] }): void {
-  const twice = hooks.find(({ name, changes }) => changes.includes('votes') && names.includes(name));
+  const twice = hooks.find(({ name, changes, guard }) => changes.includes('votes') && guard === undefined && names.includes(name));
   if (twice !== undefined)
     throw new InvalidArgumentError(
       `A hook and a criterion are both called "${twice.name}": nobody could tell who voted. Give the hook another name.`,

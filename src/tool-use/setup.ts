@@ -129,7 +129,7 @@ export function toSetup<State extends ToolUseState, Context, Given extends Tools
     hooks: hooks.length === 0 ? undefined : new HookChain({ name, hooks, onProblem, price, watchesCost }),
     capabilities,
     // Holds: the same.
-    criteria: criteria,
+    criteria: [...criteria, ...hooks.flatMap(({ guard }) => guard ?? [])],
     output: output === undefined ? undefined : toAnswerSchema(output),
     driver,
     price,

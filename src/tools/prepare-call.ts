@@ -1,7 +1,7 @@
 import type { Failure } from '../errors/index.ts';
 import { classifyError } from '../errors/index.ts';
 import type { Clock, Json } from '../lib/index.ts';
-import { systemClock, toCanonical } from '../lib/index.ts';
+import { jsonCopy, systemClock, toCanonical } from '../lib/index.ts';
 import type { ToolCall } from '../messages/index.ts';
 import { jsonProblem } from './json-problem.ts';
 import type { Parsed } from './schema-issue.ts';
@@ -153,7 +153,8 @@ function prepare<Context>(set: ToolSet<Context>, call: ToolCall, options: Prepar
   const args = readArgs(call);
   if (!args.ok) return args.refusal;
   const known = call.rawArgs === undefined && args.value === call.args ? call : withArgs(call, args.value);
-  const parsed = parseArgs(tool, args.value);
+  // A copy: what a tool does with its arguments must not change what was said.
+  const parsed = parseArgs(tool, jsonCopy(args.value));
   if (parsed instanceof Promise) {
     return parsed.then((read) => (read.ok ? gated(tool, { call: known, parsed: read.value }, options) : read.refusal));
   }

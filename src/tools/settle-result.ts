@@ -2,7 +2,7 @@ import { ToolFailedError } from '../errors/index.ts';
 import type { ProblemReporter } from '../events/index.ts';
 import { reportSafely, reportToConsole } from '../events/index.ts';
 import type { Json } from '../lib/index.ts';
-import { toCanonical } from '../lib/index.ts';
+import { jsonCopy, toCanonical } from '../lib/index.ts';
 import type { ContentPart, ToolCall, ToolOutput } from '../messages/index.ts';
 import { readContentPart, toolResultText } from '../messages/index.ts';
 import { issuesText } from './schema-issue.ts';
@@ -19,7 +19,8 @@ type Settling = Pick<FunctionTool | ClientTool | NestedTool, 'name' | 'output' |
 
 function stored(value: unknown, what: string): Json {
   const canonical = toCanonical(value);
-  if (canonical.ok) return canonical.value;
+  // A copy: what the tool does with its own later must not change what was recorded.
+  if (canonical.ok) return jsonCopy(canonical.value);
   throw new ToolFailedError(
     `${what} cannot be stored: ${canonical.path === '' ? 'it' : canonical.path} ${canonical.problem}. Return plain JSON data.`,
   );

@@ -8,7 +8,7 @@ import type { AnyAgent } from '../../agent/index.ts';
 import { AgentState } from '../../agent/index.ts';
 import { ToolFailedError } from '../../errors/index.ts';
 import type { Capability } from '../../hooks/index.ts';
-import { defineCapability } from '../../hooks/index.ts';
+import { defineAnyCapability } from '../../hooks/index.ts';
 import type { Json } from '../../lib/index.ts';
 import { assertNever, InvalidArgumentError, isRecord } from '../../lib/index.ts';
 import type { RunState, Wait } from '../../step-by-step/index.ts';
@@ -177,7 +177,7 @@ export function subAgents(options: SubAgentsOptions): Capability<SubAgentTools, 
     input: taskSchema(names),
     carryOn,
   });
-  return defineCapability({
+  return defineAnyCapability({
     name: 'sub-agents',
     description: `Hands tasks to ${names.join(', ')}.`,
     tools: { spawn_subagent: spawn },

@@ -12,7 +12,7 @@ import type { RunScope } from '../run-scope.ts';
 import type { RunState } from '../run-state.ts';
 import { addCost } from '../step.ts';
 import type { StepProcess } from '../step-process.ts';
-import { refuseStart, stepEvents } from './commit.ts';
+import { observed, refuseStart, stepEvents } from './commit.ts';
 import { judge } from './judge.ts';
 import { openStart, subjectOf } from './open-step.ts';
 
@@ -28,6 +28,7 @@ function announceOwed<State extends RunState, Context>(
   const subject = subjectOf(state, closed.id ?? '', result.number);
   // That the run waits was its last word; it has no other end to tell of.
   for (const event of stepEvents(closed as never, process, () => run.header(subject))) run.tell(event);
+  if (process.observe !== undefined) void observed(state.evolve({ execution: closed }), { process, run, result: result as never });
   return state.evolve({ owesEvents: undefined, lastSeq: run.lastSeq });
 }
 
@@ -122,6 +123,12 @@ async function enter<State extends RunState, Context>(
   return { state: changed, votes: notes.votes, ...(error !== undefined && { error: error.thrown }) };
 }
 
+/** A start that could not be judged; what was voted until then stands beside the reason. */
+function failedStart(error: unknown, votes: readonly ContinuationEvaluation[]): ContinuationOutcome {
+  const { evaluations } = ContinuationOutcome.fromEvaluationError(error);
+  return ContinuationOutcome.fromEvaluations([...evaluations, ...votes]);
+}
+
 const none: Spent = { usage: Usage.none() };
 
 /** Judges a start; a refusal is kept on the state. */
@@ -135,8 +142,7 @@ export async function judgeStart<State extends RunState, Context>(
   const { state } = entered;
   const votes = run.inside === undefined ? entered.votes : [...entered.votes, ...run.inside.limitVotes(none)];
   const candidate = startCandidate(state, { now: run.clock.now(), stopRequest: run.control.stopRequest });
-  const judged =
-    'error' in entered ? { candidate, outcome: ContinuationOutcome.fromEvaluationError(entered.error) } : judge(process, candidate, votes);
+  const judged = 'error' in entered ? { candidate, outcome: failedStart(entered.error, votes) } : judge(process, candidate, votes);
   const subject = subjectOf(state, state.execution.id ?? '', 0);
   if (refuses(judged.outcome)) return refuseStart(process, judged, { run, subject });
   // What was granted does not do: the summary is taken after all.

@@ -109,7 +109,7 @@ export function commitStep<State extends RunState, Context>(
 }
 
 /** Shows what was recorded to whoever looks on, once it was stored. */
-function observed<State extends RunState, Context>(
+export function observed<State extends RunState, Context>(
   committed: State | Promise<State>,
   { process, run, result }: Recorded<State, Context>,
 ): State | Promise<State> {

@@ -164,7 +164,9 @@ function ownVote(
 ): ContinuationEvaluation | undefined {
   if (outcome.isForbidden) return undefined;
   if (state.execution.candidate?.finalizing === true) return summedUpVote(state.execution);
-  return outcome.shouldContinue ? endingVote(state.execution, outcome) : failureVote(criteria, state);
+  if (outcome.shouldContinue) return endingVote(state.execution, outcome);
+  // That nothing is left to do means nothing where the step was cut off.
+  return state.execution.candidate?.interrupted === 'deadline' ? deadlinePassed : failureVote(criteria, state);
 }
 
 /** Asks the criteria, and adds what they leave open. */

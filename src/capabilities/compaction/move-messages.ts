@@ -1,0 +1,65 @@
+// Which of the oldest messages leave the window.
+// Owns:     where a conversation can be cut, and which cut is taken.
+// Does not: know tokens: it is given a count.
+// W1. A call and its results are never parted, whatever stands between them; so an observation and the answer it belongs to.
+// W2. As little moves as lets the rest fit. Where nothing does, the newest stays alone: a message with its results, however large.
+// W3. Messages keep their order; none is lost, made or changed.
+import type { Message } from '../../messages/index.ts';
+
+/** True for what a model reads as the result of a call that it made in plain words. */
+const isObservation = (message: Message): boolean => message.isUser() && message.metadata['purpose'] === 'observation';
+
+/** For each message, where the last one stands that belongs to it. */
+function endsOf(messages: readonly Message[]): readonly number[] {
+  const ends = messages.map((_, index) => index);
+  // A provider may use an id again: a result belongs to the last call before it.
+  const calledAt = new Map<string, number>();
+  let spokenAt: number | undefined;
+  for (const [index, message] of messages.entries()) {
+    if (message.isAssistant()) spokenAt = index;
+    // What is observed does not always name its call; it belongs to what was said last.
+    if (isObservation(message) && spokenAt !== undefined) ends[spokenAt] = index;
+    for (const part of message.parts) {
+      if (part.type === 'tool-call') calledAt.set(part.toolCallId, index);
+      const asked = part.type === 'tool-result' ? calledAt.get(part.toolCallId) : undefined;
+      if (asked !== undefined) ends[asked] = index;
+    }
+  }
+  return ends;
+}
+
+/** The places, from 0 to the length, at which a conversation can be cut without parting a call from its result. */
+export function cutsOf(messages: readonly Message[]): readonly number[] {
+  const ends = endsOf(messages);
+  const cuts: number[] = [];
+  let end = -1;
+  for (let place = 0; place <= messages.length; place += 1) {
+    if (end < place) cuts.push(place);
+    end = Math.max(end, ends[place] ?? place);
+  }
+  return cuts;
+}
+
+/** A conversation that is to fit its window. */
+export interface Window {
+  /** What has left the window already, then what is in it. */
+  readonly conversation: readonly Message[];
+  /** Where the window begins. */
+  readonly begin: number;
+  readonly maxTokens: number;
+  readonly count: (message: Message) => number;
+}
+
+/** Where the window shall begin. */
+export function newBegin({ conversation, begin, maxTokens, count }: Window): number {
+  // Sums from the end: left[i] is what the messages from i on hold.
+  const left = Array.from({ length: conversation.length + 1 }, () => 0);
+  for (let index = conversation.length - 1; index >= begin; index -= 1) {
+    // Holds: the index is within the list.
+    left[index] = (left[index + 1] ?? 0) + count(conversation[index] as Message);
+  }
+  const fits = (place: number): boolean => (left[place] ?? 0) <= maxTokens;
+  if (fits(begin)) return begin;
+  const places = cutsOf(conversation).filter((place) => place > begin && place < conversation.length);
+  return places.find(fits) ?? places.at(-1) ?? begin;
+}

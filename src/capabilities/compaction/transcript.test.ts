@@ -1,0 +1,51 @@
+import { expect, test } from 'vitest';
+import { Message } from '../../messages/index.ts';
+import { transcriptOf } from './transcript.ts';
+
+const id = 'm';
+
+test('a conversation is written down with its calls, results and names of files, and without what was only thought', () => {
+  const messages = [
+    Message.user(
+      [
+        { type: 'text', text: 'What is this?' },
+        { type: 'image', data: 'aGk=' },
+      ],
+      { id, name: 'Ann' },
+    ),
+    Message.user({ type: 'file', data: 'aGk=', mediaType: 'application/pdf', filename: 'a.pdf' }, { id }),
+    Message.assistant(
+      [
+        { type: 'reasoning', text: 'A secret thought.' },
+        { type: 'text', text: 'Let me see.' },
+        { type: 'tool-call', toolCallId: '1', toolName: 'look', args: { at: 'it' } },
+        { type: 'tool-call', toolCallId: '2', toolName: 'look', args: {}, rawArgs: '{"at": ' },
+      ],
+      { id },
+    ),
+    Message.tool(
+      [
+        { toolCallId: '1', toolName: 'look', output: { type: 'json', value: { seen: 'tea' } } },
+        { toolCallId: '2', toolName: 'look', output: { type: 'error', value: 'bad JSON' } },
+      ],
+      { id },
+    ),
+    Message.assistant([{ type: 'reasoning', text: 'Only a thought.' }], { id }),
+    Message.assistant(
+      [
+        { type: 'text', text: 'Tea.' },
+        { type: 'source', sourceType: 'url', id: 's', url: 'https://x.org' },
+      ],
+      { id },
+    ),
+  ];
+  expect(transcriptOf(messages)).toBe(
+    [
+      'user (Ann): What is this?\n[image]',
+      'user: [file a.pdf]',
+      'assistant: Let me see.\n[calls look: {"at":"it"}]\n[calls look: {"at": ]',
+      'tool: [look gave: {"seen":"tea"}]\n[look gave: bad JSON]',
+      'assistant: Tea.\n[source https://x.org]',
+    ].join('\n\n'),
+  );
+});
