@@ -79,6 +79,15 @@ function inTurn<Item>(items: readonly Item[], visit: (item: Item) => Soon<void>,
 const then = <Value, Next>(value: Soon<Value>, next: (value: Value) => Soon<Next>): Soon<Next> =>
   value instanceof Promise ? value.then(next) : next(value);
 
+/** What a recorded step holds: hooks get to see it again with every later state. */
+function freezeWithin(step: Step): void {
+  for (const field of Object.values(step) as readonly unknown[]) {
+    // A list may be frozen while what stands in it is not.
+    if (Array.isArray(field)) for (const item of field) deepFreeze(item);
+    deepFreeze(field);
+  }
+}
+
 /** The state as hooks see it: nobody can change what it is made of. */
 function shut<State extends RunState>(state: State): State {
   const { data } = state;
@@ -116,10 +125,6 @@ export class HookChain {
 
   has(point: HookPoint): boolean {
     return this.#at.has(point);
-  }
-  /** True where somebody looks on after the judgement. */
-  get isWatched(): boolean {
-    return this.#observers.size > 0;
   }
   /** True where a guard over time is among them. */
   get watchesTime(): boolean {
@@ -316,6 +321,7 @@ export class HookChain {
 
   /** Shows what was recorded to those who look on. Nobody waits for them, and what they throw is reported. */
   observe(seen: Observed<RunState>): void {
+    if (seen.result !== undefined) freezeWithin(seen.result.step);
     if (seen.result !== undefined) this.#show(HookPoint.AfterStep, seen);
     if (seen.result !== undefined && seen.result.step.errors.length > 0) this.#show(HookPoint.OnError, seen);
     if (seen.stopReason !== undefined) this.#show(HookPoint.ExecutionEnd, seen);

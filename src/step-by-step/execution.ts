@@ -6,7 +6,7 @@
 // X3. The wall clock starts with each run and is never stored.
 import type { ContinuationOutcome, LimitKind, StopReason, StopRequest } from '../continuation/index.ts';
 import type { JsonObject } from '../lib/index.ts';
-import { AppendOnlyList, deepFreeze } from '../lib/index.ts';
+import { AppendOnlyList } from '../lib/index.ts';
 import type { Message } from '../messages/index.ts';
 import { Usage } from '../messages/index.ts';
 import { ExecutionStatus, statusAfter } from './status.ts';
@@ -114,7 +114,9 @@ export function settled<S extends Step>(execution: Execution<S>, change: Partial
 export function withResult<S extends Step>(execution: Execution<S>, result: StepResult<S>): Execution<S> {
   const { step } = result;
   // What was recorded stays as it is, also where its producer keeps hold of it.
-  deepFreeze(step);
+  Object.freeze(step);
+  Object.freeze(step.errors);
+  Object.freeze(step.outputMessages);
   // Written out field by field, because this runs for every step and a second spread is slow.
   return {
     ...execution,

@@ -133,7 +133,7 @@ function hookedPhases<State extends ToolUseState, Context>(
       inspect: (candidate: State, scope: StepScope<Context>) =>
         inspect({ hooks, output }, candidate, scope) as StepOf<State> | Promise<StepOf<State>>,
     }),
-    ...(hooks.isWatched && { observe: (seen: Observed<State, Context>) => hooks.observe(seen) }),
+    observe: (seen: Observed<State, Context>) => hooks.observe(seen),
     ...(hooks.watchesTime && { remainingMs: (state: State) => hooks.remainingMs(state) }),
   };
 }
