@@ -4,7 +4,7 @@ import { classifyError } from '../errors/index.ts';
 import { InvalidArgumentError } from '../lib/index.ts';
 import type { RunState } from '../step-by-step/index.ts';
 import type { Hook } from './hook.ts';
-import { defineAnyHook } from './hook.ts';
+import { defineAnyHook } from './define-any-hook.ts';
 import type { HookFacts } from './hook-facts.ts';
 import { HookFailedError } from './hook-failed-error.ts';
 import { handlerNames } from './hook-point.ts';

@@ -2,14 +2,13 @@
 // Owns:     its name, its order, what it may change.
 // Does not: run itself: the chain does.
 import type { ContinuationCriterion } from '../continuation/index.ts';
-import { InvalidArgumentError, isRecord } from '../lib/index.ts';
+import { isRecord } from '../lib/index.ts';
 import type { RunState } from '../step-by-step/index.ts';
 import type { ContextType } from '../tools/index.ts';
 import type { ChangesAt, HookChange, Returned } from './hook-change.ts';
-import { changesAt, hookChanges } from './hook-change.ts';
+import { changesAt } from './hook-change.ts';
 import type { FactsAt, SeenFactsAt } from './hook-facts.ts';
 import type { HookPoint } from './hook-point.ts';
-import { handlerNames, hookPoints } from './hook-point.ts';
 
 type Soon<Value> = Value | Promise<Value>;
 
@@ -62,69 +61,15 @@ export interface Hook<in State extends RunState = RunState, in Context = never> 
   readonly remainingMs?: (state: RunState) => number | undefined;
   /** For a guard: the rule that joins the criteria. */
   readonly guard?: ContinuationCriterion<never>;
+  /** Makes the chain that calls it. It comes with the hook, so that whoever has no hooks has no chain either. */
+  readonly chain: (options: never) => unknown;
   readonly handlers: Readonly<Partial<Record<HookPoint, (facts: never) => unknown>>>;
   /** Carries the types and nothing else. */
   readonly [takes]?: (state: State, context: Context) => void;
 }
 
-const defaultTimeoutMs = 30_000;
-const knownOptions: readonly string[] = ['name', 'order', 'changes', 'timeoutMs', 'context', ...Object.values(handlerNames)];
-
-function problemWith(options: Readonly<Record<string, unknown>>): string | undefined {
-  const { order, timeoutMs, changes = [] } = options;
-  const strange = Object.keys(options).find((name) => !knownOptions.includes(name));
-  if (strange !== undefined) return `has no option "${strange}"; there are ${knownOptions.join(', ')}.`;
-  if (order !== undefined && !Number.isFinite(order)) return 'needs a number as its order.';
-  if (timeoutMs !== undefined && !(typeof timeoutMs === 'number' && timeoutMs > 0)) return 'needs a timeoutMs above 0, or Infinity.';
-  if (!Array.isArray(changes)) return `needs a list as its changes; there are ${hookChanges.join(', ')}.`;
-  const unknown = changes.findIndex((change: unknown) => !hookChanges.includes(change as HookChange));
-  const named = typeof changes[unknown] === 'string' ? JSON.stringify(changes[unknown]) : String(changes[unknown]);
-  return unknown === -1 ? undefined : `declares to change ${named}; there are ${hookChanges.join(', ')}.`;
-}
-
-function pointsOf(options: Readonly<Record<string, unknown>>): readonly HookPoint[] {
-  return hookPoints.filter((point) => options[handlerNames[point]] !== undefined);
-}
-
-/** What is wrong with handlers and declarations that do not go together. */
-function pointProblem(points: readonly HookPoint[], options: Readonly<Record<string, unknown>>): string | undefined {
-  if (points.length === 0) return `has no handler; give it one of ${Object.values(handlerNames).join(', ')}.`;
-  const broken = points.find((point) => typeof options[handlerNames[point]] !== 'function');
-  if (broken !== undefined) return `needs a function as ${handlerNames[broken]}.`;
-  const changes = (options['changes'] ?? []) as readonly HookChange[];
-  const idle = changes.find((change) => !points.some((point) => canChange(point, change)));
-  if (idle === undefined) return undefined;
-  const where = hookPoints.filter((point) => canChange(point, idle)).map((point) => handlerNames[point]);
-  return `declares to change "${idle}", which can be changed in ${where.join(', ')} only; it has no such handler.`;
-}
-
 /** Whether something can be changed at a point at all. */
 export const canChange = (point: HookPoint, change: string): boolean => (changesAt[point] as readonly string[]).includes(change);
-
-/** Makes a hook for any kind of state, and refuses one that could not work. */
-export function defineAnyHook<
-  const Changes extends readonly HookChange[] = readonly [],
-  Context = unknown,
-  State extends RunState = RunState,
->(options: HookOptions<Changes, State, Context>): Hook<State, Context> {
-  const given: unknown = options;
-  if (!isRecord(given) || typeof given['name'] !== 'string' || given['name'] === '')
-    throw new InvalidArgumentError('A hook needs a name. Give it a stable one: it is how votes, events and errors refer to it.');
-  const points = pointsOf(given);
-  const problem = problemWith(given) ?? pointProblem(points, given);
-  if (problem !== undefined) throw new InvalidArgumentError(`Hook "${given['name']}" ${problem}`);
-  const { name, order = 0, changes = [], timeoutMs = defaultTimeoutMs, context } = options;
-  const handlers = Object.fromEntries(points.map((point) => [point, options[handlerNames[point]]])) as Hook['handlers'];
-  return Object.freeze({
-    name,
-    order,
-    points: Object.freeze(points),
-    changes: Object.freeze([...changes]),
-    timeoutMs,
-    needsContext: context !== undefined,
-    handlers: Object.freeze(handlers),
-  });
-}
 
 /** True where a hook can change nothing at a point: it sees steps after they were recorded. */
 export const isObserver = ({ changes }: Hook, point: HookPoint): boolean => !changes.some((change) => canChange(point, change));

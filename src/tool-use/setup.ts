@@ -2,8 +2,8 @@ import type { ContinuationCriterion } from '../continuation/index.ts';
 import { ErrorPolicy } from '../errors/index.ts';
 import { InvalidArgumentError, isRecord } from '../lib/index.ts';
 import type { ProblemReporter } from '../events/index.ts';
-import type { Capability } from '../hooks/index.ts';
-import { HookChain } from '../hooks/index.ts';
+import type { Capability, HookChain } from '../hooks/index.ts';
+import { chainOf } from '../hooks/index.ts';
 import type { Model, ModelSettings, OfferedTool, PriceOf } from '../inference/index.ts';
 import { withFallback, withTimeouts } from '../inference/index.ts';
 import type { AnswerSchema, Tool, ToolInput, Tools, ToolSet } from '../tools/index.ts';
@@ -126,7 +126,7 @@ export function toSetup<State extends ToolUseState, Context, Given extends Tools
     toolNames: set.names,
     // Holds: the orchestrator only ever runs states of its own kind.
     instructions: instructions as readonly Instructions<Context, ToolUseState>[],
-    hooks: hooks.length === 0 ? undefined : new HookChain({ name, hooks, onProblem, price, watchesCost }),
+    hooks: chainOf({ name, hooks, onProblem, price, watchesCost }),
     capabilities,
     // Holds: the same.
     criteria: [...criteria, ...hooks.flatMap(({ guard }) => guard ?? [])],
