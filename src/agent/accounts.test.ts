@@ -318,7 +318,7 @@ describe('what is refused', () => {
     ['a tool', () => createAgent({ model: model(), tools: [reads] }) as never],
     ['the agent', () => createAgent({ model: scriptedModel([says('Done.')]), context: needs }) as never],
   ])('a run without the context that %s declared', (_, open) => {
-    const message = 'This needs a context, which its tools or instructions read. Pass { context } with the run';
+    const message = 'This needs a context, which its tools, hooks or instructions read. Pass { context } with the run';
     const state = AgentState.empty().withUserMessage('Go.');
 
     test('at start, run, nextStep, stream and iterate', async () => {

@@ -80,7 +80,7 @@ export class ContinuationOutcome {
   /** The outcome when judging itself failed: stop with `error`, and say which criterion it was. */
   static fromEvaluationError(error: unknown): ContinuationOutcome {
     const name = error instanceof Error ? error.name : typeof error;
-    const { message, code } = classifyError(error);
+    const { message } = classifyError(error);
     const criterion = error instanceof CriterionFailedError ? { criterion: error.criterion } : {};
     return ContinuationOutcome.fromEvaluations([
       {
@@ -88,7 +88,7 @@ export class ContinuationOutcome {
         decision: ForbidContinuation,
         reason: `Evaluation failed: ${message}`,
         stopReason: StopReason.ErrorForbade,
-        context: { ...criterion, error: name, message, ...(!(error instanceof CriterionFailedError) && { code }) },
+        context: { ...criterion, error: name, message },
       },
     ]);
   }

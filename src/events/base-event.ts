@@ -14,7 +14,8 @@ export interface EventHeader {
 }
 
 // UUIDv7 begins with the time: agents made in the same minute differ only at the end.
-const shortId = (id: string): string => (id.length === 36 ? id.slice(-8) : id.slice(0, 8));
+// The end of an id tells more than its beginning: ids that were made at the same time, or inside one another, begin alike.
+const shortId = (id: string): string => (id.length >= 36 ? id.slice(-8) : id.slice(0, 8));
 
 /** Base of all events: plain data to store and send, and a line of text for people. */
 export abstract class BaseEvent implements EventHeader {

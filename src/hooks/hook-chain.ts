@@ -22,7 +22,7 @@ import type { Pricing } from './ask-model.ts';
 import type { At, Calling, Place } from './facts.ts';
 import { CallFacts, Facts, InferenceFacts, ResponseFacts, ResultFacts, SeenRecord, StepFacts } from './facts.ts';
 import type { Hook } from './hook.ts';
-import { isHook, isObserver } from './hook.ts';
+import { canChange, isHook, isObserver } from './hook.ts';
 import type { Change } from './hook-answer.ts';
 import { canonical, changedRequest, checkedChange, checkedVote, cutOff, failed, inTime, isThenable, narrowed } from './hook-answer.ts';
 import type { HookChange } from './hook-change.ts';
@@ -336,7 +336,10 @@ export class HookChain {
           `hook ${hook.name}`,
         );
       const check = (returned: unknown): void => {
-        if (returned !== undefined) report('it gave something back, but what was recorded cannot be changed.');
+        if (returned === undefined) return;
+        const named = isRecord(returned) ? Object.keys(returned).find((key) => canChange(point, key)) : undefined;
+        const cure = named === undefined ? '' : ` To change "${named}" before the judgement, add it to its changes.`;
+        report(`it gave something back, but what was recorded cannot be changed.${cure}`);
       };
       try {
         // Holds: the facts are those of this point.
@@ -379,10 +382,21 @@ export class HookChain {
     try {
       const returned: unknown = hook.handlers[calling.at.point]?.(facts as never);
       if (returned === undefined) return undefined;
-      return isThenable(returned) ? inTime(hook, calling, returned).then(check).catch(asFailed(calling)) : check(returned);
+      return isThenable(returned)
+        ? inTime(hook, calling, returned)
+            .then(check)
+            .catch((error: unknown) => this.#fail(calling, error))
+        : check(returned);
     } catch (error) {
-      throw asHookFailed(calling, error);
+      return this.#fail(calling, error);
     }
+  }
+
+  /** What a hook threw of itself is reported with its stack: the record keeps plain data only. */
+  #fail(calling: Calling, error: unknown): never {
+    const known = asHookFailed(calling, error);
+    if (known.cause !== undefined) reportSafely(this.#options.onProblem ?? reportToConsole, known, `hook ${calling.hook}`);
+    throw known;
   }
 
   #tell({ hook, at }: Calling, change: Change): void {
@@ -434,14 +448,9 @@ export class HookChain {
 }
 
 /** Whatever a hook throws, also from a getter of what it gave back, is its failure. */
-const asHookFailed = (calling: Calling, error: unknown): HookFailedError =>
-  error instanceof HookFailedError ? error : failed(calling, classifyError(error).message, error);
-
-const asFailed =
-  (calling: Calling) =>
-  (error: unknown): never => {
-    throw asHookFailed(calling, error);
-  };
+function asHookFailed(calling: Calling, error: unknown): HookFailedError {
+  return error instanceof HookFailedError ? error : failed(calling, classifyError(error).message, error);
+}
 
 /** A hook that is asked, and what follows from its answer or its failure. */
 interface Attempt {

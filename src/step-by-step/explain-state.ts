@@ -66,7 +66,8 @@ function stepLines({ errors, interrupted, finalizing, outputMessages }: Step): r
   const failures = errors.filter(({ code }) => code !== 'criterion-failed');
   const lines = failures.map(({ type, code, message, toolName }) => {
     const tool = toolName === undefined ? '' : ` in ${toolName}`;
-    return asSentence(`Failed: ${type} error${tool} (${code}): ${defaultRedactor.text(message)}`);
+    const kind = type === 'unknown' ? 'error' : `${type} error`;
+    return asSentence(`Failed: ${kind}${tool} (${code}): ${defaultRedactor.text(message)}`);
   });
   const summary = finalizing === true ? ['The last step was taken to sum up.'] : [];
   const wasCutShort = interrupted === 'request' && outputMessages.length > 0;

@@ -223,10 +223,15 @@ describe('ending', () => {
 describe('a store that fails', () => {
   const commit = (): Promise<void> => Promise.reject(new Error('disk full'));
 
-  test('rejects the result, and the reader’s loop ends', async () => {
+  test('rejects the result, and the reader behind the last event', async () => {
     const { runnable, start } = setUp([finishes]);
     const run = runnable.stream(start, { commit });
-    expect(typesOf(await collect(run))).toStrictEqual(['AgentExecutionStarted', 'AgentStepStarted']);
+    const read: string[] = [];
+    const reading = async (): Promise<void> => {
+      for await (const { type } of run) read.push(type);
+    };
+    await expect(reading()).rejects.toThrow('disk full');
+    expect(read).toStrictEqual(['AgentExecutionStarted', 'AgentStepStarted']);
     await expect(run.result).rejects.toThrow('disk full');
   });
 

@@ -5,6 +5,7 @@
 // V2. What was not read yet is kept; neighbours that can be merged without loss are merged, nothing else is dropped.
 // V3. Leaving the loop detaches: what comes after is not kept for that reader.
 // V4. Several may read at once; who comes later hears what is told from then on.
+// V5. A run that rejects, for misuse or a failing store, rejects its readers too, behind the last event.
 import type { BaseEvent } from '../events/index.ts';
 import type { RunControl } from './run-control.ts';
 import type { Run } from './runnable.ts';
@@ -44,12 +45,16 @@ export function createRunStream<State, Event extends BaseEvent>({
     wake();
     return onEvent?.(event);
   });
+  let rejection: { readonly error: unknown } | undefined;
   const end = (): void => {
     over = true;
     wake();
   };
   // Also keeps a rejection that nobody awaits from being reported as unhandled; whoever awaits `result` still gets it.
-  result.then(end, end);
+  result.then(end, (error: unknown) => {
+    rejection = { error };
+    end();
+  });
 
   async function* read(): AsyncGenerator<Event, void, undefined> {
     const queue = unread ?? [];
@@ -59,6 +64,7 @@ export function createRunStream<State, Event extends BaseEvent>({
       for (;;) {
         const event = queue.shift();
         if (event !== undefined) yield event;
+        else if (rejection !== undefined) throw rejection.error;
         else if (over) return;
         else
           await new Promise<void>((resolve) => {

@@ -87,7 +87,7 @@ export function createToolUseProcess<State extends ToolUseState, Context>(
     checkContext: (context) => {
       if (setup.needsContext && context === undefined)
         throw new InvalidArgumentError(
-          'This needs a context, which its tools or instructions read. Pass { context } with the run, also when you go on with a state.',
+          'This needs a context, which its tools, hooks or instructions read. Pass { context } with the run, also when you go on with a state.',
         );
     },
     produce: async (state, scope) => {

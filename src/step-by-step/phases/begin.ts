@@ -1,5 +1,6 @@
 import type { ContinuationEvaluation } from '../../continuation/index.ts';
-import { ContinuationOutcome } from '../../continuation/index.ts';
+import { ContinuationDecision, ContinuationOutcome, StopReason } from '../../continuation/index.ts';
+import { classifyError } from '../../errors/index.ts';
 import type { JsonObject } from '../../lib/index.ts';
 import { stableStringify } from '../../lib/index.ts';
 import { Usage } from '../../messages/index.ts';
@@ -125,8 +126,15 @@ async function enter<State extends RunState, Context>(
 
 /** A start that could not be judged; what was voted until then stands beside the reason. */
 function failedStart(error: unknown, votes: readonly ContinuationEvaluation[]): ContinuationOutcome {
-  const { evaluations } = ContinuationOutcome.fromEvaluationError(error);
-  return ContinuationOutcome.fromEvaluations([...evaluations, ...votes]);
+  const { message, code } = classifyError(error);
+  const failed: ContinuationEvaluation = {
+    criterion: 'ExecutionStart',
+    decision: ContinuationDecision.ForbidContinuation,
+    reason: message,
+    stopReason: StopReason.ErrorForbade,
+    context: { code, error: error instanceof Error ? error.name : typeof error },
+  };
+  return ContinuationOutcome.fromEvaluations([failed, ...votes]);
 }
 
 const none: Spent = { usage: Usage.none() };
