@@ -73,10 +73,13 @@ export class Facts implements HookFacts<RunState, unknown> {
     return this.#calling.at.scope.ids;
   }
   get effects(): Effects {
+    return (this.#effects ??= underKey(this.#calling.at.scope.effects, this.#key('hook')));
+  }
+
+  #key(kind: string): string {
     const { hook, at } = this.#calling;
     const { scope, point, detail } = at;
-    const place = `hook/${scope.stepNumber}/${point}${detail === undefined ? '' : `/${detail}`}/${hook}`;
-    return (this.#effects ??= underKey(scope.effects, place));
+    return `${kind}/${scope.stepNumber}/${point}${detail === undefined ? '' : `/${detail}`}/${hook}`;
   }
 
   /** Handed out as functions of their own: facts are usually taken apart. */
@@ -94,8 +97,9 @@ export class Facts implements HookFacts<RunState, unknown> {
   }
 
   #ask(model: Model, request: ModelRequest): Promise<ModelOutcome> {
-    const { effects } = this;
     const { scope, pricing } = this.#calling.at;
+    // Under a name of its own: a hook may call an effect of its own "model/1".
+    const effects = underKey(scope.effects, this.#key('hook-model'));
     this.#asked += 1;
     const note: StepScope['note'] = (each) => scope.note(each);
     return askModel(model, request, {

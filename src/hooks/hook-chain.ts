@@ -138,7 +138,9 @@ export class HookChain {
 
   /** Before a start is judged. Throws where a hook fails. */
   executionStart(place: Place): Soon<RunState> {
-    return this.#plain(HookPoint.ExecutionStart, place);
+    // A start that is judged anew after a grant is another one.
+    const taken = place.state.execution.results.length;
+    return this.#plain(HookPoint.ExecutionStart, taken === 0 ? place : { ...place, detail: `after-${taken}` });
   }
 
   /** Gives the state with what was changed, and the tools that are left. Throws where a hook fails. */

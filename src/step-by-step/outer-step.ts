@@ -6,7 +6,7 @@
 // I3. Limits outside bind the inner run as if its steps were the outer one's.
 // I4. Once the outer step is over, nothing from inside is told or counted any more.
 import type { ContinuationEvaluation } from '../continuation/index.ts';
-import type { BaseEvent } from '../events/index.ts';
+import type { BaseEvent, EventSink } from '../events/index.ts';
 import type { IdSource } from '../lib/index.ts';
 import type { Usage } from '../messages/index.ts';
 import type { EffectResult, Effects } from './effects.ts';
@@ -26,6 +26,8 @@ export interface NestOptions {
   readonly own: Spent;
   /** Names what is made inside. */
   readonly ids?: IdSource;
+  /** Leads back to the call that the run stands in: what is waited for inside has this before its id. */
+  readonly path?: string;
   /** True where somebody asks what things cost: what has no price inside is then unknown, not free. @default false */
   readonly watchesCost?: boolean;
 }
@@ -39,6 +41,10 @@ export interface OuterStep {
   readonly depth: number;
   /** True where somebody outside asks what things cost. */
   readonly watchesCost: boolean;
+  /** Stands before the id of what is waited for inside, seen from the top. */
+  readonly path: string;
+  /** Who hears what is told outside; nobody hears it twice. */
+  readonly sinks: ReadonlySet<EventSink>;
   /** Names what is made inside; the same names at every attempt. @default the inner run's own source */
   readonly ids?: IdSource;
   /** False once the outer step is over. */
@@ -53,7 +59,9 @@ export interface OuterStep {
   tell(event: BaseEvent): void;
   tellPiece(event: BaseEvent): void;
   spend(spent: Spent): void;
-  /** What the limits outside say of a step inside that has spent this much more. */
+  /** From now until the returned call, time counts as waiting outside, too. */
+  beginWaiting(): () => void;
+  /** What the limits outside, and votes that were cast there, say of a step inside that has spent this much more. */
   limitVotes(more: Spent): readonly ContinuationEvaluation[];
 }
 
@@ -70,14 +78,21 @@ function untilEnd<Value>(
   begin: () => Promise<EffectResult<Value>>,
   subscribe: (call: () => void) => () => void,
 ): Promise<EffectResult<Value>> {
-  return new Promise((resolve) => {
+  return new Promise((resolve, reject) => {
     const leave = subscribe(() => {
       resolve(cancelled());
     });
-    void begin().then((result) => {
-      leave();
-      resolve(result);
-    });
+    begin().then(
+      (result) => {
+        leave();
+        resolve(result);
+      },
+      // An engine that is down is no outcome of the work.
+      (error: unknown) => {
+        leave();
+        reject(error as Error);
+      },
+    );
   });
 }
 

@@ -60,11 +60,13 @@ export interface EventSubject {
   readonly stepNumber: number;
 }
 
+const noSinks: ReadonlySet<EventSink> = new Set();
+
 /** Work that did not end when it was told to. */
 export const abandoned: unique symbol = Symbol('abandoned');
 
-/** How long interrupted work may take to hand in what it has. */
-const graceMs = 50;
+/** How long interrupted work may take to hand in what it has; less for a run inside another, so that the outer one hears of it in time. */
+const graceMs = (depth: number): number => Math.max(10, 50 - 10 * depth);
 
 export interface RunScope<State, Context> {
   readonly context: Context;
@@ -75,6 +77,8 @@ export interface RunScope<State, Context> {
   readonly effects: Effects;
   /** The step that this run is part of. */
   readonly inside: OuterStep | undefined;
+  /** Who hears this run's events, and those of the runs around it. */
+  readonly sinks: ReadonlySet<EventSink>;
   readonly lastSeq: number;
   /** Takes a number for an event of a run inside. */
   nextSeq(): number;
@@ -136,7 +140,7 @@ export function createRunScope<State extends RunState, Context, Event extends Ba
   let cancelGrace: (() => void) | undefined;
   const waiting = new Set<(value: typeof abandoned) => void>();
   control.onInterrupt(() => {
-    cancelGrace = clock.schedule(graceMs, () => {
+    cancelGrace = clock.schedule(graceMs(inside?.depth ?? 0), () => {
       for (const resolve of waiting) resolve(abandoned);
     });
   });
@@ -175,8 +179,11 @@ export function createRunScope<State extends RunState, Context, Event extends Ba
     return header;
   };
 
+  // An agent that is its own sub-agent, or shares a bus with one, is told once.
+  const isHeardOutside = sink !== undefined && inside?.sinks.has(sink) === true;
+  const sinks: ReadonlySet<EventSink> = sink === undefined ? (inside?.sinks ?? noSinks) : new Set([...(inside?.sinks ?? []), sink]);
   const tellHere = (event: BaseEvent): void => {
-    if (sink !== undefined) emitSafely(sink, event, onProblem);
+    if (sink !== undefined && !(isHeardOutside && inside?.isOpen === true)) emitSafely(sink, event, onProblem);
     // Holds because an orchestrator's union names all that its own rooms tell.
     if (options.onEvent !== undefined) tellListener(options.onEvent, event as Event, onProblem);
   };
@@ -201,6 +208,7 @@ export function createRunScope<State extends RunState, Context, Event extends Ba
     control,
     effects: options.effects?.(direct) ?? direct,
     inside,
+    sinks,
     get lastSeq() {
       return seq;
     },
@@ -212,6 +220,7 @@ export function createRunScope<State extends RunState, Context, Event extends Ba
       return headerOf(subject, `${subject.executionId}/${seq}`, at);
     },
     pieceHeader: (subject) => {
+      if (inside?.isOpen === true) seq = inside.lastSeq;
       pieces += 1;
       return { ...headerOf(subject, `${subject.executionId}/${seq}.${pieces}`, clock.now()) };
     },

@@ -297,7 +297,7 @@ export class RunState<S extends Step = Step> {
    * @internal A pending step as it is recorded when it will not be entered again: a new message made it pointless, or it was cut
    * off while it went on. Rooms with calls close them here.
    */
-  closePendingStep(pending: PendingStep<S>, _why: 'superseded' | 'interrupted'): S {
+  closePendingStep(pending: PendingStep<S>, _why: 'superseded' | 'interrupted', _ids?: IdSource): S {
     return pending.partial;
   }
 

@@ -38,12 +38,16 @@ export interface StepScope<Context = unknown> {
   readonly effects: Effects;
   /** True where a run around this one asks what things cost. */
   readonly watchesCost: boolean;
+  /** Stands before the id of what is waited for in this step, seen from the top; empty at the top. */
+  readonly path: string;
   readonly clock: Clock;
   readonly ids: IdSource;
   /** The first vote against going on that was noted: nothing more needs to begin in this step. */
   readonly forbidding: ContinuationEvaluation | undefined;
   /** Notes what is kept whatever becomes of the step: votes, what was spent, changes to the conversation and the metadata. */
   note(note: StepNote): void;
+  /** Metadata with what was noted over it. */
+  noted(metadata: JsonObject): JsonObject;
   /** Opens this step to a run inside it, whose effects stand under this key. */
   nest(key: string, options: NestOptions): OuterStep;
   /** From now until the returned call, time counts as waiting: on the wall clock only. */

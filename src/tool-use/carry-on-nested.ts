@@ -5,12 +5,14 @@
 // J2. Every attempt at the same round of the same call draws the same ids.
 import { classifyError } from '../errors/index.ts';
 import type { BaseEvent, EventHeader } from '../events/index.ts';
+import { reportSafely, reportToConsole } from '../events/index.ts';
 import type { Clock, IdSource, Json } from '../lib/index.ts';
 import type { ToolCall } from '../messages/index.ts';
 import type { Answer, OuterStep, Spent, Wait } from '../step-by-step/index.ts';
-import type { NestedCall, NestedOutcome, ToolExecution } from '../tools/index.ts';
+import type { NestedCall, NestedOutcome, NestedWaiting, ToolExecution } from '../tools/index.ts';
 import { answeredExecution, cancelledExecution, failedExecution } from '../tools/index.ts';
 import type { ToolUseState } from './tool-use-state.ts';
+import type { NestedMemo } from './tool-use-step.ts';
 import type { Work } from './work.ts';
 
 /** What a run inside a call works with. */
@@ -27,6 +29,8 @@ export interface NestedHost<Context = unknown> {
   readonly memo?: Json | undefined;
   /** What was answered since, under its own ids. */
   readonly answers: readonly Answer[];
+  /** Reports what went wrong without harm to the run. */
+  report(error: unknown, where: string): void;
   /** Tells an event of its own in the name of the run around it. */
   emit(make: (header: EventHeader, orchestrator: string) => BaseEvent): void;
 }
@@ -49,12 +53,23 @@ export interface Round {
 /** The id under which something inside a call is waited for outside. */
 export const outerId = (callId: string, id: string): string => `${callId}/${id}`;
 
+/** What is kept of a run inside a call that waits. */
+export function memoOf({ call, waits, memo }: NestedWaiting, round: number): NestedMemo {
+  // Holds: they come from this room's own work on runs inside calls.
+  return { round, args: call.args, waits: (waits as readonly Wait[]).map(({ id }) => id), memo };
+}
+
 function hostOf<Context>({ turn, setup }: Work<Context>, { id }: ToolCall, at: Round): NestedHost<Context> {
   const { scope, state } = turn;
   const prefix = `${scope.executionId}/${scope.stepNumber}/${id}/${at.round}`;
   let drawn = 0;
   const ids: IdSource = () => `${prefix}/${(drawn += 1)}`;
-  const outer = scope.nest(`nested/${scope.stepNumber}/${at.index}/${at.round}`, { own: at.own, ids, watchesCost: setup.watchesCost });
+  const outer = scope.nest(`nested/${scope.stepNumber}/${at.index}/${at.round}`, {
+    own: at.own,
+    ids,
+    path: outerId(id, ''),
+    watchesCost: setup.watchesCost,
+  });
   return {
     context: scope.context,
     toolCallId: id,
@@ -64,6 +79,7 @@ function hostOf<Context>({ turn, setup }: Work<Context>, { id }: ToolCall, at: R
     ids,
     memo: at.memo,
     answers: at.answers,
+    report: (error, where) => reportSafely(setup.onProblem ?? reportToConsole, error, where),
     emit: (make) => scope.emit((header) => make(header, setup.name)),
   };
 }

@@ -24,7 +24,7 @@ import type {
   ToolExecution,
 } from '../tools/index.ts';
 import { cancelledExecution, runCalls } from '../tools/index.ts';
-import { carryOnNested } from './carry-on-nested.ts';
+import { carryOnNested, memoOf } from './carry-on-nested.ts';
 import { finishedStep } from './finished-step.ts';
 import type { CallFacts } from './tool-use-events.ts';
 import { ToolApprovalRequested, ToolCallCompleted, ToolCallProgress, ToolCallStarted } from './tool-use-events.ts';
@@ -203,7 +203,7 @@ export function lookedAt<Context>(
 
 function tellWait<Context>({ setup, turn }: Work<Context>, wait: Wait): void {
   if (wait.type !== 'approval' && wait.type !== 'client-tool') return;
-  const facts: CallFacts = { tool: wait.toolName, toolCallId: wait.id, args: wait.args };
+  const facts: CallFacts = { tool: wait.toolName, toolCallId: wait.id, args: wait.args, waitId: `${turn.scope.path}${wait.id}` };
   const Told = wait.type === 'approval' ? ToolApprovalRequested : ToolCallStarted;
   turn.scope.emit((header) => new Told(header, setup.name, facts));
 }
@@ -236,7 +236,7 @@ function collected<Context>(work: Work<Context>, surroundings: CallSurroundings<
   for (const outcome of outcomes) {
     const waited = waitsFor(outcome, work);
     waits.push(...waited);
-    if (outcome.type === 'nested-waiting') nested = { ...nested, [outcome.call.id]: { round: 1, memo: outcome.memo } };
+    if (outcome.type === 'nested-waiting') nested = { ...nested, [outcome.call.id]: memoOf(outcome, 1) };
     if (outcome.type !== 'ended' || waited.length > 0) continue;
     if (surroundings.isUntold(outcome.call.id)) tellEnd(work, outcome.execution);
     executions.push(outcome.execution);

@@ -1,13 +1,23 @@
+import type { IdSource } from '../lib/index.ts';
 import type { ToolCall } from '../messages/index.ts';
 import type { PendingStep } from '../step-by-step/index.ts';
 import type { ToolExecution } from '../tools/index.ts';
-import { cancelledExecution, rejectedExecution, succeededExecution, supersededExecution } from '../tools/index.ts';
+import { cancelledExecution, rejectedExecution, succeededExecution, supersededExecution, unknownExecution } from '../tools/index.ts';
 import { finishedStep } from './finished-step.ts';
 import type { ToolUseStep } from './tool-use-step.ts';
 
+const givenUp = (why: 'superseded' | 'interrupted'): string =>
+  `The task was begun, waited for somebody, and was given up ${why === 'superseded' ? 'for a new message' : 'with the run'}. What it did until then stands.`;
+
 /** What becomes of a call that nobody will carry out any more. */
-function closedCall(call: ToolCall, { answers, parkedAt }: PendingStep<ToolUseStep>, why: 'superseded' | 'interrupted'): ToolExecution {
+function closedCall(
+  call: ToolCall,
+  { answers, parkedAt, partial }: PendingStep<ToolUseStep>,
+  why: 'superseded' | 'interrupted',
+): ToolExecution {
   const timing = { startedAt: parkedAt };
+  // A run of its own has begun, and done what it did.
+  if (partial.nested?.[call.id] !== undefined) return unknownExecution(call, { ...timing, text: givenUp(why) });
   const answer = answers.find(({ id }) => id === call.id);
   switch (answer?.type) {
     case 'rejected':
@@ -22,11 +32,11 @@ function closedCall(call: ToolCall, { answers, parkedAt }: PendingStep<ToolUseSt
 }
 
 /** A step that waited, as it is recorded when nobody will answer: every call that is open gets a result that says so. */
-export function closedStep(pending: PendingStep<ToolUseStep>, why: 'superseded' | 'interrupted'): ToolUseStep {
+export function closedStep(pending: PendingStep<ToolUseStep>, why: 'superseded' | 'interrupted', ids?: IdSource): ToolUseStep {
   // A run inside a call ends with the call.
   const { nested: _, ...partial } = pending.partial;
   const ended = new Set(partial.executions.map(({ toolCallId }) => toolCallId));
   const closed = partial.toolCalls.filter(({ id }) => !ended.has(id)).map((call) => closedCall(call, pending, why));
   const answers = [...(partial.answers ?? []), ...closed.map(({ toolCallId: id }) => ({ id, type: 'closed' as const }))];
-  return { ...finishedStep(partial, [...partial.executions, ...closed]), ...(answers.length > 0 && { answers }) };
+  return { ...finishedStep(partial, [...partial.executions, ...closed], ids), ...(answers.length > 0 && { answers }) };
 }

@@ -10,7 +10,7 @@ import type { ToolExecution } from '../tools/index.ts';
 import { answeredExecution, prepareCall, rejectedExecution, withArgs } from '../tools/index.ts';
 import { Usage } from '../messages/index.ts';
 import { HookPoint } from '../hooks/index.ts';
-import { carryOnNested, outerId } from './carry-on-nested.ts';
+import { carryOnNested, memoOf, outerId } from './carry-on-nested.ts';
 import type { CarriedOut } from './carry-out.ts';
 import { carryOut, lookedAt, settledStep, tellEnd } from './carry-out.ts';
 import type { CallAnswer, NestedMemo, ToolUseStep } from './tool-use-step.ts';
@@ -59,9 +59,10 @@ const answerOf = (answer: Answer): CallAnswer => ({
 });
 
 /** A run inside a call that waited, with what concerns it. */
-interface OpenNested extends NestedMemo {
+interface OpenNested {
   readonly call: ToolCall;
   readonly index: number;
+  readonly kept: NestedMemo;
   readonly waits: readonly Wait[];
   /** Under the run's own ids. */
   readonly answers: readonly Answer[];
@@ -69,34 +70,34 @@ interface OpenNested extends NestedMemo {
 
 function openNested({ toolCalls, nested = {} }: ToolUseStep, { waits, answers }: PendingStep<ToolUseStep>): readonly OpenNested[] {
   return toolCalls.flatMap((call, index) => {
-    const memo = nested[call.id];
-    if (memo === undefined) return [];
-    const prefix = outerId(call.id, '');
-    const isOwn = ({ id }: { readonly id: string }): boolean => id.startsWith(prefix);
-    const own = answers.filter(isOwn).map((answer) => ({ ...answer, id: answer.id.slice(prefix.length) }));
-    return [{ ...memo, call, index, waits: waits.filter(isOwn), answers: own }];
+    const kept = nested[call.id];
+    if (kept === undefined) return [];
+    const isOwn = ({ id }: { readonly id: string }): boolean => kept.waits.includes(id);
+    const own = answers.filter(isOwn).map((answer) => ({ ...answer, id: answer.id.slice(outerId(call.id, '').length) }));
+    return [{ call: withArgs(call, kept.args), index, kept, waits: waits.filter(isOwn), answers: own }];
   });
 }
 
 /** Takes up a run inside a call again, where something was answered for it. */
-async function goOnInside<Context>(work: Work<Context>, open: OpenNested): Promise<CarriedOut> {
-  const { call, index, waits, answers, round, memo } = open;
-  const waiting = { executions: [], waits, nested: { [call.id]: { round, memo } } };
-  if (answers.length === 0) return waiting;
+async function goOnInside<Context>(work: Work<Context>, { call, index, kept, waits, answers }: OpenNested): Promise<CarriedOut> {
+  if (answers.length === 0) return { executions: [], waits, nested: { [call.id]: kept } };
   const { setup, turn } = work;
-  const { context, clock } = turn.scope;
-  const prepared = await prepareCall(setup.tools, call, { context, clock, state: turn.state, approved: true });
+  const { context, clock, signal } = turn.scope;
+  const prepared = await prepareCall(setup.tools, call, { context, clock, signal, state: turn.state, approved: true });
   if (prepared.type === 'ended') {
     tellEnd(work, prepared.execution);
     return { executions: [prepared.execution], waits: [] };
   }
-  // Another release of the agent may have something else under this name.
-  if (prepared.type !== 'nested') return waiting;
-  const next = { index, own: { usage: Usage.none() }, round: round + 1, memo, answers };
-  const outcome = await carryOnNested(work, prepared, next);
+  if (prepared.type !== 'nested') {
+    // Another release of the agent may have something else under this name.
+    const problem = `"${call.name}" is no run of its own any more; answer with the agent that began it`;
+    return { executions: [], waits: waits.map((wait) => ({ ...wait, problem })), nested: { [call.id]: kept } };
+  }
+  const round = kept.round + 1;
+  const outcome = await carryOnNested(work, prepared, { index, own: { usage: Usage.none() }, round, memo: kept.memo, answers });
   if (outcome.type === 'ended') return seen(work, call, outcome.execution);
   // Holds: they come from this room's own work on runs inside calls.
-  return { executions: [], waits: outcome.waits as readonly Wait[], nested: { [call.id]: { round: round + 1, memo: outcome.memo } } };
+  return { executions: [], waits: outcome.waits as readonly Wait[], nested: { [call.id]: memoOf(outcome, round) } };
 }
 
 /** A result, as hooks leave it, told. */
@@ -125,7 +126,7 @@ export async function goOn<Context>(work: Work<Context>, pending: PendingStep<To
   const { waits, answers } = pending;
   const inside = openNested(work.step, pending);
   const insideIds = new Set(inside.flatMap((each) => each.waits.map(({ id }) => id)));
-  const given: CallAnswer[] = [...(work.step.answers ?? []), ...answers.filter(({ id }) => insideIds.has(id)).map(answerOf)];
+  const given: CallAnswer[] = [...(work.step.answers ?? [])];
   const open: Wait[] = [];
   const ended: ToolExecution[] = [];
   const toRun: ToolCall[] = [];
@@ -142,15 +143,18 @@ export async function goOn<Context>(work: Work<Context>, pending: PendingStep<To
     if (settled.type === 'waits') open.push(settled.wait);
     if (settled.type === 'ended') ended.push(settled.execution);
   }
-  const answered = { ...work, step: { ...work.step, ...(given.length > 0 && { answers: given }) } };
   // Told together: where one of them hangs and the step is given up, none was told twice.
-  const shown = await Promise.all(ended.map((execution) => seen(answered, callOf(execution), execution)));
+  const shown = await Promise.all(ended.map((execution) => seen(work, callOf(execution), execution)));
+  const approved = { ...work, step: { ...work.step, answers: given } };
   const [ran, ...nested] = await Promise.all([
-    carryOut(answered, toRun, { approved: true }),
-    ...inside.map((each) => goOnInside(answered, each)),
+    carryOut(approved, toRun, { approved: true }),
+    ...inside.map((each) => goOnInside(work, each)),
   ]);
-  const before = { executions: work.step.executions, waits: open };
-  return settledStep(answered, together([before, ...shown, ran, ...nested]));
+  const left = together([{ executions: work.step.executions, waits: open }, ...shown, ran, ...nested]);
+  // What was answered inside and could not be used waits again, under the same id.
+  const still = new Set(left.waits.map(({ id }) => id));
+  const all = [...given, ...answers.filter(({ id }) => insideIds.has(id) && !still.has(id)).map(answerOf)];
+  return settledStep({ ...work, step: { ...work.step, ...(all.length > 0 && { answers: all }) } }, left);
 }
 
 const callOf = ({ toolCallId: id, toolName: name, args }: ToolExecution): ToolCall => ({ id, name, args });

@@ -114,8 +114,10 @@ export class OpenTurn<Context> implements Turn {
 
   /** Goes on with a state that hooks have changed. */
   keep(state: RunState): void {
+    // Calls run side by side: what each of their hooks left stands in the notes.
+    const metadata = this.scope.noted(state.metadata);
     // Holds: hooks change the metadata and the conversation of a state, never its kind.
-    this.#state = state as ToolUseState;
+    this.#state = (metadata === state.metadata ? state : state.evolve({ metadata })) as ToolUseState;
   }
 
   #narrow(names: readonly string[]): void {

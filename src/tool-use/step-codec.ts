@@ -138,11 +138,17 @@ function readCallAnswer(input: unknown, path: string): CallAnswer {
   return { id: data.string('id'), type: data.oneOf('type', ['approved', 'edited', 'rejected', 'answered', 'closed']) };
 }
 
+function readText(input: unknown, path: string): string {
+  if (typeof input === 'string') return input;
+  throw new DamagedDataError(path, 'expected text');
+}
+
 function readNested(input: unknown, path: string): Readonly<Record<string, NestedMemo>> {
   const data = readObject(input, path);
   const entries = Object.keys(data.rest([])).map((id) => {
     const memo = data.object(id);
-    return [id, { round: memo.number('round'), memo: memo.json('memo') }] as const;
+    const waits = memo.array('waits', readText);
+    return [id, { round: memo.number('round'), args: memo.json('args'), waits, memo: memo.json('memo') }] as const;
   });
   return Object.fromEntries(entries);
 }

@@ -71,6 +71,8 @@ export interface CallFacts<Name extends string = string> {
   readonly tool: Name;
   readonly toolCallId: string;
   readonly args: Json;
+  /** Where somebody has to settle it: by which id the state at the top waits for it. */
+  readonly waitId?: string;
 }
 
 /** Base of the events about one call. */
@@ -78,9 +80,12 @@ abstract class CallEvent<Name extends string> extends OrchestratorEvent {
   readonly tool: Name;
   readonly toolCallId: string;
   readonly args: Json;
+  /** Where somebody has to settle it: the id for `approve`, `reject` or `answer` on the state at the top. */
+  declare readonly waitId?: string;
 
   constructor(header: EventHeader, orchestrator: string, facts: CallFacts<Name>) {
     super(header, orchestrator);
+    if (facts.waitId !== undefined) this.waitId = facts.waitId;
     this.tool = facts.tool;
     this.toolCallId = facts.toolCallId;
     this.args = facts.args;

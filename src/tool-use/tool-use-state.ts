@@ -1,6 +1,6 @@
 // The state of a conversation with tools.
 // U1. A call that was made always has a result in the conversation, also where it was given up.
-import type { Json } from '../lib/index.ts';
+import type { IdSource, Json } from '../lib/index.ts';
 import type { Codec } from '../serialization/index.ts';
 import type { NewStateOptions, PendingStep } from '../step-by-step/index.ts';
 import { createStateCodec, RunState } from '../step-by-step/index.ts';
@@ -35,7 +35,7 @@ export class ToolUseState extends RunState<ToolUseStep> {
     return this.currentStep?.output;
   }
 
-  override closePendingStep(pending: PendingStep<ToolUseStep>, why: 'superseded' | 'interrupted'): ToolUseStep {
-    return closedStep(pending, why);
+  override closePendingStep(pending: PendingStep<ToolUseStep>, why: 'superseded' | 'interrupted', ids?: IdSource): ToolUseStep {
+    return closedStep(pending, why, ids);
   }
 }

@@ -25,6 +25,10 @@ export interface CallAnswer {
 export interface NestedMemo {
   /** How often it has been worked on. */
   readonly round: number;
+  /** The arguments that it was begun with: a hook may have changed those of the call. */
+  readonly args: Json;
+  /** What it waits for, by the ids under which that is waited for outside. */
+  readonly waits: readonly string[];
   /** What it needs to go on: its own state. */
   readonly memo: Json;
 }

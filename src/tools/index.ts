@@ -42,6 +42,7 @@ export {
   succeededExecution,
   supersededExecution,
   toolMessages,
+  unknownExecution,
 } from './tool-execution.ts';
 export type { AfterParsing, ArgsOf, ToolInput } from './tool-input.ts';
 export type { ClientToolOptions, FunctionToolOptions, ToolReturn } from './tool-options.ts';

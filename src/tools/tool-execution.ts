@@ -104,8 +104,8 @@ export function cancelledExecution(call: ToolCall, timing: ExecutionTiming & { r
 }
 
 /** A call that was cut off after it had begun; it may or may not have taken effect. */
-export function unknownExecution(call: ToolCall, timing: ExecutionTiming): ToolExecution {
-  const text = 'The call was interrupted. It may or may not have taken effect: find out before you repeat it.';
+export function unknownExecution(call: ToolCall, timing: ExecutionTiming & { readonly text?: string }): ToolExecution {
+  const { text = 'The call was interrupted. It may or may not have taken effect: find out before you repeat it.' } = timing;
   return { ...baseOf(call, timing), status: 'unknown', output: { type: 'error', value: text } };
 }
 

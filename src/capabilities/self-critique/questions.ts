@@ -11,7 +11,7 @@ const wordsOf = ({ parts }: Message): string => toolResultText({ type: 'content'
  * What the user asked in this execution: everything since others last had the word. Requests that steps put into the conversation,
  * such as a critique, are not the user's.
  */
-export function questionsOf({ messages, steps }: ToolUseState): string {
+export function questionsOf({ messagesForInference: messages, steps }: ToolUseState): string {
   const own = new Set(steps.flatMap(({ outputMessages }) => outputMessages.map(({ id }) => id)));
   const others = messages.toArray().filter(({ id }) => !own.has(id));
   const before = others.findLastIndex((message) => message.isAssistant() || message.isTool());

@@ -113,11 +113,20 @@ function answered({ memo, answers }: NestedHost): AgentState {
   }, AgentState.fromJSON(memo));
 }
 
+// What may have happened inside must be known outside, or it would be done twice.
+function unknownCalls({ steps }: AgentState): string | undefined {
+  const names = steps.flatMap(({ executions }) =>
+    executions.filter(({ status }) => status === 'unknown').map(({ toolName }) => `"${toolName}"`),
+  );
+  if (names.length === 0) return undefined;
+  return `The call of ${names.join(', ')} was cut off, and may or may not have taken effect: find out before it is repeated.`;
+}
+
 function resultOf(state: AgentState, maxTextLength: number): SubAgentResult {
   const { status, text, stopReason = 'completed', errors, output } = state;
   const reason =
     status === 'failed' ? state.continuationOutcome?.evaluations.find(({ decision }) => decision === 'forbid')?.reason : undefined;
-  const error = status === 'completed' ? undefined : (errors[0]?.message ?? reason);
+  const error = status === 'completed' ? undefined : (unknownCalls(state) ?? errors[0]?.message ?? reason);
   return {
     text: clipText(text, maxTextLength),
     stop_reason: stopReason,
@@ -162,7 +171,11 @@ export function subAgents(options: SubAgentsOptions): Capability<SubAgentTools, 
     const state = withoutGrants(await agent.run(start, { context, inside: host.outer }));
     if (state.waitingFor.length > 0)
       return { type: 'waiting', waits: state.waitingFor.map(askedBy(task.subagent)), memo: state.toJSON() as Json };
-    onEnd?.(state, task.subagent);
+    try {
+      onEnd?.(state, task.subagent);
+    } catch (error) {
+      host.report(error, 'onEnd of subAgents()');
+    }
     return { type: 'ended', value: resultOf(state, maxTextLength) };
   };
 

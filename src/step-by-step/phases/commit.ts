@@ -16,7 +16,6 @@ import type { EventSubject, RunScope } from '../run-scope.ts';
 import type { RunState } from '../run-state.ts';
 import { ExecutionStatus } from '../status.ts';
 import type { Step } from '../step.ts';
-import { minusCost } from '../step.ts';
 import type { StepOf, StepProcess } from '../step-process.ts';
 import type { RecordedHandling, StepTiming } from '../step-result.ts';
 import { StepResult } from '../step-result.ts';
@@ -136,10 +135,11 @@ interface Recorded<State extends RunState, Context> {
 
 /** Keeps a step that cannot end yet, and ends the run until somebody answers. */
 export function park<State extends RunState, Context>(
-  { process, run, state, number, timer, subject, scope }: OpenStep<State, Context>,
+  open: OpenStep<State, Context>,
   produced: Step,
   waits: readonly Wait[],
 ): State | Promise<State> {
+  const { process, run, state, number, timer, subject, scope } = open;
   const { execution, info, store, metadata } = state.data;
   const { notes } = scope;
   const partial = notes === undefined ? produced : notes.joinTo(produced);
@@ -172,7 +172,7 @@ export function park<State extends RunState, Context>(
     store: notes?.store ?? store,
     metadata: notes?.over(metadata) ?? metadata,
   });
-  run.inside?.spend({ usage: Usage.minus(changed.usage, state.usage), cost: minusCost(changed.cost, state.cost) });
+  run.inside?.spend(spentBy(open, changed));
   return run.commit(changed, events);
 }
 

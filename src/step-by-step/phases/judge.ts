@@ -67,9 +67,13 @@ export function candidateOf<State extends RunState, Context>(
   });
 }
 
-/** What a candidate has spent since the state before it. */
-export function spentBy<State extends RunState, Context>({ state }: OpenStep<State, Context>, candidate: State): Spent {
-  return { usage: Usage.minus(candidate.usage, state.usage), cost: minusCost(candidate.cost, state.cost) };
+/** What a candidate has spent since the state before it, without what the run around this one knows already. */
+export function spentBy<State extends RunState, Context>({ state, scope }: OpenStep<State, Context>, candidate: State): Spent {
+  const { passedOn } = scope;
+  return {
+    usage: Usage.minus(Usage.minus(candidate.usage, state.usage), passedOn.usage),
+    cost: minusCost(minusCost(candidate.cost, state.cost), passedOn.cost),
+  };
 }
 
 /** The candidate with what the limits of the outer run say, for a run that is part of another. */

@@ -1,23 +1,27 @@
 import type { BaseEvent, EventHeader } from '../../events/index.ts';
-import type { Clock, IdSource } from '../../lib/index.ts';
+import type { Clock, IdSource, JsonObject } from '../../lib/index.ts';
+import { Usage } from '../../messages/index.ts';
 import type { ContinuationEvaluation } from '../../continuation/index.ts';
 import type { Effects } from '../effects.ts';
 import { AgentStepStarted } from '../loop-events.ts';
 import type { EventSubject, RunScope } from '../run-scope.ts';
 import type { RunState } from '../run-state.ts';
 import type { Interruption } from '../step.ts';
-import type { NestOptions, OuterStep } from '../outer-step.ts';
+import { addCost } from '../step.ts';
+import type { NestOptions, OuterStep, Spent } from '../outer-step.ts';
 import { underKey } from '../outer-step.ts';
 import type { StepProcess, StepScope } from '../step-process.ts';
 import type { StepNote } from '../step-notes.ts';
 import { StepNotes } from '../step-notes.ts';
 import { StepTimer } from '../step-timer.ts';
-import { outerLimitVotes } from './outer-limits.ts';
+import { asOuterVote, outerLimitVotes } from './outer-limits.ts';
 
 /** What a step may use, until the step is over: a producer that was abandoned tells no more events. */
 export interface ClosableScope<Context> extends StepScope<Context> {
   /** What was noted beside the step; undefined where nothing was. */
   readonly notes: StepNotes | undefined;
+  /** What runs inside have spent, which the run around this one knows already. */
+  readonly passedOn: Spent;
   close(): void;
 }
 
@@ -34,6 +38,8 @@ export interface OpenStep<State extends RunState, Context> {
   /** True where this step is to sum up after a limit. */
   readonly finalizing: boolean;
 }
+
+const nothing: Spent = { usage: Usage.none() };
 
 /** Who the events of a step are about. */
 export function subjectOf(state: RunState, executionId: string, stepNumber: number): EventSubject {
@@ -87,6 +93,7 @@ class OpenStepScope<State extends RunState, Context> implements ClosableScope<Co
   readonly finalizing: boolean;
 
   notes: StepNotes | undefined;
+  passedOn: Spent = nothing;
 
   constructor(process: StepProcess<State, Context>, state: State, { run, subject, timer, finalizing }: Surroundings<State, Context>) {
     this.#process = process;
@@ -118,6 +125,9 @@ class OpenStepScope<State extends RunState, Context> implements ClosableScope<Co
   get effects(): Effects {
     return (this.#effects ??= this.#timer.watch(this.#run.effects, () => this.#isOver));
   }
+  get path(): string {
+    return this.#run.inside?.path ?? '';
+  }
   get watchesCost(): boolean {
     return this.#run.inside?.watchesCost === true;
   }
@@ -137,10 +147,21 @@ class OpenStepScope<State extends RunState, Context> implements ClosableScope<Co
   }
 
   beginWaiting(): () => void {
-    return this.#timer.beginWaiting();
+    const { inside } = this.#run;
+    const leave = this.#timer.beginWaiting();
+    if (inside === undefined) return leave;
+    const leaveOutside = inside.beginWaiting();
+    return () => {
+      leave();
+      leaveOutside();
+    };
   }
 
-  nest(key: string, { own, ids, watchesCost = false }: NestOptions): OuterStep {
+  noted(metadata: JsonObject): JsonObject {
+    return this.notes?.over(metadata) ?? metadata;
+  }
+
+  nest(key: string, { own, ids, path = '', watchesCost = false }: NestOptions): OuterStep {
     const run = this.#run;
     const subject = this.#subject;
     const isOpen = (): boolean => !this.#isOver;
@@ -148,6 +169,8 @@ class OpenStepScope<State extends RunState, Context> implements ClosableScope<Co
       agentId: subject.agentId,
       executionId: subject.executionId,
       watchesCost: watchesCost || this.watchesCost,
+      path: `${this.path}${path}`,
+      sinks: run.sinks,
       ...(ids !== undefined && { ids }),
       depth: (run.inside?.depth ?? 0) + 1,
       get isOpen() {
@@ -163,14 +186,22 @@ class OpenStepScope<State extends RunState, Context> implements ClosableScope<Co
       tell: (event) => run.tell(event),
       tellPiece: (event) => run.tellPiece(event),
       spend: ({ usage, cost }) => {
+        if (this.#isOver) return;
         this.note({ usage, cost });
+        // At every depth at once, or two branches would not know of each other.
+        run.inside?.spend({ usage, cost });
+        this.passedOn = { usage: Usage.add(this.passedOn.usage, usage), cost: addCost(this.passedOn.cost, cost) };
       },
-      limitVotes: (more) =>
-        outerLimitVotes(this.#process, this.#state, {
+      beginWaiting: () => this.beginWaiting(),
+      limitVotes: (more) => [
+        ...(this.forbidding === undefined ? [] : [asOuterVote(this.forbidding)]),
+        ...outerLimitVotes(this.#process, this.#state, {
           run,
           activeMs: this.#timer.activeMs(),
           spent: [own, this.notes, more],
+          passedOn: this.passedOn,
         }),
+      ],
     };
   }
 

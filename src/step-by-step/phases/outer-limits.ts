@@ -15,6 +15,8 @@ interface Outer<State, Context> {
   readonly activeMs: number;
   /** What was used up since the last recorded step. */
   readonly spent: readonly (Spent | undefined)[];
+  /** The part of it that the run around this one knows already. */
+  readonly passedOn: Spent;
 }
 
 const prefix = 'Outer';
@@ -24,7 +26,8 @@ function plain({ pausing: _, finalizing: __, ...context }: JsonObject): JsonObje
   return context;
 }
 
-function asVote(evaluation: ContinuationEvaluation): ContinuationEvaluation {
+/** An answer from outside, as it stands in the trace of a run inside. */
+export function asOuterVote(evaluation: ContinuationEvaluation): ContinuationEvaluation {
   const { criterion, context } = evaluation;
   return { ...evaluation, criterion: criterion.startsWith(prefix) ? criterion : `${prefix}${criterion}`, context: plain(context) };
 }
@@ -33,7 +36,7 @@ function asVote(evaluation: ContinuationEvaluation): ContinuationEvaluation {
 export function outerLimitVotes<State extends RunState, Context>(
   process: StepProcess<State, Context>,
   state: State,
-  { run, activeMs, spent }: Outer<State, Context>,
+  { run, activeMs, spent, passedOn }: Outer<State, Context>,
 ): readonly ContinuationEvaluation[] {
   const { execution } = state;
   const usage = spent.reduce((sum, each) => (each === undefined ? sum : Usage.add(sum, each.usage)), usageOf(execution));
@@ -49,7 +52,11 @@ export function outerLimitVotes<State extends RunState, Context>(
       pendingStep: undefined,
     },
   });
-  const further = run.inside?.limitVotes({ usage: Usage.minus(usage, usageOf(execution)), cost: minusCost(cost, state.cost) }) ?? [];
+  const rest = {
+    usage: Usage.minus(Usage.minus(usage, usageOf(execution)), passedOn.usage),
+    cost: minusCost(minusCost(cost, state.cost), passedOn.cost),
+  };
+  const further = run.inside?.limitVotes(rest) ?? [];
   return [...reached(process, supposed), ...further];
 }
 
@@ -58,7 +65,7 @@ function reached<State extends RunState, Context>(process: StepProcess<State, Co
     const { evaluations } = process.criteria.evaluate(state);
     // How many steps the outer run may take is no matter of the inner one's.
     const binding = evaluations.filter(({ limit, decision }) => limit !== undefined && limit !== LimitKind.Steps && decision === 'forbid');
-    return binding.map(asVote);
+    return binding.map(asOuterVote);
   } catch {
     // A rule that cannot answer is reported when the outer step itself is judged.
     return [];

@@ -15,7 +15,7 @@ function leftovers<State extends RunState, Context>({ process, state, scope }: O
   const pending = state.pendingStep;
   // Holds because a state's pending step is one of its own kind.
   return (
-    pending === undefined ? process.emptyStep({ id: scope.ids(), errors: [] }) : state.closePendingStep(pending, 'interrupted')
+    pending === undefined ? process.emptyStep({ id: scope.ids(), errors: [] }) : state.closePendingStep(pending, 'interrupted', scope.ids)
   ) as StepOf<State> & Step;
 }
 
@@ -106,7 +106,8 @@ function closedStep<State extends RunState, Context>(
 ): StepOf<State> & Step {
   const { state, number, timer } = open;
   const times = { startedAt: timer.startedAt, parkedAt: timer.startedAt, activeMs: 0, waitedMs: 0 };
-  const closed = state.closePendingStep({ number, partial, waits, answers: [], ...times }, 'interrupted') as StepOf<State> & Step;
+  const closed = state.closePendingStep({ number, partial, waits, answers: [], ...times }, 'interrupted', open.scope.ids) as StepOf<State> &
+    Step;
   return interrupted === undefined ? closed : { ...closed, interrupted };
 }
 

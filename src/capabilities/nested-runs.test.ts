@@ -1,0 +1,238 @@
+// Runs inside runs under strain: what two levels share stays shared, and nothing that happened inside is lost outside.
+import { expect, test } from 'vitest';
+import type { AgentOptions, AnyAgent } from '../agent/index.ts';
+import { AgentState, createAgent } from '../agent/index.ts';
+import { createCountingIds, createFakeClock } from '../lib/index.ts';
+import type { Effects } from '../step-by-step/index.ts';
+import type { ScriptedEntry } from '../testing/index.ts';
+import { scriptedModel } from '../testing/index.ts';
+import type { ToolUseEvent } from '../tool-use/index.ts';
+import { defineHook, toolCallingDriver } from '../tool-use/index.ts';
+import type { Tool } from '../tools/index.ts';
+import { defineTool } from '../tools/index.ts';
+import { compaction, selfCritique, subAgents } from './index.ts';
+
+const anything = { type: 'object', properties: {} } as const;
+const usage = { input: 100, output: 0 };
+const says = (text: string): ScriptedEntry => ({ text, usage });
+const calls = (...names: readonly string[]): ScriptedEntry => ({ toolCalls: names.map((name) => ({ name })), usage });
+const task = (subagent: string) => ({ name: 'spawn_subagent', args: { subagent, prompt: `Task for ${subagent}.` } });
+const spawns = (...names: readonly string[]): ScriptedEntry => ({ toolCalls: names.map(task), usage });
+const among = (agents: Readonly<Record<string, AnyAgent | (() => AnyAgent)>>) => ({
+  capabilities: [
+    subAgents({ agents: Object.fromEntries(Object.entries(agents).map(([name, agent]) => [name, { agent, description: 'Helps.' }])) }),
+  ],
+});
+
+function stage() {
+  const [clock, ids] = [createFakeClock(), createCountingIds()];
+  const ports = { clock, ids, random: () => 0.5, onProblem: () => undefined };
+  const ran: string[] = [];
+  const tools: readonly Tool[] = [
+    defineTool({ name: 'work', description: 'Works.', input: anything, run: () => (ran.push('work'), 'worked') }),
+    defineTool({ name: 'pay', description: 'Pays.', input: anything, needsApproval: true, run: () => (ran.push('pay'), 'paid') }),
+    defineTool({ name: 'hang', description: 'Hangs.', input: anything, run: () => new Promise(() => undefined) }),
+  ];
+  const agent = (id: string, script: readonly ScriptedEntry[], more: Partial<AgentOptions> = {}): AnyAgent =>
+    createAgent({ id, model: scriptedModel(script), tools, ports, ...more });
+  const start = AgentState.empty({ clock, ids }).withUserMessage('Go.', { ids });
+  const pass = async (times: number, ms: number): Promise<void> => {
+    for (let count = 0; count < times; count += 1) await clock.advance(ms);
+  };
+  return { clock, ran, agent, start, pass };
+}
+const roundTrip = (state: AgentState): AgentState => AgentState.fromJSON(JSON.parse(JSON.stringify(state)));
+const first = (state: AgentState): string => state.waitingFor[0]?.id ?? '';
+
+test('a task that a hook handed to another agent goes on with that agent after a pause', async () => {
+  const { agent, start } = stage();
+  const [a, b] = [agent('a', [says('a: never asked')]), agent('b', [calls('pay'), says('b done')])];
+  const reroute = defineHook({ name: 'reroute', changes: ['args'], beforeTool: () => ({ args: { subagent: 'b', prompt: 'x' } }) });
+  const top = agent('top', [spawns('a'), says('top done')], { ...among({ a, b }), hooks: [reroute] });
+  const waiting = await top.run(start);
+  const end = await top.run(roundTrip(waiting).approve(first(waiting)));
+  expect(end.steps[0]?.executions[0]?.value).toMatchObject({ text: 'b done' });
+});
+
+test('effects that reject inside a sub-agent fail its step and do not hang the run', async () => {
+  const { agent, start } = stage();
+  const top = agent('top', [spawns('a'), says('top done')], among({ a: agent('a', [says('a done')]) }));
+  const effects = (direct: Effects): Effects => ({
+    ...direct,
+    run: (key, work, options) =>
+      key.startsWith('nested/') ? Promise.reject(new Error('journal is down')) : direct.run(key, work, options),
+  });
+  const end = await top.run(start, { effects });
+  expect([end.status, end.steps[0]?.executions[0]?.value]).toMatchObject(['completed', { partial: true, error: 'journal is down' }]);
+});
+
+test('a sub-agent that ignores the cut-off takes neither the usage nor the calls of the outer step with it', async () => {
+  const { agent, start, ran, pass } = stage();
+  const leaf = agent('leaf', [], { driver: { ...toolCallingDriver(), ask: () => new Promise(() => undefined) } });
+  const top = agent('top', [{ toolCalls: [{ name: 'work' }, task('leaf')], usage }, says('top')], among({ leaf }));
+  const control = new AbortController();
+  const run = top.run(start, { signal: control.signal });
+  await pass(10, 0);
+  control.abort();
+  await pass(5, 20);
+  const end = await run;
+  expect([ran, end.usage.total, end.steps[0]?.executions[0]?.status]).toStrictEqual([['work'], 100, 'succeeded']);
+});
+
+test('an agent that is its own sub-agent tells its listeners each event once', async () => {
+  const { agent, start } = stage();
+  const heard: number[] = [];
+  const me: AnyAgent = agent('me', [spawns('me'), says('inner'), says('outer')], among({ me: () => me }));
+  me.onEvent('AgentFinished', ({ seq }) => heard.push(seq));
+  await me.run(start);
+  expect(heard).toStrictEqual([...new Set(heard)]);
+});
+
+test('a vote to end the run lets no sub-agent of that step begin another step', async () => {
+  const { agent, start, ran } = stage();
+  const a = agent('a', [calls('work'), calls('work'), calls('work'), says('a done')]);
+  const no = defineHook({
+    name: 'no',
+    changes: ['votes'],
+    beforeTool: ({ call }) => (call.name === 'work' ? { votes: { decision: 'forbid', reason: 'enough' } } : undefined),
+  });
+  await agent('top', [{ toolCalls: [task('a'), { name: 'work' }], usage }, says('top')], { ...among({ a }), hooks: [no] }).run(start);
+  expect(ran.length).toBeLessThan(2);
+});
+
+test('limits of the top bind grandchildren in several branches together', async () => {
+  const { agent, start } = stage();
+  const long = [...Array.from({ length: 9 }, () => calls('work')), says('g')];
+  const branch = (): AnyAgent => agent('mid', [spawns('grand'), says('mid')], among({ grand: agent('grand', long) }));
+  const top = agent('top', [spawns('one', 'two'), says('top')], { ...among({ one: branch(), two: branch() }), limits: { tokens: 900 } });
+  // One step of overshoot for each of two branches.
+  expect((await top.run(start)).usage.total).toBeLessThanOrEqual(1100);
+});
+
+test('what may have happened inside a sub-agent that ran out of time is told to the outer model', async () => {
+  const { agent, start, pass } = stage();
+  const leaf = agent('leaf', [{ text: 'Paying.', toolCalls: [{ name: 'hang' }], usage }], { limits: { wallMs: 5000 } });
+  const run = agent('top', [spawns('leaf'), says('top')], among({ leaf })).run(start);
+  await pass(20, 1000);
+  expect(JSON.stringify((await run).steps[0]?.executions[0]?.output)).toMatch(/hang|may or may not/);
+});
+
+test('a task that had done something is not recorded as rejected when a new message supersedes it', async () => {
+  const { agent, start, ran } = stage();
+  const leaf = agent('leaf', [calls('work'), calls('pay'), says('leaf')]);
+  const top = agent('top', [spawns('leaf'), says('top')], among({ leaf }));
+  const waiting = await top.run(start);
+  const end = await top.run(waiting.withUserMessage('Never mind.'));
+  expect(ran).toStrictEqual(['work']);
+  const results = end.messages.toArray().flatMap(({ toolResults }) => toolResults.map(({ output }) => output.type));
+  expect([results, end.session.executions[0]?.results.at(0)?.step.executions[0]?.status]).toStrictEqual([['error'], 'unknown']);
+});
+
+test('an approval that a sub-agent asks for is told under the id by which it can be given', async () => {
+  const { agent, start } = stage();
+  const events: ToolUseEvent[] = [];
+  const top = agent('top', [{ toolCalls: [{ name: 'pay' }, task('a')], usage }], among({ a: agent('a', [calls('pay')]) }));
+  const waiting = await top.run(start, { onEvent: (event: never) => events.push(event) });
+  const asked = events.flatMap((event) => (event.type === 'ToolApprovalRequested' ? [event.waitId] : []));
+  expect(asked).toStrictEqual(waiting.waitingFor.map(({ id }) => id));
+});
+
+test('a critic reads the question that compaction moved to the buffer', async () => {
+  const { agent, start } = stage();
+  const critic = scriptedModel([says('{"approved":true,"summary":"","strengths":[],"weaknesses":[],"suggestions":[]}')]);
+  const small = compaction({ model: scriptedModel([]), maxTokens: 20, maxBufferTokens: 1000 });
+  await agent('top', [calls('work'), calls('work'), says('A long, long, long answer.')], {
+    capabilities: [small, selfCritique({ model: critic })],
+  }).run(start);
+  expect(critic.calls[0]?.messages[1]?.text).toContain('Go.');
+});
+
+test('waiting for permission to ask inside a sub-agent takes no active time outside', async () => {
+  const { agent, start, clock, pass } = stage();
+  const base = scriptedModel([says('leaf done')]);
+  const limited: AgentOptions['model'] = {
+    provider: 'x',
+    modelId: 'y',
+    generate: (request) => base.generate(request),
+    stream: async (request, hear) => {
+      request.onNotice?.({ type: 'waiting' } as never);
+      await new Promise<void>((resolve) => void clock.schedule(3000, resolve));
+      request.onNotice?.({ type: 'waited' } as never);
+      return base.stream(request, hear);
+    },
+  };
+  const top = agent('top', [spawns('leaf'), says('top')], {
+    ...among({ leaf: agent('leaf', [], { model: limited }) }),
+    limits: { activeMs: 1000 },
+  });
+  const run = top.run(start);
+  await pass(20, 500);
+  expect((await run).status).toBe('completed');
+});
+
+test('each effect of a hook has a key of its own within an execution, also after a grant', async () => {
+  const { agent, start } = stage();
+  const keys: string[] = [];
+  const load = defineHook({
+    name: 'load',
+    changes: ['metadata'],
+    executionStart: async ({ effects }) => {
+      await effects.run('x', () => 1);
+    },
+  });
+  const top = agent('top', [calls('work'), says('done')], { limits: { steps: 1, onLimit: 'pause' }, hooks: [load] });
+  const effects = (direct: Effects): Effects => ({
+    ...direct,
+    run: (key, work, options) => (keys.push(key), direct.run(key, work, options)),
+  });
+  const waiting = await top.run(start, { effects });
+  await top.run(waiting.grant({ steps: 5 }), { effects });
+  expect(keys).toStrictEqual([...new Set(keys)]);
+});
+
+test('hooks at calls that run side by side see the metadata that each of them left', async () => {
+  const { agent, start } = stage();
+  const seen: number[] = [];
+  const mark = defineHook({
+    name: 'mark',
+    changes: ['metadata'],
+    beforeTool: async ({ call }) => Promise.resolve({ metadata: { [call.id]: true } }),
+    afterTool: ({ state }) => void seen.push(Object.keys(state.metadata).length),
+  });
+  await agent('top', [calls('work', 'work'), says('done')], { hooks: [mark] }).run(start);
+  expect(seen.at(-1)).toBe(2);
+});
+
+test('an id that looks like one inside a call is its own', async () => {
+  const { agent, start, ran } = stage();
+  const leaf = agent('leaf', [{ toolCalls: [{ id: 'x', name: 'pay' }], usage }, says('leaf')]);
+  const both = [
+    { id: 'a', ...task('leaf') },
+    { id: 'a/b', name: 'pay' },
+  ];
+  const top = agent('top', [{ toolCalls: both, usage }, says('top')], among({ leaf }));
+  const waiting = await top.run(start);
+  const half = await top.run(roundTrip(waiting).approve('a/b'));
+  expect([ran, half.waitingFor.map(({ id }) => id)]).toStrictEqual([['pay'], ['a/x']]);
+  const end = await top.run(roundTrip(half).approve('a/x'));
+  expect([end.status, end.steps[0]?.executions.map(({ status }) => status)]).toStrictEqual(['completed', ['succeeded', 'succeeded']]);
+});
+
+test('an onEnd that throws is reported, and the task has ended all the same', async () => {
+  const { agent, start } = stage();
+  const helper = { agent: agent('a', [says('a done')]), description: 'Helps.' };
+  const onEnd = (): void => {
+    throw new Error('no archive');
+  };
+  const end = await agent('top', [spawns('a'), says('top')], { capabilities: [subAgents({ agents: { a: helper }, onEnd })] }).run(start);
+  expect(end.steps[0]?.executions[0]?.value).toMatchObject({ text: 'a done', partial: false });
+});
+
+test('pieces of sub-agents that speak at once never go back in number', async () => {
+  const { agent, start } = stage();
+  const seqs: number[] = [];
+  const talk = (): AnyAgent => agent('talk', [{ chunks: ['one ', 'two'], usage }, says('x')]);
+  const top = agent('top', [spawns('a', 'b'), says('top')], among({ a: talk(), b: talk() }));
+  await top.run(start, { onEvent: (event: ToolUseEvent) => seqs.push(event.seq) });
+  expect(seqs).toStrictEqual([...seqs].sort((left, right) => left - right));
+});
