@@ -90,7 +90,7 @@ function untilEnd<Value>(
       // An engine that is down is no outcome of the work.
       (error: unknown) => {
         leave();
-        reject(error as Error);
+        reject(error);
       },
     );
   });

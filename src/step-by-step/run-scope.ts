@@ -183,7 +183,7 @@ export function createRunScope<State extends RunState, Context, Event extends Ba
   const isHeardOutside = sink !== undefined && inside?.sinks.has(sink) === true;
   const sinks: ReadonlySet<EventSink> = sink === undefined ? (inside?.sinks ?? noSinks) : new Set([...(inside?.sinks ?? []), sink]);
   const tellHere = (event: BaseEvent): void => {
-    if (sink !== undefined && !(isHeardOutside && inside?.isOpen === true)) emitSafely(sink, event, onProblem);
+    if (sink !== undefined && !(isHeardOutside && inside.isOpen)) emitSafely(sink, event, onProblem);
     // Holds because an orchestrator's union names all that its own rooms tell.
     if (options.onEvent !== undefined) tellListener(options.onEvent, event as Event, onProblem);
   };
