@@ -1,6 +1,7 @@
 // What hooks are handed. Classes with readers only: what is assigned to them throws in the hook that tries.
 import type { ContinuationOutcome, StopReason } from '../continuation/index.ts';
 import type { Failure } from '../errors/index.ts';
+import type { ProblemReporter } from '../events/index.ts';
 import type { Model, ModelOutcome, ModelRequest, ModelResponse, ModelSettings } from '../inference/index.ts';
 import type { Clock, IdSource } from '../lib/index.ts';
 import { isRecord, toCanonical } from '../lib/index.ts';
@@ -29,6 +30,7 @@ export interface At extends Omit<Place, 'state'> {
   readonly point: HookPoint;
   /** The kind of orchestrator, as events name it. */
   readonly orchestrator: string;
+  readonly onProblem: ProblemReporter | undefined;
   readonly pricing: Pricing;
 }
 

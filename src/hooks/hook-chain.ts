@@ -1,5 +1,5 @@
 // The hooks of one orchestrator, in their order.
-// Owns:     calling them, checking what they give back, and what becomes of one that fails.
+// Owns:     who is called where and in which order, and what their changes do to the work at hand.
 // Does not: know what a step is made of beyond calls, messages and failures, or decide anything: votes join the judgement.
 // H1. Hooks of a point are called one after the other, by order, then as they were given; nobody's answer keeps the next one from being asked.
 // H2. A change that a hook has not declared, or that cannot be made at that point, is refused: the hook has failed, by name.
@@ -8,31 +8,26 @@
 // H4. A hook that is cut off with the run has not failed.
 // H5. Hooks that can change nothing of a step see it after it was recorded; nobody waits for them.
 import type { Failure } from '../errors/index.ts';
-import { classifyError } from '../errors/index.ts';
 import type { ProblemReporter } from '../events/index.ts';
-import { reportSafely, reportToConsole } from '../events/index.ts';
 import type { ModelResponse } from '../inference/index.ts';
-import { deepFreeze, frozenCopy, InvalidArgumentError, isRecord } from '../lib/index.ts';
+import { deepFreeze, frozenCopy, InvalidArgumentError } from '../lib/index.ts';
 import type { Message, ToolCall } from '../messages/index.ts';
 import { MessageStore } from '../messages/index.ts';
 import type { Observed, RunState, Step } from '../step-by-step/index.ts';
 import type { Tool, ToolExecution } from '../tools/index.ts';
-import { answeredExecution, blockedExecution, cancelledExecution, failedExecution, withArgs } from '../tools/index.ts';
+import { answeredExecution, cancelledExecution, failedExecution, withArgs } from '../tools/index.ts';
 import type { Pricing } from './ask-model.ts';
 import type { At, Calling, Place } from './facts.ts';
-import { CallFacts, Facts, InferenceFacts, ResponseFacts, ResultFacts, SeenRecord, StepFacts } from './facts.ts';
+import { CallFacts, Facts, InferenceFacts, ResponseFacts, ResultFacts, StepFacts } from './facts.ts';
 import type { Hook } from './hook.ts';
-import { canChange, isHook, isObserver } from './hook.ts';
-import type { Change } from './hook-answer.ts';
-import { canonical, changedRequest, checkedChange, checkedVote, cutOff, failed, inTime, isThenable, narrowed } from './hook-answer.ts';
-import type { HookChange } from './hook-change.ts';
-import { HookApplied, ToolCallBlocked } from './hook-events.ts';
+import { isHook, isObserver } from './hook.ts';
+import { canonical, changedRequest, cutOff, failed, narrowed } from './hook-answer.ts';
+import type { Soon } from './hook-call.ts';
+import { ask, blocked, keep, orFailure, tellChange, whenThere } from './hook-call.ts';
 import type { InferenceRequestFacts } from './hook-facts.ts';
-import { HookFailedError } from './hook-failed-error.ts';
 import { HookPoint, hookPoints } from './hook-point.ts';
+import { show } from './observers.ts';
 import { changedOutput, outputProblem } from './step-output.ts';
-
-type Soon<Value> = Value | Promise<Value>;
 
 /** What a chain is made with. */
 export interface HookChainOptions extends Pricing {
@@ -74,10 +69,6 @@ function inTurn<Item>(items: readonly Item[], visit: (item: Item) => Soon<void>,
     if (visited instanceof Promise) return visited.then(() => inTurn(items, visit, index + 1));
   }
 }
-
-/** Goes on with a value when it is there. */
-const then = <Value, Next>(value: Soon<Value>, next: (value: Value) => Soon<Next>): Soon<Next> =>
-  value instanceof Promise ? value.then(next) : next(value);
 
 /** What a recorded step holds: hooks get to see it again with every later state. */
 function freezeWithin(step: Step): void {
@@ -152,10 +143,10 @@ export class HookChain {
     const now = { state: place.state, tools, wasCutOff: false };
     const visit = (hook: Hook): Soon<void> => {
       const calling = { hook: hook.name, state: shut(now.state), at };
-      return then(this.#ask(hook, new Facts(calling), calling), (change) => {
+      return whenThere(ask(hook, new Facts(calling), calling), (change) => {
         if (change === cutOff) now.wasCutOff = true;
         if (change === cutOff || change === undefined) return;
-        now.state = this.#keep(hook, change, calling);
+        now.state = keep(hook, change, calling);
         now.tools = narrowed(now.tools, change.tools, calling);
         const { conversation } = change;
         if (conversation !== undefined) {
@@ -163,10 +154,10 @@ export class HookChain {
           place.scope.note({ store: conversation });
           now.state = now.state.evolve({ store: conversation });
         }
-        this.#tell(calling, change);
+        tellChange(calling, change);
       });
     };
-    return then(inTurn(this.#hooks(HookPoint.BeforeStep), visit), () => now);
+    return whenThere(inTurn(this.#hooks(HookPoint.BeforeStep), visit), () => now);
   }
 
   /** Gives the request with what was changed; undefined where the run was cut off meanwhile. Throws where a hook fails. */
@@ -179,15 +170,15 @@ export class HookChain {
     const now = { state: place.state, request: shown as InferenceRequestFacts, wasCutOff: false };
     const visit = (hook: Hook): Soon<void> => {
       const calling = { hook: hook.name, state: shut(now.state), at };
-      return then(this.#ask(hook, new InferenceFacts(calling, now.request), calling), (change) => {
+      return whenThere(ask(hook, new InferenceFacts(calling, now.request), calling), (change) => {
         if (change === cutOff) now.wasCutOff = true;
         if (change === cutOff || change === undefined) return;
-        now.state = this.#keep(hook, change, calling);
+        now.state = keep(hook, change, calling);
         now.request = changedRequest(now.request, change, calling);
-        this.#tell(calling, change);
+        tellChange(calling, change);
       });
     };
-    return then(inTurn(this.#hooks(HookPoint.BeforeInference), visit), () =>
+    return whenThere(inTurn(this.#hooks(HookPoint.BeforeInference), visit), () =>
       now.wasCutOff
         ? undefined
         : {
@@ -220,30 +211,30 @@ export class HookChain {
     const visit = (hook: Hook): Soon<void> => {
       const calling = { hook: hook.name, state: shut(now.state), at };
       const { call } = now;
-      return this.#orFailure(calling, {
-        ask: () => this.#ask(hook, new CallFacts(calling, call, approved), calling),
+      return orFailure(calling, {
+        ask: () => ask(hook, new CallFacts(calling, call, approved), calling),
         next: (change) => {
           if (change === cutOff) now.ended ??= cancelledExecution(call, { startedAt });
           if (change === cutOff || change === undefined) return;
-          now.state = this.#keep(hook, change, calling);
+          now.state = keep(hook, change, calling);
           if (change.args !== undefined) now.call = Object.freeze(withArgs(call, canonical(change.args, 'its args', calling)));
-          if (change.block !== undefined) now.ended ??= this.#blocked(call, change.block, { calling, startedAt });
+          if (change.block !== undefined) now.ended ??= blocked(call, change.block, { calling, startedAt });
           if (change.result !== undefined) {
             const result = canonical(change.result, 'its result', calling);
             now.ended ??= answeredExecution(now.call, result, { tool, startedAt });
           }
-          this.#tell(calling, change);
+          tellChange(calling, change);
         },
         fail: (failure) => {
           now.ended ??= failedExecution(call, failure, { startedAt, text: `"${call.name}" was not called: ${failure.message}` });
         },
       });
     };
-    return then(inTurn(this.#hooks(HookPoint.BeforeTool), visit), () => {
+    return whenThere(inTurn(this.#hooks(HookPoint.BeforeTool), visit), () => {
       const { state, call, ended } = now;
       // A call that no hook changed goes on as it came: its own tool may do with its arguments as it likes.
       if (ended === undefined) return { state, verdict: { type: 'call', call: call.args === first.args ? given : call } as const };
-      return then(ended, (execution) => ({ state, verdict: { type: 'ended', execution } as const }));
+      return whenThere(ended, (execution) => ({ state, verdict: { type: 'ended', execution } as const }));
     });
   }
 
@@ -264,17 +255,17 @@ export class HookChain {
       const calling = { hook: hook.name, state: shut(now.state), at };
       const { startedAt, durationMs } = now.execution;
       const answers = hook.changes.includes('result') || hook.changes.includes('block');
-      return this.#orFailure(calling, {
-        ask: () => this.#ask(hook, new ResultFacts(calling, shownCall, now.shown), calling),
+      return orFailure(calling, {
+        ask: () => ask(hook, new ResultFacts(calling, shownCall, now.shown), calling),
         next: (change) => {
           // Who may change results answers for them: what it had no time to look at is withheld.
           if (change === cutOff && answers) settle(cancelledExecution(call, { startedAt, durationMs, text: withheld(call, cutShort) }));
           if (change === cutOff || change === undefined) return undefined;
-          now.state = this.#keep(hook, change, calling);
+          now.state = keep(hook, change, calling);
           const { block, result } = change;
-          if (block !== undefined) settle(this.#blocked(call, block, { calling, startedAt, durationMs }));
+          if (block !== undefined) settle(blocked(call, block, { calling, startedAt, durationMs }));
           const value = result === undefined ? undefined : canonical(result, 'its result', calling);
-          this.#tell(calling, change);
+          tellChange(calling, change);
           if (block !== undefined || value === undefined) return undefined;
           return answeredExecution(call, value, { tool, startedAt, durationMs }).then(settle);
         },
@@ -284,7 +275,7 @@ export class HookChain {
         },
       });
     };
-    return then(inTurn(this.#hooks(HookPoint.AfterTool), visit), () => now);
+    return whenThere(inTurn(this.#hooks(HookPoint.AfterTool), visit), () => now);
   }
 
   /** The step as it shall be judged, after the hooks for steps and, where it failed, for failures. Never throws. */
@@ -298,26 +289,26 @@ export class HookChain {
       (at: At) =>
       (hook: Hook): Soon<void> => {
         const calling = { hook: hook.name, state: shut(now.state), at };
-        return this.#orFailure(calling, {
-          ask: () => this.#ask(hook, new StepFacts(calling, now.step), calling),
+        return orFailure(calling, {
+          ask: () => ask(hook, new StepFacts(calling, now.step), calling),
           next: (change) => {
             if (change === cutOff || change === undefined) return;
-            now.state = this.#keep(hook, change, calling);
+            now.state = keep(hook, change, calling);
             if (change.output !== undefined) {
               const problem = outputProblem(now.step, change.output);
               if (problem !== undefined) throw failed(calling, problem);
               now.step = deepFreeze(changedOutput(now.step, change.output as string | readonly Message[]));
               now.state = withCandidate(now.state, now.step);
             }
-            this.#tell(calling, change);
+            tellChange(calling, change);
           },
           fail,
         });
       };
     deepFreeze(given);
-    return then(inTurn(this.#hooks(HookPoint.AfterStep), visit(this.#point(HookPoint.AfterStep, place))), () => {
+    return whenThere(inTurn(this.#hooks(HookPoint.AfterStep), visit(this.#point(HookPoint.AfterStep, place))), () => {
       if (now.step.errors.length === 0) return now.step;
-      return then(inTurn(this.#hooks(HookPoint.OnError), visit(this.#point(HookPoint.OnError, place))), () => now.step);
+      return whenThere(inTurn(this.#hooks(HookPoint.OnError), visit(this.#point(HookPoint.OnError, place))), () => now.step);
     });
   }
 
@@ -330,28 +321,8 @@ export class HookChain {
   }
 
   #show(point: HookPoint, seen: Observed<RunState>): void {
-    for (const hook of this.#observers.get(point) ?? []) {
-      const report = (problem: string, cause?: unknown): void =>
-        reportSafely(
-          this.#options.onProblem ?? reportToConsole,
-          new HookFailedError({ hook: hook.name, point }, problem, cause),
-          `hook ${hook.name}`,
-        );
-      const check = (returned: unknown): void => {
-        if (returned === undefined) return;
-        const named = isRecord(returned) ? Object.keys(returned).find((key) => canChange(point, key)) : undefined;
-        const cure = named === undefined ? '' : ` To change "${named}" before the judgement, add it to its changes.`;
-        report(`it gave something back, but what was recorded cannot be changed.${cure}`);
-      };
-      try {
-        // Holds: the facts are those of this point.
-        const returned: unknown = hook.handlers[point]?.(new SeenRecord(point, { ...seen, state: shut(seen.state) }) as never);
-        if (!isThenable(returned)) check(returned);
-        else returned.then(check, (error: unknown) => report(classifyError(error).message, error));
-      } catch (error) {
-        report(classifyError(error).message, error);
-      }
-    }
+    for (const hook of this.#observers.get(point) ?? [])
+      show(hook, point, { seen: { ...seen, state: shut(seen.state) }, onProblem: this.#options.onProblem });
   }
 
   #hooks(point: HookPoint): readonly Hook[] {
@@ -359,7 +330,8 @@ export class HookChain {
   }
 
   #point(point: HookPoint, { scope, detail, toolCallId }: Place): At {
-    return { point, scope, detail, toolCallId, orchestrator: this.#options.name, pricing: this.#options };
+    const { name: orchestrator, onProblem } = this.#options;
+    return { point, scope, detail, toolCallId, orchestrator, onProblem, pricing: this.#options };
   }
 
   /** A point at which nothing but votes and metadata can be changed. */
@@ -368,97 +340,14 @@ export class HookChain {
     const at = this.#point(point, place);
     const visit = (hook: Hook): Soon<void> => {
       const calling = { hook: hook.name, state: shut(state), at };
-      return then(this.#ask(hook, factsOf(calling), calling), (change) => {
+      return whenThere(ask(hook, factsOf(calling), calling), (change) => {
         if (change === cutOff || change === undefined) return;
-        state = this.#keep(hook, change, calling);
-        this.#tell(calling, change);
+        state = keep(hook, change, calling);
+        tellChange(calling, change);
       });
     };
-    return then(inTurn(this.#hooks(point), visit), () => state);
+    return whenThere(inTurn(this.#hooks(point), visit), () => state);
   }
-
-  /** Calls a hook, and checks what it gave back. Throws or rejects with a HookFailedError. */
-  #ask(hook: Hook, facts: Facts, calling: Calling): Soon<Change | typeof cutOff | undefined> {
-    const check = (given: unknown): Change | typeof cutOff | undefined =>
-      given === cutOff || given === undefined ? given : checkedChange(hook, calling, given);
-    try {
-      const returned: unknown = hook.handlers[calling.at.point]?.(facts as never);
-      if (returned === undefined) return undefined;
-      return isThenable(returned)
-        ? inTime(hook, calling, returned)
-            .then(check)
-            .catch((error: unknown) => this.#fail(calling, error))
-        : check(returned);
-    } catch (error) {
-      return this.#fail(calling, error);
-    }
-  }
-
-  /** What a hook threw of itself is reported with its stack: the record keeps plain data only. */
-  #fail(calling: Calling, error: unknown): never {
-    const known = asHookFailed(calling, error);
-    if (known.cause !== undefined) reportSafely(this.#options.onProblem ?? reportToConsole, known, `hook ${calling.hook}`);
-    throw known;
-  }
-
-  #tell({ hook, at }: Calling, change: Change): void {
-    const { scope, point, toolCallId } = at;
-    const changed = (Object.keys(change) as HookChange[]).filter((key) => key !== 'votes' && change[key] !== undefined);
-    if (changed.length > 0) scope.emit((header) => new HookApplied(header, this.#options.name, { hook, point, changed, toolCallId }));
-  }
-
-  /** Notes votes and metadata; gives the state that has the metadata. */
-  #keep(hook: Hook, { votes, metadata }: Change, calling: Calling): RunState {
-    const { state, at } = calling;
-    const { scope } = at;
-    if (votes !== undefined)
-      scope.note({ votes: (Array.isArray(votes) ? votes : [votes]).map((vote) => checkedVote(hook, vote, calling)) });
-    if (metadata === undefined) return state;
-    const kept = canonical(metadata, 'its metadata', calling);
-    if (!isRecord(kept)) throw failed(calling, 'its metadata is no object.');
-    scope.note({ metadata: kept });
-    return state.evolve({ metadata: deepFreeze({ ...state.metadata, ...kept }) });
-  }
-
-  #blocked(
-    call: ToolCall,
-    reason: unknown,
-    { calling, ...timing }: { readonly calling: Calling; readonly startedAt: number; readonly durationMs?: number },
-  ): ToolExecution {
-    const { hook, at } = calling;
-    const { scope, point } = at;
-    if (typeof reason !== 'string' || reason === '')
-      throw failed(calling, 'it blocked without a reason; give one in words: the model reads it.');
-    const facts = { tool: call.name, toolCallId: call.id, args: call.args, hook, reason };
-    scope.emit((header) => new ToolCallBlocked(header, this.#options.name, facts));
-    const what = point === HookPoint.BeforeTool ? `"${call.name}" was not called` : `The result of "${call.name}" was withheld`;
-    return blockedExecution(call, reason, { ...timing, text: `${what}: ${reason}` });
-  }
-
-  /** Asks, goes on with the answer, and hands over what goes wrong on the way as a failure. */
-  #orFailure(calling: Calling, { ask, next, fail }: Attempt): Soon<void> {
-    const failedWith = (error: unknown): void => {
-      fail(classifyError(asHookFailed(calling, error), { readable: false }));
-    };
-    try {
-      const asked = then(ask(), next);
-      return asked instanceof Promise ? asked.catch(failedWith) : asked;
-    } catch (error) {
-      failedWith(error);
-    }
-  }
-}
-
-/** Whatever a hook throws, also from a getter of what it gave back, is its failure. */
-function asHookFailed(calling: Calling, error: unknown): HookFailedError {
-  return error instanceof HookFailedError ? error : failed(calling, classifyError(error).message, error);
-}
-
-/** A hook that is asked, and what follows from its answer or its failure. */
-interface Attempt {
-  readonly ask: () => Soon<Change | typeof cutOff | undefined>;
-  readonly next: (change: Change | typeof cutOff | undefined) => Soon<void>;
-  readonly fail: (failure: Failure) => void;
 }
 
 const cutShort = 'the run was cut off before a hook had looked at it';

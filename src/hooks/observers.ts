@@ -1,0 +1,37 @@
+// Hooks that look on: they see what was recorded, after it was stored.
+import { classifyError } from '../errors/index.ts';
+import type { ProblemReporter } from '../events/index.ts';
+import { isRecord } from '../lib/index.ts';
+import type { Observed, RunState } from '../step-by-step/index.ts';
+import { SeenRecord } from './facts.ts';
+import type { Hook } from './hook.ts';
+import { canChange } from './hook.ts';
+import { isThenable } from './hook-answer.ts';
+import { reportHook } from './hook-call.ts';
+import { HookFailedError } from './hook-failed-error.ts';
+import type { HookPoint } from './hook-point.ts';
+
+/** Shows a record to one hook. Nobody waits for it; what it throws or gives back is reported. */
+export function show(hook: Hook, point: HookPoint, { seen, onProblem }: Showing): void {
+  const report = (problem: string, cause?: unknown): void =>
+    reportHook(onProblem, new HookFailedError({ hook: hook.name, point }, problem, cause));
+  const check = (returned: unknown): void => {
+    if (returned === undefined) return;
+    const named = isRecord(returned) ? Object.keys(returned).find((key) => canChange(point, key)) : undefined;
+    const cure = named === undefined ? '' : ` To change "${named}" before the judgement, add it to its changes.`;
+    report(`it gave something back, but what was recorded cannot be changed.${cure}`);
+  };
+  try {
+    // Holds: the facts are those of this point.
+    const returned: unknown = hook.handlers[point]?.(new SeenRecord(point, seen) as never);
+    if (!isThenable(returned)) check(returned);
+    else returned.then(check, (error: unknown) => report(classifyError(error).message, error));
+  } catch (error) {
+    report(classifyError(error).message, error);
+  }
+}
+
+interface Showing {
+  readonly seen: Observed<RunState>;
+  readonly onProblem: ProblemReporter | undefined;
+}
