@@ -365,18 +365,24 @@ type Opened = ReturnType<typeof open>;
 
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
+/** How long is waited, and what happens then. */
+interface Patience {
+  readonly giveUp: () => void;
+  readonly turns: number;
+}
+
 /** Lets time pass until the work is done; where that takes too long, somebody gives up. */
-async function whileTimePasses<Value>(world: World, underWay: Promise<Value>, giveUp: () => void): Promise<Value> {
+async function whileTimePasses<Value>(world: World, underWay: Promise<Value>, { giveUp, turns: patience }: Patience): Promise<Value> {
   const seen = { over: false };
   const end = (): void => {
     seen.over = true;
   };
   underWay.then(end, end);
-  for (let turns = 0; turns < 120; turns += 1) {
+  for (let turns = 0; turns < patience + 30; turns += 1) {
     await nextTurn();
     world.turn += 1;
     if (seen.over) return underWay;
-    if (turns === 90) giveUp();
+    if (turns === patience) giveUp();
     world.clock.skip(turns < 20 ? 10 : 1000);
   }
   throw new Error('The run did not end.');
@@ -429,7 +435,7 @@ async function perform({ world, agent }: Opened, given: Round, state: AgentState
     return result.state;
   };
   world.run += 1;
-  return whileTimePasses(world, drive(), () => host.abort('nobody waits that long'));
+  return whileTimePasses(world, drive(), { turns: 90, giveUp: () => host.abort('nobody waits that long') });
 }
 
 // What must hold. Each check gives the claims that are not true.
@@ -651,9 +657,11 @@ const steadyPlan = plan.map((given): Plan => ({
 }));
 
 const varying: ReadonlySet<string> = new Set(['id', 'startedAt', 'endedAt', 'parkedAt', 'durationMs', 'activeMs', 'waitedMs']);
+const isOfCall = (told: string): boolean => told.startsWith('ToolCall') || told.startsWith('ToolApproval') || told.startsWith('Hook');
 /** What happened, without what differs from one run to the next. */
-const transcriptOf = ({ world }: Opened, state: AgentState): unknown =>
-  JSON.parse(
+const transcriptOf = ({ world }: Opened, state: AgentState): unknown => {
+  const told = world.told.map(({ event: { type, stepNumber } }) => `${type} ${stepNumber}`);
+  return JSON.parse(
     JSON.stringify(
       {
         executions: state.session.executions.map(({ results, startOutcome, pendingStep }) => ({
@@ -666,16 +674,23 @@ const transcriptOf = ({ world }: Opened, state: AgentState): unknown =>
         usage: state.session.usage,
         explained: state.explain(),
         // Each run says that it begins; how many there are is the driver's choice.
-        told: world.told.flatMap(({ event: { type, stepNumber } }) => (type === 'AgentExecutionStarted' ? [] : [[type, stepNumber]])),
+        told: told.filter((each) => !isOfCall(each) && !each.startsWith('AgentExecutionStarted')),
+        // Calls run side by side: which of them is told first is a matter of time.
+        ofCalls: told.filter(isOfCall).sort(),
       },
       (name, value: unknown) => (varying.has(name) ? undefined : value),
     ),
   );
+};
 
 /** Runs to where it rests: in one go, or step by step over storage. */
 async function carryOn({ world, agent }: Opened, state: AgentState, isStored: boolean): Promise<AgentState> {
-  const unexpected = (): never => {
-    throw new Error('It hangs.');
+  // Hooks that hang take their whole time, at every call of every step that is tried again.
+  const unexpected: Patience = {
+    turns: 1000,
+    giveUp: () => {
+      throw new Error('It hangs.');
+    },
   };
   world.run += 1;
   if (!isStored) return whileTimePasses(world, agent.run(state), unexpected);
