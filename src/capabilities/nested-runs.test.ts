@@ -1,10 +1,14 @@
 // Runs inside runs under strain: what two levels share stays shared, and nothing that happened inside is lost outside.
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { AgentOptions, AnyAgent } from '../agent/index.ts';
 import { AgentState, createAgent } from '../agent/index.ts';
+import { TokenUsageLimit } from '../continuation/index.ts';
+import { guardHook } from '../hooks/index.ts';
 import { createCountingIds, createFakeClock } from '../lib/index.ts';
+import { Message } from '../messages/index.ts';
 import type { Effects } from '../step-by-step/index.ts';
-import type { ScriptedEntry } from '../testing/index.ts';
+import type { ScriptedEntry, ScriptedModel, ScriptedToolCall } from '../testing/index.ts';
 import { scriptedModel } from '../testing/index.ts';
 import type { ToolUseEvent } from '../tool-use/index.ts';
 import { defineHook, toolCallingDriver } from '../tool-use/index.ts';
@@ -235,4 +239,153 @@ test('pieces of sub-agents that speak at once never go back in number', async ()
   const top = agent('top', [spawns('a', 'b'), says('top')], among({ a: talk(), b: talk() }));
   await top.run(start, { onEvent: (event: ToolUseEvent) => seqs.push(event.seq) });
   expect(seqs).toStrictEqual([...seqs].sort((left, right) => left - right));
+});
+
+test.each(['limits', 'hook', 'own'] as const)('a token limit of the top given as %s binds runs inside', async (how) => {
+  const { agent, start } = stage();
+  const a = agent('a', [...Array.from({ length: 9 }, () => calls('work')), says('a')]);
+  const limit = new TokenUsageLimit<AgentState>(300, ({ usage: used }) => used);
+  const finalizing = new TokenUsageLimit<AgentState>(300, ({ usage: used }) => used, { onLimit: () => 'finalize' });
+  const given: Partial<AgentOptions> = {
+    limits: { limits: { tokens: 300 } },
+    hook: { hooks: [guardHook(limit, { name: 'Mine' })] },
+    own: { criteria: [{ name: 'Mine', explain: (state: AgentState) => ({ ...finalizing.explain(state), criterion: 'Mine' }) }] },
+  }[how];
+  const end = await agent('top', [spawns('a'), says('top')], { ...among({ a }), ...given }).run(start);
+  // What is left to the top beyond it is one step to go on with, or to sum up in.
+  expect(end.steps[0]?.usage.total).toBe(300);
+});
+
+test('a sub-agent that would pause at two limits at once gives what it has', async () => {
+  const { agent, start } = stage();
+  const a = agent('a', [{ ...calls('work'), text: 'half' }], { limits: { tokens: 100, steps: 1, onLimit: 'pause' } });
+  const end = await agent('top', [spawns('a'), says('top')], among({ a })).run(start);
+  expect(end.steps[0]?.executions[0]?.value).toMatchObject({ text: 'half', partial: true });
+});
+
+test.each(Array.from({ length: 12 }, (_, index) => index))(
+  'a task that has done something is never recorded as undone, cut off %i moments after it was approved',
+  async (moments) => {
+    const { agent, start, ran, pass } = stage();
+    const leaf = agent('leaf', [calls('work'), calls('pay'), says('leaf')]);
+    const top = agent('top', [{ toolCalls: [{ name: 'pay' }, task('leaf')], usage }, says('top')], among({ leaf }));
+    const waiting = await top.run(start);
+    const [own, inner] = waiting.waitingFor.map(({ id }) => id);
+    const stop = new AbortController();
+    const run = top.run(waiting.reject(own ?? '', 'no').approve(inner ?? ''), { signal: stop.signal });
+    for (let count = 0; count < moments; count += 1) await Promise.resolve();
+    stop.abort();
+    await pass(10, 20);
+    const execution = (await run).steps[0]?.executions.find(({ toolName }) => toolName === 'spawn_subagent');
+    expect([ran[0], ['unknown', 'succeeded'].includes(execution?.status ?? '')]).toStrictEqual(['work', true]);
+  },
+);
+
+test('a vote that ends the run keeps an approved task from going on', async () => {
+  const { agent, start, ran } = stage();
+  const leaf = agent('leaf', [calls('pay'), says('leaf')]);
+  const no = defineHook({
+    name: 'no',
+    changes: ['votes'],
+    beforeTool: ({ approved }) => (approved ? { votes: { decision: 'forbid', reason: 'enough' } } : undefined),
+  });
+  const top = agent('top', [{ toolCalls: [{ name: 'pay' }, task('leaf')], usage }, says('top')], { ...among({ leaf }), hooks: [no] });
+  const waiting = await top.run(start);
+  const end = await top.run(waiting.waitingFor.reduce((state, { id }) => state.approve(id), waiting));
+  expect([ran, end.stopReason, end.steps[0]?.executions.map(({ status }) => status)]).toStrictEqual([
+    [],
+    'guard',
+    ['cancelled', 'unknown'],
+  ]);
+});
+
+test('branches know what each of them has spent itself, while runs inside them are at work', async () => {
+  const { agent, start } = stage();
+  const dear = { ...spawns('grand'), usage: { input: 1000, output: 0 } };
+  const cheap = (): ScriptedEntry => ({ ...calls('work'), usage: { input: 10, output: 0 } });
+  const branch = (): AnyAgent => agent('mid', [dear, says('mid')], among({ grand: agent('grand', Array.from({ length: 30 }, cheap)) }));
+  const top = agent('top', [spawns('one', 'two'), says('top')], { ...among({ one: branch(), two: branch() }), limits: { tokens: 1500 } });
+  expect((await top.run(start)).usage.total).toBeLessThanOrEqual(2150);
+});
+
+test('what was recorded of a call that waited in storage cannot be changed through its arguments', async () => {
+  const { agent, start } = stage();
+  const list = defineTool({
+    name: 'list',
+    description: 'Lists.',
+    input: { type: 'object', properties: { items: { type: 'array' } } } as const,
+    needsApproval: true,
+    run: () => 'listed',
+    toModelOutput: (_, { args }) => ((args as { items: number[] }).items.push(8), 'shown'),
+  });
+  const top = agent('top', [{ toolCalls: [{ name: 'list', args: { items: [1] } }], usage }, says('top')], { tools: [list] });
+  const end = await top.run(roundTrip(await top.run(start)).approve('call-1'));
+  expect([end.steps[0]?.executions[0]?.args, end.steps[0]?.executions[0]?.status]).toStrictEqual([{ items: [1] }, 'succeeded']);
+});
+
+test('over random trees of runs, pauses and cut-offs, usage is counted exactly once', async () => {
+  const level = fc.record({
+    tokens: fc.option(fc.integer({ min: 1, max: 14 }), { nil: undefined }),
+    onLimit: fc.constantFrom('stop', 'finalize', 'pause'),
+    hook: fc.constantFrom('none', 'asks', 'votes'),
+    script: fc.array(fc.array(fc.constantFrom('work', 'pay', 'a', 'b'), { minLength: 1, maxLength: 3 }), { minLength: 1, maxLength: 3 }),
+  });
+  const rounds = fc.array(fc.record({ abortAt: fc.option(fc.nat(100), { nil: undefined }), says: fc.array(fc.boolean()) }), {
+    maxLength: 5,
+  });
+  await fc.assert(
+    fc.asyncProperty(fc.array(level, { minLength: 7, maxLength: 7 }), rounds, async (levels, acts) => {
+      const { agent, start, clock } = stage();
+      const models: ScriptedModel[] = [];
+      const modelOf = (script: readonly ScriptedEntry[]): ScriptedModel => {
+        const model = scriptedModel(script, { repeatLast: true });
+        models.push(model);
+        return model;
+      };
+      const critic = modelOf([says('fine')]);
+      let next = 0;
+      const build = (depth: number): AnyAgent => {
+        const { tokens, onLimit, hook, script } = levels[next++ % levels.length]!;
+        const kids = depth < 2 ? { a: build(depth + 1), b: build(depth + 1) } : undefined;
+        const entries = script.map((names): ScriptedEntry => {
+          const made = names.flatMap((name): readonly ScriptedToolCall[] =>
+            name.length > 1 ? [{ name }] : kids === undefined ? [] : [task(name)],
+          );
+          return made.length === 0 ? says('nothing to do') : { toolCalls: made, usage };
+        });
+        const look = defineHook({
+          name: 'look',
+          changes: ['votes'],
+          afterTool: async ({ ask, stepNumber }) => {
+            await ask(critic, { messages: [Message.user('Fine?')] });
+            return hook === 'votes' && stepNumber > 1 ? { votes: { decision: 'forbid', reason: 'enough' } } : undefined;
+          },
+        });
+        return agent(`level-${depth}`, [], {
+          model: modelOf([...entries, says('done')]),
+          ...(kids !== undefined && among(kids)),
+          ...(hook !== 'none' && { hooks: [look] }),
+          limits: { steps: 6, onLimit, ...(tokens !== undefined && { tokens: tokens * 100 }) },
+        });
+      };
+      const top = build(0);
+      let state = start;
+      for (const { abortAt, says: answers } of [{ abortAt: undefined, says: [] }, ...acts]) {
+        const stop = new AbortController();
+        const run = top.run(state, { signal: stop.signal });
+        for (let count = 0; count < (abortAt ?? 0); count += 1) await Promise.resolve();
+        if (abortAt !== undefined) stop.abort();
+        for (let count = 0; count < 8; count += 1) await clock.advance(10);
+        state = roundTrip(await run);
+        const asked = models.reduce((sum, { calls: made }) => sum + made.length, 0);
+        expect(state.usage.total + 100 * (state.usage.unknownCalls ?? 0)).toBe(asked * 100);
+        for (const [index, { id, type }] of state.waitingFor.entries()) {
+          if (type === 'grant') state = index === 0 ? state.grant({ tokens: 300, steps: 2 }) : state;
+          else state = answers[index] === false ? state.reject(id, 'no') : state.approve(id);
+        }
+        if (state.status !== 'in_progress') return;
+      }
+    }),
+    { numRuns: 60 },
+  );
 });

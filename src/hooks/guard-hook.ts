@@ -24,9 +24,10 @@ export interface GuardHookOptions {
 
 const guardPoints: readonly GuardPoint[] = ['execution_start', 'before_step', 'after_step'];
 
-// A guard over time reads the time of judging, which the loop leaves on a candidate.
+// A guard reads the time of judging, and whether work is left, which the loop leaves on a candidate.
 function atThisTime<State extends RunState>({ state, clock }: HookFacts<State, unknown>): State {
-  return state.evolve({ execution: { ...state.execution, now: clock.now() } });
+  const workLeft = state.execution.results.isEmpty ? {} : { workLeft: true };
+  return state.evolve({ execution: { ...state.execution, ...workLeft, now: clock.now() } });
 }
 
 function answerOf<State>(alone: ContinuationCriteria<State>, state: State, name: string): ContinuationEvaluation {
@@ -45,7 +46,9 @@ function asCriterion<State extends RunState>(guard: ContinuationCriterion<State>
   return {
     name,
     explain: (state) => {
-      if (state.execution.candidate === undefined) return atStart;
+      // A first start is no step. One that is judged anew after a grant is, and so is a step that has a run inside it.
+      const { candidate, workLeft } = state.execution;
+      if (candidate === undefined && workLeft === undefined) return atStart;
       const evaluation = answerOf(alone, state, name);
       return { ...evaluation, criterion: name, context: { point: 'after_step', ...evaluation.context } };
     },

@@ -130,8 +130,8 @@ export class HookChain {
   /** Before a start is judged. Throws where a hook fails. */
   executionStart(place: Place): Soon<RunState> {
     // A start that is judged anew after a grant is another one.
-    const taken = place.state.execution.results.length;
-    return this.#plain(HookPoint.ExecutionStart, taken === 0 ? place : { ...place, detail: `after-${taken}` });
+    const { grants = [] } = place.state.execution;
+    return this.#plain(HookPoint.ExecutionStart, grants.length === 0 ? place : { ...place, detail: `grant-${grants.length}` });
   }
 
   /** Gives the state with what was changed, and the tools that are left. Throws where a hook fails. */

@@ -39,3 +39,13 @@ export function deepFreeze<Value>(value: Value): Value {
   for (const key of Object.keys(value)) deepFreeze((value as Readonly<Record<string, unknown>>)[key]);
   return Object.freeze(value);
 }
+
+/** Plain data as one's own: copied and frozen all the way down. What is frozen already, or is no plain data, is taken as it is. */
+export function ownFrozen<Value>(value: Value): Value {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
+  if (Array.isArray(value)) return Object.freeze((value as readonly unknown[]).map(ownFrozen)) as Value;
+  if (!isPlainObject(value)) return value;
+  const copy: Record<string, unknown> = {};
+  for (const key of Object.keys(value)) setOwn(copy, key, ownFrozen((value as Readonly<Record<string, unknown>>)[key]));
+  return Object.freeze(copy) as Value;
+}

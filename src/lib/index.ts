@@ -12,7 +12,7 @@ export { createCountingIds, createIdSource, systemIds } from './ids.ts';
 export { InvalidArgumentError } from './invalid-argument-error.ts';
 export type { Json, Jsonify, JsonObject } from './json.ts';
 export { isRecord, present, setOwn } from './json.ts';
-export { deepFreeze, frozenCopy, jsonCopy } from './frozen-copy.ts';
+export { deepFreeze, frozenCopy, jsonCopy, ownFrozen } from './frozen-copy.ts';
 export { counted } from './counted.ts';
 export { childPath } from './json-path.ts';
 export type { Random } from './random.ts';

@@ -1,5 +1,5 @@
 import type { IdSource, Json, JsonObject } from '../lib/index.ts';
-import { DamagedDataError, deepFreeze, readObject, systemIds } from '../lib/index.ts';
+import { DamagedDataError, ownFrozen, readObject, systemIds } from '../lib/index.ts';
 import { MessageRole, messageRoles } from './message-role.ts';
 import { textPart } from './content-part.ts';
 import type { Part } from './parts.ts';
@@ -44,8 +44,7 @@ function toParts(content: MessageContent): readonly Part[] {
 
 // What was said stays said, whoever gets a message into their hands.
 function frozenParts(parts: readonly Part[]): readonly Part[] {
-  for (const part of parts) deepFreeze(part);
-  return Object.isFrozen(parts) ? parts : Object.freeze([...parts]);
+  return Object.freeze(parts.map(ownFrozen));
 }
 
 function textOf(parts: readonly Part[], type: 'text' | 'reasoning'): string {
@@ -81,9 +80,9 @@ export class Message {
     this.id = id;
     this.role = role;
     this.parts = frozenParts(parts);
-    this.metadata = deepFreeze(metadata);
+    this.metadata = ownFrozen(metadata);
     if (name !== undefined) this.name = name;
-    if (providerOptions !== undefined) this.providerOptions = deepFreeze(providerOptions);
+    if (providerOptions !== undefined) this.providerOptions = ownFrozen(providerOptions);
     Object.freeze(this);
   }
 

@@ -66,7 +66,7 @@ const noSinks: ReadonlySet<EventSink> = new Set();
 export const abandoned: unique symbol = Symbol('abandoned');
 
 /** How long interrupted work may take to hand in what it has; less for a run inside another, so that the outer one hears of it in time. */
-const graceMs = (depth: number): number => Math.max(10, 50 - 10 * depth);
+const graceMs = (depth: number): number => 50 * 0.8 ** depth;
 
 export interface RunScope<State, Context> {
   readonly context: Context;

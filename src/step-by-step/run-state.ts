@@ -184,7 +184,7 @@ export class RunState<S extends Step = Step> {
   get waitingFor(): readonly Wait[] {
     const { execution } = this.data;
     if (execution.pendingStep !== undefined) return openWaits(execution.pendingStep);
-    return awaitedGrants(execution).map((limit) => ({ type: 'grant', id: `grant/${limit}`, limit }));
+    return [...new Set(awaitedGrants(execution))].map((limit) => ({ type: 'grant', id: `grant/${limit}`, limit }));
   }
   /** The last words of the assistant in this execution that were meant for readers; empty where it said nothing. */
   get text(): string {

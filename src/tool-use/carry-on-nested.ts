@@ -10,7 +10,8 @@ import type { Clock, IdSource, Json } from '../lib/index.ts';
 import type { ToolCall } from '../messages/index.ts';
 import type { Answer, OuterStep, Spent, Wait } from '../step-by-step/index.ts';
 import type { NestedCall, NestedOutcome, NestedWaiting, ToolExecution } from '../tools/index.ts';
-import { answeredExecution, cancelledExecution, failedExecution } from '../tools/index.ts';
+import { answeredExecution, cancelledExecution, failedExecution, unknownExecution } from '../tools/index.ts';
+import { givenUp } from './closed-step.ts';
 import type { ToolUseState } from './tool-use-state.ts';
 import type { NestedMemo } from './tool-use-step.ts';
 import type { Work } from './work.ts';
@@ -100,7 +101,9 @@ export async function carryOnNested<Context>(work: Work<Context>, { call, tool, 
     const waits = result.waits.map((wait): Wait => ({ ...wait, id: outerId(call.id, wait.id) }));
     return { type: 'nested-waiting', call, waits, memo: result.memo };
   } catch (error) {
-    if (scope.interruption !== undefined) return ended(cancelledExecution(call, timing()));
+    const isCutOff = scope.interruption !== undefined;
+    if (isCutOff && at.memo !== undefined) return ended(unknownExecution(call, { ...timing(), text: givenUp('interrupted') }));
+    if (isCutOff) return ended(cancelledExecution(call, timing()));
     return ended(failedExecution(call, classifyError(error, { fallback: 'tool' }), timing()));
   }
 }

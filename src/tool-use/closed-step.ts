@@ -6,7 +6,8 @@ import { cancelledExecution, rejectedExecution, succeededExecution, supersededEx
 import { finishedStep } from './finished-step.ts';
 import type { ToolUseStep } from './tool-use-step.ts';
 
-const givenUp = (why: 'superseded' | 'interrupted'): string =>
+/** What a model reads of a run inside a call that was given up: it may have done something. */
+export const givenUp = (why: 'superseded' | 'interrupted'): string =>
   `The task was begun, waited for somebody, and was given up ${why === 'superseded' ? 'for a new message' : 'with the run'}. What it did until then stands.`;
 
 /** What becomes of a call that nobody will carry out any more. */

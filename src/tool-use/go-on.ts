@@ -3,14 +3,15 @@
 // G2. The step ends when every call has a result.
 // G3. What was answered for a run inside a call goes to that run.
 import type { Failure } from '../errors/index.ts';
-import { assertNever } from '../lib/index.ts';
+import { assertNever, frozenCopy } from '../lib/index.ts';
 import type { ToolCall } from '../messages/index.ts';
 import type { Answer, PendingStep, Produced, Wait } from '../step-by-step/index.ts';
 import type { ToolExecution } from '../tools/index.ts';
-import { answeredExecution, prepareCall, rejectedExecution, withArgs } from '../tools/index.ts';
+import { answeredExecution, prepareCall, rejectedExecution, unknownExecution, withArgs } from '../tools/index.ts';
 import { Usage } from '../messages/index.ts';
 import { HookPoint } from '../hooks/index.ts';
 import { carryOnNested, memoOf, outerId } from './carry-on-nested.ts';
+import { givenUp } from './closed-step.ts';
 import type { CarriedOut } from './carry-out.ts';
 import { carryOut, lookedAt, settledStep, tellEnd } from './carry-out.ts';
 import type { CallAnswer, NestedMemo, ToolUseStep } from './tool-use-step.ts';
@@ -40,10 +41,11 @@ async function givenResult<Context>({ setup, turn }: Work<Context>, wait: CallWa
 }
 
 async function settle<Context>(work: Work<Context>, wait: CallWait, answer: Answer): Promise<Settled> {
-  const call = { id: wait.id, name: wait.toolName, args: wait.args };
+  // Nobody can change what is recorded of it later.
+  const call = { id: wait.id, name: wait.toolName, args: frozenCopy(wait.args) };
   switch (answer.type) {
     case 'approved':
-      return answer.args === undefined ? { type: 'run', call } : approvedCall(work, withArgs(call, answer.args), wait);
+      return answer.args === undefined ? { type: 'run', call } : approvedCall(work, withArgs(call, frozenCopy(answer.args)), wait);
     case 'rejected':
       return { type: 'ended', execution: rejectedExecution(call, answer.reason, { startedAt: work.turn.scope.clock.now() }) };
     case 'answered':
@@ -74,7 +76,7 @@ function openNested({ toolCalls, nested = {} }: ToolUseStep, { waits, answers }:
     if (kept === undefined) return [];
     const isOwn = ({ id }: { readonly id: string }): boolean => kept.waits.includes(id);
     const own = answers.filter(isOwn).map((answer) => ({ ...answer, id: answer.id.slice(outerId(call.id, '').length) }));
-    return [{ call: withArgs(call, kept.args), index, kept, waits: waits.filter(isOwn), answers: own }];
+    return [{ call: withArgs(call, frozenCopy(kept.args)), index, kept, waits: waits.filter(isOwn), answers: own }];
   });
 }
 
@@ -84,6 +86,13 @@ async function goOnInside<Context>(work: Work<Context>, { call, index, kept, wai
   const { setup, turn } = work;
   const { context, clock, signal } = turn.scope;
   const prepared = await prepareCall(setup.tools, call, { context, clock, signal, state: turn.state, approved: true });
+  const isOver = prepared.type === 'ended' && prepared.execution.status === 'cancelled';
+  // Cut off, or ended by a vote, before it was taken up again; it has begun all the same.
+  if (isOver || turn.scope.forbidding !== undefined) {
+    const execution = unknownExecution(call, { startedAt: clock.now(), text: givenUp('interrupted') });
+    tellEnd(work, execution);
+    return { executions: [execution], waits: [] };
+  }
   if (prepared.type === 'ended') {
     tellEnd(work, prepared.execution);
     return { executions: [prepared.execution], waits: [] };

@@ -89,9 +89,9 @@ function entryProblem(name: string, each: unknown): string | undefined {
 
 // A limit inside that could be raised ends the task: whoever is outside raises the limits outside.
 function withoutGrants(state: AgentState): AgentState {
-  return state.waitingFor
-    .filter(({ type }) => type === 'grant')
-    .reduce((left, { id }) => left.reject(id, 'nobody raises the limits of a run inside another'), state);
+  const awaited = state.waitingFor.find(({ type }) => type === 'grant');
+  // Refusing one refuses all.
+  return awaited === undefined ? state : state.reject(awaited.id, 'nobody raises the limits of a run inside another');
 }
 
 function begun(task: Task, { ids, clock, state }: NestedHost): AgentState {
@@ -126,12 +126,13 @@ function resultOf(state: AgentState, maxTextLength: number): SubAgentResult {
   const { status, text, stopReason = 'completed', errors, output } = state;
   const reason =
     status === 'failed' ? state.continuationOutcome?.evaluations.find(({ decision }) => decision === 'forbid')?.reason : undefined;
-  const error = status === 'completed' ? undefined : (unknownCalls(state) ?? errors[0]?.message ?? reason);
+  const error =
+    status === 'completed' ? undefined : [unknownCalls(state), errors[0]?.message ?? reason].filter((text) => text !== undefined).join(' ');
   return {
     text: clipText(text, maxTextLength),
     stop_reason: stopReason,
     partial: status !== 'completed',
-    ...(error !== undefined && { error: clipText(error, maxTextLength) }),
+    ...(error !== undefined && error !== '' && { error: clipText(error, maxTextLength) }),
     ...(output !== undefined && { output }),
   };
 }

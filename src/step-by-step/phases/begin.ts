@@ -115,7 +115,6 @@ async function enter<State extends RunState, Context>(
   const { notes } = scope;
   if (notes === undefined) return { state, votes: [], ...(error !== undefined && { error: error.thrown }) };
   const { execution, metadata, cost } = state;
-  run.inside?.spend({ usage: notes.usage, cost: notes.cost });
   const changed = state.evolve({
     metadata: notes.over(metadata),
     ...(notes.store !== undefined && { store: notes.store }),

@@ -20,7 +20,7 @@ import { asOuterVote, outerLimitVotes } from './outer-limits.ts';
 export interface ClosableScope<Context> extends StepScope<Context> {
   /** What was noted beside the step; undefined where nothing was. */
   readonly notes: StepNotes | undefined;
-  /** What runs inside have spent, which the run around this one knows already. */
+  /** What the run around this one knows already of what was spent in this step. */
   readonly passedOn: Spent;
   close(): void;
 }
@@ -89,6 +89,7 @@ class OpenStepScope<State extends RunState, Context> implements ClosableScope<Co
   readonly #timer: StepTimer;
   #effects: Effects | undefined;
   #isOver = false;
+  #hasToldOwn = false;
   #cutOff: { readonly interruption: Interruption; readonly signal: AbortSignal } | undefined;
   readonly finalizing: boolean;
 
@@ -143,7 +144,17 @@ class OpenStepScope<State extends RunState, Context> implements ClosableScope<Co
   }
 
   note(note: StepNote): void {
-    if (!this.#isOver) (this.notes ??= new StepNotes()).add(note);
+    if (this.#isOver) return;
+    (this.notes ??= new StepNotes()).add(note);
+    if (note.usage !== undefined || note.cost !== undefined) this.#passOn({ usage: note.usage ?? Usage.none(), cost: note.cost });
+  }
+
+  // At every depth at once, or two branches would not know of each other.
+  #passOn({ usage, cost }: Spent): void {
+    const { inside } = this.#run;
+    if (inside === undefined) return;
+    inside.spend({ usage, cost });
+    this.passedOn = { usage: Usage.add(this.passedOn.usage, usage), cost: addCost(this.passedOn.cost, cost) };
   }
 
   beginWaiting(): () => void {
@@ -165,6 +176,8 @@ class OpenStepScope<State extends RunState, Context> implements ClosableScope<Co
     const run = this.#run;
     const subject = this.#subject;
     const isOpen = (): boolean => !this.#isOver;
+    if (!this.#hasToldOwn) this.#passOn(own);
+    this.#hasToldOwn = true;
     return {
       agentId: subject.agentId,
       executionId: subject.executionId,
@@ -186,11 +199,7 @@ class OpenStepScope<State extends RunState, Context> implements ClosableScope<Co
       tell: (event) => run.tell(event),
       tellPiece: (event) => run.tellPiece(event),
       spend: ({ usage, cost }) => {
-        if (this.#isOver) return;
         this.note({ usage, cost });
-        // At every depth at once, or two branches would not know of each other.
-        run.inside?.spend({ usage, cost });
-        this.passedOn = { usage: Usage.add(this.passedOn.usage, usage), cost: addCost(this.passedOn.cost, cost) };
       },
       beginWaiting: () => this.beginWaiting(),
       limitVotes: (more) => [

@@ -1,5 +1,5 @@
 import type { ContinuationEvaluation } from '../../continuation/index.ts';
-import { LimitKind } from '../../continuation/index.ts';
+import { ContinuationDecision, LimitKind, stopReasonOfLimit } from '../../continuation/index.ts';
 import type { JsonObject } from '../../lib/index.ts';
 import { Usage } from '../../messages/index.ts';
 import { usageOf } from '../execution.ts';
@@ -60,11 +60,21 @@ export function outerLimitVotes<State extends RunState, Context>(
   return [...reached(process, supposed), ...further];
 }
 
+/** A limit that was reached, whatever it would have the outer run do now: who is inside can only end. */
+function bindingVote(evaluation: ContinuationEvaluation): ContinuationEvaluation | undefined {
+  const { decision, limit, context } = evaluation;
+  if (decision === ContinuationDecision.ForbidContinuation) return evaluation;
+  if (limit === undefined || context['finalizing'] !== true) return undefined;
+  return { ...evaluation, decision: ContinuationDecision.ForbidContinuation, stopReason: stopReasonOfLimit(limit) };
+}
+
 function reached<State extends RunState, Context>(process: StepProcess<State, Context>, state: State): readonly ContinuationEvaluation[] {
   try {
     const { evaluations } = process.criteria.evaluate(state);
     // How many steps the outer run may take is no matter of the inner one's.
-    const binding = evaluations.filter(({ limit, decision }) => limit !== undefined && limit !== LimitKind.Steps && decision === 'forbid');
+    const binding = evaluations.flatMap((each) =>
+      each.limit === undefined || each.limit === LimitKind.Steps ? [] : (bindingVote(each) ?? []),
+    );
     return binding.map(asOuterVote);
   } catch {
     // A rule that cannot answer is reported when the outer step itself is judged.
