@@ -188,6 +188,9 @@ describe.each(policies)('under %s a hook that hangs', (_, options) => {
     expect(told.state.explain()).toContain('enough');
     // Who is cut off has not failed.
     expect([hookFailures(told.state), told.problems]).toStrictEqual([[], []]);
+    expect(told.events.filter(({ type }) => type === 'HookReported')).toMatchObject([
+      { hook: 'culprit', message: 'it was still at work when the run was cut off' },
+    ]);
     expect(told.state.currentStep?.interrupted).toBe(cell.isCutOff ? 'signal' : undefined);
     expect(told.state.metadata).toStrictEqual({});
     expectDefined(told);

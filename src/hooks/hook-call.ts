@@ -15,7 +15,7 @@ import type { Hook } from './hook.ts';
 import type { Change } from './hook-answer.ts';
 import { canonical, checkedChange, checkedVote, cutOff, failed, inTime, isThenable } from './hook-answer.ts';
 import type { HookChange } from './hook-change.ts';
-import { HookApplied, ToolCallBlocked } from './hook-events.ts';
+import { HookApplied, HookReported, ToolCallBlocked } from './hook-events.ts';
 import { HookFailedError } from './hook-failed-error.ts';
 import { HookPoint } from './hook-point.ts';
 
@@ -46,9 +46,19 @@ export function reportHook(onProblem: ProblemReporter | undefined, error: HookFa
   reportSafely(onProblem ?? reportToConsole, error, `hook ${error.hook}`);
 }
 
+// Whoever asks what a run was waiting for when it was cut off finds it here.
+function tellCutOff({ hook, at }: Calling): void {
+  const { scope, point, orchestrator } = at;
+  const facts = { hook, point, message: 'it was still at work when the run was cut off', data: {} };
+  scope.emit((header) => new HookReported(header, orchestrator, facts));
+}
+
 /** Calls a hook, and checks what it gave back. Throws or rejects with a HookFailedError. */
 export function ask(hook: Hook, facts: Facts, calling: Calling): Soon<Answered> {
-  const check = (given: unknown): Answered => (given === cutOff || given === undefined ? given : checkedChange(hook, calling, given));
+  const check = (given: unknown): Answered => {
+    if (given === cutOff) tellCutOff(calling);
+    return given === cutOff || given === undefined ? given : checkedChange(hook, calling, given);
+  };
   try {
     // Holds: the facts are those of this point.
     const returned: unknown = hook.handlers[calling.at.point]?.(facts as never);

@@ -48,7 +48,9 @@ function setUp({ answers, summaries = [] }: Scripts, bounds: Bounds = {}, more: 
   const start = AgentState.empty({ clock, ids });
   const run = (state: AgentState) => agent.run(state, { signal: host.signal, onEvent: (event) => events.push(event) });
   const say = (state: AgentState, text: string): Promise<AgentState> => run(state.withUserMessage(text, { ids }));
-  const reports = () => events.flatMap((event) => (event.type === 'HookReported' ? [event] : []));
+  // What it says itself; that it was cut off is said for it.
+  const reports = () =>
+    events.flatMap((event) => (event.type === 'HookReported' && !event.message.startsWith('it was still at work') ? [event] : []));
   return { agent, model, summarizer, clock, ids, host, events, problems, start, run, say, reports };
 }
 

@@ -94,7 +94,9 @@ function setUp(script: readonly ScriptedEntry[], critics: readonly ScriptedEntry
 
 const stored = (state: AgentState): AgentState => AgentState.fromJSON(JSON.parse(JSON.stringify(state)));
 const said = (messages: readonly Message[]): readonly unknown[] => messages.map(({ role, text }) => [role, text]);
-const reports = (events: readonly ToolEvent[]) => events.filter((event) => event.type === 'HookReported');
+// What it says itself; that it was cut off is said for it.
+const reports = (events: readonly ToolEvent[]) =>
+  events.filter((event) => event.type === 'HookReported').filter(({ message }) => !message.startsWith('it was still at work'));
 /** What the critic voted in each step that it judged. */
 const votes = ({ stepResults }: Pick<AgentState, 'stepResults'>) =>
   stepResults.flatMap(({ outcome }) => outcome.evaluations.filter(({ criterion }) => criterion === 'self-critique'));

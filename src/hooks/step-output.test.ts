@@ -1,0 +1,49 @@
+import { describe, expect, test } from 'vitest';
+import { Message, Usage } from '../messages/index.ts';
+import type { Step } from '../step-by-step/index.ts';
+import { changedOutput, checkedMessages, outputProblem } from './step-output.ts';
+
+const call = { type: 'tool-call', toolCallId: 'c', toolName: 'look', args: { at: 1 } } as const;
+const answer = Message.assistant([{ type: 'reasoning', text: 'Hm.' }, { type: 'text', text: 'I look.' }, call], { id: 'a' });
+const result = Message.tool({ toolCallId: 'c', toolName: 'look', output: { type: 'text', value: 'seen' } }, { id: 't' });
+const step: Step = { id: 's', outputMessages: [answer, result], usage: Usage.none(), errors: [] };
+
+describe('other output for a step', () => {
+  test.each<[string, unknown, RegExp | undefined]>([
+    ['words', 'I look twice.', undefined],
+    ['the same messages and one more', [answer, result, Message.user('Again.')], undefined],
+    ['a number', 5, /must be text or a list of messages/],
+    ['an empty list', [], /at least one Message/],
+    ['things that are no messages', [{ role: 'user' }], /of the class Message/],
+    ['messages without the result', [answer], /keep the calls of tools and their results/],
+    [
+      'messages with another result',
+      [answer, Message.tool({ toolCallId: 'c', toolName: 'look', output: { type: 'text', value: 'x' } })],
+      /keep the calls/,
+    ],
+    ['messages that cannot be stored', [answer, result, Message.user('x', { metadata: { when: new Map() } as never })], /cannot be stored/],
+  ])('as %s', (_, output, problem) => {
+    const found = outputProblem(step, output);
+    if (problem === undefined) expect(found).toBeUndefined();
+    else expect(found).toMatch(problem);
+  });
+
+  test('as words takes the place of the words and the reasoning of the last answer, and of nothing else', () => {
+    const changed = changedOutput(step, 'I look twice.').outputMessages;
+    expect([changed[0]?.text, changed[0]?.reasoning, changed[0]?.toolCalls.length, changed[0]?.id]).toStrictEqual([
+      'I look twice.',
+      '',
+      1,
+      'a',
+    ]);
+    expect(changed[1]).toBe(result);
+  });
+
+  test('as words needs words to take the place of', () => {
+    expect(outputProblem({ ...step, outputMessages: [result] }, 'x')).toMatch(/says nothing/);
+  });
+
+  test('is a list of messages', () => {
+    expect([checkedMessages([answer]), checkedMessages('x')]).toStrictEqual([undefined, 'must be a list with at least one Message.']);
+  });
+});
