@@ -1,8 +1,8 @@
-import type { Failure } from '../errors/index.ts';
 import type { Model, ModelOutcome, ModelRequest, PricedModel, PriceOf } from '../inference/index.ts';
 import type { Clock } from '../lib/index.ts';
 import { Usage } from '../messages/index.ts';
-import type { Cost, EffectFailure, StepScope } from '../step-by-step/index.ts';
+import type { Cost, StepScope } from '../step-by-step/index.ts';
+import { failureOf } from '../step-by-step/index.ts';
 
 /** How costs are found. */
 export interface Pricing {
@@ -28,10 +28,6 @@ export function costOf(usage: Usage, who: PricedModel, { price, watchesCost }: P
   const usd = Usage.isNone(known) ? 0 : usdOf(known, who, price);
   const unknown = unknownCalls + (usd === undefined ? 1 : 0);
   return { usd: usd ?? 0, ...(unknown > 0 && { unknownCalls: unknown }) };
-}
-
-function failureOf({ ok: _, kind: __, ...failure }: EffectFailure): Failure {
-  return failure;
 }
 
 /** Where a question is asked, and under which key. */

@@ -3,7 +3,7 @@ import type { ContinuationEvaluation } from '../continuation/index.ts';
 import { checkedEvaluation } from '../continuation/index.ts';
 import { classifyError } from '../errors/index.ts';
 import type { Json } from '../lib/index.ts';
-import { frozenCopy, isRecord, toCanonical } from '../lib/index.ts';
+import { frozenCopy, isPlainObject, isThenable, toCanonical } from '../lib/index.ts';
 import type { Message } from '../messages/index.ts';
 import type { Calling } from './facts.ts';
 import type { Hook } from './hook.ts';
@@ -16,17 +16,6 @@ import { checkedMessages } from './step-output.ts';
 
 /** What a hook wants changed. */
 export type Change = Readonly<Partial<Record<HookChange, unknown>>>;
-
-/** True for what can be waited for. May throw, where a getter does. */
-export const isThenable = (value: unknown): value is PromiseLike<unknown> =>
-  typeof value === 'object' && value !== null && typeof (value as { readonly then?: unknown }).then === 'function';
-
-// A Map or a class of the host's own has no fields that could be read as changes.
-function isPlain(value: unknown): value is Readonly<Record<string, unknown>> {
-  if (!isRecord(value)) return false;
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === Object.prototype || prototype === null;
-}
 
 /** The run was interrupted while a hook was at work. */
 export const cutOff: unique symbol = Symbol('cut off');
@@ -92,7 +81,7 @@ export function inTime({ timeoutMs }: Hook, calling: Calling, work: PromiseLike<
 
 /** Refuses a change that was not declared, or that cannot be made at this point. */
 export function checkedChange({ changes }: Hook, calling: Calling, given: unknown): Change {
-  if (!isPlain(given)) throw failed(calling, `it gave back ${wordsOf(given)} instead of nothing, or an object with its changes.`);
+  if (!isPlainObject(given)) throw failed(calling, `it gave back ${wordsOf(given)} instead of nothing, or an object with its changes.`);
   for (const key of Object.keys(given)) {
     if (given[key] === undefined) continue;
     if (!canChange(calling.at.point, key)) {
@@ -109,7 +98,7 @@ export function checkedChange({ changes }: Hook, calling: Calling, given: unknow
 export function checkedVote({ name }: Hook, vote: unknown, calling: Calling): ContinuationEvaluation {
   const { point } = calling.at;
   const wanted = '{decision: forbid, allow, request or stop, reason, stopReason?, context?} of data that can be stored';
-  if (!isPlain(vote) || !(vote['context'] === undefined || isPlain(vote['context'])))
+  if (!isPlainObject(vote) || !(vote['context'] === undefined || isPlainObject(vote['context'])))
     throw failed(calling, `it voted ${wordsOf(vote)} instead of ${wanted}.`);
   try {
     return checkedEvaluation(name, { ...vote, criterion: name, context: { point, ...(vote['context'] ?? {}) } });
@@ -141,7 +130,7 @@ export function narrowed(tools: readonly string[], wanted: unknown, calling: Cal
 /** The request with what a hook changed of it. */
 export function changedRequest(request: InferenceRequestFacts, change: Change, calling: Calling): InferenceRequestFacts {
   const { messages, settings, tools } = change;
-  if (settings !== undefined && !isPlain(settings)) throw failed(calling, 'its settings are no object.');
+  if (settings !== undefined && !isPlainObject(settings)) throw failed(calling, 'its settings are no object.');
   const problem = messages === undefined ? undefined : checkedMessages(messages);
   if (problem !== undefined) throw failed(calling, `its messages ${problem}`);
   return {

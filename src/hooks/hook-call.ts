@@ -5,7 +5,8 @@ import type { Failure } from '../errors/index.ts';
 import { classifyError } from '../errors/index.ts';
 import type { ProblemReporter } from '../events/index.ts';
 import { reportSafely, reportToConsole } from '../events/index.ts';
-import { deepFreeze, isRecord } from '../lib/index.ts';
+import type { Soon } from '../lib/index.ts';
+import { deepFreeze, isRecord, isThenable } from '../lib/index.ts';
 import type { ToolCall } from '../messages/index.ts';
 import type { RunState } from '../step-by-step/index.ts';
 import type { ToolExecution } from '../tools/index.ts';
@@ -13,14 +14,11 @@ import { blockedExecution } from '../tools/index.ts';
 import type { Calling, Facts } from './facts.ts';
 import type { Hook } from './hook.ts';
 import type { Change } from './hook-answer.ts';
-import { canonical, checkedChange, checkedVote, cutOff, failed, inTime, isThenable } from './hook-answer.ts';
+import { canonical, checkedChange, checkedVote, cutOff, failed, inTime } from './hook-answer.ts';
 import type { HookChange } from './hook-change.ts';
 import { HookApplied, HookReported, ToolCallBlocked } from './hook-events.ts';
 import { HookFailedError } from './hook-failed-error.ts';
 import { HookPoint } from './hook-point.ts';
-
-/** What is there at once, or comes later: most hooks answer at once, and a promise for each would cost every step. */
-export type Soon<Value> = Value | Promise<Value>;
 
 /** What a hook answered: a change, nothing, or that the run was cut off meanwhile. */
 export type Answered = Change | typeof cutOff | undefined;

@@ -10,6 +10,7 @@
 import type { Failure } from '../errors/index.ts';
 import type { ProblemReporter } from '../events/index.ts';
 import type { ModelResponse } from '../inference/index.ts';
+import type { Soon } from '../lib/index.ts';
 import { deepFreeze, frozenCopy, InvalidArgumentError } from '../lib/index.ts';
 import type { Message, ToolCall } from '../messages/index.ts';
 import { MessageStore } from '../messages/index.ts';
@@ -22,7 +23,6 @@ import { CallFacts, Facts, InferenceFacts, ResponseFacts, ResultFacts, StepFacts
 import type { Hook } from './hook.ts';
 import { isHook, isObserver } from './hook.ts';
 import { canonical, changedRequest, cutOff, failed, narrowed } from './hook-answer.ts';
-import type { Soon } from './hook-call.ts';
 import { ask, blocked, keep, orFailure, tellChange, whenThere } from './hook-call.ts';
 import type { InferenceRequestFacts } from './hook-facts.ts';
 import { HookPoint, hookPoints } from './hook-point.ts';
@@ -135,16 +135,12 @@ export class HookChain {
   }
 
   /** Gives the state with what was changed, and the tools that are left. Throws where a hook fails. */
-  beforeStep(
-    place: Place,
-    tools: readonly string[],
-  ): Soon<{ readonly state: RunState; readonly tools: readonly string[]; readonly wasCutOff: boolean }> {
+  beforeStep(place: Place, tools: readonly string[]): Soon<{ readonly state: RunState; readonly tools: readonly string[] }> {
     const at = this.#point(HookPoint.BeforeStep, place);
-    const now = { state: place.state, tools, wasCutOff: false };
+    const now = { state: place.state, tools };
     const visit = (hook: Hook): Soon<void> => {
       const calling = { hook: hook.name, state: shut(now.state), at };
       return whenThere(ask(hook, new Facts(calling), calling), (change) => {
-        if (change === cutOff) now.wasCutOff = true;
         if (change === cutOff || change === undefined) return;
         now.state = keep(hook, change, calling);
         now.tools = narrowed(now.tools, change.tools, calling);

@@ -2,6 +2,7 @@
 // Owns:     its name, its order, what it may change.
 // Does not: run itself: the chain does.
 import type { ContinuationCriterion } from '../continuation/index.ts';
+import type { Soon } from '../lib/index.ts';
 import { isRecord } from '../lib/index.ts';
 import type { RunState } from '../step-by-step/index.ts';
 import type { ContextType } from '../tools/index.ts';
@@ -9,8 +10,6 @@ import type { ChangesAt, HookChange, Returned } from './hook-change.ts';
 import { changesAt } from './hook-change.ts';
 import type { FactsAt, SeenFactsAt } from './hook-facts.ts';
 import type { HookPoint } from './hook-point.ts';
-
-type Soon<Value> = Value | Promise<Value>;
 
 /** What a point tells a hook that declares these changes. */
 type Facts<Point extends HookPoint, Changes extends readonly HookChange[], State extends RunState, Context> = [

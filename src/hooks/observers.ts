@@ -1,12 +1,11 @@
 // Hooks that look on: they see what was recorded, after it was stored.
 import { classifyError } from '../errors/index.ts';
 import type { ProblemReporter } from '../events/index.ts';
-import { isRecord } from '../lib/index.ts';
+import { isRecord, isThenable } from '../lib/index.ts';
 import type { Observed, RunState } from '../step-by-step/index.ts';
 import { SeenRecord } from './facts.ts';
 import type { Hook } from './hook.ts';
 import { canChange } from './hook.ts';
-import { isThenable } from './hook-answer.ts';
 import { reportHook } from './hook-call.ts';
 import { HookFailedError } from './hook-failed-error.ts';
 import type { HookPoint } from './hook-point.ts';

@@ -1,10 +1,5 @@
 import type { Json } from './json.ts';
-import { setOwn } from './json.ts';
-
-const isPlainObject = (value: object): boolean => {
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === Object.prototype || prototype === null;
-};
+import { isPlainObject, setOwn } from './json.ts';
 
 function copied(value: Json, finish: <Item>(item: Item) => Item): Json {
   if (typeof value !== 'object' || value === null) return value;

@@ -36,6 +36,11 @@ export const cancelled = (): EffectFailure => ({
   retryable: false,
 });
 
+/** What is wrong, without how the effect came to it: ready to stand on a step. */
+export function failureOf({ ok: _, kind: __, ...failure }: EffectFailure): Failure {
+  return failure;
+}
+
 export type EffectResult<Value> = { readonly ok: true; readonly value: Value } | EffectFailure;
 
 /**

@@ -1,7 +1,7 @@
 export { AlreadyAnsweredError } from './already-answered-error.ts';
 export { createDirectEffects } from './direct-effects.ts';
 export type { EffectClass, EffectFailure, EffectOptions, EffectResult, Effects } from './effects.ts';
-export { cancelled } from './effects.ts';
+export { cancelled, failureOf } from './effects.ts';
 export { resolveErrorContexts, stateErrors } from './error-contexts.ts';
 export type { Execution, Findings } from './execution.ts';
 export type { ExplainStateOptions } from './explain-state.ts';

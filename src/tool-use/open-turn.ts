@@ -19,8 +19,8 @@ import type {
 } from '../inference/index.ts';
 import { InvalidArgumentError } from '../lib/index.ts';
 import { Message, Usage } from '../messages/index.ts';
-import type { Cost, EffectFailure, EffectResult, RunState, StepScope } from '../step-by-step/index.ts';
-import { addCost, cancelled } from '../step-by-step/index.ts';
+import type { Cost, EffectResult, RunState, StepScope } from '../step-by-step/index.ts';
+import { addCost, cancelled, failureOf } from '../step-by-step/index.ts';
 import type { AnswerSchema } from '../tools/index.ts';
 import { ToolSet } from '../tools/index.ts';
 import type { Answered, AnswerFacts, Question, Turn } from './driver.ts';
@@ -38,10 +38,6 @@ interface Heard {
   text: string;
   begun: boolean;
   leaveWait: (() => void) | undefined;
-}
-
-function failureOf({ ok: _, kind: __, ...failure }: EffectFailure): Failure {
-  return failure;
 }
 
 /** `provider/model` as a price list knows it; a model's own name may hold a slash. */

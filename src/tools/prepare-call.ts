@@ -1,6 +1,6 @@
 import type { Failure } from '../errors/index.ts';
 import { classifyError } from '../errors/index.ts';
-import type { Clock, Json } from '../lib/index.ts';
+import type { Clock, Json, Soon } from '../lib/index.ts';
 import { jsonCopy, systemClock, toCanonical } from '../lib/index.ts';
 import type { ToolCall } from '../messages/index.ts';
 import { jsonProblem } from './json-problem.ts';
@@ -87,9 +87,6 @@ function readArgs({ args, rawArgs, name }: ToolCall): Read<Json> {
     `The arguments of "${name}" cannot be used: ${canonical.path === '' ? 'the whole' : canonical.path} ${canonical.problem}.`,
   );
 }
-
-/** What is there at once, or comes later. Most schemas and gates answer at once, and a promise for each would cost every call. */
-type Soon<Value> = Value | Promise<Value>;
 
 /** Goes on with a value when it is there; what is thrown on the way, now or later, becomes a value too. */
 function follow<Value, Next>(begin: () => Soon<Value>, next: (value: Value) => Next, failed: (error: unknown) => Next): Soon<Next> {

@@ -1,6 +1,6 @@
 import type { ProblemReporter } from '../events/index.ts';
 import { reportSafely, reportToConsole } from '../events/index.ts';
-import type { Clock, Json } from '../lib/index.ts';
+import type { Clock, Json, Soon } from '../lib/index.ts';
 import { InvalidArgumentError, systemClock } from '../lib/index.ts';
 import type { ToolCall } from '../messages/index.ts';
 import type { EffectRunner } from './effect-runner.ts';
@@ -63,8 +63,6 @@ export interface NestedWaiting {
 
 /** What became of a call whose work is a run of its own. */
 export type NestedOutcome = NestedWaiting | { readonly type: 'ended'; readonly call: ToolCall; readonly execution: ToolExecution };
-
-type Soon<Value> = Value | Promise<Value>;
 
 function tell(listener: () => void, onProblem: ProblemReporter | undefined, where: string): void {
   try {

@@ -1,13 +1,10 @@
-import { isRecord } from '../lib/index.ts';
+import { isRecord, isThenable } from '../lib/index.ts';
 import type { ReadyCall } from './prepare-call.ts';
 import type { ToolContext } from './tool-context.ts';
 
 function isAsyncIterable(value: unknown): value is AsyncIterable<unknown, unknown> {
   return isRecord(value) && typeof (value as { readonly [Symbol.asyncIterator]?: unknown })[Symbol.asyncIterator] === 'function';
 }
-
-const isThenable = (value: unknown): value is PromiseLike<unknown> =>
-  typeof value === 'object' && value !== null && typeof (value as { readonly then?: unknown }).then === 'function';
 
 // Each value is progress; what the iterable ends with, or else its last value, is the result.
 async function lastOf(values: AsyncIterable<unknown, unknown>, { signal, report }: ToolContext): Promise<unknown> {
