@@ -8,6 +8,7 @@ export type {
   AgentResult,
   AgentRun,
   AgentRunOptions,
+  AgentStates,
   AgentStep,
   AgentTypes,
   AgentTypesOf,
@@ -16,11 +17,26 @@ export type {
   AnyRunOptions,
   CompletedResult,
   FailedResult,
+  SlimMessage,
+  SlimPayload,
+  SlimSerializationOptions,
+  SlimSerializerOptions,
+  SlimStep,
+  SlimWait,
   StoppedResult,
   TypesOf,
   WaitingResult,
 } from './agent/index.ts';
-export { AgentBuilder, AgentState, createAgent } from './agent/index.ts';
+export {
+  AgentBuilder,
+  AgentState,
+  createAgent,
+  SlimAgentState,
+  SlimAgentStateSerializer,
+  SlimNotResumableError,
+  SlimOmission,
+  SlimSerializationConfig,
+} from './agent/index.ts';
 export type { ContinuationCriterion, DecidingCriterion, ExplainedDecision, ExplainingCriterion } from './continuation/index.ts';
 export {
   ContinuationCriteria,

@@ -1,5 +1,4 @@
-import type { Codec } from '../serialization/index.ts';
-import type { NewStateOptions } from '../step-by-step/index.ts';
+import type { StateCodec, NewStateOptions } from '../step-by-step/index.ts';
 import { createStateCodec, RunState } from '../step-by-step/index.ts';
 import type { ToolUseStep } from '../tool-use/index.ts';
 import { stepCodec, ToolUseState } from '../tool-use/index.ts';
@@ -7,7 +6,7 @@ import { stepCodec, ToolUseState } from '../tool-use/index.ts';
 /** The state of a conversation with an agent: over many turns, over days, on any machine. */
 export class AgentState extends ToolUseState {
   /** How it is stored. */
-  static override readonly codec: Codec<AgentState> = createStateCodec<AgentState, ToolUseStep>({
+  static override readonly codec: StateCodec<AgentState> = createStateCodec<AgentState, ToolUseStep>({
     kind: 'agent-state',
     step: stepCodec,
     build: (data) => new AgentState(data),

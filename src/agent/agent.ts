@@ -4,15 +4,16 @@
 import { ErrorHandlingDecision, ErrorPolicy } from '../errors/index.ts';
 import type { EventBus, EventOfType, EventSink, Unsubscribe } from '../events/index.ts';
 import { createEventBus } from '../events/index.ts';
-import { InvalidArgumentError, systemIds } from '../lib/index.ts';
+import { InvalidArgumentError, systemIds, toCanonical } from '../lib/index.ts';
 import type { MessageContent } from '../messages/index.ts';
 import type { Message } from '../messages/index.ts';
 import { isMessageContent } from '../messages/index.ts';
-import type { Run, RunArgs, Runnable, RunOptions } from '../step-by-step/index.ts';
+import type { NewStateOptions, Run, RunArgs, Runnable, RunOptions, StateCodec } from '../step-by-step/index.ts';
 import { createStepByStep } from '../step-by-step/index.ts';
 import type { Rules, ToolEvent, ToolUseLimits, ToolUseOptions } from '../tool-use/index.ts';
 import { checkOptions, createToolUseProcess, toSetup, withDefaultLimits } from '../tool-use/index.ts';
-import type { AfterParsing, ToolInput, Tools } from '../tools/index.ts';
+import type { AfterParsing, ToolInput, Tools, ToolSet } from '../tools/index.ts';
+import { prepareCall } from '../tools/index.ts';
 import type { AgentResult } from './agent-result.ts';
 import { AgentState } from './agent-state.ts';
 import type { AgentDescription } from './describe.ts';
@@ -48,12 +49,32 @@ export interface Agent<Types extends AgentTypes> extends Runnable<AgentState, Ty
   start(input: AgentInput, ...args: RunArgs<AgentState, Types['context'], AgentEvent<Types>>): AgentRun<Types>;
   /** Reads a stored state. */
   restore(stored: unknown): AgentState;
+  /** How its conversations begin, and how they are stored. */
+  readonly states: AgentStates;
+  /** What is wrong with the arguments for one of its tools; undefined where they fit, or where the tool is not its own. */
+  checkArgs(toolName: string, args: unknown): Promise<string | undefined>;
   /** What it is made of: model, tools, hooks, rules, capabilities. Plain data. */
   describe(): AgentDescription;
   /** Hears one kind of event of every run; returns its unsubscribe. */
   readonly onEvent: EventBus<AgentEvent<Types>>['on'];
   /** Hears every event of every run; returns its unsubscribe. */
   wiretap(listener: (event: AgentEvent<Types>) => unknown): Unsubscribe;
+}
+
+/** How the conversations of agents begin, and how they are stored. */
+export interface AgentStates extends StateCodec<AgentState> {
+  empty(options?: NewStateOptions): AgentState;
+}
+
+const agentStates: AgentStates = { ...AgentState.codec, empty: (options) => AgentState.empty(options) };
+
+async function argsProblem<Context>(tools: ToolSet<Context>, name: string, args: unknown): Promise<string | undefined> {
+  const canonical = toCanonical(args);
+  if (!canonical.ok) return `The arguments cannot be stored: ${canonical.path === '' ? 'the whole' : canonical.path} ${canonical.problem}.`;
+  if (tools.get(name) === undefined) return undefined;
+  // Holds: no context is needed to check arguments.
+  const prepared = await prepareCall(tools, { id: 'check', name, args: canonical.value }, { context: undefined as never, approved: true });
+  return prepared.type === 'ended' && prepared.execution.status === 'failed' ? prepared.execution.failure.message : undefined;
 }
 
 /** The types that an agent carries: `AgentTypesOf<typeof agent>`. */
@@ -82,6 +103,8 @@ export interface AnyAgent {
   iterate(state: AgentState, options?: AnyRunOptions): AsyncGenerator<AgentState, void, undefined>;
   start(input: AgentInput, options?: AnyRunOptions): AnyRun;
   restore(stored: unknown): AgentState;
+  readonly states: AgentStates;
+  checkArgs(toolName: string, args: unknown): Promise<string | undefined>;
   describe(): AgentDescription;
   onEvent<Type extends ToolEvent['type']>(type: Type, listener: (event: EventOfType<ToolEvent, Type>) => unknown): Unsubscribe;
   wiretap(listener: (event: ToolEvent) => unknown): Unsubscribe;
@@ -153,6 +176,8 @@ export function createAgent<
     onEvent: events.on,
     wiretap: events.wiretap,
     restore: (stored) => AgentState.fromJSON(stored),
+    states: agentStates,
+    checkArgs: (toolName, args) => argsProblem(setup.tools, toolName, args),
     describe: () => describeAgent({ id, version, fingerprint, setup, rules, process }),
     start: (input, ...args) => toAgentRun<Types>(runnable.stream(stateOf(input, ports), ...args), (state) => toResult(state, setup.output)),
   };

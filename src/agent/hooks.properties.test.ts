@@ -505,6 +505,8 @@ function endProblems({ told, run, ends, watchers }: World, state: AgentState, { 
   const resolvedBy = stopReason === undefined ? undefined : continuationOutcome?.resolvedBy;
   const wanted = [...(status === 'failed' ? ['AgentFailed'] : []), ...(isAtRest ? ['AgentFinished'] : [])];
   const last = events.findLast(isEvaluated);
+  // Where a grant was refused, the decision was told when the run began to wait for it.
+  const isToldBefore = state.execution.grantRefused !== undefined && last === undefined;
   // An execution that a new message gave up ends when the next run begins.
   const givenUp = events.filter((event) => isEvaluated(event) && event.executionId !== state.execution.id).map(() => 'user_requested');
   return [
@@ -515,7 +517,9 @@ function endProblems({ told, run, ends, watchers }: World, state: AgentState, { 
     ),
     ...(isAtRest ? differs('last event', events.at(-1)?.type, 'AgentFinished') : []),
     ...differs('status told', events.findLast((event) => event.type === 'AgentStateUpdated')?.status ?? status, status),
-    ...(stopReason === undefined ? [] : differs('last decision told', [last?.stopReason, last?.resolvedBy], [stopReason, resolvedBy])),
+    ...(stopReason === undefined || isToldBefore
+      ? []
+      : differs('last decision told', [last?.stopReason, last?.resolvedBy], [stopReason, resolvedBy])),
     ...differs(
       'reason seen by hooks',
       ends.filter((end) => end.run === run).map((end) => end.stopReason),

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { AppendOnlyList } from './append-only-list.ts';
 
 test('an empty list has no items', () => {
@@ -143,4 +143,56 @@ test('any tree of branches behaves as plain arrays would (A1, A2)', () => {
       );
     }),
   );
+});
+
+describe('what was appended since', () => {
+  const first = AppendOnlyList.from([1, 2]);
+  const second = first.append(3);
+  const third = second.appendAll([4, 5]);
+
+  test.each<[string, AppendOnlyList<number>, AppendOnlyList<number>, readonly number[] | undefined]>([
+    ['the version before', third, second, [4, 5]],
+    ['an older version', third, first, [3, 4, 5]],
+    ['itself', third, third, []],
+    ['an empty list', third, AppendOnlyList.empty(), [1, 2, 3, 4, 5]],
+    ['an empty list, of an empty one', AppendOnlyList.empty(), AppendOnlyList.empty(), []],
+    ['a later version', first, third, undefined],
+    ['another list with the same beginning', third, AppendOnlyList.from([1, 2, 3]), [4, 5]],
+    ['another list with the same items', second, AppendOnlyList.from([1, 2, 3]), []],
+    ['another list with another beginning', third, AppendOnlyList.from([9]), undefined],
+    ['a branch that has grown otherwise', third, second.append(8), undefined],
+    ['a branch that has grown as far', second.append(4), first.append(9), undefined],
+    ['a branch of the same items', first.append(3).append(4), first.append(3), [4]],
+  ])('%s', (_, list, earlier, added) => {
+    expect(list.since(earlier)).toEqual(added);
+  });
+
+  test('items are the same only if they are the very same', () => {
+    const [left, right] = [{ n: 1 }, { n: 1 }];
+    expect(AppendOnlyList.from([left]).since(AppendOnlyList.from([right]))).toBeUndefined();
+    expect(AppendOnlyList.from([left]).since(AppendOnlyList.from([left]))).toEqual([]);
+  });
+
+  test('an older version does not tell what was appended behind it', () => {
+    expect([second.since(first), first.since(first)]).toEqual([[3], []]);
+  });
+
+  test('what it tells may be changed without harm', () => {
+    const added = third.since(first) as number[];
+    added.length = 0;
+    expect(third.since(first)).toEqual([3, 4, 5]);
+  });
+
+  test('it says the same as comparing the items, for any two lists', () => {
+    const grow = fc.array(fc.tuple(fc.nat(9), fc.array(fc.nat(1), { maxLength: 2 })), { minLength: 1, maxLength: 8 });
+    fc.assert(
+      fc.property(grow, fc.nat(9), fc.nat(9), (growth, left, right) => {
+        const versions = [AppendOnlyList.empty<number>()];
+        for (const [at, items] of growth) versions.push(versions[at % versions.length]!.appendAll(items));
+        const [list, earlier] = [versions[left % versions.length]!, versions[right % versions.length]!];
+        const isBeginning = earlier.length <= list.length && [...earlier].every((item, index) => item === list.at(index));
+        expect(list.since(earlier)).toEqual(isBeginning ? [...list].slice(earlier.length) : undefined);
+      }),
+    );
+  });
 });

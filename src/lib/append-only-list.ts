@@ -62,6 +62,15 @@ export class AppendOnlyList<Item> implements Iterable<Item> {
     return new AppendOnlyList(backing, backing.length);
   }
 
+  /** What was appended since an earlier version of this list; undefined where that is no beginning of this one. */
+  since(earlier: AppendOnlyList<Item>): readonly Item[] | undefined {
+    if (earlier.length > this.length) return undefined;
+    // On the same array both have the same beginning; else each item has to be looked at.
+    const isBeginning =
+      earlier.#backing === this.#backing || earlier.#backing.slice(0, earlier.length).every((item, index) => item === this.#backing[index]);
+    return isBeginning ? this.#backing.slice(earlier.length, this.length) : undefined;
+  }
+
   /** The items as a frozen array. */
   toArray(): readonly Item[] {
     this.#array ??= Object.freeze(this.#backing.slice(0, this.length));

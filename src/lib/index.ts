@@ -14,6 +14,7 @@ export type { Json, Jsonify, JsonObject } from './json.ts';
 export { isPlainObject, isRecord, present, setOwn } from './json.ts';
 export { deepFreeze, frozenCopy, jsonCopy, ownFrozen } from './frozen-copy.ts';
 export { counted } from './counted.ts';
+export { jsonEquals } from './json-equals.ts';
 export { childPath } from './json-path.ts';
 export type { Random } from './random.ts';
 export { systemRandom } from './random.ts';

@@ -136,3 +136,17 @@ test('merging changes neither the words nor their order', () => {
     }),
   );
 });
+
+test('what was appended since an earlier version is told; of what is no beginning, nothing', () => {
+  const longer = talk.append(calling, toolAnswer('1'));
+  expect(longer.since(talk)?.map(({ id }) => id)).toEqual(['calling', '1']);
+  expect([talk.since(talk), talk.since(Messages.empty())]).toEqual([[], talk.toArray()]);
+  expect([talk.since(longer), talk.dropFirst().since(talk), talk.since(talk.dropFirst())]).toEqual([undefined, undefined, undefined]);
+  expect(talk.append(answer).since(talk.append(question))).toBeUndefined();
+  expect(longer.since(Messages.of(...talk))?.length).toBe(2);
+});
+
+test('a message that says the same is another one to an earlier version', () => {
+  const again = Messages.fromJSON(JSON.parse(JSON.stringify(talk)));
+  expect([again.since(talk), talk.since(again)]).toEqual([undefined, undefined]);
+});

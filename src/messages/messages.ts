@@ -74,6 +74,11 @@ export class Messages implements Iterable<Message> {
       .join('\n');
   }
 
+  /** What was appended since an earlier version of these; undefined where that is no beginning of these. */
+  since(earlier: Messages): readonly Message[] | undefined {
+    return this.#list.since(earlier.#list);
+  }
+
   /** The message at `index`; negative counts from the end. */
   at(index: number): Message | undefined {
     return this.#list.at(index);

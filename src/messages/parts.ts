@@ -63,7 +63,7 @@ export function toToolCall({ type: _, toolCallId, toolName, ...rest }: ToolCallP
 
 /** Makes the part that carries a tool's answer. */
 export function toolResultPart(result: ToolResult): ToolResultPart {
-  return { ...result, type: 'tool-result' };
+  return { type: 'tool-result', ...result };
 }
 
 /** Reads the tool's answer out of its part. */

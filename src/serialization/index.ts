@@ -1,3 +1,4 @@
+export { changesSince, withChanges } from './changes.ts';
 export type { Codec, CodecOptions, EncodeOptions } from './codec.ts';
 export { createCodec } from './codec.ts';
 export type { Envelope } from './envelope.ts';

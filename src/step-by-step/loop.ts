@@ -7,7 +7,7 @@
 // L4. Whoever drives it (to the end, step by step, as a stream), the steps are the same.
 import { TimedOutError } from '../errors/index.ts';
 import { canBegin } from './can-begin.ts';
-import { begin, judgeStart } from './phases/begin.ts';
+import { begin, judgeStart, owesEnd, tellOwedEnd } from './phases/begin.ts';
 import { commitStep, park } from './phases/commit.ts';
 import { candidateOf, handleFailures, judge, remainingMs, withOuterVotes } from './phases/judge.ts';
 import { openStep } from './phases/open-step.ts';
@@ -37,6 +37,8 @@ interface Begun<State> {
   readonly state: State;
   readonly hasNext: boolean;
   step(): Promise<State>;
+  /** Lets whoever gave the run do something before the next step; true where it is to be left there. */
+  pause(): boolean | Promise<boolean>;
 }
 
 async function beginRun<State extends RunState, Context>(
@@ -47,6 +49,7 @@ async function beginRun<State extends RunState, Context>(
   const live: Live<State> = { state: begin(process, given, { run, fresh }) };
   watchTime(process, live, run);
   if (live.state !== given) live.state = await judgeStart(process, live.state, run);
+  else if (owesEnd(given)) live.state = await tellOwedEnd(process, given, run);
   return {
     get state() {
       return live.state;
@@ -55,7 +58,17 @@ async function beginRun<State extends RunState, Context>(
       return canBegin(live.state);
     },
     step: async () => (live.state = await takeStep(process, live, run)),
+    // Asking nobody would cost every step of a run that nobody wants to be asked about.
+    pause: () => (run.between === undefined ? false : pause(live, run.between)),
   };
+}
+
+async function pause<State>(live: Live<State>, between: NonNullable<RunScope<State, unknown>['between']>): Promise<boolean> {
+  const answer = await between(live.state);
+  if (answer === undefined) return false;
+  if ('leave' in answer) return true;
+  live.state = answer.state;
+  return false;
 }
 
 /** All steps from here to the end of the run; yields the state after each, the last one included. Opens its scope when first asked. */
@@ -68,7 +81,11 @@ export async function* steps<State extends RunState, Context>(
   try {
     const begun = await beginRun(process, given, { run, fresh });
     if (begun.state !== given && !begun.hasNext) yield begun.state;
-    while (begun.hasNext) yield await begun.step();
+    while (begun.hasNext) {
+      const left = begun.pause();
+      if (left !== false && (await left)) break;
+      yield await begun.step();
+    }
   } finally {
     run.close();
   }
@@ -83,7 +100,11 @@ export async function lastStep<State extends RunState, Context>(
   const run = open();
   try {
     const begun = await beginRun(process, given, { run, fresh });
-    while (begun.hasNext) await begun.step();
+    while (begun.hasNext) {
+      const left = begun.pause();
+      if (left !== false && (await left)) break;
+      await begun.step();
+    }
     return begun.state;
   } finally {
     run.close();

@@ -207,7 +207,10 @@ describe('a grant that is refused', () => {
     expect(refused.explain()).toContain('Nothing more was granted: the budget is spent.');
     expect(refused.explain()).toMatch(/^Stopped after step 2: steps_limit\./);
     expect(runnable.hasNextStep(refused)).toBe(false);
-    expect(await runnable.run(refused)).toBe(refused);
+    const told: string[] = [];
+    const ended = await runnable.run(refused, { onEvent: ({ type }) => told.push(type) });
+    expect([ended.status, ended.stepCount, told]).toStrictEqual(['stopped', 2, ['AgentFinished']]);
+    expect(await runnable.run(ended)).toBe(ended);
     expect(() => refused.grant({ steps: 1 })).toThrow('This execution has ended (steps_limit)');
     expect(() => refused.reject('grant/steps')).toThrow();
     const next = carry(refused.withUserMessage('Again.'));

@@ -50,7 +50,14 @@ export interface RunOptions<State = RunState, Context = unknown, Event extends B
   readonly effects?: (direct: Effects) => Effects;
   /** The step that this run is part of: it shares that step's budget, end, effects and events. */
   readonly inside?: OuterStep | undefined;
+  /** Names an execution that begins with this run; whoever journals effects gives the same name at every attempt. */
+  readonly executionId?: string | undefined;
+  /** Asked before each step, the first included. */
+  readonly between?: ((state: State) => Between<State> | Promise<Between<State>>) | undefined;
 }
+
+/** What is done between two steps: nothing, going on with another state (a message that came meanwhile), or leaving it there. */
+export type Between<State> = undefined | { readonly state: State } | { readonly leave: true };
 
 /** Who an event is about. */
 export interface EventSubject {
@@ -101,6 +108,9 @@ export interface RunScope<State, Context> {
   untilAbandoned<Value>(work: Promise<Value>): Promise<Value | typeof abandoned>;
   /** Lets another step begin after a deadline cut the last one off. */
   renew(): void;
+  readonly executionId: string | undefined;
+  /** Undefined where nobody wants to be asked between steps. */
+  readonly between: ((state: State) => Between<State> | Promise<Between<State>>) | undefined;
   /** Keeps something to let go of when the run ends. */
   onClose(call: () => void): void;
   close(): void;
@@ -258,6 +268,8 @@ export function createRunScope<State extends RunState, Context, Event extends Ba
       reportSafely(onProblem, error, where);
     },
     untilAbandoned,
+    executionId: options.executionId,
+    between: options.between,
     onClose: (call) => {
       closing.push(call);
     },

@@ -29,7 +29,7 @@ import type { Grant } from './grant.ts';
 import { checkedGrant } from './grant.ts';
 import { StateInfo } from './state-info.ts';
 import type { ExecutionStatus } from './status.ts';
-import type { Cost, Step } from './step.ts';
+import type { Cost, Interruption, Step } from './step.ts';
 import { addCost } from './step.ts';
 import { StepResult } from './step-result.ts';
 import type { PendingStep, Wait } from './waiting.ts';
@@ -64,6 +64,16 @@ export interface NewStateOptions {
   readonly metadata?: JsonObject;
 }
 
+/** Who a fork is. All have working defaults. */
+export interface ForkOptions {
+  /** The id of the new state. */
+  readonly id?: string;
+  /** The id of the execution that is under way, where one is. */
+  readonly executionId?: string;
+  readonly clock?: Clock;
+  readonly ids?: IdSource;
+}
+
 /** The whole conversation's figures. */
 export interface SessionSummary<S extends Step> {
   /** All executions that have begun, the current one last. */
@@ -73,6 +83,14 @@ export interface SessionSummary<S extends Step> {
 }
 
 const superseded = 'superseded by a new message';
+
+/** Why a step that waits is closed. */
+interface Closing {
+  readonly why: 'superseded' | 'interrupted';
+  readonly interrupted: Interruption;
+  readonly reason: string;
+  readonly ids: IdSource;
+}
 
 export class RunState<S extends Step = Step> {
   readonly data: RunStateData<S>;
@@ -214,7 +232,7 @@ export class RunState<S extends Step = Step> {
   withUserMessage(content: MessageContent | Message, { ids = systemIds }: { readonly ids?: IdSource } = {}): this {
     if (!isMessageContent(content)) throw new InvalidArgumentError('withUserMessage() takes text, a message or parts.');
     const message = content instanceof Message ? content : Message.user(content, { ids });
-    const state = this.#readyForInput();
+    const state = this.#readyForInput(ids);
     const { execution, store } = state.data;
     if (execution.pendingStep === undefined) return state.evolve({ store: store.append(SectionName.Messages, message) });
     return state.evolve({ execution: { ...execution, queued: [...(execution.queued ?? []), message] } });
@@ -225,7 +243,7 @@ export class RunState<S extends Step = Step> {
     const { store } = this.data;
     if (this.pendingStep !== undefined)
       throw new InvalidArgumentError('A step waits for somebody; messages can be put in when it has ended.');
-    return this.evolve({ store: store.append(SectionName.Messages, ...messages) });
+    return this.evolve({ store: store.withSection(SectionName.Messages, this.messages.concat(messages)) });
   }
 
   withMetadata(key: string, value: unknown): this {
@@ -247,7 +265,7 @@ export class RunState<S extends Step = Step> {
   reject(id: string, reason: string = 'no reason was given'): this {
     if (typeof reason !== 'string') throw new InvalidArgumentError(`The reason of reject(id, reason) must be text, not ${typeof reason}.`);
     const { execution } = this.data;
-    if (this.#isGrant(id)) return this.evolve({ execution: { ...execution, grantRefused: reason } });
+    if (this.#isGrant(id)) return this.evolve({ execution: { ...execution, grantRefused: reason }, owesEvents: true });
     return this.#withPending(withAnswer(this.pendingStep, { type: 'rejected', id, reason }));
   }
 
@@ -271,6 +289,39 @@ export class RunState<S extends Step = Step> {
     // Whoever grants takes no time of the run's.
     const regranted = waited && execution.pendingStep === undefined ? { regranted: true, wallStartedAt: undefined } : {};
     return this.evolve({ execution: { ...execution, grants: [...(execution.grants ?? []), grant], ...regranted } });
+  }
+
+  /** Ends an execution that waits, for this reason; calls that waited are closed. One that runs is ended by its signal instead. */
+  cancel(reason: string = 'cancelled', { ids = systemIds }: { readonly ids?: IdSource } = {}): this {
+    if (typeof reason !== 'string') throw new InvalidArgumentError(`The reason of cancel(reason) must be text, not ${typeof reason}.`);
+    const [wait] = this.waitingFor;
+    if (wait === undefined)
+      throw new InvalidArgumentError(
+        `Nothing waits here (the execution is ${this.status}); end a run with its signal or requestStop(), and nothing else needs to be ended.`,
+      );
+    if (this.pendingStep === undefined)
+      return this.evolve({ execution: { ...this.data.execution, grantRefused: reason }, owesEvents: true });
+    return this.#withPendingStepClosed(this.pendingStep, { why: 'interrupted', interrupted: 'request', reason, ids });
+  }
+
+  /**
+   * A conversation of its own that begins where this one stands. An execution that is under way goes on under another id, so that
+   * what it does is not taken for the same work.
+   */
+  fork({ id, executionId, clock, ids = systemIds }: ForkOptions = {}): this {
+    const { data } = this;
+    const info = StateInfo.create({ ids: () => id ?? ids(), ...(clock !== undefined && { clock }) });
+    const isUnderWay = hasStarted(data.execution) && !hasEnded(data.execution);
+    // Holds because every state class is constructed from its data alone.
+    const Same = this.constructor as new (data: RunStateData<S>) => this;
+    return new Same({
+      ...data,
+      info: info.at(info.updatedAt, data.info.cumulativeExecutionSeconds),
+      agentId: ids(),
+      execution: isUnderWay ? { ...data.execution, id: executionId ?? ids(), wallStartedAt: undefined } : data.execution,
+      lastSeq: 0,
+      owesEvents: undefined,
+    });
   }
 
   /** @internal The same kind of state with some of its parts replaced. */
@@ -314,19 +365,21 @@ export class RunState<S extends Step = Step> {
     return this.evolve({ execution: { ...this.data.execution, pendingStep } });
   }
 
-  #readyForInput(): this {
+  #readyForInput(ids: IdSource): this {
     // Where everything was answered nobody waits any more: the step goes on, and the message follows it.
     const state =
-      this.pendingStep === undefined || openWaits(this.pendingStep).length === 0 ? this : this.#withPendingStepClosed(this.pendingStep);
+      this.pendingStep === undefined || openWaits(this.pendingStep).length === 0
+        ? this
+        : this.#withPendingStepClosed(this.pendingStep, { why: 'superseded', interrupted: 'superseded', reason: superseded, ids });
     const { execution, past } = state.data;
     const isOver = hasEnded(execution) || awaitedGrants(execution).length > 0;
     return isOver ? state.evolve({ past: past.append(execution), execution: newExecution(execution.number + 1) }) : state;
   }
 
-  #withPendingStepClosed(pending: PendingStep<S>): this {
-    const step: S = { ...this.closePendingStep(pending, 'superseded'), interrupted: 'superseded' };
+  #withPendingStepClosed(pending: PendingStep<S>, { why, interrupted, reason: words, ids }: Closing): this {
+    const step: S = { ...this.closePendingStep(pending, why, ids), interrupted };
     const { number, startedAt, parkedAt, activeMs, waitedMs } = pending;
-    const reason = stopRequestedEvaluation({ by: 'request', reason: superseded });
+    const reason = stopRequestedEvaluation({ by: 'request', reason: words });
     const outcome = Outcomes.fromEvaluations([reason, ...(step.evaluations ?? [])]);
     const result = new StepResult({ number, step, outcome, timing: { startedAt, endedAt: parkedAt, activeMs, waitedMs } });
     const { execution, store } = this.data;

@@ -117,7 +117,7 @@ describe('C1: what was written is read again as the same state', () => {
 });
 
 describe('C2: a message stands once', () => {
-  test('a step refers to it by id, and reads the very one of the conversation', async () => {
+  test('a step refers to its place, and reads the very one of the conversation', async () => {
     const state = await run([goesOn, finishes]);
     const text = JSON.stringify(state);
     for (const words of ['One moment.', 'Here it is.']) expect(text.split(words)).toHaveLength(2);
@@ -209,37 +209,29 @@ test('the golden form of a small state', async () => {
         startedAt: 1_767_225_600_000,
         activeMs: 20,
         waitedMs: 0,
-        usage: { input: 7, output: 3, total: 10 },
+        usage: [7, 3],
         failedSteps: 1,
         results: [
           {
-            step: {
-              id: 'id-4',
-              outputMessages: ['id-5'],
-              usage: { input: 7, output: 3, total: 10 },
-              errors: [failure],
-              finishReason: 'tool_calls',
-              hasToolCalls: true,
-              fields: { answers: [] },
-            },
-            outcome: {
-              decision: 'forbid',
-              shouldContinue: false,
-              resolvedBy: 'StepsLimit',
-              stopReason: 'steps_limit',
-              evaluations: [
-                {
-                  criterion: 'StepsLimit',
-                  decision: 'forbid',
-                  reason: '1 of 1 steps used',
-                  stopReason: 'steps_limit',
-                  limit: 'steps',
-                  context: { currentSteps: 1, maxSteps: 1 },
-                },
-              ],
-            },
-            timing: { startedAt: 1_767_225_600_000, endedAt: 1_767_225_600_020, activeMs: 20, waitedMs: 0 },
+            id: 'id-4',
+            messages: [1],
+            timing: [1_767_225_600_000, 1_767_225_600_020, 20],
+            usage: [7, 3],
+            errors: [failure],
+            finishReason: 'tool_calls',
+            hasToolCalls: true,
             handling: { decision: 'stop', errorType: 'tool', consecutiveFailures: 1, totalFailures: 1 },
+            outcome: [
+              {
+                criterion: 'StepsLimit',
+                decision: 'forbid',
+                reason: '1 of 1 steps used',
+                stopReason: 'steps_limit',
+                limit: 'steps',
+                context: { currentSteps: 1, maxSteps: 1 },
+              },
+            ],
+            fields: { answers: [] },
           },
         ],
       },
@@ -281,6 +273,7 @@ describe('damage is refused, with its place', () => {
   }
 
   const inData = (...path: Path): Path => ['data', ...path];
+  const inFirst = (...path: Path): Path => inData('execution', 'results', 0, ...path);
   const inResult = (...path: Path): Path => inData('execution', 'results', 1, ...path);
   const failed = (): Promise<ScriptedState> => run([{ ...goesOn, errors: [failure] }], { policy: ErrorPolicy.retryAll(2) });
 
@@ -303,28 +296,49 @@ describe('damage is refused, with its place', () => {
     [inData('execution', 'id'), 3, 'data.execution.id'],
     [inData('execution', 'number'), undefined, 'data.execution.number'],
     [inData('execution', 'activeMs'), 'long', 'data.execution.activeMs'],
-    [inData('execution', 'usage', 'input'), -1, 'data.execution.usage.input'],
+    [inData('execution', 'usage', 0), -1, 'data.execution.usage.input'],
+    [inData('execution', 'usage'), [1, 2, 3], 'data.execution.usage'],
     [inData('execution', 'failedSteps'), undefined, 'data.execution.failedSteps'],
     [inData('execution', 'results'), {}, 'data.execution.results'],
     [inData('execution', 'startOutcome'), 'no', 'data.execution.startOutcome'],
     [inData('execution', 'agent'), 'me', 'data.execution.agent'],
     [inResult(), 5, 'data.execution.results[1]'],
-    [inResult('step'), undefined, 'data.execution.results[1].step'],
-    [inResult('step', 'id'), 5, 'data.execution.results[1].step.id'],
-    [inResult('step', 'outputMessages'), 'id-3', 'data.execution.results[1].step.outputMessages'],
-    [inResult('step', 'outputMessages', 0), 'nobody', 'data.execution.results[1].step.outputMessages[0]'],
-    [inResult('step', 'outputMessages', 0), 7, 'data.execution.results[1].step.outputMessages[0]'],
-    [inResult('step', 'interrupted'), 'lightning', 'data.execution.results[1].step.interrupted'],
-    [inResult('step', 'evaluations'), [{ criterion: 'x', reason: 'y' }], 'data.execution.results[1].step.evaluations[0].decision'],
-    [inResult('step', 'errors', 0, 'type'), 'cosmic', 'data.execution.results[1].step.errors[0].type'],
-    [inResult('step', 'errors', 0, 'retryable'), undefined, 'data.execution.results[1].step.errors[0].retryable'],
-    [inResult('step', 'errors', 0, 'retryAfterMs'), 'soon', 'data.execution.results[1].step.errors[0].retryAfterMs'],
-    [inResult('step', 'fields'), undefined, 'data.execution.results[1].step.fields'],
+    [inFirst(), 'nothing', 'data.execution.results[0]'],
+    [inFirst('id'), undefined, 'data.execution.results[0].id'],
+    [inResult('id'), undefined, 'data.execution.results[1].id'],
+    [inResult('id'), 5, 'data.execution.results[1].id'],
+    [inFirst('messages'), undefined, 'data.execution.results[0].messages'],
+    [inResult('messages'), undefined, 'data.execution.results[1].messages'],
+    [inResult('messages'), 'id-3', 'data.execution.results[1].messages'],
+    [inResult('messages', 0), 'nobody', 'data.execution.results[1].messages[0]'],
+    [inResult('messages', 0), 7, 'data.execution.results[1].messages[0]'],
+    [inResult('messages', 0), -1, 'data.execution.results[1].messages[0]'],
+    [inResult('messages', 0), 0.5, 'data.execution.results[1].messages[0]'],
+    [inResult('usage'), 'much', 'data.execution.results[1].usage'],
+    [inResult('interrupted'), 'lightning', 'data.execution.results[1].interrupted'],
+    [inResult('evaluations'), [{ criterion: 'x', reason: 'y' }], 'data.execution.results[1].evaluations[0].decision'],
+    [inFirst('errors', 0, 'type'), 'cosmic', 'data.execution.results[0].errors[0].type'],
+    [inFirst('errors', 0, 'retryable'), undefined, 'data.execution.results[0].errors[0].retryable'],
+    [inFirst('errors', 0, 'retryAfterMs'), 'soon', 'data.execution.results[0].errors[0].retryAfterMs'],
+    [inResult('errors'), [{ type: 'tool' }], 'data.execution.results[1].errors[0].code'],
+    [inFirst('fields'), undefined, 'data.execution.results[0].fields.answers'],
+    [inResult('fields'), 'none', 'data.execution.results[1].fields'],
+    [inResult('fields'), { '-': ['answers'] }, 'data.execution.results[1].fields.answers'],
+    [inResult('-'), ['usage'], 'data.execution.results[1].usage'],
+    [inResult('-'), 'usage', 'data.execution.results[1].-'],
+    [inResult('-'), [7], 'data.execution.results[1].-[0]'],
     [inResult('outcome'), undefined, 'data.execution.results[1].outcome'],
-    [inResult('outcome', 'stopReason'), 'tired', 'data.execution.results[1].outcome.stopReason'],
-    [inResult('outcome', 'evaluations', 0, 'decision'), 'maybe', 'data.execution.results[1].outcome.evaluations[0].decision'],
+    [inResult('outcome'), 'go on', 'data.execution.results[1].outcome'],
+    [inFirst('outcome', 0), 0, 'data.execution.results[0].outcome[0]'],
+    [inFirst('outcome', 0), [], 'data.execution.results[0].outcome[0]'],
+    [inResult('outcome', 0), 1, 'data.execution.results[1].outcome[0]'],
+    [inResult('outcome', 0), [1], 'data.execution.results[1].outcome[0]'],
+    [inResult('outcome', 1, 'stopReason'), 'tired', 'data.execution.results[1].outcome[1].stopReason'],
+    [inResult('outcome', 1, 'decision'), 'maybe', 'data.execution.results[1].outcome[1].decision'],
+    [inFirst('timing'), undefined, 'data.execution.results[0].timing'],
     [inResult('timing'), undefined, 'data.execution.results[1].timing'],
-    [inResult('timing', 'endedAt'), 'noon', 'data.execution.results[1].timing.endedAt'],
+    [inResult('timing', 1), 'noon', 'data.execution.results[1].timing'],
+    [inResult('timing'), { startedAt: 1, endedAt: 2, activeMs: 1 }, 'data.execution.results[1].timing'],
     [inResult('handling', 'decision'), 'shrug', 'data.execution.results[1].handling.decision'],
     [inResult('handling', 'errorType'), 'cosmic', 'data.execution.results[1].handling.errorType'],
     [inResult('handling', 'delayMs'), 'long', 'data.execution.results[1].handling.delayMs'],

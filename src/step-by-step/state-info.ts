@@ -14,6 +14,9 @@ function readTime(text: string, path: string): number {
   return time;
 }
 
+// Sums of times are stored with every step; what stands behind the microsecond is noise.
+const rounded = (seconds: number): number => Math.round(seconds * 1_000_000) / 1_000_000;
+
 /** Who a state is, how old, and how much work went into it. Times are milliseconds since the epoch. */
 export class StateInfo {
   readonly id: string;
@@ -48,7 +51,13 @@ export class StateInfo {
 
   addExecutionTime(seconds: number, now: number = systemClock.now()): StateInfo {
     const { id, startedAt, cumulativeExecutionSeconds } = this;
-    return new StateInfo({ id, startedAt, updatedAt: now, cumulativeExecutionSeconds: cumulativeExecutionSeconds + seconds });
+    return new StateInfo({ id, startedAt, updatedAt: now, cumulativeExecutionSeconds: rounded(cumulativeExecutionSeconds + seconds) });
+  }
+
+  /** @internal The same info as it stood at another time, as stores read it. */
+  at(updatedAt: number, cumulativeExecutionSeconds: number): StateInfo {
+    const { id, startedAt } = this;
+    return new StateInfo({ id, startedAt, updatedAt, cumulativeExecutionSeconds });
   }
 
   toJSON(): JsonObject {

@@ -22,7 +22,7 @@ function checkedState<State>(state: State): State {
   );
 }
 
-const knownOptions = ['context', 'signal', 'onEvent', 'commit', 'effects', 'inside'];
+const knownOptions = ['context', 'signal', 'onEvent', 'commit', 'effects', 'inside', 'executionId', 'between'];
 const hints: Readonly<Record<string, string>> = { abortSignal: ' The signal is called signal.' };
 
 // A misspelt option would be silently ignored, a signal above all.

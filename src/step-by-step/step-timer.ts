@@ -5,6 +5,9 @@ import type { Clock } from '../lib/index.ts';
 import type { Effects } from './effects.ts';
 import { cancelled } from './effects.ts';
 
+/** Milliseconds without the noise behind the third decimal: sums of them are stored with every step. */
+export const toMicroseconds = (ms: number): number => Math.round(ms * 1000) / 1000;
+
 /** A class, because one is made for every step. */
 export class StepTimer {
   readonly startedAt: number;
@@ -21,11 +24,11 @@ export class StepTimer {
   }
 
   activeMs(): number {
-    return Math.max(0, this.#clock.monotonic() - this.#began - this.waitedMs());
+    return toMicroseconds(Math.max(0, this.#clock.monotonic() - this.#began - this.waitedMs()));
   }
 
   waitedMs(): number {
-    return this.#waited + (this.#waiting > 0 ? this.#clock.monotonic() - this.#waitBegan : 0);
+    return toMicroseconds(this.#waited + (this.#waiting > 0 ? this.#clock.monotonic() - this.#waitBegan : 0));
   }
 
   /** The same effects, whose sleeps count as waiting; once the step is over, nothing begins any more. */

@@ -23,11 +23,14 @@ export interface Cost {
   readonly unknownCalls?: number;
 }
 
+// Sums of prices are stored with every step; what stands behind a billionth of a dollar is noise.
+const withoutNoise = (usd: number): number => Math.round(usd * 1_000_000_000) / 1_000_000_000;
+
 /** The sum; undefined where nothing has a price. */
 export function addCost(left: Cost | undefined, right: Cost | undefined): Cost | undefined {
   if (left === undefined || right === undefined) return left ?? right;
   const unknownCalls = (left.unknownCalls ?? 0) + (right.unknownCalls ?? 0);
-  return { usd: left.usd + right.usd, ...(unknownCalls > 0 && { unknownCalls }) };
+  return { usd: withoutNoise(left.usd + right.usd), ...(unknownCalls > 0 && { unknownCalls }) };
 }
 
 /** What is left of a sum without a part of it. */

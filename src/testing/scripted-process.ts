@@ -3,9 +3,19 @@ import { ContinuationCriteria, ToolCallPresenceCheck } from '../continuation/ind
 import type { ErrorPolicy, Failure } from '../errors/index.ts';
 import type { FakeClock, JsonObject } from '../lib/index.ts';
 import { Message, Usage } from '../messages/index.ts';
-import type { Answer, Limits, NewStateOptions, PendingStep, Produced, Step, StepProcess, StepScope, Wait } from '../step-by-step/index.ts';
+import type {
+  Answer,
+  Limits,
+  NewStateOptions,
+  PendingStep,
+  Produced,
+  Step,
+  StepProcess,
+  StepScope,
+  Wait,
+  StateCodec,
+} from '../step-by-step/index.ts';
 import { createStateCodec, RunState, standardCriteria } from '../step-by-step/index.ts';
-import type { Codec } from '../serialization/index.ts';
 
 /** What one scripted step does. */
 export interface ScriptedStep {
@@ -40,7 +50,7 @@ export class ScriptedState extends RunState<ScriptedStepData> {
     return new ScriptedState(RunState.emptyData(options));
   }
 
-  static readonly codec: Codec<ScriptedState> = createStateCodec<ScriptedState, ScriptedStepData>({
+  static readonly codec: StateCodec<ScriptedState> = createStateCodec<ScriptedState, ScriptedStepData>({
     kind: 'scripted-state',
     step: {
       encode: ({ answers }): JsonObject => ({ answers }),

@@ -195,19 +195,28 @@ test('steps of a model that decides in JSON are stored and read again', async ()
 describe('what was damaged is refused, and it says where', () => {
   type Fields = Record<string, unknown>;
   interface Stored {
-    execution: { results: { step: { fields: Fields & { executions: Fields[] } } }[] };
+    execution: { results: { fields: Fields & { executions: Fields[] } }[] };
   }
   const damaged = async (damage: (fields: Fields & { executions: Fields[] }) => void): Promise<unknown> => {
     const { runnable, start } = setUp([calls({ name: 'gives' }), done], [shows(1, 'one')]);
     const stored = JSON.parse(JSON.stringify(await runnable.run(start))) as { data?: Stored } & Stored;
-    damage((stored.data ?? stored).execution.results[0]!.step.fields);
+    damage((stored.data ?? stored).execution.results[0]!.fields);
     return stored;
   };
 
   test.each<[string, (fields: Fields & { executions: Fields[] }) => void, RegExp]>([
     ['an unknown type of step', (fields) => (fields['stepType'] = 'nap'), /stepType.*expected one of/],
     ['an unknown status', ({ executions }) => (executions[0]!['status'] = 'asleep'), /status.*expected one of/],
-    ['no id', ({ executions }) => delete executions[0]!['id'], /executions\[0\].*id/],
+    [
+      'no id where there is no call to have it from',
+      (fields) => fields.executions.push({ startedAt: 0, durationMs: 0 }),
+      /executions\[1\].*expected an id/,
+    ],
+    ['an id that is none', ({ executions }) => (executions[0]!['id'] = 5), /executions\[0\]\.id/],
+    ['no times', ({ executions }) => delete executions[0]!['startedAt'], /executions\[0\]\.startedAt/],
+    ['observed in an unknown way', ({ executions }) => (executions[0]!['observedAs'] = 5), /observedAs/],
+    ['executions that are none', (fields) => (fields['executions'] = ['done'] as never), /executions\[0\]/],
+    ['calls that are none', (fields) => (fields['toolCalls'] = [{ id: 'call-1' }]), /toolCalls\[0\]\.name/],
     ['a call that nobody made', ({ executions }) => (executions[0]!['id'] = 'call-9'), /executions\[0\].*here or in the step's messages/],
     ['a failure that nobody had', ({ executions }) => (executions[0]!['status'] = 'failed'), /expected a failure, here or in/],
   ])('%s', async (_, damage, words) => {

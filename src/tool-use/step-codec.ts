@@ -16,6 +16,9 @@ import { StepType } from './tool-use-step.ts';
 
 const statuses: readonly ToolExecutionStatus[] = ['succeeded', 'failed', 'rejected', 'cancelled', 'unknown'];
 
+/** What is not written. */
+const usualStatus: ToolExecutionStatus = 'succeeded';
+
 const same = (left: unknown, right: unknown): boolean =>
   // Holds: both are JSON, as everything that steps are made of.
   left === right || (left !== undefined && right !== undefined && stableStringify(left as Json) === stableStringify(right as Json));
@@ -70,13 +73,13 @@ function knownOf({ outputMessages, errors }: Step, toolCalls: readonly ToolCall[
   };
 }
 
-function encodeExecution(execution: ToolExecution, { calls, outputs, observed, failures }: Known): JsonObject {
+function encodeExecution(execution: ToolExecution, { calls, outputs, observed, failures }: Known, place: ToolCall | undefined): JsonObject {
   const { toolCallId: id, toolName, args, output, value, failure, status, startedAt, durationMs } = execution;
   const call = calls.get(id);
   const observedAs = same(output, observedOutput(observed.get(id), output.type)) ? output.type : undefined;
   return present({
-    id,
-    status,
+    id: unless(id === place?.id, id),
+    status: unless(status === usualStatus, status),
     startedAt,
     durationMs,
     toolName: unless(toolName === call?.name, toolName),
@@ -93,11 +96,11 @@ function found<Value>(value: Value | undefined, path: string, what: string): Val
   throw new DamagedDataError(path, `expected ${what}, here or in the step's messages`);
 }
 
-function decodeExecution(input: unknown, path: string, { calls, outputs, observed, failures }: Known): ToolExecution {
-  const data = readObject(input, path);
-  const id = data.string('id');
+function decodeExecution(data: ObjectReader, { calls, outputs, observed, failures }: Known, place: ToolCall | undefined): ToolExecution {
+  const { path } = data;
+  const id = data.optionalString('id') ?? found(place?.id, path, 'an id');
   const call = calls.get(id);
-  const status = data.oneOf('status', statuses);
+  const status = data.optionalOneOf('status', statuses) ?? usualStatus;
   const seen = observedOutput(observed.get(id), data.optionalString('observedAs'));
   const output = found(data.optionalValue('output', readToolOutput) ?? seen ?? outputs.get(id), path, 'an output');
   const base = {
@@ -165,7 +168,7 @@ export const stepCodec: StepFieldsCodec<ToolUseStep> = {
       toolCalls: unless(same(step.toolCalls, callsIn(step.outputMessages)), step.toolCalls),
       executions: unless(
         step.executions.length === 0,
-        step.executions.map((execution) => encodeExecution(execution, known)),
+        step.executions.map((execution, index) => encodeExecution(execution, known, step.toolCalls[index])),
       ),
       answers: step.answers,
       nested: step.nested,
@@ -176,6 +179,7 @@ export const stepCodec: StepFieldsCodec<ToolUseStep> = {
   decode: (step, fields: ObjectReader) => {
     const toolCalls = fields.optionalArray('toolCalls', readToolCall) ?? callsIn(step.outputMessages);
     const known = knownOf(step, toolCalls);
+    const readers = fields.optionalArray('executions', readObject) ?? [];
     const answers = fields.optionalArray('answers', readCallAnswer);
     const nested = fields.optionalValue('nested', readNested);
     const model = fields.optionalString('model');
@@ -184,7 +188,7 @@ export const stepCodec: StepFieldsCodec<ToolUseStep> = {
       ...step,
       stepType: fields.oneOf('stepType', Object.values(StepType)),
       toolCalls,
-      executions: fields.optionalArray('executions', (item, path) => decodeExecution(item, path, known)) ?? [],
+      executions: readers.map((reader, index) => decodeExecution(reader, known, toolCalls[index])),
       ...(answers !== undefined && { answers }),
       ...(nested !== undefined && { nested }),
       ...(model !== undefined && { model }),

@@ -1,8 +1,7 @@
 // The state of a conversation with tools.
 // U1. A call that was made always has a result in the conversation, also where it was given up.
 import type { IdSource, Json } from '../lib/index.ts';
-import type { Codec } from '../serialization/index.ts';
-import type { NewStateOptions, PendingStep } from '../step-by-step/index.ts';
+import type { StateCodec, NewStateOptions, PendingStep } from '../step-by-step/index.ts';
 import { createStateCodec, RunState } from '../step-by-step/index.ts';
 import { closedStep } from './closed-step.ts';
 import { stepCodec } from './step-codec.ts';
@@ -10,7 +9,7 @@ import type { ToolUseStep } from './tool-use-step.ts';
 
 export class ToolUseState extends RunState<ToolUseStep> {
   /** How it is stored. */
-  static readonly codec: Codec<ToolUseState> = createStateCodec<ToolUseState, ToolUseStep>({
+  static readonly codec: StateCodec<ToolUseState> = createStateCodec<ToolUseState, ToolUseStep>({
     kind: 'tool-use-state',
     step: stepCodec,
     build: (data) => new ToolUseState(data),

@@ -1,23 +1,31 @@
 import type { ContinuationEvaluation } from '../../continuation/index.ts';
 import { ContinuationDecision, ContinuationOutcome, StopReason } from '../../continuation/index.ts';
 import { classifyError } from '../../errors/index.ts';
+import type { BaseEvent, EventHeader } from '../../events/index.ts';
 import type { JsonObject } from '../../lib/index.ts';
 import { stableStringify } from '../../lib/index.ts';
 import { Usage } from '../../messages/index.ts';
 import { canBegin } from '../can-begin.ts';
 import type { Execution } from '../execution.ts';
-import { hasStarted, settled } from '../execution.ts';
+import { hasEnded, hasStarted, settled } from '../execution.ts';
 import { AgentExecutionStarted } from '../loop-events.ts';
 import type { Spent } from '../outer-step.ts';
 import type { RunScope } from '../run-scope.ts';
 import type { RunState } from '../run-state.ts';
 import { addCost } from '../step.ts';
 import type { StepProcess } from '../step-process.ts';
-import { observed, refuseStart, stepEvents } from './commit.ts';
+import { endEvents, observed, refuseStart, stepEvents } from './commit.ts';
 import { judge } from './judge.ts';
 import { openStart, subjectOf } from './open-step.ts';
 
-/** Tells of a step that was recorded outside a run, when a new message made it pointless. */
+/** What is owed about the last step of an execution that was ended outside a run. Where a grant was refused, the step was told before. */
+const owedOfStep = <State extends RunState, Context>(
+  process: StepProcess<State, Context>,
+  execution: Execution,
+  next: () => EventHeader,
+): readonly BaseEvent[] => (execution.grantRefused === undefined ? stepEvents(execution as never, process, next) : []);
+
+/** Tells of an execution that was ended outside a run, when the next one begins. */
 function announceOwed<State extends RunState, Context>(
   process: StepProcess<State, Context>,
   state: State,
@@ -28,9 +36,27 @@ function announceOwed<State extends RunState, Context>(
   if (state.data.owesEvents !== true || closed === undefined || result === undefined) return state;
   const subject = subjectOf(state, closed.id ?? '', result.number);
   // That the run waits was its last word; it has no other end to tell of.
-  for (const event of stepEvents(closed as never, process, () => run.header(subject))) run.tell(event);
+  for (const event of owedOfStep(process, closed, () => run.header(subject))) run.tell(event);
   if (process.observe !== undefined) void observed(state.evolve({ execution: closed }), { process, run, result: result as never });
   return state.evolve({ owesEvents: undefined, lastSeq: run.lastSeq });
+}
+
+/** True for an execution that was ended outside a run, and of whose end nobody was told. */
+export const owesEnd = ({ data }: RunState): boolean => data.owesEvents === true && hasEnded(data.execution);
+
+/** Tells of an end that came outside a run. */
+export function tellOwedEnd<State extends RunState, Context>(
+  process: StepProcess<State, Context>,
+  state: State,
+  run: RunScope<State, Context>,
+): State | Promise<State> {
+  const { execution } = state.data;
+  const subject = subjectOf(state, execution.id ?? '', execution.results.last?.number ?? 0);
+  const next = (): EventHeader => run.header(subject);
+  const events = [...owedOfStep(process, execution, next), ...endEvents(execution, process.name, next)];
+  const committed = run.commit(state.evolve({ owesEvents: undefined, lastSeq: run.lastSeq }), events);
+  const result = execution.results.last as never;
+  return process.observe === undefined ? committed : observed(committed, { process, run, result });
 }
 
 /** Only a forbid refuses a start: before the first step, that nothing is left to do means nothing. */
@@ -67,7 +93,7 @@ export function begin<State extends RunState, Context>(
   const state = announceOwed(process, given, run);
   const now = run.clock.now();
   const resumed = hasStarted(state.execution);
-  const id = state.execution.id ?? run.ids();
+  const id = state.execution.id ?? run.executionId ?? run.ids();
   const wallStartedAt = fresh ? now : (state.execution.wallStartedAt ?? now);
   const agent = state.execution.agent ?? process.identity;
   const started = state.evolve({

@@ -13,6 +13,7 @@ import {
   TokenUsageReported,
 } from '../loop-events.ts';
 import type { EventSubject, RunScope } from '../run-scope.ts';
+import { toMicroseconds } from '../step-timer.ts';
 import type { RunState } from '../run-state.ts';
 import { ExecutionStatus } from '../status.ts';
 import type { Step } from '../step.ts';
@@ -89,8 +90,8 @@ export function commitStep<State extends RunState, Context>(
   const timing: StepTiming = {
     startedAt: pendingStep?.startedAt ?? timer.startedAt,
     endedAt,
-    activeMs: (pendingStep?.activeMs ?? 0) + execution.activeMs - activeMs,
-    waitedMs: (pendingStep?.waitedMs ?? 0) + execution.waitedMs - waitedMs,
+    activeMs: toMicroseconds((pendingStep?.activeMs ?? 0) + execution.activeMs - activeMs),
+    waitedMs: toMicroseconds((pendingStep?.waitedMs ?? 0) + execution.waitedMs - waitedMs),
   };
   const result = new StepResult({ number, step, outcome, timing, handling });
   const judged = withResult(execution, result);

@@ -18,6 +18,7 @@ import type { Step } from '../step.ts';
 import { addCost, minusCost, withFailure } from '../step.ts';
 import type { StepOf, StepProcess } from '../step-process.ts';
 import type { RecordedHandling } from '../step-result.ts';
+import { toMicroseconds } from '../step-timer.ts';
 import type { OpenStep } from './open-step.ts';
 
 // Messages that were appended once are not appended again: a second append would copy the whole conversation.
@@ -59,7 +60,7 @@ export function candidateOf<State extends RunState, Context>(
       workLeft: step.hasToolCalls === true || step.interrupted !== undefined,
       usage: Usage.add(execution.usage, step.usage),
       cost: addCost(execution.cost, step.cost),
-      activeMs: execution.activeMs + activeMs,
+      activeMs: toMicroseconds(execution.activeMs + activeMs),
       waitedMs: execution.waitedMs + timer.waitedMs(),
       pendingStep: undefined,
       queued: undefined,

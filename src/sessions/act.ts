@@ -1,0 +1,54 @@
+import type { Json, JsonObject } from '../lib/index.ts';
+import { InvalidArgumentError, isRecord } from '../lib/index.ts';
+import type { Grant } from '../step-by-step/index.ts';
+
+/** Who acts. */
+export interface By {
+  readonly id: string;
+  /** What kind of somebody: `user`, `staff`, `service`, or a word of the host's own. The runtime itself is `system`. */
+  readonly kind: string;
+}
+
+/** What somebody did to a session. */
+export type Deed =
+  | { readonly type: 'create' }
+  | { readonly type: 'send'; readonly message: JsonObject }
+  | { readonly type: 'approve'; readonly waitId: string; readonly digest: string; readonly args?: Json }
+  | { readonly type: 'reject'; readonly waitId: string; readonly reason: string; readonly digest?: string }
+  | { readonly type: 'answer'; readonly waitId: string; readonly value: Json; readonly digest?: string }
+  | { readonly type: 'grant'; readonly amounts: Grant }
+  | { readonly type: 'cancel'; readonly reason: string }
+  | { readonly type: 'resume' }
+  | { readonly type: 'fork'; readonly from: ForkPoint };
+
+/** Where a fork begins. */
+export interface ForkPoint {
+  readonly sessionId: string;
+  readonly execution: number;
+  readonly step: number;
+}
+
+/** A deed with who did it and when. Kept in the session's log. */
+export type Act = Deed & { readonly by: By; readonly at: number };
+
+/** Who acts, and how long to wait for what comes of it. */
+export interface ActOptions {
+  readonly by: By;
+  /** The same request never has an effect twice; repeating it gives what came of it. @default a new one */
+  readonly requestId?: string;
+  /** `rest`: settles when the session has come to rest. `accepted`: settles as soon as the act is stored. @default 'rest' */
+  readonly until?: 'rest' | 'accepted';
+}
+
+const hasText = (value: unknown): boolean => typeof value === 'string' && value !== '';
+
+/** Refuses an act that does not say who acts. */
+export function checkedOptions(options: ActOptions): ActOptions {
+  const { by, requestId, until } = isRecord(options) ? (options as Partial<ActOptions>) : {};
+  if (!isRecord(by) || !hasText(by.id) || !hasText(by.kind))
+    throw new InvalidArgumentError('Say who acts: by: { id, kind }, both of them text that is not empty.');
+  if (requestId !== undefined && !hasText(requestId)) throw new InvalidArgumentError('requestId must be text that is not empty.');
+  if (!['rest', 'accepted', undefined].includes(until))
+    throw new InvalidArgumentError(`until must be "rest" or "accepted", not ${JSON.stringify(until)}.`);
+  return options;
+}

@@ -1,0 +1,123 @@
+// Whether an answer of a person is good.
+// W1. An approval counts only for what was shown: the session, the call, and its arguments as they are.
+// W2. An answer that cannot be used is refused with a reason of its own, and changes nothing.
+import type { Json } from '../lib/index.ts';
+import { InvalidArgumentError } from '../lib/index.ts';
+import { Message } from '../messages/index.ts';
+import type { RunState, Wait } from '../step-by-step/index.ts';
+import { AlreadyAnsweredError, NotWaitingError } from '../step-by-step/index.ts';
+import type { Act, Deed } from './act.ts';
+import { approvalDigest } from './approval-digest.ts';
+import { readBody } from './entry-body.ts';
+import { ForgedApprovalError } from './forged-approval-error.ts';
+import { LateAnswerError } from './late-answer-error.ts';
+import type { SessionAgent } from './session-agent.ts';
+import type { LogEntry, SessionStore } from './session-store.ts';
+import { StaleApprovalError } from './stale-approval-error.ts';
+import { readEvents } from './stored-events.ts';
+
+/** A deed that settles something that is waited for. */
+export type AnswerDeed = Extract<Deed, { readonly waitId: string }>;
+
+export const isAnswer = (deed: Deed): deed is AnswerDeed => 'waitId' in deed;
+
+/** What a deed makes of a state. Throws where it cannot be done. */
+export function applied(state: RunState, deed: Deed): RunState {
+  switch (deed.type) {
+    case 'send':
+      return state.withUserMessage(Message.fromJSON(deed.message));
+    case 'approve':
+      return state.approve(deed.waitId, deed.args === undefined ? {} : { args: deed.args });
+    case 'reject':
+      return state.reject(deed.waitId, deed.reason);
+    case 'answer':
+      return state.answer(deed.waitId, deed.value);
+    case 'grant':
+      return state.grant(deed.amounts);
+    case 'cancel':
+      return state.cancel(deed.reason);
+    case 'create':
+    case 'resume':
+    case 'fork':
+      return state;
+  }
+}
+
+/** What answers are checked against. */
+export interface AnswerSurroundings {
+  readonly sessionId: string;
+  readonly state: RunState;
+  readonly store: SessionStore;
+  readonly agent: SessionAgent;
+}
+
+async function allEntries(store: SessionStore, sessionId: string): Promise<readonly LogEntry[]> {
+  const all: LogEntry[] = [];
+  for (;;) {
+    const page = await store.entries(sessionId, { from: all.length + 1 });
+    if (page.length === 0) return all;
+    all.push(...page);
+  }
+}
+
+const inPast = { approve: 'approved', reject: 'rejected', answer: 'answered' } as const;
+
+function wordsFor(act: Act & AnswerDeed): string {
+  return `it was ${inPast[act.type]} by ${act.by.kind} ${act.by.id} at ${new Date(act.at).toISOString()}`;
+}
+
+/** Why nobody waits for this: it was settled, or closed without an answer, or never asked. */
+async function notWaiting(waitId: string, { sessionId, state, store }: AnswerSurroundings): Promise<Error> {
+  const entries = await allEntries(store, sessionId);
+  const acts = entries.flatMap(({ body }) => readBody(body).act ?? []);
+  const settling = acts.findLast((act): act is Act & AnswerDeed => isAnswer(act) && act.waitId === waitId);
+  if (settling !== undefined) return new LateAnswerError(waitId, wordsFor(settling));
+  const wasAsked = entries.some(({ events = '' }) => events.includes(`"waitId":${JSON.stringify(waitId)}`));
+  if (wasAsked) return new LateAnswerError(waitId, 'the step that asked for it was closed without an answer');
+  return new NotWaitingError(
+    waitId,
+    state.waitingFor.map(({ id }) => id),
+  );
+}
+
+/** The calls about which this session has asked under this id. */
+async function askedCalls(waitId: string, { sessionId, store, state }: AnswerSurroundings): Promise<readonly AskedCall[]> {
+  const texts = (await allEntries(store, sessionId)).flatMap(({ events }) => events ?? []);
+  const asking = texts.filter((text) => text.includes(`"waitId":${JSON.stringify(waitId)}`));
+  const events = (await Promise.all(asking.map((text) => readEvents(text, () => Promise.resolve(state))))).flat();
+  return events.flatMap(({ waitId: asked, tool, args = null }) =>
+    asked === waitId && typeof tool === 'string' ? [{ toolName: tool, args }] : [],
+  );
+}
+
+interface AskedCall {
+  readonly toolName: string;
+  readonly args: Json;
+}
+
+async function checkDigest(wait: Wait, digest: string, surroundings: AnswerSurroundings): Promise<void> {
+  const { sessionId } = surroundings;
+  if ((await approvalDigest(sessionId, wait)) === digest) return;
+  for (const asked of await askedCalls(wait.id, surroundings)) {
+    if ((await approvalDigest(sessionId, { id: wait.id, ...asked })) === digest) throw new StaleApprovalError(wait.id);
+  }
+  throw new ForgedApprovalError(wait.id);
+}
+
+/** Refuses an answer that is not good. `isRunning`: what is not waited for yet may be asked in the step that is under way. */
+export async function checkAnswer(deed: AnswerDeed, surroundings: AnswerSurroundings, isRunning: boolean): Promise<void> {
+  const { state, agent } = surroundings;
+  const wait = state.waitingFor.find(({ id }) => id === deed.waitId);
+  if (wait === undefined) {
+    if (state.pendingStep?.answers.some(({ id }) => id === deed.waitId) === true) throw new AlreadyAnsweredError(deed.waitId);
+    if (isRunning) return;
+    throw await notWaiting(deed.waitId, surroundings);
+  }
+  if (deed.digest !== undefined) await checkDigest(wait, deed.digest, surroundings);
+  // Says now what is wrong with the kind of answer, before anything is stored.
+  applied(state, deed);
+  if (deed.type !== 'approve' || deed.args === undefined || !('toolName' in wait) || wait.agent !== undefined) return;
+  const problem = await agent.checkArgs?.(wait.toolName, deed.args);
+  if (problem !== undefined)
+    throw new InvalidArgumentError(`The edited arguments for "${wait.toolName}" cannot be used: ${problem} The call still waits.`);
+}

@@ -1,0 +1,11 @@
+import { SteplineError } from '../lib/index.ts';
+
+/** An answer was meant for another session. */
+export class ForeignApprovalError extends SteplineError {
+  override readonly name = 'ForeignApprovalError';
+  readonly code = 'foreign-approval';
+
+  constructor(waitId: string, sessions: { readonly own: string; readonly given: string }) {
+    super(`The answer to "${waitId}" was meant for session "${sessions.given}", not for "${sessions.own}". Nothing was run.`);
+  }
+}

@@ -1,0 +1,101 @@
+import type { BaseEvent, ProblemReporter } from '../events/index.ts';
+import type { Clock, IdSource } from '../lib/index.ts';
+import type { Message, MessageContent } from '../messages/index.ts';
+import type { Grant } from '../step-by-step/index.ts';
+import type { ActOptions, ForkPoint } from './act.ts';
+import type { OnVersionChange } from './agents.ts';
+import type { ExpiryOptions } from './expiry.ts';
+import type { DamagedSession, Session, SessionFacts, SessionSummary, SessionWait, Turn } from './session.ts';
+import type { SessionAgent } from './session-agent.ts';
+import type { SessionQuery, SessionStore } from './session-store.ts';
+import type { StoredEvent } from './stored-events.ts';
+
+/** What a runtime is made from. */
+export interface SessionRuntimeOptions {
+  /** Who carries sessions on. Several versions of one agent have the same id; the last one is the newest. */
+  readonly agents: readonly SessionAgent[];
+  readonly store: SessionStore;
+  /** Gives the context of a run; asked before each. */
+  readonly context?: (session: SessionFacts) => unknown;
+  /** What becomes of sessions whose agent has changed since. @default 'continue' */
+  readonly onVersionChange?: OnVersionChange;
+  /** Settles approvals that nobody gives. @default they wait for ever */
+  readonly approvals?: ExpiryOptions;
+  /** How many sessions at rest stay in memory, so that they need not be read again. @default 100 */
+  readonly keepInMemory?: number;
+  /** Hears the events of all runs at once, pieces of text included; what is stored is read with `events`. */
+  readonly onEvent?: (event: BaseEvent, session: SessionFacts) => unknown;
+  /** Hears what went wrong where nobody waits for it. @default console.error */
+  readonly onProblem?: ProblemReporter;
+  readonly clock?: Clock;
+  readonly ids?: IdSource;
+}
+
+/** What a session is made with. */
+export interface NewSession {
+  /** @default the only agent there is */
+  readonly agent?: string;
+  /** @default a new one */
+  readonly id?: string;
+  readonly tenant?: string;
+  readonly owner?: string;
+  readonly tags?: readonly string[];
+}
+
+/** An answer to something that is waited for: hand back the wait that was shown. */
+export type AnsweredWait = Pick<SessionWait, 'id'> & Partial<Pick<SessionWait, 'digest' | 'sessionId'>>;
+
+/** An approval has to say what was shown. */
+export type ApprovedWait = AnsweredWait & Pick<SessionWait, 'digest'>;
+
+/** A page of sessions, newest first. */
+export interface ListedSessions {
+  readonly sessions: readonly (SessionSummary | DamagedSession)[];
+  /** Ask with it for more; absent at the end. */
+  readonly cursor?: string;
+}
+
+/** What was found at the start. */
+export interface Recovery {
+  /** Sessions that were interrupted and are carried on. */
+  readonly resumed: readonly string[];
+  /** Sessions that could not be, and why. */
+  readonly failed: readonly { readonly sessionId: string; readonly error: unknown }[];
+}
+
+/** How events are read. */
+export interface EventsOptions {
+  /** Goes on with what is stored later, until the reader leaves. @default false */
+  readonly follow?: boolean;
+  /** Ends a reader that follows. */
+  readonly signal?: AbortSignal;
+}
+
+export interface SessionRuntime {
+  /** Settles when the store is claimed and everything that was interrupted goes on. All methods wait for it. */
+  readonly ready: Promise<Recovery>;
+  /** Makes a session in which nothing was said yet. */
+  create(session: NewSession, options: ActOptions): Promise<Session>;
+  /** Says something. While a run is under way it joins that at the next boundary. Settles with the execution that read it. */
+  send(sessionId: string, content: MessageContent | Message, options: ActOptions): Promise<Turn>;
+  /** Goes on with what was left undone. */
+  resume(sessionId: string, options: ActOptions): Promise<Turn>;
+  /** Ends what is under way, or what waits. */
+  cancel(sessionId: string, reason: string, options: ActOptions): Promise<Turn>;
+  /** Lets a call run that waits for it, with other arguments if given. */
+  approve(sessionId: string, wait: ApprovedWait, options: ActOptions & { readonly args?: unknown }): Promise<Turn>;
+  /** Refuses; the model reads the reason. */
+  reject(sessionId: string, wait: AnsweredWait, options: ActOptions & { readonly reason?: string }): Promise<Turn>;
+  /** Gives what is waited for: a client tool's output, the true result of a call, a person's words. */
+  answer(sessionId: string, wait: AnsweredWait, options: ActOptions & { readonly value: unknown }): Promise<Turn>;
+  /** Raises the limits of the execution that waits or runs. */
+  grant(sessionId: string, amounts: Grant, options: ActOptions): Promise<Turn>;
+  /** Makes a session of its own from where this one stood after a step. */
+  fork(sessionId: string, at: Omit<ForkPoint, 'sessionId'>, options: ActOptions & Omit<NewSession, 'agent'>): Promise<Session>;
+  get(sessionId: string): Promise<Session>;
+  list(query?: SessionQuery): Promise<ListedSessions>;
+  /** The stored events after this number, in order. */
+  events(sessionId: string, fromSeq?: number, options?: EventsOptions): AsyncIterable<StoredEvent>;
+  /** Takes no more work, lets steps under way end, and leaves the rest to the next runtime. */
+  drain(options?: { readonly timeoutMs?: number }): Promise<void>;
+}

@@ -1,0 +1,49 @@
+import type { BaseEvent } from '../events/index.ts';
+import type { JsonObject } from '../lib/index.ts';
+import type { Between, Commit, Effects, NewStateOptions, RunState } from '../step-by-step/index.ts';
+
+/** How the conversations of an agent begin, and how they are stored. */
+export interface SessionStates {
+  readonly kind: string;
+  empty(options?: NewStateOptions): RunState;
+  stringify(state: RunState): string;
+  parse(text: string): RunState;
+  diff(before: RunState, after: RunState): JsonObject;
+  patch(before: RunState, change: unknown): RunState;
+}
+
+/** What the runtime gives to a run. */
+export interface SessionRunOptions {
+  readonly context?: unknown;
+  readonly signal?: AbortSignal | undefined;
+  readonly onEvent?: ((event: BaseEvent) => unknown) | undefined;
+  readonly executionId?: string | undefined;
+  readonly commit?: (commit: Commit<RunState>) => void | Promise<void>;
+  readonly effects?: (direct: Effects) => Effects;
+  /** Gives states of the agent's own kind only. */
+  readonly between?: ((state: RunState) => Between<never>) | undefined;
+}
+
+/** What can carry a session on. Everything that createAgent and AgentBuilder make is one. */
+export interface SessionAgent {
+  readonly id: string;
+  readonly version: string | undefined;
+  readonly fingerprint: string;
+  readonly states: SessionStates;
+  run(state: RunState, options?: SessionRunOptions): Promise<RunState>;
+  /** What is wrong with the arguments for one of its tools; undefined where they fit, or where the tool is not its own. */
+  checkArgs?(toolName: string, args: unknown): Promise<string | undefined>;
+}
+
+/** Which release of an agent carries a session on. */
+export interface AgentIdentity {
+  readonly id: string;
+  readonly version?: string;
+  readonly fingerprint: string;
+}
+
+export const identityOf = ({ id, version, fingerprint }: SessionAgent): AgentIdentity => ({
+  id,
+  ...(version !== undefined && { version }),
+  fingerprint,
+});

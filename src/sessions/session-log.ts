@@ -1,0 +1,218 @@
+// One session's log, as its only writer sees it.
+// Owns:     the state at the head of the log, the acts that wait to be taken in, what the open step has done, and every write.
+// Does not: run anything, or decide what an act means.
+// O1. What is written follows the last entry; where a write fails, nothing more is written from here.
+// O2. The state is what the log says, read from its last snapshot on.
+// O3. A snapshot is written only at rest, and only when the changes since the last one are worth it.
+import type { BaseEvent } from '../events/index.ts';
+import { SteplineError } from '../lib/index.ts';
+import type { RunState, StepResult } from '../step-by-step/index.ts';
+import { canBegin } from '../step-by-step/index.ts';
+import type { Act } from './act.ts';
+import type { EntryBody } from './entry-body.ts';
+import { readBody, writeBody } from './entry-body.ts';
+import { Journal } from './journal.ts';
+import type { SessionFacts } from './session.ts';
+import { factsOf, readDetails, writeDetails } from './session.ts';
+import type { SessionStates } from './session-agent.ts';
+import { SessionDamagedError } from './session-damaged-error.ts';
+import type { LogEntry, SessionHeader, SessionStore, StoredSession } from './session-store.ts';
+import { writeEvents } from './stored-events.ts';
+
+/** Where a log is written, and by whom. */
+export interface LogHome {
+  readonly store: SessionStore;
+  readonly epoch: number;
+  readonly now: () => number;
+  /** When somebody has to look at a session in this state. */
+  readonly wakeAt: (state: RunState) => number | undefined;
+}
+
+/** What is written with an entry. */
+interface Appended {
+  /** What the entry makes of the state. */
+  readonly state?: RunState;
+  readonly result?: StepResult | undefined;
+  readonly events?: readonly BaseEvent[];
+  readonly requestId?: string | undefined;
+  /** True where the open step is recorded or parked. */
+  readonly endsStep?: boolean;
+}
+
+/** True where the session has something to do by itself. A conversation in which nobody has spoken has not. */
+export const hasWork = (state: RunState): boolean => canBegin(state) && (state.execution.id !== undefined || !state.messages.isEmpty);
+
+/** The least that has to come together before another snapshot is worth its bytes. */
+const leastSnapshotBytes = 256 * 1024;
+
+/** What is read from the entries of a log. */
+export interface Replayed {
+  readonly state: RunState;
+  /** Acts that wait to be taken in, by their entry. */
+  readonly queued: ReadonlyMap<number, Act>;
+}
+
+/** Reads entries, the first of which is a snapshot. */
+export function replay(entries: readonly LogEntry[], states: SessionStates): Replayed {
+  let state: RunState | undefined;
+  const queued = new Map<number, Act>();
+  for (const { n, body } of entries) {
+    const { act, isQueued, taken = [], dropped = [], change, state: whole } = readBody(body);
+    if (whole !== undefined) state = states.parse(whole);
+    if (change !== undefined && state !== undefined) state = states.patch(state, change);
+    if (act !== undefined && isQueued === true) queued.set(n, act);
+    for (const entry of [...taken, ...dropped.map((each) => each.entry)]) queued.delete(entry);
+  }
+  if (state === undefined) throw new Error('there is no snapshot to begin with');
+  return { state, queued };
+}
+
+/** Reads what a store gave. What cannot be read is damage, except where a newer release has written it. */
+export function readStored<Value>(sessionId: string, read: () => Value): Value {
+  try {
+    return read();
+  } catch (error) {
+    if (SteplineError.is(error) && ['newer-schema', 'wrong-kind', 'unknown-agent', 'session-damaged'].includes(error.code)) throw error;
+    throw new SessionDamagedError(sessionId, error instanceof Error ? error.message : String(error), error);
+  }
+}
+
+export class SessionLog {
+  readonly states: SessionStates;
+  readonly journal: Journal;
+  readonly queued: Map<number, Act>;
+  facts: SessionFacts;
+  readonly #home: LogHome;
+  #state: RunState;
+  #head: number;
+  #bytesSince = 0;
+  #snapshotBytes = 0;
+
+  private constructor(
+    home: LogHome,
+    parts: Replayed & { readonly facts: SessionFacts; readonly states: SessionStates; readonly head: number },
+    effects: StoredSession['effects'],
+  ) {
+    this.#home = home;
+    this.facts = parts.facts;
+    this.states = parts.states;
+    this.#state = parts.state;
+    this.#head = parts.head;
+    this.queued = new Map(parts.queued);
+    this.journal = new Journal(effects, (rows) =>
+      home.store.write({ sessionId: this.facts.id, epoch: home.epoch, after: this.#head, effects: rows }),
+    );
+  }
+
+  /** Makes a session; settles when it is safe. */
+  static async create(
+    home: LogHome,
+    {
+      facts,
+      states,
+      state,
+      act,
+    }: { readonly facts: SessionFacts; readonly states: SessionStates; readonly state: RunState; readonly act: Act },
+    requestId?: string,
+  ): Promise<SessionLog> {
+    const log = new SessionLog(home, { facts, states, state, head: 0, queued: new Map() }, []);
+    await log.#write({ act, state: states.stringify(state) }, { requestId, isSnapshot: true });
+    return log;
+  }
+
+  /** Takes up a stored session. */
+  static from(home: LogHome, stored: StoredSession, states: SessionStates): SessionLog {
+    const { header, entries, effects, head } = stored;
+    return readStored(header.id, () => {
+      const log = new SessionLog(home, { facts: factsOf(header), states, head, ...replay(entries, states) }, effects);
+      for (const { isSnapshot, body } of entries) log.#count(isSnapshot, body.length);
+      return log;
+    });
+  }
+
+  get id(): string {
+    return this.facts.id;
+  }
+  get state(): RunState {
+    return this.#state;
+  }
+  /** The number of the last entry. */
+  get head(): number {
+    return this.#head;
+  }
+
+  /** True where something is left to do without anybody's help. */
+  get isOpen(): boolean {
+    return hasWork(this.#state) || this.#state.data.owesEvents === true || this.queued.size > 0;
+  }
+
+  /** Writes an entry; settles when it is safe. The state stands at once. */
+  append(body: EntryBody, { state = this.#state, ...more }: Appended = {}): Promise<void> {
+    const change = state === this.#state ? undefined : this.states.diff(this.#state, state);
+    this.#state = state;
+    const n = this.#head + 1;
+    if (body.act !== undefined && body.isQueued === true) this.queued.set(n, body.act);
+    for (const entry of [...(body.taken ?? []), ...(body.dropped ?? []).map((each) => each.entry)]) this.queued.delete(entry);
+    const isChanged = change !== undefined && Object.keys(change).length > 0;
+    return this.#write({ ...body, ...(isChanged && { change }) }, { ...more, isSnapshot: false });
+  }
+
+  /** Writes a snapshot where the changes since the last one are worth it. */
+  async rest(): Promise<void> {
+    const isWorthIt = this.#bytesSince >= Math.max(leastSnapshotBytes, this.#snapshotBytes);
+    if (!isWorthIt || this.queued.size > 0 || !this.journal.isEmpty) return;
+    await this.#write({ state: this.states.stringify(this.#state) }, { isSnapshot: true });
+  }
+
+  #count(isSnapshot: boolean, bytes: number): void {
+    if (isSnapshot) [this.#snapshotBytes, this.#bytesSince] = [bytes, 0];
+    else this.#bytesSince += bytes;
+  }
+
+  #write(
+    body: EntryBody,
+    { result, events = [], requestId, endsStep = false, isSnapshot }: Omit<Appended, 'state'> & { readonly isSnapshot: boolean },
+  ): Promise<void> {
+    const { store, epoch, now } = this.#home;
+    const after = this.#head;
+    this.#head += 1;
+    const text = writeBody(body);
+    this.#count(isSnapshot, text.length);
+    const at = now();
+    const lastSeq = events.at(-1)?.seq;
+    const entry: LogEntry = {
+      n: this.#head,
+      at,
+      isSnapshot,
+      ...(result !== undefined && { execution: this.#state.execution.number, step: result.number }),
+      ...(requestId !== undefined && { requestId }),
+      body: text,
+      ...(lastSeq !== undefined && { events: writeEvents(events, result), lastSeq }),
+    };
+    if (endsStep) this.journal.clear();
+    return store.write({ sessionId: this.id, epoch, after, header: this.#header(at), entries: [entry], clearsEffects: endsStep });
+  }
+
+  #header(updatedAt: number): SessionHeader {
+    const { id, agent, tenant, owner, tags, createdAt } = this.facts;
+    const { status, stopReason } = this.#state;
+    const wakeAt = this.#home.wakeAt(this.#state);
+    return {
+      id,
+      agentId: agent.id,
+      tags,
+      status,
+      isOpen: this.isOpen,
+      createdAt,
+      updatedAt,
+      details: writeDetails(this.facts, this.states.kind, this.#state),
+      ...(tenant !== undefined && { tenant }),
+      ...(owner !== undefined && { owner }),
+      ...(stopReason !== undefined && { stopReason }),
+      ...(wakeAt !== undefined && { wakeAt }),
+    };
+  }
+}
+
+/** The kind of state that a stored session has. */
+export const kindOf = ({ header }: StoredSession): string => readStored(header.id, () => readDetails(header.details).kind);

@@ -1,0 +1,326 @@
+// Many sessions over one store.
+// Owns:     who may write, which sessions are carried on at the start, when they are woken, and when the runtime ends.
+// Does not: know what a session holds, or how a step is taken.
+// R1. What was interrupted is found at the start and carried on; what is damaged is set aside, and harms nobody else.
+// R2. Once another runtime has claimed the store, this one does nothing more.
+import { reportSafely, reportToConsole } from '../events/index.ts';
+import type { Clock, IdSource } from '../lib/index.ts';
+import { InvalidArgumentError, SteplineError, systemClock, systemIds } from '../lib/index.ts';
+import type { MessageContent } from '../messages/index.ts';
+import { isMessageContent, Message } from '../messages/index.ts';
+import { WrongKindError } from '../serialization/index.ts';
+import type { Grant } from '../step-by-step/index.ts';
+import { checkedGrant, givenValue } from '../step-by-step/index.ts';
+import type { ActOptions, Deed, ForkPoint } from './act.ts';
+import { checkedOptions } from './act.ts';
+import { Agents, OnVersionChange } from './agents.ts';
+import { checkedFacts, checkedRuntime, checkedText, checkedWait } from './checks.ts';
+import type { Expiry } from './expiry.ts';
+import { createExpiry } from './expiry.ts';
+import { followEvents } from './follow-events.ts';
+import { stateAfterStep } from './forked-state.ts';
+import type { SessionHost } from './live-session.ts';
+import { LiveSession } from './live-session.ts';
+import type {
+  AnsweredWait,
+  ApprovedWait,
+  EventsOptions,
+  ListedSessions,
+  NewSession,
+  Recovery,
+  SessionRuntime,
+  SessionRuntimeOptions,
+} from './runtime-options.ts';
+import { RuntimeClosedError } from './runtime-closed-error.ts';
+import type { Session, SessionFacts, Turn } from './session.ts';
+import { toSummary } from './session.ts';
+import { identityOf } from './session-agent.ts';
+import { SessionDamagedError } from './session-damaged-error.ts';
+import type { LogHome } from './session-log.ts';
+import { kindOf, SessionLog } from './session-log.ts';
+import { SessionPool } from './session-pool.ts';
+import type { SessionQuery } from './session-store.ts';
+import type { StoredEvent } from './stored-events.ts';
+import { UnknownSessionError } from './unknown-session-error.ts';
+
+/** Carries the sessions of a store on. Takes the store over: whoever had it before can write no more. */
+export function createSessionRuntime(options: SessionRuntimeOptions): SessionRuntime {
+  return new Runtime(options);
+}
+
+/** The first id is given, the others are made. */
+function startingWith(id: string, ids: IdSource): IdSource {
+  let isFirst = true;
+  return () => {
+    const next = isFirst ? id : ids();
+    isFirst = false;
+    return next;
+  };
+}
+
+class Runtime implements SessionRuntime {
+  readonly ready: Promise<Recovery>;
+  readonly #options: SessionRuntimeOptions;
+  readonly #agents: Agents;
+  readonly #clock: Clock;
+  readonly #ids: IdSource;
+  readonly #pool: SessionPool;
+  readonly #followers = new Map<string, Set<() => void>>();
+  readonly #expiry: Expiry;
+  readonly #host: SessionHost;
+  #home: LogHome | undefined;
+  #closed: string | undefined;
+
+  constructor(options: SessionRuntimeOptions) {
+    const { agents, store, onVersionChange = OnVersionChange.Continue, clock = systemClock, ids = systemIds } = checkedRuntime(options);
+    this.#options = options;
+    this.#agents = new Agents(agents, onVersionChange);
+    this.#clock = clock;
+    this.#ids = ids;
+    this.#pool = new SessionPool((sessionId) => this.#read(sessionId), options.keepInMemory ?? 100);
+    this.#expiry = createExpiry(options.approvals, clock, () => this.#wake());
+    this.#host = {
+      store,
+      agents: this.#agents,
+      now: () => clock.now(),
+      contextOf: (session) => options.context?.(session),
+      ...(options.onEvent !== undefined && { onEvent: options.onEvent }),
+      expiresAt: (wait, parkedAt) => this.#expiry.expiresAt(wait, parkedAt),
+      isClosing: () => this.#closed !== undefined,
+      onStored: (sessionId) => {
+        this.#tell(sessionId);
+      },
+      onRest: (session, failure) => {
+        this.#rest(session, failure);
+      },
+    };
+    this.ready = this.#begin();
+    // Whoever calls a method hears of it.
+    this.ready.catch(() => undefined);
+  }
+
+  async create({ agent: agentId, id = this.#ids(), tenant, owner, tags = [] }: NewSession, options: ActOptions): Promise<Session> {
+    checkedOptions(options);
+    const home = await this.#open();
+    const agent = this.#agents.newest(agentId);
+    const { states } = agent;
+    const facts: SessionFacts = {
+      ...checkedFacts({ id, tenant, owner, tags }),
+      agent: identityOf(agent),
+      createdAt: this.#clock.now(),
+    };
+    const state = states.empty({ clock: this.#clock, ids: startingWith(id, this.#ids) });
+    return this.#make(home, { facts, states, state, act: { type: 'create', by: options.by, at: this.#clock.now() } });
+  }
+
+  async send(sessionId: string, content: MessageContent | Message, options: ActOptions): Promise<Turn> {
+    if (!isMessageContent(content)) throw new InvalidArgumentError('send(sessionId, content, { by }) takes text, a message or parts.');
+    const message = content instanceof Message ? content : Message.user(content, { ids: this.#ids });
+    return this.#perform(sessionId, options, { type: 'send', message: message.toJSON() });
+  }
+
+  async resume(sessionId: string, options: ActOptions): Promise<Turn> {
+    return this.#perform(sessionId, options, { type: 'resume' });
+  }
+
+  async cancel(sessionId: string, reason: string, options: ActOptions): Promise<Turn> {
+    return this.#perform(sessionId, options, { type: 'cancel', reason: checkedText(reason, 'The reason of cancel(sessionId, reason)') });
+  }
+
+  async approve(sessionId: string, wait: ApprovedWait, options: ActOptions & { readonly args?: unknown }): Promise<Turn> {
+    const { waitId, digest } = checkedWait(sessionId, wait);
+    if (digest === undefined)
+      throw new InvalidArgumentError('approve(sessionId, wait, …) needs the digest of what was shown; hand back the wait itself.');
+    const edited = options.args === undefined ? {} : { args: givenValue(options.args, 'The edited arguments') };
+    return this.#perform(sessionId, options, { type: 'approve', waitId, digest, ...edited });
+  }
+
+  async reject(sessionId: string, wait: AnsweredWait, options: ActOptions & { readonly reason?: string }): Promise<Turn> {
+    const reason = checkedText(options.reason ?? 'no reason was given', 'The reason of a rejection');
+    return this.#perform(sessionId, options, { type: 'reject', ...checkedWait(sessionId, wait), reason });
+  }
+
+  async answer(sessionId: string, wait: AnsweredWait, options: ActOptions & { readonly value: unknown }): Promise<Turn> {
+    const value = givenValue(options.value, 'The answer');
+    return this.#perform(sessionId, options, { type: 'answer', ...checkedWait(sessionId, wait), value });
+  }
+
+  async grant(sessionId: string, amounts: Grant, options: ActOptions): Promise<Turn> {
+    return this.#perform(sessionId, options, { type: 'grant', amounts: checkedGrant(amounts) });
+  }
+
+  async fork(sessionId: string, at: Omit<ForkPoint, 'sessionId'>, options: ActOptions & Omit<NewSession, 'agent'>): Promise<Session> {
+    checkedOptions(options);
+    const home = await this.#open();
+    const from: ForkPoint = { sessionId, execution: at.execution, step: at.step };
+    return this.#pool.use(sessionId, async ({ log: { facts: source, states } }) => {
+      const { id = this.#ids(), tenant = source.tenant, owner = source.owner, tags = source.tags } = options;
+      const checked = checkedFacts({ id, tenant, owner, tags });
+      const facts: SessionFacts = { ...checked, agent: source.agent, createdAt: this.#clock.now(), forkedFrom: from };
+      const then = await stateAfterStep(this.#options.store, states, from);
+      const state = then.fork({ id, executionId: `${id}/${at.execution}`, clock: this.#clock, ids: this.#ids });
+      return this.#make(home, { facts, states, state, act: { type: 'fork', from, by: options.by, at: this.#clock.now() } });
+    });
+  }
+
+  async get(sessionId: string): Promise<Session> {
+    await this.ready;
+    return this.#pool.use(sessionId, (session) => session.view());
+  }
+
+  async list(query: SessionQuery = {}): Promise<ListedSessions> {
+    await this.ready;
+    const { sessions, cursor } = await this.#options.store.list(query);
+    return { sessions: sessions.map(toSummary), ...(cursor !== undefined && { cursor }) };
+  }
+
+  events(sessionId: string, fromSeq = 0, options: EventsOptions = {}): AsyncIterable<StoredEvent> {
+    const { store } = this.#options;
+    const state = () => this.#pool.use(sessionId, ({ log }) => log.state);
+    return followEvents(fromSeq, {
+      ...options,
+      read: (afterSeq) => store.entries(sessionId, { afterSeq, limit: 200 }),
+      stateOf: state,
+      open: async () => {
+        await this.ready;
+        await state();
+      },
+      onMore: (call) => this.#follow(sessionId, call),
+      isOver: () => this.#closed !== undefined,
+    });
+  }
+
+  async drain({ timeoutMs = 30_000 }: { readonly timeoutMs?: number } = {}): Promise<void> {
+    await this.ready.catch(() => undefined);
+    this.#close('it was drained');
+    let cancel: (() => void) | undefined;
+    const late = new Promise<void>((resolve) => {
+      cancel = this.#clock.schedule(timeoutMs, resolve);
+    });
+    await Promise.race([Promise.all(this.#pool.all.map((session) => session.whenAtRest())), late]);
+    cancel?.();
+    this.#end('it was drained', new RuntimeClosedError('it was drained'));
+  }
+
+  async #begin(): Promise<Recovery> {
+    const { store } = this.#options;
+    const epoch = await store.claim();
+    this.#home = { store, epoch, now: () => this.#clock.now(), wakeAt: (state) => this.#expiry.wakeAt(state) };
+    const resumed: string[] = [];
+    const failed: { readonly sessionId: string; readonly error: unknown }[] = [];
+    for (const sessionId of await this.#listIds({ isOpen: true })) {
+      try {
+        await this.#pool.use(sessionId, (session) => {
+          // Refuses now what cannot be carried on: another version of its agent, a missing one.
+          this.#agents.successorOf(session.log.facts.agent);
+          void session.carryOn();
+        });
+        resumed.push(sessionId);
+      } catch (error) {
+        failed.push({ sessionId, error });
+        this.#report(error, `session ${sessionId}`);
+      }
+    }
+    this.#expiry.start();
+    return { resumed, failed };
+  }
+
+  async #listIds(query: SessionQuery): Promise<readonly string[]> {
+    const ids: string[] = [];
+    let cursor: string | undefined;
+    do {
+      const page = await this.#options.store.list({ ...query, limit: 1000, ...(cursor !== undefined && { cursor }) });
+      ids.push(...page.sessions.filter(({ damage }) => damage === undefined).map(({ id }) => id));
+      ({ cursor } = page);
+    } while (cursor !== undefined);
+    return ids;
+  }
+
+  async #open(): Promise<LogHome> {
+    await this.ready;
+    if (this.#closed !== undefined) throw new RuntimeClosedError(this.#closed);
+    // Holds: it is set before the runtime is ready.
+    return this.#home as LogHome;
+  }
+
+  async #perform(sessionId: string, options: ActOptions, deed: Deed): Promise<Turn> {
+    checkedOptions(options);
+    await this.#open();
+    return this.#pool.use(sessionId, (session) => session.perform(deed, options));
+  }
+
+  async #make(home: LogHome, parts: Parameters<typeof SessionLog.create>[1]): Promise<Session> {
+    const session = new LiveSession(await SessionLog.create(home, parts), this.#host);
+    this.#pool.add(session);
+    return session.view();
+  }
+
+  async #read(sessionId: string): Promise<LiveSession> {
+    const { store } = this.#options;
+    try {
+      const stored = await store.load(sessionId);
+      if (stored === undefined) throw new UnknownSessionError(sessionId);
+      const { states } = this.#agents.newest(stored.header.agentId);
+      const kind = kindOf(stored);
+      if (kind !== states.kind) throw new WrongKindError(states.kind, kind);
+      // Holds: sessions are read only once the store is claimed.
+      return new LiveSession(SessionLog.from(this.#home as LogHome, stored, states), this.#host);
+    } catch (error) {
+      if (error instanceof SessionDamagedError) await store.quarantine(sessionId, error.damage);
+      throw error;
+    }
+  }
+
+  #rest(session: LiveSession, failure: { readonly error: unknown } | undefined): void {
+    if (failure === undefined) {
+      this.#expiry.watch(session.log.state);
+      this.#pool.forgetSome();
+      return;
+    }
+    this.#pool.drop(session);
+    const { error } = failure;
+    // What ends with the runtime was told by whoever ended it.
+    if (this.#closed === undefined) this.#report(error, `session ${session.id}`);
+    if (SteplineError.is(error) && error.code === 'store-fenced') this.#end('another runtime has taken the store over', error);
+  }
+
+  /** Settles the approvals whose time has come. */
+  async #wake(): Promise<void> {
+    for (const sessionId of await this.#listIds({ wakeBefore: this.#clock.now() })) {
+      try {
+        await this.#pool.use(sessionId, (session) => session.expire(this.#expiry.whenExpired));
+      } catch (error) {
+        this.#report(error, `the expiry of session ${sessionId}`);
+      }
+    }
+  }
+
+  #tell(sessionId: string): void {
+    for (const call of [...(this.#followers.get(sessionId) ?? [])]) call();
+  }
+
+  #follow(sessionId: string, call: () => void): () => void {
+    const calls = this.#followers.get(sessionId) ?? new Set();
+    this.#followers.set(sessionId, calls.add(call));
+    return () => {
+      calls.delete(call);
+      if (calls.size === 0) this.#followers.delete(sessionId);
+    };
+  }
+
+  /** Nothing more is done from here, not even what is under way. */
+  #end(why: string, error: unknown): void {
+    this.#close(why);
+    for (const session of this.#pool.all) session.letGo(error);
+  }
+
+  #close(why: string): void {
+    this.#closed ??= why;
+    this.#expiry.stop();
+    for (const sessionId of this.#followers.keys()) this.#tell(sessionId);
+  }
+
+  #report(error: unknown, where: string): void {
+    reportSafely(this.#options.onProblem ?? reportToConsole, error, where);
+  }
+}

@@ -1,0 +1,151 @@
+// Where sessions are kept.
+// Owns:     one log per session, what its open step has done so far, and what sessions are found by.
+// Does not: know what stands in the texts that it keeps, or when a session runs.
+// T1. A write is kept whole or not at all, and what was kept survives the process.
+// T2. Writes of one session are kept in the order in which they were asked for.
+// T3. The log only grows. What an open step has done is dropped in the same write that records the step.
+// T4. Whoever claimed the store last is the only one who can write.
+// T5. What is damaged is told of the session that it belongs to; all others can be read.
+import type { ExecutionStatus } from '../step-by-step/index.ts';
+import type { StopReason } from '../continuation/index.ts';
+
+/** What a session is found by, and what is shown of it in a list. Replaced with each write. */
+export interface SessionHeader {
+  readonly id: string;
+  readonly agentId: string;
+  readonly tenant?: string;
+  readonly owner?: string;
+  readonly tags: readonly string[];
+  readonly status: ExecutionStatus;
+  readonly stopReason?: StopReason;
+  /** True where something is left to do without anybody's help: found at the next start, whatever became of the process. */
+  readonly isOpen: boolean;
+  /** When somebody has to look at it: an expiry. Milliseconds since the epoch. */
+  readonly wakeAt?: number;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  /** JSON text of what the runtime wants to show without reading the log. */
+  readonly details: string;
+}
+
+/** One entry of a session's log. */
+export interface LogEntry {
+  /** Counts from 1 in a session, without a gap. */
+  readonly n: number;
+  readonly at: number;
+  /** True where the entry holds a whole state: what stands before it need not be read to go on. */
+  readonly isSnapshot: boolean;
+  /** The execution, and the step of it, that this entry recorded. */
+  readonly execution?: number;
+  readonly step?: number;
+  /** The request that this entry answers. At most one entry of a session has it. */
+  readonly requestId?: string;
+  /** JSON text. */
+  readonly body: string;
+  /** JSON text of the events that were told with it; absent where there were none. */
+  readonly events?: string;
+  /** The number of the last of these events. */
+  readonly lastSeq?: number;
+}
+
+/** What an open step has done so far: kept until the step is recorded. */
+export interface EffectRow {
+  readonly key: string;
+  /** `intent`: about to be done. `result`: what came of it. Each at most once under a key. */
+  readonly phase: 'intent' | 'result';
+  /** JSON text. */
+  readonly body: string;
+}
+
+/** What is kept together or not at all. */
+export interface SessionWrite {
+  readonly sessionId: string;
+  /** What `claim` gave. */
+  readonly epoch: number;
+  /** The last entry that the writer knows of; 0 makes the session. Another one in the store refuses the write. */
+  readonly after: number;
+  /** Needed to make a session; else what stands is left. */
+  readonly header?: SessionHeader;
+  /** Numbered from `after + 1` on. */
+  readonly entries?: readonly LogEntry[];
+  readonly effects?: readonly EffectRow[];
+  /** True where the step is recorded: drops what was kept of it, before anything of this write is added. */
+  readonly clearsEffects?: boolean;
+}
+
+/** A session as it is read to go on with it. */
+export interface StoredSession {
+  readonly header: SessionHeader;
+  /** The number of the last entry. */
+  readonly head: number;
+  /** From the last snapshot on. */
+  readonly entries: readonly LogEntry[];
+  readonly effects: readonly EffectRow[];
+}
+
+/** Which sessions to list; all that is given must fit. */
+export interface SessionQuery {
+  readonly tenant?: string;
+  readonly agentId?: string;
+  readonly owner?: string;
+  readonly status?: ExecutionStatus;
+  readonly stopReason?: StopReason;
+  readonly tag?: string;
+  readonly isOpen?: boolean;
+  /** Those to be woken at this time or before. */
+  readonly wakeBefore?: number;
+  /** How many at most. @default 100 */
+  readonly limit?: number;
+  /** Where the page before ended. */
+  readonly cursor?: string;
+}
+
+/** A session in a list. */
+export interface ListedSession {
+  readonly id: string;
+  /** Absent where it cannot be read. */
+  readonly header?: SessionHeader;
+  /** What is wrong with its stored data, where something is. */
+  readonly damage?: string;
+}
+
+export interface SessionPage {
+  /** Newest first, by when they were made. */
+  readonly sessions: readonly ListedSession[];
+  /** Ask with it for more; absent at the end. */
+  readonly cursor?: string;
+}
+
+/** Which entries to read. */
+export interface EntryQuery {
+  /** The first entry. @default 1 */
+  readonly from?: number;
+  /** The last entry. @default the head */
+  readonly to?: number;
+  /** Only those with events after this number. */
+  readonly afterSeq?: number;
+  /** How many at most. @default 1000 */
+  readonly limit?: number;
+}
+
+/**
+ * The port. Every method rejects with a typed error: `StoreUnavailableError` where the store cannot be used (closed, full, read-only),
+ * `StoreFencedError` where another has claimed it since, `SessionDamagedError` where what is stored of a session cannot be trusted.
+ */
+export interface SessionStore {
+  /** Becomes the one writer: whoever was it before is refused from now on. Returns a number that is higher than any before. */
+  claim(): Promise<number>;
+  /** Settles when the write is safe. Rejects with `SessionConflictError` where the log has grown otherwise, or the session exists. */
+  write(write: SessionWrite): Promise<void>;
+  /** Undefined where there is no such session. */
+  load(sessionId: string): Promise<StoredSession | undefined>;
+  /** In their order. */
+  entries(sessionId: string, query?: EntryQuery): Promise<readonly LogEntry[]>;
+  /** The entry that answered this request. */
+  findRequest(sessionId: string, requestId: string): Promise<LogEntry | undefined>;
+  list(query?: SessionQuery): Promise<SessionPage>;
+  /** Notes that a session's data cannot be trusted. Nothing of it is changed; it is listed with its damage. */
+  quarantine(sessionId: string, damage: string): Promise<void>;
+  /** Writes what was asked for until now, and lets go of everything. */
+  close(): Promise<void>;
+}

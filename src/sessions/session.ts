@@ -1,0 +1,151 @@
+// What is shown of a session.
+import type { StopReason } from '../continuation/index.ts';
+import type { JsonObject } from '../lib/index.ts';
+import { readObject } from '../lib/index.ts';
+import type { Usage } from '../messages/index.ts';
+import type { ExecutionStatus, ExplainStateOptions, RunState, Wait } from '../step-by-step/index.ts';
+import type { ForkPoint } from './act.ts';
+import type { AgentIdentity } from './session-agent.ts';
+import type { ListedSession, SessionHeader } from './session-store.ts';
+
+/** Something that a session waits for. Hand it back with the answer: it says what exactly was shown. */
+export type SessionWait = Wait & {
+  readonly sessionId: string;
+  /** Binds an approval to the session, the call and its arguments. */
+  readonly digest: string;
+  /** When it is settled without anybody. */
+  readonly expiresAt?: number;
+};
+
+/** What a session keeps about itself beside its state. */
+export interface SessionFacts {
+  readonly id: string;
+  readonly agent: AgentIdentity;
+  readonly tenant?: string;
+  readonly owner?: string;
+  readonly tags: readonly string[];
+  readonly createdAt: number;
+  readonly forkedFrom?: ForkPoint;
+}
+
+/** A session in a list. */
+export interface SessionSummary extends SessionFacts {
+  readonly status: ExecutionStatus;
+  readonly stopReason?: StopReason;
+  readonly updatedAt: number;
+  readonly executions: number;
+  /** Steps of all executions. */
+  readonly stepCount: number;
+  readonly lastSeq: number;
+  /** What it waits for, without the arguments. */
+  readonly waitingFor: readonly { readonly type: Wait['type']; readonly id: string; readonly toolName?: string }[];
+}
+
+/** A session whose stored data cannot be trusted. */
+export interface DamagedSession {
+  readonly id: string;
+  readonly damage: string;
+}
+
+/** A whole session. */
+export interface Session extends Omit<SessionSummary, 'waitingFor'> {
+  readonly waitingFor: readonly SessionWait[];
+  /** The last words of the agent. */
+  readonly text: string;
+  readonly usage: Usage;
+  /** Everything, to read. Changes go through the runtime. */
+  readonly state: RunState;
+  /** Why it stands where it stands, in a few lines. */
+  explain(options?: ExplainStateOptions): string;
+}
+
+/** What came of an act: the execution that it concerned, as it stood when it came to rest. */
+export interface Turn {
+  readonly sessionId: string;
+  /** Counts from 1 in a session. */
+  readonly execution: number;
+  readonly status: ExecutionStatus;
+  readonly stopReason?: StopReason;
+  /** The last words of the agent in this execution. */
+  readonly text: string;
+  readonly usage: Usage;
+  readonly waitingFor: readonly SessionWait[];
+  /** True where the same request had been made before. */
+  readonly isRepeated?: boolean;
+  explain(options?: ExplainStateOptions): string;
+}
+
+const stepsIn = ({ data: { past, execution } }: RunState): number =>
+  past.toArray().reduce((sum, { results }) => sum + results.length, execution.results.length);
+
+/** What a list shows beside what sessions are found by. */
+export function writeDetails({ agent, forkedFrom }: SessionFacts, kind: string, state: RunState): string {
+  return JSON.stringify({
+    agent,
+    kind,
+    executions: state.execution.number,
+    stepCount: stepsIn(state),
+    lastSeq: state.data.lastSeq,
+    ...(forkedFrom !== undefined && { forkedFrom }),
+    ...(state.waitingFor.length > 0 && {
+      waitingFor: state.waitingFor.map((wait) => ({
+        type: wait.type,
+        id: wait.id,
+        ...('toolName' in wait && { toolName: wait.toolName }),
+      })),
+    }),
+  });
+}
+
+/** The details of a header, read. */
+interface Details extends Pick<SessionSummary, 'agent' | 'executions' | 'stepCount' | 'lastSeq' | 'forkedFrom' | 'waitingFor'> {
+  /** The kind of state. */
+  readonly kind: string;
+}
+
+export function readDetails(text: string): Details {
+  const data = readObject(JSON.parse(text), 'details');
+  const agent = data.object('agent');
+  const version = agent.optionalString('version');
+  const from = data.optionalObject('forkedFrom');
+  return {
+    agent: { id: agent.string('id'), ...(version !== undefined && { version }), fingerprint: agent.string('fingerprint') },
+    kind: data.string('kind'),
+    executions: data.number('executions'),
+    stepCount: data.number('stepCount'),
+    lastSeq: data.number('lastSeq'),
+    ...(from !== undefined && {
+      forkedFrom: { sessionId: from.string('sessionId'), execution: from.number('execution'), step: from.number('step') },
+    }),
+    // Holds: the runtime wrote them, and the store has checked that nothing was changed.
+    waitingFor: (data.optionalArray('waitingFor', (item) => item as JsonObject) ?? []) as unknown as Details['waitingFor'],
+  };
+}
+
+/** What a header says of its session. */
+export function factsOf(header: SessionHeader): SessionFacts {
+  const { agent, forkedFrom } = readDetails(header.details);
+  const { id, tenant, owner, tags, createdAt } = header;
+  return {
+    id,
+    agent,
+    tags,
+    createdAt,
+    ...(tenant !== undefined && { tenant }),
+    ...(owner !== undefined && { owner }),
+    ...(forkedFrom !== undefined && { forkedFrom }),
+  };
+}
+
+/** A stored session as a list shows it. */
+export function toSummary({ id, header, damage }: ListedSession): SessionSummary | DamagedSession {
+  if (damage !== undefined || header === undefined) return { id, damage: damage ?? 'its header is missing' };
+  try {
+    const { executions, stepCount, lastSeq, waitingFor } = readDetails(header.details);
+    const { status, stopReason, updatedAt } = header;
+    const figures = { status, updatedAt, executions, stepCount, lastSeq, waitingFor };
+    return { ...factsOf(header), ...figures, ...(stopReason !== undefined && { stopReason }) };
+  } catch (error) {
+    return { id, damage: error instanceof Error ? error.message : String(error) };
+  }
+}

@@ -1,0 +1,63 @@
+import { isRecord, SteplineError } from '../../lib/index.ts';
+import type { StoreProblem } from '../index.ts';
+import { SessionDamagedError, StoreUnavailableError } from '../index.ts';
+
+// The primary result codes of SQLite that mean something to us.
+const names: Readonly<Record<number, string>> = {
+  3: 'PERM',
+  5: 'BUSY',
+  6: 'LOCKED',
+  8: 'READONLY',
+  10: 'IOERR',
+  11: 'CORRUPT',
+  13: 'FULL',
+  14: 'CANTOPEN',
+  19: 'CONSTRAINT',
+  26: 'NOTADB',
+};
+
+const problems: Readonly<Record<string, StoreProblem>> = {
+  PERM: 'read-only',
+  BUSY: 'busy',
+  LOCKED: 'busy',
+  READONLY: 'read-only',
+  FULL: 'full',
+  NOTADB: 'not-a-store',
+};
+
+/** The name of SQLite's result code, without its prefix. node:sqlite gives a number, better-sqlite3 a name. */
+export function resultName(error: unknown): string | undefined {
+  if (!isRecord(error)) return undefined;
+  const { errcode, code } = error;
+  if (typeof errcode === 'number') return names[errcode & 0xff];
+  return typeof code === 'string' ? /^SQLITE_([A-Z]+)/.exec(code)?.[1] : undefined;
+}
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+/** What the store tells where SQLite failed. */
+export function toStoreError(error: unknown, what = 'SQLite said'): SteplineError {
+  if (SteplineError.is(error)) return error;
+  const name = resultName(error);
+  return new StoreUnavailableError((name !== undefined && problems[name]) || 'failed', `${what} "${messageOf(error)}"`, error);
+}
+
+// A number beyond what JavaScript can hold was never written by us.
+const isOutOfRange = (error: unknown): boolean => isRecord(error) && error['code'] === 'ERR_OUT_OF_RANGE';
+
+/** The same, where only one session was touched: what contradicts itself is that session's damage. */
+export function toSessionError(sessionId: string, error: unknown): SteplineError {
+  if (SteplineError.is(error)) return error;
+  const name = resultName(error);
+  if (name === 'CORRUPT') return new SessionDamagedError(sessionId, 'the file is damaged where it stands', error);
+  if (name === 'CONSTRAINT') return new SessionDamagedError(sessionId, 'a row stands where the next one belongs', error);
+  if (isOutOfRange(error)) return new SessionDamagedError(sessionId, 'a number in it is too large', error);
+  return toStoreError(error);
+}
+
+/** True where the failure may be that of one write among several: the others are worth trying alone. */
+export function mayBeOneWrite(error: unknown): boolean {
+  if (error instanceof StoreUnavailableError) return false;
+  const name = resultName(error);
+  return name === undefined || name === 'CORRUPT' || name === 'CONSTRAINT';
+}

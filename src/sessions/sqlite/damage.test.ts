@@ -1,0 +1,166 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { SessionHeader, SessionStore } from '../index.ts';
+import { sqliteStore } from './index.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'stepline-damage-'));
+const path = join(folder, 'sessions.db');
+let raw: DatabaseSync;
+let store: SessionStore;
+let epoch = 0;
+
+const header = (id: string): SessionHeader => ({
+  id,
+  agentId: 'a',
+  owner: 'o',
+  tags: ['x', 'y'],
+  status: 'waiting',
+  isOpen: true,
+  createdAt: 1,
+  updatedAt: 1,
+  details: '{}',
+});
+
+beforeAll(async () => {
+  store = sqliteStore({ path });
+  epoch = await store.claim();
+  for (const id of ['one', 'two', 'three']) {
+    await store.write({
+      sessionId: id,
+      epoch,
+      after: 0,
+      header: header(id),
+      entries: [1, 2, 3, 4].map((n) => ({ n, at: n, isSnapshot: n % 2 === 1, requestId: `r${n}`, body: `${n}`, events: '[]', lastSeq: n })),
+      effects: [
+        { key: 'a', phase: 'intent', body: '1' },
+        { key: 'a', phase: 'result', body: '2' },
+      ],
+    });
+  }
+  raw = new DatabaseSync(path);
+});
+
+afterAll(async () => {
+  raw.close();
+  await store.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** Runs the work while the file is damaged, and puts it right again. */
+async function whileDamaged(damage: string, work: () => Promise<void>): Promise<void> {
+  const tables = ['sessions', 'heads', 'session_tags', 'log', 'effects'];
+  for (const table of tables) raw.exec(`CREATE TEMP TABLE kept_${table} AS SELECT rowid AS row_number, * FROM ${table}`);
+  expect(raw.prepare(damage).run().changes).toBe(1);
+  try {
+    await work();
+  } finally {
+    for (const table of tables) {
+      const columns = (raw.prepare(`SELECT name FROM pragma_table_info('${table}')`).all() as { name: string }[])
+        .map(({ name }) => name)
+        .join();
+      raw.exec(`DELETE FROM ${table}; INSERT INTO ${table} (rowid, ${columns}) SELECT row_number, ${columns} FROM kept_${table}`);
+      raw.exec(`DROP TABLE kept_${table}`);
+    }
+  }
+}
+
+/** What is told of a session's damage by each way of reading it. */
+async function told(id: string): Promise<Readonly<Record<string, string>>> {
+  const of = async (work: Promise<unknown>): Promise<string> =>
+    work.then(
+      () => '',
+      (error: unknown) => (error as { damage?: string }).damage ?? String(error),
+    );
+  return {
+    load: await of(store.load(id)),
+    entries: await of(store.entries(id)),
+    list: (await store.list()).sessions.find((each) => each.id === id)?.damage ?? '',
+  };
+}
+
+const two = 'session = 2';
+const headerSum = 'its header does not match its checksum';
+const entrySum = (n: number): string => `entry ${n} does not match its checksum`;
+
+describe('damage', () => {
+  test.each([
+    ['UPDATE sessions SET owner = NULL WHERE num = 2', { load: headerSum, entries: headerSum, list: headerSum }],
+    ['UPDATE sessions SET is_open = 1 << 60 WHERE num = 2', { load: 'a number in it is too large', list: headerSum }],
+    ["UPDATE sessions SET id = 'twx' WHERE num = 2", { load: 'its header is missing', entries: 'its header is missing', list: headerSum }],
+    ['UPDATE sessions SET num = 9 WHERE num = 2', { load: headerSum, list: headerSum }],
+    ['DELETE FROM sessions WHERE num = 2', { load: 'its header is missing', list: 'its header is missing' }],
+    [`DELETE FROM heads WHERE ${two}`, { load: 'the number of its last entry is missing' }],
+    [`UPDATE heads SET head = 3 WHERE ${two}`, { load: 'the number of its last entry does not match its checksum' }],
+    [`UPDATE log SET body = '33' WHERE ${two} AND n = 3`, { load: entrySum(3), entries: entrySum(3), list: '' }],
+    [`UPDATE log SET body = '33' WHERE ${two} AND n = 1`, { load: '', entries: entrySum(1) }],
+    [`UPDATE log SET body = x'34' WHERE ${two} AND n = 4`, { load: entrySum(4) }],
+    [`UPDATE log SET is_snapshot = 0 WHERE ${two} AND n = 3`, { load: entrySum(3) }],
+    [`UPDATE log SET is_snapshot = 1 WHERE ${two} AND n = 4`, { load: entrySum(4) }],
+    [`DELETE FROM log WHERE ${two} AND n = 4`, { load: 'entry 4 is missing', entries: 'entry 4 is missing' }],
+    [`DELETE FROM log WHERE ${two} AND n = 1`, { load: '', entries: 'entry 1 is missing' }],
+    [`UPDATE log SET n = 5 WHERE ${two} AND n = 3`, { load: 'entry 3 is missing' }],
+    [`UPDATE log SET session = 3, n = 5, request_id = 'x' WHERE ${two} AND n = 4`, { load: 'entry 4 is missing' }],
+    [`DELETE FROM effects WHERE ${two} AND k = 2`, { load: 'effect 2 of its open step is missing' }],
+    [`DELETE FROM effects WHERE ${two} AND k = 1`, { load: 'effect 1 of its open step is missing' }],
+    [`UPDATE effects SET body = '3' WHERE ${two} AND k = 2`, { load: 'effect 2 of its open step does not match its checksum' }],
+    [`UPDATE effects SET session = 3, key = 'z' WHERE ${two} AND k = 2`, { load: 'effect 2 of its open step is missing' }],
+    [`DELETE FROM session_tags WHERE ${two} AND tag = 'x'`, { load: 'the row of its tag "x" is damaged or missing' }],
+    [`UPDATE session_tags SET tag = 'z' WHERE ${two} AND tag = 'x'`, { list: 'the row of its tag "x" is damaged or missing' }],
+    [`UPDATE session_tags SET session = 4 WHERE ${two} AND tag = 'y'`, { list: 'the row of its tag "y" is damaged or missing' }],
+  ])('is told of its session, and of no other: %s', async (damage, expected) => {
+    const others = [await store.load('one'), await store.load('three')];
+    await whileDamaged(damage, async () => {
+      expect(await told('two')).toMatchObject(expected);
+      expect([await told('one'), await told('three')]).toStrictEqual(Array(2).fill({ load: '', entries: '', list: '' }));
+      expect([await store.load('one'), await store.load('three')]).toStrictEqual(others);
+      expect((await store.list()).sessions.map(({ id }) => id).sort()).toStrictEqual(['one', 'three', 'two']);
+      expect((await store.list({ tag: 'z' })).sessions).toStrictEqual([]);
+    });
+    expect(await told('two')).toStrictEqual({ load: '', entries: '', list: '' });
+  });
+
+  test.each([
+    `UPDATE log SET last_seq = NULL WHERE ${two} AND n = 3`,
+    `UPDATE log SET last_seq = 1 WHERE ${two} AND n = 3`,
+    `DELETE FROM log WHERE ${two} AND n = 3`,
+  ])('does not hide events from those who ask for later ones: %s', async (damage) => {
+    await whileDamaged(damage, async () => {
+      await expect(store.entries('two', { afterSeq: 2 })).rejects.toMatchObject({ code: 'session-damaged', sessionId: 'two' });
+      expect((await store.entries('two', { afterSeq: 3, from: 4 })).map(({ n }) => n)).toStrictEqual([4]);
+    });
+  });
+
+  test('is told where an answer is looked for', async () => {
+    await whileDamaged(`UPDATE log SET body = '[]' WHERE ${two} AND n = 2`, async () => {
+      await expect(store.findRequest('two', 'r2')).rejects.toMatchObject({ code: 'session-damaged', damage: entrySum(2) });
+      expect((await store.findRequest('two', 'r1'))?.n).toBe(1);
+    });
+  });
+
+  test.each([
+    ['UPDATE sessions SET owner = NULL WHERE num = 2', { header: header('two') }],
+    ['DELETE FROM sessions WHERE num = 2', {}],
+    [`UPDATE heads SET head = 5 WHERE ${two}`, {}],
+  ])('is not written over: %s', async (damage, change) => {
+    await whileDamaged(damage, async () => {
+      const before = raw.prepare('SELECT * FROM sessions, heads').all();
+      const going = store.write({ sessionId: 'two', epoch, after: 4, ...change, effects: [{ key: 'q', phase: 'intent', body: '1' }] });
+      await expect(going).rejects.toMatchObject({ code: 'session-damaged', sessionId: 'two' });
+      const anew = { sessionId: 'two', epoch, after: 0, header: header('two'), entries: [{ n: 1, at: 1, isSnapshot: true, body: '1' }] };
+      await expect(store.write(anew)).rejects.toMatchObject({ sessionId: 'two' });
+      expect(raw.prepare('SELECT * FROM sessions, heads').all()).toStrictEqual(before);
+    });
+  });
+
+  test('of the row that says who may write stops writing, not reading', async () => {
+    raw.exec("UPDATE meta SET value = value + 1 WHERE name = 'epoch'");
+    await expect(store.write({ sessionId: 'two', epoch, after: 4 })).rejects.toMatchObject({ problem: 'failed' });
+    await expect(store.claim()).rejects.toMatchObject({ problem: 'failed' });
+    expect((await store.load('two'))?.head).toBe(4);
+    raw.exec("UPDATE meta SET value = value - 1 WHERE name = 'epoch'");
+    await store.write({ sessionId: 'two', epoch, after: 4 });
+  });
+});

@@ -1,0 +1,92 @@
+import type { SqliteDatabase, SqliteStatement } from './sqlite-database.ts';
+import { columns, insertInto, selected } from './tables.ts';
+
+const headerColumns = columns.sessions.slice(2);
+
+/** The statements of a store, each prepared once. */
+export interface Statements {
+  readonly begin: SqliteStatement;
+  readonly beginReading: SqliteStatement;
+  readonly commit: SqliteStatement;
+  readonly rollback: SqliteStatement;
+  readonly dataVersion: SqliteStatement;
+  readonly meta: SqliteStatement;
+  readonly setMeta: SqliteStatement;
+  readonly session: SqliteStatement;
+  readonly addSession: SqliteStatement;
+  readonly setHeader: SqliteStatement;
+  readonly touchHeader: SqliteStatement;
+  readonly lastNum: SqliteStatement;
+  readonly head: SqliteStatement;
+  readonly addHead: SqliteStatement;
+  readonly setHead: SqliteStatement;
+  readonly tags: SqliteStatement;
+  readonly addTag: SqliteStatement;
+  readonly dropTags: SqliteStatement;
+  readonly addEntry: SqliteStatement;
+  readonly entries: SqliteStatement;
+  readonly lastSnapshot: SqliteStatement;
+  readonly lastUntil: SqliteStatement;
+  readonly request: SqliteStatement;
+  readonly firstEntry: SqliteStatement;
+  readonly firstEntryOf: SqliteStatement;
+  readonly lost: SqliteStatement;
+  readonly effects: SqliteStatement;
+  readonly effect: SqliteStatement;
+  readonly addEffect: SqliteStatement;
+  readonly dropEffects: SqliteStatement;
+  readonly quarantined: SqliteStatement;
+  readonly addQuarantine: SqliteStatement;
+}
+
+const texts: Readonly<Record<keyof Statements, string>> = {
+  begin: 'BEGIN IMMEDIATE',
+  beginReading: 'BEGIN',
+  commit: 'COMMIT',
+  rollback: 'ROLLBACK',
+  dataVersion: 'PRAGMA data_version',
+
+  meta: `SELECT ${selected('meta')} FROM meta WHERE name = ?`,
+  setMeta: 'UPDATE meta SET value = ?, sum = ? WHERE name = ?',
+
+  session: `SELECT ${selected('sessions')} FROM sessions WHERE id = ?`,
+  addSession: insertInto('sessions'),
+  setHeader: `UPDATE sessions SET ${[...headerColumns, 'sum'].map((column) => `${column} = ?`).join(', ')} WHERE num = ?`,
+  touchHeader: 'UPDATE sessions SET updated_at = ?, details = ?, sum = ? WHERE num = ?',
+  // A number is never given twice, also where the row that had it is lost.
+  lastNum: `SELECT max(coalesce((SELECT max(num) FROM sessions), 0), coalesce((SELECT max(session) FROM log), 0),
+    coalesce((SELECT max(session) FROM heads), 0)) AS num`,
+
+  head: `SELECT ${selected('heads')} FROM heads WHERE session = ?`,
+  addHead: insertInto('heads'),
+  setHead: 'UPDATE heads SET head = ?, effects = ?, sum = ? WHERE session = ?',
+
+  tags: `SELECT ${selected('session_tags')} FROM session_tags WHERE session = ?`,
+  addTag: insertInto('session_tags'),
+  dropTags: 'DELETE FROM session_tags WHERE session = ?',
+
+  addEntry: insertInto('log'),
+  entries: `SELECT ${selected('log')} FROM log WHERE session = ? AND n >= ? AND n <= ? ORDER BY n LIMIT ?`,
+  lastSnapshot: 'SELECT n FROM log WHERE session = ? AND n <= ? AND is_snapshot = 1 ORDER BY n DESC LIMIT 1',
+  lastUntil: 'SELECT n FROM log WHERE session = ? AND n >= ? AND n <= ? AND last_seq <= ? ORDER BY n DESC LIMIT 1',
+  request: `SELECT ${selected('log')} FROM log WHERE session = ? AND request_id = ? AND n <= ?`,
+  firstEntry: `SELECT ${selected('log')} FROM log WHERE session = ? AND n = 1`,
+  firstEntryOf: 'SELECT 1 FROM log WHERE session_id = ?',
+  lost: `SELECT session AS num, session_id AS id FROM log WHERE session_id IS NOT NULL AND session BETWEEN ? AND ?
+    AND session NOT IN (SELECT num FROM sessions) AND session_id NOT IN (SELECT id FROM sessions WHERE id IS NOT NULL)`,
+
+  effects: `SELECT ${selected('effects')} FROM effects WHERE session = ? ORDER BY k`,
+  effect: 'SELECT 1 FROM effects WHERE session = ? AND key = ? AND phase = ?',
+  addEffect: insertInto('effects'),
+  dropEffects: 'DELETE FROM effects WHERE session = ?',
+
+  quarantined: `SELECT ${selected('quarantine')} FROM quarantine WHERE id = ? OR session = ?`,
+  addQuarantine: `${insertInto('quarantine')} ON CONFLICT DO NOTHING`,
+};
+
+export function prepareAll(database: SqliteDatabase): Statements {
+  const prepared = Object.entries(texts).map(([name, sql]) => [name, database.prepare(sql)] as const);
+  const statements: Readonly<Record<string, SqliteStatement>> = Object.fromEntries(prepared);
+  // Holds because the entries are those of `texts`.
+  return statements as unknown as Statements;
+}

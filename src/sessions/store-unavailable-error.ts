@@ -1,0 +1,37 @@
+import { assertNever, SteplineError } from '../lib/index.ts';
+
+/** Why a store cannot be used. */
+export type StoreProblem = 'closed' | 'full' | 'read-only' | 'busy' | 'not-a-store' | 'newer-schema' | 'failed';
+
+function adviceFor(problem: StoreProblem): string {
+  switch (problem) {
+    case 'closed':
+      return 'It was closed; open it again.';
+    case 'full':
+      return 'The disk is full; make room and resume the session.';
+    case 'read-only':
+      return 'It can only be read; check the rights of the file and of its folder.';
+    case 'busy':
+      return 'Another process holds it; end that one, or wait.';
+    case 'not-a-store':
+      return 'What is there is no session store; nothing was changed. Give another path.';
+    case 'newer-schema':
+      return 'A newer release wrote it; nothing was changed. Update this one.';
+    case 'failed':
+      return 'Nothing of the write was kept; resume the session when the store works again.';
+    default:
+      return assertNever(problem);
+  }
+}
+
+/** The store cannot be used. What was kept before is still there. */
+export class StoreUnavailableError extends SteplineError {
+  override readonly name = 'StoreUnavailableError';
+  readonly code = 'store-unavailable';
+  readonly problem: StoreProblem;
+
+  constructor(problem: StoreProblem, what: string, cause?: unknown) {
+    super(`The session store cannot be used: ${what}. ${adviceFor(problem)}`, cause);
+    this.problem = problem;
+  }
+}

@@ -1,0 +1,132 @@
+import { ContinuationOutcome } from '../../continuation/index.ts';
+import type { JsonObject, ObjectReader } from '../../lib/index.ts';
+import { AppendOnlyList, isRecord, present, readJsonObject, readObject } from '../../lib/index.ts';
+import { Message } from '../../messages/index.ts';
+import { changesSince, withChanges } from '../../serialization/index.ts';
+import type { Execution } from '../execution.ts';
+import type { Grant } from '../grant.ts';
+import { readAnswer, readWait } from '../read-waiting.ts';
+import type { Step } from '../step.ts';
+import type { PendingStep } from '../waiting.ts';
+import type { ResultSurroundings } from './result-codec.ts';
+import { readResults, writeResults } from './result-codec.ts';
+import { readCost, readStep, readUsage, writeStep, writeUsage } from './step-codec.ts';
+
+const readGrant = (input: unknown, path: string): Grant => {
+  const data = readObject(input, path);
+  const amounts = (['steps', 'tokens', 'wallMs', 'activeMs', 'costUsd'] as const).map((budget) => [budget, data.optionalNumber(budget)]);
+  return Object.fromEntries(amounts.filter(([, amount]) => amount !== undefined)) as Grant;
+};
+
+function writePending<S extends Step>(pending: PendingStep<S>, { step, refs }: ResultSurroundings<S>): JsonObject {
+  const { common, fields } = writeStep(pending.partial, step, refs);
+  return present({ ...pending, partial: { ...common, fields } });
+}
+
+function readPending<S extends Step>(input: unknown, path: string, { step, refs }: ResultSurroundings<S>): PendingStep<S> {
+  const data = readObject(input, path);
+  return {
+    number: data.number('number'),
+    partial: readStep(data.object('partial'), step, refs),
+    waits: data.array('waits', readWait),
+    answers: data.array('answers', readAnswer),
+    startedAt: data.number('startedAt'),
+    parkedAt: data.number('parkedAt'),
+    activeMs: data.number('activeMs'),
+    waitedMs: data.number('waitedMs'),
+  };
+}
+
+/** Everything but the results. The wall clock and findings are not written. */
+function writeHead<S extends Step>(execution: Execution<S>, surroundings: ResultSurroundings<S>): JsonObject {
+  return present({
+    id: execution.id,
+    number: execution.number,
+    startedAt: execution.startedAt,
+    activeMs: execution.activeMs,
+    waitedMs: execution.waitedMs,
+    usage: writeUsage(execution.usage),
+    cost: execution.cost,
+    grants: execution.grants,
+    regranted: execution.regranted,
+    grantRefused: execution.grantRefused,
+    failedSteps: execution.failedSteps,
+    startOutcome: execution.startOutcome?.toJSON(),
+    pendingStep: execution.pendingStep === undefined ? undefined : writePending(execution.pendingStep, surroundings),
+    queued: execution.queued?.map((message) => message.toJSON()),
+    agent: execution.agent,
+    resumedBy: execution.resumedBy,
+  });
+}
+
+function readHead<S extends Step>(data: ObjectReader, surroundings: ResultSurroundings<S>): Omit<Execution<S>, 'results'> {
+  return {
+    id: data.optionalString('id'),
+    number: data.number('number'),
+    startedAt: data.optionalNumber('startedAt'),
+    activeMs: data.number('activeMs'),
+    waitedMs: data.number('waitedMs'),
+    usage: data.value('usage', readUsage),
+    cost: data.optionalValue('cost', readCost),
+    grants: data.optionalArray('grants', readGrant),
+    regranted: data.optionalBoolean('regranted'),
+    grantRefused: data.optionalString('grantRefused'),
+    failedSteps: data.number('failedSteps'),
+    startOutcome: data.optionalValue('startOutcome', ContinuationOutcome.fromJSON),
+    pendingStep: data.optionalValue('pendingStep', (item, at) => readPending(item, at, surroundings)),
+    queued: data.optionalArray('queued', Message.fromJSON),
+    agent: data.optionalJsonObject('agent'),
+    resumedBy: data.optionalArray('resumedBy', readJsonObject),
+  };
+}
+
+const asIs = (item: unknown): unknown => item;
+
+export function writeExecution<S extends Step>(execution: Execution<S>, surroundings: ResultSurroundings<S>): JsonObject {
+  return { ...writeHead(execution, surroundings), results: writeResults(execution.results, surroundings, undefined) };
+}
+
+export function readExecution<S extends Step>(input: unknown, path: string, surroundings: ResultSurroundings<S>): Execution<S> {
+  const data = readObject(input, path);
+  const results = readResults(data.array('results', asIs), `${path}.results`, { ...surroundings, before: undefined });
+  return { ...readHead(data, surroundings), results: AppendOnlyList.from(results) };
+}
+
+/** What has changed of the head. Of a step that still waits, only what has changed: it may hold much, and is answered bit by bit. */
+function headSince(before: JsonObject, after: JsonObject): JsonObject {
+  const { pendingStep: waited } = before;
+  const { pendingStep: waits, ...changes } = changesSince(before, after);
+  if (waits === undefined) return changes;
+  return { ...changes, pendingStep: isRecord(waited) && isRecord(waits) ? changesSince(waited, waits) : waits };
+}
+
+function headAfter(before: JsonObject, { pendingStep: waits, ...changes }: ObjectReader['raw'], path: string): JsonObject {
+  const { pendingStep: waited } = before;
+  if (waits === undefined) return withChanges(before, changes, path);
+  const pendingStep = isRecord(waited) ? withChanges(waited, waits, `${path}.pendingStep`) : waits;
+  return withChanges(before, { ...changes, pendingStep }, path);
+}
+
+/** What has become of an execution since; undefined where its results are not those of before with more behind them. */
+export function executionSince<S extends Step>(
+  before: Execution<S>,
+  after: Execution<S>,
+  surroundings: ResultSurroundings<S>,
+): JsonObject | undefined {
+  const added = after.results.since(before.results);
+  if (added === undefined) return undefined;
+  const head = headSince(writeHead(before, surroundings), writeHead(after, surroundings));
+  return added.length === 0 ? head : { ...head, results: writeResults(added, surroundings, before.results.last) };
+}
+
+export function executionAfter<S extends Step>(
+  before: Execution<S>,
+  change: ObjectReader,
+  surroundings: ResultSurroundings<S>,
+): Execution<S> {
+  const { results: _, ...changes } = change.raw;
+  const head = readObject(headAfter(writeHead(before, surroundings), changes, change.path), change.path);
+  const added = change.optionalArray('results', asIs) ?? [];
+  const results = readResults(added, `${change.path}.results`, { ...surroundings, before: before.results.last });
+  return { ...readHead(head, surroundings), results: before.results.appendAll(results) };
+}

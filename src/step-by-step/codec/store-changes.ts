@@ -1,0 +1,89 @@
+// What has become of the conversation since: the sections that only grew say what was added, the others are written whole.
+// A message that was there before is named by its id, so that it stays the very one that earlier steps refer to.
+import type { JsonObject } from '../../lib/index.ts';
+import { DamagedDataError, readObject } from '../../lib/index.ts';
+import type { Message } from '../../messages/index.ts';
+import { MessageStore } from '../../messages/index.ts';
+import type { MessageRefs } from './message-refs.ts';
+import { messageRefs } from './message-refs.ts';
+
+/** A section that is written. */
+interface Section {
+  readonly name: string;
+  /** True where these messages take the place of what was there. */
+  readonly whole?: boolean;
+  readonly messages: readonly Message[];
+}
+
+/** What is written of a store. */
+export interface StoreChanges {
+  /** Undefined where the sections are the same, in the same order. */
+  readonly names?: readonly string[];
+  readonly sections: readonly Section[];
+}
+
+function sectionSince(name: string, before: MessageStore, after: MessageStore): readonly Section[] {
+  const messages = after.section(name);
+  const added = messages.since(before.section(name));
+  if (added === undefined) return [{ name, whole: true, messages: messages.toArray() }];
+  return added.length === 0 ? [] : [{ name, messages: added }];
+}
+
+/** Undefined where nothing has changed. */
+export function storeSince(before: MessageStore, after: MessageStore): StoreChanges | undefined {
+  if (before === after) return undefined;
+  const { names } = after;
+  const sections = names.flatMap((name) => sectionSince(name, before, after));
+  const isSame = names.length === before.names.length && names.every((name, index) => name === before.names[index]);
+  if (isSame && sections.length === 0) return undefined;
+  return { ...(!isSame && { names }), sections };
+}
+
+export const messagesIn = (changes: StoreChanges | undefined): readonly Message[] =>
+  changes?.sections.flatMap(({ messages }) => messages) ?? [];
+
+/** Messages move only where a section is not what it was; elsewhere nobody has to look for them in a long conversation. */
+const refsOf = ({ names, sections }: StoreChanges, before: MessageStore): MessageRefs =>
+  names === undefined && !sections.some(({ whole }) => whole === true) ? messageRefs([]) : messageRefs([], before);
+
+export function writeStoreChanges(changes: StoreChanges, before: MessageStore): JsonObject {
+  const { names, sections } = changes;
+  const refs = refsOf(changes, before);
+  return {
+    ...(names !== undefined && { names }),
+    sections: sections.map(({ name, whole, messages }) => ({
+      name,
+      ...(whole === true && { whole }),
+      messages: messages.map((message) => refs.write(message)),
+    })),
+  };
+}
+
+function readName(value: unknown, path: string): string {
+  if (typeof value === 'string') return value;
+  throw new DamagedDataError(path, 'expected the name of a section');
+}
+
+function readSection(item: unknown, path: string, refs: MessageRefs): Section {
+  const data = readObject(item, path);
+  const messages = data.array('messages', (message, at) => refs.read(message, at));
+  return { name: data.string('name'), whole: data.optionalBoolean('whole') === true, messages };
+}
+
+export function readStoreChanges(input: unknown, path: string, before: MessageStore): StoreChanges {
+  const data = readObject(input, path);
+  const names = data.optionalArray('names', readName);
+  const refs = messageRefs([], before);
+  return { ...(names !== undefined && { names }), sections: data.array('sections', (item, at) => readSection(item, at, refs)) };
+}
+
+export function storeAfter(before: MessageStore, { names, sections }: StoreChanges): MessageStore {
+  let store = before;
+  for (const { name, whole, messages } of sections) {
+    // Not append(...messages): a long spread overflows the stack.
+    if (whole === true) store = store.withSection(name, messages);
+    else if (messages.length > 0) store = store.withSection(name, store.section(name).concat(messages));
+  }
+  if (names === undefined) return store;
+  return names.reduce((ordered, name) => ordered.withSection(name, store.section(name)), MessageStore.empty());
+}

@@ -1,0 +1,189 @@
+import type { LogEntry, SessionHeader, SessionQuery } from '../sessions/index.ts';
+import { holds, same } from './conformance.ts';
+import type { Stage, StoreCheck } from './session-store-sample.ts';
+import {
+  adding,
+  listedIds,
+  makeSession,
+  making,
+  refused,
+  sameData,
+  sampleEffect,
+  sampleEntry,
+  sampleHeader,
+} from './session-store-sample.ts';
+
+const numbers = (entries: readonly LogEntry[] | undefined): readonly number[] => (entries ?? []).map(({ n }) => n);
+
+/** Makes sessions that differ by their headers, in this order. */
+async function makeListed({ store, epoch }: Stage, headers: Readonly<Record<string, Partial<SessionHeader>>>): Promise<void> {
+  let createdAt = 1000;
+  for (const [id, header] of Object.entries(headers)) {
+    createdAt += 1;
+    await store.write(making(id, epoch, { header: sampleHeader(id, { createdAt, ...header }) }));
+  }
+}
+
+const kinds: Readonly<Record<string, Partial<SessionHeader>>> = {
+  a: { tenant: 't1', owner: 'ann', agentId: 'x', tags: ['red'], wakeAt: 10 },
+  b: { tenant: 't1', owner: 'bob', agentId: 'y', tags: ['red', 'blue'], status: 'waiting', isOpen: false, wakeAt: 20 },
+  c: { tenant: 't2', owner: 'ann', agentId: 'y', tags: ['blue'], status: 'failed', stopReason: 'error', isOpen: false },
+  d: { agentId: 'x', status: 'stopped', stopReason: 'guard', isOpen: false },
+};
+
+const questions: readonly (readonly [SessionQuery, string])[] = [
+  [{}, 'dcba'],
+  [{ tenant: 't1' }, 'ba'],
+  [{ tenant: 'T1' }, ''],
+  [{ agentId: 'y' }, 'cb'],
+  [{ owner: 'ann' }, 'ca'],
+  [{ status: 'waiting' }, 'b'],
+  [{ stopReason: 'error' }, 'c'],
+  [{ tag: 'red' }, 'ba'],
+  [{ tag: 're' }, ''],
+  [{ isOpen: true }, 'a'],
+  [{ isOpen: false }, 'dcb'],
+  [{ wakeBefore: 9 }, ''],
+  [{ wakeBefore: 10 }, 'a'],
+  [{ wakeBefore: 99 }, 'ba'],
+  [{ tenant: 't1', tag: 'blue' }, 'b'],
+  [{ owner: 'ann', agentId: 'y' }, 'c'],
+  [{ tenant: 't2', owner: 'bob' }, ''],
+  [{ isOpen: false, wakeBefore: 99, status: 'waiting', tag: 'red', tenant: 't1', owner: 'bob', agentId: 'y' }, 'b'],
+];
+
+/** What a store promises about reading. */
+export const readChecks: Readonly<Record<string, StoreCheck>> = {
+  'says that a session is not there': async ({ store }) => {
+    const found = [await store.load('none'), await store.entries('none'), await store.findRequest('none', 'r')];
+    sameData([...found, (await store.list()).sessions], [undefined, [], undefined, []], 'what was found');
+  },
+  'loads a session from its last snapshot on': async (stage) => {
+    const { store, epoch } = stage;
+    await makeSession(stage, 's', 3);
+    same(numbers((await store.load('s'))?.entries), [1, 2, 3], 'entries');
+    await store.write({ ...adding('s', epoch, 4), entries: [sampleEntry(4, { isSnapshot: true }), sampleEntry(5)] });
+    const session = await store.load('s');
+    same([session?.head, numbers(session?.entries)], [5, [4, 5]], 'head and entries');
+    same(numbers(await store.entries('s')), [1, 2, 3, 4, 5], 'entries, asked for by themselves');
+  },
+  'loads a session without a snapshot from the start': async ({ store, epoch }) => {
+    await store.write(making('s', epoch, { entries: [sampleEntry(1, { isSnapshot: false }), sampleEntry(2)] }));
+    same(numbers((await store.load('s'))?.entries), [1, 2], 'entries');
+  },
+  'reads entries from one to another': async (stage) => {
+    await makeSession(stage, 's', 5);
+    const read = async (query: object): Promise<readonly number[]> => numbers(await stage.store.entries('s', query));
+    same(await read({ from: 2, to: 4 }), [2, 3, 4], 'from 2 to 4');
+    same(await read({ from: 4 }), [4, 5], 'from 4');
+    same(await read({ to: 2 }), [1, 2], 'to 2');
+    same(await read({ from: 4, to: 99 }), [4, 5], 'beyond the head');
+    same([await read({ from: 6 }), await read({ from: 3, to: 2 })], [[], []], 'nothing');
+    same(await read({ limit: 2 }), [1, 2], 'the first two');
+    same(await read({ from: 3, limit: 1 }), [3], 'one from 3');
+    await refused(stage.store.entries('s', { limit: 0 }), 'invalid-argument', 'a limit of 0');
+  },
+  'reads entries with events after a number': async ({ store, epoch }) => {
+    const told = (n: number, lastSeq: number): LogEntry => sampleEntry(n, { events: '[]', lastSeq });
+    await store.write(making('s', epoch, { entries: [told(1, 3), sampleEntry(2), told(3, 7), sampleEntry(4), told(5, 9)] }));
+    const read = async (query: object): Promise<readonly number[]> => numbers(await store.entries('s', query));
+    same(await read({ afterSeq: 0 }), [1, 3, 5], 'after 0');
+    same(await read({ afterSeq: 3 }), [3, 5], 'after 3');
+    same(await read({ afterSeq: 6 }), [3, 5], 'after 6');
+    same(await read({ afterSeq: 9 }), [], 'after 9');
+    same(await read({ afterSeq: 0, limit: 2 }), [1, 3], 'two after 0');
+    same(await read({ afterSeq: 0, from: 2, to: 4 }), [3], 'after 0, from 2 to 4');
+  },
+  'finds the entry that answered a request': async ({ store, epoch }) => {
+    const entry = sampleEntry(2, { requestId: 'r' });
+    await store.write(making('s', epoch, { entries: [sampleEntry(1, { requestId: 'q' }), entry] }));
+    await store.write(making('other', epoch));
+    sameData(await store.findRequest('s', 'r'), entry, 'entry');
+    same([await store.findRequest('s', 'x'), await store.findRequest('other', 'r')], [undefined, undefined], 'other requests');
+  },
+  'lists sessions by what they are found by': async (stage) => {
+    await makeListed(stage, kinds);
+    for (const [query, expected] of questions) {
+      same((await listedIds(stage.store, query)).join(''), expected, `sessions for ${JSON.stringify(query)}`);
+    }
+    const { sessions } = await stage.store.list({ owner: 'bob' });
+    sameData(sessions, [{ id: 'b', header: sampleHeader('b', { createdAt: 1002, ...kinds['b'] }) }], 'what is listed');
+  },
+  'lists by the last header only': async (stage) => {
+    await makeListed(stage, { a: { status: 'in_progress', owner: 'ann', wakeAt: 5 } });
+    await stage.store.write({
+      sessionId: 'a',
+      epoch: stage.epoch,
+      after: 1,
+      header: sampleHeader('a', { status: 'completed', isOpen: false }),
+    });
+    const before: readonly SessionQuery[] = [{ status: 'in_progress' }, { owner: 'ann' }, { wakeBefore: 9 }, { isOpen: true }];
+    for (const query of before) same(await listedIds(stage.store, query), [], `sessions for ${JSON.stringify(query)}`);
+    same(await listedIds(stage.store, { status: 'completed', isOpen: false }), ['a'], 'completed sessions');
+  },
+  'lists 100 at most unless told otherwise': async ({ store, epoch }) => {
+    const ids = Array.from({ length: 101 }, (_, index) => `s${index}`);
+    await Promise.all(ids.map((id) => store.write(making(id, epoch))));
+    const { sessions, cursor } = await store.list();
+    holds(sessions.length === 100 && cursor !== undefined, `${sessions.length} sessions were listed`);
+    same((await store.list({ limit: 101 })).cursor, undefined, 'cursor where there is no more');
+  },
+  'pages stay as they are while sessions are written': async (stage) => {
+    const { store, epoch } = stage;
+    await makeListed(stage, { a: {}, b: {}, c: {}, d: {}, e: {} });
+    const first = await store.list({ limit: 2 });
+    await makeListed(stage, { f: {} });
+    await store.write({ sessionId: 'a', epoch, after: 1, header: sampleHeader('a', { createdAt: 1001, updatedAt: 9999 }) });
+    const second = await store.list({ limit: 2, cursor: first.cursor ?? '' });
+    const third = await store.list({ limit: 2, cursor: second.cursor ?? '' });
+    const ids = [first, second, third].map(({ sessions }) => sessions.map(({ id }) => id).join(''));
+    same([ids, third.cursor], [['ed', 'cb', 'a'], undefined], 'pages');
+  },
+  'pages through what fits': async (stage) => {
+    const owned = (owner: string): Partial<SessionHeader> => ({ owner, tags: ['x'] });
+    await makeListed(stage, { a: owned('o'), b: owned('p'), c: owned('o'), d: owned('p'), e: owned('o') });
+    for (const limit of [1, 2, 3, 4]) {
+      same(await listedIds(stage.store, { owner: 'o', tag: 'x', limit }), ['e', 'c', 'a'], `pages of ${limit}`);
+    }
+  },
+  'refuses a page that makes no sense': async ({ store }) => {
+    await refused(store.list({ limit: 0 }), 'invalid-argument', 'a limit of 0');
+    await refused(store.list({ limit: 1.5 }), 'invalid-argument', 'a limit of 1.5');
+    await refused(store.list({ cursor: 'made up' }), 'invalid-argument', 'a cursor that no page gave');
+  },
+  'lists a session in quarantine with its damage, and changes nothing of it': async (stage) => {
+    const { store } = stage;
+    await makeListed(stage, { a: { owner: 'o' }, b: {} });
+    const before = await store.load('a');
+    await store.quarantine('a', 'its state cannot be read');
+    await store.quarantine('a', 'a later thought');
+    await store.quarantine('c', 'not there yet');
+    await makeListed(stage, { c: {} });
+    sameData(await store.load('a'), before, 'session');
+    const listed = (await (await stage.reopen()).list()).sessions.map(({ id, damage }) => [id, damage]);
+    sameData(
+      listed,
+      [
+        ['c', undefined],
+        ['b', undefined],
+        ['a', 'its state cannot be read'],
+      ],
+      'list',
+    );
+    same(await listedIds(store, { owner: 'o' }), ['a'], 'sessions by owner');
+  },
+  'gives odd texts back as they were': async ({ store, epoch }) => {
+    const odd = ['🦊 \u{1F468}\u200D\u{1F469}', `'"\\;--%_`, ' \t\n\r ', '', 'Ä O\u0308', '\u2028\uFEFFx', 'x'.repeat(1_000_000)];
+    for (const [index, text] of odd.entries()) {
+      const id = `${index}${text.slice(0, 100)}`;
+      const short = text.slice(0, 100);
+      const header = sampleHeader(id, { owner: short, tenant: short, tags: [short], details: JSON.stringify(text) });
+      const entry = sampleEntry(1, { requestId: short, body: JSON.stringify(text), events: text });
+      const effect = { ...sampleEffect(short), body: text };
+      await store.write(making(id, epoch, { header, entries: [entry], effects: [effect] }));
+      sameData(await store.load(id), { header, head: 1, entries: [entry], effects: [effect] }, `session ${index}`);
+      sameData(await store.findRequest(id, short), entry, `request ${index}`);
+      same(await listedIds(store, { tag: short, owner: short, tenant: short }), [id], `list ${index}`);
+    }
+  },
+};

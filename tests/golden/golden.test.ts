@@ -1,0 +1,284 @@
+// Stored forms that this release wrote. A later one has to read them as they are, and to write the same until its schema has another number.
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import fc from 'fast-check';
+import * as prettier from 'prettier';
+import { describe, expect, test } from 'vitest';
+import { AgentState, DamagedDataError, NewerSchemaError, ToolUseState, WrongKindError } from '../../src/index.ts';
+import { written } from './runs.ts';
+
+const pathOf = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
+const textOf = (name: string): string => readFileSync(pathOf(name), 'utf8').trimEnd();
+const howToRenew =
+  'The stored form is not what it was. Stored sessions have the old one: keep it readable, and give what is no addition a new schema and an upgrade. ' +
+  'Where the change is meant, run `UPDATE_GOLDEN=1 npx vitest run tests/golden` and commit the files.';
+
+describe('today’s code writes what is kept here', () => {
+  test.each(Object.entries(written))('%s', async (name, write) => {
+    const now = JSON.stringify(await write());
+    if (process.env['UPDATE_GOLDEN'] === '1') {
+      const options = await prettier.resolveConfig(pathOf(name));
+      writeFileSync(pathOf(name), await prettier.format(now, { ...options, parser: 'json' }));
+    }
+    // The files are laid out for people; but for white space, every byte counts, the order of keys too.
+    expect(now, howToRenew).toBe(JSON.stringify(JSON.parse(textOf(name))));
+  });
+
+  test.each(Object.entries(written))('%s comes out the same every time', async (_, write) => {
+    expect(JSON.stringify(await write())).toBe(JSON.stringify(await write()));
+  });
+});
+
+type Envelope = { readonly kind: string; readonly schema: number; readonly data: object };
+interface Delta {
+  readonly before: unknown;
+  readonly changes: readonly unknown[];
+}
+const delta = (): Delta => JSON.parse(textOf('agent-state.delta.1.json')) as Delta;
+const afterChanges = ({ before, changes }: Delta): AgentState =>
+  changes.reduce<AgentState>((state, change) => AgentState.codec.patch(state, change), AgentState.codec.decode(before));
+const figures = (state: AgentState | ToolUseState): object => ({
+  status: state.status,
+  stopReason: state.stopReason,
+  stepCount: state.stepCount,
+  executions: state.session.executions.map(({ results }) => results.length),
+  usage: state.session.usage,
+  sections: state.store.names,
+  messages: state.messages
+    .toArray()
+    .map(
+      ({ role, text, toolCalls, toolResults }) =>
+        `${role}: ${text}${toolCalls.map(({ name }) => `→${name}`).join('')}${toolResults.map(({ toolName }) => `←${toolName}`).join('')}`,
+    ),
+  waitingFor: state.waitingFor,
+  calls: state.session.executions.flatMap(({ results }) =>
+    results.toArray().map(({ step }) => step.executions.map(({ toolName, status }) => `${toolName} ${status}`).join()),
+  ),
+  errors: state.session.executions.flatMap(({ results }) => results.toArray().flatMap(({ step }) => step.errors.map(({ code }) => code))),
+  metadata: state.metadata,
+  explained: state.explain().split('\n'),
+});
+
+describe('what is kept here is read', () => {
+  test('a conversation', () => {
+    expect(figures(AgentState.codec.parse(textOf('agent-state.1.json')))).toMatchInlineSnapshot(`
+      {
+        "calls": [
+          "search succeeded",
+          "broken failed,pay succeeded",
+          "",
+          "clipboard succeeded",
+          "",
+        ],
+        "errors": [
+          "tool-failed",
+        ],
+        "executions": [
+          3,
+          2,
+        ],
+        "explained": [
+          "Finished after step 2: completed.",
+          "ToolCallPresenceCheck let go: no tool calls are left to go on with.",
+          "Nine other criteria had nothing against going on: StopRequested, ErrorPolicyCriterion, StepsLimit, TokenUsageLimit, ExecutionTimeLimit, CumulativeExecutionTimeLimit, CostLimit, FinishReasonCheck, PendingRetry.",
+        ],
+        "messages": [
+          "assistant: I look.→search",
+          "tool: ←search",
+          "assistant: →broken→pay",
+          "tool: ←broken",
+          "tool: ←pay",
+          "assistant: Acme is paid.",
+          "user: What is in my clipboard?",
+          "assistant: →clipboard",
+          "tool: ←clipboard",
+          "assistant: A poem.",
+        ],
+        "metadata": {
+          "mood": {
+            "patience": 0.5,
+          },
+          "tenant": "acme",
+        },
+        "sections": [
+          "messages",
+          "summary",
+          "attic",
+        ],
+        "status": "completed",
+        "stepCount": 2,
+        "stopReason": "completed",
+        "usage": {
+          "cacheRead": 4,
+          "input": 150,
+          "output": 60,
+          "total": 210,
+        },
+        "waitingFor": [],
+      }
+    `);
+  });
+
+  test('a state that waits', () => {
+    expect(figures(AgentState.codec.parse(textOf('agent-state.waiting.1.json')))).toMatchInlineSnapshot(`
+      {
+        "calls": [
+          "search succeeded",
+        ],
+        "errors": [],
+        "executions": [
+          1,
+        ],
+        "explained": [
+          "Waiting in step 2 for the output of clipboard (call-4).",
+        ],
+        "messages": [
+          "user: Pay Acme.",
+          "assistant: →search",
+          "tool: ←search",
+        ],
+        "metadata": {},
+        "sections": [
+          "messages",
+        ],
+        "status": "waiting",
+        "stepCount": 1,
+        "stopReason": undefined,
+        "usage": {
+          "input": 60,
+          "output": 24,
+          "total": 84,
+        },
+        "waitingFor": [
+          {
+            "args": {},
+            "id": "call-4",
+            "toolName": "clipboard",
+            "type": "client-tool",
+          },
+        ],
+      }
+    `);
+  });
+
+  test('a run that failed', () => {
+    expect(figures(ToolUseState.codec.parse(textOf('tool-use-state.1.json')))).toMatchInlineSnapshot(`
+      {
+        "calls": [
+          "broken failed",
+          "nobody failed",
+          "broken failed",
+        ],
+        "errors": [
+          "invalid-json",
+          "unknown-tool",
+          "tool-failed",
+        ],
+        "executions": [
+          3,
+        ],
+        "explained": [
+          "Stopped after step 3: retry_limit.",
+          "Failed: tool error in broken (tool-failed): out of order.",
+          "ErrorPolicyCriterion: tool error in broken: attempt 3 failed, 3 allowed.",
+          "ToolCallPresenceCheck asked to go on: there is work for the model to go on with.",
+          "Six other criteria would have gone on: StopRequested, StepsLimit, TokenUsageLimit, ExecutionTimeLimit, FinishReasonCheck, PendingRetry.",
+        ],
+        "messages": [
+          "user: Try it.",
+          "assistant: →broken",
+          "tool: ←broken",
+          "assistant: →nobody",
+          "tool: ←nobody",
+          "assistant: →broken",
+          "tool: ←broken",
+        ],
+        "metadata": {},
+        "sections": [
+          "messages",
+        ],
+        "status": "failed",
+        "stepCount": 3,
+        "stopReason": "retry_limit",
+        "usage": {
+          "input": 90,
+          "output": 36,
+          "total": 126,
+        },
+        "waitingFor": [],
+      }
+    `);
+  });
+
+  test('a conversation that was stored change by change', () => {
+    const [whole, state] = [AgentState.codec.parse(textOf('agent-state.1.json')), afterChanges(delta())];
+    expect(delta().changes.length).toBeGreaterThan(8);
+    expect(figures(state)).toStrictEqual(figures(whole));
+    expect(AgentState.codec.stringify(state)).toBe(AgentState.codec.stringify(whole));
+  });
+
+  test('and goes on: what waits can be answered', () => {
+    const state = AgentState.codec.parse(textOf('agent-state.waiting.1.json'));
+    const [wait] = state.waitingFor;
+    expect(state.answer(wait!.id, 'words').waitingFor).toStrictEqual([]);
+  });
+});
+
+describe('what is read is written again as it was', () => {
+  test.each(['agent-state.1.json', 'agent-state.waiting.1.json'])('%s', (name) => {
+    expect(JSON.parse(AgentState.codec.stringify(AgentState.codec.parse(textOf(name))))).toStrictEqual(JSON.parse(textOf(name)));
+  });
+
+  test('tool-use-state.1.json', () => {
+    const text = textOf('tool-use-state.1.json');
+    expect(JSON.parse(ToolUseState.codec.stringify(ToolUseState.codec.parse(text)))).toStrictEqual(JSON.parse(text));
+  });
+});
+
+describe.each([
+  ['agent-state.1.json', AgentState.codec],
+  ['agent-state.waiting.1.json', AgentState.codec],
+  ['tool-use-state.1.json', ToolUseState.codec],
+] as const)('%s', (name, codec) => {
+  const envelope = (): Envelope => JSON.parse(textOf(name)) as Envelope;
+
+  test('of a newer schema is refused', () => {
+    const newer = { ...envelope(), schema: 2 };
+    const text = JSON.stringify(newer);
+    expect(() => codec.decode(newer)).toThrow(NewerSchemaError);
+    expect(() => codec.parse(text)).toThrow(expect.objectContaining({ found: 2, supported: 1 }) as Error);
+    expect(JSON.stringify(newer)).toBe(text);
+  });
+
+  test('of another kind is refused', () => {
+    expect(() => codec.decode({ ...envelope(), kind: 'shopping-list' })).toThrow(WrongKindError);
+    const other = codec === ToolUseState.codec ? AgentState.codec : ToolUseState.codec;
+    expect(() => other.parse(textOf(name))).toThrow(WrongKindError);
+  });
+
+  test('cut off anywhere is refused', () => {
+    const text = JSON.stringify(envelope());
+    fc.assert(
+      fc.property(fc.nat(text.length - 1), (length) => {
+        expect(() => codec.parse(text.slice(0, length))).toThrow(DamagedDataError);
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  test('is not changed by being read', () => {
+    const before = [statSync(pathOf(name)).mtimeMs, textOf(name)];
+    const data = envelope();
+    const text = JSON.stringify(data);
+    codec.decode(data);
+    expect(JSON.stringify(data)).toBe(text);
+    expect([statSync(pathOf(name)).mtimeMs, textOf(name)]).toStrictEqual(before);
+  });
+});
+
+test('a change that is read is left as it was', () => {
+  const given = delta();
+  const text = JSON.stringify(given);
+  afterChanges(given);
+  expect(JSON.stringify(given)).toBe(text);
+});
