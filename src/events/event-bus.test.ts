@@ -152,7 +152,7 @@ describe('B2: a listener that throws or rejects is reported and changes nothing'
     });
     bus.emit(opened);
     expect(written).toHaveBeenCalledExactlyOnceWith(
-      expect.stringContaining('stepline: a listener of Opened failed; the run was not disturbed. Error: broke'),
+      expect.stringContaining('stepline: a listener of Opened failed; nothing else was disturbed. Error: broke'),
     );
   });
 

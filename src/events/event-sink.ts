@@ -21,5 +21,5 @@ function wordsOf(error: unknown): string {
 /** Writes the problem to the console, without its secrets: silence would hide it. */
 export const reportToConsole: ProblemReporter = (error, where) => {
   // eslint-disable-next-line no-console -- the last resort, when the host gave no reporter
-  console.error(`stepline: ${where} failed; the run was not disturbed. ${defaultRedactor.text(wordsOf(error))}`);
+  console.error(`stepline: ${where} failed; nothing else was disturbed. ${defaultRedactor.text(wordsOf(error))}`);
 };

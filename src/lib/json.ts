@@ -28,9 +28,13 @@ export type Jsonify<Value> = Value extends string | number | boolean | null
               : Json;
 
 /** The fields that are there: JSON has no undefined, so one that is absent is not written. */
-export const present = (fields: Readonly<Record<string, unknown>>): JsonObject =>
+export function present(fields: Readonly<Record<string, unknown>>): JsonObject {
+  const there: Record<string, unknown> = {};
+  // In a loop, because this runs several times for every step that is stored.
+  for (const key of Object.keys(fields)) if (fields[key] !== undefined) setOwn(there, key, fields[key]);
   // Holds as far as the fields are JSON, which is their writer's to know.
-  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as JsonObject;
+  return there as JsonObject;
+}
 
 /** True for objects that are not arrays; their fields are still unknown. */
 export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {

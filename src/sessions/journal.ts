@@ -56,18 +56,19 @@ export class Journal {
     this.#failure ??= { error };
   }
 
-  /** The same effects, journaled. */
-  wrap(direct: Effects): Effects {
+  /** The same effects, journaled. `prefix` tells apart what has the same key in different executions. */
+  wrap(direct: Effects, prefix = ''): Effects {
     return {
-      run: async (key, work, options = {}) => {
+      run: async (name, work, options = {}) => {
+        const key = `${prefix}${name}`;
         const known = this.#results.get(key);
         // Holds: the same key stands for the same work.
         if (known !== undefined) return known as EffectResult<Awaited<ReturnType<typeof work>>>;
         const { effect = 'once' } = options;
-        if (effect === 'once' && this.#intents.has(key)) return unknownEnd(key);
+        if (effect === 'once' && this.#intents.has(key)) return unknownEnd(name);
         if (effect !== 'pure') await this.#intend(key);
         this.check();
-        const result = await direct.run(key, work, options);
+        const result = await direct.run(name, work, options);
         // What was cut off has no result; the step that it belongs to says so.
         if (result.ok || result.kind !== 'cancelled') this.#keep(key, result);
         return result;

@@ -154,9 +154,13 @@ export class LiveSession {
     if (this.#isOver) throw new RuntimeClosedError('the session was let go of; ask again');
     const repeated = requestId === undefined ? undefined : await this.#repeated(requestId, deed);
     if (repeated !== undefined) return repeated;
+    // Refused before anything is stored, where nobody could carry the session on.
+    if (deed.type !== 'cancel') this.#agent();
     if (isAnswer(deed)) await this.#checkAnswer(deed);
     const act: Act = { ...deed, by, at: this.#host.now() };
-    const waiter = this.#running === undefined ? this.#apply(act, requestId) : this.#queue(act, requestId);
+    // A step that was begun goes on as it was: what comes now follows it, whether or not it is under way at the moment.
+    const isOpenStep = this.#running !== undefined || !this.log.journal.isEmpty;
+    const waiter = isOpenStep ? this.#queue(act, requestId) : this.#apply(act, requestId);
     const coming = { end: this.#awaited(waiter.about) };
     if (requestId !== undefined) this.#requests.set(requestId, { act, coming });
     try {
@@ -197,12 +201,18 @@ export class LiveSession {
 
   #queue(act: Act, requestId: string | undefined): { readonly stored: Promise<void>; readonly about: Pick<Waiter, 'entry' | 'execution'> } {
     if (act.type === 'cancel' || act.type === 'resume') {
-      if (act.type === 'cancel') this.#abort?.abort(act.reason);
+      if (act.type === 'cancel') this.#end(act.reason);
       const execution = this.log.state.execution.number;
       return { stored: this.log.append({ act, execution }, { requestId }), about: { execution } };
     }
     const stored = this.log.append({ act, isQueued: true }, { requestId });
     return { stored, about: { entry: this.log.head } };
+  }
+
+  /** Ends the run that is under way, or the one that enters an open step again. */
+  #end(reason: string): void {
+    if (this.#running === undefined) this.#cancelled = reason;
+    else this.#abort?.abort(reason);
   }
 
   /** What came of a request that was made before; undefined where it was not. */
@@ -282,7 +292,7 @@ export class LiveSession {
         signal: abort.signal,
         ...(onEvent !== undefined && { onEvent: (event: BaseEvent) => onEvent(event, this.log.facts) }),
         executionId: `${this.id}/${state.execution.number}`,
-        effects: (direct) => this.log.journal.wrap(direct),
+        effects: (direct) => this.log.journal.wrap(direct, `${state.execution.number}/`),
         commit: (commit) => this.#commit(commit),
         // Holds: what it gives is made from the state that it gets.
         between: (current) => this.#between(current) as Between<never>,

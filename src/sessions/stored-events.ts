@@ -2,7 +2,7 @@
 // V1. What all events of a commit have in common stands once.
 // V2. An outcome that the step's record holds already is not written again; it is found there when the event is read.
 import type { BaseEvent } from '../events/index.ts';
-import type { Json, JsonObject } from '../lib/index.ts';
+import type { JsonObject } from '../lib/index.ts';
 import { DamagedDataError, isRecord, readArray } from '../lib/index.ts';
 import type { RunState, StepResult } from '../step-by-step/index.ts';
 
@@ -20,31 +20,33 @@ export interface StoredEvent extends JsonObject {
 /** Stands for the outcome that the step's record holds. */
 const inStep = 'step';
 
-type Fields = Readonly<Record<string, Json>>;
+/** What the events of one commit usually have in common. */
+const sharedKeys = ['agentId', 'parentAgentId', 'executionId', 'stepNumber', 'orchestrator'] as const;
 
-function fieldsOf(event: BaseEvent, result: StepResult | undefined): Fields {
-  const { outcome } = event as { readonly outcome?: unknown };
-  const plain = outcome !== undefined && outcome === result?.outcome ? { ...event, outcome: inStep } : event;
-  // Holds: events are plain data.
-  const fields = JSON.parse(JSON.stringify(plain)) as Record<string, Json>;
-  if (fields['id'] === `${event.executionId}/${event.seq}`) delete fields['id'];
-  return fields;
+type Fields = Readonly<Record<string, unknown>>;
+
+function sharedBy(events: readonly Fields[]): Fields {
+  const [first = {}] = events;
+  const keys = sharedKeys.filter((key) => first[key] !== undefined && events.every((event) => event[key] === first[key]));
+  return Object.fromEntries(keys.map((key) => [key, first[key]]));
 }
 
-/** The fields that all of them have, with the same value. */
-function sharedBy(all: readonly Fields[]): Fields {
-  const [first = {}, ...others] = all;
-  const isShared = ([key, value]: readonly [string, Json]): boolean =>
-    typeof value !== 'object' && others.every((fields) => fields[key] === value);
-  return Object.fromEntries(Object.entries(first).filter(isShared));
+function ownOf(event: BaseEvent, shared: Fields, result: StepResult | undefined): Fields {
+  const fields: Fields = { ...event };
+  const own: Record<string, unknown> = {};
+  for (const key of Object.keys(fields)) {
+    const value = fields[key];
+    if (Object.hasOwn(shared, key) || (key === 'id' && value === `${event.executionId}/${event.seq}`)) continue;
+    own[key] = key === 'outcome' && value === result?.outcome ? inStep : value;
+  }
+  return own;
 }
 
 /** Writes the events of one commit. */
 export function writeEvents(events: readonly BaseEvent[], result: StepResult | undefined): string {
-  const all = events.map((event) => fieldsOf(event, result));
-  const shared = sharedBy(all);
-  const own = all.map((fields) => Object.fromEntries(Object.entries(fields).filter(([key]) => !Object.hasOwn(shared, key))));
-  return JSON.stringify([shared, ...own]);
+  // Holds: events are plain data.
+  const shared = sharedBy(events as readonly unknown[] as readonly Fields[]);
+  return JSON.stringify([shared, ...events.map((event) => ownOf(event, shared, result))]);
 }
 
 /** Puts the outcome of its step into an event that refers to it. */

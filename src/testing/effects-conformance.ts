@@ -54,9 +54,14 @@ const checks: Readonly<Record<string, Check>> = {
   },
   'tells the work through its signal that it is interrupted': async (effects, { control }) => {
     let heard = false;
-    const pending = effects.run('a', (signal) => {
-      signal.addEventListener('abort', () => (heard = true));
-      return forever();
+    let pending: Promise<unknown> | undefined;
+    // An engine may have to keep something before the work begins.
+    await new Promise<void>((begun) => {
+      pending = effects.run('a', (signal) => {
+        signal.addEventListener('abort', () => (heard = true));
+        begun();
+        return forever();
+      });
     });
     control.interrupt('signal', new Error('enough'));
     await pending;

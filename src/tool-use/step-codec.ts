@@ -2,7 +2,7 @@
 // say already is found there again.
 import type { Failure } from '../errors/index.ts';
 import type { Json, JsonObject, ObjectReader } from '../lib/index.ts';
-import { DamagedDataError, present, readObject, stableStringify } from '../lib/index.ts';
+import { DamagedDataError, jsonEquals, present, readObject } from '../lib/index.ts';
 import { pendingToolCalls } from '../inference/index.ts';
 import type { Message, ToolCall, ToolOutput } from '../messages/index.ts';
 import { readToolOutput } from '../messages/index.ts';
@@ -19,9 +19,8 @@ const statuses: readonly ToolExecutionStatus[] = ['succeeded', 'failed', 'reject
 /** What is not written. */
 const usualStatus: ToolExecutionStatus = 'succeeded';
 
-const same = (left: unknown, right: unknown): boolean =>
-  // Holds: both are JSON, as everything that steps are made of.
-  left === right || (left !== undefined && right !== undefined && stableStringify(left as Json) === stableStringify(right as Json));
+// Holds: both are JSON, as everything that steps are made of.
+const same = (left: unknown, right: unknown): boolean => jsonEquals(left as Json | undefined, right as Json | undefined);
 
 const unless = <Value>(known: boolean, value: Value): Value | undefined => (known ? undefined : value);
 

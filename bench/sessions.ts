@@ -1,0 +1,116 @@
+// What it costs to keep sessions, with every commit on the disk. Absolute figures are medians of five, reported, and gate nothing.
+//   npm run bench:sessions
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { spawnSync } from 'node:child_process';
+import { AgentState, createAgent, defineTool } from 'stepline';
+import type { SessionStore } from 'stepline/sessions';
+import { createSessionRuntime } from 'stepline/sessions';
+import { sqliteStore } from 'stepline/sqlite';
+import { benchLimits, benchModel } from './agent.bench.ts';
+import { median } from './measure.ts';
+import { parkedSessions } from './parked.ts';
+
+const by = { id: 'bench', kind: 'service' };
+const rounds = 5;
+
+const look = defineTool({
+  name: 'look',
+  description: 'Looks something up.',
+  input: { type: 'object', properties: { id: { type: 'number' } }, required: ['id'] } as const,
+  // What must not happen twice is the dear kind: its intent is on the disk before it begins.
+  effect: 'once',
+  run: ({ id }) => ({ id, found: true }),
+});
+
+const print = (line = ''): void => {
+  process.stdout.write(`${line}\n`);
+};
+
+const agentOf = (steps: number) => createAgent({ id: 'bench', model: benchModel(steps), tools: [look], limits: benchLimits });
+
+async function inFolder<Value>(work: (path: string) => Promise<Value>): Promise<Value> {
+  const folder = mkdtempSync(join(tmpdir(), 'stepline-bench-'));
+  try {
+    return await work(join(folder, 'sessions.db'));
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+/** Runs sessions side by side; gives the seconds from the first send to the last end. */
+async function secondsFor(
+  sessions: number,
+  steps: number,
+  wrap: (store: SessionStore) => SessionStore = (store) => store,
+): Promise<number> {
+  return inFolder(async (path) => {
+    const store = wrap(sqliteStore({ path }));
+    const runtime = createSessionRuntime({ agents: [agentOf(steps)], store });
+    const made = await Promise.all(Array.from({ length: sessions }, () => runtime.create({}, { by })));
+    const began = performance.now();
+    const turns = await Promise.all(made.map(({ id }) => runtime.send(id, 'Go.', { by })));
+    const seconds = (performance.now() - began) / 1000;
+    const wrong = turns.find(({ status }) => status !== 'completed');
+    if (wrong !== undefined) throw new Error(`A session did not complete: ${wrong.explain()}`);
+    await runtime.drain();
+    await store.close();
+    return seconds;
+  });
+}
+
+async function medianOf(work: () => Promise<number>): Promise<number> {
+  const figures: number[] = [];
+  for (let round = 0; round < rounds; round += 1) figures.push(await work());
+  return median(figures);
+}
+
+/** What is handed to the store for each step of one session, in bytes. */
+async function bytesPerStep(steps: number): Promise<readonly number[]> {
+  const bytes: number[] = [];
+  let open = 0;
+  await secondsFor(1, steps, (store) => ({
+    ...store,
+    write: (write) => {
+      open += Buffer.byteLength(JSON.stringify(write));
+      if (write.clearsEffects === true) {
+        bytes.push(open);
+        open = 0;
+      }
+      return store.write(write);
+    },
+  }));
+  return bytes;
+}
+
+const around = (bytes: readonly number[], step: number): number => median(bytes.slice(step - 3, step + 2));
+
+async function codecBytes(steps: number): Promise<number> {
+  const end = await agentOf(steps).run(AgentState.empty().withUserMessage('Go.'));
+  return Buffer.byteLength(AgentState.codec.stringify(end));
+}
+
+print(`Node ${process.version}, SQLite with synchronous=FULL in ${tmpdir()}, medians of ${String(rounds)}`);
+print('A step: one model call and one tool call that must not happen twice.');
+const many = await medianOf(async () => (200 * 50) / (await secondsFor(200, 50)));
+print(`  200 sessions at once          ${many.toFixed(0).padStart(8)} steps/s  (wanted: 5,000 or more)`);
+const one = await medianOf(async () => (1000 * (await secondsFor(1, 300))) / 300);
+print(`  one session                   ${one.toFixed(2).padStart(8)} ms/step  (wanted: 2 or less)`);
+const bytes = await bytesPerStep(5005);
+const [early, late] = [around(bytes, 10), around(bytes, 5000)];
+print(`  written at step 10            ${early.toFixed(0).padStart(8)} bytes`);
+print(`  written at step 5,000         ${late.toFixed(0).padStart(8)} bytes    ${(late / early).toFixed(3)} × (wanted: 1.05 or less)`);
+print(`  100 steps in the full codec   ${((await codecBytes(100)) / 1000).toFixed(1).padStart(8)} kB       (wanted: 60 or less)`);
+
+await inFolder(async (path) => {
+  const count = 10_000;
+  await parkedSessions(path, count);
+  const megabytes = statSync(path).size / 1e6;
+  print(
+    `  ${count.toLocaleString('en')} parked sessions        ${megabytes.toFixed(1).padStart(8)} MB       (on the disk; wanted: 100 or less)`,
+  );
+  const found = spawnSync(process.execPath, [fileURLToPath(new URL('parked.ts', import.meta.url)), path], { encoding: 'utf8' });
+  print(found.status === 0 ? found.stdout.trimEnd() : found.stderr);
+});
