@@ -17,7 +17,16 @@ const runs = [
   { args: [demo, '--offline'], says: ['not a model', 'Finished after step 2: completed.'] },
   { args: [demo, '--offline', '--once', 'Find Acme'], says: ['search_entities {"query":"Acme"}', 'Acme Robotics, Berlin'] },
   { args: [demo, '--offline', '--once', 'Delete lead 2'], says: ['Waiting in step 1 for approval', 'nothing was done'] },
-  { args: [demo, '--tour'], says: ['retry_limit', 'The last step was taken to sum up.', 'for more steps', 'After the approval: '] },
+  {
+    args: [demo, '--tour'],
+    says: [
+      'retry_limit',
+      'The last step was taken to sum up.',
+      'for more steps',
+      'After the approval: ',
+      'It ended by SIGKILL. Leads: 1, 2, 3, 4',
+    ],
+  },
   { args: [demo, '--help'], says: ['--once'] },
 ];
 

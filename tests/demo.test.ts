@@ -1,6 +1,13 @@
-// The parts of the demo that need no built package: what it reads, what it says, and the script that stands in for a model.
-// That it runs as a whole is checked by `npm run examples`.
-import { describe, expect, it } from 'vitest';
+// The demo over the sources, so that no built package is needed: what it reads, what it says, the script that stands in for a model,
+// and the whole of it in processes that are stopped and killed. That it runs over the package is checked by `npm run examples`.
+import type { ChildProcess } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { readOptions } from '../examples/partner-desk/options.ts';
 import { createDirectory } from '../examples/partner-desk/partners.ts';
 import { clipped, createScreen, harmless } from '../examples/partner-desk/screen.ts';
@@ -8,8 +15,13 @@ import { answer } from '../examples/partner-desk/script.ts';
 import { examples, readSentence } from '../examples/partner-desk/sentences.ts';
 import { createSpeech } from '../examples/partner-desk/speech.ts';
 import type { AgentOptions, AgentState } from '../src/index.ts';
-import { createAgent, defineTool } from '../src/index.ts';
+import { createAgent, defineTool, Message } from '../src/index.ts';
 import { scriptedModel } from '../src/testing/index.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'stepline-demo-'));
+afterAll(() => {
+  rmSync(folder, { recursive: true, force: true });
+});
 
 describe('the sentences', () => {
   it.each([
@@ -39,7 +51,10 @@ describe('the sentences', () => {
 
 describe('the command line', () => {
   it.each([
-    [[], { mode: 'chat', offline: false }],
+    [[], { mode: 'chat', offline: false, isNew: false }],
+    [['--new', '--db', 'a.db'], { mode: 'chat', offline: false, isNew: true, db: 'a.db' }],
+    [['--db', '--new'], { mode: 'wrong', problem: 'Name a file: --db FILE' }],
+    [['--once', '--db', 'a.db'], { mode: 'wrong', problem: '--once keeps nothing, so it takes no --db.' }],
     [['--once', 'Find Acme'], { mode: 'once', question: 'Find Acme', offline: false }],
     [['--once', '--offline'], { mode: 'once', offline: true }],
     [['--tour'], { mode: 'tour', offline: false }],
@@ -62,18 +77,35 @@ describe('the directory', () => {
     expect(search('acme berlin').map(({ leads }) => leads)).toEqual([[{ lead: 1, program: 'Growth' }]]);
   });
 
-  it('never gives a number twice, and refuses what is no list of leads', () => {
+  it('never gives a number twice', () => {
     const directory = createDirectory();
-    expect(directory.createLead('lumen', 'gold').lead).toBe(4);
-    directory.deleteLead(4);
-    expect(directory.createLead('lumen', 'Gold').lead).toBe(5);
-    expect(directory.takeLeads([{ lead: 1, companyId: 'nobody', program: 'Gold' }])).toBe(false);
+    expect(directory.createLead({ companyId: 'lumen', program: 'gold' }, 'a').lead).toBe(4);
+    directory.deleteLead(4, 'b');
+    expect(directory.createLead({ companyId: 'lumen', program: 'Gold' }, 'c').lead).toBe(5);
+    expect(() => directory.createLead({ companyId: 'lumen', program: 'Gold' }, 'd')).toThrow('already: lead 5');
+    expect(() => directory.createLead({ companyId: 'nobody', program: 'Gold' }, 'e')).toThrow('no company');
     expect(directory.leads()).toHaveLength(4);
-    expect(() => directory.createLead('lumen', 'Gold')).toThrow('already: lead 5');
   });
 
-  it('keeps sessions apart', () => {
-    createDirectory().deleteLead(1);
+  it('changes nothing where the same call asks again, also in another process', () => {
+    const file = join(folder, 'leads');
+    const wanted = { companyId: 'lumen', program: 'Gold' };
+    const first = createDirectory(file);
+    const made = first.createLead(wanted, 'call');
+    const deleted = first.deleteLead(2, 'other call');
+    first.close();
+    const second = createDirectory(file);
+    expect(second.createLead(wanted, 'call')).toEqual(made);
+    expect(second.leadMadeBy('call')).toEqual(made);
+    expect(second.leadMadeBy('other call')).toBeUndefined();
+    expect(second.deleteLead(2, 'other call')).toEqual(deleted);
+    expect(() => second.deleteLead(2, 'a third call')).toThrow('There is no lead 2.');
+    expect(second.leads().map(({ lead }) => lead)).toEqual([1, 3, 4]);
+    second.close();
+  });
+
+  it('keeps directories in memory apart', () => {
+    createDirectory().deleteLead(1, 'a');
     expect(createDirectory().leads()).toHaveLength(3);
   });
 });
@@ -96,14 +128,14 @@ function deskFor(rules: Pick<AgentOptions, 'limits'> = {}) {
       properties: { companyId: { type: 'string' }, program: { type: 'string' } },
       required: ['companyId', 'program'],
     } as const,
-    run: ({ companyId, program }) => ({ created: directory.createLead(companyId, program) }),
+    run: (wanted, { idempotencyKey }) => ({ created: directory.createLead(wanted, idempotencyKey) }),
   });
   const remove = defineTool({
     name: 'delete_program_lead',
     description: 'Deletes.',
     input: { type: 'object', properties: { lead: { type: 'integer' } }, required: ['lead'] } as const,
     needsApproval: true,
-    run: ({ lead }) => ({ deleted: directory.deleteLead(lead) }),
+    run: ({ lead }, { idempotencyKey }) => ({ deleted: directory.deleteLead(lead, idempotencyKey) }),
   });
   const model = scriptedModel([(request) => answer(request)], { repeatLast: true });
   const agent = createAgent({ model, tools: [search, create, remove], ...rules });
@@ -157,6 +189,18 @@ describe('the script', () => {
     expect(directory.leads()).toHaveLength(3);
   });
 
+  it('calls again what was cut off before it took effect', () => {
+    const lost = 'The call was interrupted before it took effect. Call it again if it is still wanted.';
+    const call = (id: string) => ({ id, name: 'delete_program_lead', args: { lead: 2 } });
+    const messages = [
+      Message.user('Delete lead 2'),
+      Message.assistant([{ type: 'tool-call', toolCallId: 'call-1', toolName: 'delete_program_lead', args: { lead: 2 } }]),
+      Message.tool({ toolCallId: 'call-1', toolName: 'delete_program_lead', output: { type: 'error', value: lost } }),
+    ];
+    const request = { messages, tools: [{ type: 'function', name: 'delete_program_lead', description: '', inputSchema: {} }] } as const;
+    expect(answer(request as never).toolCalls).toEqual([call('call-2')]);
+  });
+
   it('gives a list to what it does not understand, and calls nothing', async () => {
     const { text, state } = await deskFor().say('sing a song');
     for (const example of examples) expect(text).toContain(example);
@@ -187,5 +231,177 @@ describe('the screen', () => {
   it('lets no text steer the terminal', () => {
     expect(harmless('a\u001B[2Jb\u0007c\r\nd')).toBe('abc\nd');
     expect(clipped('one\n  two three', 9)).toBe('one two …');
+  });
+});
+
+// A process of the demo that believes to sit at a terminal, and finds the package in the sources.
+const preload = `
+import { registerHooks } from 'node:module';
+const doors = { stepline: 'index.ts', 'stepline/sqlite': 'sessions/sqlite/index.ts' };
+const source = (name) => new URL(doors[name] ?? name.slice('stepline/'.length) + '/index.ts', '${new URL('../src/', import.meta.url).href}').href;
+registerHooks({ resolve: (name, context, next) => next(/^stepline(?:$|[/])/.test(name) ? source(name) : name, context) });
+for (const stream of [process.stdin, process.stdout]) Object.defineProperty(stream, 'isTTY', { value: true });
+process.stdout.columns = 300;
+`;
+const main = fileURLToPath(new URL('../examples/partner-desk/main.ts', import.meta.url));
+
+const children = new Set<ChildProcess>();
+afterEach(() => {
+  for (const child of children) child.kill('SIGKILL');
+  children.clear();
+});
+
+function startDesk(db: string, ...more: readonly string[]) {
+  const args = ['--import', `data:text/javascript,${encodeURIComponent(preload)}`, main, '--offline', '--db', db, ...more];
+  const child = spawn(process.execPath, args, { env: { ...process.env, NO_COLOR: '1' } });
+  children.add(child);
+  const exit = once(child, 'close').then(([code]) => code as number | null);
+  let output = '';
+  let readTo = 0;
+  let look = (): void => undefined;
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (data: Buffer) => {
+      output += data.toString();
+      look();
+    });
+  /** Settles when it has said this since the last time. */
+  const says = (text: string): Promise<void> =>
+    new Promise((resolve, reject) => {
+      look = () => {
+        const at = output.indexOf(text, readTo);
+        if (at === -1) return;
+        readTo = at + text.length;
+        resolve();
+      };
+      const fail = (): void => {
+        reject(new Error(`It did not say "${text}":\n${output}`));
+      };
+      void exit.then(fail);
+      AbortSignal.timeout(15_000).addEventListener('abort', fail);
+      look();
+    });
+  return {
+    says,
+    output: () => output,
+    exit,
+    type: (line: string) => child.stdin.write(`${line}\n`),
+    kill: async () => {
+      child.kill('SIGKILL');
+      await exit;
+    },
+    quit: () => {
+      child.stdin.write('/quit\n');
+      return exit;
+    },
+  };
+}
+
+function leadsBeside(db: string): readonly number[] {
+  const directory = createDirectory(`${db}.partners`);
+  const leads = directory.leads().map(({ lead }) => lead);
+  directory.close();
+  return leads;
+}
+
+describe('a conversation', { timeout: 60_000 }, () => {
+  it('goes on where it was stopped; another one can be begun, and both are listed', async () => {
+    const db = join(folder, 'stopped', 'desk.db');
+    const first = startDesk(db);
+    await first.says('you ›');
+    first.type('Create a lead for Lumen in program Gold');
+    await first.says('Finished after step 3');
+    expect(await first.quit()).toBe(0);
+
+    const second = startDesk(db);
+    await second.says('1 turn, 3 steps');
+    await second.says('Lumen Optics is lead 4');
+    second.type('Find Lumen');
+    await second.says('lead 4 in Gold');
+    expect(await second.quit()).toBe(0);
+    expect(second.output()).not.toContain('interrupted');
+
+    const third = startDesk(db, '--new');
+    await third.says('you ›');
+    third.type('Help');
+    await third.says('Finished after step 1');
+    third.type('/sessions');
+    await third.says('▸ 1 completed');
+    await third.says('2 completed, just now, 5 steps');
+    third.type('/open 2');
+    await third.says('2 turns, 5 steps');
+    expect(await third.quit()).toBe(0);
+    expect(third.output().match(/Goes on with/g)).toHaveLength(1);
+  });
+
+  it('asks again for an approval that waited when it was killed, and does what was approved once', async () => {
+    const db = join(folder, 'waiting.db');
+    const first = startDesk(db);
+    await first.says('you ›');
+    first.type('Delete the lead of Vela');
+    await first.says('allow it?');
+    await first.kill();
+    expect(leadsBeside(db)).toEqual([1, 2, 3]);
+
+    const second = startDesk(db);
+    await second.says('It waits for approval of delete_program_lead.');
+    await second.says('{"lead":3}  needs approval');
+    await second.says('allow it?');
+    second.type('e');
+    await second.says('arguments ›');
+    second.type('\u0015{"lead":"three"}');
+    await second.says('The call still waits.');
+    await second.says('allow it?');
+    expect(leadsBeside(db)).toEqual([1, 2, 3]);
+    second.type('y');
+    await second.says('Done: lead 3 of Vela Health');
+    await second.says('Finished after step 3');
+    await second.kill();
+    expect(leadsBeside(db)).toEqual([1, 2]);
+
+    const third = startDesk(db);
+    await third.says('1 turn, 3 steps.');
+    await third.says('you ›');
+    expect(await third.quit()).toBe(0);
+    expect(third.output()).not.toContain('allow it?');
+  });
+
+  it('finishes the answer in the middle of which it was killed', async () => {
+    const db = join(folder, 'killed.db');
+    const first = startDesk(db);
+    await first.says('you ›');
+    first.type('Help');
+    await first.says('I can look');
+    await first.kill();
+    expect(first.output()).not.toContain('Finished');
+
+    const second = startDesk(db);
+    await second.says('It was interrupted in the middle of an answer, and goes on now.');
+    await second.says('I can look');
+    await second.says('Finished after step 1: completed.');
+    second.type('/why');
+    await second.says('Step 1');
+    expect(await second.quit()).toBe(0);
+  });
+
+  it('belongs to whoever opened the file last', async () => {
+    const db = join(folder, 'taken.db');
+    const older = startDesk(db);
+    await older.says('you ›');
+    const newer = startDesk(db);
+    await newer.says('you ›');
+    older.type('Help');
+    expect(await older.exit).toBe(1);
+    expect(older.output()).toContain('Another partner desk has opened this file');
+    expect(await newer.quit()).toBe(0);
+  });
+
+  it('is refused in one line where the file is something else, which is left alone', async () => {
+    const db = join(folder, 'notes.txt');
+    writeFileSync(db, 'Buy milk.');
+    const desk = startDesk(db);
+    expect(await desk.exit).toBe(1);
+    expect(desk.output().split('\n')).toContainEqual(expect.stringMatching(/^The session store cannot be used: .*notes\.txt/));
+    expect(desk.output()).not.toMatch(/^ +at /m);
+    expect(readFileSync(db, 'utf8')).toBe('Buy milk.');
   });
 });

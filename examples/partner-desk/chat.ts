@@ -1,44 +1,37 @@
-// The conversation in the terminal: one state that goes on from turn to turn.
-import type { AgentResult } from 'stepline';
-import { AgentState } from 'stepline';
-import { decideApprovals } from './approve.ts';
-import type { Desk } from './desk.ts';
+// The conversation in the terminal: every word goes through the runtime, which keeps it before anything comes of it.
+import type { By, SessionSummary, SessionWait, Turn } from 'stepline/sessions';
+import { decide } from './approve.ts';
+import type { Home } from './home.ts';
 import type { Keyboard } from './keyboard.ts';
-import type { Directory } from './partners.ts';
+import type { Problems } from './problems.ts';
+import { isBadAnswer, isTakenOver } from './problems.ts';
 import type { Screen } from './screen.ts';
-import { counted, label, margin, showProblem } from './screen.ts';
-import { loadState, saveState } from './storage.ts';
-import { follow, showGated } from './show.ts';
+import { label, margin } from './screen.ts';
+import { showGated } from './show.ts';
+import type { Stage } from './stage.ts';
+import { damageText, listStored, showList, showStored, speak, stateOf } from './stored.ts';
 import { showTrace, showWhy } from './why.ts';
 
 export interface Place {
-  readonly desk: Desk;
-  readonly directory: Directory;
+  readonly home: Home;
+  readonly by: By;
   readonly screen: Screen;
   readonly keyboard: Keyboard;
+  readonly stage: Stage;
+  readonly problems: Problems;
 }
 
-/** Where the conversation stands after a line. */
-interface Next {
-  readonly state: AgentState;
+/** Which conversation this is; none until something was said. */
+interface Here {
+  readonly sessionId?: string;
+  /** The conversations as they were last listed. */
+  readonly listed: readonly string[];
   readonly quits?: boolean;
 }
 
-export const commands = '/why  /save FILE  /load FILE  /quit';
+export const commands = '/why  /sessions  /open N  /new  /quit';
 
-/** Runs a state until it needs somebody; Ctrl-C aborts it, and once more leaves the program. */
-async function answerOnce({ desk, directory, screen, keyboard }: Place, state: AgentState): Promise<AgentResult> {
-  const abort = new AbortController();
-  const unsubscribe = keyboard.onInterrupt((times) => {
-    if (times > 1) leave(screen, keyboard);
-    abort.abort('Ctrl-C was pressed');
-  });
-  try {
-    return await follow(desk.start(state, { context: { directory }, signal: abort.signal }), screen);
-  } finally {
-    unsubscribe();
-  }
-}
+type Rest = Pick<Turn, 'status' | 'waitingFor'>;
 
 function leave(screen: Screen, keyboard: Keyboard): never {
   screen.freshLine();
@@ -46,84 +39,174 @@ function leave(screen: Screen, keyboard: Keyboard): never {
   process.exit(0);
 }
 
-/** Runs a state, with the person's word where it is needed, and says why it stopped. */
-async function goOn(place: Place, start: AgentState): Promise<Next> {
-  const { screen } = place;
-  let state = start;
-  // A run shows what waits; a state that waits already does not run.
-  for (const wait of state.waitingFor) if (wait.type === 'approval') showGated(screen, wait.toolName, wait.args);
+/** Shows what comes of an act until the conversation rests. Ctrl-C cancels it, and once more leaves the program. */
+async function watched(
+  place: Place,
+  sessionId: string,
+  act: () => Promise<Turn>,
+): Promise<{ readonly turn: Turn; readonly spoke: boolean }> {
+  const { home, by, screen, keyboard, stage, problems } = place;
+  const unsubscribe = keyboard.onInterrupt((times) => {
+    if (times > 1) leave(screen, keyboard);
+    home.runtime.cancel(sessionId, 'Ctrl-C was pressed', { by }).catch(problems.tell);
+  });
+  stage.watch(sessionId);
+  try {
+    const turn = await act();
+    return { turn, spoke: stage.end() };
+  } finally {
+    stage.end();
+    unsubscribe();
+  }
+}
+
+/** Asks about a call and does what was decided. Undefined where nobody wanted to decide. */
+async function settled(place: Place, wait: SessionWait & { readonly type: 'approval' }): Promise<Turn | undefined> {
+  const { home, by, problems } = place;
+  const { sessionId } = wait;
   for (;;) {
-    if (place.desk.hasNextStep(state)) ({ state } = await answerOnce(place, state));
-    if (state.status !== 'waiting') break;
-    const decided = await decideApprovals(place, state);
-    if (decided.type === 'left') break;
-    ({ state } = decided);
+    const decision = await decide(place, wait);
+    if (decision.type === 'left') return undefined;
+    const { type, ...more } = decision;
+    try {
+      return (await watched(place, sessionId, () => home.runtime[type](sessionId, wait, { by, ...more }))).turn;
+    } catch (error) {
+      // Arguments that do not fit are refused at once, and the call still waits.
+      if (!isBadAnswer(error)) throw error;
+      problems.tell(error);
+    }
   }
-  showWhy(screen, state);
-  if (state.status === 'waiting') {
-    screen.line(`${margin}${screen.paint.yellow('It still waits: press Enter to decide.')}`);
-    screen.line(`${margin}${screen.paint.yellow('Say something else, and the call is given up.')}`);
-  }
-  return { state };
 }
 
-async function load(place: Place, file: string, state: AgentState): Promise<Next> {
-  const { screen, desk, directory } = place;
-  const loaded = await loadState(file, desk, directory);
-  if (!loaded.ok) {
-    showProblem(screen, loaded.problem);
-    return { state };
+/** From where a conversation rests: with the person's word where it is needed, and why it stopped. */
+async function goOn(place: Place, sessionId: string, start: Rest): Promise<void> {
+  const { screen, home } = place;
+  let rest = start;
+  for (;;) {
+    const [wait] = rest.waitingFor;
+    if (wait?.type !== 'approval') break;
+    const turn = await settled(place, wait);
+    if (turn === undefined) break;
+    rest = turn;
   }
-  const { executions, stepCount, usage } = loaded.state.session;
-  screen.line(
-    `${margin}Loaded: ${counted(executions.length, 'execution')}, ${counted(stepCount, 'step')}, ${counted(usage.total, 'token')}; ${counted(directory.leads().length, 'lead')}.`,
-  );
-  return executions.length === 0 ? { state: loaded.state } : goOn(place, loaded.state);
+  showWhy(screen, stateOf(await home.runtime.get(sessionId)));
+  if (rest.status !== 'waiting') return;
+  screen.line(`${margin}${screen.paint.yellow('It still waits: press Enter to decide.')}`);
+  screen.line(`${margin}${screen.paint.yellow('Say something else, and the call is given up.')}`);
 }
 
-async function save({ screen, directory }: Place, file: string, state: AgentState): Promise<Next> {
-  const trouble = await saveState(file, state, directory);
-  if (trouble === undefined) screen.line(`${margin}Saved to ${file}.`);
-  else showProblem(screen, trouble);
-  return { state };
+function showWaits(screen: Screen, { waitingFor }: Rest): void {
+  for (const wait of waitingFor) if (wait.type === 'approval') showGated(screen, wait.toolName, wait.args);
 }
 
-async function command(place: Place, line: string, state: AgentState): Promise<Next> {
-  const { screen } = place;
-  const [name = '', ...rest] = line.split(/\s+/);
-  const file = rest.join(' ');
-  if ((name === '/save' || name === '/load') && file === '') {
-    screen.line(`${margin}Name a file: ${name} FILE`);
-    return { state };
+/** Takes a stored conversation up: finishes what was interrupted, and asks what it waits for. */
+async function takeUp(place: Place, summary: SessionSummary): Promise<void> {
+  const { home, by, screen } = place;
+  const { id } = summary;
+  const isInterrupted = home.recovery.resumed.includes(id) || summary.status === 'in_progress';
+  const session = await home.runtime.get(id);
+  showStored(screen, session, { summary, isInterrupted });
+  if (isInterrupted) {
+    const { turn, spoke } = await watched(place, id, () => home.runtime.resume(id, { by }));
+    // The words may have been safe before, so that nobody said them again.
+    if (!spoke && turn.status !== 'waiting') speak(screen, turn.text);
+    await goOn(place, id, turn);
+    return;
   }
+  showWaits(screen, session);
+  if (session.status === 'waiting') await goOn(place, id, session);
+}
+
+async function say(place: Place, text: string, here: Here): Promise<Here> {
+  const { home, by } = place;
+  const sessionId = here.sessionId ?? (await home.runtime.create({ owner: by.id }, { by })).id;
+  const { turn } = await watched(place, sessionId, () => home.runtime.send(sessionId, text, { by }));
+  await goOn(place, sessionId, turn);
+  return { ...here, sessionId };
+}
+
+async function openOther(place: Place, wanted: string, here: Here): Promise<Here> {
+  const { home, screen } = place;
+  const { good } = await listStored(home.runtime);
+  const ids = here.listed.length > 0 ? here.listed : good.map(({ id }) => id);
+  const sessionId = ids[Number(wanted) - 1] ?? wanted;
+  const summary = good.find(({ id }) => id === sessionId);
+  if (summary === undefined) {
+    screen.line(`${margin}There is no conversation ${wanted}; /sessions lists them.`);
+    return here;
+  }
+  await takeUp(place, summary);
+  return { ...here, sessionId };
+}
+
+async function why({ home, screen }: Place, { sessionId }: Here): Promise<void> {
+  if (sessionId === undefined) screen.line('  Nothing has run yet; ask something first.');
+  else showTrace(screen, stateOf(await home.runtime.get(sessionId)));
+}
+
+async function command(place: Place, line: string, here: Here): Promise<Here> {
+  const { screen, home } = place;
+  const [name = '', wanted = ''] = line.split(/\s+/);
   switch (name) {
     case '/why':
-      showTrace(screen, state);
-      return { state };
-    case '/save':
-      return save(place, file, state);
-    case '/load':
-      return load(place, file, state);
+      await why(place, here);
+      return here;
+    case '/sessions':
+      return { ...here, listed: await showList(screen, home.runtime, here.sessionId) };
+    case '/open':
+      return openOther(place, wanted, here);
+    case '/new':
+      screen.line(`${margin}A new conversation; the one before stays stored.`);
+      return { listed: here.listed };
     case '/quit':
     case '/exit':
-      return { state, quits: true };
+      return { ...here, quits: true };
     default:
       screen.line(`${margin}There is no command ${name}; there are ${commands}`);
-      return { state };
+      return here;
   }
 }
 
-async function take(place: Place, line: string, state: AgentState): Promise<Next> {
-  if (line === '') return state.status === 'waiting' ? goOn(place, state) : { state };
-  if (line.startsWith('/')) return command(place, line, state);
-  return goOn(place, state.withUserMessage(line));
+async function take(place: Place, line: string, here: Here): Promise<Here> {
+  if (line.startsWith('/')) return command(place, line, here);
+  if (line !== '') return say(place, line, here);
+  const { sessionId } = here;
+  if (sessionId === undefined) return here;
+  const session = await place.home.runtime.get(sessionId);
+  showWaits(place.screen, session);
+  if (session.status === 'waiting') await goOn(place, sessionId, session);
+  return here;
 }
 
-/** Talks until somebody leaves or the input ends. */
-export async function chat(place: Place): Promise<void> {
+/** Goes on with the last conversation, unless a new one is wanted. */
+async function begin(place: Place, isNew: boolean): Promise<Here> {
+  const { home, screen, problems } = place;
+  const { good, damaged } = await listStored(home.runtime);
+  for (const session of damaged) problems.tell(damageText(session));
+  const [last] = good;
+  if (isNew || last === undefined) return { listed: [] };
+  const others = home.recovery.resumed.filter((id) => id !== last.id).length;
+  if (others > 0) screen.line(`${margin}Interrupted elsewhere and finished meanwhile: ${others}; see /sessions.`);
+  await takeUp(place, last);
+  return { sessionId: last.id, listed: [] };
+}
+
+/** Does something; what goes wrong is told. Undefined where this process cannot go on. */
+async function attempt(place: Place, here: Here, work: () => Promise<Here>): Promise<Here | undefined> {
+  try {
+    return await work();
+  } catch (error) {
+    place.problems.tell(error);
+    return isTakenOver(error) ? undefined : here;
+  }
+}
+
+/** Talks until somebody leaves or the input ends. Returns the exit code: 1 where another process has taken over. */
+export async function chat(place: Place, { isNew }: { readonly isNew: boolean }): Promise<number> {
   const { screen, keyboard } = place;
-  let state = AgentState.empty();
-  for (;;) {
+  let here = await attempt(place, { listed: [] }, () => begin(place, isNew));
+  while (here !== undefined && here.quits !== true) {
+    const before: Here = here;
     screen.line();
     const heard = await keyboard.ask(label(screen, 'you'));
     if (heard.type === 'end') break;
@@ -132,9 +215,8 @@ export async function chat(place: Place): Promise<void> {
       screen.line(screen.paint.dim(`${margin}Ctrl-C once more leaves.`));
       continue;
     }
-    const next = await take(place, heard.text.trim(), state);
-    if (next.quits === true) break;
-    ({ state } = next);
+    here = await attempt(place, before, () => take(place, heard.text.trim(), before));
   }
   keyboard.close();
+  return here === undefined ? 1 : 0;
 }

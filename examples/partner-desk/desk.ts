@@ -24,7 +24,13 @@ const createProgramLead = defineTool({
   description: `Makes a company a lead of a program. Programs: ${programs.join(', ')}.`,
   context: contextOf<DeskContext>(),
   input: z.object({ companyId: z.string().describe('The id that search_entities gave'), program: z.string() }),
-  run: ({ companyId, program }, { context }) => ({ created: context.directory.createLead(companyId, program) }),
+  // Never run again by itself. Where the process died under it, the directory is asked whether this very call had made its lead.
+  effect: 'once',
+  run: (wanted, { context, idempotencyKey }) => ({ created: context.directory.createLead(wanted, idempotencyKey) }),
+  reconcile: (idempotencyKey, { context }) => {
+    const created = context.directory.leadMadeBy(idempotencyKey);
+    return created === undefined ? { happened: false } : { happened: true, result: { created } };
+  },
 });
 
 const deleteProgramLead = defineTool({
@@ -33,7 +39,9 @@ const deleteProgramLead = defineTool({
   context: contextOf<DeskContext>(),
   input: z.object({ lead: z.number().int().positive() }),
   needsApproval: true,
-  run: ({ lead }, { context }) => ({ deleted: context.directory.deleteLead(lead) }),
+  // May run again: with the same key the directory deletes nothing more.
+  effect: 'idempotent',
+  run: ({ lead }, { context, idempotencyKey }) => ({ deleted: context.directory.deleteLead(lead, idempotencyKey) }),
 });
 
 const tools = [searchEntities, createProgramLead, deleteProgramLead] as const;

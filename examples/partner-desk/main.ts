@@ -1,16 +1,21 @@
 // The partner desk: npm start. See --help.
+import { relative } from 'node:path';
+import { SteplineError } from 'stepline';
 import { chat, commands } from './chat.ts';
 import type { Chosen } from './choose-model.ts';
 import { ChoiceError, chooseModel } from './choose-model.ts';
 import { createDesk } from './desk.ts';
+import { HomeError, openHome, usualFile, whoIsHere } from './home.ts';
 import { createKeyboard } from './keyboard.ts';
 import { defaultQuestion, once } from './once.ts';
 import type { Options } from './options.ts';
 import { readOptions, usage } from './options.ts';
 import { createDirectory } from './partners.ts';
+import { createProblems, problemText } from './problems.ts';
 import type { Screen } from './screen.ts';
 import { createScreen } from './screen.ts';
 import { examples } from './sentences.ts';
+import { createStage } from './stage.ts';
 import { tour } from './tour.ts';
 
 function greet(screen: Screen, { model, isScript }: Chosen): void {
@@ -26,23 +31,44 @@ function greet(screen: Screen, { model, isScript }: Chosen): void {
   for (const example of examples) screen.line(`  ${paint.cyan(example)}`);
 }
 
-type Asked = Extract<Options, { readonly offline: boolean }>;
+type Asked = Extract<Options, { readonly mode: 'chat' | 'once' }>;
+
+const watches = (): boolean => process.stdin.isTTY && process.stdout.isTTY;
+
+function shownPath(file: string): string {
+  const near = relative('', file);
+  return near.startsWith('..') ? file : near;
+}
+
+async function answerOnce(chosen: Chosen, screen: Screen, question = defaultQuestion): Promise<number> {
+  screen.line();
+  return once(question, { desk: createDesk(chosen.model), directory: createDirectory(), screen });
+}
+
+async function converse(
+  chosen: Chosen,
+  screen: Screen,
+  { db = usualFile, isNew }: Extract<Asked, { readonly mode: 'chat' }>,
+): Promise<number> {
+  const stage = createStage(screen);
+  const problems = createProblems(screen);
+  const onProblem = (error: unknown): void => {
+    stage.pause();
+    problems.tell(error);
+  };
+  const home = await openHome(db, { desk: createDesk(chosen.model), onEvent: stage.hear, onProblem });
+  screen.line(screen.paint.dim(`Commands: ${commands}\nCtrl-C stops an answer; twice leaves. Everything is kept in ${shownPath(db)}.`));
+  const keyboard = createKeyboard({ input: process.stdin, output: process.stdout });
+  const code = await chat({ home, by: whoIsHere(), screen, keyboard, stage, problems }, { isNew });
+  await home.close();
+  return code;
+}
 
 async function talk(options: Asked, screen: Screen): Promise<number> {
-  const isTerminal = process.stdin.isTTY && process.stdout.isTTY;
-  const chosen = await chooseModel(process.env, { offline: options.offline, paced: isTerminal });
-  const desk = createDesk(chosen.model);
-  const directory = createDirectory();
+  const chosen = await chooseModel(process.env, { offline: options.offline, paced: watches() });
   greet(screen, chosen);
-  if (options.mode === 'once' || !isTerminal) {
-    const { question = defaultQuestion } = options.mode === 'once' ? options : {};
-    screen.line();
-    return once(question, { desk, directory, screen });
-  }
-  screen.line(screen.paint.dim(`Commands: ${commands}\nCtrl-C stops an answer; twice leaves.`));
-  const keyboard = createKeyboard({ input: process.stdin, output: process.stdout });
-  await chat({ desk, directory, screen, keyboard });
-  return 0;
+  if (options.mode === 'once') return answerOnce(chosen, screen, options.question);
+  return watches() ? converse(chosen, screen, options) : answerOnce(chosen, screen);
 }
 
 async function main(): Promise<number> {
@@ -72,7 +98,8 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 try {
   process.exitCode = await main();
 } catch (error) {
-  if (!(error instanceof ChoiceError)) throw error;
-  process.stderr.write(`${error.message}\n`);
-  process.exitCode = 2;
+  const isChoice = error instanceof ChoiceError;
+  if (!isChoice && !(error instanceof HomeError) && !SteplineError.is(error)) throw error;
+  process.stderr.write(`${problemText(error)}\n`);
+  process.exitCode = isChoice ? 2 : 1;
 }

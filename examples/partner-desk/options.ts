@@ -1,15 +1,28 @@
 // The command line.
 
+interface Common {
+  readonly offline: boolean;
+}
+
 export type Options =
-  | { readonly mode: 'chat' | 'tour' | 'help'; readonly offline: boolean }
-  | { readonly mode: 'once'; readonly question?: string; readonly offline: boolean }
+  | (Common & { readonly mode: 'tour' | 'help' })
+  | (Common & {
+      readonly mode: 'chat';
+      /** The file of the conversations; absent for the usual one. */
+      readonly db?: string;
+      /** True where no stored conversation is to be gone on with. */
+      readonly isNew: boolean;
+    })
+  | (Common & { readonly mode: 'once'; readonly question?: string })
   | { readonly mode: 'wrong'; readonly problem: string };
 
 export const usage = `Partner desk, a demo of Stepline: an agent that can always tell you why.
 
-  npm start                        talk to it in the terminal
+  npm start                        talk to it in the terminal; goes on with the last conversation
+  npm start -- --new               begins another conversation; the others stay
+  npm start -- --db FILE           keeps the conversations in this file, and the leads beside it
   npm start -- --once "question"   one answer, and why it stopped
-  npm start -- --tour              failures, limits, approvals, and a pause to a file, each explained
+  npm start -- --tour              failures, limits, approvals, pauses, a killed process, each explained
   npm start -- --help              this page
   --offline                        runs on the script even where there is a key
 
@@ -21,24 +34,55 @@ Without a key a script answers, and no model. With one of these a model does:
 
 const wrong = (problem: string): Options => ({ mode: 'wrong', problem });
 
-function readWords(words: readonly string[], { offline, once }: { readonly offline: boolean; readonly once: boolean }): Options {
+const knownFlags = ['--once', '--tour', '--help', '-h', '--offline', '--new', '--db'];
+
+interface Given {
+  readonly flags: readonly string[];
+  readonly words: readonly string[];
+  readonly db?: string;
+}
+
+/** Takes the file out from behind its flag. */
+function readGiven(args: readonly string[]): Given {
+  const isFlag = (arg: string): boolean => arg.startsWith('-');
+  const at = args.findLastIndex((arg) => arg === '--db');
+  const db = at === -1 ? undefined : args[at + 1];
+  const hasFile = db !== undefined && !isFlag(db) && db.trim() !== '';
+  const rest = hasFile ? args.toSpliced(at + 1, 1) : args;
+  return { flags: rest.filter(isFlag), words: rest.filter((arg) => !isFlag(arg)), ...(hasFile && { db }) };
+}
+
+function readQuestion({ words }: Given, offline: boolean): Options {
   const [question, ...more] = words;
-  if (question === undefined) return once ? { mode: 'once', offline } : { mode: 'chat', offline };
-  if (!once) return wrong(`Put --once before a question: --once "${words.join(' ')}"`);
+  if (question === undefined) return { mode: 'once', offline };
   if (more.length > 0) return wrong(`Put the question in quotes: --once "${words.join(' ')}"`);
   return question.trim() === '' ? wrong('The question is empty.') : { mode: 'once', question, offline };
 }
 
+/** What does not go together. */
+function conflictIn({ flags, words, db }: Given): string | undefined {
+  const has = (flag: string): boolean => flags.includes(flag);
+  if (has('--db') && db === undefined) return 'Name a file: --db FILE';
+  if (has('--tour') && has('--once')) return '--once and --tour do not go together.';
+  const mode = ['--tour', '--once'].find(has);
+  const kept = ['--new', '--db'].find(has);
+  if (mode !== undefined && kept !== undefined) return `${mode} keeps nothing, so it takes no ${kept}.`;
+  if (has('--tour') && words.length > 0) return '--tour takes no question.';
+  return mode === undefined && words.length > 0 ? `Put --once before a question: --once "${words.join(' ')}"` : undefined;
+}
+
 /** Reads what came behind the command. */
 export function readOptions(args: readonly string[]): Options {
-  const flags = args.filter((arg) => arg.startsWith('-'));
-  const words = args.filter((arg) => !arg.startsWith('-'));
-  const strange = flags.find((flag) => !['--once', '--tour', '--help', '-h', '--offline'].includes(flag));
-  if (strange !== undefined) return wrong(`There is no option ${strange}.`);
+  const given = readGiven(args);
+  const { flags, db } = given;
   const has = (flag: string): boolean => flags.includes(flag);
+  const strange = flags.find((flag) => !knownFlags.includes(flag));
+  if (strange !== undefined) return wrong(`There is no option ${strange}.`);
   const offline = has('--offline');
   if (has('--help') || has('-h')) return { mode: 'help', offline };
-  if (has('--tour') && has('--once')) return wrong('--once and --tour do not go together.');
-  if (has('--tour')) return words.length === 0 ? { mode: 'tour', offline } : wrong('--tour takes no question.');
-  return readWords(words, { offline, once: has('--once') });
+  const conflict = conflictIn(given);
+  if (conflict !== undefined) return wrong(conflict);
+  if (has('--tour')) return { mode: 'tour', offline };
+  if (has('--once')) return readQuestion(given, offline);
+  return { mode: 'chat', offline, isNew: has('--new'), ...(db !== undefined && { db }) };
 }

@@ -1,16 +1,12 @@
-// The desk's data: partner companies and programs that are fixed, and leads that a session changes in memory.
+// The desk's data: partner companies and programs that are fixed, and the leads.
+import type { Lead } from './leads.ts';
+import { openLeads } from './leads.ts';
 
 export interface Company {
   readonly id: string;
   readonly name: string;
   readonly city: string;
   readonly field: string;
-}
-
-export interface Lead {
-  readonly lead: number;
-  readonly companyId: string;
-  readonly program: string;
 }
 
 /** A company as the desk finds it: with the leads it has. */
@@ -35,30 +31,26 @@ const companies: readonly Company[] = [
   { id: 'oriole', name: 'Oriole Analytics', city: 'Zurich', field: 'market data' },
 ];
 
-const firstLeads: readonly Lead[] = [
-  { lead: 1, companyId: 'acme-robotics', program: 'Growth' },
-  { lead: 2, companyId: 'tinkerbox', program: 'Startup' },
-  { lead: 3, companyId: 'vela', program: 'Gold' },
-];
+/** A lead with the name of its company. */
+export interface NamedLead extends Lead {
+  readonly company: string;
+}
 
-/** The companies, and the leads of one session. */
+/** The companies and their leads. */
 export interface Directory {
   search(words: string): readonly Found[];
-  createLead(companyId: string, program: string): Lead & { readonly company: string };
-  deleteLead(lead: number): Lead & { readonly company: string };
+  /** A call that asks again with its key gets the lead that it made. */
+  createLead(wanted: { readonly companyId: string; readonly program: string }, key: string): NamedLead;
+  /** A call that asks again with its key gets the lead that it deleted. */
+  deleteLead(lead: number, key: string): NamedLead;
+  /** The lead that the call with this key made; undefined where it made none. */
+  leadMadeBy(key: string): NamedLead | undefined;
   leads(): readonly Lead[];
-  /** Takes other leads in the place of its own, from a stored session. What is no list of leads is refused. */
-  takeLeads(stored: unknown): boolean;
+  close(): void;
 }
 
 // "Kaefer", "Käfer" and "kafer" are the same company to a person.
 const plain = (text: string): string => text.toLowerCase().replaceAll('ae', 'a').normalize('NFD').replaceAll(/\p{M}/gu, '');
-
-function isLead(value: unknown): value is Lead {
-  if (typeof value !== 'object' || value === null) return false;
-  const { lead, companyId, program } = value as Partial<Record<keyof Lead, unknown>>;
-  return Number.isInteger(lead) && companies.some(({ id }) => id === companyId) && typeof program === 'string';
-}
 
 const companyOf = (id: string): Company => {
   const company = companies.find((other) => other.id === id);
@@ -66,45 +58,39 @@ const companyOf = (id: string): Company => {
   return company;
 };
 
-export function createDirectory(): Directory {
-  let leads = firstLeads;
-  let lastNumber = firstLeads.length;
+function programOf(wanted: string): string {
+  const program = programs.find((name) => plain(name) === plain(wanted));
+  if (program === undefined) throw new Error(`There is no program "${wanted}"; there are ${programs.join(', ')}.`);
+  return program;
+}
 
+const named = (lead: Lead): NamedLead => ({ ...lead, company: companyOf(lead.companyId).name });
+
+/** The directory, with its leads in a file or, without one, in memory. */
+export function createDirectory(file?: string): Directory {
+  const leads = openLeads(file);
   return {
     search: (words) => {
       const wanted = plain(words)
         .split(/\s+/)
         .filter((word) => word !== '');
       const fits = (company: Company): boolean => wanted.every((word) => plain(`${company.name} ${company.city}`).includes(word));
+      const all = leads.all();
       return companies.filter(fits).map((company) => ({
         ...company,
-        leads: leads.filter(({ companyId }) => companyId === company.id).map(({ lead, program }) => ({ lead, program })),
+        leads: all.filter(({ companyId }) => companyId === company.id).map(({ lead, program }) => ({ lead, program })),
       }));
     },
-    createLead: (companyId, wanted) => {
-      const company = companyOf(companyId);
-      const program = programs.find((name) => plain(name) === plain(wanted));
-      if (program === undefined) throw new Error(`There is no program "${wanted}"; there are ${programs.join(', ')}.`);
-      const same = leads.find((lead) => lead.companyId === companyId && lead.program === program);
-      if (same !== undefined) throw new Error(`${company.name} is in the program ${program} already: lead ${same.lead}.`);
-      lastNumber += 1;
-      const lead: Lead = { lead: lastNumber, companyId, program };
-      leads = [...leads, lead];
-      return { ...lead, company: company.name };
+    createLead: ({ companyId, program }, key) =>
+      named(leads.create({ companyId: companyOf(companyId).id, program: programOf(program) }, key)),
+    deleteLead: (number, key) => named(leads.delete(number, key)),
+    leadMadeBy: (key) => {
+      const lead = leads.createdBy(key);
+      return lead && named(lead);
     },
-    deleteLead: (number) => {
-      const lead = leads.find((other) => other.lead === number);
-      if (lead === undefined) throw new Error(`There is no lead ${number}.`);
-      leads = leads.filter((other) => other !== lead);
-      return { ...lead, company: companyOf(lead.companyId).name };
-    },
-    leads: () => leads,
-    takeLeads: (stored) => {
-      if (!Array.isArray(stored) || !stored.every(isLead)) return false;
-      leads = stored;
-      // A number is never given twice, also where the lead that had it is gone.
-      lastNumber = Math.max(lastNumber, ...leads.map(({ lead }) => lead));
-      return true;
+    leads: () => leads.all(),
+    close: () => {
+      leads.close();
     },
   };
 }

@@ -4,7 +4,7 @@ import type { ScriptedAnswer, ScriptedToolCall } from 'stepline/testing';
 import type { Found } from './partners.ts';
 import type { Wish } from './sentences.ts';
 import { examples, readSentence } from './sentences.ts';
-import { failed, foundIn, inWords } from './wording.ts';
+import { failed, foundIn, inWords, wasLost } from './wording.ts';
 
 /** How often the script calls a search again that fails. */
 const mostTries = 5;
@@ -34,7 +34,11 @@ function readTurn({ messages, tools = [] }: ModelRequest): Turn {
   const calls = messages.reduce((count, { toolCalls }) => count + toolCalls.length, 0);
   return {
     said: asked[at]?.text ?? '',
-    results: asked.slice(at + 1).flatMap((message) => message.toolResults),
+    // What never happened is called again.
+    results: asked
+      .slice(at + 1)
+      .flatMap((message) => message.toolResults)
+      .filter((result) => !wasLost(result)),
     mustEnd,
     nextCallId: `call-${calls + 1}`,
   };

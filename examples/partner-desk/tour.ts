@@ -4,6 +4,7 @@ import type { Scene } from './tour-guide.ts';
 import { createGuide } from './tour-guide.ts';
 import { failingTool } from './tour-failures.ts';
 import { finalizing, granting } from './tour-limits.ts';
+import { surviving } from './tour-killed.ts';
 import { approving, storing } from './tour-waiting.ts';
 
 const scenes: readonly (readonly [headline: string, scene: Scene])[] = [
@@ -12,6 +13,7 @@ const scenes: readonly (readonly [headline: string, scene: Scene])[] = [
   ['A limit that waits for a grant', granting],
   ['An approval, refused and given', approving],
   ['A pause in a file, and a resume elsewhere', storing],
+  ['A process that is killed, and another that goes on', surviving],
 ];
 
 export async function tour(screen: Screen): Promise<void> {
@@ -21,5 +23,5 @@ export async function tour(screen: Screen): Promise<void> {
     screen.line(`\n${screen.paint.bold(screen.paint.cyan(`${index + 1}. ${headline}`))}`);
     await scene(guide);
   }
-  screen.line('\nThat was all. npm start talks to you, and /why shows every decision of an answer.');
+  screen.line('\nThat was all. npm start talks to you, /why shows every decision, and what is killed goes on at the next start.');
 }

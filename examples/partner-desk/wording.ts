@@ -6,7 +6,23 @@ type Fields = Readonly<Record<string, Json>>;
 
 const isFields = (value: Json | undefined): value is Fields => typeof value === 'object' && value !== null && !Array.isArray(value);
 
-const fieldsOf = ({ output }: ToolResult): Fields => (output.type === 'json' && isFields(output.value) ? output.value : {});
+// Where a person changed the arguments, the result says so before anything else.
+const withoutNote = (text: string): string => text.replace(/^A person changed the arguments to .*\n/, '');
+
+function parsed(text: string): Json | undefined {
+  try {
+    // Holds: what JSON.parse gives is JSON.
+    return JSON.parse(text) as Json;
+  } catch {
+    return undefined;
+  }
+}
+
+function fieldsOf({ output }: ToolResult): Fields {
+  if (output.type !== 'json' && output.type !== 'text') return {};
+  const value = output.type === 'json' ? output.value : parsed(withoutNote(output.value));
+  return isFields(value) ? value : {};
+}
 
 /** The companies of a search; none where it was something else. */
 export function foundIn(result: ToolResult): readonly Found[] {
@@ -14,6 +30,10 @@ export function foundIn(result: ToolResult): readonly Found[] {
   // Holds: nobody else answers under that name.
   return result.toolName === 'search_entities' && Array.isArray(found) ? (found as readonly Found[]) : [];
 }
+
+/** True for a call that a dying process took with it before it did anything. */
+export const wasLost = ({ output }: ToolResult): boolean =>
+  output.type === 'error' && withoutNote(output.value).startsWith('The call was interrupted before it took effect');
 
 export const failed = ({ output }: ToolResult): boolean => output.type === 'error';
 
@@ -38,7 +58,7 @@ export function inWords(result: ToolResult): string {
   const { output } = result;
   if (output.type === 'rejected')
     return output.reason === '' ? 'I left it as it is, as you said.' : `I left it as it is: ${output.reason}.`;
-  if (output.type === 'error') return `That did not work: ${output.value.replace(/^"[\w-]+" failed: /, '')}`;
+  if (output.type === 'error') return `That did not work: ${withoutNote(output.value).replace(/^"[\w-]+" failed: /, '')}`;
   const { created, deleted } = fieldsOf(result);
   if (isFields(created))
     return `Done: ${text(created, 'company')} is lead ${text(created, 'lead')} in the program ${text(created, 'program')}.`;

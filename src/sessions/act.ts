@@ -42,13 +42,18 @@ export interface ActOptions {
 
 const hasText = (value: unknown): boolean => typeof value === 'string' && value !== '';
 
-/** Refuses an act that does not say who acts. */
+/** Refuses an act that does not say who acts. Gives a copy: what the caller does with the original later is not kept. */
 export function checkedOptions(options: ActOptions): ActOptions {
-  const { by, requestId, until } = isRecord(options) ? (options as Partial<ActOptions>) : {};
+  const given: unknown = options;
+  const { by, requestId, until } = isRecord(given) ? (given as Partial<ActOptions>) : {};
   if (!isRecord(by) || !hasText(by.id) || !hasText(by.kind))
     throw new InvalidArgumentError('Say who acts: by: { id, kind }, both of them text that is not empty.');
   if (requestId !== undefined && !hasText(requestId)) throw new InvalidArgumentError('requestId must be text that is not empty.');
   if (!['rest', 'accepted', undefined].includes(until))
     throw new InvalidArgumentError(`until must be "rest" or "accepted", not ${JSON.stringify(until)}.`);
-  return options;
+  return {
+    by: { id: by.id, kind: by.kind },
+    ...(requestId !== undefined && { requestId }),
+    ...(until !== undefined && { until }),
+  };
 }

@@ -8,7 +8,7 @@ import type { RunState, Wait } from '../step-by-step/index.ts';
 import { AlreadyAnsweredError, NotWaitingError } from '../step-by-step/index.ts';
 import type { Act, Deed } from './act.ts';
 import { approvalDigest } from './approval-digest.ts';
-import { readBody } from './entry-body.ts';
+import { entriesFrom, readBody } from './entry-body.ts';
 import { ForgedApprovalError } from './forged-approval-error.ts';
 import { LateAnswerError } from './late-answer-error.ts';
 import type { SessionAgent } from './session-agent.ts';
@@ -49,16 +49,11 @@ export interface AnswerSurroundings {
   readonly state: RunState;
   readonly store: SessionStore;
   readonly agent: SessionAgent;
+  /** Acts that wait to be taken in, by their entry. */
+  readonly queued: ReadonlyMap<number, unknown>;
 }
 
-async function allEntries(store: SessionStore, sessionId: string): Promise<readonly LogEntry[]> {
-  const all: LogEntry[] = [];
-  for (;;) {
-    const page = await store.entries(sessionId, { from: all.length + 1 });
-    if (page.length === 0) return all;
-    all.push(...page);
-  }
-}
+const allEntries = async (store: SessionStore, sessionId: string): Promise<readonly LogEntry[]> => entriesFrom(store, sessionId, 1);
 
 const inPast = { approve: 'approved', reject: 'rejected', answer: 'answered' } as const;
 
@@ -66,18 +61,20 @@ function wordsFor(act: Act & AnswerDeed): string {
   return `it was ${inPast[act.type]} by ${act.by.kind} ${act.by.id} at ${new Date(act.at).toISOString()}`;
 }
 
-/** Why nobody waits for this: it was settled, or closed without an answer, or never asked. */
-async function notWaiting(waitId: string, { sessionId, state, store }: AnswerSurroundings): Promise<Error> {
+/** The answers that were used, or are to be: those that were dropped decided nothing. */
+function usedAnswers(entries: readonly LogEntry[], queued: ReadonlySet<number>): readonly (Act & AnswerDeed)[] {
+  const bodies = entries.map(({ n, body }) => ({ n, ...readBody(body) }));
+  const dropped = new Set(bodies.flatMap((body) => body.dropped?.map(({ entry }) => entry) ?? []));
+  return bodies.flatMap(({ n, act }) => (act !== undefined && isAnswer(act) && !dropped.has(n) && !queued.has(n) ? [act] : []));
+}
+
+/** Why nobody waits for this any more: it was settled, or closed without an answer. Undefined where it was never asked. */
+async function whyOver(waitId: string, { sessionId, store, queued }: AnswerSurroundings): Promise<Error | undefined> {
   const entries = await allEntries(store, sessionId);
-  const acts = entries.flatMap(({ body }) => readBody(body).act ?? []);
-  const settling = acts.findLast((act): act is Act & AnswerDeed => isAnswer(act) && act.waitId === waitId);
+  const settling = usedAnswers(entries, new Set(queued.keys())).findLast((act) => act.waitId === waitId);
   if (settling !== undefined) return new LateAnswerError(waitId, wordsFor(settling));
   const wasAsked = entries.some(({ events = '' }) => events.includes(`"waitId":${JSON.stringify(waitId)}`));
-  if (wasAsked) return new LateAnswerError(waitId, 'the step that asked for it was closed without an answer');
-  return new NotWaitingError(
-    waitId,
-    state.waitingFor.map(({ id }) => id),
-  );
+  return wasAsked ? new LateAnswerError(waitId, 'the step that asked for it was closed without an answer') : undefined;
 }
 
 /** The calls about which this session has asked under this id. */
@@ -110,8 +107,13 @@ export async function checkAnswer(deed: AnswerDeed, surroundings: AnswerSurround
   const wait = state.waitingFor.find(({ id }) => id === deed.waitId);
   if (wait === undefined) {
     if (state.pendingStep?.answers.some(({ id }) => id === deed.waitId) === true) throw new AlreadyAnsweredError(deed.waitId);
+    const over = await whyOver(deed.waitId, surroundings);
+    if (over !== undefined) throw over;
     if (isRunning) return;
-    throw await notWaiting(deed.waitId, surroundings);
+    throw new NotWaitingError(
+      deed.waitId,
+      state.waitingFor.map(({ id }) => id),
+    );
   }
   if (deed.digest !== undefined) await checkDigest(wait, deed.digest, surroundings);
   // Says now what is wrong with the kind of answer, before anything is stored.

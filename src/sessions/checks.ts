@@ -1,15 +1,46 @@
 import { InvalidArgumentError, isRecord } from '../lib/index.ts';
 import { ForeignApprovalError } from './foreign-approval-error.ts';
 import type { SessionFacts } from './session.ts';
-import type { AnsweredWait, SessionRuntimeOptions } from './runtime-options.ts';
+import type { AnsweredWait, NewSession, SessionRuntimeOptions } from './runtime-options.ts';
 
 const storeMethods = ['claim', 'write', 'load', 'entries', 'findRequest', 'list', 'quarantine'];
+
+const knownOptions = ['agents', 'store', 'context', 'onVersionChange', 'approvals', 'keepInMemory', 'onEvent', 'onProblem', 'clock', 'ids'];
+
+const isAgent = (agent: unknown): boolean =>
+  isRecord(agent) && typeof agent['id'] === 'string' && typeof agent['run'] === 'function' && isRecord(agent['states']);
+
+/** A number of milliseconds that a timer can wait for. */
+export function checkedMs(value: unknown, what: string): number {
+  if (typeof value === 'number' && value >= 0) return value;
+  throw new InvalidArgumentError(`${what} must be a number of 0 or more, not ${typeof value === 'number' ? value : typeof value}.`);
+}
+
+/** The number of an event to go on behind. */
+export function checkedSeq(value: unknown): number {
+  if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return value;
+  throw new InvalidArgumentError(`fromSeq must be the number of an event, or 0 for all; it is ${value === null ? 'null' : typeof value}.`);
+}
+
+/** Where a fork is to begin. */
+export function checkedPoint(at: unknown): { readonly execution: number; readonly step: number } {
+  const { execution, step } = isRecord(at) ? at : {};
+  if (typeof execution === 'number' && typeof step === 'number') return { execution, step };
+  throw new InvalidArgumentError('fork(sessionId, { execution, step }, …) takes the numbers of an execution and of a step of it.');
+}
 
 /** Refuses options that a runtime could not work with. */
 export function checkedRuntime(options: SessionRuntimeOptions): SessionRuntimeOptions {
   const given: unknown = options;
   if (!isRecord(given)) throw new InvalidArgumentError('createSessionRuntime({ agents, store }) takes an object.');
-  const { store, context } = given;
+  const strange = Object.keys(given).find((name) => !knownOptions.includes(name));
+  if (strange !== undefined)
+    throw new InvalidArgumentError(`A session runtime has no option "${strange}"; there are ${knownOptions.join(', ')}.`);
+  const { store, context, keepInMemory, agents } = given;
+  if (!Array.isArray(agents) || !agents.every(isAgent))
+    throw new InvalidArgumentError('agents must be a list of agents, as createAgent() or AgentBuilder make them.');
+  if (keepInMemory !== undefined && !(typeof keepInMemory === 'number' && keepInMemory >= 0))
+    throw new InvalidArgumentError('keepInMemory must be a number of 0 or more.');
   if (!isRecord(store) || !storeMethods.every((name) => typeof store[name] === 'function'))
     throw new InvalidArgumentError('A session runtime needs a store: createMemoryStore(), or sqliteStore({ path }) of "stepline/sqlite".');
   if (context !== undefined && typeof context !== 'function')
@@ -21,6 +52,13 @@ export function checkedRuntime(options: SessionRuntimeOptions): SessionRuntimeOp
 export function checkedText(value: unknown, what: string): string {
   if (typeof value === 'string' && value !== '') return value;
   throw new InvalidArgumentError(`${what} must be text that is not empty, not ${typeof value === 'string' ? 'empty' : typeof value}.`);
+}
+
+/** What a session is made with. */
+export function checkedNew(session: NewSession): NewSession {
+  const given: unknown = session;
+  if (isRecord(given)) return session;
+  throw new InvalidArgumentError('create({ agent, tenant, owner, tags }, { by }) takes an object; {} will do.');
 }
 
 /** Who a new session is. */

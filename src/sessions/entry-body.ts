@@ -3,6 +3,7 @@
 import type { JsonObject } from '../lib/index.ts';
 import { readObject } from '../lib/index.ts';
 import type { Act } from './act.ts';
+import type { LogEntry, SessionStore } from './session-store.ts';
 
 export interface EntryBody {
   readonly act?: Act;
@@ -13,7 +14,7 @@ export interface EntryBody {
   /** The execution that took the act in, or the acts. */
   readonly execution?: number;
   /** The entries whose acts could not be used, and why. */
-  readonly dropped?: readonly { readonly entry: number; readonly why: string }[];
+  readonly dropped?: readonly { readonly entry: number; readonly why: string; readonly code?: string }[];
   /** What has become of the state. */
   readonly change?: JsonObject;
   /** The whole state as text, in an entry that is a snapshot. */
@@ -25,4 +26,14 @@ export const writeBody = (body: EntryBody): string => JSON.stringify(body);
 /** Reads a body. That an act is whole is for its writer to know: the store has checked that nothing was changed. */
 export function readBody(text: string): EntryBody {
   return readObject(JSON.parse(text), 'entry').raw;
+}
+
+/** All entries from one on, page by page. */
+export async function entriesFrom(store: SessionStore, sessionId: string, first: number): Promise<readonly LogEntry[]> {
+  const all: LogEntry[] = [];
+  for (;;) {
+    const page = await store.entries(sessionId, { from: first + all.length });
+    if (page.length === 0) return all;
+    all.push(...page);
+  }
 }

@@ -3,7 +3,7 @@
 // Does not: settle anything itself.
 import type { Clock } from '../lib/index.ts';
 import { InvalidArgumentError } from '../lib/index.ts';
-import type { RunState, Wait } from '../step-by-step/index.ts';
+import type { PendingStep, RunState, Wait } from '../step-by-step/index.ts';
 
 /** How approvals are settled that nobody gives. */
 export interface ExpiryOptions {
@@ -14,27 +14,37 @@ export interface ExpiryOptions {
 }
 
 export interface Expiry {
+  readonly isOn: boolean;
   readonly whenExpired: 'reject' | 'approve';
   /** When a wait is settled without anybody; undefined where it waits for ever. */
-  expiresAt(wait: Pick<Wait, 'type'>, parkedAt: number): number | undefined;
+  expiresAt(wait: Pick<Wait, 'type'>, askedAt: number): number | undefined;
   /** When somebody has to look at a session in this state. */
   wakeAt(state: RunState): number | undefined;
   /** Looks for what has expired, now and from then on. */
   start(): void;
-  /** A session has come to rest in this state. */
-  watch(state: RunState): void;
+  /** Something expires at this time. */
+  watch(at: number | undefined): void;
   stop(): void;
 }
 
-/** How often the store is asked at least: other processes may have parked sessions there. */
-const longestMs = 60_000;
+/** How far ahead is looked: what expires later is found by then. */
+export const lookAheadMs = 60_000;
 
-export function createExpiry(options: ExpiryOptions | undefined, clock: Clock, wake: () => Promise<void>): Expiry {
-  const { expireAfterMs, whenExpired = 'reject' } = options ?? { expireAfterMs: Number.POSITIVE_INFINITY };
-  if (options !== undefined && !(Number.isFinite(expireAfterMs) && expireAfterMs > 0))
+function checked(options: ExpiryOptions | undefined): ExpiryOptions | undefined {
+  if (options === undefined) return undefined;
+  const { expireAfterMs, whenExpired = 'reject' } = options;
+  if (!(Number.isFinite(expireAfterMs) && expireAfterMs > 0))
     throw new InvalidArgumentError(`approvals.expireAfterMs must be a number greater than 0, not ${String(expireAfterMs)}.`);
   if (!['reject', 'approve'].includes(whenExpired)) throw new InvalidArgumentError('approvals.whenExpired must be "reject" or "approve".');
-  const isOn = options !== undefined;
+  return options;
+}
+
+/** When something was asked for that is still waited for. */
+export const askedAt = ({ parkedAt, askedEarlier }: PendingStep, { id }: Pick<Wait, 'id'>): number => askedEarlier?.[id] ?? parkedAt;
+
+/** `wake` settles what has expired, and gives the times of what expires within the time that is looked ahead. */
+export function createExpiry(given: ExpiryOptions | undefined, clock: Clock, wake: () => Promise<readonly number[]>): Expiry {
+  const options = checked(given);
   let isRunning = false;
   let cancel: (() => void) | undefined;
   let next = Number.POSITIVE_INFINITY;
@@ -42,31 +52,39 @@ export function createExpiry(options: ExpiryOptions | undefined, clock: Clock, w
   const arm = (): void => {
     cancel?.();
     if (!isRunning) return;
-    cancel = clock.schedule(Math.max(0, Math.min(longestMs, next - clock.now())), () => {
-      next = Number.POSITIVE_INFINITY;
-      void wake().finally(arm);
-    });
+    cancel = clock.schedule(Math.max(0, Math.min(lookAheadMs, next - clock.now())), look);
   };
-  const expiresAt: Expiry['expiresAt'] = ({ type }, parkedAt) => (isOn && type === 'approval' ? parkedAt + expireAfterMs : undefined);
-  const wakeAt = ({ pendingStep, waitingFor }: RunState): number | undefined =>
-    isOn && pendingStep !== undefined && waitingFor.some(({ type }) => type === 'approval')
-      ? pendingStep.parkedAt + expireAfterMs
-      : undefined;
+  const watch = (at: number | undefined): void => {
+    if (at === undefined || at >= next) return;
+    next = at;
+    arm();
+  };
+  function look(): void {
+    next = Number.POSITIVE_INFINITY;
+    wake()
+      .then((times) => {
+        next = Math.min(next, ...times);
+      })
+      .finally(arm)
+      // What went wrong was told by whoever looked.
+      .catch(() => undefined);
+  }
+  const expiresAt: Expiry['expiresAt'] = ({ type }, at) =>
+    options !== undefined && type === 'approval' ? at + options.expireAfterMs : undefined;
   return {
-    whenExpired,
+    isOn: options !== undefined,
+    whenExpired: options?.whenExpired ?? 'reject',
     expiresAt,
-    wakeAt,
+    wakeAt: ({ pendingStep, waitingFor }) => {
+      const times = pendingStep === undefined ? [] : waitingFor.flatMap((wait) => expiresAt(wait, askedAt(pendingStep, wait)) ?? []);
+      return times.length === 0 ? undefined : Math.min(...times);
+    },
     start: () => {
-      isRunning = isOn;
+      isRunning = options !== undefined;
       next = clock.now();
       arm();
     },
-    watch: (state) => {
-      const at = wakeAt(state);
-      if (at === undefined || at >= next) return;
-      next = at;
-      arm();
-    },
+    watch,
     stop: () => {
       isRunning = false;
       cancel?.();

@@ -2,6 +2,7 @@ import type { RunState } from '../step-by-step/index.ts';
 import type { ForkPoint } from './act.ts';
 import type { SessionStates } from './session-agent.ts';
 import { readStored, replay } from './session-log.ts';
+import { factsOf } from './session.ts';
 import type { LogEntry, SessionStore } from './session-store.ts';
 import { UnknownStepError } from './unknown-step-error.ts';
 
@@ -17,6 +18,16 @@ export async function stateAfterStep(
     const found = page.findIndex((entry) => entry.execution === execution && entry.step === step);
     entries.push(...(found === -1 ? page : page.slice(0, found + 1)));
     if (found !== -1) return readStored(sessionId, () => replay(entries, states).state);
-    if (page.length === 0) throw new UnknownStepError(sessionId, { execution, step });
+    if (page.length === 0) break;
   }
+  const source = await sourceOf(store, sessionId);
+  const isBefore = source !== undefined && (execution < source.execution || (execution === source.execution && step <= source.step));
+  if (isBefore) return stateAfterStep(store, states, { sessionId: source.sessionId, execution, step });
+  throw new UnknownStepError(sessionId, { execution, step });
+}
+
+/** Where a session was forked from: what came before that stands in the log of its source. */
+async function sourceOf(store: SessionStore, sessionId: string): Promise<ForkPoint | undefined> {
+  const stored = await store.load(sessionId);
+  return stored === undefined ? undefined : readStored(sessionId, () => factsOf(stored.header).forkedFrom);
 }

@@ -1,7 +1,9 @@
+export { ActRefusedError } from './act-refused-error.ts';
 export type { Act, ActOptions, By, Deed, ForkPoint } from './act.ts';
 export { AgentChangedError } from './agent-changed-error.ts';
 export { OnVersionChange } from './agents.ts';
 export { approvalDigest } from './approval-digest.ts';
+export { ContextFailedError } from './context-failed-error.ts';
 export type { ExpiryOptions } from './expiry.ts';
 export { ForeignApprovalError } from './foreign-approval-error.ts';
 export { ForgedApprovalError } from './forged-approval-error.ts';

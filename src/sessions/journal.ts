@@ -5,7 +5,7 @@
 // J2. Work that must not happen twice is begun only after its intent is safe; an intent without a result is an unknown end.
 // J3. Before anything with an effect outside begins, everything that led to it is safe: results are kept in their order.
 // J4. Where the store fails, nothing more begins, and the step is not recorded.
-import { isRecord } from '../lib/index.ts';
+import { DamagedDataError, isRecord } from '../lib/index.ts';
 import type { EffectFailure, EffectResult, Effects } from '../step-by-step/index.ts';
 import type { EffectRow } from './session-store.ts';
 
@@ -25,6 +25,8 @@ export class Journal {
   readonly #results = new Map<string, EffectResult<unknown>>();
   readonly #intents = new Set<string>();
   readonly #write: WriteEffects;
+  /** Counts the steps: what ends after its step does not concern the next one. */
+  #step = 0;
   #failure: { readonly error: unknown } | undefined;
 
   constructor(rows: readonly EffectRow[], write: WriteEffects) {
@@ -49,6 +51,7 @@ export class Journal {
   clear(): void {
     this.#results.clear();
     this.#intents.clear();
+    this.#step += 1;
   }
 
   /** Nothing more is begun or kept. */
@@ -65,12 +68,13 @@ export class Journal {
         // Holds: the same key stands for the same work.
         if (known !== undefined) return known as EffectResult<Awaited<ReturnType<typeof work>>>;
         const { effect = 'once' } = options;
+        const step = this.#step;
         if (effect === 'once' && this.#intents.has(key)) return unknownEnd(name);
         if (effect !== 'pure') await this.#intend(key);
         this.check();
         const result = await direct.run(name, work, options);
         // What was cut off has no result; the step that it belongs to says so.
-        if (result.ok || result.kind !== 'cancelled') this.#keep(key, result);
+        if (step === this.#step && (result.ok || result.kind !== 'cancelled')) this.#keep(key, result);
         return result;
       },
       sleep: (key, ms) => direct.sleep(key, ms),
@@ -103,5 +107,5 @@ export class Journal {
 function readResult(body: string): EffectResult<unknown> {
   const result: unknown = JSON.parse(body);
   if (isRecord(result) && typeof result['ok'] === 'boolean') return result as unknown as EffectResult<unknown>;
-  throw new Error('the result of an effect cannot be read');
+  throw new DamagedDataError('effect', 'expected a result');
 }

@@ -135,7 +135,9 @@ function openStore(place: Place): SessionStore {
         ?.entries.find((entry) => entry.requestId === requestId),
     list: async (query = {}) => list(open(), query),
     quarantine: async (sessionId, damage) => {
-      if (open().sessions.has(sessionId) && !place.damages.has(sessionId)) place.damages.set(sessionId, damage);
+      const isThere = open().sessions.has(sessionId);
+      if (damage === undefined) place.damages.delete(sessionId);
+      else if (isThere && !place.damages.has(sessionId)) place.damages.set(sessionId, damage);
     },
     close: async () => {
       isClosed = true;

@@ -1,6 +1,5 @@
-import type { BaseEvent } from '../events/index.ts';
 import type { JsonObject } from '../lib/index.ts';
-import type { Between, Commit, Effects, NewStateOptions, RunState } from '../step-by-step/index.ts';
+import type { Commit, Effects, NewStateOptions, RunState } from '../step-by-step/index.ts';
 
 /** How the conversations of an agent begin, and how they are stored. */
 export interface SessionStates {
@@ -12,16 +11,15 @@ export interface SessionStates {
   patch(before: RunState, change: unknown): RunState;
 }
 
-/** What the runtime gives to a run. */
+/** What the runtime gives to a run. Its functions get and give states and events of the agent's own kind only. */
 export interface SessionRunOptions {
   readonly context?: unknown;
   readonly signal?: AbortSignal | undefined;
-  readonly onEvent?: ((event: BaseEvent) => unknown) | undefined;
+  readonly onEvent?: ((event: never) => unknown) | undefined;
   readonly executionId?: string | undefined;
-  readonly commit?: (commit: Commit<RunState>) => void | Promise<void>;
+  readonly commit?: (commit: Commit<never>) => void | Promise<void>;
   readonly effects?: (direct: Effects) => Effects;
-  /** Gives states of the agent's own kind only. */
-  readonly between?: ((state: RunState) => Between<never>) | undefined;
+  readonly between?: ((state: never) => unknown) | undefined;
 }
 
 /** What can carry a session on. Everything that createAgent and AgentBuilder make is one. */

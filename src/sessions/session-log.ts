@@ -5,15 +5,14 @@
 // O2. The state is what the log says, read from its last snapshot on.
 // O3. A snapshot is written only at rest, and only when the changes since the last one are worth it.
 import type { BaseEvent } from '../events/index.ts';
-import { SteplineError } from '../lib/index.ts';
+import { DamagedDataError, SteplineError } from '../lib/index.ts';
 import type { RunState, StepResult } from '../step-by-step/index.ts';
-import { canBegin } from '../step-by-step/index.ts';
 import type { Act } from './act.ts';
 import type { EntryBody } from './entry-body.ts';
 import { readBody, writeBody } from './entry-body.ts';
 import { Journal } from './journal.ts';
 import type { SessionFacts } from './session.ts';
-import { factsOf, readDetails, writeDetails } from './session.ts';
+import { factsOf, hasWork, readDetails, shownStatus, writeDetails } from './session.ts';
 import type { SessionStates } from './session-agent.ts';
 import { SessionDamagedError } from './session-damaged-error.ts';
 import type { LogEntry, SessionHeader, SessionStore, StoredSession } from './session-store.ts';
@@ -39,51 +38,58 @@ interface Appended {
   readonly endsStep?: boolean;
 }
 
-/** True where the session has something to do by itself. A conversation in which nobody has spoken has not. */
-export const hasWork = (state: RunState): boolean => canBegin(state) && (state.execution.id !== undefined || !state.messages.isEmpty);
-
 /** The least that has to come together before another snapshot is worth its bytes. */
 const leastSnapshotBytes = 256 * 1024;
+
+/** An act that waits to be taken in. */
+export interface QueuedAct {
+  readonly act: Act;
+  /** The execution that was under way when it came. */
+  readonly execution: number;
+}
 
 /** What is read from the entries of a log. */
 export interface Replayed {
   readonly state: RunState;
   /** Acts that wait to be taken in, by their entry. */
-  readonly queued: ReadonlyMap<number, Act>;
+  readonly queued: ReadonlyMap<number, QueuedAct>;
 }
 
 /** Reads entries, the first of which is a snapshot. */
 export function replay(entries: readonly LogEntry[], states: SessionStates): Replayed {
   let state: RunState | undefined;
-  const queued = new Map<number, Act>();
+  const queued = new Map<number, QueuedAct>();
   for (const { n, body } of entries) {
-    const { act, isQueued, taken = [], dropped = [], change, state: whole } = readBody(body);
+    const { act, isQueued, execution = 0, taken = [], dropped = [], change, state: whole } = readBody(body);
     if (whole !== undefined) state = states.parse(whole);
     if (change !== undefined && state !== undefined) state = states.patch(state, change);
-    if (act !== undefined && isQueued === true) queued.set(n, act);
+    if (act !== undefined && isQueued === true) queued.set(n, { act, execution });
     for (const entry of [...taken, ...dropped.map((each) => each.entry)]) queued.delete(entry);
   }
-  if (state === undefined) throw new Error('there is no snapshot to begin with');
+  if (state === undefined) throw new DamagedDataError('log', 'there is no snapshot to begin with');
   return { state, queued };
 }
 
-/** Reads what a store gave. What cannot be read is damage, except where a newer release has written it. */
+/** Reads what a store gave. What the data is to blame for is damage; anything else is a fault of the reader, and no fault of the session. */
 export function readStored<Value>(sessionId: string, read: () => Value): Value {
   try {
     return read();
   } catch (error) {
-    if (SteplineError.is(error) && ['newer-schema', 'wrong-kind', 'unknown-agent', 'session-damaged'].includes(error.code)) throw error;
-    throw new SessionDamagedError(sessionId, error instanceof Error ? error.message : String(error), error);
+    const isDamage = error instanceof SyntaxError || (SteplineError.is(error) && error.code === 'damaged-data');
+    throw isDamage ? new SessionDamagedError(sessionId, error.message, error) : error;
   }
 }
 
 export class SessionLog {
   readonly states: SessionStates;
   readonly journal: Journal;
-  readonly queued: Map<number, Act>;
+  readonly queued: Map<number, QueuedAct>;
   facts: SessionFacts;
   readonly #home: LogHome;
   #state: RunState;
+  /** The state as far as it is safe: nobody is shown what might be lost. */
+  #safe: RunState;
+  readonly #writing = new Set<Promise<void>>();
   #head: number;
   #bytesSince = 0;
   #snapshotBytes = 0;
@@ -97,10 +103,11 @@ export class SessionLog {
     this.facts = parts.facts;
     this.states = parts.states;
     this.#state = parts.state;
+    this.#safe = parts.state;
     this.#head = parts.head;
     this.queued = new Map(parts.queued);
     this.journal = new Journal(effects, (rows) =>
-      home.store.write({ sessionId: this.facts.id, epoch: home.epoch, after: this.#head, effects: rows }),
+      this.#track(home.store.write({ sessionId: this.facts.id, epoch: home.epoch, after: this.#head, effects: rows })),
     );
   }
 
@@ -116,7 +123,7 @@ export class SessionLog {
     requestId?: string,
   ): Promise<SessionLog> {
     const log = new SessionLog(home, { facts, states, state, head: 0, queued: new Map() }, []);
-    await log.#write({ act, state: states.stringify(state) }, { requestId, isSnapshot: true });
+    await log.#write({ act, state: states.stringify(state) }, { state, requestId, isSnapshot: true });
     return log;
   }
 
@@ -136,6 +143,10 @@ export class SessionLog {
   get state(): RunState {
     return this.#state;
   }
+  /** The state as far as it is safe. */
+  get safeState(): RunState {
+    return this.#safe;
+  }
   /** The number of the last entry. */
   get head(): number {
     return this.#head;
@@ -143,25 +154,28 @@ export class SessionLog {
 
   /** True where something is left to do without anybody's help. */
   get isOpen(): boolean {
+    // A fork lies still until somebody does something with it.
+    if (this.#head <= 1 && this.facts.forkedFrom !== undefined) return false;
     return hasWork(this.#state) || this.#state.data.owesEvents === true || this.queued.size > 0;
   }
 
   /** Writes an entry; settles when it is safe. The state stands at once. */
-  append(body: EntryBody, { state = this.#state, ...more }: Appended = {}): Promise<void> {
+  async append(body: EntryBody, { state = this.#state, ...more }: Appended = {}): Promise<void> {
     const change = state === this.#state ? undefined : this.states.diff(this.#state, state);
-    this.#state = state;
-    const n = this.#head + 1;
-    if (body.act !== undefined && body.isQueued === true) this.queued.set(n, body.act);
-    for (const entry of [...(body.taken ?? []), ...(body.dropped ?? []).map((each) => each.entry)]) this.queued.delete(entry);
     const isChanged = change !== undefined && Object.keys(change).length > 0;
-    return this.#write({ ...body, ...(isChanged && { change }) }, { ...more, isSnapshot: false });
+    await this.#write({ ...body, ...(isChanged && { change }) }, { ...more, state, isSnapshot: false });
+  }
+
+  /** Settles when nothing that was asked for is still being written. */
+  async settled(): Promise<void> {
+    await Promise.allSettled([...this.#writing]);
   }
 
   /** Writes a snapshot where the changes since the last one are worth it. */
   async rest(): Promise<void> {
     const isWorthIt = this.#bytesSince >= Math.max(leastSnapshotBytes, this.#snapshotBytes);
     if (!isWorthIt || this.queued.size > 0 || !this.journal.isEmpty) return;
-    await this.#write({ state: this.states.stringify(this.#state) }, { isSnapshot: true });
+    await this.#write({ state: this.states.stringify(this.#state) }, { state: this.#state, isSnapshot: true });
   }
 
   #count(isSnapshot: boolean, bytes: number): void {
@@ -169,33 +183,57 @@ export class SessionLog {
     else this.#bytesSince += bytes;
   }
 
+  /** Everything that may fail is done before anything has changed here. */
   #write(
     body: EntryBody,
-    { result, events = [], requestId, endsStep = false, isSnapshot }: Omit<Appended, 'state'> & { readonly isSnapshot: boolean },
+    {
+      state,
+      result,
+      events = [],
+      requestId,
+      endsStep = false,
+      isSnapshot,
+    }: Appended & { readonly state: RunState; readonly isSnapshot: boolean },
   ): Promise<void> {
     const { store, epoch, now } = this.#home;
-    const after = this.#head;
-    this.#head += 1;
+    const [after, n, at] = [this.#head, this.#head + 1, now()];
     const text = writeBody(body);
-    this.#count(isSnapshot, text.length);
-    const at = now();
     const lastSeq = events.at(-1)?.seq;
     const entry: LogEntry = {
-      n: this.#head,
+      n,
       at,
       isSnapshot,
-      ...(result !== undefined && { execution: this.#state.execution.number, step: result.number }),
+      ...(result !== undefined && { execution: state.execution.number, step: result.number }),
       ...(requestId !== undefined && { requestId }),
       body: text,
       ...(lastSeq !== undefined && { events: writeEvents(events, result), lastSeq }),
     };
+    this.#head = n;
+    this.#state = state;
+    this.#count(isSnapshot, text.length);
+    const { act, isQueued, execution = 0, taken = [], dropped = [] } = body;
+    if (act !== undefined && isQueued === true) this.queued.set(n, { act, execution });
+    for (const each of [...taken, ...dropped.map(({ entry: number }) => number)]) this.queued.delete(each);
     if (endsStep) this.journal.clear();
-    return store.write({ sessionId: this.id, epoch, after, header: this.#header(at), entries: [entry], clearsEffects: endsStep });
+    const write = { sessionId: this.id, epoch, after, header: this.#header(at), entries: [entry], clearsEffects: endsStep };
+    const writing = store.write(write).then(() => {
+      this.#safe = state;
+    });
+    return this.#track(writing);
+  }
+
+  #track(writing: Promise<void>): Promise<void> {
+    const done = writing.finally(() => this.#writing.delete(done));
+    // Whoever asked for it hears of it.
+    done.catch(() => undefined);
+    this.#writing.add(done);
+    return done;
   }
 
   #header(updatedAt: number): SessionHeader {
     const { id, agent, tenant, owner, tags, createdAt } = this.facts;
-    const { status, stopReason } = this.#state;
+    const { stopReason } = this.#state;
+    const status = shownStatus(this.#state);
     const wakeAt = this.#home.wakeAt(this.#state);
     return {
       id,

@@ -22,6 +22,9 @@ export class SessionPool {
 
   /** Works with a session, which stays in memory as long as that lasts. */
   async use<Value>(sessionId: string, work: (session: LiveSession) => Value | Promise<Value>): Promise<Value> {
+    // One that cannot be carried on from memory is read again, once nothing more of it is written.
+    for (let gone = this.#kept.get(sessionId)?.session?.gone; gone !== undefined; gone = this.#kept.get(sessionId)?.session?.gone)
+      await gone;
     const kept = this.#kept.get(sessionId) ?? this.#load(sessionId);
     kept.holds += 1;
     try {

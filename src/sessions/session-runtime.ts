@@ -10,13 +10,15 @@ import type { MessageContent } from '../messages/index.ts';
 import { isMessageContent, Message } from '../messages/index.ts';
 import { WrongKindError } from '../serialization/index.ts';
 import type { Grant } from '../step-by-step/index.ts';
-import { checkedGrant, givenValue } from '../step-by-step/index.ts';
+import { cancelled, checkedGrant, givenValue } from '../step-by-step/index.ts';
 import type { ActOptions, Deed, ForkPoint } from './act.ts';
 import { checkedOptions } from './act.ts';
 import { Agents, OnVersionChange } from './agents.ts';
-import { checkedFacts, checkedRuntime, checkedText, checkedWait } from './checks.ts';
+import { digestOf } from './approval-digest.ts';
+import { checkedFacts, checkedMs, checkedNew, checkedPoint, checkedRuntime, checkedSeq, checkedText, checkedWait } from './checks.ts';
+import { ContextFailedError } from './context-failed-error.ts';
 import type { Expiry } from './expiry.ts';
-import { createExpiry } from './expiry.ts';
+import { createExpiry, lookAheadMs } from './expiry.ts';
 import { followEvents } from './follow-events.ts';
 import { stateAfterStep } from './forked-state.ts';
 import type { SessionHost } from './live-session.ts';
@@ -35,11 +37,12 @@ import { RuntimeClosedError } from './runtime-closed-error.ts';
 import type { Session, SessionFacts, Turn } from './session.ts';
 import { toSummary } from './session.ts';
 import { identityOf } from './session-agent.ts';
+import { SessionConflictError } from './session-conflict-error.ts';
 import { SessionDamagedError } from './session-damaged-error.ts';
 import type { LogHome } from './session-log.ts';
 import { kindOf, SessionLog } from './session-log.ts';
 import { SessionPool } from './session-pool.ts';
-import type { SessionQuery } from './session-store.ts';
+import type { ListedSession, SessionQuery } from './session-store.ts';
 import type { StoredEvent } from './stored-events.ts';
 import { UnknownSessionError } from './unknown-session-error.ts';
 
@@ -68,12 +71,17 @@ class Runtime implements SessionRuntime {
   readonly #followers = new Map<string, Set<() => void>>();
   readonly #expiry: Expiry;
   readonly #host: SessionHost;
+  readonly #closing: Promise<void>;
+  #tellClosing: () => void = () => undefined;
   #home: LogHome | undefined;
   #closed: string | undefined;
 
   constructor(options: SessionRuntimeOptions) {
     const { agents, store, onVersionChange = OnVersionChange.Continue, clock = systemClock, ids = systemIds } = checkedRuntime(options);
     this.#options = options;
+    this.#closing = new Promise((resolve) => {
+      this.#tellClosing = resolve;
+    });
     this.#agents = new Agents(agents, onVersionChange);
     this.#clock = clock;
     this.#ids = ids;
@@ -83,10 +91,14 @@ class Runtime implements SessionRuntime {
       store,
       agents: this.#agents,
       now: () => clock.now(),
-      contextOf: (session) => options.context?.(session),
+      contextOf: (session) => this.#contextOf(session),
+      onProblem: (error, where) => {
+        this.#report(error, where);
+      },
       ...(options.onEvent !== undefined && { onEvent: options.onEvent }),
-      expiresAt: (wait, parkedAt) => this.#expiry.expiresAt(wait, parkedAt),
+      expiresAt: (wait, askedAt) => this.#expiry.expiresAt(wait, askedAt),
       isClosing: () => this.#closed !== undefined,
+      untilClosing: (direct) => ({ ...direct, sleep: (key, ms) => Promise.race([direct.sleep(key, ms), this.#closing.then(cancelled)]) }),
       onStored: (sessionId) => {
         this.#tell(sessionId);
       },
@@ -99,23 +111,22 @@ class Runtime implements SessionRuntime {
     this.ready.catch(() => undefined);
   }
 
-  async create({ agent: agentId, id = this.#ids(), tenant, owner, tags = [] }: NewSession, options: ActOptions): Promise<Session> {
-    checkedOptions(options);
+  async create(session: NewSession, options: ActOptions): Promise<Session> {
+    const act = checkedOptions(options);
+    const { agent: agentId, tenant, owner, tags = [], id = await this.#idFor('create', act) } = checkedNew(session);
     const home = await this.#open();
     const agent = this.#agents.newest(agentId);
     const { states } = agent;
-    const facts: SessionFacts = {
-      ...checkedFacts({ id, tenant, owner, tags }),
-      agent: identityOf(agent),
-      createdAt: this.#clock.now(),
-    };
+    const checked = checkedFacts({ id, tenant, owner, tags });
+    const facts: SessionFacts = { ...checked, agent: identityOf(agent), createdAt: this.#clock.now() };
     const state = states.empty({ clock: this.#clock, ids: startingWith(id, this.#ids) });
-    return this.#make(home, { facts, states, state, act: { type: 'create', by: options.by, at: this.#clock.now() } });
+    return this.#make(home, { facts, states, state, act: { type: 'create', by: act.by, at: this.#clock.now() } }, act.requestId);
   }
 
   async send(sessionId: string, content: MessageContent | Message, options: ActOptions): Promise<Turn> {
     if (!isMessageContent(content)) throw new InvalidArgumentError('send(sessionId, content, { by }) takes text, a message or parts.');
     const message = content instanceof Message ? content : Message.user(content, { ids: this.#ids });
+    if (message.isEmpty) throw new InvalidArgumentError('send(sessionId, content, { by }) needs something to say; the message is empty.');
     return this.#perform(sessionId, options, { type: 'send', message: message.toJSON() });
   }
 
@@ -131,16 +142,19 @@ class Runtime implements SessionRuntime {
     const { waitId, digest } = checkedWait(sessionId, wait);
     if (digest === undefined)
       throw new InvalidArgumentError('approve(sessionId, wait, …) needs the digest of what was shown; hand back the wait itself.');
+    checkedOptions(options);
     const edited = options.args === undefined ? {} : { args: givenValue(options.args, 'The edited arguments') };
     return this.#perform(sessionId, options, { type: 'approve', waitId, digest, ...edited });
   }
 
   async reject(sessionId: string, wait: AnsweredWait, options: ActOptions & { readonly reason?: string }): Promise<Turn> {
+    checkedOptions(options);
     const reason = checkedText(options.reason ?? 'no reason was given', 'The reason of a rejection');
     return this.#perform(sessionId, options, { type: 'reject', ...checkedWait(sessionId, wait), reason });
   }
 
   async answer(sessionId: string, wait: AnsweredWait, options: ActOptions & { readonly value: unknown }): Promise<Turn> {
+    checkedOptions(options);
     const value = givenValue(options.value, 'The answer');
     return this.#perform(sessionId, options, { type: 'answer', ...checkedWait(sessionId, wait), value });
   }
@@ -150,20 +164,22 @@ class Runtime implements SessionRuntime {
   }
 
   async fork(sessionId: string, at: Omit<ForkPoint, 'sessionId'>, options: ActOptions & Omit<NewSession, 'agent'>): Promise<Session> {
-    checkedOptions(options);
+    const act = checkedOptions(options);
+    const from: ForkPoint = { sessionId: checkedText(sessionId, 'A session id'), ...checkedPoint(at) };
+    const { id = await this.#idFor(`fork ${sessionId}`, act) } = options;
     const home = await this.#open();
-    const from: ForkPoint = { sessionId, execution: at.execution, step: at.step };
     return this.#pool.use(sessionId, async ({ log: { facts: source, states } }) => {
-      const { id = this.#ids(), tenant = source.tenant, owner = source.owner, tags = source.tags } = options;
+      const { tenant = source.tenant, owner = source.owner, tags = source.tags } = options;
       const checked = checkedFacts({ id, tenant, owner, tags });
       const facts: SessionFacts = { ...checked, agent: source.agent, createdAt: this.#clock.now(), forkedFrom: from };
       const then = await stateAfterStep(this.#options.store, states, from);
-      const state = then.fork({ id, executionId: `${id}/${at.execution}`, clock: this.#clock, ids: this.#ids });
-      return this.#make(home, { facts, states, state, act: { type: 'fork', from, by: options.by, at: this.#clock.now() } });
+      const state = then.fork({ id, executionId: `${id}/${from.execution}`, clock: this.#clock, ids: this.#ids });
+      return this.#make(home, { facts, states, state, act: { type: 'fork', from, by: act.by, at: this.#clock.now() } }, act.requestId);
     });
   }
 
   async get(sessionId: string): Promise<Session> {
+    checkedText(sessionId, 'A session id');
     await this.ready;
     return this.#pool.use(sessionId, (session) => session.view());
   }
@@ -176,8 +192,9 @@ class Runtime implements SessionRuntime {
 
   events(sessionId: string, fromSeq = 0, options: EventsOptions = {}): AsyncIterable<StoredEvent> {
     const { store } = this.#options;
+    checkedText(sessionId, 'A session id');
     const state = () => this.#pool.use(sessionId, ({ log }) => log.state);
-    return followEvents(fromSeq, {
+    return followEvents(checkedSeq(fromSeq), {
       ...options,
       read: (afterSeq) => store.entries(sessionId, { afterSeq, limit: 200 }),
       stateOf: state,
@@ -191,6 +208,7 @@ class Runtime implements SessionRuntime {
   }
 
   async drain({ timeoutMs = 30_000 }: { readonly timeoutMs?: number } = {}): Promise<void> {
+    checkedMs(timeoutMs, 'timeoutMs of drain()');
     await this.ready.catch(() => undefined);
     this.#close('it was drained');
     let cancel: (() => void) | undefined;
@@ -208,32 +226,59 @@ class Runtime implements SessionRuntime {
     this.#home = { store, epoch, now: () => this.#clock.now(), wakeAt: (state) => this.#expiry.wakeAt(state) };
     const resumed: string[] = [];
     const failed: { readonly sessionId: string; readonly error: unknown }[] = [];
-    for (const sessionId of await this.#listIds({ isOpen: true })) {
+    for await (const { id: sessionId, damage } of this.#listed({ isOpen: true })) {
       try {
         await this.#pool.use(sessionId, (session) => {
           // Refuses now what cannot be carried on: another version of its agent, a missing one.
           this.#agents.successorOf(session.log.facts.agent);
-          void session.carryOn();
+          session.carryOn();
         });
+        // What was damaged has been mended, or it would not have been read.
+        if (damage !== undefined) await store.quarantine(sessionId, undefined);
         resumed.push(sessionId);
       } catch (error) {
         failed.push({ sessionId, error });
         this.#report(error, `session ${sessionId}`);
       }
     }
+    if (this.#expiry.isOn) await this.#noteExpiries();
     this.#expiry.start();
     return { resumed, failed };
   }
 
-  async #listIds(query: SessionQuery): Promise<readonly string[]> {
-    const ids: string[] = [];
+  /** Approvals that were asked for before they could expire. */
+  async #noteExpiries(): Promise<void> {
+    for await (const { id, header } of this.#listed({ status: 'waiting' })) {
+      if (header !== undefined && header.wakeAt === undefined)
+        await this.#pool.use(id, (session) => this.#touch(session)).catch(() => undefined);
+    }
+  }
+
+  async #touch(session: LiveSession): Promise<void> {
+    if (this.#expiry.wakeAt(session.log.state) !== undefined) await session.touch();
+  }
+
+  /** All sessions that fit. */
+  async *#listed(query: SessionQuery): AsyncGenerator<ListedSession, void, undefined> {
     let cursor: string | undefined;
     do {
       const page = await this.#options.store.list({ ...query, limit: 1000, ...(cursor !== undefined && { cursor }) });
-      ids.push(...page.sessions.filter(({ damage }) => damage === undefined).map(({ id }) => id));
+      yield* page.sessions;
       ({ cursor } = page);
     } while (cursor !== undefined);
-    return ids;
+  }
+
+  async #contextOf(session: SessionFacts): Promise<unknown> {
+    try {
+      return await this.#options.context?.(session);
+    } catch (error) {
+      throw new ContextFailedError(session.id, error);
+    }
+  }
+
+  /** The id of a new session: the same for the same request, so that repeating it makes no second one. */
+  async #idFor(what: string, { by, requestId }: ActOptions): Promise<string> {
+    return requestId === undefined ? this.#ids() : (await digestOf({ what, by: by.id, kind: by.kind, requestId })).slice(0, 32);
   }
 
   async #open(): Promise<LogHome> {
@@ -244,15 +289,23 @@ class Runtime implements SessionRuntime {
   }
 
   async #perform(sessionId: string, options: ActOptions, deed: Deed): Promise<Turn> {
-    checkedOptions(options);
+    const act = checkedOptions(options);
+    checkedText(sessionId, 'A session id');
     await this.#open();
-    return this.#pool.use(sessionId, (session) => session.perform(deed, options));
+    return this.#pool.use(sessionId, (session) => session.perform(deed, act));
   }
 
-  async #make(home: LogHome, parts: Parameters<typeof SessionLog.create>[1]): Promise<Session> {
-    const session = new LiveSession(await SessionLog.create(home, parts), this.#host);
-    this.#pool.add(session);
-    return session.view();
+  async #make(home: LogHome, parts: Parameters<typeof SessionLog.create>[1], requestId: string | undefined): Promise<Session> {
+    try {
+      const session = new LiveSession(await SessionLog.create(home, parts, requestId), this.#host);
+      this.#pool.add(session);
+      return await session.view();
+    } catch (error) {
+      if (!(error instanceof SessionConflictError) || requestId === undefined) throw error;
+      const [first] = await this.#options.store.entries(parts.facts.id, { to: 1 });
+      if (first?.requestId !== requestId) throw error;
+      return this.get(parts.facts.id);
+    }
   }
 
   async #read(sessionId: string): Promise<LiveSession> {
@@ -273,7 +326,7 @@ class Runtime implements SessionRuntime {
 
   #rest(session: LiveSession, failure: { readonly error: unknown } | undefined): void {
     if (failure === undefined) {
-      this.#expiry.watch(session.log.state);
+      this.#expiry.watch(this.#expiry.wakeAt(session.log.state));
       this.#pool.forgetSome();
       return;
     }
@@ -284,14 +337,26 @@ class Runtime implements SessionRuntime {
     if (SteplineError.is(error) && error.code === 'store-fenced') this.#end('another runtime has taken the store over', error);
   }
 
-  /** Settles the approvals whose time has come. */
-  async #wake(): Promise<void> {
-    for (const sessionId of await this.#listIds({ wakeBefore: this.#clock.now() })) {
-      try {
-        await this.#pool.use(sessionId, (session) => session.expire(this.#expiry.whenExpired));
-      } catch (error) {
-        this.#report(error, `the expiry of session ${sessionId}`);
+  /** Settles the approvals whose time has come; gives the times of those whose time comes soon. */
+  async #wake(): Promise<readonly number[]> {
+    const soon: number[] = [];
+    const now = this.#clock.now();
+    try {
+      for await (const { id, header, damage } of this.#listed({ wakeBefore: now + lookAheadMs })) {
+        if (header?.wakeAt !== undefined && header.wakeAt > now) soon.push(header.wakeAt);
+        else if (damage === undefined) await this.#expire(id);
       }
+    } catch (error) {
+      this.#report(error, 'looking for approvals that have expired');
+    }
+    return soon;
+  }
+
+  async #expire(sessionId: string): Promise<void> {
+    try {
+      await this.#pool.use(sessionId, (session) => session.expire(this.#expiry.whenExpired));
+    } catch (error) {
+      this.#report(error, `the expiry of session ${sessionId}`);
     }
   }
 
@@ -316,6 +381,7 @@ class Runtime implements SessionRuntime {
 
   #close(why: string): void {
     this.#closed ??= why;
+    this.#tellClosing();
     this.#expiry.stop();
     for (const sessionId of this.#followers.keys()) this.#tell(sessionId);
   }

@@ -144,8 +144,8 @@ export interface SessionStore {
   /** The entry that answered this request. */
   findRequest(sessionId: string, requestId: string): Promise<LogEntry | undefined>;
   list(query?: SessionQuery): Promise<SessionPage>;
-  /** Notes that a session's data cannot be trusted. Nothing of it is changed; it is listed with its damage. */
-  quarantine(sessionId: string, damage: string): Promise<void>;
+  /** Notes that a session's data cannot be trusted: it is listed with its damage. Undefined takes the note away. Nothing else is changed. */
+  quarantine(sessionId: string, damage: string | undefined): Promise<void>;
   /** Writes what was asked for until now, and lets go of everything. */
   close(): Promise<void>;
 }

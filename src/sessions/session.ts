@@ -3,6 +3,7 @@ import type { StopReason } from '../continuation/index.ts';
 import type { JsonObject } from '../lib/index.ts';
 import { readObject } from '../lib/index.ts';
 import type { Usage } from '../messages/index.ts';
+import { canBegin, ExecutionStatus as Statuses } from '../step-by-step/index.ts';
 import type { ExecutionStatus, ExplainStateOptions, RunState, Wait } from '../step-by-step/index.ts';
 import type { ForkPoint } from './act.ts';
 import type { AgentIdentity } from './session-agent.ts';
@@ -74,6 +75,13 @@ export interface Turn {
   readonly isRepeated?: boolean;
   explain(options?: ExplainStateOptions): string;
 }
+
+/** True where the session has something to do by itself. A conversation in which nobody has spoken has not. */
+export const hasWork = (state: RunState): boolean => canBegin(state) && (state.execution.id !== undefined || !state.messages.isEmpty);
+
+/** A session that was spoken to is under way, also where its first step is not recorded yet. */
+export const shownStatus = (state: RunState): ExecutionStatus =>
+  state.status === Statuses.Pending && hasWork(state) ? Statuses.InProgress : state.status;
 
 const stepsIn = ({ data: { past, execution } }: RunState): number =>
   past.toArray().reduce((sum, { results }) => sum + results.length, execution.results.length);

@@ -1,10 +1,12 @@
 import type { RunState, Wait } from '../step-by-step/index.ts';
 import { approvalDigest } from './approval-digest.ts';
+import { askedAt } from './expiry.ts';
 import type { Session, SessionFacts, SessionWait, Turn } from './session.ts';
+import { shownStatus } from './session.ts';
 
 /** When something that is waited for is settled without anybody. */
-interface Expiry {
-  readonly expiresAt: (wait: Pick<SessionWait, 'type'>, parkedAt: number) => number | undefined;
+interface Expiring {
+  readonly expiresAt: (wait: Pick<SessionWait, 'type'>, askedAt: number) => number | undefined;
 }
 
 async function toWait(sessionId: string, wait: Wait, expiresAt: number | undefined): Promise<SessionWait> {
@@ -12,10 +14,9 @@ async function toWait(sessionId: string, wait: Wait, expiresAt: number | undefin
   return { ...wait, sessionId, digest, ...(expiresAt !== undefined && { expiresAt }) };
 }
 
-function waitsOf(sessionId: string, state: RunState, { expiresAt }: Expiry): Promise<readonly SessionWait[]> {
-  const parkedAt = state.pendingStep?.parkedAt;
+function waitsOf(sessionId: string, { pendingStep, waitingFor }: RunState, { expiresAt }: Expiring): Promise<readonly SessionWait[]> {
   return Promise.all(
-    state.waitingFor.map((wait) => toWait(sessionId, wait, parkedAt === undefined ? undefined : expiresAt(wait, parkedAt))),
+    waitingFor.map((wait) => toWait(sessionId, wait, pendingStep === undefined ? undefined : expiresAt(wait, askedAt(pendingStep, wait)))),
   );
 }
 
@@ -23,16 +24,16 @@ function waitsOf(sessionId: string, state: RunState, { expiresAt }: Expiry): Pro
 export async function toTurn(
   { id }: SessionFacts,
   current: RunState,
-  { execution: number, ...expiry }: Expiry & { readonly execution: number },
+  { execution: number, ...expiry }: Expiring & { readonly execution: number },
 ): Promise<Turn> {
   const { past, execution } = current.data;
   const wanted = number === execution.number ? execution : past.toArray().find((each) => each.number === number);
   const state = wanted === undefined || wanted === execution ? current : current.evolve({ execution: wanted });
-  const { status, stopReason, text, usage } = state;
+  const { stopReason, text, usage } = state;
   return {
     sessionId: id,
     execution: state.execution.number,
-    status,
+    status: shownStatus(state),
     text,
     usage,
     waitingFor: await waitsOf(id, state, expiry),
@@ -42,12 +43,12 @@ export async function toTurn(
 }
 
 /** A whole session. */
-export async function toSession(facts: SessionFacts, state: RunState, expiry: Expiry): Promise<Session> {
-  const { status, stopReason, text } = state;
+export async function toSession(facts: SessionFacts, state: RunState, expiry: Expiring): Promise<Session> {
+  const { stopReason, text } = state;
   const { stepCount, usage } = state.session;
   return {
     ...facts,
-    status,
+    status: shownStatus(state),
     text,
     usage,
     updatedAt: state.info.updatedAt,

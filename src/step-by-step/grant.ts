@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from '../lib/index.ts';
+import { InvalidArgumentError, isRecord } from '../lib/index.ts';
 
 /** What is granted on top of the limits of one execution. Each amount is above 0. */
 export interface Grant {
@@ -14,7 +14,8 @@ const known: ReadonlySet<string> = new Set(budgets);
 
 /** A grant as it is stored. Refuses one that grants nothing, or what is no amount. */
 export function checkedGrant(given: Grant): Grant {
-  const entries = Object.entries(given as Readonly<Record<string, unknown>>).filter(([, amount]) => amount !== undefined);
+  if (!isRecord(given)) throw new InvalidArgumentError(`A grant is an object that names at least one of ${budgets.join(', ')}.`);
+  const entries = Object.entries(given).filter(([, amount]) => amount !== undefined);
   if (entries.length === 0) throw new InvalidArgumentError(`A grant names at least one of ${budgets.join(', ')}.`);
   for (const [budget, amount] of entries) {
     if (!known.has(budget)) throw new InvalidArgumentError(`There is no limit "${budget}" to raise; a grant names ${budgets.join(', ')}.`);

@@ -37,7 +37,7 @@ interface Begun<State> {
   readonly state: State;
   readonly hasNext: boolean;
   step(): Promise<State>;
-  /** Lets whoever gave the run do something before the next step; true where it is to be left there. */
+  /** Waits where the last step failed, then lets whoever gave the run do something; true where it is to be left there. */
   pause(): boolean | Promise<boolean>;
 }
 
@@ -58,13 +58,14 @@ async function beginRun<State extends RunState, Context>(
       return canBegin(live.state);
     },
     step: async () => (live.state = await takeStep(process, live, run)),
-    // Asking nobody would cost every step of a run that nobody wants to be asked about.
-    pause: () => (run.between === undefined ? false : pause(live, run.between)),
+    // Waiting for nothing would cost every step.
+    pause: () => (run.between === undefined && retryDelayMs(live.state) === 0 ? false : pause(live, run)),
   };
 }
 
-async function pause<State>(live: Live<State>, between: NonNullable<RunScope<State, unknown>['between']>): Promise<boolean> {
-  const answer = await between(live.state);
+async function pause<State extends RunState, Context>(live: Live<State>, run: RunScope<State, Context>): Promise<boolean> {
+  if (retryDelayMs(live.state) > 0) live.state = await waitBeforeRetry(live.state, run);
+  const answer = await run.between?.(live.state);
   if (answer === undefined) return false;
   if ('leave' in answer) return true;
   live.state = answer.state;
@@ -117,8 +118,7 @@ async function takeStep<State extends RunState, Context>(
   live: Live<State>,
   run: RunScope<State, Context>,
 ): Promise<State> {
-  const state = retryDelayMs(live.state) === 0 ? live.state : await waitBeforeRetry(live.state, run);
-  const open = openStep(process, state, run);
+  const open = openStep(process, live.state, run);
   live.timer = open.timer;
   const endFinalizing = open.finalizing ? beginFinalizing(process, live, run) : undefined;
   try {

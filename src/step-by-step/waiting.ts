@@ -43,6 +43,8 @@ export interface PendingStep<S extends Step = Step> {
   readonly partial: S;
   readonly waits: readonly Wait[];
   readonly answers: readonly Answer[];
+  /** When those were asked for, by their ids, that were asked for before it was parked last. */
+  readonly askedEarlier?: Readonly<Record<string, number>> | undefined;
   readonly startedAt: number;
   readonly parkedAt: number;
   /** Time at work so far; the waiting itself counts nowhere. */

@@ -143,6 +143,9 @@ const broken: Readonly<Record<string, Breaking>> = {
   })),
   'refuses a page that makes no sense': listing(({ cursor: _, ...query }) => query),
   'lists a session in quarantine with its damage, and changes nothing of it': changed(() => ({ quarantine: () => Promise.resolve() })),
+  'takes the note of a damage away again': changed((store) => ({
+    quarantine: (id, damage) => (damage === undefined ? Promise.resolve() : store.quarantine(id, damage)),
+  })),
   'gives odd texts back as they were': writing(({ entries = [], ...write }) => ({
     ...write,
     entries: entries.map((entry) => ({ ...entry, body: entry.body.trim().normalize() })),

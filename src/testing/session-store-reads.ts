@@ -172,6 +172,23 @@ export const readChecks: Readonly<Record<string, StoreCheck>> = {
     );
     same(await listedIds(store, { owner: 'o' }), ['a'], 'sessions by owner');
   },
+  'takes the note of a damage away again': async (stage) => {
+    const { store } = stage;
+    await makeListed(stage, { a: {}, b: {} });
+    await store.quarantine('a', 'its state cannot be read');
+    await store.quarantine('b', 'nor can its');
+    await store.quarantine('a', undefined);
+    await store.quarantine('c', undefined);
+    const listed = (await (await stage.reopen()).list()).sessions.map(({ id, damage }) => [id, damage]);
+    sameData(
+      listed,
+      [
+        ['b', 'nor can its'],
+        ['a', undefined],
+      ],
+      'list',
+    );
+  },
   'gives odd texts back as they were': async ({ store, epoch }) => {
     const odd = ['🦊 \u{1F468}\u200D\u{1F469}', `'"\\;--%_`, ' \t\n\r ', '', 'Ä O\u0308', '\u2028\uFEFFx', 'x'.repeat(1_000_000)];
     for (const [index, text] of odd.entries()) {

@@ -1,4 +1,5 @@
 import type { IdSource } from '../lib/index.ts';
+import type { ToolOutput } from '../messages/index.ts';
 import { Message, toolResultText } from '../messages/index.ts';
 import type { ToolExecution } from '../tools/index.ts';
 import { toolMessages } from '../tools/index.ts';
@@ -30,7 +31,20 @@ function observation(execution: ToolExecution, ids: IdSource): Message {
 export function resultMessages(step: ToolUseStep, executions: readonly ToolExecution[], ids: IdSource): readonly Message[] {
   const isCall = (id: string): boolean =>
     step.outputMessages.some(({ parts }) => parts.some((part) => part.type === 'tool-call' && part.toolCallId === id));
-  return executions.flatMap((execution) =>
-    isCall(execution.toolCallId) ? toolMessages([execution], { ids }) : [observation(execution, ids)],
-  );
+  const edited = new Set(step.answers?.filter(({ type }) => type === 'edited').map(({ id }) => id));
+  return executions.flatMap((execution) => {
+    const told = edited.has(execution.toolCallId) ? withEditTold(execution) : execution;
+    return isCall(told.toolCallId) ? toolMessages([told], { ids }) : [observation(told, ids)];
+  });
+}
+
+/** The model said other arguments than those that the call was made with: its own words stay, and the result says so. */
+function withEditTold(execution: ToolExecution): ToolExecution {
+  const { args, output } = execution;
+  const note = `A person changed the arguments to ${JSON.stringify(args)}.`;
+  const told: ToolOutput =
+    output.type === 'content'
+      ? { type: 'content', parts: [{ type: 'text', text: note }, ...output.parts] }
+      : { type: output.type === 'error' ? 'error' : 'text', value: `${note}\n${toolResultText(output)}` };
+  return { ...execution, output: told };
 }

@@ -18,7 +18,7 @@ import { isWhole, sealed } from './tables.ts';
 export type Task =
   | { readonly type: 'write'; readonly write: SessionWrite }
   | { readonly type: 'claim' }
-  | { readonly type: 'quarantine'; readonly sessionId: string; readonly damage: string };
+  | { readonly type: 'quarantine'; readonly sessionId: string; readonly damage: string | undefined };
 
 /** What became of a task once the batch is stored: the epoch of a claim, or why it was refused. */
 export type TaskResult = { readonly ok: true; readonly epoch: number } | { readonly ok: false; readonly error: unknown };
@@ -119,7 +119,11 @@ export function runBatch(
   return { results, settle };
 }
 
-function note(statements: Statements, { sessionId, damage }: { readonly sessionId: string; readonly damage: string }): void {
+function note(statements: Statements, { sessionId, damage }: { readonly sessionId: string; readonly damage: string | undefined }): void {
+  if (damage === undefined) {
+    statements.dropQuarantine.run(sessionId);
+    return;
+  }
   const num = rowOf(statements.session, sessionId)?.['num'];
   if (typeof num === 'number') statements.addQuarantine.run(...sealed('quarantine', [sessionId, num, damage]));
 }

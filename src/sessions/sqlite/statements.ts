@@ -37,6 +37,7 @@ export interface Statements {
   readonly dropEffects: SqliteStatement;
   readonly quarantined: SqliteStatement;
   readonly addQuarantine: SqliteStatement;
+  readonly dropQuarantine: SqliteStatement;
 }
 
 const texts: Readonly<Record<keyof Statements, string>> = {
@@ -82,6 +83,7 @@ const texts: Readonly<Record<keyof Statements, string>> = {
 
   quarantined: `SELECT ${selected('quarantine')} FROM quarantine WHERE id = ? OR session = ?`,
   addQuarantine: `${insertInto('quarantine')} ON CONFLICT DO NOTHING`,
+  dropQuarantine: 'DELETE FROM quarantine WHERE id = ?',
 };
 
 export function prepareAll(database: SqliteDatabase): Statements {

@@ -25,11 +25,13 @@ function writePending<S extends Step>(pending: PendingStep<S>, { step, refs }: R
 
 function readPending<S extends Step>(input: unknown, path: string, { step, refs }: ResultSurroundings<S>): PendingStep<S> {
   const data = readObject(input, path);
+  const asked = data.optionalObject('askedEarlier');
   return {
     number: data.number('number'),
     partial: readStep(data.object('partial'), step, refs),
     waits: data.array('waits', readWait),
     answers: data.array('answers', readAnswer),
+    ...(asked !== undefined && { askedEarlier: Object.fromEntries(Object.keys(asked.raw).map((id) => [id, asked.number(id)])) }),
     startedAt: data.number('startedAt'),
     parkedAt: data.number('parkedAt'),
     activeMs: data.number('activeMs'),

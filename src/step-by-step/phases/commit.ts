@@ -1,4 +1,6 @@
 import type { BaseEvent, EventHeader } from '../../events/index.ts';
+import type { Json } from '../../lib/index.ts';
+import { jsonEquals } from '../../lib/index.ts';
 import { Usage } from '../../messages/index.ts';
 import type { Execution } from '../execution.ts';
 import { hasEnded, lastOutcome, settled, statusOf, stopReasonOf, usageOf, withResult } from '../execution.ts';
@@ -134,6 +136,18 @@ interface Recorded<State extends RunState, Context> {
   readonly result?: StepResult<StepOf<State>> | undefined;
 }
 
+/** What was asked for before, and in the same words, has waited since then. */
+function askedEarlier(before: PendingStep, waits: readonly Wait[]): Pick<PendingStep, 'askedEarlier'> {
+  const asked = waits.flatMap((wait) => {
+    const earlier = before.waits.find(({ id }) => id === wait.id);
+    const isSame = earlier !== undefined && jsonEquals(argsOf(earlier), argsOf(wait));
+    return isSame ? [[wait.id, before.askedEarlier?.[wait.id] ?? before.parkedAt] as const] : [];
+  });
+  return asked.length === 0 ? {} : { askedEarlier: Object.fromEntries(asked) };
+}
+
+const argsOf = (wait: Wait): Json => ('args' in wait ? wait.args : null);
+
 /** Keeps a step that cannot end yet, and ends the run until somebody answers. */
 export function park<State extends RunState, Context>(
   open: OpenStep<State, Context>,
@@ -152,6 +166,7 @@ export function park<State extends RunState, Context>(
     partial,
     waits,
     answers: [],
+    ...(before !== undefined && askedEarlier(before, waits)),
     startedAt: before?.startedAt ?? timer.startedAt,
     parkedAt: now,
     activeMs: (before?.activeMs ?? 0) + activeMs,

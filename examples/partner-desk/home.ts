@@ -1,0 +1,82 @@
+// Where conversations live: one runtime over one file, and the leads in a file beside it.
+import { mkdirSync } from 'node:fs';
+import { userInfo } from 'node:os';
+import { dirname, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { By, Recovery, SessionFacts, SessionRuntime } from 'stepline/sessions';
+import { createSessionRuntime } from 'stepline/sessions';
+import { sqliteStore } from 'stepline/sqlite';
+import type { Desk, DeskContext, DeskEvent } from './desk.ts';
+import type { Directory } from './partners.ts';
+import { createDirectory } from './partners.ts';
+
+export interface Home {
+  readonly runtime: SessionRuntime;
+  readonly directory: Directory;
+  /** What the last process left undone. */
+  readonly recovery: Recovery;
+  /** Lets steps under way end; the rest is left to the next start. */
+  close(): Promise<void>;
+}
+
+export interface HomeOptions {
+  readonly desk: Desk;
+  readonly onEvent?: (event: DeskEvent, session: SessionFacts) => void;
+  readonly onProblem: (error: unknown) => void;
+  /** Changes what the tools work with. */
+  readonly adapt?: (directory: Directory) => Directory;
+}
+
+/** Why the files cannot be used. */
+export class HomeError extends Error {}
+
+/** The file of the conversations where none was named. */
+export const usualFile: string = fileURLToPath(new URL('../../.stepline/partner-desk.db', import.meta.url));
+
+/** Whoever sits here. */
+export function whoIsHere(): By {
+  try {
+    return { id: userInfo().username || 'you', kind: 'user' };
+  } catch {
+    // The system knows no name for this user.
+    return { id: 'you', kind: 'user' };
+  }
+}
+
+function orRefused<Value>(file: string, work: () => Value): Value {
+  try {
+    return work();
+  } catch (error) {
+    throw new HomeError(`${file} cannot be used: ${error instanceof Error ? error.message : String(error)}.`);
+  }
+}
+
+/** Opens the files, or makes them. What was interrupted goes on at once. */
+export async function openHome(named: string, { desk, onEvent, onProblem, adapt = (same) => same }: HomeOptions): Promise<Home> {
+  const file = resolve(named);
+  orRefused(dirname(file), () => mkdirSync(dirname(file), { recursive: true }));
+  const leadsFile = `${file}.partners`;
+  let directory: Directory | undefined;
+  // Opened only once the store is ours: beside a file that is no store, nothing is made.
+  const open = (): Directory => (directory ??= orRefused(leadsFile, () => createDirectory(leadsFile)));
+  const store = sqliteStore({ path: file });
+  const runtime = createSessionRuntime({
+    agents: [desk],
+    store,
+    context: (): DeskContext => ({ directory: adapt(open()) }),
+    // Holds: the desk is the only agent, and these are its events.
+    ...(onEvent !== undefined && { onEvent: (event, session) => onEvent(event as DeskEvent, session) }),
+    onProblem,
+  });
+  const recovery = await runtime.ready;
+  return {
+    runtime,
+    directory: open(),
+    recovery,
+    close: async () => {
+      await runtime.drain({ timeoutMs: 5000 });
+      await store.close();
+      directory?.close();
+    },
+  };
+}

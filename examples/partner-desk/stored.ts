@@ -1,0 +1,107 @@
+// Stored conversations on the screen: the one that is gone on with, and the list of all.
+import { AgentState } from 'stepline';
+import type { DamagedSession, Session, SessionRuntime, SessionSummary } from 'stepline/sessions';
+import type { Screen } from './screen.ts';
+import { clipped, counted, label, margin, showProblem, wrapped } from './screen.ts';
+import { createSpeech } from './speech.ts';
+
+const units: readonly (readonly [ms: number, noun: string])[] = [
+  [86_400_000, 'day'],
+  [3_600_000, 'hour'],
+  [60_000, 'minute'],
+];
+
+/** How long ago something was. */
+export function ago(at: number, now: number): string {
+  const [ms, noun] = units.find(([length]) => now - at >= length) ?? [];
+  return ms === undefined || noun === undefined ? 'just now' : `${counted(Math.floor((now - at) / ms), noun)} ago`;
+}
+
+/** The state of a conversation, as what it is. */
+export function stateOf({ state }: Session): AgentState {
+  if (state instanceof AgentState) return state;
+  throw new TypeError('This conversation belongs to no agent.');
+}
+
+const lastQuestion = (session: Session): string =>
+  stateOf(session)
+    .messages.toArray()
+    .findLast((message) => message.isUser())?.text ?? '';
+
+const waitText = ({ waitingFor: [wait] }: Pick<SessionSummary, 'waitingFor'>): string =>
+  wait === undefined ? '' : ` for ${wait.type}${wait.toolName === undefined ? '' : ` of ${wait.toolName}`}`;
+
+function standing(summary: SessionSummary, isInterrupted: boolean): string {
+  const { status, stopReason = '' } = summary;
+  if (isInterrupted) return ' It was interrupted in the middle of an answer, and goes on now.';
+  if (status === 'waiting') return ` It waits${waitText(summary)}.`;
+  return status === 'stopped' || status === 'failed'
+    ? ` Its last answer ${status === 'failed' ? 'failed' : 'was stopped'}: ${stopReason}.`
+    : '';
+}
+
+/** Says which conversation goes on, and shows its last exchange. */
+export function showStored(
+  screen: Screen,
+  session: Session,
+  { summary, isInterrupted }: { readonly summary: SessionSummary; readonly isInterrupted: boolean },
+): void {
+  const { stepCount, executions, updatedAt } = summary;
+  const turns = `${counted(executions, 'turn')}, ${counted(stepCount, 'step')}`;
+  const text = `Goes on with a stored conversation: last used ${ago(updatedAt, Date.now())}, ${turns}.${standing(summary, isInterrupted)}`;
+  screen.line();
+  for (const row of wrapped(text, screen.width - margin.length - 1)) screen.line(`${margin}${screen.paint.yellow(row)}`);
+  screen.line(`${label(screen, 'you')}${clipped(lastQuestion(session), screen.width - margin.length - 1)}`);
+  // What is said in the answer that goes on is shown as it comes.
+  if (!isInterrupted) speak(screen, session.text);
+}
+
+export function speak(screen: Screen, text: string): void {
+  if (text === '') return;
+  const speech = createSpeech(screen);
+  speech.take(text);
+  speech.end();
+}
+
+export interface Stored {
+  /** Those that can be read, the last used first. */
+  readonly good: readonly SessionSummary[];
+  readonly damaged: readonly DamagedSession[];
+}
+
+const isGood = (session: SessionSummary | DamagedSession): session is SessionSummary => !('damage' in session);
+
+/** The conversations of the file. */
+export async function listStored(runtime: SessionRuntime): Promise<Stored> {
+  const { sessions } = await runtime.list();
+  return {
+    good: sessions.filter(isGood).sort((one, other) => other.updatedAt - one.updatedAt),
+    damaged: sessions.filter((session) => 'damage' in session),
+  };
+}
+
+export const damageText = ({ id, damage }: DamagedSession): string =>
+  `Conversation ${id} cannot be read and was set aside: ${damage}. The others are not touched by it.`;
+
+const lastWords = async (runtime: SessionRuntime, { id }: SessionSummary): Promise<string> => {
+  try {
+    const session = await runtime.get(id);
+    return session.text === '' ? lastQuestion(session) : session.text;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+};
+
+/** Lists all conversations. */
+export async function showList(screen: Screen, runtime: SessionRuntime, current: string | undefined): Promise<readonly string[]> {
+  const { good, damaged } = await listStored(runtime);
+  if (good.length === 0) screen.line(`${margin}Nothing is stored yet.`);
+  for (const [index, summary] of good.entries()) {
+    const { id, status, updatedAt, stepCount } = summary;
+    const facts = `${status}${waitText(summary)}, ${ago(updatedAt, Date.now())}, ${counted(stepCount, 'step')}`;
+    screen.line(`${id === current ? '   ▸ ' : '     '}${screen.paint.bold(String(index + 1))} ${facts}  ${screen.paint.dim(id)}`);
+    screen.line(`${margin}${screen.paint.dim(clipped(await lastWords(runtime, summary), Math.min(screen.width, 120) - margin.length))}`);
+  }
+  for (const session of damaged) showProblem(screen, damageText(session));
+  return good.map(({ id }) => id);
+}

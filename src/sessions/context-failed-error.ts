@@ -1,0 +1,12 @@
+import { SteplineError } from '../lib/index.ts';
+
+/** The host's function that gives the context of a run has failed. */
+export class ContextFailedError extends SteplineError {
+  override readonly name = 'ContextFailedError';
+  readonly code = 'context-failed';
+
+  constructor(sessionId: string, cause: unknown) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    super(`context(session) failed for session "${sessionId}": ${why}. Nothing was run; resume the session when it works again.`, cause);
+  }
+}

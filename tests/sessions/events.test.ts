@@ -1,0 +1,216 @@
+import { describe, expect, test } from 'vitest';
+import { createAgent } from '../../src/index.ts';
+import { subAgents } from '../../src/capabilities/index.ts';
+import type { SessionRuntime, StoredEvent } from '../../src/sessions/index.ts';
+import type { Stage } from './stage.ts';
+import { ann, bob, createGate, eventsOf, places, refusal, stageOn, until, waitOf } from './stage.ts';
+
+const unnumbered = new Set(['TextDelta', 'ReasoningDelta', 'ToolCallProgress', 'ToolInputDelta']);
+
+/** What listeners hear, as plain data. */
+function listening(stage: Stage, more: Parameters<Stage['start']>[0] = {}) {
+  const heard: StoredEvent[] = [];
+  const runtime = stage.start({
+    onEvent: (event) => {
+      if (!unnumbered.has(event.type)) heard.push(JSON.parse(JSON.stringify(event)) as StoredEvent);
+    },
+    ...more,
+  });
+  return { runtime, heard };
+}
+
+async function follow(runtime: SessionRuntime, id: string, options: { readonly from?: number; readonly signal?: AbortSignal } = {}) {
+  const events: StoredEvent[] = [];
+  const { from = 0, signal } = options;
+  const ended = (async () => {
+    for await (const event of runtime.events(id, from, { follow: true, ...(signal !== undefined && { signal }) })) events.push(event);
+  })();
+  return { events, ended };
+}
+
+describe.each(places)('stored events over %s', (_, makePlace) => {
+  test('are those that a listener heard: type, number, id and every field', async () => {
+    const stage = stageOn(makePlace());
+    const { runtime, heard } = listening(stage);
+    await runtime.create({ id: 'one' }, { by: ann });
+    await runtime.send('one', 'look 1 & broken 2; pay 3; say End', { by: ann });
+    await runtime.approve('one', await waitOf(runtime, 'one'), { by: bob });
+    await runtime.send('one', 'ask 1', { by: ann });
+    await runtime.send('one', 'say Never mind', { by: ann });
+    await runtime.send('one', 'pay 9', { by: ann });
+    await runtime.cancel('one', 'enough', { by: ann });
+    const stored = await eventsOf(runtime, 'one');
+    expect(stored.map(({ seq }) => seq)).toStrictEqual(stored.map((_event, index) => index + 1));
+    expect(stored).toStrictEqual(heard);
+    expect(stored.at(-1)).toMatchObject({ type: 'AgentFinished', stopReason: 'user_requested' });
+    const judged = stored.filter(({ type }) => type === 'ContinuationEvaluated');
+    expect(judged.length).toBeGreaterThanOrEqual(5);
+    for (const { outcome } of judged)
+      expect(outcome).toMatchObject({ decision: expect.any(String) as string, evaluations: expect.any(Array) as unknown[] });
+  });
+
+  test('are the same after a restart, also where one stood before it', async () => {
+    const stage = stageOn(makePlace());
+    const { runtime, heard } = listening(stage);
+    await runtime.create({ id: 'one' }, { by: ann });
+    await runtime.send('one', 'look 1; pay 2', { by: ann });
+    await runtime.drain();
+    const next = listening(stage);
+    await next.runtime.approve('one', await waitOf(next.runtime, 'one'), { by: bob });
+    expect(await eventsOf(next.runtime, 'one')).toStrictEqual([...heard, ...next.heard]);
+  });
+
+  test('of a run that was cut off are told once, without a gap', async () => {
+    const stage = stageOn(makePlace());
+    const first = stage.start();
+    await first.create({ id: 'one' }, { by: ann });
+    await first.send('one', 'look 1; slow 2; say End', { by: ann, until: 'accepted' });
+    await stage.gate.current.reached;
+    const before = await eventsOf(first, 'one');
+    stage.gate.current = createGate();
+    const runtime = stage.start();
+    await until(async () => expect((await runtime.get('one')).text).toBe('End'));
+    await runtime.resume('one', { by: ann });
+    const events = await eventsOf(runtime, 'one');
+    expect(events.slice(0, before.length)).toStrictEqual(before);
+    expect(events.map(({ seq }) => seq)).toStrictEqual(events.map((_event, index) => index + 1));
+    expect(new Set(events.map(({ id }) => id)).size).toBe(events.length);
+    expect(events.filter(({ type }) => type === 'AgentFinished')).toHaveLength(1);
+  });
+
+  test('of sub-agents are among them', async () => {
+    const stage = stageOn(makePlace());
+    const top = createAgent({
+      id: 'top',
+      model: stage.model,
+      ports: { clock: stage.clock, ids: stage.ids },
+      capabilities: [subAgents({ agents: { helper: { agent: stage.agent(), description: 'Helps.' } } })],
+    });
+    const { runtime, heard } = listening(stage, { agents: [top] });
+    await runtime.create({ id: 'one' }, { by: ann });
+    await runtime.send('one', 'spawn_subagent pay 5', { by: ann });
+    await runtime.approve('one', await waitOf(runtime, 'one'), { by: bob });
+    const stored = await eventsOf(runtime, 'one');
+    expect(stored).toStrictEqual(heard);
+    expect(new Set(stored.map(({ agentId }) => agentId)).size).toBe(2);
+    for (const event of stored.filter(({ type }) => type === 'ContinuationEvaluated'))
+      expect(event['outcome']).toMatchObject({ evaluations: expect.any(Array) as unknown[] });
+  });
+
+  test.each([0, 1, 4, 9])('can be read from number %i on', async (from) => {
+    const stage = stageOn(makePlace());
+    const runtime = stage.start();
+    await runtime.create({ id: 'one' }, { by: ann });
+    await runtime.send('one', 'look 1; look 2', { by: ann });
+    const all = await eventsOf(runtime, 'one');
+    expect(await eventsOf(runtime, 'one', from)).toStrictEqual(all.slice(from));
+    expect(await eventsOf(runtime, 'one', all.length)).toStrictEqual([]);
+    expect(await eventsOf(runtime, 'one', 10_000)).toStrictEqual([]);
+  });
+
+  test('of many steps are all read', async () => {
+    const stage = stageOn(makePlace());
+    const runtime = stage.start({ agents: [stage.agent({ limits: { steps: 400 } })] });
+    await runtime.create({ id: 'one' }, { by: ann });
+    await runtime.send('one', Array.from({ length: 250 }, (_gone, index) => `look ${index}`).join(';'), { by: ann });
+    const events = await eventsOf(runtime, 'one');
+    expect(events.map(({ seq }) => seq)).toStrictEqual(events.map((_event, index) => index + 1));
+    expect(events.filter(({ type }) => type === 'AgentStepCompleted')).toHaveLength(251);
+  });
+
+  test('are followed live: each step when it is stored, over several executions', async () => {
+    const stage = stageOn(makePlace());
+    const runtime = stage.start();
+    await runtime.create({ id: 'one' }, { by: ann });
+    const stop = new AbortController();
+    const { events, ended } = await follow(runtime, 'one', { signal: stop.signal });
+    const sending = runtime.send('one', 'look 1; slow 2; say End', { by: ann });
+    await stage.gate.current.reached;
+    await until(() => expect(events.some(({ type }) => type === 'AgentStepCompleted')).toBe(true));
+    expect(events.filter(({ type }) => type === 'AgentStepCompleted')).toHaveLength(1);
+    stage.gate.current.open();
+    await sending;
+    await runtime.send('one', 'say More', { by: ann });
+    const all = await eventsOf(runtime, 'one');
+    await until(() => expect(events).toHaveLength(all.length));
+    expect(events).toStrictEqual(all);
+    stop.abort();
+    await ended;
+  });
+
+  test('several readers follow from where each of them stood', async () => {
+    const stage = stageOn(makePlace());
+    const runtime = stage.start();
+    await runtime.create({ id: 'one' }, { by: ann });
+    await runtime.send('one', 'look 1', { by: ann });
+    const stop = new AbortController();
+    const readers = await Promise.all([0, 5, 10].map((from) => follow(runtime, 'one', { from, signal: stop.signal })));
+    await runtime.send('one', 'look 2', { by: ann });
+    const all = await eventsOf(runtime, 'one');
+    for (const [index, { events }] of readers.entries()) await until(() => expect(events).toStrictEqual(all.slice(index * 5)));
+    stop.abort();
+    await Promise.all(readers.map(({ ended }) => ended));
+  });
+
+  test('a reader who leaves stops nothing', async () => {
+    const stage = stageOn(makePlace());
+    const runtime = stage.start();
+    await runtime.create({ id: 'one' }, { by: ann });
+    const sending = runtime.send('one', 'look 1; look 2; say End', { by: ann });
+    for await (const event of runtime.events('one', 0, { follow: true })) if (event.type === 'AgentStepCompleted') break;
+    expect((await sending).text).toBe('End');
+  });
+
+  test('a signal that has fired before ends the reader after what is there', async () => {
+    const stage = stageOn(makePlace());
+    const runtime = stage.start();
+    await runtime.create({ id: 'one' }, { by: ann });
+    await runtime.send('one', 'look 1', { by: ann });
+    const { events, ended } = await follow(runtime, 'one', { signal: AbortSignal.abort() });
+    await ended;
+    const all = await eventsOf(runtime, 'one');
+    expect([[], all]).toContainEqual(events);
+  });
+
+  test('drain ends those who follow', async () => {
+    const stage = stageOn(makePlace());
+    const runtime = stage.start();
+    await runtime.create({ id: 'one' }, { by: ann });
+    const { events, ended } = await follow(runtime, 'one');
+    await runtime.send('one', 'look 1', { by: ann });
+    await runtime.drain();
+    await ended;
+    expect(events.at(-1)?.type).toBe('AgentFinished');
+  });
+
+  test('a runtime that was fenced ends those who follow', async () => {
+    const stage = stageOn(makePlace());
+    const runtime = stage.start();
+    await runtime.create({ id: 'one' }, { by: ann });
+    const { ended } = await follow(runtime, 'one');
+    await stage.start().ready;
+    await refusal(runtime.send('one', 'look 1', { by: ann }), 'store-fenced');
+    await ended;
+  });
+
+  test('of an unknown session are refused, also where they are followed', async () => {
+    const stage = stageOn(makePlace());
+    const runtime = stage.start();
+    await refusal(eventsOf(runtime, 'nobody'), 'unknown-session');
+    await refusal(
+      follow(runtime, 'nobody').then(({ ended }) => ended),
+      'unknown-session',
+    );
+  });
+
+  test('can still be read after a drain, or it is said that they cannot', async () => {
+    const stage = stageOn(makePlace());
+    const runtime = stage.start();
+    await runtime.create({ id: 'one' }, { by: ann });
+    await runtime.send('one', 'look 1', { by: ann });
+    const all = await eventsOf(runtime, 'one');
+    await runtime.drain();
+    const [settled] = await Promise.allSettled([eventsOf(runtime, 'one')]);
+    expect(settled).toMatchObject(settled.status === 'rejected' ? { reason: { code: 'runtime-closed' } } : { value: all });
+  });
+});

@@ -1,0 +1,161 @@
+// Three ways to keep a conversation while nothing of it is in memory: as JSON, in a file, and as a session in SQLite.
+// Each act is done by a new agent, and in a new runtime, on what was read back.
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { AnyAgent, Grant } from '../../src/index.ts';
+import { AgentState } from '../../src/index.ts';
+import type { FakeClock, IdSource } from '../../src/lib/index.ts';
+import { createCountingIds, createFakeClock } from '../../src/lib/index.ts';
+import type { SessionRuntime } from '../../src/sessions/index.ts';
+import { createSessionRuntime, RuntimeClosedError } from '../../src/sessions/index.ts';
+import { sqliteStore } from '../../src/sessions/sqlite/index.ts';
+
+/** What somebody does with a conversation that was put away. */
+export type Deed =
+  | { readonly type: 'send'; readonly text: string }
+  | { readonly type: 'approve' }
+  | { readonly type: 'grant'; readonly amounts: Grant }
+  | { readonly type: 'go-on' };
+
+/** Time and ids, shared by all who work on one conversation. */
+export interface Desk {
+  readonly clock: FakeClock;
+  readonly ids: IdSource;
+  /** Called when the model is asked for a step. */
+  onAsked: (step: number) => void;
+}
+
+export type MakeAgent = (desk: Desk) => AnyAgent;
+
+export interface Keeper {
+  readonly desk: Desk;
+  /** Does something and runs on until the run rests, or until this many steps of the execution are done; then puts all away. */
+  act(deed: Deed, leaveAfter?: number): Promise<AgentState>;
+  /** What was put away, read again. */
+  read(): Promise<AgentState>;
+  end(): void;
+}
+
+const createDesk = (): Desk => ({ clock: createFakeClock(), ids: createCountingIds(), onAsked: () => undefined });
+
+function applied(state: AgentState, deed: Deed, { ids }: Desk): AgentState {
+  switch (deed.type) {
+    case 'send':
+      return state.withUserMessage(deed.text, { ids });
+    case 'approve':
+      return state.waitingFor.reduce((each, { id }) => each.approve(id), state);
+    case 'grant':
+      return state.grant(deed.amounts);
+    case 'go-on':
+      return state;
+  }
+}
+
+/** Keeps the state as text. */
+function textKeeper(make: MakeAgent, text: { read(): string | undefined; write(text: string): void; end(): void }): Keeper {
+  const desk = createDesk();
+  const read = async (): Promise<AgentState> => {
+    const stored = text.read();
+    return stored === undefined ? AgentState.empty({ clock: desk.clock, ids: desk.ids }) : make(desk).restore(JSON.parse(stored));
+  };
+  const act: Keeper['act'] = async (deed, leaveAfter = Number.POSITIVE_INFINITY) => {
+    let state = applied(await read(), deed, desk);
+    for await (const next of make(desk).iterate(state)) {
+      state = next;
+      if (state.stepCount >= leaveAfter) break;
+    }
+    text.write(JSON.stringify(state));
+    return read();
+  };
+  return { desk, act, read, end: () => text.end() };
+}
+
+function jsonKeeper(make: MakeAgent): Keeper {
+  let kept: string | undefined;
+  return textKeeper(make, { read: () => kept, write: (text) => (kept = text), end: () => undefined });
+}
+
+const newFolder = (): string => mkdtempSync(join(tmpdir(), 'stepline-week-'));
+
+function fileKeeper(make: MakeAgent): Keeper {
+  const folder = newFolder();
+  const path = join(folder, 'state.json');
+  let isThere = false;
+  return textKeeper(make, {
+    read: () => (isThere ? readFileSync(path, 'utf8') : undefined),
+    write: (text) => {
+      writeFileSync(path, text);
+      isThere = true;
+    },
+    end: () => rmSync(folder, { recursive: true, force: true }),
+  });
+}
+
+const by = { id: 'ann', kind: 'user' };
+
+async function done(runtime: SessionRuntime, deed: Deed): Promise<void> {
+  switch (deed.type) {
+    case 'send':
+      await runtime.send('s', deed.text, { by });
+      return;
+    case 'approve':
+      for (const wait of (await runtime.get('s')).waitingFor) await runtime.approve('s', wait, { by });
+      return;
+    case 'grant':
+      await runtime.grant('s', deed.amounts, { by });
+      return;
+    case 'go-on':
+      // What was interrupted goes on by itself.
+      await runtime.resume('s', { by });
+      return;
+  }
+}
+
+function sqliteKeeper(make: MakeAgent): Keeper {
+  const folder = newFolder();
+  const desk = createDesk();
+  let isMade = false;
+  const inRuntime = async <Value>(work: (runtime: SessionRuntime) => Promise<Value>): Promise<Value> => {
+    const store = sqliteStore({ path: join(folder, 'sessions.db') });
+    const runtime = createSessionRuntime({ agents: [make(desk)], store, clock: desk.clock, ids: desk.ids });
+    try {
+      return await work(runtime);
+    } finally {
+      await runtime.drain();
+      await store.close();
+    }
+  };
+  // Reading must not go on with what was put away: it asks the store alone.
+  const read = async (): Promise<AgentState> => {
+    const store = sqliteStore({ path: join(folder, 'sessions.db') });
+    const { states } = make(desk);
+    const stored = await store.load('s');
+    await store.close();
+    return (stored?.entries ?? []).reduce((state, { body }) => {
+      // Holds: this is what the log of a session is written as.
+      const { state: whole, change } = JSON.parse(body) as { readonly state?: string; readonly change?: unknown };
+      if (whole !== undefined) return states.parse(whole);
+      return change === undefined ? state : states.patch(state, change);
+    }, states.empty());
+  };
+  const act: Keeper['act'] = async (deed, leaveAfter) => {
+    await inRuntime(async (runtime) => {
+      if (!isMade) await runtime.create({ id: 's' }, { by });
+      isMade = true;
+      desk.onAsked = (step) => void (step === leaveAfter && runtime.drain());
+      await done(runtime, deed).catch((error: unknown) => {
+        if (!(error instanceof RuntimeClosedError)) throw error;
+      });
+    });
+    return read();
+  };
+  return { desk, act, read, end: () => rmSync(folder, { recursive: true, force: true }) };
+}
+
+/** All ways, by name. */
+export const keepers: readonly (readonly [string, (make: MakeAgent) => Keeper])[] = [
+  ['JSON', jsonKeeper],
+  ['a file', fileKeeper],
+  ['SQLite', sqliteKeeper],
+];

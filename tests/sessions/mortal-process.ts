@@ -1,0 +1,92 @@
+// Processes that die at a chosen moment.
+// Owns:     the count of all moments at which a process can die, and its death: from then on nothing it asked for ever settles.
+// Does not: know what the process does.
+import type { SessionStore, SessionWrite } from '../../src/sessions/index.ts';
+import { StoreUnavailableError } from '../../src/sessions/index.ts';
+
+/** A process. */
+export interface MortalProcess {
+  readonly isDead: boolean;
+  /** Settles when it dies. */
+  readonly died: Promise<'died'>;
+  /** A moment at which it can die; never settles for a dead one. */
+  moment(label: string): Promise<void>;
+  /** Does work with a moment before it begins, and one between its end and the word of it. */
+  work<Value>(label: string, work: () => Value | Promise<Value>): Promise<Value>;
+}
+
+/** Where processes live one after the other. */
+export interface Mortality {
+  /** All moments that were reached, in order, across all processes. */
+  readonly moments: readonly string[];
+  start(): MortalProcess;
+}
+
+const forEver = new Promise<never>(() => undefined);
+
+/** What goes wrong, at which moments, counted from 1 across all processes. */
+export interface Troubles {
+  /** The process ends. */
+  readonly deaths?: readonly number[];
+  /** What was asked for is refused, and the process lives on. */
+  readonly failures?: readonly number[];
+}
+
+/** The error of what is refused. */
+export const outOfOrder = 'out of order';
+
+/** Processes with these troubles. */
+export function createMortality({ deaths = [], failures = [] }: Troubles = {}): Mortality {
+  const moments: string[] = [];
+  const start = (): MortalProcess => {
+    let isDead = false;
+    let die: (word: 'died') => void = () => undefined;
+    const died = new Promise<'died'>((resolve) => (die = resolve));
+    const moment = (label: string): Promise<void> => {
+      if (isDead) return forEver;
+      moments.push(label);
+      if (failures.includes(moments.length)) return Promise.reject(new StoreUnavailableError('failed', `${outOfOrder}: ${label}`));
+      if (!deaths.includes(moments.length)) return Promise.resolve();
+      isDead = true;
+      die('died');
+      return forEver;
+    };
+    const work = async <Value>(label: string, todo: () => Value | Promise<Value>): Promise<Value> => {
+      await moment(`before ${label}`);
+      // Between a moment and what follows it another part of the process may have died.
+      if (isDead) return forEver;
+      try {
+        return await todo();
+      } finally {
+        // Also where it fails.
+        await moment(`after ${label}`);
+      }
+    };
+    return {
+      get isDead() {
+        return isDead;
+      },
+      died,
+      moment,
+      work,
+    };
+  };
+  return { moments, start };
+}
+
+const summary = ({ effects = [], entries = [] }: SessionWrite): string =>
+  [...effects.map(({ key, phase }) => `${phase} ${key}`), ...entries.map(({ n }) => `entry ${n}`)].join(', ');
+
+/** A store as a process sees it that can die at each of its operations, before it is kept or before it is told. */
+export function mortalStore(store: SessionStore, process: MortalProcess): SessionStore {
+  return {
+    claim: () => process.work('claim', () => store.claim()),
+    write: (write) => process.work(`write ${summary(write)}`, () => store.write(write)),
+    load: (...args) => process.work('load', () => store.load(...args)),
+    entries: (...args) => process.work('entries', () => store.entries(...args)),
+    findRequest: (...args) => process.work('findRequest', () => store.findRequest(...args)),
+    list: (...args) => process.work('list', () => store.list(...args)),
+    quarantine: (...args) => process.work('quarantine', () => store.quarantine(...args)),
+    close: () => store.close(),
+  };
+}

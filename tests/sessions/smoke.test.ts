@@ -1,0 +1,96 @@
+import { expect, test } from 'vitest';
+import { createAgent, defineTool } from '../../src/index.ts';
+import { createMemoryStore, createSessionRuntime } from '../../src/sessions/index.ts';
+import { createCountingIds, createFakeClock } from '../../src/lib/index.ts';
+import { scriptedModel } from '../../src/testing/index.ts';
+
+const by = { id: 'ann', kind: 'user' };
+
+test('a session runs, waits, is approved and goes on in another runtime', async () => {
+  const clock = createFakeClock();
+  const ids = createCountingIds();
+  const done: string[] = [];
+  const pay = defineTool({
+    name: 'pay',
+    description: 'Pays.',
+    input: { type: 'object', properties: { amount: { type: 'number' } } } as const,
+    needsApproval: true,
+    run: ({ amount }) => (done.push(`paid ${String(amount)}`), 'paid'),
+  });
+  const agent = () =>
+    createAgent({
+      id: 'desk',
+      model: scriptedModel([{ toolCalls: [{ name: 'pay', args: { amount: 5 } }] }, { text: 'Done.' }, { text: 'Yes?' }]),
+      tools: [pay],
+      ports: { clock, ids },
+    });
+  const one = agent();
+  const store = createMemoryStore();
+  const first = createSessionRuntime({ agents: [one], store, clock, ids });
+  const session = await first.create({ tenant: 't', tags: ['a'] }, { by });
+  const turn = await first.send(session.id, 'Pay 5.', { by, requestId: 'r1' });
+  expect(turn.status).toBe('waiting');
+  const again = await first.send(session.id, 'Pay 5.', { by, requestId: 'r1' });
+  expect(again).toMatchObject({ isRepeated: true, status: 'waiting', execution: 1 });
+  const second = createSessionRuntime({ agents: [one], store, clock, ids });
+  const [wait] = (await second.get(session.id)).waitingFor;
+  if (wait === undefined) throw new Error('nothing waits');
+  const end = await second.approve(session.id, wait, { by });
+  expect(end).toMatchObject({ status: 'completed', text: 'Done.' });
+  expect(done).toStrictEqual(['paid 5']);
+  const types = [];
+  for await (const event of second.events(session.id)) types.push(`${event.seq} ${event.type}`);
+  expect(types).toMatchInlineSnapshot(`
+    [
+      "1 AgentExecutionStarted",
+      "2 AgentStepStarted",
+      "3 InferenceStarted",
+      "4 ToolApprovalRequested",
+      "5 AgentStateUpdated",
+      "6 AgentFinished",
+      "7 AgentExecutionStarted",
+      "8 ToolCallStarted",
+      "9 ToolCallCompleted",
+      "10 ContinuationEvaluated",
+      "11 AgentStateUpdated",
+      "12 AgentStepCompleted",
+      "13 TokenUsageReported",
+      "14 AgentStepStarted",
+      "15 InferenceStarted",
+      "16 ContinuationEvaluated",
+      "17 AgentStateUpdated",
+      "18 AgentStepCompleted",
+      "19 TokenUsageReported",
+      "20 AgentFinished",
+    ]
+  `);
+  const next = await second.send(session.id, 'Thanks.', { by });
+  expect(next).toMatchObject({ status: 'completed', text: 'Yes?', execution: 2 });
+  const listed = await second.list({ tenant: 't', tag: 'a' });
+  expect(listed).toMatchInlineSnapshot(`
+    {
+      "sessions": [
+        {
+          "agent": {
+            "fingerprint": "d7794c0789e7e97a",
+            "id": "desk",
+          },
+          "createdAt": 1767225600000,
+          "executions": 2,
+          "id": "id-1",
+          "lastSeq": 28,
+          "status": "completed",
+          "stepCount": 3,
+          "stopReason": "completed",
+          "tags": [
+            "a",
+          ],
+          "tenant": "t",
+          "updatedAt": 1767225600000,
+          "waitingFor": [],
+        },
+      ],
+    }
+  `);
+  await expect(first.send(session.id, 'Still there?', { by })).rejects.toThrow('claimed');
+});

@@ -1,0 +1,244 @@
+// What the tests of sessions have in common: an agent that does what the user says, and places that outlive a process.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, vi } from 'vitest';
+import type { ScriptedAnswer, ScriptedModel } from '../../src/testing/index.ts';
+import type { AgentOptions, AnyAgent, ModelRequest, Tool } from '../../src/index.ts';
+import { createAgent, defineTool, SteplineError } from '../../src/index.ts';
+import type { FakeClock, IdSource } from '../../src/lib/index.ts';
+import type {
+  Act,
+  LogEntry,
+  SessionRuntime,
+  SessionRuntimeOptions,
+  SessionStore,
+  SessionWait,
+  StoredEvent,
+} from '../../src/sessions/index.ts';
+import { createMemoryPlace, createSessionRuntime } from '../../src/sessions/index.ts';
+import { sqliteStore } from '../../src/sessions/sqlite/index.ts';
+import { createCountingIds, createFakeClock, scriptedModel } from '../../src/testing/index.ts';
+
+export const ann = { id: 'ann', kind: 'user' } as const;
+export const bob = { id: 'bob', kind: 'staff' } as const;
+
+/** Something that stores are opened on, again and again. */
+export interface Place {
+  readonly open: () => SessionStore;
+  /** The file, where there is one. */
+  readonly path?: string;
+}
+
+let folder: string | undefined;
+let files = 0;
+const opened: SessionStore[] = [];
+
+afterAll(async () => {
+  for (const store of opened) await store.close().catch(() => undefined);
+  if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
+});
+
+export function newPath(): string {
+  folder ??= mkdtempSync(join(tmpdir(), 'stepline-sessions-'));
+  return join(folder, `${(files += 1)}.db`);
+}
+
+export function sqlitePlace(path: string = newPath()): Place {
+  const open = (): SessionStore => {
+    const store = sqliteStore({ path });
+    opened.push(store);
+    return store;
+  };
+  return { open, path };
+}
+
+export const places: readonly (readonly [string, () => Place])[] = [
+  ['memory', createMemoryPlace],
+  ['SQLite', () => sqlitePlace()],
+];
+
+/** `pay 5 & look 1` is two calls of one step; `;` parts steps; `say Hello` ends with words. Everything else is repeated. */
+function answerTo(words: string, step: number, messages: number): ScriptedAnswer {
+  const usage = { input: 10, output: 5 };
+  const order = words.split(';')[step]?.trim() ?? 'say Done.';
+  if (!/^(?:pay|look|note|slow|ask|broken|spawn_subagent)\b/.test(order)) return { text: order.replace(/^say /, '') || 'Yes?', usage };
+  const toolCalls = order.split('&').map((call, index) => {
+    const [name = '', value = '0'] = call.trim().split(' ');
+    const id = `c${messages}-${index}`;
+    if (name === 'spawn_subagent') return { name, id, args: { subagent: 'helper', prompt: call.trim().split(' ').slice(1).join(' ') } };
+    return { name, id, args: { amount: Number(value) } };
+  });
+  return { toolCalls, usage };
+}
+
+/** Does what the last words of the user say, whoever asks it and how often: it counts by what it reads. */
+export function obedientModel(): ScriptedModel {
+  const answer = ({ messages }: ModelRequest): ScriptedAnswer => {
+    const last = messages.findLastIndex((message) => message.isUser());
+    const done = messages.slice(last + 1).filter((message) => message.isAssistant()).length;
+    return answerTo(messages[last]?.text ?? '', done, messages.length);
+  };
+  return scriptedModel([answer], { repeatLast: true });
+}
+
+/** A door that work waits at. */
+export interface Gate {
+  readonly passed: Promise<void>;
+  readonly reached: Promise<void>;
+  readonly reach: () => void;
+  readonly open: () => void;
+}
+
+/** A promise, and what fulfils it. */
+function fulfillable(): readonly [Promise<void>, () => void] {
+  let fulfil = (): void => undefined;
+  const promise = new Promise<void>((resolve) => {
+    fulfil = resolve;
+  });
+  return [promise, fulfil];
+}
+
+export function createGate(): Gate {
+  const [passed, open] = fulfillable();
+  const [reached, reach] = fulfillable();
+  return { passed, open, reached, reach };
+}
+
+const input = { type: 'object', properties: { amount: { type: 'number' } }, required: ['amount'] } as const;
+
+type MoreOfAgent = Partial<Omit<AgentOptions, 'model' | 'capabilities' | 'tools'>> & { readonly tools?: readonly Tool[] };
+
+export interface Stage {
+  readonly place: Place;
+  readonly clock: FakeClock;
+  readonly ids: IdSource;
+  readonly model: ScriptedModel;
+  /** What the tools did, in order. */
+  readonly ran: string[];
+  readonly keys: string[];
+  readonly problems: unknown[];
+  /** Where the tool `slow` waits. */
+  readonly gate: { current: Gate };
+  readonly tools: ReturnType<typeof toolsOf>;
+  readonly agent: (more?: MoreOfAgent) => AnyAgent;
+  /** Another runtime on the same place, as after a restart. */
+  readonly start: (more?: Partial<SessionRuntimeOptions>) => SessionRuntime;
+}
+
+function toolsOf(stage: Pick<Stage, 'ran' | 'keys' | 'gate'>) {
+  const note = (name: string, amount: number, key: string): string => {
+    stage.ran.push(`${name} ${amount}`);
+    stage.keys.push(key);
+    return `${name} done`;
+  };
+  return {
+    look: defineTool({
+      name: 'look',
+      description: 'Looks.',
+      input,
+      effect: 'pure',
+      run: ({ amount }, { idempotencyKey }) => note('look', amount, idempotencyKey),
+    }),
+    note: defineTool({
+      name: 'note',
+      description: 'Notes.',
+      input,
+      run: ({ amount }, { idempotencyKey }) => note('note', amount, idempotencyKey),
+    }),
+    pay: defineTool({
+      name: 'pay',
+      description: 'Pays.',
+      input,
+      needsApproval: true,
+      run: ({ amount }, { idempotencyKey }) => note('pay', amount, idempotencyKey),
+    }),
+    slow: defineTool({
+      name: 'slow',
+      description: 'Takes its time.',
+      input,
+      run: async ({ amount }, { idempotencyKey }) => {
+        const { current } = stage.gate;
+        current.reach();
+        await current.passed;
+        return note('slow', amount, idempotencyKey);
+      },
+    }),
+    broken: defineTool({
+      name: 'broken',
+      description: 'Fails.',
+      input,
+      run: () => {
+        throw new Error('out of order');
+      },
+    }),
+    ask: defineTool({ name: 'ask', description: 'Asks the client.', input }),
+  };
+}
+
+export function stageOn(place: Place): Stage {
+  const clock = createFakeClock();
+  const ids = createCountingIds();
+  const model = obedientModel();
+  const parts = { ran: [], keys: [], gate: { current: createGate() } };
+  const problems: unknown[] = [];
+  const onProblem = (problem: unknown): void => {
+    problems.push(problem);
+  };
+  const tools = toolsOf(parts);
+  const agent = ({ tools: own = Object.values(tools), ...more }: MoreOfAgent = {}): AnyAgent =>
+    createAgent({ id: 'desk', model, tools: own, ports: { clock, ids, onProblem }, ...more });
+  const start = (more: Partial<SessionRuntimeOptions> = {}): SessionRuntime =>
+    createSessionRuntime({ agents: [agent()], store: place.open(), clock, ids, onProblem, ...more });
+  return { place, clock, ids, model, problems, tools, agent, start, ...parts };
+}
+
+/** All that is stored, to be compared. */
+export async function dump(store: SessionStore): Promise<unknown> {
+  const { sessions } = await store.list({ limit: 1000 });
+  const all = sessions.map(async ({ id, damage }) => {
+    const stored = await store.load(id).catch((error: unknown) => String(error));
+    const entries = await store.entries(id).catch((error: unknown) => String(error));
+    return { id, damage, stored, entries };
+  });
+  return Promise.all(all);
+}
+
+/** What somebody did, as the log has it. */
+export async function actsOf(store: SessionStore, sessionId: string): Promise<readonly Act[]> {
+  const entries: readonly LogEntry[] = await store.entries(sessionId);
+  // Holds: that is what the runtime writes.
+  return entries.flatMap(({ body }) => (JSON.parse(body) as { readonly act?: Act }).act ?? []);
+}
+
+export async function eventsOf(runtime: SessionRuntime, sessionId: string, fromSeq?: number): Promise<readonly StoredEvent[]> {
+  const events: StoredEvent[] = [];
+  for await (const event of runtime.events(sessionId, fromSeq)) events.push(event);
+  return events;
+}
+
+/** The wait with this tool; the only one where none is named. */
+export async function waitOf(runtime: SessionRuntime, sessionId: string, id?: string): Promise<SessionWait> {
+  const { waitingFor } = await runtime.get(sessionId);
+  const found = waitingFor.filter((wait) => id === undefined || wait.id === id);
+  expect(found).toHaveLength(1);
+  // Holds: it was just counted.
+  return found[0] as SessionWait;
+}
+
+/** What a promise is rejected with; an error of this package with this code. */
+export async function refusal(work: Promise<unknown>, code: string): Promise<SteplineError> {
+  const [settled] = await Promise.allSettled([work]);
+  if (settled.status === 'fulfilled') throw new Error(`It was not refused, though ${code} was due: ${JSON.stringify(settled.value)}`);
+  const error: unknown = settled.reason;
+  if (!SteplineError.is(error)) throw new Error(`It was refused with no error of this package: ${String(error)}`);
+  expect([error.code, error.message]).toStrictEqual([code, error.message]);
+  return error;
+}
+
+/** Waits until something holds that no promise tells of. */
+export const until = (check: () => unknown): Promise<unknown> => vi.waitFor(check, { interval: 1, timeout: 1000 });
+
+/** What the model read last as the results of tools. */
+export const resultsRead = ({ calls }: ScriptedModel): readonly unknown[] =>
+  (calls.at(-1)?.messages ?? []).flatMap(({ toolResults }) => toolResults.map(({ output }) => output));

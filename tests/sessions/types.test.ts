@@ -1,0 +1,63 @@
+// What a compiler says of agents in a session runtime.
+import { expect, test } from 'vitest';
+import type { AnyAgent } from '../../src/index.ts';
+import { AgentBuilder, contextOf, createAgent, defineTool } from '../../src/index.ts';
+import type { SessionRuntimeOptions, StoredEvent } from '../../src/sessions/index.ts';
+import { createMemoryStore, createSessionRuntime } from '../../src/sessions/index.ts';
+import { ann, obedientModel } from './stage.ts';
+
+interface Host {
+  readonly db: string;
+}
+
+const input = { type: 'object', properties: { amount: { type: 'number' } }, required: ['amount'] } as const;
+const plain = defineTool({ name: 'note', description: 'Notes.', input, run: ({ amount }) => amount });
+const needy = defineTool({
+  name: 'look',
+  description: 'Looks.',
+  input,
+  context: contextOf<Host>(),
+  run: ({ amount }, { context }) => `${context.db} ${amount}`,
+});
+
+test('agents of any types are taken: with tools, with a context, with an output, from the builder', async () => {
+  const model = obedientModel();
+  const withTools = createAgent({ id: 'tools', model, tools: { plain } });
+  const withContext = createAgent({ id: 'context', model, tools: [needy] });
+  const withOutput = createAgent({ id: 'output', model, output: input });
+  const any: AnyAgent = withTools;
+  const built = AgentBuilder.base().withModel(model).build();
+  const options: SessionRuntimeOptions = {
+    agents: [withTools, withContext, withOutput, any, built],
+    store: createMemoryStore(),
+    context: ({ tenant }) => ({ db: tenant ?? 'none' }) satisfies Host,
+  };
+  const runtime = createSessionRuntime(options);
+  await runtime.create({ id: 'one', agent: 'context', tenant: 't' }, { by: ann });
+  const turn = await runtime.send('one', 'look 5', { by: ann });
+  expect(turn.status).toBe('completed');
+  const [result] = (await runtime.get('one')).state.messages.toArray().flatMap(({ toolResults }) => toolResults);
+  expect(result?.output).toStrictEqual({ type: 'text', value: 't 5' });
+});
+
+test('what is stored of an event is plain data with known fields', async () => {
+  const runtime = createSessionRuntime({ agents: [createAgent({ model: obedientModel() })], store: createMemoryStore() });
+  const { id } = await runtime.create({}, { by: ann });
+  await runtime.send(id, 'say Hello', { by: ann });
+  const events: StoredEvent[] = [];
+  for await (const event of runtime.events(id)) events.push(event);
+  const [first] = events;
+  expect([first?.type, first?.seq, first?.executionId]).toStrictEqual(['AgentExecutionStarted', 1, `${id}/1`]);
+});
+
+test('a wait is handed back as it was shown', async () => {
+  const gated = defineTool({ name: 'pay', description: 'Pays.', input, needsApproval: true, run: ({ amount }) => amount });
+  const runtime = createSessionRuntime({ agents: [createAgent({ model: obedientModel(), tools: [gated] })], store: createMemoryStore() });
+  const { id } = await runtime.create({}, { by: ann });
+  const { waitingFor } = await runtime.send(id, 'pay 5', { by: ann });
+  for (const wait of waitingFor) if (wait.type === 'approval') await runtime.approve(id, wait, { by: ann, args: wait.args });
+  // Through JSON, as a browser has it.
+  const [wait] = (await runtime.send(id, 'pay 6', { by: ann })).waitingFor;
+  const shown = JSON.parse(JSON.stringify(wait)) as NonNullable<typeof wait>;
+  expect((await runtime.approve(id, shown, { by: ann })).status).toBe('completed');
+});
