@@ -228,10 +228,21 @@ export class LiveSession {
     const entry = open === undefined ? await this.#host.store.findRequest(this.id, requestId) : undefined;
     const act = open?.act ?? (entry === undefined ? undefined : readBody(entry.body).act);
     if (act === undefined) return undefined;
+    // An entry that this runtime knows nothing of was written by another: the store says who may answer.
+    if (entry !== undefined && entry.n > this.log.head) await this.#confirm();
     if (!jsonEquals(contentOf(act), contentOf(deed))) throw new RequestReusedError(requestId);
     if (open !== undefined) return { coming: open.coming, isRepeated: true };
     // Holds: where it is not open in memory it was found in the store.
     return { coming: await this.#comingOf(entry as LogEntry), isRepeated: true };
+  }
+
+  async #confirm(): Promise<void> {
+    try {
+      await this.log.confirm();
+    } catch (error) {
+      this.letGo(error);
+      throw error;
+    }
   }
 
   /** The end of the execution that took in, or will take in, the act of a stored entry. */
@@ -276,7 +287,8 @@ export class LiveSession {
     }
     // From here on nothing is awaited until the session is at rest: what comes now finds it so.
     this.#running = undefined;
-    this.#waiters.settle(this.log.state.execution.number);
+    const isLeft = this.#host.isClosing() && hasWork(this.log.state);
+    this.#waiters.settle(this.log.state.execution.number - (isLeft ? 1 : 0));
     if (this.#host.isClosing()) return;
     await this.log.rest();
     this.#host.onRest(this);

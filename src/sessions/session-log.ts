@@ -166,6 +166,11 @@ export class SessionLog {
     await this.#write({ ...body, ...(isChanged && { change }) }, { ...more, state, isSnapshot: false });
   }
 
+  /** Rejects where another has written since, or may write now. */
+  confirm(): Promise<void> {
+    return this.#track(this.#home.store.write({ sessionId: this.id, epoch: this.#home.epoch, after: this.#head }));
+  }
+
   /** Settles when nothing that was asked for is still being written. */
   async settled(): Promise<void> {
     await Promise.allSettled([...this.#writing]);

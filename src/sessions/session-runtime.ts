@@ -61,6 +61,9 @@ function startingWith(id: string, ids: IdSource): IdSource {
   };
 }
 
+/** How long to wait before a store that failed is tried again. */
+const retryStoreMs = 10_000;
+
 class Runtime implements SessionRuntime {
   readonly ready: Promise<Recovery>;
   readonly #options: SessionRuntimeOptions;
@@ -71,6 +74,9 @@ class Runtime implements SessionRuntime {
   readonly #followers = new Map<string, Set<() => void>>();
   readonly #expiry: Expiry;
   readonly #host: SessionHost;
+  /** Sessions that a failing store left undone. */
+  readonly #later = new Set<string>();
+  #cancelLater: (() => void) | undefined;
   readonly #closing: Promise<void>;
   #tellClosing: () => void = () => undefined;
   #home: LogHome | undefined;
@@ -209,8 +215,8 @@ class Runtime implements SessionRuntime {
 
   async drain({ timeoutMs = 30_000 }: { readonly timeoutMs?: number } = {}): Promise<void> {
     checkedMs(timeoutMs, 'timeoutMs of drain()');
-    await this.ready.catch(() => undefined);
     this.#close('it was drained');
+    await this.ready.catch(() => undefined);
     let cancel: (() => void) | undefined;
     const late = new Promise<void>((resolve) => {
       cancel = this.#clock.schedule(timeoutMs, resolve);
@@ -227,6 +233,7 @@ class Runtime implements SessionRuntime {
     const resumed: string[] = [];
     const failed: { readonly sessionId: string; readonly error: unknown }[] = [];
     for await (const { id: sessionId, damage } of this.#listed({ isOpen: true })) {
+      if (this.#closed !== undefined) break;
       try {
         await this.#pool.use(sessionId, (session) => {
           // Refuses now what cannot be carried on: another version of its agent, a missing one.
@@ -241,8 +248,10 @@ class Runtime implements SessionRuntime {
         this.#report(error, `session ${sessionId}`);
       }
     }
-    if (this.#expiry.isOn) await this.#noteExpiries();
-    this.#expiry.start();
+    if (this.#expiry.isOn && this.#closed === undefined) {
+      await this.#noteExpiries();
+      this.#expiry.start();
+    }
     return { resumed, failed };
   }
 
@@ -334,7 +343,30 @@ class Runtime implements SessionRuntime {
     const { error } = failure;
     // What ends with the runtime was told by whoever ended it.
     if (this.#closed === undefined) this.#report(error, `session ${session.id}`);
-    if (SteplineError.is(error) && error.code === 'store-fenced') this.#end('another runtime has taken the store over', error);
+    if (!SteplineError.is(error)) return;
+    if (error.code === 'store-fenced') this.#end('another runtime has taken the store over', error);
+    else if (error.code === 'store-unavailable') this.#tryLater(session.id);
+  }
+
+  /** A store that failed may work again: what is left to do is then carried on, also where nobody asks for it. */
+  #tryLater(sessionId: string): void {
+    if (this.#closed !== undefined) return;
+    this.#later.add(sessionId);
+    this.#cancelLater ??= this.#clock.schedule(retryStoreMs, () => {
+      this.#cancelLater = undefined;
+      const ids = [...this.#later];
+      this.#later.clear();
+      for (const id of ids) {
+        this.#pool
+          .use(id, (session) => {
+            session.carryOn();
+          })
+          .catch((error: unknown) => {
+            if (SteplineError.is(error) && error.code === 'store-unavailable') this.#tryLater(id);
+            else this.#report(error, `session ${id}`);
+          });
+      }
+    });
   }
 
   /** Settles the approvals whose time has come; gives the times of those whose time comes soon. */
@@ -381,6 +413,7 @@ class Runtime implements SessionRuntime {
 
   #close(why: string): void {
     this.#closed ??= why;
+    this.#cancelLater?.();
     this.#tellClosing();
     this.#expiry.stop();
     for (const sessionId of this.#followers.keys()) this.#tell(sessionId);

@@ -1,0 +1,48 @@
+// Kills workers in the middle of their work and shows that nothing is lost, done twice or told wrong. Exits with 1 where something is.
+//   npm run chaos                                    1,000 sessions × 40 steps, 40 kills, and then the zombies
+//   npm run chaos -- --sessions 200 --steps 20 --kills 8 --seed 7
+//   npm run chaos -- --zombie                        the zombies alone
+import { parseArgs } from 'node:util';
+import type { Figure } from './figures.ts';
+import { toTable, wrongOnes } from './figures.ts';
+import { runKills } from './kills.ts';
+import { runZombie, zombiePlaces } from './zombie.ts';
+
+const print = (line: string): void => void process.stdout.write(`${line}\n`);
+
+const { values } = parseArgs({
+  options: {
+    sessions: { type: 'string', default: '1000' },
+    steps: { type: 'string', default: '40' },
+    kills: { type: 'string', default: '40' },
+    seed: { type: 'string', default: '1' },
+    zombie: { type: 'boolean', default: false },
+  },
+});
+
+function numberOf(name: 'sessions' | 'steps' | 'kills' | 'seed'): number {
+  const number = Number(values[name]);
+  if (Number.isInteger(number) && number > 0) return number;
+  throw new Error(`--${name} must be a whole number above 0, not "${values[name]}".`);
+}
+
+const all: Figure[] = [];
+function show(title: string, figures: readonly Figure[]): void {
+  all.push(...figures);
+  print(`\n${toTable(title, figures)}`);
+}
+
+if (!values.zombie) {
+  const [sessions, steps, kills, seed] = [numberOf('sessions'), numberOf('steps'), numberOf('kills'), numberOf('seed')];
+  const title = `${sessions} sessions × ${steps} steps, ${kills} kills, seed ${seed}`;
+  show(title, await runKills({ sessions, steps, kills, seed, onProgress: print }));
+}
+for (const place of zombiePlaces) {
+  show(
+    `A worker that stands still (${place}), is taken for dead and wakes up: 100 sessions × 20 steps`,
+    await runZombie({ sessions: 100, steps: 20, place }),
+  );
+}
+const wrong = wrongOnes(all);
+print(wrong.length === 0 ? '\nAll figures are right.' : `\n${wrong.length} figures are wrong.`);
+process.exitCode = wrong.length === 0 ? 0 : 1;

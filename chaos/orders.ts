@@ -1,0 +1,60 @@
+// What parent and worker know of each other: the orders that a worker gets, the words that it says, and the files that both use.
+import { join } from 'node:path';
+
+/** Where a worker can be held, so that it is killed or stopped at exactly that point. */
+export const places = [
+  'model', // while the model answers
+  'before-effect', // inside a `once` tool that has done nothing yet
+  'after-effect', // inside a `once` tool that has done its work and not returned
+  'intent-asked', // the intent of a call is asked for and not safe
+  'intent-safe', // the intent of a call is safe, and nobody has heard of it
+  'result-asked', // the result of a call is asked for and not safe
+  'commit-asked', // the record of a step is asked for and not safe
+  'commit-safe', // the record of a step is safe, and nobody has heard of it
+  'act-asked', // the client's request is asked for and not safe
+  'act-safe', // the client's request is safe, and nobody has heard of it
+  'loading', // while sessions are read again after a kill
+] as const;
+export type Place = (typeof places)[number];
+
+/** Holds the worker the first time that it comes to a place after this much of the work. */
+export interface Hold {
+  readonly place: Place;
+  /** Steps that must be recorded before. */
+  readonly from: number;
+  /** How many times it passes the place first. */
+  readonly passes: number;
+  /** Goes on by itself after this time; for ever where it is left out. */
+  readonly ms?: number;
+}
+
+export interface Orders {
+  readonly folder: string;
+  readonly sessions: number;
+  readonly steps: number;
+  /** How many clients wait for their session at a time. */
+  readonly atOnce: number;
+  /** A new one comes after this time. */
+  readonly everyMs: number;
+  readonly hold?: Hold;
+}
+
+/** The sessions, what really happened outside, and what the worker was told to be safe. */
+export const filesIn = (folder: string): { readonly store: string; readonly world: string; readonly seen: string } => ({
+  store: join(folder, 'sessions.sqlite'),
+  world: join(folder, 'world.txt'),
+  seen: join(folder, 'seen.txt'),
+});
+
+/** A line that a worker prints. */
+export type Said =
+  | { readonly type: 'progress'; readonly steps: number }
+  | { readonly type: 'held'; readonly place: Place }
+  /** The store is claimed; `heads` are the last entries of all sessions at that moment. */
+  | { readonly type: 'claimed'; readonly heads: Readonly<Record<string, number>> }
+  /** Something went wrong: told to a client, or to nobody in particular. */
+  | { readonly type: 'problem'; readonly code: string; readonly where: string; readonly message: string }
+  /** Every client has heard the end of its session. */
+  | { readonly type: 'done' }
+  /** The store belongs to another; this worker does nothing more. */
+  | { readonly type: 'fenced' };

@@ -1,0 +1,19 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Figure } from './figures.ts';
+import { told, wrongOnes } from './figures.ts';
+
+/** Works in a folder of its own. It is gone afterwards, and left for a look where something went wrong. */
+export async function withFolder(work: (folder: string) => Promise<readonly Figure[]>): Promise<readonly Figure[]> {
+  const folder = mkdtempSync(join(tmpdir(), 'stepline-chaos-'));
+  let figures: readonly Figure[];
+  try {
+    figures = await work(folder);
+  } catch (error) {
+    throw new Error(`The chaos run failed; its files are in ${folder}.`, { cause: error });
+  }
+  if (wrongOnes(figures).length > 0) return [...figures, told('its files', folder)];
+  rmSync(folder, { recursive: true, force: true });
+  return figures;
+}

@@ -1,0 +1,17 @@
+// Real processes over a real file, killed and stopped in the middle of their work: see chaos/.
+import { expect, test } from 'vitest';
+import { wrongOnes } from '../../chaos/figures.ts';
+import { runKills } from '../../chaos/kills.ts';
+import { runZombie, zombiePlaces } from '../../chaos/zombie.ts';
+
+test('200 sessions of 20 steps come through 8 kills with nothing lost, done twice or told wrong', async () => {
+  const figures = await runKills({ sessions: 200, steps: 20, kills: 8, seed: 1 });
+  expect(wrongOnes(figures)).toStrictEqual([]);
+  expect(figures.find(({ what }) => what === 'kills')?.value).toBe(8);
+  expect(figures.find(({ what }) => what === 'steps in the log')?.value).toBe(4000);
+});
+
+test.each(zombiePlaces)('a worker that stands still at %s and wakes up after another took over writes nothing more', async (place) => {
+  const figures = await runZombie({ sessions: 100, steps: 20, place });
+  expect(wrongOnes(figures)).toStrictEqual([]);
+});
