@@ -6,23 +6,22 @@
 // A3. Whoever acted hears how the execution came to rest that took the act in.
 // A4. Where the store fails, nothing goes on from memory: the session is let go of, and read again.
 import type { BaseEvent } from '../events/index.ts';
-import type { Json, JsonObject } from '../lib/index.ts';
-import { jsonEquals, SteplineError } from '../lib/index.ts';
+import { jsonEquals } from '../lib/index.ts';
 import type { Between, Commit, Effects, RunState } from '../step-by-step/index.ts';
 import type { Act, ActOptions, Deed } from './act.ts';
 import type { Agents } from './agents.ts';
 import type { AnswerDeed } from './answers.ts';
 import { applied, checkAnswer, isAnswer } from './answers.ts';
-import { ActRefusedError } from './act-refused-error.ts';
-import { entriesFrom, readBody } from './entry-body.ts';
-import { RequestReusedError } from './request-reused-error.ts';
+import { Inbox } from './inbox.ts';
+import type { Coming } from './requests.ts';
+import { Requests } from './requests.ts';
 import { RuntimeClosedError } from './runtime-closed-error.ts';
 import type { Session, SessionFacts, SessionWait, Turn } from './session.ts';
 import { hasWork } from './session.ts';
 import type { SessionAgent } from './session-agent.ts';
 import { identityOf } from './session-agent.ts';
-import type { QueuedAct, SessionLog } from './session-log.ts';
-import type { LogEntry, SessionStore } from './session-store.ts';
+import type { SessionLog } from './session-log.ts';
+import type { SessionStore } from './session-store.ts';
 import { toSession, toTurn } from './views.ts';
 import type { Awaited } from './waiters.ts';
 import { Waiters } from './waiters.ts';
@@ -50,8 +49,7 @@ export interface SessionHost {
 
 /** An act that is stored. */
 interface Begun {
-  /** In an object, because a promise of a promise is just the promise. */
-  readonly coming: { readonly end: Promise<number> };
+  readonly coming: Coming;
   readonly isRepeated: boolean;
 }
 
@@ -60,31 +58,12 @@ interface Stored {
   readonly about: Awaited;
 }
 
-interface Dropped {
-  readonly entry: number;
-  readonly error: unknown;
-}
-
-/** Taken in between two steps; everything else waits for the run to rest. */
-const isForRunning = ({ type }: Deed): boolean => type === 'send' || type === 'grant';
-
-// Every message has an id of its own; that it was sent again is told by what it says.
-function contentOf(deed: Deed): Json {
-  const { by: _, at: __, ...rest } = deed as Act;
-  if (rest.type !== 'send') return rest as unknown as JsonObject;
-  const { id: ___, ...message } = rest.message;
-  return { type: 'send', message };
-}
-
-const wordsOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
-
 export class LiveSession {
   readonly log: SessionLog;
   readonly #host: SessionHost;
   readonly #waiters = new Waiters();
-  readonly #requests = new Map<string, { readonly act: Act; readonly coming: Begun['coming'] }>();
-  /** Acts of which nobody hears what came of them. */
-  readonly #unheard = new Set<number>();
+  readonly #requests: Requests;
+  readonly #inbox: Inbox;
   #acting: Promise<unknown> = Promise.resolve();
   #running: Promise<void> | undefined;
   /** Ends the run that is under way. */
@@ -94,6 +73,19 @@ export class LiveSession {
   constructor(log: SessionLog, host: SessionHost) {
     this.log = log;
     this.#host = host;
+    this.#inbox = new Inbox(log, {
+      waiters: this.#waiters,
+      check: (deed) => this.#checkAnswer(deed, false),
+      onProblem: host.onProblem,
+    });
+    this.#requests = new Requests(log, {
+      store: host.store,
+      carryOn: () => {
+        this.carryOn();
+      },
+      coming: (about) => this.#coming(about),
+      confirm: () => this.#orLetGo(log.confirm()),
+    });
   }
 
   get id(): string {
@@ -169,32 +161,28 @@ export class LiveSession {
   /** Stores an act. What comes of it is awaited outside, so that others can act meanwhile. */
   async #begin(deed: Deed, { by, requestId, until }: ActOptions): Promise<Begun> {
     if (this.#gone !== undefined) throw new RuntimeClosedError('the session was just let go of; ask again');
-    const repeated = requestId === undefined ? undefined : await this.#repeated(requestId, deed);
-    if (repeated !== undefined) return repeated;
+    const repeated = requestId === undefined ? undefined : await this.#requests.find(requestId, deed);
+    if (repeated !== undefined) return { coming: repeated, isRepeated: true };
     // Refused before anything is stored, where nobody could carry the session on.
     if (deed.type !== 'cancel' || hasWork(this.log.state)) this.#agent();
     if (isAnswer(deed)) await this.#checkAnswer(deed);
     const { done, about } = this.#store({ ...deed, by, at: this.#host.now() }, requestId);
-    const coming = { end: this.#waiters.add(about) };
-    if (until === 'accepted' && 'entry' in about) this.#unheard.add(about.entry);
-    if (requestId !== undefined) this.#remember(requestId, { act: { ...deed, by, at: 0 }, coming });
-    try {
-      await done;
-    } catch (error) {
-      this.letGo(error);
-      throw error;
-    }
+    const coming: Coming = { end: this.#waiters.add(about) };
+    if (until === 'accepted' && 'entry' in about) this.#inbox.unheard(about.entry);
+    if (requestId !== undefined) this.#requests.add(requestId, deed, coming);
+    await this.#orLetGo(done);
     this.#host.onStored(this.id);
     if (this.#running === undefined) this.#start();
     return { coming, isRepeated: false };
   }
 
-  #remember(requestId: string, request: { readonly act: Act; readonly coming: Begun['coming'] }): void {
-    this.#requests.set(requestId, request);
-    const forget = (): void => {
-      this.#requests.delete(requestId);
-    };
-    request.coming.end.then(forget, forget);
+  async #orLetGo(writing: Promise<void>): Promise<void> {
+    try {
+      await writing;
+    } catch (error) {
+      this.letGo(error);
+      throw error;
+    }
   }
 
   /** Stores an act: as what it makes of the state, or, where a step is open, to be taken in behind that. */
@@ -222,45 +210,9 @@ export class LiveSession {
     return checkAnswer(deed, { sessionId: this.id, state, store, queued, agent: this.#agent() }, isRunning);
   }
 
-  /** What came of a request that was made before; undefined where it was not. */
-  async #repeated(requestId: string, deed: Deed): Promise<Begun | undefined> {
-    const open = this.#requests.get(requestId);
-    const entry = open === undefined ? await this.#host.store.findRequest(this.id, requestId) : undefined;
-    const act = open?.act ?? (entry === undefined ? undefined : readBody(entry.body).act);
-    if (act === undefined) return undefined;
-    // An entry that this runtime knows nothing of was written by another: the store says who may answer.
-    if (entry !== undefined && entry.n > this.log.head) await this.#confirm();
-    if (!jsonEquals(contentOf(act), contentOf(deed))) throw new RequestReusedError(requestId);
-    if (open !== undefined) return { coming: open.coming, isRepeated: true };
-    // Holds: where it is not open in memory it was found in the store.
-    return { coming: await this.#comingOf(entry as LogEntry), isRepeated: true };
-  }
-
-  async #confirm(): Promise<void> {
-    try {
-      await this.log.confirm();
-    } catch (error) {
-      this.letGo(error);
-      throw error;
-    }
-  }
-
-  /** The end of the execution that took in, or will take in, the act of a stored entry. */
-  async #comingOf({ n, body }: LogEntry): Promise<Begun['coming']> {
-    // Whoever asks again wants it to go on.
-    this.carryOn();
-    const { isQueued, execution, act } = readBody(body);
-    if (isQueued !== true || act?.type === 'cancel') return this.#endOf(execution);
-    if (this.log.queued.has(n)) return { end: this.#waiters.add({ entry: n }) };
-    const later = (await entriesFrom(this.#host.store, this.id, n + 1)).map((entry) => readBody(entry.body));
-    const refused = later.flatMap(({ dropped = [] }) => dropped).find(({ entry }) => entry === n);
-    if (refused !== undefined) throw new ActRefusedError(refused.why, refused.code);
-    return this.#endOf(later.find(({ taken }) => taken?.includes(n) === true)?.execution);
-  }
-
-  #endOf(execution = this.log.state.execution.number): Begun['coming'] {
-    const isUnderWay = this.#running !== undefined && execution === this.log.state.execution.number;
-    return { end: isUnderWay ? this.#waiters.add({ execution }) : Promise.resolve(execution) };
+  #coming(about: Awaited): Promise<number> {
+    const isPast = 'execution' in about && (this.#running === undefined || about.execution < this.log.state.execution.number);
+    return isPast ? Promise.resolve(about.execution) : this.#waiters.add(about);
   }
 
   #agent(): SessionAgent {
@@ -275,7 +227,7 @@ export class LiveSession {
 
   async #carryOn(): Promise<void> {
     for (;;) {
-      await this.#takeQueued();
+      await this.#inbox.takeAll();
       const { state, head } = this.log;
       // What ended before the current execution has come to rest for good.
       this.#waiters.settle(state.execution.number - 1);
@@ -313,9 +265,9 @@ export class LiveSession {
     const context = await this.#host.contextOf(this.log.facts);
     const { onEvent } = this.#host;
     const abort = new AbortController();
-    // Somebody has ended it before it came to run, in this process or in one before.
-    for (const { act, execution } of this.log.queued.values())
-      if (act.type === 'cancel' && execution === state.execution.number) abort.abort(act.reason);
+    // Somebody may have ended it before it came to run, in this process or in one before.
+    const cancel = this.#inbox.cancelOf(state.execution.number);
+    if (cancel !== undefined) abort.abort(cancel);
     this.#abort = abort;
     try {
       await agent.run(state, {
@@ -340,79 +292,7 @@ export class LiveSession {
 
   #between(state: RunState): Between<RunState> {
     if (this.#host.isClosing()) return { leave: true };
-    // A step that was begun before goes on as it was; what came since follows it.
-    if (!this.log.journal.isEmpty) return undefined;
-    const waiting = [...this.log.queued].filter(([, { act }]) => isForRunning(act));
-    return waiting.length === 0 ? undefined : { state: this.#takeIn(waiting, state) };
-  }
-
-  /** Takes acts in, in their order. Those that cannot be used are dropped, and whoever acted hears why. */
-  #takeIn(acts: readonly (readonly [number, QueuedAct])[], from: RunState): RunState {
-    let state = from;
-    const taken: number[] = [];
-    const dropped: Dropped[] = [];
-    for (const [entry, { act }] of acts) {
-      try {
-        state = applied(state, act);
-        taken.push(entry);
-      } catch (error) {
-        dropped.push({ entry, error });
-      }
-    }
-    this.#note({ state, taken, dropped });
-    return state;
-  }
-
-  #note({
-    state,
-    taken,
-    dropped,
-  }: {
-    readonly state: RunState;
-    readonly taken: readonly number[];
-    readonly dropped: readonly Dropped[];
-  }): void {
-    const execution = state.execution.number;
-    const why = dropped.map(({ entry, error }) => ({ entry, why: wordsOf(error), ...(SteplineError.is(error) && { code: error.code }) }));
-    const body = { ...(taken.length > 0 && { taken, execution }), ...(why.length > 0 && { dropped: why }) };
-    // What was told since the last commit is stored with the next one; until then it is as if it had not been told.
-    const { lastSeq, owesEvents } = this.log.state.data;
-    const isAhead = state.data.lastSeq !== lastSeq;
-    this.log.append(body, { state: isAhead ? state.evolve({ lastSeq, owesEvents }) : state }).catch((error: unknown) => {
-      this.log.journal.shut(error);
-    });
-    this.#waiters.taken(taken, execution);
-    for (const { entry, error } of dropped) {
-      this.#waiters.dropped(entry, error);
-      if (this.#unheard.has(entry)) this.#host.onProblem(error, `an act in session ${this.id}`);
-    }
-    for (const entry of [...taken, ...dropped.map((each) => each.entry)]) this.#unheard.delete(entry);
-  }
-
-  /** Takes in what came while a step was open, now that none is. */
-  async #takeQueued(): Promise<void> {
-    if (!this.log.journal.isEmpty) return;
-    for (const [entry, queued] of [...this.log.queued]) {
-      const { act } = queued;
-      try {
-        if (act.type === 'cancel') {
-          this.#takeCancel(entry, queued);
-          continue;
-        }
-        if (isAnswer(act)) await this.#checkAnswer(act, false);
-        this.#takeIn([[entry, queued]], this.log.state);
-      } catch (error) {
-        this.#note({ state: this.log.state, taken: [], dropped: [{ entry, error }] });
-      }
-    }
-  }
-
-  /** What is under way is ended by its run; what has ended by now needs nothing more. */
-  #takeCancel(entry: number, { act, execution }: QueuedAct): void {
-    const { state } = this.log;
-    const isCurrent = execution === state.execution.number;
-    if (isCurrent && hasWork(state)) return;
-    const next = isCurrent && state.waitingFor.length > 0 ? applied(state, act) : state;
-    this.#note({ state: next, taken: [entry], dropped: [] });
+    const next = this.#inbox.takeBetween(state);
+    return next === undefined ? undefined : { state: next };
   }
 }

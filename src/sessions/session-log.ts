@@ -41,6 +41,15 @@ interface Appended {
 /** The least that has to come together before another snapshot is worth its bytes. */
 const leastSnapshotBytes = 256 * 1024;
 
+/** What a session is made of. */
+export interface NewLog {
+  readonly facts: SessionFacts;
+  readonly states: SessionStates;
+  readonly state: RunState;
+  /** How it came to be. */
+  readonly act: Act;
+}
+
 /** An act that waits to be taken in. */
 export interface QueuedAct {
   readonly act: Act;
@@ -112,16 +121,7 @@ export class SessionLog {
   }
 
   /** Makes a session; settles when it is safe. */
-  static async create(
-    home: LogHome,
-    {
-      facts,
-      states,
-      state,
-      act,
-    }: { readonly facts: SessionFacts; readonly states: SessionStates; readonly state: RunState; readonly act: Act },
-    requestId?: string,
-  ): Promise<SessionLog> {
+  static async create(home: LogHome, { facts, states, state, act }: NewLog, requestId?: string): Promise<SessionLog> {
     const log = new SessionLog(home, { facts, states, state, head: 0, queued: new Map() }, []);
     await log.#write({ act, state: states.stringify(state) }, { state, requestId, isSnapshot: true });
     return log;

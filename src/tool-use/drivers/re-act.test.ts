@@ -215,7 +215,11 @@ describe('a call that somebody must agree to', () => {
 
   test.each<[string, (waiting: ToolUseState, id: string) => ToolUseState, string]>([
     ['runs when it was approved', (waiting, id) => waiting.approve(id), 'Observation: paid Ann'],
-    ['runs with the arguments that were given', (waiting, id) => waiting.approve(id, { args: { to: 'Bob' } }), 'Observation: paid Bob'],
+    [
+      'runs with the arguments that were given',
+      (waiting, id) => waiting.approve(id, { args: { to: 'Bob' } }),
+      'Observation: A person changed the arguments to {"to":"Bob"}.\npaid Bob',
+    ],
     [
       'does not run when it was rejected',
       (waiting, id) => waiting.reject(id, 'too dear'),

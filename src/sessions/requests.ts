@@ -1,0 +1,85 @@
+// Requests that were made before.
+// Q1. A request that was stored once has no effect again: whoever repeats it hears what came of it.
+// Q2. The same id with other content is refused.
+import type { Json, JsonObject } from '../lib/index.ts';
+import { jsonEquals } from '../lib/index.ts';
+import type { Act, Deed } from './act.ts';
+import { ActRefusedError } from './act-refused-error.ts';
+import { entriesFrom, readBody } from './entry-body.ts';
+import { RequestReusedError } from './request-reused-error.ts';
+import type { SessionLog } from './session-log.ts';
+import type { LogEntry, SessionStore } from './session-store.ts';
+import type { Awaited } from './waiters.ts';
+
+/** The end of an execution. In an object, because a promise of a promise is just the promise. */
+export interface Coming {
+  readonly end: Promise<number>;
+}
+
+/** What repeated requests need of their session. */
+interface RequestsHost {
+  readonly store: SessionStore;
+  /** Goes on with what is left to do: whoever asks again wants that. */
+  readonly carryOn: () => void;
+  /** Settles at once where that has come to rest. */
+  readonly coming: (about: Awaited) => Promise<number>;
+  /** Rejects where another may write now. */
+  readonly confirm: () => Promise<void>;
+}
+
+// Every message has an id of its own; that it was sent again is told by what it says.
+function contentOf(deed: Deed): Json {
+  const { by: _, at: __, ...rest } = deed as Act;
+  if (rest.type !== 'send') return rest as unknown as JsonObject;
+  const { id: ___, ...message } = rest.message;
+  return { type: 'send', message };
+}
+
+export class Requests {
+  readonly #log: SessionLog;
+  readonly #host: RequestsHost;
+  readonly #open = new Map<string, { readonly deed: Deed; readonly coming: Coming }>();
+
+  constructor(log: SessionLog, host: RequestsHost) {
+    this.#log = log;
+    this.#host = host;
+  }
+
+  /** A request is under way. */
+  add(requestId: string, deed: Deed, coming: Coming): void {
+    this.#open.set(requestId, { deed, coming });
+    const forget = (): void => {
+      this.#open.delete(requestId);
+    };
+    coming.end.then(forget, forget);
+  }
+
+  /** What came of a request that was made before, or will come; undefined where it was not made. */
+  async find(requestId: string, deed: Deed): Promise<Coming | undefined> {
+    const open = this.#open.get(requestId);
+    if (open !== undefined) {
+      if (!jsonEquals(contentOf(open.deed), contentOf(deed))) throw new RequestReusedError(requestId);
+      return open.coming;
+    }
+    const entry = await this.#host.store.findRequest(this.#log.id, requestId);
+    const act = entry === undefined ? undefined : readBody(entry.body).act;
+    if (entry === undefined || act === undefined) return undefined;
+    // An entry that this runtime knows nothing of was written by another: the store says who may answer.
+    if (entry.n > this.#log.head) await this.#host.confirm();
+    if (!jsonEquals(contentOf(act), contentOf(deed))) throw new RequestReusedError(requestId);
+    this.#host.carryOn();
+    return { end: this.#host.coming(await this.#awaitedBy(entry)) };
+  }
+
+  /** The execution that took in the act of a stored entry, or the entry itself where none has yet. */
+  async #awaitedBy({ n, body }: LogEntry): Promise<Awaited> {
+    const current = this.#log.state.execution.number;
+    const { isQueued, execution = current, act } = readBody(body);
+    if (isQueued !== true || act?.type === 'cancel') return { execution };
+    if (this.#log.queued.has(n)) return { entry: n };
+    const later = (await entriesFrom(this.#host.store, this.#log.id, n + 1)).map((entry) => readBody(entry.body));
+    const refused = later.flatMap(({ dropped = [] }) => dropped).find(({ entry }) => entry === n);
+    if (refused !== undefined) throw new ActRefusedError(refused.why, refused.code);
+    return { execution: later.find(({ taken }) => taken?.includes(n) === true)?.execution ?? current };
+  }
+}
