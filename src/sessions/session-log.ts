@@ -221,14 +221,20 @@ export class SessionLog {
     for (const each of [...taken, ...dropped.map(({ entry: number }) => number)]) this.queued.delete(each);
     if (endsStep) this.journal.clear();
     const write = { sessionId: this.id, epoch, after, header: this.#header(at), entries: [entry], clearsEffects: endsStep };
-    const writing = store.write(write).then(() => {
-      this.#safe = state;
-    });
-    return this.#track(writing);
+    return this.#track(store.write(write), state);
   }
 
-  #track(writing: Promise<void>): Promise<void> {
-    const done = writing.finally(() => this.#writing.delete(done));
+  #track(writing: Promise<void>, safe?: RunState): Promise<void> {
+    const done = writing.then(
+      () => {
+        this.#writing.delete(done);
+        if (safe !== undefined) this.#safe = safe;
+      },
+      (error: unknown) => {
+        this.#writing.delete(done);
+        throw error;
+      },
+    );
     // Whoever asked for it hears of it.
     done.catch(() => undefined);
     this.#writing.add(done);

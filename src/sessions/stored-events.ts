@@ -27,26 +27,32 @@ type Fields = Readonly<Record<string, unknown>>;
 
 function sharedBy(events: readonly Fields[]): Fields {
   const [first = {}] = events;
-  const keys = sharedKeys.filter((key) => first[key] !== undefined && events.every((event) => event[key] === first[key]));
-  return Object.fromEntries(keys.map((key) => [key, first[key]]));
+  const shared: Record<string, unknown> = {};
+  for (const key of sharedKeys)
+    if (first[key] !== undefined && events.every((event) => event[key] === first[key])) shared[key] = first[key];
+  return shared;
 }
 
-function ownOf(event: BaseEvent, shared: Fields, result: StepResult | undefined): Fields {
-  const fields: Fields = { ...event };
-  const own: Record<string, unknown> = {};
-  for (const key of Object.keys(fields)) {
-    const value = fields[key];
-    if (Object.hasOwn(shared, key) || (key === 'id' && value === `${event.executionId}/${event.seq}`)) continue;
-    own[key] = key === 'outcome' && value === result?.outcome ? inStep : value;
-  }
-  return own;
+function ownOf(event: Fields, shared: Fields, result: StepResult | undefined): Fields {
+  // Taken apart at once: this runs for every event of every step.
+  const { agentId, parentAgentId, executionId, stepNumber, orchestrator, id, ...own } = event;
+  const special = { agentId, parentAgentId, executionId, stepNumber, orchestrator };
+  const differing = sharedKeys.filter((key) => special[key] !== undefined && !Object.hasOwn(shared, key));
+  const hasOwnId = id !== `${String(executionId)}/${String(event['seq'])}`;
+  return {
+    ...own,
+    ...(hasOwnId && { id }),
+    ...(differing.length > 0 && Object.fromEntries(differing.map((key) => [key, special[key]]))),
+    ...(own['outcome'] !== undefined && own['outcome'] === result?.outcome && { outcome: inStep }),
+  };
 }
 
 /** Writes the events of one commit. */
 export function writeEvents(events: readonly BaseEvent[], result: StepResult | undefined): string {
   // Holds: events are plain data.
-  const shared = sharedBy(events as readonly unknown[] as readonly Fields[]);
-  return JSON.stringify([shared, ...events.map((event) => ownOf(event, shared, result))]);
+  const all = events as readonly unknown[] as readonly Fields[];
+  const shared = sharedBy(all);
+  return JSON.stringify([shared, ...all.map((event) => ownOf(event, shared, result))]);
 }
 
 /** Puts the outcome of its step into an event that refers to it. */

@@ -55,7 +55,9 @@ export function prepareDatabase(database: SqliteDatabase, what: string, { busyTi
   try {
     database.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}`);
     const isThere = isStore(database, what);
-    database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = OFF; PRAGMA wal_autocheckpoint = 4000');
+    database.exec(
+      'PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = OFF; PRAGMA wal_autocheckpoint = 16000; PRAGMA cache_size = -32000',
+    );
     if (!isThere) createTables(database, what);
     return database;
   } catch (error) {

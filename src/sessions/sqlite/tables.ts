@@ -73,7 +73,7 @@ export const schema = `
   CREATE UNIQUE INDEX log_first ON log (session_id) WHERE session_id IS NOT NULL;
 
   CREATE TABLE effects (session INTEGER, k INTEGER, key TEXT, phase TEXT, body TEXT, sum INTEGER);
-  CREATE UNIQUE INDEX effects_key ON effects (session, key, phase);
+  CREATE INDEX effects_session ON effects (session);
 
   CREATE TABLE quarantine (id TEXT UNIQUE, session INTEGER, damage TEXT, sum INTEGER);
   CREATE INDEX quarantine_session ON quarantine (session);

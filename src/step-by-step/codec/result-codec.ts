@@ -52,6 +52,18 @@ interface Written {
 
 const nothing: Written = { own: {}, common: {}, fields: {} };
 
+// The last result of a conversation is compared with the next one: its written form is kept until then.
+const lastWritten = new WeakMap<StepResult, Written>();
+
+function writtenBefore<S extends Step>(before: StepResult<S> | undefined, step: StepFieldsCodec<S>): Written {
+  return before === undefined ? nothing : (lastWritten.get(before) ?? writtenWith(before, { step, refs: compared }));
+}
+
+function keepLast(last: StepResult | undefined, written: Written, before: StepResult | undefined): void {
+  if (before !== undefined) lastWritten.delete(before);
+  if (last !== undefined) lastWritten.set(last, written);
+}
+
 const writtenWith = <S extends Step>(result: StepResult<S>, { step, refs }: ResultSurroundings<S>): Written => {
   const {
     common: { id, messages, ...common },
@@ -75,9 +87,10 @@ export function writeResults<S extends Step>(
   { step, refs }: ResultSurroundings<S>,
   before: StepResult<S> | undefined,
 ): readonly JsonObject[] {
-  let last = before === undefined ? nothing : writtenWith(before, { step, refs: compared });
+  let last = writtenBefore(before, step);
   let outcome: ContinuationOutcome | undefined = before?.outcome;
-  return Array.from(results, (result) => {
+  let latest: StepResult<S> | undefined;
+  const all = Array.from(results, (result) => {
     const written = writtenWith(result, { step, refs });
     const changes = changesSince(last.common, written.common);
     const fields = changesSince(last.fields, written.fields);
@@ -87,9 +100,11 @@ export function writeResults<S extends Step>(
       outcome: packOutcome(result.outcome, outcome),
       fields: Object.keys(fields).length === 0 ? undefined : fields,
     });
-    [last, outcome] = [written, result.outcome];
+    [last, outcome, latest] = [written, result.outcome, result];
     return packed;
   });
+  keepLast(latest, last, before);
+  return all;
 }
 
 /** Reads results that follow `before`, or that are the first. */
@@ -99,9 +114,9 @@ export function readResults<S extends Step>(
   { before, ...surroundings }: ResultSurroundings<S> & { readonly before: StepResult<S> | undefined },
 ): readonly StepResult<S>[] {
   const { step, refs } = surroundings;
-  let last = before === undefined ? nothing : writtenWith(before, { step, refs: compared });
+  let last = writtenBefore(before, step);
   let earlier = before;
-  return list.map((item, index) => {
+  const results = list.map((item, index) => {
     const at = `${path}[${index}]`;
     if (!isRecord(item)) throw new DamagedDataError(at, 'expected a result');
     const { id, messages, timing, outcome, fields = {}, ...changes } = item;
@@ -117,4 +132,6 @@ export function readResults<S extends Step>(
     });
     return earlier;
   });
+  keepLast(earlier, last, before);
+  return results;
 }
