@@ -51,6 +51,8 @@ async function findParked(path: string): Promise<void> {
   const began = performance.now();
   const store = sqliteStore({ path });
   const runtime = createSessionRuntime({ agents: [agent], store });
+  await runtime.ready;
+  const atRest = process.memoryUsage().rss / 1e6;
   let found = 0;
   let cursor: string | undefined;
   do {
@@ -68,7 +70,9 @@ async function findParked(path: string): Promise<void> {
   process.stdout.write(
     `  found after a restart         ${seconds.toFixed(2).padStart(8)} s        (${String(found)} of them; wanted: 10 or less)\n`,
   );
-  process.stdout.write(`  memory of that process        ${memory.toFixed(0).padStart(8)} MB\n`);
+  process.stdout.write(
+    `  memory of that process        ${atRest.toFixed(0).padStart(8)} MB       (with all of them parked; ${memory.toFixed(0)} after the list)\n`,
+  );
   if (turn.status !== 'completed') throw new Error(turn.explain());
   await runtime.drain();
   await store.close();
