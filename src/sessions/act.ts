@@ -31,6 +31,15 @@ export interface ForkPoint {
 /** A deed with who did it and when. Kept in the session's log. */
 export type Act = Deed & { readonly by: By; readonly at: number };
 
+/** An act as the log has it. */
+export type RecordedAct = Act & {
+  /** Where it stands in the log. */
+  readonly entry: number;
+  readonly requestId?: string;
+  /** Why it could not be used, where that is so. */
+  readonly refused?: string;
+};
+
 /** Who acts, and how long to wait for what comes of it. */
 export interface ActOptions {
   readonly by: By;

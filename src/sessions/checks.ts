@@ -1,6 +1,8 @@
 import { InvalidArgumentError, isRecord } from '../lib/index.ts';
+import { ExecutionStatus } from '../step-by-step/index.ts';
 import { ForeignApprovalError } from './foreign-approval-error.ts';
 import type { SessionFacts } from './session.ts';
+import type { SessionQuery } from './session-store.ts';
 import type { AnsweredWait, NewSession, SessionRuntimeOptions } from './runtime-options.ts';
 
 const storeMethods = ['claim', 'write', 'load', 'entries', 'findRequest', 'list', 'quarantine'];
@@ -16,10 +18,25 @@ export function checkedMs(value: unknown, what: string): number {
   throw new InvalidArgumentError(`${what} must be a number of 0 or more, not ${typeof value === 'number' ? value : typeof value}.`);
 }
 
+const knownFilters = ['tenant', 'agentId', 'owner', 'status', 'stopReason', 'tag', 'isOpen', 'wakeBefore', 'limit', 'cursor'];
+
+/** Refuses a filter that would silently let everything through, or nothing. */
+export function checkedQuery(query: SessionQuery): SessionQuery {
+  const strange = Object.keys(query).find((name) => !knownFilters.includes(name));
+  if (strange !== undefined)
+    throw new InvalidArgumentError(`Sessions cannot be listed by "${strange}"; there are ${knownFilters.join(', ')}.`);
+  const { status } = query;
+  if (status !== undefined && !Object.values(ExecutionStatus).includes(status))
+    throw new InvalidArgumentError(`There is no status "${status}"; there are ${Object.values(ExecutionStatus).join(', ')}.`);
+  return query;
+}
+
 /** The number of an event to go on behind. */
 export function checkedSeq(value: unknown): number {
   if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return value;
-  throw new InvalidArgumentError(`fromSeq must be the number of an event, or 0 for all; it is ${value === null ? 'null' : typeof value}.`);
+  throw new InvalidArgumentError(
+    `fromSeq must be the number of an event, or 0 for all; it is ${typeof value === 'number' ? value : value === null ? 'null' : typeof value}.`,
+  );
 }
 
 /** Where a fork is to begin. */

@@ -2,7 +2,7 @@
 // B1. An entry holds what somebody did, what it made of the state, or both.
 import type { JsonObject } from '../lib/index.ts';
 import { readObject } from '../lib/index.ts';
-import type { Act } from './act.ts';
+import type { Act, RecordedAct } from './act.ts';
 import type { LogEntry, SessionStore } from './session-store.ts';
 
 export interface EntryBody {
@@ -36,4 +36,15 @@ export async function entriesFrom(store: SessionStore, sessionId: string, first:
     if (page.length === 0) return all;
     all.push(...page);
   }
+}
+
+/** What was done to a session, in its order, with what became of what could not be used. */
+export function recordedActs(entries: readonly LogEntry[]): readonly RecordedAct[] {
+  const bodies = entries.map(({ n, body, requestId }) => ({ n, requestId, ...readBody(body) }));
+  const refused = new Map(bodies.flatMap(({ dropped = [] }) => dropped.map(({ entry, why }) => [entry, why] as const)));
+  return bodies.flatMap(({ n: entry, act, requestId }) => {
+    if (act === undefined) return [];
+    const why = refused.get(entry);
+    return [{ ...act, entry, ...(requestId !== undefined && { requestId }), ...(why !== undefined && { refused: why }) }];
+  });
 }

@@ -1,10 +1,12 @@
 import type { RunState } from '../step-by-step/index.ts';
+import { approvalDigest } from './approval-digest.ts';
 import type { LogEntry } from './session-store.ts';
 import type { StoredEvent } from './stored-events.ts';
 import { readEvents } from './stored-events.ts';
 
 /** Where events are read from. */
 interface EventSource {
+  readonly sessionId: string;
   readonly follow?: boolean;
   readonly signal?: AbortSignal;
   /** Rejects where there is no such session. */
@@ -32,6 +34,14 @@ class Bell {
   }
 }
 
+/** Whoever hears that something has to be approved can approve exactly that. */
+async function withDigest(sessionId: string, event: StoredEvent): Promise<StoredEvent> {
+  const { type, waitId, toolCallId, tool, args = null } = event;
+  const id = waitId ?? toolCallId;
+  if (type !== 'ToolApprovalRequested' || typeof id !== 'string' || typeof tool !== 'string') return event;
+  return { ...event, digest: await approvalDigest(sessionId, { id, toolName: tool, args }) };
+}
+
 /** The stored events after a number, in order; then, where they are followed, what is stored later. */
 export async function* followEvents(fromSeq: number, source: EventSource): AsyncGenerator<StoredEvent, void, undefined> {
   await source.open();
@@ -44,7 +54,7 @@ export async function* followEvents(fromSeq: number, source: EventSource): Async
     for (;;) {
       const entries = await source.read(seq);
       for (const { events = '[{}]', lastSeq = seq } of entries) {
-        for (const event of await readEvents(events, source.stateOf)) if (event.seq > seq) yield event;
+        for (const event of await readEvents(events, source.stateOf)) if (event.seq > seq) yield await withDigest(source.sessionId, event);
         seq = lastSeq;
       }
       if (entries.length > 0) continue;

@@ -1,5 +1,5 @@
 export { ActRefusedError } from './act-refused-error.ts';
-export type { Act, ActOptions, By, Deed, ForkPoint } from './act.ts';
+export type { Act, ActOptions, By, Deed, ForkPoint, RecordedAct } from './act.ts';
 export { AgentChangedError } from './agent-changed-error.ts';
 export { OnVersionChange } from './agents.ts';
 export { approvalDigest } from './approval-digest.ts';
@@ -20,11 +20,12 @@ export type {
   ListedSessions,
   NewSession,
   Recovery,
+  RuntimeOptionsFor,
   SessionRuntime,
   SessionRuntimeOptions,
 } from './runtime-options.ts';
 export type { DamagedSession, Session, SessionFacts, SessionSummary, SessionWait, Turn } from './session.ts';
-export type { AgentIdentity, SessionAgent, SessionRunOptions, SessionStates } from './session-agent.ts';
+export type { AgentIdentity, ContextOf, EventOf, StateOf, SessionAgent, SessionRunOptions, SessionStates } from './session-agent.ts';
 export { createSessionRuntime } from './session-runtime.ts';
 export { StaleApprovalError } from './stale-approval-error.ts';
 export type { StoredEvent } from './stored-events.ts';

@@ -14,7 +14,7 @@ import type { AnswerDeed } from './answers.ts';
 import { applied, checkAnswer, isAnswer } from './answers.ts';
 import { Inbox } from './inbox.ts';
 import type { Coming } from './requests.ts';
-import { Requests } from './requests.ts';
+import { comingOf, Requests } from './requests.ts';
 import { RuntimeClosedError } from './runtime-closed-error.ts';
 import type { Session, SessionFacts, SessionWait, Turn } from './session.ts';
 import { hasWork } from './session.ts';
@@ -112,7 +112,7 @@ export class LiveSession {
   async perform(deed: Deed, options: ActOptions): Promise<Turn> {
     const { until = 'rest' } = options;
     const { coming, isRepeated } = await this.#exclusively(() => this.#begin(deed, options));
-    const execution = until === 'accepted' ? this.log.state.execution.number : await coming.end;
+    const execution = until === 'accepted' ? (coming.execution ?? this.log.state.execution.number) : await coming.end;
     const turn = await toTurn(this.log.facts, this.log.safeState, { ...this.#host, execution });
     return isRepeated ? { ...turn, isRepeated } : turn;
   }
@@ -167,7 +167,7 @@ export class LiveSession {
     if (deed.type !== 'cancel' || hasWork(this.log.state)) this.#agent();
     if (isAnswer(deed)) await this.#checkAnswer(deed);
     const { done, about } = this.#store({ ...deed, by, at: this.#host.now() }, requestId);
-    const coming: Coming = { end: this.#waiters.add(about) };
+    const coming = comingOf(about, this.#waiters.add(about));
     if (until === 'accepted' && 'entry' in about) this.#inbox.unheard(about.entry);
     if (requestId !== undefined) this.#requests.add(requestId, deed, coming);
     await this.#orLetGo(done);

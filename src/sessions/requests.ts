@@ -14,7 +14,15 @@ import type { Awaited } from './waiters.ts';
 /** The end of an execution. In an object, because a promise of a promise is just the promise. */
 export interface Coming {
   readonly end: Promise<number>;
+  /** The execution, where that is known already. */
+  readonly execution?: number;
 }
+
+/** What comes of an act that waits for this. */
+export const comingOf = (about: Awaited, end: Promise<number>): Coming => ({
+  end,
+  ...('execution' in about && { execution: about.execution }),
+});
 
 /** What repeated requests need of their session. */
 interface RequestsHost {
@@ -68,7 +76,8 @@ export class Requests {
     if (entry.n > this.#log.head) await this.#host.confirm();
     if (!jsonEquals(contentOf(act), contentOf(deed))) throw new RequestReusedError(requestId);
     this.#host.carryOn();
-    return { end: this.#host.coming(await this.#awaitedBy(entry)) };
+    const about = await this.#awaitedBy(entry);
+    return comingOf(about, this.#host.coming(about));
   }
 
   /** The execution that took in the act of a stored entry, or the entry itself where none has yet. */

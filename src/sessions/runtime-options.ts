@@ -1,22 +1,22 @@
-import type { BaseEvent, ProblemReporter } from '../events/index.ts';
+import type { ProblemReporter } from '../events/index.ts';
 import type { Clock, IdSource } from '../lib/index.ts';
 import type { Message, MessageContent } from '../messages/index.ts';
-import type { Grant } from '../step-by-step/index.ts';
-import type { ActOptions, ForkPoint } from './act.ts';
+import type { Grant, RunState } from '../step-by-step/index.ts';
+import type { ActOptions, ForkPoint, RecordedAct } from './act.ts';
 import type { OnVersionChange } from './agents.ts';
 import type { ExpiryOptions } from './expiry.ts';
 import type { DamagedSession, Session, SessionFacts, SessionSummary, SessionWait, Turn } from './session.ts';
-import type { SessionAgent } from './session-agent.ts';
+import type { ContextOf, EventOf, SessionAgent } from './session-agent.ts';
 import type { SessionQuery, SessionStore } from './session-store.ts';
 import type { StoredEvent } from './stored-events.ts';
 
 /** What a runtime is made from. */
-export interface SessionRuntimeOptions {
+export interface SessionRuntimeOptions<Given extends SessionAgent = SessionAgent> {
   /** Who carries sessions on. Several versions of one agent have the same id; the last one is the newest. */
-  readonly agents: readonly SessionAgent[];
+  readonly agents: readonly Given[];
   readonly store: SessionStore;
   /** Gives the context of a run; asked before each. */
-  readonly context?: (session: SessionFacts) => unknown;
+  readonly context?: (session: SessionFacts) => ContextOf<Given> | Promise<ContextOf<Given>>;
   /** What becomes of sessions whose agent has changed since. @default 'continue' */
   readonly onVersionChange?: OnVersionChange;
   /** Settles approvals that nobody gives. @default they wait for ever */
@@ -24,12 +24,16 @@ export interface SessionRuntimeOptions {
   /** How many sessions at rest stay in memory, so that they need not be read again. @default 100 */
   readonly keepInMemory?: number;
   /** Hears the events of all runs at once, pieces of text included; what is stored is read with `events`. */
-  readonly onEvent?: (event: BaseEvent, session: SessionFacts) => unknown;
+  readonly onEvent?: (event: EventOf<Given>, session: SessionFacts) => unknown;
   /** Hears what went wrong where nobody waits for it. @default console.error */
   readonly onProblem?: ProblemReporter;
   readonly clock?: Clock;
   readonly ids?: IdSource;
 }
+
+/** What a runtime is made from: where an agent needs a context, how to get it is part of that. */
+export type RuntimeOptionsFor<Given extends SessionAgent> = SessionRuntimeOptions<Given> &
+  (unknown extends ContextOf<Given> ? unknown : { readonly context: NonNullable<SessionRuntimeOptions<Given>['context']> });
 
 /** What a session is made with. */
 export interface NewSession {
@@ -71,11 +75,11 @@ export interface EventsOptions {
   readonly signal?: AbortSignal;
 }
 
-export interface SessionRuntime {
+export interface SessionRuntime<State extends RunState = RunState> {
   /** Settles when the store is claimed and everything that was interrupted goes on. All methods wait for it. */
   readonly ready: Promise<Recovery>;
   /** Makes a session in which nothing was said yet. */
-  create(session: NewSession, options: ActOptions): Promise<Session>;
+  create(session: NewSession, options: ActOptions): Promise<Session<State>>;
   /** Says something. While a run is under way it joins that at the next boundary. Settles with the execution that read it. */
   send(sessionId: string, content: MessageContent | Message, options: ActOptions): Promise<Turn>;
   /** Goes on with what was left undone. */
@@ -91,9 +95,11 @@ export interface SessionRuntime {
   /** Raises the limits of the execution that waits or runs. */
   grant(sessionId: string, amounts: Grant, options: ActOptions): Promise<Turn>;
   /** Makes a session of its own from where this one stood after a step. */
-  fork(sessionId: string, at: Omit<ForkPoint, 'sessionId'>, options: ActOptions & Omit<NewSession, 'agent'>): Promise<Session>;
-  get(sessionId: string): Promise<Session>;
+  fork(sessionId: string, at: Omit<ForkPoint, 'sessionId'>, options: ActOptions & Omit<NewSession, 'agent'>): Promise<Session<State>>;
+  get(sessionId: string): Promise<Session<State>>;
   list(query?: SessionQuery): Promise<ListedSessions>;
+  /** What was done to a session, by whom and when, in its order. */
+  acts(sessionId: string): Promise<readonly RecordedAct[]>;
   /** The stored events after this number, in order. */
   events(sessionId: string, fromSeq?: number, options?: EventsOptions): AsyncIterable<StoredEvent>;
   /** Takes no more work, lets steps under way end, and leaves the rest to the next runtime. */

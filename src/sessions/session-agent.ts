@@ -1,3 +1,4 @@
+import type { BaseEvent } from '../events/index.ts';
 import type { JsonObject } from '../lib/index.ts';
 import type { Commit, Effects, NewStateOptions, RunState } from '../step-by-step/index.ts';
 
@@ -45,3 +46,27 @@ export const identityOf = ({ id, version, fingerprint }: SessionAgent): AgentIde
   ...(version !== undefined && { version }),
   fingerprint,
 });
+
+// What an agent is given with a run. Whatever it may be left out of, it is an object.
+type OptionsOf<Given> = Given extends { run(state: never, options: infer Options): unknown } ? NonNullable<Options> : never;
+// Asked of each agent apart: together they need what each of them needs.
+type TakingContext<Given> = Given extends unknown
+  ? OptionsOf<Given> extends { readonly context?: infer Context }
+    ? (context: Exclude<Context, undefined>) => void
+    : never
+  : never;
+
+/** What the agents of a runtime need as context, all of them together. */
+export type ContextOf<Given extends SessionAgent> = [TakingContext<Given>] extends [(context: infer Context) => void] ? Context : unknown;
+
+/** The events that the agents of a runtime tell. */
+export type EventOf<Given extends SessionAgent> = Given extends unknown
+  ? OptionsOf<Given> extends { readonly onEvent?: ((event: infer Event) => unknown) | undefined }
+    ? [Event] extends [never]
+      ? BaseEvent
+      : Event
+    : BaseEvent
+  : never;
+
+/** The states that the agents of a runtime carry on. */
+export type StateOf<Given extends SessionAgent> = ReturnType<Given['states']['empty']>;

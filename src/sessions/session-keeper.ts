@@ -118,7 +118,7 @@ export class SessionKeeper {
     });
     await Promise.race([Promise.all(this.#pool.all.map((session) => session.whenAtRest())), late]);
     cancel?.();
-    this.#end('it was drained', new RuntimeClosedError('it was drained'));
+    this.#end('it was drained', new RuntimeClosedError('it was drained', { isStored: true }));
   }
 
   #hosting(): SessionHost {

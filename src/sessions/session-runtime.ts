@@ -5,10 +5,21 @@ import type { MessageContent } from '../messages/index.ts';
 import { isMessageContent, Message } from '../messages/index.ts';
 import type { Grant } from '../step-by-step/index.ts';
 import { checkedGrant, givenValue } from '../step-by-step/index.ts';
-import type { ActOptions, Deed, ForkPoint } from './act.ts';
+import type { ActOptions, Deed, ForkPoint, RecordedAct } from './act.ts';
 import { checkedOptions } from './act.ts';
 import { digestOf } from './approval-digest.ts';
-import { checkedFacts, checkedMs, checkedNew, checkedPoint, checkedRuntime, checkedSeq, checkedText, checkedWait } from './checks.ts';
+import {
+  checkedFacts,
+  checkedMs,
+  checkedNew,
+  checkedPoint,
+  checkedQuery,
+  checkedRuntime,
+  checkedSeq,
+  checkedText,
+  checkedWait,
+} from './checks.ts';
+import { entriesFrom, recordedActs } from './entry-body.ts';
 import { followEvents } from './follow-events.ts';
 import { stateAfterStep } from './forked-state.ts';
 import type {
@@ -18,19 +29,22 @@ import type {
   ListedSessions,
   NewSession,
   Recovery,
+  RuntimeOptionsFor,
   SessionRuntime,
   SessionRuntimeOptions,
 } from './runtime-options.ts';
 import type { Session, SessionFacts, Turn } from './session.ts';
 import { toSummary } from './session.ts';
+import type { SessionAgent, StateOf } from './session-agent.ts';
 import { identityOf } from './session-agent.ts';
 import { SessionKeeper } from './session-keeper.ts';
 import type { SessionQuery } from './session-store.ts';
 import type { StoredEvent } from './stored-events.ts';
 
 /** Carries the sessions of a store on. Takes the store over: whoever had it before can write no more. */
-export function createSessionRuntime(options: SessionRuntimeOptions): SessionRuntime {
-  return new Runtime(checkedRuntime(options));
+export function createSessionRuntime<Given extends SessionAgent>(options: RuntimeOptionsFor<Given>): SessionRuntime<StateOf<Given>> {
+  // Holds: sessions are carried on by these agents only, and so with their states, contexts and events.
+  return new Runtime(checkedRuntime(options as unknown as SessionRuntimeOptions)) as SessionRuntime as SessionRuntime<StateOf<Given>>;
 }
 
 /** The first id is given, the others are made. */
@@ -131,8 +145,13 @@ class Runtime implements SessionRuntime {
 
   async list(query: SessionQuery = {}): Promise<ListedSessions> {
     await this.ready;
-    const { sessions, cursor } = await this.#keeper.store.list(query);
+    const { sessions, cursor } = await this.#keeper.store.list(checkedQuery(query));
     return { sessions: sessions.map(toSummary), ...(cursor !== undefined && { cursor }) };
+  }
+
+  async acts(sessionId: string): Promise<readonly RecordedAct[]> {
+    await this.get(sessionId);
+    return recordedActs(await entriesFrom(this.#keeper.store, sessionId, 1));
   }
 
   events(sessionId: string, fromSeq = 0, options: EventsOptions = {}): AsyncIterable<StoredEvent> {
@@ -141,6 +160,7 @@ class Runtime implements SessionRuntime {
     const state = () => keeper.use(sessionId, ({ log }) => log.state);
     return followEvents(checkedSeq(fromSeq), {
       ...options,
+      sessionId,
       read: (afterSeq) => keeper.store.entries(sessionId, { afterSeq, limit: 200 }),
       stateOf: state,
       open: async () => {

@@ -49,13 +49,13 @@ export interface DamagedSession {
 }
 
 /** A whole session. */
-export interface Session extends Omit<SessionSummary, 'waitingFor'> {
+export interface Session<State extends RunState = RunState> extends Omit<SessionSummary, 'waitingFor'> {
   readonly waitingFor: readonly SessionWait[];
   /** The last words of the agent. */
   readonly text: string;
   readonly usage: Usage;
-  /** Everything, to read. Changes go through the runtime. */
-  readonly state: RunState;
+  /** Everything, to read: changes go through the runtime. Left out where a session is written as JSON. */
+  readonly state: State;
   /** Why it stands where it stands, in a few lines. */
   explain(options?: ExplainStateOptions): string;
 }

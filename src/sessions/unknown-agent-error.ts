@@ -6,6 +6,6 @@ export class UnknownAgentError extends SteplineError {
   readonly code = 'unknown-agent';
 
   constructor(agentId: string, known: readonly string[]) {
-    super(`No agent "${agentId}" was given to this runtime; it has ${known.join(', ')}. The session was left as it is.`);
+    super(`No agent "${agentId}" was given to this runtime; it has ${known.join(', ')}. Nothing was changed.`);
   }
 }

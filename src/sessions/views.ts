@@ -1,4 +1,4 @@
-import type { RunState, Wait } from '../step-by-step/index.ts';
+import type { ExplainStateOptions, RunState, Wait } from '../step-by-step/index.ts';
 import { approvalDigest } from './approval-digest.ts';
 import { askedAt } from './expiry.ts';
 import type { Session, SessionFacts, SessionWait, Turn } from './session.ts';
@@ -38,15 +38,19 @@ export async function toTurn(
     usage,
     waitingFor: await waitsOf(id, state, expiry),
     ...(stopReason !== undefined && { stopReason }),
-    explain: (options) => state.explain(options),
+    explain: (options) => explained(state, options),
   };
 }
+
+/** Why it stands where it stands. What was spoken to is under way, also where nothing of it is recorded yet. */
+const explained = (state: RunState, options: ExplainStateOptions | undefined): string =>
+  shownStatus(state) === state.status ? state.explain(options) : 'Under way: no step has ended yet.';
 
 /** A whole session. */
 export async function toSession(facts: SessionFacts, state: RunState, expiry: Expiring): Promise<Session> {
   const { stopReason, text } = state;
   const { stepCount, usage } = state.session;
-  return {
+  const session: Omit<Session, 'state'> = {
     ...facts,
     status: shownStatus(state),
     text,
@@ -56,8 +60,9 @@ export async function toSession(facts: SessionFacts, state: RunState, expiry: Ex
     stepCount,
     lastSeq: state.data.lastSeq,
     waitingFor: await waitsOf(facts.id, state, expiry),
-    state,
     ...(stopReason !== undefined && { stopReason }),
-    explain: (options) => state.explain(options),
+    explain: (options) => explained(state, options),
   };
+  // Not listed among its fields: whoever sends a session to a page sends no secrets with it.
+  return Object.defineProperty(session, 'state', { value: state }) as Session;
 }

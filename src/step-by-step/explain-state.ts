@@ -14,7 +14,7 @@ interface Explainable {
   readonly startOutcome: ContinuationOutcome | undefined;
   readonly waitingFor: readonly Wait[];
   readonly pendingStep: PendingStep | undefined;
-  readonly execution: { readonly grantRefused?: string | undefined };
+  readonly execution: { readonly grantRefused?: string | undefined; readonly regranted?: boolean | undefined };
 }
 
 const grantText: Readonly<Record<LimitKind, string>> = {
@@ -82,8 +82,11 @@ function stepLines({ errors, interrupted, finalizing, outputMessages }: Step): r
 // A reason may quote what a criterion threw, or what somebody said.
 const outcomeText = (outcome: ContinuationOutcome, options: ExplainOptions): string => defaultRedactor.text(outcome.explain(options));
 
-function stoppedText({ lastStepResult, startOutcome }: Explainable, brief: boolean): string {
-  if (startOutcome !== undefined) return outcomeText(startOutcome, { stepNumber: 0, brief });
+// Somebody ended what waited for a grant: that is no start that was refused.
+const isCancelled = ({ resolvedBy }: ContinuationOutcome): boolean => resolvedBy === 'StopRequested';
+
+function stoppedText({ lastStepResult, startOutcome, stepCount }: Explainable, brief: boolean): string {
+  if (startOutcome !== undefined) return outcomeText(startOutcome, { stepNumber: isCancelled(startOutcome) ? stepCount : 0, brief });
   if (lastStepResult === undefined) return 'Started; no step has ended yet.';
   const { outcome, step, number } = lastStepResult;
   const [headline = '', ...votes] = outcomeText(outcome, { stepNumber: number, finished: finishedAtLimit(outcome, step), brief }).split(
@@ -103,6 +106,7 @@ export function explainState(state: Explainable, { brief = false }: ExplainState
     return `Waiting in step ${state.stepCount + 1} for ${state.waitingFor.map(waitText).join('; ')}.`;
   }
   if (state.pendingStep !== undefined) return `Ready to go on with step ${state.pendingStep.number}: all that it waited for was answered.`;
+  if (state.execution.regranted === true) return `Ready to go on after step ${state.stepCount}: more was granted.`;
   const refused = state.execution.grantRefused;
   return refused === undefined
     ? stoppedText(state, brief)

@@ -299,8 +299,10 @@ export class RunState<S extends Step = Step> {
       throw new InvalidArgumentError(
         `Nothing waits here (the execution is ${this.status}); end a run with its signal or requestStop(), and nothing else needs to be ended.`,
       );
-    if (this.pendingStep === undefined)
-      return this.evolve({ execution: { ...this.data.execution, grantRefused: reason }, owesEvents: true });
+    if (this.pendingStep === undefined) {
+      const startOutcome = Outcomes.fromEvaluations([stopRequestedEvaluation({ by: 'request', reason })]);
+      return this.evolve({ execution: { ...this.data.execution, startOutcome, regranted: undefined }, owesEvents: true });
+    }
     return this.#withPendingStepClosed(this.pendingStep, { why: 'interrupted', interrupted: 'request', reason, ids });
   }
 

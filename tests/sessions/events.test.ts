@@ -28,6 +28,12 @@ async function follow(runtime: SessionRuntime, id: string, options: { readonly f
   return { events, ended };
 }
 
+// What has to be approved is read with the digest that an approval needs; live events have none.
+const withoutDigest = ({ digest, ...event }: StoredEvent): unknown => {
+  expect(typeof digest).toBe(event['type'] === 'ToolApprovalRequested' ? 'string' : 'undefined');
+  return event;
+};
+
 describe.each(places)('stored events over %s', (_, makePlace) => {
   test('are those that a listener heard: type, number, id and every field', async () => {
     const stage = stageOn(makePlace());
@@ -41,7 +47,7 @@ describe.each(places)('stored events over %s', (_, makePlace) => {
     await runtime.cancel('one', 'enough', { by: ann });
     const stored = await eventsOf(runtime, 'one');
     expect(stored.map(({ seq }) => seq)).toStrictEqual(stored.map((_event, index) => index + 1));
-    expect(stored).toStrictEqual(heard);
+    expect(stored.map(withoutDigest)).toStrictEqual(heard);
     expect(stored.at(-1)).toMatchObject({ type: 'AgentFinished', stopReason: 'user_requested' });
     const judged = stored.filter(({ type }) => type === 'ContinuationEvaluated');
     expect(judged.length).toBeGreaterThanOrEqual(5);
@@ -57,7 +63,7 @@ describe.each(places)('stored events over %s', (_, makePlace) => {
     await runtime.drain();
     const next = listening(stage);
     await next.runtime.approve('one', await waitOf(next.runtime, 'one'), { by: bob });
-    expect(await eventsOf(next.runtime, 'one')).toStrictEqual([...heard, ...next.heard]);
+    expect((await eventsOf(next.runtime, 'one')).map(withoutDigest)).toStrictEqual([...heard, ...next.heard]);
   });
 
   test('of a run that was cut off are told once, without a gap', async () => {
@@ -91,7 +97,7 @@ describe.each(places)('stored events over %s', (_, makePlace) => {
     await runtime.send('one', 'spawn_subagent pay 5', { by: ann });
     await runtime.approve('one', await waitOf(runtime, 'one'), { by: bob });
     const stored = await eventsOf(runtime, 'one');
-    expect(stored).toStrictEqual(heard);
+    expect(stored.map(withoutDigest)).toStrictEqual(heard);
     expect(new Set(stored.map(({ agentId }) => agentId)).size).toBe(2);
     for (const event of stored.filter(({ type }) => type === 'ContinuationEvaluated'))
       expect(event['outcome']).toMatchObject({ evaluations: expect.any(Array) as unknown[] });

@@ -1,6 +1,6 @@
 // What a compiler says of agents in a session runtime.
 import { expect, test } from 'vitest';
-import type { AnyAgent } from '../../src/index.ts';
+import type { AgentState, AnyAgent } from '../../src/index.ts';
 import { AgentBuilder, contextOf, createAgent, defineTool } from '../../src/index.ts';
 import type { SessionRuntimeOptions, StoredEvent } from '../../src/sessions/index.ts';
 import { createMemoryStore, createSessionRuntime } from '../../src/sessions/index.ts';
@@ -60,4 +60,40 @@ test('a wait is handed back as it was shown', async () => {
   const [wait] = (await runtime.send(id, 'pay 6', { by: ann })).waitingFor;
   const shown = JSON.parse(JSON.stringify(wait)) as NonNullable<typeof wait>;
   expect((await runtime.approve(id, shown, { by: ann })).status).toBe('completed');
+});
+
+test('the runtime knows what its agents know: their states, their events, and the context that they need', async () => {
+  const model = obedientModel();
+  const plainAgent = createAgent({ id: 'plain', model, tools: { plain } });
+  const needyAgent = createAgent({ id: 'needy', model, tools: [needy] });
+  const store = createMemoryStore();
+  // @ts-expect-error: a tool of one of them needs a context, and nobody says how to get it.
+  createSessionRuntime({ agents: [plainAgent, needyAgent], store });
+  // @ts-expect-error: that is another context.
+  createSessionRuntime({ agents: [plainAgent, needyAgent], store, context: () => ({ nothing: 1 }) });
+  createSessionRuntime({ agents: [plainAgent], store });
+  const words: string[] = [];
+  const runtime = createSessionRuntime({
+    agents: [plainAgent, needyAgent],
+    store,
+    context: async ({ tenant = 'none' }) => Promise.resolve({ db: tenant }),
+    onEvent: (event, { id }) => {
+      if (event.type === 'TextDelta') words.push(`${id}: ${event.text}`);
+      if (event.type === 'ToolCallCompleted') words.push(event.tool);
+    },
+  });
+  const { id } = await runtime.create({ agent: 'needy', tenant: 'north' }, { by: ann });
+  await runtime.send(id, 'look 5; say Seen', { by: ann });
+  const { state } = await runtime.get(id);
+  const typed: AgentState = state;
+  expect([typed.output, typed.text, words[0]]).toStrictEqual([undefined, 'Seen', 'look']);
+});
+
+test('what is sent to a page has no state in it', async () => {
+  const runtime = createSessionRuntime({ agents: [createAgent({ model: obedientModel() })], store: createMemoryStore() });
+  const { id } = await runtime.create({}, { by: ann });
+  await runtime.send(id, 'say Hello', { by: ann });
+  const session = await runtime.get(id);
+  expect(Object.keys(JSON.parse(JSON.stringify(session)) as object)).not.toContain('state');
+  expect(session.state.text).toBe('Hello');
 });

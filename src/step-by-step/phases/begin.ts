@@ -8,7 +8,7 @@ import { Usage } from '../../messages/index.ts';
 import { canBegin } from '../can-begin.ts';
 import type { Execution } from '../execution.ts';
 import { hasEnded, hasStarted, settled } from '../execution.ts';
-import { AgentExecutionStarted } from '../loop-events.ts';
+import { AgentExecutionStarted, ContinuationEvaluated } from '../loop-events.ts';
 import type { Spent } from '../outer-step.ts';
 import type { RunScope } from '../run-scope.ts';
 import type { RunState } from '../run-state.ts';
@@ -18,12 +18,19 @@ import { endEvents, observed, refuseStart, stepEvents } from './commit.ts';
 import { judge } from './judge.ts';
 import { openStart, subjectOf } from './open-step.ts';
 
-/** What is owed about the last step of an execution that was ended outside a run. Where a grant was refused, the step was told before. */
+/**
+ * What is owed about an execution that was ended outside a run: its last step, where that was recorded there, or the decision that ended
+ * it behind a step that was told before.
+ */
 const owedOfStep = <State extends RunState, Context>(
   process: StepProcess<State, Context>,
   execution: Execution,
   next: () => EventHeader,
-): readonly BaseEvent[] => (execution.grantRefused === undefined ? stepEvents(execution as never, process, next) : []);
+): readonly BaseEvent[] => {
+  if (execution.grantRefused !== undefined) return [];
+  if (execution.startOutcome !== undefined) return [new ContinuationEvaluated(next(), process.name, execution.startOutcome)];
+  return stepEvents(execution as never, process, next);
+};
 
 /** Tells of an execution that was ended outside a run, when the next one begins. */
 function announceOwed<State extends RunState, Context>(
