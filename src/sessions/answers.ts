@@ -1,13 +1,13 @@
 // Whether an answer of a person is good.
 // W1. An approval counts only for what was shown: the session, the call, and its arguments as they are.
 // W2. An answer that cannot be used is refused with a reason of its own, and changes nothing.
-import type { Json } from '../lib/index.ts';
 import { InvalidArgumentError } from '../lib/index.ts';
 import { Message } from '../messages/index.ts';
 import type { RunState, Wait } from '../step-by-step/index.ts';
 import { AlreadyAnsweredError, NotWaitingError } from '../step-by-step/index.ts';
 import type { Act, Deed } from './act.ts';
-import { approvalDigest } from './approval-digest.ts';
+import type { ShownCall } from './approval-digest.ts';
+import { approvalDigest, askedIn, shownIn } from './approval-digest.ts';
 import { entriesFrom, readBody } from './entry-body.ts';
 import { ForgedApprovalError } from './forged-approval-error.ts';
 import { LateAnswerError } from './late-answer-error.ts';
@@ -78,25 +78,18 @@ async function whyOver(waitId: string, { sessionId, store, queued }: AnswerSurro
 }
 
 /** The calls about which this session has asked under this id. */
-async function askedCalls(waitId: string, { sessionId, store, state }: AnswerSurroundings): Promise<readonly AskedCall[]> {
+async function askedCalls(waitId: string, { sessionId, store, state }: AnswerSurroundings): Promise<readonly ShownCall[]> {
   const texts = (await allEntries(store, sessionId)).flatMap(({ events }) => events ?? []);
   const asking = texts.filter((text) => text.includes(`"waitId":${JSON.stringify(waitId)}`));
-  const events = (await Promise.all(asking.map((text) => readEvents(text, () => Promise.resolve(state))))).flat();
-  return events.flatMap(({ waitId: asked, tool, args = null }) =>
-    asked === waitId && typeof tool === 'string' ? [{ toolName: tool, args }] : [],
-  );
-}
-
-interface AskedCall {
-  readonly toolName: string;
-  readonly args: Json;
+  const commits = await Promise.all(asking.map((text) => readEvents(text, () => Promise.resolve(state))));
+  return commits.flatMap((events) => [...askedIn(sessionId, events).values()]).filter(({ id }) => id === waitId);
 }
 
 async function checkDigest(wait: Wait, digest: string, surroundings: AnswerSurroundings): Promise<void> {
-  const { sessionId } = surroundings;
-  if ((await approvalDigest(sessionId, wait)) === digest) return;
+  const { sessionId, state } = surroundings;
+  if ((await approvalDigest(sessionId, shownIn(state, wait))) === digest) return;
   for (const asked of await askedCalls(wait.id, surroundings)) {
-    if ((await approvalDigest(sessionId, { id: wait.id, ...asked })) === digest) throw new StaleApprovalError(wait.id);
+    if ((await approvalDigest(sessionId, asked)) === digest) throw new StaleApprovalError(wait.id);
   }
   throw new ForgedApprovalError(wait.id);
 }

@@ -1,6 +1,7 @@
 import type { Json } from '../lib/index.ts';
 import { stableStringify } from '../lib/index.ts';
-import type { Wait } from '../step-by-step/index.ts';
+import type { RunState, Wait } from '../step-by-step/index.ts';
+import type { StoredEvent } from './stored-events.ts';
 
 const hex = (bytes: Uint8Array): string => Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 
@@ -9,10 +10,43 @@ export async function digestOf(value: Json): Promise<string> {
   return hex(new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(stableStringify(value)))));
 }
 
+/** A call as it is shown to whoever has to agree. */
+export interface ShownCall {
+  /** The execution and the step that it stands in: the same call in another one is another matter. */
+  readonly execution: number;
+  readonly step: number;
+  readonly id: string;
+  readonly toolName?: string | null;
+  readonly args?: Json;
+}
+
 /** Binds an answer to what was shown: the session, the call, and its arguments as they are. */
-export async function approvalDigest(
-  sessionId: string,
-  { id, toolName = null, args = null }: Pick<Wait, 'id'> & { readonly toolName?: string | null; readonly args?: Json },
-): Promise<string> {
-  return digestOf({ sessionId, id, toolName, args });
+export async function approvalDigest(sessionId: string, { execution, step, id, toolName = null, args = null }: ShownCall): Promise<string> {
+  return digestOf({ sessionId, execution, step, id, toolName, args });
+}
+
+/** What is waited for, as it is shown in this state. */
+export const shownIn = ({ execution }: RunState, wait: Wait): ShownCall => ({
+  ...wait,
+  execution: execution.number,
+  step: execution.pendingStep?.number ?? 0,
+});
+
+/** The execution and the step of a session that the events of one commit stand in, those of runs inside the step included. */
+function placeOf(sessionId: string, events: readonly StoredEvent[]): Pick<ShownCall, 'execution' | 'step'> | undefined {
+  const own = events.findLast(({ executionId }) => executionId.startsWith(`${sessionId}/`));
+  return own === undefined ? undefined : { execution: Number(own.executionId.slice(sessionId.length + 1)), step: own.stepNumber };
+}
+
+/** The calls that the events of one commit ask about, each with its event. */
+export function askedIn(sessionId: string, events: readonly StoredEvent[]): ReadonlyMap<StoredEvent, ShownCall> {
+  const place = placeOf(sessionId, events);
+  const asked = new Map<StoredEvent, ShownCall>();
+  for (const event of events) {
+    const { type, waitId, toolCallId, tool, args = null } = event;
+    const id = waitId ?? toolCallId;
+    if (place === undefined || type !== 'ToolApprovalRequested' || typeof id !== 'string' || typeof tool !== 'string') continue;
+    asked.set(event, { ...place, id, toolName: tool, args });
+  }
+  return asked;
 }

@@ -1,5 +1,5 @@
 import type { RunState } from '../step-by-step/index.ts';
-import { approvalDigest } from './approval-digest.ts';
+import { approvalDigest, askedIn } from './approval-digest.ts';
 import type { LogEntry } from './session-store.ts';
 import type { StoredEvent } from './stored-events.ts';
 import { readEvents } from './stored-events.ts';
@@ -35,15 +35,37 @@ class Bell {
 }
 
 /** Whoever hears that something has to be approved can approve exactly that. */
-async function withDigest(sessionId: string, event: StoredEvent): Promise<StoredEvent> {
-  const { type, waitId, toolCallId, tool, args = null } = event;
-  const id = waitId ?? toolCallId;
-  if (type !== 'ToolApprovalRequested' || typeof id !== 'string' || typeof tool !== 'string') return event;
-  return { ...event, digest: await approvalDigest(sessionId, { id, toolName: tool, args }) };
+async function withDigests(sessionId: string, events: readonly StoredEvent[]): Promise<readonly StoredEvent[]> {
+  const asked = askedIn(sessionId, events);
+  if (asked.size === 0) return events;
+  return Promise.all(
+    events.map(async (event) => {
+      const call = asked.get(event);
+      return call === undefined ? event : { ...event, digest: await approvalDigest(sessionId, call) };
+    }),
+  );
 }
 
 /** The stored events after a number, in order; then, where they are followed, what is stored later. */
-export async function* followEvents(fromSeq: number, source: EventSource): AsyncGenerator<StoredEvent, void, undefined> {
+export function followEvents(fromSeq: number, source: EventSource): AsyncIterable<StoredEvent> {
+  return {
+    [Symbol.asyncIterator]: () => {
+      const leaving = new AbortController();
+      const signal = source.signal === undefined ? leaving.signal : AbortSignal.any([source.signal, leaving.signal]);
+      const events = eventsAfter(fromSeq, { ...source, signal });
+      return {
+        next: () => events.next(),
+        // A reader that leaves while it waits is not kept waiting.
+        return: () => {
+          leaving.abort();
+          return events.return();
+        },
+      };
+    },
+  };
+}
+
+async function* eventsAfter(fromSeq: number, source: EventSource): AsyncGenerator<StoredEvent, void, undefined> {
   await source.open();
   const bell = new Bell();
   const leave = source.onMore(bell.ring);
@@ -54,7 +76,8 @@ export async function* followEvents(fromSeq: number, source: EventSource): Async
     for (;;) {
       const entries = await source.read(seq);
       for (const { events = '[{}]', lastSeq = seq } of entries) {
-        for (const event of await readEvents(events, source.stateOf)) if (event.seq > seq) yield await withDigest(source.sessionId, event);
+        const told = await withDigests(source.sessionId, await readEvents(events, source.stateOf));
+        for (const event of told) if (event.seq > seq) yield event;
         seq = lastSeq;
       }
       if (entries.length > 0) continue;

@@ -35,6 +35,9 @@ interface Taken {
 /** Taken in between two steps; everything else waits for the run to rest. */
 const isForRunning = ({ type }: Deed): boolean => type === 'send' || type === 'grant';
 
+/** A step with an answer to work on that waits for others too. */
+const isHalfAnswered = (state: RunState): boolean => hasWork(state) && state.pendingStep !== undefined && state.waitingFor.length > 0;
+
 const wordsOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 export class Inbox {
@@ -62,7 +65,7 @@ export class Inbox {
   /** The state with what can be taken in between two steps; undefined where that is nothing. */
   takeBetween(state: RunState): RunState | undefined {
     // A step that was begun before goes on as it was; what came since follows it.
-    if (!this.#log.journal.isEmpty) return undefined;
+    if (!this.#log.journal.isEmpty || isHalfAnswered(state)) return undefined;
     const waiting = [...this.#log.queued].filter(([, { act }]) => isForRunning(act));
     return waiting.length === 0 ? undefined : this.#takeIn(waiting, state);
   }
@@ -72,6 +75,8 @@ export class Inbox {
     if (!this.#log.journal.isEmpty) return;
     for (const [entry, queued] of [...this.#log.queued]) {
       const { act } = queued;
+      // What was answered is carried out before a message closes the rest of its step.
+      if (act.type === 'send' && isHalfAnswered(this.#log.state)) return;
       try {
         if (act.type === 'cancel') {
           this.#takeCancel(entry, queued);

@@ -2,6 +2,7 @@ export { ActRefusedError } from './act-refused-error.ts';
 export type { Act, ActOptions, By, Deed, ForkPoint, RecordedAct } from './act.ts';
 export { AgentChangedError } from './agent-changed-error.ts';
 export { OnVersionChange } from './agents.ts';
+export type { ShownCall } from './approval-digest.ts';
 export { approvalDigest } from './approval-digest.ts';
 export { ContextFailedError } from './context-failed-error.ts';
 export type { ExpiryOptions } from './expiry.ts';

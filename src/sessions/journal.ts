@@ -60,7 +60,7 @@ export class Journal {
   }
 
   /** The same effects, journaled. `prefix` tells apart what has the same key in different executions. */
-  wrap(direct: Effects, prefix = ''): Effects {
+  wrap(direct: Effects, prefix = '', onNew?: () => void): Effects {
     return {
       run: async (name, work, options = {}) => {
         const key = `${prefix}${name}`;
@@ -70,6 +70,7 @@ export class Journal {
         const { effect = 'once' } = options;
         const step = this.#step;
         if (effect === 'once' && this.#intents.has(key)) return unknownEnd(name);
+        onNew?.();
         if (effect !== 'pure') await this.#intend(key);
         this.check();
         const result = await direct.run(name, work, options);

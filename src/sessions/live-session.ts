@@ -93,7 +93,7 @@ export class LiveSession {
   }
   /** True while somebody or something needs it in memory. */
   get isBusy(): boolean {
-    return this.#running !== undefined || !this.#waiters.isEmpty;
+    return this.#running !== undefined || !this.#waiters.isEmpty || this.log.isWriting;
   }
   /** Set once nothing is carried on from here any more; settles when nothing more of it is written either. */
   get gone(): Promise<void> | undefined {
@@ -136,7 +136,7 @@ export class LiveSession {
 
   /** Notes anew when somebody has to look at it. */
   async touch(): Promise<void> {
-    await this.#exclusively(() => this.log.append({}));
+    await this.#exclusively(() => this.#orLetGo(this.log.append({})));
   }
 
   /** Nothing more is done or stored from here. */
@@ -160,12 +160,15 @@ export class LiveSession {
 
   /** Stores an act. What comes of it is awaited outside, so that others can act meanwhile. */
   async #begin(deed: Deed, { by, requestId, until }: ActOptions): Promise<Begun> {
-    if (this.#gone !== undefined) throw new RuntimeClosedError('the session was just let go of; ask again');
+    this.#refuseGone();
     const repeated = requestId === undefined ? undefined : await this.#requests.find(requestId, deed);
+    this.#refuseGone();
     if (repeated !== undefined) return { coming: repeated, isRepeated: true };
     // Refused before anything is stored, where nobody could carry the session on.
     if (deed.type !== 'cancel' || hasWork(this.log.state)) this.#agent();
     if (isAnswer(deed)) await this.#checkAnswer(deed);
+    // Asked again behind everything that was awaited: whoever is let in from here on is heard by letGo().
+    this.#refuseGone();
     const { done, about } = this.#store({ ...deed, by, at: this.#host.now() }, requestId);
     const coming = comingOf(about, this.#waiters.add(about));
     if (until === 'accepted' && 'entry' in about) this.#inbox.unheard(about.entry);
@@ -174,6 +177,11 @@ export class LiveSession {
     this.#host.onStored(this.id);
     if (this.#running === undefined) this.#start();
     return { coming, isRepeated: false };
+  }
+
+  #refuseGone(): void {
+    if (this.#gone !== undefined) throw new RuntimeClosedError('the session was just let go of; ask again');
+    if (this.#host.isClosing()) throw new RuntimeClosedError('it was drained');
   }
 
   async #orLetGo(writing: Promise<void>): Promise<void> {
@@ -262,12 +270,18 @@ export class LiveSession {
     const identity = identityOf(agent);
     const { facts } = this.log;
     if (!jsonEquals({ ...identity }, { ...facts.agent })) this.log.facts = { ...facts, agent: identity };
-    const context = await this.#host.contextOf(this.log.facts);
+    const onlyEnds = this.log.journal.isEmpty && this.#inbox.cancelOf(state.execution.number) !== undefined;
+    // Nothing is done with it in a run that only ends; then it need not be had either.
+    const context = onlyEnds ? {} : await this.#host.contextOf(this.log.facts);
     const { onEvent } = this.#host;
     const abort = new AbortController();
     // Somebody may have ended it before it came to run, in this process or in one before.
     const cancel = this.#inbox.cancelOf(state.execution.number);
-    if (cancel !== undefined) abort.abort(cancel);
+    // A step that was begun before is told as far as it came: it ends where something new would begin.
+    const end = (): void => {
+      if (cancel !== undefined) abort.abort(cancel);
+    };
+    if (this.log.journal.isEmpty) end();
     this.#abort = abort;
     try {
       await agent.run(state, {
@@ -275,8 +289,8 @@ export class LiveSession {
         signal: abort.signal,
         ...(onEvent !== undefined && { onEvent: (event: BaseEvent) => onEvent(event, this.log.facts) }),
         executionId: `${this.id}/${state.execution.number}`,
-        effects: (direct) => this.log.journal.wrap(this.#host.untilClosing(direct), `${state.execution.number}/`),
-        commit: (commit: Commit<RunState>) => this.#commit(commit),
+        effects: (direct) => this.log.journal.wrap(this.#host.untilClosing(direct), `${state.execution.number}/`, end),
+        commit: (commit: Commit<RunState>) => this.#commit(commit).then(end),
         between: (current: RunState) => this.#between(current),
       });
     } finally {

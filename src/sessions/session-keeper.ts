@@ -4,19 +4,22 @@
 // R1. What was interrupted is found at the start and carried on; what is damaged is set aside, and harms nobody else.
 // R2. Once another has claimed the store, nothing more is done here.
 import { reportSafely, reportToConsole } from '../events/index.ts';
-import type { Clock } from '../lib/index.ts';
-import { SteplineError, systemClock } from '../lib/index.ts';
+import type { Clock, Json } from '../lib/index.ts';
+import { jsonEquals, SteplineError, systemClock } from '../lib/index.ts';
 import { WrongKindError } from '../serialization/index.ts';
 import type { Effects } from '../step-by-step/index.ts';
 import { cancelled } from '../step-by-step/index.ts';
+import type { Act } from './act.ts';
 import { Agents, OnVersionChange } from './agents.ts';
 import { Calls } from './calls.ts';
 import { ContextFailedError } from './context-failed-error.ts';
+import { readBody } from './entry-body.ts';
 import type { Expiry } from './expiry.ts';
 import { createExpiry, lookAheadMs } from './expiry.ts';
 import type { SessionHost } from './live-session.ts';
 import { LiveSession } from './live-session.ts';
 import type { Recovery, SessionRuntimeOptions } from './runtime-options.ts';
+import { RequestReusedError } from './request-reused-error.ts';
 import { RuntimeClosedError } from './runtime-closed-error.ts';
 import type { Session, SessionFacts } from './session.ts';
 import { SessionConflictError } from './session-conflict-error.ts';
@@ -27,8 +30,23 @@ import { SessionPool } from './session-pool.ts';
 import type { ListedSession, SessionQuery, SessionStore } from './session-store.ts';
 import { UnknownSessionError } from './unknown-session-error.ts';
 
+/** The longest sleep in one go. */
+const legMs = 1000;
+
 /** How long to wait before a store that failed is tried again. */
 const retryStoreMs = 10_000;
+
+/** True where a session was made by the same person, with the same wishes. */
+function isSameRequest({ facts, act }: NewLog, { log }: LiveSession, made: Act | undefined): boolean {
+  const wishes = ({ agent, tenant, owner, tags, forkedFrom }: SessionFacts): Json => ({
+    agent: agent.id,
+    tenant: tenant ?? null,
+    owner: owner ?? null,
+    tags,
+    from: forkedFrom === undefined ? null : { ...forkedFrom },
+  });
+  return made !== undefined && jsonEquals({ ...made.by }, { ...act.by }) && jsonEquals(wishes(facts), wishes(log.facts));
+}
 
 export class SessionKeeper {
   readonly ready: Promise<Recovery>;
@@ -59,8 +77,10 @@ export class SessionKeeper {
     this.#expiry = createExpiry(approvals, clock, () => this.#wake());
     this.#host = this.#hosting();
     this.ready = this.#begin();
-    // Whoever asks for something hears of it.
-    this.ready.catch(() => undefined);
+    // Whoever asks for something hears of it; what was taken up already must not go on alone.
+    this.ready.catch((error: unknown) => {
+      this.#end('it could not begin', error);
+    });
   }
 
   get isClosed(): boolean {
@@ -92,7 +112,10 @@ export class SessionKeeper {
       if (!(error instanceof SessionConflictError) || requestId === undefined) throw error;
       const [first] = await this.store.entries(id, { to: 1 });
       if (first?.requestId !== requestId) throw error;
-      return this.#pool.use(id, (session) => session.view());
+      return this.#pool.use(id, (session) => {
+        if (!isSameRequest(parts, session, readBody(first.body).act)) throw new RequestReusedError(requestId);
+        return session.view();
+      });
     }
   }
 
@@ -206,17 +229,26 @@ export class SessionKeeper {
   }
 
   #untilClosing(direct: Effects): Effects {
+    // In legs, so that no long timer is left behind when the runtime ends.
     const sleep: Effects['sleep'] = async (key, ms) => {
-      if (this.isClosed) return cancelled();
-      let leave: (() => void) | undefined;
-      const closing = new Promise<ReturnType<typeof cancelled>>((resolve) => {
-        leave = this.#closing.add(() => {
-          resolve(cancelled());
-        });
-      });
-      return Promise.race([direct.sleep(key, ms), closing]).finally(leave);
+      for (let left = ms; left > legMs; left -= legMs) {
+        const leg = await this.#sleepLeg(direct, key, legMs);
+        if (!leg.ok) return leg;
+      }
+      return this.#sleepLeg(direct, key, ms % legMs || Math.min(ms, legMs));
     };
     return { run: (key, work, options) => direct.run(key, work, options), sleep };
+  }
+
+  async #sleepLeg(direct: Effects, key: string, ms: number): ReturnType<Effects['sleep']> {
+    if (this.isClosed) return cancelled();
+    let leave: (() => void) | undefined;
+    const closing = new Promise<ReturnType<typeof cancelled>>((resolve) => {
+      leave = this.#closing.add(() => {
+        resolve(cancelled());
+      });
+    });
+    return Promise.race([direct.sleep(key, ms), closing]).finally(leave);
   }
 
   async #read(sessionId: string): Promise<LiveSession> {

@@ -100,6 +100,7 @@ export class SessionLog {
   #safe: RunState;
   readonly #writing = new Set<Promise<void>>();
   #head: number;
+  #safeHead = 0;
   #bytesSince = 0;
   #snapshotBytes = 0;
 
@@ -146,6 +147,9 @@ export class SessionLog {
   /** The state as far as it is safe. */
   get safeState(): RunState {
     return this.#safe;
+  }
+  get isWriting(): boolean {
+    return this.#writing.size > 0;
   }
   /** The number of the last entry. */
   get head(): number {
@@ -225,10 +229,13 @@ export class SessionLog {
   }
 
   #track(writing: Promise<void>, safe?: RunState): Promise<void> {
+    const head = this.#head;
     const done = writing.then(
       () => {
         this.#writing.delete(done);
-        if (safe !== undefined) this.#safe = safe;
+        if (safe === undefined || head < this.#safeHead) return;
+        this.#safe = safe;
+        this.#safeHead = head;
       },
       (error: unknown) => {
         this.#writing.delete(done);

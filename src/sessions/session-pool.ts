@@ -36,12 +36,13 @@ export class SessionPool {
         this.#kept.delete(sessionId);
         this.#kept.set(sessionId, kept);
       }
+      this.forgetSome();
     }
   }
 
   /** Keeps a session that was just made. */
   add(session: LiveSession): void {
-    this.#kept.set(session.id, { loading: Promise.resolve(session), session, holds: 0 });
+    if (!this.#kept.has(session.id)) this.#kept.set(session.id, { loading: Promise.resolve(session), session, holds: 0 });
     this.forgetSome();
   }
 

@@ -59,7 +59,10 @@ export function writeEvents(events: readonly BaseEvent[], result: StepResult | u
 function withOutcome(fields: StoredEvent, state: RunState): StoredEvent {
   const execution = state.session.executions.find(({ id }) => id === fields.executionId);
   const outcome = execution?.results.at(fields.stepNumber - 1)?.outcome.toJSON();
-  return outcome === undefined ? fields : { ...fields, outcome };
+  if (outcome !== undefined) return { ...fields, outcome };
+  // The state that is at hand does not know the step: another runtime has recorded it.
+  const { outcome: _, ...rest } = fields;
+  return rest;
 }
 
 /** Reads the events of one commit; `stateOf` gives the session's state where an event refers to it. */

@@ -1,5 +1,5 @@
 import type { ExplainStateOptions, RunState, Wait } from '../step-by-step/index.ts';
-import { approvalDigest } from './approval-digest.ts';
+import { approvalDigest, shownIn } from './approval-digest.ts';
 import { askedAt } from './expiry.ts';
 import type { Session, SessionFacts, SessionWait, Turn } from './session.ts';
 import { shownStatus } from './session.ts';
@@ -9,15 +9,20 @@ interface Expiring {
   readonly expiresAt: (wait: Pick<SessionWait, 'type'>, askedAt: number) => number | undefined;
 }
 
-async function toWait(sessionId: string, wait: Wait, expiresAt: number | undefined): Promise<SessionWait> {
-  const digest = await approvalDigest(sessionId, wait);
+async function toWait(
+  sessionId: string,
+  shown: { readonly state: RunState; readonly wait: Wait },
+  expiresAt: number | undefined,
+): Promise<SessionWait> {
+  const { state, wait } = shown;
+  const digest = await approvalDigest(sessionId, shownIn(state, wait));
   return { ...wait, sessionId, digest, ...(expiresAt !== undefined && { expiresAt }) };
 }
 
-function waitsOf(sessionId: string, { pendingStep, waitingFor }: RunState, { expiresAt }: Expiring): Promise<readonly SessionWait[]> {
-  return Promise.all(
-    waitingFor.map((wait) => toWait(sessionId, wait, pendingStep === undefined ? undefined : expiresAt(wait, askedAt(pendingStep, wait)))),
-  );
+function waitsOf(sessionId: string, state: RunState, { expiresAt }: Expiring): Promise<readonly SessionWait[]> {
+  const { pendingStep, waitingFor } = state;
+  const end = (wait: Wait): number | undefined => (pendingStep === undefined ? undefined : expiresAt(wait, askedAt(pendingStep, wait)));
+  return Promise.all(waitingFor.map((wait) => toWait(sessionId, { state, wait }, end(wait))));
 }
 
 /** What came of an execution. */

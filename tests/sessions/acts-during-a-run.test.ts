@@ -7,12 +7,15 @@ import { approvalDigest } from '../../src/sessions/index.ts';
 import type { Stage } from './gated-session.ts';
 import { accepted, begin, by, calls, createGate, createStage, expectDenseEvents, settle, soon } from './gated-session.ts';
 
+/** Where the calls of these conversations stand. */
+const first = { execution: 1, step: 1 };
+
 describe('answers', () => {
   const asking = async (heard: BaseEvent[]): Promise<{ readonly id: string; readonly digest: string; readonly sessionId: string }> => {
     // Holds: such an event has the id under which it is waited for.
     const event = heard.find(({ type }) => type === 'ToolApprovalRequested') as unknown as { readonly waitId: string } | undefined;
     const id = event?.waitId ?? 'nobody asked';
-    return { id, sessionId: 's', digest: await approvalDigest('s', { id, toolName: 'pay', args: {} }) };
+    return { id, sessionId: 's', digest: await approvalDigest('s', { ...first, id, toolName: 'pay', args: {} }) };
   };
   const untilAsked = async (stage: Stage, heard: BaseEvent[]) => {
     const runtime = stage.start({ onEvent: (event) => void heard.push(event) });

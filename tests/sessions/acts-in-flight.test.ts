@@ -5,6 +5,9 @@ import type { SessionRuntime, SessionStore } from '../../src/sessions/index.ts';
 import { approvalDigest } from '../../src/sessions/index.ts';
 import { actsOf, ann, bob, createGate, eventsOf, places, refusal, stageOn, until, waitOf } from './stage.ts';
 
+/** Where the calls of these conversations stand. */
+const first = { execution: 1, step: 1 };
+
 const input = { type: 'object', properties: { amount: { type: 'number' } }, required: ['amount'] } as const;
 
 /** Lets promises that are there settle, this many layers deep. */
@@ -150,7 +153,7 @@ describe.each(places)('acts in flight over %s', (_, makePlace) => {
     const sent = runtime.send('one', 'pay 5 & slow 1; say End', { by: ann });
     await gate.current.reached;
     const asked = { id: 'c1-0', toolName: 'pay', args: { amount: 5 } };
-    const approved = runtime.approve('one', { ...asked, digest: await approvalDigest('one', asked) }, { by: bob });
+    const approved = runtime.approve('one', { ...asked, digest: await approvalDigest('one', { ...asked, ...first }) }, { by: bob });
     await until(async () => expect((await actsOf(place.open(), 'one')).at(-1)?.type).toBe('approve'));
     gate.current.open();
     expect(await approved).toMatchObject({ status: 'completed', text: 'End' });

@@ -6,6 +6,9 @@ import { approvalDigest } from '../../src/sessions/index.ts';
 import type { Place, Stage } from './stage.ts';
 import { actsOf, ann, bob, createGate, dump, places, refusal, resultsRead, stageOn, until, waitOf } from './stage.ts';
 
+/** Where the calls of these conversations stand. */
+const first = { execution: 1, step: 1 };
+
 interface Parked extends Stage {
   readonly runtime: SessionRuntime;
   readonly id: string;
@@ -40,13 +43,13 @@ describe.each(places)('approvals over %s', (_, makePlace) => {
     await runtime.create({ id: 'two' }, { by: ann });
     const other = await runtime.send('two', 'pay 5', { by: ann });
     expect(other.waitingFor[0]).toMatchObject({ id: wait.id, toolName: 'pay', args: { amount: 5 }, sessionId: 'two' });
-    expect(wait).toMatchObject({ type: 'approval', sessionId: id, digest: await approvalDigest(id, wait) });
+    expect(wait).toMatchObject({ type: 'approval', sessionId: id, digest: await approvalDigest(id, { ...wait, ...first }) });
     const digests = [
       wait.digest,
       other.waitingFor[0]?.digest,
-      await approvalDigest(id, { id: wait.id, toolName: 'pay', args: { amount: 6 } }),
-      await approvalDigest(id, { id: 'c9-0', toolName: 'pay', args: { amount: 5 } }),
-      await approvalDigest(id, { id: wait.id, toolName: 'look', args: { amount: 5 } }),
+      await approvalDigest(id, { ...first, id: wait.id, toolName: 'pay', args: { amount: 6 } }),
+      await approvalDigest(id, { ...first, id: 'c9-0', toolName: 'pay', args: { amount: 5 } }),
+      await approvalDigest(id, { ...first, id: wait.id, toolName: 'look', args: { amount: 5 } }),
     ];
     expect(new Set(digests).size).toBe(5);
   });
@@ -237,7 +240,7 @@ describe.each(places)('approvals over %s', (_, makePlace) => {
 
     test('are stored, and used when the step asks', async () => {
       const { runtime, sent, asked, gate, ran, place } = await underWay();
-      const approving = runtime.approve('one', { ...asked, digest: await approvalDigest('one', asked) }, { by: bob });
+      const approving = runtime.approve('one', { ...asked, digest: await approvalDigest('one', { ...asked, ...first }) }, { by: bob });
       await until(async () => expect((await actsOf(place.open(), 'one')).at(-1)).toMatchObject({ type: 'approve', by: bob }));
       gate.current.open();
       expect(await approving).toMatchObject({ status: 'completed', execution: 1 });
@@ -247,7 +250,7 @@ describe.each(places)('approvals over %s', (_, makePlace) => {
 
     test('survive the process', async () => {
       const { runtime, asked, ran, gate, start } = await underWay();
-      const digest = await approvalDigest('one', asked);
+      const digest = await approvalDigest('one', { ...asked, ...first });
       await runtime.approve('one', { ...asked, digest }, { by: bob, until: 'accepted' });
       gate.current = createGate();
       const next = start();
@@ -258,7 +261,7 @@ describe.each(places)('approvals over %s', (_, makePlace) => {
 
     test('with a digest that does not fit what is asked then are refused, and the call waits', async () => {
       const { runtime, sent, asked, gate, ran } = await underWay();
-      const digest = await approvalDigest('one', { ...asked, args: { amount: 1 } });
+      const digest = await approvalDigest('one', { ...asked, ...first, args: { amount: 1 } });
       const approving = runtime.approve('one', { ...asked, digest }, { by: bob });
       const refused = refusal(approving, 'forged-approval');
       gate.current.open();
@@ -399,7 +402,7 @@ describe.each(places)('approvals over %s', (_, makePlace) => {
         runtime.approve(id, { ...wait, digest: 'f'.repeat(64) }, { by: bob }),
       );
       expect(message).toContain(wait.id);
-      const digest = await approvalDigest(id, { ...wait, args: { amount: 4 } });
+      const digest = await approvalDigest(id, { ...wait, ...first, args: { amount: 4 } });
       await refusedWithoutTrace(place, 'forged-approval', () => runtime.approve(id, { ...wait, digest }, { by: bob }));
       await refusedWithoutTrace(place, 'forged-approval', () => runtime.reject(id, { ...wait, digest }, { by: bob }));
       expect(ran).toStrictEqual([]);

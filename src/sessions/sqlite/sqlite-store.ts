@@ -4,6 +4,7 @@
 // W1. What was asked for in one turn of the event loop is stored in one transaction, and so with one wait for the disk.
 // W2. A promise settles after the transaction has ended, and in the order of asking.
 // W3. A transaction that fails rejects what was in it and leaves the store usable.
+import { statSync } from 'node:fs';
 import { checkWrite } from '../index.ts';
 import type { SessionStore } from '../index.ts';
 import { StoreUnavailableError } from '../index.ts';
@@ -74,6 +75,7 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
   let isScheduled = false;
   let opening: Promise<Opened> | undefined;
   let closing: Promise<void> | undefined;
+  let file: number | undefined;
 
   function open(): Promise<Opened> {
     opening ??= openStore(options).catch((error: unknown) => {
@@ -84,6 +86,7 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
   }
 
   function commit({ statements }: Opened, tasks: readonly Task[]): readonly TaskResult[] {
+    checkFile();
     try {
       statements.begin.run();
       const { results, settle } = runBatch(statements, knowledge, tasks);
@@ -95,6 +98,15 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
       forget(knowledge);
       throw error;
     }
+  }
+
+  /** A file that was taken away would be written to all the same, and nobody would find it again. */
+  function checkFile(): void {
+    if (!('path' in options) || options.path === ':memory:') return;
+    const inode = statSync(options.path, { throwIfNoEntry: false })?.ino;
+    file ??= inode;
+    if (inode === undefined || inode !== file)
+      throw new StoreUnavailableError('failed', `"${options.path}" was removed or replaced while it was open`);
   }
 
   function carryOut(opened: Opened, tasks: readonly Task[]): readonly TaskResult[] {
