@@ -17,6 +17,8 @@ interface InboxHost {
   readonly waiters: Waiters;
   /** Rejects an answer that is not good. */
   readonly check: (deed: AnswerDeed) => Promise<void>;
+  /** The store has failed: what is in memory is not what is stored. */
+  readonly onFailure: (error: unknown) => void;
   /** Hears of acts that could not be used, where nobody waits for what comes of them. */
   readonly onProblem: (error: unknown, where: string) => void;
 }
@@ -123,7 +125,7 @@ export class Inbox {
     const { lastSeq, owesEvents } = this.#log.state.data;
     const isAhead = state.data.lastSeq !== lastSeq;
     this.#log.append(body, { state: isAhead ? state.evolve({ lastSeq, owesEvents }) : state }).catch((error: unknown) => {
-      this.#log.journal.shut(error);
+      this.#host.onFailure(error);
     });
     const { waiters, onProblem } = this.#host;
     waiters.taken(taken, execution);

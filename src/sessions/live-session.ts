@@ -76,6 +76,9 @@ export class LiveSession {
     this.#inbox = new Inbox(log, {
       waiters: this.#waiters,
       check: (deed) => this.#checkAnswer(deed, false),
+      onFailure: (error) => {
+        this.letGo(error);
+      },
       onProblem: host.onProblem,
     });
     this.#requests = new Requests(log, {
