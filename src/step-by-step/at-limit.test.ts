@@ -224,7 +224,7 @@ describe('a grant', () => {
     const { runnable, start } = setUp([{ text: 'Done.' }], {});
     const end = await runnable.run(start);
     expect(() => end.grant({ steps: 1 })).toThrow(
-      'This execution has ended (completed); a grant raises limits of one that waits or runs. Open a new one with withUserMessage().',
+      'This execution has ended (completed); a grant raises limits of one that waits or runs. Open a new one with a message.',
     );
   });
 

@@ -5,35 +5,24 @@
 // S2. Counts, usage and limits are the current execution's; `session` sums up.
 // S3. An execution that has begun is left only with a reason on it.
 import type { ContinuationOutcome, StopReason } from '../continuation/index.ts';
-import { ContinuationOutcome as Outcomes, stopRequestedEvaluation } from '../continuation/index.ts';
 import type { Failure } from '../errors/index.ts';
 import type { Clock, IdSource, JsonObject } from '../lib/index.ts';
-import { AppendOnlyList, deepFreeze, InvalidArgumentError, isRecord, systemIds } from '../lib/index.ts';
+import { AppendOnlyList, deepFreeze, InvalidArgumentError, systemIds } from '../lib/index.ts';
 import type { MessageContent, Messages } from '../messages/index.ts';
 import { isMessageContent, Message, MessageStore, SectionName, Usage } from '../messages/index.ts';
+import { answered, approved, closedWith, endedAtLimit, granted, isGrant, rejected, waitsOf } from './decided.ts';
 import type { Execution } from './execution.ts';
-import {
-  awaitedGrants,
-  hasEnded,
-  hasStarted,
-  lastOutcome,
-  newExecution,
-  statusOf,
-  stopReasonOf,
-  usageOf,
-  withResult,
-} from './execution.ts';
+import { awaitedGrants, hasEnded, hasStarted, lastOutcome, newExecution, statusOf, stopReasonOf, usageOf } from './execution.ts';
 import type { ExplainStateOptions } from './explain-state.ts';
 import { explainState } from './explain-state.ts';
 import type { Grant } from './grant.ts';
-import { checkedGrant } from './grant.ts';
 import { StateInfo } from './state-info.ts';
 import type { ExecutionStatus } from './status.ts';
 import type { Cost, Interruption, Step } from './step.ts';
 import { addCost } from './step.ts';
-import { StepResult } from './step-result.ts';
+import type { StepResult } from './step-result.ts';
 import type { PendingStep, Wait } from './waiting.ts';
-import { givenValue, openWaits, withAnswer } from './waiting.ts';
+import { givenValue, openWaits } from './waiting.ts';
 
 /** Everything a state is made of. */
 export interface RunStateData<S extends Step = Step> {
@@ -200,9 +189,7 @@ export class RunState<S extends Step = Step> {
   }
   /** What has to be settled before the run can go on. */
   get waitingFor(): readonly Wait[] {
-    const { execution } = this.data;
-    if (execution.pendingStep !== undefined) return openWaits(execution.pendingStep);
-    return [...new Set(awaitedGrants(execution))].map((limit) => ({ type: 'grant', id: `grant/${limit}`, limit }));
+    return waitsOf(this.data.execution);
   }
   /** The last words of the assistant in this execution that were meant for readers; empty where it said nothing. */
   get text(): string {
@@ -252,57 +239,33 @@ export class RunState<S extends Step = Step> {
 
   /** Lets a gated call run, with other arguments if given. Run the state to go on. */
   approve(id: string, options: { readonly args?: unknown } = {}): this {
-    this.#refuseGrant(id);
-    // Arguments that were handed in at the wrong place would be lost, and the call run as it was.
-    const isWaiting = this.pendingStep?.waits.some((wait) => wait.id === id) === true;
-    const isRight = !isWaiting || (isRecord(options) && Object.keys(options).every((name) => name === 'args'));
-    if (!isRight) throw new InvalidArgumentError('approve(id, { args }) takes the edited arguments under "args", and nothing else.');
-    const edited = options.args === undefined ? {} : { args: givenValue(options.args, 'The edited arguments') };
-    return this.#withPending(withAnswer(this.pendingStep, { type: 'approved', id, ...edited }));
+    return this.evolve({ execution: approved(this.data.execution, id, options) });
   }
 
   /** Refuses a call; the model reads the reason. Run the state to go on. Refusing a grant ends the execution at its limit. */
   reject(id: string, reason: string = 'no reason was given'): this {
-    if (typeof reason !== 'string') throw new InvalidArgumentError(`The reason of reject(id, reason) must be text, not ${typeof reason}.`);
-    const { execution } = this.data;
-    if (this.#isGrant(id)) return this.evolve({ execution: { ...execution, grantRefused: reason }, owesEvents: true });
-    return this.#withPending(withAnswer(this.pendingStep, { type: 'rejected', id, reason }));
+    const { execution, owesEvents } = this.data;
+    return this.evolve({ execution: rejected(execution, id, reason), owesEvents: isGrant(execution, id) ? true : owesEvents });
   }
 
   /** Gives what is waited for: a client tool's output, the true result of a call, a person's words. */
   answer(id: string, value: unknown): this {
-    this.#refuseGrant(id);
-    return this.#withPending(withAnswer(this.pendingStep, { type: 'answered', id, value: givenValue(value, 'The answer') }));
+    return this.evolve({ execution: answered(this.data.execution, id, value) });
   }
 
   /** Raises this execution's limits by these amounts. Where it waits for that, run the state to go on. */
   grant(amounts: Grant): this {
-    const { execution } = this.data;
-    const grant = checkedGrant(amounts);
-    if (hasEnded(execution)) {
-      throw new InvalidArgumentError(
-        `This execution has ended (${this.stopReason ?? 'completed'}); a grant raises limits of one that waits or runs. Open a new one with withUserMessage().`,
-      );
-    }
-    // A grant in time makes the summary needless.
-    const waited = awaitedGrants(execution).length > 0 || lastOutcome(execution)?.isFinalizing === true;
-    // Whoever grants takes no time of the run's.
-    const regranted = waited && execution.pendingStep === undefined ? { regranted: true, wallStartedAt: undefined } : {};
-    return this.evolve({ execution: { ...execution, grants: [...(execution.grants ?? []), grant], ...regranted } });
+    return this.evolve({ execution: granted(this.data.execution, amounts) });
   }
 
   /** Ends an execution that waits, for this reason; calls that waited are closed. One that runs is ended by its signal instead. */
   cancel(reason: string = 'cancelled', { ids = systemIds }: { readonly ids?: IdSource } = {}): this {
     if (typeof reason !== 'string') throw new InvalidArgumentError(`The reason of cancel(reason) must be text, not ${typeof reason}.`);
-    const [wait] = this.waitingFor;
-    if (wait === undefined)
+    if (this.waitingFor.length === 0)
       throw new InvalidArgumentError(
         `Nothing waits here (the execution is ${this.status}); end a run with its signal or requestStop(), and nothing else needs to be ended.`,
       );
-    if (this.pendingStep === undefined) {
-      const startOutcome = Outcomes.fromEvaluations([stopRequestedEvaluation({ by: 'request', reason })]);
-      return this.evolve({ execution: { ...this.data.execution, startOutcome, regranted: undefined }, owesEvents: true });
-    }
+    if (this.pendingStep === undefined) return this.evolve({ execution: endedAtLimit(this.data.execution, reason), owesEvents: true });
     return this.#withPendingStepClosed(this.pendingStep, { why: 'interrupted', interrupted: 'request', reason, ids });
   }
 
@@ -354,19 +317,6 @@ export class RunState<S extends Step = Step> {
     return pending.partial;
   }
 
-  #isGrant(id: string): boolean {
-    return this.pendingStep === undefined && this.waitingFor.some((wait) => wait.id === id);
-  }
-
-  #refuseGrant(id: string): void {
-    if (this.#isGrant(id))
-      throw new InvalidArgumentError(`"${id}" waits for a grant; settle it with grant(amounts) or reject(id, reason).`);
-  }
-
-  #withPending(pendingStep: PendingStep<S>): this {
-    return this.evolve({ execution: { ...this.data.execution, pendingStep } });
-  }
-
   #readyForInput(ids: IdSource): this {
     // Where everything was answered nobody waits any more: the step goes on, and the message follows it.
     const state =
@@ -378,25 +328,12 @@ export class RunState<S extends Step = Step> {
     return isOver ? state.evolve({ past: past.append(execution), execution: newExecution(execution.number + 1) }) : state;
   }
 
-  #withPendingStepClosed(pending: PendingStep<S>, { why, interrupted, reason: words, ids }: Closing): this {
+  #withPendingStepClosed(pending: PendingStep<S>, { why, interrupted, reason, ids }: Closing): this {
     const step: S = { ...this.closePendingStep(pending, why, ids), interrupted };
-    const { number, startedAt, parkedAt, activeMs, waitedMs } = pending;
-    const reason = stopRequestedEvaluation({ by: 'request', reason: words });
-    const outcome = Outcomes.fromEvaluations([reason, ...(step.evaluations ?? [])]);
-    const result = new StepResult({ number, step, outcome, timing: { startedAt, endedAt: parkedAt, activeMs, waitedMs } });
     const { execution, store } = this.data;
     return this.evolve({
       store: store.append(SectionName.Messages, ...step.outputMessages, ...(execution.queued ?? [])),
-      execution: withResult(
-        {
-          ...execution,
-          pendingStep: undefined,
-          queued: undefined,
-          usage: Usage.add(execution.usage, step.usage),
-          cost: addCost(execution.cost, step.cost),
-        },
-        result,
-      ),
+      execution: closedWith(execution, { pending, step, reason }),
       owesEvents: true,
     });
   }
