@@ -660,7 +660,16 @@ const steadyPlan = plan.map((given): Plan => ({
   limits: { ...given.limits, wallMs: Infinity },
 }));
 
-const varying: ReadonlySet<string> = new Set(['id', 'startedAt', 'endedAt', 'parkedAt', 'durationMs', 'activeMs', 'waitedMs']);
+const varying: ReadonlySet<string> = new Set([
+  'id',
+  'startedAt',
+  'endedAt',
+  'parkedAt',
+  'askedEarlier',
+  'durationMs',
+  'activeMs',
+  'waitedMs',
+]);
 const isOfCall = (told: string): boolean => told.startsWith('ToolCall') || told.startsWith('ToolApproval') || told.startsWith('Hook');
 /** What happened, without what differs from one run to the next. */
 const transcriptOf = ({ world }: Opened, state: AgentState): unknown => {
