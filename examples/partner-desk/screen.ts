@@ -54,7 +54,9 @@ export function createScreen(output: Output, env: Readonly<Record<string, string
       cyan: painter(isColoured, codes.cyan),
     },
     get width() {
-      return isTerminal ? (output.columns ?? 80) : Infinity;
+      const { columns = 0 } = output;
+      // A terminal that does not know how wide it is says 0.
+      return isTerminal ? (columns > 0 ? columns : 80) : Infinity;
     },
     write,
     line: (text = '') => write(`${text}\n`),

@@ -37,6 +37,8 @@ export interface SessionHost {
   readonly expiresAt: (wait: Pick<SessionWait, 'type'>, askedAt: number) => number | undefined;
   /** True where no further step is to begin. */
   readonly isClosing: () => boolean;
+  /** Why that is so. */
+  readonly whyClosed: () => string | undefined;
   /** The same effects, whose sleeps end when the runtime does. */
   readonly untilClosing: (direct: Effects) => Effects;
   /** More of a session can be read. */
@@ -184,7 +186,8 @@ export class LiveSession {
 
   #refuseGone(): void {
     if (this.#gone !== undefined) throw new RuntimeClosedError('the session was just let go of; ask again');
-    if (this.#host.isClosing()) throw new RuntimeClosedError('it was drained');
+    const why = this.#host.whyClosed();
+    if (why !== undefined) throw new RuntimeClosedError(why);
   }
 
   async #orLetGo(writing: Promise<void>): Promise<void> {

@@ -157,6 +157,7 @@ export class SessionKeeper {
       ...(onEvent !== undefined && { onEvent }),
       expiresAt: (wait, askedAt) => this.#expiry.expiresAt(wait, askedAt),
       isClosing: () => this.isClosed,
+      whyClosed: () => this.#closed,
       untilClosing: (direct) => this.#untilClosing(direct),
       onStored: (sessionId) => this.#followers.get(sessionId)?.call(),
       onRest: (session, failure) => {
