@@ -4,22 +4,20 @@
 import { ErrorHandlingDecision, ErrorPolicy } from '../errors/index.ts';
 import type { EventBus, EventOfType, EventSink, Unsubscribe } from '../events/index.ts';
 import { createEventBus } from '../events/index.ts';
-import { InvalidArgumentError, systemIds, toCanonical } from '../lib/index.ts';
+import { InvalidArgumentError, systemIds } from '../lib/index.ts';
 import type { MessageContent } from '../messages/index.ts';
 import type { Message } from '../messages/index.ts';
 import { isMessageContent } from '../messages/index.ts';
 import type { NewStateOptions, Run, RunArgs, Runnable, RunOptions, StateCodec } from '../step-by-step/index.ts';
 import { createStepByStep } from '../step-by-step/index.ts';
 import type { Rules, ToolEvent, ToolUseLimits, ToolUseOptions } from '../tool-use/index.ts';
-import { checkOptions, createToolUseProcess, toSetup, withDefaultLimits } from '../tool-use/index.ts';
-import type { AfterParsing, ToolInput, Tools, ToolSet } from '../tools/index.ts';
-import { prepareCall } from '../tools/index.ts';
+import { argsProblem, checkOptions, createToolUseProcess, fingerprintOf, toSetup, withDefaultLimits } from '../tool-use/index.ts';
+import type { AfterParsing, ToolInput, Tools } from '../tools/index.ts';
 import type { AgentResult } from './agent-result.ts';
 import { AgentState } from './agent-state.ts';
 import type { AgentDescription } from './describe.ts';
 import { describeAgent } from './describe.ts';
 import type { AgentCapability, AgentTypes, ContextOfCapabilities, TypesOf, WithCapabilities } from './agent-types.ts';
-import { fingerprintOf } from './fingerprint.ts';
 import { toResult } from './to-result.ts';
 
 /** Every event of an agent with these types. */
@@ -67,15 +65,6 @@ export interface AgentStates extends StateCodec<AgentState> {
 }
 
 const agentStates: AgentStates = { ...AgentState.codec, empty: (options) => AgentState.empty(options) };
-
-async function argsProblem<Context>(tools: ToolSet<Context>, name: string, args: unknown): Promise<string | undefined> {
-  const canonical = toCanonical(args);
-  if (!canonical.ok) return `The arguments cannot be stored: ${canonical.path === '' ? 'the whole' : canonical.path} ${canonical.problem}.`;
-  if (tools.get(name) === undefined) return undefined;
-  // Holds: no context is needed to check arguments.
-  const prepared = await prepareCall(tools, { id: 'check', name, args: canonical.value }, { context: undefined as never, approved: true });
-  return prepared.type === 'ended' && prepared.execution.status === 'failed' ? prepared.execution.failure.message : undefined;
-}
 
 /** The types that an agent carries: `AgentTypesOf<typeof agent>`. */
 export type AgentTypesOf<Given> = Given extends Agent<infer Types> ? Types : never;

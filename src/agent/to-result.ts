@@ -2,7 +2,7 @@ import type { Failure } from '../errors/index.ts';
 import { classifyError } from '../errors/index.ts';
 import { StopReason } from '../continuation/index.ts';
 import { defaultRedactor } from '../lib/index.ts';
-import type { ExplainStateOptions } from '../step-by-step/index.ts';
+import type { ExplainStateOptions, RunState } from '../step-by-step/index.ts';
 import type { AnswerSchema } from '../tools/index.ts';
 import { issuesText } from '../tools/index.ts';
 import type { AgentResult } from './agent-result.ts';
@@ -10,7 +10,7 @@ import type { AgentState } from './agent-state.ts';
 import type { AgentTypes } from './agent-types.ts';
 
 // A start that failed has no step to keep its failure on; who forbade says what happened.
-function errorOf(state: AgentState): Failure {
+export function endFailure(state: RunState): Failure {
   const [first] = state.startOutcome === undefined ? state.errors : [];
   if (first !== undefined) return first;
   const forbidding = state.continuationOutcome?.evaluations.find(({ decision }) => decision === 'forbid');
@@ -46,7 +46,7 @@ async function outputOf(
 }
 
 // What is shown is shown without secrets; the state keeps the truth.
-const redacted = (failure: Failure): Failure => ({ ...failure, message: defaultRedactor.text(failure.message) });
+export const redacted = (failure: Failure): Failure => ({ ...failure, message: defaultRedactor.text(failure.message) });
 
 /** The end of a run as a result. The output is parsed again: what is stored is its JSON. */
 export async function toResult<Types extends AgentTypes>(state: AgentState, schema: AnswerSchema | undefined): Promise<AgentResult<Types>> {
@@ -67,7 +67,7 @@ export async function toResult<Types extends AgentTypes>(state: AgentState, sche
     case 'stopped':
       return { ...base, status: 'stopped', stopReason };
     case 'failed':
-      return { ...base, status: 'failed', stopReason, error: redacted(errorOf(state)) };
+      return { ...base, status: 'failed', stopReason, error: redacted(endFailure(state)) };
     // A run ends in one of the others, or with something to wait for.
     case 'waiting':
     case 'pending':

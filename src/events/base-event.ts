@@ -11,6 +11,8 @@ export interface EventHeader {
   readonly executionId: string;
   /** 0 before the first step. */
   readonly stepNumber: number;
+  /** Whose turn it is, where several take turns. */
+  readonly participant?: string | undefined;
 }
 
 // UUIDv7 begins with the time: agents made in the same minute differ only at the end.
@@ -27,6 +29,7 @@ export abstract class BaseEvent implements EventHeader {
   declare readonly parentAgentId?: string;
   readonly executionId: string;
   readonly stepNumber: number;
+  declare readonly participant?: string;
 
   constructor(header: EventHeader) {
     this.id = header.id;
@@ -36,6 +39,7 @@ export abstract class BaseEvent implements EventHeader {
     if (header.parentAgentId !== undefined) this.parentAgentId = header.parentAgentId;
     this.executionId = header.executionId;
     this.stepNumber = header.stepNumber;
+    if (header.participant !== undefined) this.participant = header.participant;
   }
 
   /** What happened, in a few words, without the ids. */
@@ -47,6 +51,7 @@ export abstract class BaseEvent implements EventHeader {
   /** One line: who, which step, what. */
   toString(): string {
     const step = this.stepNumber === 0 ? '' : ` step ${this.stepNumber}`;
-    return `Agent [${shortId(this.agentId)}]${step}: ${this.describe()}`;
+    const who = this.participant === undefined ? '' : ` (${this.participant})`;
+    return `Agent [${shortId(this.agentId)}]${step}${who}: ${this.describe()}`;
   }
 }

@@ -1,5 +1,5 @@
 export type { Pricing } from './ask-model.ts';
-export { costOf } from './ask-model.ts';
+export { askModel, costOf } from './ask-model.ts';
 export type { Capability, PromptFacts } from './capability.ts';
 export { checkCapabilities, defineAnyCapability } from './capability.ts';
 export type { GuardHookOptions, GuardPoint } from './guard-hook.ts';

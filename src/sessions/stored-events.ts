@@ -21,7 +21,7 @@ export interface StoredEvent extends JsonObject {
 const inStep = 'step';
 
 /** What the events of one commit usually have in common. */
-const sharedKeys = ['agentId', 'parentAgentId', 'executionId', 'stepNumber', 'orchestrator'] as const;
+const sharedKeys = ['agentId', 'parentAgentId', 'executionId', 'stepNumber', 'orchestrator', 'participant'] as const;
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -35,8 +35,8 @@ function sharedBy(events: readonly Fields[]): Fields {
 
 function ownOf(event: Fields, shared: Fields, result: StepResult | undefined): Fields {
   // Taken apart at once: this runs for every event of every step.
-  const { agentId, parentAgentId, executionId, stepNumber, orchestrator, id, ...own } = event;
-  const special = { agentId, parentAgentId, executionId, stepNumber, orchestrator };
+  const { agentId, parentAgentId, executionId, stepNumber, orchestrator, participant, id, ...own } = event;
+  const special = { agentId, parentAgentId, executionId, stepNumber, orchestrator, participant };
   const differing = sharedKeys.filter((key) => special[key] !== undefined && !Object.hasOwn(shared, key));
   const hasOwnId = id !== `${String(executionId)}/${String(event['seq'])}`;
   return {

@@ -43,7 +43,7 @@ function waitText(wait: Wait): string {
     case 'unknown-call':
       return `the true result of ${wait.toolName} (${wait.id})${who}, which was cut off${problem}`;
     case 'person':
-      return `a person's words (${wait.id})${who}${problem}`;
+      return `${wait.participant === undefined ? "a person's words" : `the words of ${wait.participant}`} (${wait.id})${who}${problem}`;
     case 'grant':
       return `more ${grantText[wait.limit]}${problem}`;
     default:
@@ -103,7 +103,8 @@ export function explainState(state: Explainable, { brief = false }: ExplainState
     return `${waits}\n${stoppedText(state, brief).split('\n').slice(1).join('\n')}`;
   }
   if (state.waitingFor.length > 0) {
-    return `Waiting in step ${state.stepCount + 1} for ${state.waitingFor.map(waitText).join('; ')}.`;
+    const who = state.pendingStep?.partial.participant;
+    return `Waiting in step ${state.stepCount + 1}${who === undefined ? '' : `, the turn of ${who},`} for ${state.waitingFor.map(waitText).join('; ')}.`;
   }
   if (state.pendingStep !== undefined) return `Ready to go on with step ${state.pendingStep.number}: all that it waited for was answered.`;
   if (state.execution.regranted === true) return `Ready to go on after step ${state.stepCount}: more was granted.`;

@@ -123,6 +123,7 @@ async function takeStep<State extends RunState, Context>(
   const endFinalizing = open.finalizing ? beginFinalizing(process, live, run) : undefined;
   try {
     const produced = open.finalizing ? asFinalizing(await produceStep(open)) : await produceStep(open);
+    open.scope.ensureBegun();
     if (produced.type === 'waiting') {
       open.scope.close();
       return await park(open, produced.partial, produced.waits);

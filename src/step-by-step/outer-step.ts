@@ -43,6 +43,8 @@ export interface OuterStep {
   readonly watchesCost: boolean;
   /** Stands before the id of what is waited for inside, seen from the top. */
   readonly path: string;
+  /** Whose turn the outer step is, where several take turns. */
+  readonly participant?: string | undefined;
   /** Who hears what is told outside; nobody hears it twice. */
   readonly sinks: ReadonlySet<EventSink>;
   /** Names what is made inside; the same names at every attempt. @default the inner run's own source */

@@ -16,7 +16,8 @@ export function readWait(input: unknown, path: string): Wait {
       return { type, ...common, toolName: data.string('toolName'), args: data.json('args') };
     case 'person': {
       const prompt = data.optionalString('prompt');
-      return { type, ...common, ...(prompt !== undefined && { prompt }) };
+      const participant = data.optionalString('participant');
+      return { type, ...common, ...(prompt !== undefined && { prompt }), ...(participant !== undefined && { participant }) };
     }
     case 'grant':
       return { type, ...common, limit: data.oneOf('limit', Object.values(LimitKind)) };

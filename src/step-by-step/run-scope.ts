@@ -65,6 +65,8 @@ export interface EventSubject {
   readonly parentAgentId: string | undefined;
   readonly executionId: string;
   readonly stepNumber: number;
+  /** Whose turn it is, where several take turns. */
+  readonly participant?: string | undefined;
 }
 
 const noSinks: ReadonlySet<EventSink> = new Set();
@@ -176,6 +178,7 @@ export function createRunScope<State extends RunState, Context, Event extends Ba
     agentId: '',
     executionId: '',
     stepNumber: 0,
+    participant: undefined,
   };
   const headerOf = (subject: EventSubject, id: string, at: number): EventHeader => {
     // One header serves all events of the run: an event copies what it needs of it, and there are many.
@@ -185,6 +188,8 @@ export function createRunScope<State extends RunState, Context, Event extends Ba
     header.agentId = subject.agentId;
     header.executionId = subject.executionId;
     header.stepNumber = subject.stepNumber;
+    // What is told inside a turn is told in the name of whose turn it is.
+    header.participant = subject.participant ?? inside?.participant;
     if (subject.parentAgentId !== undefined) header.parentAgentId = subject.parentAgentId;
     return header;
   };

@@ -50,6 +50,11 @@ export interface StepScope<Context = unknown> {
   noted(metadata: JsonObject): JsonObject;
   /** Opens this step to a run inside it, whose effects stand under this key. */
   nest(key: string, options: NestOptions): OuterStep;
+  /**
+   * Says whose turn this step is: its events, and those of runs inside it, name that participant from now on. A process whose steps
+   * are turns calls it once, before anything is done in the turn.
+   */
+  beginTurn(participant: string): void;
   /** From now until the returned call, time counts as waiting: on the wall clock only. */
   beginWaiting(): () => void;
   /** Tells an event of the room's own. It gets the next number, unless it is a piece of something larger. */
@@ -75,6 +80,8 @@ export interface StepProcess<State extends RunState, Context = unknown> {
   readonly name: string;
   /** The rules. The error policy among them is also the one by which the loop waits and counts. */
   readonly criteria: ContinuationCriteria<State>;
+  /** True where a step is a turn of one of several: that it began is told when it is known whose turn it is. @default false */
+  readonly takesTurns?: boolean;
   /** How long the step may take that sums up after a limit. @default 30_000 */
   readonly finalizeMs?: number;
   /** Who carries executions out; kept on each that it starts. */
@@ -91,6 +98,8 @@ export interface StepProcess<State extends RunState, Context = unknown> {
   produce(state: State, scope: StepScope<Context>): Promise<Produced<StepOf<State>>>;
   /** Decision-relevant work on the candidate, such as a critic. Returns the step as it shall be judged. */
   inspect?(candidate: State, scope: StepScope<Context>): StepOf<State> | Promise<StepOf<State>>;
+  /** Whether ending now would leave something undone that the step itself does not show. Pure. */
+  workLeft?(candidate: State): boolean;
   /** What else is told of a step when it is recorded: what its producer had no chance to tell. */
   eventsOf?(step: StepOf<State>, next: () => EventHeader): readonly BaseEvent[];
   /** Sees what was recorded, after it was stored and told. Never waited for, and changes nothing. */

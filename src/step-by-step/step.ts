@@ -46,6 +46,8 @@ export function minusCost(whole: Cost | undefined, part: Cost | undefined): Cost
  */
 export interface Step {
   readonly id: string;
+  /** Whose turn it was, where several take turns. */
+  readonly participant?: string;
   /** Joined to the conversation when the step is committed. */
   readonly outputMessages: readonly Message[];
   readonly usage: Usage;
@@ -68,6 +70,7 @@ export interface EmptyStep {
   readonly id: string;
   readonly errors: readonly Failure[];
   readonly interrupted?: Interruption;
+  readonly participant?: string;
 }
 
 /** The step with one more failure on it. */

@@ -26,7 +26,15 @@ export type Wait =
   /** A call that was cut off, and may or may not have happened: answer with its true result. */
   | CallWait<'unknown-call'>
   /** A person's words are wanted. */
-  | { readonly type: 'person'; readonly id: string; readonly prompt?: string; readonly problem?: string; readonly agent?: string }
+  | {
+      readonly type: 'person';
+      readonly id: string;
+      readonly prompt?: string;
+      readonly problem?: string;
+      readonly agent?: string;
+      /** Whose words, where several take turns. */
+      readonly participant?: string;
+    }
   /** A limit was reached and may be raised. */
   | { readonly type: 'grant'; readonly id: string; readonly limit: LimitKind; readonly problem?: string; readonly agent?: string };
 

@@ -1,4 +1,5 @@
 export type { NestedHost, NestedResult } from './carry-on-nested.ts';
+export { argsProblem } from './args-problem.ts';
 export { defineCapability } from './define-capability.ts';
 export { defineHook } from './define-hook.ts';
 export type { NestedToolOptions } from './define-nested-tool.ts';
@@ -7,6 +8,7 @@ export type { Answered, AnswerFacts, Driver, Question, Turn } from './driver.ts'
 export type { ReActOptions } from './drivers/re-act.ts';
 export { reActDriver } from './drivers/re-act.ts';
 export { toolCallingDriver } from './drivers/tool-calling.ts';
+export { fingerprintOf, fingerprintOfParts } from './fingerprint.ts';
 export type { InstructionFacts, Instructions, ToolUseLimits, ToolUseOptions } from './options.ts';
 export type { Rules } from './process.ts';
 export { createToolUseProcess } from './process.ts';

@@ -5,6 +5,9 @@ import type { Run, RunArgs, Runnable } from '../step-by-step/index.ts';
 import { createStepByStep } from '../step-by-step/index.ts';
 import type { ContextNeeded, ToolInput, Tools } from '../tools/index.ts';
 import type { ToolUseLimits, ToolUseOptions } from './options.ts';
+import { argsProblem } from './args-problem.ts';
+import { fingerprintOf } from './fingerprint.ts';
+import type { Rules } from './process.ts';
 import { createToolUseProcess } from './process.ts';
 import { checkOptions, toSetup, withDefaultLimits } from './setup.ts';
 import type { ToolUseState } from './tool-use-state.ts';
@@ -24,6 +27,12 @@ export class ToolUse<Context = unknown, const Given extends Tools = Tools, Outpu
 > {
   readonly name = 'tool-use';
   readonly #runnable: Runnable<ToolUseState, Context & ContextNeeded<Given>, ToolEvent<Given>>;
+  /** The same for two with the same instructions, tools, limits and policy. */
+  readonly fingerprint: string;
+  /** True where a run has to be given a context. */
+  readonly needsContext: boolean;
+  /** What is wrong with the arguments for one of its tools; undefined where they fit, or where the tool is not its own. */
+  readonly checkArgs: (toolName: string, args: unknown) => Promise<string | undefined>;
   /** Hears one kind of event of every run. */
   readonly onEvent: EventBus<ToolEvent<Given>>['on'];
   /** Hears every event of every run. */
@@ -33,12 +42,16 @@ export class ToolUse<Context = unknown, const Given extends Tools = Tools, Outpu
     checkOptions(options);
     const { limits, errors: policy = ErrorPolicy.stopOnAnyError(), finishReasons, ports } = options;
     const setup = toSetup<ToolUseState, Context & ContextNeeded<Given>, Given, Output>(this.name, options as never);
-    const process = createToolUseProcess<ToolUseState, Context & ContextNeeded<Given>>(setup, {
+    const rules: Rules<ToolUseState> = {
       limits: withDefaultLimits(defaultLimits, limits),
       policy,
       criteria: setup.criteria,
       ...(finishReasons !== undefined && { finishReasons }),
-    });
+    };
+    const process = createToolUseProcess<ToolUseState, Context & ContextNeeded<Given>>(setup, rules);
+    this.fingerprint = fingerprintOf(setup, rules);
+    this.needsContext = setup.needsContext;
+    this.checkArgs = (toolName, args) => argsProblem(setup.tools, toolName, args);
     // Holds: a bus of wider events takes these, and its listeners hear them.
     const events = (options.events as EventBus<ToolEvent<Given>> | undefined) ?? createEventBus<ToolEvent<Given>>(ports?.onProblem);
     this.onEvent = events.on;

@@ -38,6 +38,7 @@ export interface WrittenStep {
 export function writeStep<S extends Step>(step: S, codec: StepFieldsCodec<S>, refs: MessageRefs): WrittenStep {
   const common = present({
     id: step.id,
+    participant: step.participant,
     messages: step.outputMessages.map((message) => refs.write(message)),
     usage: writeUsage(step.usage),
     errors: step.errors.length === 0 ? undefined : step.errors,
@@ -54,12 +55,14 @@ export function writeStep<S extends Step>(step: S, codec: StepFieldsCodec<S>, re
 export function readStep<S extends Step>(data: ObjectReader, codec: StepFieldsCodec<S>, refs: MessageRefs): S {
   const interrupted = data.optionalOneOf('interrupted', Object.values(Interruption));
   const finishReason = data.optionalString('finishReason');
+  const participant = data.optionalString('participant');
   const hasToolCalls = data.optionalBoolean('hasToolCalls');
   const evaluations = data.optionalArray('evaluations', ContinuationEvaluation.fromJSON);
   const cost = data.optionalValue('cost', readCost);
   const finalizing = data.optionalBoolean('finalizing');
   const step: Step = {
     id: data.string('id'),
+    ...(participant !== undefined && { participant }),
     outputMessages: data.array('messages', (item, path) => refs.read(item, path)),
     usage: data.value('usage', readUsage),
     errors: data.optionalArray('errors', readFailure) ?? [],

@@ -41,7 +41,7 @@ function announceOwed<State extends RunState, Context>(
   const closed = state.data.past.last;
   const result = closed?.results.last;
   if (state.data.owesEvents !== true || closed === undefined || result === undefined) return state;
-  const subject = subjectOf(state, closed.id ?? '', result.number);
+  const subject = subjectOf(state, closed.id ?? '', result.number, result.step.participant);
   // That the run waits was its last word; it has no other end to tell of.
   for (const event of owedOfStep(process, closed, () => run.header(subject))) run.tell(event);
   if (process.observe !== undefined) void observed(state.evolve({ execution: closed }), { process, run, result: result as never });
@@ -58,7 +58,8 @@ export function tellOwedEnd<State extends RunState, Context>(
   run: RunScope<State, Context>,
 ): State | Promise<State> {
   const { execution } = state.data;
-  const subject = subjectOf(state, execution.id ?? '', execution.results.last?.number ?? 0);
+  const last = execution.results.last;
+  const subject = subjectOf(state, execution.id ?? '', last?.number ?? 0, last?.step.participant);
   const next = (): EventHeader => run.header(subject);
   const events = [...owedOfStep(process, execution, next), ...endEvents(execution, process.name, next)];
   const committed = run.commit(state.evolve({ owesEvents: undefined, lastSeq: run.lastSeq }), events);

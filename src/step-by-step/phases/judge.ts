@@ -48,7 +48,7 @@ export function candidateOf<State extends RunState, Context>(
   const { execution, info } = state.data;
   const now = run.clock.now();
   const activeMs = timer.activeMs();
-  return state.evolve({
+  const candidate = state.evolve({
     info: info.addExecutionTime(activeMs / 1000, now),
     store: storeWith({ execution, store: notes?.store ?? state.store }, step, earlier),
     ...(notes !== undefined && { metadata: notes.over(state.metadata) }),
@@ -66,6 +66,7 @@ export function candidateOf<State extends RunState, Context>(
       queued: undefined,
     },
   });
+  return open.process.workLeft?.(candidate) === true ? withFindings(candidate, { workLeft: true }) : candidate;
 }
 
 /** What a candidate has spent since the state before it, without what the run around this one knows already. */

@@ -22,6 +22,8 @@ export interface ClosableScope<Context> extends StepScope<Context> {
   readonly notes: StepNotes | undefined;
   /** What the run around this one knows already of what was spent in this step. */
   readonly passedOn: Spent;
+  /** Tells that the step began, where nobody has said whose turn it is. */
+  ensureBegun(): void;
   close(): void;
 }
 
@@ -42,8 +44,9 @@ export interface OpenStep<State extends RunState, Context> {
 const nothing: Spent = { usage: Usage.none() };
 
 /** Who the events of a step are about. */
-export function subjectOf(state: RunState, executionId: string, stepNumber: number): EventSubject {
-  return { agentId: state.agentId, parentAgentId: state.parentAgentId, executionId, stepNumber };
+// eslint-disable-next-line @typescript-eslint/max-params -- one is made for every step; a fourth argument costs less than a bag
+export function subjectOf(state: RunState, executionId: string, stepNumber: number, participant?: string): EventSubject {
+  return { agentId: state.agentId, parentAgentId: state.parentAgentId, executionId, stepNumber, participant };
 }
 
 /** Starts the step's clocks and tells that it began. A step that waited for somebody is entered again, not begun. */
@@ -55,12 +58,13 @@ export function openStep<State extends RunState, Context>(
   const { pendingStep, results, id: executionId = '' } = state.execution;
   const number = pendingStep?.number ?? results.length + 1;
   const timer = new StepTimer(run.clock);
-  const subject = subjectOf(state, executionId, number);
-  if (pendingStep === undefined) {
+  const subject = subjectOf(state, executionId, number, pendingStep?.partial.participant);
+  const isTold = pendingStep !== undefined || process.takesTurns !== true;
+  if (pendingStep === undefined && isTold) {
     run.tell(new AgentStepStarted(run.header(subject, timer.startedAt), process.name, state.messages.length));
   }
   const finalizing = state.execution.regranted !== true && results.last?.outcome.isFinalizing === true;
-  const scope = new OpenStepScope(process, state, { run, subject, timer, finalizing });
+  const scope = new OpenStepScope(process, state, { run, subject, timer, finalizing, isTold });
   return { process, run, state, number, timer, subject, finalizing, scope };
 }
 
@@ -70,7 +74,7 @@ export function openStart<State extends RunState, Context>(
   state: State,
   { run, subject }: { readonly run: RunScope<State, Context>; readonly subject: EventSubject },
 ): ClosableScope<Context> {
-  return new OpenStepScope(process, state, { run, subject, timer: new StepTimer(run.clock), finalizing: false });
+  return new OpenStepScope(process, state, { run, subject, timer: new StepTimer(run.clock), finalizing: false, isTold: true });
 }
 
 interface Surroundings<State, Context> {
@@ -78,6 +82,8 @@ interface Surroundings<State, Context> {
   readonly subject: EventSubject;
   readonly timer: StepTimer;
   readonly finalizing: boolean;
+  /** Whether it was told that the step began. */
+  readonly isTold: boolean;
 }
 
 /** A class, because one is made for every step and most of it is seldom asked for. */
@@ -85,24 +91,30 @@ class OpenStepScope<State extends RunState, Context> implements ClosableScope<Co
   readonly #process: StepProcess<State, Context>;
   readonly #state: State;
   readonly #run: RunScope<State, Context>;
-  readonly #subject: EventSubject;
+  readonly #subject: { -readonly [Key in keyof EventSubject]: EventSubject[Key] };
   readonly #timer: StepTimer;
   #effects: Effects | undefined;
   #isOver = false;
   #hasToldOwn = false;
+  #isTold: boolean;
   #cutOff: { readonly interruption: Interruption; readonly signal: AbortSignal } | undefined;
   readonly finalizing: boolean;
 
   notes: StepNotes | undefined;
   passedOn: Spent = nothing;
 
-  constructor(process: StepProcess<State, Context>, state: State, { run, subject, timer, finalizing }: Surroundings<State, Context>) {
+  constructor(
+    process: StepProcess<State, Context>,
+    state: State,
+    { run, subject, timer, finalizing, isTold }: Surroundings<State, Context>,
+  ) {
     this.#process = process;
     this.#state = state;
     this.#run = run;
     this.#subject = subject;
     this.#timer = timer;
     this.finalizing = finalizing;
+    this.#isTold = isTold;
   }
 
   get executionId(): string {
@@ -168,6 +180,18 @@ class OpenStepScope<State extends RunState, Context> implements ClosableScope<Co
     };
   }
 
+  beginTurn(participant: string): void {
+    if (this.#isOver) return;
+    this.#subject.participant = participant;
+    this.ensureBegun();
+  }
+
+  ensureBegun(): void {
+    if (this.#isTold) return;
+    this.#isTold = true;
+    this.#run.tell(new AgentStepStarted(this.#run.header(this.#subject), this.#process.name, this.#state.messages.length));
+  }
+
   noted(metadata: JsonObject): JsonObject {
     return this.notes?.over(metadata) ?? metadata;
   }
@@ -183,6 +207,7 @@ class OpenStepScope<State extends RunState, Context> implements ClosableScope<Co
       executionId: subject.executionId,
       watchesCost: watchesCost || this.watchesCost,
       path: `${this.path}${path}`,
+      participant: subject.participant ?? run.inside?.participant,
       sinks: run.sinks,
       ...(ids !== undefined && { ids }),
       depth: (run.inside?.depth ?? 0) + 1,

@@ -11,11 +11,13 @@ import { waitsProblem } from '../waiting.ts';
 import type { OpenStep } from './open-step.ts';
 
 /** What there is to record of a step whose producer handed nothing in. */
-function leftovers<State extends RunState, Context>({ process, state, scope }: OpenStep<State, Context>): StepOf<State> & Step {
+function leftovers<State extends RunState, Context>({ process, state, scope, subject }: OpenStep<State, Context>): StepOf<State> & Step {
   const pending = state.pendingStep;
   // Holds because a state's pending step is one of its own kind.
   return (
-    pending === undefined ? process.emptyStep({ id: scope.ids(), errors: [] }) : state.closePendingStep(pending, 'interrupted', scope.ids)
+    pending === undefined
+      ? process.emptyStep({ id: scope.ids(), errors: [], ...(subject.participant !== undefined && { participant: subject.participant }) })
+      : state.closePendingStep(pending, 'interrupted', scope.ids)
   ) as StepOf<State> & Step;
 }
 

@@ -1,8 +1,9 @@
 import type { ErrorPolicy } from '../errors/index.ts';
 import type { Json } from '../lib/index.ts';
 import { stableStringify, toCanonical } from '../lib/index.ts';
-import type { Rules, Setup } from '../tool-use/index.ts';
-import type { AgentState } from './agent-state.ts';
+import type { Rules } from './process.ts';
+import type { Setup } from './setup.ts';
+import type { ToolUseState } from './tool-use-state.ts';
 
 // FNV-1a, twice with different seeds: enough to tell configurations apart, and the same on every platform without waiting.
 function hash(text: string, seed: number): string {
@@ -23,12 +24,18 @@ function wordsOf(instructions: Setup<never>['instructions']): string | readonly 
   return words.length > 1 ? words : words[0];
 }
 
-/** Two agents with the same fingerprint have the same instructions, tools, limits, policy and answers. */
-export function fingerprintOf<Context>(setup: Setup<Context>, rules: Rules<AgentState>): string {
+/** The fingerprint of these values, whatever their order. */
+export function fingerprintOfParts(parts: Readonly<Record<string, unknown>>): string {
+  const text = stableStringify(Object.fromEntries(Object.entries(parts).map(([name, part]) => [name, jsonOf(part)])));
+  return `${hash(text, 0x811c9dc5)}${hash(text, 0x9747b28c)}`;
+}
+
+/** Two orchestrators with the same fingerprint have the same instructions, tools, limits, policy and answers. */
+export function fingerprintOf<Context, State extends ToolUseState>(setup: Setup<Context>, rules: Rules<State>): string {
   const { instructions, tools, driver, output, settings, hooks, capabilities } = setup;
   const policy: ErrorPolicy = rules.policy;
   const { onLimit = 'stop', ...limits } = rules.limits;
-  const parts: Readonly<Record<string, unknown>> = {
+  return fingerprintOfParts({
     instructions: wordsOf(instructions),
     ...(hooks !== undefined && { hooks: hooks.hooks.map(({ name, order, points, changes }) => ({ name, order, points, changes })) }),
     ...(capabilities.length > 0 && { capabilities: capabilities.map(({ name }) => name) }),
@@ -40,7 +47,5 @@ export function fingerprintOf<Context>(setup: Setup<Context>, rules: Rules<Agent
     driver: driver.name,
     output: output?.json,
     settings: { ...settings, headers: undefined },
-  };
-  const text = stableStringify(Object.fromEntries(Object.entries(parts).map(([name, part]) => [name, jsonOf(part)])));
-  return `${hash(text, 0x811c9dc5)}${hash(text, 0x9747b28c)}`;
+  });
 }

@@ -1,0 +1,31 @@
+import type { EventHeader } from '../events/index.ts';
+import { defaultRedactor } from '../lib/index.ts';
+import { OrchestratorEvent } from '../step-by-step/index.ts';
+import type { ToolEvent } from '../tool-use/index.ts';
+import type { Selection } from './chat-step.ts';
+
+/** Somebody has the turn; `participant` says who. */
+export class ParticipantSelected extends OrchestratorEvent {
+  readonly type = 'ParticipantSelected';
+  /** The selector; `retry` where a turn is tried again. */
+  readonly selectedBy: string;
+  declare readonly reason?: string;
+  /** What was wrong with the first choice, where another rule had to decide. */
+  declare readonly problem?: string;
+
+  constructor(header: EventHeader, orchestrator: string, { by, reason, problem }: Selection) {
+    super(header, orchestrator);
+    this.selectedBy = by;
+    if (reason !== undefined) this.reason = reason;
+    if (problem !== undefined) this.problem = problem;
+  }
+
+  describe(): string {
+    const reason = this.reason === undefined ? '' : `: ${defaultRedactor.text(this.reason)}`;
+    const problem = this.problem === undefined ? '' : `; ${defaultRedactor.text(this.problem)}`;
+    return `has the turn by ${this.selectedBy}${reason}${problem}`;
+  }
+}
+
+/** Every event of a conversation between participants; those of the runs inside turns among them. */
+export type ChatEvent = ToolEvent | ParticipantSelected;

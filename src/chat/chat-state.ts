@@ -1,0 +1,29 @@
+import type { NewStateOptions, StateCodec } from '../step-by-step/index.ts';
+import { createStateCodec, RunState } from '../step-by-step/index.ts';
+import type { ChatStep } from './chat-step.ts';
+import { turnCodec } from './step-codec.ts';
+import { TurnState } from './turn-state.ts';
+
+/** The state of a conversation between participants: over many turns, over days, on any machine. */
+export class ChatState extends TurnState {
+  /** How it is stored. */
+  static readonly codec: StateCodec<ChatState> = createStateCodec<ChatState, ChatStep>({
+    kind: 'chat-state',
+    step: turnCodec,
+    build: (data) => new ChatState(data),
+  });
+
+  /** A conversation in which nothing was said yet. */
+  static empty(options: NewStateOptions = {}): ChatState {
+    return new ChatState(RunState.emptyData(options));
+  }
+
+  /** Reads a stored state. */
+  static fromJSON(stored: unknown): ChatState {
+    return ChatState.codec.decode(stored);
+  }
+
+  toJSON(): unknown {
+    return ChatState.codec.encode(this);
+  }
+}

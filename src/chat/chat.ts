@@ -1,0 +1,65 @@
+// A chat: a conversation between named participants, one turn after the other.
+import { createEventBus } from '../events/index.ts';
+import type { ChatEvent } from './chat-events.ts';
+import type { ChatStep } from './chat-step.ts';
+import { ChatState } from './chat-state.ts';
+import type { ContextOfParticipants, Conversation, ConversationOptions, ConversationStates } from './conversation.ts';
+import { checkConversationOptions, createConversation } from './conversation.ts';
+import type { ConversationResult } from './conversation-result.ts';
+import { EveryoneHasSpoken } from './everyone-has-spoken.ts';
+import type { Participant, Reading } from './participant.ts';
+
+/** What a chat is made from. */
+export interface ChatOptions<Given extends readonly Participant[] = readonly Participant[]> extends ConversationOptions<
+  ChatState,
+  ContextOfParticipants<Given>
+> {
+  /** Who it is, in what is stored. @default 'chat' */
+  readonly id?: string;
+  /** Those who take part, in the order of their turns; each with a name of its own. */
+  readonly participants: Given;
+}
+
+/** A chat, ready to be run. */
+export interface Chat<Context = unknown> extends Conversation<ChatState, Context> {
+  readonly name: 'chat';
+  /** The same chat with some of its options replaced; all others stay, its listeners too. */
+  with(
+    changes: Partial<Omit<ChatOptions, 'selector' | 'criteria'>> &
+      Pick<ChatOptions<readonly Participant<Context>[]>, 'selector' | 'criteria'>,
+  ): Chat<Context>;
+}
+
+const states: ConversationStates<ChatState> = { ...ChatState.codec, empty: (options) => ChatState.empty(options) };
+
+const inWords = (given: unknown): string => (given === null ? 'null' : Array.isArray(given) ? 'a list' : `a value of type ${typeof given}`);
+
+const read = (said: unknown): Reading =>
+  typeof said === 'string'
+    ? { ok: true, text: said }
+    : { ok: false, problem: `What is said in a chat must be text, not ${inWords(said)}.` };
+
+/**
+ * Makes a chat. Unless told otherwise its participants speak one after the other, and it ends when each has spoken since the last
+ * input; it stops at 16 turns, 4,096 tokens, a model that was cut off or filtered, and any failed turn.
+ */
+export function createChat<const Given extends readonly Participant[]>(options: ChatOptions<Given>): Chat<ContextOfParticipants<Given>> {
+  checkConversationOptions('createChat', options);
+  const events = options.events ?? createEventBus<ChatEvent>(options.ports?.onProblem);
+  const chat = createConversation<ChatState, ChatStep, ContextOfParticipants<Given>, ConversationResult<ChatState>>(
+    { ...options, events },
+    {
+      name: 'chat',
+      maker: 'createChat',
+      id: options.id ?? 'chat',
+      participants: options.participants,
+      states,
+      extension: { read },
+      driver: (names) => new EveryoneHasSpoken(names),
+      toResult: (result) => result,
+      configuration: {},
+    },
+  );
+  // Holds: what is replaced has the types of what was there.
+  return { ...chat, name: 'chat', with: (changes) => createChat({ ...options, events, ...changes } as never) };
+}

@@ -1,0 +1,16 @@
+import { endFailure, redacted } from '../agent/index.ts';
+import { SteplineError } from '../lib/index.ts';
+import type { TurnState } from './turn-state.ts';
+
+/** A conversation failed that was told to say so by an error. Nothing is lost: `state` has everything. */
+export class ConversationFailedError extends SteplineError {
+  override readonly name = 'ConversationFailedError';
+  readonly code = 'conversation-failed';
+  readonly state: TurnState;
+
+  constructor(state: TurnState) {
+    const who = state.speaker === undefined ? '' : ` in the turn of ${state.speaker}`;
+    super(`The conversation failed${who}: ${redacted(endFailure(state)).message}`);
+    this.state = state;
+  }
+}

@@ -1,0 +1,320 @@
+// What chats and collaborations have in common: participants, a selector, rules, and the loop around them.
+// Owns:     configuration only. States come in and go out; one serves any number of them side by side.
+import type { ContinuationCriterion } from '../continuation/index.ts';
+import { AtLimit, ContinuationCriteria } from '../continuation/index.ts';
+import { ErrorPolicy } from '../errors/index.ts';
+import type { EventBus, EventSink } from '../events/index.ts';
+import { createEventBus } from '../events/index.ts';
+import type { PriceOf } from '../inference/index.ts';
+import type { JsonObject } from '../lib/index.ts';
+import { InvalidArgumentError, isRecord, systemIds } from '../lib/index.ts';
+import type { Message, MessageContent } from '../messages/index.ts';
+import { isMessageContent } from '../messages/index.ts';
+import type { Limits, NewStateOptions, Ports, Run, RunArgs, Runnable, StateCodec } from '../step-by-step/index.ts';
+import { createStepByStep, standardCriteria } from '../step-by-step/index.ts';
+import { fingerprintOfParts } from '../tool-use/index.ts';
+import type { ChatEvent } from './chat-events.ts';
+import type { ChatStep } from './chat-step.ts';
+import type { ConversationResult } from './conversation-result.ts';
+import { toResult } from './conversation-result.ts';
+import { ConversationFailedError } from './conversation-failed-error.ts';
+import type { Participant, ParticipantInfo, Seat } from './participant.ts';
+import { infoOf } from './participant.ts';
+import { roundRobin } from './selectors/round-robin.ts';
+import type { SelectFunction } from './selectors/select-by.ts';
+import { selectBy } from './selectors/select-by.ts';
+import type { Selector } from './selectors/selector.ts';
+import type { TurnExtension } from './turn-process.ts';
+import { createTurnProcess } from './turn-process.ts';
+import type { TurnState } from './turn-state.ts';
+
+type Taking<Given> = Given extends Participant<infer Context> ? (context: Context) => void : never;
+
+/** What the participants need of the host, all of them together. */
+export type ContextOfParticipants<Given extends readonly Participant[]> = [Taking<Given[number]>] extends [(context: infer Context) => void]
+  ? Context
+  : unknown;
+
+/** What every conversation between participants is made from, beside those. */
+export interface ConversationOptions<State extends TurnState, Context = unknown> {
+  /** Kept with each execution, so that one can tell which release did what. */
+  readonly version?: string;
+  /** Who has the next turn: a selector, or a function that names a participant. @default roundRobin() */
+  readonly selector?: Selector | SelectFunction<Context, State>;
+  /** @default 16 steps and 4,096 tokens, and no limit of time */
+  readonly limits?: Limits;
+  /** What happens after a failed turn. @default ErrorPolicy.stopOnAnyError() */
+  readonly errors?: ErrorPolicy;
+  /** Finish reasons of a model that end the conversation. @default ['length', 'content_filter'] */
+  readonly finishReasons?: readonly string[];
+  /** Rules of your own in the place of all the default ones; limits, errors and finishReasons stay where you give them as well. */
+  readonly criteria?: readonly ContinuationCriterion<State>[];
+  /** What usage costs; also for models among the participants that have no prices of their own. */
+  readonly price?: PriceOf;
+  /** Whether models are told, behind their instructions, under which name they speak and with whom. @default true */
+  readonly introduce?: boolean;
+  /** Rejects a run that failed with ConversationFailedError, which has the state. @default false */
+  readonly throwOnFailure?: boolean;
+  /** Where its events go; one bus may serve several. @default a bus of its own */
+  readonly events?: EventBus<ChatEvent>;
+  /** Where time, ids and chance come from, and who hears of problems. */
+  readonly ports?: Omit<Ports, 'events'>;
+}
+
+/** How conversations begin, and how they are stored. */
+export interface ConversationStates<State> extends StateCodec<State> {
+  empty(options?: NewStateOptions): State;
+}
+
+/** What a conversation is made of. Plain data. */
+export interface ConversationDescription {
+  readonly id: string;
+  readonly version?: string;
+  readonly fingerprint: string;
+  readonly participants: readonly ParticipantInfo[];
+  readonly selector: string;
+  /** In the order in which they are asked. */
+  readonly criteria: readonly string[];
+  /** How failures are handled; absent where rules of the host's own judge them. */
+  readonly errors?: JsonObject;
+}
+
+/** What a run is started with: words from outside, or a state to go on with. */
+export type ConversationInput<State> = MessageContent | Message | State;
+
+/** A run that is under way. Iterate it for its events; leaving the loop detaches and stops nothing. */
+export interface ConversationRun<Result> extends AsyncIterable<ChatEvent> {
+  /** How it ended. Settles without a reader. */
+  readonly result: Promise<Result>;
+  /** Ends the run at the next boundary; the turn under way is finished first. */
+  requestStop(reason?: string): void;
+}
+
+/** A conversation between participants, ready to be run. Stateless and reusable: one may carry on any number of states side by side. */
+export interface Conversation<State extends TurnState, Context, Result = ConversationResult<State>> extends Runnable<
+  State,
+  Context,
+  ChatEvent
+> {
+  readonly id: string;
+  readonly version: string | undefined;
+  /** The same for two with the same participants, selector and rules. Each execution keeps it. */
+  readonly fingerprint: string;
+  readonly participants: readonly ParticipantInfo[];
+  /** Begins at once: with words from outside, or with a state. */
+  start(input: ConversationInput<State>, ...args: RunArgs<State, Context, ChatEvent>): ConversationRun<Result>;
+  /** Reads a stored state. */
+  restore(stored: unknown): State;
+  readonly states: ConversationStates<State>;
+  /** What is wrong with the arguments for a tool of one of the participants; undefined where they fit, or nobody has such a tool. */
+  checkArgs(toolName: string, args: unknown): Promise<string | undefined>;
+  describe(): ConversationDescription;
+  /** Hears one kind of event of every run; returns its unsubscribe. */
+  readonly onEvent: EventBus<ChatEvent>['on'];
+  /** Hears every event of every run; returns its unsubscribe. */
+  readonly wiretap: EventBus<ChatEvent>['wiretap'];
+}
+
+/** What one kind of conversation adds to what all have. */
+export interface ConversationKind<State extends TurnState<S>, S extends ChatStep, Result> {
+  /** As events name it: `chat`, `collaboration`. */
+  readonly name: string;
+  readonly maker: string;
+  readonly id: string;
+  readonly participants: readonly Participant[];
+  readonly states: ConversationStates<State>;
+  readonly extension: TurnExtension<State, S>;
+  /** Requests another turn while something is left to do. */
+  readonly driver: (names: readonly string[]) => ContinuationCriterion<State> & { isOpen(state: State): boolean };
+  readonly toResult: (result: ConversationResult<State>) => Result;
+  /** What else tells two of them apart. */
+  readonly configuration: JsonObject;
+}
+
+const defaultLimits: Limits = { steps: 16, tokens: 4096, wallMs: Infinity };
+const noLimits: Limits = { steps: Infinity, tokens: Infinity, wallMs: Infinity };
+const defaultFinishReasons = ['length', 'content_filter'];
+
+const given = (limits: Limits = {}): Limits => Object.fromEntries(Object.entries(limits).filter(([, limit]) => limit !== undefined));
+
+/** The rules: the default ones, or the host's own in their place. */
+function criteriaOf<State extends TurnState>(
+  { limits, errors, finishReasons, criteria }: ConversationOptions<State>,
+  driver: ContinuationCriterion<State>,
+): ContinuationCriteria<State> {
+  if (limits?.onLimit === AtLimit.Finalize)
+    throw new InvalidArgumentError(
+      "onLimit: 'finalize' needs one who sums up, which a conversation of several has not; take 'stop' or 'pause'.",
+    );
+  if (criteria === undefined) {
+    const standard = standardCriteria({
+      limits: { ...defaultLimits, ...given(limits) },
+      policy: errors ?? ErrorPolicy.stopOnAnyError(),
+      finishReasons: finishReasons ?? defaultFinishReasons,
+    });
+    return ContinuationCriteria.from<State>(...standard, driver);
+  }
+  const left: Readonly<Record<string, boolean>> = {
+    StopRequested: true,
+    ErrorPolicyCriterion: errors !== undefined,
+    PendingRetry: errors !== undefined,
+    FinishReasonCheck: finishReasons !== undefined,
+  };
+  const standard = standardCriteria({
+    limits: { ...noLimits, ...given(limits) },
+    ...(errors !== undefined && { policy: errors }),
+    ...(finishReasons !== undefined && { finishReasons }),
+  }).filter(({ name }) => left[name] ?? true);
+  const all = ContinuationCriteria.from<State>(...(standard.length > 1 ? standard : []), ...criteria);
+  const twice = all.names.find((name, index) => all.names.indexOf(name) !== index);
+  if (twice === undefined) return all;
+  throw new InvalidArgumentError(`Two criteria are called "${twice}": the trace could not tell them apart. Give yours another name.`);
+}
+
+function checkParticipants(maker: string, participants: unknown): void {
+  if (!Array.isArray(participants) || participants.length === 0)
+    throw new InvalidArgumentError(`${maker}() needs at least one participant: a conversation of nobody has nothing to say.`);
+  const list: readonly unknown[] = participants;
+  const strange = list.findIndex((each) => !isRecord(each) || typeof each['join'] !== 'function' || typeof each['name'] !== 'string');
+  if (strange !== -1)
+    throw new InvalidArgumentError(
+      `${maker}(): number ${strange + 1} of those who take part is no participant; make it with llmParticipant() or one of its like.`,
+    );
+  const names = (participants as readonly Participant[]).map(({ name }) => name.toLowerCase());
+  const twice = names.findIndex((name, index) => names.indexOf(name) !== index);
+  if (twice !== -1)
+    throw new InvalidArgumentError(
+      `${maker}(): two of those who take part are called "${(participants as readonly Participant[])[twice]?.name ?? ''}"; give each a name of its own.`,
+    );
+}
+
+const knownOptions = [
+  ...['id', 'version', 'participants', 'selector', 'limits', 'errors', 'finishReasons', 'criteria', 'price'],
+  ...['introduce', 'throwOnFailure', 'events', 'ports'],
+];
+
+const rules: readonly (readonly [option: string, isRight: (given: unknown) => boolean, wanted: string])[] = [
+  ['id', (each) => typeof each === 'string' && each !== '', 'text'],
+  ['version', (each) => typeof each === 'string', 'text'],
+  ['limits', isRecord, 'an object'],
+  ['errors', (each) => each instanceof ErrorPolicy, 'an ErrorPolicy, such as ErrorPolicy.retryAll(3)'],
+  ['finishReasons', Array.isArray, 'a list'],
+  ['criteria', Array.isArray, 'a list'],
+  ['price', (each) => typeof each === 'function', 'a function, such as priceTable({…}) makes'],
+  ['introduce', (each) => typeof each === 'boolean', 'true or false'],
+  ['throwOnFailure', (each) => typeof each === 'boolean', 'true or false'],
+  [
+    'selector',
+    (each) => typeof each === 'function' || (isRecord(each) && typeof each['select'] === 'function'),
+    'a selector, or a function that names a participant',
+  ],
+  ['events', (each) => isRecord(each) && typeof each['emit'] === 'function', 'an event bus, as createEventBus() makes'],
+  ['ports', isRecord, 'an object with any of clock, ids, random, onProblem'],
+];
+
+/** Refuses what cannot work, and options that there are not: a misspelt one would be silently ignored. */
+export function checkConversationOptions(maker: string, options: unknown, more: readonly string[] = []): void {
+  if (!isRecord(options)) throw new InvalidArgumentError(`${maker}() needs options: at least { participants }.`);
+  const known = [...knownOptions, ...more];
+  const strange = Object.keys(options).find((name) => !known.includes(name));
+  if (strange !== undefined) throw new InvalidArgumentError(`${maker}() has no option "${strange}"; there are ${known.join(', ')}.`);
+  const broken = rules.find(([option, isRight]) => options[option] !== undefined && !isRight(options[option]));
+  if (broken !== undefined) throw new InvalidArgumentError(`${maker}(): ${broken[0]} must be ${broken[2]}.`);
+}
+
+async function argsProblem(seats: readonly Seat[], toolName: string, args: unknown): Promise<string | undefined> {
+  const problems = await Promise.all(seats.map(async (seat) => seat.checkArgs?.(toolName, args)));
+  // Who has no such tool says nothing; where two have one of the same name, one that fits will do.
+  const found = problems.filter((problem) => problem !== undefined);
+  return found.length === 0 ? undefined : found[0];
+}
+
+/** Makes a conversation of this kind. */
+export function createConversation<State extends TurnState<S>, S extends ChatStep, Context, Result>(
+  options: ConversationOptions<State, Context>,
+  kind: ConversationKind<State, S, Result>,
+): Conversation<State, Context, Result> {
+  const { version, limits, price, introduce = true, throwOnFailure = false, ports = {} } = options;
+  const { name, id, states } = kind;
+  checkParticipants(kind.maker, kind.participants);
+  const participants = kind.participants.map(infoOf);
+  const watchesCost = price !== undefined || limits?.costUsd !== undefined;
+  const table = { orchestrator: name, participants, ports, price, watchesCost, introduces: introduce };
+  const seats = kind.participants.map((each) => each.join(table));
+  const given = options.selector ?? roundRobin();
+  const selector = typeof given === 'function' ? selectBy(given) : given;
+  const driver = kind.driver(participants.map((each) => each.name));
+  // Holds: none of what is read there depends on the context.
+  const criteria = criteriaOf(options as ConversationOptions<State>, driver);
+  const policy = criteria.errorPolicy?.toJSON() as JsonObject | undefined;
+  const fingerprint = fingerprintOfParts({
+    kind: name,
+    participants: seats.map(({ configuration }) => configuration),
+    selector: { name: selector.name, ...selector.configuration },
+    criteria: criteria.names,
+    limits: Object.fromEntries(Object.entries(limits ?? {}).map(([key, limit]) => [key, String(limit)])),
+    policy,
+    finishReasons: options.finishReasons,
+    introduce,
+    ...kind.configuration,
+  });
+  const identity = { id, ...(version !== undefined && { version }), fingerprint };
+  const process = createTurnProcess<State, S, Context>({
+    name,
+    seats,
+    selector,
+    criteria,
+    pricing: { price, watchesCost },
+    extension: kind.extension,
+    identity,
+    workLeft: (state) => driver.isOpen(state),
+  });
+  const events = options.events ?? createEventBus<ChatEvent>(ports.onProblem);
+  // Holds: the loop and the rooms below tell no other events than these.
+  const sink = events as EventBus<never> as EventSink;
+  const runnable = createStepByStep<State, Context, ChatEvent>(process, { ...ports, events: sink });
+  const checked = (state: State): State => {
+    if (throwOnFailure && state.status === 'failed') throw new ConversationFailedError(state);
+    return state;
+  };
+  const stateOf = (input: ConversationInput<State>): State => {
+    const { clock, ids = systemIds } = ports;
+    if (isMessageContent(input)) return states.empty({ ids, ...(clock !== undefined && { clock }) }).withUserMessage(input, { ids });
+    return input;
+  };
+
+  return {
+    ...runnable,
+    run: async (state, ...args) => checked(await runnable.run(state, ...args)),
+    id,
+    version,
+    fingerprint,
+    participants,
+    onEvent: events.on,
+    wiretap: events.wiretap,
+    restore: (stored) => states.decode(stored),
+    states,
+    checkArgs: (toolName, args) => argsProblem(seats, toolName, args),
+    describe: () => ({
+      ...identity,
+      participants,
+      selector: selector.name,
+      criteria: criteria.names,
+      ...(policy !== undefined && { errors: policy }),
+    }),
+    start: (input, ...args) => toRun(runnable.stream(stateOf(input), ...args), (state) => kind.toResult(toResult(checked(state)))),
+  };
+}
+
+function toRun<State, Result>(run: Run<State, ChatEvent>, toEnd: (state: State) => Result): ConversationRun<Result> {
+  const result = run.result.then(toEnd);
+  // Keeps a rejection that nobody awaits from being reported as unhandled; whoever awaits it still gets it.
+  result.catch(() => undefined);
+  return {
+    result,
+    requestStop: (reason) => {
+      run.requestStop(reason);
+    },
+    [Symbol.asyncIterator]: () => run[Symbol.asyncIterator](),
+  };
+}

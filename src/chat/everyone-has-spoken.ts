@@ -1,0 +1,33 @@
+import type { ContinuationEvaluation, ExplainingCriterion } from '../continuation/index.ts';
+import { ContinuationDecision } from '../continuation/index.ts';
+import type { TurnState } from './turn-state.ts';
+
+/** Requests another turn while somebody has not spoken since the last word from outside; lets go when everybody has. */
+export class EveryoneHasSpoken implements ExplainingCriterion<TurnState> {
+  readonly name = 'EveryoneHasSpoken';
+  readonly #participants: readonly string[];
+
+  constructor(participants: readonly string[]) {
+    this.#participants = participants;
+  }
+
+  /** Those who have not spoken yet. */
+  silent({ spokenSinceInput }: TurnState): readonly string[] {
+    return this.#participants.filter((name) => !spokenSinceInput.has(name));
+  }
+
+  /** True while somebody has not spoken. */
+  isOpen(state: TurnState): boolean {
+    return this.silent(state).length > 0;
+  }
+
+  explain(state: TurnState): ContinuationEvaluation {
+    const silent = this.silent(state);
+    const context = { participants: this.#participants.length, silent: silent.length };
+    const { name: criterion } = this;
+    if (silent.length === 0)
+      return { criterion, decision: ContinuationDecision.AllowStop, reason: 'everyone has spoken since the last input', context };
+    const reason = `${silent.join(', ')} ${silent.length === 1 ? 'has' : 'have'} not spoken since the last input`;
+    return { criterion, decision: ContinuationDecision.RequestContinuation, reason, context };
+  }
+}

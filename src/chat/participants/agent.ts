@@ -1,0 +1,69 @@
+import type { AnyAgent } from '../../agent/index.ts';
+import { AgentState } from '../../agent/index.ts';
+import type { Capability } from '../../hooks/index.ts';
+import { InvalidArgumentError, isRecord } from '../../lib/index.ts';
+import type { Participant } from '../participant.ts';
+import { checkParticipant, infoOf, ParticipantKind } from '../participant.ts';
+import type { Inner } from '../run-inside.ts';
+import { speakByRun } from '../run-inside.ts';
+
+/** What an agent that takes part is made from. */
+export interface AgentParticipantOptions {
+  /** Letters, digits, "_", "-" or "."; others address it by this name. */
+  readonly name: string;
+  /** What it is good for, in words for whoever chooses. */
+  readonly description?: string;
+  readonly agent: AnyAgent;
+  /** What it is given as its context. @default the context of the conversation */
+  readonly context?: (outer: never) => unknown;
+}
+
+const isAgent = (given: unknown): given is AnyAgent =>
+  isRecord(given) && typeof given['run'] === 'function' && typeof given['fingerprint'] === 'string' && isRecord(given['states']);
+
+function checkedAgent(given: unknown, maker: string): AnyAgent {
+  if (isAgent(given)) return given;
+  throw new InvalidArgumentError(`${maker}() needs an agent, as createAgent() makes.`);
+}
+
+const innerOf = (agent: AnyAgent): Inner<AgentState> => ({
+  orchestrator: 'agent',
+  empty: (options) => AgentState.empty(options),
+  restore: (stored) => AgentState.fromJSON(stored),
+  run: (state, options) => agent.run(state, options),
+});
+
+/** An agent in its place, made anew with the equipment of each turn where there is any. */
+export function seatOfAgent(
+  options: Omit<AgentParticipantOptions, 'agent'>,
+  makeAgent: (equipment: Capability | undefined) => unknown,
+  maker: string,
+): Participant<unknown> {
+  const { name, description, context } = options;
+  const info = infoOf({ name, kind: ParticipantKind.Agent, ...(description !== undefined && { description }) });
+  return {
+    ...info,
+    join: ({ watchesCost }) => {
+      const own = checkedAgent(makeAgent(undefined), maker);
+      return {
+        ...info,
+        needsContext: false,
+        configuration: { ...info, agent: own.id, fingerprint: own.fingerprint },
+        checkArgs: (toolName, args) => own.checkArgs(toolName, args),
+        speak: (turn) =>
+          speakByRun(turn, innerOf(turn.equipment === undefined ? own : checkedAgent(makeAgent(turn.equipment), maker)), {
+            name,
+            context: context === undefined ? turn.scope.context : context(turn.scope.context as never),
+            watchesCost,
+          }),
+      };
+    },
+  };
+}
+
+/** An agent that takes part. Each of its turns is a conversation of its own, linked by `parentAgentId`, that begins with what was said. */
+export function agentParticipant(options: AgentParticipantOptions): Participant<unknown> {
+  checkParticipant('agentParticipant', options, ['agent', 'context']);
+  const agent = checkedAgent(options.agent, 'agentParticipant');
+  return seatOfAgent(options, () => agent, 'agentParticipant');
+}

@@ -1,0 +1,31 @@
+// Turns whose words are given, by a person, a script or a function: no model is asked.
+import type { Failure } from '../../errors/index.ts';
+import { classifyError, ValidationFailedError } from '../../errors/index.ts';
+import { textPart } from '../../messages/index.ts';
+import type { EffectOptions } from '../../step-by-step/index.ts';
+import { failureOf } from '../../step-by-step/index.ts';
+import type { Spoken, Turn } from '../participant.ts';
+
+/** What somebody said, as a turn. */
+export function spoken(turn: Turn, said: unknown, role: 'user' | 'assistant'): Spoken {
+  const reading = turn.read(said);
+  if (!reading.ok)
+    return failedTurn(classifyError(new ValidationFailedError(reading.problem, { retryable: false }), { readable: false }), role);
+  const { text, acts } = reading;
+  return { type: 'said', role, parts: [textPart(text)], ...(acts !== undefined && { acts }) };
+}
+
+export const failedTurn = (failure: Failure, role: 'user' | 'assistant'): Spoken => ({ type: 'said', role, parts: [], errors: [failure] });
+
+/** Asks a function of the host's for the words. */
+export async function askFunction(
+  turn: Turn,
+  ask: (signal: AbortSignal) => unknown,
+  { role, ...options }: EffectOptions & { readonly role: 'user' | 'assistant' },
+): Promise<Spoken> {
+  const { scope } = turn;
+  const key = `speak/${scope.stepNumber}`;
+  // Nothing said is kept as null: an effect gives JSON.
+  const answered = await scope.effects.run(key, async (signal) => (await ask(signal)) ?? null, { effect: 'pure', ...options });
+  return answered.ok ? spoken(turn, answered.value ?? '', role) : failedTurn(failureOf(answered), role);
+}

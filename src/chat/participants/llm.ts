@@ -1,0 +1,82 @@
+import { defineAnyCapability } from '../../hooks/index.ts';
+import type { Capability } from '../../hooks/index.ts';
+import type { ToolUseOptions } from '../../tool-use/index.ts';
+import { ToolUse, ToolUseState } from '../../tool-use/index.ts';
+import type { ContextNeeded, Tools } from '../../tools/index.ts';
+import type { Participant, ParticipantInfo, Table } from '../participant.ts';
+import { checkParticipant, infoOf, ParticipantKind } from '../participant.ts';
+import type { Inner } from '../run-inside.ts';
+import { speakByRun } from '../run-inside.ts';
+
+/** What a model that takes part is made from. Its turn is a run of a model with its tools: 3 steps, 8,192 tokens and 30 seconds unless told otherwise. */
+export interface LlmParticipantOptions<Context = unknown, Given extends Tools = Tools> extends Omit<
+  ToolUseOptions<ToolUseState, Context, Given>,
+  'events' | 'ports' | 'output'
+> {
+  /** Letters, digits, "_", "-" or "."; others address it by this name. */
+  readonly name: string;
+  /** What it is good for, in words for whoever chooses. */
+  readonly description?: string;
+}
+
+const known = [
+  ...['model', 'fallback', 'settings', 'timeouts', 'context', 'tools', 'instructions', 'limits', 'errors', 'finishReasons'],
+  ...['criteria', 'hooks', 'capabilities', 'driver', 'price', 'onUnknown', 'toolConcurrency', 'streaming'],
+];
+
+const listed = (others: readonly ParticipantInfo[]): string =>
+  others.map(({ name, description }) => (description === undefined ? name : `${name} (${description})`)).join(', ');
+
+/** Tells a model where it is, and with whom. */
+function introduction(name: string, participants: readonly ParticipantInfo[]): Capability {
+  const others = participants.filter((each) => each.name !== name);
+  const company =
+    others.length === 0 ? '' : ` The others are: ${listed(others)}. What one of them said has that name in brackets before it.`;
+  return defineAnyCapability({
+    name: 'stepline-introduction',
+    instructions: `You take part in a conversation under the name ${name}.${company} Speak for yourself alone, and do not put a name before your words.`,
+  });
+}
+
+/** A model that takes part, with tools or without. Its own words are the assistant's, everybody else's the user's. */
+export function llmParticipant<Context = unknown, const Given extends Tools = readonly []>(
+  options: LlmParticipantOptions<Context, Given>,
+  // NoInfer: the place where it is declared, a list of any participants, must not decide what it needs.
+): Participant<NoInfer<Context & ContextNeeded<Given>>> {
+  checkParticipant('llmParticipant', options, known);
+  const { name, description, ...given } = options;
+  const info = infoOf({ name, kind: ParticipantKind.Llm, ...(description !== undefined && { description }) });
+  return {
+    ...info,
+    join: ({ participants, ports, price, watchesCost, introduces }: Table) => {
+      const make = (equipment: readonly Capability[]): ToolUse<Context, Given> =>
+        new ToolUse({
+          ...(price !== undefined && { price }),
+          ...given,
+          ports,
+          capabilities: [...(given.capabilities ?? []), ...(introduces ? [introduction(name, participants)] : []), ...equipment],
+          // Holds: an introduction and the equipment of a turn read no state.
+        } as unknown as ToolUseOptions<ToolUseState, Context, Given>);
+      const own = make([]);
+      const innerOf = (runner: ToolUse<Context, Given>): Inner<ToolUseState> => ({
+        orchestrator: 'tool-use',
+        empty: (of) => ToolUseState.empty(of),
+        restore: (stored) => ToolUseState.fromJSON(stored),
+        // Holds: the context is checked when the conversation is run.
+        run: (state, each) => runner.run(state, ...([each] as never)),
+      });
+      return {
+        ...info,
+        needsContext: own.needsContext,
+        configuration: { ...info, fingerprint: own.fingerprint },
+        checkArgs: own.checkArgs,
+        speak: (turn) =>
+          speakByRun(turn, innerOf(turn.equipment === undefined ? own : make([turn.equipment])), {
+            name,
+            context: turn.scope.context,
+            watchesCost: watchesCost || given.price !== undefined || given.limits?.costUsd !== undefined,
+          }),
+      };
+    },
+  };
+}

@@ -1,0 +1,45 @@
+import { InvalidArgumentError, toCanonical } from '../../lib/index.ts';
+import type { Participant } from '../participant.ts';
+import { checkParticipant, infoOf, ParticipantKind } from '../participant.ts';
+import type { TurnState } from '../turn-state.ts';
+import { stepsBackwards } from '../turn-state.ts';
+import { spoken } from './given-words.ts';
+
+/** What somebody who says given words is made from. */
+export interface ScriptedParticipantOptions<Said = string> {
+  readonly name: string;
+  readonly description?: string;
+  /** Said in turn, from the beginning again after the last. */
+  readonly says: readonly Said[];
+}
+
+/** Somebody who says given words in turn; which ones are next is found in the conversation. */
+export function scriptedParticipant(options: ScriptedParticipantOptions): Participant<unknown> {
+  return scriptedSeat('scriptedParticipant', options);
+}
+
+// A turn that failed said nothing, and its words are still to come.
+function turnsTaken(state: TurnState, name: string): number {
+  let taken = 0;
+  for (const { participant, outputMessages } of stepsBackwards(state)) if (participant === name && outputMessages.length > 0) taken += 1;
+  return taken;
+}
+
+export function scriptedSeat<Said>(maker: string, options: ScriptedParticipantOptions<Said>): Participant<unknown> {
+  checkParticipant(maker, options, ['says']);
+  const { name, description, says } = options;
+  if (!Array.isArray(says) || says.length === 0)
+    throw new InvalidArgumentError(`${maker}() needs a list of what is said, with at least one entry.`);
+  const canonical = toCanonical(says);
+  if (!canonical.ok) throw new InvalidArgumentError(`${maker}(): what is said cannot be stored: ${canonical.path} ${canonical.problem}.`);
+  const info = infoOf({ name, kind: ParticipantKind.Scripted, ...(description !== undefined && { description }) });
+  return {
+    ...info,
+    join: () => ({
+      ...info,
+      needsContext: false,
+      configuration: { ...info, says: canonical.value },
+      speak: async (turn) => spoken(turn, says[turnsTaken(turn.state, name) % says.length], 'user'),
+    }),
+  };
+}

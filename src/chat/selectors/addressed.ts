@@ -1,0 +1,37 @@
+import { speakerOf } from '../turn-state.ts';
+import { roundRobin } from './round-robin.ts';
+import type { Selector } from './selector.ts';
+
+/** What decides where nobody was addressed. */
+export interface AddressedOptions {
+  /** @default roundRobin() */
+  readonly otherwise?: Selector;
+}
+
+const mentions = /@([\p{L}\p{N}][\p{L}\p{N}_.-]*)/gu;
+
+/** Who is addressed in a text as `@name`, in the order of the text. */
+function addressedIn(text: string, names: readonly string[]): readonly string[] {
+  return [...text.matchAll(mentions)].flatMap(([, mention = '']) => {
+    // A full stop may end the sentence, or be part of the name.
+    const wanted = [mention, mention.replace(/[._-]+$/, '')].map((name) => name.toLowerCase());
+    return names.find((name) => wanted.includes(name.toLowerCase())) ?? [];
+  });
+}
+
+/** Whoever the last words address as `@name`. Nobody addresses themselves; the first one of several is taken. */
+export function addressed({ otherwise = roundRobin() }: AddressedOptions = {}): Selector {
+  return {
+    name: 'addressed',
+    configuration: { otherwise: { name: otherwise.name, ...otherwise.configuration } },
+    select: (facts) => {
+      const { state, participants } = facts;
+      const last = state.messages.last;
+      const speaker = last === undefined ? undefined : speakerOf(last);
+      const names = participants.map(({ name }) => name).filter((name) => name !== speaker);
+      const [participant] = addressedIn(last?.text ?? '', names);
+      if (participant === undefined) return otherwise.select(facts);
+      return { participant, reason: `${speaker ?? 'the last input'} addressed @${participant}` };
+    },
+  };
+}

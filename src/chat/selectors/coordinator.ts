@@ -1,0 +1,128 @@
+import type { Model, ModelSettings } from '../../inference/index.ts';
+import type { JsonObject } from '../../lib/index.ts';
+import { InvalidArgumentError, isRecord } from '../../lib/index.ts';
+import { Message } from '../../messages/index.ts';
+import { clipText } from '../../tools/index.ts';
+import type { ParticipantInfo } from '../participant.ts';
+import type { TurnState } from '../turn-state.ts';
+import { roundRobin } from './round-robin.ts';
+import type { Choice, SelectionFacts, Selector } from './selector.ts';
+
+/** What a model that gives the turn is made from. */
+export interface CoordinatorOptions {
+  readonly model: Model;
+  /** What to choose by, in words for the model. */
+  readonly instructions?: string;
+  readonly settings?: ModelSettings;
+  /** Decides where the model names nobody who is there, or cannot be asked. @default roundRobin() */
+  readonly otherwise?: Selector;
+  /** How many of the last messages the model reads. @default 40 */
+  readonly maxMessages?: number;
+  /** How many characters of each. @default 2000 */
+  readonly maxTextLength?: number;
+}
+
+const choiceSchema = (names: readonly string[]): JsonObject => ({
+  type: 'object',
+  properties: {
+    participant: { type: 'string', enum: names, description: 'Who speaks next.' },
+    reason: { type: 'string', description: 'Why, in one sentence.' },
+  },
+  required: ['participant', 'reason'],
+  additionalProperties: false,
+});
+
+const listed = ({ name, description }: ParticipantInfo): string => (description === undefined ? `- ${name}` : `- ${name}: ${description}`);
+
+function systemText(participants: readonly ParticipantInfo[], instructions: string | undefined): string {
+  return [
+    'You lead a conversation and do not take part in it. Say who speaks next.',
+    `The participants are:\n${participants.map(listed).join('\n')}`,
+    ...(instructions === undefined ? [] : [instructions]),
+    'Answer with JSON: {"participant": the name, "reason": why, in one sentence}.',
+  ].join('\n\n');
+}
+
+function transcriptOf(
+  state: TurnState,
+  { maxMessages, maxTextLength }: { readonly maxMessages: number; readonly maxTextLength: number },
+): string {
+  const said = state.transcript.filter(({ text }) => text !== '');
+  const shown = said.slice(-maxMessages).map(({ speaker, text }) => `[${speaker ?? 'input'}] ${clipText(text, maxTextLength)}`);
+  const omitted = said.length - shown.length;
+  return [...(omitted > 0 ? [`(${omitted} earlier messages are left out.)`] : []), ...shown].join('\n\n');
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+// Models like to put a fence or a few words around their JSON.
+const objectIn = (text: string): unknown => parsed(text) ?? parsed(text.slice(text.indexOf('{'), text.lastIndexOf('}') + 1));
+
+/** Reads a choice out of what the model said; the problem where it is none. */
+function readChoice(text: string, names: readonly string[]): Choice | { readonly problem: string } {
+  const data = objectIn(text);
+  // A bare name will do as well.
+  const given = isRecord(data) ? data['participant'] : text.trim();
+  if (typeof given !== 'string' || given === '') return { problem: 'The coordinator named nobody.' };
+  const name = names.find((each) => each === given) ?? names.find((each) => each.toLowerCase() === given.trim().toLowerCase());
+  if (name === undefined) return { problem: `The coordinator chose ${JSON.stringify(clipText(given, 80))}, who does not take part.` };
+  const reason = isRecord(data) ? data['reason'] : undefined;
+  return { participant: name, ...(typeof reason === 'string' && reason.trim() !== '' && { reason: reason.trim() }) };
+}
+
+function checkCoordinator(options: unknown): void {
+  if (!isRecord(options) || !isRecord(options['model']) || typeof options['model']['generate'] !== 'function')
+    throw new InvalidArgumentError('coordinator() needs a model: { model }.');
+  const { maxMessages, maxTextLength } = options;
+  const isCount = (given: unknown): boolean => given === undefined || (Number.isInteger(given) && (given as number) > 0);
+  if (!isCount(maxMessages) || !isCount(maxTextLength))
+    throw new InvalidArgumentError('coordinator() needs whole numbers above 0 as maxMessages and maxTextLength.');
+}
+
+/**
+ * A model gives the turn. Where there is only one participant it is not asked. Where it names nobody who is there, or cannot be asked,
+ * `otherwise` decides, and the turn's record and its event ParticipantSelected say so.
+ */
+export function coordinator(options: CoordinatorOptions): Selector {
+  checkCoordinator(options);
+  const { model, instructions, settings, otherwise = roundRobin(), maxMessages = 40, maxTextLength = 2000 } = options;
+
+  const ask = async ({ state, participants, ask: askModel }: SelectionFacts): Promise<Choice | { readonly problem: string }> => {
+    const names = participants.map(({ name }) => name);
+    const transcript = transcriptOf(state, { maxMessages, maxTextLength });
+    const messages = [
+      Message.system(systemText(participants, instructions), { id: 'coordinator/system' }),
+      Message.user(transcript === '' ? 'Nothing was said yet. Who begins?' : `${transcript}\n\nWho speaks next?`, {
+        id: 'coordinator/user',
+      }),
+    ];
+    const output = { schema: choiceSchema(names), name: 'next_speaker' };
+    const outcome = await askModel(model, { messages, output, ...(settings !== undefined && { settings }) });
+    if (!outcome.ok) return { problem: `The coordinator could not be asked: ${outcome.failure.message}` };
+    const text = outcome.response.parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('');
+    return readChoice(text, names);
+  };
+
+  return {
+    name: 'coordinator',
+    configuration: {
+      model: `${model.provider}/${model.modelId}`,
+      ...(instructions !== undefined && { instructions }),
+      otherwise: { name: otherwise.name, ...otherwise.configuration },
+    },
+    select: async (facts) => {
+      const [only, ...others] = facts.participants;
+      if (only !== undefined && others.length === 0) return { participant: only.name, reason: 'nobody else takes part' };
+      const choice = await ask(facts);
+      if ('participant' in choice) return choice;
+      const fallback = await otherwise.select(facts);
+      return { ...fallback, problem: `${choice.problem.replace(/\.$/, '')}; so ${otherwise.name} decides.` };
+    },
+  };
+}

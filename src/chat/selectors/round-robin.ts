@@ -1,0 +1,11 @@
+import type { Selector } from './selector.ts';
+
+/** One after the other, in the order in which they were given. */
+export const roundRobin = (): Selector => ({ name: 'round-robin', select: ({ next }) => ({ participant: next }) });
+
+/** Who comes after this one; the first one after the last, and where nobody has spoken. */
+export function nextAfter(last: string | undefined, names: readonly string[]): string {
+  const index = last === undefined ? -1 : names.indexOf(last);
+  // Holds: a conversation has at least one participant.
+  return names[(index + 1) % names.length] as string;
+}

@@ -1,0 +1,114 @@
+// Writes what a turn has beside the common fields of a step.
+import { ContinuationOutcome, packOutcome, StopReason, unpackOutcome } from '../continuation/index.ts';
+import type { Json, JsonObject, ObjectReader } from '../lib/index.ts';
+import { DamagedDataError, present, readObject } from '../lib/index.ts';
+import { Message } from '../messages/index.ts';
+import type { Step, StepFieldsCodec } from '../step-by-step/index.ts';
+import { ExecutionStatus } from '../step-by-step/index.ts';
+import type { ToolExecutionStatus } from '../tools/index.ts';
+import type { ChatStep, InnerRun, ParticipantWindow, Selection, TurnMemo } from './chat-step.ts';
+
+const callStatuses: readonly ToolExecutionStatus[] = ['succeeded', 'failed', 'rejected', 'cancelled', 'unknown'];
+
+function readSelection(input: unknown, path: string): Selection {
+  const data = readObject(input, path);
+  const [reason, problem] = [data.optionalString('reason'), data.optionalString('problem')];
+  return { by: data.string('by'), ...(reason !== undefined && { reason }), ...(problem !== undefined && { problem }) };
+}
+
+function readCall(input: unknown, path: string): { readonly tool: string; readonly status: ToolExecutionStatus } {
+  const data = readObject(input, path);
+  return { tool: data.string('tool'), status: data.oneOf('status', callStatuses) };
+}
+
+/** The field that holds one evaluation of what was decided about the run inside. */
+const voteField = (index: number): string => `vote${index}`;
+
+// Fields that are the same in the turn before are not written again: so each vote has a field of its own.
+function encodeInner({ outcome, agentId, calls, ...run }: InnerRun): JsonObject {
+  const packed = outcome === undefined ? undefined : packOutcome(outcome);
+  const votes: readonly Json[] = Array.isArray(packed) ? (packed as readonly Json[]) : [];
+  return present({
+    inner: run,
+    innerId: agentId,
+    calls,
+    votes: Array.isArray(packed) ? votes.length : undefined,
+    outcome: Array.isArray(packed) ? undefined : packed,
+    ...Object.fromEntries(votes.map((vote, index) => [voteField(index), vote])),
+  });
+}
+
+function readOutcome(fields: ObjectReader): ContinuationOutcome | undefined {
+  const count = fields.optionalNumber('votes');
+  if (count === undefined) return fields.optionalValue('outcome', ContinuationOutcome.fromJSON);
+  const votes = Array.from({ length: count }, (_, index) => fields.json(voteField(index)));
+  return unpackOutcome(votes, `${fields.path}.votes`);
+}
+
+function decodeInner(fields: ObjectReader): InnerRun | undefined {
+  const data = fields.optionalObject('inner');
+  if (data === undefined) return undefined;
+  const stopReason = data.optionalOneOf('stopReason', Object.values(StopReason));
+  const outcome = readOutcome(fields);
+  const calls = fields.optionalArray('calls', readCall);
+  return {
+    orchestrator: data.string('orchestrator'),
+    agentId: fields.string('innerId'),
+    status: data.oneOf('status', Object.values(ExecutionStatus)),
+    stepCount: data.number('stepCount'),
+    ...(stopReason !== undefined && { stopReason }),
+    ...(outcome !== undefined && { outcome }),
+    ...(calls !== undefined && { calls }),
+  };
+}
+
+function readText(input: unknown, path: string): string {
+  if (typeof input === 'string') return input;
+  throw new DamagedDataError(path, 'expected text');
+}
+
+function readWindow(input: unknown, path: string): ParticipantWindow {
+  const data = readObject(input, path);
+  const kept = data.optionalArray('kept', readText);
+  const summary = data.optionalValue('summary', Message.fromJSON);
+  return {
+    folded: data.number('folded'),
+    buffered: data.number('buffered'),
+    ...(kept !== undefined && { kept }),
+    ...(summary !== undefined && { summary }),
+  };
+}
+
+function readMemo(input: unknown, path: string): TurnMemo {
+  const data = readObject(input, path);
+  const state = data.optionalJson('state');
+  return { round: data.number('round'), ...(state !== undefined && { state }) };
+}
+
+/** What turns have beside the common fields, written. */
+export function encodeTurn({ selection, inner, window, memo }: ChatStep): JsonObject {
+  return present({
+    selection,
+    ...(inner !== undefined && encodeInner(inner)),
+    window: window === undefined ? undefined : present({ ...window, summary: window.summary?.toJSON() }),
+    memo,
+  });
+}
+
+/** A turn, read again. */
+export function decodeTurn(step: Step, fields: ObjectReader): ChatStep {
+  const selection = fields.optionalValue('selection', readSelection);
+  const inner = decodeInner(fields);
+  const window = fields.optionalValue('window', readWindow);
+  const memo = fields.optionalValue('memo', readMemo);
+  return {
+    ...step,
+    ...(selection !== undefined && { selection }),
+    ...(inner !== undefined && { inner }),
+    ...(window !== undefined && { window }),
+    ...(memo !== undefined && { memo }),
+  };
+}
+
+/** How the turns of a chat are stored. */
+export const turnCodec: StepFieldsCodec<ChatStep> = { encode: encodeTurn, decode: decodeTurn };

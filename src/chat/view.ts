@@ -1,0 +1,91 @@
+// The conversation as one participant reads it.
+// Owns:     the roles, the names before the words, and the bounds of a participant's window.
+// V1. A participant's own words are the assistant's, everybody else's the user's, with the speaker's name before them.
+// V2. A message keeps its id, so that what a window lets go of can be found again in the conversation.
+// V3. What was folded into a summary is read there, and nowhere else; the conversation itself never gets shorter.
+import { jsonEquals } from '../lib/index.ts';
+import type { Part } from '../messages/index.ts';
+import { Message, MessageRole, MessageStore, SectionName, textPart } from '../messages/index.ts';
+import type { ParticipantWindow } from './chat-step.ts';
+import type { TurnState } from './turn-state.ts';
+import { speakerOf, stepsBackwards } from './turn-state.ts';
+
+const saysNothing = ({ parts }: Message): boolean => parts.every((part) => part.type === 'text' && part.text.trim() === '');
+
+// The name stands in the words: no provider shows a message's name to its model reliably.
+function withNameBefore(name: string, parts: readonly Part[]): readonly Part[] {
+  const [first, ...rest] = parts;
+  if (first?.type === 'text') return [textPart(`[${name}] ${first.text}`), ...rest];
+  return [textPart(`[${name}]`), ...parts];
+}
+
+function seenBy(participant: string, message: Message): Message {
+  const speaker = speakerOf(message);
+  const { id, parts, name } = message;
+  if (speaker === participant) return new Message({ id, role: MessageRole.Assistant, parts, name: participant });
+  if (speaker !== undefined) return new Message({ id, role: MessageRole.User, parts: withNameBefore(speaker, parts), name: speaker });
+  return name === undefined || !message.isUser() ? message : message.withParts(withNameBefore(name, parts));
+}
+
+/** What a participant reads after the last change of its window. */
+export function windowOf(state: TurnState, participant: string): ParticipantWindow | undefined {
+  for (const step of stepsBackwards(state)) if (step.participant === participant && step.window !== undefined) return step.window;
+  return undefined;
+}
+
+const turnBegins = '[It is your turn.]';
+const turnAgain = '[It is your turn again.]';
+
+/** A model is not asked without a question. */
+function question(seen: readonly Message[], id: string): readonly Message[] {
+  const last = seen.at(-1);
+  if (last === undefined || last.isSystem()) return [Message.user(turnBegins, { id })];
+  return last.isAssistant() ? [Message.user(turnAgain, { id })] : [];
+}
+
+/** The conversation as this participant reads it. `questionId` names the words that are put in where nobody asked anything. */
+export function viewOf(state: TurnState, participant: string, questionId: string): MessageStore {
+  const all = state.messages.toArray();
+  const { folded = 0, buffered = 0, kept = [], summary } = windowOf(state, participant) ?? {};
+  const see = (messages: readonly Message[]): readonly Message[] =>
+    messages.filter((message) => !saysNothing(message)).map((message) => seenBy(participant, message));
+  const stillThere = all.slice(0, folded).filter(({ id }) => kept.includes(id));
+  const buffer = see([...stillThere, ...all.slice(folded, buffered)]);
+  const seen = see(all.slice(buffered));
+  const store = MessageStore.fromMessages([...seen, ...question(seen.length > 0 ? seen : buffer, questionId)]);
+  const withBuffer = buffer.length === 0 ? store : store.withSection(SectionName.Buffer, buffer);
+  return summary === undefined ? withBuffer : withBuffer.withSection(SectionName.Summary, [summary]);
+}
+
+/** The window that a turn has left behind; undefined where it is as it was. */
+export function windowAfter(state: TurnState, participant: string, store: MessageStore): ParticipantWindow | undefined {
+  const before = windowOf(state, participant);
+  const summary = store.section(SectionName.Summary).last;
+  const inBuffer = new Set(
+    store
+      .section(SectionName.Buffer)
+      .toArray()
+      .map(({ id }) => id),
+  );
+  if (before === undefined && summary === undefined && inBuffer.size === 0) return undefined;
+  const inWindow = new Set(
+    store
+      .section(SectionName.Messages)
+      .toArray()
+      .map(({ id }) => id),
+  );
+  const all = state.messages.toArray();
+  const firstSeen = all.findIndex(({ id }) => inWindow.has(id));
+  const buffered = firstSeen === -1 ? all.length : firstSeen;
+  const lastFolded = all.slice(0, buffered).findLastIndex((message) => !saysNothing(message) && !inBuffer.has(message.id));
+  const folded = lastFolded + 1;
+  const kept = all.slice(0, folded).flatMap(({ id }) => (inBuffer.has(id) ? [id] : []));
+  const window = { folded, buffered, ...(kept.length > 0 && { kept }), ...(summary !== undefined && { summary }) };
+  return before !== undefined && isSame(before, window) ? undefined : window;
+}
+
+function isSame(left: ParticipantWindow, right: ParticipantWindow): boolean {
+  const { summary: one, ...bounds } = left;
+  const { summary: other, ...otherBounds } = right;
+  return one?.id === other?.id && jsonEquals(bounds, otherBounds);
+}
