@@ -50,7 +50,6 @@ export function createChat<const Given extends readonly Participant[]>(options: 
     { ...options, events },
     {
       name: 'chat',
-      maker: 'createChat',
       id: options.id ?? 'chat',
       participants: options.participants,
       states,

@@ -3,7 +3,7 @@
 import type { ContinuationCriterion } from '../continuation/index.ts';
 import { AtLimit, ContinuationCriteria } from '../continuation/index.ts';
 import { ErrorPolicy } from '../errors/index.ts';
-import type { EventBus, EventSink } from '../events/index.ts';
+import type { BaseEvent, EventBus, EventSink } from '../events/index.ts';
 import { createEventBus } from '../events/index.ts';
 import type { PriceOf } from '../inference/index.ts';
 import type { JsonObject } from '../lib/index.ts';
@@ -36,7 +36,7 @@ export type ContextOfParticipants<Given extends readonly Participant[]> = [Takin
   : unknown;
 
 /** What every conversation between participants is made from, beside those. */
-export interface ConversationOptions<State extends TurnState, Context = unknown> {
+export interface ConversationOptions<State extends TurnState, Context = unknown, Event extends BaseEvent = ChatEvent> {
   /** Kept with each execution, so that one can tell which release did what. */
   readonly version?: string;
   /** Who has the next turn: a selector, or a function that names a participant. @default roundRobin() */
@@ -56,7 +56,7 @@ export interface ConversationOptions<State extends TurnState, Context = unknown>
   /** Rejects a run that failed with ConversationFailedError, which has the state. @default false */
   readonly throwOnFailure?: boolean;
   /** Where its events go; one bus may serve several. @default a bus of its own */
-  readonly events?: EventBus<ChatEvent>;
+  readonly events?: EventBus<Event>;
   /** Where time, ids and chance come from, and who hears of problems. */
   readonly ports?: Omit<Ports, 'events'>;
 }
@@ -83,7 +83,7 @@ export interface ConversationDescription {
 export type ConversationInput<State> = MessageContent | Message | State;
 
 /** A run that is under way. Iterate it for its events; leaving the loop detaches and stops nothing. */
-export interface ConversationRun<Result> extends AsyncIterable<ChatEvent> {
+export interface ConversationRun<Result, Event extends BaseEvent = ChatEvent> extends AsyncIterable<Event> {
   /** How it ended. Settles without a reader. */
   readonly result: Promise<Result>;
   /** Ends the run at the next boundary; the turn under way is finished first. */
@@ -91,18 +91,19 @@ export interface ConversationRun<Result> extends AsyncIterable<ChatEvent> {
 }
 
 /** A conversation between participants, ready to be run. Stateless and reusable: one may carry on any number of states side by side. */
-export interface Conversation<State extends TurnState, Context, Result = ConversationResult<State>> extends Runnable<
-  State,
+export interface Conversation<
+  State extends TurnState,
   Context,
-  ChatEvent
-> {
+  Result = ConversationResult<State>,
+  Event extends BaseEvent = ChatEvent,
+> extends Runnable<State, Context, Event> {
   readonly id: string;
   readonly version: string | undefined;
   /** The same for two with the same participants, selector and rules. Each execution keeps it. */
   readonly fingerprint: string;
   readonly participants: readonly ParticipantInfo[];
   /** Begins at once: with words from outside, or with a state. */
-  start(input: ConversationInput<State>, ...args: RunArgs<State, Context, ChatEvent>): ConversationRun<Result>;
+  start(input: ConversationInput<State>, ...args: RunArgs<State, Context, Event>): ConversationRun<Result, Event>;
   /** Reads a stored state. */
   restore(stored: unknown): State;
   readonly states: ConversationStates<State>;
@@ -110,16 +111,15 @@ export interface Conversation<State extends TurnState, Context, Result = Convers
   checkArgs(toolName: string, args: unknown): Promise<string | undefined>;
   describe(): ConversationDescription;
   /** Hears one kind of event of every run; returns its unsubscribe. */
-  readonly onEvent: EventBus<ChatEvent>['on'];
+  readonly onEvent: EventBus<Event>['on'];
   /** Hears every event of every run; returns its unsubscribe. */
-  readonly wiretap: EventBus<ChatEvent>['wiretap'];
+  readonly wiretap: EventBus<Event>['wiretap'];
 }
 
 /** What one kind of conversation adds to what all have. */
 export interface ConversationKind<State extends TurnState<S>, S extends ChatStep, Result> {
   /** As events name it: `chat`, `collaboration`. */
   readonly name: string;
-  readonly maker: string;
   readonly id: string;
   readonly participants: readonly Participant[];
   readonly states: ConversationStates<State>;
@@ -139,7 +139,7 @@ const given = (limits: Limits = {}): Limits => Object.fromEntries(Object.entries
 
 /** The rules: the default ones, or the host's own in their place. */
 function criteriaOf<State extends TurnState>(
-  { limits, errors, finishReasons, criteria }: ConversationOptions<State>,
+  { limits, errors, finishReasons, criteria }: Pick<ConversationOptions<State>, 'limits' | 'errors' | 'finishReasons' | 'criteria'>,
   driver: ContinuationCriterion<State>,
 ): ContinuationCriteria<State> {
   if (limits?.onLimit === AtLimit.Finalize)
@@ -171,9 +171,9 @@ function criteriaOf<State extends TurnState>(
   throw new InvalidArgumentError(`Two criteria are called "${twice}": the trace could not tell them apart. Give yours another name.`);
 }
 
-function checkParticipants(maker: string, participants: unknown): void {
+function checkParticipants(maker: string, participants: unknown, of: string): void {
   if (!Array.isArray(participants) || participants.length === 0)
-    throw new InvalidArgumentError(`${maker}() needs at least one participant: a conversation of nobody has nothing to say.`);
+    throw new InvalidArgumentError(`${maker}() needs ${of}: a list with at least one of them.`);
   const list: readonly unknown[] = participants;
   const strange = list.findIndex((each) => !isRecord(each) || typeof each['join'] !== 'function' || typeof each['name'] !== 'string');
   if (strange !== -1)
@@ -189,7 +189,7 @@ function checkParticipants(maker: string, participants: unknown): void {
 }
 
 const knownOptions = [
-  ...['id', 'version', 'participants', 'selector', 'limits', 'errors', 'finishReasons', 'criteria', 'price'],
+  ...['id', 'version', 'selector', 'limits', 'errors', 'finishReasons', 'criteria', 'price'],
   ...['introduce', 'throwOnFailure', 'events', 'ports'],
 ];
 
@@ -213,30 +213,33 @@ const rules: readonly (readonly [option: string, isRight: (given: unknown) => bo
 ];
 
 /** Refuses what cannot work, and options that there are not: a misspelt one would be silently ignored. */
-export function checkConversationOptions(maker: string, options: unknown, more: readonly string[] = []): void {
-  if (!isRecord(options)) throw new InvalidArgumentError(`${maker}() needs options: at least { participants }.`);
-  const known = [...knownOptions, ...more];
+export function checkConversationOptions(
+  maker: string,
+  options: unknown,
+  { of = 'participants', more = [] }: { readonly of?: string; readonly more?: readonly string[] } = {},
+): void {
+  if (!isRecord(options)) throw new InvalidArgumentError(`${maker}() needs options: at least { ${of} }.`);
+  const known = [of, ...knownOptions, ...more];
   const strange = Object.keys(options).find((name) => !known.includes(name));
   if (strange !== undefined) throw new InvalidArgumentError(`${maker}() has no option "${strange}"; there are ${known.join(', ')}.`);
   const broken = rules.find(([option, isRight]) => options[option] !== undefined && !isRight(options[option]));
   if (broken !== undefined) throw new InvalidArgumentError(`${maker}(): ${broken[0]} must be ${broken[2]}.`);
+  checkParticipants(maker, options[of], of);
 }
 
 async function argsProblem(seats: readonly Seat[], toolName: string, args: unknown): Promise<string | undefined> {
-  const problems = await Promise.all(seats.map(async (seat) => seat.checkArgs?.(toolName, args)));
-  // Who has no such tool says nothing; where two have one of the same name, one that fits will do.
-  const found = problems.filter((problem) => problem !== undefined);
-  return found.length === 0 ? undefined : found[0];
+  const [owner, ...others] = seats.filter(({ toolNames }) => toolNames?.includes(toolName) === true);
+  // Where several have a tool of this name, whose call it is shows only when it runs: what does not fit waits again then.
+  return others.length > 0 ? undefined : owner?.checkArgs?.(toolName, args);
 }
 
 /** Makes a conversation of this kind. */
-export function createConversation<State extends TurnState<S>, S extends ChatStep, Context, Result>(
-  options: ConversationOptions<State, Context>,
+export function createConversation<State extends TurnState<S>, S extends ChatStep, Context, Result, Event extends BaseEvent = ChatEvent>(
+  options: ConversationOptions<State, Context, Event>,
   kind: ConversationKind<State, S, Result>,
-): Conversation<State, Context, Result> {
+): Conversation<State, Context, Result, Event> {
   const { version, limits, price, introduce = true, throwOnFailure = false, ports = {} } = options;
   const { name, id, states } = kind;
-  checkParticipants(kind.maker, kind.participants);
   const participants = kind.participants.map(infoOf);
   const watchesCost = price !== undefined || limits?.costUsd !== undefined;
   const table = { orchestrator: name, participants, ports, price, watchesCost, introduces: introduce };
@@ -244,8 +247,7 @@ export function createConversation<State extends TurnState<S>, S extends ChatSte
   const given = options.selector ?? roundRobin();
   const selector = typeof given === 'function' ? selectBy(given) : given;
   const driver = kind.driver(participants.map((each) => each.name));
-  // Holds: none of what is read there depends on the context.
-  const criteria = criteriaOf(options as ConversationOptions<State>, driver);
+  const criteria = criteriaOf(options, driver);
   const policy = criteria.errorPolicy?.toJSON() as JsonObject | undefined;
   const fingerprint = fingerprintOfParts({
     kind: name,
@@ -269,10 +271,10 @@ export function createConversation<State extends TurnState<S>, S extends ChatSte
     identity,
     workLeft: (state) => driver.isOpen(state),
   });
-  const events = options.events ?? createEventBus<ChatEvent>(ports.onProblem);
+  const events = options.events ?? createEventBus<Event>(ports.onProblem);
   // Holds: the loop and the rooms below tell no other events than these.
   const sink = events as EventBus<never> as EventSink;
-  const runnable = createStepByStep<State, Context, ChatEvent>(process, { ...ports, events: sink });
+  const runnable = createStepByStep<State, Context, Event>(process, { ...ports, events: sink });
   const checked = (state: State): State => {
     if (throwOnFailure && state.status === 'failed') throw new ConversationFailedError(state);
     return state;
@@ -306,7 +308,10 @@ export function createConversation<State extends TurnState<S>, S extends ChatSte
   };
 }
 
-function toRun<State, Result>(run: Run<State, ChatEvent>, toEnd: (state: State) => Result): ConversationRun<Result> {
+function toRun<State, Result, Event extends BaseEvent>(
+  run: Run<State, Event>,
+  toEnd: (state: State) => Result,
+): ConversationRun<Result, Event> {
   const result = run.result.then(toEnd);
   // Keeps a rejection that nobody awaits from being reported as unhandled; whoever awaits it still gets it.
   result.catch(() => undefined);

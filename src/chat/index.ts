@@ -25,7 +25,7 @@ export type {
 } from './conversation-result.ts';
 export { EveryoneHasSpoken } from './everyone-has-spoken.ts';
 export type { Participant, ParticipantInfo, Reading, Seat, Spoken, Table, Turn } from './participant.ts';
-export { ParticipantKind } from './participant.ts';
+export { checkParticipant, ParticipantKind } from './participant.ts';
 export type { AgentParticipantOptions } from './participants/agent.ts';
 export { agentParticipant, seatOfAgent } from './participants/agent.ts';
 export type { FunctionParticipantOptions, TurnFacts } from './participants/function.ts';
@@ -48,4 +48,4 @@ export { TurnNotGivenError } from './selectors/turn-not-given-error.ts';
 export { decodeTurn, encodeTurn } from './step-codec.ts';
 export type { TurnExtension } from './turn-process.ts';
 export type { SpokenTurn } from './turn-state.ts';
-export { TurnState } from './turn-state.ts';
+export { speakerOf, TurnState } from './turn-state.ts';

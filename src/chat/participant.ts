@@ -62,6 +62,7 @@ export interface Seat extends ParticipantInfo {
   readonly configuration: JsonObject;
   /** Takes the turn, or goes on with one that had to wait. What it throws makes a failed turn. */
   speak(turn: Turn): Promise<Spoken>;
+  readonly toolNames?: readonly string[];
   /** What is wrong with the arguments for one of its tools; undefined where they fit, or where the tool is not its own. */
   checkArgs?(toolName: string, args: unknown): Promise<string | undefined>;
 }

@@ -29,13 +29,15 @@ import { lastSpeaker, turnMetadata } from './turn-state.ts';
 /** What an orchestrator adds to the turns. */
 export interface TurnExtension<State extends TurnState<S>, S extends ChatStep> {
   /** Reads what somebody said who is no model. */
-  read(said: unknown): Reading;
+  read(said: unknown, at: { readonly state: State; readonly participant: string }): Reading;
   /** Who has the turn whatever the selector says. */
   claim?(state: State): (Choice & { readonly by: string }) | undefined;
   /** Tools and words that a participant has in this turn. */
   equip?(state: State, participant: string): Capability;
   /** The acts that were done in the run inside a turn. */
   actsOf?(end: ToolUseState): readonly JsonObject[];
+  /** Decision-relevant work on a turn before it is judged. */
+  inspect?(candidate: State): S | Promise<S>;
   /** The turn with what was done in it beside the words. */
   withActs?(step: ChatStep, acts: readonly JsonObject[], at: { readonly state: State; readonly scope: StepScope }): S;
 }
@@ -58,7 +60,7 @@ export interface TurnSetup<State extends TurnState<S>, S extends ChatStep> {
 export function createTurnProcess<State extends TurnState<S>, S extends ChatStep, Context>(
   setup: TurnSetup<State, S>,
 ): StepProcess<State, Context> {
-  const { name, seats, criteria, identity, workLeft } = setup;
+  const { name, seats, criteria, identity, workLeft, extension } = setup;
   return {
     name,
     criteria,
@@ -81,6 +83,7 @@ export function createTurnProcess<State extends TurnState<S>, S extends ChatStep
       // Holds: the steps of these states are of this room's kind.
       return taken as never;
     },
+    ...(extension.inspect !== undefined && { inspect: (candidate: State) => extension.inspect?.(candidate) as never }),
     emptyStep: (facts) => emptyStep(facts) as never,
   };
 }
@@ -188,7 +191,7 @@ async function takeTurn<State extends TurnState<S>, S extends ChatStep>(
       scope,
       parked: isParked ? step : undefined,
       answers: state.pendingStep?.answers ?? [],
-      read: (said) => setup.extension.read(said),
+      read: (said) => setup.extension.read(said, { state, participant: seat.name }),
       equipment: setup.extension.equip?.(state, seat.name),
     });
     return recorded(at, rest, spoken);

@@ -29,6 +29,7 @@ export class ToolUse<Context = unknown, const Given extends Tools = Tools, Outpu
   readonly #runnable: Runnable<ToolUseState, Context & ContextNeeded<Given>, ToolEvent<Given>>;
   /** The same for two with the same instructions, tools, limits and policy. */
   readonly fingerprint: string;
+  readonly toolNames: readonly string[];
   /** True where a run has to be given a context. */
   readonly needsContext: boolean;
   /** What is wrong with the arguments for one of its tools; undefined where they fit, or where the tool is not its own. */
@@ -50,6 +51,7 @@ export class ToolUse<Context = unknown, const Given extends Tools = Tools, Outpu
     };
     const process = createToolUseProcess<ToolUseState, Context & ContextNeeded<Given>>(setup, rules);
     this.fingerprint = fingerprintOf(setup, rules);
+    this.toolNames = setup.toolNames;
     this.needsContext = setup.needsContext;
     this.checkArgs = (toolName, args) => argsProblem(setup.tools, toolName, args);
     // Holds: a bus of wider events takes these, and its listeners hear them.

@@ -11,11 +11,11 @@ export interface AnswerSchema extends ValueSchema {
   readonly json: JsonObject;
 }
 
-function jsonForm(schema: StandardSchema): unknown {
+function jsonForm(schema: StandardSchema, what: string): unknown {
   const { vendor } = schema['~standard'];
   if (!hasJsonForm(schema)) {
     throw new InvalidArgumentError(
-      `output: the schema (${vendor}) has no JSON form. Use zod 4.2 or later, wrap valibot's with toStandardJsonSchema(), or give a JSON Schema.`,
+      `${what}: the schema (${vendor}) has no JSON form. Use zod 4.2 or later, wrap valibot's with toStandardJsonSchema(), or give a JSON Schema.`,
     );
   }
   try {
@@ -25,15 +25,15 @@ function jsonForm(schema: StandardSchema): unknown {
   }
 }
 
-/** Reads what describes an agent's final answer. */
-export function toAnswerSchema(given: unknown): AnswerSchema {
-  const schema = toJsonSchema(isStandardSchema(given) ? jsonForm(given) : given);
+/** Reads what describes an answer; `what` names it where something is wrong with it. */
+export function toAnswerSchema(given: unknown, what = 'output'): AnswerSchema {
+  const schema = toJsonSchema(isStandardSchema(given) ? jsonForm(given, what) : given);
   if (schema === undefined)
-    throw new InvalidArgumentError('output must be a Standard Schema (zod, valibot, arktype …) or a plain JSON Schema object.');
+    throw new InvalidArgumentError(`${what} must be a Standard Schema (zod, valibot, arktype …) or a plain JSON Schema object.`);
   const { $schema: _, ...json } = schema;
   if (isStandardSchema(given)) return { json, parse: parseWith((value) => given['~standard'].validate(value)) };
   const problem = jsonSchemaProblem(json);
   if (problem !== undefined)
-    throw new InvalidArgumentError(`output: the JSON Schema cannot be checked: ${problem}. Describe it by a Standard Schema instead.`);
+    throw new InvalidArgumentError(`${what}: the JSON Schema cannot be checked: ${problem}. Describe it by a Standard Schema instead.`);
   return { json, parse: parseBy(json) };
 }

@@ -49,6 +49,7 @@ export function seatOfAgent(
         ...info,
         needsContext: false,
         configuration: { ...info, agent: own.id, fingerprint: own.fingerprint },
+        toolNames: own.describe().tools.map((tool) => tool.name),
         checkArgs: (toolName, args) => own.checkArgs(toolName, args),
         speak: (turn) =>
           speakByRun(turn, innerOf(turn.equipment === undefined ? own : checkedAgent(makeAgent(turn.equipment), maker)), {

@@ -1,14 +1,18 @@
 import { defineAnyCapability } from '../../hooks/index.ts';
 import type { Capability } from '../../hooks/index.ts';
-import type { ToolUseOptions } from '../../tool-use/index.ts';
-import { ToolUse, ToolUseState } from '../../tool-use/index.ts';
+import { ErrorPolicy } from '../../errors/index.ts';
+import type { ToolUseLimits, ToolUseOptions } from '../../tool-use/index.ts';
+import { ToolUse, ToolUseState, withDefaultLimits } from '../../tool-use/index.ts';
 import type { ContextNeeded, Tools } from '../../tools/index.ts';
 import type { Participant, ParticipantInfo, Table } from '../participant.ts';
 import { checkParticipant, infoOf, ParticipantKind } from '../participant.ts';
 import type { Inner } from '../run-inside.ts';
 import { speakByRun } from '../run-inside.ts';
 
-/** What a model that takes part is made from. Its turn is a run of a model with its tools: 3 steps, 8,192 tokens and 30 seconds unless told otherwise. */
+/**
+ * What a model that takes part is made from. Its turn is a run of a model with its tools: 8 steps, 8,192 tokens and 60 seconds unless
+ * told otherwise, and a tool that fails goes back to the model: three failures in a row end the turn.
+ */
 export interface LlmParticipantOptions<Context = unknown, Given extends Tools = Tools> extends Omit<
   ToolUseOptions<ToolUseState, Context, Given>,
   'events' | 'ports' | 'output'
@@ -18,6 +22,8 @@ export interface LlmParticipantOptions<Context = unknown, Given extends Tools = 
   /** What it is good for, in words for whoever chooses. */
   readonly description?: string;
 }
+
+const turnLimits: ToolUseLimits = { steps: 8, tokens: 8192, wallMs: 60_000 };
 
 const known = [
   ...['model', 'fallback', 'settings', 'timeouts', 'context', 'tools', 'instructions', 'limits', 'errors', 'finishReasons'],
@@ -51,8 +57,10 @@ export function llmParticipant<Context = unknown, const Given extends Tools = re
     join: ({ participants, ports, price, watchesCost, introduces }: Table) => {
       const make = (equipment: readonly Capability[]): ToolUse<Context, Given> =>
         new ToolUse({
+          errors: ErrorPolicy.retryToolErrors(3),
           ...(price !== undefined && { price }),
           ...given,
+          limits: withDefaultLimits(turnLimits, given.limits),
           ports,
           capabilities: [...(given.capabilities ?? []), ...(introduces ? [introduction(name, participants)] : []), ...equipment],
           // Holds: an introduction and the equipment of a turn read no state.
@@ -69,6 +77,7 @@ export function llmParticipant<Context = unknown, const Given extends Tools = re
         ...info,
         needsContext: own.needsContext,
         configuration: { ...info, fingerprint: own.fingerprint },
+        toolNames: own.toolNames,
         checkArgs: own.checkArgs,
         speak: (turn) =>
           speakByRun(turn, innerOf(turn.equipment === undefined ? own : make([turn.equipment])), {

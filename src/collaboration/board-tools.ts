@@ -1,0 +1,194 @@
+// The tools by which a model reads and writes the board, approves, and hands over; and the words that go with them.
+// Owns:     the board as it stands within a turn.
+// W1. What a tool did is read from the calls of the run inside the turn: so a run that was stored, or replayed, has done the same.
+// W2. Within a turn its own writes are seen at once; others see them when the turn is recorded.
+import type { Capability } from '../hooks/index.ts';
+import { defineAnyCapability } from '../hooks/index.ts';
+import type { JsonObject } from '../lib/index.ts';
+import { isRecord } from '../lib/index.ts';
+import type { NestedResult, ToolUseState } from '../tool-use/index.ts';
+import { defineNestedTool } from '../tool-use/index.ts';
+import { clipText } from '../tools/index.ts';
+import type { Tool } from '../tools/index.ts';
+import type { Board } from './board.ts';
+import { artifactNameProblem } from './board.ts';
+import type { CollaborationState } from './collaboration-state.ts';
+import type { ReadyCompletion } from './completion.ts';
+import { inWords } from './completion.ts';
+import type { Rights } from './contribution.ts';
+
+/** The names of the tools. */
+export const BoardTool = {
+  Read: 'read_artifact',
+  Write: 'write_artifact',
+  Approve: 'approve_artifact',
+  Handoff: 'handoff',
+} as const;
+
+/** What a turn is equipped for. */
+export interface Equipping {
+  readonly rights: Rights;
+  readonly completion: ReadyCompletion | undefined;
+}
+
+/** The board within one turn. Calls are known by their ids: one that is entered again has been done already. */
+class TurnBoard {
+  #board: Board;
+  readonly #author: string;
+  readonly #done = new Map<string, JsonObject>();
+
+  constructor(board: Board, author: string) {
+    this.#board = board;
+    this.#author = author;
+  }
+
+  get board(): Board {
+    return this.#board;
+  }
+
+  write(callId: string, artifact: string, content: string): JsonObject {
+    const done = this.#done.get(callId);
+    if (done !== undefined) return done;
+    this.#board = this.#board.with(artifact, content, this.#author);
+    const written = { artifact, version: this.#board.get(artifact)?.version ?? 1 };
+    this.#done.set(callId, written);
+    return written;
+  }
+}
+
+const ended = (value: JsonObject): Promise<NestedResult> => Promise.resolve({ type: 'ended', value });
+const there = (board: Board): string => (board.isEmpty ? 'The board is empty.' : `There is: ${board.names.join(', ')}.`);
+const missing = (board: Board, artifact: string): JsonObject => ({ error: `There is no artifact "${artifact}". ${there(board)}` });
+
+const named = { type: 'string', description: 'The name of the artifact.' } as const;
+
+const readTool = (turn: TurnBoard): Tool =>
+  defineNestedTool({
+    name: BoardTool.Read,
+    description: 'Reads an artifact on the board, as it stands or as it was in an earlier version.',
+    input: {
+      type: 'object',
+      properties: { artifact: named, version: { type: 'integer', minimum: 1, description: 'Left out: as it stands.' } },
+      required: ['artifact'],
+      additionalProperties: false,
+    } as const,
+    carryOn: ({ artifact, version }) => {
+      const found = turn.board.get(artifact);
+      if (found === undefined) return ended(missing(turn.board, artifact));
+      const wanted = version === undefined ? found : found.versions.find((each) => each.version === version);
+      if (wanted === undefined)
+        return ended({ error: `"${artifact}" has ${found.versions.length} versions; there is no version ${version ?? ''}.` });
+      const { content, author } = wanted;
+      return ended({ artifact, version: wanted.version, ...(author !== undefined && { author }), content });
+    },
+  });
+
+const writeTool = (turn: TurnBoard): Tool =>
+  defineNestedTool({
+    name: BoardTool.Write,
+    description:
+      'Puts the next version of an artifact on the board: the whole of it, not only what changed. Approvals of the version before end.',
+    input: {
+      type: 'object',
+      properties: { artifact: named, content: { type: 'string', description: 'The whole content.' } },
+      required: ['artifact', 'content'],
+      additionalProperties: false,
+    } as const,
+    carryOn: ({ artifact, content }, { toolCallId }) => {
+      const problem = artifactNameProblem(artifact);
+      return ended(problem === undefined ? turn.write(toolCallId, artifact, content) : { error: problem });
+    },
+  });
+
+const approveTool = (turn: TurnBoard): Tool =>
+  defineNestedTool({
+    name: BoardTool.Approve,
+    description: 'Approves an artifact as it stands. Read it first; where something has to change, say so instead.',
+    input: {
+      type: 'object',
+      properties: { artifact: named, note: { type: 'string', description: 'Why, in a sentence.' } },
+      required: ['artifact'],
+      additionalProperties: false,
+    } as const,
+    carryOn: ({ artifact, note }) => {
+      const found = turn.board.get(artifact);
+      if (found === undefined) return ended(missing(turn.board, artifact));
+      return ended({ approved: artifact, version: found.version, ...(note !== undefined && { note }) });
+    },
+  });
+
+const handoffTool = (others: readonly string[]): Tool =>
+  defineNestedTool({
+    name: BoardTool.Handoff,
+    description: 'Gives the next turn to another collaborator. Then end your turn.',
+    input: {
+      type: 'object',
+      properties: {
+        to: { type: 'string', enum: others, description: 'Who is next.' },
+        reason: { type: 'string', description: 'What you want of them, in a sentence.' },
+      },
+      required: ['to', 'reason'],
+      additionalProperties: false,
+    } as const,
+    carryOn: ({ to, reason }) => ended({ to, reason }),
+  });
+
+function boardInWords({ board }: CollaborationState): string {
+  if (board.isEmpty) return 'The board is empty.';
+  const lines = board.artifacts.map(
+    ({ name, version, author, content }) =>
+      `- ${name}: version ${version}${author === undefined ? '' : ` by ${author}`}, ${content.length} characters`,
+  );
+  return `On the board:\n${lines.join('\n')}`;
+}
+
+/** The words for one turn of one collaborator. */
+function instructions(state: CollaborationState, participant: string, { rights, completion }: Equipping): string {
+  const fit = state.lastStepResult?.step.fit;
+  const approves = rights.approvers.includes(participant);
+  return [
+    `You work with others on one task: ${clipText(state.task, 4000)}`,
+    boardInWords(state),
+    `Read artifacts with ${BoardTool.Read}, and write them with ${BoardTool.Write}; nobody else sees work that is not on the board.`,
+    ...(completion === undefined ? [] : [inWords(completion)]),
+    ...(approves ? [`You are one of those who approve: with ${BoardTool.Approve}, or say what has to change.`] : []),
+    ...(fit?.problem === undefined ? [] : [`"${fit.artifact}" does not have its form yet: ${clipText(fit.problem, 1000)}`]),
+    'End your turn with a few words to the others about what you did.',
+  ].join('\n\n');
+}
+
+/** What a collaborator has in its hands in one turn. */
+export function equip(state: CollaborationState, participant: string, equipping: Equipping): Capability {
+  const turn = new TurnBoard(state.board, participant);
+  const { names, approvers } = equipping.rights;
+  const others = names.filter((name) => name !== participant);
+  return defineAnyCapability({
+    name: 'board',
+    description: 'Reads and writes the board, approves, and hands over.',
+    tools: [
+      readTool(turn),
+      writeTool(turn),
+      ...(approvers.includes(participant) ? [approveTool(turn)] : []),
+      ...(others.length > 0 ? [handoffTool(others)] : []),
+    ],
+    instructions: instructions(state, participant, equipping),
+  });
+}
+
+/** What was done with these tools in the run inside a turn, in the order in which it was done. */
+export function actsOf(end: ToolUseState): readonly JsonObject[] {
+  const steps = end.pendingStep === undefined ? end.steps : [...end.steps, end.pendingStep.partial];
+  return steps
+    .flatMap(({ executions }) => executions)
+    .flatMap(({ toolName, status, value, args }): readonly JsonObject[] => {
+      if (status !== 'succeeded' || !isRecord(value) || !isRecord(args) || 'error' in value) return [];
+      // Holds: these values were made by the tools above.
+      const made = value;
+      if (toolName === BoardTool.Write) return [{ ...made, type: 'write', content: args['content'] ?? '' }];
+      if (toolName === BoardTool.Approve) {
+        const { approved, ...rest } = made;
+        return [{ ...rest, type: 'approve', artifact: approved ?? '' }];
+      }
+      return toolName === BoardTool.Handoff ? [{ ...made, type: 'handoff' }] : [];
+    });
+}

@@ -1,0 +1,134 @@
+// The board: what collaborators have made together, in named artifacts with all their versions.
+// Owns:     how it is kept in the conversation's store, in a section of its own that no model reads.
+// B1. A version that was written stays: artifacts only grow.
+// B2. Versions of an artifact count from 1 without a gap, in the order in which they were written.
+import { InvalidArgumentError } from '../lib/index.ts';
+import type { JsonObject } from '../lib/index.ts';
+import type { MessageStore } from '../messages/index.ts';
+import { Message } from '../messages/index.ts';
+
+/** One version of an artifact. */
+export interface ArtifactVersion {
+  readonly version: number;
+  readonly content: string;
+  /** Who wrote it; absent where it came from outside. */
+  readonly author?: string;
+}
+
+/** A named piece of work. */
+export interface Artifact extends ArtifactVersion {
+  readonly name: string;
+  /** All versions, oldest first. */
+  readonly versions: readonly ArtifactVersion[];
+}
+
+/** The section of the store in which the board is kept. */
+const section = 'board';
+
+const nameForm = /^\S(?:[^\n\r]{0,98}\S)?$/;
+
+/** What is wrong with a name for an artifact. */
+export const artifactNameProblem = (name: unknown): string | undefined =>
+  typeof name === 'string' && nameForm.test(name) ? undefined : 'An artifact needs a name of 1 to 100 characters in one line.';
+
+function versionOf({ text, name, metadata }: Message): (ArtifactVersion & { readonly artifact: string }) | undefined {
+  const { artifact, version } = metadata;
+  if (typeof artifact !== 'string' || typeof version !== 'number') return undefined;
+  return { artifact, version, content: text, ...(name !== undefined && { author: name }) };
+}
+
+/** What collaborators have made. It never changes; writing gives the next board. */
+export class Board {
+  readonly #artifacts: ReadonlyMap<string, readonly ArtifactVersion[]>;
+
+  private constructor(artifacts: ReadonlyMap<string, readonly ArtifactVersion[]>) {
+    this.#artifacts = artifacts;
+  }
+
+  /** The board that is kept in a store. */
+  static in(store: MessageStore): Board {
+    const artifacts = new Map<string, ArtifactVersion[]>();
+    for (const message of store.section(section)) {
+      const read = versionOf(message);
+      if (read === undefined) continue;
+      const { artifact, ...version } = read;
+      const versions = artifacts.get(artifact);
+      if (versions === undefined) artifacts.set(artifact, [version]);
+      else versions.push(version);
+    }
+    return new Board(artifacts);
+  }
+
+  /** The names of all artifacts, in the order in which they came. */
+  get names(): readonly string[] {
+    return [...this.#artifacts.keys()];
+  }
+
+  get artifacts(): readonly Artifact[] {
+    return this.names.flatMap((name) => this.get(name) ?? []);
+  }
+
+  get isEmpty(): boolean {
+    return this.#artifacts.size === 0;
+  }
+
+  /** An artifact as it stands; undefined where there is none. */
+  get(name: string): Artifact | undefined {
+    const versions = this.#artifacts.get(name);
+    const latest = versions?.at(-1);
+    return versions === undefined || latest === undefined ? undefined : { name, ...latest, versions };
+  }
+
+  /** The words of an artifact as it stands; undefined where there is none. */
+  text(name: string): string | undefined {
+    return this.get(name)?.content;
+  }
+
+  /** The board with one more version of an artifact. */
+  with(name: string, content: string, author?: string): Board {
+    const versions = this.#artifacts.get(name) ?? [];
+    const version = { version: versions.length + 1, content, ...(author !== undefined && { author }) };
+    return new Board(new Map(this.#artifacts).set(name, [...versions, version]));
+  }
+
+  /** Every artifact as it stands. */
+  toJSON(): JsonObject {
+    return Object.fromEntries(
+      this.artifacts.map(({ name, version, content, author }) => [name, { version, content, ...(author !== undefined && { author }) }]),
+    );
+  }
+}
+
+/** Something to put on the board. */
+export interface BoardWrite {
+  /** Of the message that keeps it: the same write is kept once. */
+  readonly id: string;
+  readonly artifact: string;
+  readonly version: number;
+  readonly content: string;
+  readonly author?: string | undefined;
+}
+
+/** The store with these writes on its board; those that are there already are not written again. */
+export function withWrites(store: MessageStore, writes: readonly BoardWrite[]): MessageStore {
+  const known = new Set(
+    store
+      .section(section)
+      .toArray()
+      .map(({ id }) => id),
+  );
+  const messages = writes
+    .filter(({ id }) => !known.has(id))
+    .map(({ id, artifact, version, content, author }) =>
+      Message.user(content, { id, metadata: { artifact, version }, ...(author !== undefined && { name: author }) }),
+    );
+  return store.append(section, ...messages);
+}
+
+/** Refuses what cannot stand on a board. */
+export function checkArtifact(name: unknown, content: unknown): void {
+  const problem =
+    artifactNameProblem(name) ??
+    (typeof content === 'string' ? undefined : 'The content of an artifact must be text; write data as JSON text.');
+  if (problem !== undefined) throw new InvalidArgumentError(problem);
+}

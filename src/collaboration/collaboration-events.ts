@@ -1,0 +1,27 @@
+import type { ChatEvent } from '../chat/index.ts';
+import type { EventHeader } from '../events/index.ts';
+import { OrchestratorEvent } from '../step-by-step/index.ts';
+import type { Act } from './collaboration-step.ts';
+
+/** A change of the board: what `participant` wrote or approved in the turn. */
+export type BoardChange = Extract<Act, { readonly type: 'write' | 'approve' }>;
+
+/** The board has changed, or something on it was approved. */
+export class BoardUpdated extends OrchestratorEvent {
+  readonly type = 'BoardUpdated';
+  readonly changes: readonly BoardChange[];
+
+  constructor(header: EventHeader, orchestrator: string, changes: readonly BoardChange[]) {
+    super(header, orchestrator);
+    this.changes = changes;
+  }
+
+  describe(): string {
+    return this.changes
+      .map(({ type, artifact, version }) => `${type === 'write' ? 'wrote' : 'approved'} ${artifact} (version ${version})`)
+      .join(', ');
+  }
+}
+
+/** Every event of a collaboration; those of the runs inside turns among them. */
+export type CollaborationEvent = ChatEvent | BoardUpdated;

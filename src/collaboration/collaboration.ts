@@ -1,0 +1,172 @@
+// A collaboration: several who work on one task, on a shared board.
+// Owns:     what it adds to the turns of a chat: the board in everybody's hands, handing over, and when the task is done.
+import type {
+  ContextOfParticipants,
+  Conversation,
+  ConversationOptions,
+  ConversationResult,
+  ConversationStates,
+  Participant,
+} from '../chat/index.ts';
+import { checkConversationOptions, createConversation, EveryoneHasSpoken } from '../chat/index.ts';
+import type { EventBus } from '../events/index.ts';
+import { createEventBus } from '../events/index.ts';
+import type { JsonObject } from '../lib/index.ts';
+import { assertNever } from '../lib/index.ts';
+import type { StepScope } from '../step-by-step/index.ts';
+import type { Board, BoardWrite } from './board.ts';
+import { withWrites } from './board.ts';
+import { actsOf, equip } from './board-tools.ts';
+import type { BoardChange, CollaborationEvent } from './collaboration-events.ts';
+import { BoardUpdated } from './collaboration-events.ts';
+import { CollaborationState } from './collaboration-state.ts';
+import type { Act, CollaborationStep } from './collaboration-step.ts';
+import type { Completion, ReadyCompletion } from './completion.ts';
+import { fitOf, TaskCompletion, toCompletion } from './completion.ts';
+import { readContribution } from './contribution.ts';
+
+/** What a collaboration is made from. */
+export interface CollaborationOptions<Given extends readonly Participant[] = readonly Participant[]> extends ConversationOptions<
+  CollaborationState,
+  ContextOfParticipants<Given>,
+  CollaborationEvent
+> {
+  /** Who it is, in what is stored. @default 'collaboration' */
+  readonly id?: string;
+  /** Those who work together, in the order of their turns; each with a name of its own. */
+  readonly collaborators: Given;
+  /** When the task is done. @default when everyone has spoken since the last input */
+  readonly done?: Completion;
+}
+
+/** How a run ended, and what was made. */
+export type CollaborationResult = ConversationResult<CollaborationState> & {
+  /** What was made so far. */
+  readonly board: Board;
+};
+
+/** A collaboration, ready to be run. */
+export interface Collaboration<Context = unknown> extends Conversation<
+  CollaborationState,
+  Context,
+  CollaborationResult,
+  CollaborationEvent
+> {
+  readonly name: 'collaboration';
+  /** The same collaboration with some of its options replaced; all others stay, its listeners too. */
+  with(
+    changes: Partial<Omit<CollaborationOptions, 'selector' | 'criteria'>> &
+      Pick<CollaborationOptions<readonly Participant<Context>[]>, 'selector' | 'criteria'>,
+  ): Collaboration<Context>;
+}
+
+const states: ConversationStates<CollaborationState> = {
+  ...CollaborationState.codec,
+  empty: (options) => CollaborationState.empty(options),
+};
+
+/** The act without what the board itself keeps. */
+function asRecorded(given: JsonObject): Act {
+  // Holds: acts are made by the tools of the board and by what was read of a contribution.
+  const act = given as unknown as Act;
+  switch (act.type) {
+    case 'write':
+      return { type: 'write', artifact: act.artifact, version: act.version };
+    case 'approve':
+      return { type: 'approve', artifact: act.artifact, version: act.version, ...(act.note !== undefined && { note: act.note }) };
+    case 'handoff':
+      return { type: 'handoff', to: act.to, reason: act.reason };
+    default:
+      return assertNever(act);
+  }
+}
+
+/** Puts what was written in a turn on the board, and keeps on the turn what was done. */
+function withActs(
+  step: CollaborationStep,
+  given: readonly JsonObject[],
+  { state, scope }: { readonly state: CollaborationState; readonly scope: StepScope },
+): CollaborationStep {
+  if (given.length === 0) return step;
+  const writes = given
+    .filter(({ type }) => type === 'write')
+    .map((act, index): BoardWrite => {
+      // Holds: the same as above.
+      const { artifact, version, content } = act as unknown as BoardWrite;
+      return { id: `${step.id}/${index + 1}`, artifact, version, content, author: step.participant };
+    });
+  const store = withWrites(state.store, writes);
+  if (store !== state.store) scope.note({ store });
+  const acts = given.map(asRecorded);
+  const before = step.acts?.length ?? 0;
+  const changes = acts.slice(before).filter((act): act is BoardChange => act.type !== 'handoff');
+  if (changes.length > 0) scope.emit((header) => new BoardUpdated(header, 'collaboration', changes));
+  return { ...step, acts };
+}
+
+/** Who was handed the turn. */
+function handedTo({
+  lastStepResult,
+}: CollaborationState): { readonly participant: string; readonly reason: string; readonly by: string } | undefined {
+  const { participant: from, acts = [], errors = [] } = lastStepResult?.step ?? {};
+  const handoff = errors.length > 0 ? undefined : acts.findLast((act) => act.type === 'handoff');
+  if (handoff === undefined || from === undefined) return undefined;
+  return { participant: handoff.to, reason: `${from} handed over: ${handoff.reason}`, by: 'handoff' };
+}
+
+async function inspected(candidate: CollaborationState, { artifact, schema }: ReadyCompletion): Promise<CollaborationStep> {
+  // Holds: a candidate carries the step that is being judged.
+  const step = candidate.execution.candidate as CollaborationStep;
+  if (artifact === undefined || schema === undefined) return step;
+  const before = candidate.lastStepResult?.step.fit;
+  const version = candidate.board.get(artifact)?.version ?? 0;
+  const fit = before?.version === version && before.artifact === artifact ? before : await fitOf(candidate, artifact, schema);
+  return { ...step, fit };
+}
+
+/**
+ * Makes a collaboration. Its input is the task, its result the board. Unless told otherwise collaborators take their turns one after
+ * the other, and whoever is handed the turn goes first; it ends when `done` holds, or, without it, when each has had a turn; it stops
+ * at 16 turns, 4,096 tokens, a model that was cut off or filtered, and any failed turn.
+ */
+export function createCollaboration<const Given extends readonly Participant[]>(
+  options: CollaborationOptions<Given>,
+): Collaboration<ContextOfParticipants<Given>> {
+  checkConversationOptions('createCollaboration', options, { of: 'collaborators', more: ['done'] });
+  const { collaborators, done, id = 'collaboration' } = options;
+  const events: EventBus<CollaborationEvent> = options.events ?? createEventBus<CollaborationEvent>(options.ports?.onProblem);
+  const names = collaborators.map(({ name }) => name);
+  const completion = toCompletion(done, names);
+  const rights = { names, approvers: completion?.approvedBy ?? [] };
+  const collaboration = createConversation<
+    CollaborationState,
+    CollaborationStep,
+    ContextOfParticipants<Given>,
+    CollaborationResult,
+    CollaborationEvent
+  >(
+    { ...options, events },
+    {
+      name: 'collaboration',
+      id,
+      participants: collaborators,
+      states,
+      extension: {
+        read: (said, at) => readContribution(said, at, rights),
+        claim: handedTo,
+        equip: (state, participant) => equip(state, participant, { rights, completion }),
+        actsOf,
+        withActs,
+        ...(completion?.schema !== undefined && { inspect: (candidate: CollaborationState) => inspected(candidate, completion) }),
+      },
+      driver: (all) => (completion === undefined ? new EveryoneHasSpoken(all) : new TaskCompletion(completion, new EveryoneHasSpoken(all))),
+      toResult: (result) => ({ ...result, board: result.state.board }),
+      configuration:
+        completion === undefined
+          ? {}
+          : { approvedBy: completion.approvedBy, artifact: completion.artifact ?? null, schema: completion.schema?.json ?? null },
+    },
+  );
+  // Holds: what is replaced has the types of what was there.
+  return { ...collaboration, name: 'collaboration', with: (changes) => createCollaboration({ ...options, events, ...changes } as never) };
+}

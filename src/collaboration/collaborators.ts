@@ -1,0 +1,62 @@
+// Those who take part in a collaboration: the participants of a chat, with a board in their hands.
+import type { AnyAgent } from '../agent/index.ts';
+import type {
+  AgentParticipantOptions,
+  FunctionParticipantOptions,
+  HumanParticipantOptions,
+  LlmParticipantOptions,
+  Participant,
+  ScriptedParticipantOptions,
+} from '../chat/index.ts';
+import { checkParticipant, functionSeat, humanSeat, llmParticipant, scriptedSeat, seatOfAgent } from '../chat/index.ts';
+import type { Capability } from '../hooks/index.ts';
+import { defineAnyCapability } from '../hooks/index.ts';
+import { InvalidArgumentError } from '../lib/index.ts';
+import type { ContextNeeded, Tools } from '../tools/index.ts';
+import type { CollaborationState } from './collaboration-state.ts';
+import type { Contribution } from './contribution.ts';
+
+/** What somebody may say who is no model: words, or a whole contribution. */
+export type Contributed = string | Contribution;
+
+/** A model that works with the others; it has the tools of the board beside its own. */
+export function llmCollaborator<Context = unknown, const Given extends Tools = readonly []>(
+  options: LlmParticipantOptions<Context, Given>,
+): Participant<NoInfer<Context & ContextNeeded<Given>>> {
+  return llmParticipant(options);
+}
+
+/** What an agent that works with the others is made from. */
+export interface AgentCollaboratorOptions extends Omit<AgentParticipantOptions, 'agent'> {
+  /** Makes the agent for one turn: put `board` among its capabilities. */
+  readonly agent: (board: Capability) => AnyAgent;
+}
+
+// Stands for the board when the agent is made to be looked at, not to work.
+const noBoard: Capability = defineAnyCapability({ name: 'board', description: 'Reads and writes the board, approves, and hands over.' });
+
+/** An agent that works with the others. It is made anew for each turn, with the board of that turn. */
+export function agentCollaborator(options: AgentCollaboratorOptions): Participant<unknown> {
+  checkParticipant('agentCollaborator', options, ['agent', 'context']);
+  const { agent } = options;
+  if (typeof agent !== 'function')
+    throw new InvalidArgumentError('agentCollaborator() needs a function as agent: (board) => createAgent({ …, capabilities: [board] }).');
+  return seatOfAgent(options, (board) => agent(board ?? noBoard), 'agentCollaborator');
+}
+
+/** A person who works with the others. */
+export function humanCollaborator(options: HumanParticipantOptions<Contributed, CollaborationState>): Participant<unknown> {
+  return humanSeat('humanCollaborator', options);
+}
+
+/** Somebody who contributes what was given, in turn. */
+export function scriptedCollaborator(options: ScriptedParticipantOptions<Contributed>): Participant<unknown> {
+  return scriptedSeat('scriptedCollaborator', options);
+}
+
+/** A function of the host's that works with the others. */
+export function functionCollaborator<Context = unknown>(
+  options: FunctionParticipantOptions<Context, Contributed, CollaborationState>,
+): Participant<NoInfer<Context>> {
+  return functionSeat('functionCollaborator', options);
+}

@@ -1,0 +1,167 @@
+// When a task is done.
+// Owns:     the conditions, and who of the collaborators may agree.
+// C1. Approvals count from the last word from outside on, and only of an artifact as it stands: whoever changes it has to ask again.
+// C2. A form is checked before judging, and its finding stands on the turn.
+import type { EveryoneHasSpoken } from '../chat/index.ts';
+import type { ContinuationEvaluation, ExplainingCriterion } from '../continuation/index.ts';
+import { ContinuationDecision } from '../continuation/index.ts';
+import { classifyError } from '../errors/index.ts';
+import type { JsonObject } from '../lib/index.ts';
+import { InvalidArgumentError, isRecord } from '../lib/index.ts';
+import type { AnswerSchema, ToolInput } from '../tools/index.ts';
+import { issuesText, toAnswerSchema } from '../tools/index.ts';
+import type { CollaborationStep, Fit } from './collaboration-step.ts';
+import type { CollaborationState } from './collaboration-state.ts';
+
+/** When a task is done: when all that is named here holds. */
+export interface Completion {
+  /** Those who have to approve the artifact as it stands; without `artifact`, everything on the board. */
+  readonly approvedBy?: readonly string[];
+  /** The artifact that counts. */
+  readonly artifact?: string;
+  /** The form that the artifact must have: a Standard Schema or a JSON Schema. JSON text is parsed before it is checked. */
+  readonly schema?: ToolInput;
+}
+
+/** A completion, checked and made ready. */
+export interface ReadyCompletion {
+  readonly approvedBy: readonly string[];
+  readonly artifact: string | undefined;
+  readonly schema: AnswerSchema | undefined;
+}
+
+const known = ['approvedBy', 'artifact', 'schema'];
+
+function problemWith(given: Readonly<Record<string, unknown>>, names: readonly string[]): string | undefined {
+  const { approvedBy, artifact, schema } = given;
+  const strange = Object.keys(given).find((name) => !known.includes(name));
+  if (strange !== undefined) return `has no "${strange}"; there are ${known.join(', ')}`;
+  if (approvedBy === undefined && schema === undefined) return 'needs approvedBy, or an artifact and its schema';
+  if (artifact !== undefined && (typeof artifact !== 'string' || artifact === '')) return 'needs the name of an artifact as artifact';
+  if (schema !== undefined && artifact === undefined) return 'needs an artifact beside the schema: the one that must have that form';
+  if (approvedBy === undefined) return undefined;
+  if (!Array.isArray(approvedBy) || approvedBy.length === 0) return 'needs at least one name in approvedBy';
+  const list: readonly unknown[] = approvedBy;
+  const stranger = list.find((name) => !names.includes(name as string));
+  return stranger === undefined
+    ? undefined
+    : `names ${JSON.stringify(stranger)} in approvedBy, who does not take part; there are ${names.join(', ')}`;
+}
+
+/** Makes a completion ready, and refuses one that could never hold. */
+export function toCompletion(given: Completion | undefined, names: readonly string[]): ReadyCompletion | undefined {
+  if (given === undefined) return undefined;
+  const problem = isRecord(given) ? problemWith(given, names) : 'must be an object with approvedBy, artifact or schema';
+  if (problem !== undefined) throw new InvalidArgumentError(`createCollaboration(): done ${problem}.`);
+  const { approvedBy = [], artifact, schema } = given;
+  return { approvedBy, artifact, schema: schema === undefined ? undefined : toAnswerSchema(schema, 'done.schema') };
+}
+
+/** The completion in words, for collaborators. */
+export function inWords({ approvedBy, artifact, schema }: ReadyCompletion): string {
+  const what = artifact === undefined ? 'everything on the board' : `"${artifact}"`;
+  const conditions = [
+    ...(approvedBy.length > 0
+      ? [`${approvedBy.join(' and ')} ${approvedBy.length === 1 ? 'has' : 'have'} approved ${what} as it stands`]
+      : []),
+    ...(schema === undefined ? [] : [`"${artifact ?? ''}" is JSON that fits this schema: ${JSON.stringify(schema.json)}`]),
+  ];
+  return `The task is done when ${conditions.join(', and ')}.`;
+}
+
+// Data is written as JSON text; an artifact that is no JSON is taken as the text that it is.
+function valueOf(content: string): unknown {
+  const fenced = /^\s*```(?:json)?\s*\n([\s\S]*?)\n```\s*$/.exec(content)?.[1] ?? content;
+  try {
+    return JSON.parse(fenced);
+  } catch {
+    return content;
+  }
+}
+
+/** Whether the artifact that counts has its form. Never throws. */
+export async function fitOf({ board }: CollaborationState, artifact: string, schema: AnswerSchema): Promise<Fit> {
+  const found = board.get(artifact);
+  if (found === undefined) return { artifact, version: 0, ok: false, problem: 'it is not on the board' };
+  const { version, content } = found;
+  try {
+    const parsed = await schema.parse(valueOf(content));
+    return parsed.ok ? { artifact, version, ok: true } : { artifact, version, ok: false, problem: issuesText(parsed.issues) };
+  } catch (error) {
+    return { artifact, version, ok: false, problem: `it could not be checked: ${classifyError(error).message}` };
+  }
+}
+
+/** The artifacts that have to be approved. */
+const wanted = ({ board }: CollaborationState, artifact: string | undefined): readonly string[] =>
+  artifact === undefined ? board.names : [artifact];
+
+/** What is still open, in words. */
+function openApprovals(state: CollaborationState, { approvedBy, artifact }: ReadyCompletion): readonly string[] {
+  if (approvedBy.length === 0) return [];
+  const artifacts = wanted(state, artifact);
+  if (artifacts.length === 0) return ['there is nothing on the board to approve'];
+  const { approvals, board } = state;
+  return artifacts.flatMap((name) => {
+    const version = board.get(name)?.version;
+    if (version === undefined) return [`there is no "${name}" on the board`];
+    const missing = approvedBy.filter((by) => !approvals.some((each) => each.by === by && each.artifact === name));
+    if (missing.length === 0) return [];
+    return [`${missing.join(' and ')} ${missing.length === 1 ? 'has' : 'have'} not approved "${name}" (version ${version})`];
+  });
+}
+
+const isWritten = (state: CollaborationState, name: string): boolean =>
+  state.turnsSinceInput.some(({ acts = [] }) => acts.some((act) => act.type === 'write' && act.artifact === name));
+
+/** Requests another turn while the task is not done; lets go when it is. */
+export class TaskCompletion implements ExplainingCriterion<CollaborationState> {
+  readonly name = 'TaskCompletion';
+  readonly #completion: ReadyCompletion;
+  readonly #everyone: EveryoneHasSpoken;
+
+  constructor(completion: ReadyCompletion, everyone: EveryoneHasSpoken) {
+    this.#completion = completion;
+    this.#everyone = everyone;
+  }
+
+  /** What is still to be done, in words. */
+  open(state: CollaborationState): readonly string[] {
+    return [...openApprovals(state, this.#completion), ...this.#openForm(state)];
+  }
+
+  /** True while something is still to be done. */
+  isOpen(state: CollaborationState): boolean {
+    return this.open(state).length > 0;
+  }
+
+  #openForm(state: CollaborationState): readonly string[] {
+    const { schema, artifact, approvedBy } = this.#completion;
+    const step: CollaborationStep | undefined = state.currentStep;
+    if (schema === undefined || artifact === undefined) return [];
+    const fit = step?.fit;
+    if (fit === undefined) return [`"${artifact}" was not checked yet`];
+    if (!fit.ok) return [`"${artifact}" does not have its form: ${fit.problem ?? 'no reason was given'}`];
+    // What fitted before the last input is no answer to it, until somebody has touched it or everyone has let it stand.
+    const isAnswered = approvedBy.length > 0 || isWritten(state, artifact) || !this.#everyone.isOpen(state);
+    return isAnswered ? [] : [`"${artifact}" fits, and was not touched since the last input`];
+  }
+
+  explain(state: CollaborationState): ContinuationEvaluation {
+    const open = this.open(state);
+    const context: JsonObject = { open: open.length, approvals: state.approvals.length, turns: state.turnsSinceInput.length };
+    const { name: criterion } = this;
+    if (open.length === 0) return { criterion, decision: ContinuationDecision.AllowStop, reason: this.#doneInWords(), context };
+    return { criterion, decision: ContinuationDecision.RequestContinuation, reason: open.join('; '), context };
+  }
+
+  #doneInWords(): string {
+    const { approvedBy, artifact, schema } = this.#completion;
+    const what = artifact === undefined ? 'everything on the board' : `"${artifact}"`;
+    const parts = [
+      ...(approvedBy.length > 0 ? [`${approvedBy.join(' and ')} approved ${what}`] : []),
+      ...(schema === undefined ? [] : [`${what} has its form`]),
+    ];
+    return `the task is done: ${parts.join(', and ')}`;
+  }
+}

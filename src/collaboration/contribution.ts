@@ -1,0 +1,89 @@
+import type { Reading } from '../chat/index.ts';
+import type { JsonObject } from '../lib/index.ts';
+import { isRecord } from '../lib/index.ts';
+import { artifactNameProblem } from './board.ts';
+import type { CollaborationState } from './collaboration-state.ts';
+
+/** What a collaborator who is no model may do in a turn: say something, write artifacts, approve some, hand over. */
+export interface Contribution {
+  readonly text?: string;
+  /** Content by the name of the artifact. */
+  readonly writes?: Readonly<Record<string, string>>;
+  /** The names of artifacts that are approved as they stand, with what is written in this turn. */
+  readonly approves?: readonly string[];
+  readonly handoff?: { readonly to: string; readonly reason: string };
+}
+
+/** Who may do what. */
+export interface Rights {
+  readonly names: readonly string[];
+  readonly approvers: readonly string[];
+}
+
+const known = ['text', 'writes', 'approves', 'handoff'];
+const isText = (given: unknown): given is string => typeof given === 'string';
+
+function handoffProblem(handoff: unknown, names: readonly string[], participant: string): string | undefined {
+  if (handoff === undefined) return undefined;
+  if (!isRecord(handoff) || !isText(handoff['to']) || !isText(handoff['reason'])) return 'handoff must be { to, reason }, both texts.';
+  const { to } = handoff;
+  const others = names.filter((name) => name !== participant);
+  return others.includes(to) ? undefined : `handoff names ${JSON.stringify(to)}; there are ${others.join(', ')}.`;
+}
+
+function writesProblem(writes: unknown): string | undefined {
+  if (writes === undefined) return undefined;
+  if (!isRecord(writes) || Array.isArray(writes)) return 'writes must be an object with content by the name of the artifact.';
+  const strange = Object.entries(writes).find(([, content]) => !isText(content));
+  if (strange !== undefined) return `The content of "${strange[0]}" must be text; write data as JSON text.`;
+  return Object.keys(writes)
+    .map(artifactNameProblem)
+    .find((problem) => problem !== undefined);
+}
+
+function approvesProblem(
+  approves: unknown,
+  { there, isApprover }: { readonly there: readonly string[]; readonly isApprover: boolean },
+): string | undefined {
+  if (approves === undefined) return undefined;
+  if (!Array.isArray(approves) || !approves.every(isText)) return 'approves must be a list of names of artifacts.';
+  if (approves.length > 0 && !isApprover) return 'It is not for this collaborator to approve anything here.';
+  const missing = approves.find((name) => !there.includes(name));
+  return missing === undefined
+    ? undefined
+    : `approves names "${missing}", which is not on the board; there is ${there.length === 0 ? 'nothing' : there.join(', ')}.`;
+}
+
+/** Reads what a collaborator said who is no model. */
+export function readContribution(
+  said: unknown,
+  { state, participant }: { readonly state: CollaborationState; readonly participant: string },
+  { names, approvers }: Rights,
+): Reading {
+  if (isText(said)) return { ok: true, text: said };
+  if (!isRecord(said) || Array.isArray(said))
+    return { ok: false, problem: 'A contribution must be text, or { text, writes, approves, handoff }.' };
+  const strange = Object.keys(said).find((name) => !known.includes(name));
+  const { text = '', writes, approves, handoff } = said;
+  const there = [...state.board.names, ...(isRecord(writes) ? Object.keys(writes) : [])];
+  const problem =
+    (strange === undefined ? undefined : `A contribution has no "${strange}"; there are ${known.join(', ')}.`) ??
+    (isText(text) ? undefined : 'text must be text.') ??
+    writesProblem(writes) ??
+    approvesProblem(approves, { there, isApprover: approvers.includes(participant) }) ??
+    handoffProblem(handoff, names, participant);
+  if (problem !== undefined) return { ok: false, problem };
+  return { ok: true, text: text as string, acts: actsIn(said, state) };
+}
+
+function actsIn({ writes = {}, approves = [], handoff }: Contribution, { board }: CollaborationState): readonly JsonObject[] {
+  const after = Object.entries(writes).reduce((next, [name, content]) => next.with(name, content), board);
+  const written = Object.entries(writes).map(([artifact, content]) => ({
+    type: 'write',
+    artifact,
+    version: after.get(artifact)?.version ?? 1,
+    content,
+  }));
+  const approved = approves.map((artifact) => ({ type: 'approve', artifact, version: after.get(artifact)?.version ?? 1 }));
+  return [...written, ...approved, ...(handoff === undefined ? [] : [{ type: 'handoff', to: handoff.to, reason: handoff.reason }])];
+}

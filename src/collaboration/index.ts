@@ -1,0 +1,15 @@
+export type { Artifact, ArtifactVersion } from './board.ts';
+export { Board } from './board.ts';
+export { BoardTool } from './board-tools.ts';
+export type { Collaboration, CollaborationOptions, CollaborationResult } from './collaboration.ts';
+export { createCollaboration } from './collaboration.ts';
+export type { BoardChange, CollaborationEvent } from './collaboration-events.ts';
+export { BoardUpdated } from './collaboration-events.ts';
+export type { Approval } from './collaboration-state.ts';
+export { CollaborationState } from './collaboration-state.ts';
+export type { Act, CollaborationStep, Fit } from './collaboration-step.ts';
+export type { AgentCollaboratorOptions, Contributed } from './collaborators.ts';
+export { agentCollaborator, functionCollaborator, humanCollaborator, llmCollaborator, scriptedCollaborator } from './collaborators.ts';
+export type { Completion } from './completion.ts';
+export { TaskCompletion } from './completion.ts';
+export type { Contribution } from './contribution.ts';
