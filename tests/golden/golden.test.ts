@@ -4,6 +4,8 @@ import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import * as prettier from 'prettier';
 import { describe, expect, test } from 'vitest';
+import { ChatState } from '../../src/chat/index.ts';
+import { CollaborationState } from '../../src/collaboration/index.ts';
 import { AgentState, DamagedDataError, NewerSchemaError, ToolUseState, WrongKindError } from '../../src/index.ts';
 import { written } from './runs.ts';
 
@@ -224,9 +226,82 @@ describe('what is kept here is read', () => {
   });
 });
 
+describe('a chat that is kept here is read', () => {
+  const turns = (state: ChatState): unknown =>
+    state.session.executions.flatMap(({ results }) =>
+      results.toArray().map(({ step, stopReason }) => [step.participant, step.selection?.by, step.inner?.stopReason, stopReason]),
+    );
+
+  test('whole', () => {
+    const state = ChatState.codec.parse(textOf('chat-state.1.json'));
+    expect(turns(state)).toStrictEqual([
+      ['moderator', 'coordinator', undefined, undefined],
+      ['engineer', 'coordinator', 'error', undefined],
+      ['engineer', 'retry', 'completed', undefined],
+      ['anna', 'coordinator', undefined, 'completed'],
+      ['engineer', 'coordinator', 'completed', undefined],
+    ]);
+    expect(state.explain().split('\n')[0]).toBe('Waiting in step 2, the turn of anna, for the words of anna (anna/2).');
+    expect(state.steps[0]?.window).toMatchObject({ folded: 4, buffered: 5 });
+    expect(state.steps[0]?.window?.summary?.text).toContain('They talked of a bridge.');
+    expect(state.steps[0]?.inner?.calls).toStrictEqual([{ tool: 'pull', status: 'rejected' }]);
+  });
+
+  test('while a call inside a turn waits', () => {
+    const state = ChatState.codec.parse(textOf('chat-state.waiting.1.json'));
+    expect(state.waitingFor).toStrictEqual([{ type: 'approval', id: 'engineer/call-2', toolName: 'pull', args: {}, agent: 'engineer' }]);
+    expect(state.approve('engineer/call-2').waitingFor).toStrictEqual([]);
+  });
+
+  test('change by change', () => {
+    const { before, changes } = JSON.parse(textOf('chat-state.delta.1.json')) as Delta;
+    const state = changes.reduce<ChatState>((each, change) => ChatState.codec.patch(each, change), ChatState.codec.decode(before));
+    expect(ChatState.codec.stringify(state)).toBe(ChatState.codec.stringify(ChatState.codec.parse(textOf('chat-state.1.json'))));
+  });
+});
+
+describe('a collaboration that is kept here is read', () => {
+  test('whole', () => {
+    const state = CollaborationState.codec.parse(textOf('collaboration-state.1.json'));
+    expect([state.status, state.task, state.steps.map(({ acts = [] }) => acts.map(({ type }) => type))]).toStrictEqual([
+      'completed',
+      'Plan the lamp.',
+      [['write', 'handoff'], [], ['write'], ['approve']],
+    ]);
+    expect(state.board.get('plan')).toStrictEqual({
+      name: 'plan',
+      version: 2,
+      content: '{"title":"A lamp"}',
+      author: 'writer',
+      versions: [
+        { version: 1, content: 'a lamp', author: 'writer' },
+        { version: 2, content: '{"title":"A lamp"}', author: 'writer' },
+      ],
+    });
+    expect(state.steps.map(({ fit }) => fit?.ok)).toStrictEqual([false, false, true, true]);
+    expect(state.approvals).toStrictEqual([{ by: 'anna', artifact: 'plan', version: 2 }]);
+  });
+
+  test('change by change', () => {
+    const { codec } = CollaborationState;
+    const { before, changes } = JSON.parse(textOf('collaboration-state.delta.1.json')) as Delta;
+    const state = changes.reduce<CollaborationState>((each, change) => codec.patch(each, change), codec.decode(before));
+    expect(codec.stringify(state)).toBe(codec.stringify(codec.parse(textOf('collaboration-state.1.json'))));
+  });
+});
+
 describe('what is read is written again as it was', () => {
   test.each(['agent-state.1.json', 'agent-state.waiting.1.json'])('%s', (name) => {
     expect(JSON.parse(AgentState.codec.stringify(AgentState.codec.parse(textOf(name))))).toStrictEqual(JSON.parse(textOf(name)));
+  });
+
+  test.each(['chat-state.1.json', 'chat-state.waiting.1.json'])('%s', (name) => {
+    expect(JSON.parse(ChatState.codec.stringify(ChatState.codec.parse(textOf(name))))).toStrictEqual(JSON.parse(textOf(name)));
+  });
+
+  test('collaboration-state.1.json', () => {
+    const text = textOf('collaboration-state.1.json');
+    expect(JSON.parse(CollaborationState.codec.stringify(CollaborationState.codec.parse(text)))).toStrictEqual(JSON.parse(text));
   });
 
   test('tool-use-state.1.json', () => {
@@ -239,6 +314,9 @@ describe.each([
   ['agent-state.1.json', AgentState.codec],
   ['agent-state.waiting.1.json', AgentState.codec],
   ['tool-use-state.1.json', ToolUseState.codec],
+  ['chat-state.1.json', ChatState.codec],
+  ['chat-state.waiting.1.json', ChatState.codec],
+  ['collaboration-state.1.json', CollaborationState.codec],
 ] as const)('%s', (name, codec) => {
   const envelope = (): Envelope => JSON.parse(textOf(name)) as Envelope;
 
@@ -252,8 +330,8 @@ describe.each([
 
   test('of another kind is refused', () => {
     expect(() => codec.decode({ ...envelope(), kind: 'shopping-list' })).toThrow(WrongKindError);
-    const other = codec === ToolUseState.codec ? AgentState.codec : ToolUseState.codec;
-    expect(() => other.parse(textOf(name))).toThrow(WrongKindError);
+    const others = [AgentState.codec, ToolUseState.codec, ChatState.codec, CollaborationState.codec].filter((each) => each !== codec);
+    for (const other of others) expect(() => other.parse(textOf(name))).toThrow(WrongKindError);
   });
 
   test('cut off anywhere is refused', () => {

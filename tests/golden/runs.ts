@@ -1,6 +1,9 @@
 // The runs whose stored forms are kept here. They come out the same every time: ids count, and the clock moves only where it is told to.
 import type { Json } from '../../src/index.ts';
 import { AgentState, createAgent, defineTool, ErrorPolicy, Message, ToolFailedError, ToolUse, ToolUseState } from '../../src/index.ts';
+import { ChatState } from '../../src/chat/index.ts';
+import { CollaborationState } from '../../src/collaboration/index.ts';
+import { chatUntilTheEnd, collaborationUntilTheEnd } from './conversations.ts';
 import type { ScriptedEntry, ScriptedToolCall } from '../../src/testing/index.ts';
 import { createCountingIds, createFakeClock, scriptedModel } from '../../src/testing/index.ts';
 
@@ -119,4 +122,16 @@ export const written: Readonly<Record<string, () => Promise<Json>>> = {
     return toJson({ before: states[0], changes: states.slice(1).map((state, index) => codec.diff(states[index]!, state)) });
   },
   'tool-use-state.1.json': async () => toJson(await failed()),
+  'chat-state.1.json': async () => toJson((await chatUntilTheEnd()).states.at(-1)),
+  'chat-state.waiting.1.json': async () => toJson((await chatUntilTheEnd()).waiting),
+  'chat-state.delta.1.json': async () => {
+    const { states } = await chatUntilTheEnd();
+    return toJson({ before: states[0], changes: states.slice(1).map((state, index) => ChatState.codec.diff(states[index]!, state)) });
+  },
+  'collaboration-state.1.json': async () => toJson((await collaborationUntilTheEnd()).at(-1)),
+  'collaboration-state.delta.1.json': async () => {
+    const states = await collaborationUntilTheEnd();
+    const { codec } = CollaborationState;
+    return toJson({ before: states[0], changes: states.slice(1).map((state, index) => codec.diff(states[index]!, state)) });
+  },
 };
