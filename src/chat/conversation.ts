@@ -1,20 +1,20 @@
 // What chats and collaborations have in common: participants, a selector, rules, and the loop around them.
 // Owns:     configuration only. States come in and go out; one serves any number of them side by side.
 import type { ContinuationCriterion } from '../continuation/index.ts';
-import { AtLimit, ContinuationCriteria } from '../continuation/index.ts';
-import { ErrorPolicy } from '../errors/index.ts';
+import type { ErrorPolicy } from '../errors/index.ts';
 import type { BaseEvent, EventBus, EventSink } from '../events/index.ts';
 import { createEventBus } from '../events/index.ts';
 import type { PriceOf } from '../inference/index.ts';
 import type { JsonObject } from '../lib/index.ts';
-import { InvalidArgumentError, isRecord, systemIds } from '../lib/index.ts';
+import { systemIds } from '../lib/index.ts';
 import type { Message, MessageContent } from '../messages/index.ts';
 import { isMessageContent } from '../messages/index.ts';
 import type { Limits, NewStateOptions, Ports, Run, RunArgs, Runnable, StateCodec } from '../step-by-step/index.ts';
-import { createStepByStep, standardCriteria } from '../step-by-step/index.ts';
+import { createStepByStep } from '../step-by-step/index.ts';
 import { fingerprintOfParts } from '../tool-use/index.ts';
 import type { ChatEvent } from './chat-events.ts';
 import type { ChatStep } from './chat-step.ts';
+import { criteriaOf } from './conversation-criteria.ts';
 import type { ConversationResult } from './conversation-result.ts';
 import { toResult } from './conversation-result.ts';
 import { ConversationFailedError } from './conversation-failed-error.ts';
@@ -129,102 +129,6 @@ export interface ConversationKind<State extends TurnState<S>, S extends ChatStep
   readonly toResult: (result: ConversationResult<State>) => Result;
   /** What else tells two of them apart. */
   readonly configuration: JsonObject;
-}
-
-const defaultLimits: Limits = { steps: 16, tokens: 4096, wallMs: Infinity };
-const noLimits: Limits = { steps: Infinity, tokens: Infinity, wallMs: Infinity };
-const defaultFinishReasons = ['length', 'content_filter'];
-
-const given = (limits: Limits = {}): Limits => Object.fromEntries(Object.entries(limits).filter(([, limit]) => limit !== undefined));
-
-/** The rules: the default ones, or the host's own in their place. */
-function criteriaOf<State extends TurnState>(
-  { limits, errors, finishReasons, criteria }: Pick<ConversationOptions<State>, 'limits' | 'errors' | 'finishReasons' | 'criteria'>,
-  driver: ContinuationCriterion<State>,
-): ContinuationCriteria<State> {
-  if (limits?.onLimit === AtLimit.Finalize)
-    throw new InvalidArgumentError(
-      "onLimit: 'finalize' needs one who sums up, which a conversation of several has not; take 'stop' or 'pause'.",
-    );
-  if (criteria === undefined) {
-    const standard = standardCriteria({
-      limits: { ...defaultLimits, ...given(limits) },
-      policy: errors ?? ErrorPolicy.stopOnAnyError(),
-      finishReasons: finishReasons ?? defaultFinishReasons,
-    });
-    return ContinuationCriteria.from<State>(...standard, driver);
-  }
-  const left: Readonly<Record<string, boolean>> = {
-    StopRequested: true,
-    ErrorPolicyCriterion: errors !== undefined,
-    PendingRetry: errors !== undefined,
-    FinishReasonCheck: finishReasons !== undefined,
-  };
-  const standard = standardCriteria({
-    limits: { ...noLimits, ...given(limits) },
-    ...(errors !== undefined && { policy: errors }),
-    ...(finishReasons !== undefined && { finishReasons }),
-  }).filter(({ name }) => left[name] ?? true);
-  const all = ContinuationCriteria.from<State>(...(standard.length > 1 ? standard : []), ...criteria);
-  const twice = all.names.find((name, index) => all.names.indexOf(name) !== index);
-  if (twice === undefined) return all;
-  throw new InvalidArgumentError(`Two criteria are called "${twice}": the trace could not tell them apart. Give yours another name.`);
-}
-
-function checkParticipants(maker: string, participants: unknown, of: string): void {
-  if (!Array.isArray(participants) || participants.length === 0)
-    throw new InvalidArgumentError(`${maker}() needs ${of}: a list with at least one of them.`);
-  const list: readonly unknown[] = participants;
-  const strange = list.findIndex((each) => !isRecord(each) || typeof each['join'] !== 'function' || typeof each['name'] !== 'string');
-  if (strange !== -1)
-    throw new InvalidArgumentError(
-      `${maker}(): number ${strange + 1} of those who take part is no participant; make it with llmParticipant() or one of its like.`,
-    );
-  const names = (participants as readonly Participant[]).map(({ name }) => name.toLowerCase());
-  const twice = names.findIndex((name, index) => names.indexOf(name) !== index);
-  if (twice !== -1)
-    throw new InvalidArgumentError(
-      `${maker}(): two of those who take part are called "${(participants as readonly Participant[])[twice]?.name ?? ''}"; give each a name of its own.`,
-    );
-}
-
-const knownOptions = [
-  ...['id', 'version', 'selector', 'limits', 'errors', 'finishReasons', 'criteria', 'price'],
-  ...['introduce', 'throwOnFailure', 'events', 'ports'],
-];
-
-const rules: readonly (readonly [option: string, isRight: (given: unknown) => boolean, wanted: string])[] = [
-  ['id', (each) => typeof each === 'string' && each !== '', 'text'],
-  ['version', (each) => typeof each === 'string', 'text'],
-  ['limits', isRecord, 'an object'],
-  ['errors', (each) => each instanceof ErrorPolicy, 'an ErrorPolicy, such as ErrorPolicy.retryAll(3)'],
-  ['finishReasons', Array.isArray, 'a list'],
-  ['criteria', Array.isArray, 'a list'],
-  ['price', (each) => typeof each === 'function', 'a function, such as priceTable({…}) makes'],
-  ['introduce', (each) => typeof each === 'boolean', 'true or false'],
-  ['throwOnFailure', (each) => typeof each === 'boolean', 'true or false'],
-  [
-    'selector',
-    (each) => typeof each === 'function' || (isRecord(each) && typeof each['select'] === 'function'),
-    'a selector, or a function that names a participant',
-  ],
-  ['events', (each) => isRecord(each) && typeof each['emit'] === 'function', 'an event bus, as createEventBus() makes'],
-  ['ports', isRecord, 'an object with any of clock, ids, random, onProblem'],
-];
-
-/** Refuses what cannot work, and options that there are not: a misspelt one would be silently ignored. */
-export function checkConversationOptions(
-  maker: string,
-  options: unknown,
-  { of = 'participants', more = [] }: { readonly of?: string; readonly more?: readonly string[] } = {},
-): void {
-  if (!isRecord(options)) throw new InvalidArgumentError(`${maker}() needs options: at least { ${of} }.`);
-  const known = [of, ...knownOptions, ...more];
-  const strange = Object.keys(options).find((name) => !known.includes(name));
-  if (strange !== undefined) throw new InvalidArgumentError(`${maker}() has no option "${strange}"; there are ${known.join(', ')}.`);
-  const broken = rules.find(([option, isRight]) => options[option] !== undefined && !isRight(options[option]));
-  if (broken !== undefined) throw new InvalidArgumentError(`${maker}(): ${broken[0]} must be ${broken[2]}.`);
-  checkParticipants(maker, options[of], of);
 }
 
 async function argsProblem(seats: readonly Seat[], toolName: string, args: unknown): Promise<string | undefined> {

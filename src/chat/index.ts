@@ -14,7 +14,8 @@ export type {
   ConversationRun,
   ConversationStates,
 } from './conversation.ts';
-export { checkConversationOptions, createConversation } from './conversation.ts';
+export { checkConversationOptions } from './check-options.ts';
+export { createConversation } from './conversation.ts';
 export { ConversationFailedError } from './conversation-failed-error.ts';
 export type {
   CompletedConversation,
