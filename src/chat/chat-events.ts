@@ -7,6 +7,7 @@ import type { Selection } from './chat-step.ts';
 /** Somebody has the turn; `participant` says who. */
 export class ParticipantSelected extends OrchestratorEvent {
   readonly type = 'ParticipantSelected';
+  declare readonly participant: string;
   /** The selector; `retry` where a turn is tried again. */
   readonly selectedBy: string;
   declare readonly reason?: string;

@@ -11,7 +11,7 @@ import { EveryoneHasSpoken } from './everyone-has-spoken.ts';
 import type { Participant, Reading } from './participant.ts';
 
 /** What a chat is made from. */
-export interface ChatOptions<Given extends readonly Participant[] = readonly Participant[]> extends ConversationOptions<
+export interface ChatOptions<Given extends readonly Participant<never>[] = readonly Participant<never>[]> extends ConversationOptions<
   ChatState,
   ContextOfParticipants<Given>
 > {
@@ -44,7 +44,9 @@ const read = (said: unknown): Reading =>
  * Makes a chat. Unless told otherwise its participants speak one after the other, and it ends when each has spoken since the last
  * input; it stops at 16 turns, 4,096 tokens, a model that was cut off or filtered, and any failed turn.
  */
-export function createChat<const Given extends readonly Participant[]>(options: ChatOptions<Given>): Chat<ContextOfParticipants<Given>> {
+export function createChat<const Given extends readonly Participant<never>[]>(
+  options: ChatOptions<Given>,
+): Chat<ContextOfParticipants<Given>> {
   checkConversationOptions('createChat', options);
   const events = options.events ?? createEventBus<ChatEvent>(options.ports?.onProblem);
   const chat = createConversation<ChatState, ChatStep, ContextOfParticipants<Given>, ConversationResult<ChatState>>(

@@ -11,11 +11,11 @@ function checkParticipants(maker: string, participants: unknown, of: string): vo
     throw new InvalidArgumentError(
       `${maker}(): number ${strange + 1} of those who take part is no participant; make it with llmParticipant() or one of its like.`,
     );
-  const names = (participants as readonly Participant[]).map(({ name }) => name.toLowerCase());
+  const names = (participants as readonly Participant<never>[]).map(({ name }) => name.toLowerCase());
   const twice = names.findIndex((name, index) => names.indexOf(name) !== index);
   if (twice !== -1)
     throw new InvalidArgumentError(
-      `${maker}(): two of those who take part are called "${(participants as readonly Participant[])[twice]?.name ?? ''}"; give each a name of its own.`,
+      `${maker}(): two of those who take part are called "${(participants as readonly Participant<never>[])[twice]?.name ?? ''}"; give each a name of its own.`,
     );
 }
 

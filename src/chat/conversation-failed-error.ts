@@ -9,7 +9,7 @@ export class ConversationFailedError extends SteplineError {
   readonly state: TurnState;
 
   constructor(state: TurnState) {
-    const who = state.speaker === undefined ? '' : ` in the turn of ${state.speaker}`;
+    const who = state.participant === undefined ? '' : ` in the turn of ${state.participant}`;
     super(`The conversation failed${who}: ${redacted(endFailure(state)).message}`);
     this.state = state;
   }

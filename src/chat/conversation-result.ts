@@ -8,15 +8,17 @@ import type { TurnState } from './turn-state.ts';
 interface ResultBase<State> {
   /** The last words of this execution; '' where nothing was said. */
   readonly text: string;
-  /** Who had the last turn. */
+  /** Who said that. */
   readonly speaker?: string;
+  /** Whose turn it is, or was last. */
+  readonly participant?: string;
   readonly usage: Usage;
   /** What it cost; absent where no prices are watched. */
   readonly cost?: Cost;
   /** Everything: go on from here, or store it. */
   readonly state: State;
   /** Why it stands where it stands, in a few lines. */
-  explain(options?: ExplainStateOptions): string;
+  readonly explain: (options?: ExplainStateOptions) => string;
 }
 
 /** It came to an end by itself. */
@@ -41,7 +43,7 @@ export interface WaitingConversation<State> extends ResultBase<State> {
 export interface FailedConversation<State> extends ResultBase<State> {
   readonly status: 'failed';
   readonly stopReason: StopReason;
-  /** What went wrong; `speaker` says in whose turn. */
+  /** What went wrong; `participant` says in whose turn. */
   readonly error: Failure;
 }
 
@@ -51,13 +53,14 @@ export type ConversationResult<State> =
 
 /** The end of a run as a result. */
 export function toResult<State extends TurnState>(state: State): ConversationResult<State> {
-  const { text, usage, cost, speaker, stopReason = StopReason.Completed } = state;
+  const { text, usage, cost, speaker, participant, stopReason = StopReason.Completed } = state;
   const base = {
     text,
     usage,
     state,
     explain: (options?: ExplainStateOptions) => state.explain(options),
     ...(speaker !== undefined && { speaker }),
+    ...(participant !== undefined && { participant }),
     ...(cost !== undefined && { cost }),
   };
   switch (state.status) {

@@ -31,7 +31,9 @@ import type { TurnState } from './turn-state.ts';
 type Taking<Given> = Given extends Participant<infer Context> ? (context: Context) => void : never;
 
 /** What the participants need of the host, all of them together. */
-export type ContextOfParticipants<Given extends readonly Participant[]> = [Taking<Given[number]>] extends [(context: infer Context) => void]
+export type ContextOfParticipants<Given extends readonly Participant<never>[]> = [Taking<Given[number]>] extends [
+  (context: infer Context) => void,
+]
   ? Context
   : unknown;
 
@@ -121,7 +123,7 @@ export interface ConversationKind<State extends TurnState<S>, S extends ChatStep
   /** As events name it: `chat`, `collaboration`. */
   readonly name: string;
   readonly id: string;
-  readonly participants: readonly Participant[];
+  readonly participants: readonly Participant<never>[];
   readonly states: ConversationStates<State>;
   readonly extension: TurnExtension<State, S>;
   /** Requests another turn while something is left to do. */

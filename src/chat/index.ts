@@ -16,6 +16,8 @@ export type {
 } from './conversation.ts';
 export { checkConversationOptions } from './check-options.ts';
 export { createConversation } from './conversation.ts';
+export type { DefaultCriteriaOptions } from './conversation-criteria.ts';
+export { defaultCriteria } from './conversation-criteria.ts';
 export { ConversationFailedError } from './conversation-failed-error.ts';
 export type {
   CompletedConversation,

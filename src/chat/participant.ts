@@ -36,7 +36,7 @@ export interface ParticipantInfo {
 declare const takes: unique symbol;
 
 /** Somebody who can take a turn. Make one with llmParticipant(), agentParticipant(), humanParticipant() and their like. */
-export interface Participant<in Context = never> extends ParticipantInfo {
+export interface Participant<in Context = unknown> extends ParticipantInfo {
   /** Takes its place in one conversation. */
   readonly join: (table: Table) => Seat;
   /** Carries the type and nothing else. */

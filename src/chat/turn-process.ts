@@ -136,7 +136,7 @@ async function choose<State extends TurnState<S>, S extends ChatStep>(at: Surrou
     const claimed = extension.claim?.(state);
     if (claimed !== undefined && isHere(claimed.participant)) return asChosen(claimed, claimed.by);
     const choice = await selector.select(factsFor(at));
-    if (isHere(choice.participant)) return asChosen(choice, selector.name);
+    if (isHere(choice.participant)) return asChosen(choice, choice.by ?? selector.name);
     const names = seats.map(({ name }) => name).join(', ');
     throw new TurnNotGivenError(
       `The selector "${selector.name}" chose "${choice.participant}", who does not take part. There are: ${names}.`,

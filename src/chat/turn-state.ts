@@ -32,6 +32,15 @@ function selectionLine({ selection, participant }: ChatStep): readonly string[] 
   return [`It was the turn of ${participant}, by ${by}${reason === undefined ? '' : `: ${reason.replace(/\.$/, '')}`}.${told}`];
 }
 
+// Whose turn it is stands in the headline already.
+function waitingLine({ selection }: ChatStep): readonly string[] {
+  const { by = '', reason, problem } = selection ?? {};
+  if (reason === undefined && problem === undefined) return [];
+  return [
+    `The turn was given by ${by}${reason === undefined ? '' : `: ${reason.replace(/\.$/, '')}`}.${problem === undefined ? '' : ` ${problem}`}`,
+  ];
+}
+
 function innerLine({ orchestrator, stepCount, stopReason, outcome }: InnerRun): readonly string[] {
   if (stopReason === undefined || outcome === undefined) return [];
   return [`The run inside it (${orchestrator}) ended after ${counted(stepCount, 'step')}: ${stopReason}, by ${outcome.resolvedBy}.`];
@@ -47,14 +56,23 @@ export class TurnState<S extends ChatStep = ChatStep> extends RunState<S> {
     });
   }
 
-  /** Who had the turn that is being judged, or the last one; undefined before the first. */
-  get speaker(): string | undefined {
+  /** Whose turn it is, or was last in this execution; undefined before the first. */
+  get participant(): string | undefined {
     return this.pendingStep?.partial.participant ?? this.currentStep?.participant;
   }
 
   /** The last words of a participant in this execution; empty where nothing was said. */
   override get text(): string {
-    return this.steps.findLast(({ outputMessages }) => outputMessages.some(({ text }) => text !== ''))?.outputMessages[0]?.text ?? '';
+    return this.#lastWords?.text ?? '';
+  }
+
+  /** Who said `text`; undefined where nothing was said. */
+  get speaker(): string | undefined {
+    return this.#lastWords?.name;
+  }
+
+  get #lastWords(): Message | undefined {
+    return this.steps.flatMap(({ outputMessages }) => outputMessages).findLast(({ text }) => text !== '');
   }
 
   /** Who has spoken since the last word from outside. */
@@ -75,6 +93,7 @@ export class TurnState<S extends ChatStep = ChatStep> extends RunState<S> {
     const step = this.pendingStep?.partial ?? (this.startOutcome === undefined ? this.currentStep : undefined);
     if (step === undefined || this.status === 'pending') return words;
     const [headline = '', ...votes] = words.split('\n');
+    if (this.pendingStep !== undefined) return [headline, ...waitingLine(step), ...votes].join('\n');
     const inner = step.inner === undefined ? [] : innerLine(step.inner);
     return [headline, ...selectionLine(step), ...inner, ...votes].join('\n');
   }

@@ -26,11 +26,9 @@ import { fitOf, TaskCompletion, toCompletion } from './completion.ts';
 import { readContribution } from './contribution.ts';
 
 /** What a collaboration is made from. */
-export interface CollaborationOptions<Given extends readonly Participant[] = readonly Participant[]> extends ConversationOptions<
-  CollaborationState,
-  ContextOfParticipants<Given>,
-  CollaborationEvent
-> {
+export interface CollaborationOptions<
+  Given extends readonly Participant<never>[] = readonly Participant<never>[],
+> extends ConversationOptions<CollaborationState, ContextOfParticipants<Given>, CollaborationEvent> {
   /** Who it is, in what is stored. @default 'collaboration' */
   readonly id?: string;
   /** Those who work together, in the order of their turns; each with a name of its own. */
@@ -129,7 +127,7 @@ async function inspected(candidate: CollaborationState, { artifact, schema }: Re
  * the other, and whoever is handed the turn goes first; it ends when `done` holds, or, without it, when each has had a turn; it stops
  * at 16 turns, 4,096 tokens, a model that was cut off or filtered, and any failed turn.
  */
-export function createCollaboration<const Given extends readonly Participant[]>(
+export function createCollaboration<const Given extends readonly Participant<never>[]>(
   options: CollaborationOptions<Given>,
 ): Collaboration<ContextOfParticipants<Given>> {
   checkConversationOptions('createCollaboration', options, { of: 'collaborators', more: ['done'] });

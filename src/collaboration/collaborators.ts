@@ -12,6 +12,7 @@ import { checkParticipant, functionSeat, humanSeat, llmParticipant, scriptedSeat
 import type { Capability } from '../hooks/index.ts';
 import { defineAnyCapability } from '../hooks/index.ts';
 import { InvalidArgumentError } from '../lib/index.ts';
+import type { RunState } from '../step-by-step/index.ts';
 import type { ContextNeeded, Tools } from '../tools/index.ts';
 import type { CollaborationState } from './collaboration-state.ts';
 import type { Contribution } from './contribution.ts';
@@ -26,31 +27,35 @@ export function llmCollaborator<Context = unknown, const Given extends Tools = r
   return llmParticipant(options);
 }
 
+/** The tools and the words of the board, for one turn. */
+export type BoardCapability = Capability<readonly [], RunState, unknown>;
+
 /** What an agent that works with the others is made from. */
 export interface AgentCollaboratorOptions extends Omit<AgentParticipantOptions, 'agent'> {
   /** Makes the agent for one turn: put `board` among its capabilities. */
-  readonly agent: (board: Capability) => AnyAgent;
+  readonly agent: (board: BoardCapability) => AnyAgent;
 }
 
 // Stands for the board when the agent is made to be looked at, not to work.
 const noBoard: Capability = defineAnyCapability({ name: 'board', description: 'Reads and writes the board, approves, and hands over.' });
 
 /** An agent that works with the others. It is made anew for each turn, with the board of that turn. */
-export function agentCollaborator(options: AgentCollaboratorOptions): Participant<unknown> {
+export function agentCollaborator(options: AgentCollaboratorOptions): Participant {
   checkParticipant('agentCollaborator', options, ['agent', 'context']);
   const { agent } = options;
   if (typeof agent !== 'function')
     throw new InvalidArgumentError('agentCollaborator() needs a function as agent: (board) => createAgent({ …, capabilities: [board] }).');
-  return seatOfAgent(options, (board) => agent(board ?? noBoard), 'agentCollaborator');
+  // Holds: the tools of the board are put in by their names, and read no state.
+  return seatOfAgent(options, (board) => agent((board ?? noBoard) as BoardCapability), 'agentCollaborator');
 }
 
 /** A person who works with the others. */
-export function humanCollaborator(options: HumanParticipantOptions<Contributed, CollaborationState>): Participant<unknown> {
+export function humanCollaborator(options: HumanParticipantOptions<Contributed, CollaborationState>): Participant {
   return humanSeat('humanCollaborator', options);
 }
 
 /** Somebody who contributes what was given, in turn. */
-export function scriptedCollaborator(options: ScriptedParticipantOptions<Contributed>): Participant<unknown> {
+export function scriptedCollaborator(options: ScriptedParticipantOptions<Contributed>): Participant {
   return scriptedSeat('scriptedCollaborator', options);
 }
 

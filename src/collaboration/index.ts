@@ -8,7 +8,7 @@ export { BoardUpdated } from './collaboration-events.ts';
 export type { Approval } from './collaboration-state.ts';
 export { CollaborationState } from './collaboration-state.ts';
 export type { Act, CollaborationStep, Fit } from './collaboration-step.ts';
-export type { AgentCollaboratorOptions, Contributed } from './collaborators.ts';
+export type { AgentCollaboratorOptions, BoardCapability, Contributed } from './collaborators.ts';
 export { agentCollaborator, functionCollaborator, humanCollaborator, llmCollaborator, scriptedCollaborator } from './collaborators.ts';
 export type { Completion } from './completion.ts';
 export { TaskCompletion } from './completion.ts';

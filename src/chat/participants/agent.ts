@@ -38,7 +38,7 @@ export function seatOfAgent(
   options: Omit<AgentParticipantOptions, 'agent'>,
   makeAgent: (equipment: Capability | undefined) => unknown,
   maker: string,
-): Participant<unknown> {
+): Participant {
   const { name, description, context } = options;
   const info = infoOf({ name, kind: ParticipantKind.Agent, ...(description !== undefined && { description }) });
   return {
@@ -63,7 +63,7 @@ export function seatOfAgent(
 }
 
 /** An agent that takes part. Each of its turns is a conversation of its own, linked by `parentAgentId`, that begins with what was said. */
-export function agentParticipant(options: AgentParticipantOptions): Participant<unknown> {
+export function agentParticipant(options: AgentParticipantOptions): Participant {
   checkParticipant('agentParticipant', options, ['agent', 'context']);
   const agent = checkedAgent(options.agent, 'agentParticipant');
   return seatOfAgent(options, () => agent, 'agentParticipant');

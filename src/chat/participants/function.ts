@@ -75,7 +75,7 @@ export function functionSeat<Context, Said, State extends TurnState>(
       needsContext: context !== undefined,
       configuration: { ...info },
       speak: (turn) =>
-        askFunction(turn, (signal) => speak(factsOf<Context>(name, turn, signal)), { role: 'assistant', ...within(timeoutMs) }),
+        askFunction(turn, (signal) => speak(factsOf<Context>(name, turn, signal)), { role: 'assistant', name, ...within(timeoutMs) }),
     }),
   };
 }

@@ -21,11 +21,14 @@ export const failedTurn = (failure: Failure, role: 'user' | 'assistant'): Spoken
 export async function askFunction(
   turn: Turn,
   ask: (signal: AbortSignal) => unknown,
-  { role, ...options }: EffectOptions & { readonly role: 'user' | 'assistant' },
+  { role, name, ...options }: EffectOptions & { readonly role: 'user' | 'assistant'; readonly name: string },
 ): Promise<Spoken> {
   const { scope } = turn;
   const key = `speak/${scope.stepNumber}`;
   // Nothing said is kept as null: an effect gives JSON.
   const answered = await scope.effects.run(key, async (signal) => (await ask(signal)) ?? null, { effect: 'pure', ...options });
-  return answered.ok ? spoken(turn, answered.value ?? '', role) : failedTurn(failureOf(answered), role);
+  if (answered.ok) return spoken(turn, answered.value ?? '', role);
+  const failure = failureOf(answered);
+  // The key is ours; who reads of it knows the name.
+  return failedTurn({ ...failure, message: failure.message.replace(`${key} took`, `The turn of ${name} took`) }, role);
 }

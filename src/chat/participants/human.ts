@@ -23,7 +23,7 @@ export interface HumanParticipantOptions<Said = string, State extends TurnState 
 }
 
 /** A person who takes part. */
-export function humanParticipant(options: HumanParticipantOptions): Participant<unknown> {
+export function humanParticipant(options: HumanParticipantOptions): Participant {
   return humanSeat('humanParticipant', options);
 }
 
@@ -38,10 +38,7 @@ function waitFor(turn: Turn, { name, prompt }: { readonly name: string; readonly
   return reading.ok ? spoken(turn, answer.value, 'user') : { type: 'waiting', waits: [{ ...wait, problem: reading.problem }] };
 }
 
-export function humanSeat<Said, State extends TurnState>(
-  maker: string,
-  options: HumanParticipantOptions<Said, State>,
-): Participant<unknown> {
+export function humanSeat<Said, State extends TurnState>(maker: string, options: HumanParticipantOptions<Said, State>): Participant {
   checkParticipant(maker, options, ['reply', 'timeoutMs', 'prompt']);
   const { name, description, reply, timeoutMs = Infinity, prompt } = options;
   if (reply !== undefined && typeof reply !== 'function')
@@ -60,7 +57,11 @@ export function humanSeat<Said, State extends TurnState>(
         // A person takes no time of the run's own.
         const leave = turn.scope.beginWaiting();
         try {
-          return await askFunction(turn, (signal) => reply(factsOf<unknown>(name, turn, signal)), { role: 'user', ...within(timeoutMs) });
+          return await askFunction(turn, (signal) => reply(factsOf<unknown>(name, turn, signal)), {
+            role: 'user',
+            name,
+            ...within(timeoutMs),
+          });
         } finally {
           leave();
         }

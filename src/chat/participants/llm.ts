@@ -1,6 +1,7 @@
 import { defineAnyCapability } from '../../hooks/index.ts';
 import type { Capability } from '../../hooks/index.ts';
 import { ErrorPolicy } from '../../errors/index.ts';
+import { InvalidArgumentError, isRecord } from '../../lib/index.ts';
 import type { ToolUseLimits, ToolUseOptions } from '../../tool-use/index.ts';
 import { ToolUse, ToolUseState, withDefaultLimits } from '../../tool-use/index.ts';
 import type { ContextNeeded, Tools } from '../../tools/index.ts';
@@ -51,6 +52,11 @@ export function llmParticipant<Context = unknown, const Given extends Tools = re
 ): Participant<NoInfer<Context & ContextNeeded<Given>>> {
   checkParticipant('llmParticipant', options, known);
   const { name, description, ...given } = options;
+  const model: unknown = given.model;
+  if (!isRecord(model) || typeof model['generate'] !== 'function' || typeof model['stream'] !== 'function')
+    throw new InvalidArgumentError(
+      `llmParticipant(): ${name} needs a model. Wrap an AI SDK model with aiSdk() from stepline/ai-sdk, or pass one of your own.`,
+    );
   const info = infoOf({ name, kind: ParticipantKind.Llm, ...(description !== undefined && { description }) });
   return {
     ...info,

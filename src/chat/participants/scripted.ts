@@ -14,7 +14,7 @@ export interface ScriptedParticipantOptions<Said = string> {
 }
 
 /** Somebody who says given words in turn; which ones are next is found in the conversation. */
-export function scriptedParticipant(options: ScriptedParticipantOptions): Participant<unknown> {
+export function scriptedParticipant(options: ScriptedParticipantOptions): Participant {
   return scriptedSeat('scriptedParticipant', options);
 }
 
@@ -25,7 +25,7 @@ function turnsTaken(state: TurnState, name: string): number {
   return taken;
 }
 
-export function scriptedSeat<Said>(maker: string, options: ScriptedParticipantOptions<Said>): Participant<unknown> {
+export function scriptedSeat<Said>(maker: string, options: ScriptedParticipantOptions<Said>): Participant {
   checkParticipant(maker, options, ['says']);
   const { name, description, says } = options;
   if (!Array.isArray(says) || says.length === 0)

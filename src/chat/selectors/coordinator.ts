@@ -7,6 +7,7 @@ import type { ParticipantInfo } from '../participant.ts';
 import type { TurnState } from '../turn-state.ts';
 import { roundRobin } from './round-robin.ts';
 import type { Choice, SelectionFacts, Selector } from './selector.ts';
+import { TurnNotGivenError } from './turn-not-given-error.ts';
 
 /** What a model that gives the turn is made from. */
 export interface CoordinatorOptions {
@@ -121,8 +122,9 @@ export function coordinator(options: CoordinatorOptions): Selector {
       if (only !== undefined && others.length === 0) return { participant: only.name, reason: 'nobody else takes part' };
       const choice = await ask(facts);
       if ('participant' in choice) return choice;
+      if (facts.signal.aborted) throw new TurnNotGivenError('The run was cut off while the coordinator was asked.');
       const fallback = await otherwise.select(facts);
-      return { ...fallback, problem: `${choice.problem.replace(/\.$/, '')}; so ${otherwise.name} decides.` };
+      return { by: otherwise.name, ...fallback, problem: `${choice.problem.replace(/\.$/, '')}; so ${otherwise.name} decides.` };
     },
   };
 }

@@ -28,7 +28,9 @@ export function selectBy(choose: SelectFunction, { name = 'function', timeoutMs 
       // Holds: a conversation only ever runs states and contexts of its own kind.
       const work = (signal: AbortSignal): unknown => choose({ ...facts, signal } as never);
       const answered = await run(work, { effect: 'pure', ...(timeoutMs !== Infinity && { timeoutMs }) });
-      if (!answered.ok) throw new TurnNotGivenError(`The selector "${name}" failed: ${answered.message}`, answered);
+      // The key is ours; who reads of it knows the name.
+      const problem = answered.ok ? '' : answered.message.replace(/^\S+\/run took/, 'it took');
+      if (!answered.ok) throw new TurnNotGivenError(`The selector "${name}" failed: ${problem}`, answered);
       const { value } = answered;
       if (typeof value === 'string') return { participant: value };
       if (isRecord(value) && typeof value['participant'] === 'string') {

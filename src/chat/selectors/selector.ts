@@ -10,6 +10,8 @@ import type { TurnState } from '../turn-state.ts';
 export interface Choice {
   readonly participant: string;
   readonly reason?: string;
+  /** The rule that decided, where it was not the selector itself. */
+  readonly by?: string;
   /** What was wrong with the first choice, where another rule had to decide. */
   readonly problem?: string;
 }
