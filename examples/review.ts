@@ -70,7 +70,7 @@ const review = createCollaboration({
 
 const run = review.start('Describe the desk lamp in two sentences.');
 for await (const event of run) {
-  if (event.type === 'ParticipantSelected') print(`${event.participant ?? ''} (${event.reason ?? event.selectedBy})`);
+  if (event.type === 'ParticipantSelected') print(`${event.participant} (${event.reason ?? event.selectedBy})`);
   if (event.type === 'ToolCallCompleted' && event.tool === 'look_up') print(`  found ${JSON.stringify(event.result)}`);
   if (event.type === 'BoardUpdated') print(`  ${event.describe()}`);
   if (event.type === 'AgentStepCompleted' && event.orchestrator === 'collaboration') print();

@@ -1,0 +1,50 @@
+// What the package shows of this room. The room of collaborations uses more, through index.ts.
+export type { Chat, ChatOptions } from './chat.ts';
+export { createChat } from './chat.ts';
+export type { ChatEvent } from './chat-events.ts';
+export { ParticipantSelected } from './chat-events.ts';
+export { ChatState } from './chat-state.ts';
+export type { ChatStep, InnerRun, ParticipantWindow, Selection, TurnMemo } from './chat-step.ts';
+export type {
+  ContextOfParticipants,
+  Conversation,
+  ConversationDescription,
+  ConversationInput,
+  ConversationOptions,
+  ConversationRun,
+  ConversationStates,
+} from './conversation.ts';
+export type { DefaultCriteriaOptions } from './conversation-criteria.ts';
+export { defaultCriteria } from './conversation-criteria.ts';
+export { ConversationFailedError } from './conversation-failed-error.ts';
+export type {
+  CompletedConversation,
+  ConversationResult,
+  FailedConversation,
+  StoppedConversation,
+  WaitingConversation,
+} from './conversation-result.ts';
+export { EveryoneHasSpoken } from './everyone-has-spoken.ts';
+export type { Participant, ParticipantInfo } from './participant.ts';
+export { ParticipantKind } from './participant.ts';
+export type { AgentParticipantOptions } from './participants/agent.ts';
+export { agentParticipant } from './participants/agent.ts';
+export type { FunctionParticipantOptions, TurnFacts } from './participants/function.ts';
+export { functionParticipant } from './participants/function.ts';
+export type { HumanParticipantOptions } from './participants/human.ts';
+export { humanParticipant } from './participants/human.ts';
+export type { LlmParticipantOptions } from './participants/llm.ts';
+export { llmParticipant } from './participants/llm.ts';
+export type { ScriptedParticipantOptions } from './participants/scripted.ts';
+export { scriptedParticipant } from './participants/scripted.ts';
+export type { AddressedOptions } from './selectors/addressed.ts';
+export { addressed } from './selectors/addressed.ts';
+export type { CoordinatorOptions } from './selectors/coordinator.ts';
+export { coordinator } from './selectors/coordinator.ts';
+export { roundRobin } from './selectors/round-robin.ts';
+export type { SelectByOptions, SelectFacts, SelectFunction } from './selectors/select-by.ts';
+export { selectBy } from './selectors/select-by.ts';
+export type { Choice, SelectionFacts, Selector } from './selectors/selector.ts';
+export { TurnNotGivenError } from './selectors/turn-not-given-error.ts';
+export type { SpokenTurn } from './turn-state.ts';
+export { TurnState } from './turn-state.ts';
