@@ -49,8 +49,11 @@ export interface Agent<Types extends AgentTypes> extends Runnable<AgentState, Ty
   restore(stored: unknown): AgentState;
   /** How its conversations begin, and how they are stored. */
   readonly states: AgentStates;
-  /** What is wrong with the arguments for one of its tools; undefined where they fit, or where the tool is not its own. */
-  checkArgs(toolName: string, args: unknown): Promise<string | undefined>;
+  /**
+   * What is wrong with the arguments for one of its tools; undefined where they fit, or where the tool is not its own. `agent` is who
+   * asks, where that is a run inside: its tools are not known here.
+   */
+  checkArgs(toolName: string, args: unknown, agent?: string): Promise<string | undefined>;
   /** What it is made of: model, tools, hooks, rules, capabilities. Plain data. */
   describe(): AgentDescription;
   /** Hears one kind of event of every run; returns its unsubscribe. */
@@ -93,7 +96,7 @@ export interface AnyAgent {
   start(input: AgentInput, options?: AnyRunOptions): AnyRun;
   restore(stored: unknown): AgentState;
   readonly states: AgentStates;
-  checkArgs(toolName: string, args: unknown): Promise<string | undefined>;
+  checkArgs(toolName: string, args: unknown, agent?: string): Promise<string | undefined>;
   describe(): AgentDescription;
   onEvent<Type extends ToolEvent['type']>(type: Type, listener: (event: EventOfType<ToolEvent, Type>) => unknown): Unsubscribe;
   wiretap(listener: (event: ToolEvent) => unknown): Unsubscribe;
@@ -166,7 +169,7 @@ export function createAgent<
     wiretap: events.wiretap,
     restore: (stored) => AgentState.fromJSON(stored),
     states: agentStates,
-    checkArgs: (toolName, args) => argsProblem(setup.tools, toolName, args),
+    checkArgs: async (toolName, args, asking) => (asking === undefined ? argsProblem(setup.tools, toolName, args) : undefined),
     describe: () => describeAgent({ id, version, fingerprint, setup, rules, process }),
     start: (input, ...args) => toAgentRun<Types>(runnable.stream(stateOf(input, ports), ...args), (state) => toResult(state, setup.output)),
   };

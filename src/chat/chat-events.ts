@@ -28,5 +28,28 @@ export class ParticipantSelected extends OrchestratorEvent {
   }
 }
 
+/** The words of a person are wanted, and the run waits for them; `participant` says of whom. */
+export class PersonAsked extends OrchestratorEvent {
+  readonly type = 'PersonAsked';
+  declare readonly participant: string;
+  /** The id for `answer` on the state at the top. */
+  readonly waitId: string;
+  declare readonly prompt?: string;
+
+  constructor(
+    header: EventHeader,
+    orchestrator: string,
+    { waitId, prompt }: { readonly waitId: string; readonly prompt?: string | undefined },
+  ) {
+    super(header, orchestrator);
+    this.waitId = waitId;
+    if (prompt !== undefined) this.prompt = prompt;
+  }
+
+  describe(): string {
+    return `is asked${this.prompt === undefined ? '' : `: ${defaultRedactor.text(this.prompt)}`}`;
+  }
+}
+
 /** Every event of a conversation between participants; those of the runs inside turns among them. */
-export type ChatEvent = ToolEvent | ParticipantSelected;
+export type ChatEvent = ToolEvent | ParticipantSelected | PersonAsked;

@@ -56,6 +56,7 @@ export function createChat<const Given extends readonly Participant<never>[]>(
       id: options.id ?? 'chat',
       participants: options.participants,
       states,
+      owns: (state) => state instanceof ChatState,
       extension: { read },
       driver: (names) => new EveryoneHasSpoken(names),
       toResult: (result) => result,

@@ -6,7 +6,7 @@ import type { BaseEvent, EventBus, EventSink } from '../events/index.ts';
 import { createEventBus } from '../events/index.ts';
 import type { PriceOf } from '../inference/index.ts';
 import type { JsonObject } from '../lib/index.ts';
-import { systemIds } from '../lib/index.ts';
+import { InvalidArgumentError, systemIds } from '../lib/index.ts';
 import type { Message, MessageContent } from '../messages/index.ts';
 import { isMessageContent } from '../messages/index.ts';
 import type { Limits, NewStateOptions, Ports, Run, RunArgs, Runnable, StateCodec } from '../step-by-step/index.ts';
@@ -55,7 +55,7 @@ export interface ConversationOptions<State extends TurnState, Context = unknown,
   readonly price?: PriceOf;
   /** Whether models are told, behind their instructions, under which name they speak and with whom. @default true */
   readonly introduce?: boolean;
-  /** Rejects a run that failed with ConversationFailedError, which has the state. @default false */
+  /** Rejects a run that failed with ConversationFailedError, which has the state; not in sessions, which keep it. @default false */
   readonly throwOnFailure?: boolean;
   /** Where its events go; one bus may serve several. @default a bus of its own */
   readonly events?: EventBus<Event>;
@@ -109,8 +109,11 @@ export interface Conversation<
   /** Reads a stored state. */
   restore(stored: unknown): State;
   readonly states: ConversationStates<State>;
-  /** What is wrong with the arguments for a tool of one of the participants; undefined where they fit, or nobody has such a tool. */
-  checkArgs(toolName: string, args: unknown): Promise<string | undefined>;
+  /**
+   * What is wrong with the arguments for a tool of one of the participants; undefined where they fit, or nobody has such a tool.
+   * `agent` says whose call it is, as waits do.
+   */
+  checkArgs(toolName: string, args: unknown, agent?: string): Promise<string | undefined>;
   describe(): ConversationDescription;
   /** Hears one kind of event of every run; returns its unsubscribe. */
   readonly onEvent: EventBus<Event>['on'];
@@ -125,6 +128,7 @@ export interface ConversationKind<State extends TurnState<S>, S extends ChatStep
   readonly id: string;
   readonly participants: readonly Participant<never>[];
   readonly states: ConversationStates<State>;
+  readonly owns: (state: unknown) => boolean;
   readonly extension: TurnExtension<State, S>;
   /** Requests another turn while something is left to do. */
   readonly driver: (names: readonly string[]) => ContinuationCriterion<State> & { isOpen(state: State): boolean };
@@ -133,7 +137,18 @@ export interface ConversationKind<State extends TurnState<S>, S extends ChatStep
   readonly configuration: JsonObject;
 }
 
-async function argsProblem(seats: readonly Seat[], toolName: string, args: unknown): Promise<string | undefined> {
+interface Edited {
+  readonly toolName: string;
+  readonly args: unknown;
+  /** Whose call it is: a participant, and, behind it, the names of runs inside its turn. */
+  readonly agent: string | undefined;
+}
+
+async function argsProblem(seats: readonly Seat[], { toolName, args, agent }: Edited): Promise<string | undefined> {
+  if (agent !== undefined) {
+    const [name, ...inside] = agent.split('/');
+    return seats.find((seat) => seat.name === name)?.checkArgs?.(toolName, args, inside.length === 0 ? undefined : inside.join('/'));
+  }
   const [owner, ...others] = seats.filter(({ toolNames }) => toolNames?.includes(toolName) === true);
   // Where several have a tool of this name, whose call it is shows only when it runs: what does not fit waits again then.
   return others.length > 0 ? undefined : owner?.checkArgs?.(toolName, args);
@@ -185,15 +200,29 @@ export function createConversation<State extends TurnState<S>, S extends ChatSte
     if (throwOnFailure && state.status === 'failed') throw new ConversationFailedError(state);
     return state;
   };
+  const own = (state: State): State => {
+    if (kind.owns(state)) return state;
+    throw new InvalidArgumentError(
+      `This is no state of a ${name}. Make one with states.empty().withUserMessage(…), or read stored data with restore().`,
+    );
+  };
   const stateOf = (input: ConversationInput<State>): State => {
     const { clock, ids = systemIds } = ports;
     if (isMessageContent(input)) return states.empty({ ids, ...(clock !== undefined && { clock }) }).withUserMessage(input, { ids });
-    return input;
+    return own(input);
   };
 
   return {
     ...runnable,
-    run: async (state, ...args) => checked(await runnable.run(state, ...args)),
+    hasNextStep: (state) => runnable.hasNextStep(own(state)),
+    nextStep: async (state, ...args) => runnable.nextStep(own(state), ...args),
+    iterate: (state, ...args) => runnable.iterate(own(state), ...args),
+    stream: (state, ...args) => runnable.stream(own(state), ...args),
+    run: async (state, ...args) => {
+      const end = await runnable.run(own(state), ...args);
+      // Whoever keeps what happens, as sessions do, reads the failure there.
+      return args[0]?.commit === undefined ? checked(end) : end;
+    },
     id,
     version,
     fingerprint,
@@ -202,7 +231,7 @@ export function createConversation<State extends TurnState<S>, S extends ChatSte
     wiretap: events.wiretap,
     restore: (stored) => states.decode(stored),
     states,
-    checkArgs: (toolName, args) => argsProblem(seats, toolName, args),
+    checkArgs: (toolName, args, agent) => argsProblem(seats, { toolName, args, agent }),
     describe: () => ({
       ...identity,
       participants,

@@ -2,7 +2,7 @@
 export type { Chat, ChatOptions } from './chat.ts';
 export { createChat } from './chat.ts';
 export type { ChatEvent } from './chat-events.ts';
-export { ParticipantSelected } from './chat-events.ts';
+export { ParticipantSelected, PersonAsked } from './chat-events.ts';
 export { ChatState } from './chat-state.ts';
 export type { ChatStep, InnerRun, ParticipantWindow, Selection, TurnMemo } from './chat-step.ts';
 export type {

@@ -64,7 +64,7 @@ export interface Seat extends ParticipantInfo {
   speak(turn: Turn): Promise<Spoken>;
   readonly toolNames?: readonly string[];
   /** What is wrong with the arguments for one of its tools; undefined where they fit, or where the tool is not its own. */
-  checkArgs?(toolName: string, args: unknown): Promise<string | undefined>;
+  checkArgs?(toolName: string, args: unknown, agent?: string): Promise<string | undefined>;
 }
 
 /** What somebody who is no model said, read. */
@@ -132,3 +132,9 @@ export const infoOf = ({ name, kind, description }: ParticipantInfo): Participan
   kind,
   ...(description !== undefined && { description }),
 });
+
+/** Refuses a time that is none. */
+export function checkTimeout(maker: string, timeoutMs: unknown): void {
+  if (timeoutMs !== undefined && !(typeof timeoutMs === 'number' && timeoutMs > 0))
+    throw new InvalidArgumentError(`${maker}(): timeoutMs must be a number above 0, or Infinity.`);
+}

@@ -5,13 +5,13 @@
 // R3. Others read the words alone: calls, results and thoughts stay inside the turn.
 import { ContinuationDecision } from '../continuation/index.ts';
 import type { Failure } from '../errors/index.ts';
-import { classifyError } from '../errors/index.ts';
+import { classifyError, TimedOutError } from '../errors/index.ts';
 import { EmptyResponseError } from '../inference/index.ts';
 import type { IdSource, Json } from '../lib/index.ts';
 import { assertNever } from '../lib/index.ts';
 import type { Part } from '../messages/index.ts';
 import { Usage } from '../messages/index.ts';
-import type { Answer, NewStateOptions, OuterStep, Wait } from '../step-by-step/index.ts';
+import type { Answer, NewStateOptions, OuterStep, StepScope, Wait } from '../step-by-step/index.ts';
 import type { ToolUseState } from '../tool-use/index.ts';
 import type { InnerRun } from './chat-step.ts';
 import type { Spoken, Turn } from './participant.ts';
@@ -96,14 +96,17 @@ function withoutProvider(part: Part): Part {
 const isOuter = (criterion: string): boolean => criterion.startsWith('Outer');
 
 /** True where the run inside ended because the one around it has to. */
-function endedFromOutside({ continuationOutcome, execution }: ToolUseState): boolean {
+function endedFromOutside({ continuationOutcome }: ToolUseState, scope: StepScope): boolean {
   const forbidding = continuationOutcome?.evaluations.filter(({ decision }) => decision === ContinuationDecision.ForbidContinuation) ?? [];
   const isStopped = forbidding.some(({ criterion }) => isOuter(criterion) || criterion === 'StopRequested');
-  return isStopped || execution.results.last?.step.interrupted !== undefined;
+  return isStopped || scope.ending !== undefined;
 }
 
 /** Why a turn failed; none where it did not. */
-function errorsOf(end: ToolUseState, name: string, hasWords: boolean): readonly Failure[] {
+function errorsOf(
+  end: ToolUseState,
+  { name, scope, hasWords }: { readonly name: string; readonly scope: StepScope; readonly hasWords: boolean },
+): readonly Failure[] {
   const { status, errors, continuationOutcome, startOutcome, stopReason } = end;
   if (status === 'failed') {
     // A start that failed has no step to keep its failure on; who forbade says what happened.
@@ -114,12 +117,14 @@ function errorsOf(end: ToolUseState, name: string, hasWords: boolean): readonly 
     const message = `The turn of ${name} could not be taken: ${forbidding?.reason ?? 'no reason was given'}`;
     return [{ type: 'unknown', code: typeof code === 'string' ? code : 'turn-failed', message, retryable: false, readable: false }];
   }
-  if (hasWords || endedFromOutside(end)) return [];
+  if (hasWords || endedFromOutside(end, scope)) return [];
   const why =
     stopReason === undefined || stopReason === 'completed'
       ? ''
       : ` Its turn ended with ${stopReason}, by ${continuationOutcome?.resolvedBy ?? 'nobody'}.`;
-  return [classifyError(new EmptyResponseError(`${name} said nothing.${why}`), { readable: false })];
+  const message = `${name} said nothing.${why}`;
+  const error = stopReason === 'time_limit' ? new TimedOutError(message) : new EmptyResponseError(message);
+  return [classifyError(error, { readable: false })];
 }
 
 /** Takes a turn by a run inside it, or goes on with that run. */
@@ -143,7 +148,7 @@ export async function speakByRun<State extends ToolUseState>(
   if (end.waitingFor.length > 0)
     return { type: 'waiting', waits: end.waitingFor.map(askedBy(name)), memo: { round, state: end.toJSON() as Json }, inner: record, end };
   const parts = partsOf(end);
-  const errors = errorsOf(end, name, parts.length > 0);
+  const errors = errorsOf(end, { name, scope, hasWords: parts.length > 0 });
   return {
     type: 'said',
     role: 'assistant',

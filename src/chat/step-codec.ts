@@ -21,6 +21,9 @@ function readCall(input: unknown, path: string): { readonly tool: string; readon
   return { tool: data.string('tool'), status: data.oneOf('status', callStatuses) };
 }
 
+// Far above what anybody has: a damaged number must not be counted up to.
+const mostVotes = 10_000;
+
 /** The field that holds one evaluation of what was decided about the run inside. */
 const voteField = (index: number): string => `vote${index}`;
 
@@ -41,6 +44,8 @@ function encodeInner({ outcome, agentId, calls, ...run }: InnerRun): JsonObject 
 function readOutcome(fields: ObjectReader): ContinuationOutcome | undefined {
   const count = fields.optionalNumber('votes');
   if (count === undefined) return fields.optionalValue('outcome', ContinuationOutcome.fromJSON);
+  if (!Number.isInteger(count) || count < 0 || count > mostVotes)
+    throw new DamagedDataError(`${fields.path}.votes`, `expected a whole number from 0 to ${mostVotes}, found ${count}`);
   const votes = Array.from({ length: count }, (_, index) => fields.json(voteField(index)));
   return unpackOutcome(votes, `${fields.path}.votes`);
 }

@@ -12,11 +12,11 @@ import { askModel } from '../hooks/index.ts';
 import type { JsonObject } from '../lib/index.ts';
 import { InvalidArgumentError } from '../lib/index.ts';
 import { Message, textPart, Usage } from '../messages/index.ts';
-import type { EmptyStep, Produced, StepProcess, StepScope } from '../step-by-step/index.ts';
+import type { EmptyStep, Produced, StepProcess, StepScope, Wait } from '../step-by-step/index.ts';
 import { underKey } from '../step-by-step/index.ts';
 import type { ToolUseState } from '../tool-use/index.ts';
 import { TextDelta } from '../tool-use/index.ts';
-import { ParticipantSelected } from './chat-events.ts';
+import { ParticipantSelected, PersonAsked } from './chat-events.ts';
 import type { ChatStep, Selection } from './chat-step.ts';
 import type { Reading, Seat, Spoken } from './participant.ts';
 import { infoOf } from './participant.ts';
@@ -162,13 +162,14 @@ function factsFor<State extends TurnState<S>, S extends ChatStep>({ setup, state
     ),
     context: scope.context,
     signal: scope.signal,
-    ask: (model, request) => {
+    ask: (model, request, { timeoutMs } = {}) => {
       asked += 1;
       const note: StepScope['note'] = (each) => scope.note(each);
       return askModel(model, request, {
         scope: { effects, clock: scope.clock, note },
         key: `model/${asked}`,
         pricing: { price: pricing.price, watchesCost },
+        timeoutMs,
       });
     },
     run: (work, options) => effects.run('run', work, options),
@@ -202,6 +203,18 @@ async function takeTurn<State extends TurnState<S>, S extends ChatStep>(
   }
 }
 
+/** Tells of people whose words are wanted; what a run inside waits for it has told itself. */
+function tellWhoIsAsked<State extends TurnState<S>, S extends ChatStep>(
+  { setup, state, scope }: Surroundings<State, S>,
+  waits: readonly Wait[],
+): void {
+  const asked = new Set(state.pendingStep?.waits.map(({ id }) => id));
+  for (const wait of waits) {
+    if (wait.type !== 'person' || wait.agent !== undefined || asked.has(wait.id)) continue;
+    scope.emit((header) => new PersonAsked(header, setup.name, { waitId: `${scope.path}${wait.id}`, prompt: wait.prompt }));
+  }
+}
+
 /** What came of a turn, as it is kept. */
 function recorded<State extends TurnState<S>, S extends ChatStep>(
   at: Surroundings<State, S>,
@@ -216,7 +229,10 @@ function recorded<State extends TurnState<S>, S extends ChatStep>(
   ];
   const withInner = { ...step, ...(inner !== undefined && { inner }) };
   const kept = setup.extension.withActs === undefined ? withInner : setup.extension.withActs(withInner, acts, at);
-  if (spoken.type === 'waiting') return { type: 'waiting', partial: { ...kept, memo: spoken.memo ?? { round: 1 } }, waits: spoken.waits };
+  if (spoken.type === 'waiting') {
+    tellWhoIsAsked(at, spoken.waits);
+    return { type: 'waiting', partial: { ...kept, memo: spoken.memo ?? { round: 1 } }, waits: spoken.waits };
+  }
   const { role, parts, errors = [], finishReason, window, isCutOff = false } = spoken;
   const isSaid = errors.length === 0 && !isCutOff;
   const message = new Message({

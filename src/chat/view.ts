@@ -24,7 +24,10 @@ function seenBy(participant: string, message: Message): Message {
   const { id, parts, name } = message;
   if (speaker === participant) return new Message({ id, role: MessageRole.Assistant, parts, name: participant });
   if (speaker !== undefined) return new Message({ id, role: MessageRole.User, parts: withNameBefore(speaker, parts), name: speaker });
-  return name === undefined || !message.isUser() ? message : message.withParts(withNameBefore(name, parts));
+  // What an assistant said before this conversation is nobody's own here; its calls cannot be told otherwise than they were.
+  const isForeign = message.isAssistant() && message.toolCalls.length === 0;
+  const seen = isForeign ? message.withRole(MessageRole.User) : message;
+  return name === undefined || !seen.isUser() ? seen : seen.withParts(withNameBefore(name, parts));
 }
 
 /** What a participant reads after the last change of its window. */

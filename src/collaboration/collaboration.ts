@@ -149,6 +149,7 @@ export function createCollaboration<const Given extends readonly Participant<nev
       id,
       participants: collaborators,
       states,
+      owns: (state) => state instanceof CollaborationState,
       extension: {
         read: (said, at) => readContribution(said, at, rights),
         claim: handedTo,

@@ -11,7 +11,7 @@ import type {
 import { checkParticipant, functionSeat, humanSeat, llmParticipant, scriptedSeat, seatOfAgent } from '../chat/index.ts';
 import type { Capability } from '../hooks/index.ts';
 import { defineAnyCapability } from '../hooks/index.ts';
-import { InvalidArgumentError } from '../lib/index.ts';
+import { InvalidArgumentError, isRecord } from '../lib/index.ts';
 import type { RunState } from '../step-by-step/index.ts';
 import type { ContextNeeded, Tools } from '../tools/index.ts';
 import type { CollaborationState } from './collaboration-state.ts';
@@ -56,7 +56,7 @@ export function humanCollaborator(options: HumanParticipantOptions<Contributed, 
 
 /** Somebody who contributes what was given, in turn. */
 export function scriptedCollaborator(options: ScriptedParticipantOptions<Contributed>): Participant {
-  return scriptedSeat('scriptedCollaborator', options);
+  return scriptedSeat('scriptedCollaborator', options, (said) => typeof said === 'string' || isRecord(said));
 }
 
 /** A function of the host's that works with the others. */

@@ -35,10 +35,11 @@ interface Asking {
   readonly scope: Pick<StepScope, 'effects' | 'note'> & { readonly clock: Clock };
   readonly key: string;
   readonly pricing: Pricing;
+  readonly timeoutMs?: number | undefined;
 }
 
 /** Asks a model as an effect, and notes what that used. Never rejects. */
-export async function askModel(model: Model, request: ModelRequest, { scope, key, pricing }: Asking): Promise<ModelOutcome> {
+export async function askModel(model: Model, request: ModelRequest, { scope, key, pricing, timeoutMs }: Asking): Promise<ModelOutcome> {
   const begun: true[] = [];
   const answered = await scope.effects.run(
     key,
@@ -46,7 +47,7 @@ export async function askModel(model: Model, request: ModelRequest, { scope, key
       begun.push(true);
       return model.generate({ ...request, signal: request.signal === undefined ? signal : AbortSignal.any([signal, request.signal]) });
     },
-    { effect: 'pure', failsAs: 'model', late: 'drop' },
+    { effect: 'pure', failsAs: 'model', late: 'drop', ...(timeoutMs !== undefined && { timeoutMs }) },
   );
   // What a call used that was cut off is not known, unless it never began.
   const unread = { parts: [], usage: begun.length > 0 ? Usage.unknown() : Usage.none() };

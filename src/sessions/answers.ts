@@ -111,8 +111,8 @@ export async function checkAnswer(deed: AnswerDeed, surroundings: AnswerSurround
   if (deed.digest !== undefined) await checkDigest(wait, deed.digest, surroundings);
   // Says now what is wrong with the kind of answer, before anything is stored.
   applied(state, deed);
-  if (deed.type !== 'approve' || deed.args === undefined || !('toolName' in wait) || wait.agent !== undefined) return;
-  const problem = await agent.checkArgs?.(wait.toolName, deed.args);
+  if (deed.type !== 'approve' || deed.args === undefined || !('toolName' in wait)) return;
+  const problem = await agent.checkArgs?.(wait.toolName, deed.args, wait.agent);
   if (problem !== undefined)
     throw new InvalidArgumentError(`The edited arguments for "${wait.toolName}" cannot be used: ${problem} The call still waits.`);
 }

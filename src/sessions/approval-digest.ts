@@ -38,15 +38,16 @@ function placeOf(sessionId: string, events: readonly StoredEvent[]): Pick<ShownC
   return own === undefined ? undefined : { execution: Number(own.executionId.slice(sessionId.length + 1)), step: own.stepNumber };
 }
 
-/** The calls that the events of one commit ask about, each with its event. */
+/** What the events of one commit ask about, calls and people's words, each with its event. */
 export function askedIn(sessionId: string, events: readonly StoredEvent[]): ReadonlyMap<StoredEvent, ShownCall> {
   const place = placeOf(sessionId, events);
   const asked = new Map<StoredEvent, ShownCall>();
   for (const event of events) {
     const { type, waitId, toolCallId, tool, args = null } = event;
     const id = waitId ?? toolCallId;
-    if (place === undefined || type !== 'ToolApprovalRequested' || typeof id !== 'string' || typeof tool !== 'string') continue;
-    asked.set(event, { ...place, id, toolName: tool, args });
+    if (place === undefined || typeof id !== 'string') continue;
+    if (type === 'ToolApprovalRequested' && typeof tool === 'string') asked.set(event, { ...place, id, toolName: tool, args });
+    if (type === 'PersonAsked') asked.set(event, { ...place, id });
   }
   return asked;
 }

@@ -30,8 +30,11 @@ export interface SessionAgent {
   readonly fingerprint: string;
   readonly states: SessionStates;
   run(state: RunState, options?: SessionRunOptions): Promise<RunState>;
-  /** What is wrong with the arguments for one of its tools; undefined where they fit, or where the tool is not its own. */
-  checkArgs?(toolName: string, args: unknown): Promise<string | undefined>;
+  /**
+   * What is wrong with the arguments for one of its tools; undefined where they fit, or where the tool is not its own. `agent` is who
+   * asks, where that is a run inside.
+   */
+  checkArgs?(toolName: string, args: unknown, agent?: string): Promise<string | undefined>;
 }
 
 /** Which release of an agent carries a session on. */

@@ -197,7 +197,10 @@ function watchTime<State extends RunState, Context>(
   const check = (leastMs: number): void => {
     const { execution } = live.state;
     const activeMs = execution.activeMs + (live.timer?.activeMs() ?? 0);
-    const leftMs = remainingMs(process, live.state.evolve({ execution: { ...execution, activeMs, now: run.clock.now() } }));
+    const leftMs = remainingMs(
+      process,
+      live.state.evolve({ execution: { ...execution, activeMs, now: run.clock.now() - (live.timer?.personMs() ?? 0) } }),
+    );
     if (leftMs === undefined || !Number.isFinite(leftMs)) return;
     if (live.finalizing === true) return;
     if (leftMs <= 0) run.control.interrupt('deadline', new TimedOutError('The time limit was reached.'));

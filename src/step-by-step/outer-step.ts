@@ -62,7 +62,7 @@ export interface OuterStep {
   tellPiece(event: BaseEvent): void;
   spend(spent: Spent): void;
   /** From now until the returned call, time counts as waiting outside, too. */
-  beginWaiting(): () => void;
+  beginWaiting(options?: { readonly forPerson?: boolean }): () => void;
   /** What the limits outside, and votes that were cast there, say of a step inside that has spent this much more. */
   limitVotes(more: Spent): readonly ContinuationEvaluation[];
 }

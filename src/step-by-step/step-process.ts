@@ -55,8 +55,8 @@ export interface StepScope<Context = unknown> {
    * are turns calls it once, before anything is done in the turn.
    */
   beginTurn(participant: string): void;
-  /** From now until the returned call, time counts as waiting: on the wall clock only. */
-  beginWaiting(): () => void;
+  /** From now until the returned call, time counts as waiting: on the wall clock only, and nowhere where it is a person's. */
+  beginWaiting(options?: { readonly forPerson?: boolean }): () => void;
   /** Tells an event of the room's own. It gets the next number, unless it is a piece of something larger. */
   emit(make: (header: EventHeader) => BaseEvent, options?: { readonly numbered?: boolean }): void;
 }

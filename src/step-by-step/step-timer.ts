@@ -1,5 +1,5 @@
 // The three clocks, as one step sees them.
-// T1. Wall: everything counts. Active: work counts. Waiting for a provider's permission counts on the wall only.
+// T1. Wall: everything counts but people. Active: work counts. Waiting for a provider's permission counts on the wall only.
 // T2. Waits that overlap count once; work beside a wait is still a wait's time.
 import type { Clock } from '../lib/index.ts';
 import type { Effects } from './effects.ts';
@@ -16,6 +16,8 @@ export class StepTimer {
   #waited = 0;
   #waiting = 0;
   #waitBegan = 0;
+  #personMs = 0;
+  #personBegan: number | undefined;
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -24,11 +26,27 @@ export class StepTimer {
   }
 
   activeMs(): number {
-    return toMicroseconds(Math.max(0, this.#clock.monotonic() - this.#began - this.waitedMs()));
+    return toMicroseconds(Math.max(0, this.#clock.monotonic() - this.#began - this.waitedMs() - this.personMs()));
   }
 
   waitedMs(): number {
     return toMicroseconds(this.#waited + (this.#waiting > 0 ? this.#clock.monotonic() - this.#waitBegan : 0));
+  }
+
+  /** Time that a person took, which counts nowhere. */
+  personMs(): number {
+    return toMicroseconds(this.#personMs + (this.#personBegan === undefined ? 0 : this.#clock.monotonic() - this.#personBegan));
+  }
+
+  /** From now until the returned call, a person takes the time. */
+  beginPerson(): () => void {
+    const began = this.#clock.monotonic();
+    this.#personBegan ??= began;
+    return () => {
+      if (this.#personBegan === undefined) return;
+      this.#personMs += this.#clock.monotonic() - this.#personBegan;
+      this.#personBegan = undefined;
+    };
   }
 
   /** The same effects, whose sleeps count as waiting; once the step is over, nothing begins any more. */

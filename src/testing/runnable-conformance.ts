@@ -57,7 +57,8 @@ const checks: Readonly<Record<string, Check>> = {
       'numbers',
     );
     const judged = events
-      .filter(({ type }) => type === 'ContinuationEvaluated')
+      // Runs inside a step tell of their own decisions.
+      .filter(({ type, agentId }) => type === 'ContinuationEvaluated' && agentId === end.agentId)
       .map((event) => (event as unknown as { outcome: unknown }).outcome);
     same(judged, outcomes(end), 'decisions told');
     same(events.at(-1)?.type, 'AgentFinished', 'last event');

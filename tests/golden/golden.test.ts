@@ -238,10 +238,10 @@ describe('a chat that is kept here is read', () => {
       ['moderator', 'coordinator', undefined, undefined],
       ['engineer', 'coordinator', 'error', undefined],
       ['engineer', 'retry', 'completed', undefined],
-      ['anna', 'coordinator', undefined, 'completed'],
+      ['anna', 'round-robin', undefined, 'completed'],
       ['engineer', 'coordinator', 'completed', undefined],
     ]);
-    expect(state.explain().split('\n')[0]).toBe('Waiting in step 2, the turn of anna, for the words of anna (anna/2).');
+    expect(state.explain().split('\n')[0]).toBe('Waiting in step 2, the turn of anna, for the words of anna (anna/6).');
     expect(state.steps[0]?.window).toMatchObject({ folded: 4, buffered: 5 });
     expect(state.steps[0]?.window?.summary?.text).toContain('They talked of a bridge.');
     expect(state.steps[0]?.inner?.calls).toStrictEqual([{ tool: 'pull', status: 'rejected' }]);

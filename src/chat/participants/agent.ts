@@ -40,6 +40,8 @@ export function seatOfAgent(
   maker: string,
 ): Participant {
   const { name, description, context } = options;
+  if (context !== undefined && typeof context !== 'function')
+    throw new InvalidArgumentError(`${maker}() needs a function as context, which makes the agent's context of the conversation's.`);
   const info = infoOf({ name, kind: ParticipantKind.Agent, ...(description !== undefined && { description }) });
   return {
     ...info,
@@ -50,7 +52,7 @@ export function seatOfAgent(
         needsContext: false,
         configuration: { ...info, agent: own.id, fingerprint: own.fingerprint },
         toolNames: own.describe().tools.map((tool) => tool.name),
-        checkArgs: (toolName, args) => own.checkArgs(toolName, args),
+        checkArgs: (toolName, args, inside) => own.checkArgs(toolName, args, inside),
         speak: (turn) =>
           speakByRun(turn, innerOf(turn.equipment === undefined ? own : checkedAgent(makeAgent(turn.equipment), maker)), {
             name,

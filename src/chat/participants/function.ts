@@ -3,7 +3,7 @@ import type { Message } from '../../messages/index.ts';
 import type { Soon } from '../../lib/index.ts';
 import type { ContextType } from '../../tools/index.ts';
 import type { Participant, Turn } from '../participant.ts';
-import { checkParticipant, infoOf, ParticipantKind } from '../participant.ts';
+import { checkParticipant, checkTimeout, infoOf, ParticipantKind } from '../participant.ts';
 import type { TurnState } from '../turn-state.ts';
 import { viewOf } from '../view.ts';
 import { askFunction } from './given-words.ts';
@@ -29,12 +29,6 @@ export interface FunctionParticipantOptions<Context = unknown, Said = string, St
   readonly speak: (turn: TurnFacts<Context, State>) => Soon<Said | undefined | null>;
   /** How long it may take. @default 30_000 */
   readonly timeoutMs?: number;
-}
-
-/** Refuses a time that is none. */
-export function checkTimeout(maker: string, timeoutMs: unknown): void {
-  if (timeoutMs !== undefined && !(typeof timeoutMs === 'number' && timeoutMs > 0))
-    throw new InvalidArgumentError(`${maker}(): timeoutMs must be a number above 0, or Infinity.`);
 }
 
 /** What a function of the host's is told. */

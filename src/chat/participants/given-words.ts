@@ -15,7 +15,12 @@ export function spoken(turn: Turn, said: unknown, role: 'user' | 'assistant'): S
   return { type: 'said', role, parts: [textPart(text)], ...(acts !== undefined && { acts }) };
 }
 
-export const failedTurn = (failure: Failure, role: 'user' | 'assistant'): Spoken => ({ type: 'said', role, parts: [], errors: [failure] });
+export const failedTurn = (failure: Failure, role: 'user' | 'assistant'): Spoken => ({
+  type: 'said',
+  role,
+  parts: [],
+  errors: [{ ...failure, readable: false }],
+});
 
 /** Asks a function of the host's for the words. */
 export async function askFunction(

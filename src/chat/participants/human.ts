@@ -1,10 +1,10 @@
 import type { Soon } from '../../lib/index.ts';
 import { InvalidArgumentError } from '../../lib/index.ts';
 import type { Participant, Spoken, Turn } from '../participant.ts';
-import { checkParticipant, infoOf, ParticipantKind } from '../participant.ts';
+import { checkParticipant, checkTimeout, infoOf, ParticipantKind } from '../participant.ts';
 import type { TurnState } from '../turn-state.ts';
 import type { TurnFacts } from './function.ts';
-import { checkTimeout, factsOf, within } from './function.ts';
+import { factsOf, within } from './function.ts';
 import { askFunction, spoken } from './given-words.ts';
 
 /** What a person who takes part is made from. */
@@ -27,15 +27,23 @@ export function humanParticipant(options: HumanParticipantOptions): Participant 
   return humanSeat('humanParticipant', options);
 }
 
+/** The turn of the whole conversation, counted from 1: what is asked for in another turn has another id. */
+function turnNumber({ state, scope }: Turn): number {
+  return state.data.past.toArray().reduce((sum, { results }) => sum + results.length, scope.stepNumber);
+}
+
+/** What the person gave while the run waited, as a turn; or the wait, where nothing was given or it cannot be used. */
 function waitFor(turn: Turn, { name, prompt }: { readonly name: string; readonly prompt: string | undefined }): Spoken {
-  const { scope, parked, answers } = turn;
-  const id = `${name}/${scope.stepNumber}`;
-  const wait = { type: 'person', id, participant: name, ...(prompt !== undefined && { prompt }) } as const;
-  const answer = answers.find((each) => each.id === id);
-  if (parked === undefined || answer?.type !== 'answered') return { type: 'waiting', waits: [wait] };
-  const reading = turn.read(answer.value);
+  const id = `${name}/${turnNumber(turn)}`;
+  const answer = turn.answers.find((each) => each.id === id);
+  const reading = answer?.type === 'answered' ? turn.read(answer.value) : undefined;
+  if (reading?.ok === true && answer?.type === 'answered') return spoken(turn, answer.value, 'user');
   // What cannot be used is asked for again: nobody's turn fails for a slip of the hand.
-  return reading.ok ? spoken(turn, answer.value, 'user') : { type: 'waiting', waits: [{ ...wait, problem: reading.problem }] };
+  const problem = reading === undefined || reading.ok ? undefined : reading.problem;
+  return {
+    type: 'waiting',
+    waits: [{ type: 'person', id, ...(problem !== undefined && { problem }), ...(prompt !== undefined && { prompt }), participant: name }],
+  };
 }
 
 export function humanSeat<Said, State extends TurnState>(maker: string, options: HumanParticipantOptions<Said, State>): Participant {
@@ -51,11 +59,12 @@ export function humanSeat<Said, State extends TurnState>(maker: string, options:
     join: () => ({
       ...info,
       needsContext: false,
-      configuration: { ...info, waits: reply === undefined },
+      configuration: { ...info, waits: reply === undefined, ...(prompt !== undefined && { prompt }) },
       speak: async (turn) => {
-        if (reply === undefined) return waitFor(turn, { name, prompt });
+        // One who waits already is not asked again by other means.
+        if (reply === undefined || turn.parked !== undefined) return waitFor(turn, { name, prompt });
         // A person takes no time of the run's own.
-        const leave = turn.scope.beginWaiting();
+        const leave = turn.scope.beginWaiting({ forPerson: true });
         try {
           return await askFunction(turn, (signal) => reply(factsOf<unknown>(name, turn, signal)), {
             role: 'user',

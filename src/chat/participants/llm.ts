@@ -84,7 +84,7 @@ export function llmParticipant<Context = unknown, const Given extends Tools = re
         needsContext: own.needsContext,
         configuration: { ...info, fingerprint: own.fingerprint },
         toolNames: own.toolNames,
-        checkArgs: own.checkArgs,
+        checkArgs: async (toolName, args, inside) => (inside === undefined ? own.checkArgs(toolName, args) : undefined),
         speak: (turn) =>
           speakByRun(turn, innerOf(turn.equipment === undefined ? own : make([turn.equipment])), {
             name,

@@ -15,7 +15,7 @@ export interface ScriptedParticipantOptions<Said = string> {
 
 /** Somebody who says given words in turn; which ones are next is found in the conversation. */
 export function scriptedParticipant(options: ScriptedParticipantOptions): Participant {
-  return scriptedSeat('scriptedParticipant', options);
+  return scriptedSeat('scriptedParticipant', options, (said) => typeof said === 'string');
 }
 
 // A turn that failed said nothing, and its words are still to come.
@@ -25,11 +25,18 @@ function turnsTaken(state: TurnState, name: string): number {
   return taken;
 }
 
-export function scriptedSeat<Said>(maker: string, options: ScriptedParticipantOptions<Said>): Participant {
+export function scriptedSeat<Said>(
+  maker: string,
+  options: ScriptedParticipantOptions<Said>,
+  isRight: (said: unknown) => boolean,
+): Participant {
   checkParticipant(maker, options, ['says']);
   const { name, description, says } = options;
   if (!Array.isArray(says) || says.length === 0)
     throw new InvalidArgumentError(`${maker}() needs a list of what is said, with at least one entry.`);
+  const wrong = says.findIndex((said) => !isRight(said));
+  if (wrong !== -1)
+    throw new InvalidArgumentError(`${maker}(): number ${wrong + 1} of what is said is nothing that can be said here; give text.`);
   const canonical = toCanonical(says);
   if (!canonical.ok) throw new InvalidArgumentError(`${maker}(): what is said cannot be stored: ${canonical.path} ${canonical.problem}.`);
   const info = infoOf({ name, kind: ParticipantKind.Scripted, ...(description !== undefined && { description }) });

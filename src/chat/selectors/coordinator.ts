@@ -4,6 +4,7 @@ import { InvalidArgumentError, isRecord } from '../../lib/index.ts';
 import { Message } from '../../messages/index.ts';
 import { clipText } from '../../tools/index.ts';
 import type { ParticipantInfo } from '../participant.ts';
+import { checkTimeout } from '../participant.ts';
 import type { TurnState } from '../turn-state.ts';
 import { roundRobin } from './round-robin.ts';
 import type { Choice, SelectionFacts, Selector } from './selector.ts';
@@ -15,6 +16,8 @@ export interface CoordinatorOptions {
   /** What to choose by, in words for the model. */
   readonly instructions?: string;
   readonly settings?: ModelSettings;
+  /** How long the model may take. @default 30_000 */
+  readonly timeoutMs?: number;
   /** Decides where the model names nobody who is there, or cannot be asked. @default roundRobin() */
   readonly otherwise?: Selector;
   /** How many of the last messages the model reads. @default 40 */
@@ -77,10 +80,15 @@ function readChoice(text: string, names: readonly string[]): Choice | { readonly
   return { participant: name, ...(typeof reason === 'string' && reason.trim() !== '' && { reason: reason.trim() }) };
 }
 
+const known: readonly string[] = ['model', 'instructions', 'settings', 'timeoutMs', 'otherwise', 'maxMessages', 'maxTextLength'];
+
 function checkCoordinator(options: unknown): void {
   if (!isRecord(options) || !isRecord(options['model']) || typeof options['model']['generate'] !== 'function')
     throw new InvalidArgumentError('coordinator() needs a model: { model }.');
-  const { maxMessages, maxTextLength } = options;
+  const { maxMessages, maxTextLength, timeoutMs } = options;
+  const strange = Object.keys(options).find((name) => !known.includes(name));
+  if (strange !== undefined) throw new InvalidArgumentError(`coordinator() has no option "${strange}"; there are ${known.join(', ')}.`);
+  checkTimeout('coordinator', timeoutMs);
   const isCount = (given: unknown): boolean => given === undefined || (Number.isInteger(given) && (given as number) > 0);
   if (!isCount(maxMessages) || !isCount(maxTextLength))
     throw new InvalidArgumentError('coordinator() needs whole numbers above 0 as maxMessages and maxTextLength.');
@@ -92,7 +100,7 @@ function checkCoordinator(options: unknown): void {
  */
 export function coordinator(options: CoordinatorOptions): Selector {
   checkCoordinator(options);
-  const { model, instructions, settings, otherwise = roundRobin(), maxMessages = 40, maxTextLength = 2000 } = options;
+  const { model, instructions, settings, otherwise = roundRobin(), maxMessages = 40, maxTextLength = 2000, timeoutMs = 30_000 } = options;
 
   const ask = async ({ state, participants, ask: askModel }: SelectionFacts): Promise<Choice | { readonly problem: string }> => {
     const names = participants.map(({ name }) => name);
@@ -104,8 +112,14 @@ export function coordinator(options: CoordinatorOptions): Selector {
       }),
     ];
     const output = { schema: choiceSchema(names), name: 'next_speaker' };
-    const outcome = await askModel(model, { messages, output, ...(settings !== undefined && { settings }) });
-    if (!outcome.ok) return { problem: `The coordinator could not be asked: ${outcome.failure.message}` };
+    const outcome = await askModel(
+      model,
+      { messages, output, ...(settings !== undefined && { settings }) },
+      timeoutMs === Infinity ? {} : { timeoutMs },
+    );
+    // The key is ours; who reads of it knows the coordinator.
+    if (!outcome.ok)
+      return { problem: `The coordinator could not be asked: ${outcome.failure.message.replace(/^\S+\/model\/\d+ took/, 'it took')}` };
     const text = outcome.response.parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('');
     return readChoice(text, names);
   };
@@ -115,6 +129,10 @@ export function coordinator(options: CoordinatorOptions): Selector {
     configuration: {
       model: `${model.provider}/${model.modelId}`,
       ...(instructions !== undefined && { instructions }),
+      // Holds: headers are secrets, and the rest is plain data.
+      ...(settings !== undefined && { settings: { ...settings, headers: undefined } as unknown as JsonObject }),
+      maxMessages,
+      maxTextLength,
       otherwise: { name: otherwise.name, ...otherwise.configuration },
     },
     select: async (facts) => {

@@ -1,5 +1,6 @@
 import { InvalidArgumentError, isRecord } from '../../lib/index.ts';
 import type { Soon } from '../../lib/index.ts';
+import { checkTimeout } from '../participant.ts';
 import type { TurnState } from '../turn-state.ts';
 import { TurnNotGivenError } from './turn-not-given-error.ts';
 import type { Choice, SelectionFacts, Selector } from './selector.ts';
@@ -20,7 +21,11 @@ export interface SelectByOptions {
 }
 
 /** A function of the host's gives the turn: it returns a participant's name, or { participant, reason }. */
-export function selectBy(choose: SelectFunction, { name = 'function', timeoutMs = 30_000 }: SelectByOptions = {}): Selector {
+export function selectBy(choose: SelectFunction, options: SelectByOptions = {}): Selector {
+  const strange = Object.keys(options).find((each) => each !== 'name' && each !== 'timeoutMs');
+  if (strange !== undefined) throw new InvalidArgumentError(`selectBy() has no option "${strange}"; there are name, timeoutMs.`);
+  const { name = 'function', timeoutMs = 30_000 } = options;
+  checkTimeout('selectBy', timeoutMs);
   if (typeof choose !== 'function') throw new InvalidArgumentError('selectBy() takes a function that returns the name of a participant.');
   return {
     name,

@@ -28,7 +28,7 @@ export interface SelectionFacts<Context = unknown, State extends TurnState = Tur
   readonly context: Context;
   readonly signal: AbortSignal;
   /** Asks a model; what that uses counts toward this turn. Never rejects. */
-  readonly ask: (model: Model, request: ModelRequest) => Promise<ModelOutcome>;
+  readonly ask: (model: Model, request: ModelRequest, options?: { readonly timeoutMs?: number }) => Promise<ModelOutcome>;
   /** Runs what is no pure function of the state, so that it is not done twice. */
   readonly run: <Value>(work: (signal: AbortSignal) => Value | Promise<Value>, options?: EffectOptions) => Promise<EffectResult<Value>>;
 }

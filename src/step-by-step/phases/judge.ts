@@ -48,6 +48,7 @@ export function candidateOf<State extends RunState, Context>(
   const { execution, info } = state.data;
   const now = run.clock.now();
   const activeMs = timer.activeMs();
+  const { wallStartedAt } = execution;
   const candidate = state.evolve({
     info: info.addExecutionTime(activeMs / 1000, now),
     store: storeWith({ execution, store: notes?.store ?? state.store }, step, earlier),
@@ -56,6 +57,8 @@ export function candidateOf<State extends RunState, Context>(
       ...execution,
       candidate: step,
       now,
+      // A person takes no time of the run's.
+      wallStartedAt: wallStartedAt === undefined ? undefined : wallStartedAt + timer.personMs(),
       stopRequest: run.control.stopRequest,
       workLeft: step.hasToolCalls === true || step.interrupted !== undefined,
       usage: Usage.add(execution.usage, step.usage),

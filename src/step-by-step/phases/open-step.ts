@@ -169,11 +169,11 @@ class OpenStepScope<State extends RunState, Context> implements ClosableScope<Co
     this.passedOn = { usage: Usage.add(this.passedOn.usage, usage), cost: addCost(this.passedOn.cost, cost) };
   }
 
-  beginWaiting(): () => void {
+  beginWaiting(options: { readonly forPerson?: boolean } = {}): () => void {
     const { inside } = this.#run;
-    const leave = this.#timer.beginWaiting();
+    const leave = options.forPerson === true ? this.#timer.beginPerson() : this.#timer.beginWaiting();
     if (inside === undefined) return leave;
-    const leaveOutside = inside.beginWaiting();
+    const leaveOutside = inside.beginWaiting(options);
     return () => {
       leave();
       leaveOutside();
@@ -226,12 +226,13 @@ class OpenStepScope<State extends RunState, Context> implements ClosableScope<Co
       spend: ({ usage, cost }) => {
         this.note({ usage, cost });
       },
-      beginWaiting: () => this.beginWaiting(),
+      beginWaiting: (options) => this.beginWaiting(options),
       limitVotes: (more) => [
         ...(this.forbidding === undefined ? [] : [asOuterVote(this.forbidding)]),
         ...outerLimitVotes(this.#process, this.#state, {
           run,
           activeMs: this.#timer.activeMs(),
+          personMs: this.#timer.personMs(),
           spent: [own, this.notes, more],
           passedOn: this.passedOn,
         }),

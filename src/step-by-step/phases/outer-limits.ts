@@ -13,6 +13,8 @@ import type { StepProcess } from '../step-process.ts';
 interface Outer<State, Context> {
   readonly run: RunScope<State, Context>;
   readonly activeMs: number;
+  /** What people have taken of the time since the last recorded step. */
+  readonly personMs: number;
   /** What was used up since the last recorded step. */
   readonly spent: readonly (Spent | undefined)[];
   /** The part of it that the run around this one knows already. */
@@ -36,7 +38,7 @@ export function asOuterVote(evaluation: ContinuationEvaluation): ContinuationEva
 export function outerLimitVotes<State extends RunState, Context>(
   process: StepProcess<State, Context>,
   state: State,
-  { run, activeMs, spent, passedOn }: Outer<State, Context>,
+  { run, activeMs, personMs, spent, passedOn }: Outer<State, Context>,
 ): readonly ContinuationEvaluation[] {
   const { execution } = state;
   const usage = spent.reduce((sum, each) => (each === undefined ? sum : Usage.add(sum, each.usage)), usageOf(execution));
@@ -47,7 +49,7 @@ export function outerLimitVotes<State extends RunState, Context>(
       usage,
       cost,
       activeMs: execution.activeMs + activeMs,
-      now: run.clock.now(),
+      now: run.clock.now() - personMs,
       workLeft: false,
       pendingStep: undefined,
     },

@@ -1,0 +1,103 @@
+import { describe, expect, test } from 'vitest';
+import { ErrorPolicy } from '../../errors/index.ts';
+import { createCountingIds, createFakeClock } from '../../lib/index.ts';
+import type { Participant } from '../index.ts';
+import { ChatState, createChat, functionParticipant, roundRobin, scriptedParticipant } from '../index.ts';
+import { nextAfter } from './round-robin.ts';
+
+const [clock, ids] = [createFakeClock(), createCountingIds()];
+const ports = { clock, ids, random: () => 0 };
+const begin = (): ChatState => ChatState.empty({ clock, ids }).withUserMessage('Begin.', { ids });
+const stored = (state: ChatState): ChatState => ChatState.fromJSON(JSON.parse(JSON.stringify(state)));
+const order = (state: ChatState) => state.steps.map(({ participant }) => participant);
+const saying = (...names: readonly string[]): readonly Participant[] =>
+  names.map((name) => scriptedParticipant({ name, says: [`I am ${name}.`] }));
+
+describe('who comes after whom', () => {
+  test.each([
+    { last: undefined, next: 'a' },
+    { last: 'a', next: 'b' },
+    { last: 'b', next: 'c' },
+    { last: 'c', next: 'a' },
+    { last: 'somebody who has left', next: 'a' },
+  ])('after $last comes $next', ({ last, next }) => {
+    expect(nextAfter(last, ['a', 'b', 'c'])).toBe(next);
+  });
+
+  test('one alone follows on itself', () => {
+    expect(nextAfter('a', ['a'])).toBe('a');
+  });
+});
+
+describe('a round', () => {
+  const chatOf = (steps: number) =>
+    createChat({ participants: saying('a', 'b', 'c'), selector: roundRobin(), criteria: [], limits: { steps }, ports });
+
+  test('goes on from the beginning after the last', async () => {
+    const end = await chatOf(7).run(begin());
+    expect(order(end)).toStrictEqual(['a', 'b', 'c', 'a', 'b', 'c', 'a']);
+    expect(end.steps.every(({ selection }) => selection?.by === 'round-robin')).toBe(true);
+  });
+
+  test.each([0, 1, 2, 3, 4, 5])('knows its place after it was stored at step %i', async (cut) => {
+    const [chat, twin] = [chatOf(6), chatOf(6)];
+    let state = begin();
+    for (let step = 0; step < cut; step += 1) state = await chat.nextStep(state);
+    // Another chat object, as on another machine: nothing is remembered but the state.
+    expect(order(await twin.run(stored(state)))).toStrictEqual(['a', 'b', 'c', 'a', 'b', 'c']);
+  });
+
+  test('goes on over executions: the second input does not begin with the first one again', async () => {
+    const chat = chatOf(2);
+    const first = await chat.run(begin());
+    const second = await chat.run(stored(first).withUserMessage('And now?', { ids }));
+    const third = await chat.run(stored(second).withUserMessage('And then?', { ids }));
+    expect([order(first), order(second), order(third)]).toStrictEqual([
+      ['a', 'b'],
+      ['c', 'a'],
+      ['b', 'c'],
+    ]);
+  });
+
+  test('two chats over one selector, and two states over one chat, do not move each other on', async () => {
+    const selector = roundRobin();
+    const [one, other] = [
+      createChat({ participants: saying('a', 'b'), selector, ports }),
+      createChat({ participants: saying('x', 'y', 'z'), selector, ports }),
+    ];
+    let [left, right, third] = [begin(), begin(), begin()];
+    left = await one.nextStep(left);
+    right = await other.nextStep(right);
+    third = await one.nextStep(third);
+    left = await one.nextStep(left);
+    right = await other.nextStep(right);
+    expect([order(left), order(right), order(third)]).toStrictEqual([['a', 'b'], ['x', 'y'], ['a']]);
+  });
+
+  test('a turn that failed was a turn: the next input goes to the next one', async () => {
+    let isBroken = true;
+    const b = functionParticipant({
+      name: 'b',
+      speak: () => {
+        if (isBroken) throw new Error('no');
+        return 'yes';
+      },
+    });
+    const [a, c] = saying('a', 'c') as [Participant, Participant];
+    const chat = createChat({ participants: [a, b, c], errors: ErrorPolicy.stopOnAnyError(), ports });
+    const failed = await chat.run(begin());
+    isBroken = false;
+    const end = await chat.run(stored(failed).withUserMessage('Again?', { ids }));
+    expect([failed.status, order(failed), order(end)]).toStrictEqual(['failed', ['a', 'b'], ['c', 'a', 'b']]);
+  });
+
+  test('somebody who joined later gets a turn, and one who left gets none', async () => {
+    const first = await createChat({ participants: saying('a', 'b'), ports }).run(begin());
+    const grown = await createChat({ participants: saying('a', 'b', 'c'), ports }).run(stored(first).withUserMessage('More?', { ids }));
+    const shrunk = await createChat({ participants: saying('a', 'c'), ports }).run(stored(grown).withUserMessage('Less?', { ids }));
+    expect([order(grown), order(shrunk)]).toStrictEqual([
+      ['c', 'a', 'b'],
+      ['a', 'c'],
+    ]);
+  });
+});
