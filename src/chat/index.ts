@@ -49,6 +49,6 @@ export { selectBy } from './selectors/select-by.ts';
 export type { Choice, SelectionFacts, Selector } from './selectors/selector.ts';
 export { TurnNotGivenError } from './selectors/turn-not-given-error.ts';
 export { decodeTurn, encodeTurn } from './step-codec.ts';
-export type { TurnExtension } from './turn-process.ts';
+export type { Equipment, TurnExtension } from './turn-process.ts';
 export type { SpokenTurn } from './turn-state.ts';
 export { speakerOf, TurnState } from './turn-state.ts';

@@ -8,7 +8,6 @@ import type { JsonObject } from '../lib/index.ts';
 import { InvalidArgumentError } from '../lib/index.ts';
 import type { Part } from '../messages/index.ts';
 import type { Answer, Ports, StepScope, Wait } from '../step-by-step/index.ts';
-import type { ToolUseState } from '../tool-use/index.ts';
 import type { ChatStep, InnerRun, ParticipantWindow, TurnMemo } from './chat-step.ts';
 import type { TurnState } from './turn-state.ts';
 
@@ -98,15 +97,12 @@ export type Spoken =
       readonly window?: ParticipantWindow | undefined;
       /** What was done beside the words. */
       readonly acts?: readonly JsonObject[];
-      /** The run inside the turn, for whoever has equipped it. */
-      readonly end?: ToolUseState;
     }
   | {
       readonly type: 'waiting';
       readonly waits: readonly Wait[];
       readonly memo?: TurnMemo;
       readonly inner?: InnerRun;
-      readonly end?: ToolUseState;
     };
 
 const nameForm = /^[\p{L}\p{N}][\p{L}\p{N}_.-]{0,63}$/u;

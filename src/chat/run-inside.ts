@@ -146,7 +146,7 @@ export async function speakByRun<State extends ToolUseState>(
   const end = withoutGrants(await inner.run(start, { context, inside }));
   const record = recordOf(inner, end);
   if (end.waitingFor.length > 0)
-    return { type: 'waiting', waits: end.waitingFor.map(askedBy(name)), memo: { round, state: end.toJSON() as Json }, inner: record, end };
+    return { type: 'waiting', waits: end.waitingFor.map(askedBy(name)), memo: { round, state: end.toJSON() as Json }, inner: record };
   const parts = partsOf(end);
   const errors = errorsOf(end, { name, scope, hasWords: parts.length > 0 });
   return {
@@ -158,6 +158,5 @@ export async function speakByRun<State extends ToolUseState>(
     isCutOff: parts.length === 0 && errors.length === 0,
     inner: record,
     window: windowAfter(turn.state, name, end.store),
-    end,
   };
 }

@@ -14,7 +14,6 @@ import { InvalidArgumentError } from '../lib/index.ts';
 import { Message, textPart, Usage } from '../messages/index.ts';
 import type { EmptyStep, Produced, StepProcess, StepScope, Wait } from '../step-by-step/index.ts';
 import { underKey } from '../step-by-step/index.ts';
-import type { ToolUseState } from '../tool-use/index.ts';
 import { TextDelta } from '../tool-use/index.ts';
 import { ParticipantSelected, PersonAsked } from './chat-events.ts';
 import type { ChatStep, Selection } from './chat-step.ts';
@@ -26,19 +25,24 @@ import { TurnNotGivenError } from './selectors/turn-not-given-error.ts';
 import type { TurnState } from './turn-state.ts';
 import { lastSpeaker, turnMetadata } from './turn-state.ts';
 
+/** What a participant has in its hands in one turn. */
+export interface Equipment {
+  readonly capability: Capability;
+  /** What was done with it until now, in the order in which it was done. */
+  acts(): readonly JsonObject[];
+}
+
 /** What an orchestrator adds to the turns. */
 export interface TurnExtension<State extends TurnState<S>, S extends ChatStep> {
   /** Reads what somebody said who is no model. */
   read(said: unknown, at: { readonly state: State; readonly participant: string }): Reading;
   /** Who has the turn whatever the selector says. */
   claim?(state: State): (Choice & { readonly by: string }) | undefined;
-  /** Tools and words that a participant has in this turn. */
-  equip?(state: State, participant: string): Capability;
-  /** The acts that were done in the run inside a turn. */
-  actsOf?(end: ToolUseState): readonly JsonObject[];
+  /** What a participant has in its hands in this turn. */
+  equip?(state: State, participant: string): Equipment;
   /** Decision-relevant work on a turn before it is judged. */
   inspect?(candidate: State): S | Promise<S>;
-  /** The turn with what was done in it beside the words. */
+  /** The turn with what was done in it beside the words, since it was last worked on. */
   withActs?(step: ChatStep, acts: readonly JsonObject[], at: { readonly state: State; readonly scope: StepScope }): S;
 }
 
@@ -183,8 +187,11 @@ async function takeTurn<State extends TurnState<S>, S extends ChatStep>(
 ): Promise<Produced<ChatStep>> {
   const { setup, state, scope } = at;
   const { memo: _, ...rest } = step;
+  const { extension, seats } = setup;
+  const equipment = step.participant === undefined ? undefined : extension.equip?.(state, step.participant);
+  const done = (): readonly JsonObject[] => equipment?.acts() ?? [];
   try {
-    const seat = setup.seats.find(({ name }) => name === step.participant);
+    const seat = seats.find(({ name }) => name === step.participant);
     if (seat === undefined)
       throw new InvalidArgumentError(`The turn of ${step.participant ?? 'somebody'} was begun, but there is no such participant any more.`);
     const spoken = await seat.speak({
@@ -192,15 +199,25 @@ async function takeTurn<State extends TurnState<S>, S extends ChatStep>(
       scope,
       parked: isParked ? step : undefined,
       answers: state.pendingStep?.answers ?? [],
-      read: (said) => setup.extension.read(said, { state, participant: seat.name }),
-      equipment: setup.extension.equip?.(state, seat.name),
+      read: (said) => extension.read(said, { state, participant: seat.name }),
+      equipment: equipment?.capability,
     });
-    return recorded(at, rest, spoken);
+    const acts = [...(spoken.type === 'said' ? (spoken.acts ?? []) : []), ...done()];
+    return recorded(at, withActs(at, { ...rest, ...(spoken.inner !== undefined && { inner: spoken.inner }) }, acts), spoken);
   } catch (error) {
     // What is thrown because the run was cut off is no failure.
     const errors = scope.interruption === undefined ? [classifyError(error, { readable: false })] : [];
-    return { type: 'step', step: { ...rest, errors } };
+    return { type: 'step', step: { ...withActs(at, rest, done()), errors } };
   }
+}
+
+/** The turn with what was done in it. What was done stays done, whatever became of the turn. */
+function withActs<State extends TurnState<S>, S extends ChatStep>(
+  at: Surroundings<State, S>,
+  step: ChatStep,
+  acts: readonly JsonObject[],
+): ChatStep {
+  return acts.length === 0 ? step : (at.setup.extension.withActs?.(step, acts, at) ?? step);
 }
 
 /** Tells of people whose words are wanted; what a run inside waits for it has told itself. */
@@ -222,16 +239,9 @@ function recorded<State extends TurnState<S>, S extends ChatStep>(
   spoken: Spoken,
 ): Produced<ChatStep> {
   const { setup, scope } = at;
-  const { inner, end } = spoken;
-  const acts = [
-    ...(spoken.type === 'said' ? (spoken.acts ?? []) : []),
-    ...(end === undefined ? [] : (setup.extension.actsOf?.(end) ?? [])),
-  ];
-  const withInner = { ...step, ...(inner !== undefined && { inner }) };
-  const kept = setup.extension.withActs === undefined ? withInner : setup.extension.withActs(withInner, acts, at);
   if (spoken.type === 'waiting') {
     tellWhoIsAsked(at, spoken.waits);
-    return { type: 'waiting', partial: { ...kept, memo: spoken.memo ?? { round: 1 } }, waits: spoken.waits };
+    return { type: 'waiting', partial: { ...step, memo: spoken.memo ?? { round: 1 } }, waits: spoken.waits };
   }
   const { role, parts, errors = [], finishReason, window, isCutOff = false } = spoken;
   const isSaid = errors.length === 0 && !isCutOff;
@@ -243,12 +253,12 @@ function recorded<State extends TurnState<S>, S extends ChatStep>(
     ...(step.participant !== undefined && { name: step.participant }),
   });
   // Words that no model streams are told in one piece.
-  if (isSaid && inner === undefined && message.text !== '')
+  if (isSaid && spoken.inner === undefined && message.text !== '')
     scope.emit((header) => new TextDelta(header, setup.name, message.text), { numbered: false });
   return {
     type: 'step',
     step: {
-      ...kept,
+      ...step,
       outputMessages: isSaid ? [message] : [],
       errors,
       ...(finishReason !== undefined && { finishReason }),

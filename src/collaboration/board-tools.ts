@@ -1,16 +1,16 @@
 // The tools by which a model reads and writes the board, approves, and hands over; and the words that go with them.
 // Owns:     the board as it stands within a turn.
-// W1. What a tool did is read from the calls of the run inside the turn: so a run that was stored, or replayed, has done the same.
+// W1. What a tool did is known here, whatever a hook makes of its result. The calls are runs inside the turn, which an engine does not
+//     answer from its journal: so a turn that is entered again after a crash does the same again, on the same board.
 // W2. Within a turn its own writes are seen at once; others see them when the turn is recorded.
-import type { Capability } from '../hooks/index.ts';
+import type { Equipment } from '../chat/index.ts';
 import { defineAnyCapability } from '../hooks/index.ts';
 import type { JsonObject } from '../lib/index.ts';
-import { isRecord } from '../lib/index.ts';
-import type { NestedResult, ToolUseState } from '../tool-use/index.ts';
+import type { NestedResult } from '../tool-use/index.ts';
 import { defineNestedTool } from '../tool-use/index.ts';
 import { clipText } from '../tools/index.ts';
 import type { Tool } from '../tools/index.ts';
-import type { Board } from './board.ts';
+import type { Artifact, Board } from './board.ts';
 import { artifactNameProblem } from './board.ts';
 import type { CollaborationState } from './collaboration-state.ts';
 import type { ReadyCompletion } from './completion.ts';
@@ -31,11 +31,11 @@ export interface Equipping {
   readonly completion: ReadyCompletion | undefined;
 }
 
-/** The board within one turn. Calls are known by their ids: one that is entered again has been done already. */
+/** The board within one turn, and what was done with it. */
 class TurnBoard {
   #board: Board;
   readonly #author: string;
-  readonly #done = new Map<string, JsonObject>();
+  readonly #acts: JsonObject[] = [];
 
   constructor(board: Board, author: string) {
     this.#board = board;
@@ -46,13 +46,26 @@ class TurnBoard {
     return this.#board;
   }
 
-  write(callId: string, artifact: string, content: string): JsonObject {
-    const done = this.#done.get(callId);
-    if (done !== undefined) return done;
+  /** What was done, in the order in which it was done. */
+  get acts(): readonly JsonObject[] {
+    return this.#acts;
+  }
+
+  write(artifact: string, content: string): JsonObject {
     this.#board = this.#board.with(artifact, content, this.#author);
-    const written = { artifact, version: this.#board.get(artifact)?.version ?? 1 };
-    this.#done.set(callId, written);
-    return written;
+    const version = this.#board.get(artifact)?.version ?? 1;
+    this.#acts.push({ type: 'write', artifact, version, content });
+    return { artifact, version };
+  }
+
+  approve({ name, version }: Artifact, note: string | undefined): JsonObject {
+    this.#acts.push({ type: 'approve', artifact: name, version, ...(note !== undefined && { note }) });
+    return { approved: name, version };
+  }
+
+  handOff(to: string, reason: string): JsonObject {
+    this.#acts.push({ type: 'handoff', to, reason });
+    return { to, reason };
   }
 }
 
@@ -94,9 +107,9 @@ const writeTool = (turn: TurnBoard): Tool =>
       required: ['artifact', 'content'],
       additionalProperties: false,
     } as const,
-    carryOn: ({ artifact, content }, { toolCallId }) => {
+    carryOn: ({ artifact, content }) => {
       const problem = artifactNameProblem(artifact);
-      return ended(problem === undefined ? turn.write(toolCallId, artifact, content) : { error: problem });
+      return ended(problem === undefined ? turn.write(artifact, content) : { error: problem });
     },
   });
 
@@ -113,11 +126,11 @@ const approveTool = (turn: TurnBoard): Tool =>
     carryOn: ({ artifact, note }) => {
       const found = turn.board.get(artifact);
       if (found === undefined) return ended(missing(turn.board, artifact));
-      return ended({ approved: artifact, version: found.version, ...(note !== undefined && { note }) });
+      return ended(turn.approve(found, note));
     },
   });
 
-const handoffTool = (others: readonly string[]): Tool =>
+const handoffTool = (turn: TurnBoard, others: readonly string[]): Tool =>
   defineNestedTool({
     name: BoardTool.Handoff,
     description: 'Gives the next turn to another collaborator. Then end your turn.',
@@ -130,7 +143,7 @@ const handoffTool = (others: readonly string[]): Tool =>
       required: ['to', 'reason'],
       additionalProperties: false,
     } as const,
-    carryOn: ({ to, reason }) => ended({ to, reason }),
+    carryOn: ({ to, reason }) => ended(turn.handOff(to, reason)),
   });
 
 function boardInWords({ board }: CollaborationState): string {
@@ -158,37 +171,20 @@ function instructions(state: CollaborationState, participant: string, { rights, 
 }
 
 /** What a collaborator has in its hands in one turn. */
-export function equip(state: CollaborationState, participant: string, equipping: Equipping): Capability {
+export function equip(state: CollaborationState, participant: string, equipping: Equipping): Equipment {
   const turn = new TurnBoard(state.board, participant);
   const { names, approvers } = equipping.rights;
   const others = names.filter((name) => name !== participant);
-  return defineAnyCapability({
+  const capability = defineAnyCapability({
     name: 'board',
     description: 'Reads and writes the board, approves, and hands over.',
     tools: [
       readTool(turn),
       writeTool(turn),
       ...(approvers.includes(participant) ? [approveTool(turn)] : []),
-      ...(others.length > 0 ? [handoffTool(others)] : []),
+      ...(others.length > 0 ? [handoffTool(turn, others)] : []),
     ],
     instructions: instructions(state, participant, equipping),
   });
-}
-
-/** What was done with these tools in the run inside a turn, in the order in which it was done. */
-export function actsOf(end: ToolUseState): readonly JsonObject[] {
-  const steps = end.pendingStep === undefined ? end.steps : [...end.steps, end.pendingStep.partial];
-  return steps
-    .flatMap(({ executions }) => executions)
-    .flatMap(({ toolName, status, value, args }): readonly JsonObject[] => {
-      if (status !== 'succeeded' || !isRecord(value) || !isRecord(args) || 'error' in value) return [];
-      // Holds: these values were made by the tools above.
-      const made = value;
-      if (toolName === BoardTool.Write) return [{ ...made, type: 'write', content: args['content'] ?? '' }];
-      if (toolName === BoardTool.Approve) {
-        const { approved, ...rest } = made;
-        return [{ ...rest, type: 'approve', artifact: approved ?? '' }];
-      }
-      return toolName === BoardTool.Handoff ? [{ ...made, type: 'handoff' }] : [];
-    });
+  return { capability, acts: () => turn.acts };
 }

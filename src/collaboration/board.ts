@@ -101,7 +101,7 @@ export class Board {
 
 /** Something to put on the board. */
 export interface BoardWrite {
-  /** Of the message that keeps it: the same write is kept once. */
+  /** Of the message that keeps it. */
   readonly id: string;
   readonly artifact: string;
   readonly version: number;
@@ -109,19 +109,11 @@ export interface BoardWrite {
   readonly author?: string | undefined;
 }
 
-/** The store with these writes on its board; those that are there already are not written again. */
+/** The store with these writes on its board. */
 export function withWrites(store: MessageStore, writes: readonly BoardWrite[]): MessageStore {
-  const known = new Set(
-    store
-      .section(section)
-      .toArray()
-      .map(({ id }) => id),
+  const messages = writes.map(({ id, artifact, version, content, author }) =>
+    Message.user(content, { id, metadata: { artifact, version }, ...(author !== undefined && { name: author }) }),
   );
-  const messages = writes
-    .filter(({ id }) => !known.has(id))
-    .map(({ id, artifact, version, content, author }) =>
-      Message.user(content, { id, metadata: { artifact, version }, ...(author !== undefined && { name: author }) }),
-    );
   return store.append(section, ...messages);
 }
 

@@ -52,17 +52,15 @@ export class CollaborationState extends TurnState<CollaborationStep> {
     return '';
   }
 
-  /** The turns since the last word from outside, oldest first. */
+  /** The turns of this execution since the last word from outside, oldest first; those that failed are among them. */
   get turnsSinceInput(): readonly CollaborationStep[] {
     const { messages, steps } = this;
     let spoken = 0;
     while (spoken < messages.length && isTurn(messages.at(-1 - spoken))) spoken += 1;
-    let first = steps.length;
-    for (let left = spoken; left > 0 && first > 0;) {
-      first -= 1;
-      if ((steps[first]?.outputMessages.length ?? 0) > 0) left -= 1;
-    }
-    return steps.slice(first);
+    const taken = steps.flatMap(({ outputMessages }, index) => (outputMessages.length > 0 ? [index] : []));
+    // Where words from outside joined the execution, what was said before them stands before them.
+    const lastBefore = taken[taken.length - spoken - 1];
+    return lastBefore === undefined ? steps : steps.slice(lastBefore + 1);
   }
 
   /** The approvals since the last word from outside that hold: of an artifact that has not changed since. */

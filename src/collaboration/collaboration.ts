@@ -16,7 +16,7 @@ import { assertNever } from '../lib/index.ts';
 import type { StepScope } from '../step-by-step/index.ts';
 import type { Board, BoardWrite } from './board.ts';
 import { withWrites } from './board.ts';
-import { actsOf, equip } from './board-tools.ts';
+import { equip } from './board-tools.ts';
 import type { BoardChange, CollaborationEvent } from './collaboration-events.ts';
 import { BoardUpdated } from './collaboration-events.ts';
 import { CollaborationState } from './collaboration-state.ts';
@@ -85,21 +85,22 @@ function withActs(
   given: readonly JsonObject[],
   { state, scope }: { readonly state: CollaborationState; readonly scope: StepScope },
 ): CollaborationStep {
-  if (given.length === 0) return step;
+  const acts = given.map(asRecorded);
+  const before = step.acts ?? [];
+  const written = before.filter(({ type }) => type === 'write').length;
   const writes = given
     .filter(({ type }) => type === 'write')
     .map((act, index): BoardWrite => {
       // Holds: the same as above.
       const { artifact, version, content } = act as unknown as BoardWrite;
-      return { id: `${step.id}/${index + 1}`, artifact, version, content, author: step.participant };
+      // Named by its place: the same at every attempt, and never that of another write.
+      const id = `${scope.executionId}/${scope.stepNumber}/board/${written + index + 1}`;
+      return { id, artifact, version, content, author: step.participant };
     });
-  const store = withWrites(state.store, writes);
-  if (store !== state.store) scope.note({ store });
-  const acts = given.map(asRecorded);
-  const before = step.acts?.length ?? 0;
-  const changes = acts.slice(before).filter((act): act is BoardChange => act.type !== 'handoff');
+  if (writes.length > 0) scope.note({ store: withWrites(state.store, writes) });
+  const changes = acts.filter((act): act is BoardChange => act.type !== 'handoff');
   if (changes.length > 0) scope.emit((header) => new BoardUpdated(header, 'collaboration', changes));
-  return { ...step, acts };
+  return { ...step, acts: [...before, ...acts] };
 }
 
 /** Who was handed the turn. */
@@ -154,7 +155,6 @@ export function createCollaboration<const Given extends readonly Participant<nev
         read: (said, at) => readContribution(said, at, rights),
         claim: handedTo,
         equip: (state, participant) => equip(state, participant, { rights, completion }),
-        actsOf,
         withActs,
         ...(completion?.schema !== undefined && { inspect: (candidate: CollaborationState) => inspected(candidate, completion) }),
       },

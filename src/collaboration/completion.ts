@@ -10,6 +10,7 @@ import type { JsonObject } from '../lib/index.ts';
 import { InvalidArgumentError, isRecord } from '../lib/index.ts';
 import type { AnswerSchema, ToolInput } from '../tools/index.ts';
 import { issuesText, toAnswerSchema } from '../tools/index.ts';
+import { artifactNameProblem } from './board.ts';
 import type { CollaborationStep, Fit } from './collaboration-step.ts';
 import type { CollaborationState } from './collaboration-state.ts';
 
@@ -37,7 +38,8 @@ function problemWith(given: Readonly<Record<string, unknown>>, names: readonly s
   const strange = Object.keys(given).find((name) => !known.includes(name));
   if (strange !== undefined) return `has no "${strange}"; there are ${known.join(', ')}`;
   if (approvedBy === undefined && schema === undefined) return 'needs approvedBy, or an artifact and its schema';
-  if (artifact !== undefined && (typeof artifact !== 'string' || artifact === '')) return 'needs the name of an artifact as artifact';
+  if (artifact !== undefined && artifactNameProblem(artifact) !== undefined)
+    return 'needs the name of an artifact as artifact: 1 to 100 characters in one line';
   if (schema !== undefined && artifact === undefined) return 'needs an artifact beside the schema: the one that must have that form';
   if (approvedBy === undefined) return undefined;
   if (!Array.isArray(approvedBy) || approvedBy.length === 0) return 'needs at least one name in approvedBy';
@@ -85,7 +87,10 @@ export async function fitOf({ board }: CollaborationState, artifact: string, sch
   if (found === undefined) return { artifact, version: 0, ok: false, problem: 'it is not on the board' };
   const { version, content } = found;
   try {
-    const parsed = await schema.parse(valueOf(content));
+    const value = valueOf(content);
+    const parsed = await schema.parse(value);
+    // A text may look like JSON and be meant as a text.
+    if (!parsed.ok && value !== content && (await schema.parse(content)).ok) return { artifact, version, ok: true };
     return parsed.ok ? { artifact, version, ok: true } : { artifact, version, ok: false, problem: issuesText(parsed.issues) };
   } catch (error) {
     return { artifact, version, ok: false, problem: `it could not be checked: ${classifyError(error).message}` };

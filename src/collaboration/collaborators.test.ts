@@ -1,0 +1,216 @@
+import { describe, expect, test } from 'vitest';
+import { createAgent } from '../agent/index.ts';
+import { createCountingIds, createFakeClock, InvalidArgumentError } from '../lib/index.ts';
+import type { ScriptedAnswer, ScriptedEntry } from '../testing/index.ts';
+import { scriptedModel } from '../testing/index.ts';
+import { contextOf, defineTool } from '../tools/index.ts';
+import type { CollaborationEvent } from './index.ts';
+import {
+  agentCollaborator,
+  BoardTool,
+  CollaborationState,
+  createCollaboration,
+  functionCollaborator,
+  humanCollaborator,
+  llmCollaborator,
+  scriptedCollaborator,
+} from './index.ts';
+
+const usage = { input: 3, output: 2 };
+const calls = (name: string, args: NonNullable<ScriptedAnswer['toolCalls']>[number]['args'] = {}): ScriptedAnswer => ({
+  toolCalls: [{ name, args }],
+  usage,
+});
+const writes = (content: string): ScriptedAnswer => calls(BoardTool.Write, { artifact: 'draft', content });
+const says = (text: string): ScriptedAnswer => ({ text, usage });
+const pay = defineTool({ name: 'pay', description: 'Pays.', input: { type: 'object' }, needsApproval: true, run: () => 'paid' });
+const stored = (state: CollaborationState): CollaborationState => CollaborationState.fromJSON(JSON.parse(JSON.stringify(state)));
+
+describe('an agent', () => {
+  const setUp = (script: readonly ScriptedEntry[]) => {
+    const [clock, ids] = [createFakeClock(), createCountingIds()];
+    const model = scriptedModel(script);
+    const made: string[] = [];
+    const events: CollaborationEvent[] = [];
+    const ann = agentCollaborator({
+      name: 'ann',
+      description: 'writes',
+      agent: (board) => {
+        made.push(board.name);
+        return createAgent({ id: 'writer', model, tools: [pay], capabilities: [board], instructions: 'Be brief.', ports: { clock, ids } });
+      },
+    });
+    const collaboration = createCollaboration({
+      collaborators: [ann, scriptedCollaborator({ name: 'bob', says: ['Hm.', { approves: ['draft'] }] })],
+      done: { approvedBy: ['bob'] },
+      ports: { clock, ids },
+    });
+    collaboration.wiretap((event) => events.push(event));
+    return { collaboration, model, made, events, start: CollaborationState.empty({ clock, ids }).withUserMessage('Go.', { ids }) };
+  };
+
+  test('writes by the tools of the board, is linked to the collaboration, and its usage counts', async () => {
+    const { collaboration, start, model, events } = setUp([writes('one'), says('Written.'), writes('two'), says('Better.')]);
+    const end = await collaboration.run(start);
+    expect([end.status, end.steps.map(({ participant }) => participant)]).toStrictEqual(['completed', ['ann', 'bob', 'ann', 'bob']]);
+    expect(end.board.get('draft')?.versions.map(({ content, author }) => [content, author])).toStrictEqual([
+      ['one', 'ann'],
+      ['two', 'ann'],
+    ]);
+    expect([end.usage.total, end.steps[0]?.inner]).toMatchObject([20, { orchestrator: 'agent', stepCount: 2, stopReason: 'completed' }]);
+    const inside = events.filter(({ parentAgentId }) => parentAgentId !== undefined);
+    expect(new Set(inside.map(({ parentAgentId }) => parentAgentId))).toStrictEqual(new Set([end.agentId]));
+    const system = (call: number) => model.calls[call]?.messages[0]?.text ?? '';
+    expect([system(0).includes('Be brief.'), system(0).includes('one task: Go.'), system(0).includes('The board is empty.')]).toStrictEqual(
+      [true, true, true],
+    );
+    expect(system(2)).toContain('- draft: version 1 by ann, 3 characters');
+    expect(model.calls[0]?.tools?.map(({ name }) => name)).toStrictEqual(['pay', 'read_artifact', 'write_artifact', 'handoff']);
+  });
+
+  test('is made once to be looked at, and once for each turn', async () => {
+    const { collaboration, start, made } = setUp([writes('one'), says('Written.'), writes('two'), says('Better.')]);
+    expect(made).toStrictEqual(['board']);
+    await collaboration.run(start);
+    expect(made).toStrictEqual(['board', 'board', 'board']);
+  });
+
+  test('that waits for an approval goes on with its board after being stored', async () => {
+    const { collaboration, start } = setUp([
+      writes('one'),
+      calls('pay'),
+      calls(BoardTool.Read, { artifact: 'draft' }),
+      writes('two'),
+      says('Paid.'),
+    ]);
+    const waiting = stored(await collaboration.run(start));
+    expect(waiting.waitingFor).toMatchObject([{ type: 'approval', toolName: 'pay', agent: 'ann' }]);
+    expect(waiting.board.get('draft')?.version).toBe(1);
+    const after = await collaboration.nextStep(waiting.approve(waiting.waitingFor[0]?.id ?? ''));
+    expect(after.board.get('draft')?.versions.map(({ content }) => content)).toStrictEqual(['one', 'two']);
+    expect(after.steps[0]?.acts).toHaveLength(2);
+  });
+
+  test('that was made without the board says what it wants to, and writes nothing', async () => {
+    const model = scriptedModel([says('I have no board.')]);
+    const ann = agentCollaborator({ name: 'ann', agent: () => createAgent({ model }) });
+    const { status, board, text } = await createCollaboration({ collaborators: [ann] }).start('Go.').result;
+    expect([status, board.isEmpty, text]).toStrictEqual(['completed', true, 'I have no board.']);
+  });
+
+  test('that cannot be made for a turn makes a failed turn', async () => {
+    let made = 0;
+    const ann = agentCollaborator({
+      name: 'ann',
+      agent: (board) => {
+        made += 1;
+        if (made > 1) throw new Error('no more agents');
+        return createAgent({ model: scriptedModel([]), capabilities: [board] });
+      },
+    });
+    const result = await createCollaboration({ collaborators: [ann] }).start('Go.').result;
+    expect(result).toMatchObject({ status: 'failed', participant: 'ann', error: { message: 'no more agents' } });
+  });
+
+  test.each([
+    { what: 'no function', options: { name: 'ann', agent: createAgent({ model: scriptedModel([]) }) } },
+    { what: 'nothing', options: { name: 'ann' } },
+    { what: 'no name', options: { agent: () => createAgent({ model: scriptedModel([]) }) } },
+    { what: 'a misspelt option', options: { name: 'ann', agent: () => undefined, agents: [] } },
+  ])('cannot be made from $what', ({ options }) => {
+    expect(() => agentCollaborator(options as never)).toThrow(InvalidArgumentError);
+  });
+
+  test('that turns out to be none is refused when the collaboration is made', () => {
+    const ann = agentCollaborator({ name: 'ann', agent: () => ({}) as never });
+    expect(() => createCollaboration({ collaborators: [ann] })).toThrow(/agentCollaborator\(\) needs an agent/);
+  });
+});
+
+describe('a model', () => {
+  test('has its own tools and capabilities beside the board', async () => {
+    const model = scriptedModel([calls('look'), says('Seen.')]);
+    const look = defineTool({ name: 'look', description: 'Looks.', input: { type: 'object' }, run: () => 'seen' });
+    await createCollaboration({ collaborators: [llmCollaborator({ name: 'ann', model, tools: [look] })] }).start('Go.').result;
+    expect(model.calls[0]?.tools?.map(({ name }) => name)).toStrictEqual(['look', 'read_artifact', 'write_artifact']);
+  });
+
+  test('whose own tool has a name of the board is a clear error, and no lost conversation', async () => {
+    const mine = defineTool({ name: BoardTool.Write, description: 'Mine.', input: { type: 'object' }, run: () => 'mine' });
+    const make = () =>
+      createCollaboration({ collaborators: [llmCollaborator({ name: 'ann', model: scriptedModel([says('x')]), tools: [mine] })] });
+    const wordsOf = async (): Promise<string> => {
+      const result = await make().start('Go.').result;
+      return result.status === 'failed' ? result.error.message : `it was ${result.status}`;
+    };
+    const words = await wordsOf().catch(String);
+    expect(words).toContain(BoardTool.Write);
+  });
+
+  test('needs the context of its tools', async () => {
+    const db = defineTool({
+      name: 'db',
+      description: 'Reads.',
+      input: { type: 'object' },
+      context: contextOf<{ readonly db: string }>(),
+      run: (_args, { context }) => context.db,
+    });
+    const collaboration = createCollaboration({
+      collaborators: [llmCollaborator({ name: 'ann', model: scriptedModel([calls('db'), says('x')]), tools: [db] })],
+    });
+    const { status } = await collaboration.start('Go.', { context: { db: 'north' } }).result;
+    expect(status).toBe('completed');
+    // @ts-expect-error: its tool needs a context.
+    await expect(collaboration.run(CollaborationState.empty().withUserMessage('Go.'))).rejects.toThrow(InvalidArgumentError);
+  });
+});
+
+describe('a function, a person, a script', () => {
+  test('read the board, the task and the conversation of the collaboration', async () => {
+    const seen: unknown[] = [];
+    const look = functionCollaborator({
+      name: 'look',
+      context: contextOf<{ readonly tenant: string }>(),
+      speak: ({ state, participant, messages, context }) => {
+        seen.push([state.task, state.board.text('draft'), participant, messages.length, context.tenant]);
+        return { text: 'Seen.', writes: { note: 'x' } };
+      },
+    });
+    const boss = humanCollaborator({ name: 'boss', reply: ({ state }) => ({ text: String(state.board.get('note')?.author) }) });
+    const collaboration = createCollaboration({
+      collaborators: [scriptedCollaborator({ name: 'ann', says: [{ writes: { draft: 'one' }, text: 'One.' }] }), look, boss],
+    });
+    const result = await collaboration.start('Go.', { context: { tenant: 'north' } }).result;
+    expect([seen, result.text]).toStrictEqual([[['Go.', 'one', 'look', 2, 'north']], 'look']);
+  });
+
+  test.each([undefined, null, '', {}])('that gives %j has said nothing, and had the turn', async (said) => {
+    const ann = functionCollaborator({ name: 'ann', speak: () => said as never });
+    const { status, state } = await createCollaboration({ collaborators: [ann] }).start('Go.').result;
+    expect([status, state.transcript.at(-1)]).toStrictEqual(['completed', { speaker: 'ann', text: '' }]);
+  });
+
+  test('a script says contributions in turn, and begins again; after a stored state where it was', async () => {
+    const ann = scriptedCollaborator({
+      name: 'ann',
+      says: [{ writes: { draft: 'one' } }, 'Just words.', { text: 'Two.', writes: { draft: 'two' } }],
+    });
+    const collaboration = createCollaboration({ collaborators: [ann], done: { approvedBy: ['ann'] } });
+    let state = CollaborationState.empty().withUserMessage('Go.');
+    for (let turn = 0; turn < 4; turn += 1) state = stored(await collaboration.nextStep(state));
+    expect([state.board.get('draft')?.versions.map(({ content }) => content), state.transcript.map(({ text }) => text)]).toStrictEqual([
+      ['one', 'two', 'one'],
+      ['Go.', '', 'Just words.', 'Two.', ''],
+    ]);
+  });
+
+  test.each([
+    { what: 'a script without words', make: () => scriptedCollaborator({ name: 'ann', says: [] }) },
+    { what: 'a function that is none', make: () => functionCollaborator({ name: 'ann', speak: 'x' as never }) },
+    { what: 'a reply that is none', make: () => humanCollaborator({ name: 'ann', reply: 'x' as never }) },
+    { what: 'a name with spaces', make: () => humanCollaborator({ name: 'a nn' }) },
+    { what: 'a misspelt option', make: () => humanCollaborator({ name: 'ann', promt: 'x' } as never) },
+  ])('cannot be $what', ({ make }) => {
+    expect(make).toThrow(InvalidArgumentError);
+  });
+});
