@@ -14,5 +14,7 @@ export { createScriptedProcess, ScriptedState } from './scripted-process.ts';
 // Time and ids that do as they are told.
 export type { FakeClock } from '../lib/index.ts';
 export { createCountingIds, createFakeClock } from '../lib/index.ts';
+export type { StateCodecSubject } from './state-codec-conformance.ts';
+export { stateCodecConformance } from './state-codec-conformance.ts';
 export type { SessionStorePlace } from './session-store-sample.ts';
 export { sessionStoreConformance } from './session-store-conformance.ts';

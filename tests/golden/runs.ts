@@ -57,7 +57,7 @@ const calls = (...toolCalls: readonly ScriptedToolCall[]): ScriptedEntry => ({ t
 const says = (text: string): ScriptedEntry => ({ text, usage });
 
 /** A conversation of two turns: calls that work and fail, one that needed a yes, one that somebody else did. */
-async function conversation(): Promise<readonly AgentState[]> {
+export async function conversation(): Promise<readonly AgentState[]> {
   const ports = stage();
   const agent = agentOf(ports, [
     {
@@ -102,12 +102,15 @@ async function waiting(): Promise<AgentState> {
   return state.approve('call-3');
 }
 
-async function failed(): Promise<ToolUseState> {
+/** A run that fails until nobody tries any more, state by state. */
+export async function toolUseUntilTheEnd(): Promise<readonly ToolUseState[]> {
   const ports = stage();
   const model = scriptedModel([calls({ name: 'broken', args: '{"half":' }), calls({ name: 'nobody' }), calls({ name: 'broken' })]);
   const errors = ErrorPolicy.retryToolErrors(3).withBackoff({ baseMs: 0 });
   const runnable = new ToolUse({ model, tools, errors, limits: { steps: 9 }, ports });
-  return runnable.run(ToolUseState.empty(ports).withUserMessage('Try it.', ports));
+  const states = [ToolUseState.empty(ports).withUserMessage('Try it.', ports)];
+  await runnable.run(states[0]!, { commit: ({ state }) => void states.push(state) });
+  return states;
 }
 
 const toJson = (value: unknown): Json => JSON.parse(JSON.stringify(value)) as Json;
@@ -121,7 +124,7 @@ export const written: Readonly<Record<string, () => Promise<Json>>> = {
     const { codec } = AgentState;
     return toJson({ before: states[0], changes: states.slice(1).map((state, index) => codec.diff(states[index]!, state)) });
   },
-  'tool-use-state.1.json': async () => toJson(await failed()),
+  'tool-use-state.1.json': async () => toJson((await toolUseUntilTheEnd()).at(-1)),
   'chat-state.1.json': async () => toJson((await chatUntilTheEnd()).states.at(-1)),
   'chat-state.waiting.1.json': async () => toJson((await chatUntilTheEnd()).waiting),
   'chat-state.delta.1.json': async () => {
