@@ -4,8 +4,8 @@ import { describe, expect, test } from 'vitest';
 import { compaction } from '../src/capabilities/index.ts';
 import type { Chat, Participant } from '../src/chat/index.ts';
 import { agentParticipant, ChatState, createChat, functionParticipant, llmParticipant } from '../src/chat/index.ts';
-import type { ErrorPolicy, ModelRequest } from '../src/index.ts';
-import { createAgent, defineTool, Message } from '../src/index.ts';
+import type { ModelRequest } from '../src/index.ts';
+import { createAgent, defineTool, ErrorPolicy, Message, ModelFailedError } from '../src/index.ts';
 import { createCountingIds, createFakeClock } from '../src/lib/index.ts';
 import { createMemoryPlace, createSessionRuntime } from '../src/sessions/index.ts';
 import type { ScriptedAnswer, ScriptedModel } from '../src/testing/index.ts';
@@ -39,6 +39,8 @@ interface Plan {
   readonly summaryFails?: (name: string, time: number) => boolean;
   /** How many calls are made in the turn before the words with this number. */
   readonly calls?: (number: number) => number;
+  /** Whether the model breaks off once, after its calls, before it says the words with this number. */
+  readonly breaksOff?: (number: number) => boolean;
   readonly isSilent?: (turn: number) => boolean;
   /** Whether the words with this number come from the host's program and not from a person. */
   readonly isNote?: (number: number) => boolean;
@@ -65,6 +67,7 @@ class Hall {
   readonly problems: string[] = [];
   readonly readers = new Map<string, Reader>();
   readonly #plan: Plan;
+  readonly #brokenOff = new Set<number>();
   #last = 0;
 
   constructor(plan: Plan) {
@@ -104,6 +107,10 @@ class Hall {
     const usage = { input: 10, output: 5 };
     const done = request.messages.filter(({ toolCalls }) => toolCalls.length > 0).length;
     const calls = this.#plan.calls?.(this.#last + 1) ?? 0;
+    if (done >= calls && this.#plan.breaksOff?.(this.#last + 1) === true && !this.#brokenOff.has(this.#last + 1)) {
+      this.#brokenOff.add(this.#last + 1);
+      return { error: new ModelFailedError('503'), usage };
+    }
     return done < calls ? { toolCalls: [{ name: 'look', id: `c${this.#last}-${done}` }], usage } : { text: this.words(), usage };
   }
 
@@ -422,6 +429,36 @@ test('a fork has the windows of the step at which it begins', async () => {
   await runtime.send('fork', 'What now?', { by });
   const request = ann.model.calls.at(-1);
   expect([numbersIn(request === undefined ? '' : textOf(request)), request?.messages.filter(isSummary)]).toStrictEqual([[1, 2, 3], []]);
+});
+
+test.each([
+  { what: 'a small window', sizes: small },
+  { what: 'a large window', sizes: large },
+  { what: 'no window', sizes: undefined },
+])('calls of a turn that broke off are read once when it is tried again, with $what: none is made twice', async ({ sizes }) => {
+  const hall = new Hall({ length: () => 20, calls: () => 1, breaksOff: (number) => number % 4 === 2 });
+  const [ann, bob] = [hall.reader('ann', sizes), hall.reader('bob', small)];
+  const chat = hall.chat(
+    [ann, bob].map((each) => hall.participant(each)),
+    { errors: ErrorPolicy.retryAll(3).withBackoff({ baseMs: 0 }) },
+  );
+  const state = await hall.rounds(chat, 12, throughJson);
+  expect(hall.problems).toStrictEqual([]);
+  const taken = stepsOf(state).filter(({ participant }) => participant === 'ann');
+  const broken = taken.filter(({ unfinished }) => unfinished !== undefined);
+  expect([broken.length > 2, broken.every(({ errors }) => errors.length === 1)]).toStrictEqual([true, true]);
+  // Each turn: its one call, then the words; one that broke off is asked once more.
+  const spoken = taken.length - broken.length;
+  expect([spoken, taken.flatMap(({ inner }) => inner?.calls ?? []).length, ann.model.calls.length]).toStrictEqual([
+    12,
+    spoken,
+    2 * spoken + broken.length,
+  ]);
+  for (const { messages } of ann.model.calls) {
+    const results = messages.flatMap(({ toolResults }) => toolResults.map(({ toolCallId }) => toolCallId));
+    expect(messages.flatMap(({ toolCalls }) => toolCalls.map(({ id }) => id))).toStrictEqual(results);
+    expect(results.length).toBeLessThanOrEqual(1);
+  }
 });
 
 test('whatever is said, each reads every word or has it folded once, in order, and within bounds', async () => {

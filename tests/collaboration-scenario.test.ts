@@ -16,7 +16,7 @@ const mind = (answer: (request: ModelRequest) => ScriptedAnswer): ScriptedModel 
 
 /** What stands on the board, as the instructions of a turn have it. */
 const versionRead = ({ messages }: ModelRequest): number =>
-  Number(/- description: version (\d+)/.exec(messages.find((message) => message.isSystem())?.text ?? '')?.[1] ?? 0);
+  Number(/- "description": version (\d+)/.exec(messages.find((message) => message.isSystem())?.text ?? '')?.[1] ?? 0);
 /** How many answers this one gave in the turn under way. */
 const answersSo = ({ messages }: ModelRequest): number => messages.slice(messages.findLastIndex((message) => message.isUser())).length - 1;
 const next: Readonly<Record<string, string>> = { input: 'writer', writer: 'checker', checker: 'critic', critic: 'writer' };
@@ -53,7 +53,7 @@ function cast({ contentWith, by }: Cast) {
         : { toolCalls: [{ name: BoardTool.Approve, args: { artifact: 'description', note: 'It sings.' } }], usage };
     }),
     coordinator: mind(({ messages }) => {
-      const speakers = [...(messages.at(-1)?.text ?? '').matchAll(/^\[(\w+)\] /gm)].map(([, name = '']) => name);
+      const speakers = [...(messages.at(-1)?.text ?? '').matchAll(/^\{"speaker":"(\w+)"/gm)].map(([, name = '']) => name);
       return { text: JSON.stringify({ participant: next[speakers.at(-1) ?? ''] ?? 'writer', reason: 'whose turn it is' }), usage };
     }),
     summary: mind(({ messages }) => ({ text: `They talked (${messages.length}).`, usage })),

@@ -8,8 +8,8 @@ import { InvalidArgumentError, systemIds } from '../lib/index.ts';
 import type { MessageContent } from '../messages/index.ts';
 import type { Message } from '../messages/index.ts';
 import { isMessageContent } from '../messages/index.ts';
-import type { NewStateOptions, Run, RunArgs, Runnable, RunOptions, StateCodec } from '../step-by-step/index.ts';
-import { createStepByStep } from '../step-by-step/index.ts';
+import type { NewStateOptions, RunArgs, Runnable, RunOptions, StateCodec } from '../step-by-step/index.ts';
+import { createStepByStep, settledAs } from '../step-by-step/index.ts';
 import type { Rules, ToolEvent, ToolUseLimits, ToolUseOptions } from '../tool-use/index.ts';
 import { argsProblem, checkOptions, createToolUseProcess, fingerprintOf, toSetup, withDefaultLimits } from '../tool-use/index.ts';
 import type { AfterParsing, ToolInput, Tools } from '../tools/index.ts';
@@ -54,6 +54,8 @@ export interface Agent<Types extends AgentTypes> extends Runnable<AgentState, Ty
    * asks, where that is a run inside: its tools are not known here.
    */
   checkArgs(toolName: string, args: unknown, agent?: string): Promise<string | undefined>;
+  /** True where a run has to be given a context. */
+  readonly needsContext: boolean;
   /** What it is made of: model, tools, hooks, rules, capabilities. Plain data. */
   describe(): AgentDescription;
   /** Hears one kind of event of every run; returns its unsubscribe. */
@@ -89,6 +91,7 @@ export interface AnyAgent {
   readonly id: string;
   readonly version: string | undefined;
   readonly fingerprint: string;
+  readonly needsContext: boolean;
   hasNextStep(state: AgentState): boolean;
   nextStep(state: AgentState, options?: AnyRunOptions): Promise<AgentState>;
   run(state: AgentState, options?: AnyRunOptions): Promise<AgentState>;
@@ -169,24 +172,9 @@ export function createAgent<
     wiretap: events.wiretap,
     restore: (stored) => AgentState.fromJSON(stored),
     states: agentStates,
+    needsContext: setup.needsContext,
     checkArgs: async (toolName, args, asking) => (asking === undefined ? argsProblem(setup.tools, toolName, args) : undefined),
     describe: () => describeAgent({ id, version, fingerprint, setup, rules, process }),
-    start: (input, ...args) => toAgentRun<Types>(runnable.stream(stateOf(input, ports), ...args), (state) => toResult(state, setup.output)),
-  };
-}
-
-function toAgentRun<Types extends AgentTypes>(
-  run: Run<AgentState, AgentEvent<Types>>,
-  toEnd: (state: AgentState) => Promise<AgentResult<Types>>,
-): AgentRun<Types> {
-  const result = run.result.then(toEnd);
-  // Keeps a rejection that nobody awaits from being reported as unhandled; whoever awaits it still gets it.
-  result.catch(() => undefined);
-  return {
-    result,
-    requestStop: (reason) => {
-      run.requestStop(reason);
-    },
-    [Symbol.asyncIterator]: () => run[Symbol.asyncIterator](),
+    start: (input, ...args) => settledAs(runnable.stream(stateOf(input, ports), ...args), (state) => toResult<Types>(state, setup.output)),
   };
 }

@@ -37,7 +37,7 @@ const company = (ids = createCountingIds('n'), clock = createFakeClock()): reado
 function setUp(options: Omit<ChatOptions<readonly Participant[]>, 'ports'>) {
   const [clock, ids] = [createFakeClock(), createCountingIds()];
   const events: ChatEvent[] = [];
-  const chat = createChat({ ...options, ports: { clock, ids } });
+  const chat = createChat({ ...options, ports: { clock, ids, onProblem: () => undefined } });
   chat.wiretap((event) => events.push(event));
   return { chat, clock, ids, events, start: ChatState.empty({ clock, ids }).withUserMessage('Go.', { ids }) };
 }
@@ -177,6 +177,24 @@ describe('ParticipantSelected', () => {
     expect(new ParticipantSelected(header, 'chat', { by: 'x', reason: `the key is ${key}` }).describe()).not.toContain(key);
   });
 
+  test('is plain data also where a turn is taken up again, and reads so', () => {
+    const event = new ParticipantSelected(header, 'chat', { by: 'x', reason: 'y' }, { resumed: true });
+    expect([event.describe(), JSON.parse(JSON.stringify(event))]).toMatchObject([
+      'goes on with its turn',
+      { resumed: true, selectedBy: 'x' },
+    ]);
+  });
+
+  test('comes again for a turn that is taken up after a wait, with the same number, also on another machine', async () => {
+    const open = () => setUp({ participants: [says('a', 'x'), humanParticipant({ name: 'ann' })] });
+    const { chat, start } = open();
+    const parked = await chat.run(start);
+    const elsewhere = open();
+    await elsewhere.chat.run(stored(parked).answer('ann/2', 'Yes.'));
+    const told = elsewhere.events.filter((event) => event.type === 'ParticipantSelected');
+    expect(told).toMatchObject([{ participant: 'ann', stepNumber: 2, selectedBy: 'round-robin', resumed: true, agentId: parked.agentId }]);
+  });
+
   test('comes again for a turn that is tried again, and says so', async () => {
     let tries = 0;
     const f = functionParticipant({ name: 'f', speak: () => ((tries += 1) === 1 ? Promise.reject(new Error('no')) : 'yes') });
@@ -187,5 +205,24 @@ describe('ParticipantSelected', () => {
       ['f', 'round-robin'],
       ['f', 'retry'],
     ]);
+  });
+});
+
+describe('PersonAsked', () => {
+  test('comes with the prompt; again, with the problem, where an answer could not be used; and not for one that could', async () => {
+    const { chat, start, events } = setUp({ participants: [humanParticipant({ name: 'ann', prompt: 'Your view?' })] });
+    const asked = () => events.filter((event) => event.type === 'PersonAsked');
+    const parked = await chat.run(start);
+    expect(asked()).toMatchObject([{ participant: 'ann', waitId: 'ann/1', prompt: 'Your view?' }]);
+    expect('problem' in (asked()[0] ?? {})).toBe(false);
+    const again = await chat.run(stored(parked).answer('ann/1', 4));
+    expect(asked()[1]).toMatchObject({
+      participant: 'ann',
+      waitId: 'ann/1',
+      prompt: 'Your view?',
+      problem: expect.stringContaining('text') as string,
+    });
+    await chat.run(again.answer('ann/1', 'Fine.'));
+    expect(asked()).toHaveLength(2);
   });
 });

@@ -1,8 +1,9 @@
 import type { ContinuationOutcome, StopReason } from '../continuation/index.ts';
 import type { Json } from '../lib/index.ts';
-import type { Message } from '../messages/index.ts';
+import type { Message, Usage } from '../messages/index.ts';
 import type { ExecutionStatus, Step } from '../step-by-step/index.ts';
 import type { ToolExecutionStatus } from '../tools/index.ts';
+import type { ParticipantKind } from './participant-kind.ts';
 
 /** How it came that somebody had the turn. */
 export interface Selection {
@@ -11,6 +12,8 @@ export interface Selection {
   readonly reason?: string;
   /** What was wrong with the first choice, where another rule had to decide. */
   readonly problem?: string;
+  /** What it used to find out; it counts on the turn as well. */
+  readonly usage?: Usage;
 }
 
 /** The run inside a turn: of a model with its tools, or of an agent. */
@@ -40,21 +43,34 @@ export interface ParticipantWindow {
   readonly summary?: Message;
 }
 
+/** What was called and answered in a turn that did not come to its end. Its participant reads it when it has the turn again. */
+export interface UnfinishedTurn {
+  /** So many messages stood in the conversation when the turn was taken. */
+  readonly at: number;
+  readonly messages: readonly Message[];
+}
+
 /** What a turn needs to go on after it had to wait. */
 export interface TurnMemo {
   /** How often the turn was worked on. */
   readonly round: number;
-  /** The state of the run inside it. */
+  /** The kind of participant that took it: one of another kind cannot go on with it. */
+  readonly kind: ParticipantKind;
+  /** The state of the run inside it; for a person, what was shown when the words were asked for. */
   readonly state?: Json;
 }
 
 /** One turn of one participant. Plain data. */
 export interface ChatStep extends Step {
+  /** The last input that was there when the turn was begun, by its id. */
+  readonly input?: string;
   readonly selection?: Selection;
   /** Absent where the turn had no run inside it. */
   readonly inner?: InnerRun;
   /** Present where it has changed in this turn. */
   readonly window?: ParticipantWindow;
+  /** Present where calls were made in a turn that failed, was cut off or was given up. */
+  readonly unfinished?: UnfinishedTurn;
   /** Present only while the turn waits. */
   readonly memo?: TurnMemo;
 }

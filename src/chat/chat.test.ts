@@ -29,7 +29,7 @@ const order = (state: ChatState) => state.steps.map(({ participant }) => partici
 
 function setUp(options: Omit<ChatOptions<readonly Participant[]>, 'ports'>) {
   const [clock, ids] = [createFakeClock(), createCountingIds()];
-  const chat = createChat({ ...options, ports: { clock, ids, random: () => 0 } });
+  const chat = createChat({ ...options, ports: { clock, ids, random: () => 0, onProblem: () => undefined } });
   return { chat, clock, ids, start: ChatState.empty({ clock, ids }).withUserMessage('Shall we ship?', { ids }) };
 }
 

@@ -25,10 +25,7 @@ export interface ChatOptions<Given extends readonly Participant<never>[] = reado
 export interface Chat<Context = unknown> extends Conversation<ChatState, Context> {
   readonly name: 'chat';
   /** The same chat with some of its options replaced; all others stay, its listeners too. */
-  with(
-    changes: Partial<Omit<ChatOptions, 'selector' | 'criteria'>> &
-      Pick<ChatOptions<readonly Participant<Context>[]>, 'selector' | 'criteria'>,
-  ): Chat<Context>;
+  with(changes: Partial<ChatOptions<readonly Participant<Context>[]>>): Chat<Context>;
 }
 
 const states: ConversationStates<ChatState> = { ...ChatState.codec, empty: (options) => ChatState.empty(options) };

@@ -15,7 +15,7 @@ function checkParticipants(maker: string, participants: unknown, of: string): vo
   const twice = names.findIndex((name, index) => names.indexOf(name) !== index);
   if (twice !== -1)
     throw new InvalidArgumentError(
-      `${maker}(): two of those who take part are called "${(participants as readonly Participant<never>[])[twice]?.name ?? ''}"; give each a name of its own.`,
+      `${maker}(): two of those who take part are called "${(participants as readonly Participant<never>[])[twice]?.name ?? ''}"; give each a name of its own, in which upper and lower case do not count.`,
     );
 }
 

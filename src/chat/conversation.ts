@@ -3,14 +3,15 @@
 import type { ContinuationCriterion } from '../continuation/index.ts';
 import type { ErrorPolicy } from '../errors/index.ts';
 import type { BaseEvent, EventBus, EventSink } from '../events/index.ts';
-import { createEventBus } from '../events/index.ts';
+import { createEventBus, reportToConsole } from '../events/index.ts';
+import type { Capability } from '../hooks/index.ts';
 import type { PriceOf } from '../inference/index.ts';
 import type { JsonObject } from '../lib/index.ts';
 import { InvalidArgumentError, systemIds } from '../lib/index.ts';
 import type { Message, MessageContent } from '../messages/index.ts';
 import { isMessageContent } from '../messages/index.ts';
-import type { Limits, NewStateOptions, Ports, Run, RunArgs, Runnable, StateCodec } from '../step-by-step/index.ts';
-import { createStepByStep } from '../step-by-step/index.ts';
+import type { Limits, NewStateOptions, Ports, RunArgs, Runnable, StateCodec } from '../step-by-step/index.ts';
+import { createStepByStep, settledAs } from '../step-by-step/index.ts';
 import { fingerprintOfParts } from '../tool-use/index.ts';
 import type { ChatEvent } from './chat-events.ts';
 import type { ChatStep } from './chat-step.ts';
@@ -24,8 +25,8 @@ import { roundRobin } from './selectors/round-robin.ts';
 import type { SelectFunction } from './selectors/select-by.ts';
 import { selectBy } from './selectors/select-by.ts';
 import type { Selector } from './selectors/selector.ts';
-import type { TurnExtension } from './turn-process.ts';
 import { createTurnProcess } from './turn-process.ts';
+import type { TurnExtension } from './turn-setup.ts';
 import type { TurnState } from './turn-state.ts';
 
 type Taking<Given> = Given extends Participant<infer Context> ? (context: Context) => void : never;
@@ -163,7 +164,9 @@ export function createConversation<State extends TurnState<S>, S extends ChatSte
   const { name, id, states } = kind;
   const participants = kind.participants.map(infoOf);
   const watchesCost = price !== undefined || limits?.costUsd !== undefined;
-  const table = { orchestrator: name, participants, ports, price, watchesCost, introduces: introduce };
+  const { extension } = kind;
+  const sample = (participant: string): Capability | undefined => extension.equip?.(states.empty(), participant).capability;
+  const table = { participants, ports, price, watchesCost, introduces: introduce, sample };
   const seats = kind.participants.map((each) => each.join(table));
   const given = options.selector ?? roundRobin();
   const selector = typeof given === 'function' ? selectBy(given) : given;
@@ -191,6 +194,7 @@ export function createConversation<State extends TurnState<S>, S extends ChatSte
     extension: kind.extension,
     identity,
     workLeft: (state) => driver.isOpen(state),
+    onProblem: ports.onProblem ?? reportToConsole,
   });
   const events = options.events ?? createEventBus<Event>(ports.onProblem);
   // Holds: the loop and the rooms below tell no other events than these.
@@ -239,22 +243,6 @@ export function createConversation<State extends TurnState<S>, S extends ChatSte
       criteria: criteria.names,
       ...(policy !== undefined && { errors: policy }),
     }),
-    start: (input, ...args) => toRun(runnable.stream(stateOf(input), ...args), (state) => kind.toResult(toResult(checked(state)))),
-  };
-}
-
-function toRun<State, Result, Event extends BaseEvent>(
-  run: Run<State, Event>,
-  toEnd: (state: State) => Result,
-): ConversationRun<Result, Event> {
-  const result = run.result.then(toEnd);
-  // Keeps a rejection that nobody awaits from being reported as unhandled; whoever awaits it still gets it.
-  result.catch(() => undefined);
-  return {
-    result,
-    requestStop: (reason) => {
-      run.requestStop(reason);
-    },
-    [Symbol.asyncIterator]: () => run[Symbol.asyncIterator](),
+    start: (input, ...args) => settledAs(runnable.stream(stateOf(input), ...args), (state) => kind.toResult(toResult(checked(state)))),
   };
 }

@@ -1,10 +1,10 @@
 // What the package shows of this room. The room of collaborations uses more, through index.ts.
 export type { Chat, ChatOptions } from './chat.ts';
 export { createChat } from './chat.ts';
-export type { ChatEvent } from './chat-events.ts';
+export type { AskedFacts, ChatEvent } from './chat-events.ts';
 export { ParticipantSelected, PersonAsked } from './chat-events.ts';
 export { ChatState } from './chat-state.ts';
-export type { ChatStep, InnerRun, ParticipantWindow, Selection, TurnMemo } from './chat-step.ts';
+export type { ChatStep, InnerRun, ParticipantWindow, Selection, TurnMemo, UnfinishedTurn } from './chat-step.ts';
 export type {
   ContextOfParticipants,
   Conversation,
@@ -16,6 +16,8 @@ export type {
 } from './conversation.ts';
 export type { DefaultCriteriaOptions } from './conversation-criteria.ts';
 export { defaultCriteria } from './conversation-criteria.ts';
+export { TurnIncompleteError } from './turn-incomplete-error.ts';
+export { ParticipantChangedError } from './participant-changed-error.ts';
 export { ConversationFailedError } from './conversation-failed-error.ts';
 export type {
   CompletedConversation,
@@ -26,8 +28,8 @@ export type {
 } from './conversation-result.ts';
 export { EveryoneHasSpoken } from './everyone-has-spoken.ts';
 export type { Participant, ParticipantInfo } from './participant.ts';
-export { ParticipantKind } from './participant.ts';
-export type { AgentParticipantOptions } from './participants/agent.ts';
+export { ParticipantKind } from './participant-kind.ts';
+export type { AgentParticipantOptions, ContextOfAgent } from './participants/agent.ts';
 export { agentParticipant } from './participants/agent.ts';
 export type { FunctionParticipantOptions, TurnFacts } from './participants/function.ts';
 export { functionParticipant } from './participants/function.ts';
@@ -44,7 +46,7 @@ export { coordinator } from './selectors/coordinator.ts';
 export { roundRobin } from './selectors/round-robin.ts';
 export type { SelectByOptions, SelectFacts, SelectFunction } from './selectors/select-by.ts';
 export { selectBy } from './selectors/select-by.ts';
-export type { Choice, SelectionFacts, Selector } from './selectors/selector.ts';
+export type { Choice, Ended, Given, SelectionFacts, Selector } from './selectors/selector.ts';
 export { TurnNotGivenError } from './selectors/turn-not-given-error.ts';
 export type { SpokenTurn } from './turn-state.ts';
 export { TurnState } from './turn-state.ts';

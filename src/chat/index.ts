@@ -1,23 +1,23 @@
+// What the package shows of this room (door.ts has the same names), and what the room of collaborations is built with.
 export type { Chat, ChatOptions } from './chat.ts';
 export { createChat } from './chat.ts';
-export type { ChatEvent } from './chat-events.ts';
+export type { AskedFacts, ChatEvent } from './chat-events.ts';
 export { ParticipantSelected, PersonAsked } from './chat-events.ts';
 export { ChatState } from './chat-state.ts';
-export type { ChatStep, InnerRun, ParticipantWindow, Selection, TurnMemo } from './chat-step.ts';
+export type { ChatStep, InnerRun, ParticipantWindow, Selection, TurnMemo, UnfinishedTurn } from './chat-step.ts';
 export type {
   ContextOfParticipants,
   Conversation,
   ConversationDescription,
   ConversationInput,
-  ConversationKind,
   ConversationOptions,
   ConversationRun,
   ConversationStates,
 } from './conversation.ts';
-export { checkConversationOptions } from './check-options.ts';
-export { createConversation } from './conversation.ts';
 export type { DefaultCriteriaOptions } from './conversation-criteria.ts';
 export { defaultCriteria } from './conversation-criteria.ts';
+export { TurnIncompleteError } from './turn-incomplete-error.ts';
+export { ParticipantChangedError } from './participant-changed-error.ts';
 export { ConversationFailedError } from './conversation-failed-error.ts';
 export type {
   CompletedConversation,
@@ -27,18 +27,18 @@ export type {
   WaitingConversation,
 } from './conversation-result.ts';
 export { EveryoneHasSpoken } from './everyone-has-spoken.ts';
-export type { Participant, ParticipantInfo, Reading, Seat, Spoken, Table, Turn } from './participant.ts';
-export { checkParticipant, ParticipantKind } from './participant.ts';
-export type { AgentParticipantOptions } from './participants/agent.ts';
-export { agentParticipant, seatOfAgent } from './participants/agent.ts';
+export type { Participant, ParticipantInfo } from './participant.ts';
+export { ParticipantKind } from './participant-kind.ts';
+export type { AgentParticipantOptions, ContextOfAgent } from './participants/agent.ts';
+export { agentParticipant } from './participants/agent.ts';
 export type { FunctionParticipantOptions, TurnFacts } from './participants/function.ts';
-export { functionParticipant, functionSeat } from './participants/function.ts';
+export { functionParticipant } from './participants/function.ts';
 export type { HumanParticipantOptions } from './participants/human.ts';
-export { humanParticipant, humanSeat } from './participants/human.ts';
+export { humanParticipant } from './participants/human.ts';
 export type { LlmParticipantOptions } from './participants/llm.ts';
 export { llmParticipant } from './participants/llm.ts';
 export type { ScriptedParticipantOptions } from './participants/scripted.ts';
-export { scriptedParticipant, scriptedSeat } from './participants/scripted.ts';
+export { scriptedParticipant } from './participants/scripted.ts';
 export type { AddressedOptions } from './selectors/addressed.ts';
 export { addressed } from './selectors/addressed.ts';
 export type { CoordinatorOptions } from './selectors/coordinator.ts';
@@ -46,9 +46,19 @@ export { coordinator } from './selectors/coordinator.ts';
 export { roundRobin } from './selectors/round-robin.ts';
 export type { SelectByOptions, SelectFacts, SelectFunction } from './selectors/select-by.ts';
 export { selectBy } from './selectors/select-by.ts';
-export type { Choice, SelectionFacts, Selector } from './selectors/selector.ts';
+export type { Choice, Ended, Given, SelectionFacts, Selector } from './selectors/selector.ts';
 export { TurnNotGivenError } from './selectors/turn-not-given-error.ts';
-export { decodeTurn, encodeTurn } from './step-codec.ts';
-export type { Equipment, TurnExtension } from './turn-process.ts';
 export type { SpokenTurn } from './turn-state.ts';
-export { speakerOf, TurnState } from './turn-state.ts';
+export { TurnState } from './turn-state.ts';
+export { checkConversationOptions } from './check-options.ts';
+export { createConversation } from './conversation.ts';
+export type { ConversationKind } from './conversation.ts';
+export type { Reading, Seat, Spoken, Table, Turn } from './participant.ts';
+export { checkParticipant } from './participant.ts';
+export { seatOfAgent } from './participants/agent.ts';
+export { functionSeat } from './participants/function.ts';
+export { humanSeat } from './participants/human.ts';
+export { scriptedSeat } from './participants/scripted.ts';
+export { decodeTurn, encodeTurn } from './step-codec.ts';
+export type { Equipment, TurnExtension } from './turn-setup.ts';
+export { lastInput, speakerOf } from './turn-state.ts';

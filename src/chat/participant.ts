@@ -4,25 +4,13 @@
 import type { Failure } from '../errors/index.ts';
 import type { Capability } from '../hooks/index.ts';
 import type { PriceOf } from '../inference/index.ts';
-import type { JsonObject } from '../lib/index.ts';
+import type { Json, JsonObject } from '../lib/index.ts';
 import { InvalidArgumentError } from '../lib/index.ts';
 import type { Part } from '../messages/index.ts';
 import type { Answer, Ports, StepScope, Wait } from '../step-by-step/index.ts';
-import type { ChatStep, InnerRun, ParticipantWindow, TurnMemo } from './chat-step.ts';
+import type { ChatStep, InnerRun, ParticipantWindow, TurnMemo, UnfinishedTurn } from './chat-step.ts';
+import type { ParticipantKind } from './participant-kind.ts';
 import type { TurnState } from './turn-state.ts';
-
-/** What kind of speaker it is. */
-export const ParticipantKind = {
-  /** A model, with tools or without. */
-  Llm: 'llm',
-  Agent: 'agent',
-  Human: 'human',
-  /** Says given words in turn. */
-  Scripted: 'scripted',
-  /** A function of the host's. */
-  Function: 'function',
-} as const;
-export type ParticipantKind = (typeof ParticipantKind)[keyof typeof ParticipantKind];
 
 /** A participant as others know it. */
 export interface ParticipantInfo {
@@ -38,13 +26,14 @@ declare const takes: unique symbol;
 export interface Participant<in Context = unknown> extends ParticipantInfo {
   /** Takes its place in one conversation. */
   readonly join: (table: Table) => Seat;
+  /** False for one into whose hands nothing can be put. @default true */
+  readonly takesEquipment?: boolean;
   /** Carries the type and nothing else. */
   readonly [takes]?: (context: Context) => void;
 }
 
 /** The conversation that a participant joins. */
 export interface Table {
-  readonly orchestrator: string;
   readonly participants: readonly ParticipantInfo[];
   readonly ports: Omit<Ports, 'events'>;
   /** What usage costs, for those who do not know it themselves. */
@@ -52,6 +41,8 @@ export interface Table {
   readonly watchesCost: boolean;
   /** Whether models are told where they are, and with whom. */
   readonly introduces: boolean;
+  /** What will be put into a participant's hands in each turn: to be checked when it joins. */
+  readonly sample: (participant: string) => Capability | undefined;
 }
 
 /** A participant in its place. */
@@ -81,6 +72,12 @@ export interface Turn {
   readonly read: (said: unknown) => Reading;
   /** Tools and words for this turn alone. */
   readonly equipment: Capability | undefined;
+  /** What a person is shown of what may be decided, kept with the question. */
+  readonly shown: Json | undefined;
+  /** What a person is told who is asked for words without a prompt. */
+  readonly hint: string | undefined;
+  /** Reports what a function of the host's threw, with its stack. */
+  readonly report: (error: unknown) => void;
 }
 
 /** What a turn came to. */
@@ -95,13 +92,15 @@ export type Spoken =
       readonly isCutOff?: boolean;
       readonly inner?: InnerRun;
       readonly window?: ParticipantWindow | undefined;
+      /** What was called and answered; kept where the turn did not come to its end. */
+      readonly unfinished?: UnfinishedTurn | undefined;
       /** What was done beside the words. */
       readonly acts?: readonly JsonObject[];
     }
   | {
       readonly type: 'waiting';
       readonly waits: readonly Wait[];
-      readonly memo?: TurnMemo;
+      readonly memo: TurnMemo;
       readonly inner?: InnerRun;
     };
 

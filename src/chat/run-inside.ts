@@ -3,18 +3,22 @@
 // R1. One budget: what is spent inside counts outside at once, and what ends the outer run ends the inner one.
 // R2. Whoever is asked inside is asked at the top, under an id that leads back.
 // R3. Others read the words alone: calls, results and thoughts stay inside the turn.
-import { ContinuationDecision } from '../continuation/index.ts';
+// R4. Calls of a turn that did not come to its end are read by who takes it again: nothing is done twice because it was forgotten.
+import { endFailure } from '../agent/index.ts';
 import type { Failure } from '../errors/index.ts';
 import { classifyError, TimedOutError } from '../errors/index.ts';
+import type { PriceOf } from '../inference/index.ts';
 import { EmptyResponseError } from '../inference/index.ts';
 import type { IdSource, Json } from '../lib/index.ts';
 import { assertNever } from '../lib/index.ts';
 import type { Part } from '../messages/index.ts';
 import { Usage } from '../messages/index.ts';
-import type { Answer, NewStateOptions, OuterStep, StepScope, Wait } from '../step-by-step/index.ts';
+import type { Answer, NewStateOptions, OuterStep, Wait } from '../step-by-step/index.ts';
 import type { ToolUseState } from '../tool-use/index.ts';
-import type { InnerRun } from './chat-step.ts';
+import { recordOf, unfinishedIn } from './inner-record.ts';
 import type { Spoken, Turn } from './participant.ts';
+import type { ParticipantKind } from './participant-kind.ts';
+import { TurnIncompleteError } from './turn-incomplete-error.ts';
 import { viewOf, windowAfter } from './view.ts';
 
 /** What is run inside a turn. */
@@ -57,23 +61,6 @@ const askedBy =
   (name: string) =>
   (wait: Wait): Wait => ({ ...wait, id: `${name}/${wait.id}`, agent: wait.agent === undefined ? name : `${name}/${wait.agent}` });
 
-/** What became of the run inside, for the record. */
-function recordOf({ orchestrator }: { readonly orchestrator: string }, end: ToolUseState): InnerRun {
-  const { agentId, status, stopReason, continuationOutcome: outcome, stepCount } = end;
-  const calls = end.steps.flatMap(({ executions }) =>
-    executions.map(({ toolName, status: became }) => ({ tool: toolName, status: became })),
-  );
-  return {
-    orchestrator,
-    agentId,
-    status,
-    stepCount,
-    ...(stopReason !== undefined && { stopReason }),
-    ...(outcome !== undefined && { outcome }),
-    ...(calls.length > 0 && { calls }),
-  };
-}
-
 const isForOthers = ({ type }: Part): boolean => type === 'text' || type === 'image' || type === 'file' || type === 'source';
 const isSomething = (part: Part): boolean => part.type !== 'text' || part.text.trim() !== '';
 
@@ -93,45 +80,53 @@ function withoutProvider(part: Part): Part {
   return plain;
 }
 
-const isOuter = (criterion: string): boolean => criterion.startsWith('Outer');
-
-/** True where the run inside ended because the one around it has to. */
-function endedFromOutside({ continuationOutcome }: ToolUseState, scope: StepScope): boolean {
-  const forbidding = continuationOutcome?.evaluations.filter(({ decision }) => decision === ContinuationDecision.ForbidContinuation) ?? [];
-  const isStopped = forbidding.some(({ criterion }) => isOuter(criterion) || criterion === 'StopRequested');
-  return isStopped || scope.ending !== undefined;
-}
+const textIn = (parts: readonly Part[]): string => parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
 
 /** Why a turn failed; none where it did not. */
-function errorsOf(
-  end: ToolUseState,
-  { name, scope, hasWords }: { readonly name: string; readonly scope: StepScope; readonly hasWords: boolean },
-): readonly Failure[] {
-  const { status, errors, continuationOutcome, startOutcome, stopReason } = end;
+function errorsOf(end: ToolUseState, name: string, hasWords: boolean): readonly Failure[] {
+  const { status, errors, startOutcome, stopReason } = end;
   if (status === 'failed') {
-    // A start that failed has no step to keep its failure on; who forbade says what happened.
-    const own = startOutcome === undefined ? errors : [];
-    if (own.length > 0) return own.map(({ toolCallId: _, ...failure }) => ({ ...failure, readable: false }));
-    const forbidding = continuationOutcome?.evaluations.find(({ decision }) => decision === ContinuationDecision.ForbidContinuation);
-    const code = forbidding?.context['code'];
-    const message = `The turn of ${name} could not be taken: ${forbidding?.reason ?? 'no reason was given'}`;
-    return [{ type: 'unknown', code: typeof code === 'string' ? code : 'turn-failed', message, retryable: false, readable: false }];
+    const own = startOutcome === undefined && errors.length > 0 ? errors : [endFailure(end)];
+    return own.map(({ toolCallId: _, ...failure }) => ({ ...failure, readable: false }));
   }
-  if (hasWords || endedFromOutside(end, scope)) return [];
-  const why =
-    stopReason === undefined || stopReason === 'completed'
-      ? ''
-      : ` Its turn ended with ${stopReason}, by ${continuationOutcome?.resolvedBy ?? 'nobody'}.`;
-  const message = `${name} said nothing.${why}`;
-  const error = stopReason === 'time_limit' ? new TimedOutError(message) : new EmptyResponseError(message);
+  const why = limitInWords(end);
+  // Words before a call that a limit of its own left unread are no answer.
+  if (hasWords && (why === undefined || !hasWorkLeft(end))) return [];
+  if (why === undefined) return [classifyError(new EmptyResponseError(`${name} said nothing.`), { readable: false })];
+  const message = `The turn of ${name} ended before it had an answer: ${why}.`;
+  const error = stopReason === 'time_limit' ? new TimedOutError(message) : new TurnIncompleteError(message);
   return [classifyError(error, { readable: false })];
+}
+
+/** Which rule of its own ended a run before it came to its end, with its numbers; undefined where it came to it. */
+function limitInWords({ stopReason, continuationOutcome }: ToolUseState): string | undefined {
+  if (stopReason === undefined || stopReason === 'completed') return undefined;
+  const { evaluations = [], resolvedBy = 'nobody' } = continuationOutcome ?? {};
+  const forbidding = evaluations.find(({ criterion }) => criterion === resolvedBy);
+  return `${stopReason} by its own ${resolvedBy}${forbidding === undefined ? '' : ` (${forbidding.reason.replace(/\.$/, '')})`}`;
+}
+
+/** True where the last thing it did was to call tools whose results it has not read, or to begin an answer of which nothing came. */
+function hasWorkLeft({ currentStep }: ToolUseState): boolean {
+  if (currentStep === undefined || currentStep.hasToolCalls === true) return currentStep !== undefined;
+  return currentStep.interrupted !== undefined && currentStep.outputMessages.every(({ text }) => text === '');
+}
+
+/** Who speaks by a run of its own. */
+export interface Speaking {
+  readonly name: string;
+  readonly kind: ParticipantKind;
+  readonly context: unknown;
+  readonly watchesCost: boolean;
+  /** What usage costs, for one who does not know it. */
+  readonly price: PriceOf | undefined;
 }
 
 /** Takes a turn by a run inside it, or goes on with that run. */
 export async function speakByRun<State extends ToolUseState>(
   turn: Turn,
   inner: Inner<State>,
-  { name, context, watchesCost }: { readonly name: string; readonly context: unknown; readonly watchesCost: boolean },
+  { name, kind, context, watchesCost, price }: Speaking,
 ): Promise<Spoken> {
   const { scope, parked, answers } = turn;
   const round = (parked?.memo?.round ?? 0) + 1;
@@ -140,23 +135,27 @@ export async function speakByRun<State extends ToolUseState>(
   // The same names at every attempt.
   const ids: IdSource = () => `${prefix}/${(drawn += 1)}`;
   const path = `${name}/`;
-  const inside = scope.nest(`turn/${scope.stepNumber}/${name}/${round}`, { own: { usage: Usage.none() }, ids, path, watchesCost });
+  const inside = scope.nest(`turn/${scope.stepNumber}/${name}/${round}`, { own: { usage: Usage.none() }, ids, path, watchesCost, price });
   const stored = parked?.memo?.state;
   const start = stored === undefined ? begun(turn, inner, { name, ids }) : answered(inner.restore(stored), answers, path);
   const end = withoutGrants(await inner.run(start, { context, inside }));
-  const record = recordOf(inner, end);
+  const record = recordOf(inner.orchestrator, end);
   if (end.waitingFor.length > 0)
-    return { type: 'waiting', waits: end.waitingFor.map(askedBy(name)), memo: { round, state: end.toJSON() as Json }, inner: record };
-  const parts = partsOf(end);
-  const errors = errorsOf(end, { name, scope, hasWords: parts.length > 0 });
+    return { type: 'waiting', waits: end.waitingFor.map(askedBy(name)), memo: { round, kind, state: end.toJSON() as Json }, inner: record };
+  const isEnding = scope.ending !== undefined || inside.limitVotes({ usage: Usage.none() }).length > 0;
+  // Words before a call that was not followed up, because the run around this one has to end, are no answer.
+  const parts = isEnding && scope.interruption === undefined && hasWorkLeft(end) ? [] : partsOf(end);
+  const isCutOff = isEnding && parts.length === 0 && end.status !== 'failed';
+  const errors = isEnding && end.status !== 'failed' ? [] : errorsOf(end, name, parts.length > 0);
   return {
     type: 'said',
     role: 'assistant',
     parts,
     errors,
     finishReason: end.currentStep?.finishReason,
-    isCutOff: parts.length === 0 && errors.length === 0,
+    isCutOff,
     inner: record,
     window: windowAfter(turn.state, name, end.store),
+    unfinished: unfinishedIn(end.steps, turn.state.messages.length, errors.length === 0 ? textIn(parts) : ''),
   };
 }

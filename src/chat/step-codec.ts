@@ -2,18 +2,25 @@
 import { ContinuationOutcome, packOutcome, StopReason, unpackOutcome } from '../continuation/index.ts';
 import type { Json, JsonObject, ObjectReader } from '../lib/index.ts';
 import { DamagedDataError, present, readObject } from '../lib/index.ts';
-import { Message } from '../messages/index.ts';
+import { Message, Usage } from '../messages/index.ts';
 import type { Step, StepFieldsCodec } from '../step-by-step/index.ts';
 import { ExecutionStatus } from '../step-by-step/index.ts';
 import type { ToolExecutionStatus } from '../tools/index.ts';
-import type { ChatStep, InnerRun, ParticipantWindow, Selection, TurnMemo } from './chat-step.ts';
+import { ParticipantKind } from './participant-kind.ts';
+import type { ChatStep, InnerRun, ParticipantWindow, Selection, TurnMemo, UnfinishedTurn } from './chat-step.ts';
 
 const callStatuses: readonly ToolExecutionStatus[] = ['succeeded', 'failed', 'rejected', 'cancelled', 'unknown'];
 
 function readSelection(input: unknown, path: string): Selection {
   const data = readObject(input, path);
   const [reason, problem] = [data.optionalString('reason'), data.optionalString('problem')];
-  return { by: data.string('by'), ...(reason !== undefined && { reason }), ...(problem !== undefined && { problem }) };
+  const usage = data.optionalValue('usage', Usage.fromJSON);
+  return {
+    by: data.string('by'),
+    ...(reason !== undefined && { reason }),
+    ...(problem !== undefined && { problem }),
+    ...(usage !== undefined && { usage }),
+  };
 }
 
 function readCall(input: unknown, path: string): { readonly tool: string; readonly status: ToolExecutionStatus } {
@@ -77,23 +84,36 @@ function readWindow(input: unknown, path: string): ParticipantWindow {
   const kept = data.optionalArray('kept', readText);
   const summary = data.optionalValue('summary', Message.fromJSON);
   return {
-    folded: data.number('folded'),
-    buffered: data.number('buffered'),
+    folded: data.value('folded', readCount),
+    buffered: data.value('buffered', readCount),
     ...(kept !== undefined && { kept }),
     ...(summary !== undefined && { summary }),
   };
 }
 
+function readCount(input: unknown, path: string): number {
+  if (typeof input === 'number' && Number.isInteger(input) && input >= 0) return input;
+  throw new DamagedDataError(path, `expected a whole number from 0 on, found ${JSON.stringify(input)}`);
+}
+
+function readUnfinished(input: unknown, path: string): UnfinishedTurn {
+  const data = readObject(input, path);
+  return { at: data.value('at', readCount), messages: data.array('messages', Message.fromJSON) };
+}
+
 function readMemo(input: unknown, path: string): TurnMemo {
   const data = readObject(input, path);
   const state = data.optionalJson('state');
-  return { round: data.number('round'), ...(state !== undefined && { state }) };
+  return { round: data.number('round'), kind: data.oneOf('kind', Object.values(ParticipantKind)), ...(state !== undefined && { state }) };
 }
 
 /** What turns have beside the common fields, written. */
-export function encodeTurn({ selection, inner, window, memo }: ChatStep): JsonObject {
+export function encodeTurn({ input, selection, inner, window, unfinished, memo }: ChatStep): JsonObject {
   return present({
-    selection,
+    input,
+    selection: selection?.usage === undefined ? selection : { ...selection, usage: Usage.toJSON(selection.usage) },
+    unfinished:
+      unfinished === undefined ? undefined : { at: unfinished.at, messages: unfinished.messages.map((message) => message.toJSON()) },
     ...(inner !== undefined && encodeInner(inner)),
     window: window === undefined ? undefined : present({ ...window, summary: window.summary?.toJSON() }),
     memo,
@@ -106,8 +126,12 @@ export function decodeTurn(step: Step, fields: ObjectReader): ChatStep {
   const inner = decodeInner(fields);
   const window = fields.optionalValue('window', readWindow);
   const memo = fields.optionalValue('memo', readMemo);
+  const input = fields.optionalString('input');
+  const unfinished = fields.optionalValue('unfinished', readUnfinished);
   return {
     ...step,
+    ...(input !== undefined && { input }),
+    ...(unfinished !== undefined && { unfinished }),
     ...(selection !== undefined && { selection }),
     ...(inner !== undefined && { inner }),
     ...(window !== undefined && { window }),

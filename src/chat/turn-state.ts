@@ -1,13 +1,15 @@
 // The state of a conversation in which several take turns.
 // Owns:     who has said what, and who had which turn: both are read from messages and steps, nothing is kept twice.
 // T1. Every turn that was taken left exactly one message under its participant's name, an empty one where nothing was said.
-// T2. A message without a participant's name came from outside.
+// T2. A message that is not marked as a turn came from outside, whatever name it has.
 import type { IdSource } from '../lib/index.ts';
 import { counted } from '../lib/index.ts';
-import type { Message } from '../messages/index.ts';
-import type { ExplainStateOptions, PendingStep } from '../step-by-step/index.ts';
+import type { MessageContent } from '../messages/index.ts';
+import { Message } from '../messages/index.ts';
+import type { ExplainStateOptions, PendingStep, StepResult } from '../step-by-step/index.ts';
 import { RunState } from '../step-by-step/index.ts';
-import type { ChatStep, InnerRun } from './chat-step.ts';
+import type { ChatStep, InnerRun, Selection, UnfinishedTurn } from './chat-step.ts';
+import { closedTurn } from './inner-record.ts';
 
 /** Something that was said, and by whom. */
 export interface SpokenTurn {
@@ -25,21 +27,17 @@ export const turnMetadata: { readonly turn: true } = { [turnMark]: true };
 /** Who said this; undefined for what came from outside. */
 export const speakerOf = ({ name, metadata }: Message): string | undefined => (metadata[turnMark] === true ? name : undefined);
 
+const givenBy = ({ by, reason, problem }: Selection): string =>
+  `by ${by}${reason === undefined ? '' : `: ${reason.replace(/\.$/, '')}`}.${problem === undefined ? '' : ` ${problem}`}`;
+
 function selectionLine({ selection, participant }: ChatStep): readonly string[] {
-  if (selection === undefined || participant === undefined) return participant === undefined ? [] : [`It was the turn of ${participant}.`];
-  const { by, reason, problem } = selection;
-  const told = problem === undefined ? '' : ` ${problem}`;
-  return [`It was the turn of ${participant}, by ${by}${reason === undefined ? '' : `: ${reason.replace(/\.$/, '')}`}.${told}`];
+  if (participant === undefined) return [];
+  return [selection === undefined ? `It was the turn of ${participant}.` : `It was the turn of ${participant}, ${givenBy(selection)}`];
 }
 
 // Whose turn it is stands in the headline already.
-function waitingLine({ selection }: ChatStep): readonly string[] {
-  const { by = '', reason, problem } = selection ?? {};
-  if (reason === undefined && problem === undefined) return [];
-  return [
-    `The turn was given by ${by}${reason === undefined ? '' : `: ${reason.replace(/\.$/, '')}`}.${problem === undefined ? '' : ` ${problem}`}`,
-  ];
-}
+const waitingLine = ({ selection }: ChatStep): readonly string[] =>
+  selection?.reason === undefined && selection?.problem === undefined ? [] : [`The turn was given ${givenBy(selection)}`];
 
 function innerLine({ orchestrator, stepCount, stopReason, outcome }: InnerRun): readonly string[] {
   if (stopReason === undefined || outcome === undefined) return [];
@@ -98,29 +96,64 @@ export class TurnState<S extends ChatStep = ChatStep> extends RunState<S> {
     return [headline, ...selectionLine(step), ...inner, ...votes].join('\n');
   }
 
-  override closePendingStep({ partial }: PendingStep<S>, _why: 'superseded' | 'interrupted', _ids?: IdSource): S {
-    // What the run inside needed to go on is of no use any more.
-    const { memo: _, ...step } = partial;
-    // Holds: nothing but the memo was taken out, and that may be absent.
-    return step as S;
+  /** Adds what comes from outside. A message that passes for a turn of a participant is taken for what it is. */
+  override withUserMessage(content: MessageContent | Message, options: { readonly ids?: IdSource } = {}): this {
+    if (!(content instanceof Message) || content.metadata[turnMark] === undefined) return super.withUserMessage(content, options);
+    const { [turnMark]: _, ...metadata } = content.metadata;
+    return super.withUserMessage(new Message({ ...content, metadata }), options);
+  }
+
+  override closePendingStep({ partial }: PendingStep<S>, why: 'superseded' | 'interrupted', ids?: IdSource): S {
+    return closedTurn(partial, { why, at: this.messages.length, ids });
   }
 }
 
-/** All steps of the session, newest first, the ones of earlier executions too. */
-export function* stepsBackwards<S extends ChatStep>({ execution, data }: TurnState<S>): Generator<S, void, undefined> {
+/** The id of the last message from outside. */
+export function lastInput({ messages }: TurnState): string | undefined {
+  for (let index = messages.length - 1; index >= 0; index -= 1) {
+    const message = messages.at(index);
+    if (message !== undefined && speakerOf(message) === undefined) return message.id;
+  }
+  return undefined;
+}
+
+/** All results of the session, newest first, those of earlier executions too. */
+function* resultsBackwards<S extends ChatStep>({ execution, data }: TurnState<S>): Generator<StepResult<S>, void, undefined> {
   for (const { results } of [execution, ...data.past.toArray().toReversed()])
     for (let index = results.length - 1; index >= 0; index -= 1) {
-      const step = results.at(index)?.step;
-      if (step !== undefined) yield step;
+      const result = results.at(index);
+      if (result !== undefined) yield result;
     }
 }
 
-// A turn that was cut off before anything was said was not taken; one that was given up for a message was.
-const wasTaken = ({ interrupted, outputMessages }: ChatStep): boolean =>
-  interrupted === undefined || interrupted === 'superseded' || outputMessages.length > 0;
+/** All steps of the session, newest first, those of earlier executions too. */
+export function* stepsBackwards<S extends ChatStep>(state: TurnState<S>): Generator<S, void, undefined> {
+  for (const { step } of resultsBackwards(state)) yield step;
+}
 
-/** Who had the last turn of the session; a failed turn counts, one that was cut off before a word does not. */
-export function lastSpeaker(state: TurnState): string | undefined {
-  for (const step of stepsBackwards(state)) if (step.participant !== undefined && wasTaken(step)) return step.participant;
+// A turn that was cut off was not taken, and neither was one whose failure ended the run: whoever had it has it again. One that was
+// given up for a message was taken; and one that failed where the run went on all the same.
+export function wasTaken({ step, shouldContinue }: StepResult<ChatStep>): boolean {
+  if (step.errors.length > 0 && !shouldContinue) return false;
+  return step.interrupted === undefined || step.interrupted === 'superseded';
+}
+
+/** What was called and answered in the turns that this participant did not come to the end of, since the last one that it did. */
+export function unfinishedOf(state: TurnState, participant: string): readonly UnfinishedTurn[] {
+  const found: UnfinishedTurn[] = [];
+  for (const { step } of resultsBackwards(state)) {
+    if (step.participant !== participant) continue;
+    if (step.errors.length === 0 && step.interrupted === undefined) break;
+    if (step.unfinished !== undefined) found.unshift(step.unfinished);
+  }
+  return found;
+}
+
+/** Who had the last turn of the session, among those who are still there. */
+export function lastSpeaker(state: TurnState, isHere: (name: string) => boolean = () => true): string | undefined {
+  for (const result of resultsBackwards(state)) {
+    const { participant } = result.step;
+    if (participant !== undefined && isHere(participant) && wasTaken(result)) return participant;
+  }
   return undefined;
 }

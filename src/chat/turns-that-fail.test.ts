@@ -245,6 +245,129 @@ describe('an abort', () => {
   });
 });
 
+describe('whose turn it is after one that came to no end', () => {
+  const broken = () => {
+    let isBroken = true;
+    return functionParticipant({
+      name: 'b',
+      speak: () => {
+        if (!isBroken) return 'y';
+        isBroken = false;
+        throw new Error('no');
+      },
+    });
+  };
+
+  test('failed, and the run ended: its own', async () => {
+    const { chat, start, ids } = setUp({ participants: [says('a', 'x'), broken(), says('c', 'z')] });
+    const failed = await chat.run(start);
+    const end = await chat.run(stored(failed).withUserMessage('Go on.', { ids }));
+    expect([order(failed), order(end)]).toStrictEqual([
+      ['a', 'b'],
+      ['b', 'c', 'a'],
+    ]);
+  });
+
+  test('failed, and the run went on: that of the next one', async () => {
+    const { chat, start } = setUp({ participants: [says('a', 'x'), broken(), says('c', 'z')], criteria: [], limits: { steps: 5 } });
+    const end = await chat.run(start);
+    expect([order(end), end.steps[1]?.errors.length]).toStrictEqual([['a', 'b', 'c', 'a', 'b'], 1]);
+  });
+
+  test('cut off in the middle of its words: its own, and the words stay', async () => {
+    const model = scriptedModel([{ chunks: slowly() }, { text: 'A whole one.' }]);
+    const { chat, start, ids, clock, host } = setUp({
+      participants: [says('a', 'x'), llmParticipant({ name: 'm', model }), says('c', 'z')],
+    });
+    const run = chat.run(start, { signal: host.signal });
+    await clock.advance(10);
+    host.abort('enough');
+    await clock.advance(100);
+    const end = await chat.run(stored(await run).withUserMessage('Go on.', { ids }));
+    expect(order(end)).toStrictEqual(['m', 'c', 'a']);
+    expect(end.transcript.flatMap(({ speaker, text }) => (speaker === 'm' ? [text] : []))).toStrictEqual([
+      'Half a sentence',
+      'A whole one.',
+    ]);
+  });
+
+  test('stopped before it had read what its call gave: its own', async () => {
+    const look = defineTool({ name: 'look', description: '', input: { type: 'object' }, run: () => 'seen' });
+    const model = scriptedModel([
+      { text: 'I look.', toolCalls: [{ name: 'look' }], usage },
+      { text: 'Seen.', usage },
+    ]);
+    const { chat, start, ids } = setUp({
+      participants: [says('a', 'x'), llmParticipant({ name: 'm', model, tools: [look] }), says('c', 'z')],
+    });
+    const run = chat.stream(start, { onEvent: ({ type }) => type === 'ToolCallStarted' && run.requestStop('lunch') });
+    const stopped = await run.result;
+    const end = await chat.run(stored(stopped).withUserMessage('Go on.', { ids }));
+    expect([stopped.transcript.length, order(end), end.transcript[3]]).toStrictEqual([2, ['m', 'c', 'a'], { speaker: 'm', text: 'Seen.' }]);
+  });
+
+  test('to be tried again, where a limit came between and more was granted: its own, whatever the selector says', async () => {
+    const m = llm('m', { error: new ModelFailedError('once') }, { text: 'Now.' });
+    const { chat, start } = setUp({
+      participants: [m, says('b', 'y')],
+      selector: ({ state }) => (state.stepCount === 0 ? 'm' : 'b'),
+      errors: ErrorPolicy.retryAll(3).withBackoff({ baseMs: 0 }),
+      limits: { steps: 1, onLimit: 'pause' },
+    });
+    const parked = stored(await chat.run(start));
+    expect([parked.status, parked.waitingFor.map(({ type }) => type), parked.lastStepResult?.handling?.decision]).toStrictEqual([
+      'waiting',
+      ['grant'],
+      'retry',
+    ]);
+    const end = await chat.run(stored(parked.grant({ steps: 5 })));
+    expect([order(end).slice(0, 2), end.steps[1]?.selection?.by, end.steps[1]?.outputMessages[0]?.text]).toStrictEqual([
+      ['m', 'm'],
+      'retry',
+      'Now.',
+    ]);
+  });
+});
+
+describe('what the functions of a host throw', () => {
+  const error = new Error('deep inside');
+  const fail = (): never => {
+    throw error;
+  };
+  const rows: readonly { what: string; options: Omit<ChatOptions<readonly Participant[]>, 'ports'>; where: string }[] = [
+    { what: 'one who speaks', options: { participants: [functionParticipant({ name: 'f', speak: fail })] }, where: 'f' },
+    {
+      what: 'one who speaks later',
+      options: { participants: [functionParticipant({ name: 'f', speak: async () => fail() })] },
+      where: 'f',
+    },
+    { what: 'one who asks a person', options: { participants: [humanParticipant({ name: 'h', reply: fail })] }, where: 'h' },
+    { what: 'a selector', options: { participants: [says('a', 'x')], selector: fail }, where: 'selector' },
+  ];
+
+  test.each(rows)('$what, is reported once, as it was thrown, with the place', async ({ options, where }) => {
+    const heard: (readonly [unknown, string])[] = [];
+    const [clock, ids] = [createFakeClock(), createCountingIds()];
+    const chat = createChat({ ...options, ports: { clock, ids, onProblem: (problem, place) => heard.push([problem, place]) } });
+    const end = await chat.run(ChatState.empty({ clock, ids }).withUserMessage('Go.', { ids }));
+    expect([end.status, end.errors[0]?.message]).toStrictEqual(['failed', expect.stringContaining('deep inside')]);
+    expect(heard).toStrictEqual([[error, expect.stringContaining(where)]]);
+  });
+
+  test('a reporter that throws itself disturbs nothing', async () => {
+    const ports = { clock: createFakeClock(), ids: createCountingIds(), onProblem: fail };
+    const chat = createChat({ participants: [functionParticipant({ name: 'f', speak: fail })], ports });
+    const end = await chat.run(ChatState.empty(ports).withUserMessage('Go.', ports));
+    expect([end.status, end.errors.length]).toStrictEqual(['failed', 1]);
+  });
+
+  test('a model that fails is no problem of the host', async () => {
+    const { chat, start, problems } = setUp({ participants: [llm('m', { error: new ModelFailedError('line cut') })] });
+    await chat.run(start);
+    expect(problems).toStrictEqual([]);
+  });
+});
+
 describe('a request to stop', () => {
   test('lets the turn under way finish, and gives no other', async () => {
     let finish: (words: string) => void = () => undefined;
@@ -259,7 +382,7 @@ describe('a request to stop', () => {
     expect(result.explain()).toContain('time for lunch');
   });
 
-  test('in a turn with tools: no further step of the run inside begins, and what was said is kept', async () => {
+  test('in a turn with tools: no further step of the run inside begins, and words before a call are no answer', async () => {
     let finish: (words: string) => void = () => undefined;
     const wait = defineTool({
       name: 'wait',
@@ -277,7 +400,8 @@ describe('a request to stop', () => {
     run.requestStop('lunch');
     finish('done');
     const end = await run.result;
-    expect([end.stopReason, order(end), end.text, end.errors]).toStrictEqual(['user_requested', ['m'], 'I look.', []]);
+    expect([end.stopReason, order(end), end.text, end.errors]).toStrictEqual(['user_requested', ['m'], '', []]);
+    expect([end.steps[0]?.outputMessages, end.steps[0]?.interrupted]).toStrictEqual([[], 'request']);
     expect(end.steps[0]?.inner?.calls).toStrictEqual([{ tool: 'wait', status: 'succeeded' }]);
   });
 

@@ -25,8 +25,8 @@ describe('roles', () => {
     { what: "another model's words", message: turn('max', 'His.'), seen: 'user: [max] His.' },
     { what: "a person's words", message: turn('ann', 'Hers.', 'user'), seen: 'user: [ann] Hers.' },
     { what: 'words from outside', message: asked('Please.'), seen: 'user: Please.' },
-    { what: 'words from outside under a name', message: asked('Please.', 'Bob'), seen: 'user: [Bob] Please.' },
-    { what: 'words from outside under its own name', message: asked('I said so.', 'eve'), seen: 'user: [eve] I said so.' },
+    { what: 'words from outside under a name', message: asked('Please.', 'Bob'), seen: 'user: [input from Bob] Please.' },
+    { what: 'words from outside under its own name', message: asked('I said so.', 'eve'), seen: 'user: [input from eve] I said so.' },
     { what: 'a system message from outside', message: Message.system('Be kind.', { id: 's' }), seen: 'system: Be kind.' },
   ])('$what are seen as "$seen"', ({ message, seen }) => {
     expect(read(of(message, asked('And?')), 'eve')).toStrictEqual([seen, 'user: And?']);

@@ -6,9 +6,9 @@
 import { jsonEquals } from '../lib/index.ts';
 import type { Part } from '../messages/index.ts';
 import { Message, MessageRole, MessageStore, SectionName, textPart } from '../messages/index.ts';
-import type { ParticipantWindow } from './chat-step.ts';
+import type { ParticipantWindow, UnfinishedTurn } from './chat-step.ts';
 import type { TurnState } from './turn-state.ts';
-import { speakerOf, stepsBackwards } from './turn-state.ts';
+import { speakerOf, stepsBackwards, unfinishedOf } from './turn-state.ts';
 
 const saysNothing = ({ parts }: Message): boolean => parts.every((part) => part.type === 'text' && part.text.trim() === '');
 
@@ -27,7 +27,8 @@ function seenBy(participant: string, message: Message): Message {
   // What an assistant said before this conversation is nobody's own here; its calls cannot be told otherwise than they were.
   const isForeign = message.isAssistant() && message.toolCalls.length === 0;
   const seen = isForeign ? message.withRole(MessageRole.User) : message;
-  return name === undefined || !seen.isUser() ? seen : seen.withParts(withNameBefore(name, parts));
+  // One who speaks from outside may have the name of somebody here.
+  return name === undefined || !seen.isUser() ? seen : seen.withParts(withNameBefore(`input from ${name}`, parts));
 }
 
 /** What a participant reads after the last change of its window. */
@@ -46,6 +47,25 @@ function question(seen: readonly Message[], id: string): readonly Message[] {
   return last.isAssistant() ? [Message.user(turnAgain, { id })] : [];
 }
 
+interface Reading {
+  /** So many messages stand before these. */
+  readonly before: number;
+  readonly unfinished: readonly UnfinishedTurn[];
+  readonly see: (messages: readonly Message[]) => readonly Message[];
+}
+
+/** The messages as they are read, with what the participant did in turns that it did not come to the end of, each in its place. */
+function withUnfinished(messages: readonly Message[], { before, unfinished, see }: Reading): readonly Message[] {
+  let next = 0;
+  const read: Message[] = [];
+  for (const { at, messages: done } of unfinished) {
+    const upTo = Math.max(next, Math.min(messages.length, at - before));
+    read.push(...see(messages.slice(next, upTo)), ...done);
+    next = upTo;
+  }
+  return [...read, ...see(messages.slice(next))];
+}
+
 /** The conversation as this participant reads it. `questionId` names the words that are put in where nobody asked anything. */
 export function viewOf(state: TurnState, participant: string, questionId: string): MessageStore {
   const all = state.messages.toArray();
@@ -54,7 +74,7 @@ export function viewOf(state: TurnState, participant: string, questionId: string
     messages.filter((message) => !saysNothing(message)).map((message) => seenBy(participant, message));
   const stillThere = all.slice(0, folded).filter(({ id }) => kept.includes(id));
   const buffer = see([...stillThere, ...all.slice(folded, buffered)]);
-  const seen = see(all.slice(buffered));
+  const seen = withUnfinished(all.slice(buffered), { before: buffered, unfinished: unfinishedOf(state, participant), see });
   const store = MessageStore.fromMessages([...seen, ...question(seen.length > 0 ? seen : buffer, questionId)]);
   const withBuffer = buffer.length === 0 ? store : store.withSection(SectionName.Buffer, buffer);
   return summary === undefined ? withBuffer : withBuffer.withSection(SectionName.Summary, [summary]);

@@ -275,13 +275,15 @@ describe('approvals inside a turn', () => {
     expect([end.steps[0]?.inner?.calls, end.steps[0]?.memo]).toStrictEqual([[{ tool: 'pay', status: 'unknown' }], undefined]);
   });
 
-  test('nobody is selected a second time for a turn that waited', async () => {
+  test('nobody is selected a second time for a turn that waited: it is told as taken up again', async () => {
     const { chat, start, events } = open(calls(payCall('p1', 5)));
     await chat.run((await chat.run(start)).approve('m/p1'));
-    expect(events.filter(({ type }) => type === 'ParticipantSelected').map(({ participant }) => participant)).toStrictEqual([
-      'a',
-      'm',
-      'c',
+    const told = events.filter((event) => event.type === 'ParticipantSelected');
+    expect(told.map(({ participant, selectedBy, resumed }) => [participant, selectedBy, resumed])).toStrictEqual([
+      ['a', 'round-robin', undefined],
+      ['m', 'round-robin', undefined],
+      ['m', 'round-robin', true],
+      ['c', 'round-robin', undefined],
     ]);
     const begun = events.filter(({ type, parentAgentId }) => type === 'AgentStepStarted' && parentAgentId === undefined);
     expect(begun.map(({ participant }) => participant)).toStrictEqual(['a', 'm', 'c']);

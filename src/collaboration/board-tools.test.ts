@@ -141,7 +141,7 @@ describe('a model', () => {
         .join('\n') ?? '';
     for (const words of [
       'one task: Describe the kettle.',
-      '- draft: version 1, 1 characters',
+      '- "draft": version 1, 1 characters',
       'ann and bob have approved "draft" as it stands',
       'You are one of those who approve',
     ])

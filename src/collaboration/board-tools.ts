@@ -150,7 +150,7 @@ function boardInWords({ board }: CollaborationState): string {
   if (board.isEmpty) return 'The board is empty.';
   const lines = board.artifacts.map(
     ({ name, version, author, content }) =>
-      `- ${name}: version ${version}${author === undefined ? '' : ` by ${author}`}, ${content.length} characters`,
+      `- ${JSON.stringify(name)}: version ${version}${author === undefined ? '' : ` by ${author}`}, ${content.length} characters`,
   );
   return `On the board:\n${lines.join('\n')}`;
 }

@@ -75,12 +75,38 @@ describe('a board', () => {
   });
 });
 
+describe('an artifact as data', () => {
+  test.each([
+    ['{"price": 4}', { price: 4 }],
+    ['```json\n{"price": 4}\n```', { price: 4 }],
+    ['\n```\n[1]\n```\n', [1]],
+    ['4', 4],
+    ['null', null],
+    ['""', ''],
+    ['Four.', 'Four.'],
+    ['', ''],
+    ['{"price": 4', '{"price": 4'],
+    ['```json\nno\n```', '```json\nno\n```'],
+    ['Here:\n```json\n{}\n```', 'Here:\n```json\n{}\n```'],
+  ])('of %j is %j', (content, value) => {
+    expect(empty.with('a', 'before').with('a', content).value('a')).toStrictEqual(value);
+  });
+
+  test('is nothing where there is none', () => {
+    expect([empty.value('a'), empty.with('b', '4').value('a')]).toStrictEqual([undefined, undefined]);
+  });
+});
+
 describe('a name for an artifact', () => {
-  test.each(['a', 'a b', 'x'.repeat(100), 'draft.md', 'ä', '-', 'a\tb'])('may be %j', (name) => {
+  test.each(['a', 'a b', 'x'.repeat(100), 'draft.md', 'ä', '-', '🫖', '🫖'.repeat(100), '"'])('may be %j', (name) => {
     expect(artifactNameProblem(name)).toBeUndefined();
   });
 
-  test.each(['', ' ', ' a', 'a ', 'a\nb', 'a\rb', '\n', 'x'.repeat(101), undefined, null, 4, {}, ['a']])('cannot be %j', (name) => {
+  const refused = [
+    ...['', ' ', ' a', 'a ', 'a\u00a0', 'a\nb', 'a\rb', '\n', 'a\n', 'a\tb', 'a\u0000b', 'a\u001b[2Jb', 'a\u007fb', 'a\u0085b'],
+    ...['a\u2028b', 'a\u2029b', 'a\u202eb', 'a\ud800b', 'x'.repeat(101), '🫖'.repeat(101), undefined, null, 4, {}, ['a']],
+  ];
+  test.each(refused)('cannot be %j', (name) => {
     expect(artifactNameProblem(name)).toMatch(/1 to 100 characters/);
     expect(() => checkArtifact(name, 'x')).toThrow(InvalidArgumentError);
   });
@@ -119,13 +145,20 @@ describe('in a store', () => {
     ).toStrictEqual(['Hello']);
   });
 
-  test('messages that are no versions are passed over', () => {
-    const store = MessageStore.empty().append(
-      'board',
-      Message.user('x'),
-      Message.user('y', { metadata: { artifact: 'a', version: 'one' } }),
-    );
+  test('messages that are of no artifact are passed over', () => {
+    const store = MessageStore.empty().append('board', Message.user('x'), Message.user('y', { metadata: { artifact: 4, version: 1 } }));
     expect(Board.in(store).isEmpty).toBe(true);
+  });
+
+  test('versions are counted by their place, whatever number stands on them (B2)', () => {
+    const numbered = (content: string, version: unknown): Message =>
+      Message.user(content, { metadata: { artifact: 'a', version } as never });
+    const store = MessageStore.empty().append('board', numbered('x', 7), numbered('y', 7), numbered('z', 'one'), numbered('w', undefined));
+    expect(
+      Board.in(store)
+        .get('a')
+        ?.versions.map(({ version, content }) => `${version} ${content}`),
+    ).toStrictEqual(['1 x', '2 y', '3 z', '4 w']);
   });
 });
 

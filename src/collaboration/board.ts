@@ -25,17 +25,15 @@ export interface Artifact extends ArtifactVersion {
 /** The section of the store in which the board is kept. */
 const section = 'board';
 
-const nameForm = /^\S(?:[^\n\r]{0,98}\S)?$/;
+// Models like to put a fence around their JSON.
+const fence = /^\s*```(?:json)?\s*\n([\s\S]*?)\n```\s*$/;
+
+// One line without anything that could begin another, because names stand in what models are told.
+const nameForm = /^(?!\s)[^\p{C}\p{Zl}\p{Zp}]{1,100}(?<!\s)$/u;
 
 /** What is wrong with a name for an artifact. */
 export const artifactNameProblem = (name: unknown): string | undefined =>
   typeof name === 'string' && nameForm.test(name) ? undefined : 'An artifact needs a name of 1 to 100 characters in one line.';
-
-function versionOf({ text, name, metadata }: Message): (ArtifactVersion & { readonly artifact: string }) | undefined {
-  const { artifact, version } = metadata;
-  if (typeof artifact !== 'string' || typeof version !== 'number') return undefined;
-  return { artifact, version, content: text, ...(name !== undefined && { author: name }) };
-}
 
 /** What collaborators have made. It never changes; writing gives the next board. */
 export class Board {
@@ -48,13 +46,13 @@ export class Board {
   /** The board that is kept in a store. */
   static in(store: MessageStore): Board {
     const artifacts = new Map<string, ArtifactVersion[]>();
-    for (const message of store.section(section)) {
-      const read = versionOf(message);
-      if (read === undefined) continue;
-      const { artifact, ...version } = read;
-      const versions = artifacts.get(artifact);
-      if (versions === undefined) artifacts.set(artifact, [version]);
-      else versions.push(version);
+    for (const { text, name, metadata } of store.section(section)) {
+      const { artifact } = metadata;
+      if (typeof artifact !== 'string') continue;
+      const versions = artifacts.get(artifact) ?? [];
+      // By its place: that is what a version is.
+      versions.push({ version: versions.length + 1, content: text, ...(name !== undefined && { author: name }) });
+      artifacts.set(artifact, versions);
     }
     return new Board(artifacts);
   }
@@ -82,6 +80,17 @@ export class Board {
   /** The words of an artifact as it stands; undefined where there is none. */
   text(name: string): string | undefined {
     return this.get(name)?.content;
+  }
+
+  /** An artifact as data: what its JSON says, also in a fence; the text itself where it is no JSON; undefined where there is none. */
+  value(name: string): unknown {
+    const text = this.text(name);
+    if (text === undefined) return undefined;
+    try {
+      return JSON.parse(fence.exec(text)?.[1] ?? text);
+    } catch {
+      return text;
+    }
   }
 
   /** The board with one more version of an artifact. */

@@ -1,6 +1,7 @@
 // The state of several who work on one task.
 // Owns:     the board and the approvals: the one is kept in the store, the others are read from the steps.
-import { TurnState, speakerOf } from '../chat/index.ts';
+// S1. An approval counts for what its giver had before them: the input that the turn was begun with, and the version that it names.
+import { lastInput, speakerOf, TurnState } from '../chat/index.ts';
 import { systemIds } from '../lib/index.ts';
 import type { IdSource } from '../lib/index.ts';
 import type { NewStateOptions, StateCodec } from '../step-by-step/index.ts';
@@ -52,23 +53,19 @@ export class CollaborationState extends TurnState<CollaborationStep> {
     return '';
   }
 
-  /** The turns of this execution since the last word from outside, oldest first; those that failed are among them. */
+  /** The turns of this execution that were begun after the last word from outside, oldest first; those that failed are among them. */
   get turnsSinceInput(): readonly CollaborationStep[] {
-    const { messages, steps } = this;
-    let spoken = 0;
-    while (spoken < messages.length && isTurn(messages.at(-1 - spoken))) spoken += 1;
-    const taken = steps.flatMap(({ outputMessages }, index) => (outputMessages.length > 0 ? [index] : []));
-    // Where words from outside joined the execution, what was said before them stands before them.
-    const lastBefore = taken[taken.length - spoken - 1];
-    return lastBefore === undefined ? steps : steps.slice(lastBefore + 1);
+    const input = lastInput(this);
+    return this.steps.filter((step) => step.input === input);
   }
 
-  /** The approvals since the last word from outside that hold: of an artifact that has not changed since. */
+  /** The approvals since the last word from outside that hold: given in a turn that came to its end, of what has not changed since. */
   get approvals(): readonly Approval[] {
     const { board } = this;
-    return this.turnsSinceInput.flatMap(({ participant, acts = [] }) =>
+    return this.turnsSinceInput.flatMap(({ participant, acts = [], errors, interrupted }) =>
       acts.flatMap((act) => {
-        if (act.type !== 'approve' || participant === undefined || board.get(act.artifact)?.version !== act.version) return [];
+        if (act.type !== 'approve' || participant === undefined || errors.length > 0 || interrupted !== undefined) return [];
+        if (board.get(act.artifact)?.version !== act.version) return [];
         const { artifact, version, note } = act;
         return [{ by: participant, artifact, version, ...(note !== undefined && { note }) }];
       }),
@@ -82,5 +79,3 @@ export class CollaborationState extends TurnState<CollaborationStep> {
     return this.evolve({ store: withWrites(this.store, [{ id: ids(), artifact: name, version, content }]) });
   }
 }
-
-const isTurn = (message: Parameters<typeof speakerOf>[0] | undefined): boolean => message !== undefined && speakerOf(message) !== undefined;

@@ -16,6 +16,10 @@ export interface Fit {
   readonly version: number;
   readonly ok: boolean;
   readonly problem?: string;
+  /** The form that was looked for, by its fingerprint. */
+  readonly schema: string;
+  /** True where it could not be found out; it is tried again after the next turn. */
+  readonly isUnknown?: boolean;
 }
 
 /** One turn of one collaborator. Plain data. */

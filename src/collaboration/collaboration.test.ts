@@ -26,10 +26,14 @@ const broken = (name: string, message = 'It broke.'): Participant =>
 
 function setUp(options: Omit<CollaborationOptions<readonly Participant[]>, 'ports'>) {
   const [clock, ids] = [createFakeClock(), createCountingIds()];
-  const collaboration = createCollaboration({ ...options, ports: { clock, ids, random: () => 0 } });
+  const problems: unknown[] = [];
+  const collaboration = createCollaboration({
+    ...options,
+    ports: { clock, ids, random: () => 0, onProblem: (problem: unknown) => void problems.push(problem) },
+  });
   const events: CollaborationEvent[] = [];
   collaboration.wiretap((event) => events.push(event));
-  return { collaboration, clock, ids, events, start: CollaborationState.empty({ clock, ids }).withUserMessage('Go.', { ids }) };
+  return { collaboration, clock, ids, events, problems, start: CollaborationState.empty({ clock, ids }).withUserMessage('Go.', { ids }) };
 }
 
 describe('without a word about when it is done', () => {
@@ -149,7 +153,7 @@ describe('the turn is handed over', () => {
   });
 
   test('not beyond the end of a run: a new input begins a round of its own', async () => {
-    const { collaboration, start, ids } = setUp({ collaborators: cast({ ann: ['.'], cat: [to('ann')], bob: ['.'] }) });
+    const { collaboration, start, ids } = setUp({ collaborators: cast({ cat: [to('bob')] }), limits: { steps: 3 } });
     const end = await collaboration.run(start);
     expect(order(end)).toStrictEqual(['ann', 'bob', 'cat']);
     const next = await collaboration.nextStep(end.withUserMessage('More.', { ids }));
@@ -166,13 +170,15 @@ describe('the turn is handed over', () => {
 
 describe('what goes wrong', () => {
   test('a collaborator who throws leaves one result with the message and the speaker', async () => {
-    const { collaboration, start, events } = setUp({ collaborators: [says('ann', 'x'), broken('bob'), says('cat', 'y')] });
+    const { collaboration, start, events, problems } = setUp({ collaborators: [says('ann', 'x'), broken('bob'), says('cat', 'y')] });
     const end = await collaboration.run(start);
     expect([end.status, end.stopReason, end.stepCount, end.participant]).toStrictEqual(['failed', 'error', 2, 'bob']);
     expect(end.stepResults.at(-1)).toMatchObject({ stopReason: 'error', shouldContinue: false, step: { participant: 'bob' } });
     expect(end.errors).toMatchObject([{ message: 'It broke.' }]);
     expect([collaboration.hasNextStep(end), end.transcript.length, await collaboration.run(end)]).toStrictEqual([false, 2, end]);
     expect(events.find(({ type }) => type === 'AgentFailed')).toMatchObject({ participant: 'bob', stopReason: 'error' });
+    // What was thrown is told as it was, with its stack.
+    expect(problems).toMatchObject([{ message: 'It broke.', stack: expect.stringContaining('collaboration.test.ts') as string }]);
     const result = await collaboration.start(start).result;
     expect(result).toMatchObject({ status: 'failed', participant: 'bob', error: { message: 'It broke.' } });
     expect(result.board.isEmpty).toBe(true);
@@ -233,6 +239,29 @@ describe('what goes wrong', () => {
   ])('it cannot be made with $what', ({ options, says: words }) => {
     expect(() => createCollaboration(options as never)).toThrow(InvalidArgumentError);
     expect(() => createCollaboration(options as never)).toThrow(words);
+  });
+});
+
+describe('a selector that sees nothing more to say', () => {
+  test.each<{ what: string; done: CollaborationOptions['done'] }>([
+    { what: 'without a word about when it is done', done: undefined },
+    { what: 'where approvals are missing', done: { approvedBy: ['bob'] } },
+    { what: 'where the form is missing', done: { artifact: 'data', schema: { type: 'object' } } },
+  ])('completes the collaboration, $what', async ({ done }) => {
+    const { collaboration, start } = setUp({
+      collaborators: [says('ann', { text: 'x', writes: { draft: 'one' } }), says('bob', 'y')],
+      selector: ({ state }) => (state.stepCount === 1 ? { end: 'it is all said' } : 'ann'),
+      ...(done !== undefined && { done }),
+    });
+    const end = await collaboration.run(start);
+    expect([end.status, end.stopReason, order(end), end.board.text('draft')]).toStrictEqual([
+      'completed',
+      'completed',
+      ['ann', undefined],
+      'one',
+    ]);
+    expect(end.explain()).toContain('it is all said');
+    expect(stored(end).steps).toStrictEqual(end.steps);
   });
 });
 

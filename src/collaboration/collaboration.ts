@@ -12,7 +12,7 @@ import { checkConversationOptions, createConversation, EveryoneHasSpoken } from 
 import type { EventBus } from '../events/index.ts';
 import { createEventBus } from '../events/index.ts';
 import type { JsonObject } from '../lib/index.ts';
-import { assertNever } from '../lib/index.ts';
+import { assertNever, InvalidArgumentError } from '../lib/index.ts';
 import type { StepScope } from '../step-by-step/index.ts';
 import type { Board, BoardWrite } from './board.ts';
 import { withWrites } from './board.ts';
@@ -20,7 +20,8 @@ import { equip } from './board-tools.ts';
 import type { BoardChange, CollaborationEvent } from './collaboration-events.ts';
 import { BoardUpdated } from './collaboration-events.ts';
 import { CollaborationState } from './collaboration-state.ts';
-import type { Act, CollaborationStep } from './collaboration-step.ts';
+import type { Act, CollaborationStep, Fit } from './collaboration-step.ts';
+import { AnswersHandoffs, handoffIn } from './handoff.ts';
 import type { Completion, ReadyCompletion } from './completion.ts';
 import { fitOf, TaskCompletion, toCompletion } from './completion.ts';
 import { readContribution } from './contribution.ts';
@@ -52,10 +53,7 @@ export interface Collaboration<Context = unknown> extends Conversation<
 > {
   readonly name: 'collaboration';
   /** The same collaboration with some of its options replaced; all others stay, its listeners too. */
-  with(
-    changes: Partial<Omit<CollaborationOptions, 'selector' | 'criteria'>> &
-      Pick<CollaborationOptions<readonly Participant<Context>[]>, 'selector' | 'criteria'>,
-  ): Collaboration<Context>;
+  with(changes: Partial<CollaborationOptions<readonly Participant<Context>[]>>): Collaboration<Context>;
 }
 
 const states: ConversationStates<CollaborationState> = {
@@ -103,24 +101,44 @@ function withActs(
   return { ...step, acts: [...before, ...acts] };
 }
 
-/** Who was handed the turn. */
-function handedTo({
-  lastStepResult,
-}: CollaborationState): { readonly participant: string; readonly reason: string; readonly by: string } | undefined {
-  const { participant: from, acts = [], errors = [] } = lastStepResult?.step ?? {};
-  const handoff = errors.length > 0 ? undefined : acts.findLast((act) => act.type === 'handoff');
-  if (handoff === undefined || from === undefined) return undefined;
-  return { participant: handoff.to, reason: `${from} handed over: ${handoff.reason}`, by: 'handoff' };
+// One into whose hands no board can be put would be asked for ever.
+function checkApprovers(collaborators: readonly Participant<never>[], completion: ReadyCompletion | undefined): void {
+  const unable = collaborators.find(({ name, takesEquipment = true }) => !takesEquipment && completion?.approvedBy.includes(name) === true);
+  if (unable !== undefined)
+    throw new InvalidArgumentError(
+      `createCollaboration(): ${unable.name} is to approve, but has no board in its hands. Make it with agentCollaborator().`,
+    );
 }
 
-async function inspected(candidate: CollaborationState, { artifact, schema }: ReadyCompletion): Promise<CollaborationStep> {
+/** What a person has to know who may approve. */
+function hintFor(state: CollaborationState, participant: string, completion: ReadyCompletion | undefined): string | undefined {
+  const artifacts =
+    completion?.approvedBy.includes(participant) === true
+      ? completion.artifact === undefined
+        ? state.board.artifacts
+        : [state.board.get(completion.artifact)]
+      : [];
+  const open = artifacts.flatMap((artifact) => (artifact === undefined ? [] : [`"${artifact.name}" (version ${artifact.version})`]));
+  return open.length === 0 ? undefined : `Approve ${open.join(', ')} with { approves: [name] }, or say what has to change.`;
+}
+
+/** What is looked at again: a finding about the same version, by the same form, that was really found. */
+const isSame = (before: Fit | undefined, now: Pick<Fit, 'artifact' | 'version' | 'schema'>): before is Fit =>
+  before !== undefined &&
+  before.artifact === now.artifact &&
+  before.version === now.version &&
+  before.schema === now.schema &&
+  before.isUnknown !== true;
+
+async function inspected(candidate: CollaborationState, completion: ReadyCompletion, scope: StepScope): Promise<CollaborationStep> {
   // Holds: a candidate carries the step that is being judged.
   const step = candidate.execution.candidate as CollaborationStep;
+  const { artifact, schema, fingerprint } = completion;
   if (artifact === undefined || schema === undefined) return step;
   const before = candidate.lastStepResult?.step.fit;
   const version = candidate.board.get(artifact)?.version ?? 0;
-  const fit = before?.version === version && before.artifact === artifact ? before : await fitOf(candidate, artifact, schema);
-  return { ...step, fit };
+  if (isSame(before, { artifact, version, schema: fingerprint })) return { ...step, fit: before };
+  return { ...step, fit: await fitOf(candidate, { artifact, schema, fingerprint }, scope) };
 }
 
 /**
@@ -136,6 +154,7 @@ export function createCollaboration<const Given extends readonly Participant<nev
   const events: EventBus<CollaborationEvent> = options.events ?? createEventBus<CollaborationEvent>(options.ports?.onProblem);
   const names = collaborators.map(({ name }) => name);
   const completion = toCompletion(done, names);
+  checkApprovers(collaborators, completion);
   const rights = { names, approvers: completion?.approvedBy ?? [] };
   const collaboration = createConversation<
     CollaborationState,
@@ -153,12 +172,16 @@ export function createCollaboration<const Given extends readonly Participant<nev
       owns: (state) => state instanceof CollaborationState,
       extension: {
         read: (said, at) => readContribution(said, at, rights),
-        claim: handedTo,
+        claim: ({ lastStepResult }) => handoffIn(lastStepResult?.step),
         equip: (state, participant) => equip(state, participant, { rights, completion }),
         withActs,
-        ...(completion?.schema !== undefined && { inspect: (candidate: CollaborationState) => inspected(candidate, completion) }),
+        shown: ({ board }) => Object.fromEntries(board.artifacts.map((each) => [each.name, each.version])),
+        hint: (state, participant) => hintFor(state, participant, completion),
+        ...(completion?.schema !== undefined && {
+          inspect: (candidate: CollaborationState, scope: StepScope) => inspected(candidate, completion, scope),
+        }),
       },
-      driver: (all) => (completion === undefined ? new EveryoneHasSpoken(all) : new TaskCompletion(completion, new EveryoneHasSpoken(all))),
+      driver: (all) => (completion === undefined ? new AnswersHandoffs(all) : new TaskCompletion(completion, new EveryoneHasSpoken(all))),
       toResult: (result) => ({ ...result, board: result.state.board }),
       configuration:
         completion === undefined

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { createAgent } from '../agent/index.ts';
-import { createCountingIds, createFakeClock, InvalidArgumentError } from '../lib/index.ts';
+import type { Participant } from '../chat/index.ts';
+import { agentParticipant } from '../chat/index.ts';
+import { createCountingIds, createFakeClock, InvalidArgumentError, SteplineError } from '../lib/index.ts';
 import type { ScriptedAnswer, ScriptedEntry } from '../testing/index.ts';
 import { scriptedModel } from '../testing/index.ts';
 import { contextOf, defineTool } from '../tools/index.ts';
@@ -64,7 +66,7 @@ describe('an agent', () => {
     expect([system(0).includes('Be brief.'), system(0).includes('one task: Go.'), system(0).includes('The board is empty.')]).toStrictEqual(
       [true, true, true],
     );
-    expect(system(2)).toContain('- draft: version 1 by ann, 3 characters');
+    expect(system(2)).toContain('- "draft": version 1 by ann, 3 characters');
     expect(model.calls[0]?.tools?.map(({ name }) => name)).toStrictEqual(['pay', 'read_artifact', 'write_artifact', 'handoff']);
   });
 
@@ -91,11 +93,33 @@ describe('an agent', () => {
     expect(after.steps[0]?.acts).toHaveLength(2);
   });
 
-  test('that was made without the board says what it wants to, and writes nothing', async () => {
-    const model = scriptedModel([says('I have no board.')]);
-    const ann = agentCollaborator({ name: 'ann', agent: () => createAgent({ model }) });
-    const { status, board, text } = await createCollaboration({ collaborators: [ann] }).start('Go.').result;
-    expect([status, board.isEmpty, text]).toStrictEqual(['completed', true, 'I have no board.']);
+  test('that has to approve does so by the tool of the board', async () => {
+    const model = scriptedModel([calls(BoardTool.Approve, { artifact: 'draft', note: 'good' }), says('Good.')]);
+    const ann = agentCollaborator({ name: 'ann', agent: (board) => createAgent({ model, capabilities: [board] }) });
+    const bob = scriptedCollaborator({ name: 'bob', says: [{ writes: { draft: 'x' } }] });
+    const { status, state } = await createCollaboration({ collaborators: [bob, ann], done: { approvedBy: ['ann'] } }).start('Go.').result;
+    expect([status, state.approvals]).toStrictEqual(['completed', [{ by: 'ann', artifact: 'draft', version: 1, note: 'good' }]]);
+  });
+
+  test('that was made without the board is refused when the collaboration is made', () => {
+    const ann = agentCollaborator({ name: 'ann', agent: () => createAgent({ model: scriptedModel([]) }) });
+    const make = (): unknown => createCollaboration({ collaborators: [ann] });
+    expect(make).toThrow(InvalidArgumentError);
+    expect(make).toThrow(/put the board into ann/);
+  });
+
+  test('that is made without the board for one turn makes a failed turn', async () => {
+    let made = 0;
+    const ann = agentCollaborator({
+      name: 'ann',
+      agent: (board) => createAgent({ model: scriptedModel([]), capabilities: (made += 1) > 1 ? [] : [board] }),
+    });
+    const result = await createCollaboration({ collaborators: [ann] }).start('Go.').result;
+    expect(result).toMatchObject({
+      status: 'failed',
+      participant: 'ann',
+      error: { message: expect.stringContaining('put the board into ann') as string },
+    });
   });
 
   test('that cannot be made for a turn makes a failed turn', async () => {
@@ -127,6 +151,29 @@ describe('an agent', () => {
   });
 });
 
+describe('an agent without the board', () => {
+  const [clock, ids] = [createFakeClock(), createCountingIds()];
+  const guest = (script: readonly ScriptedEntry[]): Participant =>
+    agentParticipant({ name: 'guest', agent: createAgent({ model: scriptedModel(script), ports: { clock, ids } }) });
+  const bob = scriptedCollaborator({ name: 'bob', says: [{ writes: { draft: 'x' }, approves: ['draft'] }] });
+
+  test('cannot be one of those who approve', () => {
+    const make = (): unknown => createCollaboration({ collaborators: [guest([]), bob], done: { approvedBy: ['bob', 'guest'] } });
+    expect(make).toThrow(InvalidArgumentError);
+    expect(make).toThrow(/guest is to approve.*agentCollaborator\(\)/);
+  });
+
+  test('may take part all the same', async () => {
+    const collaboration = createCollaboration({
+      collaborators: [guest([says('I look on.')]), bob],
+      done: { approvedBy: ['bob'] },
+      ports: { clock, ids },
+    });
+    const { status, state } = await collaboration.start('Go.').result;
+    expect([status, state.transcript[1]]).toStrictEqual(['completed', { speaker: 'guest', text: 'I look on.' }]);
+  });
+});
+
 describe('a model', () => {
   test('has its own tools and capabilities beside the board', async () => {
     const model = scriptedModel([calls('look'), says('Seen.')]);
@@ -135,16 +182,35 @@ describe('a model', () => {
     expect(model.calls[0]?.tools?.map(({ name }) => name)).toStrictEqual(['look', 'read_artifact', 'write_artifact']);
   });
 
-  test('whose own tool has a name of the board is a clear error, and no lost conversation', async () => {
-    const mine = defineTool({ name: BoardTool.Write, description: 'Mine.', input: { type: 'object' }, run: () => 'mine' });
-    const make = () =>
-      createCollaboration({ collaborators: [llmCollaborator({ name: 'ann', model: scriptedModel([says('x')]), tools: [mine] })] });
-    const wordsOf = async (): Promise<string> => {
-      const result = await make().start('Go.').result;
-      return result.status === 'failed' ? result.error.message : `it was ${result.status}`;
-    };
-    const words = await wordsOf().catch(String);
-    expect(words).toContain(BoardTool.Write);
+  describe.each(Object.values(BoardTool))('whose own tool is called %s', (name) => {
+    const mine = defineTool({ name, description: 'Mine.', input: { type: 'object' }, run: () => 'mine' });
+    const model = scriptedModel([]);
+    const bob = scriptedCollaborator({ name: 'bob', says: [''] });
+    const makers: readonly (readonly [kind: string, make: () => Participant])[] = [
+      ['a model', () => llmCollaborator({ name: 'ann', model, tools: [mine] })],
+      [
+        'an agent',
+        () => agentCollaborator({ name: 'ann', agent: (board) => createAgent({ model, tools: [mine], capabilities: [board] }) }),
+      ],
+    ];
+
+    test.each(makers)('%s is refused when the collaboration is made', (_kind, make) => {
+      const create = (): unknown => createCollaboration({ collaborators: [make(), bob], done: { approvedBy: ['ann'] } });
+      expect(create).toThrow(SteplineError);
+      expect(create).toThrow(name);
+    });
+  });
+
+  test('whose own tool is called as one of the board that it has not got keeps it', async () => {
+    const mine = defineTool({ name: BoardTool.Approve, description: 'Mine.', input: { type: 'object' }, run: () => 'mine' });
+    const model = scriptedModel([calls(BoardTool.Approve), says('x')]);
+    const ann = llmCollaborator({ name: 'ann', model, tools: [mine] });
+    const { status, state } = await createCollaboration({ collaborators: [ann] }).start('Go.').result;
+    expect([status, state.steps[0]?.acts, state.steps[0]?.inner?.calls]).toStrictEqual([
+      'completed',
+      undefined,
+      [{ tool: BoardTool.Approve, status: 'succeeded' }],
+    ]);
   });
 
   test('needs the context of its tools', async () => {

@@ -10,7 +10,6 @@ import type {
 } from '../chat/index.ts';
 import { checkParticipant, functionSeat, humanSeat, llmParticipant, scriptedSeat, seatOfAgent } from '../chat/index.ts';
 import type { Capability } from '../hooks/index.ts';
-import { defineAnyCapability } from '../hooks/index.ts';
 import { InvalidArgumentError, isRecord } from '../lib/index.ts';
 import type { RunState } from '../step-by-step/index.ts';
 import type { ContextNeeded, Tools } from '../tools/index.ts';
@@ -32,12 +31,23 @@ export type BoardCapability = Capability<readonly [], RunState, unknown>;
 
 /** What an agent that works with the others is made from. */
 export interface AgentCollaboratorOptions extends Omit<AgentParticipantOptions, 'agent'> {
+  /** What it is given as its context. @default the context of the conversation */
+  readonly context?: (outer: never) => unknown;
   /** Makes the agent for one turn: put `board` among its capabilities. */
   readonly agent: (board: BoardCapability) => AnyAgent;
 }
 
-// Stands for the board when the agent is made to be looked at, not to work.
-const noBoard: Capability = defineAnyCapability({ name: 'board', description: 'Reads and writes the board, approves, and hands over.' });
+const isAgent = (given: unknown): boolean => isRecord(given) && typeof given['describe'] === 'function';
+
+/** The agent with the board of a turn; one that left it out could neither read nor write it, and nobody would know why. */
+function withBoard({ name, agent }: AgentCollaboratorOptions, board: Capability | undefined): AnyAgent {
+  // Holds: the tools of the board are put in by their names, and read no state.
+  const made = agent(board as BoardCapability);
+  // What is no agent is refused as such, where agents are checked.
+  const isThere = !isAgent(made) || made.describe().capabilities.some((each) => each.name === board?.name);
+  if (isThere) return made;
+  throw new InvalidArgumentError(`agentCollaborator(): put the board into ${name}: (board) => createAgent({ …, capabilities: [board] }).`);
+}
 
 /** An agent that works with the others. It is made anew for each turn, with the board of that turn. */
 export function agentCollaborator(options: AgentCollaboratorOptions): Participant {
@@ -45,8 +55,7 @@ export function agentCollaborator(options: AgentCollaboratorOptions): Participan
   const { agent } = options;
   if (typeof agent !== 'function')
     throw new InvalidArgumentError('agentCollaborator() needs a function as agent: (board) => createAgent({ …, capabilities: [board] }).');
-  // Holds: the tools of the board are put in by their names, and read no state.
-  return seatOfAgent(options, (board) => agent((board ?? noBoard) as BoardCapability), 'agentCollaborator');
+  return seatOfAgent(options, (board) => withBoard(options, board), 'agentCollaborator');
 }
 
 /** A person who works with the others. */

@@ -5,9 +5,10 @@
 import type { EveryoneHasSpoken } from '../chat/index.ts';
 import type { ContinuationEvaluation, ExplainingCriterion } from '../continuation/index.ts';
 import { ContinuationDecision } from '../continuation/index.ts';
-import { classifyError } from '../errors/index.ts';
 import type { JsonObject } from '../lib/index.ts';
 import { InvalidArgumentError, isRecord } from '../lib/index.ts';
+import type { StepScope } from '../step-by-step/index.ts';
+import { fingerprintOfParts } from '../tool-use/index.ts';
 import type { AnswerSchema, ToolInput } from '../tools/index.ts';
 import { issuesText, toAnswerSchema } from '../tools/index.ts';
 import { artifactNameProblem } from './board.ts';
@@ -29,6 +30,8 @@ export interface ReadyCompletion {
   readonly approvedBy: readonly string[];
   readonly artifact: string | undefined;
   readonly schema: AnswerSchema | undefined;
+  /** Tells one form from another. */
+  readonly fingerprint: string;
 }
 
 const known = ['approvedBy', 'artifact', 'schema'];
@@ -56,7 +59,8 @@ export function toCompletion(given: Completion | undefined, names: readonly stri
   const problem = isRecord(given) ? problemWith(given, names) : 'must be an object with approvedBy, artifact or schema';
   if (problem !== undefined) throw new InvalidArgumentError(`createCollaboration(): done ${problem}.`);
   const { approvedBy = [], artifact, schema } = given;
-  return { approvedBy, artifact, schema: schema === undefined ? undefined : toAnswerSchema(schema, 'done.schema') };
+  const ready = schema === undefined ? undefined : toAnswerSchema(schema, 'done.schema');
+  return { approvedBy, artifact, schema: ready, fingerprint: fingerprintOfParts({ schema: ready?.json }) };
 }
 
 /** The completion in words, for collaborators. */
@@ -71,30 +75,42 @@ export function inWords({ approvedBy, artifact, schema }: ReadyCompletion): stri
   return `The task is done when ${conditions.join(', and ')}.`;
 }
 
-// Data is written as JSON text; an artifact that is no JSON is taken as the text that it is.
-function valueOf(content: string): unknown {
-  const fenced = /^\s*```(?:json)?\s*\n([\s\S]*?)\n```\s*$/.exec(content)?.[1] ?? content;
-  try {
-    return JSON.parse(fenced);
-  } catch {
-    return content;
-  }
+/** What is looked for. */
+interface Form {
+  readonly artifact: string;
+  readonly schema: AnswerSchema;
+  readonly fingerprint: string;
 }
 
-/** Whether the artifact that counts has its form. Never throws. */
-export async function fitOf({ board }: CollaborationState, artifact: string, schema: AnswerSchema): Promise<Fit> {
+/** How long it may take to find out whether an artifact has its form. */
+const fitMs = 30_000;
+
+/** Why a value does not fit; undefined where it does. A text may look like JSON and be meant as a text. */
+async function problemOf(schema: AnswerSchema, value: unknown, content: string): Promise<string | undefined> {
+  const parsed = await schema.parse(value);
+  if (parsed.ok || (value !== content && (await schema.parse(content)).ok)) return undefined;
+  return issuesText(parsed.issues);
+}
+
+/** Whether the artifact that counts has its form. A schema is the host's own code: it may throw, or hang. Never rejects. */
+export async function fitOf(
+  { board }: CollaborationState,
+  { artifact, schema, fingerprint }: Form,
+  { effects, stepNumber }: Pick<StepScope, 'effects' | 'stepNumber'>,
+): Promise<Fit> {
   const found = board.get(artifact);
-  if (found === undefined) return { artifact, version: 0, ok: false, problem: 'it is not on the board' };
+  if (found === undefined) return { artifact, version: 0, ok: false, problem: 'it is not on the board', schema: fingerprint };
   const { version, content } = found;
-  try {
-    const value = valueOf(content);
-    const parsed = await schema.parse(value);
-    // A text may look like JSON and be meant as a text.
-    if (!parsed.ok && value !== content && (await schema.parse(content)).ok) return { artifact, version, ok: true };
-    return parsed.ok ? { artifact, version, ok: true } : { artifact, version, ok: false, problem: issuesText(parsed.issues) };
-  } catch (error) {
-    return { artifact, version, ok: false, problem: `it could not be checked: ${classifyError(error).message}` };
-  }
+  const work = async (): Promise<string | null> => (await problemOf(schema, board.value(artifact), content)) ?? null;
+  const checked = await effects.run(`fit/${stepNumber}`, work, {
+    effect: 'pure',
+    timeoutMs: fitMs,
+    label: `The check of "${artifact}"`,
+    late: 'drop',
+  });
+  const base = { artifact, version, schema: fingerprint };
+  if (!checked.ok) return { ...base, ok: false, problem: `it could not be checked: ${checked.message}`, isUnknown: true };
+  return checked.value === null ? { ...base, ok: true } : { ...base, ok: false, problem: checked.value };
 }
 
 /** The artifacts that have to be approved. */

@@ -133,7 +133,8 @@ describe('what cannot be used', () => {
   test.each(wrong)('$what: is asked of a person again, who may then say it well', async ({ said, by = 'ann', says }) => {
     const { collaboration, start } = setUp(humanCollaborator({ name: by }));
     const waiting = await collaboration.run(start);
-    expect(waiting.waitingFor).toStrictEqual([{ type: 'person', id: `${by}/1`, participant: by }]);
+    const prompt = by === 'ann' ? { prompt: 'Approve "draft" (version 1) with { approves: [name] }, or say what has to change.' } : {};
+    expect(waiting.waitingFor).toStrictEqual([{ type: 'person', id: `${by}/1`, participant: by, ...prompt }]);
     const again = await collaboration.run(waiting.answer(`${by}/1`, said));
     expect(again.waitingFor).toMatchObject([{ id: `${by}/1`, problem: expect.stringMatching(says) as string }]);
     expect([again.board.get('draft')?.version, again.stepCount]).toStrictEqual([1, 0]);

@@ -1,5 +1,5 @@
 import type { Reading } from '../chat/index.ts';
-import type { JsonObject } from '../lib/index.ts';
+import type { Json, JsonObject } from '../lib/index.ts';
 import { isRecord } from '../lib/index.ts';
 import { artifactNameProblem } from './board.ts';
 import type { CollaborationState } from './collaboration-state.ts';
@@ -54,10 +54,23 @@ function approvesProblem(
     : `approves names "${missing}", which is not on the board; there is ${there.length === 0 ? 'nothing' : there.join(', ')}.`;
 }
 
+/** Whoever was asked about another version has not seen this one. */
+function staleProblem(
+  { approves = [], writes = {} }: Contribution,
+  { board }: CollaborationState,
+  shown: Json | undefined,
+): string | undefined {
+  if (!isRecord(shown)) return undefined;
+  const changed = approves.find((name) => !Object.hasOwn(writes, name) && board.get(name)?.version !== shown[name]);
+  return changed === undefined
+    ? undefined
+    : `"${changed}" has changed since this was asked: version ${board.get(changed)?.version ?? 0} stands there now. Look at it, and answer again.`;
+}
+
 /** Reads what a collaborator said who is no model. */
 export function readContribution(
   said: unknown,
-  { state, participant }: { readonly state: CollaborationState; readonly participant: string },
+  { state, participant, shown }: { readonly state: CollaborationState; readonly participant: string; readonly shown?: Json | undefined },
   { names, approvers }: Rights,
 ): Reading {
   if (isText(said)) return { ok: true, text: said };
@@ -71,6 +84,7 @@ export function readContribution(
     (isText(text) ? undefined : 'text must be text.') ??
     writesProblem(writes) ??
     approvesProblem(approves, { there, isApprover: approvers.includes(participant) }) ??
+    staleProblem(said, state, shown) ??
     handoffProblem(handoff, names, participant);
   if (problem !== undefined) return { ok: false, problem };
   return { ok: true, text: text as string, acts: actsIn(said, state) };

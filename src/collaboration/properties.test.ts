@@ -99,7 +99,7 @@ function stage(turns: readonly Turn[], { goesOn }: { readonly goesOn: boolean })
     ...(goesOn
       ? { criteria: [when<CollaborationState>('GoOn', () => ContinuationDecision.RequestContinuation)] }
       : { limits: { steps: turns.length + 1 } }),
-    ports: { clock, ids, random: () => 0 },
+    ports: { clock, ids, random: () => 0, onProblem: () => undefined },
   });
   return { collaboration, ids, start: CollaborationState.empty({ clock, ids }).withUserMessage('Go.', { ids }) };
 }
@@ -186,5 +186,37 @@ test('who is handed the turn has it, and nobody else is chosen by that', async (
       }
     }),
     { numRuns: 100 },
+  );
+}, 60_000);
+
+test('whoever is handed the turn how often: the round gives nobody a third turn before everyone has had a first', async () => {
+  const plan = fc.array(fc.option(fc.constantFrom(...names), { nil: undefined, freq: 2 }), { minLength: 3, maxLength: 14 });
+  await fc.assert(
+    fc.asyncProperty(plan, async (handoffs) => {
+      const [clock, ids] = [createFakeClock(), createCountingIds()];
+      const collaborators = names.map((name) =>
+        functionCollaborator({
+          name,
+          speak: ({ state }) => {
+            const to = handoffs[state.stepCount];
+            return to === undefined || to === name ? '.' : { handoff: { to, reason: 'go' } };
+          },
+        }),
+      );
+      const collaboration = createCollaboration({
+        collaborators,
+        criteria: [when<CollaborationState>('GoOn', () => ContinuationDecision.RequestContinuation)],
+        limits: { steps: handoffs.length },
+        ports: { clock, ids },
+      });
+      const { steps } = await collaboration.run(CollaborationState.empty({ clock, ids }).withUserMessage('Go.', { ids }));
+      expect(steps).toHaveLength(handoffs.length);
+      for (const [index, { participant, selection }] of steps.entries()) {
+        const before = steps.slice(0, index).map((step) => step.participant);
+        if (selection?.by === 'handoff' || before.filter((name) => name === participant).length < 2) continue;
+        expect(new Set(before).size).toBe(names.length);
+      }
+    }),
+    { numRuns: 150 },
   );
 }, 60_000);

@@ -25,8 +25,8 @@ const act: fc.Arbitrary<Act> = fc.oneof(
   fc.record({ type: fc.constant('handoff' as const), to: name, reason: fc.string() }, { noNullPrototype: true }),
 );
 const fit: fc.Arbitrary<Fit> = fc.record(
-  { artifact: name, version: fc.nat(), ok: fc.boolean(), problem: fc.string() },
-  { requiredKeys: ['artifact', 'version', 'ok'], noNullPrototype: true },
+  { artifact: name, version: fc.nat(), ok: fc.boolean(), problem: fc.string(), schema: fc.string(), isUnknown: fc.boolean() },
+  { requiredKeys: ['artifact', 'version', 'ok', 'schema'], noNullPrototype: true },
 );
 
 test('every turn is read as it was written', () => {
@@ -52,6 +52,12 @@ describe('what is damaged is told, with its place', () => {
     { what: 'a note that is no text', fields: { acts: [{ type: 'approve', artifact: 'a', version: 1, note: 4 }] }, at: /note/ },
     { what: 'acts that are no list', fields: { acts: 'none' }, at: /acts/ },
     { what: 'a finding without an answer', fields: { fit: { artifact: 'a', version: 1 } }, at: /ok/ },
+    { what: 'a finding without its form', fields: { fit: { artifact: 'a', version: 1, ok: true } }, at: /schema/ },
+    {
+      what: 'a finding that is unknown in a word',
+      fields: { fit: { artifact: 'a', version: 1, ok: false, schema: 'x', isUnknown: 'yes' } },
+      at: /isUnknown/,
+    },
     { what: 'a finding that is a word', fields: { fit: 'yes' }, at: /fit/ },
   ])('$what', ({ fields, at }) => {
     const read = () => collaborationCodec.decode(bare, readObject(fields, 'step'));

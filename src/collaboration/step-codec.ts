@@ -23,11 +23,14 @@ function readAct(input: unknown, path: string): Act {
 function readFit(input: unknown, path: string): Fit {
   const data = readObject(input, path);
   const problem = data.optionalString('problem');
+  const isUnknown = data.optionalBoolean('isUnknown');
   return {
     artifact: data.string('artifact'),
     version: data.number('version'),
     ok: data.boolean('ok'),
     ...(problem !== undefined && { problem }),
+    schema: data.string('schema'),
+    ...(isUnknown !== undefined && { isUnknown }),
   };
 }
 

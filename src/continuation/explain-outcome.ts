@@ -48,6 +48,8 @@ function others(allowing: readonly ContinuationEvaluation[], wereCutShort: boole
   return `${inWords(allowing.length)} other ${noun} ${verb}: ${names(allowing)}.`;
 }
 
+const couldNotCount = ({ context }: ContinuationEvaluation): boolean => typeof context['unknownCalls'] === 'number';
+
 /** Renders an outcome for people: who forbade, who asked to go on, who let go, each with its reason; then the rest by name. */
 export function explainOutcome(outcome: Explainable, options: ExplainOptions): string {
   const { ForbidContinuation, RequestContinuation, AllowStop, AllowContinuation } = ContinuationDecision;
@@ -64,10 +66,13 @@ export function explainOutcome(outcome: Explainable, options: ExplainOptions): s
     ...requesting.map(line(' asked to go on')),
     ...by(AllowStop).map(line(' let go')),
     // What a limit could not count is worth a line: it is no limit there.
-    ...allowing.filter(({ context }) => typeof context['unknownCalls'] === 'number').map(line(' could not count all')),
+    ...allowing.filter(couldNotCount).map(line(' could not count all')),
   ];
   if (outcome.evaluations.length === 0) lines.push('There were no criteria to ask.');
   if (outcome.shouldContinue && requesting.length === 0) lines.push(`Nobody forbade and nobody let go: ${names(allowing)}.`);
-  else if (allowing.length > 0 && options.brief !== true) lines.push(others(allowing, forbidding.length > 0 && !finished));
+  else {
+    const rest = allowing.filter((evaluation) => !couldNotCount(evaluation));
+    if (rest.length > 0 && options.brief !== true) lines.push(others(rest, forbidding.length > 0 && !finished));
+  }
   return lines.join('\n');
 }

@@ -36,10 +36,15 @@ interface Asking {
   readonly key: string;
   readonly pricing: Pricing;
   readonly timeoutMs?: number | undefined;
+  readonly label?: string | undefined;
 }
 
 /** Asks a model as an effect, and notes what that used. Never rejects. */
-export async function askModel(model: Model, request: ModelRequest, { scope, key, pricing, timeoutMs }: Asking): Promise<ModelOutcome> {
+export async function askModel(
+  model: Model,
+  request: ModelRequest,
+  { scope, key, pricing, timeoutMs, label = key }: Asking,
+): Promise<ModelOutcome> {
   const begun: true[] = [];
   const answered = await scope.effects.run(
     key,
@@ -47,7 +52,7 @@ export async function askModel(model: Model, request: ModelRequest, { scope, key
       begun.push(true);
       return model.generate({ ...request, signal: request.signal === undefined ? signal : AbortSignal.any([signal, request.signal]) });
     },
-    { effect: 'pure', failsAs: 'model', late: 'drop', ...(timeoutMs !== undefined && { timeoutMs }) },
+    { effect: 'pure', failsAs: 'model', late: 'drop', label, ...(timeoutMs !== undefined && { timeoutMs }) },
   );
   // What a call used that was cut off is not known, unless it never began.
   const unread = { parts: [], usage: begun.length > 0 ? Usage.unknown() : Usage.none() };

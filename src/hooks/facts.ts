@@ -107,7 +107,7 @@ export class Facts implements HookFacts<RunState, unknown> {
     return askModel(model, request, {
       scope: { effects, clock: scope.clock, note },
       key: `model/${this.#asked}`,
-      pricing: { price: pricing.price, watchesCost: pricing.watchesCost || scope.watchesCost },
+      pricing: { price: pricing.price ?? scope.price, watchesCost: pricing.watchesCost || scope.watchesCost },
     });
   }
 }

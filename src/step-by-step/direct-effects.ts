@@ -37,7 +37,7 @@ function valueOf<Value>(value: Value, failsAs: ErrorType | undefined): EffectRes
 
 export function createDirectEffects({ clock, control, onProblem }: DirectEffectsOptions): Effects {
   return {
-    run: (key, work, { timeoutMs, failsAs, late = 'report' } = {}) =>
+    run: (key, work, { timeoutMs, failsAs, late = 'report', label = key } = {}) =>
       new Promise((resolve) => {
         if (control.interruption !== undefined) {
           resolve(cancelled());
@@ -47,7 +47,7 @@ export function createDirectEffects({ clock, control, onProblem }: DirectEffects
         let open = true;
         const settle = (result: EffectResult<never> | EffectResult<Awaited<ReturnType<typeof work>>>): void => {
           if (!open) {
-            if (result.ok && late === 'report') reportSafely(onProblem, new LateResultError(key), `effect ${key}`);
+            if (result.ok && late === 'report') reportSafely(onProblem, new LateResultError(label), `effect ${key}`);
             return;
           }
           open = false;
@@ -63,7 +63,7 @@ export function createDirectEffects({ clock, control, onProblem }: DirectEffects
           timeoutMs === undefined
             ? undefined
             : clock.schedule(timeoutMs, () => {
-                const error = new TimedOutError(`${key} took longer than ${timeoutMs} ms.`);
+                const error = new TimedOutError(`${label} took longer than ${timeoutMs} ms.`);
                 own?.abort(error);
                 settle(failureOf(error, failsAs));
               });

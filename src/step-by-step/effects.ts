@@ -14,6 +14,8 @@ export interface EffectOptions {
   /** @default 'once' */
   readonly effect?: EffectClass;
   readonly timeoutMs?: number;
+  /** What it is called where people read of it. @default its key */
+  readonly label?: string;
   /** What becomes of a value that comes too late; work that answers its signal with a value is not worth a word. @default 'report' */
   readonly late?: 'report' | 'drop';
   /** The kind of failure to assume where the error does not say. @default 'unknown' */

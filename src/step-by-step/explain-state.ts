@@ -31,8 +31,8 @@ export interface ExplainStateOptions {
   readonly brief?: boolean;
 }
 
-function waitText(wait: Wait): string {
-  const who = wait.agent === undefined ? '' : ` for ${wait.agent}`;
+function waitText(wait: Wait, turn?: string): string {
+  const who = wait.agent === undefined || wait.agent === turn ? '' : ` for ${wait.agent}`;
   const problem =
     wait.problem === undefined ? '' : `, after an answer that could not be used: ${defaultRedactor.text(wait.problem).replace(/\.$/, '')}`;
   switch (wait.type) {
@@ -99,12 +99,12 @@ function stoppedText({ lastStepResult, startOutcome, stepCount }: Explainable, b
 export function explainState(state: Explainable, { brief = false }: ExplainStateOptions): string {
   if (state.status === 'pending') return 'Not started: no run has begun since the last input.';
   if (state.waitingFor.length > 0 && state.pendingStep === undefined) {
-    const waits = `Waiting after step ${state.stepCount} for ${state.waitingFor.map(waitText).join('; ')}.`;
+    const waits = `Waiting after step ${state.stepCount} for ${state.waitingFor.map((wait) => waitText(wait)).join('; ')}.`;
     return `${waits}\n${stoppedText(state, brief).split('\n').slice(1).join('\n')}`;
   }
   if (state.waitingFor.length > 0) {
     const who = state.pendingStep?.partial.participant;
-    return `Waiting in step ${state.stepCount + 1}${who === undefined ? '' : `, the turn of ${who},`} for ${state.waitingFor.map(waitText).join('; ')}.`;
+    return `Waiting in step ${state.stepCount + 1}${who === undefined ? '' : `, the turn of ${who},`} for ${state.waitingFor.map((wait) => waitText(wait, who)).join('; ')}.`;
   }
   if (state.pendingStep !== undefined) return `Ready to go on with step ${state.pendingStep.number}: all that it waited for was answered.`;
   if (state.execution.regranted === true) return `Ready to go on after step ${state.stepCount}: more was granted.`;

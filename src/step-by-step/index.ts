@@ -31,6 +31,7 @@ export { canBegin } from './can-begin.ts';
 export type { Between, Commit, Ports, RunOptions } from './run-scope.ts';
 export type { ForkOptions, NewStateOptions, RunStateData, SessionSummary } from './run-state.ts';
 export { RunState } from './run-state.ts';
+export { settledAs } from './run-stream.ts';
 export type { Run, RunArgs, Runnable } from './runnable.ts';
 export type { Limits, StandardCriteriaOptions } from './standard-criteria.ts';
 export { standardCriteria } from './standard-criteria.ts';

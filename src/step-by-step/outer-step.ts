@@ -7,6 +7,7 @@
 // I4. Once the outer step is over, nothing from inside is told or counted any more.
 import type { ContinuationEvaluation } from '../continuation/index.ts';
 import type { BaseEvent, EventSink } from '../events/index.ts';
+import type { PriceOf } from '../inference/index.ts';
 import type { IdSource } from '../lib/index.ts';
 import type { Usage } from '../messages/index.ts';
 import type { EffectResult, Effects } from './effects.ts';
@@ -30,6 +31,8 @@ export interface NestOptions {
   readonly path?: string;
   /** True where somebody asks what things cost: what has no price inside is then unknown, not free. @default false */
   readonly watchesCost?: boolean;
+  /** What usage costs, for a run inside that does not know it. */
+  readonly price?: PriceOf | undefined;
 }
 
 /** What a step offers to a run inside it. Pass it on as the run's `inside`. */
@@ -41,6 +44,8 @@ export interface OuterStep {
   readonly depth: number;
   /** True where somebody outside asks what things cost. */
   readonly watchesCost: boolean;
+  /** What usage costs, for whoever does not know it. */
+  readonly price?: PriceOf | undefined;
   /** Stands before the id of what is waited for inside, seen from the top. */
   readonly path: string;
   /** Whose turn the outer step is, where several take turns. */

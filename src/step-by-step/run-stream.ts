@@ -84,3 +84,20 @@ export function createRunStream<State, Event extends BaseEvent>({
     [Symbol.asyncIterator]: read,
   };
 }
+
+/** A run whose end is given in another form. */
+export function settledAs<State, Event extends BaseEvent, Result>(
+  run: Run<State, Event>,
+  toResult: (state: State) => Result | Promise<Result>,
+): AsyncIterable<Event> & { readonly result: Promise<Result>; requestStop(reason?: string): void } {
+  const result = run.result.then(toResult);
+  // Keeps a rejection that nobody awaits from being reported as unhandled; whoever awaits it still gets it.
+  result.catch(() => undefined);
+  return {
+    result,
+    requestStop: (reason) => {
+      run.requestStop(reason);
+    },
+    [Symbol.asyncIterator]: () => run[Symbol.asyncIterator](),
+  };
+}

@@ -1,5 +1,6 @@
 import type { ContinuationCriteria, ContinuationEvaluation, StopReason } from '../continuation/index.ts';
 import type { BaseEvent, EventHeader } from '../events/index.ts';
+import type { PriceOf } from '../inference/index.ts';
 import type { Clock, IdSource, JsonObject } from '../lib/index.ts';
 import type { Effects } from './effects.ts';
 import type { NestOptions, OuterStep } from './outer-step.ts';
@@ -38,6 +39,8 @@ export interface StepScope<Context = unknown> {
   readonly effects: Effects;
   /** True where a run around this one asks what things cost. */
   readonly watchesCost: boolean;
+  /** What usage costs, as the run around this one knows it. */
+  readonly price: PriceOf | undefined;
   /** Stands before the id of what is waited for in this step, seen from the top; empty at the top. */
   readonly path: string;
   readonly clock: Clock;

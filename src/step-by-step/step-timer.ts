@@ -18,6 +18,7 @@ export class StepTimer {
   #waitBegan = 0;
   #personMs = 0;
   #personBegan: number | undefined;
+  #persons = 0;
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -40,10 +41,14 @@ export class StepTimer {
 
   /** From now until the returned call, a person takes the time. */
   beginPerson(): () => void {
-    const began = this.#clock.monotonic();
-    this.#personBegan ??= began;
+    let isOpen = true;
+    this.#persons += 1;
+    this.#personBegan ??= this.#clock.monotonic();
     return () => {
-      if (this.#personBegan === undefined) return;
+      if (!isOpen) return;
+      isOpen = false;
+      this.#persons -= 1;
+      if (this.#persons > 0 || this.#personBegan === undefined) return;
       this.#personMs += this.#clock.monotonic() - this.#personBegan;
       this.#personBegan = undefined;
     };

@@ -271,7 +271,7 @@ export class OpenTurn<Context> implements Turn {
   }
 
   #cost(usage: Usage, who: PricedModel): Cost | undefined {
-    const { price } = this.#setup;
+    const { price = this.scope.price } = this.#setup;
     const watchesCost = this.#setup.watchesCost || this.scope.watchesCost;
     return watchesCost ? costOf(usage, { ...who, at: this.scope.clock.now() }, { price, watchesCost }) : undefined;
   }

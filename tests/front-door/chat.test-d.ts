@@ -1,5 +1,5 @@
 import { expectTypeOf, test } from 'vitest';
-import type { AgentState as AnyAgentState, Failure, Model, Runnable, StopReason, Wait } from '../../src/index.ts';
+import type { AgentState as AnyAgentState, Failure, Model, Runnable, StopReason, Usage, Wait } from '../../src/index.ts';
 import {
   ContinuationDecision,
   contextOf,
@@ -19,9 +19,11 @@ import type {
   ConversationResult,
   InnerRun,
   Participant,
+  ParticipantKind,
   Selector,
   SpokenTurn,
   TurnState,
+  UnfinishedTurn,
 } from '../../src/chat/index.ts';
 import {
   addressed,
@@ -81,6 +83,8 @@ test('a chat with every kind of participant compiles as one would write it', asy
   for await (const event of run) {
     expectTypeOf(event).toEqualTypeOf<ChatEvent>();
     if (event.type === 'ParticipantSelected') expectTypeOf(event.selectedBy).toBeString();
+    if (event.type === 'ParticipantSelected') expectTypeOf(event.resumed).toEqualTypeOf<true | undefined>();
+    if (event.type === 'PersonAsked') expectTypeOf(event.problem).toEqualTypeOf<string | undefined>();
     if (event.type === 'TextDelta') expectTypeOf(event.participant).toEqualTypeOf<string | undefined>();
   }
   const result = await run.result;
@@ -126,6 +130,30 @@ test('the context is wanted exactly where a participant needs one', () => {
   both.run(state, { context: { db } });
 });
 
+test('an agent that takes part needs what its own context needs, or what it is made of', () => {
+  const agent = createAgent({ model, tools: [find] });
+  const needing = createChat({ participants: [script, agentParticipant({ name: 'digger', agent })] });
+  needing.run(state, { context: { db } });
+  // @ts-expect-error -- the tool of the agent needs a db
+  needing.run(state);
+  // @ts-expect-error -- that is no db
+  needing.run(state, { context: { db: 4 } });
+
+  const made = createChat({
+    participants: [
+      agentParticipant({ name: 'digger', agent, context: (outer: { readonly dbs: readonly Db[] }) => ({ db: outer.dbs[0] ?? db }) }),
+    ],
+  });
+  made.run(state, { context: { dbs: [db] } });
+  // @ts-expect-error -- what the context is made of is needed
+  made.run(state, { context: { db } });
+  // @ts-expect-error -- that is not what the agent needs
+  agentParticipant({ name: 'digger', agent, context: () => ({ db: 4 }) });
+
+  const free = agentParticipant({ name: 'digger', agent: createAgent({ model }) });
+  createChat({ participants: [free] }).run(state);
+});
+
 test('a list that is made elsewhere may be passed on', () => {
   const participants: readonly Participant[] = [script, person];
   createChat({ participants }).run(state);
@@ -139,6 +167,10 @@ test('selectors and rules read the state of a chat', () => {
   createChat({ participants: [script], selector: ({ next, state: { transcript } }) => (transcript.length > 1 ? next : 'script') });
   createChat({ participants: [script], selector: async () => ({ participant: 'script', reason: 'alone' }) });
   createChat({ participants: [script], selector: selectBy(() => 'script', { name: 'mine', timeoutMs: 5 }) });
+  createChat({ participants: [script], selector: ({ next, state: { stepCount } }) => (stepCount > 2 ? { end: 'enough' } : next) });
+  createChat({ participants: [script], selector: coordinator({ model, mayEnd: true }) });
+  // @ts-expect-error -- an end has a reason
+  createChat({ participants: [script], selector: () => ({ end: true }) });
   // @ts-expect-error -- a number names nobody
   createChat({ participants: [script], selector: () => 4 });
   const own: Selector = { name: 'own', select: ({ participants }) => ({ participant: participants[0]?.name ?? '' }) };
@@ -161,6 +193,11 @@ test('a state knows who said what', () => {
   expectTypeOf(state.participant).toEqualTypeOf<string | undefined>();
   expectTypeOf(state.steps).toEqualTypeOf<readonly ChatStep[]>();
   expectTypeOf(state.currentStep?.inner).toEqualTypeOf<InnerRun | undefined>();
+  expectTypeOf(state.currentStep?.unfinished).toEqualTypeOf<UnfinishedTurn | undefined>();
+  expectTypeOf(state.currentStep?.unfinished?.messages).toEqualTypeOf<readonly Message[] | undefined>();
+  expectTypeOf(state.currentStep?.input).toEqualTypeOf<string | undefined>();
+  expectTypeOf(state.currentStep?.selection?.usage).toEqualTypeOf<Usage | undefined>();
+  expectTypeOf(state.pendingStep?.partial.memo?.kind).toEqualTypeOf<ParticipantKind | undefined>();
   expectTypeOf(state.withUserMessage('x')).toEqualTypeOf<ChatState>();
   expectTypeOf(state).not.toExtend<AnyAgentState>();
 });

@@ -2,7 +2,8 @@ import { expectTypeOf, test } from 'vitest';
 import { z } from 'zod';
 import type { Failure, Model, Wait, StopReason } from '../../src/index.ts';
 import { contextOf, createAgent, defineTool, when } from '../../src/index.ts';
-import type { Participant } from '../../src/chat/index.ts';
+import type { Participant, UnfinishedTurn } from '../../src/chat/index.ts';
+import { agentParticipant } from '../../src/chat/index.ts';
 import type {
   Act,
   Approval,
@@ -66,6 +67,11 @@ test('a collaboration without needs runs without a context, and gives states, re
   expectTypeOf(state.steps).toEqualTypeOf<readonly CollaborationStep[]>();
   expectTypeOf(state.steps[0]?.acts).toEqualTypeOf<readonly Act[] | undefined>();
   expectTypeOf(state.steps[0]?.fit).toEqualTypeOf<Fit | undefined>();
+  expectTypeOf<Fit['schema']>().toEqualTypeOf<string>();
+  expectTypeOf<Fit>().toHaveProperty('isUnknown');
+  expectTypeOf(state.steps[0]?.input).toEqualTypeOf<string | undefined>();
+  expectTypeOf(state.steps[0]?.unfinished).toEqualTypeOf<UnfinishedTurn | undefined>();
+  expectTypeOf(state.board.value('draft')).toBeUnknown();
   const result = await collaboration.start('Go.').result;
   expectTypeOf(result).toEqualTypeOf<CollaborationResult>();
   expectTypeOf(result.board).toEqualTypeOf<Board>();
@@ -92,7 +98,11 @@ test('events are told apart by their type, BoardUpdated among them', async () =>
   for await (const event of collaboration.start('Go.')) {
     expectTypeOf(event).toEqualTypeOf<CollaborationEvent>();
     if (event.type === 'BoardUpdated') expectTypeOf(event.changes).toEqualTypeOf<readonly BoardChange[]>();
-    if (event.type === 'ParticipantSelected') expectTypeOf(event.selectedBy).toBeString();
+    if (event.type === 'ParticipantSelected') {
+      expectTypeOf(event.selectedBy).toBeString();
+      expectTypeOf(event.resumed).toEqualTypeOf<true | undefined>();
+    }
+    if (event.type === 'PersonAsked') expectTypeOf(event.problem).toEqualTypeOf<string | undefined>();
     // @ts-expect-error -- there is no such event
     if (event.type === 'BoardErased') return;
   }
@@ -130,6 +140,17 @@ test('an agent is given the board among its capabilities', () => {
   });
   // @ts-expect-error -- an agent is made for each turn
   agentCollaborator({ name: 'ann', agent: createAgent({ model }) });
+});
+
+test('an agent without the board takes part with the context that it needs', () => {
+  const needing = createAgent({ model, tools: { db } });
+  const state = CollaborationState.empty();
+  const collaboration = createCollaboration({ collaborators: [writer, agentParticipant({ name: 'guest', agent: needing })] });
+  collaboration.run(state, { context: { db: 'north' } });
+  // @ts-expect-error -- its tool needs a context
+  collaboration.run(state);
+  const made = agentParticipant({ name: 'guest', agent: needing, context: (outer: { readonly tenant: string }) => ({ db: outer.tenant }) });
+  createCollaboration({ collaborators: [writer, made] }).run(state, { context: { tenant: 'acme' } });
 });
 
 test('contributions are checked', () => {
@@ -172,6 +193,9 @@ test('selectors, criteria and with() know the state', () => {
     criteria: [when<CollaborationState>('Full', ({ board }) => (board.isEmpty ? 'request' : 'stop'))],
   });
   collaboration.with({ selector: ({ state }) => (state.board.isEmpty ? 'writer' : 'clerk'), limits: { steps: 3 } });
+  collaboration.with({ selector: ({ state }) => (state.board.isEmpty ? 'writer' : { end: 'it is all written' }) });
+  // @ts-expect-error -- an end has a reason
+  collaboration.with({ selector: () => ({ end: true }) });
   expectTypeOf(BoardTool.Write).toEqualTypeOf<'write_artifact'>();
 });
 

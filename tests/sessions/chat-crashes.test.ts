@@ -100,7 +100,7 @@ function room(world: World, process: MortalProcess): Chat {
       return words;
     });
   const chosen = modelIn(process, 'coordinator', (request) => {
-    const turns = textIn(request).match(/^\[(?:maker|clerk|sensor|guest|boss)\] /gm)?.length ?? 0;
+    const turns = textIn(request).match(/^\{"speaker":"(?:maker|clerk|sensor|guest|boss)"/gm)?.length ?? 0;
     return { text: JSON.stringify({ participant: order[turns], reason: `turn ${turns + 1}` }) };
   });
   // Only what was said counts, so that nothing of a turn leaves the window before its end.

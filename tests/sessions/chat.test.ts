@@ -100,6 +100,8 @@ describe.each(places)('a chat over %s', (_, makePlace) => {
     expect(read.filter((each) => each.endsWith('ParticipantSelected'))).toStrictEqual([
       'clerk ParticipantSelected',
       'boss ParticipantSelected',
+      // Taken up again, with the words.
+      'boss ParticipantSelected',
       'echo ParticipantSelected',
     ]);
   });
@@ -123,7 +125,7 @@ describe.each(places)('a chat over %s', (_, makePlace) => {
     expect([stage.ran, stage.model.calls.length, stage.echoed]).toStrictEqual([['note 5'], 2, ['echo of Fine.']]);
     expect((await actsOf(stage.place.open(), 'one')).at(-1)).toMatchObject({ type: 'answer', waitId: 'boss/2', value: 'Fine.', by: bob });
     const chosen = (await eventsOf(runtime, 'one')).map(inShort).filter((each) => each.endsWith('ParticipantSelected'));
-    expect(chosen).toHaveLength(3);
+    expect(chosen).toStrictEqual(['clerk', 'boss', 'boss', 'echo'].map((name) => `${name} ParticipantSelected`));
     const late = await refusal(runtime.answer('one', { id: 'boss/2' }, { by: ann, value: 'No!' }), 'late-answer');
     expect(late.message).toContain('staff bob');
   });
@@ -298,7 +300,7 @@ describe.each(places)('a chat over %s', (_, makePlace) => {
     expect((await runtime.get('one')).status).toBe('failed');
     await runtime.send('one', 'Go on.', { by: ann });
     expect((await runtime.get('one')).status).toBe('completed');
-    expect(await linesIn(runtime)).toStrictEqual(['input: Trip.', 'input: Go on.', 'echo: echo of Go on.', 'clumsy: Steady.']);
+    expect(await linesIn(runtime)).toStrictEqual(['input: Trip.', 'input: Go on.', 'clumsy: Steady.', 'echo: echo of Steady.']);
     expect((await runtime.list()).sessions.every((session) => !('damage' in session))).toBe(true);
   });
 
@@ -312,7 +314,8 @@ describe.each(places)('a chat over %s', (_, makePlace) => {
     });
     const runtime = await stage.open({ participants: [clumsy], throwOnFailure: true });
     expect((await runtime.send('one', 'Trip.', { by: ann })).status).toBe('failed');
-    expect(stage.problems).toStrictEqual([]);
+    // What the function threw, with its stack; nothing about the session.
+    expect(stage.problems).toMatchObject([{ message: 'stumbled' }]);
   });
 
   test.each([false, true])('what was said during a turn that fails is read all the same; the chat throws: %s', async (throwOnFailure) => {
@@ -704,9 +707,9 @@ describe.each(places)('a chat over %s', (_, makePlace) => {
     const { state } = await runtime.get('one');
     expect(turnsIn(state).steps).toMatchObject([{ participant: 'mute', errors: [{ message: expect.stringContaining('down') as string }] }]);
     expect(await linesIn(runtime)).toStrictEqual(['input: say Hello']);
-    // The round goes on behind who failed.
+    // The turn was not taken: whoever failed has it again.
     expect((await runtime.send('one', 'Again', { by: ann })).execution).toBe(2);
-    expect(await linesIn(runtime)).toContain('echo: echo of Again');
+    expect(turnsIn((await runtime.get('one')).state).steps).toMatchObject([{ participant: 'mute' }]);
   });
 
   test('two people are waited for one after the other', async () => {
@@ -805,20 +808,16 @@ describe.each(places)('a chat over %s', (_, makePlace) => {
       const { wait, start, chat, clerk, echo } = await parkedByOne();
       const runtime = start({ agents: [chat({ version: '2', participants: [clerk, echo] })] });
       expect((await runtime.get('one')).waitingFor.map(({ id }) => id)).toStrictEqual(['boss/2']);
+      // The words were given, and are said under that name.
       const turn = await runtime.answer('one', wait, { by: bob, value: 'Fine.' });
-      expect(turn.status).toBe('failed');
-      expect(turn.explain()).toContain('boss');
+      expect(turn.status).toBe('completed');
       const { state } = await runtime.get('one');
-      expect(turnsIn(state).steps[1]).toMatchObject({
-        participant: 'boss',
-        outputMessages: [],
-        errors: [{ message: expect.stringContaining('boss') as string }],
-      });
+      expect(turnsIn(state).steps[1]).toMatchObject({ participant: 'boss', errors: [] });
       expect(turnsIn(state).steps[1]?.memo).toBeUndefined();
-      expect(await linesIn(runtime)).toStrictEqual(['input: say Hello', 'clerk: Hello']);
+      expect(await linesIn(runtime)).toStrictEqual(['input: say Hello', 'clerk: Hello', 'boss: Fine.', 'echo: echo of Fine.']);
       const next = await runtime.send('one', 'say On', { by: ann });
       expect([next.status, next.execution]).toStrictEqual(['completed', 2]);
-      expect((await linesIn(runtime)).slice(2)).toStrictEqual(['input: say On', 'clerk: On', 'echo: echo of On']);
+      expect((await linesIn(runtime)).slice(4)).toStrictEqual(['input: say On', 'clerk: On', 'echo: echo of On']);
     });
 
     test('with one more: it has its say as well', async () => {

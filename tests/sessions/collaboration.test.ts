@@ -60,7 +60,8 @@ describe.each(places)('a collaboration over %s', (_, makePlace) => {
         ports: { clock, ids, onProblem: (problem: unknown) => void problems.push(problem) },
         ...more,
       });
-    const start = (): SessionRuntime => stage.start({ agents: [desk()] });
+    const start = (more: Partial<CollaborationOptions<readonly Participant[]>> = {}): SessionRuntime =>
+      stage.start({ agents: [desk(more)] });
     return { ...stage, desk, start };
   };
   const stateIn = async (runtime: SessionRuntime): Promise<CollaborationState> => boardIn((await runtime.get('one')).state);
@@ -107,6 +108,25 @@ describe.each(places)('a collaboration over %s', (_, makePlace) => {
     const odd = await third.answer('one', { id: 'boss/4' }, { by: bob, value: { approves: ['plan'] } });
     expect(odd).toMatchObject({ status: 'waiting', waitingFor: [{ id: 'boss/4', problem: expect.stringContaining('"plan"') as string }] });
     const end = await third.answer('one', { id: 'boss/4' }, { by: bob, value: { approves: ['draft'], writes: { note: 'ship it' } } });
+    const told = (await eventsOf(third, 'one')).filter(({ type }) => type === 'PersonAsked');
+    expect(told.map(({ waitId, problem }) => [waitId, problem !== undefined])).toStrictEqual([
+      ['boss/2', false],
+      ['boss/4', false],
+      ['boss/4', true],
+      ['boss/6', false],
+    ]);
+    const given = (await eventsOf(third, 'one')).filter(({ type }) => type === 'ParticipantSelected');
+    expect(given.map(({ participant, resumed = false }) => [participant, resumed])).toStrictEqual([
+      ['writer', false],
+      ['boss', false],
+      ['boss', true],
+      ['writer', false],
+      ['boss', false],
+      ['boss', true],
+      ['boss', true],
+      ['writer', false],
+      ['boss', false],
+    ]);
     // A note of the boss's own has to be approved as well.
     expect([end.status, end.waitingFor.map(({ id }) => id)]).toStrictEqual(['waiting', ['boss/6']]);
     const state = await stateIn(third);
@@ -116,6 +136,16 @@ describe.each(places)('a collaboration over %s', (_, makePlace) => {
       'draft 3 one by writer',
       'note 1 ship it by boss',
     ]);
+  });
+
+  test('one who was given no prompt is told what there is to approve', async () => {
+    const stage = open();
+    const bare = humanCollaborator({ name: 'boss' });
+    const writer = scriptedCollaborator({ name: 'writer', says: [{ writes: { draft: 'one' } }] });
+    const runtime = stage.start({ collaborators: [writer, bare] });
+    await runtime.create({ id: 'one' }, { by: ann });
+    const turn = await runtime.send('one', 'Describe the kettle.', { by: ann });
+    expect(turn.waitingFor).toMatchObject([{ id: 'boss/2', prompt: expect.stringContaining('"draft" (version 1)') as string }]);
   });
 
   test('a message in place of the answer begins anew, with the board as it was', async () => {

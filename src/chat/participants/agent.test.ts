@@ -64,8 +64,11 @@ describe('an agent that takes part', () => {
     const { chat, start } = setUp([looks, looks, looks], { tools: [look], limits: { steps: 2 } });
     const end = await chat.run(start);
     expect(end.steps[0]?.inner).toMatchObject({ stepCount: 2, stopReason: 'steps_limit' });
-    // The words it had are its turn, and the chat goes on.
-    expect([end.steps.map(({ participant }) => participant), end.status]).toStrictEqual([['digger', 'max'], 'completed']);
+    // Words before a call whose result it has not read are no answer.
+    expect([end.steps.map(({ participant }) => participant), end.status, end.messages.length]).toStrictEqual([['digger'], 'failed', 1]);
+    expect(end.errors).toMatchObject([
+      { code: 'turn-incomplete', type: 'model', retryable: false, message: expect.stringMatching(/digger.*steps_limit.*2 of 2/) as string },
+    ]);
   });
 
   test('that fails makes one failed turn of its own, charged to it', async () => {
@@ -103,9 +106,10 @@ describe('an agent that takes part', () => {
     const free = defineTool({ name: 'erase', description: '', input: { type: 'object' }, run: () => 'gone' });
     const { chat, start } = setUp([looks, looks], { tools: [free], limits: { steps: 1, onLimit: 'pause' } });
     const end = await chat.run(start);
-    expect([end.status, end.steps[0]?.outputMessages[0]?.text, end.steps[0]?.inner?.stopReason]).toStrictEqual([
-      'completed',
-      'I look.',
+    expect([end.status, end.waitingFor, end.errors[0]?.code, end.steps[0]?.inner?.stopReason]).toStrictEqual([
+      'failed',
+      [],
+      'turn-incomplete',
       'steps_limit',
     ]);
   });
@@ -136,7 +140,7 @@ describe('an agent that takes part', () => {
     expect([end.status, seen]).toStrictEqual(['completed', [4, 40]]);
   });
 
-  test('that needs a context has a failed turn, not a lost conversation, where there is none', async () => {
+  test('that needs a context is refused a run without one, before any turn; one that makes its own is not', async () => {
     const peek = defineTool({
       name: 'peek',
       description: '',
@@ -144,9 +148,14 @@ describe('an agent that takes part', () => {
       context: contextOf<{ n: number }>(),
       run: (_, { context }) => context.n,
     });
-    const { chat, start } = setUp([{ text: 'x' }], { tools: [peek] });
-    const end = await chat.run(start);
-    expect([end.status, end.participant, end.errors[0]?.message]).toStrictEqual(['failed', 'digger', expect.stringContaining('context')]);
+    const { chat, start, events, model } = setUp([{ text: 'x' }], { tools: [peek] });
+    const refused = chat.run(start);
+    await expect(refused).rejects.toThrow(InvalidArgumentError);
+    await expect(refused).rejects.toThrow(/digger needs a context/);
+    expect([events.length, model.calls.length]).toStrictEqual([0, 0]);
+    const own = createAgent({ model, tools: [peek] });
+    const made = chat.with({ participants: [agentParticipant({ name: 'digger', agent: own, context: () => ({ n: 1 }) })] });
+    expect((await made.run(start)).status).toBe('completed');
   });
 });
 

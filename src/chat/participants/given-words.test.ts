@@ -8,7 +8,7 @@ import { ChatState, createChat, functionParticipant, humanParticipant, scriptedP
 
 function setUp(participants: readonly Participant[], more: object = {}) {
   const [clock, ids] = [createFakeClock(), createCountingIds()];
-  const chat = createChat({ participants, ports: { clock, ids }, ...more });
+  const chat = createChat({ participants, ports: { clock, ids, onProblem: () => undefined }, ...more });
   return { chat, clock, ids, start: ChatState.empty({ clock, ids }).withUserMessage('Hello.', { ids }) };
 }
 const stored = (state: ChatState): ChatState => ChatState.fromJSON(JSON.parse(JSON.stringify(state)));
@@ -130,6 +130,7 @@ describe('a function', () => {
     await clock.advance(100_000);
     const end = await run;
     expect([took, end.status, end.participant, end.errors[0]?.type]).toStrictEqual([ms, 'failed', 'fn', 'timeout']);
+    expect(end.errors[0]?.message).toMatch(/^The turn of fn took longer than/);
     expect([signals[0]?.aborted, clock.pendingTimers()]).toStrictEqual([true, 0]);
   });
 });

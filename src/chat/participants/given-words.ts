@@ -30,10 +30,17 @@ export async function askFunction(
 ): Promise<Spoken> {
   const { scope } = turn;
   const key = `speak/${scope.stepNumber}`;
-  // Nothing said is kept as null: an effect gives JSON.
-  const answered = await scope.effects.run(key, async (signal) => (await ask(signal)) ?? null, { effect: 'pure', ...options });
+  const work = async (signal: AbortSignal): Promise<unknown> => {
+    try {
+      // Nothing said is kept as null: an effect gives JSON.
+      return (await ask(signal)) ?? null;
+    } catch (error) {
+      // What stands on the step has no stack.
+      turn.report(error);
+      throw error;
+    }
+  };
+  const answered = await scope.effects.run(key, work, { effect: 'pure', label: `The turn of ${name}`, ...options });
   if (answered.ok) return spoken(turn, answered.value ?? '', role);
-  const failure = failureOf(answered);
-  // The key is ours; who reads of it knows the name.
-  return failedTurn({ ...failure, message: failure.message.replace(`${key} took`, `The turn of ${name} took`) }, role);
+  return failedTurn(failureOf(answered), role);
 }

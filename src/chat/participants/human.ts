@@ -1,7 +1,8 @@
 import type { Soon } from '../../lib/index.ts';
 import { InvalidArgumentError } from '../../lib/index.ts';
 import type { Participant, Spoken, Turn } from '../participant.ts';
-import { checkParticipant, checkTimeout, infoOf, ParticipantKind } from '../participant.ts';
+import { checkParticipant, checkTimeout, infoOf } from '../participant.ts';
+import { ParticipantKind } from '../participant-kind.ts';
 import type { TurnState } from '../turn-state.ts';
 import type { TurnFacts } from './function.ts';
 import { factsOf, within } from './function.ts';
@@ -33,7 +34,7 @@ function turnNumber({ state, scope }: Turn): number {
 }
 
 /** What the person gave while the run waited, as a turn; or the wait, where nothing was given or it cannot be used. */
-function waitFor(turn: Turn, { name, prompt }: { readonly name: string; readonly prompt: string | undefined }): Spoken {
+function waitFor(turn: Turn, { name, prompt = turn.hint }: { readonly name: string; readonly prompt: string | undefined }): Spoken {
   const id = `${name}/${turnNumber(turn)}`;
   const answer = turn.answers.find((each) => each.id === id);
   const reading = answer?.type === 'answered' ? turn.read(answer.value) : undefined;
@@ -42,6 +43,7 @@ function waitFor(turn: Turn, { name, prompt }: { readonly name: string; readonly
   const problem = reading === undefined || reading.ok ? undefined : reading.problem;
   return {
     type: 'waiting',
+    memo: { round: 1, kind: ParticipantKind.Human, ...(turn.shown !== undefined && { state: turn.shown }) },
     waits: [{ type: 'person', id, ...(problem !== undefined && { problem }), ...(prompt !== undefined && { prompt }), participant: name }],
   };
 }

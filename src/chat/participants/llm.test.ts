@@ -121,13 +121,12 @@ describe('a model with tools', () => {
     expect(state.explain()).toContain('tool-use');
   });
 
-  test('speaks of what it found even where its own limit ends its turn', async () => {
+  test('has a failed turn where its own limit leaves a call unread, whatever it said before; the numbers are told', async () => {
     const { chat } = setUp([calling({ a: 1, b: 1 }, 'I begin with 2.'), calling({ a: 1, b: 1 })], { tools: [add], limits: { steps: 2 } });
     const state = await chat.nextStep(begin());
-    expect([state.messages.last?.text, state.currentStep?.inner?.stopReason, state.errors]).toStrictEqual([
-      'I begin with 2.',
-      'steps_limit',
-      [],
+    expect([state.messages.last?.text, state.currentStep?.inner?.stopReason]).toStrictEqual(['How big is it?', 'steps_limit']);
+    expect(state.errors).toMatchObject([
+      { code: 'turn-incomplete', type: 'model', retryable: false, message: expect.stringMatching(/eve.*StepsLimit.*2 of 2/) as string },
     ]);
     expect(state.currentStep?.inner?.outcome?.resolvedBy).toBe('StepsLimit');
   });
@@ -135,9 +134,59 @@ describe('a model with tools', () => {
   test('that never comes to words has a failed turn which says why', async () => {
     const { chat } = setUp([calling({ a: 1, b: 1 }), calling({ a: 2, b: 2 })], { tools: [add], limits: { steps: 2 } });
     const end = await chat.run(begin());
-    expect(end.errors).toMatchObject([{ code: 'empty-response', message: expect.stringContaining('steps_limit') as string }]);
+    expect(end.errors).toMatchObject([{ code: 'turn-incomplete', message: expect.stringContaining('steps_limit') as string }]);
     expect([end.usage.total, end.participant, end.messages.length]).toStrictEqual([8, 'eve', 1]);
     expect(end.currentStep?.inner?.calls).toHaveLength(2);
+  });
+
+  const slow = defineTool({ name: 'add', description: '', input: schema, effect: 'pure', run: () => new Promise<number>(() => undefined) });
+  test.each([
+    { what: 'while its call is under way', tool: slow, script: [calling({ a: 1, b: 1 }, 'Let me count.')] },
+    {
+      what: 'while it reads what its call gave',
+      tool: add,
+      script: [calling({ a: 1, b: 1 }, 'Let me count.'), (): Promise<never> => new Promise(() => undefined)],
+    },
+  ])('whose own time runs out $what has a failed turn of that kind, whatever it said before', async ({ tool, script }) => {
+    const { chat } = setUp(script, { tools: [tool], limits: { wallMs: 500 } });
+    const run = chat.run(begin());
+    await clock.advance(2000);
+    const end = await run;
+    expect([end.steps[0]?.inner?.stopReason, end.status, end.participant, end.messages.length]).toStrictEqual([
+      'time_limit',
+      'failed',
+      'eve',
+      1,
+    ]);
+    expect(end.errors).toMatchObject([{ type: 'timeout', code: 'timed-out', message: expect.stringContaining('eve') as string }]);
+  });
+
+  test('whose own limit is reached with its last words has said them', async () => {
+    const { chat } = setUp([calling({ a: 1, b: 1 }), { text: 'It is 2.', usage }], { tools: [add], limits: { steps: 2, tokens: 8 } });
+    const state = await chat.nextStep(begin());
+    expect([state.text, state.errors, state.currentStep?.unfinished]).toStrictEqual(['It is 2.', [], undefined]);
+  });
+
+  test('that sums up at its own limit has an answer', async () => {
+    const { chat } = setUp([calling({ a: 1, b: 1 }), { text: 'So far: 2.', usage }], {
+      tools: [add],
+      limits: { steps: 1, onLimit: 'finalize' },
+    });
+    const state = await chat.nextStep(begin());
+    expect([state.text, state.errors]).toStrictEqual(['So far: 2.', []]);
+  });
+
+  test('has no limit of tokens of its own', async () => {
+    const much = { input: 60_000, output: 10 };
+    const { chat } = setUp(
+      [
+        { toolCalls: [{ name: 'add', args: { a: 1, b: 1 } }], usage: much },
+        { text: '2', usage: much },
+      ],
+      { tools: [add] },
+    );
+    const state = await chat.with({ limits: { tokens: Infinity } }).nextStep(begin());
+    expect([state.text, state.usage.total, state.errors]).toStrictEqual(['2', 120_020, []]);
   });
 
   test('is not asked past its own limit of steps, which is 8 unless told otherwise', async () => {

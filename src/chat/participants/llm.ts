@@ -6,13 +6,14 @@ import type { ToolUseLimits, ToolUseOptions } from '../../tool-use/index.ts';
 import { ToolUse, ToolUseState, withDefaultLimits } from '../../tool-use/index.ts';
 import type { ContextNeeded, Tools } from '../../tools/index.ts';
 import type { Participant, ParticipantInfo, Table } from '../participant.ts';
-import { checkParticipant, infoOf, ParticipantKind } from '../participant.ts';
+import { checkParticipant, infoOf } from '../participant.ts';
+import { ParticipantKind } from '../participant-kind.ts';
 import type { Inner } from '../run-inside.ts';
 import { speakByRun } from '../run-inside.ts';
 
 /**
- * What a model that takes part is made from. Its turn is a run of a model with its tools: 8 steps, 8,192 tokens and 60 seconds unless
- * told otherwise, and a tool that fails goes back to the model: three failures in a row end the turn.
+ * What a model that takes part is made from. Its turn is a run of a model with its tools: 8 steps and 60 seconds unless told
+ * otherwise, and no limit of tokens beside the conversation's. A tool that fails goes back to the model: three failures in a row end it.
  */
 export interface LlmParticipantOptions<Context = unknown, Given extends Tools = Tools> extends Omit<
   ToolUseOptions<ToolUseState, Context, Given>,
@@ -24,7 +25,7 @@ export interface LlmParticipantOptions<Context = unknown, Given extends Tools = 
   readonly description?: string;
 }
 
-const turnLimits: ToolUseLimits = { steps: 8, tokens: 8192, wallMs: 60_000 };
+const turnLimits: ToolUseLimits = { steps: 8, tokens: Infinity, wallMs: 60_000 };
 
 const known = [
   ...['model', 'fallback', 'settings', 'timeouts', 'context', 'tools', 'instructions', 'limits', 'errors', 'finishReasons'],
@@ -60,7 +61,7 @@ export function llmParticipant<Context = unknown, const Given extends Tools = re
   const info = infoOf({ name, kind: ParticipantKind.Llm, ...(description !== undefined && { description }) });
   return {
     ...info,
-    join: ({ participants, ports, price, watchesCost, introduces }: Table) => {
+    join: ({ participants, ports, price, watchesCost, introduces, sample }: Table) => {
       const make = (equipment: readonly Capability[]): ToolUse<Context, Given> =>
         new ToolUse({
           errors: ErrorPolicy.retryToolErrors(3),
@@ -71,7 +72,8 @@ export function llmParticipant<Context = unknown, const Given extends Tools = re
           capabilities: [...(given.capabilities ?? []), ...(introduces ? [introduction(name, participants)] : []), ...equipment],
           // Holds: an introduction and the equipment of a turn read no state.
         } as unknown as ToolUseOptions<ToolUseState, Context, Given>);
-      const own = make([]);
+      const equipment = sample(name);
+      const own = make(equipment === undefined ? [] : [equipment]);
       const innerOf = (runner: ToolUse<Context, Given>): Inner<ToolUseState> => ({
         orchestrator: 'tool-use',
         empty: (of) => ToolUseState.empty(of),
@@ -88,6 +90,8 @@ export function llmParticipant<Context = unknown, const Given extends Tools = re
         speak: (turn) =>
           speakByRun(turn, innerOf(turn.equipment === undefined ? own : make([turn.equipment])), {
             name,
+            kind: info.kind,
+            price,
             context: turn.scope.context,
             watchesCost: watchesCost || given.price !== undefined || given.limits?.costUsd !== undefined,
           }),

@@ -53,6 +53,30 @@ describe('what a chat costs', () => {
     expect((await chat.run(begin())).cost).toStrictEqual({ usd: 8 });
   });
 
+  test.each([
+    { what: 'none of its own', own: {}, cost: { usd: 4 } },
+    { what: 'prices of its own', own: { price: dear }, cost: { usd: 11 } },
+  ])('an agent with $what is paid by those of the chat, or by its own', async ({ own, cost }) => {
+    const agent = createAgent({ model: model(), limits: endless, ports: { clock, ids }, ...own });
+    const end = await open({ participants: [agentParticipant({ name: 'agent', agent }), llm('b')], limits: endless, price }).run(begin());
+    expect([end.cost, end.steps[0]?.cost]).toStrictEqual([cost, { usd: cost.usd - 2 }]);
+  });
+
+  test('the prices of the chat stop an agent that has none: the limit is heard inside its turn', async () => {
+    const inner = scriptedModel([
+      { toolCalls: [{ name: 'none' }], usage },
+      { text: 'More.', usage },
+    ]);
+    const agent = createAgent({ model: inner, limits: endless, ports: { clock, ids } });
+    const chat = open({
+      participants: [agentParticipant({ name: 'agent', agent }), llm('b')],
+      limits: { ...endless, costUsd: 2 },
+      price,
+    });
+    const end = await chat.run(begin());
+    expect([inner.calls.length, end.stopReason, end.cost]).toStrictEqual([1, 'guard', { usd: 2 }]);
+  });
+
   test('an unknown price is not zero, and is said', async () => {
     const strange = llmParticipant({ name: 'x', model: scriptedModel([{ text: 'Hm.', usage }], { modelId: 'other' }), limits: endless });
     expect((await open({ participants: [llm('a'), strange], limits: endless, price }).run(begin())).cost).toStrictEqual({
@@ -84,7 +108,8 @@ describe('a limit of cost', () => {
       price,
     });
     const end = await chat.run(begin());
-    expect([inner.calls.length, end.stopReason, end.text, end.cost]).toStrictEqual([1, 'guard', 'I look.', { usd: 2 }]);
+    expect([inner.calls.length, end.stopReason, end.text, end.cost]).toStrictEqual([1, 'guard', '', { usd: 2 }]);
+    expect(end.steps[0]).toMatchObject({ participant: 'a', interrupted: 'vote', outputMessages: [], errors: [] });
   });
 
   test('of a participant ends its own turn, not the chat', async () => {

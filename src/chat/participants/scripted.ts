@@ -1,6 +1,8 @@
+import type { Json } from '../../lib/index.ts';
 import { InvalidArgumentError, toCanonical } from '../../lib/index.ts';
 import type { Participant } from '../participant.ts';
-import { checkParticipant, infoOf, ParticipantKind } from '../participant.ts';
+import { checkParticipant, infoOf } from '../participant.ts';
+import { ParticipantKind } from '../participant-kind.ts';
 import type { TurnState } from '../turn-state.ts';
 import { stepsBackwards } from '../turn-state.ts';
 import { spoken } from './given-words.ts';
@@ -39,6 +41,8 @@ export function scriptedSeat<Said>(
     throw new InvalidArgumentError(`${maker}(): number ${wrong + 1} of what is said is nothing that can be said here; give text.`);
   const canonical = toCanonical(says);
   if (!canonical.ok) throw new InvalidArgumentError(`${maker}(): what is said cannot be stored: ${canonical.path} ${canonical.problem}.`);
+  // Holds: a list stays a list.
+  const words = canonical.value as readonly Json[];
   const info = infoOf({ name, kind: ParticipantKind.Scripted, ...(description !== undefined && { description }) });
   return {
     ...info,
@@ -46,7 +50,7 @@ export function scriptedSeat<Said>(
       ...info,
       needsContext: false,
       configuration: { ...info, says: canonical.value },
-      speak: async (turn) => spoken(turn, says[turnsTaken(turn.state, name) % says.length], 'user'),
+      speak: async (turn) => spoken(turn, words[turnsTaken(turn.state, name) % words.length], 'user'),
     }),
   };
 }

@@ -98,7 +98,17 @@ describe('those who take part address each other', () => {
       ports,
     });
     const end = await talk.run(begin('Go.'));
-    expect([order(end), end.status]).toStrictEqual([['al', 'bea', 'al', 'cy', 'di'], 'completed']);
+    expect([order(end), end.status]).toStrictEqual([['al', 'bea', 'al', 'bea', 'al', 'bea', 'al', 'cy', 'di'], 'completed']);
+  });
+
+  test('one who is always passed over has a first turn before the round gives anybody a third', async () => {
+    const talk = createChat({
+      participants: [scriptedParticipant({ name: 'al', says: ['@cy?'] }), ...quiet('bea', 'cy', 'di')],
+      selector: addressed(),
+      ports,
+    });
+    const end = await talk.run(begin('Go.'));
+    expect([order(end), end.status]).toStrictEqual([['al', 'cy', 'di', 'al', 'cy', 'di', 'bea'], 'completed']);
   });
 
   test('nobody gets the turn again by addressing themselves', async () => {

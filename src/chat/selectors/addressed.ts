@@ -1,15 +1,15 @@
 import { speakerOf } from '../turn-state.ts';
-import { nextAfter } from './round-robin.ts';
+import { roundRobin } from './round-robin.ts';
 import type { Selector } from './selector.ts';
 
 /** What decides where nobody was addressed. */
 export interface AddressedOptions {
-  /** @default the next in the round; as long as somebody has not spoken since the last input, the next of those */
+  /** @default roundRobin() */
   readonly otherwise?: Selector;
 }
 
-// A mail address is no mention.
-const mentions = /(?<![\p{L}\p{N}_.-])@([\p{L}\p{N}][\p{L}\p{N}_.-]*)/gu;
+// A mail address is no mention, and the name of a package neither.
+const mentions = /(?<![\p{L}\p{N}_.-])@([\p{L}\p{N}][\p{L}\p{N}_.-]*)(?!\/)/gu;
 
 /** Who is addressed in a text as `@name`, in the order of the text. */
 function addressedIn(text: string, names: readonly string[]): readonly string[] {
@@ -20,19 +20,8 @@ function addressedIn(text: string, names: readonly string[]): readonly string[] 
   });
 }
 
-// Where some keep addressing each other, a plain round would leave others out for ever.
-const nextUnheard: Selector = {
-  name: 'round-robin',
-  select: ({ state, participants, last, next }) => {
-    const names = participants.map(({ name }) => name);
-    const rest = names.map((_, index) => names[(names.indexOf(next) + index) % names.length] ?? next);
-    const unheard = rest.find((name) => name !== last && !state.spokenSinceInput.has(name));
-    return { participant: unheard ?? nextAfter(last, names) };
-  },
-};
-
 /** Whoever the last words address as `@name`. Nobody addresses themselves; the first one of several is taken. */
-export function addressed({ otherwise = nextUnheard }: AddressedOptions = {}): Selector {
+export function addressed({ otherwise = roundRobin() }: AddressedOptions = {}): Selector {
   return {
     name: 'addressed',
     configuration: { otherwise: { name: otherwise.name, ...otherwise.configuration } },

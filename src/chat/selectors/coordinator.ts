@@ -18,6 +18,8 @@ export interface CoordinatorOptions {
   readonly settings?: ModelSettings;
   /** How long the model may take. @default 30_000 */
   readonly timeoutMs?: number;
+  /** Whether the model may say that there is nothing more to say, which completes the conversation. @default false */
+  readonly mayEnd?: boolean;
   /** Decides where the model names nobody who is there, or cannot be asked. @default roundRobin() */
   readonly otherwise?: Selector;
   /** How many of the last messages the model reads. @default 40 */
@@ -26,10 +28,12 @@ export interface CoordinatorOptions {
   readonly maxTextLength?: number;
 }
 
-const choiceSchema = (names: readonly string[]): JsonObject => ({
+const choiceSchema = (names: readonly string[], mayEnd: boolean): JsonObject => ({
   type: 'object',
   properties: {
-    participant: { type: 'string', enum: names, description: 'Who speaks next.' },
+    participant: mayEnd
+      ? { type: ['string', 'null'], enum: [...names, null], description: 'Who speaks next; null where nothing is left to say.' }
+      : { type: 'string', enum: names, description: 'Who speaks next.' },
     reason: { type: 'string', description: 'Why, in one sentence.' },
   },
   required: ['participant', 'reason'],
@@ -38,11 +42,14 @@ const choiceSchema = (names: readonly string[]): JsonObject => ({
 
 const listed = ({ name, description }: ParticipantInfo): string => (description === undefined ? `- ${name}` : `- ${name}: ${description}`);
 
-function systemText(participants: readonly ParticipantInfo[], instructions: string | undefined): string {
+function systemText({ participants, state }: SelectionFacts, instructions: string | undefined, mayEnd: boolean): string {
+  const silent = participants.filter(({ name }) => !state.spokenSinceInput.has(name)).map(({ name }) => name);
   return [
     'You lead a conversation and do not take part in it. Say who speaks next.',
     `The participants are:\n${participants.map(listed).join('\n')}`,
+    ...(silent.length === 0 ? [] : [`Not heard since the last input: ${silent.join(', ')}.`]),
     ...(instructions === undefined ? [] : [instructions]),
+    ...(mayEnd ? ['Where nothing is left to say, the name is null.'] : []),
     'Answer with JSON: {"participant": the name, "reason": why, in one sentence}.',
   ].join('\n\n');
 }
@@ -52,9 +59,12 @@ function transcriptOf(
   { maxMessages, maxTextLength }: { readonly maxMessages: number; readonly maxTextLength: number },
 ): string {
   const said = state.transcript.filter(({ text }) => text !== '');
-  const shown = said.slice(-maxMessages).map(({ speaker, text }) => `[${speaker ?? 'input'}] ${clipText(text, maxTextLength)}`);
+  // As data: what somebody says cannot pass for the words of somebody else.
+  const shown = said
+    .slice(-maxMessages)
+    .map(({ speaker = 'input', text }) => JSON.stringify({ speaker, text: clipText(text, maxTextLength) }));
   const omitted = said.length - shown.length;
-  return [...(omitted > 0 ? [`(${omitted} earlier messages are left out.)`] : []), ...shown].join('\n\n');
+  return [...(omitted > 0 ? [`(${omitted} earlier messages are left out.)`] : []), ...shown].join('\n');
 }
 
 function parsed(text: string): unknown {
@@ -69,8 +79,12 @@ function parsed(text: string): unknown {
 const objectIn = (text: string): unknown => parsed(text) ?? parsed(text.slice(text.indexOf('{'), text.lastIndexOf('}') + 1));
 
 /** Reads a choice out of what the model said; the problem where it is none. */
-function readChoice(text: string, names: readonly string[]): Choice | { readonly problem: string } {
+function readChoice(text: string, names: readonly string[], mayEnd: boolean): Choice | { readonly problem: string } {
   const data = objectIn(text);
+  if (mayEnd && isRecord(data) && data['participant'] === null) {
+    const { reason } = data;
+    return { end: typeof reason === 'string' && reason.trim() !== '' ? reason.trim() : 'nothing is left to say' };
+  }
   // A bare name will do as well.
   const given = isRecord(data) ? data['participant'] : text.trim();
   if (typeof given !== 'string' || given === '') return { problem: 'The coordinator named nobody.' };
@@ -80,7 +94,7 @@ function readChoice(text: string, names: readonly string[]): Choice | { readonly
   return { participant: name, ...(typeof reason === 'string' && reason.trim() !== '' && { reason: reason.trim() }) };
 }
 
-const known: readonly string[] = ['model', 'instructions', 'settings', 'timeoutMs', 'otherwise', 'maxMessages', 'maxTextLength'];
+const known: readonly string[] = ['model', 'instructions', 'settings', 'timeoutMs', 'mayEnd', 'otherwise', 'maxMessages', 'maxTextLength'];
 
 function checkCoordinator(options: unknown): void {
   if (!isRecord(options) || !isRecord(options['model']) || typeof options['model']['generate'] !== 'function')
@@ -100,28 +114,36 @@ function checkCoordinator(options: unknown): void {
  */
 export function coordinator(options: CoordinatorOptions): Selector {
   checkCoordinator(options);
-  const { model, instructions, settings, otherwise = roundRobin(), maxMessages = 40, maxTextLength = 2000, timeoutMs = 30_000 } = options;
+  const {
+    model,
+    instructions,
+    settings,
+    otherwise = roundRobin(),
+    maxMessages = 40,
+    maxTextLength = 2000,
+    timeoutMs = 30_000,
+    mayEnd = false,
+  } = options;
 
-  const ask = async ({ state, participants, ask: askModel }: SelectionFacts): Promise<Choice | { readonly problem: string }> => {
+  const ask = async (facts: SelectionFacts): Promise<Choice | { readonly problem: string }> => {
+    const { state, participants, ask: askModel } = facts;
     const names = participants.map(({ name }) => name);
     const transcript = transcriptOf(state, { maxMessages, maxTextLength });
     const messages = [
-      Message.system(systemText(participants, instructions), { id: 'coordinator/system' }),
+      Message.system(systemText(facts, instructions, mayEnd), { id: 'coordinator/system' }),
       Message.user(transcript === '' ? 'Nothing was said yet. Who begins?' : `${transcript}\n\nWho speaks next?`, {
         id: 'coordinator/user',
       }),
     ];
-    const output = { schema: choiceSchema(names), name: 'next_speaker' };
+    const output = { schema: choiceSchema(names, mayEnd), name: 'next_speaker' };
     const outcome = await askModel(
       model,
       { messages, output, ...(settings !== undefined && { settings }) },
-      timeoutMs === Infinity ? {} : { timeoutMs },
+      { label: 'it', ...(timeoutMs !== Infinity && { timeoutMs }) },
     );
-    // The key is ours; who reads of it knows the coordinator.
-    if (!outcome.ok)
-      return { problem: `The coordinator could not be asked: ${outcome.failure.message.replace(/^\S+\/model\/\d+ took/, 'it took')}` };
+    if (!outcome.ok) return { problem: `The coordinator could not be asked: ${outcome.failure.message}` };
     const text = outcome.response.parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('');
-    return readChoice(text, names);
+    return readChoice(text, names, mayEnd);
   };
 
   return {
@@ -133,13 +155,14 @@ export function coordinator(options: CoordinatorOptions): Selector {
       ...(settings !== undefined && { settings: { ...settings, headers: undefined } as unknown as JsonObject }),
       maxMessages,
       maxTextLength,
+      mayEnd,
       otherwise: { name: otherwise.name, ...otherwise.configuration },
     },
     select: async (facts) => {
       const [only, ...others] = facts.participants;
-      if (only !== undefined && others.length === 0) return { participant: only.name, reason: 'nobody else takes part' };
+      if (only !== undefined && others.length === 0 && !mayEnd) return { participant: only.name, reason: 'nobody else takes part' };
       const choice = await ask(facts);
-      if ('participant' in choice) return choice;
+      if (!('problem' in choice) || 'participant' in choice) return choice;
       if (facts.signal.aborted) throw new TurnNotGivenError('The run was cut off while the coordinator was asked.');
       const fallback = await otherwise.select(facts);
       return { by: otherwise.name, ...fallback, problem: `${choice.problem.replace(/\.$/, '')}; so ${otherwise.name} decides.` };

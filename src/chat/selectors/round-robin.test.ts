@@ -6,7 +6,7 @@ import { ChatState, createChat, functionParticipant, roundRobin, scriptedPartici
 import { nextAfter } from './round-robin.ts';
 
 const [clock, ids] = [createFakeClock(), createCountingIds()];
-const ports = { clock, ids, random: () => 0 };
+const ports = { clock, ids, random: () => 0, onProblem: () => undefined };
 const begin = (): ChatState => ChatState.empty({ clock, ids }).withUserMessage('Begin.', { ids });
 const stored = (state: ChatState): ChatState => ChatState.fromJSON(JSON.parse(JSON.stringify(state)));
 const order = (state: ChatState) => state.steps.map(({ participant }) => participant);
@@ -74,7 +74,7 @@ describe('a round', () => {
     expect([order(left), order(right), order(third)]).toStrictEqual([['a', 'b'], ['x', 'y'], ['a']]);
   });
 
-  test('a turn that failed was a turn: the next input goes to the next one', async () => {
+  test('a turn whose failure ended the run was not taken: the next input goes to the same one', async () => {
     let isBroken = true;
     const b = functionParticipant({
       name: 'b',
@@ -88,7 +88,51 @@ describe('a round', () => {
     const failed = await chat.run(begin());
     isBroken = false;
     const end = await chat.run(stored(failed).withUserMessage('Again?', { ids }));
-    expect([failed.status, order(failed), order(end)]).toStrictEqual(['failed', ['a', 'b'], ['c', 'a', 'b']]);
+    expect([failed.status, order(failed), order(end)]).toStrictEqual(['failed', ['a', 'b'], ['b', 'c', 'a']]);
+  });
+
+  test('a turn that failed where the run goes on was a turn', async () => {
+    const b = functionParticipant({ name: 'b', speak: () => Promise.reject(new Error('no')) });
+    const [a, c] = saying('a', 'c') as [Participant, Participant];
+    const chat = createChat({ participants: [a, b, c], criteria: [], limits: { steps: 4 }, ports });
+    expect(order(await chat.run(begin()))).toStrictEqual(['a', 'b', 'c', 'a']);
+  });
+
+  test('goes on behind the last speaker, but gives nobody a third turn since the last input before everyone had a first', async () => {
+    const wanted = ['a', 'd', 'a', 'd'];
+    const seen: (readonly [string | undefined, string])[] = [];
+    const chat = createChat({
+      participants: saying('a', 'b', 'c', 'd'),
+      selector: ({ state, last, next }) => {
+        seen.push([last, next]);
+        return wanted[state.stepCount] ?? next;
+      },
+      criteria: [],
+      limits: { steps: 8 },
+      ports,
+    });
+    const end = await chat.run(begin());
+    expect(seen).toStrictEqual([
+      [undefined, 'a'],
+      ['a', 'b'],
+      ['d', 'a'],
+      ['a', 'b'],
+      // It would be the third of a, and b and c were not heard.
+      ['d', 'b'],
+      ['b', 'c'],
+      // Everyone was heard.
+      ['c', 'd'],
+      ['d', 'a'],
+    ]);
+    expect(order(end)).toStrictEqual(['a', 'd', 'a', 'd', 'b', 'c', 'd', 'a']);
+    // What was heard before the last input does not count, also after JSON; and each step says with which input it was begun.
+    const next = await chat.run(stored(end).withUserMessage('Again.', { ids }));
+    expect(order(next)).toStrictEqual(order(end));
+    const inputs = next.messages.toArray().filter(({ metadata }) => metadata['turn'] !== true);
+    expect([new Set(end.steps.map(({ input }) => input)), new Set(next.steps.map(({ input }) => input))]).toStrictEqual([
+      new Set([inputs[0]?.id]),
+      new Set([inputs[1]?.id]),
+    ]);
   });
 
   test('somebody who joined later gets a turn, and one who left gets none', async () => {
@@ -97,7 +141,8 @@ describe('a round', () => {
     const shrunk = await createChat({ participants: saying('a', 'c'), ports }).run(stored(grown).withUserMessage('Less?', { ids }));
     expect([order(grown), order(shrunk)]).toStrictEqual([
       ['c', 'a', 'b'],
-      ['a', 'c'],
+      // Behind the last of those who are still there.
+      ['c', 'a'],
     ]);
   });
 });

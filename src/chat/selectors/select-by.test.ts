@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
+import { when } from '../../continuation/index.ts';
 import { ErrorPolicy } from '../../errors/index.ts';
 import { createCountingIds, createFakeClock, InvalidArgumentError } from '../../lib/index.ts';
-import type { SelectFacts, SelectFunction } from '../index.ts';
-import { ChatState, createChat, scriptedParticipant, selectBy } from '../index.ts';
+import type { SelectFacts, SelectFunction, Selector } from '../index.ts';
+import { addressed, ChatState, createChat, scriptedParticipant, selectBy } from '../index.ts';
 
 const ids = createCountingIds();
 const participants = ['al', 'bea', 'cy'].map((name) => scriptedParticipant({ name, says: [`${name} speaks.`] }));
@@ -11,7 +12,12 @@ const order = (state: ChatState) => state.steps.map(({ participant }) => partici
 
 function setUp(selector: SelectFunction | ReturnType<typeof selectBy>, more: object = {}) {
   const clock = createFakeClock();
-  const chat = createChat({ participants, selector: selector as never, ports: { clock, ids, random: () => 1 }, ...more });
+  const chat = createChat({
+    participants,
+    selector: selector as never,
+    ports: { clock, ids, random: () => 1, onProblem: () => undefined },
+    ...more,
+  });
   return { chat, clock, start: ChatState.empty({ clock, ids }).withUserMessage('Begin.', { ids }) };
 }
 
@@ -59,12 +65,63 @@ describe('a function gives the turn', () => {
   });
 });
 
+describe('a function that says that there is nothing more to say', () => {
+  test.each([
+    { what: 'at once', after: 0, heard: [] },
+    { what: 'before everybody has spoken', after: 2, heard: ['al', 'bea'] },
+  ])('$what completes the conversation, for its reason', async ({ after, heard }) => {
+    const { chat, start } = setUp(({ state, next }: SelectFacts) => (state.stepCount === after ? { end: 'they agree' } : next));
+    const events: string[] = [];
+    const result = await chat.start(start, { onEvent: ({ type }) => events.push(type) }).result;
+    const { state } = result;
+    expect([result.status, state.stopReason, order(state)]).toStrictEqual(['completed', 'completed', [...heard, undefined]]);
+    expect([state.continuationOutcome?.resolvedBy, state.currentStep?.selection]).toStrictEqual([
+      'function',
+      { by: 'function', reason: 'they agree' },
+    ]);
+    expect([state.currentStep?.outputMessages, state.errors, state.transcript.length]).toStrictEqual([[], [], after + 1]);
+    expect(state.explain()).toContain('they agree');
+    expect(events.filter((type) => type === 'ParticipantSelected')).toHaveLength(after);
+    expect([events.includes('AgentFailed'), events.at(-1)]).toStrictEqual([false, 'AgentFinished']);
+    expect([stored(state).status, stored(state).explain()]).toStrictEqual([state.status, state.explain()]);
+  });
+
+  test('under its own name', async () => {
+    const { chat, start } = setUp(selectBy(() => ({ end: 'enough' }), { name: 'chair' }));
+    expect((await chat.run(start)).continuationOutcome?.resolvedBy).toBe('chair');
+  });
+
+  test('ends this answer alone: the next input goes on where the round was', async () => {
+    const { chat, start } = setUp(({ state, next }: SelectFacts) => (state.stepCount === 1 ? { end: 'one each' } : next));
+    const first = await chat.run(start);
+    const second = await chat.run(stored(first).withUserMessage('Go on.', { ids }));
+    expect([order(first), order(second), second.status]).toStrictEqual([['al', undefined], ['bea', undefined], 'completed']);
+  });
+
+  test('ends it also where rules of the host would go on for ever, and through another selector', async () => {
+    const ending: Selector = {
+      name: 'ending',
+      select: ({ state, next }) => (state.stepCount < 2 ? { participant: next } : { end: 'two' }),
+    };
+    const { chat, start } = setUp(addressed({ otherwise: ending }), { criteria: [when('On', () => 'request')] });
+    const end = await chat.run(start);
+    expect([end.status, end.stepCount, end.continuationOutcome?.resolvedBy]).toStrictEqual(['completed', 3, 'ending']);
+  });
+
+  test('is not tried again as if it had failed', async () => {
+    const { chat, start } = setUp(() => ({ end: 'enough' }), { errors: ErrorPolicy.retryAll(3) });
+    expect((await chat.run(start)).stepResults.length).toBe(1);
+  });
+});
+
 const bad: readonly { what: string; choose: () => unknown; says: RegExp }[] = [
   { what: 'a stranger', choose: () => 'zoe', says: /zoe.*al, bea, cy/ },
   { what: 'a name in other letters', choose: () => 'AL', says: /AL/ },
   { what: 'nothing', choose: () => undefined, says: /name of a participant/ },
   { what: 'a number', choose: () => 4, says: /name of a participant/ },
   { what: 'a choice of nobody', choose: () => ({ reason: 'x' }), says: /name of a participant/ },
+  { what: 'an end without a reason', choose: () => ({ end: '' }), says: /end: why/ },
+  { what: 'an end for a strange reason', choose: () => ({ end: true }), says: /end: why/ },
   { what: 'a choice of a stranger', choose: () => ({ participant: 'zoe' }), says: /zoe/ },
   {
     what: 'an error',

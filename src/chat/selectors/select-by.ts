@@ -6,9 +6,12 @@ import { TurnNotGivenError } from './turn-not-given-error.ts';
 import type { Choice, SelectionFacts, Selector } from './selector.ts';
 
 /** What a function that gives the turn is told. */
-export type SelectFacts<Context = unknown, State extends TurnState = TurnState> = Omit<SelectionFacts<Context, State>, 'ask' | 'run'>;
+export type SelectFacts<Context = unknown, State extends TurnState = TurnState> = Omit<
+  SelectionFacts<Context, State>,
+  'ask' | 'run' | 'report'
+>;
 
-/** Names who has the next turn. */
+/** Names who has the next turn, or says why there is nothing more to say. */
 export type SelectFunction<Context = never, State extends TurnState = never> = (
   facts: SelectFacts<Context, State>,
 ) => Soon<string | Choice>;
@@ -20,7 +23,7 @@ export interface SelectByOptions {
   readonly timeoutMs?: number;
 }
 
-/** A function of the host's gives the turn: it returns a participant's name, or { participant, reason }. */
+/** A function of the host's gives the turn: it returns a participant's name, or { participant, reason }, or { end: why } to end it. */
 export function selectBy(choose: SelectFunction, options: SelectByOptions = {}): Selector {
   const strange = Object.keys(options).find((each) => each !== 'name' && each !== 'timeoutMs');
   if (strange !== undefined) throw new InvalidArgumentError(`selectBy() has no option "${strange}"; there are name, timeoutMs.`);
@@ -29,20 +32,27 @@ export function selectBy(choose: SelectFunction, options: SelectByOptions = {}):
   if (typeof choose !== 'function') throw new InvalidArgumentError('selectBy() takes a function that returns the name of a participant.');
   return {
     name,
-    select: async ({ run, ask: _, ...facts }) => {
+    select: async ({ run, report, ask: _, ...facts }) => {
       // Holds: a conversation only ever runs states and contexts of its own kind.
-      const work = (signal: AbortSignal): unknown => choose({ ...facts, signal } as never);
-      const answered = await run(work, { effect: 'pure', ...(timeoutMs !== Infinity && { timeoutMs }) });
-      // The key is ours; who reads of it knows the name.
-      const problem = answered.ok ? '' : answered.message.replace(/^\S+\/run took/, 'it took');
-      if (!answered.ok) throw new TurnNotGivenError(`The selector "${name}" failed: ${problem}`, answered);
+      const work = async (signal: AbortSignal): Promise<unknown> => {
+        try {
+          return await choose({ ...facts, signal } as never);
+        } catch (error) {
+          report(error);
+          throw error;
+        }
+      };
+      const answered = await run(work, { effect: 'pure', label: 'it', ...(timeoutMs !== Infinity && { timeoutMs }) });
+      if (!answered.ok) throw new TurnNotGivenError(`The selector "${name}" failed: ${answered.message}`, answered);
       const { value } = answered;
       if (typeof value === 'string') return { participant: value };
       if (isRecord(value) && typeof value['participant'] === 'string') {
         const { participant, reason } = value;
         return { participant, ...(typeof reason === 'string' && { reason }) };
       }
-      throw new TurnNotGivenError(`The selector "${name}" must return the name of a participant, not ${JSON.stringify(value)}.`);
+      if (isRecord(value) && typeof value['end'] === 'string' && value['end'] !== '') return { end: value['end'] };
+      const given = value === null || value === undefined ? 'nothing' : JSON.stringify(value);
+      throw new TurnNotGivenError(`The selector "${name}" must return the name of a participant, or { end: why }, not ${given}.`);
     },
   };
 }

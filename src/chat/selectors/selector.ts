@@ -6,15 +6,26 @@ import type { EffectOptions, EffectResult } from '../../step-by-step/index.ts';
 import type { ParticipantInfo } from '../participant.ts';
 import type { TurnState } from '../turn-state.ts';
 
-/** Who has the next turn, and why. */
-export interface Choice {
-  readonly participant: string;
-  readonly reason?: string;
+interface ChoiceBase {
   /** The rule that decided, where it was not the selector itself. */
   readonly by?: string;
   /** What was wrong with the first choice, where another rule had to decide. */
   readonly problem?: string;
 }
+
+/** Who has the next turn, and why. */
+export interface Given extends ChoiceBase {
+  readonly participant: string;
+  readonly reason?: string;
+}
+
+/** There is nothing more to say: the conversation is completed, for this reason. */
+export interface Ended extends ChoiceBase {
+  readonly end: string;
+}
+
+/** Who has the next turn; or that nobody has. */
+export type Choice = Given | Ended;
 
 /** What a selector decides by. */
 export interface SelectionFacts<Context = unknown, State extends TurnState = TurnState> {
@@ -28,7 +39,13 @@ export interface SelectionFacts<Context = unknown, State extends TurnState = Tur
   readonly context: Context;
   readonly signal: AbortSignal;
   /** Asks a model; what that uses counts toward this turn. Never rejects. */
-  readonly ask: (model: Model, request: ModelRequest, options?: { readonly timeoutMs?: number }) => Promise<ModelOutcome>;
+  readonly ask: (
+    model: Model,
+    request: ModelRequest,
+    options?: { readonly timeoutMs?: number; readonly label?: string },
+  ) => Promise<ModelOutcome>;
+  /** Reports what a function of the host's threw, with its stack. */
+  readonly report: (error: unknown) => void;
   /** Runs what is no pure function of the state, so that it is not done twice. */
   readonly run: <Value>(work: (signal: AbortSignal) => Value | Promise<Value>, options?: EffectOptions) => Promise<EffectResult<Value>>;
 }

@@ -1,4 +1,5 @@
 import type { BaseEvent, EventHeader } from '../../events/index.ts';
+import type { PriceOf } from '../../inference/index.ts';
 import type { Clock, IdSource, JsonObject } from '../../lib/index.ts';
 import { Usage } from '../../messages/index.ts';
 import type { ContinuationEvaluation } from '../../continuation/index.ts';
@@ -144,6 +145,9 @@ class OpenStepScope<State extends RunState, Context> implements ClosableScope<Co
   get watchesCost(): boolean {
     return this.#run.inside?.watchesCost === true;
   }
+  get price(): PriceOf | undefined {
+    return this.#run.inside?.price;
+  }
   get clock(): Clock {
     return this.#run.clock;
   }
@@ -196,7 +200,7 @@ class OpenStepScope<State extends RunState, Context> implements ClosableScope<Co
     return this.notes?.over(metadata) ?? metadata;
   }
 
-  nest(key: string, { own, ids, path = '', watchesCost = false }: NestOptions): OuterStep {
+  nest(key: string, { own, ids, path = '', watchesCost = false, price }: NestOptions): OuterStep {
     const run = this.#run;
     const subject = this.#subject;
     const isOpen = (): boolean => !this.#isOver;
@@ -206,6 +210,7 @@ class OpenStepScope<State extends RunState, Context> implements ClosableScope<Co
       agentId: subject.agentId,
       executionId: subject.executionId,
       watchesCost: watchesCost || this.watchesCost,
+      price,
       path: `${this.path}${path}`,
       participant: subject.participant ?? run.inside?.participant,
       sinks: run.sinks,

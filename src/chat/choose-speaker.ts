@@ -1,0 +1,122 @@
+// Whose turn it is.
+// Owns:     the order of the rules: a retry stays where it was, then whoever has a claim, then the selector.
+// Does not: fall back by itself: a selector that names nobody who is there makes a failed turn of nobody.
+import type { Failure } from '../errors/index.ts';
+import { classifyError } from '../errors/index.ts';
+import { reportSafely } from '../events/index.ts';
+import { askModel } from '../hooks/index.ts';
+import { Usage } from '../messages/index.ts';
+import type { StepScope } from '../step-by-step/index.ts';
+import { underKey } from '../step-by-step/index.ts';
+import type { ChatStep, Selection } from './chat-step.ts';
+import { infoOf } from './participant.ts';
+import { nextAfter } from './selectors/round-robin.ts';
+import type { Given, SelectionFacts } from './selectors/selector.ts';
+import { TurnNotGivenError } from './selectors/turn-not-given-error.ts';
+import type { Surroundings } from './turn-setup.ts';
+import type { TurnState } from './turn-state.ts';
+import { lastInput, lastSpeaker, wasTaken } from './turn-state.ts';
+
+/** Who has the turn; that there is nothing more to say; or why nobody could be found. */
+export type Chosen =
+  | { readonly type: 'participant'; readonly participant: string; readonly selection: Selection }
+  | { readonly type: 'end'; readonly selection: Selection; readonly reason: string }
+  | { readonly type: 'failed'; readonly failure: Failure };
+
+const asChosen = ({ participant, reason, problem }: Given, by: string, usage?: Usage): Chosen => ({
+  type: 'participant',
+  participant,
+  selection: {
+    by,
+    ...(reason !== undefined && { reason }),
+    ...(problem !== undefined && { problem }),
+    ...(usage !== undefined && { usage }),
+  },
+});
+
+/** Who failed and is to try again. */
+function retrying<State extends TurnState<S>, S extends ChatStep>({ lastStepResult }: State): string | undefined {
+  // Also where a limit came between, and more was granted since.
+  return lastStepResult?.handling?.decision === 'retry' ? lastStepResult.step.participant : undefined;
+}
+
+/** Finds out whose turn it is. Never throws. */
+export async function chooseSpeaker<State extends TurnState<S>, S extends ChatStep>(at: Surroundings<State, S>): Promise<Chosen> {
+  const { setup, state } = at;
+  const { seats, selector, extension } = setup;
+  const isHere = (name: string): boolean => seats.some((seat) => seat.name === name);
+  const again = retrying<State, S>(state);
+  if (again !== undefined && isHere(again)) return asChosen({ participant: again, reason: 'its last turn failed' }, 'retry');
+  try {
+    const claimed = extension.claim?.(state);
+    if (claimed !== undefined && isHere(claimed.participant)) return asChosen(claimed, claimed.by);
+    const spent = { usage: Usage.none() };
+    const choice = await selector.select(factsFor(at, spent));
+    const by = choice.by ?? selector.name;
+    const usage = Usage.isNone(spent.usage) ? undefined : spent.usage;
+    if ('end' in choice) {
+      const { end: reason, problem } = choice;
+      const selection = { by, reason, ...(problem !== undefined && { problem }), ...(usage !== undefined && { usage }) };
+      return { type: 'end', selection, reason };
+    }
+    if (isHere(choice.participant)) return asChosen(choice, by, usage);
+    const names = seats.map(({ name }) => name).join(', ');
+    throw new TurnNotGivenError(`The selector "${by}" chose "${choice.participant}", who does not take part. There are: ${names}.`);
+  } catch (error) {
+    return { type: 'failed', failure: classifyError(error, { readable: false }) };
+  }
+}
+
+/**
+ * Who would be next in the round. Where some keep calling each other, nobody has two turns more since the last input than the one who
+ * had the fewest: the round leaves nobody out.
+ */
+function nextInRound(state: TurnState, names: readonly string[]): string {
+  const input = lastInput(state);
+  const taken = state.stepResults.filter(
+    (result) => result.step.input === input && wasTaken(result) && result.handling?.decision !== 'retry',
+  );
+  const turns = (name: string): number => taken.filter(({ step }) => step.participant === name).length;
+  const last = lastSpeaker(state, (name) => names.includes(name));
+  const next = nextAfter(last, names);
+  const fewest = Math.min(...names.map(turns));
+  if (turns(next) < fewest + 2) return next;
+  const first = names.indexOf(next);
+  const round = names.map((name, index) => names[(first + index) % names.length] ?? name);
+  return round.find((name) => turns(name) === fewest) ?? next;
+}
+
+function factsFor<State extends TurnState<S>, S extends ChatStep>(
+  { setup, state, scope }: Surroundings<State, S>,
+  spent: { usage: Usage },
+): SelectionFacts {
+  const { seats, pricing, onProblem, selector } = setup;
+  const effects = underKey(scope.effects, `select/${scope.stepNumber}`);
+  const names = seats.map(({ name }) => name);
+  const watchesCost = pricing.watchesCost || scope.watchesCost;
+  let [asked, run] = [0, 0];
+  return {
+    state,
+    participants: seats.map(infoOf),
+    last: lastSpeaker(state),
+    next: nextInRound(state, names),
+    context: scope.context,
+    signal: scope.signal,
+    ask: (model, request, { timeoutMs, label } = {}) => {
+      asked += 1;
+      const note: StepScope['note'] = (each) => {
+        if (each.usage !== undefined) spent.usage = Usage.add(spent.usage, each.usage);
+        scope.note(each);
+      };
+      return askModel(model, request, {
+        scope: { effects, clock: scope.clock, note },
+        key: `model/${asked}`,
+        pricing: { price: pricing.price, watchesCost },
+        timeoutMs,
+        label,
+      });
+    },
+    run: (work, options) => effects.run(`run/${(run += 1)}`, work, options),
+    report: (error) => reportSafely(onProblem, error, `the selector "${selector.name}"`),
+  };
+}

@@ -1,0 +1,74 @@
+// What is kept of a run inside a turn.
+// I1. What was done inside a turn that did not come to its end is kept as it was said, so that who takes the turn again knows of it.
+import { AgentState } from '../agent/index.ts';
+import type { IdSource, Json } from '../lib/index.ts';
+import type { Message } from '../messages/index.ts';
+import type { ToolUseStep } from '../tool-use/index.ts';
+import { ToolUseState } from '../tool-use/index.ts';
+import type { ChatStep, InnerRun, UnfinishedTurn } from './chat-step.ts';
+import { ParticipantKind } from './participant-kind.ts';
+
+/** The steps of a run, with the one that it could not end. */
+function stepsOf(end: ToolUseState): readonly ToolUseStep[] {
+  return end.pendingStep === undefined ? end.steps : [...end.steps, end.pendingStep.partial];
+}
+
+/** What became of a run inside a turn, for the record. */
+export function recordOf(orchestrator: string, end: ToolUseState): InnerRun {
+  const { agentId, status, stopReason, continuationOutcome: outcome, stepCount } = end;
+  const calls = stepsOf(end).flatMap(({ executions }) =>
+    executions.map(({ toolName, status: became }) => ({ tool: toolName, status: became })),
+  );
+  return {
+    orchestrator,
+    agentId,
+    status,
+    stepCount,
+    ...(stopReason !== undefined && { stopReason }),
+    ...(outcome !== undefined && { outcome }),
+    ...(calls.length > 0 && { calls }),
+  };
+}
+
+// Words that stand in the conversation are read there.
+function withoutWords(message: Message, said: string): readonly Message[] {
+  if (said === '' || !message.isAssistant() || message.text !== said) return [message];
+  return message.toolCalls.length === 0 ? [] : [message.withParts(message.parts.filter(({ type }) => type !== 'text'))];
+}
+
+/** What was called and answered in these steps, without the words that were said; undefined where nothing was called. */
+export function unfinishedIn(steps: readonly ToolUseStep[], at: number, said = ''): UnfinishedTurn | undefined {
+  const all: readonly Message[] = steps.flatMap(({ outputMessages }) => outputMessages);
+  if (!all.some((message) => message.isTool())) return undefined;
+  return { at, messages: all.flatMap((message) => withoutWords(message, said)) };
+}
+
+/** The state of a run inside a turn that waits; undefined where there was none, or where it cannot be read: a turn must end all the same. */
+function restoreInner(kind: ParticipantKind, stored: Json): ToolUseState | undefined {
+  if (kind !== ParticipantKind.Agent && kind !== ParticipantKind.Llm) return undefined;
+  try {
+    return kind === ParticipantKind.Agent ? AgentState.fromJSON(stored) : ToolUseState.fromJSON(stored);
+  } catch {
+    return undefined;
+  }
+}
+
+/** A turn that waited, as it is recorded when nobody goes on with it. */
+export function closedTurn<S extends ChatStep>(
+  partial: S,
+  { why, at, ids }: { readonly why: 'superseded' | 'interrupted'; readonly at: number; readonly ids: IdSource | undefined },
+): S {
+  const { memo, ...step } = partial;
+  // Holds, here and below: nothing but the memo was taken out, and that may be absent.
+  const inner = memo?.state === undefined ? undefined : restoreInner(memo.kind, memo.state);
+  if (inner === undefined) return step as S;
+  const { pendingStep } = inner;
+  const closed = pendingStep === undefined ? inner.steps : [...inner.steps, inner.closePendingStep(pendingStep, why, ids)];
+  const calls = closed.flatMap(({ executions }) => executions.map(({ toolName, status }) => ({ tool: toolName, status })));
+  const unfinished = unfinishedIn(closed, at);
+  const record: InnerRun | undefined =
+    step.inner === undefined
+      ? undefined
+      : { ...step.inner, status: 'stopped', stepCount: closed.length, ...(calls.length > 0 && { calls }) };
+  return { ...step, ...(record !== undefined && { inner: record }), ...(unfinished !== undefined && { unfinished }) } as unknown as S;
+}

@@ -1,0 +1,36 @@
+// Handing over: who has the turn may say who has the next one.
+// H1. A handover counts once, for the turn after it, and only where the turn came to its end.
+import { EveryoneHasSpoken } from '../chat/index.ts';
+import type { ContinuationEvaluation } from '../continuation/index.ts';
+import { ContinuationDecision } from '../continuation/index.ts';
+import type { CollaborationState } from './collaboration-state.ts';
+import type { CollaborationStep } from './collaboration-step.ts';
+
+/** Somebody who was handed the turn. */
+export interface Handoff {
+  readonly participant: string;
+  readonly reason: string;
+  readonly by: 'handoff';
+}
+
+/** Who was handed the turn in this one; the last word counts. */
+export function handoffIn(step: CollaborationStep | undefined): Handoff | undefined {
+  const { participant: from, acts = [], errors = [], interrupted } = step ?? {};
+  const handoff = errors.length > 0 || interrupted !== undefined ? undefined : acts.findLast((act) => act.type === 'handoff');
+  if (handoff === undefined || from === undefined) return undefined;
+  return { participant: handoff.to, reason: `${from} handed over: ${handoff.reason}`, by: 'handoff' };
+}
+
+/** Requests another turn while somebody has not spoken since the last input, or was just handed the turn. */
+export class AnswersHandoffs extends EveryoneHasSpoken {
+  override isOpen(state: CollaborationState): boolean {
+    return handoffIn(state.currentStep) !== undefined || super.isOpen(state);
+  }
+
+  override explain(state: CollaborationState): ContinuationEvaluation {
+    const handoff = handoffIn(state.currentStep);
+    const evaluation = super.explain(state);
+    if (handoff === undefined || evaluation.decision === ContinuationDecision.RequestContinuation) return evaluation;
+    return { ...evaluation, decision: ContinuationDecision.RequestContinuation, reason: handoff.reason };
+  }
+}
