@@ -2,6 +2,7 @@
 //   npm run bench            nine rounds
 //   npm run bench -- --quick five rounds
 import { coldImport } from './cold-import.bench.ts';
+import { chatByHand, withChat } from './chat.bench.ts';
 import { agentByHand, sessionsAtOnce, withAgent } from './agent.bench.ts';
 import { idleHooks, withHooks } from './hooks.bench.ts';
 import { byHand, withLoop } from './loop.bench.ts';
@@ -55,6 +56,7 @@ print(
   `  1000 sessions × 10 steps      ${((sessions?.microsPerUnit ?? 0) / 1e6).toFixed(2).padStart(8)} s    (CPU time in all; wanted: 0.5 s or less)`,
 );
 
+await pair(withChat(20), chatByHand(20), '(per turn of a chat of two models, each a run of its own inside)');
 await pair(throughAdapter, readByHand, '(wanted: 0.6 µs or less)');
 await pair(tenTools, tenByHand, '(for all ten, arguments checked, values made canonical)');
 
