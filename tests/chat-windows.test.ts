@@ -571,3 +571,46 @@ describe('what is stored', () => {
     expect(last - middle).toBeLessThan(1.3 * (middle - first));
   });
 });
+
+test('calls of turns that failed for good leave the window in their place, and are folded once', async () => {
+  const [clock, ids] = [createFakeClock(), createCountingIds()];
+  const folded: string[] = [];
+  const summarizer = scriptedModel(
+    [
+      (request) => {
+        folded.push(textOf(request));
+        return { text: `Summary ${folded.length}.` };
+      },
+    ],
+    { repeatLast: true },
+  );
+  let made = 0;
+  const send = defineTool({ name: 'send', description: '', input: anything, effect: 'pure', run: () => `sent <${(made += 1)}>` });
+  // Two calls with each input, and then the model breaks.
+  const answers: (ScriptedAnswer | undefined)[] = [1, 2, 3, 4, 5].flatMap(() => [
+    { toolCalls: [{ name: 'send' }] },
+    { toolCalls: [{ name: 'send' }] },
+    { error: new ModelFailedError('503') },
+  ]);
+  const model = scriptedModel([() => answers.shift() ?? { text: 'Well.' }], { repeatLast: true });
+  const window = compaction({ model: summarizer, maxTokens: 3, maxBufferTokens: 3, countTokens: () => 1 });
+  const chat = createChat({
+    participants: [llmParticipant({ name: 'm', model, tools: [send], capabilities: [window] })],
+    ports: { clock, ids },
+  });
+  let state = ChatState.empty({ clock, ids });
+  for (let input = 1; input <= 5; input += 1) {
+    state = throughJson(await chat.run(state.withUserMessage(`Input ${input}.`, { ids })));
+    expect(state.status).toBe('failed');
+  }
+  // What a run folded that failed is folded in its own window; what each turn begins with has every call at most once.
+  for (const { messages } of model.calls) {
+    const read = messages.flatMap(({ toolResults }) => toolResults.map(({ toolCallId }) => toolCallId));
+    expect(new Set(read).size).toBe(read.length);
+  }
+  const end = await chat.run(state.withUserMessage('Input 6.', { ids }));
+  expect([end.status, end.text, made]).toStrictEqual(['completed', 'Well.', 10]);
+  expect(folded.length).toBeGreaterThan(0);
+  const again = folded.flatMap((text) => [...new Set(numbersIn(text))]);
+  expect(new Set(again).size).toBe(again.length);
+});

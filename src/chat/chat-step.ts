@@ -40,6 +40,8 @@ export interface ParticipantWindow {
   readonly kept?: readonly string[];
   /** So many messages from the beginning have left the window for the buffer, or for the summary. */
   readonly buffered: number;
+  /** Of the calls of turns that did not come to their end, the messages that are folded into the summary, by their ids. */
+  readonly foldedCalls?: readonly string[];
   readonly summary?: Message;
 }
 

@@ -310,18 +310,23 @@ test.each([
   );
 });
 
-/** A turn that was cut off was not taken, nor one whose failure ended the run: it comes again. */
-const wasTaken = ({ step, outcome }: StepResult<ChatStep>): boolean =>
-  (step.interrupted === undefined || step.interrupted === 'superseded') && (step.errors.length === 0 || outcome.shouldContinue);
+/** A turn that was cut off was not taken, nor one whose failure ended the run or is tried again: it comes again. */
+const wasTaken = ({ step, outcome, handling }: StepResult<ChatStep>): boolean => {
+  const isWhole = step.interrupted === undefined || step.interrupted === 'superseded';
+  return isWhole && (step.errors.length === 0 || (outcome.shouldContinue && handling?.decision !== 'retry'));
+};
 
-/** The rule of the round, told once more: the next one; but nobody has a third turn since the input before everyone had a first. */
+/** The rule of the round, told once more: the next one, unless it is two turns ahead of one who may have it in its place. */
 function nextOf(present: readonly string[], before: readonly StepResult<ChatStep>[], input: string | undefined): string | undefined {
   const taken = before.filter(wasTaken);
-  const place = present.indexOf(taken.findLast(({ step }) => step.participant !== undefined)?.step.participant ?? '');
+  const last = taken.findLast(({ step }) => step.participant !== undefined)?.step.participant;
+  const place = present.indexOf(last ?? '');
   const round = [...present.slice(place + 1), ...present.slice(0, place + 1)];
-  const heard = taken.filter(({ step }) => step.input === input).map(({ step }) => step.participant);
-  const isThird = heard.filter((name) => name === round[0]).length >= 2;
-  return (isThird ? round.find((name) => !heard.includes(name)) : undefined) ?? round[0];
+  const had = taken.filter(({ step }) => step.input === input).map(({ step }) => step.participant);
+  const turns = (name: string | undefined): number => had.filter((each) => each === name).length;
+  const fewest = Math.min(...present.map(turns));
+  const behind = turns(round[0]) >= fewest + 2 ? round.find((name) => turns(name) === fewest && name !== last) : undefined;
+  return behind ?? round[0];
 }
 
 test("in a round, each turn is the next one's, and a turn that is tried again the same one's", async () => {
@@ -333,7 +338,10 @@ test("in a round, each turn is the next one's, and a turn that is tried again th
         const last = results[index - 1];
         const isRetry = step.selection?.by === 'retry';
         expect(step.participant).toBe(isRetry ? last?.step.participant : nextOf(present, results.slice(0, index), step.input));
-        expect(isRetry).toBe(last?.handling?.decision === 'retry' && last.outcome.shouldContinue);
+        // A turn of an earlier execution is not tried again by this rule, but by its place in the round.
+        const isSameRun = last !== undefined && step.input === last.step.input;
+        const wasCutOff = last?.step.interrupted !== undefined && last.step.interrupted !== 'superseded';
+        if (isSameRun) expect(isRetry).toBe(last.step.participant !== undefined && (last.handling?.decision === 'retry' || wasCutOff));
       });
     }),
     { numRuns },

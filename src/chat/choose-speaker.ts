@@ -1,5 +1,5 @@
 // Whose turn it is.
-// Owns:     the order of the rules: a retry stays where it was, then whoever has a claim, then the selector.
+// Owns:     the order of the rules: a turn that did not come to its end stays where it was, then whoever has a claim, then the selector.
 // Does not: fall back by itself: a selector that names nobody who is there makes a failed turn of nobody.
 import type { Failure } from '../errors/index.ts';
 import { classifyError } from '../errors/index.ts';
@@ -34,10 +34,12 @@ const asChosen = ({ participant, reason, problem }: Given, by: string, usage?: U
   },
 });
 
-/** Who failed and is to try again. */
-function retrying<State extends TurnState<S>, S extends ChatStep>({ lastStepResult }: State): string | undefined {
-  // Also where a limit came between, and more was granted since.
-  return lastStepResult?.handling?.decision === 'retry' ? lastStepResult.step.participant : undefined;
+/** Whose last turn did not come to its end, and why that one has it again; also where a limit came between, and more was granted since. */
+function unfinished<State extends TurnState<S>, S extends ChatStep>({ lastStepResult }: State): Given | undefined {
+  const { participant, interrupted } = lastStepResult?.step ?? {};
+  if (participant === undefined) return undefined;
+  if (lastStepResult?.handling?.decision === 'retry') return { participant, reason: 'its last turn failed' };
+  return interrupted === undefined || interrupted === 'superseded' ? undefined : { participant, reason: 'its last turn was cut off' };
 }
 
 /** Finds out whose turn it is. Never throws. */
@@ -45,8 +47,8 @@ export async function chooseSpeaker<State extends TurnState<S>, S extends ChatSt
   const { setup, state } = at;
   const { seats, selector, extension } = setup;
   const isHere = (name: string): boolean => seats.some((seat) => seat.name === name);
-  const again = retrying<State, S>(state);
-  if (again !== undefined && isHere(again)) return asChosen({ participant: again, reason: 'its last turn failed' }, 'retry');
+  const again = unfinished<State, S>(state);
+  if (again !== undefined && isHere(again.participant)) return asChosen(again, 'retry');
   try {
     const claimed = extension.claim?.(state);
     if (claimed !== undefined && isHere(claimed.participant)) return asChosen(claimed, claimed.by);
@@ -73,9 +75,7 @@ export async function chooseSpeaker<State extends TurnState<S>, S extends ChatSt
  */
 function nextInRound(state: TurnState, names: readonly string[]): string {
   const input = lastInput(state);
-  const taken = state.stepResults.filter(
-    (result) => result.step.input === input && wasTaken(result) && result.handling?.decision !== 'retry',
-  );
+  const taken = state.stepResults.filter((result) => result.step.input === input && wasTaken(result));
   const turns = (name: string): number => taken.filter(({ step }) => step.participant === name).length;
   const last = lastSpeaker(state, (name) => names.includes(name));
   const next = nextAfter(last, names);
@@ -83,7 +83,8 @@ function nextInRound(state: TurnState, names: readonly string[]): string {
   if (turns(next) < fewest + 2) return next;
   const first = names.indexOf(next);
   const round = names.map((name, index) => names[(first + index) % names.length] ?? name);
-  return round.find((name) => turns(name) === fewest) ?? next;
+  // Nobody has to catch up alone.
+  return round.find((name) => turns(name) === fewest && name !== last) ?? next;
 }
 
 function factsFor<State extends TurnState<S>, S extends ChatStep>(

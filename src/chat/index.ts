@@ -61,4 +61,5 @@ export { humanSeat } from './participants/human.ts';
 export { scriptedSeat } from './participants/scripted.ts';
 export { decodeTurn, encodeTurn } from './step-codec.ts';
 export type { Equipment, TurnExtension } from './turn-setup.ts';
+export { withoutCalls } from './inner-record.ts';
 export { lastInput, speakerOf } from './turn-state.ts';

@@ -2,7 +2,7 @@
 // I1. What was done inside a turn that did not come to its end is kept as it was said, so that who takes the turn again knows of it.
 import { AgentState } from '../agent/index.ts';
 import type { IdSource, Json } from '../lib/index.ts';
-import type { Message } from '../messages/index.ts';
+import type { Message, Part } from '../messages/index.ts';
 import type { ToolUseStep } from '../tool-use/index.ts';
 import { ToolUseState } from '../tool-use/index.ts';
 import type { ChatStep, InnerRun, UnfinishedTurn } from './chat-step.ts';
@@ -41,6 +41,18 @@ export function unfinishedIn(steps: readonly ToolUseStep[], at: number, said = '
   const all: readonly Message[] = steps.flatMap(({ outputMessages }) => outputMessages);
   if (!all.some((message) => message.isTool())) return undefined;
   return { at, messages: all.flatMap((message) => withoutWords(message, said)) };
+}
+
+/** What is left without the calls of these tools, and without what they gave. */
+export function withoutCalls(unfinished: UnfinishedTurn | undefined, tools: readonly string[]): UnfinishedTurn | undefined {
+  if (unfinished === undefined || tools.length === 0) return unfinished;
+  const isKept = (part: Part): boolean =>
+    part.type === 'tool-call' || part.type === 'tool-result' ? !tools.includes(part.toolName) : true;
+  const messages = unfinished.messages.flatMap((message) => {
+    const parts = message.parts.filter(isKept);
+    return parts.length === 0 ? [] : [parts.length === message.parts.length ? message : message.withParts(parts)];
+  });
+  return messages.some((message) => message.isTool()) ? { at: unfinished.at, messages } : undefined;
 }
 
 /** The state of a run inside a turn that waits; undefined where there was none, or where it cannot be read: a turn must end all the same. */

@@ -155,7 +155,7 @@ export async function speakByRun<State extends ToolUseState>(
     finishReason: end.currentStep?.finishReason,
     isCutOff,
     inner: record,
-    window: windowAfter(turn.state, name, end.store),
+    window: windowAfter(turn.state, name, { store: end.store, made: end.steps.flatMap(({ outputMessages }) => outputMessages) }),
     unfinished: unfinishedIn(end.steps, turn.state.messages.length, errors.length === 0 ? textIn(parts) : ''),
   };
 }

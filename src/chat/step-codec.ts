@@ -82,11 +82,13 @@ function readText(input: unknown, path: string): string {
 function readWindow(input: unknown, path: string): ParticipantWindow {
   const data = readObject(input, path);
   const kept = data.optionalArray('kept', readText);
+  const foldedCalls = data.optionalArray('foldedCalls', readText);
   const summary = data.optionalValue('summary', Message.fromJSON);
   return {
     folded: data.value('folded', readCount),
     buffered: data.value('buffered', readCount),
     ...(kept !== undefined && { kept }),
+    ...(foldedCalls !== undefined && { foldedCalls }),
     ...(summary !== undefined && { summary }),
   };
 }

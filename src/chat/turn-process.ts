@@ -17,7 +17,7 @@ import { TextDelta } from '../tool-use/index.ts';
 import { ParticipantSelected, PersonAsked } from './chat-events.ts';
 import type { ChatStep, Selection } from './chat-step.ts';
 import { chooseSpeaker } from './choose-speaker.ts';
-import { closedTurn } from './inner-record.ts';
+import { closedTurn, withoutCalls } from './inner-record.ts';
 import { ParticipantChangedError } from './participant-changed-error.ts';
 import type { Seat, Spoken, Turn } from './participant.ts';
 import { spoken } from './participants/given-words.ts';
@@ -114,6 +114,7 @@ async function takeTurn<State extends TurnState<S>, S extends ChatStep>(
   const participant = step.participant ?? '';
   const equipment = extension.equip?.(state, participant);
   const done = (): readonly JsonObject[] => equipment?.acts() ?? [];
+  const uncounted = equipment?.uncounted ?? [];
   try {
     const turn: Turn = {
       state,
@@ -128,12 +129,15 @@ async function takeTurn<State extends TurnState<S>, S extends ChatStep>(
     };
     const came = await seatFor(at, step, turn).speak(turn);
     const acts = [...(came.type === 'said' ? (came.acts ?? []) : []), ...done()];
-    return recorded(at, withActs(at, { ...rest, ...(came.inner !== undefined && { inner: came.inner }) }, acts), came);
+    const worked = withActs(at, { ...rest, ...(came.inner !== undefined && { inner: came.inner }) }, acts);
+    return recorded(at, worked, came.type === 'said' ? { ...came, unfinished: withoutCalls(came.unfinished, uncounted) } : came);
   } catch (error) {
     // What is thrown because the run was cut off is no failure.
     const errors = scope.interruption === undefined ? [classifyError(error, { readable: false })] : [];
     const closed = isParked ? closedTurn(step, { why: 'interrupted', at: state.messages.length, ids: scope.ids }) : rest;
-    return { type: 'step', step: { ...withActs(at, closed, done()), errors } };
+    const { unfinished, ...left } = closed;
+    const known = withoutCalls(unfinished, uncounted);
+    return { type: 'step', step: { ...withActs(at, left, done()), errors, ...(known !== undefined && { unfinished: known }) } };
   }
 }
 

@@ -13,6 +13,8 @@ export interface Equipment {
   readonly capability: Capability;
   /** What was done with it until now, in the order in which it was done. */
   acts(): readonly JsonObject[];
+  /** Tools whose calls count only in a turn that comes to its end: in one that does not they were not made. */
+  readonly uncounted: readonly string[];
 }
 
 /** What an orchestrator adds to the turns. */

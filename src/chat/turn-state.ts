@@ -131,10 +131,10 @@ export function* stepsBackwards<S extends ChatStep>(state: TurnState<S>): Genera
   for (const { step } of resultsBackwards(state)) yield step;
 }
 
-// A turn that was cut off was not taken, and neither was one whose failure ended the run: whoever had it has it again. One that was
-// given up for a message was taken; and one that failed where the run went on all the same.
-export function wasTaken({ step, shouldContinue }: StepResult<ChatStep>): boolean {
-  if (step.errors.length > 0 && !shouldContinue) return false;
+// A turn that was cut off was not taken, and neither was one that failed and is to be tried again, or whose failure ended the run:
+// whoever had it has it again. One that was given up for a message was taken; and one that failed where the run went on all the same.
+export function wasTaken({ step, shouldContinue, handling }: StepResult<ChatStep>): boolean {
+  if (step.errors.length > 0 && (!shouldContinue || handling?.decision === 'retry')) return false;
   return step.interrupted === undefined || step.interrupted === 'superseded';
 }
 

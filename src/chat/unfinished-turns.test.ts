@@ -418,3 +418,53 @@ describe('a turn without an end', () => {
     expect(read(one.calls[0]).slice(0, 3)).toStrictEqual(begun);
   });
 });
+
+describe('a turn that did not come to its end comes to the same one again', () => {
+  const failing = (times: number) => {
+    let left = times;
+    return scriptedModel([() => ((left -= 1) >= 0 ? { error: new ModelFailedError('503'), usage } : { text: 'Here.', usage })], {
+      repeatLast: true,
+    });
+  };
+  const room = (model: ScriptedModel, options: Omit<ChatOptions<readonly Participant[]>, 'participants'> = {}) => {
+    const [clock, ids] = [createFakeClock(), createCountingIds()];
+    const participants = [llmParticipant({ name: 'm', model, tools: [slow] }), says('b', 'y'), says('c', 'z')];
+    return {
+      ids,
+      chat: createChat({ participants, ports: { clock, ids }, ...options }),
+      start: ChatState.empty({ clock, ids }).withUserMessage('Go.', { ids }),
+    };
+  };
+  const slow = defineTool({ name: 'slow', description: '', input: { type: 'object' }, effect: 'pure', run: () => 'done' });
+
+  test('where it was tried again and failed for good', async () => {
+    const { chat, start, ids } = room(failing(2), { errors: ErrorPolicy.retryAll(2).withBackoff({ baseMs: 0 }) });
+    const failed = await chat.run(start);
+    expect([failed.status, order(failed)]).toStrictEqual(['failed', ['m', 'm']]);
+    const next = await chat.run(stored(failed).withUserMessage('Again.', { ids }));
+    expect([next.status, order(next)]).toStrictEqual(['completed', ['m', 'b', 'c']]);
+  });
+
+  test('whoever gives the turns, where a limit cut it off and more was granted', async () => {
+    const model = scriptedModel(
+      [
+        (request) =>
+          request.messages.some(({ toolResults }) => toolResults.length > 0)
+            ? { text: 'Here.', usage }
+            : { toolCalls: [{ name: 'slow' }], usage },
+      ],
+      { repeatLast: true },
+    );
+    const asked: string[] = [];
+    const selector = ({ next }: { readonly next: string }): string => (asked.push(next), next);
+    const { chat, start } = room(model, { selector, limits: { tokens: 4, onLimit: 'pause' } });
+    const paused = await chat.run(start);
+    expect([paused.status, order(paused)]).toStrictEqual(['waiting', ['m']]);
+    const end = await chat.run(stored(paused).grant({ tokens: 100 }));
+    expect([order(end), asked]).toStrictEqual([
+      ['m', 'm', 'b', 'c'],
+      ['m', 'b', 'c'],
+    ]);
+    expect(end.steps[1]?.selection).toStrictEqual({ by: 'retry', reason: 'its last turn was cut off' });
+  });
+});

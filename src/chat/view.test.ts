@@ -135,7 +135,7 @@ describe('the window that a turn leaves behind', () => {
   const state = of(one, two, three);
   const left = (messages: readonly Message[], buffer: readonly Message[] = [], told?: Message) => {
     const store = MessageStore.fromMessages(messages).withSection(SectionName.Buffer, buffer);
-    return windowAfter(state, 'a', told === undefined ? store : store.withSection(SectionName.Summary, [told]));
+    return windowAfter(state, 'a', { store: told === undefined ? store : store.withSection(SectionName.Summary, [told]), made: [] });
   };
 
   test.each([

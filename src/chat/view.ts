@@ -69,19 +69,32 @@ function withUnfinished(messages: readonly Message[], { before, unfinished, see 
 /** The conversation as this participant reads it. `questionId` names the words that are put in where nobody asked anything. */
 export function viewOf(state: TurnState, participant: string, questionId: string): MessageStore {
   const all = state.messages.toArray();
-  const { folded = 0, buffered = 0, kept = [], summary } = windowOf(state, participant) ?? {};
+  const { folded = 0, buffered = 0, kept = [], foldedCalls = [], summary } = windowOf(state, participant) ?? {};
   const see = (messages: readonly Message[]): readonly Message[] =>
     messages.filter((message) => !saysNothing(message)).map((message) => seenBy(participant, message));
   const stillThere = all.slice(0, folded).filter(({ id }) => kept.includes(id));
-  const buffer = see([...stillThere, ...all.slice(folded, buffered)]);
-  const seen = withUnfinished(all.slice(buffered), { before: buffered, unfinished: unfinishedOf(state, participant), see });
+  const unfinished = unfinishedOf(state, participant).map(({ at, messages }) => ({
+    at,
+    messages: messages.filter(({ id }) => !foldedCalls.includes(id)),
+  }));
+  const inBuffer = unfinished.filter(({ at }) => at < buffered);
+  const buffer = [...see(stillThere), ...withUnfinished(all.slice(folded, buffered), { before: folded, unfinished: inBuffer, see })];
+  const inWindow = unfinished.filter(({ at }) => at >= buffered);
+  const seen = withUnfinished(all.slice(buffered), { before: buffered, unfinished: inWindow, see });
   const store = MessageStore.fromMessages([...seen, ...question(seen.length > 0 ? seen : buffer, questionId)]);
   const withBuffer = buffer.length === 0 ? store : store.withSection(SectionName.Buffer, buffer);
   return summary === undefined ? withBuffer : withBuffer.withSection(SectionName.Summary, [summary]);
 }
 
+/** What a turn has left behind. */
+interface Left {
+  readonly store: MessageStore;
+  /** What was called and answered in it. */
+  readonly made: readonly Message[];
+}
+
 /** The window that a turn has left behind; undefined where it is as it was. */
-export function windowAfter(state: TurnState, participant: string, store: MessageStore): ParticipantWindow | undefined {
+export function windowAfter(state: TurnState, participant: string, { store, made }: Left): ParticipantWindow | undefined {
   const before = windowOf(state, participant);
   const summary = store.section(SectionName.Summary).last;
   const inBuffer = new Set(
@@ -103,7 +116,15 @@ export function windowAfter(state: TurnState, participant: string, store: Messag
   const lastFolded = all.slice(0, buffered).findLastIndex((message) => !saysNothing(message) && !inBuffer.has(message.id));
   const folded = lastFolded + 1;
   const kept = all.slice(0, folded).flatMap(({ id }) => (inBuffer.has(id) ? [id] : []));
-  const window = { folded, buffered, ...(kept.length > 0 && { kept }), ...(summary !== undefined && { summary }) };
+  const done = [...unfinishedOf(state, participant).flatMap(({ messages }) => messages), ...made];
+  const foldedCalls = done.flatMap(({ id }) => (inBuffer.has(id) || inWindow.has(id) ? [] : [id]));
+  const window = {
+    folded,
+    buffered,
+    ...(kept.length > 0 && { kept }),
+    ...(foldedCalls.length > 0 && { foldedCalls }),
+    ...(summary !== undefined && { summary }),
+  };
   return before !== undefined && isSame(before, window) ? undefined : window;
 }
 

@@ -16,14 +16,7 @@ import type { CollaborationState } from './collaboration-state.ts';
 import type { ReadyCompletion } from './completion.ts';
 import { inWords } from './completion.ts';
 import type { Rights } from './contribution.ts';
-
-/** The names of the tools. */
-export const BoardTool = {
-  Read: 'read_artifact',
-  Write: 'write_artifact',
-  Approve: 'approve_artifact',
-  Handoff: 'handoff',
-} as const;
+import { BoardTool, uncounted } from './board-tool.ts';
 
 /** What a turn is equipped for. */
 export interface Equipping {
@@ -186,5 +179,5 @@ export function equip(state: CollaborationState, participant: string, equipping:
     ],
     instructions: instructions(state, participant, equipping),
   });
-  return { capability, acts: () => turn.acts };
+  return { capability, acts: () => turn.acts, uncounted };
 }

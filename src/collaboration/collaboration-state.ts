@@ -1,12 +1,13 @@
 // The state of several who work on one task.
 // Owns:     the board and the approvals: the one is kept in the store, the others are read from the steps.
 // S1. An approval counts for what its giver had before them: the input that the turn was begun with, and the version that it names.
-import { lastInput, speakerOf, TurnState } from '../chat/index.ts';
+import { lastInput, speakerOf, TurnState, withoutCalls } from '../chat/index.ts';
 import { systemIds } from '../lib/index.ts';
 import type { IdSource } from '../lib/index.ts';
-import type { NewStateOptions, StateCodec } from '../step-by-step/index.ts';
+import type { NewStateOptions, PendingStep, StateCodec } from '../step-by-step/index.ts';
 import { createStateCodec, RunState } from '../step-by-step/index.ts';
 import { Board, checkArtifact, withWrites } from './board.ts';
+import { uncounted } from './board-tool.ts';
 import type { CollaborationStep } from './collaboration-step.ts';
 import { collaborationCodec } from './step-codec.ts';
 
@@ -70,6 +71,12 @@ export class CollaborationState extends TurnState<CollaborationStep> {
         return [{ by: participant, artifact, version, ...(note !== undefined && { note }) }];
       }),
     );
+  }
+
+  override closePendingStep(pending: PendingStep<CollaborationStep>, why: 'superseded' | 'interrupted', ids?: IdSource): CollaborationStep {
+    const { unfinished, ...step } = super.closePendingStep(pending, why, ids);
+    const left = withoutCalls(unfinished, uncounted);
+    return left === undefined ? step : { ...step, unfinished: left };
   }
 
   /** Puts an artifact on the board from outside: something to begin with. */

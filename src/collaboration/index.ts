@@ -1,6 +1,6 @@
 export type { Artifact, ArtifactVersion } from './board.ts';
 export { Board } from './board.ts';
-export { BoardTool } from './board-tools.ts';
+export { BoardTool } from './board-tool.ts';
 export type { Collaboration, CollaborationOptions, CollaborationResult } from './collaboration.ts';
 export { createCollaboration } from './collaboration.ts';
 export type { BoardChange, CollaborationEvent } from './collaboration-events.ts';

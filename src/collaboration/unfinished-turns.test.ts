@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Participant } from '../chat/index.ts';
 import { createAgent } from '../agent/index.ts';
+import { ErrorPolicy } from '../errors/index.ts';
 import { createCountingIds, createFakeClock } from '../lib/index.ts';
 import type { ModelRequest } from '../inference/index.ts';
 import type { ScriptedAnswer, ScriptedEntry, ScriptedModel } from '../testing/index.ts';
@@ -195,5 +196,59 @@ describe('a model that writes, and does not come to the end of its turn', () => 
       ['1 one'],
       1,
     ]);
+  });
+});
+
+describe('what counts only in a turn that comes to its end', () => {
+  const approves: ScriptedAnswer = { toolCalls: [{ name: BoardTool.Approve, args: { artifact: 'draft' } }], usage };
+  const handsOver: ScriptedAnswer = { toolCalls: [{ name: BoardTool.Handoff, args: { to: 'cat', reason: 'Look.' } }], usage };
+  const knows = (request: ModelRequest, tool: string): boolean =>
+    request.messages.some(({ toolResults }) => toolResults.some(({ toolName }) => toolName === tool));
+
+  /** Does it where it does not know that it has; its model breaks once behind that. */
+  function doer(answer: ScriptedAnswer, tool: string): ScriptedModel {
+    let broken = false;
+    return scriptedModel(
+      [
+        (request) => {
+          if (!knows(request, tool)) return answer;
+          if (broken) return says('Done.');
+          broken = true;
+          return { error: new Error('503'), usage };
+        },
+      ],
+      { repeatLast: true },
+    );
+  }
+
+  function team(ann: ScriptedModel, more: Pick<CollaborationOptions, 'done'> = {}) {
+    const [clock, ids] = [createFakeClock(), createCountingIds()];
+    const others = ['bob', 'cat'].map((name) => scriptedCollaborator({ name, says: ['Hm.'] }));
+    const collaboration = createCollaboration({
+      collaborators: [llmCollaborator({ name: 'ann', model: ann }), ...others],
+      errors: ErrorPolicy.retryAll(3).withBackoff({ baseMs: 0 }),
+      ports: { clock, ids },
+      ...more,
+    });
+    const start = CollaborationState.empty({ clock, ids }).withArtifact('draft', 'A lamp.', { ids }).withUserMessage('Go.', { ids });
+    return { collaboration, start };
+  }
+
+  test('an approval: whoever gave it in a turn that broke is not told that it was given, and gives it again', async () => {
+    const { collaboration, start } = team(doer(approves, BoardTool.Approve), { done: { approvedBy: ['ann'], artifact: 'draft' } });
+    const end = await collaboration.run(start);
+    expect([end.status, order(end), end.approvals]).toStrictEqual([
+      'completed',
+      ['ann', 'ann'],
+      [{ by: 'ann', artifact: 'draft', version: 1 }],
+    ]);
+    expect(end.steps[0]?.unfinished).toBeUndefined();
+  });
+
+  test('a handover: it is made again, and counts then', async () => {
+    const { collaboration, start } = team(doer(handsOver, BoardTool.Handoff));
+    const end = await collaboration.run(start);
+    expect(order(end).slice(0, 3)).toStrictEqual(['ann', 'ann', 'cat']);
+    expect(end.steps[2]?.selection?.by).toBe('handoff');
   });
 });

@@ -8,8 +8,10 @@ import { ParticipantKind } from '../participant-kind.ts';
 import type { Inner } from '../run-inside.ts';
 import { speakByRun } from '../run-inside.ts';
 
-/** What an agent needs as its context. */
-export type ContextOfAgent<Given> = Given extends Agent<infer Types> ? Types['context'] : unknown;
+type Taking<Given> = Given extends Agent<infer Types> ? (context: Types['context']) => void : never;
+
+/** What an agent needs as its context; of several, what each of them needs. */
+export type ContextOfAgent<Given> = [Taking<Given>] extends [(context: infer Context) => void] ? Context : unknown;
 
 /** What an agent that takes part is made from. */
 export interface AgentParticipantOptions<Given extends AnyAgent = AnyAgent> {
@@ -81,9 +83,11 @@ export function agentParticipant<Given extends AnyAgent, Outer>(
   options: AgentParticipantOptions<Given> & WithContext<Outer, ContextOfAgent<Given>>,
 ): Participant<NoInfer<Outer>>;
 export function agentParticipant<Given extends AnyAgent>(
-  options: AgentParticipantOptions<Given>,
+  options: AgentParticipantOptions<Given> & { readonly context?: undefined },
 ): Participant<NoInfer<ContextOfAgent<Given>>>;
-export function agentParticipant(options: AgentParticipantOptions & Partial<WithContext<never, unknown>>): Participant<never> {
+export function agentParticipant(
+  options: AgentParticipantOptions & { readonly context?: ((outer: never) => unknown) | undefined },
+): Participant<never> {
   checkParticipant('agentParticipant', options, ['agent', 'context']);
   const agent = checkedAgent(options.agent, 'agentParticipant');
   return { ...seatOfAgent(options, () => agent, 'agentParticipant'), takesEquipment: false };
