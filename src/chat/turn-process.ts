@@ -2,7 +2,7 @@
 // Owns:     the order of a turn: who has it, what is said, what is recorded.
 // Does not: know what kinds of participants and selectors there are, or judge whether to go on.
 // E1. A turn is recorded once, under the name of whose turn it was, whatever became of it: words, failure, silence or a wait.
-// E2. A turn that failed and is to be tried again stays with its participant.
+// E2. A turn that did not come to its end, and is to be tried again or was cut off, stays with its participant.
 // E3. A turn that had to wait is taken up by the same participant; nobody is chosen twice for it.
 // E4. Words that a person gave are said, also where a newer release has somebody else, or nobody, in that place.
 import type { ContinuationEvaluation } from '../continuation/index.ts';

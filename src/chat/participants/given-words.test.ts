@@ -160,6 +160,21 @@ describe('a person who is asked by a callback', () => {
     },
   );
 
+  test.each([{ activeMs: 60_000 }, { wallMs: 60_000 }])('leaves the time of the run to those who come after: %j', async (limits) => {
+    let reply: (words: string) => void = () => undefined;
+    const ann = humanParticipant({ name: 'ann', reply: () => new Promise<string>((resolve) => (reply = resolve)) });
+    const { chat, start, clock } = setUp([ann, scriptedParticipant({ name: 'b', says: ['And I.'] })], { limits });
+    const run = chat.run(start);
+    await clock.advance(3_600_000);
+    reply('Here I am.');
+    const end = await run;
+    expect([end.status, end.stopReason, end.steps.map(({ participant }) => participant)]).toStrictEqual([
+      'completed',
+      'completed',
+      ['ann', 'b'],
+    ]);
+  });
+
   test('may be given a time', async () => {
     const ann = humanParticipant({ name: 'ann', reply: () => new Promise<string>(() => undefined), timeoutMs: 60_000 });
     const { chat, start, clock } = setUp([ann]);
