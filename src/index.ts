@@ -37,7 +37,7 @@ export {
   SlimOmission,
   SlimSerializationConfig,
 } from './agent/index.ts';
-export type { ContinuationCriterion, DecidingCriterion, ExplainedDecision, ExplainingCriterion } from './continuation/index.ts';
+export type { ContinuationCriterion, CanDecideToContinue, CanExplainContinuation, ExplainedDecision } from './continuation/index.ts';
 export {
   ContinuationCriteria,
   ContinuationDecision,
@@ -48,7 +48,7 @@ export {
   stopWhen,
   when,
 } from './continuation/index.ts';
-export type { Backoff, ClassifiedErrorOptions, ErrorContextResolver, ErrorHandling, Failure, ToolErrorRule } from './errors/index.ts';
+export type { Backoff, ClassifiedErrorOptions, CanResolveErrorContext, ErrorHandling, Failure, ToolErrorRule } from './errors/index.ts';
 export {
   ClassifiedError,
   classifyError,

@@ -452,8 +452,8 @@ function resolved({ evaluations }: ContinuationOutcome): readonly unknown[] {
   const first = (wanted: string) => evaluations.find((each) => each.decision === wanted);
   const [forbid, request, stop] = [first('forbid'), first('request'), first('stop')];
   if (forbid !== undefined) return [false, forbid.criterion, forbid.stopReason ?? 'guard'];
-  if (request !== undefined) return [true, request.criterion, 'completed'];
-  return stop === undefined ? [true, 'aggregate', 'completed'] : [false, stop.criterion, 'completed'];
+  if (request !== undefined) return [true, request.criterion, undefined];
+  return stop === undefined ? [true, 'aggregate', undefined] : [false, stop.criterion, 'completed'];
 }
 
 const decided = ({ shouldContinue, resolvedBy, stopReason }: ContinuationOutcome): readonly unknown[] => [
@@ -571,7 +571,7 @@ function votesByKey({ told }: World, state: AgentState): ReadonlyMap<unknown, re
   };
   for (const { id = '', results, pendingStep } of state.session.executions) {
     for (const { outcome, number } of results) note(outcome.evaluations, `${id}/${number}`);
-    if (pendingStep !== undefined) note(pendingStep.partial.evaluations ?? [], `${id}/${pendingStep.number}`);
+    if (pendingStep !== undefined) note(pendingStep.evaluations ?? [], `${id}/${pendingStep.number}`);
   }
   for (const { run, event } of told)
     if (isEvaluated(event) && event.stepNumber === 0) note(event.outcome.evaluations, `the start of run ${run}`);

@@ -39,7 +39,8 @@ const sameVoice = (left: ContinuationEvaluation, right: ContinuationEvaluation):
   left.criterion === right.criterion &&
   left.decision === right.decision &&
   left.stopReason === right.stopReason &&
-  left.limit === right.limit;
+  left.limit === right.limit &&
+  left.atLimit === right.atLimit;
 
 /** The values that have changed, in the order of the keys; those at the end that have not are left out. */
 function changedValues(before: JsonObject, after: JsonObject): readonly Json[] | undefined {
@@ -51,13 +52,14 @@ function changedValues(before: JsonObject, after: JsonObject): readonly Json[] |
   return keys.slice(0, last + 1).map((key) => after[key] as Json);
 }
 
-function written({ criterion, decision, reason, stopReason, limit, context }: ContinuationEvaluation): JsonObject {
+function written({ criterion, decision, reason, stopReason, limit, atLimit, context }: ContinuationEvaluation): JsonObject {
   return {
     criterion,
     decision,
     reason,
     ...(stopReason !== undefined && { stopReason }),
     ...(limit !== undefined && { limit }),
+    ...(atLimit !== undefined && { atLimit }),
     ...(Object.keys(context).length > 0 && { context }),
   };
 }

@@ -4,7 +4,7 @@ export type { ClassifiedErrorOptions } from './classified-error.ts';
 export { ClassifiedError } from './classified-error.ts';
 export type { ClassifyOptions } from './classify-error.ts';
 export { classifyError, isAbort } from './classify-error.ts';
-export type { ErrorContextResolver } from './error-context.ts';
+export type { CanResolveErrorContext } from './error-context.ts';
 export { ErrorContext } from './error-context.ts';
 export type { ErrorHandling, HandlingCause } from './error-handling.ts';
 export { isExhausted } from './error-handling.ts';

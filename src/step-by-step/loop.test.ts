@@ -488,18 +488,14 @@ describe('inspect', () => {
   test('sees the candidate and gives the step that is judged', async () => {
     const seen: unknown[] = [];
     const { runnable, start } = setUp([finishes], {
-      inspect: (candidate) => {
+      inspect: (candidate, scope) => {
         seen.push(candidate.stepCount, candidate.text, candidate.messages.length, candidate.usage.total);
         const critique = { criterion: 'Critic', decision: ContinuationDecision.RequestContinuation, reason: 'too short', context: {} };
         const step = candidate.currentStep!;
-        return candidate.execution.results.length > 0
-          ? step
-          : {
-              ...step,
-              evaluations: [critique],
-              usage: { input: 5, output: 5, total: 10 },
-              outputMessages: [...step.outputMessages, Message.user('Longer!')],
-            };
+        if (candidate.execution.results.length > 0) return step;
+        scope.note({ evaluations: [critique] });
+        const usage = { input: 5, output: 5, total: 10 };
+        return { ...step, usage, outputMessages: [...step.outputMessages, Message.user('Longer!')] };
       },
     });
     const end = await runnable.run(start);
@@ -835,13 +831,13 @@ test('two runs from the same state do not see each other', async () => {
 
 test('criteria see the candidate only: the step in question, counted once', async () => {
   const seen: unknown[] = [];
-  const criteria = ContinuationCriteria.from<ScriptedState>(
-    when('Watcher', (state) => {
-      const { candidate, now, workLeft } = state.execution;
-      seen.push([state.stepCount, candidate === state.currentStep, typeof now, workLeft, state.steps.length]);
+  const criteria = ContinuationCriteria.from<ScriptedState>({
+    name: 'Watcher',
+    decide: (state, { now, workLeft } = {}) => {
+      seen.push([state.stepCount, state.execution.judgedStep === state.currentStep, typeof now, workLeft, state.steps.length]);
       return state.stepCount < 2 ? ContinuationDecision.RequestContinuation : ContinuationDecision.AllowStop;
-    }),
-  );
+    },
+  });
   const { runnable, start } = setUp([goesOn, finishes], {}, { criteria });
   const end = await runnable.run(start);
   expect(seen).toStrictEqual([
@@ -849,8 +845,7 @@ test('criteria see the candidate only: the step in question, counted once', asyn
     [1, true, 'number', true, 1],
     [2, true, 'number', false, 2],
   ]);
-  const { candidate, now, stopRequest, workLeft, remainingMs } = end.execution;
-  expect([candidate, now, stopRequest, workLeft, remainingMs]).toStrictEqual([undefined, undefined, undefined, undefined, undefined]);
+  expect(end.execution.judgedStep).toBeUndefined();
 });
 
 test('the recorded step is the very one that was produced', async () => {

@@ -9,7 +9,7 @@ import { TimedOutError } from '../errors/index.ts';
 import { canBegin } from './can-begin.ts';
 import { begin, judgeStart, owesEnd, tellOwedEnd } from './phases/begin.ts';
 import { commitStep, park } from './phases/commit.ts';
-import { candidateOf, handleFailures, judge, remainingMs, withOuterVotes } from './phases/judge.ts';
+import { addOuterEvaluations, buildCandidate, getRemainingMs, handleFailures, judge } from './phases/judge.ts';
 import { openStep } from './phases/open-step.ts';
 import { inspectStep, produceStep } from './phases/produce.ts';
 import type { RunScope } from './run-scope.ts';
@@ -128,12 +128,12 @@ async function takeStep<State extends RunState, Context>(
       open.scope.close();
       return await park(open, produced.partial, produced.waits);
     }
-    let candidate = candidateOf(open, produced.step);
+    let candidate = buildCandidate(open, produced.step);
     if (process.inspect !== undefined) {
-      const inspected = inspectStep(open, candidate);
-      candidate = candidateOf(open, inspected instanceof Promise ? await inspected : inspected, candidate);
+      const inspected = inspectStep(open, candidate.state);
+      candidate = buildCandidate(open, inspected instanceof Promise ? await inspected : inspected, candidate.state);
     }
-    if (run.inside !== undefined) candidate = withOuterVotes(open, candidate, run.inside);
+    if (run.inside !== undefined) candidate = addOuterEvaluations(open, candidate);
     open.scope.close();
     const handled = handleFailures(open, candidate);
     const committed = commitStep(open, judge(process, handled.candidate), handled.handling);
@@ -197,10 +197,8 @@ function watchTime<State extends RunState, Context>(
   const check = (leastMs: number): void => {
     const { execution } = live.state;
     const activeMs = execution.activeMs + (live.timer?.activeMs() ?? 0);
-    const leftMs = remainingMs(
-      process,
-      live.state.evolve({ execution: { ...execution, activeMs, now: run.clock.now() - (live.timer?.personMs() ?? 0) } }),
-    );
+    const state = live.state.evolve({ execution: { ...execution, activeMs } });
+    const leftMs = getRemainingMs(process, { state, now: run.clock.now() - (live.timer?.personMs() ?? 0) });
     if (leftMs === undefined || !Number.isFinite(leftMs)) return;
     if (live.finalizing === true) return;
     if (leftMs <= 0) run.control.interrupt('deadline', new TimedOutError('The time limit was reached.'));

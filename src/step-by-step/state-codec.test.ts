@@ -138,21 +138,12 @@ describe('C2: a message stands once', () => {
   });
 });
 
-test('C3: the wall clock and findings are not written', async () => {
+test('C3: the wall clock and the judged step are not written', async () => {
   const { runnable, start } = setUp([goesOn]);
   const one = await runnable.nextStep(start);
-  const judged = one.evolve({
-    execution: {
-      ...one.execution,
-      candidate: one.currentStep,
-      now: 1,
-      stopRequest: { by: 'signal', reason: 'x' },
-      workLeft: true,
-      remainingMs: 5,
-    },
-  });
-  const { candidate, now, stopRequest, workLeft, remainingMs, wallStartedAt, startedAt } = reread(judged).execution;
-  expect([candidate, now, stopRequest, workLeft, remainingMs, wallStartedAt]).toStrictEqual(Array(6).fill(undefined));
+  const judged = one.evolve({ execution: { ...one.execution, judgedStep: one.currentStep } });
+  const { judgedStep, wallStartedAt, startedAt } = reread(judged).execution;
+  expect([judgedStep, wallStartedAt]).toStrictEqual([undefined, undefined]);
   expect(startedAt).toBe(one.execution.startedAt);
   expect(Object.keys(ScriptedState.codec.encode(judged).data['execution'] as object)).toStrictEqual([
     'id',
@@ -316,7 +307,6 @@ describe('damage is refused, with its place', () => {
     [inResult('messages', 0), 0.5, 'data.execution.results[1].messages[0]'],
     [inResult('usage'), 'much', 'data.execution.results[1].usage'],
     [inResult('interrupted'), 'lightning', 'data.execution.results[1].interrupted'],
-    [inResult('evaluations'), [{ criterion: 'x', reason: 'y' }], 'data.execution.results[1].evaluations[0].decision'],
     [inFirst('errors', 0, 'type'), 'cosmic', 'data.execution.results[0].errors[0].type'],
     [inFirst('errors', 0, 'retryable'), undefined, 'data.execution.results[0].errors[0].retryable'],
     [inFirst('errors', 0, 'retryAfterMs'), 'soon', 'data.execution.results[0].errors[0].retryAfterMs'],

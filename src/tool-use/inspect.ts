@@ -22,7 +22,7 @@ async function reread(step: ToolUseStep, schema: AnswerSchema, scope: StepScope)
 /** Lets hooks look at a step before it is judged. */
 export function inspect({ hooks, output }: Looking, candidate: ToolUseState, scope: StepScope): ToolUseStep | Promise<ToolUseStep> {
   // Holds: a candidate carries the step that is being judged.
-  const given = candidate.execution.candidate as ToolUseStep;
+  const given = candidate.execution.judgedStep as ToolUseStep;
   const step = hooks.inspect({ state: candidate, scope }, given);
   if (step === given) return given;
   return step instanceof Promise ? step.then((late) => judged(given, late, { output, scope })) : judged(given, step, { output, scope });

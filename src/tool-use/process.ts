@@ -1,6 +1,6 @@
 import type { ContinuationCriterion } from '../continuation/index.ts';
 import { ContinuationCriteria, RepeatedToolCall, ToolCallPresenceCheck } from '../continuation/index.ts';
-import type { RepeatableCall } from '../continuation/index.ts';
+import type { Findings, RepeatableCall } from '../continuation/index.ts';
 import type { ErrorPolicy } from '../errors/index.ts';
 import type { JsonObject } from '../lib/index.ts';
 import { InvalidArgumentError } from '../lib/index.ts';
@@ -33,8 +33,8 @@ export interface Rules<State> {
 
 /** The calls of each of the last steps, oldest first. */
 function recentToolCalls({ execution }: ToolUseState, steps: number): readonly (readonly RepeatableCall[])[] {
-  const { results, candidate } = execution;
-  const current = candidate === undefined ? [] : [candidate.toolCalls];
+  const { results, judgedStep } = execution;
+  const current = judgedStep === undefined ? [] : [judgedStep.toolCalls];
   const wanted = Math.min(results.length, steps - current.length);
   const recorded = Array.from({ length: Math.max(0, wanted) }, (_, index) => results.at(index - wanted)?.step.toolCalls ?? []);
   return [...recorded, ...current];
@@ -134,7 +134,7 @@ function hookedPhases<State extends ToolUseState, Context>(
         inspect({ hooks, output }, candidate, scope) as StepOf<State> | Promise<StepOf<State>>,
     }),
     observe: (seen: Observed<State, Context>) => hooks.observe(seen),
-    ...(hooks.watchesTime && { remainingMs: (state: State) => hooks.remainingMs(state) }),
+    ...(hooks.watchesTime && { remainingMs: (state: State, findings: Findings) => hooks.remainingMs(state, findings) }),
   };
 }
 

@@ -5,7 +5,7 @@ import { answeredStep, unansweredStep } from './steps.ts';
 import type { ToolUseStep } from './tool-use-step.ts';
 
 function limitsReached({ state }: Turn): string {
-  const reached = state.lastStepResult?.outcome.evaluations.filter(({ context }) => context['finalizing'] === true) ?? [];
+  const reached = state.lastStepResult?.outcome.evaluations.filter(({ atLimit }) => atLimit === 'finalize') ?? [];
   return reached.map(({ criterion, reason }) => `${criterion}: ${reason}`).join('; ');
 }
 

@@ -752,7 +752,7 @@ describe('one loop', () => {
       return ContinuationDecision.AllowContinuation;
     });
     const agent = createAgent({ model: scriptedModel([five]), criteria: [rule], ports: stage().ports });
-    const decided: string[] = [];
+    const decided: (string | undefined)[] = [];
     agent.onEvent('ContinuationEvaluated', ({ stopReason }) => decided.push(stopReason));
     const result = await agent.start('x').result;
     expect(endOf(result)).toStrictEqual(['failed', 'error', 1]);
@@ -798,7 +798,7 @@ describe('one loop', () => {
       ...options,
       ports: stage().ports,
     });
-    const decided: string[] = [];
+    const decided: (string | undefined)[] = [];
     agent.onEvent('ContinuationEvaluated', ({ stopReason }) => decided.push(stopReason));
     const result = await agent.start('x').result;
     expect(endOf(result)).toStrictEqual(['failed', 'error', 1]);

@@ -1,4 +1,4 @@
-import { ContinuationOutcome } from '../../continuation/index.ts';
+import { ContinuationEvaluation, ContinuationOutcome } from '../../continuation/index.ts';
 import type { JsonObject, ObjectReader } from '../../lib/index.ts';
 import { AppendOnlyList, isRecord, present, readJsonObject, readObject } from '../../lib/index.ts';
 import { Message } from '../../messages/index.ts';
@@ -26,11 +26,13 @@ function writePending<S extends Step>(pending: PendingStep<S>, { step, refs }: R
 function readPending<S extends Step>(input: unknown, path: string, { step, refs }: ResultSurroundings<S>): PendingStep<S> {
   const data = readObject(input, path);
   const asked = data.optionalObject('askedEarlier');
+  const evaluations = data.optionalArray('evaluations', ContinuationEvaluation.fromJSON);
   return {
     number: data.number('number'),
     partial: readStep(data.object('partial'), step, refs),
     waits: data.array('waits', readWait),
     answers: data.array('answers', readAnswer),
+    ...(evaluations !== undefined && { evaluations }),
     ...(asked !== undefined && { askedEarlier: Object.fromEntries(Object.keys(asked.raw).map((id) => [id, asked.number(id)])) }),
     startedAt: data.number('startedAt'),
     parkedAt: data.number('parkedAt'),

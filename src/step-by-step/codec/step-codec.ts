@@ -1,4 +1,3 @@
-import { ContinuationEvaluation } from '../../continuation/index.ts';
 import type { Json, JsonObject, ObjectReader } from '../../lib/index.ts';
 import { present, readObject } from '../../lib/index.ts';
 import { Usage } from '../../messages/index.ts';
@@ -47,7 +46,6 @@ export function writeStep<S extends Step>(step: S, codec: StepFieldsCodec<S>, re
     hasToolCalls: step.hasToolCalls,
     cost: step.cost,
     finalizing: step.finalizing,
-    evaluations: step.evaluations,
   });
   return { common, fields: codec.encode(step) };
 }
@@ -57,7 +55,6 @@ export function readStep<S extends Step>(data: ObjectReader, codec: StepFieldsCo
   const finishReason = data.optionalString('finishReason');
   const participant = data.optionalString('participant');
   const hasToolCalls = data.optionalBoolean('hasToolCalls');
-  const evaluations = data.optionalArray('evaluations', ContinuationEvaluation.fromJSON);
   const cost = data.optionalValue('cost', readCost);
   const finalizing = data.optionalBoolean('finalizing');
   const step: Step = {
@@ -69,7 +66,6 @@ export function readStep<S extends Step>(data: ObjectReader, codec: StepFieldsCo
     ...(interrupted !== undefined && { interrupted }),
     ...(finishReason !== undefined && { finishReason }),
     ...(hasToolCalls !== undefined && { hasToolCalls }),
-    ...(evaluations !== undefined && { evaluations }),
     ...(cost !== undefined && { cost }),
     ...(finalizing !== undefined && { finalizing }),
   };

@@ -15,7 +15,7 @@ import type { StepProcess, StepScope } from '../step-process.ts';
 import type { StepNote } from '../step-notes.ts';
 import { StepNotes } from '../step-notes.ts';
 import { StepTimer } from '../step-timer.ts';
-import { asOuterVote, outerLimitVotes } from './outer-limits.ts';
+import { toOuterEvaluation, outerLimitVotes } from './outer-limits.ts';
 
 /** What a step may use, until the step is over: a producer that was abandoned tells no more events. */
 export interface ClosableScope<Context> extends StepScope<Context> {
@@ -233,7 +233,7 @@ class OpenStepScope<State extends RunState, Context> implements ClosableScope<Co
       },
       beginWaiting: (options) => this.beginWaiting(options),
       limitVotes: (more) => [
-        ...(this.forbidding === undefined ? [] : [asOuterVote(this.forbidding)]),
+        ...(this.forbidding === undefined ? [] : [toOuterEvaluation(this.forbidding)]),
         ...outerLimitVotes(this.#process, this.#state, {
           run,
           activeMs: this.#timer.activeMs(),
