@@ -14,8 +14,8 @@ import { clipped, createScreen, harmless } from '../examples/partner-desk/screen
 import { answer } from '../examples/partner-desk/script.ts';
 import { examples, readSentence } from '../examples/partner-desk/sentences.ts';
 import { createSpeech } from '../examples/partner-desk/speech.ts';
-import type { AgentOptions, AgentState } from '../src/index.ts';
-import { createAgent, defineTool, Message } from '../src/index.ts';
+import type { AgentOptions, AgentState } from '../src/entry/index.ts';
+import { createAgent, defineTool, Message } from '../src/entry/index.ts';
 import { scriptedModel } from '../src/testing/index.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'stepline-demo-'));

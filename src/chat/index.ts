@@ -1,4 +1,3 @@
-// What the package shows of this room (door.ts has the same names), and what the room of collaborations is built with.
 export type { Chat, ChatOptions } from './chat.ts';
 export { createChat } from './chat.ts';
 export type { AskedFacts, ChatEvent } from './chat-events.ts';

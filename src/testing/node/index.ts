@@ -4,6 +4,7 @@ export type { Fault } from './fault-server.ts';
 export { startFaultServer } from './fault-server.ts';
 export { findRecordings, listRecordings } from './find-recordings.ts';
 export { connectModel } from './provider-package.ts';
+export type { RecordedModel, RecordedModelOptions } from './recorded-model.ts';
 export { recordedModel } from './recorded-model.ts';
 export type { Interaction, Recording } from './recording.ts';
 export { readRecording } from './recording.ts';

@@ -1,6 +1,8 @@
 import { expectTypeOf, test } from 'vitest';
 import { z } from 'zod';
-import type { Json, Model, Runnable, ToolEvent, Unsubscribe } from '../../src/index.ts';
+import type { Json, Model, Runnable } from '../../src/entry/index.ts';
+import type { ToolEvent } from '../../src/tool-use/index.ts';
+import type { Unsubscribe } from '../../src/events/index.ts';
 import {
   contextOf,
   ContinuationDecision,
@@ -12,7 +14,7 @@ import {
   ToolUse,
   ToolUseState,
   when,
-} from '../../src/index.ts';
+} from '../../src/entry/index.ts';
 import { runnableConformance } from '../../src/testing/index.ts';
 
 declare const model: Model;

@@ -1,7 +1,7 @@
 import { expectTypeOf, test } from 'vitest';
 import { z } from 'zod';
-import type { Failure, Model, Wait, StopReason } from '../../src/index.ts';
-import { contextOf, createAgent, defineTool, when } from '../../src/index.ts';
+import type { Failure, Model, Wait, StopReason } from '../../src/entry/index.ts';
+import { contextOf, createAgent, defineTool, when } from '../../src/entry/index.ts';
 import type { Participant, UnfinishedTurn } from '../../src/chat/index.ts';
 import { agentParticipant } from '../../src/chat/index.ts';
 import type {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { AgentBuilder, createAgent, defineCapability, defineHook, defineTool, guardHook, stopWhen } from '../../src/index.ts';
+import { AgentBuilder, createAgent, defineCapability, defineHook, defineTool, stopWhen } from '../../src/entry/index.ts';
+import { guardHook } from '../../src/hooks/index.ts';
 import { subAgents } from '../../src/capabilities/index.ts';
 import { StepsLimit } from '../../src/continuation/index.ts';
 import { scriptedModel } from '../../src/testing/index.ts';

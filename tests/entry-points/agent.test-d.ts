@@ -13,10 +13,10 @@ import type {
   Runnable,
   StopReason,
   Tool,
-  Unsubscribe,
   Usage,
   Wait,
-} from '../../src/index.ts';
+} from '../../src/entry/index.ts';
+import type { Unsubscribe } from '../../src/events/index.ts';
 import {
   AgentState,
   ContinuationDecision,
@@ -29,7 +29,7 @@ import {
   providerTool,
   stopWhen,
   when,
-} from '../../src/index.ts';
+} from '../../src/entry/index.ts';
 import { aiSdk, aiSdkTools } from '../../src/inference/ai-sdk/index.ts';
 import type { AiSdkToolLike, LanguageModelLike } from '../../src/inference/ai-sdk/index.ts';
 import { runnableConformance } from '../../src/testing/index.ts';

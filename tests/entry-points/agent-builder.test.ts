@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import type { AgentEvent, AnyAgent, AgentOptions, Tools } from '../../src/index.ts';
+import type { AgentEvent, AnyAgent, AgentOptions, Tools } from '../../src/entry/index.ts';
 import {
   AgentBuilder,
   AgentState,
@@ -17,7 +17,7 @@ import {
   reActDriver,
   stopWhen,
   when,
-} from '../../src/index.ts';
+} from '../../src/entry/index.ts';
 import type { FakeClock, ScriptedEntry } from '../../src/testing/index.ts';
 import { createCountingIds, createFakeClock, scriptedModel } from '../../src/testing/index.ts';
 

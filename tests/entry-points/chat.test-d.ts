@@ -1,5 +1,5 @@
 import { expectTypeOf, test } from 'vitest';
-import type { AgentState as AnyAgentState, Failure, Model, Runnable, StopReason, Usage, Wait } from '../../src/index.ts';
+import type { AgentState as AnyAgentState, Failure, Model, Runnable, StopReason, Usage, Wait } from '../../src/entry/index.ts';
 import {
   ContinuationDecision,
   contextOf,
@@ -10,7 +10,7 @@ import {
   Message,
   stopWhen,
   when,
-} from '../../src/index.ts';
+} from '../../src/entry/index.ts';
 import type {
   Chat,
   ChatEvent,

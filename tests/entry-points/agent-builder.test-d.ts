@@ -1,6 +1,6 @@
 import { expectTypeOf, test } from 'vitest';
 import { z } from 'zod';
-import type { AgentEvent, AnyAgent, Json, Model } from '../../src/index.ts';
+import type { AgentEvent, AnyAgent, Json, Model } from '../../src/entry/index.ts';
 import {
   AgentBuilder,
   AgentState,
@@ -13,7 +13,7 @@ import {
   reActDriver,
   stopWhen,
   when,
-} from '../../src/index.ts';
+} from '../../src/entry/index.ts';
 
 declare const model: Model;
 declare const signal: AbortSignal;

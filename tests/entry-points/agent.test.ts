@@ -1,7 +1,7 @@
 import { tool as aiTool } from 'ai';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import type { AgentEvent, AgentOptions, AgentResult, Runnable } from '../../src/index.ts';
+import type { AgentEvent, AgentOptions, AgentResult, Runnable } from '../../src/entry/index.ts';
 import {
   AgentState,
   contextOf,
@@ -19,7 +19,7 @@ import {
   stopWhen,
   ToolUseState,
   when,
-} from '../../src/index.ts';
+} from '../../src/entry/index.ts';
 import { aiSdkTools } from '../../src/inference/ai-sdk/index.ts';
 import { toolResultText } from '../../src/messages/index.ts';
 import type { FakeClock, ScriptedEntry } from '../../src/testing/index.ts';

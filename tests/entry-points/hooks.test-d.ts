@@ -10,8 +10,8 @@ import type {
   StopReason,
   ToolCall,
   ToolUseStep,
-  Vote,
-} from '../../src/index.ts';
+} from '../../src/entry/index.ts';
+import type { Vote } from '../../src/hooks/index.ts';
 import {
   AgentBuilder,
   AgentState,
@@ -20,12 +20,12 @@ import {
   defineCapability,
   defineHook,
   defineTool,
-  guardHook,
   Message,
   MessageStore,
   ToolUse,
   ToolUseState,
-} from '../../src/index.ts';
+} from '../../src/entry/index.ts';
+import { guardHook } from '../../src/hooks/index.ts';
 import { StepsLimit } from '../../src/continuation/index.ts';
 import type { Effects } from '../../src/step-by-step/index.ts';
 import type { ModelOutcome, ModelResponse, ModelSettings } from '../../src/inference/index.ts';

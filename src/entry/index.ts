@@ -1,0 +1,107 @@
+export type {
+  Agent,
+  AgentEvent,
+  AgentInput,
+  AgentOptions,
+  AgentResult,
+  AgentRun,
+  AgentRunOptions,
+  AgentStep,
+  AgentTypes,
+  AgentTypesOf,
+  AnyAgent,
+  SlimPayload,
+  TypesOf,
+} from '../agent/index.ts';
+export {
+  AgentBuilder,
+  AgentState,
+  createAgent,
+  SlimAgentState,
+  SlimAgentStateSerializer,
+  SlimSerializationConfig,
+} from '../agent/index.ts';
+export type { ContinuationCriterion, DecidingCriterion, ExplainingCriterion } from '../continuation/index.ts';
+export {
+  canContinueWith,
+  ContinuationCriteria,
+  ContinuationDecision,
+  ContinuationEvaluation,
+  ContinuationOutcome,
+  CumulativeExecutionTimeLimit,
+  ErrorPolicyCriterion,
+  ErrorPresenceCheck,
+  ExecutionTimeLimit,
+  FinishReasonCheck,
+  RetryLimit,
+  StepsLimit,
+  StopReason,
+  stopWhen,
+  TokenUsageLimit,
+  ToolCallPresenceCheck,
+  when,
+} from '../continuation/index.ts';
+export type { ErrorContextResolver, Failure } from '../errors/index.ts';
+export {
+  ClassifiedError,
+  DamagedDataError,
+  ErrorContext,
+  ErrorHandlingDecision,
+  ErrorPolicy,
+  ErrorType,
+  InvalidArgumentError,
+  ModelFailedError,
+  RateLimitedError,
+  SteplineError,
+  TimedOutError,
+  ToolFailedError,
+  ValidationFailedError,
+} from '../errors/index.ts';
+export type { EventBus } from '../events/index.ts';
+export { BaseEvent, createEventBus } from '../events/index.ts';
+export type { Capability, Hook } from '../hooks/index.ts';
+export { HookApplied, HookReported, ToolCallBlocked } from '../hooks/index.ts';
+export type { Model } from '../inference/index.ts';
+export { FinishReason, limited, pricesFrom, priceTable, withFallback, withModelSettings, withTimeouts } from '../inference/index.ts';
+export type { Clock, IdSource, Json, JsonObject } from '../lib/index.ts';
+export { createRedactor } from '../lib/index.ts';
+export type { MessageContent, Part, ToolCall, ToolResult } from '../messages/index.ts';
+export { Message, MessageRole, Messages, MessageStore, SectionName, Usage } from '../messages/index.ts';
+export { NewerSchemaError, WrongKindError } from '../serialization/index.ts';
+export type { Runnable, Wait } from '../step-by-step/index.ts';
+export {
+  AgentExecutionStarted,
+  AgentFailed,
+  AgentFinished,
+  AgentStateUpdated,
+  AgentStepCompleted,
+  AgentStepStarted,
+  AlreadyAnsweredError,
+  ContinuationEvaluated,
+  ExecutionStatus,
+  NotWaitingError,
+  RetryScheduled,
+  StateInfo,
+  StepResult,
+  TokenUsageReported,
+} from '../step-by-step/index.ts';
+export type { Driver, ToolUseStep } from '../tool-use/index.ts';
+export {
+  defineCapability,
+  defineHook,
+  InferenceStarted,
+  ModelFallback,
+  reActDriver,
+  ReasoningDelta,
+  StepType,
+  TextDelta,
+  ToolApprovalRequested,
+  ToolCallCompleted,
+  toolCallingDriver,
+  ToolCallProgress,
+  ToolCallStarted,
+  ToolUse,
+  ToolUseState,
+} from '../tool-use/index.ts';
+export type { FunctionTool, Tool, ToolContext, Tools } from '../tools/index.ts';
+export { contextOf, defineTool, providerTool, ToolEffect } from '../tools/index.ts';
