@@ -1,3 +1,4 @@
+export type { Participant } from '../chat/index.ts';
 export type {
   Artifact,
   BoardCapability,

@@ -1,7 +1,6 @@
 export type {
   Agent,
   AgentEvent,
-  AgentInput,
   AgentOptions,
   AgentResult,
   AgentRun,
@@ -61,14 +60,14 @@ export type { EventBus } from '../events/index.ts';
 export { BaseEvent, createEventBus } from '../events/index.ts';
 export type { Capability, Hook } from '../hooks/index.ts';
 export { HookApplied, HookReported, ToolCallBlocked } from '../hooks/index.ts';
-export type { Model } from '../inference/index.ts';
-export { FinishReason, limited, pricesFrom, priceTable, withFallback, withModelSettings, withTimeouts } from '../inference/index.ts';
-export type { Clock, IdSource, Json, JsonObject } from '../lib/index.ts';
+export type { Model, PriceOf } from '../inference/index.ts';
+export { FinishReason, limited, pricesFrom, priceTable, withFallback, withModelSettings } from '../inference/index.ts';
+export type { Json, JsonObject, Redactor } from '../lib/index.ts';
 export { createRedactor } from '../lib/index.ts';
 export type { MessageContent, Part, ToolCall, ToolResult } from '../messages/index.ts';
 export { Message, MessageRole, Messages, MessageStore, SectionName, Usage } from '../messages/index.ts';
 export { NewerSchemaError, WrongKindError } from '../serialization/index.ts';
-export type { Runnable, Wait } from '../step-by-step/index.ts';
+export type { Runnable, Step, Wait } from '../step-by-step/index.ts';
 export {
   AgentExecutionStarted,
   AgentFailed,
@@ -81,6 +80,7 @@ export {
   ExecutionStatus,
   NotWaitingError,
   RetryScheduled,
+  RunState,
   StateInfo,
   StepResult,
   TokenUsageReported,
@@ -93,7 +93,6 @@ export {
   ModelFallback,
   reActDriver,
   ReasoningDelta,
-  StepType,
   TextDelta,
   ToolApprovalRequested,
   ToolCallCompleted,
@@ -103,5 +102,5 @@ export {
   ToolUse,
   ToolUseState,
 } from '../tool-use/index.ts';
-export type { FunctionTool, Tool, ToolContext, Tools } from '../tools/index.ts';
+export type { ClientTool, ContextType, FunctionTool, ProviderDefinedTool, Tool, ToolContext, ToolInput, Tools } from '../tools/index.ts';
 export { contextOf, defineTool, providerTool, ToolEffect } from '../tools/index.ts';

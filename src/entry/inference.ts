@@ -10,7 +10,6 @@ export type {
   ModelTimeouts,
   OfferedTool,
   Price,
-  PriceOf,
   TokenPrices,
 } from '../inference/index.ts';
 export {
@@ -22,4 +21,5 @@ export {
   StreamInterruptedError,
   toFinishReason,
   toUsage,
+  withTimeouts,
 } from '../inference/index.ts';

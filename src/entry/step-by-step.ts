@@ -1,4 +1,5 @@
 export type { EventSink, ProblemReporter } from '../events/index.ts';
+export type { Clock, IdSource } from '../lib/index.ts';
 export { systemClock, systemIds } from '../lib/index.ts';
 export type { Codec } from '../serialization/index.ts';
 export type {

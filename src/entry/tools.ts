@@ -2,7 +2,6 @@ export type { ToolOutput } from '../messages/index.ts';
 export type {
   ApprovalContext,
   CallOutcome,
-  ClientTool,
   ClientToolOptions,
   FunctionToolOptions,
   ModelOutput,
@@ -12,6 +11,5 @@ export type {
   RunCallsOptions,
   StandardSchema,
   ToolExecution,
-  ToolInput,
 } from '../tools/index.ts';
 export { InvalidToolError, prepareCall, rejectedExecution, runCalls, supersededExecution, toolMessages, ToolSet } from '../tools/index.ts';
