@@ -16,6 +16,7 @@ const testFile = String.raw`\.(test|test-d|examples)\.ts$`;
 const moduleIndex = String.raw`${inModules(modules)}index\.ts$`;
 const adapterIndex = String.raw`${inAdapters(modules)}index\.ts$`;
 const testingIndex = String.raw`^src/testing/(node/)?index\.ts$`;
+const testSupport = '^tests/support/';
 const entryFiles = `^src/${entryFolder}/`;
 // An import that was not found keeps the specifier as its path.
 const unresolvedPath = String.raw`^\.\.?/(?!.*node_modules/)`;
@@ -117,9 +118,13 @@ module.exports = {
       from: { path: '^src/', pathNot: testFile },
       to: { path: testFile },
     }),
-    forbid('stays-in-src', 'Nothing in src/ imports the rest of the repository.', {
+    forbid('stays-in-src', 'Nothing in src/ imports the rest of the repository, except tests what is in tests/support/.', {
       from: { path: '^src/' },
-      to: { path: '^(tests|examples|bench|studio|scripts|docs)/' },
+      to: { path: '^(tests|examples|bench|chaos|scripts|docs)/', pathNot: testSupport },
+    }),
+    forbid('no-test-support', 'Only test files import tests/support/.', {
+      from: { path: '^src/', pathNot: testFile },
+      to: { path: testSupport },
     }),
     forbid('no-circular', 'Files do not import each other in a circle, types included.', {
       from: { path: '^src/' },

@@ -1,7 +1,7 @@
-import type { Json, JsonObject } from '../../lib/index.ts';
-import type { ModelSettings, OfferedTool, ToolChoice } from '../../inference/index.ts';
-import type { ContentPart, Part, ToolOutput } from '../../messages/index.ts';
-import { Message, reasoningPart, textPart, toolCallPart, toolResultText } from '../../messages/index.ts';
+import type { Json, JsonObject } from '../../../src/lib/index.ts';
+import type { ModelSettings, OfferedTool, ToolChoice } from '../../../src/inference/index.ts';
+import type { ContentPart, Part, ToolOutput } from '../../../src/messages/index.ts';
+import { Message, reasoningPart, textPart, toolCallPart, toolResultText } from '../../../src/messages/index.ts';
 import type { Fields } from './loose.ts';
 import { camelCased, fieldsOf, jsonObjectOf, jsonOf, listOf, optionalText, parsedOr, textOf } from './loose.ts';
 import type { Wire, WireAnswer, WireCall } from './wire-conversation.ts';

@@ -1,4 +1,4 @@
-import type { WireApi } from './wire-api.ts';
+import type { WireApi } from '../../../src/testing/node/index.ts';
 
 /** An answer in a provider's own form: as a whole, and as the events of a stream. It says "Hello" and calls `get_weather`. */
 export interface SampleAnswer {

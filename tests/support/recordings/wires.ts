@@ -1,5 +1,5 @@
 import { anthropicWire } from './wire-anthropic.ts';
-import type { WireApi } from './wire-api.ts';
+import type { WireApi } from '../../../src/testing/node/index.ts';
 import type { Wire } from './wire-conversation.ts';
 import { googleWire } from './wire-google.ts';
 import { openAiChatWire } from './wire-openai-chat.ts';

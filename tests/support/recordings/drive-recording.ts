@@ -4,16 +4,14 @@
 // D1. An answer of ours goes into the next request as it came; only what the recorded client added is taken from the recording.
 // D2. A failed call ends our history: the next call starts from what the recording says was said.
 // D3. Where the next request does not go on from our answer, it is taken from the recording too, and the call says so.
-import type { Model, ModelDelta, ModelNotice, ModelOutcome, ModelRequest } from '../../inference/index.ts';
-import { Message } from '../../messages/index.ts';
-import type { ToolResult } from '../../messages/index.ts';
-import type { ReceivedRequest } from './loopback-server.ts';
+import type { Model, ModelDelta, ModelNotice, ModelOutcome, ModelRequest } from '../../../src/inference/index.ts';
+import { Message } from '../../../src/messages/index.ts';
+import type { ToolResult } from '../../../src/messages/index.ts';
+import type { Interaction, ReceivedRequest, Recording } from '../../../src/testing/node/index.ts';
 import { fieldsOf } from './loose.ts';
 import type { CallIds } from './next-messages.ts';
 import { nextMessages } from './next-messages.ts';
-import { recordedModel } from './recorded-model.ts';
-import type { Interaction, Recording } from './recording.ts';
-import { eventsIn, isCorrupt, wireApiOf } from './wire-api.ts';
+import { eventsIn, isCorrupt, recordedModel, wireApiOf } from '../../../src/testing/node/index.ts';
 import type { Wire, WireAnswer, WireConversation } from './wire-conversation.ts';
 import { wireOf } from './wires.ts';
 

@@ -1,6 +1,6 @@
 // Reading what others wrote, where a missing field is nothing out of the ordinary.
-import type { Json, JsonObject } from '../../lib/index.ts';
-import { isRecord, setOwn, toCanonical } from '../../lib/index.ts';
+import type { Json, JsonObject } from '../../../src/lib/index.ts';
+import { isRecord, setOwn, toCanonical } from '../../../src/lib/index.ts';
 
 /** An object whose fields are to be looked at. */
 export type Fields = Readonly<Record<string, unknown>>;

@@ -1,9 +1,8 @@
 // A provider that fails, in each of the ways in which real ones were seen to fail.
 import type { ServerResponse } from 'node:http';
-import type { LoopbackServer } from './loopback-server.ts';
-import { startLoopbackServer } from './loopback-server.ts';
+import type { LoopbackServer, WireApi } from '../../../src/testing/node/index.ts';
+import { startLoopbackServer } from '../../../src/testing/node/index.ts';
 import { errorBody, sampleAnswer } from './sample-answer.ts';
-import type { WireApi } from './wire-api.ts';
 
 /** What a provider does instead of answering. */
 export type Fault =

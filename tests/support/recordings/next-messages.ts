@@ -1,6 +1,6 @@
-import { pendingToolCalls } from '../../inference/index.ts';
-import type { ModelResponse } from '../../inference/index.ts';
-import type { Message, Part, ToolCall } from '../../messages/index.ts';
+import { pendingToolCalls } from '../../../src/inference/index.ts';
+import type { ModelResponse } from '../../../src/inference/index.ts';
+import type { Message, Part, ToolCall } from '../../../src/messages/index.ts';
 
 /** The ids of calls, from those of a recording to those of the replay. A provider that gives none makes the two differ. */
 export type CallIds = ReadonlyMap<string, string>;

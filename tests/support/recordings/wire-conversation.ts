@@ -1,6 +1,6 @@
-import type { JsonObject } from '../../lib/index.ts';
-import type { ModelSettings, OfferedTool, OutputFormat, ProviderTool } from '../../inference/index.ts';
-import type { FilePart, ImagePart, Message, ToolOutput } from '../../messages/index.ts';
+import type { JsonObject } from '../../../src/lib/index.ts';
+import type { ModelSettings, OfferedTool, OutputFormat, ProviderTool } from '../../../src/inference/index.ts';
+import type { FilePart, ImagePart, Message, ToolOutput } from '../../../src/messages/index.ts';
 import type { Fields } from './loose.ts';
 import { camelCased, fieldsOf, jsonObjectOf, textOf } from './loose.ts';
 

@@ -1,7 +1,7 @@
-import type { JsonObject } from '../../lib/index.ts';
-import type { OfferedTool } from '../../inference/index.ts';
-import type { ContentPart, Part } from '../../messages/index.ts';
-import { Message, reasoningPart, textPart, toolCallPart } from '../../messages/index.ts';
+import type { JsonObject } from '../../../src/lib/index.ts';
+import type { OfferedTool } from '../../../src/inference/index.ts';
+import type { ContentPart, Part } from '../../../src/messages/index.ts';
+import { Message, reasoningPart, textPart, toolCallPart } from '../../../src/messages/index.ts';
 import type { Fields } from './loose.ts';
 import { fieldsOf, jsonObjectOf, jsonOf, listOf, optionalText, parsedOr, textOf } from './loose.ts';
 import type { Wire, WireAnswer, WireCall } from './wire-conversation.ts';

@@ -1,10 +1,10 @@
 // The driver itself, on conversations that are made up. Real ones are driven in inference/ai-sdk.
 import { describe, expect, it } from 'vitest';
-import type { Model, ModelResponse } from '../../inference/index.ts';
-import type { Message } from '../../messages/index.ts';
-import { Usage } from '../../messages/index.ts';
+import type { Model, ModelResponse } from '../../../src/inference/index.ts';
+import type { Message } from '../../../src/messages/index.ts';
+import { Usage } from '../../../src/messages/index.ts';
 import { driveRecording } from './drive-recording.ts';
-import type { Interaction, Recording } from './recording.ts';
+import type { Interaction, Recording } from '../../../src/testing/node/index.ts';
 
 const sample = (parts: ModelResponse['parts']): ModelResponse => ({ parts, usage: Usage.none() });
 

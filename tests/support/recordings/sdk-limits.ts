@@ -1,8 +1,8 @@
 // What the AI SDK's packages cannot express, although their providers can. Each entry names what cannot be said and how it comes out
 // instead; the replay of recordings holds every occurrence against it, so an entry that no longer holds fails.
-import type { ToolOutput } from '../../messages/index.ts';
-import { toolResultText } from '../../messages/index.ts';
-import type { WireApi } from './wire-api.ts';
+import type { ToolOutput } from '../../../src/messages/index.ts';
+import { toolResultText } from '../../../src/messages/index.ts';
+import type { WireApi } from '../../../src/testing/node/index.ts';
 
 /** Something that a provider package cannot say. */
 export interface SdkLimit {

@@ -1,6 +1,6 @@
-import type { ModelSettings, OfferedTool } from '../../inference/index.ts';
-import type { ContentPart, FilePart, ImagePart, Part, ToolOutput } from '../../messages/index.ts';
-import { Message, textPart, toolCallPart } from '../../messages/index.ts';
+import type { ModelSettings, OfferedTool } from '../../../src/inference/index.ts';
+import type { ContentPart, FilePart, ImagePart, Part, ToolOutput } from '../../../src/messages/index.ts';
+import { Message, textPart, toolCallPart } from '../../../src/messages/index.ts';
 import type { Fields } from './loose.ts';
 import { fieldsOf, jsonObjectOf, jsonOf, listOf, optionalText, textOf } from './loose.ts';
 import type { Wire, WireAnswer, WireCall } from './wire-conversation.ts';
