@@ -1,4 +1,4 @@
-// Reads the imports of a source tree and lists what breaks the rules of .dependency-cruiser.cjs.
+// Reads the imports of a source tree and lists those that break the rules of .dependency-cruiser.cjs.
 import { cruise } from 'dependency-cruiser';
 import rules from '../.dependency-cruiser.cjs';
 import table from './floors.cjs';

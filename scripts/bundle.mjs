@@ -23,27 +23,27 @@ const groups = [...table.modules]
 
 /** @typedef {{ readonly type: string, readonly start: number, readonly static?: boolean }} Node */
 
-// What runs later or for its effect alone, and what types are made of.
+// Nodes that run later or only for their effect, and nodes of types.
 const skipped = /Function|^StaticBlock$|^TS(?!AsExpression|SatisfiesExpression|NonNullExpression)/;
 
-/** Where the calls begin that compute a value while the module loads.
+/** Returns the positions of the calls that compute a value while the module loads.
  * @type {(value: unknown) => number[]} */
-function callsIn(value) {
-  if (Array.isArray(value)) return value.flatMap(callsIn);
+function findCalls(value) {
+  if (Array.isArray(value)) return value.flatMap(findCalls);
   if (typeof value !== 'object' || value === null || !('type' in value)) return [];
   const node = /** @type {Node} */ (value);
   if (skipped.test(node.type) || (node.type === 'PropertyDefinition' && node.static !== true)) return [];
-  const inside = Object.values(node).flatMap(callsIn);
+  const inside = Object.values(node).flatMap(findCalls);
   return node.type === 'CallExpression' || node.type === 'NewExpression' ? [node.start, ...inside] : inside;
 }
 
 /** @type {(code: string) => string} */
-function withPureCalls(code) {
+function markPureCalls(code) {
   const { body } = parseAst(code, { lang: 'ts' });
   const declared = body.map((statement) => (statement.type === 'ExportNamedDeclaration' ? statement.declaration : statement));
   const defining = declared.filter((statement) => statement?.type === 'VariableDeclaration' || statement?.type === 'ClassDeclaration');
   // The calls of a chain, as in `a().b()`, begin at the same place.
-  const starts = [...new Set(callsIn(defining))].sort((left, right) => left - right);
+  const starts = [...new Set(findCalls(defining))].sort((left, right) => left - right);
   return [0, ...starts].map((start, index) => code.slice(start, starts[index])).join('/* @__PURE__ */ ');
 }
 
@@ -54,7 +54,7 @@ const pureCalls = {
   transform: {
     filter: { id: /\.ts$/ },
     // No line is added or broken, so the source maps need no map of this.
-    handler: (/** @type {string} */ code) => ({ code: withPureCalls(code), map: null }),
+    handler: (/** @type {string} */ code) => ({ code: markPureCalls(code), map: null }),
   },
 };
 
