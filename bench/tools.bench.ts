@@ -1,6 +1,6 @@
 // What ten tool calls of one step cost, over awaiting the same ten functions by hand.
-import { defineTool, systemClock } from 'stepline';
-import { createDirectEffects, createRunControl } from 'stepline/step-by-step';
+import { defineTool } from 'stepline';
+import { createDirectEffects, createRunControl, systemClock } from 'stepline/step-by-step';
 import { runCalls, ToolSet } from 'stepline/tools';
 import type { Contender } from './measure.ts';
 

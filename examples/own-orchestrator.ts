@@ -1,8 +1,8 @@
 // An orchestrator of your own on the loop: a model, two tools, an approval, a pause to JSON. The model is scripted.
-import { contextOf, defineTool, ErrorPolicy, Message, Usage } from 'stepline';
-import { ContinuationCriteria, ToolCallPresenceCheck } from 'stepline/continuation';
+import { contextOf, ContinuationCriteria, defineTool, ErrorPolicy, Message, ToolCallPresenceCheck, Usage } from 'stepline';
 import { pendingToolCalls } from 'stepline/inference';
-import type { Codec, PendingStep, Produced, Step, StepProcess, StepScope, Wait } from 'stepline/step-by-step';
+import type { Codec, PendingStep, Produced, Step, StepProcess, StepScope } from 'stepline/step-by-step';
+import type { Wait } from 'stepline';
 import { createStateCodec, createStepByStep, RunState, standardCriteria } from 'stepline/step-by-step';
 import { scriptedModel } from 'stepline/testing';
 import type { CallOutcome, ToolExecution } from 'stepline/tools';

@@ -1,4 +1,4 @@
-export { canContinueWith, ContinuationDecision, isContinuationDecision } from './continuation-decision.ts';
+export { canContinueWith, ContinuationDecision } from './continuation-decision.ts';
 export { AtLimit, ContinuationEvaluation, LimitKind, limitStopReasons } from './continuation-evaluation.ts';
 export { ContinuationCriteria } from './continuation-criteria.ts';
 export type { ContinuingOutcome, OutcomeFields, StoppingOutcome } from './continuation-outcome.ts';
@@ -9,11 +9,10 @@ export type { CanDecideToContinue, CanExplainContinuation, ContinuationCriterion
 export { CriterionFailedError } from './criterion-failed-error.ts';
 export { parseEvaluation } from './evaluate-criterion.ts';
 export type { ExplainOptions } from './explain-outcome.ts';
-export { isStopReason, StopReason } from './stop-reason.ts';
+export { StopReason } from './stop-reason.ts';
 export type { ExplainedDecision } from './when.ts';
 export { stopWhen, when } from './when.ts';
 export { CostLimit } from './criteria/cost-limit.ts';
-export type { CostSoFar } from './criteria/cost-limit.ts';
 export { CumulativeExecutionTimeLimit } from './criteria/cumulative-execution-time-limit.ts';
 export { ErrorPolicyCriterion } from './criteria/error-policy-criterion.ts';
 export { ErrorPresenceCheck } from './criteria/error-presence-check.ts';
@@ -25,7 +24,6 @@ export { PendingRetry } from './criteria/pending-retry.ts';
 export type { RepeatableCall } from './criteria/repeated-tool-call.ts';
 export { RepeatedToolCall } from './criteria/repeated-tool-call.ts';
 export { ResponseContentCheck } from './criteria/response-content-check.ts';
-export type { FailureReader } from './criteria/retry-limit.ts';
 export { RetryLimit } from './criteria/retry-limit.ts';
 export { StepsLimit } from './criteria/steps-limit.ts';
 export { StopOnFinalDecision } from './criteria/stop-on-final-decision.ts';

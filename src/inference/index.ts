@@ -2,8 +2,6 @@ export { ContextOverflowError } from './context-overflow-error.ts';
 export { EmptyResponseError } from './empty-response-error.ts';
 export { withFallback } from './fallback.ts';
 export { FinishReason, toFinishReason } from './finish-reason.ts';
-export type { TextHold } from './leak-guard.ts';
-export { createTextHold, isLeakedArguments } from './leak-guard.ts';
 export { limited } from './limited.ts';
 export type {
   Model,
@@ -17,16 +15,14 @@ export type {
   OutputFormat,
   ProviderTool,
 } from './model.ts';
-export type { ModelLimitOptions, ModelLimits } from './model-limits.ts';
 export { createModelLimits } from './model-limits.ts';
-export type { ModelSettings, Reasoning, ToolChoice } from './model-settings.ts';
-export { mergeSettings } from './model-settings.ts';
+export type { ModelSettings, ToolChoice } from './model-settings.ts';
 export { pendingToolCalls } from './pending-tool-calls.ts';
-export type { CalculatePrice, Price, PricedModel, PriceOf, TokenPrices } from './price.ts';
+export type { Price, PricedModel, PriceOf, TokenPrices } from './price.ts';
 export { pricesFrom, priceTable } from './price.ts';
 export type { ReportedUsage } from './reported-usage.ts';
 export { toUsage } from './reported-usage.ts';
-export type { AnswerFacts, BuiltToolCall, ResponseBuilder, ResponseBuilderOptions } from './response-builder.ts';
+export type { ResponseBuilder } from './response-builder.ts';
 export { createResponseBuilder } from './response-builder.ts';
 export { abortedFailure } from './settle-answer.ts';
 export { StreamInterruptedError } from './stream-interrupted-error.ts';

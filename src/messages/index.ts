@@ -1,10 +1,9 @@
-export type { ContentPart, FilePart, ImagePart, PartExtras, TextPart } from './content-part.ts';
+export type { ContentPart, FilePart, ImagePart, TextPart } from './content-part.ts';
 export { textPart } from './content-part.ts';
-export type { MessageContent, MessageFields, MessageOptions } from './message.ts';
+export type { MessageContent } from './message.ts';
 export { isMessageContent, Message } from './message.ts';
 export { MessageRole, messageRoles } from './message-role.ts';
 export { MessageStore, SectionName } from './message-store.ts';
-export type { RoleMap } from './messages.ts';
 export { Messages } from './messages.ts';
 export type { Part, ProviderPart, ReasoningPart, SourcePart, ToolCallPart, ToolResultPart } from './parts.ts';
 export { reasoningPart, toolCallPart, toolResultPart, toToolCall, toToolResult } from './parts.ts';

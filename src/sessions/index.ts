@@ -1,11 +1,9 @@
 export { ActRefusedError } from './act-refused-error.ts';
-export type { Act, ActOptions, By, Deed, ForkPoint, RecordedAct } from './act.ts';
+export type { Act, ActOptions, By, RecordedAct } from './act.ts';
 export { AgentChangedError } from './agent-changed-error.ts';
 export { OnVersionChange } from './agents.ts';
-export type { ShownCall } from './approval-digest.ts';
 export { approvalDigest } from './approval-digest.ts';
 export { ContextFailedError } from './context-failed-error.ts';
-export type { ExpiryOptions } from './expiry.ts';
 export { ForeignApprovalError } from './foreign-approval-error.ts';
 export { ForgedApprovalError } from './forged-approval-error.ts';
 export { LateAnswerError } from './late-answer-error.ts';
@@ -14,19 +12,9 @@ export type { MemoryPlace } from './memory-store.ts';
 export { createMemoryPlace, createMemoryStore } from './memory-store.ts';
 export { RequestReusedError } from './request-reused-error.ts';
 export { RuntimeClosedError } from './runtime-closed-error.ts';
-export type {
-  AnsweredWait,
-  ApprovedWait,
-  EventsOptions,
-  ListedSessions,
-  NewSession,
-  Recovery,
-  RuntimeOptionsFor,
-  SessionRuntime,
-  SessionRuntimeOptions,
-} from './runtime-options.ts';
+export type { NewSession, Recovery, SessionRuntime, SessionRuntimeOptions } from './runtime-options.ts';
 export type { DamagedSession, Session, SessionFacts, SessionSummary, SessionWait, Turn } from './session.ts';
-export type { AgentIdentity, ContextOf, EventOf, StateOf, SessionAgent, SessionRunOptions, SessionStates } from './session-agent.ts';
+export type { SessionAgent, SessionStates } from './session-agent.ts';
 export { createSessionRuntime } from './session-runtime.ts';
 export { StaleApprovalError } from './stale-approval-error.ts';
 export type { StoredEvent } from './stored-events.ts';

@@ -2,21 +2,20 @@ export type { NestedHost, NestedResult } from './carry-on-nested.ts';
 export { argsProblem } from './args-problem.ts';
 export { defineCapability } from './define-capability.ts';
 export { defineHook } from './define-hook.ts';
-export type { NestedToolOptions } from './define-nested-tool.ts';
 export { defineNestedTool } from './define-nested-tool.ts';
-export type { Answered, AnswerFacts, Driver, Question, Turn } from './driver.ts';
+export type { Driver, Turn } from './driver.ts';
 export type { ReActOptions } from './drivers/re-act.ts';
 export { reActDriver } from './drivers/re-act.ts';
 export { toolCallingDriver } from './drivers/tool-calling.ts';
 export { fingerprintOf, fingerprintOfParts } from './fingerprint.ts';
-export type { InstructionFacts, Instructions, ToolUseLimits, ToolUseOptions } from './options.ts';
+export type { Instructions, ToolUseLimits, ToolUseOptions } from './options.ts';
 export type { Rules } from './process.ts';
 export { createToolUseProcess } from './process.ts';
 export type { Setup } from './setup.ts';
 export { checkOptions, toSetup, withDefaultLimits } from './setup.ts';
 export { stepCodec } from './step-codec.ts';
 export { ToolUse } from './tool-use.ts';
-export type { CallFacts, InferenceFacts, ToolUseEvent } from './tool-use-events.ts';
+export type { ToolUseEvent } from './tool-use-events.ts';
 export {
   InferenceStarted,
   ModelFallback,
@@ -28,6 +27,6 @@ export {
   ToolCallStarted,
 } from './tool-use-events.ts';
 export { ToolUseState } from './tool-use-state.ts';
-export type { CallAnswer, NestedMemo, ToolUseStep } from './tool-use-step.ts';
+export type { ToolUseStep } from './tool-use-step.ts';
 export { StepType } from './tool-use-step.ts';
 export type { ToolEvent } from './typed-events.ts';

@@ -1,8 +1,8 @@
 // Agents with capabilities, stored change by change: each state is made of the one before it.
 import { describe, expect, test } from 'vitest';
 import { compaction, selfCritique, subAgents } from '../../src/capabilities/index.ts';
-import { AgentState, createAgent, defineTool } from '../../src/index.ts';
-import type { AgentOptions, Json } from '../../src/index.ts';
+import { AgentState, createAgent, defineTool } from '../../src/entry/index.ts';
+import type { AgentOptions, Json } from '../../src/entry/index.ts';
 import { stableStringify } from '../../src/lib/index.ts';
 import type { ScriptedEntry } from '../../src/testing/index.ts';
 import { createCountingIds, createFakeClock, scriptedModel } from '../../src/testing/index.ts';

@@ -1,6 +1,15 @@
 // The runs whose stored forms are kept here. They come out the same every time: ids count, and the clock moves only where it is told to.
-import type { Json } from '../../src/index.ts';
-import { AgentState, createAgent, defineTool, ErrorPolicy, Message, ToolFailedError, ToolUse, ToolUseState } from '../../src/index.ts';
+import type { Json } from '../../src/entry/index.ts';
+import {
+  AgentState,
+  createAgent,
+  defineTool,
+  ErrorPolicy,
+  Message,
+  ToolFailedError,
+  ToolUse,
+  ToolUseState,
+} from '../../src/entry/index.ts';
 import { ChatState } from '../../src/chat/index.ts';
 import { CollaborationState } from '../../src/collaboration/index.ts';
 import { chatUntilTheEnd, collaborationUntilTheEnd } from './conversations.ts';

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
-import { contextOf, defineTool, SteplineError } from '../../src/index.ts';
+import { contextOf, defineTool, SteplineError } from '../../src/entry/index.ts';
 import type { SessionRuntime, SessionStore, SessionWait, StoredSession } from '../../src/sessions/index.ts';
 import { createMemoryPlace, createSessionRuntime, StoreUnavailableError } from '../../src/sessions/index.ts';
 import { sqliteStore } from '../../src/sessions/sqlite/index.ts';

@@ -14,8 +14,8 @@ import {
   llmParticipant,
 } from '../../src/chat/index.ts';
 import { compaction } from '../../src/capabilities/index.ts';
-import type { ModelRequest } from '../../src/index.ts';
-import { createAgent, defineTool, SteplineError } from '../../src/index.ts';
+import type { ModelRequest } from '../../src/inference/index.ts';
+import { createAgent, defineTool, SteplineError } from '../../src/entry/index.ts';
 import type { EffectRow, Session, SessionRuntime, SessionStore, SessionWait, StoredEvent } from '../../src/sessions/index.ts';
 import { createMemoryPlace, createSessionRuntime } from '../../src/sessions/index.ts';
 import { sqliteStore } from '../../src/sessions/sqlite/index.ts';

@@ -13,8 +13,8 @@ import {
   llmParticipant,
   scriptedParticipant,
 } from '../../src/chat/index.ts';
-import type { BaseEvent } from '../../src/index.ts';
-import { AgentState, contextOf, createAgent, defineTool } from '../../src/index.ts';
+import type { BaseEvent } from '../../src/entry/index.ts';
+import { AgentState, contextOf, createAgent, defineTool } from '../../src/entry/index.ts';
 import type { SessionRuntimeOptions, SessionWait } from '../../src/sessions/index.ts';
 import { approvalDigest, createSessionRuntime } from '../../src/sessions/index.ts';
 import { chatStageOn, inShort, linesIn, speakersOf, turnsIn } from './chat-stage.ts';

@@ -3,8 +3,9 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { AnyAgent, Grant } from '../../src/index.ts';
-import { AgentState } from '../../src/index.ts';
+import type { AnyAgent } from '../../src/entry/index.ts';
+import type { Grant } from '../../src/step-by-step/index.ts';
+import { AgentState } from '../../src/entry/index.ts';
 import type { FakeClock, IdSource } from '../../src/lib/index.ts';
 import { createCountingIds, createFakeClock } from '../../src/lib/index.ts';
 import type { SessionRuntime } from '../../src/sessions/index.ts';

@@ -1,7 +1,7 @@
 // Work that ends when nobody waits for it any more.
 import { describe, expect, test } from 'vitest';
-import type { AnyAgent } from '../../src/index.ts';
-import { AgentState, defineHook } from '../../src/index.ts';
+import type { AnyAgent } from '../../src/entry/index.ts';
+import { AgentState, defineHook } from '../../src/entry/index.ts';
 import type { RunState } from '../../src/step-by-step/index.ts';
 import type { SessionAgent, SessionStates, SessionStore } from '../../src/sessions/index.ts';
 import { createMemoryPlace } from '../../src/sessions/index.ts';

@@ -1,6 +1,6 @@
 import { BuiltInCriterion } from '../built-in-criterion.ts';
 import { ContinuationDecision } from '../continuation-decision.ts';
-import { ContinuationEvaluation } from '../continuation-evaluation.ts';
+import type { ContinuationEvaluation } from '../continuation-evaluation.ts';
 
 /** Requests another step after a step that used tools; allows a stop after any other. */
 export class StopOnFinalDecision<State> extends BuiltInCriterion<State> {
