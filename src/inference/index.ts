@@ -5,18 +5,7 @@ export { FinishReason, toFinishReason } from './finish-reason.ts';
 export type { TextHold } from './leak-guard.ts';
 export { createTextHold, isLeakedArguments } from './leak-guard.ts';
 export { limited } from './limited.ts';
-export type {
-  Model,
-  ModelDelta,
-  ModelNotice,
-  ModelOutcome,
-  ModelRequest,
-  ModelResponse,
-  ModelTimeouts,
-  OfferedTool,
-  OutputFormat,
-  ProviderTool,
-} from './model.ts';
+export type { Model, ModelDelta, ModelNotice, ModelOutcome, ModelRequest, ModelResponse, ModelTimeouts, OutputFormat } from './model.ts';
 export type { ModelLimitOptions, ModelLimits } from './model-limits.ts';
 export { createModelLimits } from './model-limits.ts';
 export type { ModelSettings, Reasoning, ToolChoice } from './model-settings.ts';
@@ -32,3 +21,4 @@ export { abortedFailure } from './settle-answer.ts';
 export { StreamInterruptedError } from './stream-interrupted-error.ts';
 export { withTimeouts } from './timeouts.ts';
 export { withModelSettings } from './with-model-settings.ts';
+export type { OfferedTool, ProviderTool } from '../messages/index.ts';

@@ -1,14 +1,10 @@
 export { AlreadyAnsweredError } from './already-answered-error.ts';
-export { createDirectEffects } from './direct-effects.ts';
-export type { EffectClass, EffectFailure, EffectOptions, EffectResult, Effects } from './effects.ts';
-export { cancelled, failureOf } from './effects.ts';
 export { resolveErrorContexts, stateErrors } from './error-contexts.ts';
 export type { Execution, Findings } from './execution.ts';
 export type { ExplainStateOptions } from './explain-state.ts';
 export { readFailure } from './read-failure.ts';
 export type { Grant } from './grant.ts';
 export { checkedGrant } from './grant.ts';
-export { LateResultError } from './late-result-error.ts';
 export type { EndFacts, LoopEvent, RetryFacts, StartFacts } from './loop-events.ts';
 export {
   AgentExecutionStarted,
@@ -23,7 +19,6 @@ export {
   TokenUsageReported,
 } from './loop-events.ts';
 export type { NestOptions, OuterStep, Spent } from './outer-step.ts';
-export { underKey } from './outer-step.ts';
 export { NotWaitingError } from './not-waiting-error.ts';
 export type { RunControl } from './run-control.ts';
 export { createRunControl } from './run-control.ts';
@@ -47,9 +42,10 @@ export type { Observed, Produced, StepOf, StepProcess, StepScope } from './step-
 export type { StepNote } from './step-notes.ts';
 export type { RecordedHandling, StepTiming } from './step-result.ts';
 export { StepResult } from './step-result.ts';
-export { UnencodableValueError } from './unencodable-value-error.ts';
 export type { Answer, PendingStep, Wait } from './waiting.ts';
 export { givenValue } from './waiting.ts';
 // What the signatures above are made of.
+export type { EffectFailure, EffectOptions, EffectResult, Effects, LeaveRequest, SleepOptions, SleepResult } from '../effects/index.ts';
+export { createDirectEffects, EffectClass, LateResultError, UnencodableValueError } from '../effects/index.ts';
 export type { AppendOnlyList, ObjectReader, Random } from '../lib/index.ts';
 export type { Codec, EncodeOptions, Envelope } from '../serialization/index.ts';

@@ -2,33 +2,19 @@ export type { AnswerSchema } from './answer-schema.ts';
 export { toAnswerSchema } from './answer-schema.ts';
 export { answeredExecution } from './answered-execution.ts';
 export { defineTool } from './define-tool.ts';
-export type { EffectOutcome, EffectRunner, EffectRunnerOptions } from './effect-runner.ts';
 export type { InputSchema } from './input-schema.ts';
 export { InvalidToolError } from './invalid-tool-error.ts';
 export type { FromJsonSchema, JsonSchemaInput } from './json-schema-input.ts';
-export type { NestedCall, PreparedCall, PrepareOptions, ReadyCall } from './prepare-call.ts';
-export { prepareCall, withArgs } from './prepare-call.ts';
+export type { EndedCall, NestedCall, PreparedCall, PrepareOptions, ReadyCall, WaitingCall } from './prepare-call.ts';
+export { findArgsProblem, prepareCall, withArgs } from './prepare-call.ts';
 export type { ProviderToolOptions } from './provider-tool.ts';
 export { providerTool } from './provider-tool.ts';
 export { runCall } from './run-call.ts';
 export type { RunCallOptions } from './run-call-options.ts';
-export type { CallOutcome, NestedOutcome, NestedWaiting, RunCallsOptions } from './run-calls.ts';
-export { runCalls } from './run-calls.ts';
 export type { Parsed, SchemaIssue } from './schema-issue.ts';
 export { issuesText } from './schema-issue.ts';
 export type { StandardJsonSchema, StandardResult, StandardSchema } from './standard-schema.ts';
-export type {
-  ClientTool,
-  FunctionTool,
-  ModelOutput,
-  NestedTool,
-  OfferedAs,
-  ProviderDefinedTool,
-  Reconciled,
-  ShownCall,
-  Tool,
-} from './tool.ts';
-export { ToolEffect } from './tool.ts';
+export type { ClientTool, FunctionTool, ModelOutput, NestedTool, OfferedAs, Reconciled, ShownCall, Tool } from './tool.ts';
 export type { ApprovalContext, ContextType, ReconcileContext, ToolContext } from './tool-context.ts';
 export { clipText } from './clip-text.ts';
 export { contextOf } from './tool-context.ts';

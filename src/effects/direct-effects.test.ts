@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { createFakeClock, effectsConformance } from '../testing/index.ts';
 import { createDirectEffects } from './direct-effects.ts';
-import { createRunControl } from './run-control.ts';
+import { createRunControl } from '../step-by-step/index.ts';
 
 interface Problem {
   readonly error: unknown;
