@@ -40,14 +40,14 @@ describe('tools on the effects of the loop', () => {
     for (const size of [999_990, 1_000_001]) {
       const execution = await start(() => 'x'.repeat(size)).execution;
       expect(execution).toMatchObject({ status: 'failed', failure: { type: 'tool' } });
-      expect(execution?.failure?.message).toContain('takes more than 1000000 bytes');
+      expect(execution.failure?.message).toContain('takes more than 1000000 bytes');
     }
   });
 
   it('fail as tools', async () => {
     const execution = await start(() => Promise.reject(new Error('broken'))).execution;
     expect(execution).toMatchObject({ status: 'failed', failure: { type: 'tool', message: 'broken', readable: true } });
-    expect(execution?.failure).not.toHaveProperty('kind');
+    expect(execution.failure).not.toHaveProperty('kind');
   });
 
   it('end at their time-out under their own name', async () => {

@@ -181,7 +181,8 @@ function toWaitResults<Context>({ setup, turn }: Work<Context>, prepared: Waitin
 export function mergeResults(parts: readonly CallResults[]): CallResults {
   const [only] = parts;
   if (parts.length === 1 && only !== undefined) return only;
-  const nested: Readonly<Record<string, NestedMemo>> = Object.assign({}, ...parts.map((part) => part.nested));
+  const nested: Record<string, NestedMemo> = {};
+  for (const part of parts) Object.assign(nested, part.nested);
   return {
     executions: parts.flatMap(({ executions }) => executions),
     waits: parts.flatMap(({ waits }) => waits),

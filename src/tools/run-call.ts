@@ -60,14 +60,13 @@ export async function runCall<Context>(ready: ReadyCall, options: RunCallOptions
     startedAt,
     durationMs: Math.max(0, Math.round(clock.monotonic() - startedMonotonic)),
   });
-  let hasStarted = false;
-  let isOpen = true;
+  const now = { hasStarted: false, isOpen: true };
   const report = (progress: unknown): void => {
-    const canonical = isOpen ? toCanonical(progress) : undefined;
+    const canonical = now.isOpen ? toCanonical(progress) : undefined;
     if (canonical?.ok === true) onProgress?.(canonical.value);
   };
   const work = async (signal: AbortSignal): Promise<Journaled> => {
-    hasStarted = true;
+    now.hasStarted = true;
     const ctx: ToolContext<Context> = { context, signal, toolCallId: call.id, idempotencyKey, state, report };
     const returned = await tool.run(parsed, ctx);
     const result = isAsyncIterable(returned) ? await readLast(returned, ctx) : returned;
@@ -75,12 +74,12 @@ export async function runCall<Context>(ready: ReadyCall, options: RunCallOptions
     return { ...stored, ...getTiming() };
   };
   const ended = await effects.run(key, work, { effect: tool.effect, failsAs: 'tool', timeoutMs: tool.timeoutMs });
-  isOpen = false;
+  now.isOpen = false;
   if (ended.ok) return succeededExecution(call, ended.value, ended.value);
   const timing = getTiming();
   switch (ended.kind) {
     case 'cancelled':
-      return hasStarted && tool.effect === 'once' ? unknownExecution(call, timing) : cancelledExecution(call, timing);
+      return now.hasStarted && tool.effect === 'once' ? unknownExecution(call, timing) : cancelledExecution(call, timing);
     case 'unknown':
       return reconcileCall(ready, { ...options, timing });
     case 'error':

@@ -161,7 +161,7 @@ describe('aiSdkTools', () => {
     const taken = functionTool(
       aiSdkTools({ look: tool({ inputSchema: z.object({}), execute: () => 'raw', toModelOutput: () => shown as never }) }),
     );
-    expect(await taken.toModelOutput?.('raw' as never, { toolCallId: 'call-1', args: {} })).toEqual(expected);
+    expect(await taken.toModelOutput?.('raw', { toolCallId: 'call-1', args: {} })).toEqual(expected);
   });
 
   it('tells the tool which call it shows', async () => {
@@ -171,7 +171,7 @@ describe('aiSdkTools', () => {
       toModelOutput: ({ toolCallId, input }) => ({ type: 'text', value: `${toolCallId} at ${input.at}` }),
     });
     const taken = functionTool(aiSdkTools({ look }));
-    expect(await taken.toModelOutput?.('raw' as never, { toolCallId: 'call-1', args: { at: 'noon' } })).toBe('call-1 at noon');
+    expect(await taken.toModelOutput?.('raw', { toolCallId: 'call-1', args: { at: 'noon' } })).toBe('call-1 at noon');
   });
 
   it('makes a set of them all, dynamic ones too', () => {
