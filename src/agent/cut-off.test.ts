@@ -1,8 +1,9 @@
 // What becomes of work that was cut off: nothing of it goes on in secret, nothing of it is lost, and everybody is told once.
+import type { Effects } from '../effects/index.ts';
 import { describe, expect, test, vi } from 'vitest';
 import type { FakeClock } from '../lib/index.ts';
 import { createCountingIds, createFakeClock, sleep } from '../lib/index.ts';
-import type { Effects, RunOptions } from '../step-by-step/index.ts';
+import type { RunOptions } from '../step-by-step/index.ts';
 import type { ScriptedEntry, ScriptedToolCall } from '../testing/index.ts';
 import { scriptedModel } from '../testing/index.ts';
 import type { Driver, ToolEvent, ToolUseStep, Turn } from '../tool-use/index.ts';

@@ -1,3 +1,4 @@
+export { EffectClass } from '../effects/index.ts';
 export type {
   Agent,
   AgentEvent,
@@ -103,5 +104,5 @@ export {
   ToolUse,
   ToolUseState,
 } from '../tool-use/index.ts';
-export type { ClientTool, ContextType, FunctionTool, ProviderDefinedTool, Tool, ToolContext, ToolInput, Tools } from '../tools/index.ts';
-export { contextOf, defineTool, providerTool, ToolEffect } from '../tools/index.ts';
+export type { ClientTool, ContextType, FunctionTool, Tool, ToolContext, ToolInput, Tools } from '../tools/index.ts';
+export { contextOf, defineTool, providerTool } from '../tools/index.ts';

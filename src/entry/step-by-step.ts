@@ -1,3 +1,5 @@
+export type { EffectOptions, EffectResult, Effects } from '../effects/index.ts';
+export { createDirectEffects, LateResultError } from '../effects/index.ts';
 export type { EventSink, ProblemReporter } from '../events/index.ts';
 export type { Clock, IdSource } from '../lib/index.ts';
 export { systemClock, systemIds } from '../lib/index.ts';
@@ -6,9 +8,6 @@ export type {
   Answer,
   Commit,
   Cost,
-  EffectOptions,
-  EffectResult,
-  Effects,
   Execution,
   Grant,
   Limits,
@@ -24,12 +23,4 @@ export type {
   StepProcess,
   StepScope,
 } from '../step-by-step/index.ts';
-export {
-  createDirectEffects,
-  createRunControl,
-  createStateCodec,
-  createStepByStep,
-  LateResultError,
-  RunState,
-  standardCriteria,
-} from '../step-by-step/index.ts';
+export { createRunControl, createStateCodec, createStepByStep, RunState, standardCriteria } from '../step-by-step/index.ts';

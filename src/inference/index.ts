@@ -1,22 +1,12 @@
+export type { OfferedTool, ProviderTool } from '../messages/index.ts';
 export { ContextOverflowError } from './context-overflow-error.ts';
 export { EmptyResponseError } from './empty-response-error.ts';
 export { withFallback } from './fallback.ts';
 export { FinishReason, toFinishReason } from './finish-reason.ts';
 export { limited } from './limited.ts';
-export type {
-  Model,
-  ModelDelta,
-  ModelNotice,
-  ModelOutcome,
-  ModelRequest,
-  ModelResponse,
-  ModelTimeouts,
-  OfferedTool,
-  OutputFormat,
-  ProviderTool,
-} from './model.ts';
 export { createModelLimits } from './model-limits.ts';
 export type { ModelSettings, ToolChoice } from './model-settings.ts';
+export type { Model, ModelDelta, ModelNotice, ModelOutcome, ModelRequest, ModelResponse, ModelTimeouts, OutputFormat } from './model.ts';
 export { pendingToolCalls } from './pending-tool-calls.ts';
 export type { Price, PricedModel, PriceOf, TokenPrices } from './price.ts';
 export { pricesFrom, priceTable } from './price.ts';

@@ -11,6 +11,6 @@ export { readContentPart, readPart, readToolOutput } from './read-part.ts';
 export type { ToolCall } from './tool-call.ts';
 export type { ToolOutput, ToolResult } from './tool-result.ts';
 export { toolResultText } from './tool-result.ts';
-export type { ToolSchema } from './tool-schema.ts';
+export type { OfferedTool, ProviderTool, ToolSchema } from './tool-schema.ts';
 export type { UsageCounts } from './usage.ts';
 export { Usage } from './usage.ts';

@@ -1,6 +1,7 @@
 // What every store refuses alike, whatever it keeps sessions in. Writers of stores call these first.
+import type { EffectRow } from '../journal/index.ts';
 import { InvalidArgumentError } from '../lib/index.ts';
-import type { EffectRow, EntryQuery, LogEntry, SessionHeader, SessionQuery, SessionWrite } from './session-store.ts';
+import type { EntryQuery, LogEntry, SessionHeader, SessionQuery, SessionWrite } from './session-store.ts';
 
 /** The error of a write that no reading again can help. */
 export const refusedWrite = (sessionId: string, why: string): InvalidArgumentError =>

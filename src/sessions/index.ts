@@ -21,8 +21,8 @@ export type { StoredEvent } from './stored-events.ts';
 export { UnknownAgentError } from './unknown-agent-error.ts';
 export { UnknownSessionError } from './unknown-session-error.ts';
 export { UnknownStepError } from './unknown-step-error.ts';
+export type { EffectRow } from '../journal/index.ts';
 export type {
-  EffectRow,
   EntryQuery,
   ListedSession,
   LogEntry,

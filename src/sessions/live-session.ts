@@ -5,9 +5,10 @@
 // A2. An act is stored before anything comes of it; a request that was stored once has no effect again.
 // A3. Whoever acted hears how the execution came to rest that took the act in.
 // A4. Where the store fails, nothing goes on from memory: the session is let go of, and read again.
+import type { Effects } from '../effects/index.ts';
 import type { BaseEvent } from '../events/index.ts';
 import { jsonEquals } from '../lib/index.ts';
-import type { Between, Commit, Effects, RunState } from '../step-by-step/index.ts';
+import type { Between, Commit, RunState } from '../step-by-step/index.ts';
 import type { Act, ActOptions, Deed } from './act.ts';
 import type { Agents } from './agents.ts';
 import type { AnswerDeed } from './answers.ts';

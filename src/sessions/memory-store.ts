@@ -1,7 +1,7 @@
+import type { EffectRow } from '../journal/index.ts';
 import { checkedPage, checkedRange, checkWrite, refusedWrite } from './check-write.ts';
 import { SessionConflictError } from './session-conflict-error.ts';
 import type {
-  EffectRow,
   EntryQuery,
   ListedSession,
   LogEntry,

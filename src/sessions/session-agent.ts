@@ -1,6 +1,7 @@
+import type { Effects } from '../effects/index.ts';
 import type { BaseEvent } from '../events/index.ts';
 import type { JsonObject } from '../lib/index.ts';
-import type { Commit, Effects, NewStateOptions, RunState } from '../step-by-step/index.ts';
+import type { Commit, NewStateOptions, RunState } from '../step-by-step/index.ts';
 
 /** How the conversations of an agent begin, and how they are stored. */
 export interface SessionStates {

@@ -3,12 +3,12 @@
 // Does not: know what a session holds, how a step is taken, or who may ask for what.
 // R1. What was interrupted is found at the start and carried on; what is damaged is set aside, and harms nobody else.
 // R2. Once another has claimed the store, nothing more is done here.
+import type { Effects } from '../effects/index.ts';
+import { cancelledEffect } from '../effects/index.ts';
 import { reportSafely, reportToConsole } from '../events/index.ts';
 import type { Clock, Json } from '../lib/index.ts';
 import { jsonEquals, SteplineError, systemClock } from '../lib/index.ts';
 import { WrongKindError } from '../serialization/index.ts';
-import type { Effects } from '../step-by-step/index.ts';
-import { cancelled } from '../step-by-step/index.ts';
 import type { Act } from './act.ts';
 import { Agents, OnVersionChange } from './agents.ts';
 import { Calls } from './calls.ts';
@@ -242,11 +242,11 @@ export class SessionKeeper {
   }
 
   async #sleepLeg(direct: Effects, key: string, ms: number): ReturnType<Effects['sleep']> {
-    if (this.isClosed) return cancelled();
+    if (this.isClosed) return cancelledEffect();
     let leave: (() => void) | undefined;
-    const closing = new Promise<ReturnType<typeof cancelled>>((resolve) => {
+    const closing = new Promise<ReturnType<typeof cancelledEffect>>((resolve) => {
       leave = this.#closing.add(() => {
-        resolve(cancelled());
+        resolve(cancelledEffect());
       });
     });
     return Promise.race([direct.sleep(key, ms), closing]).finally(leave);

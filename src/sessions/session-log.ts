@@ -10,7 +10,7 @@ import type { RunState, StepResult } from '../step-by-step/index.ts';
 import type { Act } from './act.ts';
 import type { EntryBody } from './entry-body.ts';
 import { readBody, writeBody } from './entry-body.ts';
-import { Journal } from './journal.ts';
+import { Journal } from '../journal/index.ts';
 import type { SessionFacts } from './session.ts';
 import { factsOf, hasWork, readDetails, shownStatus, writeDetails } from './session.ts';
 import type { SessionStates } from './session-agent.ts';

@@ -1,15 +1,12 @@
-export { AlreadyAnsweredError } from './already-answered-error.ts';
-export { createDirectEffects } from './direct-effects.ts';
-export type { EffectClass, EffectFailure, EffectOptions, EffectResult, Effects } from './effects.ts';
-export { cancelled, failureOf } from './effects.ts';
 export { AgentErrorContextResolver } from './agent-error-context-resolver.ts';
+export { AlreadyAnsweredError } from './already-answered-error.ts';
+export { canBegin } from './can-begin.ts';
 export type { Candidate } from './candidate.ts';
+export type { StepFieldsCodec } from './codec/step-codec.ts';
 export type { Execution } from './execution.ts';
 export type { ExplainStateOptions } from './explain-state.ts';
-export { readFailure } from './read-failure.ts';
 export type { Grant } from './grant.ts';
 export { checkedGrant } from './grant.ts';
-export { LateResultError } from './late-result-error.ts';
 export type { LoopEvent } from './loop-events.ts';
 export {
   AgentExecutionStarted,
@@ -23,12 +20,11 @@ export {
   RetryScheduled,
   TokenUsageReported,
 } from './loop-events.ts';
-export type { OuterStep, Spent } from './outer-step.ts';
-export { underKey } from './outer-step.ts';
 export { NotWaitingError } from './not-waiting-error.ts';
+export type { OuterStep, Spent } from './outer-step.ts';
+export { readFailure } from './read-failure.ts';
 export type { RunControl } from './run-control.ts';
 export { createRunControl } from './run-control.ts';
-export { canBegin } from './can-begin.ts';
 export type { Between, Commit, Ports, RunOptions } from './run-scope.ts';
 export type { NewStateOptions } from './run-state.ts';
 export { RunState } from './run-state.ts';
@@ -36,15 +32,14 @@ export { settledAs } from './run-stream.ts';
 export type { Run, RunArgs, Runnable } from './runnable.ts';
 export type { Limits, StandardCriteriaOptions } from './standard-criteria.ts';
 export { standardCriteria } from './standard-criteria.ts';
-export type { StepFieldsCodec } from './codec/step-codec.ts';
 export type { StateCodec } from './state-codec.ts';
 export { createStateCodec } from './state-codec.ts';
 export { StateInfo } from './state-info.ts';
 export { ExecutionStatus } from './status.ts';
-export type { Cost, EmptyStep, Step } from './step.ts';
-export { addCost, Interruption } from './step.ts';
 export { createStepByStep } from './step-by-step.ts';
 export type { Observed, Produced, StepOf, StepProcess, StepScope } from './step-process.ts';
 export { StepResult } from './step-result.ts';
+export type { Cost, EmptyStep, Step } from './step.ts';
+export { addCost, Interruption } from './step.ts';
 export type { Answer, PendingStep, Wait } from './waiting.ts';
 export { givenValue } from './waiting.ts';

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { ContinuationCriteria, ContinuationDecision, when } from '../continuation/index.ts';
+import type { Effects } from '../effects/index.ts';
 import type { Failure } from '../errors/index.ts';
 import { ErrorPolicy, RateLimitedError } from '../errors/index.ts';
 import type { EventHeader } from '../events/index.ts';
@@ -795,6 +796,44 @@ test('an engine stands between the run and its effects', async () => {
   await clock.advance(1000);
   expect((await running).status).toBe('completed');
   expect(keys).toStrictEqual(['wait/1: 10', 'sleep/1: 250']);
+});
+
+describe('an engine that answers a sleep with "leave"', () => {
+  const leaving =
+    (asked: unknown[]) =>
+    (direct: Effects): Effects => ({
+      run: (key, work, options) => direct.run(key, work, options),
+      sleep: (key, ms, options) => {
+        asked.push([key, ms, options]);
+        return options?.mayLeave === true ? Promise.resolve({ ok: false, kind: 'leave', wakeInMs: ms }) : direct.sleep(key, ms);
+      },
+    });
+  const script: Script = [{ ...goesOn, errors: [rateLimited] }, finishes];
+
+  test('ends the run before the next step, without a stop, and the run can be entered again later', async () => {
+    const { runnable, start, clock, types } = setUp(script, { policy: ErrorPolicy.retryAll() });
+    const asked: unknown[] = [];
+    const left = await runnable.run(start, { effects: leaving(asked) });
+    expect([left.status, left.stopReason, left.stepCount]).toStrictEqual(['in_progress', undefined, 1]);
+    expect(asked).toStrictEqual([['sleep/1', 250, { mayLeave: true }]]);
+    expect([types().includes('AgentFinished'), clock.pendingTimers()]).toStrictEqual([false, 0]);
+
+    await clock.advance(100);
+    expect(await runnable.nextStep(left, { effects: leaving(asked) })).toBe(left);
+    expect(asked.at(-1)).toStrictEqual(['sleep/1', 150, { mayLeave: true }]);
+
+    await clock.advance(150);
+    const end = await runnable.run(reread(left), { effects: leaving(asked) });
+    expect([end.status, end.stepCount, asked.length]).toStrictEqual(['completed', 2, 2]);
+  });
+
+  test('is not asked to leave while a step sleeps', async () => {
+    const { runnable, start, clock } = setUp([{ ...goesOn, sleepsMs: 10 }, finishes]);
+    const asked: unknown[] = [];
+    const running = runnable.run(start, { effects: leaving(asked) });
+    await clock.advance(10);
+    expect([(await running).status, asked]).toStrictEqual(['completed', [['wait/1', 10, undefined]]]);
+  });
 });
 
 test('N1: numbers count up without a gap over runs, pauses and storage, and ids are unique', async () => {

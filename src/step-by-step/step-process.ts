@@ -1,8 +1,8 @@
 import type { ContinuationCriteria, ContinuationEvaluation, Findings, StopReason } from '../continuation/index.ts';
+import type { Effects } from '../effects/index.ts';
 import type { BaseEvent, EventHeader } from '../events/index.ts';
 import type { PriceOf } from '../inference/index.ts';
 import type { Clock, IdSource, JsonObject } from '../lib/index.ts';
-import type { Effects } from './effects.ts';
 import type { NestOptions, OuterStep } from './outer-step.ts';
 import type { RunState } from './run-state.ts';
 import type { EmptyStep, Interruption } from './step.ts';

@@ -1,4 +1,4 @@
-export type { NestedHost, NestedResult } from './carry-on-nested.ts';
+export type { NestedHost, NestedResult } from './run-nested-call.ts';
 export { argsProblem } from './args-problem.ts';
 export { defineCapability } from './define-capability.ts';
 export { defineHook } from './define-hook.ts';

@@ -3,6 +3,8 @@
 // Does not: read the answer: the driver does.
 // Q1. A question never rejects, and a cut-off one keeps the words that had come.
 // Q2. Time spent waiting for permission to ask counts as waiting.
+import type { EffectResult } from '../effects/index.ts';
+import { cancelledEffect, toFailure } from '../effects/index.ts';
 import type { Failure } from '../errors/index.ts';
 import { classifyError } from '../errors/index.ts';
 import type { HookChain, InferenceRequestFacts } from '../hooks/index.ts';
@@ -19,8 +21,8 @@ import type {
 } from '../inference/index.ts';
 import { InvalidArgumentError } from '../lib/index.ts';
 import { Message, Usage } from '../messages/index.ts';
-import type { Cost, EffectResult, RunState, StepScope } from '../step-by-step/index.ts';
-import { addCost, cancelled, failureOf } from '../step-by-step/index.ts';
+import type { Cost, RunState, StepScope } from '../step-by-step/index.ts';
+import { addCost } from '../step-by-step/index.ts';
 import type { AnswerSchema } from '../tools/index.ts';
 import { ToolSet } from '../tools/index.ts';
 import type { Answered, AnswerFacts, Question, Turn } from './driver.ts';
@@ -146,7 +148,7 @@ export class OpenTurn<Context> implements Turn {
       return unasked(classifyError(error, { readable: false }));
     }
     // Cut off, or ended by a vote: there is nothing to ask any more.
-    if (asked === undefined || this.scope.forbidding !== undefined) return unasked(failureOf(cancelled()));
+    if (asked === undefined || this.scope.forbidding !== undefined) return unasked(toFailure(cancelledEffect()));
     const answered = await this.#ask(asked);
     if (!answered.ok || !hooks.has(HookPoint.AfterInference)) return answered;
     try {
@@ -202,7 +204,7 @@ export class OpenTurn<Context> implements Turn {
 
   #read(answered: EffectResult<ModelOutcome>, heard: Heard): Answered {
     heard.leaveWait?.();
-    if (!answered.ok) return { ok: false, failure: failureOf(answered), text: heard.text, facts: this.#unknownFacts(heard) };
+    if (!answered.ok) return { ok: false, failure: toFailure(answered), text: heard.text, facts: this.#unknownFacts(heard) };
     const outcome = answered.value;
     if (outcome.ok) return { ok: true, response: outcome.response, facts: this.#facts(outcome.response, heard) };
     // A call that was refused for its rate, before anything came, has used nothing.

@@ -1,10 +1,10 @@
+import type { Effects } from '../effects/index.ts';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { ErrorPolicy, ToolFailedError } from '../errors/index.ts';
 import type { Json } from '../lib/index.ts';
 import { createCountingIds, createFakeClock, DamagedDataError } from '../lib/index.ts';
-import type { Effects } from '../step-by-step/index.ts';
 import type { ScriptedAnswer, ScriptedEntry, ScriptedToolCall } from '../testing/index.ts';
 import { scriptedModel } from '../testing/index.ts';
 import type { ToolExecutionStatus, Tools } from '../tools/index.ts';

@@ -15,7 +15,7 @@ interface Content {
 }
 
 /** A step as it comes out of an answer: no call has been carried out yet. */
-export function answeredStep({ scope }: Turn, facts: AnswerFacts, { messages, calls = [], errors = [] }: Content): ToolUseStep {
+export function createStep({ scope }: Turn, facts: AnswerFacts, { messages, calls = [], errors = [] }: Content): ToolUseStep {
   return {
     id: scope.ids(),
     outputMessages: messages,
@@ -29,21 +29,21 @@ export function answeredStep({ scope }: Turn, facts: AnswerFacts, { messages, ca
 }
 
 /** A question without an answer. The words that had come stay where the run was cut off: nobody will ask again. */
-export function unansweredStep(turn: Turn, { failure, text, facts }: Extract<Answered, { readonly ok: false }>): ToolUseStep {
+export function createUnansweredStep(turn: Turn, { failure, text, facts }: Extract<Answered, { readonly ok: false }>): ToolUseStep {
   const wasCutOff = turn.scope.interruption !== undefined;
   const messages = wasCutOff && text !== '' ? [Message.assistant(text, { ids: turn.scope.ids })] : [];
-  return answeredStep(turn, facts, { messages, errors: [{ ...failure, readable: false }] });
+  return createStep(turn, facts, { messages, errors: [{ ...failure, readable: false }] });
 }
 
 /** A final answer: checked where a schema asks for it. What does not fit is a failure, with a word to the model on how to repair it. */
-export async function finalStep(turn: Turn, facts: AnswerFacts, answer: Message): Promise<ToolUseStep> {
-  if (turn.output === undefined) return answeredStep(turn, facts, { messages: [answer] });
+export async function createFinalStep(turn: Turn, facts: AnswerFacts, answer: Message): Promise<ToolUseStep> {
+  if (turn.output === undefined) return createStep(turn, facts, { messages: [answer] });
   const checked = await checkOutput(turn.output, answer.text, turn.scope);
   if (checked === undefined)
-    return { ...answeredStep(turn, facts, { messages: [answer] }), interrupted: turn.scope.interruption ?? 'signal' };
-  if (checked.ok) return { ...answeredStep(turn, facts, { messages: [answer] }), output: checked.value };
+    return { ...createStep(turn, facts, { messages: [answer] }), interrupted: turn.scope.interruption ?? 'signal' };
+  if (checked.ok) return { ...createStep(turn, facts, { messages: [answer] }), output: checked.value };
   const request = `Your last answer cannot be used: ${checked.problem} Answer again with JSON that fits the schema, and nothing else.`;
   const repair = Message.user(request, { ids: turn.scope.ids, metadata: { purpose: 'repair' } });
   const failure: Failure = { type: 'validation', code: 'invalid-output', message: checked.problem, retryable: true, readable: false };
-  return answeredStep(turn, facts, { messages: [answer, repair], errors: [failure] });
+  return createStep(turn, facts, { messages: [answer, repair], errors: [failure] });
 }

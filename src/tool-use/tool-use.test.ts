@@ -1,3 +1,4 @@
+import type { Effects } from '../effects/index.ts';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { stopWhen, when } from '../continuation/index.ts';
@@ -7,7 +8,7 @@ import { createModelLimits, limited, priceTable } from '../inference/index.ts';
 import type { Model } from '../inference/index.ts';
 import { createCountingIds, createFakeClock, sleep } from '../lib/index.ts';
 import type { FakeClock } from '../lib/index.ts';
-import type { Effects, Runnable } from '../step-by-step/index.ts';
+import type { Runnable } from '../step-by-step/index.ts';
 import type { ScriptedAnswer, ScriptedEntry, ScriptedToolCall } from '../testing/index.ts';
 import { runnableConformance, scriptedModel } from '../testing/index.ts';
 import type { Tool, Tools } from '../tools/index.ts';

@@ -1,9 +1,9 @@
+import { EffectClass } from '../effects/index.ts';
 import type { JsonObject } from '../lib/index.ts';
 import { isRecord } from '../lib/index.ts';
 import { InvalidToolError } from './invalid-tool-error.ts';
 import { toInputSchema } from './input-schema.ts';
 import type { ClientTool, FunctionTool } from './tool.ts';
-import { ToolEffect } from './tool.ts';
 import type { AfterParsing, ArgsOf, BesideInput, ToolInput } from './tool-input.ts';
 import { toolNameProblem } from './tool-name.ts';
 import type {
@@ -30,13 +30,13 @@ interface GivenOptions {
   readonly context?: unknown;
   readonly run?: FunctionTool['run'];
   readonly timeoutMs?: number;
-  readonly effect?: ToolEffect;
+  readonly effect?: EffectClass;
   readonly needsApproval?: FunctionTool['needsApproval'];
   readonly reconcile?: NonNullable<FunctionTool['reconcile']>;
   readonly toModelOutput?: NonNullable<FunctionTool['toModelOutput']>;
 }
 
-const effects: ReadonlySet<unknown> = new Set(Object.values(ToolEffect));
+const effects: ReadonlySet<unknown> = new Set(Object.values(EffectClass));
 const absentOr =
   (isRight: (given: unknown) => boolean) =>
   (given: unknown): boolean =>
@@ -92,7 +92,7 @@ function toTool(options: GivenOptions): FunctionTool | ClientTool {
     ...(toModelOutput !== undefined && { toModelOutput }),
   };
   if (run === undefined) return Object.freeze({ type: 'client' as const, ...shared });
-  const { timeoutMs, effect = ToolEffect.Once, needsApproval = false, reconcile } = options;
+  const { timeoutMs, effect = EffectClass.Once, needsApproval = false, reconcile } = options;
   return Object.freeze({
     type: 'function' as const,
     ...shared,

@@ -53,7 +53,7 @@ const call = (name: string, args: unknown = { city: 'Paris' }, more: Partial<Too
   args: args as never,
   ...more,
 });
-const prepare = (given: ToolCall, more: Partial<PrepareOptions<{ limit: number }>> = {}): Promise<PreparedCall> =>
+const prepare = async (given: ToolCall, more: Partial<PrepareOptions<{ limit: number }>> = {}): Promise<PreparedCall> =>
   prepareCall(set, given, { context: { limit: 3 }, state: 'S', clock, ...more });
 const told = async (given: ToolCall): Promise<string | undefined> => {
   const prepared = await prepare(given);

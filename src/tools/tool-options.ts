@@ -1,5 +1,6 @@
+import type { EffectClass } from '../effects/index.ts';
 import type { JsonObject } from '../lib/index.ts';
-import type { ModelOutput, Reconciled, ShownCall, ToolEffect } from './tool.ts';
+import type { ModelOutput, Reconciled, ShownCall } from './tool.ts';
 import type { ApprovalContext, ContextType, ReconcileContext, ToolContext } from './tool-context.ts';
 import type { AfterParsing, ArgsOf, BeforeParsing } from './tool-input.ts';
 
@@ -49,7 +50,7 @@ export interface FunctionToolOptions<Input, Returned, Raw, Context> extends Shar
   /** How long the work may take. @default no limit of its own */
   readonly timeoutMs?: number;
   /** What becomes of a call that was cut off. @default 'once' */
-  readonly effect?: ToolEffect;
+  readonly effect?: EffectClass;
   /** Whether a person must agree first. @default false */
   readonly needsApproval?: boolean | ((args: ArgsOf<Input>, ctx: ApprovalContext<Context>) => boolean);
   /** Finds out what became of a call that was cut off. */

@@ -1,19 +1,9 @@
+import type { EffectClass } from '../effects/index.ts';
 import type { Json, JsonObject } from '../lib/index.ts';
-import type { ContentPart } from '../messages/index.ts';
+import type { ContentPart, ProviderTool } from '../messages/index.ts';
 import type { ApprovalContext, ReconcileContext, ToolContext } from './tool-context.ts';
 import type { InputSchema } from './input-schema.ts';
 import type { ValueSchema } from './value-schema.ts';
-
-/** What becomes of a call when its process dies under it. */
-export const ToolEffect = {
-  /** May run again. */
-  Pure: 'pure',
-  /** May run again with the same idempotency key. */
-  Idempotent: 'idempotent',
-  /** Never runs again; an interrupted call is `unknown`. */
-  Once: 'once',
-} as const;
-export type ToolEffect = (typeof ToolEffect)[keyof typeof ToolEffect];
 
 /** What a model may be shown of a result: words, data, or parts such as pictures. */
 export type ModelOutput = string | Json | readonly ContentPart[];
@@ -47,7 +37,8 @@ interface DescribedTool {
   readonly providerOptions?: JsonObject;
   /** Set where the provider defines the tool and the host runs it. */
   readonly offeredAs?: OfferedAs;
-  readonly toModelOutput?: (result: never, call: ShownCall) => ModelOutput | PromiseLike<ModelOutput>;
+  /** A method, so that a tool with a typed result fits. */
+  toModelOutput?(result: unknown, call: ShownCall): ModelOutput | PromiseLike<ModelOutput>;
 }
 
 /** A tool that runs here. */
@@ -56,7 +47,7 @@ export interface FunctionTool<Args = never, Returned = unknown, Context = never>
   readonly run: (args: Args, ctx: ToolContext<Context>) => Returned;
   /** Set where the tool says what it needs of its host. */
   readonly needsContext?: boolean;
-  readonly effect: ToolEffect;
+  readonly effect: EffectClass;
   readonly timeoutMs?: number;
   readonly needsApproval: boolean | ((args: Args, ctx: ApprovalContext<Context>) => boolean | PromiseLike<boolean>);
   readonly reconcile?: (idempotencyKey: string, ctx: ReconcileContext<Context>) => Reconciled<unknown> | PromiseLike<Reconciled<unknown>>;
@@ -67,22 +58,13 @@ export interface ClientTool extends DescribedTool {
   readonly type: 'client';
 }
 
-/** A tool that the provider itself carries out. The model is told of it as it is. */
-export interface ProviderDefinedTool {
-  readonly type: 'provider';
-  /** As the provider names it: `provider.tool-id`. */
-  readonly id: `${string}.${string}`;
-  readonly name: string;
-  readonly args: JsonObject;
-}
-
-/** A tool whose work is a run of its own, which may wait for people and be taken up again. The orchestrator carries it out. */
+/** A tool whose work is a run of its own, which may wait for people and be resumed. The orchestrator runs it. */
 export interface NestedTool<Args = never, Returned = unknown, Host = never> extends DescribedTool {
   readonly type: 'nested';
-  readonly carryOn: (args: Args, host: Host) => Promise<unknown>;
+  readonly run: (args: Args, host: Host) => Promise<unknown>;
   /** Carries the type of the result and nothing else. */
   readonly [returned]?: Returned;
 }
 
 /** Anything that a model may call. */
-export type Tool = FunctionTool | ClientTool | NestedTool | ProviderDefinedTool;
+export type Tool = FunctionTool | ClientTool | NestedTool | ProviderTool;

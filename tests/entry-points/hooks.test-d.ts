@@ -1,3 +1,4 @@
+import type { Effects } from '../../src/effects/index.ts';
 import { expectTypeOf, test } from 'vitest';
 import { z } from 'zod';
 import type {
@@ -27,7 +28,6 @@ import {
 } from '../../src/entry/index.ts';
 import { guardHook } from '../../src/hooks/index.ts';
 import { StepsLimit } from '../../src/continuation/index.ts';
-import type { Effects } from '../../src/step-by-step/index.ts';
 import type { ModelOutcome, ModelResponse, ModelSettings } from '../../src/inference/index.ts';
 import type { ToolExecution } from '../../src/tools/index.ts';
 

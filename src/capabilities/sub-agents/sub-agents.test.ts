@@ -1,10 +1,10 @@
+import type { Effects } from '../../effects/index.ts';
 import { describe, expect, test } from 'vitest';
 import type { AgentOptions, AnyAgent } from '../../agent/index.ts';
 import { AgentState, createAgent } from '../../agent/index.ts';
 import { ErrorPolicy } from '../../errors/index.ts';
 import { priceTable } from '../../inference/index.ts';
 import { createCountingIds, createFakeClock } from '../../lib/index.ts';
-import type { Effects } from '../../step-by-step/index.ts';
 import type { ScriptedEntry, ScriptedModel } from '../../testing/index.ts';
 import { scriptedModel } from '../../testing/index.ts';
 import type { ToolUseEvent } from '../../tool-use/index.ts';

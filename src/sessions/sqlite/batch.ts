@@ -4,8 +4,9 @@
 // G1. A write is judged against what stands once those before it are stored; refusing one leaves the others as they are.
 // G2. Everything is judged before anything is stored: what a later write of the batch drops is never stored at all.
 // G3. What is known of sessions is only believed as long as nobody else has written.
+import type { EffectRow } from '../../journal/index.ts';
 import { refusedWrite } from '../index.ts';
-import type { EffectRow, LogEntry, SessionHeader, SessionWrite } from '../index.ts';
+import type { LogEntry, SessionHeader, SessionWrite } from '../index.ts';
 import { SessionConflictError, SessionDamagedError, StoreFencedError, StoreUnavailableError } from '../index.ts';
 import { toSessionError, toStoreError } from './classify-error.ts';
 import type { KnownSession } from './read-session.ts';

@@ -1,8 +1,9 @@
 // Reading one session.
 // Owns:     finding what is damaged or missing in what it reads.
 // Does not: repair anything.
+import type { EffectRow } from '../../journal/index.ts';
 import { checkedRange } from '../index.ts';
-import type { EffectRow, EntryQuery, LogEntry, SessionHeader, StoredSession } from '../index.ts';
+import type { EntryQuery, LogEntry, SessionHeader, StoredSession } from '../index.ts';
 import { SessionDamagedError } from '../index.ts';
 import { toEffect, toEntry, toHeader } from './rows.ts';
 import type { SqliteStatement, SqliteValue } from './sqlite-database.ts';

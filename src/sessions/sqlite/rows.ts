@@ -1,4 +1,5 @@
-import type { EffectRow, LogEntry, SessionHeader } from '../index.ts';
+import type { EffectRow } from '../../journal/index.ts';
+import type { LogEntry, SessionHeader } from '../index.ts';
 import type { SqliteValue } from './sqlite-database.ts';
 import type { Row } from './tables.ts';
 import { sealed } from './tables.ts';

@@ -1,16 +1,16 @@
+import type { Effects } from '../../effects/index.ts';
+import { withKeyPrefix } from '../../effects/index.ts';
 import type { BaseEvent, EventHeader } from '../../events/index.ts';
 import type { PriceOf } from '../../inference/index.ts';
 import type { Clock, IdSource, JsonObject } from '../../lib/index.ts';
 import { Usage } from '../../messages/index.ts';
 import type { ContinuationEvaluation } from '../../continuation/index.ts';
-import type { Effects } from '../effects.ts';
 import { AgentStepStarted } from '../loop-events.ts';
 import type { EventSubject, RunScope } from '../run-scope.ts';
 import type { RunState } from '../run-state.ts';
 import type { Interruption } from '../step.ts';
 import { addCost } from '../step.ts';
 import type { NestOptions, OuterStep, Spent } from '../outer-step.ts';
-import { underKey } from '../outer-step.ts';
 import type { StepProcess, StepScope } from '../step-process.ts';
 import type { StepNote } from '../step-notes.ts';
 import { StepNotes } from '../step-notes.ts';
@@ -219,7 +219,7 @@ class OpenStepScope<State extends RunState, Context> implements ClosableScope<Co
       get isOpen() {
         return isOpen();
       },
-      effects: underKey(this.effects, key),
+      effects: withKeyPrefix(this.effects, key),
       control: run.control,
       get lastSeq() {
         return run.lastSeq;

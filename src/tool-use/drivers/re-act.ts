@@ -3,7 +3,7 @@ import type { Failure } from '../../errors/index.ts';
 import { Message, Usage } from '../../messages/index.ts';
 import { addCost } from '../../step-by-step/index.ts';
 import type { Answered, AnswerFacts, Driver, Turn } from '../driver.ts';
-import { answeredStep, finalStep, unansweredStep } from '../steps.ts';
+import { createStep, createFinalStep, createUnansweredStep } from '../steps.ts';
 import { sumUp } from '../sum-up.ts';
 import type { ToolUseStep } from '../tool-use-step.ts';
 import { TextDelta } from '../tool-use-events.ts';
@@ -44,7 +44,7 @@ function undecidedStep(
     Message.assistant(text === '' ? 'Thought: (none)' : text, { ids, metadata: { purpose: 'undecided' } }),
     Message.user(`Observation: ERROR: ${problem}`, { ids, metadata: { purpose: 'observation' } }),
   ];
-  return { ...answeredStep(turn, facts, { messages, errors: [failure] }), hasToolCalls: true };
+  return { ...createStep(turn, facts, { messages, errors: [failure] }), hasToolCalls: true };
 }
 
 function callStep(turn: Turn, facts: AnswerFacts, { thought, tool, args }: Extract<Decision, { readonly type: 'call_tool' }>): ToolUseStep {
@@ -52,7 +52,7 @@ function callStep(turn: Turn, facts: AnswerFacts, { thought, tool, args }: Extra
   const call = { id: ids(), name: tool, args };
   const words = [...(thought === '' ? [] : [`Thought: ${thought}`]), `Action: ${tool} ${JSON.stringify(args)}`].join('\n');
   const message = Message.assistant(words, { ids, metadata: { purpose: 'action' } });
-  return answeredStep(turn, facts, { messages: [message], calls: [call] });
+  return createStep(turn, facts, { messages: [message], calls: [call] });
 }
 
 const joined = (first: AnswerFacts, second: AnswerFacts): AnswerFacts => {
@@ -69,17 +69,17 @@ async function answerStep(
   const metadata = thought === '' ? {} : { metadata: { thought } };
   if (!viaInference) {
     turn.scope.emit((header) => new TextDelta(header, turn.orchestrator, answer), { numbered: false });
-    return finalStep(turn, facts, Message.assistant(answer, { ids, ...metadata }));
+    return createFinalStep(turn, facts, Message.assistant(answer, { ids, ...metadata }));
   }
   const request = Message.user(`You have decided to answer: ${thought} Give the user the final answer now, in plain words.`, { ids });
   const output = turn.output === undefined ? {} : { output: { schema: turn.output.json } };
   const { toolChoice: _, ...settings } = turn.settings;
   const answered: Answered = await turn.ask({ messages: [...turn.messages(), request], settings, purpose: 'final', ...output });
   const both = joined(facts, answered.facts);
-  if (!answered.ok) return unansweredStep(turn, { ...answered, facts: both });
+  if (!answered.ok) return createUnansweredStep(turn, { ...answered, facts: both });
   // No tool was offered: a call that came all the same is nobody's.
   const parts = answered.response.parts.filter(({ type }) => type !== 'tool-call');
-  return finalStep(turn, both, Message.assistant(parts, { ids, ...metadata }));
+  return createFinalStep(turn, both, Message.assistant(parts, { ids, ...metadata }));
 }
 
 /** Lets the model reason and act by turns, one tool at a time, in plain text: for models that cannot call tools themselves. */
@@ -95,7 +95,7 @@ export function reActDriver({ finalViaInference = false }: ReActOptions = {}): D
         settings,
         isForReaders: false,
       });
-      if (!answered.ok) return unansweredStep(turn, answered);
+      if (!answered.ok) return createUnansweredStep(turn, answered);
       const { facts, response } = answered;
       const text = Message.assistant(response.parts, { id: '' }).text;
       const read = readDecision(text, turn.tools);

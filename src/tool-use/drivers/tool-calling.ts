@@ -1,7 +1,7 @@
 import { pendingToolCalls } from '../../inference/index.ts';
 import { Message } from '../../messages/index.ts';
 import type { Answered, Driver, Question, Turn } from '../driver.ts';
-import { answeredStep, finalStep, unansweredStep } from '../steps.ts';
+import { createStep, createFinalStep, createUnansweredStep } from '../steps.ts';
 import { sumUp } from '../sum-up.ts';
 import type { ToolUseStep } from '../tool-use-step.ts';
 
@@ -15,10 +15,10 @@ function question(turn: Turn): Question {
 }
 
 function read(turn: Turn, answered: Answered): ToolUseStep | Promise<ToolUseStep> {
-  if (!answered.ok) return unansweredStep(turn, answered);
+  if (!answered.ok) return createUnansweredStep(turn, answered);
   const answer = Message.assistant(answered.response.parts, { ids: turn.scope.ids });
   const calls = pendingToolCalls(answered.response);
-  return calls.length > 0 ? answeredStep(turn, answered.facts, { messages: [answer], calls }) : finalStep(turn, answered.facts, answer);
+  return calls.length > 0 ? createStep(turn, answered.facts, { messages: [answer], calls }) : createFinalStep(turn, answered.facts, answer);
 }
 
 const driver: Driver = Object.freeze<Driver>({

@@ -1,10 +1,11 @@
 // What is journaled is what the run goes on with: over many values of every kind, the first run and its replay are the same.
+import { createDirectEffects } from '../effects/index.ts';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createFakeClock, toCanonical } from '../lib/index.ts';
-import { createDirectEffects, createRunControl } from '../step-by-step/index.ts';
+import { createRunControl } from '../step-by-step/index.ts';
+import type { EffectRow } from './journal.ts';
 import { Journal } from './journal.ts';
-import type { EffectRow } from './session-store.ts';
 
 // Node 24.21 reads a key that is one escaped character as another such key that it has read before ('{"\\\\":1}', then '{"\\"":1}').
 const keys = fc.string({ unit: 'binary' }).filter((key) => !(key.length === 1 && JSON.stringify(key).length > 3));

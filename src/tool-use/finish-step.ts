@@ -6,20 +6,19 @@ import { resultMessages } from './result-messages.ts';
 import type { ToolUseStep } from './tool-use-step.ts';
 import { StepType } from './tool-use-step.ts';
 
-// What was held back is for the model to read; it is no failure that a policy would judge.
-const failuresOf = (executions: readonly ToolExecution[]) =>
+// A blocked call is for the model to read; it is not a failure that a policy would judge.
+const listFailures = (executions: readonly ToolExecution[]) =>
   executions.flatMap(({ failure }) => (failure === undefined || failure.code === blockedCode ? [] : [failure]));
 
-function ordered({ toolCalls }: ToolUseStep, executions: readonly ToolExecution[]): readonly ToolExecution[] {
-  const place = new Map(toolCalls.map(({ id }, index) => [id, index]));
-  const placeOf = ({ toolCallId }: ToolExecution): number => place.get(toolCallId) ?? 0;
-  return [...executions].sort((left, right) => placeOf(left) - placeOf(right));
+function sortByCall({ toolCalls }: ToolUseStep, executions: readonly ToolExecution[]): readonly ToolExecution[] {
+  const places = new Map(toolCalls.map(({ id }, index) => [id, index]));
+  return executions.toSorted((left, right) => (places.get(left.toolCallId) ?? 0) - (places.get(right.toolCallId) ?? 0));
 }
 
 /** The step with the results of all its calls, in the order of the calls. */
-export function finishedStep(step: ToolUseStep, executions: readonly ToolExecution[], ids: IdSource = systemIds): ToolUseStep {
-  const inOrder = executions.length < 2 ? executions : ordered(step, executions);
-  const failures = failuresOf(inOrder);
+export function finishStep(step: ToolUseStep, executions: readonly ToolExecution[], ids: IdSource = systemIds): ToolUseStep {
+  const inOrder = executions.length < 2 ? executions : sortByCall(step, executions);
+  const failures = listFailures(inOrder);
   return {
     ...step,
     executions: inOrder,

@@ -1,10 +1,11 @@
+import type { EffectOptions, EffectResult, Effects } from '../effects/index.ts';
+import { createDirectEffects } from '../effects/index.ts';
 import { describe, expect, test } from 'vitest';
 import { createFakeClock } from '../lib/index.ts';
-import type { EffectOptions, EffectResult, Effects } from '../step-by-step/index.ts';
-import { createDirectEffects, createRunControl } from '../step-by-step/index.ts';
+import { createRunControl } from '../step-by-step/index.ts';
 import { effectsConformance } from '../testing/index.ts';
+import type { EffectRow } from './journal.ts';
 import { Journal } from './journal.ts';
-import type { EffectRow } from './session-store.ts';
 
 const surroundings = () => ({ clock: createFakeClock(), control: createRunControl(), onProblem: () => undefined });
 

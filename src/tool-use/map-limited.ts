@@ -1,14 +1,15 @@
 /**
- * Like Promise.all over a map, with at most `limit` at work at once. Results stand in the order of the items.
- * Once a piece of work rejects no further one is begun; those that run are waited for, then the rejection is passed on.
+ * Like Promise.all over a map, with at most `limit` running at once. Results are in the order of the items.
+ * Once one rejects, no further one starts; those that run are awaited, then the rejection is passed on.
  */
 export async function mapLimited<Item, Result>(
   items: readonly Item[],
   limit: number,
   work: (item: Item, index: number) => Promise<Result>,
 ): Promise<readonly Result[]> {
-  // Most steps have one call. Holds: there is one.
-  if (items.length === 1) return [await work(items[0] as Item, 0)];
+  const [only] = items;
+  // Most steps have one call.
+  if (items.length === 1 && only !== undefined) return [await work(only, 0)];
   const results: Result[] = new Array<Result>(items.length);
   const queue = items.entries();
   const broken: { readonly error: unknown }[] = [];

@@ -1,3 +1,4 @@
+import type { EffectOptions, EffectResult, Effects } from '../effects/index.ts';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { classifyError, RateLimitedError, TimedOutError } from '../errors/index.ts';
@@ -7,23 +8,22 @@ import { createFakeClock } from '../lib/index.ts';
 import type { ToolCall } from '../messages/index.ts';
 import { toolResultText } from '../messages/index.ts';
 import { defineTool } from './define-tool.ts';
-import type { EffectOutcome, EffectRunner, EffectRunnerOptions } from './effect-runner.ts';
-import { providerTool } from './provider-tool.ts';
-import type { CallOutcome, RunCallsOptions } from './run-calls.ts';
-import { runCalls } from './run-calls.ts';
+import { prepareCall } from './prepare-call.ts';
+import { runCall } from './run-call.ts';
+import type { RunCallOptions } from './run-call-options.ts';
 import type { Tool } from './tool.ts';
 import type { ToolContext } from './tool-context.ts';
 import type { ToolExecution } from './tool-execution.ts';
 import { ToolSet } from './tool-set.ts';
 
-type Kind = Extract<EffectOutcome<unknown>, { ok: false }>['kind'];
+type Kind = Extract<EffectResult<unknown>, { ok: false }>['kind'];
 const never = (): Promise<never> => new Promise(() => undefined);
 
 /** Goes straight through, as the loop's own effects do; those are tried in tests/. */
 function createSurroundings() {
   const [clock, controller] = [createFakeClock(1000), new AbortController()];
-  const asked: { key: string; options: EffectRunnerOptions }[] = [];
-  const run: EffectRunner = (key, work, options = {}) =>
+  const asked: { key: string; options: EffectOptions }[] = [];
+  const run: Effects['run'] = (key, work, options = {}) =>
     new Promise((resolve) => {
       asked.push({ key, options });
       const own = new AbortController();
@@ -65,34 +65,33 @@ const tool = (
 ) => defineTool({ name, description: '', input, run, ...more });
 const callOf = (name: string, args: Json = {}, id = `id-${name}`): ToolCall => ({ id, name, args });
 
-function start(tools: readonly Tool[], calls: readonly ToolCall[], more: Partial<RunCallsOptions> = {}) {
+interface Overrides extends Partial<Omit<RunCallOptions, 'effects'>> {
+  readonly run?: Effects['run'];
+  readonly signal?: AbortSignal;
+}
+
+/** Prepares and runs each call, all at once. */
+function start(tools: readonly Tool[], calls: readonly ToolCall[], { run: ownRun, signal, ...more }: Overrides = {}) {
   const around = createSurroundings();
   const { clock, run } = around;
-  const outcomes = runCalls(ToolSet.from(tools), calls, {
-    run,
-    clock,
-    step: 3,
-    idempotencyKey: (call, index) => `s/e/3/${call.id}/${index}`,
-    context: undefined,
-    ...more,
-  });
-  return { ...around, outcomes };
+  const set = ToolSet.from(tools);
+  const runOneCall = async (call: ToolCall, index: number): Promise<ToolExecution> => {
+    const prepared = await prepareCall(set, call, { context: undefined, clock, ...(signal !== undefined && { signal }) });
+    if (prepared.type === 'ended') return prepared.execution;
+    if (prepared.type !== 'ready') throw new Error(`a call is ${prepared.type}`);
+    const [key, idempotencyKey] = [`tool/3/${index}`, `s/e/3/${call.id}/${index}`];
+    return runCall(prepared, { effects: { run: ownRun ?? run }, clock, key, idempotencyKey, context: undefined, ...more });
+  };
+  return { ...around, pending: Promise.all(calls.map(runOneCall)) };
 }
 
-function executionsOf(outcomes: readonly CallOutcome[]): readonly ToolExecution[] {
-  return outcomes.map((outcome) => {
-    if (outcome.type !== 'ended') throw new Error(`a call is ${outcome.type}`);
-    return outcome.execution;
-  });
-}
-
-async function runOne(given: Tool, more: Partial<RunCallsOptions> = {}): Promise<ToolExecution> {
-  const [execution] = executionsOf(await start([given], [callOf(given.name)], more).outcomes);
+async function runOne(given: Tool, more: Overrides = {}): Promise<ToolExecution> {
+  const [execution] = await start([given], [callOf(given.name)], more).pending;
   if (execution === undefined) throw new Error('nothing came of it');
   return execution;
 }
 
-describe('runCalls', () => {
+describe('runCall', () => {
   it('gives one execution per call, in the order of the calls (C1)', async () => {
     const tools = [
       tool('slow', async () => {
@@ -101,8 +100,8 @@ describe('runCalls', () => {
       }),
       tool('quick', () => 'quick'),
     ];
-    const { outcomes, asked } = start(tools, [callOf('slow'), callOf('quick'), callOf('none'), callOf('quick')]);
-    const executions = executionsOf(await outcomes);
+    const { pending, asked } = start(tools, [callOf('slow'), callOf('quick'), callOf('none'), callOf('quick')]);
+    const executions = await pending;
     expect(executions.map(({ toolName, status }) => [toolName, status])).toEqual([
       ['slow', 'succeeded'],
       ['quick', 'succeeded'],
@@ -122,12 +121,12 @@ describe('runCalls', () => {
     });
   });
 
-  it('tells the runner what kind of work it is', async () => {
-    const { outcomes, asked } = start(
+  it('tells the effects what kind of work it is', async () => {
+    const { pending, asked } = start(
       [tool('a', () => 1, { effect: 'idempotent', timeoutMs: 70 }), tool('b', () => 1)],
       [callOf('a'), callOf('b')],
     );
-    await outcomes;
+    await pending;
     expect(asked.map(({ options }) => options)).toEqual([
       { effect: 'idempotent', timeoutMs: 70, failsAs: 'tool' },
       { effect: 'once', failsAs: 'tool' },
@@ -152,10 +151,10 @@ describe('runCalls', () => {
       await Promise.resolve();
       return new Promise((resolve) => setUp.clock?.schedule(250, () => resolve(signal.aborted)));
     });
-    const { outcomes, clock } = start([waiting], [callOf('wait')]);
+    const { pending, clock } = start([waiting], [callOf('wait')]);
     setUp.clock = clock;
     await clock.advance(250);
-    expect(executionsOf(await outcomes)[0]).toMatchObject({ startedAt: 1000, durationMs: 250, value: false });
+    expect((await pending)[0]).toMatchObject({ startedAt: 1000, durationMs: 250, value: false });
   });
 
   it.each<[string, () => unknown, Partial<Failure>]>([
@@ -246,7 +245,7 @@ describe('runCalls', () => {
 
   it('ends a hanging tool at its time-out, by its own name', async () => {
     let signal: AbortSignal | undefined;
-    const { outcomes, clock } = start(
+    const { pending, clock } = start(
       [
         tool(
           'hang',
@@ -261,7 +260,7 @@ describe('runCalls', () => {
       [callOf('hang'), callOf('safe')],
     );
     await clock.advance(100);
-    const [once, pure] = executionsOf(await outcomes);
+    const [once, pure] = await pending;
     expect(once).toMatchObject({
       status: 'failed',
       durationMs: 100,
@@ -277,93 +276,39 @@ describe('runCalls', () => {
 
   it('closes what an interruption cut off as cancelled, or as unknown where it may have happened (C2)', async () => {
     const tools = [tool('once', never), tool('pure', never, { effect: 'pure' }), tool('idempotent', never, { effect: 'idempotent' })];
-    const { outcomes, controller } = start(tools, [callOf('once'), callOf('pure'), callOf('idempotent'), callOf('once')], { limit: 3 });
+    const { pending, controller } = start(tools, [callOf('once'), callOf('pure'), callOf('idempotent')]);
     await Promise.resolve().then(() => new Promise(setImmediate));
     controller.abort(new Error('enough'));
-    const executions = executionsOf(await outcomes);
-    expect(executions.map(({ status }) => status)).toEqual(['unknown', 'cancelled', 'cancelled', 'cancelled']);
-    expect(executions.map(({ failure }) => failure)).toEqual([undefined, undefined, undefined, undefined]);
+    const executions = await pending;
+    expect(executions.map(({ status }) => status)).toEqual(['unknown', 'cancelled', 'cancelled']);
+    expect(executions.map(({ failure }) => failure)).toEqual([undefined, undefined, undefined]);
     expect(executions.every(({ output }) => toolResultText(output) !== '')).toBe(true);
   });
 
   it('does not wait for a check that hangs', async () => {
     const controller = new AbortController();
     const given = defineTool({ name: 't', description: '', input: z.object({ n: z.number().refine(never) }), run: () => 1 });
-    const { outcomes } = start([given], [callOf('t', { n: 1 })], { signal: controller.signal });
+    const { pending } = start([given], [callOf('t', { n: 1 })], { signal: controller.signal });
     controller.abort();
-    expect(executionsOf(await outcomes)).toMatchObject([{ status: 'cancelled' }]);
+    expect(await pending).toMatchObject([{ status: 'cancelled' }]);
   });
 
-  it('leaves gated calls, client tools and the provider’s own calls to others', async () => {
-    const ran: string[] = [];
-    const gated = defineTool({ name: 'gated', description: '', input, run: () => ran.push('gated'), needsApproval: true });
-    const tools = [
-      gated,
-      defineTool({ name: 'client', description: '', input }),
-      providerTool({ id: 'a.b', name: 'search' }),
-      tool('free', () => ran.push('free')),
-    ];
-    const calls = [
-      callOf('gated', { n: 1 }),
-      callOf('client', { n: 2 }),
-      { ...callOf('search'), providerExecuted: true },
-      callOf('free'),
-      callOf('gated', { n: 'x' }),
-    ];
-    const started: string[] = [];
-    const outcomes = await start(tools, calls, { onStart: ({ name }) => started.push(name) }).outcomes;
-    expect(outcomes.map(({ type }) => type)).toEqual(['needs-approval', 'client-tool', 'provider', 'ended', 'ended']);
-    expect(outcomes.map(({ call }) => call.name)).toEqual(calls.map(({ name }) => name));
-    expect([ran, started]).toEqual([['free'], ['free', 'gated']]);
-    const [approved] = executionsOf(
-      await start(tools, [callOf('gated', { n: 1 })], { isApproved: ({ name }) => name === 'gated' }).outcomes,
-    );
-    expect([approved?.status, ran]).toEqual(['succeeded', ['free', 'gated']]);
-  });
-
-  it('keeps the keys of a step when only some of its calls are run', async () => {
-    const { outcomes, asked } = start([tool('t', (_args, { idempotencyKey }) => idempotencyKey)], [callOf('t')], {
-      indexOf: (_call, position) => position + 4,
-    });
-    expect(executionsOf(await outcomes)[0]?.value).toBe('s/e/3/id-t/4');
-    expect(asked[0]?.key).toBe('tool/3/4');
-  });
-
-  it('never has more calls at work than the limit', async () => {
-    let [working, most] = [0, 0];
-    const busy = tool('busy', async ({ n = 0 }) => {
-      most = Math.max(most, (working += 1));
-      for (let turn = 0; turn < 5 + (n % 5); turn += 1) await Promise.resolve();
-      working -= 1;
-    });
-    const calls = Array.from({ length: 100 }, (_, n) => callOf('busy', { n }));
-    await start([busy], calls).outcomes;
-    expect(most).toBe(8);
-    most = 0;
-    await start([busy], calls, { limit: 1 }).outcomes;
-    expect(most).toBe(1);
-  });
-
-  it.each([0, -1, 1.5, Number.NaN])('refuses a limit of %d', async (limit) => {
-    await expect(start([], [], { limit }).outcomes).rejects.toThrow('limit must be a whole number from 1 on');
-  });
-
-  it('rejects where the runner itself does: then nothing can be kept', async () => {
+  it('rejects if the effects do: then nothing can be kept', async () => {
     await expect(
-      start([tool('t', () => 1)], [callOf('t')], { run: () => Promise.reject(new Error('the store is gone')) }).outcomes,
+      start([tool('t', () => 1)], [callOf('t')], { run: () => Promise.reject(new Error('the store is gone')) }).pending,
     ).rejects.toThrow('the store is gone');
   });
 
   it('gives each of two calls with one id its own execution', async () => {
-    const { outcomes } = start([tool('t', ({ n }) => n)], [callOf('t', { n: 1 }, 'same'), callOf('t', { n: 2 }, 'same')]);
-    expect(executionsOf(await outcomes).map(({ value }) => value)).toEqual([1, 2]);
+    const { pending } = start([tool('t', ({ n }) => n)], [callOf('t', { n: 1 }, 'same'), callOf('t', { n: 2 }, 'same')]);
+    expect((await pending).map(({ value }) => value)).toEqual([1, 2]);
   });
 });
 
 describe('progress', () => {
   const heard = async (given: Tool): Promise<readonly unknown[]> => {
     const told: unknown[] = [];
-    const execution = await runOne(given, { onProgress: ({ id }, progress) => told.push([id, progress]) });
+    const execution = await runOne(given, { onProgress: (progress) => told.push(progress) });
     return [...told, execution.status === 'succeeded' ? execution.value : execution.status];
   };
 
@@ -373,7 +318,7 @@ describe('progress', () => {
       report(new Map());
       return 'end';
     });
-    expect(await heard(given)).toEqual([['id-t', { done: 1, at: '1970-01-01T00:00:00.000Z' }], 'end']);
+    expect(await heard(given)).toEqual([{ done: 1, at: '1970-01-01T00:00:00.000Z' }, 'end']);
   });
 
   it('is each value of an async iterable, the last of which is the result', async () => {
@@ -384,7 +329,7 @@ describe('progress', () => {
           yield 2;
         }),
       ),
-    ).toEqual([['id-t', 1], ['id-t', 2], 2]);
+    ).toEqual([1, 2, 2]);
     expect(
       await heard(
         tool('t', async () =>
@@ -393,7 +338,7 @@ describe('progress', () => {
           })(),
         ),
       ),
-    ).toEqual([['id-t', 1], 1]);
+    ).toEqual([1, 1]);
     expect(
       await heard(
         tool('t', async function* () {
@@ -401,7 +346,7 @@ describe('progress', () => {
           return 'said at the end';
         }),
       ),
-    ).toEqual([['id-t', 1], 'said at the end']);
+    ).toEqual([1, 'said at the end']);
     expect(await heard(tool('t', async function* () {}))).toEqual([null]);
     expect(
       await heard(
@@ -410,14 +355,14 @@ describe('progress', () => {
           throw new Error('broken off');
         }),
       ),
-    ).toEqual([['id-t', 1], 'failed']);
+    ).toEqual([1, 'failed']);
   });
 
   it('is dropped after the end (C3)', async () => {
     const told: unknown[] = [];
     let report: ((progress: unknown) => void) | undefined;
     const given = tool('t', (_args, ctx) => void ({ report } = ctx));
-    await runOne(given, { onProgress: (_call, progress) => told.push(progress) });
+    await runOne(given, { onProgress: (progress) => told.push(progress) });
     report?.('too late');
     expect(told).toEqual([]);
   });
@@ -439,50 +384,18 @@ describe('progress', () => {
       },
       { timeoutMs: 10 },
     );
-    const { outcomes, clock } = start([given], [callOf('t')], { onProgress: () => (told += 1) });
+    const { pending, clock } = start([given], [callOf('t')], { onProgress: () => (told += 1) });
     await clock.advance(10);
-    await outcomes;
+    await pending;
     goOn();
     await new Promise(setImmediate);
     expect([closed, told]).toEqual([true, 1]);
   });
 });
 
-describe('listeners', () => {
-  it('hear of the start, then the end, of each call that ends, also of one that could not run', async () => {
-    const told: string[] = [];
-    const { outcomes } = start([tool('t', () => told.push('running'))], [callOf('t'), callOf('none')], {
-      limit: 1,
-      onStart: ({ name }, index) => told.push(`start ${name} ${index}`),
-      onEnd: ({ toolName, status }, index) => told.push(`end ${toolName} ${status} ${index}`),
-    });
-    await outcomes;
-    expect(told).toEqual(['start t 0', 'running', 'end t succeeded 0', 'start none 1', 'end none failed 1']);
-  });
-
-  it('change nothing when they throw, and are reported', async () => {
-    const problems: string[] = [];
-    const fail = (): never => {
-      throw new Error('listener');
-    };
-    const given = tool('t', (_args, { report }) => {
-      report(1);
-      return 2;
-    });
-    const more = { onStart: fail, onProgress: fail, onEnd: fail };
-    expect(await runOne(given, { ...more, onProblem: (_error, where) => problems.push(where) })).toMatchObject({
-      status: 'succeeded',
-      value: 2,
-    });
-    expect(problems).toEqual(['onStart', 'onProgress', 'onEnd']);
-    expect(await runOne(given, { ...more, onProblem: fail })).toMatchObject({ status: 'succeeded' });
-    expect(await runOne(given, more)).toMatchObject({ status: 'succeeded' });
-  });
-});
-
 describe('a call whose end nobody saw', () => {
   const unknownFirst =
-    (run: EffectRunner): EffectRunner =>
+    (run: Effects['run']): Effects['run'] =>
     (key, work, options) =>
       key.endsWith('/reconcile')
         ? run(key, work, options)
@@ -553,9 +466,9 @@ describe('a journaled call', () => {
       toModelOutput: (count) => [{ type: 'text', text: `${count}` }],
     });
     const { run: direct } = createSurroundings();
-    const run: EffectRunner = async <Value>(key: string, work: (signal: AbortSignal) => Value | Promise<Value>) => {
+    const run: Effects['run'] = async <Value>(key: string, work: (signal: AbortSignal) => Value | Promise<Value>) => {
       const kept = journal.get(key);
-      if (kept !== undefined) return JSON.parse(kept) as EffectOutcome<Value>;
+      if (kept !== undefined) return JSON.parse(kept) as EffectResult<Value>;
       const outcome = await direct(key, work);
       journal.set(key, JSON.stringify(outcome));
       return outcome;

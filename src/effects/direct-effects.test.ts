@@ -1,19 +1,50 @@
 import { describe, expect, test } from 'vitest';
 import { createFakeClock, effectsConformance } from '../testing/index.ts';
 import { createDirectEffects } from './direct-effects.ts';
-import { createRunControl } from './run-control.ts';
+import type { EffectControl } from './effect-control.ts';
 
 interface Problem {
   readonly error: unknown;
   readonly where: string;
 }
 
+/** The control of a run that a test interrupts or stops by hand. */
+function createControl() {
+  const [onInterrupt, onEnding] = [new Set<() => void>(), new Set<() => void>()];
+  const controller = new AbortController();
+  let [isInterrupted, isEnding] = [false, false];
+  const subscribe = (calls: Set<() => void>, call: () => void, isOver: boolean): (() => void) => {
+    if (isOver) call();
+    else calls.add(call);
+    return () => void calls.delete(call);
+  };
+  const control: EffectControl = {
+    signal: controller.signal,
+    get interruption() {
+      return isInterrupted ? 'signal' : undefined;
+    },
+    onInterrupt: (call) => subscribe(onInterrupt, call, isInterrupted),
+    onEnding: (call) => subscribe(onEnding, call, isEnding),
+  };
+  const requestStop = (): void => {
+    isEnding = true;
+    for (const call of [...onEnding]) call();
+  };
+  const interrupt = (reason: unknown): void => {
+    isInterrupted = true;
+    controller.abort(reason);
+    for (const call of [...onInterrupt]) call();
+    requestStop();
+  };
+  return { control, interrupt, requestStop };
+}
+
 function setUp(onProblem?: () => never) {
   const clock = createFakeClock();
-  const control = createRunControl();
+  const { control, interrupt, requestStop } = createControl();
   const problems: Problem[] = [];
   const effects = createDirectEffects({ clock, control, onProblem: onProblem ?? ((error, where) => problems.push({ error, where })) });
-  return { clock, control, effects, problems };
+  return { clock, interrupt, requestStop, effects, problems };
 }
 
 /** Work that ends when it is told to. */
@@ -58,10 +89,10 @@ describe('E1: nothing is thrown', () => {
 
 describe('E3: what comes too late is dropped', () => {
   test('a value after an interruption is reported, with its key', async () => {
-    const { effects, control, problems } = setUp();
+    const { effects, interrupt, problems } = setUp();
     const { work, finish } = createWork<string>();
     const pending = effects.run('tool/2/1', work);
-    control.interrupt('signal', 'enough');
+    interrupt('enough');
     expect(await pending).toMatchObject({ ok: false, kind: 'cancelled', code: 'cancelled', retryable: false });
     finish('too late');
     await turn();
@@ -80,10 +111,10 @@ describe('E3: what comes too late is dropped', () => {
   });
 
   test('a failure after an interruption is nobody’s news', async () => {
-    const { effects, control, problems } = setUp();
+    const { effects, interrupt, problems } = setUp();
     const { work, fail } = createWork<string>();
     const pending = effects.run('a', work);
-    control.interrupt('signal', 'enough');
+    interrupt('enough');
     await pending;
     fail(new Error('because it was cut off'));
     await turn();
@@ -94,12 +125,12 @@ describe('E3: what comes too late is dropped', () => {
     const unhandled: unknown[] = [];
     const hear = (error: unknown): void => void unhandled.push(error);
     process.on('unhandledRejection', hear);
-    const { effects, control } = setUp(() => {
+    const { effects, interrupt } = setUp(() => {
       throw new Error('the reporter broke');
     });
     const { work, finish } = createWork<string>();
     const pending = effects.run('a', work);
-    control.interrupt('signal', 'enough');
+    interrupt('enough');
     await pending;
     finish('too late');
     await turn();
@@ -125,7 +156,7 @@ describe('E4: what cannot be stored fails that call', () => {
 
 describe('signals and timers', () => {
   test('work with a time-out of its own hears of an interruption too, with the reason', async () => {
-    const { effects, control, clock } = setUp();
+    const { effects, interrupt, clock } = setUp();
     let heard: unknown;
     const pending = effects.run(
       'a',
@@ -135,23 +166,23 @@ describe('signals and timers', () => {
       },
       { timeoutMs: 1000 },
     );
-    control.interrupt('signal', 'enough');
+    interrupt('enough');
     await pending;
     expect([heard, clock.pendingTimers()]).toStrictEqual(['enough', 0]);
   });
 
   test('a sleep that is begun after a request to stop does not sleep', async () => {
-    const { effects, control, clock } = setUp();
-    control.requestStop('enough');
+    const { effects, requestStop, clock } = setUp();
+    requestStop();
     expect(await effects.sleep('s', 1000)).toMatchObject({ kind: 'cancelled' });
     expect(clock.pendingTimers()).toBe(0);
   });
 
   test('a request to stop leaves work alone', async () => {
-    const { effects, control } = setUp();
+    const { effects, requestStop } = setUp();
     const { work, finish } = createWork<string>();
     const pending = effects.run('a', work);
-    control.requestStop('enough');
+    requestStop();
     finish('whole');
     expect(await pending).toStrictEqual({ ok: true, value: 'whole' });
   });

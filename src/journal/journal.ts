@@ -1,13 +1,12 @@
-// The effects of the step that is open.
-// Owns:     what was begun and what came of it, in memory and in the store, until the step is recorded.
-// Does not: carry anything out, or decide what an unknown end means.
-// J1. Work that was done once is not done again: whoever asks under the same key gets the same result.
-// J2. Work that must not happen twice is begun only after its intent is safe; an intent without a result is an unknown end.
-// J3. Before anything with an effect outside begins, everything that led to it is safe: results are kept in their order.
-// J4. Where the store fails, nothing more begins, and the step is not recorded.
+// The journal of the open step.
+// Owns:     the intents and results of the step's effects, in memory and in the store, until the step is recorded.
+// Does not: run anything itself, or decide what an unknown end means.
+// J1. Work with a result does not run again: the same key gets the same result.
+// J2. Work that must not run twice starts only after its intent is safe; an intent without a result is an unknown end.
+// J3. Before anything with an outside effect starts, everything that led to it is safe: results are kept in their order.
+// J4. If the store fails, nothing more starts, and the step is not recorded.
+import type { EffectFailure, EffectResult, Effects } from '../effects/index.ts';
 import { DamagedDataError, isRecord } from '../lib/index.ts';
-import type { EffectFailure, EffectResult, Effects } from '../step-by-step/index.ts';
-import type { EffectRow } from './session-store.ts';
 
 const unknownEnd = (key: string): EffectFailure => ({
   ok: false,
@@ -18,14 +17,23 @@ const unknownEnd = (key: string): EffectFailure => ({
   retryable: false,
 });
 
-/** Writes rows; settles when they are safe, and all that was written before them. */
+/** One row of the journal: an effect of the open step, kept until the step is recorded. */
+export interface EffectRow {
+  readonly key: string;
+  /** `intent`: about to run. `result`: its result. Each at most once per key. */
+  readonly phase: 'intent' | 'result';
+  /** JSON text. */
+  readonly body: string;
+}
+
+/** Writes rows; settles when these rows and all written before them are safe. */
 export type WriteEffects = (rows: readonly EffectRow[]) => Promise<void>;
 
 export class Journal {
   readonly #results = new Map<string, EffectResult<unknown>>();
   readonly #intents = new Set<string>();
   readonly #write: WriteEffects;
-  /** Counts the steps: what ends after its step does not concern the next one. */
+  /** Counts the steps: an effect that ends after its step does not concern the next one. */
   #step = 0;
   #failure: { readonly error: unknown } | undefined;
 
@@ -37,29 +45,29 @@ export class Journal {
     }
   }
 
-  /** True where the open step has done nothing yet. */
+  /** True if the open step has done nothing yet. */
   get isEmpty(): boolean {
     return this.#results.size === 0 && this.#intents.size === 0;
   }
 
-  /** Rejects what comes next where the store has failed: what was done since is not safe. */
+  /** Throws if the store has failed: what was done since is not safe. */
   check(): void {
     if (this.#failure !== undefined) throw this.#failure.error;
   }
 
-  /** The step is recorded, or parked: what was done in it stands in the state. */
+  /** Forgets the open step once it is recorded or parked: the state holds its results. */
   clear(): void {
     this.#results.clear();
     this.#intents.clear();
     this.#step += 1;
   }
 
-  /** Nothing more is begun or kept. */
+  /** Lets nothing more start or be kept. */
   shut(error: unknown): void {
     this.#failure ??= { error };
   }
 
-  /** The same effects, journaled. `prefix` tells apart what has the same key in different executions. */
+  /** The same effects, journaled. `prefix` tells apart equal keys of different executions. */
   wrap(direct: Effects, prefix = '', onNew?: () => void): Effects {
     return {
       run: async (name, work, options = {}) => {
@@ -74,11 +82,11 @@ export class Journal {
         if (effect !== 'pure') await this.#intend(key);
         this.check();
         const result = await direct.run(name, work, options);
-        // What was cut off has no result; the step that it belongs to says so.
+        // An interrupted effect has no result; the step it belongs to says so.
         if (step === this.#step && (result.ok || result.kind !== 'cancelled')) this.#keep(key, result);
         return result;
       },
-      sleep: (key, ms) => direct.sleep(key, ms),
+      sleep: (key, ms, options) => direct.sleep(key, ms, options),
     };
   }
 
@@ -91,7 +99,7 @@ export class Journal {
 
   #keep(key: string, result: EffectResult<unknown>): void {
     this.#results.set(key, result);
-    // Not waited for: whatever builds on it is written behind it, and is not begun before both are safe.
+    // Not awaited: whatever builds on it is written behind it, and does not start before both are safe.
     void this.#guarded(this.#write([{ key, phase: 'result', body: JSON.stringify(result) }])).catch(() => undefined);
   }
 
@@ -105,8 +113,11 @@ export class Journal {
   }
 }
 
+// Holds: the rows are of our own writing, and the store has checked that they are whole.
+const isResult = (value: unknown): value is EffectResult<unknown> => isRecord(value) && typeof value['ok'] === 'boolean';
+
 function readResult(body: string): EffectResult<unknown> {
   const result: unknown = JSON.parse(body);
-  if (isRecord(result) && typeof result['ok'] === 'boolean') return result as unknown as EffectResult<unknown>;
+  if (isResult(result)) return result;
   throw new DamagedDataError('effect', 'expected a result');
 }

@@ -1,26 +1,26 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import type { ModelOutput, ShownCall } from './tool.ts';
-import { settleResult } from './settle-result.ts';
+import { toStoredResult } from './stored-result.ts';
 import { toOutputSchema } from './value-schema.ts';
 
 const problems: unknown[] = [];
 const call = { id: 'call-1', args: {}, onProblem: (error: unknown) => void problems.push(error) };
-const shown = async (given: unknown) => (await settleResult({ name: 't', toModelOutput: () => given as ModelOutput }, 1, call)).output;
+const shown = async (given: unknown) => (await toStoredResult({ name: 't', toModelOutput: () => given as ModelOutput }, 1, call)).output;
 
 // Whether it throws at once or later is all the same to its callers.
-const settled = async (value: unknown): Promise<unknown> => settleResult({ name: 't' }, value, call);
+const settled = async (value: unknown): Promise<unknown> => toStoredResult({ name: 't' }, value, call);
 
-describe('settleResult', () => {
+describe('toStoredResult', () => {
   it('brings a result into its stored form', async () => {
-    expect(await settleResult({ name: 't' }, { at: new Date(0), none: undefined, big: 1n }, call)).toEqual({
+    expect(await toStoredResult({ name: 't' }, { at: new Date(0), none: undefined, big: 1n }, call)).toEqual({
       value: { at: '1970-01-01T00:00:00.000Z', big: '1' },
     });
-    expect(await settleResult({ name: 't' }, undefined, call)).toEqual({ value: null });
+    expect(await toStoredResult({ name: 't' }, undefined, call)).toEqual({ value: null });
   });
 
   it('does not repeat an output that follows from the value', async () => {
-    expect(Object.keys(await settleResult({ name: 't' }, 'text', call))).toEqual(['value']);
+    expect(Object.keys(await toStoredResult({ name: 't' }, 'text', call))).toEqual(['value']);
   });
 
   it('shows the model what toModelOutput gives', async () => {
@@ -50,8 +50,8 @@ describe('settleResult', () => {
       output: toOutputSchema('t', z.object({ n: z.coerce.number() })),
       toModelOutput: ({ n }: { n: number }) => n + 1,
     };
-    expect(await settleResult(tool, { n: '3', more: 1 }, call)).toEqual({ value: { n: 3 }, output: { type: 'json', value: 4 } });
-    await expect(settleResult(tool, {}, call)).rejects.toThrow('The result of "t" does not fit its output schema: n: Invalid input');
+    expect(await toStoredResult(tool, { n: '3', more: 1 }, call)).toEqual({ value: { n: 3 }, output: { type: 'json', value: 4 } });
+    await expect(toStoredResult(tool, {}, call)).rejects.toThrow('The result of "t" does not fit its output schema: n: Invalid input');
   });
 
   it.each([
@@ -77,7 +77,7 @@ describe('settleResult', () => {
 
   it('tells toModelOutput which call it shows', async () => {
     const tool = { name: 't', toModelOutput: (_: never, { toolCallId, args }: ShownCall) => `${toolCallId} ${JSON.stringify(args)}` };
-    expect((await settleResult(tool, 1, { id: 'call-7', args: { a: 1 } })).output).toEqual({ type: 'text', value: 'call-7 {"a":1}' });
+    expect((await toStoredResult(tool, 1, { id: 'call-7', args: { a: 1 } })).output).toEqual({ type: 'text', value: 'call-7 {"a":1}' });
   });
 
   it('refuses a circle', async () => {

@@ -1,4 +1,6 @@
 // Random calls of random tools: whatever comes, there is one plain execution per call that the model can read.
+import type { EffectResult, Effects } from '../effects/index.ts';
+import { EffectClass } from '../effects/index.ts';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { classifyError, RateLimitedError, TimedOutError } from '../errors/index.ts';
@@ -7,10 +9,9 @@ import { createFakeClock } from '../lib/index.ts';
 import type { ToolCall } from '../messages/index.ts';
 import { toolResultText } from '../messages/index.ts';
 import { defineTool } from './define-tool.ts';
-import type { EffectOutcome, EffectRunner } from './effect-runner.ts';
-import type { CallOutcome } from './run-calls.ts';
-import { runCalls } from './run-calls.ts';
-import { ToolEffect } from './tool.ts';
+import type { EndedCall, NestedCall, WaitingCall } from './prepare-call.ts';
+import { prepareCall } from './prepare-call.ts';
+import { runCall } from './run-call.ts';
 import type { ToolContext } from './tool-context.ts';
 import type { ToolExecution } from './tool-execution.ts';
 import { toolMessages } from './tool-execution.ts';
@@ -19,7 +20,7 @@ import { ToolSet } from './tool-set.ts';
 // The slow test runs the same property many times over.
 const numRuns = Number(process.env['STEPLINE_RANDOM_RUNS'] ?? 300);
 
-type Kind = Extract<EffectOutcome<unknown>, { ok: false }>['kind'];
+type Kind = Extract<EffectResult<unknown>, { ok: false }>['kind'];
 
 const circle: { self?: unknown } = {};
 circle.self = circle;
@@ -110,7 +111,6 @@ const call: fc.Arbitrary<ToolCall> = fc
 const plan = fc.record({
   calls: fc.array(call, { maxLength: 12 }),
   behaviours: fc.array(behaviour, { minLength: 1, maxLength: 5 }),
-  limit: fc.integer({ min: 1, max: 5 }),
   abortAt: fc.nat(6),
 });
 type Plan = typeof plan extends fc.Arbitrary<infer Value> ? Value : never;
@@ -152,8 +152,8 @@ function toolsFor(behaviours: readonly Behaviour[], clock: ReturnType<typeof cre
   return ToolSet.from({
     plain: defineTool({ ...shared, name: 'a' }),
     timed: defineTool({ ...shared, name: 'a', timeoutMs: 100 }),
-    pure: defineTool({ ...shared, name: 'a', effect: ToolEffect.Pure }),
-    idempotent: defineTool({ ...shared, name: 'a', effect: ToolEffect.Idempotent, timeoutMs: 30 }),
+    pure: defineTool({ ...shared, name: 'a', effect: EffectClass.Pure }),
+    idempotent: defineTool({ ...shared, name: 'a', effect: EffectClass.Idempotent, timeoutMs: 30 }),
     shown: defineTool({ ...shared, name: 'a', toModelOutput: (result) => result as string }),
     checked: defineTool({ ...shared, name: 'a', output: { type: ['string', 'null'] }, run: run as () => string }),
     brittle: defineTool({
@@ -178,13 +178,13 @@ function toolsFor(behaviours: readonly Behaviour[], clock: ReturnType<typeof cre
 
 /** Goes straight through; counts how much is at work. */
 function createRunner(clock: ReturnType<typeof createFakeClock>, { signal }: AbortController) {
-  const count = { working: 0, most: 0 };
-  const run: EffectRunner = (key, work, { timeoutMs, failsAs = 'unknown' } = {}) =>
+  const count = { working: 0 };
+  const run: Effects['run'] = (key, work, { timeoutMs, failsAs = 'unknown' } = {}) =>
     new Promise((resolve) => {
       let isOpen = true;
-      count.most = Math.max(count.most, (count.working += 1));
+      count.working += 1;
       const own = new AbortController();
-      const settle = (outcome: EffectOutcome<never> | Parameters<typeof resolve>[0]): void => {
+      const settle = (outcome: EffectResult<never> | Parameters<typeof resolve>[0]): void => {
         if (!isOpen) return;
         isOpen = false;
         count.working -= 1;
@@ -239,32 +239,32 @@ function problemsOf(execution: ToolExecution, given: ToolCall): readonly string[
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-async function perform({ calls, behaviours, limit, abortAt }: Plan) {
+type CallOutcome = EndedCall | NestedCall | WaitingCall;
+
+async function perform({ calls, behaviours, abortAt }: Plan) {
   const [clock, controller] = [createFakeClock(), new AbortController()];
   const { run, count } = createRunner(clock, controller);
   const problems: string[] = [];
-  const begun = new Map<number, 'running' | 'ended'>();
-  const pending = runCalls(toolsFor(behaviours, clock), calls, {
-    onProblem: () => undefined,
-    run,
-    limit,
-    clock,
-    step: 1,
-    signal: controller.signal,
-    context: undefined,
-    idempotencyKey: (_call, index) => String(index),
-    onStart: (_call, index) => {
-      if (begun.has(index)) problems.push('started twice');
-      begun.set(index, 'running');
-    },
-    onProgress: () => {
-      if (![...begun.values()].includes('running')) problems.push('progress after the end');
-    },
-    onEnd: (_execution, index) => {
-      if (begun.get(index) !== 'running') problems.push('ended without a start');
-      begun.set(index, 'ended');
-    },
-  });
+  const set = toolsFor(behaviours, clock);
+  const runOne = async (call: ToolCall, index: number): Promise<CallOutcome> => {
+    const prepared = await prepareCall(set, call, { context: undefined, clock, signal: controller.signal });
+    if (prepared.type !== 'ready') return prepared;
+    let hasEnded = false;
+    const execution = await runCall(prepared, {
+      effects: { run },
+      clock,
+      key: `tool/1/${index}`,
+      idempotencyKey: String(index),
+      context: undefined,
+      onProblem: () => undefined,
+      onProgress: () => {
+        if (hasEnded) problems.push('progress after the end');
+      },
+    });
+    hasEnded = true;
+    return { type: 'ended', call: prepared.call, execution };
+  };
+  const pending = Promise.all(calls.map(runOne));
   for (let round = 0; round < abortAt; round += 1) {
     await turn();
     clock.skip(50);
@@ -273,23 +273,22 @@ async function perform({ calls, behaviours, limit, abortAt }: Plan) {
   controller.abort('enough');
   const outcomes: readonly CallOutcome[] = await pending;
   clock.skip(1000);
-  if (count.most > limit) problems.push(`${count.most} at work under a limit of ${limit}`);
-  return { outcomes, problems, begun, pendingTimers: clock.pendingTimers() };
+  if (count.working > 0) problems.push(`${count.working} are still at work`);
+  return { outcomes, problems, pendingTimers: clock.pendingTimers() };
 }
 
 test('every call gets exactly one outcome in its place, whatever calls and tools are like', async () => {
   await fc.assert(
     fc.asyncProperty(plan, async (given) => {
-      const { outcomes, problems, begun, pendingTimers } = await perform(given);
+      const { outcomes, problems, pendingTimers } = await perform(given);
       const executions = outcomes.flatMap((outcome) => (outcome.type === 'ended' ? [outcome.execution] : []));
       const found = given.calls.flatMap((called, index) => {
         const outcome = outcomes[index];
         if (outcome === undefined) return [`call ${index} has no outcome`];
         if (outcome.call.id !== called.id) return [`call ${index} has the outcome of another`];
-        if (outcome.type === 'ended')
-          return [...problemsOf(outcome.execution, called), ...(begun.get(index) === 'ended' ? [] : [`call ${index} was not told of`])];
+        if (outcome.type === 'ended') return problemsOf(outcome.execution, called);
         const waits = called.name === (outcome.type === 'client-tool' ? 'client' : 'gated');
-        return waits && !begun.has(index) ? [] : [`call ${index} is ${outcome.type}`];
+        return waits ? [] : [`call ${index} is ${outcome.type}`];
       });
       expect([...problems, ...found].slice(0, 5)).toEqual([]);
       expect([outcomes.length, pendingTimers, toolMessages(executions).length]).toEqual([given.calls.length, 0, executions.length]);
@@ -311,7 +310,6 @@ test('thousands of calls at once are no different', async () => {
       { does: 'throw', value: 1 },
       { does: 'iterate', values: [1, 2], ends: 'well' },
     ],
-    limit: 8,
     abortAt: 0,
   });
   expect([outcomes.length, problems]).toEqual([5000, []]);
