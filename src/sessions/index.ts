@@ -1,5 +1,5 @@
-export { ActRefusedError } from './act-refused-error.ts';
-export type { Act, ActOptions, By, Deed, ForkPoint, RecordedAct } from './act.ts';
+export { ActionRefusedError } from './action-refused-error.ts';
+export type { Action, ActionOptions, By, ActionRequest, ForkPoint, RecordedAction } from './action.ts';
 export { AgentChangedError } from './agent-changed-error.ts';
 export { OnVersionChange } from './agents.ts';
 export type { ShownCall } from './approval-digest.ts';

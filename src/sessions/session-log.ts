@@ -1,13 +1,13 @@
 // One session's log, as its only writer sees it.
-// Owns:     the state at the head of the log, the acts that wait to be taken in, what the open step has done, and every write.
-// Does not: run anything, or decide what an act means.
+// Owns:     the state at the head of the log, the actions that wait to be taken in, what the open step has done, and every write.
+// Does not: run anything, or decide what an action means.
 // O1. What is written follows the last entry; where a write fails, nothing more is written from here.
 // O2. The state is what the log says, read from its last snapshot on.
 // O3. A snapshot is written only at rest, and only when the changes since the last one are worth it.
 import type { BaseEvent } from '../events/index.ts';
 import { DamagedDataError, SteplineError } from '../lib/index.ts';
 import type { RunState, StepResult } from '../step-by-step/index.ts';
-import type { Act } from './act.ts';
+import type { Action } from './action.ts';
 import type { EntryBody } from './entry-body.ts';
 import { readBody, writeBody } from './entry-body.ts';
 import { Journal } from './journal.ts';
@@ -47,12 +47,12 @@ export interface NewLog {
   readonly states: SessionStates;
   readonly state: RunState;
   /** How it came to be. */
-  readonly act: Act;
+  readonly action: Action;
 }
 
-/** An act that waits to be taken in. */
-export interface QueuedAct {
-  readonly act: Act;
+/** An action that waits to be taken in. */
+export interface QueuedAction {
+  readonly action: Action;
   /** The execution that was under way when it came. */
   readonly execution: number;
 }
@@ -60,19 +60,19 @@ export interface QueuedAct {
 /** What is read from the entries of a log. */
 export interface Replayed {
   readonly state: RunState;
-  /** Acts that wait to be taken in, by their entry. */
-  readonly queued: ReadonlyMap<number, QueuedAct>;
+  /** Actions that wait to be taken in, by their entry. */
+  readonly queued: ReadonlyMap<number, QueuedAction>;
 }
 
 /** Reads entries, the first of which is a snapshot. */
 export function replay(entries: readonly LogEntry[], states: SessionStates): Replayed {
   let state: RunState | undefined;
-  const queued = new Map<number, QueuedAct>();
+  const queued = new Map<number, QueuedAction>();
   for (const { n, body } of entries) {
-    const { act, isQueued, execution = 0, taken = [], dropped = [], change, state: whole } = readBody(body);
+    const { action, isQueued, execution = 0, taken = [], dropped = [], change, state: whole } = readBody(body);
     if (whole !== undefined) state = states.parse(whole);
     if (change !== undefined && state !== undefined) state = states.patch(state, change);
-    if (act !== undefined && isQueued === true) queued.set(n, { act, execution });
+    if (action !== undefined && isQueued === true) queued.set(n, { action, execution });
     for (const entry of [...taken, ...dropped.map((each) => each.entry)]) queued.delete(entry);
   }
   if (state === undefined) throw new DamagedDataError('log', 'there is no snapshot to begin with');
@@ -92,7 +92,7 @@ export function readStored<Value>(sessionId: string, read: () => Value): Value {
 export class SessionLog {
   readonly states: SessionStates;
   readonly journal: Journal;
-  readonly queued: Map<number, QueuedAct>;
+  readonly queued: Map<number, QueuedAction>;
   facts: SessionFacts;
   readonly #home: LogHome;
   #state: RunState;
@@ -122,9 +122,9 @@ export class SessionLog {
   }
 
   /** Makes a session; settles when it is safe. */
-  static async create(home: LogHome, { facts, states, state, act }: NewLog, requestId?: string): Promise<SessionLog> {
+  static async create(home: LogHome, { facts, states, state, action }: NewLog, requestId?: string): Promise<SessionLog> {
     const log = new SessionLog(home, { facts, states, state, head: 0, queued: new Map() }, []);
-    await log.#write({ act, state: states.stringify(state) }, { state, requestId, isSnapshot: true });
+    await log.#write({ action, state: states.stringify(state) }, { state, requestId, isSnapshot: true });
     return log;
   }
 
@@ -220,8 +220,8 @@ export class SessionLog {
     this.#head = n;
     this.#state = state;
     this.#count(isSnapshot, text.length);
-    const { act, isQueued, execution = 0, taken = [], dropped = [] } = body;
-    if (act !== undefined && isQueued === true) this.queued.set(n, { act, execution });
+    const { action, isQueued, execution = 0, taken = [], dropped = [] } = body;
+    if (action !== undefined && isQueued === true) this.queued.set(n, { action, execution });
     for (const each of [...taken, ...dropped.map(({ entry: number }) => number)]) this.queued.delete(each);
     if (endsStep) this.journal.clear();
     const write = { sessionId: this.id, epoch, after, header: this.#header(at), entries: [entry], clearsEffects: endsStep };
