@@ -59,7 +59,7 @@ export { seatOfAgent } from './participants/agent.ts';
 export { functionSeat } from './participants/function.ts';
 export { humanSeat } from './participants/human.ts';
 export { scriptedSeat } from './participants/scripted.ts';
-export { decodeTurn, encodeTurn } from './step-codec.ts';
+export { decodeTurn, encodeTurn, getInnerOutcome } from './step-codec.ts';
 export type { Equipment, TurnExtension } from './turn-setup.ts';
 export { withoutCalls } from './inner-record.ts';
 export { lastInput, speakerOf } from './turn-state.ts';

@@ -2,7 +2,7 @@ export { canContinueWith, ContinuationDecision, isContinuationDecision } from '.
 export { ContinuationEvaluation, LimitKind, stopReasonOfLimit } from './continuation-evaluation.ts';
 export { ContinuationCriteria } from './continuation-criteria.ts';
 export { ContinuationOutcome } from './continuation-outcome.ts';
-export { packOutcome, unpackOutcome } from './packed-outcome.ts';
+export { readOutcome, writeOutcome } from './stored-outcome.ts';
 export type { ContinuationCriterion, DecidingCriterion, ExplainingCriterion } from './criterion.ts';
 export { CriterionFailedError } from './criterion-failed-error.ts';
 export { checkedEvaluation } from './evaluate-criterion.ts';

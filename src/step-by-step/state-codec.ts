@@ -6,7 +6,7 @@
 // C4. Fields at the top that this version does not know are kept and written again.
 // C5. `patch(before, diff(before, after))` is `after`, and what is written grows with the change, not with the state.
 import type { JsonObject, ObjectReader } from '../lib/index.ts';
-import { AppendOnlyList, DamagedDataError, InvalidArgumentError, present, readObject } from '../lib/index.ts';
+import { AppendOnlyList, InvalidArgumentError, present, readObject } from '../lib/index.ts';
 import { MessageStore } from '../messages/index.ts';
 import type { Codec } from '../serialization/index.ts';
 import { createCodec } from '../serialization/index.ts';
@@ -97,7 +97,7 @@ function diffData<S extends Step>(before: RunStateData<S>, after: RunStateData<S
   const surroundings = { step, refs: messageRefs(messagesIn(store), after.store) };
   const isTimed = info.updatedAt !== before.info.updatedAt || info.cumulativeExecutionSeconds !== before.info.cumulativeExecutionSeconds;
   return present({
-    info: isTimed ? [info.updatedAt, info.cumulativeExecutionSeconds] : undefined,
+    info: isTimed ? { updatedAt: info.updatedAt, cumulativeExecutionSeconds: info.cumulativeExecutionSeconds } : undefined,
     store: store === undefined ? undefined : writeStoreChanges(store, before.store),
     metadata: after.metadata === before.metadata ? undefined : after.metadata,
     ...executionsSince(before, after, surroundings),
@@ -107,10 +107,8 @@ function diffData<S extends Step>(before: RunStateData<S>, after: RunStateData<S
 }
 
 function readInfo(before: StateInfo, input: unknown, path: string): StateInfo {
-  const figures: readonly unknown[] = Array.isArray(input) ? input : [];
-  const [updatedAt, seconds] = figures;
-  if (typeof updatedAt === 'number' && typeof seconds === 'number') return before.at(updatedAt, seconds);
-  throw new DamagedDataError(path, 'expected the time of the change, and the seconds at work');
+  const data = readObject(input, path);
+  return before.at(data.number('updatedAt'), data.number('cumulativeExecutionSeconds'));
 }
 
 function patchData<S extends Step>(before: RunStateData<S>, data: ObjectReader, step: StepFieldsCodec<S>): RunStateData<S> {
@@ -120,17 +118,15 @@ function patchData<S extends Step>(before: RunStateData<S>, data: ObjectReader, 
   const change = data.optionalObject('execution');
   const successor = change === undefined ? before.execution : executionAfter(before.execution, change, surroundings);
   const others = data.optionalArray('executions', (item, path) => readExecution(item, path, surroundings)) ?? [];
-  const ended = [successor, ...others];
-  // Holds: there is at least the successor.
-  const execution = ended.pop() as Execution<S>;
+  const executions = [successor, ...others];
   const owesEvents = data.optionalBoolean('owesEvents');
   return {
     ...before,
     info: data.optionalValue('info', (input, path) => readInfo(before.info, input, path)) ?? before.info,
     store,
     metadata: data.optionalJsonObject('metadata') ?? before.metadata,
-    execution,
-    past: before.past.appendAll(ended),
+    execution: executions.at(-1) ?? successor,
+    past: before.past.appendAll(executions.slice(0, -1)),
     lastSeq: data.optionalNumber('lastSeq') ?? before.lastSeq,
     owesEvents: owesEvents === undefined ? before.owesEvents : owesEvents || undefined,
   };
