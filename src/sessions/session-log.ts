@@ -5,6 +5,7 @@
 // O2. The state is what the log says, read from its last snapshot on.
 // O3. A snapshot is written only at rest, and only when the changes since the last one are worth it.
 import type { BaseEvent } from '../events/index.ts';
+import type { JsonObject } from '../lib/index.ts';
 import { DamagedDataError, SteplineError } from '../lib/index.ts';
 import type { RunState, StepResult } from '../step-by-step/index.ts';
 import type { Action } from './action.ts';
@@ -64,16 +65,32 @@ export interface Replayed {
   readonly queued: ReadonlyMap<number, QueuedAction>;
 }
 
+/** Messages of the actions that an entry applies: its change refers to them, and does not repeat them. */
+function getSentMessages({ action, isQueued, taken = [] }: EntryBody, queued: ReadonlyMap<number, QueuedAction>): readonly JsonObject[] {
+  const applied = [isQueued === true ? undefined : action, ...taken.map((entry) => queued.get(entry)?.action)];
+  return applied.flatMap((each) => (each?.type === 'send' ? [each.message] : []));
+}
+
+/** Adds the action that an entry queues, and removes those that it applies or drops. */
+function updateQueue(
+  queued: Map<number, QueuedAction>,
+  entry: number,
+  { action, isQueued, execution = 0, taken = [], dropped = [] }: EntryBody,
+): void {
+  if (action !== undefined && isQueued === true) queued.set(entry, { action, execution });
+  for (const done of [...taken, ...dropped.map((each) => each.entry)]) queued.delete(done);
+}
+
 /** Reads entries, the first of which is a snapshot. */
 export function replay(entries: readonly LogEntry[], states: SessionStates): Replayed {
   let state: RunState | undefined;
   const queued = new Map<number, QueuedAction>();
   for (const { n, body } of entries) {
-    const { action, isQueued, execution = 0, taken = [], dropped = [], change, state: whole } = readBody(body);
+    const read = readBody(body);
+    const { change, state: whole } = read;
     if (whole !== undefined) state = states.parse(whole);
-    if (change !== undefined && state !== undefined) state = states.patch(state, change);
-    if (action !== undefined && isQueued === true) queued.set(n, { action, execution });
-    for (const entry of [...taken, ...dropped.map((each) => each.entry)]) queued.delete(entry);
+    if (change !== undefined && state !== undefined) state = states.patch(state, change, getSentMessages(read, queued));
+    updateQueue(queued, n, read);
   }
   if (state === undefined) throw new DamagedDataError('log', 'there is no snapshot to begin with');
   return { state, queued };
@@ -165,7 +182,7 @@ export class SessionLog {
 
   /** Writes an entry; settles when it is safe. The state stands at once. */
   async append(body: EntryBody, { state = this.#state, ...more }: Appended = {}): Promise<void> {
-    const change = state === this.#state ? undefined : this.states.diff(this.#state, state);
+    const change = state === this.#state ? undefined : this.states.diff(this.#state, state, getSentMessages(body, this.queued));
     const isChanged = change !== undefined && Object.keys(change).length > 0;
     await this.#write({ ...body, ...(isChanged && { change }) }, { ...more, state, isSnapshot: false });
   }
@@ -220,9 +237,7 @@ export class SessionLog {
     this.#head = n;
     this.#state = state;
     this.#count(isSnapshot, text.length);
-    const { action, isQueued, execution = 0, taken = [], dropped = [] } = body;
-    if (action !== undefined && isQueued === true) this.queued.set(n, { action, execution });
-    for (const each of [...taken, ...dropped.map(({ entry: number }) => number)]) this.queued.delete(each);
+    updateQueue(this.queued, n, body);
     if (endsStep) this.journal.clear();
     const write = { sessionId: this.id, epoch, after, header: this.#header(at), entries: [entry], clearsEffects: endsStep };
     return this.#track(store.write(write), state);

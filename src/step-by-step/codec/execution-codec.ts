@@ -1,7 +1,7 @@
 import { ContinuationOutcome, readOutcome, writeOutcome } from '../../continuation/index.ts';
 import type { JsonObject, ObjectReader } from '../../lib/index.ts';
 import { AppendOnlyList, isRecord, omitUndefined, present, readJsonObject, readObject } from '../../lib/index.ts';
-import { Message, Usage } from '../../messages/index.ts';
+import { Usage } from '../../messages/index.ts';
 import { changesSince, withChanges } from '../../serialization/index.ts';
 import type { Execution } from '../execution.ts';
 import type { Grant } from '../grant.ts';
@@ -66,7 +66,7 @@ function writeHead<S extends Step>(execution: Execution<S>, surroundings: Result
     failedSteps: execution.failedSteps,
     startOutcome: execution.startOutcome?.toJSON(),
     pendingStep: execution.pendingStep === undefined ? undefined : writePending(execution.pendingStep, surroundings),
-    queued: execution.queued?.map((message) => message.toJSON()),
+    queued: execution.queued?.map((message) => surroundings.refs.write(message)),
     agent: execution.agent,
     resumedBy: execution.resumedBy,
   });
@@ -87,7 +87,7 @@ function readHead<S extends Step>(data: ObjectReader, surroundings: ResultSurrou
     failedSteps: data.number('failedSteps'),
     startOutcome: data.optionalValue('startOutcome', ContinuationOutcome.fromJSON),
     pendingStep: data.optionalValue('pendingStep', (item, at) => readPending(item, at, surroundings)),
-    queued: data.optionalArray('queued', Message.fromJSON),
+    queued: data.optionalArray('queued', (item, at) => surroundings.refs.read(item, at)),
     agent: data.optionalJsonObject('agent'),
     resumedBy: data.optionalArray('resumedBy', readJsonObject),
   };
