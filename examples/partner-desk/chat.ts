@@ -39,11 +39,11 @@ function leave(screen: Screen, keyboard: Keyboard): never {
   process.exit(0);
 }
 
-/** Shows what comes of an act until the conversation rests. Ctrl-C cancels it, and once more leaves the program. */
+/** Shows what comes of an action until the conversation rests. Ctrl-C cancels it, and once more leaves the program. */
 async function watched(
   place: Place,
   sessionId: string,
-  act: () => Promise<Turn>,
+  action: () => Promise<Turn>,
 ): Promise<{ readonly turn: Turn; readonly spoke: boolean }> {
   const { home, by, screen, keyboard, stage, problems } = place;
   const unsubscribe = keyboard.onInterrupt((times) => {
@@ -52,7 +52,7 @@ async function watched(
   });
   stage.watch(sessionId);
   try {
-    const turn = await act();
+    const turn = await action();
     return { turn, spoke: stage.end() };
   } finally {
     stage.end();

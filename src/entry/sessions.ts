@@ -1,5 +1,5 @@
 export type {
-  ActOptions,
+  ActionOptions,
   By,
   DamagedSession,
   EffectRow,
@@ -7,7 +7,7 @@ export type {
   ListedSession,
   LogEntry,
   NewSession,
-  RecordedAct,
+  RecordedAction,
   Recovery,
   Session,
   SessionAgent,
@@ -26,7 +26,7 @@ export type {
   Turn,
 } from '../sessions/index.ts';
 export {
-  ActRefusedError,
+  ActionRefusedError,
   AgentChangedError,
   approvalDigest,
   ContextFailedError,

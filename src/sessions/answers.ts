@@ -5,7 +5,7 @@ import { InvalidArgumentError } from '../lib/index.ts';
 import { Message } from '../messages/index.ts';
 import type { RunState, Wait } from '../step-by-step/index.ts';
 import { AlreadyAnsweredError, NotWaitingError } from '../step-by-step/index.ts';
-import type { Act, Deed } from './act.ts';
+import type { Action, ActionRequest } from './action.ts';
 import type { ShownCall } from './approval-digest.ts';
 import { approvalDigest, askedIn, shownIn } from './approval-digest.ts';
 import { entriesFrom, readBody } from './entry-body.ts';
@@ -16,26 +16,26 @@ import type { LogEntry, SessionStore } from './session-store.ts';
 import { StaleApprovalError } from './stale-approval-error.ts';
 import { readEvents } from './stored-events.ts';
 
-/** A deed that settles something that is waited for. */
-export type AnswerDeed = Extract<Deed, { readonly waitId: string }>;
+/** A request that settles something that is waited for. */
+export type AnswerRequest = Extract<ActionRequest, { readonly waitId: string }>;
 
-export const isAnswer = (deed: Deed): deed is AnswerDeed => 'waitId' in deed;
+export const isAnswer = (request: ActionRequest): request is AnswerRequest => 'waitId' in request;
 
-/** What a deed makes of a state. Throws where it cannot be done. */
-export function applied(state: RunState, deed: Deed): RunState {
-  switch (deed.type) {
+/** What a request makes of a state. Throws where it cannot be done. */
+export function applied(state: RunState, request: ActionRequest): RunState {
+  switch (request.type) {
     case 'send':
-      return state.withUserMessage(Message.fromJSON(deed.message));
+      return state.withUserMessage(Message.fromJSON(request.message));
     case 'approve':
-      return state.approve(deed.waitId, deed.args === undefined ? {} : { args: deed.args });
+      return state.approve(request.waitId, request.args === undefined ? {} : { args: request.args });
     case 'reject':
-      return state.reject(deed.waitId, deed.reason);
+      return state.reject(request.waitId, request.reason);
     case 'answer':
-      return state.answer(deed.waitId, deed.value);
+      return state.answer(request.waitId, request.value);
     case 'grant':
-      return state.grant(deed.amounts);
+      return state.grant(request.amounts);
     case 'cancel':
-      return state.cancel(deed.reason);
+      return state.cancel(request.reason);
     case 'create':
     case 'resume':
     case 'fork':
@@ -49,7 +49,7 @@ export interface AnswerSurroundings {
   readonly state: RunState;
   readonly store: SessionStore;
   readonly agent: SessionAgent;
-  /** Acts that wait to be taken in, by their entry. */
+  /** Actions that wait to be taken in, by their entry. */
   readonly queued: ReadonlyMap<number, unknown>;
 }
 
@@ -57,21 +57,21 @@ const allEntries = async (store: SessionStore, sessionId: string): Promise<reado
 
 const inPast = { approve: 'approved', reject: 'rejected', answer: 'answered' } as const;
 
-function wordsFor(act: Act & AnswerDeed): string {
-  return `it was ${inPast[act.type]} by ${act.by.kind} ${act.by.id} at ${new Date(act.at).toISOString()}`;
+function wordsFor(action: Action & AnswerRequest): string {
+  return `it was ${inPast[action.type]} by ${action.by.kind} ${action.by.id} at ${new Date(action.at).toISOString()}`;
 }
 
 /** The answers that were used, or are to be: those that were dropped decided nothing. */
-function usedAnswers(entries: readonly LogEntry[], queued: ReadonlySet<number>): readonly (Act & AnswerDeed)[] {
+function usedAnswers(entries: readonly LogEntry[], queued: ReadonlySet<number>): readonly (Action & AnswerRequest)[] {
   const bodies = entries.map(({ n, body }) => ({ n, ...readBody(body) }));
   const dropped = new Set(bodies.flatMap((body) => body.dropped?.map(({ entry }) => entry) ?? []));
-  return bodies.flatMap(({ n, act }) => (act !== undefined && isAnswer(act) && !dropped.has(n) && !queued.has(n) ? [act] : []));
+  return bodies.flatMap(({ n, action }) => (action !== undefined && isAnswer(action) && !dropped.has(n) && !queued.has(n) ? [action] : []));
 }
 
 /** Why nobody waits for this any more: it was settled, or closed without an answer. Undefined where it was never asked. */
 async function whyOver(waitId: string, { sessionId, store, queued }: AnswerSurroundings): Promise<Error | undefined> {
   const entries = await allEntries(store, sessionId);
-  const settling = usedAnswers(entries, new Set(queued.keys())).findLast((act) => act.waitId === waitId);
+  const settling = usedAnswers(entries, new Set(queued.keys())).findLast((action) => action.waitId === waitId);
   if (settling !== undefined) return new LateAnswerError(waitId, wordsFor(settling));
   const wasAsked = entries.some(({ events = '' }) => events.includes(`"waitId":${JSON.stringify(waitId)}`));
   return wasAsked ? new LateAnswerError(waitId, 'the step that asked for it was closed without an answer') : undefined;
@@ -95,24 +95,24 @@ async function checkDigest(wait: Wait, digest: string, surroundings: AnswerSurro
 }
 
 /** Refuses an answer that is not good. `isRunning`: what is not waited for yet may be asked in the step that is under way. */
-export async function checkAnswer(deed: AnswerDeed, surroundings: AnswerSurroundings, isRunning: boolean): Promise<void> {
+export async function checkAnswer(request: AnswerRequest, surroundings: AnswerSurroundings, isRunning: boolean): Promise<void> {
   const { state, agent } = surroundings;
-  const wait = state.waitingFor.find(({ id }) => id === deed.waitId);
+  const wait = state.waitingFor.find(({ id }) => id === request.waitId);
   if (wait === undefined) {
-    if (state.pendingStep?.answers.some(({ id }) => id === deed.waitId) === true) throw new AlreadyAnsweredError(deed.waitId);
-    const over = await whyOver(deed.waitId, surroundings);
+    if (state.pendingStep?.answers.some(({ id }) => id === request.waitId) === true) throw new AlreadyAnsweredError(request.waitId);
+    const over = await whyOver(request.waitId, surroundings);
     if (over !== undefined) throw over;
     if (isRunning) return;
     throw new NotWaitingError(
-      deed.waitId,
+      request.waitId,
       state.waitingFor.map(({ id }) => id),
     );
   }
-  if (deed.digest !== undefined) await checkDigest(wait, deed.digest, surroundings);
+  if (request.digest !== undefined) await checkDigest(wait, request.digest, surroundings);
   // Says now what is wrong with the kind of answer, before anything is stored.
-  applied(state, deed);
-  if (deed.type !== 'approve' || deed.args === undefined || !('toolName' in wait)) return;
-  const problem = await agent.checkArgs?.(wait.toolName, deed.args, wait.agent);
+  applied(state, request);
+  if (request.type !== 'approve' || request.args === undefined || !('toolName' in wait)) return;
+  const problem = await agent.checkArgs?.(wait.toolName, request.args, wait.agent);
   if (problem !== undefined)
     throw new InvalidArgumentError(`The edited arguments for "${wait.toolName}" cannot be used: ${problem} The call still waits.`);
 }

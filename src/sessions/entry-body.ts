@@ -2,18 +2,18 @@
 // B1. An entry holds what somebody did, what it made of the state, or both.
 import type { JsonObject } from '../lib/index.ts';
 import { readObject } from '../lib/index.ts';
-import type { Act, RecordedAct } from './act.ts';
+import type { Action, RecordedAction } from './action.ts';
 import type { LogEntry, SessionStore } from './session-store.ts';
 
 export interface EntryBody {
-  readonly act?: Act;
-  /** True where the act came while a run was under way: it waits until an entry takes it in. */
+  readonly action?: Action;
+  /** True where the action came while a run was under way: it waits until an entry takes it in. */
   readonly isQueued?: boolean;
-  /** The entries whose acts are taken in here. */
+  /** The entries whose actions are taken in here. */
   readonly taken?: readonly number[];
-  /** The execution that took the act in, or the acts. */
+  /** The execution that took the action in, or the actions. */
   readonly execution?: number;
-  /** The entries whose acts could not be used, and why. */
+  /** The entries whose actions could not be used, and why. */
   readonly dropped?: readonly { readonly entry: number; readonly why: string; readonly code?: string }[];
   /** What has become of the state. */
   readonly change?: JsonObject;
@@ -23,7 +23,7 @@ export interface EntryBody {
 
 export const writeBody = (body: EntryBody): string => JSON.stringify(body);
 
-/** Reads a body. That an act is whole is for its writer to know: the store has checked that nothing was changed. */
+/** Reads a body. That an action is whole is for its writer to know: the store has checked that nothing was changed. */
 export function readBody(text: string): EntryBody {
   return readObject(JSON.parse(text), 'entry').raw;
 }
@@ -39,12 +39,12 @@ export async function entriesFrom(store: SessionStore, sessionId: string, first:
 }
 
 /** What was done to a session, in its order, with what became of what could not be used. */
-export function recordedActs(entries: readonly LogEntry[]): readonly RecordedAct[] {
+export function readActions(entries: readonly LogEntry[]): readonly RecordedAction[] {
   const bodies = entries.map(({ n, body, requestId }) => ({ n, requestId, ...readBody(body) }));
   const refused = new Map(bodies.flatMap(({ dropped = [] }) => dropped.map(({ entry, why }) => [entry, why] as const)));
-  return bodies.flatMap(({ n: entry, act, requestId }) => {
-    if (act === undefined) return [];
+  return bodies.flatMap(({ n: entry, action, requestId }) => {
+    if (action === undefined) return [];
     const why = refused.get(entry);
-    return [{ ...act, entry, ...(requestId !== undefined && { requestId }), ...(why !== undefined && { refused: why }) }];
+    return [{ ...action, entry, ...(requestId !== undefined && { requestId }), ...(why !== undefined && { refused: why }) }];
   });
 }

@@ -1,5 +1,5 @@
 import type { RunState } from '../step-by-step/index.ts';
-import type { ForkPoint } from './act.ts';
+import type { ForkPoint } from './action.ts';
 import type { SessionStates } from './session-agent.ts';
 import { readStored, replay } from './session-log.ts';
 import { factsOf } from './session.ts';

@@ -1,25 +1,25 @@
 // What came to a session while a step of it was open.
-// Owns:     when such acts are taken in, in their order, and what becomes of those that cannot be used.
+// Owns:     when such actions are taken in, in their order, and what becomes of those that cannot be used.
 // Does not: store them when they come, or run anything.
-// I1. Each act is taken in once, or dropped with a reason; the log says which.
+// I1. Each action is taken in once, or dropped with a reason; the log says which.
 // I2. Nothing is taken in while a step is open: what a model has answered, it answered without it.
 import { SteplineError } from '../lib/index.ts';
 import type { RunState } from '../step-by-step/index.ts';
-import type { Deed } from './act.ts';
-import type { AnswerDeed } from './answers.ts';
+import type { ActionRequest } from './action.ts';
+import type { AnswerRequest } from './answers.ts';
 import { applied, isAnswer } from './answers.ts';
 import { hasWork } from './session.ts';
-import type { QueuedAct, SessionLog } from './session-log.ts';
+import type { QueuedAction, SessionLog } from './session-log.ts';
 import type { Waiters } from './waiters.ts';
 
 /** What the inbox needs of its session. */
 interface InboxHost {
   readonly waiters: Waiters;
   /** Rejects an answer that is not good. */
-  readonly check: (deed: AnswerDeed) => Promise<void>;
+  readonly check: (request: AnswerRequest) => Promise<void>;
   /** The store has failed: what is in memory is not what is stored. */
   readonly onFailure: (error: unknown) => void;
-  /** Hears of acts that could not be used, where nobody waits for what comes of them. */
+  /** Hears of actions that could not be used, where nobody waits for what comes of them. */
   readonly onProblem: (error: unknown, where: string) => void;
 }
 
@@ -35,7 +35,7 @@ interface Taken {
 }
 
 /** Taken in between two steps; everything else waits for the run to rest. */
-const isForRunning = ({ type }: Deed): boolean => type === 'send' || type === 'grant';
+const isForRunning = ({ type }: ActionRequest): boolean => type === 'send' || type === 'grant';
 
 /** A step with an answer to work on that waits for others too. */
 const isHalfAnswered = (state: RunState): boolean => hasWork(state) && state.pendingStep !== undefined && state.waitingFor.length > 0;
@@ -45,7 +45,7 @@ const wordsOf = (error: unknown): string => (error instanceof Error ? error.mess
 export class Inbox {
   readonly #log: SessionLog;
   readonly #host: InboxHost;
-  /** Entries whose acts nobody waits for. */
+  /** Entries whose actions nobody waits for. */
   readonly #unheard = new Set<number>();
 
   constructor(log: SessionLog, host: InboxHost) {
@@ -53,14 +53,15 @@ export class Inbox {
     this.#host = host;
   }
 
-  /** Nobody waits for what comes of this act. */
+  /** Nobody waits for what comes of this action. */
   unheard(entry: number): void {
     this.#unheard.add(entry);
   }
 
   /** Why an execution is to end, where somebody has wanted that before it came to run. */
   cancelOf(number: number): string | undefined {
-    for (const { act, execution } of this.#log.queued.values()) if (act.type === 'cancel' && execution === number) return act.reason;
+    for (const { action, execution } of this.#log.queued.values())
+      if (action.type === 'cancel' && execution === number) return action.reason;
     return undefined;
   }
 
@@ -68,7 +69,7 @@ export class Inbox {
   takeBetween(state: RunState): RunState | undefined {
     // A step that was begun before goes on as it was; what came since follows it.
     if (!this.#log.journal.isEmpty || isHalfAnswered(state)) return undefined;
-    const waiting = [...this.#log.queued].filter(([, { act }]) => isForRunning(act));
+    const waiting = [...this.#log.queued].filter(([, { action }]) => isForRunning(action));
     return waiting.length === 0 ? undefined : this.#takeIn(waiting, state);
   }
 
@@ -76,15 +77,15 @@ export class Inbox {
   async takeAll(): Promise<void> {
     if (!this.#log.journal.isEmpty) return;
     for (const [entry, queued] of [...this.#log.queued]) {
-      const { act } = queued;
+      const { action } = queued;
       // What was answered is carried out before a message closes the rest of its step.
-      if (act.type === 'send' && isHalfAnswered(this.#log.state)) return;
+      if (action.type === 'send' && isHalfAnswered(this.#log.state)) return;
       try {
-        if (act.type === 'cancel') {
+        if (action.type === 'cancel') {
           this.#takeCancel(entry, queued);
           continue;
         }
-        if (isAnswer(act)) await this.#host.check(act);
+        if (isAnswer(action)) await this.#host.check(action);
         this.#takeIn([[entry, queued]], this.#log.state);
       } catch (error) {
         this.#note({ state: this.#log.state, taken: [], dropped: [{ entry, error }] });
@@ -93,21 +94,21 @@ export class Inbox {
   }
 
   /** What is under way is ended by its run; what has ended by now needs nothing more. */
-  #takeCancel(entry: number, { act, execution }: QueuedAct): void {
+  #takeCancel(entry: number, { action, execution }: QueuedAction): void {
     const { state } = this.#log;
     const isCurrent = execution === state.execution.number;
     if (isCurrent && hasWork(state)) return;
-    const next = isCurrent && state.waitingFor.length > 0 ? applied(state, act) : state;
+    const next = isCurrent && state.waitingFor.length > 0 ? applied(state, action) : state;
     this.#note({ state: next, taken: [entry], dropped: [] });
   }
 
-  #takeIn(acts: readonly (readonly [number, QueuedAct])[], from: RunState): RunState {
+  #takeIn(actions: readonly (readonly [number, QueuedAction])[], from: RunState): RunState {
     let state = from;
     const taken: number[] = [];
     const dropped: Dropped[] = [];
-    for (const [entry, { act }] of acts) {
+    for (const [entry, { action }] of actions) {
       try {
-        state = applied(state, act);
+        state = applied(state, action);
         taken.push(entry);
       } catch (error) {
         dropped.push({ entry, error });
@@ -131,7 +132,7 @@ export class Inbox {
     waiters.taken(taken, execution);
     for (const { entry, error } of dropped) {
       waiters.dropped(entry, error);
-      if (this.#unheard.has(entry)) onProblem(error, `an act in session ${this.#log.id}`);
+      if (this.#unheard.has(entry)) onProblem(error, `an action in session ${this.#log.id}`);
     }
     for (const entry of [...taken, ...dropped.map((each) => each.entry)]) this.#unheard.delete(entry);
   }

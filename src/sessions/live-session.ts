@@ -1,17 +1,17 @@
 // A session that is in memory.
-// Owns:     the order of what happens to it: acts, the run, what is done at each boundary.
+// Owns:     the order of what happens to it: actions, the run, what is done at each boundary.
 // Does not: store anything itself (the log does), or know other sessions.
 // A1. One run at a time. What comes while it lasts is stored at once and taken in at the next boundary, in order.
-// A2. An act is stored before anything comes of it; a request that was stored once has no effect again.
-// A3. Whoever acted hears how the execution came to rest that took the act in.
+// A2. An action is stored before anything comes of it; a request that was stored once has no effect again.
+// A3. Whoever acted hears how the execution came to rest that took the action in.
 // A4. Where the store fails, nothing goes on from memory: the session is let go of, and read again.
 import type { Effects } from '../effects/index.ts';
 import type { BaseEvent } from '../events/index.ts';
 import { jsonEquals } from '../lib/index.ts';
 import type { Between, Commit, RunState } from '../step-by-step/index.ts';
-import type { Act, ActOptions, Deed } from './act.ts';
+import type { Action, ActionOptions, ActionRequest } from './action.ts';
 import type { Agents } from './agents.ts';
-import type { AnswerDeed } from './answers.ts';
+import type { AnswerRequest } from './answers.ts';
 import { applied, checkAnswer, isAnswer } from './answers.ts';
 import { Inbox } from './inbox.ts';
 import type { Coming } from './requests.ts';
@@ -50,7 +50,7 @@ export interface SessionHost {
   readonly onProblem: (error: unknown, where: string) => void;
 }
 
-/** An act that is stored. */
+/** An action that is stored. */
 interface Begun {
   readonly coming: Coming;
   readonly isRepeated: boolean;
@@ -78,7 +78,7 @@ export class LiveSession {
     this.#host = host;
     this.#inbox = new Inbox(log, {
       waiters: this.#waiters,
-      check: (deed) => this.#checkAnswer(deed, false),
+      check: (request) => this.#checkAnswer(request, false),
       onFailure: (error) => {
         this.letGo(error);
       },
@@ -115,9 +115,9 @@ export class LiveSession {
   }
 
   /** Does something to the session, and gives what came of it. */
-  async perform(deed: Deed, options: ActOptions): Promise<Turn> {
+  async perform(request: ActionRequest, options: ActionOptions): Promise<Turn> {
     const { until = 'rest' } = options;
-    const { coming, isRepeated } = await this.#exclusively(() => this.#begin(deed, options));
+    const { coming, isRepeated } = await this.#exclusively(() => this.#begin(request, options));
     const execution = until === 'accepted' ? (coming.execution ?? this.log.state.execution.number) : await coming.end;
     const turn = await toTurn(this.log.facts, this.log.safeState, { ...this.#host, execution });
     return isRepeated ? { ...turn, isRepeated } : turn;
@@ -135,8 +135,9 @@ export class LiveSession {
     for (const { id: waitId, digest, expiresAt = Number.POSITIVE_INFINITY } of waitingFor) {
       if (expiresAt > this.#host.now()) continue;
       const reason = `nobody answered until ${new Date(expiresAt).toISOString()}`;
-      const deed: Deed = decision === 'approve' ? { type: 'approve', waitId, digest } : { type: 'reject', waitId, digest, reason };
-      await this.perform(deed, { by, until: 'accepted' });
+      const request: ActionRequest =
+        decision === 'approve' ? { type: 'approve', waitId, digest } : { type: 'reject', waitId, digest, reason };
+      await this.perform(request, { by, until: 'accepted' });
     }
   }
 
@@ -164,21 +165,21 @@ export class LiveSession {
     return done;
   }
 
-  /** Stores an act. What comes of it is awaited outside, so that others can act meanwhile. */
-  async #begin(deed: Deed, { by, requestId, until }: ActOptions): Promise<Begun> {
+  /** Stores an action. What comes of it is awaited outside, so that others can act meanwhile. */
+  async #begin(request: ActionRequest, { by, requestId, until }: ActionOptions): Promise<Begun> {
     this.#refuseGone();
-    const repeated = requestId === undefined ? undefined : await this.#requests.find(requestId, deed);
+    const repeated = requestId === undefined ? undefined : await this.#requests.find(requestId, request);
     this.#refuseGone();
     if (repeated !== undefined) return { coming: repeated, isRepeated: true };
     // Refused before anything is stored, where nobody could carry the session on.
-    if (deed.type !== 'cancel' || hasWork(this.log.state)) this.#agent();
-    if (isAnswer(deed)) await this.#checkAnswer(deed);
+    if (request.type !== 'cancel' || hasWork(this.log.state)) this.#agent();
+    if (isAnswer(request)) await this.#checkAnswer(request);
     // Asked again behind everything that was awaited: whoever is let in from here on is heard by letGo().
     this.#refuseGone();
-    const { done, about } = this.#store({ ...deed, by, at: this.#host.now() }, requestId);
+    const { done, about } = this.#store({ ...request, by, at: this.#host.now() }, requestId);
     const coming = comingOf(about, this.#waiters.add(about));
     if (until === 'accepted' && 'entry' in about) this.#inbox.unheard(about.entry);
-    if (requestId !== undefined) this.#requests.add(requestId, deed, coming);
+    if (requestId !== undefined) this.#requests.add(requestId, request, coming);
     await this.#orLetGo(done);
     this.#host.onStored(this.id);
     if (this.#running === undefined) this.#start();
@@ -200,29 +201,29 @@ export class LiveSession {
     }
   }
 
-  /** Stores an act: as what it makes of the state, or, where a step is open, to be taken in behind that. */
-  #store(act: Act, requestId: string | undefined): Stored {
+  /** Stores an action: as what it makes of the state, or, where a step is open, to be taken in behind that. */
+  #store(action: Action, requestId: string | undefined): Stored {
     const { state, journal } = this.log;
     const execution = state.execution.number;
     // A step that was begun goes on as it was, whether or not it is under way at the moment.
     const isOpenStep = this.#running !== undefined || !journal.isEmpty;
-    if (act.type === 'resume') return { done: this.log.append({ act, execution }, { requestId }), about: { execution } };
-    const isForRun = act.type === 'cancel' && hasWork(state);
+    if (action.type === 'resume') return { done: this.log.append({ action, execution }, { requestId }), about: { execution } };
+    const isForRun = action.type === 'cancel' && hasWork(state);
     if (isOpenStep || isForRun) {
-      const done = this.log.append({ act, isQueued: true, execution }, { requestId });
-      if (act.type === 'cancel') this.#abort?.abort(act.reason);
-      return { done, about: act.type === 'cancel' ? { execution } : { entry: this.log.head } };
+      const done = this.log.append({ action, isQueued: true, execution }, { requestId });
+      if (action.type === 'cancel') this.#abort?.abort(action.reason);
+      return { done, about: action.type === 'cancel' ? { execution } : { entry: this.log.head } };
     }
     // What has ended needs no ending; that somebody wanted it is kept.
-    const next = act.type === 'cancel' && state.waitingFor.length === 0 ? state : applied(state, act);
+    const next = action.type === 'cancel' && state.waitingFor.length === 0 ? state : applied(state, action);
     const number = next.execution.number;
-    return { done: this.log.append({ act, execution: number }, { state: next, requestId }), about: { execution: number } };
+    return { done: this.log.append({ action, execution: number }, { state: next, requestId }), about: { execution: number } };
   }
 
-  #checkAnswer(deed: AnswerDeed, isRunning = this.#running !== undefined || !this.log.journal.isEmpty): Promise<void> {
+  #checkAnswer(request: AnswerRequest, isRunning = this.#running !== undefined || !this.log.journal.isEmpty): Promise<void> {
     const { store } = this.#host;
     const { state, queued } = this.log;
-    return checkAnswer(deed, { sessionId: this.id, state, store, queued, agent: this.#agent() }, isRunning);
+    return checkAnswer(request, { sessionId: this.id, state, store, queued, agent: this.#agent() }, isRunning);
   }
 
   #coming(about: Awaited): Promise<number> {

@@ -3,8 +3,8 @@
 // Q2. The same id with other content is refused.
 import type { Json, JsonObject } from '../lib/index.ts';
 import { jsonEquals } from '../lib/index.ts';
-import type { Act, Deed } from './act.ts';
-import { ActRefusedError } from './act-refused-error.ts';
+import type { Action, ActionRequest } from './action.ts';
+import { ActionRefusedError } from './action-refused-error.ts';
 import { entriesFrom, readBody } from './entry-body.ts';
 import { RequestReusedError } from './request-reused-error.ts';
 import type { SessionLog } from './session-log.ts';
@@ -18,7 +18,7 @@ export interface Coming {
   readonly execution?: number;
 }
 
-/** What comes of an act that waits for this. */
+/** What comes of an action that waits for this. */
 export const comingOf = (about: Awaited, end: Promise<number>): Coming => ({
   end,
   ...('execution' in about && { execution: about.execution }),
@@ -36,8 +36,8 @@ interface RequestsHost {
 }
 
 // Every message has an id of its own; that it was sent again is told by what it says.
-function contentOf(deed: Deed): Json {
-  const { by: _, at: __, ...rest } = deed as Act;
+function contentOf(request: ActionRequest): Json {
+  const { by: _, at: __, ...rest } = request as Action;
   if (rest.type !== 'send') return rest as unknown as JsonObject;
   const { id: ___, ...message } = rest.message;
   return { type: 'send', message };
@@ -46,7 +46,7 @@ function contentOf(deed: Deed): Json {
 export class Requests {
   readonly #log: SessionLog;
   readonly #host: RequestsHost;
-  readonly #open = new Map<string, { readonly deed: Deed; readonly coming: Coming }>();
+  readonly #open = new Map<string, { readonly request: ActionRequest; readonly coming: Coming }>();
 
   constructor(log: SessionLog, host: RequestsHost) {
     this.#log = log;
@@ -54,8 +54,8 @@ export class Requests {
   }
 
   /** A request is under way. */
-  add(requestId: string, deed: Deed, coming: Coming): void {
-    this.#open.set(requestId, { deed, coming });
+  add(requestId: string, request: ActionRequest, coming: Coming): void {
+    this.#open.set(requestId, { request, coming });
     const forget = (): void => {
       this.#open.delete(requestId);
     };
@@ -63,32 +63,32 @@ export class Requests {
   }
 
   /** What came of a request that was made before, or will come; undefined where it was not made. */
-  async find(requestId: string, deed: Deed): Promise<Coming | undefined> {
+  async find(requestId: string, request: ActionRequest): Promise<Coming | undefined> {
     const open = this.#open.get(requestId);
     if (open !== undefined) {
-      if (!jsonEquals(contentOf(open.deed), contentOf(deed))) throw new RequestReusedError(requestId);
+      if (!jsonEquals(contentOf(open.request), contentOf(request))) throw new RequestReusedError(requestId);
       return open.coming;
     }
     const entry = await this.#host.store.findRequest(this.#log.id, requestId);
-    const act = entry === undefined ? undefined : readBody(entry.body).act;
-    if (entry === undefined || act === undefined) return undefined;
+    const action = entry === undefined ? undefined : readBody(entry.body).action;
+    if (entry === undefined || action === undefined) return undefined;
     // An entry that this runtime knows nothing of was written by another: the store says who may answer.
     if (entry.n > this.#log.head) await this.#host.confirm();
-    if (!jsonEquals(contentOf(act), contentOf(deed))) throw new RequestReusedError(requestId);
+    if (!jsonEquals(contentOf(action), contentOf(request))) throw new RequestReusedError(requestId);
     this.#host.carryOn();
     const about = await this.#awaitedBy(entry);
     return comingOf(about, this.#host.coming(about));
   }
 
-  /** The execution that took in the act of a stored entry, or the entry itself where none has yet. */
+  /** The execution that took in the action of a stored entry, or the entry itself where none has yet. */
   async #awaitedBy({ n, body }: LogEntry): Promise<Awaited> {
     const current = this.#log.state.execution.number;
-    const { isQueued, execution = current, act } = readBody(body);
-    if (isQueued !== true || act?.type === 'cancel') return { execution };
+    const { isQueued, execution = current, action } = readBody(body);
+    if (isQueued !== true || action?.type === 'cancel') return { execution };
     if (this.#log.queued.has(n)) return { entry: n };
     const later = (await entriesFrom(this.#host.store, this.#log.id, n + 1)).map((entry) => readBody(entry.body));
     const refused = later.flatMap(({ dropped = [] }) => dropped).find(({ entry }) => entry === n);
-    if (refused !== undefined) throw new ActRefusedError(refused.why, refused.code);
+    if (refused !== undefined) throw new ActionRefusedError(refused.why, refused.code);
     return { execution: later.find(({ taken }) => taken?.includes(n) === true)?.execution ?? current };
   }
 }

@@ -4,13 +4,13 @@ import { SteplineError } from '../lib/index.ts';
 export class RuntimeClosedError extends SteplineError {
   override readonly name = 'RuntimeClosedError';
   readonly code = 'runtime-closed';
-  /** True where the act is stored, and the next runtime goes on with it; false where nothing came of it. */
+  /** True where the action is stored, and the next runtime goes on with it; false where nothing came of it. */
   readonly isStored: boolean;
 
   constructor(why: string, { isStored = false }: { readonly isStored?: boolean } = {}) {
     const then = isStored
-      ? 'The act is stored, and the next runtime on the same store goes on with it: do not repeat it without its request id.'
-      : 'Nothing came of the act; repeat it with the next runtime on the same store.';
+      ? 'The action is stored, and the next runtime on the same store goes on with it: do not repeat it without its request id.'
+      : 'Nothing came of the action; repeat it with the next runtime on the same store.';
     super(`This session runtime takes no more work: ${why}. ${then}`);
     this.isStored = isStored;
   }

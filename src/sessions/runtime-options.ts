@@ -2,7 +2,7 @@ import type { ProblemReporter } from '../events/index.ts';
 import type { Clock, IdSource } from '../lib/index.ts';
 import type { Message, MessageContent } from '../messages/index.ts';
 import type { Grant, RunState } from '../step-by-step/index.ts';
-import type { ActOptions, ForkPoint, RecordedAct } from './act.ts';
+import type { ActionOptions, ForkPoint, RecordedAction } from './action.ts';
 import type { OnVersionChange } from './agents.ts';
 import type { ExpiryOptions } from './expiry.ts';
 import type { DamagedSession, Session, SessionFacts, SessionSummary, SessionWait, Turn } from './session.ts';
@@ -79,27 +79,27 @@ export interface SessionRuntime<State extends RunState = RunState> {
   /** Settles when the store is claimed and everything that was interrupted goes on. All methods wait for it. */
   readonly ready: Promise<Recovery>;
   /** Makes a session in which nothing was said yet. */
-  create(session: NewSession, options: ActOptions): Promise<Session<State>>;
+  create(session: NewSession, options: ActionOptions): Promise<Session<State>>;
   /** Says something. While a run is under way it joins that at the next boundary. Settles with the execution that read it. */
-  send(sessionId: string, content: MessageContent | Message, options: ActOptions): Promise<Turn>;
+  send(sessionId: string, content: MessageContent | Message, options: ActionOptions): Promise<Turn>;
   /** Goes on with what was left undone. */
-  resume(sessionId: string, options: ActOptions): Promise<Turn>;
+  resume(sessionId: string, options: ActionOptions): Promise<Turn>;
   /** Ends what is under way, or what waits. */
-  cancel(sessionId: string, reason: string, options: ActOptions): Promise<Turn>;
+  cancel(sessionId: string, reason: string, options: ActionOptions): Promise<Turn>;
   /** Lets a call run that waits for it, with other arguments if given. */
-  approve(sessionId: string, wait: ApprovedWait, options: ActOptions & { readonly args?: unknown }): Promise<Turn>;
+  approve(sessionId: string, wait: ApprovedWait, options: ActionOptions & { readonly args?: unknown }): Promise<Turn>;
   /** Refuses; the model reads the reason. */
-  reject(sessionId: string, wait: AnsweredWait, options: ActOptions & { readonly reason?: string }): Promise<Turn>;
+  reject(sessionId: string, wait: AnsweredWait, options: ActionOptions & { readonly reason?: string }): Promise<Turn>;
   /** Gives what is waited for: a client tool's output, the true result of a call, a person's words. */
-  answer(sessionId: string, wait: AnsweredWait, options: ActOptions & { readonly value: unknown }): Promise<Turn>;
+  answer(sessionId: string, wait: AnsweredWait, options: ActionOptions & { readonly value: unknown }): Promise<Turn>;
   /** Raises the limits of the execution that waits or runs. */
-  grant(sessionId: string, amounts: Grant, options: ActOptions): Promise<Turn>;
+  grant(sessionId: string, amounts: Grant, options: ActionOptions): Promise<Turn>;
   /** Makes a session of its own from where this one stood after a step. */
-  fork(sessionId: string, at: Omit<ForkPoint, 'sessionId'>, options: ActOptions & Omit<NewSession, 'agent'>): Promise<Session<State>>;
+  fork(sessionId: string, at: Omit<ForkPoint, 'sessionId'>, options: ActionOptions & Omit<NewSession, 'agent'>): Promise<Session<State>>;
   get(sessionId: string): Promise<Session<State>>;
   list(query?: SessionQuery): Promise<ListedSessions>;
   /** What was done to a session, by whom and when, in its order. */
-  acts(sessionId: string): Promise<readonly RecordedAct[]>;
+  actions(sessionId: string): Promise<readonly RecordedAction[]>;
   /** The stored events after this number, in order. */
   events(sessionId: string, fromSeq?: number, options?: EventsOptions): AsyncIterable<StoredEvent>;
   /** Takes no more work, lets steps under way end, and leaves the rest to the next runtime. */

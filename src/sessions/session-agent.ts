@@ -9,8 +9,8 @@ export interface SessionStates {
   empty(options?: NewStateOptions): RunState;
   stringify(state: RunState): string;
   parse(text: string): RunState;
-  diff(before: RunState, after: RunState): JsonObject;
-  patch(before: RunState, change: unknown): RunState;
+  diff(before: RunState, after: RunState, messages?: readonly JsonObject[]): JsonObject;
+  patch(before: RunState, change: unknown, messages?: readonly JsonObject[]): RunState;
 }
 
 /** What the runtime gives to a run. Its functions get and give states and events of the agent's own kind only. */

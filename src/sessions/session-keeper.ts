@@ -9,7 +9,7 @@ import { reportSafely, reportToConsole } from '../events/index.ts';
 import type { Clock, Json } from '../lib/index.ts';
 import { jsonEquals, SteplineError, systemClock } from '../lib/index.ts';
 import { WrongKindError } from '../serialization/index.ts';
-import type { Act } from './act.ts';
+import type { Action } from './action.ts';
 import { Agents, OnVersionChange } from './agents.ts';
 import { Calls } from './calls.ts';
 import { ContextFailedError } from './context-failed-error.ts';
@@ -37,7 +37,7 @@ const legMs = 1000;
 const retryStoreMs = 10_000;
 
 /** True where a session was made by the same person, with the same wishes. */
-function isSameRequest({ facts, act }: NewLog, { log }: LiveSession, made: Act | undefined): boolean {
+function isSameRequest({ facts, action }: NewLog, { log }: LiveSession, made: Action | undefined): boolean {
   const wishes = ({ agent, tenant, owner, tags, forkedFrom }: SessionFacts): Json => ({
     agent: agent.id,
     tenant: tenant ?? null,
@@ -45,7 +45,7 @@ function isSameRequest({ facts, act }: NewLog, { log }: LiveSession, made: Act |
     tags,
     from: forkedFrom === undefined ? null : { ...forkedFrom },
   });
-  return made !== undefined && jsonEquals({ ...made.by }, { ...act.by }) && jsonEquals(wishes(facts), wishes(log.facts));
+  return made !== undefined && jsonEquals({ ...made.by }, { ...action.by }) && jsonEquals(wishes(facts), wishes(log.facts));
 }
 
 export class SessionKeeper {
@@ -113,7 +113,7 @@ export class SessionKeeper {
       const [first] = await this.store.entries(id, { to: 1 });
       if (first?.requestId !== requestId) throw error;
       return this.#pool.use(id, (session) => {
-        if (!isSameRequest(parts, session, readBody(first.body).act)) throw new RequestReusedError(requestId);
+        if (!isSameRequest(parts, session, readBody(first.body).action)) throw new RequestReusedError(requestId);
         return session.view();
       });
     }

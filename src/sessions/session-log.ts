@@ -1,13 +1,14 @@
 // One session's log, as its only writer sees it.
-// Owns:     the state at the head of the log, the acts that wait to be taken in, what the open step has done, and every write.
-// Does not: run anything, or decide what an act means.
+// Owns:     the state at the head of the log, the actions that wait to be taken in, what the open step has done, and every write.
+// Does not: run anything, or decide what an action means.
 // O1. What is written follows the last entry; where a write fails, nothing more is written from here.
 // O2. The state is what the log says, read from its last snapshot on.
 // O3. A snapshot is written only at rest, and only when the changes since the last one are worth it.
 import type { BaseEvent } from '../events/index.ts';
+import type { JsonObject } from '../lib/index.ts';
 import { DamagedDataError, SteplineError } from '../lib/index.ts';
 import type { RunState, StepResult } from '../step-by-step/index.ts';
-import type { Act } from './act.ts';
+import type { Action } from './action.ts';
 import type { EntryBody } from './entry-body.ts';
 import { readBody, writeBody } from './entry-body.ts';
 import { Journal } from '../journal/index.ts';
@@ -47,12 +48,12 @@ export interface NewLog {
   readonly states: SessionStates;
   readonly state: RunState;
   /** How it came to be. */
-  readonly act: Act;
+  readonly action: Action;
 }
 
-/** An act that waits to be taken in. */
-export interface QueuedAct {
-  readonly act: Act;
+/** An action that waits to be taken in. */
+export interface QueuedAction {
+  readonly action: Action;
   /** The execution that was under way when it came. */
   readonly execution: number;
 }
@@ -60,20 +61,36 @@ export interface QueuedAct {
 /** What is read from the entries of a log. */
 export interface Replayed {
   readonly state: RunState;
-  /** Acts that wait to be taken in, by their entry. */
-  readonly queued: ReadonlyMap<number, QueuedAct>;
+  /** Actions that wait to be taken in, by their entry. */
+  readonly queued: ReadonlyMap<number, QueuedAction>;
+}
+
+/** Messages of the actions that an entry applies: its change refers to them, and does not repeat them. */
+function getSentMessages({ action, isQueued, taken = [] }: EntryBody, queued: ReadonlyMap<number, QueuedAction>): readonly JsonObject[] {
+  const applied = [isQueued === true ? undefined : action, ...taken.map((entry) => queued.get(entry)?.action)];
+  return applied.flatMap((each) => (each?.type === 'send' ? [each.message] : []));
+}
+
+/** Adds the action that an entry queues, and removes those that it applies or drops. */
+function updateQueue(
+  queued: Map<number, QueuedAction>,
+  entry: number,
+  { action, isQueued, execution = 0, taken = [], dropped = [] }: EntryBody,
+): void {
+  if (action !== undefined && isQueued === true) queued.set(entry, { action, execution });
+  for (const done of [...taken, ...dropped.map((each) => each.entry)]) queued.delete(done);
 }
 
 /** Reads entries, the first of which is a snapshot. */
 export function replay(entries: readonly LogEntry[], states: SessionStates): Replayed {
   let state: RunState | undefined;
-  const queued = new Map<number, QueuedAct>();
+  const queued = new Map<number, QueuedAction>();
   for (const { n, body } of entries) {
-    const { act, isQueued, execution = 0, taken = [], dropped = [], change, state: whole } = readBody(body);
+    const read = readBody(body);
+    const { change, state: whole } = read;
     if (whole !== undefined) state = states.parse(whole);
-    if (change !== undefined && state !== undefined) state = states.patch(state, change);
-    if (act !== undefined && isQueued === true) queued.set(n, { act, execution });
-    for (const entry of [...taken, ...dropped.map((each) => each.entry)]) queued.delete(entry);
+    if (change !== undefined && state !== undefined) state = states.patch(state, change, getSentMessages(read, queued));
+    updateQueue(queued, n, read);
   }
   if (state === undefined) throw new DamagedDataError('log', 'there is no snapshot to begin with');
   return { state, queued };
@@ -92,7 +109,7 @@ export function readStored<Value>(sessionId: string, read: () => Value): Value {
 export class SessionLog {
   readonly states: SessionStates;
   readonly journal: Journal;
-  readonly queued: Map<number, QueuedAct>;
+  readonly queued: Map<number, QueuedAction>;
   facts: SessionFacts;
   readonly #home: LogHome;
   #state: RunState;
@@ -122,9 +139,9 @@ export class SessionLog {
   }
 
   /** Makes a session; settles when it is safe. */
-  static async create(home: LogHome, { facts, states, state, act }: NewLog, requestId?: string): Promise<SessionLog> {
+  static async create(home: LogHome, { facts, states, state, action }: NewLog, requestId?: string): Promise<SessionLog> {
     const log = new SessionLog(home, { facts, states, state, head: 0, queued: new Map() }, []);
-    await log.#write({ act, state: states.stringify(state) }, { state, requestId, isSnapshot: true });
+    await log.#write({ action, state: states.stringify(state) }, { state, requestId, isSnapshot: true });
     return log;
   }
 
@@ -165,7 +182,7 @@ export class SessionLog {
 
   /** Writes an entry; settles when it is safe. The state stands at once. */
   async append(body: EntryBody, { state = this.#state, ...more }: Appended = {}): Promise<void> {
-    const change = state === this.#state ? undefined : this.states.diff(this.#state, state);
+    const change = state === this.#state ? undefined : this.states.diff(this.#state, state, getSentMessages(body, this.queued));
     const isChanged = change !== undefined && Object.keys(change).length > 0;
     await this.#write({ ...body, ...(isChanged && { change }) }, { ...more, state, isSnapshot: false });
   }
@@ -220,9 +237,7 @@ export class SessionLog {
     this.#head = n;
     this.#state = state;
     this.#count(isSnapshot, text.length);
-    const { act, isQueued, execution = 0, taken = [], dropped = [] } = body;
-    if (act !== undefined && isQueued === true) this.queued.set(n, { act, execution });
-    for (const each of [...taken, ...dropped.map(({ entry: number }) => number)]) this.queued.delete(each);
+    updateQueue(this.queued, n, body);
     if (endsStep) this.journal.clear();
     const write = { sessionId: this.id, epoch, after, header: this.#header(at), entries: [entry], clearsEffects: endsStep };
     return this.#track(store.write(write), state);

@@ -5,8 +5,8 @@ import type { MessageContent } from '../messages/index.ts';
 import { isMessageContent, Message } from '../messages/index.ts';
 import type { Grant } from '../step-by-step/index.ts';
 import { checkedGrant, givenValue } from '../step-by-step/index.ts';
-import type { ActOptions, Deed, ForkPoint, RecordedAct } from './act.ts';
-import { checkedOptions } from './act.ts';
+import type { ActionOptions, ActionRequest, ForkPoint, RecordedAction } from './action.ts';
+import { checkedOptions } from './action.ts';
 import { digestOf } from './approval-digest.ts';
 import {
   checkedFacts,
@@ -19,7 +19,7 @@ import {
   checkedText,
   checkedWait,
 } from './checks.ts';
-import { entriesFrom, recordedActs } from './entry-body.ts';
+import { entriesFrom, readActions } from './entry-body.ts';
 import { followEvents } from './follow-events.ts';
 import { stateAfterStep } from './forked-state.ts';
 import type {
@@ -70,34 +70,34 @@ class Runtime implements SessionRuntime {
     return this.#keeper.ready;
   }
 
-  async create(session: NewSession, options: ActOptions): Promise<Session> {
-    const act = checkedOptions(options);
-    const { agent: agentId, tenant, owner, tags = [], id = await this.#idFor('create', act) } = checkedNew(session);
+  async create(session: NewSession, options: ActionOptions): Promise<Session> {
+    const action = checkedOptions(options);
+    const { agent: agentId, tenant, owner, tags = [], id = await this.#idFor('create', action) } = checkedNew(session);
     const { agents, clock } = this.#keeper;
     const agent = agents.newest(agentId);
     const { states } = agent;
     const now = clock.now();
     const facts: SessionFacts = { ...checkedFacts({ id, tenant, owner, tags }), agent: identityOf(agent), createdAt: now };
     const state = states.empty({ clock, ids: startingWith(id, this.#ids) });
-    return this.#keeper.make({ facts, states, state, act: { type: 'create', by: act.by, at: now } }, act.requestId);
+    return this.#keeper.make({ facts, states, state, action: { type: 'create', by: action.by, at: now } }, action.requestId);
   }
 
-  async send(sessionId: string, content: MessageContent | Message, options: ActOptions): Promise<Turn> {
+  async send(sessionId: string, content: MessageContent | Message, options: ActionOptions): Promise<Turn> {
     if (!isMessageContent(content)) throw new InvalidArgumentError('send(sessionId, content, { by }) takes text, a message or parts.');
     const message = content instanceof Message ? content : Message.user(content, { ids: this.#ids });
     if (message.isEmpty) throw new InvalidArgumentError('send(sessionId, content, { by }) needs something to say; the message is empty.');
     return this.#perform(sessionId, options, { type: 'send', message: message.toJSON() });
   }
 
-  async resume(sessionId: string, options: ActOptions): Promise<Turn> {
+  async resume(sessionId: string, options: ActionOptions): Promise<Turn> {
     return this.#perform(sessionId, options, { type: 'resume' });
   }
 
-  async cancel(sessionId: string, reason: string, options: ActOptions): Promise<Turn> {
+  async cancel(sessionId: string, reason: string, options: ActionOptions): Promise<Turn> {
     return this.#perform(sessionId, options, { type: 'cancel', reason: checkedText(reason, 'The reason of cancel(sessionId, reason)') });
   }
 
-  async approve(sessionId: string, wait: ApprovedWait, options: ActOptions & { readonly args?: unknown }): Promise<Turn> {
+  async approve(sessionId: string, wait: ApprovedWait, options: ActionOptions & { readonly args?: unknown }): Promise<Turn> {
     const { waitId, digest } = checkedWait(sessionId, wait);
     if (digest === undefined)
       throw new InvalidArgumentError('approve(sessionId, wait, …) needs the digest of what was shown; hand back the wait itself.');
@@ -106,26 +106,26 @@ class Runtime implements SessionRuntime {
     return this.#perform(sessionId, options, { type: 'approve', waitId, digest, ...edited });
   }
 
-  async reject(sessionId: string, wait: AnsweredWait, options: ActOptions & { readonly reason?: string }): Promise<Turn> {
+  async reject(sessionId: string, wait: AnsweredWait, options: ActionOptions & { readonly reason?: string }): Promise<Turn> {
     checkedOptions(options);
     const reason = checkedText(options.reason ?? 'no reason was given', 'The reason of a rejection');
     return this.#perform(sessionId, options, { type: 'reject', ...checkedWait(sessionId, wait), reason });
   }
 
-  async answer(sessionId: string, wait: AnsweredWait, options: ActOptions & { readonly value: unknown }): Promise<Turn> {
+  async answer(sessionId: string, wait: AnsweredWait, options: ActionOptions & { readonly value: unknown }): Promise<Turn> {
     checkedOptions(options);
     const value = givenValue(options.value, 'The answer');
     return this.#perform(sessionId, options, { type: 'answer', ...checkedWait(sessionId, wait), value });
   }
 
-  async grant(sessionId: string, amounts: Grant, options: ActOptions): Promise<Turn> {
+  async grant(sessionId: string, amounts: Grant, options: ActionOptions): Promise<Turn> {
     return this.#perform(sessionId, options, { type: 'grant', amounts: checkedGrant(amounts) });
   }
 
-  async fork(sessionId: string, at: Omit<ForkPoint, 'sessionId'>, options: ActOptions & Omit<NewSession, 'agent'>): Promise<Session> {
-    const act = checkedOptions(options);
+  async fork(sessionId: string, at: Omit<ForkPoint, 'sessionId'>, options: ActionOptions & Omit<NewSession, 'agent'>): Promise<Session> {
+    const action = checkedOptions(options);
     const from: ForkPoint = { sessionId: checkedText(sessionId, 'A session id'), ...checkedPoint(at) };
-    const { id = await this.#idFor(`fork ${sessionId}`, act) } = options;
+    const { id = await this.#idFor(`fork ${sessionId}`, action) } = options;
     const { clock, store } = this.#keeper;
     return this.#keeper.use(sessionId, async ({ log: { facts: source, states } }) => {
       const { tenant = source.tenant, owner = source.owner, tags = source.tags } = options;
@@ -134,7 +134,7 @@ class Runtime implements SessionRuntime {
       const facts: SessionFacts = { ...checked, agent: source.agent, createdAt: now, forkedFrom: from };
       const then = await stateAfterStep(store, states, from);
       const state = then.fork({ id, executionId: `${id}/${from.execution}`, clock, ids: this.#ids });
-      return this.#keeper.make({ facts, states, state, act: { type: 'fork', from, by: act.by, at: now } }, act.requestId);
+      return this.#keeper.make({ facts, states, state, action: { type: 'fork', from, by: action.by, at: now } }, action.requestId);
     });
   }
 
@@ -149,9 +149,9 @@ class Runtime implements SessionRuntime {
     return { sessions: sessions.map(toSummary), ...(cursor !== undefined && { cursor }) };
   }
 
-  async acts(sessionId: string): Promise<readonly RecordedAct[]> {
+  async actions(sessionId: string): Promise<readonly RecordedAction[]> {
     await this.get(sessionId);
-    return recordedActs(await entriesFrom(this.#keeper.store, sessionId, 1));
+    return readActions(await entriesFrom(this.#keeper.store, sessionId, 1));
   }
 
   events(sessionId: string, fromSeq = 0, options: EventsOptions = {}): AsyncIterable<StoredEvent> {
@@ -176,14 +176,14 @@ class Runtime implements SessionRuntime {
   }
 
   /** The id of a new session: the same for the same request, so that repeating it makes no second one. */
-  async #idFor(what: string, { by, requestId }: ActOptions): Promise<string> {
+  async #idFor(what: string, { by, requestId }: ActionOptions): Promise<string> {
     return requestId === undefined ? this.#ids() : (await digestOf({ what, by: by.id, kind: by.kind, requestId })).slice(0, 32);
   }
 
-  async #perform(sessionId: string, options: ActOptions, deed: Deed): Promise<Turn> {
-    const act = checkedOptions(options);
+  async #perform(sessionId: string, options: ActionOptions, request: ActionRequest): Promise<Turn> {
+    const action = checkedOptions(options);
     checkedText(sessionId, 'A session id');
     await this.#keeper.open();
-    return this.#keeper.use(sessionId, (session) => session.perform(deed, act));
+    return this.#keeper.use(sessionId, (session) => session.perform(request, action));
   }
 }

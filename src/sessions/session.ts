@@ -5,7 +5,7 @@ import { readObject } from '../lib/index.ts';
 import type { Usage } from '../messages/index.ts';
 import { canBegin, ExecutionStatus as Statuses } from '../step-by-step/index.ts';
 import type { ExecutionStatus, ExplainStateOptions, RunState, Wait } from '../step-by-step/index.ts';
-import type { ForkPoint } from './act.ts';
+import type { ForkPoint } from './action.ts';
 import type { AgentIdentity } from './session-agent.ts';
 import type { ListedSession, SessionHeader } from './session-store.ts';
 
@@ -60,7 +60,7 @@ export interface Session<State extends RunState = RunState> extends Omit<Session
   explain(options?: ExplainStateOptions): string;
 }
 
-/** What came of an act: the execution that it concerned, as it stood when it came to rest. */
+/** What came of an action: the execution that it concerned, as it stood when it came to rest. */
 export interface Turn {
   readonly sessionId: string;
   /** Counts from 1 in a session. */

@@ -1,7 +1,7 @@
-// Who waits for what comes of an act.
-// A1. Whoever acted hears how the execution came to rest that took the act in, or why it was not taken in.
+// Who waits for what comes of an action.
+// A1. Whoever acted hears how the execution came to rest that took the action in, or why it was not taken in.
 
-/** What an act waits for: the execution that took it in, or, until one has, its own entry. */
+/** What an action waits for: the execution that took it in, or, until one has, its own entry. */
 export type Awaited = { readonly execution: number } | { readonly entry: number };
 
 interface Waiter {
@@ -28,12 +28,12 @@ export class Waiters {
     return coming;
   }
 
-  /** These acts were taken in by this execution. */
+  /** These actions were taken in by this execution. */
   taken(entries: readonly number[], execution: number): void {
     for (const waiter of this.#all) if (waiter.entry !== undefined && entries.includes(waiter.entry)) waiter.execution = execution;
   }
 
-  /** This act could not be used. */
+  /** This action could not be used. */
   dropped(entry: number, error: unknown): void {
     for (const waiter of [...this.#all]) {
       if (waiter.entry !== entry) continue;

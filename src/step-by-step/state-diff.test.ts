@@ -343,7 +343,7 @@ describe('what is written grows with the change, not with the state', () => {
     expect(written.length).toBeGreaterThanOrEqual(300);
     // The numbers are a few digits longer.
     expect(written[250]!).toBeLessThanOrEqual(written[10]! * 1.05);
-    expect(written[250]!).toBeLessThan(450);
+    expect(written[250]!).toBeLessThan(750);
   });
 
   test('a turn after 100 turns takes as much as one after 10', async () => {

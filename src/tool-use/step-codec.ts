@@ -2,7 +2,7 @@
 // say already is found there again.
 import type { Failure } from '../errors/index.ts';
 import type { Json, JsonObject, ObjectReader } from '../lib/index.ts';
-import { DamagedDataError, jsonEquals, present, readObject } from '../lib/index.ts';
+import { DamagedDataError, jsonEquals, omitUndefined, present, readObject } from '../lib/index.ts';
 import { pendingToolCalls } from '../inference/index.ts';
 import type { Message, ToolCall, ToolOutput } from '../messages/index.ts';
 import { readToolOutput } from '../messages/index.ts';
@@ -124,15 +124,13 @@ function decodeExecution(data: ObjectReader, { calls, outputs, observed, failure
 
 function readToolCall(input: unknown, path: string): ToolCall {
   const data = readObject(input, path);
-  const rawArgs = data.optionalString('rawArgs');
-  const providerMetadata = data.optionalJsonObject('providerMetadata');
-  return {
+  return omitUndefined({
     id: data.string('id'),
     name: data.string('name'),
     args: data.json('args'),
-    ...(rawArgs !== undefined && { rawArgs }),
-    ...(providerMetadata !== undefined && { providerMetadata }),
-  };
+    rawArgs: data.optionalString('rawArgs'),
+    providerMetadata: data.optionalJsonObject('providerMetadata'),
+  });
 }
 
 function readCallAnswer(input: unknown, path: string): CallAnswer {
@@ -179,19 +177,15 @@ export const stepCodec: StepFieldsCodec<ToolUseStep> = {
     const toolCalls = fields.optionalArray('toolCalls', readToolCall) ?? callsIn(step.outputMessages);
     const known = knownOf(step, toolCalls);
     const readers = fields.optionalArray('executions', readObject) ?? [];
-    const answers = fields.optionalArray('answers', readCallAnswer);
-    const nested = fields.optionalValue('nested', readNested);
-    const model = fields.optionalString('model');
-    const output = fields.optionalBoolean('saidOutput') === true ? saidOutput(step.outputMessages) : fields.optionalJson('output');
-    return {
+    return omitUndefined({
       ...step,
       stepType: fields.oneOf('stepType', Object.values(StepType)),
       toolCalls,
       executions: readers.map((reader, index) => decodeExecution(reader, known, toolCalls[index])),
-      ...(answers !== undefined && { answers }),
-      ...(nested !== undefined && { nested }),
-      ...(model !== undefined && { model }),
-      ...(output !== undefined && { output }),
-    };
+      answers: fields.optionalArray('answers', readCallAnswer),
+      nested: fields.optionalValue('nested', readNested),
+      model: fields.optionalString('model'),
+      output: fields.optionalBoolean('saidOutput') === true ? saidOutput(step.outputMessages) : fields.optionalJson('output'),
+    });
   },
 };

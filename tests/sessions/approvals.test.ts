@@ -4,7 +4,7 @@ import { createAgent, defineHook } from '../../src/entry/index.ts';
 import type { SessionRuntime, SessionRuntimeOptions, SessionWait, Turn } from '../../src/sessions/index.ts';
 import { approvalDigest } from '../../src/sessions/index.ts';
 import type { Place, Stage } from './stage.ts';
-import { actsOf, ann, bob, createGate, dump, places, refusal, resultsRead, stageOn, until, waitOf } from './stage.ts';
+import { actionsOf, ann, bob, createGate, dump, places, refusal, resultsRead, stageOn, until, waitOf } from './stage.ts';
 
 /** Where the calls of these conversations stand. */
 const first = { execution: 1, step: 1 };
@@ -60,7 +60,7 @@ describe.each(places)('approvals over %s', (_, makePlace) => {
     const end = await runtime.approve(id, wait, { by: bob });
     expect(end).toMatchObject({ status: 'completed', text: 'Done.', execution: 1, waitingFor: [] });
     expect(ran).toStrictEqual(['pay 5']);
-    expect((await actsOf(place.open(), id)).at(-1)).toStrictEqual({
+    expect((await actionsOf(place.open(), id)).at(-1)).toStrictEqual({
       type: 'approve',
       waitId: wait.id,
       digest: wait.digest,
@@ -74,7 +74,7 @@ describe.each(places)('approvals over %s', (_, makePlace) => {
     const end = await runtime.approve(id, wait, { by: bob, args: { amount: 7 } });
     expect(end.status).toBe('completed');
     expect(ran).toStrictEqual(['pay 7']);
-    expect((await actsOf(place.open(), id)).at(-1)).toMatchObject({ type: 'approve', args: { amount: 7 }, by: bob });
+    expect((await actionsOf(place.open(), id)).at(-1)).toMatchObject({ type: 'approve', args: { amount: 7 }, by: bob });
     // What the model reads of the call, beside what the user said.
     const read = JSON.stringify(model.calls.at(-1)?.messages.filter((message) => !message.isUser()));
     expect(read).toMatch(/"amount\\*":\s?7/);
@@ -98,7 +98,7 @@ describe.each(places)('approvals over %s', (_, makePlace) => {
     expect(end.status).toBe('completed');
     expect(ran).toStrictEqual([]);
     expect(resultsRead(model)).toMatchObject([{ type: 'rejected', reason: 'too dear' }]);
-    expect((await actsOf(place.open(), id)).at(-1)).toMatchObject({ type: 'reject', reason: 'too dear', by: bob });
+    expect((await actionsOf(place.open(), id)).at(-1)).toMatchObject({ type: 'reject', reason: 'too dear', by: bob });
   });
 
   test('may be refused without a reason, and by the id alone', async () => {
@@ -113,7 +113,7 @@ describe.each(places)('approvals over %s', (_, makePlace) => {
     const end = await runtime.answer(id, wait, { by: ann, value: { clicked: true } });
     expect(end.status).toBe('completed');
     expect(resultsRead(model)).toStrictEqual([{ type: 'json', value: { clicked: true } }]);
-    expect((await actsOf(place.open(), id)).at(-1)).toMatchObject({ type: 'answer', value: { clicked: true }, by: ann });
+    expect((await actionsOf(place.open(), id)).at(-1)).toMatchObject({ type: 'answer', value: { clicked: true }, by: ann });
   });
 
   test.each([
@@ -241,7 +241,7 @@ describe.each(places)('approvals over %s', (_, makePlace) => {
     test('are stored, and used when the step asks', async () => {
       const { runtime, sent, asked, gate, ran, place } = await underWay();
       const approving = runtime.approve('one', { ...asked, digest: await approvalDigest('one', { ...asked, ...first }) }, { by: bob });
-      await until(async () => expect((await actsOf(place.open(), 'one')).at(-1)).toMatchObject({ type: 'approve', by: bob }));
+      await until(async () => expect((await actionsOf(place.open(), 'one')).at(-1)).toMatchObject({ type: 'approve', by: bob }));
       gate.current.open();
       expect(await approving).toMatchObject({ status: 'completed', execution: 1 });
       expect((await sent).execution).toBe(1);
@@ -308,7 +308,7 @@ describe.each(places)('approvals over %s', (_, makePlace) => {
       });
       expect((await first).status).toBe('completed');
       expect(ran).toStrictEqual(['pay 5', 'slow 1']);
-      expect((await actsOf(place.open(), id)).filter(({ type }) => type === 'approve' || type === 'reject')).toMatchObject([
+      expect((await actionsOf(place.open(), id)).filter(({ type }) => type === 'approve' || type === 'reject')).toMatchObject([
         { type: 'approve', by: bob },
       ]);
     });
@@ -479,7 +479,7 @@ describe.each(places)('approvals over %s', (_, makePlace) => {
       const message = await refusedWithoutTrace(place, 'invalid-argument', () => runtime.approve('one', wait, { by: bob }));
       expect(message).toContain('grant');
       expect(await runtime.grant('one', { steps: 5 }, { by: bob })).toMatchObject({ status: 'completed', execution: 1 });
-      expect((await actsOf(place.open(), 'one')).at(-1)).toMatchObject({ type: 'grant', amounts: { steps: 5 }, by: bob });
+      expect((await actionsOf(place.open(), 'one')).at(-1)).toMatchObject({ type: 'grant', amounts: { steps: 5 }, by: bob });
     });
   });
 
@@ -496,7 +496,7 @@ describe.each(places)('approvals over %s', (_, makePlace) => {
       await clock.advance(0);
       expect(resultsRead(model)).toMatchObject([{ type: 'rejected', reason: 'nobody answered until 2026-01-01T00:00:01.000Z' }]);
       expect(ran).toStrictEqual([]);
-      expect((await actsOf(place.open(), id)).at(-1)).toMatchObject({ type: 'reject', by: { id: 'expiry', kind: 'system' } });
+      expect((await actionsOf(place.open(), id)).at(-1)).toMatchObject({ type: 'reject', by: { id: 'expiry', kind: 'system' } });
       const message = await refusedWithoutTrace(place, 'late-answer', () => runtime.approve(id, wait, { by: bob }));
       expect(message).toContain('system expiry');
     });
@@ -508,7 +508,7 @@ describe.each(places)('approvals over %s', (_, makePlace) => {
       await clock.advance(1000);
       await until(async () => expect((await runtime.get(id)).status).toBe('completed'));
       expect(ran).toStrictEqual(['pay 5']);
-      expect((await actsOf(place.open(), id)).at(-1)).toMatchObject({ type: 'approve', by: { id: 'expiry', kind: 'system' } });
+      expect((await actionsOf(place.open(), id)).at(-1)).toMatchObject({ type: 'approve', by: { id: 'expiry', kind: 'system' } });
     });
 
     test.each(['reject', 'approve'] as const)(
@@ -609,7 +609,7 @@ describe.each(places)('approvals over %s', (_, makePlace) => {
       await clock.advance(1000);
       await until(async () => expect((await runtime.get(id)).status).toBe('completed'));
       expect([...ran].sort()).toStrictEqual(['pay 5', 'pay 6']);
-      expect((await actsOf(place.open(), id)).filter(({ type }) => type === 'approve')).toHaveLength(2);
+      expect((await actionsOf(place.open(), id)).filter(({ type }) => type === 'approve')).toHaveLength(2);
     });
 
     test.each([0, -1, Number.NaN, Number.POSITIVE_INFINITY])('expireAfterMs: %s is refused', (expireAfterMs) => {

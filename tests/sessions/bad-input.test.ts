@@ -8,7 +8,7 @@ import { createMemoryPlace, createSessionRuntime, StoreUnavailableError } from '
 import { sqliteStore } from '../../src/sessions/sqlite/index.ts';
 import { sealed } from '../../src/sessions/sqlite/tables.ts';
 import type { Place, Stage } from './stage.ts';
-import { actsOf, ann, createGate, dump, eventsOf, newPath, places, refusal, sqlitePlace, stageOn, until } from './stage.ts';
+import { actionsOf, ann, createGate, dump, eventsOf, newPath, places, refusal, sqlitePlace, stageOn, until } from './stage.ts';
 
 const headings = new Set(
   [...readFileSync(new URL('../../docs/errors.md', import.meta.url), 'utf8').matchAll(/^## `(.+)`$/gm)].map(([, code]) => code),
@@ -42,7 +42,7 @@ type Way = (runtime: SessionRuntime, sessionId: string, options: never) => Promi
 const wait = { id: 'c1-0', digest: 'x' } as SessionWait;
 
 /** Everything that can be done to a session. */
-const acts: Readonly<Record<string, Way>> = {
+const actions: Readonly<Record<string, Way>> = {
   send: (runtime, id, options) => runtime.send(id, 'Hello.', options),
   resume: (runtime, id, options) => runtime.resume(id, options),
   cancel: (runtime, id, options) => runtime.cancel(id, 'enough', options),
@@ -103,7 +103,7 @@ describe('a runtime is not made', () => {
   });
 });
 
-describe.each(Object.entries(acts))('%s, whatever the store,', (_, act) => {
+describe.each(Object.entries(actions))('%s, whatever the store,', (_, action) => {
   const makePlace = createMemoryPlace;
   test.each<readonly [string, unknown]>([
     ['no options', undefined],
@@ -118,21 +118,21 @@ describe.each(Object.entries(acts))('%s, whatever the store,', (_, act) => {
     ['a bad `until`', { by: ann, until: 'forever' }],
   ])('refuses %s', async (_what, options) => {
     const stage = await begun(makePlace());
-    await refusedWithoutTrace(stage, 'invalid-argument', () => act(stage.runtime, 'one', options as never));
+    await refusedWithoutTrace(stage, 'invalid-argument', () => action(stage.runtime, 'one', options as never));
   });
 });
 
 describe.each(places)('bad input over %s', (_, makePlace) => {
-  describe.each(Object.entries(acts))('%s', (_name, act) => {
+  describe.each(Object.entries(actions))('%s', (_name, action) => {
     test('refuses an unknown session', async () => {
       const stage = await begun(makePlace());
-      const { message } = await refusedWithoutTrace(stage, 'unknown-session', () => act(stage.runtime, 'nobody', asAnn));
+      const { message } = await refusedWithoutTrace(stage, 'unknown-session', () => action(stage.runtime, 'nobody', asAnn));
       expect(message).toContain('"nobody"');
     });
 
     test.each([undefined, '', 5, null])('refuses %j as a session id', async (id) => {
       const stage = await begun(makePlace());
-      const [settled] = await Promise.allSettled([act(stage.runtime, id as never, asAnn)]);
+      const [settled] = await Promise.allSettled([action(stage.runtime, id as never, asAnn)]);
       expect(settled).toMatchObject({
         status: 'rejected',
         reason: { code: expect.stringMatching(/^(?:unknown-session|invalid-argument)$/) as string },
@@ -335,8 +335,8 @@ describe.each(places)('bad input over %s', (_, makePlace) => {
       const stage = await begun(makePlace());
       const runtime = stage.start({ store: tampered(stage.place.open(), change) });
       await runtime.ready;
-      for (const way of [...Object.values(acts), ...Object.values(reads)])
-        if (way !== acts['answer']) await refusedWithoutTrace(stage, code, () => way(runtime, 'one', asAnn));
+      for (const way of [...Object.values(actions), ...Object.values(reads)])
+        if (way !== actions['answer']) await refusedWithoutTrace(stage, code, () => way(runtime, 'one', asAnn));
       const { sessions } = await runtime.list();
       expect(sessions).toMatchObject([{ id: 'one', status: 'completed' }]);
       const healthy = stage.start();
@@ -374,7 +374,7 @@ describe.each(places)('bad input over %s', (_, makePlace) => {
       await runtime.send('one', 'pay 5', { by: ann });
       const before = await dump(stage.place.open());
       await store.close();
-      for (const way of [...Object.values(reads), acts['send'], acts['resume']]) {
+      for (const way of [...Object.values(reads), actions['send'], actions['resume']]) {
         const [settled] = await Promise.allSettled([way?.(runtime, 'one', asAnn)]);
         if (settled.status === 'rejected') expect(settled.reason).toMatchObject({ code: 'store-unavailable', problem: 'closed' });
       }
@@ -442,7 +442,7 @@ describe.each(places)('bad input over %s', (_, makePlace) => {
         if (disk.failed === 0) expect(sent).toMatchObject({ status: 'fulfilled', value: { text: 'All done' } });
         else expect(sent).toMatchObject({ status: 'rejected', reason: { code: 'store-unavailable', problem: 'full' } });
         disk.isMended = true;
-        const wasKept = (await actsOf(stage.place.open(), 'one')).some(({ type }) => type === 'send');
+        const wasKept = (await actionsOf(stage.place.open(), 'one')).some(({ type }) => type === 'send');
         // Whoever repeats the request gets what came of it, whether it was kept or not.
         if (wasKept) await runtime.resume('one', { by: ann });
         const turn = await runtime.send('one', 'note 1; look 2; note 3; say All done', { by: ann, requestId: 'r' });
@@ -483,7 +483,7 @@ describe.each(places)('bad input over %s', (_, makePlace) => {
       const first = runtime.send('one', 'slow 1', { by: ann });
       await stage.gate.current.reached;
       const second = runtime.send('one', 'say Two', { by: ann });
-      await until(async () => expect(await actsOf(inner, 'one')).toHaveLength(3));
+      await until(async () => expect(await actionsOf(inner, 'one')).toHaveLength(3));
       isFull = true;
       const refused = [refusal(first, 'store-unavailable'), refusal(second, 'store-unavailable')];
       stage.gate.current.open();

@@ -24,7 +24,7 @@ import type { ScriptedModel, ScriptedToolCall } from '../../src/testing/index.ts
 import { scriptedModel } from '../../src/testing/index.ts';
 import type { MortalProcess, Mortality, Troubles } from './mortal-process.ts';
 import { createMortality, mortalStore, outOfOrder } from './mortal-process.ts';
-import { actsOf } from './stage.ts';
+import { actionsOf } from './stage.ts';
 import type { World } from './ten-steps.ts';
 import { createWorld } from './ten-steps.ts';
 
@@ -138,7 +138,7 @@ interface Lived {
   readonly events: readonly StoredEvent[];
   /** Effects that were begun and had no result, each time the session was read to go on with it. */
   readonly open: readonly string[];
-  readonly acts: readonly string[];
+  readonly actions: readonly string[];
   readonly world: World;
 }
 
@@ -218,8 +218,8 @@ async function live(world: World, mortality: Mortality, openStore: () => Session
     if (problems.length > 0) throw problems[0];
     const end = asked === 'died' ? asked : await Promise.race([endOf(runtime), process.died]);
     if (end === 'died') continue;
-    const acts = (await actsOf(store, 's')).map(({ type }) => type);
-    return { ...end, open, acts, world };
+    const actions = (await actionsOf(store, 's')).map(({ type }) => type);
+    return { ...end, open, actions, world };
   }
 }
 
@@ -299,7 +299,7 @@ function expectSameEnd(quiet: Lived, lived: Lived): void {
   expect(session.usage).toStrictEqual(quiet.session.usage);
   const ids = state.messages.toArray().map(({ id }) => id);
   expect(new Set(ids).size).toBe(ids.length);
-  expect(lived.acts.filter((type) => type !== 'resume')).toStrictEqual(['create', 'send', 'answer', 'approve']);
+  expect(lived.actions.filter((type) => type !== 'resume')).toStrictEqual(['create', 'send', 'answer', 'approve']);
   expectSameWork(quiet, lived);
   expectCutOff(lived);
   expect(events.map(({ seq }) => seq)).toStrictEqual(events.map((_, index) => index + 1));

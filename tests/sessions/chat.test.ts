@@ -18,7 +18,7 @@ import { AgentState, contextOf, createAgent, defineTool } from '../../src/entry/
 import type { SessionRuntimeOptions, SessionWait } from '../../src/sessions/index.ts';
 import { approvalDigest, createSessionRuntime } from '../../src/sessions/index.ts';
 import { chatStageOn, inShort, linesIn, speakersOf, turnsIn } from './chat-stage.ts';
-import { actsOf, ann, bob, createGate, dump, eventsOf, obedientModel, places, refusal, resultsRead, until, waitOf } from './stage.ts';
+import { actionsOf, ann, bob, createGate, dump, eventsOf, obedientModel, places, refusal, resultsRead, until, waitOf } from './stage.ts';
 
 describe.each(places)('a chat over %s', (_, makePlace) => {
   const newStage = () => chatStageOn(makePlace());
@@ -123,7 +123,12 @@ describe.each(places)('a chat over %s', (_, makePlace) => {
     expect(end).toMatchObject({ status: 'completed', text: 'echo of Fine.', execution: 1 });
     expect(await linesIn(runtime)).toStrictEqual(['input: note 5; say Noted.', 'clerk: Noted.', 'boss: Fine.', 'echo: echo of Fine.']);
     expect([stage.ran, stage.model.calls.length, stage.echoed]).toStrictEqual([['note 5'], 2, ['echo of Fine.']]);
-    expect((await actsOf(stage.place.open(), 'one')).at(-1)).toMatchObject({ type: 'answer', waitId: 'boss/2', value: 'Fine.', by: bob });
+    expect((await actionsOf(stage.place.open(), 'one')).at(-1)).toMatchObject({
+      type: 'answer',
+      waitId: 'boss/2',
+      value: 'Fine.',
+      by: bob,
+    });
     const chosen = (await eventsOf(runtime, 'one')).map(inShort).filter((each) => each.endsWith('ParticipantSelected'));
     expect(chosen).toStrictEqual(['clerk', 'boss', 'boss', 'echo'].map((name) => `${name} ParticipantSelected`));
     const late = await refusal(runtime.answer('one', { id: 'boss/2' }, { by: ann, value: 'No!' }), 'late-answer');
@@ -239,7 +244,7 @@ describe.each(places)('a chat over %s', (_, makePlace) => {
     const sent = runtime.send('one', 'slow 2; say Done.', { by: ann });
     await stage.gate.current.reached;
     const early = runtime.answer('one', { id: 'boss/2' }, { by: bob, value: 'Fine.' });
-    await until(async () => expect((await actsOf(stage.place.open(), 'one')).at(-1)).toMatchObject({ type: 'answer' }));
+    await until(async () => expect((await actionsOf(stage.place.open(), 'one')).at(-1)).toMatchObject({ type: 'answer' }));
     stage.gate.current.open();
     expect([(await early).status, (await sent).execution]).toStrictEqual(['completed', 1]);
     expect((await linesIn(runtime)).slice(1)).toStrictEqual(['clerk: Done.', 'boss: Fine.', 'echo: echo of Fine.']);
@@ -339,7 +344,7 @@ describe.each(places)('a chat over %s', (_, makePlace) => {
   });
 
   test('whatever is done to it in whatever order, turns and messages stay one to one, and the next process finds the same', async () => {
-    const deeds = [
+    const possible = [
       'note 1; say Noted.',
       'pay 5; say Paid.',
       'pay 1 & pay 2; say Both.',
@@ -352,14 +357,14 @@ describe.each(places)('a chat over %s', (_, makePlace) => {
       'resume',
     ];
     await fc.assert(
-      fc.asyncProperty(fc.array(fc.constantFrom(...deeds), { minLength: 1, maxLength: 14 }), async (acts) => {
+      fc.asyncProperty(fc.array(fc.constantFrom(...possible), { minLength: 1, maxLength: 14 }), async (requests) => {
         const stage = newStage();
         let runtime = await stage.open();
         let approvals = 0;
-        const perform = async (deed: string): Promise<unknown> => {
+        const perform = async (request: string): Promise<unknown> => {
           const { waitingFor } = await runtime.get('one');
           const [call, person] = [waitingFor.find(({ type }) => type === 'approval'), waitingFor.find(({ type }) => type === 'person')];
-          switch (deed) {
+          switch (request) {
             case 'answer':
               return person && runtime.answer('one', person, { by: bob, value: 'Fine.' });
             case 'approve':
@@ -379,10 +384,10 @@ describe.each(places)('a chat over %s', (_, makePlace) => {
               return undefined;
             }
             default:
-              return runtime.send('one', deed, { by: ann });
+              return runtime.send('one', request, { by: ann });
           }
         };
-        for (const deed of acts) await perform(deed);
+        for (const request of requests) await perform(request);
         const state = turnsIn((await runtime.get('one')).state);
         const steps = state.session.executions.flatMap(({ results }) => results.toArray().map(({ step }) => step));
         expect(steps.every(({ outputMessages, interrupted }) => outputMessages.length === (interrupted === undefined ? 1 : 0))).toBe(true);
@@ -644,7 +649,7 @@ describe.each(places)('a chat over %s', (_, makePlace) => {
       const sent = runtime.send('one', 'slow 2; say Done.', { by: ann });
       await stage.gate.current.reached;
       const second = runtime.send('one', 'say And this.', { by: ann });
-      await until(async () => expect((await actsOf(stage.place.open(), 'one')).filter(({ type }) => type === 'send')).toHaveLength(2));
+      await until(async () => expect((await actionsOf(stage.place.open(), 'one')).filter(({ type }) => type === 'send')).toHaveLength(2));
       stage.gate.current.open();
       expect([(await sent).execution, (await second).execution]).toStrictEqual([1, 1]);
       expect(await linesIn(runtime)).toStrictEqual([

@@ -20,7 +20,7 @@ export interface Lived {
   readonly told: readonly (readonly BaseEvent[])[];
   /** The effects that were begun and had no result, each time the session was read to go on with it. */
   readonly open: readonly (readonly string[])[];
-  readonly acts: readonly string[];
+  readonly actions: readonly string[];
   readonly world: World;
 }
 
@@ -103,9 +103,9 @@ export async function live(world: World, mortality: Mortality, openStore: () => 
     const session = end === 'done' ? await Promise.race([runtime.get(sessionId), process.died]) : end;
     const events = session === 'died' ? session : await Promise.race([eventsOf(runtime, sessionId), process.died]);
     if (session === 'died' || events === 'died') continue;
-    const acts = (await store.entries(sessionId)).flatMap(
-      ({ body }) => (JSON.parse(body) as { readonly act?: { readonly type: string } }).act?.type ?? [],
+    const actions = (await store.entries(sessionId)).flatMap(
+      ({ body }) => (JSON.parse(body) as { readonly action?: { readonly type: string } }).action?.type ?? [],
     );
-    return { session, events, told, open, acts, world };
+    return { session, events, told, open, actions, world };
   }
 }

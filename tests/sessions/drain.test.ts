@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { SessionRuntimeOptions } from '../../src/sessions/index.ts';
-import { actsOf, ann, bob, createGate, dump, eventsOf, places, refusal, stageOn, until, waitOf } from './stage.ts';
+import { actionsOf, ann, bob, createGate, dump, eventsOf, places, refusal, stageOn, until, waitOf } from './stage.ts';
 
 describe.each(places)('drain over %s', (_, makePlace) => {
   async function underWay(more: Partial<SessionRuntimeOptions> = {}) {
@@ -39,13 +39,13 @@ describe.each(places)('drain over %s', (_, makePlace) => {
     expect(events.map(({ seq }) => seq)).toStrictEqual(events.map((_event, index) => index + 1));
   });
 
-  test('takes nothing new: every act is refused, and nothing of it is stored', async () => {
+  test('takes nothing new: every action is refused, and nothing of it is stored', async () => {
     const { runtime, gate, clock, place } = await underWay();
     const draining = runtime.drain();
     await clock.advance(0);
     const before = await dump(place.open());
     const wait = { id: 'c1-0', digest: 'x' };
-    for (const act of [
+    for (const action of [
       runtime.create({ id: 'two' }, { by: ann }),
       runtime.send('one', 'Hello.', { by: ann }),
       runtime.resume('one', { by: ann }),
@@ -56,7 +56,7 @@ describe.each(places)('drain over %s', (_, makePlace) => {
       runtime.grant('one', { steps: 1 }, { by: ann }),
       runtime.fork('one', { execution: 1, step: 1 }, { by: ann }),
     ]) {
-      const { message } = await refusal(act, 'runtime-closed');
+      const { message } = await refusal(action, 'runtime-closed');
       expect(message).toContain('drained');
     }
     expect(await dump(place.open())).toStrictEqual(before);
@@ -67,7 +67,7 @@ describe.each(places)('drain over %s', (_, makePlace) => {
   test('what came during the step is kept for the next runtime', async () => {
     const { runtime, gate, clock, place, start } = await underWay();
     const second = Promise.allSettled([runtime.send('one', 'say Later', { by: bob, requestId: 'q' })]);
-    await until(async () => expect(await actsOf(place.open(), 'one')).toHaveLength(3));
+    await until(async () => expect(await actionsOf(place.open(), 'one')).toHaveLength(3));
     const draining = runtime.drain();
     await clock.advance(0);
     gate.current.open();

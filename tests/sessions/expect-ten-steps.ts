@@ -116,7 +116,7 @@ export function expectSameEnd(quiet: Lived, lived: Lived): void {
   expect(session.state.metadata).toStrictEqual(quiet.session.state.metadata);
   const ids = session.state.messages.toArray().map(({ id }) => id);
   expect(new Set(ids).size).toBe(ids.length);
-  expect(lived.acts.filter((type) => type !== 'resume')).toStrictEqual(['create', 'send', 'approve']);
+  expect(lived.actions.filter((type) => type !== 'resume')).toStrictEqual(['create', 'send', 'approve']);
   expectSameWork(quiet, lived);
   expectSameEvents(quiet, lived);
 }

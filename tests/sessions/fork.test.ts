@@ -3,7 +3,7 @@ import { compaction } from '../../src/capabilities/index.ts';
 import { createAgent } from '../../src/entry/index.ts';
 import type { RunState } from '../../src/step-by-step/index.ts';
 import { scriptedModel } from '../../src/testing/index.ts';
-import { actsOf, ann, bob, dump, eventsOf, places, refusal, stageOn, waitOf } from './stage.ts';
+import { actionsOf, ann, bob, dump, eventsOf, places, refusal, stageOn, waitOf } from './stage.ts';
 
 const textsOf = (state: RunState): readonly string[] =>
   state.messages.toArray().map(({ role, text, toolCalls }) => `${role}: ${text || toolCalls.map(({ name }) => name).join(' ')}`);
@@ -39,7 +39,11 @@ describe.each(places)('forks over %s', (_, makePlace) => {
     expect(await runtime.send('fork', 'say Otherwise', { by: ann })).toMatchObject({ execution: 2, text: 'Otherwise' });
     const source = (await dump(reader)) as readonly { readonly id: string }[];
     expect(source.filter(({ id }) => id === 'one')).toStrictEqual(before);
-    expect((await actsOf(reader, 'fork'))[0]).toMatchObject({ type: 'fork', from: { sessionId: 'one', execution: 1, step: 2 }, by: bob });
+    expect((await actionsOf(reader, 'fork'))[0]).toMatchObject({
+      type: 'fork',
+      from: { sessionId: 'one', execution: 1, step: 2 },
+      by: bob,
+    });
   });
 
   test('in the middle of an execution, that goes on under ids of its own', async () => {

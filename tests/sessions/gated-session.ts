@@ -113,7 +113,7 @@ export function createStage(options: Partial<AgentOptions> = {}): Stage {
 /** Calls of these tools. */
 export const calls = (...names: readonly string[]): ScriptedAnswer => ({ toolCalls: names.map((name) => ({ name, id: `call-${name}` })) });
 
-/** An act that is not waited for. */
+/** An action that is not waited for. */
 export const accepted = { by, until: 'accepted' } as const;
 
 /** Makes the session and says something in it. */

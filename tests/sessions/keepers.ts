@@ -1,5 +1,5 @@
 // Three ways to keep a conversation while nothing of it is in memory: as JSON, in a file, and as a session in SQLite.
-// Each act is done by a new agent, and in a new runtime, on what was read back.
+// Each action is done by a new agent, and in a new runtime, on what was read back.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ import { createSessionRuntime, RuntimeClosedError } from '../../src/sessions/ind
 import { sqliteStore } from '../../src/sessions/sqlite/index.ts';
 
 /** What somebody does with a conversation that was put away. */
-export type Deed =
+export type Request =
   | { readonly type: 'send'; readonly text: string }
   | { readonly type: 'approve' }
   | { readonly type: 'grant'; readonly amounts: Grant }
@@ -32,7 +32,7 @@ export type MakeAgent = (desk: Desk) => AnyAgent;
 export interface Keeper {
   readonly desk: Desk;
   /** Does something and runs on until the run rests, or until this many steps of the execution are done; then puts all away. */
-  act(deed: Deed, leaveAfter?: number): Promise<AgentState>;
+  perform(request: Request, leaveAfter?: number): Promise<AgentState>;
   /** What was put away, read again. */
   read(): Promise<AgentState>;
   end(): void;
@@ -40,14 +40,14 @@ export interface Keeper {
 
 const createDesk = (): Desk => ({ clock: createFakeClock(), ids: createCountingIds(), onAsked: () => undefined });
 
-function applied(state: AgentState, deed: Deed, { ids }: Desk): AgentState {
-  switch (deed.type) {
+function applied(state: AgentState, request: Request, { ids }: Desk): AgentState {
+  switch (request.type) {
     case 'send':
-      return state.withUserMessage(deed.text, { ids });
+      return state.withUserMessage(request.text, { ids });
     case 'approve':
       return state.waitingFor.reduce((each, { id }) => each.approve(id), state);
     case 'grant':
-      return state.grant(deed.amounts);
+      return state.grant(request.amounts);
     case 'go-on':
       return state;
   }
@@ -60,8 +60,8 @@ function textKeeper(make: MakeAgent, text: { read(): string | undefined; write(t
     const stored = text.read();
     return stored === undefined ? AgentState.empty({ clock: desk.clock, ids: desk.ids }) : make(desk).restore(JSON.parse(stored));
   };
-  const act: Keeper['act'] = async (deed, leaveAfter = Number.POSITIVE_INFINITY) => {
-    let state = applied(await read(), deed, desk);
+  const perform: Keeper['perform'] = async (request, leaveAfter = Number.POSITIVE_INFINITY) => {
+    let state = applied(await read(), request, desk);
     for await (const next of make(desk).iterate(state)) {
       state = next;
       if (state.stepCount >= leaveAfter) break;
@@ -69,7 +69,7 @@ function textKeeper(make: MakeAgent, text: { read(): string | undefined; write(t
     text.write(JSON.stringify(state));
     return read();
   };
-  return { desk, act, read, end: () => text.end() };
+  return { desk, perform, read, end: () => text.end() };
 }
 
 function jsonKeeper(make: MakeAgent): Keeper {
@@ -95,16 +95,16 @@ function fileKeeper(make: MakeAgent): Keeper {
 
 const by = { id: 'ann', kind: 'user' };
 
-async function done(runtime: SessionRuntime, deed: Deed): Promise<void> {
-  switch (deed.type) {
+async function done(runtime: SessionRuntime, request: Request): Promise<void> {
+  switch (request.type) {
     case 'send':
-      await runtime.send('s', deed.text, { by });
+      await runtime.send('s', request.text, { by });
       return;
     case 'approve':
       for (const wait of (await runtime.get('s')).waitingFor) await runtime.approve('s', wait, { by });
       return;
     case 'grant':
-      await runtime.grant('s', deed.amounts, { by });
+      await runtime.grant('s', request.amounts, { by });
       return;
     case 'go-on':
       // What was interrupted goes on by itself.
@@ -140,18 +140,18 @@ function sqliteKeeper(make: MakeAgent): Keeper {
       return change === undefined ? state : states.patch(state, change);
     }, states.empty());
   };
-  const act: Keeper['act'] = async (deed, leaveAfter) => {
+  const perform: Keeper['perform'] = async (request, leaveAfter) => {
     await inRuntime(async (runtime) => {
       if (!isMade) await runtime.create({ id: 's' }, { by });
       isMade = true;
       desk.onAsked = (step) => void (step === leaveAfter && runtime.drain());
-      await done(runtime, deed).catch((error: unknown) => {
+      await done(runtime, request).catch((error: unknown) => {
         if (!(error instanceof RuntimeClosedError)) throw error;
       });
     });
     return read();
   };
-  return { desk, act, read, end: () => rmSync(folder, { recursive: true, force: true }) };
+  return { desk, perform, read, end: () => rmSync(folder, { recursive: true, force: true }) };
 }
 
 /** All ways, by name. */

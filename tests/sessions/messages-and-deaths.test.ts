@@ -108,8 +108,8 @@ async function run(firstStep: FirstStep, deaths: readonly number[] = []): Promis
     const told = async () => {
       const turns = await speak(runtime, living);
       const [session, events] = [await runtime.get('s'), await eventsOf(runtime, 's')];
-      const acts = (await store.entries('s')).filter(({ body }) => body.includes('"type":"send"'));
-      return { turns, session, events, moments: mortality.moments, sends: acts.length };
+      const actions = (await store.entries('s')).filter(({ body }) => body.includes('"type":"send"'));
+      return { turns, session, events, moments: mortality.moments, sends: actions.length };
     };
     const end = await Promise.race([told(), living.process.died]);
     if (end !== 'died') return end;

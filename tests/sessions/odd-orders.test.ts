@@ -58,7 +58,7 @@ test('an approval of the same call in an earlier execution approves nothing', as
   expect(paid).toHaveLength(1);
 });
 
-test('an act that is under way when the runtime is drained is either stored and told so, or refused', async () => {
+test('an action that is under way when the runtime is drained is either stored and told so, or refused', async () => {
   for (let ticks = 0; ticks < 12; ticks += 1) {
     const { agent } = desk([{ toolCalls: [call('a', 'Ann')] }, { text: 'Paid.' }]);
     const place = createMemoryPlace();

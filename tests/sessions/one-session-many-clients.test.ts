@@ -114,8 +114,10 @@ async function accepted(store: SessionStore): Promise<readonly string[]> {
     if (page.length === 0) return texts;
     for (const { body } of page) {
       // Holds: this is what the log of a session is written as.
-      const { act } = JSON.parse(body) as { readonly act?: { readonly type: string; readonly message?: { readonly content: string } } };
-      if (act?.type === 'send') texts.push(act.message!.content);
+      const { action } = JSON.parse(body) as {
+        readonly action?: { readonly type: string; readonly message?: { readonly content: string } };
+      };
+      if (action?.type === 'send') texts.push(action.message!.content);
     }
     from += page.length;
   }

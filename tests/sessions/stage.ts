@@ -9,7 +9,7 @@ import type { ModelRequest } from '../../src/inference/index.ts';
 import { createAgent, defineTool, SteplineError } from '../../src/entry/index.ts';
 import type { FakeClock, IdSource } from '../../src/lib/index.ts';
 import type {
-  Act,
+  Action,
   LogEntry,
   SessionRuntime,
   SessionRuntimeOptions,
@@ -206,10 +206,10 @@ export async function dump(store: SessionStore): Promise<unknown> {
 }
 
 /** What somebody did, as the log has it. */
-export async function actsOf(store: SessionStore, sessionId: string): Promise<readonly Act[]> {
+export async function actionsOf(store: SessionStore, sessionId: string): Promise<readonly Action[]> {
   const entries: readonly LogEntry[] = await store.entries(sessionId);
   // Holds: that is what the runtime writes.
-  return entries.flatMap(({ body }) => (JSON.parse(body) as { readonly act?: Act }).act ?? []);
+  return entries.flatMap(({ body }) => (JSON.parse(body) as { readonly action?: Action }).action ?? []);
 }
 
 export async function eventsOf(runtime: SessionRuntime, sessionId: string, fromSeq?: number): Promise<readonly StoredEvent[]> {

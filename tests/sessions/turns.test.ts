@@ -62,14 +62,14 @@ test('the log tells who did what, and what could not be used', async () => {
   const [wait] = waitingFor;
   if (wait === undefined) throw new Error('nothing waits');
   await runtime.approve(id, wait, { by: { id: 'bob', kind: 'staff' } });
-  expect((await runtime.acts(id)).map(({ type, by: { id: who }, requestId }) => [type, who, requestId])).toStrictEqual([
+  expect((await runtime.actions(id)).map(({ type, by: { id: who }, requestId }) => [type, who, requestId])).toStrictEqual([
     ['create', 'ann', undefined],
     ['send', 'ann', 'r'],
     ['approve', 'bob', undefined],
   ]);
 });
 
-test('who is cut off by a drain hears that the act is stored; who comes too late hears that it is not', async () => {
+test('who is cut off by a drain hears that the action is stored; who comes too late hears that it is not', async () => {
   let begin: (() => void) | undefined;
   const begun = new Promise<void>((resolve) => (begin = resolve));
   const hangs = defineTool({

@@ -81,18 +81,18 @@ const rows: readonly Row[] = [
     name: 'the step count goes on',
     make: agentOf(toEnd(99), { limits: { steps: 4 } }),
     check: async (keeper, aWeek) => {
-      expect(reached(await keeper.act(send, 2))).toStrictEqual([2, 'in_progress', undefined]);
+      expect(reached(await keeper.perform(send, 2))).toStrictEqual([2, 'in_progress', undefined]);
       await aWeek();
-      expect(reached(await keeper.act(goOn))).toStrictEqual([4, 'stopped', 'steps_limit']);
+      expect(reached(await keeper.perform(goOn))).toStrictEqual([4, 'stopped', 'steps_limit']);
     },
   },
   {
     name: 'the usage goes on',
     make: agentOf(toEnd(99), { limits: { tokens: 60 } }),
     check: async (keeper, aWeek) => {
-      expect((await keeper.act(send, 2)).usage.total).toBe(30);
+      expect((await keeper.perform(send, 2)).usage.total).toBe(30);
       await aWeek();
-      const end = await keeper.act(goOn);
+      const end = await keeper.perform(goOn);
       expect([reached(end), end.usage.total]).toStrictEqual([[4, 'stopped', 'token_limit'], 60]);
     },
   },
@@ -103,9 +103,9 @@ const rows: readonly Row[] = [
       limits: { costUsd: 4 },
     }),
     check: async (keeper, aWeek) => {
-      expect((await keeper.act(send, 2)).cost).toMatchObject({ usd: 2 });
+      expect((await keeper.perform(send, 2)).cost).toMatchObject({ usd: 2 });
       await aWeek();
-      const end = await keeper.act(goOn);
+      const end = await keeper.perform(goOn);
       expect([reached(end), end.cost]).toMatchObject([[4, 'stopped', 'guard'], { usd: 4 }]);
     },
   },
@@ -113,9 +113,9 @@ const rows: readonly Row[] = [
     name: 'failures in a row go on',
     make: agentOf((step) => works(step < 9 ? 'fail' : 'look'), { errors: ErrorPolicy.retryToolErrors(3) }),
     check: async (keeper, aWeek) => {
-      expect(reached(await keeper.act(send, 2))).toStrictEqual([2, 'in_progress', undefined]);
+      expect(reached(await keeper.perform(send, 2))).toStrictEqual([2, 'in_progress', undefined]);
       await aWeek();
-      const end = await keeper.act(goOn);
+      const end = await keeper.perform(goOn);
       expect([reached(end), end.execution.failedSteps]).toStrictEqual([[3, 'failed', 'retry_limit'], 3]);
     },
   },
@@ -123,18 +123,18 @@ const rows: readonly Row[] = [
     name: 'failures that are not in a row start over',
     make: agentOf((step) => works(step === 3 ? 'look' : 'fail'), { errors: ErrorPolicy.retryToolErrors(3) }),
     check: async (keeper, aWeek) => {
-      await keeper.act(send, 3);
+      await keeper.perform(send, 3);
       await aWeek();
-      expect(reached(await keeper.act(goOn))).toStrictEqual([6, 'failed', 'retry_limit']);
+      expect(reached(await keeper.perform(goOn))).toStrictEqual([6, 'failed', 'retry_limit']);
     },
   },
   {
     name: 'the active clock goes on',
     make: agentOf(toEnd(99), { limits: { activeMs: 4 * second } }),
     check: async (keeper, aWeek) => {
-      expect((await keeper.act(send, 2)).execution.activeMs).toBe(2 * second);
+      expect((await keeper.perform(send, 2)).execution.activeMs).toBe(2 * second);
       await aWeek();
-      const end = await keeper.act(goOn);
+      const end = await keeper.perform(goOn);
       expect([reached(end), end.execution.activeMs]).toStrictEqual([[4, 'stopped', 'time_limit'], 4 * second]);
     },
   },
@@ -148,26 +148,26 @@ const rows: readonly Row[] = [
         .withPorts({ clock: desk.clock, ids: desk.ids, onProblem: () => undefined })
         .build(),
     check: async (keeper, aWeek) => {
-      await keeper.act(send, 2);
+      await keeper.perform(send, 2);
       await aWeek();
-      expect(reached(await keeper.act(goOn))).toStrictEqual([4, 'stopped', 'time_limit']);
+      expect(reached(await keeper.perform(goOn))).toStrictEqual([4, 'stopped', 'time_limit']);
     },
   },
   {
     name: 'the wall clock starts fresh',
     make: agentOf(toEnd(99), { limits: { wallMs: 3 * second } }),
     check: async (keeper, aWeek) => {
-      expect(reached(await keeper.act(send, 2))).toStrictEqual([2, 'in_progress', undefined]);
+      expect(reached(await keeper.perform(send, 2))).toStrictEqual([2, 'in_progress', undefined]);
       await aWeek();
       // Three more seconds, not one.
-      expect(reached(await keeper.act(goOn))).toStrictEqual([5, 'stopped', 'time_limit']);
+      expect(reached(await keeper.perform(goOn))).toStrictEqual([5, 'stopped', 'time_limit']);
     },
   },
   {
     name: 'the start of the wall clock is not kept',
     make: agentOf(toEnd(3)),
     check: async (keeper) => {
-      await keeper.act(send, 2);
+      await keeper.perform(send, 2);
       expect((await keeper.read()).execution.wallStartedAt).toBeUndefined();
     },
   },
@@ -175,10 +175,10 @@ const rows: readonly Row[] = [
     name: 'each question has its own execution and its own wall clock',
     make: agentOf(toEnd(3), { limits: { wallMs: 4 * second } }),
     check: async (keeper, aWeek) => {
-      const first = await keeper.act(send);
+      const first = await keeper.perform(send);
       expect(reached(first)).toStrictEqual([3, 'completed', 'completed']);
       await aWeek();
-      const next = await keeper.act({ type: 'send', text: 'And now?' });
+      const next = await keeper.perform({ type: 'send', text: 'And now?' });
       expect([reached(next), next.execution.number, next.session.stepCount]).toStrictEqual([[3, 'completed', 'completed'], 2, 6]);
       expect(next.execution.startedAt! - first.execution.startedAt!).toBeGreaterThanOrEqual(week);
       expect([next.usage.total, next.execution.activeMs, next.session.usage.total]).toStrictEqual([45, 3 * second, 90]);
@@ -188,11 +188,11 @@ const rows: readonly Row[] = [
     name: 'nothing times out while somebody is waited for, and that time counts nowhere',
     make: agentOf((step) => (step === 1 ? works('pay') : toEnd(3)(step, 1)), { limits: { wallMs: 4 * second, activeMs: 4 * second } }),
     check: async (keeper, aWeek) => {
-      const waiting = await keeper.act(send);
+      const waiting = await keeper.perform(send);
       expect([waiting.status, waiting.waitingFor.map(({ type }) => type)]).toStrictEqual(['waiting', ['approval']]);
       await aWeek();
       expect((await keeper.read()).status).toBe('waiting');
-      const end = await keeper.act(approve);
+      const end = await keeper.perform(approve);
       expect(reached(end)).toStrictEqual([3, 'completed', 'completed']);
       const { activeMs, waitedMs } = end.execution;
       expect([activeMs, waitedMs, end.info.cumulativeExecutionSeconds]).toStrictEqual([3 * second, 0, 3]);
@@ -203,29 +203,29 @@ const rows: readonly Row[] = [
     name: 'several weeks of waiting are no different from one',
     make: agentOf((step) => (step <= 3 ? works('pay') : { text: 'Done.', usage }), { limits: { wallMs: 2 * second, steps: 5 } }),
     check: async (keeper, aWeek) => {
-      await keeper.act(send);
+      await keeper.perform(send);
       for (const step of [1, 2]) {
         await aWeek();
-        const waiting = await keeper.act(approve);
+        const waiting = await keeper.perform(approve);
         expect([waiting.status, waiting.stepCount]).toStrictEqual(['waiting', step]);
       }
       await aWeek();
-      expect(reached(await keeper.act(approve))).toStrictEqual([4, 'completed', 'completed']);
+      expect(reached(await keeper.perform(approve))).toStrictEqual([4, 'completed', 'completed']);
     },
   },
   {
     name: 'grants are kept',
     make: agentOf(toEnd(99), { limits: { steps: 2, onLimit: 'pause' } }),
     check: async (keeper, aWeek) => {
-      const waiting = await keeper.act(send);
+      const waiting = await keeper.perform(send);
       expect([waiting.status, waiting.waitingFor.map(({ type }) => type), waiting.stepCount]).toStrictEqual(['waiting', ['grant'], 2]);
       await aWeek();
-      await keeper.act({ type: 'grant', amounts: { steps: 3 } }, 3);
+      await keeper.perform({ type: 'grant', amounts: { steps: 3 } }, 3);
       await aWeek();
-      const again = await keeper.act(goOn);
+      const again = await keeper.perform(goOn);
       expect([again.status, again.stepCount, again.execution.grants]).toStrictEqual(['waiting', 5, [{ steps: 3 }]]);
       await aWeek();
-      const last = await keeper.act({ type: 'grant', amounts: { steps: 1 } });
+      const last = await keeper.perform({ type: 'grant', amounts: { steps: 1 } });
       expect([last.stepCount, last.execution.grants]).toStrictEqual([6, [{ steps: 3 }, { steps: 1 }]]);
     },
   },
@@ -233,9 +233,9 @@ const rows: readonly Row[] = [
     name: 'a grant of time is judged on a clock that starts fresh',
     make: agentOf(toEnd(99), { limits: { activeMs: 2 * second, wallMs: 3 * second, onLimit: 'pause' } }),
     check: async (keeper, aWeek) => {
-      expect((await keeper.act(send)).waitingFor).toMatchObject([{ type: 'grant' }]);
+      expect((await keeper.perform(send)).waitingFor).toMatchObject([{ type: 'grant' }]);
       await aWeek();
-      const again = await keeper.act({ type: 'grant', amounts: { activeMs: 2 * second } });
+      const again = await keeper.perform({ type: 'grant', amounts: { activeMs: 2 * second } });
       expect([again.status, again.stepCount, again.execution.activeMs]).toStrictEqual(['waiting', 4, 4 * second]);
     },
   },
@@ -258,10 +258,10 @@ const rows: readonly Row[] = [
       return agentOf(toEnd(2), { model: { provider: 'x', modelId: 'y', generate: (request) => turn().generate(request), stream } })(desk);
     },
     check: async (keeper, aWeek) => {
-      const paused = await keeper.act(send, 1);
+      const paused = await keeper.perform(send, 1);
       expect([reached(paused), paused.lastStepResult?.handling?.delayMs]).toStrictEqual([[1, 'in_progress', undefined], 30 * second]);
       await aWeek();
-      const end = await keeper.act(goOn);
+      const end = await keeper.perform(goOn);
       expect([reached(end), end.execution.waitedMs]).toStrictEqual([[3, 'completed', 'completed'], 0]);
     },
   },
@@ -269,11 +269,11 @@ const rows: readonly Row[] = [
     name: 'cumulative seconds are the sum of all steps, and a figure only',
     make: agentOf(toEnd(3), { limits: { activeMs: 4 * second } }),
     check: async (keeper, aWeek) => {
-      expect((await keeper.act(send, 2)).info.cumulativeExecutionSeconds).toBe(2);
+      expect((await keeper.perform(send, 2)).info.cumulativeExecutionSeconds).toBe(2);
       await aWeek();
-      expect((await keeper.act(goOn)).info.cumulativeExecutionSeconds).toBe(3);
+      expect((await keeper.perform(goOn)).info.cumulativeExecutionSeconds).toBe(3);
       await aWeek();
-      const end = await keeper.act({ type: 'send', text: 'And now?' });
+      const end = await keeper.perform({ type: 'send', text: 'And now?' });
       // Six seconds in all are more than the limit of one execution.
       expect([reached(end), end.info.cumulativeExecutionSeconds]).toStrictEqual([[3, 'completed', 'completed'], 6]);
       const spent = end.session.executions.flatMap(({ results }) => results.toArray().map(({ timing }) => timing.activeMs));
@@ -285,9 +285,9 @@ const rows: readonly Row[] = [
     make: agentOf(toEnd(3)),
     check: async (keeper, aWeek) => {
       const began = keeper.desk.clock.now();
-      const paused = await keeper.act(send, 2);
+      const paused = await keeper.perform(send, 2);
       await aWeek();
-      const end = await keeper.act(goOn);
+      const end = await keeper.perform(goOn);
       expect([paused.info.startedAt, end.info.startedAt, end.info.id]).toStrictEqual([began, began, paused.info.id]);
       expect(end.execution.startedAt).toBe(paused.execution.startedAt);
       expect(end.info.updatedAt).toBe(keeper.desk.clock.now());
@@ -308,10 +308,10 @@ const rows: readonly Row[] = [
       return agentOf(script, { capabilities, limits: { wallMs: 5 * second, activeMs: 5 * second } })(desk);
     },
     check: async (keeper, aWeek) => {
-      const waiting = await keeper.act(send);
+      const waiting = await keeper.perform(send);
       expect(waiting.waitingFor).toMatchObject([{ type: 'approval', agent: 'inner' }]);
       await aWeek();
-      const end = await keeper.act(approve);
+      const end = await keeper.perform(approve);
       expect([reached(end), end.text, end.usage.total]).toStrictEqual([[2, 'completed', 'completed'], 'Outer done.', 60]);
       expect([end.execution.activeMs, end.info.cumulativeExecutionSeconds]).toStrictEqual([4 * second, 4]);
     },

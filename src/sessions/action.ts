@@ -2,15 +2,15 @@ import type { Json, JsonObject } from '../lib/index.ts';
 import { InvalidArgumentError, isRecord } from '../lib/index.ts';
 import type { Grant } from '../step-by-step/index.ts';
 
-/** Who acts. */
+/** Author of an action. */
 export interface By {
   readonly id: string;
   /** What kind of somebody: `user`, `staff`, `service`, or a word of the host's own. The runtime itself is `system`. */
   readonly kind: string;
 }
 
-/** What somebody did to a session. */
-export type Deed =
+/** An action that a session is asked for. */
+export type ActionRequest =
   | { readonly type: 'create' }
   | { readonly type: 'send'; readonly message: JsonObject }
   | { readonly type: 'approve'; readonly waitId: string; readonly digest: string; readonly args?: Json }
@@ -28,11 +28,11 @@ export interface ForkPoint {
   readonly step: number;
 }
 
-/** A deed with who did it and when. Kept in the session's log. */
-export type Act = Deed & { readonly by: By; readonly at: number };
+/** A request with its author and time. Kept in the session's log. */
+export type Action = ActionRequest & { readonly by: By; readonly at: number };
 
-/** An act as the log has it. */
-export type RecordedAct = Act & {
+/** An action as stored in the log. */
+export type RecordedAction = Action & {
   /** Where it stands in the log. */
   readonly entry: number;
   readonly requestId?: string;
@@ -40,21 +40,21 @@ export type RecordedAct = Act & {
   readonly refused?: string;
 };
 
-/** Who acts, and how long to wait for what comes of it. */
-export interface ActOptions {
+/** Author of an action, and how long to wait for its result. */
+export interface ActionOptions {
   readonly by: By;
   /** The same request never has an effect twice; repeating it gives what came of it. @default a new one */
   readonly requestId?: string;
-  /** `rest`: settles when the session has come to rest. `accepted`: settles as soon as the act is stored. @default 'rest' */
+  /** `rest`: settles when the session has come to rest. `accepted`: settles as soon as the action is stored. @default 'rest' */
   readonly until?: 'rest' | 'accepted';
 }
 
 const hasText = (value: unknown): boolean => typeof value === 'string' && value !== '';
 
-/** Refuses an act that does not say who acts. Gives a copy: what the caller does with the original later is not kept. */
-export function checkedOptions(options: ActOptions): ActOptions {
+/** Refuses an action that does not say who acts. Gives a copy: what the caller does with the original later is not kept. */
+export function checkedOptions(options: ActionOptions): ActionOptions {
   const given: unknown = options;
-  const { by, requestId, until } = isRecord(given) ? (given as Partial<ActOptions>) : {};
+  const { by, requestId, until } = isRecord(given) ? (given as Partial<ActionOptions>) : {};
   if (!isRecord(by) || !hasText(by.id) || !hasText(by.kind))
     throw new InvalidArgumentError('Say who acts: by: { id, kind }, both of them text that is not empty.');
   if (requestId !== undefined && !hasText(requestId)) throw new InvalidArgumentError('requestId must be text that is not empty.');

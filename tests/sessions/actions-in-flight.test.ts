@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { defineTool } from '../../src/entry/index.ts';
 import type { SessionRuntime, SessionStore } from '../../src/sessions/index.ts';
 import { approvalDigest } from '../../src/sessions/index.ts';
-import { actsOf, ann, bob, createGate, eventsOf, places, refusal, stageOn, until, waitOf } from './stage.ts';
+import { actionsOf, ann, bob, createGate, eventsOf, places, refusal, stageOn, until, waitOf } from './stage.ts';
 
 /** Where the calls of these conversations stand. */
 const first = { execution: 1, step: 1 };
@@ -18,7 +18,7 @@ async function layers(count: number): Promise<void> {
 const usersSaid = async (runtime: SessionRuntime, id: string): Promise<readonly string[]> =>
   (await runtime.get(id)).state.messages.toArray().flatMap((message) => (message.isUser() ? [message.text] : []));
 
-describe.each(places)('acts in flight over %s', (_, makePlace) => {
+describe.each(places)('actions in flight over %s', (_, makePlace) => {
   async function withSession() {
     const stage = stageOn(makePlace());
     const runtime = stage.start();
@@ -36,7 +36,7 @@ describe.each(places)('acts in flight over %s', (_, makePlace) => {
       expect(await sent).toMatchObject({ status: 'stopped', stopReason: 'user_requested' });
       expect(await cancelled).toMatchObject({ status: 'stopped', stopReason: 'user_requested', execution: 1 });
       expect((await runtime.get('one')).explain()).toContain('enough');
-      expect((await actsOf(place.open(), 'one')).at(-1)).toMatchObject({ type: 'cancel', reason: 'enough', by: bob });
+      expect((await actionsOf(place.open(), 'one')).at(-1)).toMatchObject({ type: 'cancel', reason: 'enough', by: bob });
     });
 
     test('ends a run that has not begun yet, because its context is being made', async () => {
@@ -53,7 +53,7 @@ describe.each(places)('acts in flight over %s', (_, makePlace) => {
       const sent = runtime.send('one', 'note 1; say End', { by: ann });
       await making.reached;
       const cancelled = runtime.cancel('one', 'enough', { by: bob });
-      await until(async () => expect((await actsOf(stage.place.open(), 'one')).at(-1)?.type).toBe('cancel'));
+      await until(async () => expect((await actionsOf(stage.place.open(), 'one')).at(-1)?.type).toBe('cancel'));
       making.open();
       expect([(await sent).stopReason, (await cancelled).stopReason, stage.ran]).toStrictEqual(['user_requested', 'user_requested', []]);
     });
@@ -91,7 +91,7 @@ describe.each(places)('acts in flight over %s', (_, makePlace) => {
       await broken.ready;
       await until(async () => expect((await broken.get('one')).status).toBe('in_progress'));
       await Promise.allSettled([broken.cancel('one', 'enough', { by: bob })]);
-      expect((await actsOf(place.open(), 'one')).at(-1)?.type).toBe('cancel');
+      expect((await actionsOf(place.open(), 'one')).at(-1)?.type).toBe('cancel');
       const next = start();
       await next.resume('one', { by: ann });
       expect([(await next.get('one')).stopReason, ran]).toStrictEqual(['user_requested', []]);
@@ -141,7 +141,7 @@ describe.each(places)('acts in flight over %s', (_, makePlace) => {
     const first = runtime.send('one', 'slow 1', { by: ann });
     await gate.current.reached;
     const more = ['say A', 'say B', 'say C'].map((words) => runtime.send('one', words, { by: ann }));
-    await until(async () => expect(await actsOf(place.open(), 'one')).toHaveLength(5));
+    await until(async () => expect(await actionsOf(place.open(), 'one')).toHaveLength(5));
     gate.current.open();
     const turns = await Promise.all([first, ...more]);
     expect(turns.map(({ execution, text }) => [execution, text])).toStrictEqual(turns.map(() => [1, 'C']));
@@ -154,7 +154,7 @@ describe.each(places)('acts in flight over %s', (_, makePlace) => {
     await gate.current.reached;
     const asked = { id: 'c1-0', toolName: 'pay', args: { amount: 5 } };
     const approved = runtime.approve('one', { ...asked, digest: await approvalDigest('one', { ...asked, ...first }) }, { by: bob });
-    await until(async () => expect((await actsOf(place.open(), 'one')).at(-1)?.type).toBe('approve'));
+    await until(async () => expect((await actionsOf(place.open(), 'one')).at(-1)?.type).toBe('approve'));
     gate.current.open();
     expect(await approved).toMatchObject({ status: 'completed', text: 'End' });
     expect(await sent).toMatchObject({ status: 'completed', text: 'End' });
@@ -178,7 +178,7 @@ describe.each(places)('acts in flight over %s', (_, makePlace) => {
     const sent = runtime.send('one', words, { by: ann });
     await stage.gate.current.reached;
     const granted = runtime.grant('one', { steps: 5 }, { by: bob });
-    await until(async () => expect((await actsOf(stage.place.open(), 'one')).at(-1)?.type).toBe('grant'));
+    await until(async () => expect((await actionsOf(stage.place.open(), 'one')).at(-1)?.type).toBe('grant'));
     stage.gate.current.open();
     expect(await granted).toMatchObject({ status: 'completed', text: 'End', execution: 1 });
     expect(await sent).toMatchObject({ status: 'completed', text: 'End' });
@@ -188,7 +188,7 @@ describe.each(places)('acts in flight over %s', (_, makePlace) => {
     const { runtime, place } = await withSession();
     const user = { id: 'ann', kind: 'user', passwordHash: 'secret' };
     await runtime.send('one', 'say Hello', { by: user });
-    expect((await actsOf(place.open(), 'one')).at(-1)?.by).toStrictEqual({ id: 'ann', kind: 'user' });
+    expect((await actionsOf(place.open(), 'one')).at(-1)?.by).toStrictEqual({ id: 'ann', kind: 'user' });
   });
 
   test('who acts may have fields that cannot be stored, without harm to the session', async () => {
@@ -211,7 +211,7 @@ describe.each(places)('acts in flight over %s', (_, makePlace) => {
     tags.push('b');
     await approving;
     expect((await runtime.get('two')).tags).toStrictEqual(['a']);
-    expect((await actsOf(place.open(), 'two')).at(-1)).toMatchObject({ type: 'approve', args: { amount: 6 }, by: { id: 'ann' } });
+    expect((await actionsOf(place.open(), 'two')).at(-1)).toMatchObject({ type: 'approve', args: { amount: 6 }, by: { id: 'ann' } });
   });
 
   test('a client tool that is answered in the wrong form waits again, and says why', async () => {

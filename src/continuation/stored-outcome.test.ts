@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { Json, JsonObject } from '../lib/index.ts';
 import { DamagedDataError } from '../lib/index.ts';
 import type { ContinuationEvaluation } from './index.ts';
-import { ContinuationDecision, ContinuationOutcome, LimitKind, packOutcome, StopReason, unpackOutcome } from './index.ts';
+import { ContinuationDecision, ContinuationOutcome, LimitKind, readOutcome, StopReason, writeOutcome } from './index.ts';
 
 const numRuns = Number(process.env['STEPLINE_RANDOM_RUNS'] ?? 3000);
 
@@ -17,10 +17,10 @@ const evaluation = (reason: string, context: JsonObject, more: Partial<Continuat
 const outcomeOf = (...evaluations: readonly ContinuationEvaluation[]): ContinuationOutcome =>
   ContinuationOutcome.fromEvaluations(evaluations);
 const throughJson = (value: Json): unknown => JSON.parse(JSON.stringify(value));
-/** As a store does it: both are read again, and the later one is packed against the earlier. */
+/** As a store does it: both are read again, and the later one is written against the earlier. */
 function reread(outcome: ContinuationOutcome, before?: ContinuationOutcome): ContinuationOutcome {
   const earlier = before === undefined ? undefined : ContinuationOutcome.fromJSON(throughJson(before.toJSON()));
-  return unpackOutcome(throughJson(packOutcome(outcome, before)), 'outcome', earlier);
+  return readOutcome(throughJson(writeOutcome(outcome, before)), 'outcome', earlier);
 }
 
 // Few names, numbers and words, so that neighbours often have some of them in common.
@@ -58,7 +58,7 @@ const reasoned = fc
   .map(([values, shape, words]) => ({ context: values, reason: words ?? shape(Object.values(values)) }));
 const anyEvaluation: fc.Arbitrary<ContinuationEvaluation> = fc
   .record({
-    criterion: fc.constantFrom('A', 'B', 'C'),
+    criterion: fc.constantFrom('A', 'B', 'C', '7', '__proto__', '-'),
     decision: fc.constantFrom(...Object.values(ContinuationDecision)),
     said: reasoned,
     stopReason: fc.option(fc.constantFrom(...Object.values(StopReason)), { nil: undefined }),
@@ -106,7 +106,7 @@ const pair = fc
   .array(anyEvaluation, { maxLength: 4 })
   .chain((before) => fc.tuple(fc.constant(before), fc.oneof(fromBefore(before), fc.array(anyEvaluation, { maxLength: 5 }))));
 
-describe('K1: what was packed is unpacked as the same outcome', () => {
+describe('K1: an outcome that was written is read as the same outcome', () => {
   test('whatever it says, and whatever was said before', () => {
     fc.assert(
       fc.property(pair, ([before, after]) => {
@@ -121,7 +121,7 @@ describe('K1: what was packed is unpacked as the same outcome', () => {
     );
   });
 
-  test('packing reads both and changes neither', () => {
+  test('writing reads both and changes neither', () => {
     fc.assert(
       fc.property(pair, ([before, after]) => {
         const [earlier, outcome] = [outcomeOf(...before), outcomeOf(...after)];
@@ -141,9 +141,9 @@ describe('K1: what was packed is unpacked as the same outcome', () => {
           .chain((first) => fc.array(fromBefore(first), { minLength: 2, maxLength: 6 })),
         (lists) => {
           const outcomes = lists.map((list) => outcomeOf(...list));
-          const packed = outcomes.map((outcome, index) => packOutcome(outcome, outcomes[index - 1]));
+          const written = outcomes.map((outcome, index) => writeOutcome(outcome, outcomes[index - 1]));
           let last: ContinuationOutcome | undefined;
-          const read = packed.map((each) => (last = unpackOutcome(throughJson(each), 'outcome', last)));
+          const read = written.map((each) => (last = readOutcome(throughJson(each), 'outcome', last)));
           expect(JSON.stringify(read)).toBe(JSON.stringify(outcomes));
         },
       ),
@@ -181,7 +181,7 @@ describe('K1: what was packed is unpacked as the same outcome', () => {
 
   test('keys inside a value in another order: they say the same', () => {
     const [before, after] = [outcomeOf(evaluation('x', { n: { a: 1, b: 2 } })), outcomeOf(evaluation('x', { n: { b: 2, a: 1 } }))];
-    expect(packOutcome(after, before)).toStrictEqual([]);
+    expect(writeOutcome(after, before)).toStrictEqual({ decision: 'request' });
     expect(reread(after, before).toJSON()).toStrictEqual(after.toJSON());
   });
 
@@ -218,51 +218,102 @@ describe('what has not changed is not written', () => {
       evaluation('there is work', { hasToolCalls: true }, { criterion: 'ToolCallPresenceCheck', decision: 'request' }),
     );
 
-  test('a usual step takes at most 60 bytes', () => {
+  test('a usual step says which reasons and numbers are new, by the name of the criterion', () => {
+    expect(writeOutcome(usual(3), usual(2))).toStrictEqual({
+      decision: 'request',
+      evaluations: {
+        StepsLimit: { reason: '3 of 20 steps used', context: { currentSteps: 3 } },
+        Tokens: { reason: '3702 of 500000 tokens used', context: { currentUsage: 3702 } },
+        Wall: { reason: '3.8 s of 300 s on the wall clock used', context: { elapsedSeconds: 3.7800000000000002 } },
+      },
+    });
+  });
+
+  test('a usual step takes the bytes of its new reasons, whatever its number', () => {
     for (let steps = 2; steps < 20; steps += 1) {
-      const packed = JSON.stringify(packOutcome(usual(steps), usual(steps - 1)));
-      expect(packed.length).toBeLessThanOrEqual(60);
+      expect(JSON.stringify(writeOutcome(usual(steps), usual(steps - 1))).length).toBeLessThanOrEqual(310);
     }
-    expect(packOutcome(usual(3), usual(2))).toStrictEqual([0, 0, [3], [3702], [3.7800000000000002]]);
   });
 
-  test('the same outcome takes nothing', () => {
-    expect(packOutcome(usual(3), usual(3))).toStrictEqual([]);
+  test('criteria are named once, in their order, until they are others', () => {
+    const names = ['StopRequested', 'ErrorPolicyCriterion', 'StepsLimit', 'Tokens', 'Wall', 'ToolCallPresenceCheck'];
+    const more = outcomeOf(...usual(3).evaluations, evaluation('seen', {}, { criterion: 'Vote' }));
+    expect(writeOutcome(usual(2))['criteria']).toStrictEqual(names);
+    expect(writeOutcome(usual(3), usual(2))['criteria']).toBeUndefined();
+    expect(writeOutcome(more, usual(3))).toStrictEqual({
+      decision: 'request',
+      criteria: [...names, 'Vote'],
+      evaluations: { Vote: { decision: 'allow', reason: 'seen' } },
+    });
+    expect(writeOutcome(usual(3), more)).toStrictEqual({ decision: 'request', criteria: names });
   });
 
-  test('K2: a reason that the earlier one does not give is written', () => {
+  test('the same outcome takes its decision and nothing else', () => {
+    expect(writeOutcome(usual(3), usual(3))).toStrictEqual({ decision: 'request' });
+  });
+
+  test('K2: a reason is stored as the text that was shown', () => {
     const [before, after] = [outcomeOf(evaluation('1 used', { n: 1 })), outcomeOf(evaluation('2 used up', { n: 2 }))];
-    expect(packOutcome(after, before)).toStrictEqual([{ criterion: 'Watch', decision: 'allow', reason: '2 used up', context: { n: 2 } }]);
+    expect(writeOutcome(after, before)).toStrictEqual({
+      decision: 'request',
+      evaluations: { Watch: { reason: '2 used up', context: { n: 2 } } },
+    });
+    const cited = ['1 of 20', '2 of 20', '3 of 20'].map((reason, index) => outcomeOf(evaluation(reason, { n: index + 1, max: 20 })));
+    for (const [index, outcome] of cited.entries())
+      expect(JSON.stringify(writeOutcome(outcome, cited[index - 1]))).toContain(`"reason":"${index + 1} of 20"`);
+  });
+
+  test('a stop says why and by whom', () => {
+    const end = outcomeOf(...usual(3).evaluations.slice(0, -1), evaluation('no calls', {}, { criterion: 'Calls', decision: 'stop' }));
+    expect(writeOutcome(end, usual(3))).toMatchObject({ decision: 'stop', resolvedBy: 'Calls', stopReason: 'completed' });
+  });
+
+  test('two evaluations of one name are written as a list, whole', () => {
+    const outcome = outcomeOf(evaluation('x', {}), evaluation('y', {}));
+    expect(writeOutcome(outcome, outcome)).toStrictEqual(outcome.toJSON());
   });
 });
 
 describe('damage is refused, with its place', () => {
-  const before = outcomeOf(evaluation('1 of 2', { a: 1, b: 2 }), evaluation('x', {}));
+  const before = outcomeOf(evaluation('1 of 2', { a: 1, b: 2 }), evaluation('x', {}, { criterion: 'Other' }));
+  const decision = 'request';
+  const whole = { decision: 'allow', reason: 'y' };
 
   test.each<[string, unknown, ContinuationOutcome | undefined, string]>([
     ['nothing', undefined, before, 'outcome'],
     ['null', null, before, 'outcome'],
     ['text', 'on', before, 'outcome'],
     ['a number', 0, before, 'outcome'],
-    ['half an outcome', { decision: 'request' }, before, 'outcome.shouldContinue'],
-    ['the same as none before it', [0], undefined, 'outcome[0]'],
-    ['changes of none before it', [[1]], undefined, 'outcome[0]'],
-    ['the same as one more than there were', [0, 0, 0], before, 'outcome[2]'],
-    ['more values than there are names', [[1, 2, 3]], before, 'outcome[0]'],
-    ['an evaluation that is text', ['same'], before, 'outcome[0]'],
-    ['an evaluation that is another number', [1], before, 'outcome[0]'],
-    ['an evaluation that is null', [null], before, 'outcome[0]'],
-    ['half an evaluation', [{ criterion: 'A', decision: 'allow' }], before, 'outcome[0].reason'],
-  ])('%s', (_, packed, earlier, path) => {
-    expect(() => unpackOutcome(packed, 'outcome', earlier)).toThrow(DamagedDataError);
-    expect(() => unpackOutcome(packed, 'outcome', earlier)).toThrow(expect.objectContaining({ path }) as Error);
+    ['a list', [], before, 'outcome'],
+    ['no decision', {}, before, 'outcome.decision'],
+    ['a decision that is none', { decision: 'maybe' }, before, 'outcome.decision'],
+    ['another decision than the evaluations add up to', { decision: 'stop' }, before, 'outcome.decision'],
+    ['half an outcome with a list', { decision, evaluations: [] }, before, 'outcome.shouldContinue'],
+    ['no criteria, and none before it', { decision }, undefined, 'outcome.criteria'],
+    ['a name that is none', { decision, criteria: ['Watch', 7] }, before, 'outcome.criteria[1]'],
+    ['the same as none before it', { decision, criteria: ['Watch'] }, undefined, 'outcome.evaluations.Watch'],
+    [
+      'changes of none before it',
+      { decision, criteria: ['Watch'], evaluations: { Watch: { reason: 'y' } } },
+      undefined,
+      'outcome.evaluations.Watch',
+    ],
+    ['one more than there were', { decision, criteria: ['Watch', 'Third'] }, before, 'outcome.evaluations.Third'],
+    ['an evaluation of a criterion that is not named', { decision, evaluations: { Third: whole } }, before, 'outcome.evaluations.Third'],
+    ['an evaluation that is text', { decision, evaluations: { Watch: 'same' } }, before, 'outcome.evaluations.Watch'],
+    ['an evaluation that is a number', { decision, evaluations: { Watch: 1 } }, before, 'outcome.evaluations.Watch'],
+    ['a reason that is a number', { decision, evaluations: { Watch: { reason: 1 } } }, before, 'outcome.evaluations.Watch.reason'],
+    ['half an evaluation', { decision, evaluations: { Watch: { decision: 'allow' } } }, before, 'outcome.evaluations.Watch.reason'],
+  ])('%s', (_, stored, earlier, path) => {
+    expect(() => readOutcome(stored, 'outcome', earlier)).toThrow(DamagedDataError);
+    expect(() => readOutcome(stored, 'outcome', earlier)).toThrow(expect.objectContaining({ path }) as Error);
   });
 
   test('any JSON at all is read or refused, and never stumbled over', () => {
     fc.assert(
-      fc.property(fc.jsonValue({ maxDepth: 4 }), (packed) => {
+      fc.property(fc.jsonValue({ maxDepth: 4 }), (stored) => {
         try {
-          expect(unpackOutcome(packed, 'outcome', before)).toBeInstanceOf(ContinuationOutcome);
+          expect(readOutcome(stored, 'outcome', before)).toBeInstanceOf(ContinuationOutcome);
         } catch (error) {
           expect(error).toBeInstanceOf(DamagedDataError);
         }
