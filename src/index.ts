@@ -155,4 +155,4 @@ export {
   ToolUseState,
 } from './tool-use/index.ts';
 export type { ClientTool, ContextType, FunctionTool, Tool, ToolContext, Tools } from './tools/index.ts';
-export { contextOf, defineTool, InvalidToolError, providerTool, ToolEffect } from './tools/index.ts';
+export { contextOf, defineClientTool, defineTool, InvalidToolError, providerTool, ToolEffect } from './tools/index.ts';

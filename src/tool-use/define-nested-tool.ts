@@ -1,5 +1,5 @@
 import type { ArgsOf, ToolInput, NestedTool } from '../tools/index.ts';
-import { defineTool } from '../tools/index.ts';
+import { describeTool } from '../tools/index.ts';
 import type { NestedHost, NestedResult } from './carry-on-nested.ts';
 
 /** How a tool is declared whose work is a run of its own. */
@@ -16,11 +16,5 @@ export function defineNestedTool<Returned, const Input extends ToolInput = ToolI
   options: NestedToolOptions<Input>,
 ): NestedTool<ArgsOf<Input>, Returned, NestedHost> {
   const { carryOn, ...described } = options;
-  const { type: _, ...shared } = defineTool(described as never) as { readonly type: string };
-  // Holds: what was described is all there is to a tool beside how it is carried out.
-  return Object.freeze({
-    ...(shared as Omit<NestedTool<ArgsOf<Input>, Returned, NestedHost>, 'type' | 'carryOn'>),
-    type: 'nested',
-    carryOn,
-  });
+  return Object.freeze({ ...describeTool(described, { maker: 'defineNestedTool()' }), type: 'nested', carryOn });
 }

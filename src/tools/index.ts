@@ -1,9 +1,9 @@
-export type { AnswerSchema } from './answer-schema.ts';
-export { toAnswerSchema } from './answer-schema.ts';
 export { answeredExecution } from './answered-execution.ts';
+export { defineClientTool } from './define-client-tool.ts';
 export { defineTool } from './define-tool.ts';
+export type { ToolDescription } from './describe-tool.ts';
+export { describeTool } from './describe-tool.ts';
 export type { EffectOutcome, EffectRunner, EffectRunnerOptions } from './effect-runner.ts';
-export type { InputSchema } from './input-schema.ts';
 export { InvalidToolError } from './invalid-tool-error.ts';
 export type { FromJsonSchema, JsonSchemaInput } from './json-schema-input.ts';
 export type { NestedCall, PreparedCall, PrepareOptions, ReadyCall } from './prepare-call.ts';
@@ -19,6 +19,7 @@ export { issuesText } from './schema-issue.ts';
 export type { StandardJsonSchema, StandardResult, StandardSchema } from './standard-schema.ts';
 export type {
   ClientTool,
+  DescribedTool,
   FunctionTool,
   ModelOutput,
   NestedTool,
@@ -49,4 +50,5 @@ export type { ClientToolOptions, FunctionToolOptions, ToolReturn } from './tool-
 export type { ToolName, ToolResultValue } from './tool-types.ts';
 export type { ContextNeeded, Tools } from './tool-set.ts';
 export { ToolSet } from './tool-set.ts';
-export type { ValueSchema } from './value-schema.ts';
+export type { AnswerSchema, InputSchema, ValueSchema } from './value-schema.ts';
+export { toAnswerSchema } from './value-schema.ts';

@@ -6,6 +6,7 @@ import type { FakeClock, Json } from '../lib/index.ts';
 import { createFakeClock } from '../lib/index.ts';
 import type { ToolCall } from '../messages/index.ts';
 import { toolResultText } from '../messages/index.ts';
+import { defineClientTool } from './define-client-tool.ts';
 import { defineTool } from './define-tool.ts';
 import type { EffectOutcome, EffectRunner, EffectRunnerOptions } from './effect-runner.ts';
 import { providerTool } from './provider-tool.ts';
@@ -299,7 +300,7 @@ describe('runCalls', () => {
     const gated = defineTool({ name: 'gated', description: '', input, run: () => ran.push('gated'), needsApproval: true });
     const tools = [
       gated,
-      defineTool({ name: 'client', description: '', input }),
+      defineClientTool({ name: 'client', description: '', input }),
       providerTool({ id: 'a.b', name: 'search' }),
       tool('free', () => ran.push('free')),
     ];

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, expect, vi } from 'vitest';
 import type { ScriptedAnswer, ScriptedModel } from '../../src/testing/index.ts';
 import type { AgentOptions, AnyAgent, ModelRequest, Tool } from '../../src/index.ts';
-import { createAgent, defineTool, SteplineError } from '../../src/index.ts';
+import { createAgent, defineClientTool, defineTool, SteplineError } from '../../src/index.ts';
 import type { FakeClock, IdSource } from '../../src/lib/index.ts';
 import type {
   Act,
@@ -172,7 +172,7 @@ function toolsOf(stage: Pick<Stage, 'ran' | 'keys' | 'gate'>) {
         throw new Error('out of order');
       },
     }),
-    ask: defineTool({ name: 'ask', description: 'Asks the client.', input }),
+    ask: defineClientTool({ name: 'ask', description: 'Asks the client.', input }),
   };
 }
 

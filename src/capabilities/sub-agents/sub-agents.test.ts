@@ -9,7 +9,7 @@ import type { ScriptedEntry, ScriptedModel } from '../../testing/index.ts';
 import { scriptedModel } from '../../testing/index.ts';
 import type { ToolUseEvent } from '../../tool-use/index.ts';
 import type { Tool } from '../../tools/index.ts';
-import { defineTool } from '../../tools/index.ts';
+import { defineClientTool, defineTool } from '../../tools/index.ts';
 import type { SubAgentsOptions } from './sub-agents.ts';
 import { subAgents } from './sub-agents.ts';
 
@@ -33,7 +33,7 @@ function stage() {
     defineTool({ name: 'work', description: 'Works.', input: anything, run: () => (ran.push('work'), 'worked') }),
     defineTool({ name: 'pay', description: 'Pays.', input: anything, needsApproval: true, run: () => (ran.push('pay'), 'paid') }),
     defineTool({ name: 'hang', description: 'Hangs.', input: anything, run: () => new Promise(() => undefined) }),
-    defineTool({ name: 'ask_user', description: 'Asks.', input: anything }),
+    defineClientTool({ name: 'ask_user', description: 'Asks.', input: anything }),
   ];
   const agent = (
     name: string,
