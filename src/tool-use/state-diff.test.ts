@@ -78,7 +78,7 @@ function compacted(state: ToolUseState, keep: number): ToolUseState {
   const messages = state.store.section('messages');
   const summary = Message.system('Much was said.', { id: `summary-${messages.length}` });
   return state.evolve({
-    store: state.store.withSection('summary', [summary]).withSection('messages', messages.dropFirst(Math.max(0, messages.length - keep))),
+    store: state.store.withSection('summary', [summary]).withSection('messages', messages.slice(Math.max(0, messages.length - keep))),
   });
 }
 

@@ -190,7 +190,7 @@ describe('a tree of sub-agents three deep', () => {
       1,
       'signal',
     ]);
-    expect(end.messages.toArray().flatMap(({ toolResults }) => toolResults.map(({ toolCallId }) => toolCallId))).toStrictEqual(['call-1']);
+    expect(end.messages.flatMap(({ toolResults }) => toolResults.map(({ toolCallId }) => toolCallId))).toStrictEqual(['call-1']);
     // Top, middle, lower and leaf were each asked once.
     expect(end.usage.total).toBe(400);
     expect(clock.pendingTimers()).toBe(0);
