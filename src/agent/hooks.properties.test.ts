@@ -15,7 +15,7 @@ import { scriptedModel } from '../testing/index.ts';
 import type { ToolEvent, ToolUseState } from '../tool-use/index.ts';
 import { defineHook } from '../tool-use/index.ts';
 import type { Tool, ToolContext, Tools } from '../tools/index.ts';
-import { defineTool } from '../tools/index.ts';
+import { defineClientTool, defineTool } from '../tools/index.ts';
 import { AgentState, createAgent } from './index.ts';
 
 // The slow test runs the same properties many times over.
@@ -331,7 +331,7 @@ function toolsOf(world: World): readonly Tool[] {
     tool('limited', broken(new RateLimitedError('Slow down.', { retryAfterMs: 30 }))),
     tool('hangs', never),
     tool('gated', () => 'done as agreed', true),
-    defineTool({ name: 'client', description: 'Is elsewhere.', input }),
+    defineClientTool({ name: 'client', description: 'Is elsewhere.', input }),
   ];
 }
 

@@ -128,7 +128,7 @@ test('a task that had done something is not recorded as rejected when a new mess
   const waiting = await top.run(start);
   const end = await top.run(waiting.withUserMessage('Never mind.'));
   expect(ran).toStrictEqual(['work']);
-  const results = end.messages.toArray().flatMap(({ toolResults }) => toolResults.map(({ output }) => output.type));
+  const results = end.messages.flatMap(({ toolResults }) => toolResults.map(({ output }) => output.type));
   expect([results, end.session.executions[0]?.results.at(0)?.step.executions[0]?.status]).toStrictEqual([['error'], 'unknown']);
 });
 

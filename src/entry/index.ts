@@ -105,4 +105,4 @@ export {
   ToolUseState,
 } from '../tool-use/index.ts';
 export type { ClientTool, ContextType, FunctionTool, Tool, ToolContext, ToolInput, Tools } from '../tools/index.ts';
-export { contextOf, defineTool, providerTool } from '../tools/index.ts';
+export { contextOf, defineClientTool, defineTool, providerTool } from '../tools/index.ts';

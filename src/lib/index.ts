@@ -1,6 +1,8 @@
 export { AppendOnlyList } from './append-only-list.ts';
 export { assertNever } from './assert-never.ts';
 export { toCanonical } from './canonical.ts';
+export type { KnownKeys } from './check-keys.ts';
+export { checkKeys, findKeyProblem } from './check-keys.ts';
 export type { Clock } from './clock.ts';
 export { sleep, systemClock } from './clock.ts';
 export { DamagedDataError } from './damaged-data-error.ts';

@@ -359,7 +359,7 @@ describe('a criterion that throws after a step', () => {
     const { runnable, start } = setUp([step], { extraCriteria: [throwsFrom(1)] });
     const end = await runnable.run(start);
     expect([end.status, end.stopReason, end.text, end.usage.total]).toStrictEqual(['failed', 'error', 'Costly words.', 59]);
-    expect(end.messages.last?.text).toBe('Costly words.');
+    expect(end.messages.at(-1)?.text).toBe('Costly words.');
     expect([end.execution.activeMs, end.execution.failedSteps]).toStrictEqual([20, 1]);
     expect(end.currentStep).toMatchObject({
       finishReason: 'stop',

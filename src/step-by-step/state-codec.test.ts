@@ -123,7 +123,7 @@ describe('C2: a message stands once', () => {
     for (const words of ['One moment.', 'Here it is.']) expect(text.split(words)).toHaveLength(2);
     const read = reread(state);
     expect(read.steps.map(({ outputMessages }) => outputMessages[0])).toStrictEqual(read.messages.toArray().slice(1));
-    expect(read.currentStep?.outputMessages[0]).toBe(read.messages.last);
+    expect(read.currentStep?.outputMessages[0]).toBe(read.messages.at(-1));
   });
 
   test('one that is not in the conversation, or was changed there, is written whole', async () => {
@@ -133,7 +133,7 @@ describe('C2: a message stands once', () => {
       .map((message) => (message.isAssistant() ? Message.assistant('Cut.', { id: message.id }) : message));
     const compacted = state.evolve({ store: state.store.withSection('messages', other) });
     const removed = state.evolve({ store: state.store.clear('messages') });
-    expect([reread(compacted).text, reread(compacted).messages.last?.text]).toStrictEqual(['Here it is.', 'Cut.']);
+    expect([reread(compacted).text, reread(compacted).messages.at(-1)?.text]).toStrictEqual(['Here it is.', 'Cut.']);
     expect(reread(removed).text).toBe('Here it is.');
   });
 });

@@ -85,12 +85,12 @@ function setUp(script: Script, options: ScriptedProcessOptions = {}) {
 function compacted(state: ScriptedState, keep: number): ScriptedState {
   const { store } = state;
   const messages = store.section('messages');
-  const old = messages.dropLast(keep);
+  const old = messages.slice(0, messages.length - keep);
   return state.evolve({
     store: store
       .withSection('summary', [Message.system(`${old.length} messages before.`, { id: `summary-${messages.length}` })])
       .withSection('buffer', old)
-      .withSection('messages', messages.dropFirst(messages.length - keep)),
+      .withSection('messages', messages.slice(messages.length - keep)),
   });
 }
 

@@ -1,6 +1,5 @@
-import type { JsonObject } from '../lib/index.ts';
 import type { ArgsOf, NestedTool, ToolInput } from '../tools/index.ts';
-import { defineTool } from '../tools/index.ts';
+import { describeTool } from '../tools/index.ts';
 import type { NestedHost, NestedResult } from './run-nested-call.ts';
 
 /** Options of a tool whose work is a run of its own. */
@@ -16,8 +15,6 @@ export interface NestedToolOptions<Input extends ToolInput> {
 export function defineNestedTool<Returned, const Input extends ToolInput = ToolInput>(
   options: NestedToolOptions<Input>,
 ): NestedTool<ArgsOf<Input>, Returned, NestedHost> {
-  const { run, input, ...texts } = options;
-  // Holds: whatever schema it is, it is read as it came; its form matters to the types of `run` alone.
-  const described = defineTool({ ...texts, input: input as JsonObject });
-  return Object.freeze({ ...described, type: 'nested', run });
+  const { run, ...described } = options;
+  return Object.freeze({ ...describeTool(described, { maker: 'defineNestedTool()' }), type: 'nested', run });
 }

@@ -5,7 +5,7 @@ import { createCountingIds, createFakeClock } from '../lib/index.ts';
 import type { ScriptedToolCall } from '../testing/index.ts';
 import { scriptedModel } from '../testing/index.ts';
 import type { Tool, ToolContext } from '../tools/index.ts';
-import { defineTool } from '../tools/index.ts';
+import { defineClientTool, defineTool } from '../tools/index.ts';
 import type { ToolUseOptions } from './index.ts';
 import { ToolUse, ToolUseState } from './index.ts';
 
@@ -129,7 +129,7 @@ describe('calls that need somebody', () => {
     needsApproval: true,
     run: (_args, { idempotencyKey }) => ran.push(idempotencyKey),
   });
-  const client = defineTool({ name: 'client', description: '', input });
+  const client = defineClientTool({ name: 'client', description: '', input });
   const calls = [
     { id: 'client', name: 'client', args: { n: 2 } },
     { id: 'free', name: 'free', args: {} },

@@ -8,7 +8,7 @@ import { createCountingIds, createFakeClock, stableStringify, SteplineError } fr
 import { Message } from '../messages/index.ts';
 import type { ScriptedAnswer, ScriptedEntry, ScriptedToolCall } from '../testing/index.ts';
 import { scriptedModel } from '../testing/index.ts';
-import { defineTool } from '../tools/index.ts';
+import { defineClientTool, defineTool } from '../tools/index.ts';
 import type { ToolUseOptions } from './index.ts';
 import { reActDriver, ToolUse, ToolUseState } from './index.ts';
 
@@ -26,7 +26,7 @@ const fails = defineTool({
   },
 });
 const gated = defineTool({ name: 'gated', description: 'Needs a yes.', input: anything, needsApproval: true, run: (args) => ({ args }) });
-const client = defineTool({ name: 'client', description: 'Somebody else does it.', input: anything });
+const client = defineClientTool({ name: 'client', description: 'Somebody else does it.', input: anything });
 
 type Options = Partial<Omit<ToolUseOptions<ToolUseState>, 'model' | 'tools'>>;
 
@@ -78,7 +78,7 @@ function compacted(state: ToolUseState, keep: number): ToolUseState {
   const messages = state.store.section('messages');
   const summary = Message.system('Much was said.', { id: `summary-${messages.length}` });
   return state.evolve({
-    store: state.store.withSection('summary', [summary]).withSection('messages', messages.dropFirst(Math.max(0, messages.length - keep))),
+    store: state.store.withSection('summary', [summary]).withSection('messages', messages.slice(Math.max(0, messages.length - keep))),
   });
 }
 

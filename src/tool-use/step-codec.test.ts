@@ -8,7 +8,7 @@ import { createCountingIds, createFakeClock, DamagedDataError } from '../lib/ind
 import type { ScriptedAnswer, ScriptedEntry, ScriptedToolCall } from '../testing/index.ts';
 import { scriptedModel } from '../testing/index.ts';
 import type { ToolExecutionStatus, Tools } from '../tools/index.ts';
-import { defineTool } from '../tools/index.ts';
+import { defineClientTool, defineTool } from '../tools/index.ts';
 import type { ToolUseOptions } from './index.ts';
 import { reActDriver, ToolUse, ToolUseState } from './index.ts';
 
@@ -34,7 +34,7 @@ const fails = defineTool({
   },
 });
 const gated = defineTool({ name: 'gated', description: 'Needs a yes.', input: anything, needsApproval: true, run: (args) => ({ args }) });
-const client = defineTool({ name: 'client', description: 'Somebody else does it.', input: anything });
+const client = defineClientTool({ name: 'client', description: 'Somebody else does it.', input: anything });
 
 type Options = Partial<Omit<ToolUseOptions<ToolUseState>, 'model' | 'tools'>>;
 

@@ -12,7 +12,7 @@ import type { Runnable } from '../step-by-step/index.ts';
 import type { ScriptedAnswer, ScriptedEntry, ScriptedToolCall } from '../testing/index.ts';
 import { runnableConformance, scriptedModel } from '../testing/index.ts';
 import type { Tool, Tools } from '../tools/index.ts';
-import { contextOf, defineTool } from '../tools/index.ts';
+import { contextOf, defineClientTool, defineTool } from '../tools/index.ts';
 import type { ToolEvent, ToolUseEvent, ToolUseOptions } from './index.ts';
 import { ToolUse, ToolUseState } from './index.ts';
 
@@ -524,7 +524,7 @@ describe('calls that wait for somebody', () => {
         return { paid: args.usd };
       },
     });
-    const click = defineTool({
+    const click = defineClientTool({
       name: 'click',
       description: 'The user clicks.',
       input: anything,

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { createFakeClock } from '../lib/index.ts';
 import type { ToolCall } from '../messages/index.ts';
+import { defineClientTool } from './define-client-tool.ts';
 import { defineTool } from './define-tool.ts';
 import type { PreparedCall, PrepareOptions } from './prepare-call.ts';
 import { prepareCall, withArgs } from './prepare-call.ts';
@@ -20,7 +21,7 @@ const set = ToolSet.from([
     context: contextOf<{ limit: number }>(),
     needsApproval: ({ days }, { context, toolCallId, state }) => toolCallId === 'c' && state === 'S' && days > context.limit,
   }),
-  defineTool({ name: 'ask', description: '', input }),
+  defineClientTool({ name: 'ask', description: '', input }),
   defineTool({
     ...shared,
     name: 'broken-check',

@@ -8,6 +8,7 @@ import type { Failure } from '../errors/index.ts';
 import { createFakeClock } from '../lib/index.ts';
 import type { ToolCall } from '../messages/index.ts';
 import { toolResultText } from '../messages/index.ts';
+import { defineClientTool } from './define-client-tool.ts';
 import { defineTool } from './define-tool.ts';
 import type { EndedCall, NestedCall, WaitingCall } from './prepare-call.ts';
 import { prepareCall } from './prepare-call.ts';
@@ -172,7 +173,7 @@ function toolsFor(behaviours: readonly Behaviour[], clock: ReturnType<typeof cre
         return n > 3;
       },
     }),
-    client: defineTool({ name: 'a', description: '', input }),
+    client: defineClientTool({ name: 'a', description: '', input }),
   });
 }
 

@@ -2,8 +2,7 @@ import type { EffectClass } from '../effects/index.ts';
 import type { Json, JsonObject } from '../lib/index.ts';
 import type { ContentPart, ProviderTool } from '../messages/index.ts';
 import type { ApprovalContext, ReconcileContext, ToolContext } from './tool-context.ts';
-import type { InputSchema } from './input-schema.ts';
-import type { ValueSchema } from './value-schema.ts';
+import type { InputSchema, ValueSchema } from './value-schema.ts';
 
 /** What a model may be shown of a result: words, data, or parts such as pictures. */
 export type ModelOutput = string | Json | readonly ContentPart[];
@@ -23,10 +22,11 @@ export interface OfferedAs {
   readonly args: JsonObject;
 }
 
-declare const returned: unique symbol;
+declare const result: unique symbol;
 
-interface DescribedTool {
-  /** What the model calls it by. */
+/** Fields of every tool that a host declares. */
+export interface DescribedTool<Result = unknown> {
+  /** Name that the model calls it by. */
   readonly name: string;
   readonly description: string;
   /** Parses the arguments; its JSON form is what the model is told. */
@@ -35,17 +35,19 @@ interface DescribedTool {
   readonly output?: ValueSchema;
   /** Passed on to the provider with the tool, by provider name: prompt caching, for instance. */
   readonly providerOptions?: JsonObject;
-  /** Set where the provider defines the tool and the host runs it. */
+  /** Set if the provider defines the tool and the host runs it. */
   readonly offeredAs?: OfferedAs;
   /** A method, so that a tool with a typed result fits. */
   toModelOutput?(result: unknown, call: ShownCall): ModelOutput | PromiseLike<ModelOutput>;
+  /** Carries the type of the result and nothing else. */
+  readonly [result]?: Result;
 }
 
 /** A tool that runs here. */
-export interface FunctionTool<Args = never, Returned = unknown, Context = never> extends DescribedTool {
+export interface FunctionTool<Args = never, Result = unknown, Context = never> extends DescribedTool<Result> {
   readonly type: 'function';
-  readonly run: (args: Args, ctx: ToolContext<Context>) => Returned;
-  /** Set where the tool says what it needs of its host. */
+  readonly run: (args: Args, ctx: ToolContext<Context>) => unknown;
+  /** Set if the tool says what it needs from its host. */
   readonly needsContext?: boolean;
   readonly effect: EffectClass;
   readonly timeoutMs?: number;
@@ -53,17 +55,15 @@ export interface FunctionTool<Args = never, Returned = unknown, Context = never>
   readonly reconcile?: (idempotencyKey: string, ctx: ReconcileContext<Context>) => Reconciled<unknown> | PromiseLike<Reconciled<unknown>>;
 }
 
-/** A tool that somebody outside carries out; a call of it waits for the answer. */
+/** A tool that somebody outside runs; a call of it waits for the answer. */
 export interface ClientTool extends DescribedTool {
   readonly type: 'client';
 }
 
 /** A tool whose work is a run of its own, which may wait for people and be resumed. The orchestrator runs it. */
-export interface NestedTool<Args = never, Returned = unknown, Host = never> extends DescribedTool {
+export interface NestedTool<Args = never, Result = unknown, Host = never> extends DescribedTool<Result> {
   readonly type: 'nested';
   readonly run: (args: Args, host: Host) => Promise<unknown>;
-  /** Carries the type of the result and nothing else. */
-  readonly [returned]?: Returned;
 }
 
 /** Anything that a model may call. */

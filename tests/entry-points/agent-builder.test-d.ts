@@ -7,6 +7,7 @@ import {
   contextOf,
   ContinuationDecision,
   createEventBus,
+  defineClientTool,
   defineTool,
   ErrorPolicy,
   providerTool,
@@ -34,7 +35,7 @@ const tenant = defineTool({
   context: contextOf<{ readonly tenant: string }>(),
   run: (_args, { context }) => context.tenant,
 });
-const clipboard = defineTool({ name: 'clipboard', description: '', input });
+const clipboard = defineClientTool({ name: 'clipboard', description: '', input });
 const search = providerTool({ id: 'openai.web_search', name: 'search' });
 const state = AgentState.empty();
 

@@ -8,6 +8,7 @@ import {
   ContinuationDecision,
   createAgent,
   createEventBus,
+  defineClientTool,
   defineTool,
   ErrorHandlingDecision,
   ErrorPolicy,
@@ -33,7 +34,7 @@ const shout = defineTool({
   input: z.object({ text: z.string() }),
   run: ({ text }) => text.toUpperCase(),
 });
-const clipboard = defineTool({ name: 'clipboard', description: 'Reads the clipboard.', input: z.object({}) });
+const clipboard = defineClientTool({ name: 'clipboard', description: 'Reads the clipboard.', input: z.object({}) });
 const search = providerTool({ id: 'openai.web_search', name: 'search' });
 const fail = defineTool({
   name: 'fail',

@@ -23,6 +23,7 @@ import {
   contextOf,
   createAgent,
   createEventBus,
+  defineClientTool,
   defineTool,
   ErrorPolicy,
   Message,
@@ -58,7 +59,7 @@ const whoAmI = defineTool({
   context: contextOf<{ readonly user: number }>(),
   run: (_args, { context }) => context.user,
 });
-const clipboard = defineTool({ name: 'clipboard', description: '', input });
+const clipboard = defineClientTool({ name: 'clipboard', description: '', input });
 const search = providerTool({ id: 'openai.web_search', name: 'search' });
 const state = AgentState.empty();
 

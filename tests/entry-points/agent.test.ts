@@ -8,6 +8,7 @@ import {
   ContinuationDecision,
   createAgent,
   createEventBus,
+  defineClientTool,
   defineTool,
   ErrorHandlingDecision,
   ErrorPolicy,
@@ -41,7 +42,7 @@ const fail = defineTool({
     throw new Error('no such lead');
   },
 });
-const clipboard = defineTool({ name: 'clipboard', description: 'Reads the clipboard.', input: z.object({}) });
+const clipboard = defineClientTool({ name: 'clipboard', description: 'Reads the clipboard.', input: z.object({}) });
 const pay = defineTool({
   name: 'pay',
   description: 'Pays.',

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { AgentBuilder, createAgent, defineCapability, defineHook, defineTool, stopWhen } from '../../src/entry/index.ts';
+import { AgentBuilder, createAgent, defineCapability, defineClientTool, defineHook, defineTool, stopWhen } from '../../src/entry/index.ts';
 import { guardHook } from '../../src/hooks/index.ts';
 import { subAgents } from '../../src/capabilities/index.ts';
 import { StepsLimit } from '../../src/continuation/index.ts';
@@ -8,7 +8,7 @@ import { scriptedModel } from '../../src/testing/index.ts';
 const anything = { type: 'object', properties: {} } as const;
 const look = defineTool({ name: 'look', description: 'Looks.', input: anything, run: () => 'seen' });
 const pay = defineTool({ name: 'pay', description: 'Pays.', input: anything, needsApproval: true, run: () => 'paid' });
-const ask = defineTool({ name: 'ask', description: 'Asks.', input: anything });
+const ask = defineClientTool({ name: 'ask', description: 'Asks.', input: anything });
 const caution = defineCapability({
   name: 'caution',
   description: 'Looks twice.',

@@ -7,6 +7,7 @@ import {
   contextOf,
   ContinuationDecision,
   createEventBus,
+  defineClientTool,
   defineTool,
   ErrorPolicy,
   providerTool,
@@ -28,7 +29,7 @@ const whoAmI = defineTool({
   context: contextOf<{ readonly user: number }>(),
   run: (_args, { context }) => ({ id: context.user, since: new Date() }),
 });
-const clipboard = defineTool({ name: 'clipboard', description: '', input });
+const clipboard = defineClientTool({ name: 'clipboard', description: '', input });
 const search = providerTool({ id: 'openai.web_search', name: 'search' });
 const state = ToolUseState.empty();
 

@@ -52,7 +52,7 @@ describe('each state is made of the one before it', () => {
       capabilities: [compaction({ model: summarizer, countTokens: () => 10, maxTokens: 60, maxBufferTokens: 40 })],
     });
     for (let turn = 0; turn < 8; turn += 1) await say(`Turn ${turn}.`);
-    expect(states.at(-1)!.store.section('summary').isEmpty).toBe(false);
+    expect(states.at(-1)!.store.section('summary').length).toBeGreaterThan(0);
     expectPatched(states);
     const bytes = states.slice(1).map((state, index) => JSON.stringify(codec.diff(states[index]!, state)).length);
     expect(Math.max(...bytes.slice(-6))).toBeLessThan(codec.stringify(states.at(-1)!).length / 3);

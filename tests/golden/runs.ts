@@ -3,6 +3,7 @@ import type { Json } from '../../src/entry/index.ts';
 import {
   AgentState,
   createAgent,
+  defineClientTool,
   defineTool,
   ErrorPolicy,
   Message,
@@ -34,7 +35,7 @@ const broken = defineTool({
   },
 });
 const pay = defineTool({ name: 'pay', description: 'Pays.', input, needsApproval: true, run: () => 'paid' });
-const clipboard = defineTool({ name: 'clipboard', description: 'Reads the clipboard.', input });
+const clipboard = defineClientTool({ name: 'clipboard', description: 'Reads the clipboard.', input });
 const tools = [search, broken, pay, clipboard];
 
 function stage() {

@@ -293,7 +293,7 @@ describe.each(places)('a chat over %s', (_, makePlace) => {
     const clumsy = functionParticipant({
       name: 'clumsy',
       speak: ({ state }) => {
-        if (state.messages.last?.text === 'Trip.') throw new Error('stumbled');
+        if (state.messages.at(-1)?.text === 'Trip.') throw new Error('stumbled');
         return 'Steady.';
       },
     });
@@ -329,7 +329,7 @@ describe.each(places)('a chat over %s', (_, makePlace) => {
     const clumsy = functionParticipant({
       name: 'clumsy',
       speak: async ({ state }) => {
-        if (state.messages.last?.text !== 'Trip.') return 'Steady.';
+        if (state.messages.at(-1)?.text !== 'Trip.') return 'Steady.';
         gate.reach();
         await gate.passed;
         throw new Error('stumbled');

@@ -3,7 +3,7 @@ import { type } from 'arktype';
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { toInputSchema } from './input-schema.ts';
+import { toInputSchema } from './value-schema.ts';
 import { InvalidToolError } from './invalid-tool-error.ts';
 
 const city = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] };
@@ -82,7 +82,7 @@ describe('toInputSchema', () => {
     [own({ input: () => 'text' }), 'its input must be a Standard Schema (zod, valibot, arktype …) or a plain JSON Schema object.'],
     [z.string(), 'arguments are an object, but its input schema describes "string".'],
     [{ type: ['object', 'null'] }, 'arguments are an object, but its input schema describes ["object","null"].'],
-    [{ type: 'object', not: {} }, 'its JSON Schema cannot be checked: not is not supported. Give your own `validate`.'],
+    [{ type: 'object', not: {} }, 'its input schema cannot be checked: not is not supported. Give your own `validate`.'],
     [
       { type: 'object', properties: new Map() },
       'its input must be a Standard Schema (zod, valibot, arktype …) or a plain JSON Schema object.',
