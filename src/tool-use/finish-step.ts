@@ -2,7 +2,7 @@ import type { IdSource } from '../lib/index.ts';
 import { systemIds } from '../lib/index.ts';
 import type { ToolExecution } from '../tools/index.ts';
 import { blockedCode } from '../tools/index.ts';
-import { resultMessages } from './result-messages.ts';
+import { toResultMessages } from './result-messages.ts';
 import type { ToolUseStep } from './tool-use-step.ts';
 import { StepType } from './tool-use-step.ts';
 
@@ -22,7 +22,7 @@ export function finishStep(step: ToolUseStep, executions: readonly ToolExecution
   return {
     ...step,
     executions: inOrder,
-    outputMessages: [...step.outputMessages, ...resultMessages(step, inOrder, ids)],
+    outputMessages: [...step.outputMessages, ...toResultMessages(step, inOrder, ids)],
     errors: failures.length === 0 ? step.errors : [...step.errors, ...failures],
     stepType: failures.length === 0 && step.errors.length === 0 ? StepType.ToolExecution : StepType.Error,
   };

@@ -111,7 +111,7 @@ async function produce<Context>(turn: OpenTurn<Context>, setup: Setup<Context>):
   const { scope, state } = turn;
   const { hooks, driver } = setup;
   if (state.pendingStep !== undefined) return resumeStep({ setup, turn, step: state.pendingStep.partial }, state.pendingStep);
-  const shown = hooks?.has(HookPoint.BeforeStep) === true ? turn.beginWithHooks(hooks) : undefined;
+  const shown = hooks?.has(HookPoint.BeforeStep) === true ? turn.applyBeforeStepHooks(hooks) : undefined;
   if (shown !== undefined) await shown;
   // A vote ended the run: the model is not asked, and the step says so.
   if (scope.forbidding !== undefined) return { type: 'step', step: asHeldBack(emptyStep({ id: scope.ids(), errors: [] })) };

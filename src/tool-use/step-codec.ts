@@ -10,7 +10,7 @@ import type { Step, StepFieldsCodec } from '../step-by-step/index.ts';
 import { readFailure } from '../step-by-step/index.ts';
 import type { ToolExecution, ToolExecutionStatus } from '../tools/index.ts';
 import { jsonText } from './check-output.ts';
-import { observedIn } from './result-messages.ts';
+import { readObservations } from './result-messages.ts';
 import type { CallAnswer, NestedMemo, ToolUseStep } from './tool-use-step.ts';
 import { StepType } from './tool-use-step.ts';
 
@@ -67,7 +67,7 @@ function knownOf({ outputMessages, errors }: Step, toolCalls: readonly ToolCall[
   return {
     calls: new Map(toolCalls.map((call) => [call.id, call])),
     outputs: outputsIn(outputMessages),
-    observed: observedIn(outputMessages),
+    observed: readObservations(outputMessages),
     failures: new Map(errors.flatMap((failure) => (failure.toolCallId === undefined ? [] : [[failure.toolCallId, failure] as const]))),
   };
 }
