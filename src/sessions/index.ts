@@ -9,7 +9,7 @@ export type { ExpiryOptions } from './expiry.ts';
 export { ForeignApprovalError } from './foreign-approval-error.ts';
 export { ForgedApprovalError } from './forged-approval-error.ts';
 export { LateAnswerError } from './late-answer-error.ts';
-export { checkedPage, checkedRange, checkWrite, refusedWrite } from './check-write.ts';
+export { parsePage, parseRange, checkWrite, refusedWrite } from './check-write.ts';
 export type { MemoryPlace } from './memory-store.ts';
 export { createMemoryPlace, createMemoryStore } from './memory-store.ts';
 export { RequestReusedError } from './request-reused-error.ts';
