@@ -4,7 +4,7 @@ export type { Action, ActionOptions, ActionRequest, By, ForkPoint, RecordedActio
 export { AgentChangedError } from './agent-changed-error.ts';
 export { OnVersionChange } from './agents.ts';
 export { approvalDigest } from './approval-digest.ts';
-export { checkedPage, checkedRange, checkWrite, refusedWrite } from './check-write.ts';
+export { checkWrite, parsePage, parseRange, refusedWrite } from './check-write.ts';
 export { ContextFailedError } from './context-failed-error.ts';
 export { ForeignApprovalError } from './foreign-approval-error.ts';
 export { ForgedApprovalError } from './forged-approval-error.ts';

@@ -12,7 +12,7 @@ import type { Between, Commit, RunState } from '../step-by-step/index.ts';
 import type { Action, ActionOptions, ActionRequest } from './action.ts';
 import type { Agents } from './agents.ts';
 import type { AnswerRequest } from './answers.ts';
-import { applied, checkAnswer, isAnswer } from './answers.ts';
+import { applyRequest, checkAnswer, isAnswer } from './answers.ts';
 import { Inbox } from './inbox.ts';
 import type { Coming } from './requests.ts';
 import { comingOf, Requests } from './requests.ts';
@@ -154,7 +154,7 @@ export class LiveSession {
     this.#waiters.fail(error);
     this.#running = undefined;
     // Whoever reads the session again must find all that was written.
-    this.#gone = this.log.settled().then(() => {
+    this.#gone = this.log.whenWritten().then(() => {
       this.#host.onRest(this, { error });
     });
   }
@@ -178,7 +178,7 @@ export class LiveSession {
     this.#refuseGone();
     const { done, about } = this.#store({ ...request, by, at: this.#host.now() }, requestId);
     const coming = comingOf(about, this.#waiters.add(about));
-    if (until === 'accepted' && 'entry' in about) this.#inbox.unheard(about.entry);
+    if (until === 'accepted' && 'entry' in about) this.#inbox.ignoreResult(about.entry);
     if (requestId !== undefined) this.#requests.add(requestId, request, coming);
     await this.#orLetGo(done);
     this.#host.onStored(this.id);
@@ -215,7 +215,7 @@ export class LiveSession {
       return { done, about: action.type === 'cancel' ? { execution } : { entry: this.log.head } };
     }
     // What has ended needs no ending; that somebody wanted it is kept.
-    const next = action.type === 'cancel' && state.waitingFor.length === 0 ? state : applied(state, action);
+    const next = action.type === 'cancel' && state.waitingFor.length === 0 ? state : applyRequest(state, action);
     const number = next.execution.number;
     return { done: this.log.append({ action, execution: number }, { state: next, requestId }), about: { execution: number } };
   }
@@ -243,7 +243,7 @@ export class LiveSession {
 
   async #carryOn(): Promise<void> {
     for (;;) {
-      await this.#inbox.takeAll();
+      await this.#inbox.applyAll();
       const { state, head } = this.log;
       // What ended before the current execution has come to rest for good.
       this.#waiters.settle(state.execution.number - 1);
@@ -278,13 +278,13 @@ export class LiveSession {
     const identity = identityOf(agent);
     const { facts } = this.log;
     if (!jsonEquals({ ...identity }, { ...facts.agent })) this.log.facts = { ...facts, agent: identity };
-    const onlyEnds = this.log.journal.isEmpty && this.#inbox.cancelOf(state.execution.number) !== undefined;
+    const onlyEnds = this.log.journal.isEmpty && this.#inbox.findCancel(state.execution.number) !== undefined;
     // Nothing is done with it in a run that only ends; then it need not be had either.
     const context = onlyEnds ? {} : await this.#host.contextOf(this.log.facts);
     const { onEvent } = this.#host;
     const abort = new AbortController();
     // Somebody may have ended it before it came to run, in this process or in one before.
-    const cancel = this.#inbox.cancelOf(state.execution.number);
+    const cancel = this.#inbox.findCancel(state.execution.number);
     // A step that was begun before is told as far as it came: it ends where something new would begin.
     const end = (): void => {
       if (cancel !== undefined) abort.abort(cancel);
@@ -314,7 +314,7 @@ export class LiveSession {
 
   #between(state: RunState): Between<RunState> {
     if (this.#host.isClosing()) return { leave: true };
-    const next = this.#inbox.takeBetween(state);
+    const next = this.#inbox.applyBetween(state);
     return next === undefined ? undefined : { state: next };
   }
 }

@@ -6,7 +6,7 @@
 // O3. A snapshot is written only at rest, and only when the changes since the last one are worth it.
 import type { BaseEvent } from '../events/index.ts';
 import type { JsonObject } from '../lib/index.ts';
-import { DamagedDataError, SteplineError } from '../lib/index.ts';
+import { DamagedDataError, omitUndefined, SteplineError } from '../lib/index.ts';
 import type { RunState, StepResult } from '../step-by-step/index.ts';
 import type { Action } from './action.ts';
 import type { EntryBody } from './entry-body.ts';
@@ -66,19 +66,19 @@ export interface Replayed {
 }
 
 /** Messages of the actions that an entry applies: its change refers to them, and does not repeat them. */
-function getSentMessages({ action, isQueued, taken = [] }: EntryBody, queued: ReadonlyMap<number, QueuedAction>): readonly JsonObject[] {
-  const applied = [isQueued === true ? undefined : action, ...taken.map((entry) => queued.get(entry)?.action)];
-  return applied.flatMap((each) => (each?.type === 'send' ? [each.message] : []));
+function getSentMessages({ action, isQueued, applied = [] }: EntryBody, queued: ReadonlyMap<number, QueuedAction>): readonly JsonObject[] {
+  const actions = [isQueued === true ? undefined : action, ...applied.map((entry) => queued.get(entry)?.action)];
+  return actions.flatMap((each) => (each?.type === 'send' ? [each.message] : []));
 }
 
 /** Adds the action that an entry queues, and removes those that it applies or drops. */
 function updateQueue(
   queued: Map<number, QueuedAction>,
   entry: number,
-  { action, isQueued, execution = 0, taken = [], dropped = [] }: EntryBody,
+  { action, isQueued, execution = 0, applied = [], refused = [] }: EntryBody,
 ): void {
   if (action !== undefined && isQueued === true) queued.set(entry, { action, execution });
-  for (const done of [...taken, ...dropped.map((each) => each.entry)]) queued.delete(done);
+  for (const done of [...applied, ...refused.map((each) => each.entry)]) queued.delete(done);
 }
 
 /** Reads entries, the first of which is a snapshot. */
@@ -193,7 +193,7 @@ export class SessionLog {
   }
 
   /** Settles when nothing that was asked for is still being written. */
-  async settled(): Promise<void> {
+  async whenWritten(): Promise<void> {
     await Promise.allSettled([...this.#writing]);
   }
 
@@ -225,15 +225,17 @@ export class SessionLog {
     const [after, n, at] = [this.#head, this.#head + 1, now()];
     const text = writeBody(body);
     const lastSeq = events.at(-1)?.seq;
-    const entry: LogEntry = {
+    const entry: LogEntry = omitUndefined({
       n,
       at,
       isSnapshot,
-      ...(result !== undefined && { execution: state.execution.number, step: result.number }),
-      ...(requestId !== undefined && { requestId }),
+      execution: result && state.execution.number,
+      step: result?.number,
+      requestId,
       body: text,
-      ...(lastSeq !== undefined && { events: writeEvents(events, result), lastSeq }),
-    };
+      events: lastSeq === undefined ? undefined : writeEvents(events, result),
+      lastSeq,
+    });
     this.#head = n;
     this.#state = state;
     this.#count(isSnapshot, text.length);
@@ -266,24 +268,22 @@ export class SessionLog {
   #header(updatedAt: number): SessionHeader {
     const { id, agent, tenant, owner, tags, createdAt } = this.facts;
     const { stopReason } = this.#state;
-    const status = shownStatus(this.#state);
-    const wakeAt = this.#home.wakeAt(this.#state);
-    return {
+    return omitUndefined({
       id,
       agentId: agent.id,
       tags,
-      status,
+      status: shownStatus(this.#state),
       isOpen: this.isOpen,
       createdAt,
       updatedAt,
       details: writeDetails(this.facts, this.states.kind, this.#state),
-      ...(tenant !== undefined && { tenant }),
-      ...(owner !== undefined && { owner }),
-      ...(stopReason !== undefined && { stopReason }),
-      ...(wakeAt !== undefined && { wakeAt }),
-    };
+      tenant,
+      owner,
+      stopReason,
+      wakeAt: this.#home.wakeAt(this.#state),
+    });
   }
 }
 
 /** The kind of state that a stored session has. */
-export const kindOf = ({ header }: StoredSession): string => readStored(header.id, () => readDetails(header.details).kind);
+export const readKind = ({ header }: StoredSession): string => readStored(header.id, () => readDetails(header.details).kind);

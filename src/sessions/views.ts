@@ -1,6 +1,6 @@
 import type { ExplainStateOptions, RunState, Wait } from '../step-by-step/index.ts';
-import { approvalDigest, shownIn } from './approval-digest.ts';
-import { askedAt } from './expiry.ts';
+import { approvalDigest, toShownCall } from './approval-digest.ts';
+import { getAskedAt } from './expiry.ts';
 import type { Session, SessionFacts, SessionWait, Turn } from './session.ts';
 import { shownStatus } from './session.ts';
 
@@ -15,13 +15,13 @@ async function toWait(
   expiresAt: number | undefined,
 ): Promise<SessionWait> {
   const { state, wait } = shown;
-  const digest = await approvalDigest(sessionId, shownIn(state, wait));
+  const digest = await approvalDigest(sessionId, toShownCall(state, wait));
   return { ...wait, sessionId, digest, ...(expiresAt !== undefined && { expiresAt }) };
 }
 
 function waitsOf(sessionId: string, state: RunState, { expiresAt }: Expiring): Promise<readonly SessionWait[]> {
   const { pendingStep, waitingFor } = state;
-  const end = (wait: Wait): number | undefined => (pendingStep === undefined ? undefined : expiresAt(wait, askedAt(pendingStep, wait)));
+  const end = (wait: Wait): number | undefined => (pendingStep === undefined ? undefined : expiresAt(wait, getAskedAt(pendingStep, wait)));
   return Promise.all(waitingFor.map((wait) => toWait(sessionId, { state, wait }, end(wait))));
 }
 

@@ -25,7 +25,7 @@ function withoutSpinning(agent: AnyAgent): SessionAgent {
     ...plain.states,
     empty: (options) => counted(plain.states.empty(options)),
     parse: (text) => counted(plain.states.parse(text)),
-    patch: (before, change) => counted(plain.states.patch(before, change)),
+    patch: (before, change, messages) => counted(plain.states.patch(before, change, messages)),
   };
   return { ...plain, states, run: (state, options) => plain.run(state, options) };
 }
