@@ -5,31 +5,16 @@ export type { AskedFacts, ChatEvent } from './chat-events.ts';
 export { ParticipantSelected, PersonAsked } from './chat-events.ts';
 export { ChatState } from './chat-state.ts';
 export type { ChatStep, InnerRun, ParticipantWindow, Selection, TurnMemo, UnfinishedTurn } from './chat-step.ts';
-export type {
-  ContextOfParticipants,
-  Conversation,
-  ConversationDescription,
-  ConversationInput,
-  ConversationOptions,
-  ConversationRun,
-  ConversationStates,
-} from './conversation.ts';
+export type { ContextOfParticipants, Conversation, ConversationDescription, ConversationOptions } from './conversation.ts';
 export type { DefaultCriteriaOptions } from './conversation-criteria.ts';
 export { defaultCriteria } from './conversation-criteria.ts';
 export { TurnIncompleteError } from './turn-incomplete-error.ts';
 export { ParticipantChangedError } from './participant-changed-error.ts';
 export { ConversationFailedError } from './conversation-failed-error.ts';
-export type {
-  CompletedConversation,
-  ConversationResult,
-  FailedConversation,
-  StoppedConversation,
-  WaitingConversation,
-} from './conversation-result.ts';
 export { EveryoneHasSpoken } from './everyone-has-spoken.ts';
 export type { Participant, ParticipantInfo } from './participant.ts';
 export { ParticipantKind } from './participant-kind.ts';
-export type { AgentParticipantOptions, ContextOfAgent } from './participants/agent.ts';
+export type { AgentParticipantOptions } from './participants/agent.ts';
 export { agentParticipant } from './participants/agent.ts';
 export type { FunctionParticipantOptions, TurnFacts } from './participants/function.ts';
 export { functionParticipant } from './participants/function.ts';

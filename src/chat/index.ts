@@ -5,31 +5,16 @@ export type { AskedFacts, ChatEvent } from './chat-events.ts';
 export { ParticipantSelected, PersonAsked } from './chat-events.ts';
 export { ChatState } from './chat-state.ts';
 export type { ChatStep, InnerRun, ParticipantWindow, Selection, TurnMemo, UnfinishedTurn } from './chat-step.ts';
-export type {
-  ContextOfParticipants,
-  Conversation,
-  ConversationDescription,
-  ConversationInput,
-  ConversationOptions,
-  ConversationRun,
-  ConversationStates,
-} from './conversation.ts';
+export type { ContextOfParticipants, Conversation, ConversationDescription, ConversationOptions } from './conversation.ts';
 export type { DefaultCriteriaOptions } from './conversation-criteria.ts';
 export { defaultCriteria } from './conversation-criteria.ts';
 export { TurnIncompleteError } from './turn-incomplete-error.ts';
 export { ParticipantChangedError } from './participant-changed-error.ts';
 export { ConversationFailedError } from './conversation-failed-error.ts';
-export type {
-  CompletedConversation,
-  ConversationResult,
-  FailedConversation,
-  StoppedConversation,
-  WaitingConversation,
-} from './conversation-result.ts';
 export { EveryoneHasSpoken } from './everyone-has-spoken.ts';
 export type { Participant, ParticipantInfo } from './participant.ts';
 export { ParticipantKind } from './participant-kind.ts';
-export type { AgentParticipantOptions, ContextOfAgent } from './participants/agent.ts';
+export type { AgentParticipantOptions } from './participants/agent.ts';
 export { agentParticipant } from './participants/agent.ts';
 export type { FunctionParticipantOptions, TurnFacts } from './participants/function.ts';
 export { functionParticipant } from './participants/function.ts';
@@ -55,11 +40,11 @@ export { createConversation } from './conversation.ts';
 export type { ConversationKind } from './conversation.ts';
 export type { Reading, Seat, Spoken, Table, Turn } from './participant.ts';
 export { checkParticipant } from './participant.ts';
-export { seatOfAgent } from './participants/agent.ts';
-export { functionSeat } from './participants/function.ts';
-export { humanSeat } from './participants/human.ts';
-export { scriptedSeat } from './participants/scripted.ts';
+export { createAgentParticipant } from './participants/agent.ts';
+export { createFunctionParticipant } from './participants/function.ts';
+export { createHumanParticipant } from './participants/human.ts';
+export { createScriptedParticipant } from './participants/scripted.ts';
 export { decodeTurn, encodeTurn } from './step-codec.ts';
 export type { Equipment, TurnExtension } from './turn-setup.ts';
 export { withoutCalls } from './inner-record.ts';
-export { lastInput, speakerOf } from './turn-state.ts';
+export { lastInput, getSpeaker } from './turn-state.ts';

@@ -1,5 +1,6 @@
 export { AppendOnlyList } from './append-only-list.ts';
 export { assertNever } from './assert-never.ts';
+export type { Callback } from './callback.ts';
 export type { CanonicalLimits, CanonicalResult } from './canonical.ts';
 export { toCanonical } from './canonical.ts';
 export type { Clock } from './clock.ts';
@@ -11,7 +12,7 @@ export type { IdSource } from './ids.ts';
 export { createCountingIds, createIdSource, systemIds } from './ids.ts';
 export { InvalidArgumentError } from './invalid-argument-error.ts';
 export type { Json, Jsonify, JsonObject } from './json.ts';
-export { isPlainObject, isRecord, present, setOwn } from './json.ts';
+export { isPlainObject, isRecord, omitUndefined, present, setOwn } from './json.ts';
 export { deepFreeze, frozenCopy, jsonCopy, ownFrozen } from './frozen-copy.ts';
 export { counted } from './counted.ts';
 export { jsonEquals } from './json-equals.ts';

@@ -36,6 +36,17 @@ export function present(fields: Readonly<Record<string, unknown>>): JsonObject {
   return there as JsonObject;
 }
 
+/** An object type whose fields that may be undefined are optional instead. */
+type OmitUndefined<Fields> = {
+  [Key in keyof Fields as undefined extends Fields[Key] ? never : Key]: Fields[Key];
+} & { [Key in keyof Fields as undefined extends Fields[Key] ? Key : never]?: Exclude<Fields[Key], undefined> };
+
+/** Copies an object without the fields that are undefined. */
+export function omitUndefined<Fields extends Readonly<Record<string, unknown>>>(fields: Fields): OmitUndefined<Fields> {
+  // Holds: `present` takes out exactly the fields that are undefined.
+  return present(fields) as unknown as OmitUndefined<Fields>;
+}
+
 /** True for objects that are not arrays; their fields are still unknown. */
 export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);

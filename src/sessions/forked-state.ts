@@ -1,17 +1,12 @@
-import type { RunState } from '../step-by-step/index.ts';
+import type { RunState, StateType } from '../step-by-step/index.ts';
 import type { ForkPoint } from './action.ts';
-import type { SessionStates } from './session-agent.ts';
 import { readStored, replay } from './session-log.ts';
-import { factsOf } from './session.ts';
+import { toFacts } from './session.ts';
 import type { LogEntry, SessionStore } from './session-store.ts';
 import { UnknownStepError } from './unknown-step-error.ts';
 
 /** The state as it stood when a step had just been recorded. */
-export async function stateAfterStep(
-  store: SessionStore,
-  states: SessionStates,
-  { sessionId, execution, step }: ForkPoint,
-): Promise<RunState> {
+export async function stateAfterStep(store: SessionStore, states: StateType, { sessionId, execution, step }: ForkPoint): Promise<RunState> {
   const entries: LogEntry[] = [];
   for (;;) {
     const page = await store.entries(sessionId, { from: entries.length + 1 });
@@ -29,5 +24,5 @@ export async function stateAfterStep(
 /** Where a session was forked from: what came before that stands in the log of its source. */
 async function sourceOf(store: SessionStore, sessionId: string): Promise<ForkPoint | undefined> {
   const stored = await store.load(sessionId);
-  return stored === undefined ? undefined : readStored(sessionId, () => factsOf(stored.header).forkedFrom);
+  return stored === undefined ? undefined : readStored(sessionId, () => toFacts(stored.header).forkedFrom);
 }

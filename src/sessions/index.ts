@@ -1,6 +1,7 @@
 export { ActionRefusedError } from './action-refused-error.ts';
 export type { Action, ActionOptions, By, ActionRequest, ForkPoint, RecordedAction } from './action.ts';
 export { AgentChangedError } from './agent-changed-error.ts';
+export type { AgentIdentity } from './agents.ts';
 export { OnVersionChange } from './agents.ts';
 export type { ShownCall } from './approval-digest.ts';
 export { approvalDigest } from './approval-digest.ts';
@@ -25,8 +26,7 @@ export type {
   SessionRuntime,
   SessionRuntimeOptions,
 } from './runtime-options.ts';
-export type { DamagedSession, Session, SessionFacts, SessionSummary, SessionWait, Turn } from './session.ts';
-export type { AgentIdentity, ContextOf, EventOf, StateOf, SessionAgent, SessionRunOptions, SessionStates } from './session-agent.ts';
+export type { DamagedSession, Session, SessionFacts, SessionResult, SessionSummary, SessionWait } from './session.ts';
 export { createSessionRuntime } from './session-runtime.ts';
 export { StaleApprovalError } from './stale-approval-error.ts';
 export type { StoredEvent } from './stored-events.ts';

@@ -6,14 +6,13 @@
 // O3. A snapshot is written only at rest, and only when the changes since the last one are worth it.
 import type { BaseEvent } from '../events/index.ts';
 import { DamagedDataError, SteplineError } from '../lib/index.ts';
-import type { RunState, StepResult } from '../step-by-step/index.ts';
+import type { RunState, StateType, StepResult } from '../step-by-step/index.ts';
 import type { Action } from './action.ts';
 import type { EntryBody } from './entry-body.ts';
 import { readBody, writeBody } from './entry-body.ts';
 import { Journal } from './journal.ts';
 import type { SessionFacts } from './session.ts';
-import { factsOf, hasWork, readDetails, shownStatus, writeDetails } from './session.ts';
-import type { SessionStates } from './session-agent.ts';
+import { toFacts, hasWork, readDetails, getShownStatus, writeDetails } from './session.ts';
 import { SessionDamagedError } from './session-damaged-error.ts';
 import type { LogEntry, SessionHeader, SessionStore, StoredSession } from './session-store.ts';
 import { writeEvents } from './stored-events.ts';
@@ -44,7 +43,7 @@ const leastSnapshotBytes = 256 * 1024;
 /** What a session is made of. */
 export interface NewLog {
   readonly facts: SessionFacts;
-  readonly states: SessionStates;
+  readonly states: StateType;
   readonly state: RunState;
   /** How it came to be. */
   readonly action: Action;
@@ -65,7 +64,7 @@ export interface Replayed {
 }
 
 /** Reads entries, the first of which is a snapshot. */
-export function replay(entries: readonly LogEntry[], states: SessionStates): Replayed {
+export function replay(entries: readonly LogEntry[], states: StateType): Replayed {
   let state: RunState | undefined;
   const queued = new Map<number, QueuedAction>();
   for (const { n, body } of entries) {
@@ -90,7 +89,7 @@ export function readStored<Value>(sessionId: string, read: () => Value): Value {
 }
 
 export class SessionLog {
-  readonly states: SessionStates;
+  readonly states: StateType;
   readonly journal: Journal;
   readonly queued: Map<number, QueuedAction>;
   facts: SessionFacts;
@@ -106,7 +105,7 @@ export class SessionLog {
 
   private constructor(
     home: LogHome,
-    parts: Replayed & { readonly facts: SessionFacts; readonly states: SessionStates; readonly head: number },
+    parts: Replayed & { readonly facts: SessionFacts; readonly states: StateType; readonly head: number },
     effects: StoredSession['effects'],
   ) {
     this.#home = home;
@@ -129,10 +128,10 @@ export class SessionLog {
   }
 
   /** Takes up a stored session. */
-  static from(home: LogHome, stored: StoredSession, states: SessionStates): SessionLog {
+  static from(home: LogHome, stored: StoredSession, states: StateType): SessionLog {
     const { header, entries, effects, head } = stored;
     return readStored(header.id, () => {
-      const log = new SessionLog(home, { facts: factsOf(header), states, head, ...replay(entries, states) }, effects);
+      const log = new SessionLog(home, { facts: toFacts(header), states, head, ...replay(entries, states) }, effects);
       for (const { isSnapshot, body } of entries) log.#count(isSnapshot, body.length);
       return log;
     });
@@ -251,7 +250,7 @@ export class SessionLog {
   #header(updatedAt: number): SessionHeader {
     const { id, agent, tenant, owner, tags, createdAt } = this.facts;
     const { stopReason } = this.#state;
-    const status = shownStatus(this.#state);
+    const status = getShownStatus(this.#state);
     const wakeAt = this.#home.wakeAt(this.#state);
     return {
       id,

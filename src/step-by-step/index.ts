@@ -31,8 +31,30 @@ export { canBegin } from './can-begin.ts';
 export type { Between, Commit, Ports, RunOptions } from './run-scope.ts';
 export type { ForkOptions, NewStateOptions, RunStateData, SessionSummary } from './run-state.ts';
 export { RunState } from './run-state.ts';
-export { settledAs } from './run-stream.ts';
-export type { Run, RunArgs, Runnable } from './runnable.ts';
+export type { OrchestratorOptions } from './create-orchestrator.ts';
+export { createOrchestrator } from './create-orchestrator.ts';
+export type {
+  InferContext,
+  InferEvent,
+  InferOutput,
+  InferState,
+  Orchestrator,
+  Run,
+  RunArgs,
+  StateType,
+  StepByStep,
+} from './orchestrator.ts';
+export type {
+  CompletedResult,
+  FailedResult,
+  OutputReading,
+  ReadOutput,
+  RunResult,
+  RunResultBase,
+  StoppedResult,
+  WaitingResult,
+} from './run-result.ts';
+export { getEndFailure, redactFailure, toRunResult } from './run-result.ts';
 export type { Limits, StandardCriteriaOptions } from './standard-criteria.ts';
 export { standardCriteria } from './standard-criteria.ts';
 export type { StepFieldsCodec } from './codec/step-codec.ts';
@@ -42,6 +64,7 @@ export { StateInfo } from './state-info.ts';
 export { ExecutionStatus } from './status.ts';
 export type { Cost, EmptyStep, Step } from './step.ts';
 export { addCost, Interruption } from './step.ts';
+export type { StepByStepOptions } from './step-by-step.ts';
 export { createStepByStep } from './step-by-step.ts';
 export type { Observed, Produced, StepOf, StepProcess, StepScope } from './step-process.ts';
 export type { StepNote } from './step-notes.ts';

@@ -1,5 +1,6 @@
 export type { NestedHost, NestedResult } from './carry-on-nested.ts';
-export { argsProblem } from './args-problem.ts';
+export type { AnyToolUseOptions, ToolUseOrchestrator } from './create-tool-use.ts';
+export { createToolUse } from './create-tool-use.ts';
 export { defineCapability } from './define-capability.ts';
 export { defineHook } from './define-hook.ts';
 export type { NestedToolOptions } from './define-nested-tool.ts';
@@ -8,14 +9,14 @@ export type { Answered, AnswerFacts, Driver, Question, Turn } from './driver.ts'
 export type { ReActOptions } from './drivers/re-act.ts';
 export { reActDriver } from './drivers/re-act.ts';
 export { toolCallingDriver } from './drivers/tool-calling.ts';
-export { fingerprintOf, fingerprintOfParts } from './fingerprint.ts';
-export type { InstructionFacts, Instructions, ToolUseLimits, ToolUseOptions } from './options.ts';
+export { hashConfiguration } from './fingerprint.ts';
+export type { InstructionFacts, Instructions, ParsedOutput, ToolUseLimits, ToolUseOptions } from './options.ts';
 export type { Rules } from './process.ts';
 export { createToolUseProcess } from './process.ts';
 export type { Setup } from './setup.ts';
-export { checkOptions, toSetup, withDefaultLimits } from './setup.ts';
+export { toSetup, withDefaultLimits } from './setup.ts';
 export { stepCodec } from './step-codec.ts';
-export { ToolUse } from './tool-use.ts';
+export { createPlainToolUse, ToolUse } from './tool-use.ts';
 export type { CallFacts, InferenceFacts, ToolUseEvent } from './tool-use-events.ts';
 export {
   InferenceStarted,

@@ -3,7 +3,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { AnyAgent, Grant } from '../../src/index.ts';
+import type { Agent, Grant } from '../../src/index.ts';
 import { AgentState } from '../../src/index.ts';
 import type { FakeClock, IdSource } from '../../src/lib/index.ts';
 import { createCountingIds, createFakeClock } from '../../src/lib/index.ts';
@@ -26,7 +26,7 @@ export interface Desk {
   onAsked: (step: number) => void;
 }
 
-export type MakeAgent = (desk: Desk) => AnyAgent;
+export type MakeAgent = (desk: Desk) => Agent;
 
 export interface Keeper {
   readonly desk: Desk;

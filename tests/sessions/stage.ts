@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, vi } from 'vitest';
 import type { ScriptedAnswer, ScriptedModel } from '../../src/testing/index.ts';
-import type { AgentOptions, AnyAgent, ModelRequest, Tool } from '../../src/index.ts';
+import type { AgentOptions, Agent, ModelRequest, Tool } from '../../src/index.ts';
 import { createAgent, defineTool, SteplineError } from '../../src/index.ts';
 import type { FakeClock, IdSource } from '../../src/lib/index.ts';
 import type {
@@ -121,7 +121,7 @@ export interface Stage {
   /** Where the tool `slow` waits. */
   readonly gate: { current: Gate };
   readonly tools: ReturnType<typeof toolsOf>;
-  readonly agent: (more?: MoreOfAgent) => AnyAgent;
+  readonly agent: (more?: MoreOfAgent) => Agent;
   /** Another runtime on the same place, as after a restart. */
   readonly start: (more?: Partial<SessionRuntimeOptions>) => SessionRuntime;
 }
@@ -186,7 +186,7 @@ export function stageOn(place: Place): Stage {
     problems.push(problem);
   };
   const tools = toolsOf(parts);
-  const agent = ({ tools: own = Object.values(tools), ...more }: MoreOfAgent = {}): AnyAgent =>
+  const agent = ({ tools: own = Object.values(tools), ...more }: MoreOfAgent = {}): Agent =>
     createAgent({ id: 'desk', model, tools: own, ports: { clock, ids, onProblem }, ...more });
   const start = (more: Partial<SessionRuntimeOptions> = {}): SessionRuntime =>
     createSessionRuntime({ agents: [agent()], store: place.open(), clock, ids, onProblem, ...more });
