@@ -1,5 +1,5 @@
 // What a step of an agent costs over the same loop written by hand: one model call, one tool call, default criteria, one listener.
-import type { AnyAgent, Model } from 'stepline';
+import type { Agent, Model } from 'stepline';
 import type { ModelOutcome } from 'stepline/inference';
 import { AgentState, createAgent, defineTool, Message, Usage } from 'stepline';
 import type { Contender } from './measure.ts';
@@ -51,7 +51,7 @@ export function withAgent(steps: number): Contender {
 }
 
 /** Runs a new conversation to its end. */
-export async function runBench(agent: Pick<AnyAgent, 'run'>, steps: number): Promise<void> {
+export async function runBench(agent: Pick<Agent, 'run'>, steps: number): Promise<void> {
   const state = await agent.run(AgentState.empty().withUserMessage('Go.'));
   if (state.stepCount !== steps) throw new Error(`The bench took ${String(state.stepCount)} steps: ${state.explain()}`);
   kept.messages += state.messages.length;

@@ -48,12 +48,12 @@ export function withLoop(steps: number): Contender {
   events.wiretap(() => {
     keepFromBeingOptimisedAway.events += 1;
   });
-  const runnable = createStepByStep(processOf(steps), { events });
+  const orchestrator = createStepByStep(processOf(steps), { events });
   return {
     name: `stepline, ${String(steps)} steps`,
     units: steps,
     work: async () => {
-      const state = await runnable.run(BenchState.empty().withUserMessage('Go.'));
+      const state = await orchestrator.run(BenchState.empty().withUserMessage('Go.'));
       if (state.stepCount !== steps) throw new Error(`The bench took ${String(state.stepCount)} steps instead of ${String(steps)}.`);
       keepFromBeingOptimisedAway.messages += state.messages.length;
     },

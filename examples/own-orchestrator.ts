@@ -137,8 +137,8 @@ const desk: StepProcess<DeskState, Desk> = {
 };
 
 const context: Desk = { refunded: [] };
-const runnable = createStepByStep(desk);
-const waiting = await runnable.run(DeskState.empty().withUserMessage('Please pay back order A7.'), { context });
+const orchestrator = createStepByStep(desk);
+const waiting = await orchestrator.run(DeskState.empty().withUserMessage('Please pay back order A7.'), { context });
 print(waiting.explain());
 
 const restored = DeskState.codec.decode(JSON.parse(JSON.stringify(waiting)));
@@ -146,6 +146,6 @@ print(
   `Stored and read again: ${String(restored.stepCount)} step recorded, ${String(restored.usage.total)} tokens used, refunded: ${JSON.stringify(context.refunded)}`,
 );
 
-const done = await runnable.run(restored.approve('call-2'), { context });
+const done = await orchestrator.run(restored.approve('call-2'), { context });
 print(`\n${done.explain()}`);
 print(`It said: ${done.text} Refunded: ${JSON.stringify(context.refunded)}`);

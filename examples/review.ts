@@ -76,7 +76,8 @@ for await (const event of run) {
   if (event.type === 'AgentStepCompleted' && event.orchestrator === 'collaboration') print();
 }
 const result = await run.result;
-const { board, state, status } = result;
+const { state, status } = result;
+const { board } = state;
 
 print('The board:');
 for (const { name, versions } of board.artifacts)

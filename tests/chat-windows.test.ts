@@ -515,17 +515,17 @@ describe('what is stored', () => {
     const state = await hall.rounds(hall.chat(readers.map((each) => hall.participant(each))), rounds, throughJson);
     return { size: JSON.stringify(state).length, own: JSON.stringify(state.messages.toArray()).length };
   }
-  const windowOf = (length: number): WindowSizes => ({ maxTokens: 6 * length, maxBufferTokens: 4 * length });
+  const getWindow = (length: number): WindowSizes => ({ maxTokens: 6 * length, maxBufferTokens: 4 * length });
 
   test('has no copies of the conversation: what windows add is the same for long words as for short ones', async () => {
-    const [short, long] = [await sizeAfter(15, 50, windowOf(70)), await sizeAfter(15, 5000, windowOf(5020))];
+    const [short, long] = [await sizeAfter(15, 50, getWindow(70)), await sizeAfter(15, 5000, getWindow(5020))];
     const [shortMore, longMore] = [short.size - short.own, long.size - long.own];
     // A few digits more, but not one message more.
     expect(Math.abs(longMore - shortMore)).toBeLessThan(2000);
   });
 
   test('grows by the same for each turn', async () => {
-    const at = async (rounds: number): Promise<number> => (await sizeAfter(rounds, 200, windowOf(220))).size;
+    const at = async (rounds: number): Promise<number> => (await sizeAfter(rounds, 200, getWindow(220))).size;
     const [ten, twenty, forty] = [await at(10), await at(20), await at(40)];
     expect(forty - twenty).toBeLessThan(2.2 * (twenty - ten));
   });
@@ -547,7 +547,7 @@ describe('what is stored', () => {
 
   test('the log of a session grows by the same for each turn', async () => {
     const hall = new Hall(sameLength(1000));
-    const [ann, bob] = [hall.reader('ann', windowOf(1020)), hall.reader('bob')];
+    const [ann, bob] = [hall.reader('ann', getWindow(1020)), hall.reader('bob')];
     const place = createMemoryPlace();
     const by = { id: 'ann', kind: 'user' };
     const start = () =>

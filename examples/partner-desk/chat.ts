@@ -1,5 +1,5 @@
 // The conversation in the terminal: every word goes through the runtime, which keeps it before anything comes of it.
-import type { By, SessionSummary, SessionWait, Turn } from 'stepline/sessions';
+import type { By, SessionSummary, SessionWait, SessionResult } from 'stepline/sessions';
 import { decide } from './approve.ts';
 import type { Home } from './home.ts';
 import type { Keyboard } from './keyboard.ts';
@@ -31,7 +31,7 @@ interface Here {
 
 export const commands = '/why  /sessions  /open N  /new  /quit';
 
-type Rest = Pick<Turn, 'status' | 'waitingFor'>;
+type Rest = Pick<SessionResult, 'status' | 'waitingFor'>;
 
 function leave(screen: Screen, keyboard: Keyboard): never {
   screen.freshLine();
@@ -43,8 +43,8 @@ function leave(screen: Screen, keyboard: Keyboard): never {
 async function watched(
   place: Place,
   sessionId: string,
-  action: () => Promise<Turn>,
-): Promise<{ readonly turn: Turn; readonly spoke: boolean }> {
+  action: () => Promise<SessionResult>,
+): Promise<{ readonly turn: SessionResult; readonly spoke: boolean }> {
   const { home, by, screen, keyboard, stage, problems } = place;
   const unsubscribe = keyboard.onInterrupt((times) => {
     if (times > 1) leave(screen, keyboard);
@@ -61,7 +61,7 @@ async function watched(
 }
 
 /** Asks about a call and does what was decided. Undefined where nobody wanted to decide. */
-async function settled(place: Place, wait: SessionWait & { readonly type: 'approval' }): Promise<Turn | undefined> {
+async function settled(place: Place, wait: SessionWait & { readonly type: 'approval' }): Promise<SessionResult | undefined> {
   const { home, by, problems } = place;
   const { sessionId } = wait;
   for (;;) {

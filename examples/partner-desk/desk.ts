@@ -1,5 +1,5 @@
 // The agent: what it is told to be, what it can do, and how far it may go.
-import type { AgentEvent, AgentOptions, AgentRun, AgentTypesOf, Model } from 'stepline';
+import type { AgentOptions, InferEvent, Model } from 'stepline';
 import { contextOf, createAgent, defineTool } from 'stepline';
 import { z } from 'zod';
 import type { Directory } from './partners.ts';
@@ -71,6 +71,5 @@ export const createDesk = (model: Model, rules: Pick<AgentOptions, 'limits' | 'e
   });
 
 export type Desk = ReturnType<typeof createDesk>;
-type DeskTypes = AgentTypesOf<Desk>;
-export type DeskRun = AgentRun<DeskTypes>;
-export type DeskEvent = AgentEvent<DeskTypes>;
+export type DeskRun = ReturnType<Desk['start']>;
+export type DeskEvent = InferEvent<Desk>;

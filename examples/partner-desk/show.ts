@@ -1,5 +1,5 @@
 // A run on the screen, as it happens: words, calls with arguments, results and times, failures.
-import type { AgentResult, Json } from 'stepline';
+import type { Json } from 'stepline';
 import type { DeskEvent, DeskRun } from './desk.ts';
 import type { Screen } from './screen.ts';
 import { clipped, json, showProblem, time } from './screen.ts';
@@ -64,7 +64,7 @@ export function createShow(screen: Screen): Show {
 }
 
 /** Follows a run to its end. */
-export async function follow(run: DeskRun, screen: Screen): Promise<AgentResult> {
+export async function follow(run: DeskRun, screen: Screen): DeskRun['result'] {
   const show = createShow(screen);
   for await (const event of run) show.event(event);
   show.end();

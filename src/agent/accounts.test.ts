@@ -314,7 +314,7 @@ describe('what is refused', () => {
   });
   const model = () => scriptedModel([{ toolCalls: [{ id: 'a', name: 'read' }], usage }, says('Done.')]);
 
-  describe.each<[string, () => Pick<ReturnType<typeof createAgent>, 'start' | 'run' | 'nextStep' | 'stream' | 'iterate'>]>([
+  describe.each<[string, () => Pick<ReturnType<typeof createAgent>, 'start' | 'run' | 'nextStep' | 'iterate'>]>([
     ['a tool', () => createAgent({ model: model(), tools: [reads] }) as never],
     ['the agent', () => createAgent({ model: scriptedModel([says('Done.')]), context: needs }) as never],
   ])('a run without the context that %s declared', (_, open) => {
@@ -328,7 +328,7 @@ describe('what is refused', () => {
       await expect(agent.run(state)).rejects.toThrow(message);
       await expect(agent.nextStep(state)).rejects.toThrow(message);
       await expect(agent.nextStep(state, { context: undefined })).rejects.toThrow(message);
-      await expect((async () => agent.stream(state).result)()).rejects.toThrow(message);
+      await expect((async () => agent.start(state).result)()).rejects.toThrow(message);
       await expect(agent.iterate(state).next()).rejects.toThrow(message);
     });
 
@@ -358,7 +358,7 @@ describe('what is refused', () => {
   test.each([[7], [null], [{}], [[]], [{ kind: 'agent-state' }]])('a start with %o for input', async (input) => {
     const { agent } = setUp(scriptedModel([says('Done.')]));
     await expect((async () => agent.start(input as never).result)()).rejects.toThrow(
-      'start() takes text, a message, parts or an AgentState.',
+      'start() takes text, a message, parts, or a state of kind "agent-state".',
     );
   });
 

@@ -2,36 +2,37 @@ import type { ContinuationCriterion } from '../continuation/index.ts';
 import { ErrorHandlingDecision, ErrorPolicy } from '../errors/index.ts';
 import type { EventBus } from '../events/index.ts';
 import type { Hook } from '../hooks/index.ts';
-import { InvalidArgumentError, isRecord } from '../lib/index.ts';
+import { InvalidArgumentError, isRecord, omitUndefined } from '../lib/index.ts';
 import type { Model, ModelSettings, PriceOf } from '../inference/index.ts';
-import type { Driver, Instructions, ToolEvent, ToolUseEvent, ToolUseLimits } from '../tool-use/index.ts';
+import type { Driver, Instructions, ParsedOutput, ToolEvent, ToolUseEvent, ToolUseLimits } from '../tool-use/index.ts';
 import { withDefaultLimits } from '../tool-use/index.ts';
-import type { ContextType, Tool, ToolInput, Tools } from '../tools/index.ts';
-import type { Agent, AgentEvent, AgentOptions, AnyAgent, OutputOf } from './agent.ts';
-import { createAgent } from './agent.ts';
+import type { ContextNeeded, ContextType, Tool, ToolInput, Tools } from '../tools/index.ts';
+import type { Agent, AgentOptions, AnyAgentOptions } from './agent.ts';
+import { createAnyAgent } from './agent.ts';
+import type { AgentCapability, ContextOfCapabilities, MergedTools, WithCapabilities } from './agent-capability.ts';
 import type { AgentState } from './agent-state.ts';
-import type { AgentCapability, ContextOfCapabilities, Merged, TypesOf, WithCapabilities } from './agent-types.ts';
 
 /** Tools as a builder takes them: one, a list, or a record by name. */
 type GivenTools = Tool | Tools;
 
 type AsTools<Given extends GivenTools> = Given extends Tool ? readonly [Given] : Given extends Tools ? Given : never;
 
-type OnBuild = (agent: never) => unknown;
-
 type MergedAll<Before extends Tools, Added extends readonly GivenTools[]> = Added extends readonly [
   infer First extends GivenTools,
   ...infer Rest extends readonly GivenTools[],
 ]
-  ? MergedAll<Merged<Before, AsTools<First>>, Rest>
+  ? MergedAll<MergedTools<Before, AsTools<First>>, Rest>
   : number extends Added['length']
-    ? Merged<Before, AsTools<Added[number]>>
+    ? MergedTools<Before, AsTools<Added[number]>>
     : Before;
 
+type OnBuild = (agent: Agent) => Agent;
+type BuiltAgent<Context, Given extends Tools, Output> = Agent<Given, ParsedOutput<Output>, Context & ContextNeeded<Given>>;
+
 interface Parts {
-  readonly options: Partial<AgentOptions<never>>;
+  readonly options: Partial<AnyAgentOptions>;
   readonly tools: Readonly<Record<string, Tool>>;
-  /** Set where active time takes the place of the wall clock. */
+  /** Set if active time takes the place of the wall clock. */
   readonly activeMs?: number;
   readonly maxRetries?: number;
   readonly onBuild: readonly OnBuild[];
@@ -39,18 +40,17 @@ interface Parts {
 
 const isTool = (given: GivenTools): given is Tool =>
   isRecord(given) && typeof given['type'] === 'string' && typeof given['name'] === 'string';
+const isList = (given: Tools): given is readonly Tool[] => Array.isArray(given);
 
-function byName(given: GivenTools): Readonly<Record<string, Tool>> {
+function toRecord(given: GivenTools): Readonly<Record<string, Tool>> {
   if (isTool(given)) return { [given.name]: given };
-  return Array.isArray(given)
-    ? Object.fromEntries((given as readonly Tool[]).map((tool) => [tool.name, tool]))
-    : (given as Record<string, Tool>);
+  return isList(given) ? Object.fromEntries(given.map((tool) => [tool.name, tool])) : given;
 }
 
 const { Retry } = ErrorHandlingDecision;
 
 /** Careful: any failure ends the run, unless the model may be asked again. */
-function policyOf({ options: { errors }, maxRetries }: Parts): ErrorPolicy {
+function toPolicy({ options: { errors }, maxRetries }: Parts): ErrorPolicy {
   const careful = ErrorPolicy.stopOnAnyError();
   if (maxRetries === undefined) return errors ?? careful;
   const patient = careful.withModelErrorHandling(Retry).withRateLimitErrorHandling(Retry).withTimeoutErrorHandling(Retry);
@@ -82,127 +82,126 @@ export class AgentBuilder<Context = unknown, Given extends Tools = readonly [], 
     return AgentBuilder.base();
   }
 
-  /** Who it is, in what is stored. */
-  withId(id: string, version?: string): this {
-    return this.#with({ id, ...(version !== undefined && { version }) });
+  /** Sets the name of the agent in stored records, and its release. */
+  withId(id: string, version?: string): AgentBuilder<Context, Given, Output> {
+    return this.#with(omitUndefined({ id, version }));
   }
-  withModel(model: Model): this {
+  withModel(model: Model): AgentBuilder<Context, Given, Output> {
     return this.#with({ model });
   }
-  withModelSettings(settings: ModelSettings): this {
+  withModelSettings(settings: ModelSettings): AgentBuilder<Context, Given, Output> {
     return this.#with({ settings });
   }
   /** Asked in turn where the model is busy, slow or broken. */
-  withFallbackModels(...fallback: readonly Model[]): this {
+  withFallbackModels(...fallback: readonly Model[]): AgentBuilder<Context, Given, Output> {
     return this.#with({ fallback });
   }
-  withDriver(driver: Driver): this {
+  withDriver(driver: Driver): AgentBuilder<Context, Given, Output> {
     return this.#with({ driver });
   }
   /** What usage costs. */
-  withPrices(price: PriceOf): this {
+  withPrices(price: PriceOf): AgentBuilder<Context, Given, Output> {
     return this.#with({ price });
   }
 
   /** Says what the host gives with each run: `contextOf<{ db: Db }>()`. */
   withContext<Added>(context: ContextType<Added>): AgentBuilder<Context & Added, Given, Output> {
-    return this.#retyped({ context: context as never });
+    return this.#with({ context });
   }
   /** Adds tools: one, a list, or a record by name. Of two with the same name the later stands. */
   withTools<const Added extends readonly GivenTools[]>(...tools: Added): AgentBuilder<Context, MergedAll<Given, Added>, Output> {
-    return new AgentBuilder({ ...this.#parts, tools: Object.assign({}, this.#parts.tools, ...tools.map(byName)) as Parts['tools'] });
+    const merged = tools.reduce<Parts['tools']>((all, each) => ({ ...all, ...toRecord(each) }), this.#parts.tools);
+    return new AgentBuilder({ ...this.#parts, tools: merged });
   }
   /** The form of the final answer. */
   withResponseFormat<const Added extends ToolInput>(output: Added): AgentBuilder<Context, Given, Added> {
-    return this.#retyped({ output });
+    return this.#with({ output });
   }
   /** What the model is told to be. Empty text is ignored. */
-  withSystemPrompt(instructions: Instructions<TypesOf<Context, Given, unknown>['context'], AgentState>): this {
+  withSystemPrompt(instructions: Instructions<Context & ContextNeeded<Given>, AgentState>): AgentBuilder<Context, Given, Output> {
     const given = typeof instructions === 'string' ? instructions.trim() : instructions;
     return given === '' ? this : this.#with({ instructions: given });
   }
 
-  withMaxSteps(steps: number): this {
+  withMaxSteps(steps: number): AgentBuilder<Context, Given, Output> {
     return this.withLimits({ steps });
   }
-  withMaxTokens(tokens: number): this {
+  withMaxTokens(tokens: number): AgentBuilder<Context, Given, Output> {
     return this.withLimits({ tokens });
   }
   /** Seconds on the wall clock. */
-  withTimeout(seconds: number): this {
+  withTimeout(seconds: number): AgentBuilder<Context, Given, Output> {
     return this.withLimits({ wallMs: seconds * 1000 });
   }
   /** Seconds of active time, in place of the wall clock: waiting and pauses do not count. */
-  withCumulativeTimeout(seconds: number): this {
-    return this.#same({ ...this.#parts, activeMs: seconds * 1000 });
+  withCumulativeTimeout(seconds: number): AgentBuilder<Context, Given, Output> {
+    return new AgentBuilder({ ...this.#parts, activeMs: seconds * 1000 });
   }
   /** Any limits, and what happens when one is reached. */
-  withLimits(limits: ToolUseLimits): this {
+  withLimits(limits: ToolUseLimits): AgentBuilder<Context, Given, Output> {
     return this.#with({ limits: withDefaultLimits(this.#parts.options.limits ?? {}, limits) });
   }
-  withErrorPolicy(errors: ErrorPolicy): this {
+  withErrorPolicy(errors: ErrorPolicy): AgentBuilder<Context, Given, Output> {
     return this.#with({ errors });
   }
   /** How many failures in a row end the run. Without a policy of your own it is the model that is asked again; tools are not. */
-  withMaxRetries(maxRetries: number): this {
-    return this.#same({ ...this.#parts, maxRetries });
+  withMaxRetries(maxRetries: number): AgentBuilder<Context, Given, Output> {
+    return new AgentBuilder({ ...this.#parts, maxRetries });
   }
   /** Finish reasons that end the run. */
-  withFinishReasons(...finishReasons: readonly string[]): this {
+  withFinishReasons(...finishReasons: readonly string[]): AgentBuilder<Context, Given, Output> {
     return this.#with({ finishReasons });
   }
   /** Adds rules behind the built-in ones. */
-  addContinuationCriteria(...criteria: readonly ContinuationCriterion<AgentState>[]): this {
+  addContinuationCriteria(...criteria: readonly ContinuationCriterion<AgentState>[]): AgentBuilder<Context, Given, Output> {
     return this.#with({ criteria: [...(this.#parts.options.criteria ?? []), ...criteria] });
   }
 
   /** Adds functions of your own at the points of a step. */
-  withHooks(...hooks: readonly Hook<AgentState, TypesOf<Context, Given, unknown>['context']>[]): this {
-    return this.#with({ hooks: [...(this.#parts.options.hooks ?? []), ...hooks] as never });
+  withHooks(...hooks: readonly Hook<AgentState, Context & ContextNeeded<Given>>[]): AgentBuilder<Context, Given, Output> {
+    return this.#with({ hooks: [...(this.#parts.options.hooks ?? []), ...hooks] });
   }
   /** Puts in a bundle of tools, hooks, rules and words. Each can be put in once. */
   withCapability<const Added extends AgentCapability>(
     capability: Added,
   ): AgentBuilder<Context & ContextOfCapabilities<readonly [Added]>, WithCapabilities<Given, readonly [Added]>, Output> {
-    return this.#retyped({ capabilities: [...(this.#parts.options.capabilities ?? []), capability] });
+    return this.#with({ capabilities: [...(this.#parts.options.capabilities ?? []), capability] });
   }
 
   /** Sends the events to this bus. */
-  withEvents(events: EventBus<AgentEvent<TypesOf<Context, Given, OutputOf<Output>>>> | EventBus<ToolEvent> | EventBus<ToolUseEvent>): this {
-    return this.#with({ events: events });
+  withEvents(events: EventBus<ToolEvent<Given>> | EventBus<ToolEvent> | EventBus<ToolUseEvent>): AgentBuilder<Context, Given, Output> {
+    return this.#with({ events });
   }
   /** Where time, ids and chance come from, and who hears of problems. */
-  withPorts(ports: NonNullable<AgentOptions['ports']>): this {
+  withPorts(ports: NonNullable<AgentOptions['ports']>): AgentBuilder<Context, Given, Output> {
     return this.#with({ ports });
   }
   /** Changes the agent when it is built; callbacks run in order, each on what the one before returned. */
-  onBuild<Types extends TypesOf<Context, Given, OutputOf<Output>>>(change: (agent: Agent<Types>) => Agent<Types>): this {
-    return this.#same({ ...this.#parts, onBuild: [...this.#parts.onBuild, change] });
+  onBuild(change: (agent: BuiltAgent<Context, Given, Output>) => BuiltAgent<Context, Given, Output>): AgentBuilder<Context, Given, Output> {
+    // Holds: build() calls it with an agent of these types.
+    return new AgentBuilder({ ...this.#parts, onBuild: [...this.#parts.onBuild, change as unknown as OnBuild] });
   }
 
-  build(): Agent<TypesOf<Context, Given, OutputOf<Output>>> {
+  build(): BuiltAgent<Context, Given, Output> {
     const { options, tools, activeMs, onBuild } = this.#parts;
-    const errors = policyOf(this.#parts);
     const limits = activeMs === undefined ? options.limits : { ...options.limits, wallMs: Infinity, activeMs };
-    const built: unknown = createAgent({ ...options, tools, errors, ...(limits !== undefined && { limits }) } as unknown as AgentOptions);
-    const changed = onBuild.reduce((agent, change) => checkedAgent(change(agent as never)), built as AnyAgent);
+    // Holds: options without a model are refused when the agent is created.
+    const given = omitUndefined({ ...options, tools, limits, errors: toPolicy(this.#parts) }) as AnyAgentOptions;
+    const agent = onBuild.reduce((built, change) => assertAgent(change(built)), createAnyAgent(given));
     // Holds: the types follow what was put in.
-    return changed as never;
+    return agent as unknown as BuiltAgent<Context, Given, Output>;
   }
 
-  #with(options: Parts['options']): this {
-    return this.#same({ ...this.#parts, options: { ...this.#parts.options, ...options } });
-  }
-  // Holds: nothing that a type parameter speaks of has changed.
-  #same(parts: Parts): this {
-    return new AgentBuilder(parts) as this;
-  }
-  #retyped(options: Parts['options']): never {
-    return new AgentBuilder({ ...this.#parts, options: { ...this.#parts.options, ...options } }) as never;
+  // The type parameters are no part of what is held, so a caller may declare them anew.
+  #with<NewContext, NewGiven extends Tools, NewOutput extends ToolInput>(
+    options: Parts['options'],
+  ): AgentBuilder<NewContext, NewGiven, NewOutput> {
+    return new AgentBuilder({ ...this.#parts, options: { ...this.#parts.options, ...options } });
   }
 }
 
-function checkedAgent(given: unknown): AnyAgent {
-  if (isRecord(given) && typeof given['run'] === 'function' && typeof given['start'] === 'function') return given as unknown as AnyAgent;
+function assertAgent(given: Agent): Agent {
+  const value: unknown = given;
+  if (isRecord(value) && typeof value['run'] === 'function' && typeof value['start'] === 'function') return given;
   throw new InvalidArgumentError('A callback of onBuild() must return an agent: the one it was given, or one made from it.');
 }

@@ -513,7 +513,6 @@ describe('no listener is left on the signal of a host', () => {
   };
   const ways = {
     start: async (given: unknown, options: object) => agent.start(given as never, options as never).result,
-    stream: async (given: unknown, options: object) => agent.stream(given as never, options as never).result,
     run: async (given: unknown, options: object) => agent.run(given as never, options as never),
     nextStep: async (given: unknown, options: object) => agent.nextStep(given as never, options as never),
     iterate: async (given: unknown, options: object) => {
@@ -525,7 +524,7 @@ describe('no listener is left on the signal of a host', () => {
     test.each<[string, unknown, object, RegExp]>([
       ['a missing context', state, {}, /needs a context/],
       ['an unknown option', state, { context, abort: true }, /no option "abort"/],
-      ['a wrong state', { kind: 'agent-state' }, { context }, /no state|AgentState/],
+      ['a wrong state', { kind: 'agent-state' }, { context }, /a state of kind "agent-state"/],
       ['effects that throw', state, { context, effects: throwing }, /No engine/],
     ])('refused for %s', async (_, given, options, message) => {
       const { signal, left } = watched();

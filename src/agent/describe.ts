@@ -1,9 +1,8 @@
-import type { ContinuationCriteria } from '../continuation/index.ts';
 import type { HookChange, HookPoint } from '../hooks/index.ts';
-import type { Rules, Setup, ToolUseLimits } from '../tool-use/index.ts';
+import { omitUndefined } from '../lib/index.ts';
+import type { Rules, Setup, ToolUseLimits, ToolUseOrchestrator } from '../tool-use/index.ts';
 import type { Tool, Tools } from '../tools/index.ts';
 import { ToolSet } from '../tools/index.ts';
-import type { AgentState } from './agent-state.ts';
 
 /** A tool as a description lists it. */
 export interface DescribedTool {
@@ -49,51 +48,49 @@ export interface AgentDescription {
   readonly hasOutput: boolean;
 }
 
-interface Parts<Context> {
-  readonly id: string;
-  readonly version: string | undefined;
-  readonly fingerprint: string;
-  readonly setup: Setup<Context>;
-  readonly rules: Rules<AgentState>;
-  readonly process: { readonly criteria: ContinuationCriteria<AgentState> };
+interface Parts {
+  readonly orchestrator: Pick<ToolUseOrchestrator, 'id' | 'version' | 'fingerprint'>;
+  readonly setup: Setup<unknown>;
+  readonly rules: Pick<Rules<never>, 'limits' | 'policy'>;
+  readonly criteria: readonly string[];
 }
 
-type Brought = Setup<unknown>['capabilities'][number];
+type Capabilities = Setup<unknown>['capabilities'];
 
-const namesIn = (tools: Tools | undefined): readonly string[] => (tools === undefined ? [] : ToolSet.from(tools).names);
+const listNames = (tools: Tools | undefined): readonly string[] => (tools === undefined ? [] : ToolSet.from(tools).names);
 
-function describedTool(tool: Tool, capabilities: readonly Brought[]): DescribedTool {
-  const from = capabilities.find(({ tools }) => namesIn(tools).includes(tool.name))?.name;
-  const gate = tool.type === 'function' ? tool.needsApproval : false;
-  return {
+function describeTool(tool: Tool, capabilities: Capabilities): DescribedTool {
+  const gate = tool.type === 'function' && tool.needsApproval;
+  return omitUndefined({
     name: tool.name,
-    ...(tool.type !== 'provider' && { description: tool.description }),
+    description: tool.type === 'provider' ? undefined : tool.description,
     type: tool.type,
-    ...(gate !== false && { needsApproval: gate === true ? true : 'by-arguments' }),
-    ...(from !== undefined && { from }),
-  };
+    needsApproval: gate === false ? undefined : gate === true ? gate : ('by-arguments' as const),
+    from: capabilities.find(({ tools }) => listNames(tools).includes(tool.name))?.name,
+  });
 }
 
-/** Lists what an agent is made of. */
-export function describeAgent<Context>({ id, version, fingerprint, setup, rules, process }: Parts<Context>): AgentDescription {
+/** Describes an agent as plain data. */
+export function describeAgent({ orchestrator, setup, rules, criteria }: Parts): AgentDescription {
+  const { id, version, fingerprint } = orchestrator;
   const { model, driver, instructions, tools, hooks, capabilities, output } = setup;
   const words = instructions.filter((each) => typeof each === 'string');
-  return {
+  return omitUndefined({
     id,
-    ...(version !== undefined && { version }),
+    version,
     fingerprint,
     model: `${model.provider}/${model.modelId}`,
     driver: driver.name,
     instructions: { text: words.join('\n\n'), madeForEachStep: instructions.length - words.length },
-    tools: tools.names.flatMap((name) => tools.get(name) ?? []).map((tool) => describedTool(tool, capabilities)),
+    tools: tools.names.flatMap((name) => tools.get(name) ?? []).map((tool) => describeTool(tool, capabilities)),
     hooks: (hooks?.hooks ?? []).map(({ name, order, points, changes }) => {
       const from = capabilities.find((each) => each.hooks?.some((hook) => hook.name === name) === true)?.name;
-      return { name, order, points, changes, ...(from !== undefined && { from }) };
+      return omitUndefined({ name, order, points, changes, from });
     }),
-    criteria: process.criteria.names,
+    criteria,
     limits: rules.limits,
     errors: rules.policy.toJSON(),
-    capabilities: capabilities.map(({ name, description }) => ({ name, ...(description !== undefined && { description }) })),
+    capabilities: capabilities.map(({ name, description }) => omitUndefined({ name, description })),
     hasOutput: output !== undefined,
-  };
+  });
 }

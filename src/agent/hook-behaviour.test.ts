@@ -21,7 +21,7 @@ import type { Model, ModelOutcome, ModelRequest } from '../inference/index.ts';
 import type { FakeClock } from '../lib/index.ts';
 import { createCountingIds, createFakeClock } from '../lib/index.ts';
 import { Message, MessageStore, SectionName } from '../messages/index.ts';
-import type { Runnable, RunOptions } from '../step-by-step/index.ts';
+import type { RunOptions, StepByStep } from '../step-by-step/index.ts';
 import { AgentErrorContextResolver } from '../step-by-step/index.ts';
 import type { ScriptedEntry, ScriptedToolCall } from '../testing/index.ts';
 import { scriptedModel } from '../testing/index.ts';
@@ -34,7 +34,7 @@ import { AgentBuilder, AgentState, createAgent } from './index.ts';
 // The set-up
 
 type Options = ToolUseOptions<ToolUseState>;
-type Subject = Runnable<ToolUseState, unknown, ToolEvent>;
+type Subject = StepByStep<ToolUseState, unknown, unknown, ToolEvent>;
 type AnyHook = Hook<ToolUseState, unknown>;
 
 const subjects = {
@@ -73,7 +73,7 @@ function setUp(name: Name, { script = [], clock = createFakeClock(), model: give
   const events: ToolEvent[] = [];
   const { open, empty } = subjects[name];
   const work = tool('work', (args) => (ran.push(args), 'worked'));
-  const runnable = open({
+  const orchestrator = open({
     model: given ?? model,
     tools: [work, tool('broken', fails), ...tools],
     errors: ErrorPolicy.retryToolErrors(10),
@@ -83,14 +83,14 @@ function setUp(name: Name, { script = [], clock = createFakeClock(), model: give
   });
   const start = empty({ clock, ids }).withUserMessage('Go.', { ids });
   const run = (state: ToolUseState = start, more: RunOptions<ToolUseState, unknown, ToolEvent> = {}) =>
-    runnable.run(state, {
+    orchestrator.run(state, {
       ...more,
       onEvent: (event) => {
         events.push(event);
         return more.onEvent?.(event);
       },
     });
-  return { runnable, model, clock, start, run, ran, problems, events };
+  return { orchestrator, model, clock, start, run, ran, problems, events };
 }
 
 const typesOf = (events: readonly ToolEvent[]): readonly string[] => events.map(({ type }) => type);
@@ -826,7 +826,7 @@ describe.each(names)('a hook that fails in %s', (name) => {
     expect(problems).toStrictEqual([new HookFailedError({ hook: 'bad', point: 'execution_end' }, 'out of paper')]);
   });
 
-  const runnableAgain = (which: Name, state: ToolUseState): boolean => setUp(which, { script: [] }).runnable.hasNextStep(state);
+  const runnableAgain = (which: Name, state: ToolUseState): boolean => setUp(which, { script: [] }).orchestrator.hasNextStep(state);
 });
 
 // What is told at the end
@@ -1110,13 +1110,13 @@ describe.each(names)('cancelling a run with hooks in %s', (name) => {
     const seen: string[] = [];
     const note = ({ point }: { readonly point: string }): void => void seen.push(point);
     const hook = defineHook({ name: 'watch', changes: ['votes'], beforeStep: note, beforeTool: note, afterTool: note, afterStep: note });
-    const { runnable, start, ran } = setUp(name, { script: [call, says('Never.')], hooks: [hook] });
-    const running = runnable.stream(start, {
+    const { orchestrator, start, ran } = setUp(name, { script: [call, says('Never.')], hooks: [hook] });
+    const running = orchestrator.start(start, {
       onEvent: ({ type }) => {
         if (type === 'ToolCallStarted') running.requestStop('lunch');
       },
     });
-    const end = await running.result;
+    const { state: end } = await running.result;
     expect([end.status, end.stopReason, end.stepCount, ran.length]).toStrictEqual(['stopped', 'user_requested', 1, 1]);
     expect([interruptions(end), end.steps[0]?.executions[0]?.status]).toStrictEqual([[undefined], 'succeeded']);
     expect(seen).toStrictEqual(['before_step', 'before_tool', 'after_tool', 'after_step']);

@@ -1,11 +1,9 @@
-export type { Agent, AgentEvent, AgentOptions, AgentRun, AgentRunOptions, AgentTypesOf, AnyAgent } from './agent.ts';
-export { createAgent } from './agent.ts';
-export { AgentBuilder } from './agent-builder.ts';
-export type { AgentResult } from './agent-result.ts';
-export { AgentState } from './agent-state.ts';
-export { endFailure, redacted } from './to-result.ts';
-export type { AgentCapability, AgentTypes, TypesOf } from './agent-types.ts';
 export type { ToolUseStep as AgentStep } from '../tool-use/index.ts';
+export { AgentBuilder } from './agent-builder.ts';
+export type { AgentCapability } from './agent-capability.ts';
+export { AgentState } from './agent-state.ts';
+export type { Agent, AgentEvent, AgentOptions } from './agent.ts';
+export { createAgent } from './agent.ts';
 export { SlimAgentStateSerializer } from './slim/slim-agent-state-serializer.ts';
 export { SlimAgentState } from './slim/slim-agent-state.ts';
 export type { SlimPayload } from './slim/slim-payload.ts';

@@ -13,7 +13,8 @@ import type { ToolEvent, ToolUseStep } from '../tool-use/index.ts';
 import { defineCapability, defineHook } from '../tool-use/index.ts';
 import type { Tools } from '../tools/index.ts';
 import { defineClientTool, defineTool } from '../tools/index.ts';
-import type { AgentOptions, AgentResult } from './index.ts';
+import type { RunResult } from '../step-by-step/index.ts';
+import type { AgentOptions } from './index.ts';
 import { AgentState, createAgent } from './index.ts';
 
 // The set-up
@@ -45,7 +46,7 @@ async function whileTimePasses<Value>(clock: FakeClock, underWay: Promise<Value>
 
 /** What came of a run. */
 interface Told {
-  readonly result: AgentResult;
+  readonly result: RunResult<AgentState>;
   readonly state: AgentState;
   readonly events: readonly ToolEvent[];
   readonly problems: readonly unknown[];

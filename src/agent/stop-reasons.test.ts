@@ -4,7 +4,7 @@ import { StopReason, stopWhen } from '../continuation/index.ts';
 import { ErrorPolicy, ToolFailedError } from '../errors/index.ts';
 import type { FakeClock } from '../lib/index.ts';
 import { createCountingIds, createFakeClock } from '../lib/index.ts';
-import type { Runnable } from '../step-by-step/index.ts';
+import type { StepByStep } from '../step-by-step/index.ts';
 import type { ScriptedAnswer } from '../testing/index.ts';
 import { scriptedModel } from '../testing/index.ts';
 import type { ToolEvent, ToolUseOptions } from '../tool-use/index.ts';
@@ -17,11 +17,11 @@ type Options = ToolUseOptions<ToolUseState>;
 
 const subjects = {
   ToolUse: {
-    open: (options: Options): Runnable<ToolUseState, unknown, ToolEvent> => new ToolUse<unknown>(options),
+    open: (options: Options): StepByStep<ToolUseState, unknown, unknown, ToolEvent> => new ToolUse<unknown>(options),
     empty: ToolUseState.empty,
   },
   createAgent: {
-    open: (options: Options): Runnable<ToolUseState, unknown, ToolEvent> => createAgent(options),
+    open: (options: Options): StepByStep<ToolUseState, unknown, unknown, ToolEvent> => createAgent(options),
     empty: AgentState.empty,
   },
 } as const;
@@ -213,9 +213,9 @@ async function play(name: Name, { options }: Row) {
   const host = new AbortController();
   const events: ToolEvent[] = [];
   const { open, empty } = subjects[name];
-  const runnable = open({ ...options(host), ports: { clock, ids } });
+  const orchestrator = open({ ...options(host), ports: { clock, ids } });
   const start = empty({ clock, ids }).withUserMessage('Go.', { ids });
-  const running = runnable.run(start, { signal: host.signal, onEvent: (event) => events.push(event) });
+  const running = orchestrator.run(start, { signal: host.signal, onEvent: (event) => events.push(event) });
   await clock.advance(1000);
   return { end: await running, events, clock };
 }

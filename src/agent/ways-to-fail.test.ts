@@ -7,7 +7,7 @@ import { createEventBus } from '../events/index.ts';
 import { ContextOverflowError } from '../inference/index.ts';
 import type { FakeClock } from '../lib/index.ts';
 import { createCountingIds, createFakeClock } from '../lib/index.ts';
-import type { NewStateOptions, Runnable, RunOptions } from '../step-by-step/index.ts';
+import type { NewStateOptions, RunOptions, StepByStep } from '../step-by-step/index.ts';
 import type { ScriptedEntry, ScriptedModelOptions, ScriptedToolCall } from '../testing/index.ts';
 import { scriptedModel } from '../testing/index.ts';
 import type { ToolEvent, ToolUseOptions } from '../tool-use/index.ts';
@@ -43,7 +43,7 @@ interface Told {
 }
 
 interface Opened {
-  readonly runnable: Runnable<ToolUseState, unknown, ToolEvent>;
+  readonly orchestrator: StepByStep<ToolUseState, unknown, unknown, ToolEvent>;
   readonly run: (state: ToolUseState, given: Given) => Promise<ToolUseState>;
 }
 
@@ -65,7 +65,7 @@ const subjects: readonly Subject[] = [
         if (result.status === 'failed') expect(result.error.message).not.toBe('');
         return result.state;
       };
-      return { runnable: agent, run };
+      return { orchestrator: agent, run };
     },
     empty: (options) => AgentState.empty(options),
     read: (stored) => AgentState.fromJSON(stored),
@@ -73,8 +73,8 @@ const subjects: readonly Subject[] = [
   {
     name: 'ToolUse',
     open: (options) => {
-      const runnable = new ToolUse<unknown, Tools>(options) as Runnable<ToolUseState, unknown, ToolEvent>;
-      return { runnable, run: (state, given) => runnable.run(state, given) };
+      const orchestrator = new ToolUse<unknown, Tools>(options) as StepByStep<ToolUseState, unknown, unknown, ToolEvent>;
+      return { orchestrator, run: (state, given) => orchestrator.run(state, given) };
     },
     empty: (options) => ToolUseState.empty(options),
     read: (stored) => ToolUseState.fromJSON(stored),
@@ -134,12 +134,12 @@ const straight =
 const throughStorage =
   (subject: Subject) =>
   (clock: FakeClock): Carry =>
-  async ({ runnable }, given, options) => {
+  async ({ orchestrator }, given, options) => {
     let state = subject.read(JSON.parse(JSON.stringify(given)));
     do {
-      const next = await whileTimePasses(clock, runnable.nextStep(state, options));
+      const next = await whileTimePasses(clock, orchestrator.nextStep(state, options));
       state = subject.read(JSON.parse(JSON.stringify(next)));
-      expect(runnable.hasNextStep(state)).toBe(state.status === 'in_progress');
+      expect(orchestrator.hasNextStep(state)).toBe(state.status === 'in_progress');
     } while (state.status === 'in_progress');
     return state;
   };
@@ -1416,9 +1416,9 @@ describe('a listener that fails changes nothing, and is reported', () => {
   ])('%s', async (_, open) => {
     const clock = createFakeClock();
     const problems: unknown[] = [];
-    const { runnable, heard } = open({ clock, onProblem: (problem) => problems.push(problem) });
+    const { orchestrator, heard } = open({ clock, onProblem: (problem) => problems.push(problem) });
     const start = AgentState.empty({ clock }).withUserMessage('Go.');
-    const end = await whileTimePasses(clock, runnable.run(start));
+    const end = await whileTimePasses(clock, orchestrator.run(start));
     expect([end.status, end.stepCount, end.text]).toStrictEqual(['completed', 2, 'Done.']);
     expect(heard.length).toBeGreaterThan(1);
     expect(problems).toStrictEqual(heard.map(() => new Error('I am deaf.')));
@@ -1429,7 +1429,7 @@ describe('a listener that fails changes nothing, and is reported', () => {
   function listening(
     subject: ToolUse | ReturnType<typeof createAgent<unknown, Tools>>,
     to: 'one' | 'all',
-  ): { readonly runnable: Runnable<ToolUseState, unknown, ToolEvent>; readonly heard: readonly string[] } {
+  ): { readonly orchestrator: StepByStep<ToolUseState, unknown, unknown, ToolEvent>; readonly heard: readonly string[] } {
     const heard: string[] = [];
     const listener = ({ type }: { readonly type: string }): never => {
       heard.push(type);
@@ -1437,7 +1437,7 @@ describe('a listener that fails changes nothing, and is reported', () => {
     };
     if (to === 'one') subject.onEvent('AgentStepCompleted', listener);
     else subject.wiretap(listener);
-    return { runnable: subject, heard };
+    return { orchestrator: subject, heard };
   }
 });
 
@@ -1451,8 +1451,10 @@ describe('a request to stop', () => {
       const { result, requestStop } = createAgent<unknown, Tools>(options).start(AgentState.empty({ clock }).withUserMessage('Go.'));
       return { result: result.then(({ state }) => state), requestStop };
     },
-    ToolUse: (options: Options, clock: FakeClock): Stoppable =>
-      new ToolUse<unknown>(options).stream(ToolUseState.empty({ clock }).withUserMessage('Go.')),
+    ToolUse: (options: Options, clock: FakeClock): Stoppable => {
+      const { result, requestStop } = new ToolUse<unknown>(options).start(ToolUseState.empty({ clock }).withUserMessage('Go.'));
+      return { result: result.then(({ state }) => state), requestStop };
+    },
   };
 
   describe.each(['createAgent', 'ToolUse'] as const)('of %s', (name) => {

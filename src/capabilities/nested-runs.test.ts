@@ -2,7 +2,7 @@
 import type { Effects } from '../effects/index.ts';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { AgentOptions, AnyAgent } from '../agent/index.ts';
+import type { AgentOptions, Agent } from '../agent/index.ts';
 import { AgentState, createAgent } from '../agent/index.ts';
 import { TokenUsageLimit } from '../continuation/index.ts';
 import { guardHook } from '../hooks/index.ts';
@@ -22,7 +22,7 @@ const says = (text: string): ScriptedEntry => ({ text, usage });
 const calls = (...names: readonly string[]): ScriptedEntry => ({ toolCalls: names.map((name) => ({ name })), usage });
 const task = (subagent: string) => ({ name: 'spawn_subagent', args: { subagent, prompt: `Task for ${subagent}.` } });
 const spawns = (...names: readonly string[]): ScriptedEntry => ({ toolCalls: names.map(task), usage });
-const among = (agents: Readonly<Record<string, AnyAgent | (() => AnyAgent)>>) => ({
+const among = (agents: Readonly<Record<string, Agent | (() => Agent)>>) => ({
   capabilities: [
     subAgents({ agents: Object.fromEntries(Object.entries(agents).map(([name, agent]) => [name, { agent, description: 'Helps.' }])) }),
   ],
@@ -37,7 +37,7 @@ function stage() {
     defineTool({ name: 'pay', description: 'Pays.', input: anything, needsApproval: true, run: () => (ran.push('pay'), 'paid') }),
     defineTool({ name: 'hang', description: 'Hangs.', input: anything, run: () => new Promise(() => undefined) }),
   ];
-  const agent = (id: string, script: readonly ScriptedEntry[], more: Partial<AgentOptions> = {}): AnyAgent =>
+  const agent = (id: string, script: readonly ScriptedEntry[], more: Partial<AgentOptions> = {}): Agent =>
     createAgent({ id, model: scriptedModel(script), tools, ports, ...more });
   const start = AgentState.empty({ clock, ids }).withUserMessage('Go.', { ids });
   const pass = async (times: number, ms: number): Promise<void> => {
@@ -86,7 +86,7 @@ test('a sub-agent that ignores the cut-off takes neither the usage nor the calls
 test('an agent that is its own sub-agent tells its listeners each event once', async () => {
   const { agent, start } = stage();
   const heard: number[] = [];
-  const me: AnyAgent = agent('me', [spawns('me'), says('inner'), says('outer')], among({ me: () => me }));
+  const me: Agent = agent('me', [spawns('me'), says('inner'), says('outer')], among({ me: () => me }));
   me.onEvent('AgentFinished', ({ seq }) => heard.push(seq));
   await me.run(start);
   expect(heard).toStrictEqual([...new Set(heard)]);
@@ -107,7 +107,7 @@ test('a vote to end the run lets no sub-agent of that step begin another step', 
 test('limits of the top bind grandchildren in several branches together', async () => {
   const { agent, start } = stage();
   const long = [...Array.from({ length: 9 }, () => calls('work')), says('g')];
-  const branch = (): AnyAgent => agent('mid', [spawns('grand'), says('mid')], among({ grand: agent('grand', long) }));
+  const branch = (): Agent => agent('mid', [spawns('grand'), says('mid')], among({ grand: agent('grand', long) }));
   const top = agent('top', [spawns('one', 'two'), says('top')], { ...among({ one: branch(), two: branch() }), limits: { tokens: 900 } });
   // One step of overshoot for each of two branches.
   expect((await top.run(start)).usage.total).toBeLessThanOrEqual(1100);
@@ -235,7 +235,7 @@ test('an onEnd that throws is reported, and the task has ended all the same', as
 test('pieces of sub-agents that speak at once never go back in number', async () => {
   const { agent, start } = stage();
   const seqs: number[] = [];
-  const talk = (): AnyAgent => agent('talk', [{ chunks: ['one ', 'two'], usage }, says('x')]);
+  const talk = (): Agent => agent('talk', [{ chunks: ['one ', 'two'], usage }, says('x')]);
   const top = agent('top', [spawns('a', 'b'), says('top')], among({ a: talk(), b: talk() }));
   await top.run(start, { onEvent: (event: ToolUseEvent) => seqs.push(event.seq) });
   expect(seqs).toStrictEqual([...seqs].sort((left, right) => left - right));
@@ -303,7 +303,7 @@ test('branches know what each of them has spent itself, while runs inside them a
   const { agent, start } = stage();
   const dear = { ...spawns('grand'), usage: { input: 1000, output: 0 } };
   const cheap = (): ScriptedEntry => ({ ...calls('work'), usage: { input: 10, output: 0 } });
-  const branch = (): AnyAgent => agent('mid', [dear, says('mid')], among({ grand: agent('grand', Array.from({ length: 30 }, cheap)) }));
+  const branch = (): Agent => agent('mid', [dear, says('mid')], among({ grand: agent('grand', Array.from({ length: 30 }, cheap)) }));
   const top = agent('top', [spawns('one', 'two'), says('top')], { ...among({ one: branch(), two: branch() }), limits: { tokens: 1500 } });
   expect((await top.run(start)).usage.total).toBeLessThanOrEqual(2150);
 });
@@ -344,7 +344,7 @@ test('over random trees of runs, pauses and cut-offs, usage is counted exactly o
       };
       const critic = modelOf([says('fine')]);
       let next = 0;
-      const build = (depth: number): AnyAgent => {
+      const build = (depth: number): Agent => {
         const { tokens, onLimit, hook, script } = levels[next++ % levels.length]!;
         const kids = depth < 2 ? { a: build(depth + 1), b: build(depth + 1) } : undefined;
         const entries = script.map((names): ScriptedEntry => {

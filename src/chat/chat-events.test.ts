@@ -137,7 +137,7 @@ describe('streaming', () => {
 
   test('a run without a reader settles', async () => {
     const { chat, start } = setUp({ participants: company() });
-    expect((await chat.stream(start).result).stepCount).toBe(5);
+    expect((await chat.start(start).result).state.stepCount).toBe(5);
   });
 
   test('the words of a failed turn were told, and the failure too', async () => {

@@ -179,7 +179,7 @@ test('cut off or asked to stop anywhere, it settles with its reason, keeps its n
       const world = open(given);
       const host = new AbortController();
       let heard = 0;
-      const run = world.chat.stream(world.start.withUserMessage('Input.', { ids: world.ids }), {
+      const run = world.chat.start(world.start.withUserMessage('Input.', { ids: world.ids }), {
         signal: host.signal,
         onEvent: () => {
           heard += 1;
@@ -189,7 +189,7 @@ test('cut off or asked to stop anywhere, it settles with its reason, keeps its n
           else run.requestStop('enough');
         },
       });
-      const first = await run.result;
+      const { state: first } = await run.result;
       if (heard >= at && at > 0 && first.status === 'stopped' && first.stopReason === 'user_requested')
         expect(first.waitingFor).toStrictEqual([]);
       expect([first.status === 'waiting', first.waitingFor.length > 0]).toStrictEqual([

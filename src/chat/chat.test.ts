@@ -7,7 +7,7 @@ import { createCountingIds, createFakeClock } from '../lib/index.ts';
 import { Message, textPart } from '../messages/index.ts';
 import type { Limits } from '../step-by-step/index.ts';
 import type { ScriptedEntry } from '../testing/index.ts';
-import { runnableConformance, scriptedModel } from '../testing/index.ts';
+import { orchestratorConformance, scriptedModel } from '../testing/index.ts';
 import type { ChatEvent, ChatOptions, Participant } from './index.ts';
 import {
   ChatState,
@@ -288,7 +288,7 @@ describe('a chat', () => {
     { what: 'a state', input: ChatState.empty().withUserMessage('Shall we?') },
   ])('starts with $what', async ({ input }) => {
     const result = await createChat({ participants: [says('a', 'We shall.')] }).start(input).result;
-    expect([result.status, result.text, result.speaker]).toStrictEqual(['completed', 'We shall.', 'a']);
+    expect([result.status, result.text, result.state.speaker]).toStrictEqual(['completed', 'We shall.', 'a']);
     expect(result.state.transcript[0]).toStrictEqual({ text: 'Shall we?' });
     expect(result.explain()).toBe(result.state.explain());
   });
@@ -330,10 +330,10 @@ describe('a chat', () => {
 });
 
 describe.each(['scripts alone', 'a model among them'])('a chat of %s does what every orchestrator must', (who) => {
-  const cases = runnableConformance<ChatState, ChatEvent>(() => {
+  const cases = orchestratorConformance<ChatState>(() => {
     const [clock, ids] = [createFakeClock(), createCountingIds()];
     const speaker = scriptedModel([{ text: 'Yes.', usage }], { repeatLast: true });
-    const runnable = createChat({
+    const orchestrator = createChat({
       participants: [
         says('a', 'x', 'xx'),
         says('b', ''),
@@ -342,7 +342,7 @@ describe.each(['scripts alone', 'a model among them'])('a chat of %s does what e
       ports: { clock, ids },
     });
     const start = ChatState.empty({ clock, ids }).withUserMessage('Go.', { ids });
-    return { runnable, start, restore: (text) => ChatState.fromJSON(JSON.parse(text)) };
+    return { orchestrator, start, restore: (text) => ChatState.fromJSON(JSON.parse(text)) };
   });
   test.each(cases)('$name', ({ run }) => run());
 });

@@ -1,12 +1,11 @@
 // A chat: a conversation between named participants, one turn after the other.
 import { createEventBus } from '../events/index.ts';
+import type { StateType } from '../step-by-step/index.ts';
 import type { ChatEvent } from './chat-events.ts';
-import type { ChatStep } from './chat-step.ts';
 import { ChatState } from './chat-state.ts';
-import type { ContextOfParticipants, Conversation, ConversationOptions, ConversationStates } from './conversation.ts';
 import { checkConversationOptions } from './check-options.ts';
+import type { ContextOfParticipants, Conversation, ConversationOptions } from './conversation.ts';
 import { createConversation } from './conversation.ts';
-import type { ConversationResult } from './conversation-result.ts';
 import { EveryoneHasSpoken } from './everyone-has-spoken.ts';
 import type { Participant, Reading } from './participant.ts';
 
@@ -28,7 +27,11 @@ export interface Chat<Context = unknown> extends Conversation<ChatState, Context
   with(changes: Partial<ChatOptions<readonly Participant<Context>[]>>): Chat<Context>;
 }
 
-const states: ConversationStates<ChatState> = { ...ChatState.codec, empty: (options) => ChatState.empty(options) };
+const states: StateType<ChatState> = {
+  ...ChatState.codec,
+  empty: (options) => ChatState.empty(options),
+  is: (value) => value instanceof ChatState,
+};
 
 const inWords = (given: unknown): string => (given === null ? 'null' : Array.isArray(given) ? 'a list' : `a value of type ${typeof given}`);
 
@@ -43,23 +46,20 @@ const read = (said: unknown): Reading =>
  */
 export function createChat<const Given extends readonly Participant<never>[]>(
   options: ChatOptions<Given>,
-): Chat<ContextOfParticipants<Given>> {
+): Chat<ContextOfParticipants<Given>>;
+export function createChat(options: ChatOptions): Chat {
   checkConversationOptions('createChat', options);
   const events = options.events ?? createEventBus<ChatEvent>(options.ports?.onProblem);
-  const chat = createConversation<ChatState, ChatStep, ContextOfParticipants<Given>, ConversationResult<ChatState>>(
+  const chat = createConversation(
     { ...options, events },
     {
       name: 'chat',
       id: options.id ?? 'chat',
       participants: options.participants,
       states,
-      owns: (state) => state instanceof ChatState,
       extension: { read },
       driver: (names) => new EveryoneHasSpoken(names),
-      toResult: (result) => result,
-      configuration: {},
     },
   );
-  // Holds: what is replaced has the types of what was there.
-  return { ...chat, name: 'chat', with: (changes) => createChat({ ...options, events, ...changes } as never) };
+  return { ...chat, name: 'chat', with: (changes) => createChat({ ...options, events, ...changes }) };
 }

@@ -9,7 +9,7 @@ import { askModel } from '../hooks/index.ts';
 import { Usage } from '../messages/index.ts';
 import type { StepScope } from '../step-by-step/index.ts';
 import type { ChatStep, Selection } from './chat-step.ts';
-import { infoOf } from './participant.ts';
+import { toInfo } from './participant.ts';
 import { nextAfter } from './selectors/round-robin.ts';
 import type { Given, SelectionFacts } from './selectors/selector.ts';
 import { TurnNotGivenError } from './selectors/turn-not-given-error.ts';
@@ -98,7 +98,7 @@ function factsFor<State extends TurnState<S>, S extends ChatStep>(
   let [asked, run] = [0, 0];
   return {
     state,
-    participants: seats.map(infoOf),
+    participants: seats.map(toInfo),
     last: lastSpeaker(state),
     next: nextInRound(state, names),
     context: scope.context,

@@ -49,7 +49,7 @@ function checkAtLimit(limits: Limits | undefined): void {
 }
 
 /** The rules: the default ones, or the host's own in their place. */
-export function criteriaOf<State extends TurnState>(
+export function toCriteria<State extends TurnState>(
   { limits, errors, finishReasons, criteria }: GivenRules<State>,
   driver: ContinuationCriterion<State>,
 ): ContinuationCriteria<State> {

@@ -1,5 +1,5 @@
-import { endFailure, redacted } from '../agent/index.ts';
 import { SteplineError } from '../lib/index.ts';
+import { getEndFailure, redactFailure } from '../step-by-step/index.ts';
 import type { TurnState } from './turn-state.ts';
 
 /** A conversation failed that was told to say so by an error. Nothing is lost: `state` has everything. */
@@ -10,7 +10,7 @@ export class ConversationFailedError extends SteplineError {
 
   constructor(state: TurnState) {
     const who = state.participant === undefined ? '' : ` in the turn of ${state.participant}`;
-    super(`The conversation failed${who}: ${redacted(endFailure(state)).message}`);
+    super(`The conversation failed${who}: ${redactFailure(getEndFailure(state)).message}`);
     this.state = state;
   }
 }

@@ -2,25 +2,20 @@
 // Owns:     configuration only. States come in and go out; one serves any number of them side by side.
 import type { ContinuationCriterion } from '../continuation/index.ts';
 import type { ErrorPolicy } from '../errors/index.ts';
-import type { BaseEvent, EventBus, EventSink } from '../events/index.ts';
-import { createEventBus, reportToConsole } from '../events/index.ts';
-import type { Capability } from '../hooks/index.ts';
+import type { BaseEvent, EventBus } from '../events/index.ts';
+import { reportToConsole } from '../events/index.ts';
 import type { PriceOf } from '../inference/index.ts';
 import type { JsonObject } from '../lib/index.ts';
-import { InvalidArgumentError, systemIds } from '../lib/index.ts';
-import type { Message, MessageContent } from '../messages/index.ts';
-import { isMessageContent } from '../messages/index.ts';
-import type { Limits, NewStateOptions, Ports, RunArgs, Runnable, StateCodec } from '../step-by-step/index.ts';
-import { createStepByStep, settledAs } from '../step-by-step/index.ts';
-import { fingerprintOfParts } from '../tool-use/index.ts';
+import { omitUndefined } from '../lib/index.ts';
+import type { Limits, Orchestrator, Ports, StateType } from '../step-by-step/index.ts';
+import { createOrchestrator } from '../step-by-step/index.ts';
+import { hashConfiguration } from '../tool-use/index.ts';
 import type { ChatEvent } from './chat-events.ts';
 import type { ChatStep } from './chat-step.ts';
-import { criteriaOf } from './conversation-criteria.ts';
-import type { ConversationResult } from './conversation-result.ts';
-import { toResult } from './conversation-result.ts';
+import { toCriteria } from './conversation-criteria.ts';
 import { ConversationFailedError } from './conversation-failed-error.ts';
 import type { Participant, ParticipantInfo, Seat } from './participant.ts';
-import { infoOf } from './participant.ts';
+import { toInfo } from './participant.ts';
 import { roundRobin } from './selectors/round-robin.ts';
 import type { SelectFunction } from './selectors/select-by.ts';
 import { selectBy } from './selectors/select-by.ts';
@@ -64,11 +59,6 @@ export interface ConversationOptions<State extends TurnState, Context = unknown,
   readonly ports?: Omit<Ports, 'events'>;
 }
 
-/** How conversations begin, and how they are stored. */
-export interface ConversationStates<State> extends StateCodec<State> {
-  empty(options?: NewStateOptions): State;
-}
-
 /** What a conversation is made of. Plain data. */
 export interface ConversationDescription {
   readonly id: string;
@@ -79,170 +69,100 @@ export interface ConversationDescription {
   /** In the order in which they are asked. */
   readonly criteria: readonly string[];
   /** How failures are handled; absent where rules of the host's own judge them. */
-  readonly errors?: JsonObject;
+  readonly errors?: Readonly<Record<string, unknown>>;
 }
 
-/** What a run is started with: words from outside, or a state to go on with. */
-export type ConversationInput<State> = MessageContent | Message | State;
-
-/** A run that is under way. Iterate it for its events; leaving the loop detaches and stops nothing. */
-export interface ConversationRun<Result, Event extends BaseEvent = ChatEvent> extends AsyncIterable<Event> {
-  /** How it ended. Settles without a reader. */
-  readonly result: Promise<Result>;
-  /** Ends the run at the next boundary; the turn under way is finished first. */
-  requestStop(reason?: string): void;
-}
-
-/** A conversation between participants, ready to be run. Stateless and reusable: one may carry on any number of states side by side. */
-export interface Conversation<
-  State extends TurnState,
+/** A conversation between participants: the common base of chats and collaborations. */
+export interface Conversation<State extends TurnState, Context, Event extends BaseEvent = ChatEvent> extends Orchestrator<
+  State,
+  undefined,
   Context,
-  Result = ConversationResult<State>,
-  Event extends BaseEvent = ChatEvent,
-> extends Runnable<State, Context, Event> {
-  readonly id: string;
-  readonly version: string | undefined;
-  /** The same for two with the same participants, selector and rules. Each execution keeps it. */
-  readonly fingerprint: string;
+  Event
+> {
   readonly participants: readonly ParticipantInfo[];
-  /** Begins at once: with words from outside, or with a state. */
-  start(input: ConversationInput<State>, ...args: RunArgs<State, Context, Event>): ConversationRun<Result, Event>;
-  /** Reads a stored state. */
-  restore(stored: unknown): State;
-  readonly states: ConversationStates<State>;
-  /**
-   * What is wrong with the arguments for a tool of one of the participants; undefined where they fit, or nobody has such a tool.
-   * `agent` says whose call it is, as waits do.
-   */
-  checkArgs(toolName: string, args: unknown, agent?: string): Promise<string | undefined>;
+  /** Describes the participants, the selector and the rules as plain data. */
   describe(): ConversationDescription;
-  /** Hears one kind of event of every run; returns its unsubscribe. */
-  readonly onEvent: EventBus<Event>['on'];
-  /** Hears every event of every run; returns its unsubscribe. */
-  readonly wiretap: EventBus<Event>['wiretap'];
 }
 
-/** What one kind of conversation adds to what all have. */
-export interface ConversationKind<State extends TurnState<S>, S extends ChatStep, Result> {
-  /** As events name it: `chat`, `collaboration`. */
+/** The parts of one kind of conversation. */
+export interface ConversationKind<State extends TurnState<S>, S extends ChatStep> {
+  /** Name in events: `chat`, `collaboration`. */
   readonly name: string;
   readonly id: string;
   readonly participants: readonly Participant<never>[];
-  readonly states: ConversationStates<State>;
-  readonly owns: (state: unknown) => boolean;
+  readonly states: StateType<State>;
   readonly extension: TurnExtension<State, S>;
   /** Requests another turn while something is left to do. */
   readonly driver: (names: readonly string[]) => ContinuationCriterion<State> & { isOpen(state: State): boolean };
-  readonly toResult: (result: ConversationResult<State>) => Result;
-  /** What else tells two of them apart. */
-  readonly configuration: JsonObject;
+  /** Parts of the fingerprint beside the common ones. */
+  readonly configuration?: JsonObject;
 }
 
-interface Edited {
-  readonly toolName: string;
-  readonly args: unknown;
-  /** Whose call it is: a participant, and, behind it, the names of runs inside its turn. */
-  readonly agent: string | undefined;
-}
-
-async function argsProblem(seats: readonly Seat[], { toolName, args, agent }: Edited): Promise<string | undefined> {
+/** Finds the participant whose call it is, by the path of names that waits have as `agent`. */
+async function checkArgs(
+  seats: readonly Seat[],
+  ...[toolName, args, agent]: Parameters<Orchestrator['checkArgs']>
+): Promise<string | undefined> {
   if (agent !== undefined) {
     const [name, ...inside] = agent.split('/');
     return seats.find((seat) => seat.name === name)?.checkArgs?.(toolName, args, inside.length === 0 ? undefined : inside.join('/'));
   }
   const [owner, ...others] = seats.filter(({ toolNames }) => toolNames?.includes(toolName) === true);
-  // Where several have a tool of this name, whose call it is shows only when it runs: what does not fit waits again then.
+  // If several have a tool of this name, whose call it is shows only when it runs: what does not fit waits again then.
   return others.length > 0 ? undefined : owner?.checkArgs?.(toolName, args);
 }
 
-/** Makes a conversation of this kind. */
-export function createConversation<State extends TurnState<S>, S extends ChatStep, Context, Result, Event extends BaseEvent = ChatEvent>(
+/** Creates a conversation of this kind. */
+export function createConversation<State extends TurnState<S>, S extends ChatStep, Context, Event extends BaseEvent = ChatEvent>(
   options: ConversationOptions<State, Context, Event>,
-  kind: ConversationKind<State, S, Result>,
-): Conversation<State, Context, Result, Event> {
-  const { version, limits, price, introduce = true, throwOnFailure = false, ports = {} } = options;
-  const { name, id, states } = kind;
-  const participants = kind.participants.map(infoOf);
+  { name, id, states, extension, configuration, ...kind }: ConversationKind<State, S>,
+): Conversation<State, Context, Event> {
+  const { version, limits, price, introduce = true, throwOnFailure = false, events, ports = {} } = options;
+  const participants = kind.participants.map(toInfo);
   const watchesCost = price !== undefined || limits?.costUsd !== undefined;
-  const { extension } = kind;
-  const sample = (participant: string): Capability | undefined => extension.equip?.(states.empty(), participant).capability;
+  const sample = (participant: string) => extension.equip?.(states.empty(), participant).capability;
   const table = { participants, ports, price, watchesCost, introduces: introduce, sample };
   const seats = kind.participants.map((each) => each.join(table));
   const given = options.selector ?? roundRobin();
   const selector = typeof given === 'function' ? selectBy(given) : given;
   const driver = kind.driver(participants.map((each) => each.name));
-  const criteria = criteriaOf(options, driver);
-  const policy = criteria.errorPolicy?.toJSON() as JsonObject | undefined;
-  const fingerprint = fingerprintOfParts({
+  const criteria = toCriteria(options, driver);
+  const errors = criteria.errorPolicy?.toJSON();
+  const fingerprint = hashConfiguration({
     kind: name,
-    participants: seats.map(({ configuration }) => configuration),
+    participants: seats.map((seat) => seat.configuration),
     selector: { name: selector.name, ...selector.configuration },
     criteria: criteria.names,
     limits: Object.fromEntries(Object.entries(limits ?? {}).map(([key, limit]) => [key, String(limit)])),
-    policy,
+    policy: errors,
     finishReasons: options.finishReasons,
     introduce,
-    ...kind.configuration,
+    ...configuration,
   });
-  const identity = { id, ...(version !== undefined && { version }), fingerprint };
+  const identity = omitUndefined({ id, version, fingerprint });
   const process = createTurnProcess<State, S, Context>({
     name,
     seats,
     selector,
     criteria,
     pricing: { price, watchesCost },
-    extension: kind.extension,
+    extension,
     identity,
     workLeft: (state) => driver.isOpen(state),
     onProblem: ports.onProblem ?? reportToConsole,
   });
-  const events = options.events ?? createEventBus<Event>(ports.onProblem);
-  // Holds: the loop and the rooms below tell no other events than these.
-  const sink = events as EventBus<never> as EventSink;
-  const runnable = createStepByStep<State, Context, Event>(process, { ...ports, events: sink });
-  const checked = (state: State): State => {
-    if (throwOnFailure && state.status === 'failed') throw new ConversationFailedError(state);
-    return state;
-  };
-  const own = (state: State): State => {
-    if (kind.owns(state)) return state;
-    throw new InvalidArgumentError(
-      `This is no state of a ${name}. Make one with states.empty().withUserMessage(…), or read stored data with restore().`,
-    );
-  };
-  const stateOf = (input: ConversationInput<State>): State => {
-    const { clock, ids = systemIds } = ports;
-    if (isMessageContent(input)) return states.empty({ ids, ...(clock !== undefined && { clock }) }).withUserMessage(input, { ids });
-    return own(input);
-  };
-
-  return {
-    ...runnable,
-    hasNextStep: (state) => runnable.hasNextStep(own(state)),
-    nextStep: async (state, ...args) => runnable.nextStep(own(state), ...args),
-    iterate: (state, ...args) => runnable.iterate(own(state), ...args),
-    stream: (state, ...args) => runnable.stream(own(state), ...args),
-    run: async (state, ...args) => {
-      const end = await runnable.run(own(state), ...args);
-      // Whoever keeps what happens, as sessions do, reads the failure there.
-      return args[0]?.commit === undefined ? checked(end) : end;
-    },
-    id,
-    version,
-    fingerprint,
-    participants,
-    onEvent: events.on,
-    wiretap: events.wiretap,
-    restore: (stored) => states.decode(stored),
+  const orchestrator = createOrchestrator<State, Context, Event>(process, {
+    ...ports,
+    ...identity,
     states,
-    checkArgs: (toolName, args, agent) => argsProblem(seats, { toolName, args, agent }),
-    describe: () => ({
-      ...identity,
-      participants,
-      selector: selector.name,
-      criteria: criteria.names,
-      ...(policy !== undefined && { errors: policy }),
-    }),
-    start: (input, ...args) => settledAs(runnable.stream(stateOf(input), ...args), (state) => kind.toResult(toResult(checked(state)))),
+    events,
+    needsContext: seats.some((seat) => seat.needsContext),
+    checkArgs: (...args) => checkArgs(seats, ...args),
+    toError: throwOnFailure ? (state) => new ConversationFailedError(state) : undefined,
+  });
+  return {
+    ...orchestrator,
+    participants,
+    describe: () => omitUndefined({ ...identity, participants, selector: selector.name, criteria: criteria.names, errors }),
   };
 }

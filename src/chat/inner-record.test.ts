@@ -6,7 +6,7 @@ import { scriptedModel } from '../testing/index.ts';
 import { defineTool } from '../tools/index.ts';
 import type { ChatStep, ParticipantKind } from './index.ts';
 import { ChatState, createChat, llmParticipant } from './index.ts';
-import { closedTurn, unfinishedIn } from './inner-record.ts';
+import { closedTurn, getUnfinished } from './inner-record.ts';
 
 const step: ChatStep = { id: 's1', participant: 'z', outputMessages: [], usage: Usage.none(), errors: [] };
 
@@ -38,5 +38,5 @@ describe('a turn that waited, closed', () => {
 });
 
 test('where nothing was called there is nothing to keep', () => {
-  expect(unfinishedIn([], 3)).toBeUndefined();
+  expect(getUnfinished([], 3)).toBeUndefined();
 });

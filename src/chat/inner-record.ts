@@ -14,7 +14,7 @@ function stepsOf(end: ToolUseState): readonly ToolUseStep[] {
 }
 
 /** What became of a run inside a turn, for the record. */
-export function recordOf(orchestrator: string, end: ToolUseState): InnerRun {
+export function toInnerRun(orchestrator: string, end: ToolUseState): InnerRun {
   const { agentId, status, stopReason, continuationOutcome: outcome, stepCount } = end;
   const calls = stepsOf(end).flatMap(({ executions }) =>
     executions.map(({ toolName, status: became }) => ({ tool: toolName, status: became })),
@@ -37,7 +37,7 @@ function withoutWords(message: Message, said: string): readonly Message[] {
 }
 
 /** What was called and answered in these steps, without the words that were said; undefined where nothing was called. */
-export function unfinishedIn(steps: readonly ToolUseStep[], at: number, said = ''): UnfinishedTurn | undefined {
+export function getUnfinished(steps: readonly ToolUseStep[], at: number, said = ''): UnfinishedTurn | undefined {
   const all: readonly Message[] = steps.flatMap(({ outputMessages }) => outputMessages);
   if (!all.some((message) => message.isTool())) return undefined;
   return { at, messages: all.flatMap((message) => withoutWords(message, said)) };
@@ -77,7 +77,7 @@ export function closedTurn<S extends ChatStep>(
   const { pendingStep } = inner;
   const closed = pendingStep === undefined ? inner.steps : [...inner.steps, inner.closePendingStep(pendingStep, why, ids)];
   const calls = closed.flatMap(({ executions }) => executions.map(({ toolName, status }) => ({ tool: toolName, status })));
-  const unfinished = unfinishedIn(closed, at);
+  const unfinished = getUnfinished(closed, at);
   const record: InnerRun | undefined =
     step.inner === undefined
       ? undefined

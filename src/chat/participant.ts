@@ -5,7 +5,7 @@ import type { Failure } from '../errors/index.ts';
 import type { Capability } from '../hooks/index.ts';
 import type { PriceOf } from '../inference/index.ts';
 import type { Json, JsonObject } from '../lib/index.ts';
-import { InvalidArgumentError } from '../lib/index.ts';
+import { InvalidArgumentError, isRecord, omitUndefined } from '../lib/index.ts';
 import type { Part } from '../messages/index.ts';
 import type { Answer, Ports, StepScope, Wait } from '../step-by-step/index.ts';
 import type { ChatStep, InnerRun, ParticipantWindow, TurnMemo, UnfinishedTurn } from './chat-step.ts';
@@ -108,8 +108,8 @@ const nameForm = /^[\p{L}\p{N}][\p{L}\p{N}_.-]{0,63}$/u;
 
 /** Refuses a name that others could not use, and options that there are not. */
 export function checkParticipant(maker: string, options: unknown, known: readonly string[]): void {
-  if (typeof options !== 'object' || options === null) throw new InvalidArgumentError(`${maker}() needs options: at least { name }.`);
-  const { name, description } = options as Readonly<Record<string, unknown>>;
+  if (!isRecord(options)) throw new InvalidArgumentError(`${maker}() needs options: at least { name }.`);
+  const { name, description } = options;
   if (typeof name !== 'string' || !nameForm.test(name))
     throw new InvalidArgumentError(
       `${maker}() needs a name of 1 to 64 letters, digits, "_", "-" or ".", which begins with a letter or a digit; not ${name === undefined ? 'nothing' : JSON.stringify(name)}.`,
@@ -121,12 +121,22 @@ export function checkParticipant(maker: string, options: unknown, known: readonl
     throw new InvalidArgumentError(`${maker}(): description must be text, in words for whoever chooses the next speaker.`);
 }
 
-/** The participant as others know it. */
-export const infoOf = ({ name, kind, description }: ParticipantInfo): ParticipantInfo => ({
-  name,
-  kind,
-  ...(description !== undefined && { description }),
-});
+type PartialInfo = Pick<ParticipantInfo, 'name' | 'kind'> & { readonly description?: string | undefined };
+
+/** The public part of a participant. */
+export const toInfo = ({ name, kind, description }: PartialInfo): ParticipantInfo => omitUndefined({ name, kind, description });
+
+/** Creates a participant from its own part of a seat. */
+export function createParticipant(given: ParticipantInfo, join: (table: Table) => Omit<Seat, keyof ParticipantInfo>): Participant {
+  const info = toInfo(given);
+  return {
+    ...info,
+    join: (table) => {
+      const seat = join(table);
+      return { ...info, ...seat, configuration: { ...info, ...seat.configuration } };
+    },
+  };
+}
 
 /** Refuses a time that is none. */
 export function checkTimeout(maker: string, timeoutMs: unknown): void {

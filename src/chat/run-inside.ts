@@ -4,7 +4,6 @@
 // R2. Whoever is asked inside is asked at the top, under an id that leads back.
 // R3. Others read the words alone: calls, results and thoughts stay inside the turn.
 // R4. Calls of a turn that did not come to its end are read by who takes it again: nothing is done twice because it was forgotten.
-import { endFailure } from '../agent/index.ts';
 import type { Failure } from '../errors/index.ts';
 import { classifyError, TimedOutError } from '../errors/index.ts';
 import type { PriceOf } from '../inference/index.ts';
@@ -13,29 +12,26 @@ import type { IdSource, Json } from '../lib/index.ts';
 import { assertNever } from '../lib/index.ts';
 import type { Part } from '../messages/index.ts';
 import { Usage } from '../messages/index.ts';
-import type { Answer, NewStateOptions, OuterStep, Wait } from '../step-by-step/index.ts';
-import type { ToolUseState } from '../tool-use/index.ts';
-import { recordOf, unfinishedIn } from './inner-record.ts';
+import type { Answer, Wait } from '../step-by-step/index.ts';
+import { getEndFailure } from '../step-by-step/index.ts';
+import type { ToolUseOrchestrator, ToolUseState } from '../tool-use/index.ts';
+import { toInnerRun, getUnfinished } from './inner-record.ts';
 import type { Spoken, Turn } from './participant.ts';
 import type { ParticipantKind } from './participant-kind.ts';
 import { TurnIncompleteError } from './turn-incomplete-error.ts';
-import { viewOf, windowAfter } from './view.ts';
+import { toView, getChangedWindow } from './view.ts';
 
-/** What is run inside a turn. */
-export interface Inner<State extends ToolUseState> {
-  readonly orchestrator: string;
-  empty(options: NewStateOptions): State;
-  restore(stored: Json): State;
-  run(state: State, options: { readonly context: unknown; readonly inside: OuterStep }): Promise<State>;
+/** Starts the run inside a turn with the conversation as its participant reads it. */
+function toStart(
+  { state, scope }: Turn,
+  { states }: ToolUseOrchestrator,
+  at: { readonly name: string; readonly ids: IdSource },
+): ToolUseState {
+  const store = toView(state, at.name, at.ids());
+  return states.empty({ ids: at.ids, clock: scope.clock, parentAgentId: state.agentId }).evolve({ store });
 }
 
-function begun<State extends ToolUseState>(turn: Turn, inner: Inner<State>, at: { readonly name: string; readonly ids: IdSource }): State {
-  const { state, scope } = turn;
-  const store = viewOf(state, at.name, at.ids());
-  return inner.empty({ ids: at.ids, clock: scope.clock, parentAgentId: state.agentId }).evolve({ store });
-}
-
-function answered<State extends ToolUseState>(restored: State, answers: readonly Answer[], path: string): State {
+function withAnswers(restored: ToolUseState, answers: readonly Answer[], path: string): ToolUseState {
   return answers.reduce((state, answer) => {
     const id = answer.id.slice(path.length);
     switch (answer.type) {
@@ -52,7 +48,7 @@ function answered<State extends ToolUseState>(restored: State, answers: readonly
 }
 
 // A limit inside that could be raised ends the turn: whoever is outside raises the limits outside.
-function withoutGrants<State extends ToolUseState>(state: State): State {
+function withoutGrants(state: ToolUseState): ToolUseState {
   const awaited = state.waitingFor.find(({ type }) => type === 'grant');
   return awaited === undefined ? state : state.reject(awaited.id, 'nobody raises the limits of a run inside a turn');
 }
@@ -65,7 +61,7 @@ const isForOthers = ({ type }: Part): boolean => type === 'text' || type === 'im
 const isSomething = (part: Part): boolean => part.type !== 'text' || part.text.trim() !== '';
 
 /** What the others read of a turn: the last words, with what was shown beside them. */
-function partsOf(end: ToolUseState): readonly Part[] {
+function getParts(end: ToolUseState): readonly Part[] {
   const said = end.steps
     .flatMap(({ outputMessages }) => outputMessages)
     .filter((message) => message.isAssistant() && message.metadata['purpose'] === undefined)
@@ -80,16 +76,16 @@ function withoutProvider(part: Part): Part {
   return plain;
 }
 
-const textIn = (parts: readonly Part[]): string => parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
+const getText = (parts: readonly Part[]): string => parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
 
 /** Why a turn failed; none where it did not. */
-function errorsOf(end: ToolUseState, name: string, hasWords: boolean): readonly Failure[] {
+function getErrors(end: ToolUseState, name: string, hasWords: boolean): readonly Failure[] {
   const { status, errors, startOutcome, stopReason } = end;
   if (status === 'failed') {
-    const own = startOutcome === undefined && errors.length > 0 ? errors : [endFailure(end)];
+    const own = startOutcome === undefined && errors.length > 0 ? errors : [getEndFailure(end)];
     return own.map(({ toolCallId: _, ...failure }) => ({ ...failure, readable: false }));
   }
-  const why = limitInWords(end);
+  const why = describeLimit(end);
   // Words before a call that a limit of its own left unread are no answer.
   if (hasWords && (why === undefined || !hasWorkLeft(end))) return [];
   if (why === undefined) return [classifyError(new EmptyResponseError(`${name} said nothing.`), { readable: false })];
@@ -99,7 +95,7 @@ function errorsOf(end: ToolUseState, name: string, hasWords: boolean): readonly 
 }
 
 /** Which rule of its own ended a run before it came to its end, with its numbers; undefined where it came to it. */
-function limitInWords({ stopReason, continuationOutcome }: ToolUseState): string | undefined {
+function describeLimit({ stopReason, continuationOutcome }: ToolUseState): string | undefined {
   if (stopReason === undefined || stopReason === 'completed') return undefined;
   const { evaluations = [], resolvedBy = 'nobody' } = continuationOutcome ?? {};
   const forbidding = evaluations.find(({ criterion }) => criterion === resolvedBy);
@@ -123,9 +119,9 @@ export interface Speaking {
 }
 
 /** Takes a turn by a run inside it, or goes on with that run. */
-export async function speakByRun<State extends ToolUseState>(
+export async function speakByRun(
   turn: Turn,
-  inner: Inner<State>,
+  orchestrator: ToolUseOrchestrator,
   { name, kind, context, watchesCost, price }: Speaking,
 ): Promise<Spoken> {
   const { scope, parked, answers } = turn;
@@ -137,16 +133,17 @@ export async function speakByRun<State extends ToolUseState>(
   const path = `${name}/`;
   const inside = scope.nest(`turn/${scope.stepNumber}/${name}/${round}`, { own: { usage: Usage.none() }, ids, path, watchesCost, price });
   const stored = parked?.memo?.state;
-  const start = stored === undefined ? begun(turn, inner, { name, ids }) : answered(inner.restore(stored), answers, path);
-  const end = withoutGrants(await inner.run(start, { context, inside }));
-  const record = recordOf(inner.orchestrator, end);
+  const start =
+    stored === undefined ? toStart(turn, orchestrator, { name, ids }) : withAnswers(orchestrator.restore(stored), answers, path);
+  const end = withoutGrants(await orchestrator.run(start, { context, inside }));
+  const record = toInnerRun(orchestrator.name, end);
   if (end.waitingFor.length > 0)
     return { type: 'waiting', waits: end.waitingFor.map(askedBy(name)), memo: { round, kind, state: end.toJSON() as Json }, inner: record };
   const isEnding = scope.ending !== undefined || inside.limitVotes({ usage: Usage.none() }).length > 0;
   // Words before a call that was not followed up, because the run around this one has to end, are no answer.
-  const parts = isEnding && scope.interruption === undefined && hasWorkLeft(end) ? [] : partsOf(end);
+  const parts = isEnding && scope.interruption === undefined && hasWorkLeft(end) ? [] : getParts(end);
   const isCutOff = isEnding && parts.length === 0 && end.status !== 'failed';
-  const errors = isEnding && end.status !== 'failed' ? [] : errorsOf(end, name, parts.length > 0);
+  const errors = isEnding && end.status !== 'failed' ? [] : getErrors(end, name, parts.length > 0);
   return {
     type: 'said',
     role: 'assistant',
@@ -155,7 +152,7 @@ export async function speakByRun<State extends ToolUseState>(
     finishReason: end.currentStep?.finishReason,
     isCutOff,
     inner: record,
-    window: windowAfter(turn.state, name, { store: end.store, made: end.steps.flatMap(({ outputMessages }) => outputMessages) }),
-    unfinished: unfinishedIn(end.steps, turn.state.messages.length, errors.length === 0 ? textIn(parts) : ''),
+    window: getChangedWindow(turn.state, name, { store: end.store, made: end.steps.flatMap(({ outputMessages }) => outputMessages) }),
+    unfinished: getUnfinished(end.steps, turn.state.messages.length, errors.length === 0 ? getText(parts) : ''),
   };
 }

@@ -25,7 +25,7 @@ const turnMark = 'turn';
 export const turnMetadata: { readonly turn: true } = { [turnMark]: true };
 
 /** Who said this; undefined for what came from outside. */
-export const speakerOf = ({ name, metadata }: Message): string | undefined => (metadata[turnMark] === true ? name : undefined);
+export const getSpeaker = ({ name, metadata }: Message): string | undefined => (metadata[turnMark] === true ? name : undefined);
 
 const givenBy = ({ by, reason, problem }: Selection): string =>
   `by ${by}${reason === undefined ? '' : `: ${reason.replace(/\.$/, '')}`}.${problem === undefined ? '' : ` ${problem}`}`;
@@ -49,7 +49,7 @@ export class TurnState<S extends ChatStep = ChatStep> extends RunState<S> {
   /** Everything that was said, oldest first. */
   get transcript(): readonly SpokenTurn[] {
     return this.messages.toArray().map((message) => {
-      const speaker = speakerOf(message);
+      const speaker = getSpeaker(message);
       return { ...(speaker !== undefined && { speaker }), text: message.text };
     });
   }
@@ -79,7 +79,7 @@ export class TurnState<S extends ChatStep = ChatStep> extends RunState<S> {
     const spoken = new Set<string>();
     for (let index = messages.length - 1; index >= 0; index -= 1) {
       const message = messages.at(index);
-      const speaker = message === undefined ? undefined : speakerOf(message);
+      const speaker = message === undefined ? undefined : getSpeaker(message);
       if (speaker === undefined) break;
       spoken.add(speaker);
     }
@@ -112,7 +112,7 @@ export class TurnState<S extends ChatStep = ChatStep> extends RunState<S> {
 export function lastInput({ messages }: TurnState): string | undefined {
   for (let index = messages.length - 1; index >= 0; index -= 1) {
     const message = messages.at(index);
-    if (message !== undefined && speakerOf(message) === undefined) return message.id;
+    if (message !== undefined && getSpeaker(message) === undefined) return message.id;
   }
   return undefined;
 }
@@ -139,7 +139,7 @@ export function wasTaken({ step, shouldContinue, handling }: StepResult<ChatStep
 }
 
 /** What was called and answered in the turns that this participant did not come to the end of, since the last one that it did. */
-export function unfinishedOf(state: TurnState, participant: string): readonly UnfinishedTurn[] {
+export function getUnfinishedTurns(state: TurnState, participant: string): readonly UnfinishedTurn[] {
   const found: UnfinishedTurn[] = [];
   for (const { step } of resultsBackwards(state)) {
     if (step.participant !== participant) continue;

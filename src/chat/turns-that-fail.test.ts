@@ -300,8 +300,8 @@ describe('whose turn it is after one that came to no end', () => {
     const { chat, start, ids } = setUp({
       participants: [says('a', 'x'), llmParticipant({ name: 'm', model, tools: [look] }), says('c', 'z')],
     });
-    const run = chat.stream(start, { onEvent: ({ type }) => type === 'ToolCallStarted' && run.requestStop('lunch') });
-    const stopped = await run.result;
+    const run = chat.start(start, { onEvent: ({ type }) => type === 'ToolCallStarted' && run.requestStop('lunch') });
+    const { state: stopped } = await run.result;
     const end = await chat.run(stored(stopped).withUserMessage('Go on.', { ids }));
     expect([stopped.transcript.length, order(end), end.transcript[3]]).toStrictEqual([2, ['m', 'c', 'a'], { speaker: 'm', text: 'Seen.' }]);
   });
@@ -395,11 +395,11 @@ describe('a request to stop', () => {
       { text: 'Seen.', usage },
     ]);
     const { chat, start, clock } = setUp({ participants: [llmParticipant({ name: 'm', model, tools: [wait] }), says('b', 'y')] });
-    const run = chat.stream(start);
+    const run = chat.start(start);
     await clock.advance(5);
     run.requestStop('lunch');
     finish('done');
-    const end = await run.result;
+    const { state: end } = await run.result;
     expect([end.stopReason, order(end), end.text, end.errors]).toStrictEqual(['user_requested', ['m'], '', []]);
     expect([end.steps[0]?.outputMessages, end.steps[0]?.interrupted]).toStrictEqual([[], 'request']);
     expect(end.steps[0]?.inner?.calls).toStrictEqual([{ tool: 'wait', status: 'succeeded' }]);
@@ -410,8 +410,8 @@ describe('a request to stop', () => {
       participants: [says('a', 'x')],
       criteria: [when<ChatState>('On', () => 'request'), stopWhen('Far', ({ stepCount }) => stepCount > 50 && 'far')],
     });
-    const run = chat.stream(start, { onEvent: (event) => event.type === 'AgentStepStarted' && run.requestStop('now') });
-    const end = await run.result;
+    const run = chat.start(start, { onEvent: (event) => event.type === 'AgentStepStarted' && run.requestStop('now') });
+    const { state: end } = await run.result;
     expect([end.stopReason, end.stepCount]).toStrictEqual(['user_requested', 1]);
   });
 });

@@ -18,7 +18,7 @@ const plain = (state: ChatState): unknown => JSON.parse(JSON.stringify(state));
 const stored = (state: ChatState): ChatState => ChatState.fromJSON(plain(state));
 const order = (state: ChatState) => state.steps.map(({ participant }) => participant);
 const allSteps = ({ session }: ChatState) => session.executions.flatMap(({ results }) => results.toArray().map(({ step }) => step));
-const unfinishedIn = (state: ChatState) => allSteps(state).filter(({ unfinished }) => unfinished !== undefined);
+const getUnfinished = (state: ChatState) => allSteps(state).filter(({ unfinished }) => unfinished !== undefined);
 
 /** A request in short: roles with their words, calls by name, results by name and what became of them. */
 const read = (request: ModelRequest | undefined): readonly string[] =>
@@ -252,11 +252,11 @@ describe.each(kinds)('what was called in a turn of a participant (%s)', (kind) =
   test('that may not wait, because the run has to end, is kept', async () => {
     const model = sender({ toolCalls: [{ name: 'pay', id: 'p1' }], usage });
     const { chat, start, sent, ids } = setUp(model, {}, kind);
-    const run = chat.stream(start, {
+    const run = chat.start(start, {
       onEvent: (event) => event.type === 'ToolCallCompleted' && run.requestStop('lunch'),
     });
-    const stopped = stored(await run.result);
-    expect([stopped.stopReason, stopped.waitingFor, unfinishedIn(stopped).length]).toStrictEqual(['user_requested', [], 1]);
+    const stopped = stored((await run.result).state);
+    expect([stopped.stopReason, stopped.waitingFor, getUnfinished(stopped).length]).toStrictEqual(['user_requested', [], 1]);
     const end = await chat.run(stopped.withUserMessage('Back.', { ids }));
     expect([end.status === 'failed', sent.length]).toStrictEqual([false, 1]);
   });
@@ -363,7 +363,7 @@ describe('a turn without an end', () => {
     const model = scriptedModel([down, { text: 'Now.' }]);
     const { chat, start } = setUp(model, { errors: retrying });
     const end = await chat.run(start);
-    expect([end.status, unfinishedIn(end), read(model.calls[1])]).toStrictEqual(['completed', [], ['user: Go.']]);
+    expect([end.status, getUnfinished(end), read(model.calls[1])]).toStrictEqual(['completed', [], ['user: Go.']]);
   });
 
   test('that a limit of its own ended is read again as well', async () => {
@@ -391,7 +391,7 @@ describe('a turn without an end', () => {
     const parked = await chat.run(start);
     const passedOver = parked.withUserMessage('Never mind.', { ids });
     const end = await chat.run(passedOver);
-    expect([parked.status, unfinishedIn(parked).length, unfinishedIn(passedOver).length, end.status]).toStrictEqual([
+    expect([parked.status, getUnfinished(parked).length, getUnfinished(passedOver).length, end.status]).toStrictEqual([
       'waiting',
       1,
       2,
@@ -402,8 +402,8 @@ describe('a turn without an end', () => {
     for (const [index, state] of stations.entries()) {
       const again = stored(state);
       expect(plain(again)).toStrictEqual(plain(state));
-      expect(unfinishedIn(again).map(({ unfinished }) => unfinished)).toStrictEqual(
-        unfinishedIn(state).map(({ unfinished }) => unfinished),
+      expect(getUnfinished(again).map(({ unfinished }) => unfinished)).toStrictEqual(
+        getUnfinished(state).map(({ unfinished }) => unfinished),
       );
       const change: unknown = JSON.parse(JSON.stringify(ChatState.codec.diff(stations[index - 1] ?? start, state)));
       patched = ChatState.codec.patch(patched, change);

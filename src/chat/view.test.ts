@@ -4,7 +4,7 @@ import { Message, MessageStore, SectionName, textPart } from '../messages/index.
 import type { Part } from '../messages/index.ts';
 import type { ParticipantWindow } from './index.ts';
 import { ChatState, createChat, functionParticipant, scriptedParticipant } from './index.ts';
-import { viewOf, windowAfter, windowOf } from './view.ts';
+import { toView, getChangedWindow, getWindow } from './view.ts';
 
 const [clock, ids] = [createFakeClock(), createCountingIds()];
 const empty = (): ChatState => ChatState.empty({ clock, ids });
@@ -12,7 +12,7 @@ const turn = (name: string, said: string | readonly Part[], role: 'user' | 'assi
   new Message({ id: ids(), role, parts: typeof said === 'string' ? [textPart(said)] : said, name, metadata: { turn: true } });
 const of = (...messages: readonly Message[]): ChatState => empty().withMessages(messages);
 const read = (state: ChatState, participant: string): readonly string[] =>
-  viewOf(state, participant, 'q')
+  toView(state, participant, 'q')
     .toMessages()
     .toArray()
     .map(({ role, text }) => `${role}: ${text}`);
@@ -43,7 +43,7 @@ describe('roles', () => {
     const state = of(asked('Go.'), turn('a', 'One.'), turn('b', 'Two.'));
     const before = JSON.stringify(state);
     expect(
-      viewOf(state, 'a', 'q')
+      toView(state, 'a', 'q')
         .toMessages()
         .toArray()
         .map(({ id }) => id),
@@ -57,7 +57,7 @@ describe('roles', () => {
 
   test('a picture gets the name before it', () => {
     const picture: Part = { type: 'image', mediaType: 'image/png', data: 'AAAA' } as never;
-    const [, seen] = viewOf(of(asked('Go.'), turn('b', [picture])), 'a', 'q')
+    const [, seen] = toView(of(asked('Go.'), turn('b', [picture])), 'a', 'q')
       .toMessages()
       .toArray();
     expect([seen?.parts.map(({ type }) => type), seen?.text]).toStrictEqual([['text', 'image'], '[b]']);
@@ -72,7 +72,7 @@ describe('a model is never asked without a question', () => {
     { what: 'its own words are the last', state: of(asked('Go.'), turn('a', 'Mine.')) },
     { what: 'its own words are the last but silence', state: of(asked('Go.'), turn('a', 'Mine.'), turn('b', '')) },
   ])('where $what', ({ state }) => {
-    const last = viewOf(state, 'a', 'the-question').toMessages().toArray().at(-1);
+    const last = toView(state, 'a', 'the-question').toMessages().toArray().at(-1);
     expect([last?.role, last?.id, (last?.text ?? '') !== '']).toStrictEqual(['user', 'the-question', true]);
   });
 
@@ -100,7 +100,7 @@ const summary = new Message({ id: 'sum', role: 'user', parts: [textPart('They gr
 describe('a window', () => {
   test('is found on the steps of its participant alone', async () => {
     const state = await withWindow({ folded: 1, buffered: 1, summary });
-    expect([windowOf(state, 'a')?.folded, windowOf(state, 'b')]).toStrictEqual([1, undefined]);
+    expect([getWindow(state, 'a')?.folded, getWindow(state, 'b')]).toStrictEqual([1, undefined]);
     expect(read(state, 'b')).toContain('user: Go.');
   });
 
@@ -115,7 +115,7 @@ describe('a window', () => {
     const [first] = whole.messages.toArray();
     const state = await withWindow({ folded: 1, buffered: 2, kept: [first?.id ?? ''], summary });
     expect(
-      viewOf(state, 'a', 'q')
+      toView(state, 'a', 'q')
         .section(SectionName.Buffer)
         .toArray()
         .map(({ text }) => text),
@@ -125,7 +125,7 @@ describe('a window', () => {
   test('is the same after JSON', async () => {
     const state = await withWindow({ folded: 1, buffered: 2, kept: ['k'], summary });
     const again = ChatState.fromJSON(JSON.parse(JSON.stringify(state)));
-    expect(JSON.stringify(windowOf(again, 'a'))).toBe(JSON.stringify(windowOf(state, 'a')));
+    expect(JSON.stringify(getWindow(again, 'a'))).toBe(JSON.stringify(getWindow(state, 'a')));
     expect(read(again, 'a')).toStrictEqual(read(state, 'a'));
   });
 });
@@ -135,7 +135,7 @@ describe('the window that a turn leaves behind', () => {
   const state = of(one, two, three);
   const left = (messages: readonly Message[], buffer: readonly Message[] = [], told?: Message) => {
     const store = MessageStore.fromMessages(messages).withSection(SectionName.Buffer, buffer);
-    return windowAfter(state, 'a', { store: told === undefined ? store : store.withSection(SectionName.Summary, [told]), made: [] });
+    return getChangedWindow(state, 'a', { store: told === undefined ? store : store.withSection(SectionName.Summary, [told]), made: [] });
   };
 
   test.each([

@@ -8,7 +8,7 @@ import type { Part } from '../messages/index.ts';
 import { Message, MessageRole, MessageStore, SectionName, textPart } from '../messages/index.ts';
 import type { ParticipantWindow, UnfinishedTurn } from './chat-step.ts';
 import type { TurnState } from './turn-state.ts';
-import { speakerOf, stepsBackwards, unfinishedOf } from './turn-state.ts';
+import { getSpeaker, stepsBackwards, getUnfinishedTurns } from './turn-state.ts';
 
 const saysNothing = ({ parts }: Message): boolean => parts.every((part) => part.type === 'text' && part.text.trim() === '');
 
@@ -20,7 +20,7 @@ function withNameBefore(name: string, parts: readonly Part[]): readonly Part[] {
 }
 
 function seenBy(participant: string, message: Message): Message {
-  const speaker = speakerOf(message);
+  const speaker = getSpeaker(message);
   const { id, parts, name } = message;
   if (speaker === participant) return new Message({ id, role: MessageRole.Assistant, parts, name: participant });
   if (speaker !== undefined) return new Message({ id, role: MessageRole.User, parts: withNameBefore(speaker, parts), name: speaker });
@@ -32,7 +32,7 @@ function seenBy(participant: string, message: Message): Message {
 }
 
 /** What a participant reads after the last change of its window. */
-export function windowOf(state: TurnState, participant: string): ParticipantWindow | undefined {
+export function getWindow(state: TurnState, participant: string): ParticipantWindow | undefined {
   for (const step of stepsBackwards(state)) if (step.participant === participant && step.window !== undefined) return step.window;
   return undefined;
 }
@@ -67,13 +67,13 @@ function withUnfinished(messages: readonly Message[], { before, unfinished, see 
 }
 
 /** The conversation as this participant reads it. `questionId` names the words that are put in where nobody asked anything. */
-export function viewOf(state: TurnState, participant: string, questionId: string): MessageStore {
+export function toView(state: TurnState, participant: string, questionId: string): MessageStore {
   const all = state.messages.toArray();
-  const { folded = 0, buffered = 0, kept = [], foldedCalls = [], summary } = windowOf(state, participant) ?? {};
+  const { folded = 0, buffered = 0, kept = [], foldedCalls = [], summary } = getWindow(state, participant) ?? {};
   const see = (messages: readonly Message[]): readonly Message[] =>
     messages.filter((message) => !saysNothing(message)).map((message) => seenBy(participant, message));
   const stillThere = all.slice(0, folded).filter(({ id }) => kept.includes(id));
-  const unfinished = unfinishedOf(state, participant).map(({ at, messages }) => ({
+  const unfinished = getUnfinishedTurns(state, participant).map(({ at, messages }) => ({
     at,
     messages: messages.filter(({ id }) => !foldedCalls.includes(id)),
   }));
@@ -94,8 +94,8 @@ interface Left {
 }
 
 /** The window that a turn has left behind; undefined where it is as it was. */
-export function windowAfter(state: TurnState, participant: string, { store, made }: Left): ParticipantWindow | undefined {
-  const before = windowOf(state, participant);
+export function getChangedWindow(state: TurnState, participant: string, { store, made }: Left): ParticipantWindow | undefined {
+  const before = getWindow(state, participant);
   const summary = store.section(SectionName.Summary).at(-1);
   const inBuffer = new Set(
     store
@@ -116,7 +116,7 @@ export function windowAfter(state: TurnState, participant: string, { store, made
   const lastFolded = all.slice(0, buffered).findLastIndex((message) => !saysNothing(message) && !inBuffer.has(message.id));
   const folded = lastFolded + 1;
   const kept = all.slice(0, folded).flatMap(({ id }) => (inBuffer.has(id) ? [id] : []));
-  const done = [...unfinishedOf(state, participant).flatMap(({ messages }) => messages), ...made];
+  const done = [...getUnfinishedTurns(state, participant).flatMap(({ messages }) => messages), ...made];
   const foldedCalls = done.flatMap(({ id }) => (inBuffer.has(id) || inWindow.has(id) ? [] : [id]));
   const window = {
     folded,

@@ -143,10 +143,10 @@ describe('a person whose words are waited for', () => {
 
   test('is not waited for in a run that has to stop', async () => {
     const { chat, start } = open();
-    const run = chat.stream(start, {
+    const run = chat.start(start, {
       onEvent: (event) => event.type === 'ParticipantSelected' && event.participant === 'ann' && run.requestStop('lunch'),
     });
-    const end = await run.result;
+    const { state: end } = await run.result;
     expect([end.status, end.stopReason, end.waitingFor, end.participant]).toStrictEqual(['stopped', 'user_requested', [], 'ann']);
   });
 

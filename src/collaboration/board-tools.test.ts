@@ -192,12 +192,12 @@ describe('several calls in one answer', () => {
       },
     });
     const model = scriptedModel([calls(write('draft', 'one', 'w1'), write('draft', 'two', 'w2')), says('Both.')]);
-    const { board, state } = await createCollaboration({
+    const { state } = await createCollaboration({
       collaborators: [llmCollaborator({ name: 'ann', model, hooks: [slowFirst] })],
     }).start('Go.').result;
-    const versions = board.get('draft')?.versions ?? [];
+    const versions = state.board.get('draft')?.versions ?? [];
     expect(versions.map(({ version }) => version)).toStrictEqual([1, 2]);
-    expect(board.get('draft')?.version).toBe(2);
+    expect(state.board.get('draft')?.version).toBe(2);
     const told = (state.steps[0]?.acts ?? []).flatMap((act) => (act.type === 'write' ? [act.version] : []));
     expect(told.toSorted()).toStrictEqual([1, 2]);
     // What each call was told is what stands.
@@ -258,18 +258,18 @@ describe('hooks of a model', () => {
       changes: ['args'],
       beforeTool: ({ call }) => (call.name === BoardTool.Write ? { args: { artifact: 'draft', content: 'public' } } : undefined),
     });
-    const { board } = await createCollaboration({ collaborators: [llmCollaborator({ name: 'ann', model, hooks: [censor] })] }).start('Go.')
+    const { state } = await createCollaboration({ collaborators: [llmCollaborator({ name: 'ann', model, hooks: [censor] })] }).start('Go.')
       .result;
-    expect(board.text('draft')).toBe('public');
+    expect(state.board.text('draft')).toBe('public');
   });
 
   test('that block a write leave the board as it was', async () => {
     const model = writing();
     const guard = defineAnyHook({ name: 'guard', changes: ['block'], beforeTool: () => ({ block: 'not today' }) });
-    const { board, status } = await createCollaboration({ collaborators: [llmCollaborator({ name: 'ann', model, hooks: [guard] })] }).start(
+    const { state, status } = await createCollaboration({ collaborators: [llmCollaborator({ name: 'ann', model, hooks: [guard] })] }).start(
       'Go.',
     ).result;
-    expect([board.isEmpty, status]).toStrictEqual([true, 'completed']);
+    expect([state.board.isEmpty, status]).toStrictEqual([true, 'completed']);
   });
 
   test.each([{ done: true }, 'Done.', { artifact: 'draft', version: 7 }])(
@@ -277,10 +277,9 @@ describe('hooks of a model', () => {
     async (result) => {
       const model = writing();
       const fake = defineAnyHook({ name: 'fake', changes: ['result'], beforeTool: () => ({ result }) });
-      const { board, state } = await createCollaboration({ collaborators: [llmCollaborator({ name: 'ann', model, hooks: [fake] })] }).start(
-        'Go.',
-      ).result;
-      expect([board.names, state.steps[0]?.acts ?? []]).toStrictEqual([[], []]);
+      const { state } = await createCollaboration({ collaborators: [llmCollaborator({ name: 'ann', model, hooks: [fake] })] }).start('Go.')
+        .result;
+      expect([state.board.names, state.steps[0]?.acts ?? []]).toStrictEqual([[], []]);
     },
   );
 
@@ -295,11 +294,10 @@ describe('hooks of a model', () => {
   test('that change what the model reads of a write change nothing of the write', async () => {
     const model = writing();
     const gloss = defineAnyHook({ name: 'gloss', changes: ['result'], afterTool: () => ({ result: 'Well done.' }) });
-    const { board, state } = await createCollaboration({ collaborators: [llmCollaborator({ name: 'ann', model, hooks: [gloss] })] }).start(
-      'Go.',
-    ).result;
+    const { state } = await createCollaboration({ collaborators: [llmCollaborator({ name: 'ann', model, hooks: [gloss] })] }).start('Go.')
+      .result;
     expect(state.steps[0]?.inner?.calls).toStrictEqual([{ tool: BoardTool.Write, status: 'succeeded' }]);
-    expect(board.text('draft')).toBe('secret');
+    expect(state.board.text('draft')).toBe('secret');
   });
 });
 

@@ -165,8 +165,8 @@ describe('a turn that writes', () => {
   test('in an agent that fails: it is on the board all the same', async () => {
     const model = scriptedModel([calls(write('draft', 'one')), { error: new Error('The model is down.') }]);
     const agent = agentCollaborator({ name: 'ann', agent: (board) => createAgent({ model, capabilities: [board] }) });
-    const { status, board, state } = await createCollaboration({ collaborators: [agent] }).start('Go.').result;
-    expect([status, board.text('draft'), state.steps[0]?.acts]).toStrictEqual([
+    const { status, state } = await createCollaboration({ collaborators: [agent] }).start('Go.').result;
+    expect([status, state.board.text('draft'), state.steps[0]?.acts]).toStrictEqual([
       'failed',
       'one',
       [{ type: 'write', artifact: 'draft', version: 1 }],

@@ -1,7 +1,7 @@
 // The state of several who work on one task.
 // Owns:     the board and the approvals: the one is kept in the store, the others are read from the steps.
 // S1. An approval counts for what its giver had before them: the input that the turn was begun with, and the version that it names.
-import { lastInput, speakerOf, TurnState, withoutCalls } from '../chat/index.ts';
+import { lastInput, getSpeaker, TurnState, withoutCalls } from '../chat/index.ts';
 import { systemIds } from '../lib/index.ts';
 import type { IdSource } from '../lib/index.ts';
 import type { NewStateOptions, PendingStep, StateCodec } from '../step-by-step/index.ts';
@@ -50,7 +50,7 @@ export class CollaborationState extends TurnState<CollaborationStep> {
 
   /** What it is all about: the first words from outside; '' where there are none yet. */
   get task(): string {
-    for (const message of this.messages) if (speakerOf(message) === undefined && message.isUser()) return message.text;
+    for (const message of this.messages) if (getSpeaker(message) === undefined && message.isUser()) return message.text;
     return '';
   }
 

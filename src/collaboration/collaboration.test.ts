@@ -5,7 +5,7 @@ import { createCountingIds, createFakeClock, InvalidArgumentError } from '../lib
 import type { Participant } from '../chat/index.ts';
 import { ConversationFailedError } from '../chat/index.ts';
 import type { ScriptedAnswer, ScriptedToolCall } from '../testing/index.ts';
-import { runnableConformance, scriptedModel } from '../testing/index.ts';
+import { orchestratorConformance, scriptedModel } from '../testing/index.ts';
 import type { CollaborationEvent, CollaborationOptions, Contributed } from './index.ts';
 import {
   BoardTool,
@@ -181,7 +181,7 @@ describe('what goes wrong', () => {
     expect(problems).toMatchObject([{ message: 'It broke.', stack: expect.stringContaining('collaboration.test.ts') as string }]);
     const result = await collaboration.start(start).result;
     expect(result).toMatchObject({ status: 'failed', participant: 'bob', error: { message: 'It broke.' } });
-    expect(result.board.isEmpty).toBe(true);
+    expect(result.state.board.isEmpty).toBe(true);
     expect(result.explain()).toContain('It was the turn of bob, by round-robin.');
   });
 
@@ -275,9 +275,9 @@ describe('a person', () => {
     const waiting = await collaboration.run(start);
     expect(waiting.waitingFor).toStrictEqual([{ type: 'person', id: 'boss/2', participant: 'boss', prompt: 'Good?' }]);
     const result = await collaboration.start(stored(waiting).answer('boss/2', { text: 'Fine.', approves: ['draft'] })).result;
-    expect([result.status, result.text, result.speaker]).toStrictEqual(['completed', 'Fine.', 'boss']);
+    expect([result.status, result.text, result.state.speaker]).toStrictEqual(['completed', 'Fine.', 'boss']);
     expect(result.state.approvals).toStrictEqual([{ by: 'boss', artifact: 'draft', version: 1 }]);
-    expect(result.board.get('draft')?.author).toBe('ann');
+    expect(result.state.board.get('draft')?.author).toBe('ann');
     expect(events.flatMap((event) => (event.type === 'BoardUpdated' ? [[event.participant, event.changes.length]] : []))).toStrictEqual([
       ['ann', 1],
       ['boss', 1],
@@ -362,7 +362,7 @@ test('with() keeps everything else, and the fingerprint tells other ends apart',
 });
 
 describe('a collaboration does what every orchestrator must', () => {
-  const cases = runnableConformance<CollaborationState, CollaborationEvent>(() => {
+  const cases = orchestratorConformance<CollaborationState>(() => {
     const model = scriptedModel(
       [
         ({ messages }) =>
@@ -377,7 +377,7 @@ describe('a collaboration does what every orchestrator must', () => {
       collaborators: [says('lead', 'Begin.', 'Again.'), llmCollaborator({ name: 'writer', model }), critic],
       done: { approvedBy: ['critic'] },
     });
-    return { runnable: collaboration, start, restore: (text) => CollaborationState.fromJSON(JSON.parse(text)) };
+    return { orchestrator: collaboration, start, restore: (text) => CollaborationState.fromJSON(JSON.parse(text)) };
   });
   test.each(cases)('$name', ({ run }) => run());
 });

@@ -1,29 +1,21 @@
 // A collaboration: several who work on one task, on a shared board.
 // Owns:     what it adds to the turns of a chat: the board in everybody's hands, handing over, and when the task is done.
-import type {
-  ContextOfParticipants,
-  Conversation,
-  ConversationOptions,
-  ConversationResult,
-  ConversationStates,
-  Participant,
-} from '../chat/index.ts';
+import type { ContextOfParticipants, Conversation, ConversationOptions, Participant } from '../chat/index.ts';
 import { checkConversationOptions, createConversation, EveryoneHasSpoken } from '../chat/index.ts';
-import type { EventBus } from '../events/index.ts';
 import { createEventBus } from '../events/index.ts';
 import type { JsonObject } from '../lib/index.ts';
 import { assertNever, InvalidArgumentError } from '../lib/index.ts';
-import type { StepScope } from '../step-by-step/index.ts';
-import type { Board, BoardWrite } from './board.ts';
+import type { StateType, StepScope } from '../step-by-step/index.ts';
+import type { BoardWrite } from './board.ts';
 import { withWrites } from './board.ts';
 import { equip } from './board-tools.ts';
 import type { BoardChange, CollaborationEvent } from './collaboration-events.ts';
 import { BoardUpdated } from './collaboration-events.ts';
 import { CollaborationState } from './collaboration-state.ts';
 import type { Act, CollaborationStep, Fit } from './collaboration-step.ts';
-import { AnswersHandoffs, handoffIn } from './handoff.ts';
+import { AnswersHandoffs, getHandoff } from './handoff.ts';
 import type { Completion, ReadyCompletion } from './completion.ts';
-import { fitOf, TaskCompletion, toCompletion } from './completion.ts';
+import { checkFit, TaskCompletion, toCompletion } from './completion.ts';
 import { readContribution } from './contribution.ts';
 
 /** What a collaboration is made from. */
@@ -38,27 +30,17 @@ export interface CollaborationOptions<
   readonly done?: Completion;
 }
 
-/** How a run ended, and what was made. */
-export type CollaborationResult = ConversationResult<CollaborationState> & {
-  /** What was made so far. */
-  readonly board: Board;
-};
-
 /** A collaboration, ready to be run. */
-export interface Collaboration<Context = unknown> extends Conversation<
-  CollaborationState,
-  Context,
-  CollaborationResult,
-  CollaborationEvent
-> {
+export interface Collaboration<Context = unknown> extends Conversation<CollaborationState, Context, CollaborationEvent> {
   readonly name: 'collaboration';
   /** The same collaboration with some of its options replaced; all others stay, its listeners too. */
   with(changes: Partial<CollaborationOptions<readonly Participant<Context>[]>>): Collaboration<Context>;
 }
 
-const states: ConversationStates<CollaborationState> = {
+const states: StateType<CollaborationState> = {
   ...CollaborationState.codec,
   empty: (options) => CollaborationState.empty(options),
+  is: (value) => value instanceof CollaborationState,
 };
 
 /** The act without what the board itself keeps. */
@@ -138,7 +120,7 @@ async function inspected(candidate: CollaborationState, completion: ReadyComplet
   const before = candidate.lastStepResult?.step.fit;
   const version = candidate.board.get(artifact)?.version ?? 0;
   if (isSame(before, { artifact, version, schema: fingerprint })) return { ...step, fit: before };
-  return { ...step, fit: await fitOf(candidate, { artifact, schema, fingerprint }, scope) };
+  return { ...step, fit: await checkFit(candidate, { artifact, schema, fingerprint }, scope) };
 }
 
 /**
@@ -148,31 +130,25 @@ async function inspected(candidate: CollaborationState, completion: ReadyComplet
  */
 export function createCollaboration<const Given extends readonly Participant<never>[]>(
   options: CollaborationOptions<Given>,
-): Collaboration<ContextOfParticipants<Given>> {
+): Collaboration<ContextOfParticipants<Given>>;
+export function createCollaboration(options: CollaborationOptions): Collaboration {
   checkConversationOptions('createCollaboration', options, { of: 'collaborators', more: ['done'] });
   const { collaborators, done, id = 'collaboration' } = options;
-  const events: EventBus<CollaborationEvent> = options.events ?? createEventBus<CollaborationEvent>(options.ports?.onProblem);
+  const events = options.events ?? createEventBus<CollaborationEvent>(options.ports?.onProblem);
   const names = collaborators.map(({ name }) => name);
   const completion = toCompletion(done, names);
   checkApprovers(collaborators, completion);
   const rights = { names, approvers: completion?.approvedBy ?? [] };
-  const collaboration = createConversation<
-    CollaborationState,
-    CollaborationStep,
-    ContextOfParticipants<Given>,
-    CollaborationResult,
-    CollaborationEvent
-  >(
+  const collaboration = createConversation<CollaborationState, CollaborationStep, never, CollaborationEvent>(
     { ...options, events },
     {
       name: 'collaboration',
       id,
       participants: collaborators,
       states,
-      owns: (state) => state instanceof CollaborationState,
       extension: {
         read: (said, at) => readContribution(said, at, rights),
-        claim: ({ lastStepResult }) => handoffIn(lastStepResult?.step),
+        claim: ({ lastStepResult }) => getHandoff(lastStepResult?.step),
         equip: (state, participant) => equip(state, participant, { rights, completion }),
         withActs,
         shown: ({ board }) => Object.fromEntries(board.artifacts.map((each) => [each.name, each.version])),
@@ -182,13 +158,14 @@ export function createCollaboration<const Given extends readonly Participant<nev
         }),
       },
       driver: (all) => (completion === undefined ? new AnswersHandoffs(all) : new TaskCompletion(completion, new EveryoneHasSpoken(all))),
-      toResult: (result) => ({ ...result, board: result.state.board }),
-      configuration:
-        completion === undefined
-          ? {}
-          : { approvedBy: completion.approvedBy, artifact: completion.artifact ?? null, schema: completion.schema?.json ?? null },
+      ...(completion !== undefined && {
+        configuration: {
+          approvedBy: completion.approvedBy,
+          artifact: completion.artifact ?? null,
+          schema: completion.schema?.json ?? null,
+        },
+      }),
     },
   );
-  // Holds: what is replaced has the types of what was there.
-  return { ...collaboration, name: 'collaboration', with: (changes) => createCollaboration({ ...options, events, ...changes } as never) };
+  return { ...collaboration, name: 'collaboration', with: (changes) => createCollaboration({ ...options, events, ...changes }) };
 }

@@ -1,5 +1,5 @@
 // Those who take part in a collaboration: the participants of a chat, with a board in their hands.
-import type { AnyAgent } from '../agent/index.ts';
+import type { Agent } from '../agent/index.ts';
 import type {
   AgentParticipantOptions,
   FunctionParticipantOptions,
@@ -8,7 +8,14 @@ import type {
   Participant,
   ScriptedParticipantOptions,
 } from '../chat/index.ts';
-import { checkParticipant, functionSeat, humanSeat, llmParticipant, scriptedSeat, seatOfAgent } from '../chat/index.ts';
+import {
+  checkParticipant,
+  createFunctionParticipant,
+  createHumanParticipant,
+  llmParticipant,
+  createScriptedParticipant,
+  createAgentParticipant,
+} from '../chat/index.ts';
 import type { Capability } from '../hooks/index.ts';
 import { InvalidArgumentError, isRecord } from '../lib/index.ts';
 import type { RunState } from '../step-by-step/index.ts';
@@ -34,13 +41,13 @@ export interface AgentCollaboratorOptions extends Omit<AgentParticipantOptions, 
   /** What it is given as its context. @default the context of the conversation */
   readonly context?: (outer: never) => unknown;
   /** Makes the agent for one turn: put `board` among its capabilities. */
-  readonly agent: (board: BoardCapability) => AnyAgent;
+  readonly agent: (board: BoardCapability) => Agent;
 }
 
 const isAgent = (given: unknown): boolean => isRecord(given) && typeof given['describe'] === 'function';
 
 /** The agent with the board of a turn; one that left it out could neither read nor write it, and nobody would know why. */
-function withBoard({ name, agent }: AgentCollaboratorOptions, board: Capability | undefined): AnyAgent {
+function withBoard({ name, agent }: AgentCollaboratorOptions, board: Capability | undefined): Agent {
   // Holds: the tools of the board are put in by their names, and read no state.
   const made = agent(board as BoardCapability);
   // What is no agent is refused as such, where agents are checked.
@@ -55,22 +62,22 @@ export function agentCollaborator(options: AgentCollaboratorOptions): Participan
   const { agent } = options;
   if (typeof agent !== 'function')
     throw new InvalidArgumentError('agentCollaborator() needs a function as agent: (board) => createAgent({ …, capabilities: [board] }).');
-  return seatOfAgent(options, (board) => withBoard(options, board), 'agentCollaborator');
+  return createAgentParticipant(options, (board) => withBoard(options, board), 'agentCollaborator');
 }
 
 /** A person who works with the others. */
 export function humanCollaborator(options: HumanParticipantOptions<Contributed, CollaborationState>): Participant {
-  return humanSeat('humanCollaborator', options);
+  return createHumanParticipant('humanCollaborator', options);
 }
 
 /** Somebody who contributes what was given, in turn. */
 export function scriptedCollaborator(options: ScriptedParticipantOptions<Contributed>): Participant {
-  return scriptedSeat('scriptedCollaborator', options, (said) => typeof said === 'string' || isRecord(said));
+  return createScriptedParticipant('scriptedCollaborator', options, (said) => typeof said === 'string' || isRecord(said));
 }
 
 /** A function of the host's that works with the others. */
 export function functionCollaborator<Context = unknown>(
   options: FunctionParticipantOptions<Context, Contributed, CollaborationState>,
 ): Participant<NoInfer<Context>> {
-  return functionSeat('functionCollaborator', options);
+  return createFunctionParticipant('functionCollaborator', options);
 }

@@ -8,7 +8,7 @@ import { ContinuationDecision } from '../continuation/index.ts';
 import type { JsonObject } from '../lib/index.ts';
 import { InvalidArgumentError, isRecord } from '../lib/index.ts';
 import type { StepScope } from '../step-by-step/index.ts';
-import { fingerprintOfParts } from '../tool-use/index.ts';
+import { hashConfiguration } from '../tool-use/index.ts';
 import type { AnswerSchema, ToolInput } from '../tools/index.ts';
 import { issuesText, toAnswerSchema } from '../tools/index.ts';
 import { artifactNameProblem } from './board.ts';
@@ -60,7 +60,7 @@ export function toCompletion(given: Completion | undefined, names: readonly stri
   if (problem !== undefined) throw new InvalidArgumentError(`createCollaboration(): done ${problem}.`);
   const { approvedBy = [], artifact, schema } = given;
   const ready = schema === undefined ? undefined : toAnswerSchema(schema, 'done.schema');
-  return { approvedBy, artifact, schema: ready, fingerprint: fingerprintOfParts({ schema: ready?.json }) };
+  return { approvedBy, artifact, schema: ready, fingerprint: hashConfiguration({ schema: ready?.json }) };
 }
 
 /** The completion in words, for collaborators. */
@@ -93,7 +93,7 @@ async function problemOf(schema: AnswerSchema, value: unknown, content: string):
 }
 
 /** Whether the artifact that counts has its form. A schema is the host's own code: it may throw, or hang. Never rejects. */
-export async function fitOf(
+export async function checkFit(
   { board }: CollaborationState,
   { artifact, schema, fingerprint }: Form,
   { effects, stepNumber }: Pick<StepScope, 'effects' | 'stepNumber'>,

@@ -136,8 +136,8 @@ describe('a form', () => {
       done: { artifact: 'data', schema },
       ports: { clock: createFakeClock(), ids },
     });
-    const { status, board } = await collaboration.start('Go.').result;
-    expect([status, board.text('data')]).toStrictEqual(['completed', content]);
+    const { status, state } = await collaboration.start('Go.').result;
+    expect([status, state.board.text('data')]).toStrictEqual(['completed', content]);
   });
 });
 

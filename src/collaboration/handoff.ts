@@ -14,7 +14,7 @@ export interface Handoff {
 }
 
 /** Who was handed the turn in this one; the last word counts. */
-export function handoffIn(step: CollaborationStep | undefined): Handoff | undefined {
+export function getHandoff(step: CollaborationStep | undefined): Handoff | undefined {
   const { participant: from, acts = [], errors = [], interrupted } = step ?? {};
   const handoff = errors.length > 0 || interrupted !== undefined ? undefined : acts.findLast((act) => act.type === 'handoff');
   if (handoff === undefined || from === undefined) return undefined;
@@ -24,11 +24,11 @@ export function handoffIn(step: CollaborationStep | undefined): Handoff | undefi
 /** Requests another turn while somebody has not spoken since the last input, or was just handed the turn. */
 export class AnswersHandoffs extends EveryoneHasSpoken {
   override isOpen(state: CollaborationState): boolean {
-    return handoffIn(state.currentStep) !== undefined || super.isOpen(state);
+    return getHandoff(state.currentStep) !== undefined || super.isOpen(state);
   }
 
   override explain(state: CollaborationState): ContinuationEvaluation {
-    const handoff = handoffIn(state.currentStep);
+    const handoff = getHandoff(state.currentStep);
     const evaluation = super.explain(state);
     if (handoff === undefined || evaluation.decision === ContinuationDecision.RequestContinuation) return evaluation;
     return { ...evaluation, decision: ContinuationDecision.RequestContinuation, reason: handoff.reason };

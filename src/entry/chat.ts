@@ -4,7 +4,6 @@ export type {
   ChatOptions,
   ChatStep,
   Choice,
-  ConversationResult,
   Participant,
   SelectFunction,
   SelectionFacts,

@@ -5,7 +5,6 @@ export type {
   Collaboration,
   CollaborationEvent,
   CollaborationOptions,
-  CollaborationResult,
   CollaborationStep,
   Completion,
   Contribution,

@@ -1,18 +1,5 @@
 export { EffectClass } from '../effects/index.ts';
-export type {
-  Agent,
-  AgentEvent,
-  AgentOptions,
-  AgentResult,
-  AgentRun,
-  AgentRunOptions,
-  AgentStep,
-  AgentTypes,
-  AgentTypesOf,
-  AnyAgent,
-  SlimPayload,
-  TypesOf,
-} from '../agent/index.ts';
+export type { Agent, AgentEvent, AgentOptions, AgentStep, SlimPayload } from '../agent/index.ts';
 export {
   AgentBuilder,
   AgentState,
@@ -68,7 +55,18 @@ export { createRedactor } from '../lib/index.ts';
 export type { MessageContent, Part, ToolCall, ToolResult } from '../messages/index.ts';
 export { Message, MessageRole, Messages, MessageStore, SectionName, Usage } from '../messages/index.ts';
 export { NewerSchemaError, WrongKindError } from '../serialization/index.ts';
-export type { Runnable, Step, Wait } from '../step-by-step/index.ts';
+export type {
+  InferContext,
+  InferEvent,
+  InferOutput,
+  InferState,
+  Orchestrator,
+  Run,
+  RunOptions,
+  RunResult,
+  Step,
+  Wait,
+} from '../step-by-step/index.ts';
 export {
   AgentErrorContextResolver,
   AgentExecutionStarted,

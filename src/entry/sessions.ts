@@ -10,11 +10,11 @@ export type {
   RecordedAction,
   Recovery,
   Session,
-  SessionAgent,
   SessionFacts,
   SessionHeader,
   SessionPage,
   SessionQuery,
+  SessionResult,
   SessionRuntime,
   SessionRuntimeOptions,
   SessionStore,
@@ -23,7 +23,6 @@ export type {
   SessionWrite,
   StoredEvent,
   StoredSession,
-  Turn,
 } from '../sessions/index.ts';
 export {
   ActionRefusedError,

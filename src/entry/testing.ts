@@ -14,7 +14,7 @@ export {
   criterionConformance,
   effectsConformance,
   modelConformance,
-  runnableConformance,
+  orchestratorConformance,
   scriptedModel,
   ScriptedState,
   sessionStoreConformance,

@@ -9,8 +9,10 @@ import type { BaseEvent } from './base-event.ts';
 import type { EventSink, ProblemReporter } from './event-sink.ts';
 import { reportToConsole } from './event-sink.ts';
 
-/** The event of a union that has this type. */
-export type EventOfType<Event extends BaseEvent, Type extends Event['type']> = Extract<Event, { readonly type: Type }>;
+/** The event of a union that has this type; any event if the union is not known. */
+export type EventOfType<Event extends BaseEvent, Type extends Event['type']> = string extends Event['type']
+  ? Event
+  : Extract<Event, { readonly type: Type }>;
 
 /** Stops the listening that returned it. */
 export type Unsubscribe = () => void;

@@ -3,7 +3,7 @@
 // W2. An answer that cannot be used is refused with a reason of its own, and changes nothing.
 import { InvalidArgumentError } from '../lib/index.ts';
 import { Message } from '../messages/index.ts';
-import type { RunState, Wait } from '../step-by-step/index.ts';
+import type { Orchestrator, RunState, Wait } from '../step-by-step/index.ts';
 import { AlreadyAnsweredError, NotWaitingError } from '../step-by-step/index.ts';
 import type { Action, ActionRequest } from './action.ts';
 import type { ShownCall } from './approval-digest.ts';
@@ -11,7 +11,6 @@ import { approvalDigest, findAskedCalls, toShownCall } from './approval-digest.t
 import { readEntriesFrom, readBody } from './entry-body.ts';
 import { ForgedApprovalError } from './forged-approval-error.ts';
 import { LateAnswerError } from './late-answer-error.ts';
-import type { SessionAgent } from './session-agent.ts';
 import type { LogEntry, SessionStore } from './session-store.ts';
 import { StaleApprovalError } from './stale-approval-error.ts';
 import { readEvents } from './stored-events.ts';
@@ -48,7 +47,7 @@ export interface AnswerSurroundings {
   readonly sessionId: string;
   readonly state: RunState;
   readonly store: SessionStore;
-  readonly agent: SessionAgent;
+  readonly agent: Pick<Orchestrator, 'checkArgs'>;
   /** Actions that wait to be taken in, by their entry. */
   readonly queued: ReadonlyMap<number, unknown>;
 }

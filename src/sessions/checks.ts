@@ -13,7 +13,7 @@ const isAgent = (agent: unknown): boolean =>
   isRecord(agent) && typeof agent['id'] === 'string' && typeof agent['run'] === 'function' && isRecord(agent['states']);
 
 /** A number of milliseconds that a timer can wait for. */
-export function checkedMs(value: unknown, what: string): number {
+export function parseMs(value: unknown, what: string): number {
   if (typeof value === 'number' && value >= 0) return value;
   throw new InvalidArgumentError(`${what} must be a number of 0 or more, not ${typeof value === 'number' ? value : typeof value}.`);
 }
@@ -21,7 +21,7 @@ export function checkedMs(value: unknown, what: string): number {
 const knownFilters = ['tenant', 'agentId', 'owner', 'status', 'stopReason', 'tag', 'isOpen', 'wakeBefore', 'limit', 'cursor'];
 
 /** Refuses a filter that would silently let everything through, or nothing. */
-export function checkedQuery(query: SessionQuery): SessionQuery {
+export function parseQuery(query: SessionQuery): SessionQuery {
   const strange = Object.keys(query).find((name) => !knownFilters.includes(name));
   if (strange !== undefined)
     throw new InvalidArgumentError(`Sessions cannot be listed by "${strange}"; there are ${knownFilters.join(', ')}.`);
@@ -32,7 +32,7 @@ export function checkedQuery(query: SessionQuery): SessionQuery {
 }
 
 /** The number of an event to go on behind. */
-export function checkedSeq(value: unknown): number {
+export function parseSeq(value: unknown): number {
   if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return value;
   throw new InvalidArgumentError(
     `fromSeq must be the number of an event, or 0 for all; it is ${typeof value === 'number' ? value : value === null ? 'null' : typeof value}.`,
@@ -40,14 +40,14 @@ export function checkedSeq(value: unknown): number {
 }
 
 /** Where a fork is to begin. */
-export function checkedPoint(at: unknown): { readonly execution: number; readonly step: number } {
+export function parseForkPoint(at: unknown): { readonly execution: number; readonly step: number } {
   const { execution, step } = isRecord(at) ? at : {};
   if (typeof execution === 'number' && typeof step === 'number') return { execution, step };
   throw new InvalidArgumentError('fork(sessionId, { execution, step }, …) takes the numbers of an execution and of a step of it.');
 }
 
 /** Refuses options that a runtime could not work with. */
-export function checkedRuntime(options: SessionRuntimeOptions): SessionRuntimeOptions {
+export function parseRuntimeOptions(options: SessionRuntimeOptions): SessionRuntimeOptions {
   const given: unknown = options;
   if (!isRecord(given)) throw new InvalidArgumentError('createSessionRuntime({ agents, store }) takes an object.');
   const strange = Object.keys(given).find((name) => !knownOptions.includes(name));
@@ -66,26 +66,26 @@ export function checkedRuntime(options: SessionRuntimeOptions): SessionRuntimeOp
 }
 
 /** Refuses what is no text, or empty. */
-export function checkedText(value: unknown, what: string): string {
+export function parseText(value: unknown, what: string): string {
   if (typeof value === 'string' && value !== '') return value;
   throw new InvalidArgumentError(`${what} must be text that is not empty, not ${typeof value === 'string' ? 'empty' : typeof value}.`);
 }
 
 /** What a session is made with. */
-export function checkedNew(session: NewSession): NewSession {
+export function parseNewSession(session: NewSession): NewSession {
   const given: unknown = session;
   if (isRecord(given)) return session;
   throw new InvalidArgumentError('create({ agent, tenant, owner, tags }, { by }) takes an object; {} will do.');
 }
 
 /** Who a new session is. */
-export function checkedFacts({ id, tenant, owner, tags }: Facts): Pick<SessionFacts, 'id' | 'tenant' | 'owner' | 'tags'> {
+export function parseFacts({ id, tenant, owner, tags }: Facts): Pick<SessionFacts, 'id' | 'tenant' | 'owner' | 'tags'> {
   if (!Array.isArray(tags)) throw new InvalidArgumentError('tags must be a list of text.');
   return {
-    id: checkedText(id, 'The id of a session'),
-    tags: [...new Set(tags.map((tag: unknown) => checkedText(tag, 'A tag')))],
-    ...(tenant !== undefined && { tenant: checkedText(tenant, 'A tenant') }),
-    ...(owner !== undefined && { owner: checkedText(owner, 'An owner') }),
+    id: parseText(id, 'The id of a session'),
+    tags: [...new Set(tags.map((tag: unknown) => parseText(tag, 'A tag')))],
+    ...(tenant !== undefined && { tenant: parseText(tenant, 'A tenant') }),
+    ...(owner !== undefined && { owner: parseText(owner, 'An owner') }),
   };
 }
 
@@ -97,7 +97,7 @@ interface Facts {
 }
 
 /** What is answered, and in which session it was shown. */
-export function checkedWait(sessionId: string, wait: AnsweredWait): { readonly waitId: string; readonly digest?: string } {
+export function parseWait(sessionId: string, wait: AnsweredWait): { readonly waitId: string; readonly digest?: string } {
   const given: unknown = wait;
   if (!isRecord(given) || typeof given['id'] !== 'string')
     throw new InvalidArgumentError('Hand back the wait that was shown: it has an id and a digest.');

@@ -1,15 +1,14 @@
-import type { RunState } from '../step-by-step/index.ts';
+import type { RunState, StateType } from '../step-by-step/index.ts';
 import type { ForkPoint } from './action.ts';
-import type { SessionStates } from './session-agent.ts';
 import { readStored, replay } from './session-log.ts';
-import { factsOf } from './session.ts';
+import { toFacts } from './session.ts';
 import type { LogEntry, SessionStore } from './session-store.ts';
 import { UnknownStepError } from './unknown-step-error.ts';
 
 /** The state as it stood when a step had just been recorded. */
 export async function readStateAfterStep(
   store: SessionStore,
-  states: SessionStates,
+  states: StateType,
   { sessionId, execution, step }: ForkPoint,
 ): Promise<RunState> {
   const entries: LogEntry[] = [];
@@ -29,5 +28,5 @@ export async function readStateAfterStep(
 /** Where a session was forked from: what came before that stands in the log of its source. */
 async function readForkSource(store: SessionStore, sessionId: string): Promise<ForkPoint | undefined> {
   const stored = await store.load(sessionId);
-  return stored === undefined ? undefined : readStored(sessionId, () => factsOf(stored.header).forkedFrom);
+  return stored === undefined ? undefined : readStored(sessionId, () => toFacts(stored.header).forkedFrom);
 }

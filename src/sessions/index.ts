@@ -2,6 +2,7 @@ export type { EffectRow } from '../journal/index.ts';
 export { ActionRefusedError } from './action-refused-error.ts';
 export type { Action, ActionOptions, ActionRequest, By, ForkPoint, RecordedAction } from './action.ts';
 export { AgentChangedError } from './agent-changed-error.ts';
+export type { AgentIdentity } from './agents.ts';
 export { OnVersionChange } from './agents.ts';
 export { approvalDigest } from './approval-digest.ts';
 export { checkWrite, parsePage, parseRange, refusedWrite } from './check-write.ts';
@@ -14,7 +15,6 @@ export { createMemoryPlace, createMemoryStore } from './memory-store.ts';
 export { RequestReusedError } from './request-reused-error.ts';
 export { RuntimeClosedError } from './runtime-closed-error.ts';
 export type { NewSession, Recovery, SessionRuntime, SessionRuntimeOptions } from './runtime-options.ts';
-export type { SessionAgent, SessionStates } from './session-agent.ts';
 export { SessionConflictError } from './session-conflict-error.ts';
 export { SessionDamagedError } from './session-damaged-error.ts';
 export { createSessionRuntime } from './session-runtime.ts';
@@ -29,7 +29,7 @@ export type {
   SessionWrite,
   StoredSession,
 } from './session-store.ts';
-export type { DamagedSession, Session, SessionFacts, SessionSummary, SessionWait, Turn } from './session.ts';
+export type { DamagedSession, Session, SessionFacts, SessionResult, SessionSummary, SessionWait } from './session.ts';
 export { StaleApprovalError } from './stale-approval-error.ts';
 export { StoreFencedError } from './store-fenced-error.ts';
 export type { StoreProblem } from './store-unavailable-error.ts';

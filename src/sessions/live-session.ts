@@ -8,26 +8,26 @@
 import type { Effects } from '../effects/index.ts';
 import type { BaseEvent } from '../events/index.ts';
 import { jsonEquals } from '../lib/index.ts';
-import type { Between, Commit, RunState } from '../step-by-step/index.ts';
+import type { Between, Commit, Orchestrator, RunResult, RunState } from '../step-by-step/index.ts';
+import { toRunResult } from '../step-by-step/index.ts';
 import type { Action, ActionOptions, ActionRequest } from './action.ts';
 import type { Agents } from './agents.ts';
+import { toIdentity } from './agents.ts';
 import type { AnswerRequest } from './answers.ts';
 import { applyRequest, checkAnswer, isAnswer } from './answers.ts';
 import { Inbox } from './inbox.ts';
-import type { Coming } from './requests.ts';
-import { comingOf, Requests } from './requests.ts';
+import type { PendingResult } from './requests.ts';
+import { toPendingResult, Requests } from './requests.ts';
 import { RuntimeClosedError } from './runtime-closed-error.ts';
-import type { Session, SessionFacts, SessionWait, Turn } from './session.ts';
+import type { Session, SessionFacts, SessionResult, SessionWait } from './session.ts';
 import { hasWork } from './session.ts';
-import type { SessionAgent } from './session-agent.ts';
-import { identityOf } from './session-agent.ts';
 import type { SessionLog } from './session-log.ts';
 import type { SessionStore } from './session-store.ts';
-import { toSession, toTurn } from './views.ts';
-import type { Awaited } from './waiters.ts';
+import { toSession, toSessionResult } from './views.ts';
+import type { WaitTarget } from './waiters.ts';
 import { Waiters } from './waiters.ts';
 
-/** What a session needs of its runtime. */
+/** Services the runtime provides to a session. */
 export interface SessionHost {
   readonly store: SessionStore;
   readonly agents: Agents;
@@ -36,7 +36,7 @@ export interface SessionHost {
   readonly onEvent?: (event: BaseEvent, session: SessionFacts) => unknown;
   /** When a wait is settled without anybody. */
   readonly expiresAt: (wait: Pick<SessionWait, 'type'>, askedAt: number) => number | undefined;
-  /** True where no further step is to begin. */
+  /** True if no further step may start. */
   readonly isClosing: () => boolean;
   /** Why that is so. */
   readonly whyClosed: () => string | undefined;
@@ -51,14 +51,14 @@ export interface SessionHost {
 }
 
 /** An action that is stored. */
-interface Begun {
-  readonly coming: Coming;
+interface AcceptedAction {
+  readonly coming: PendingResult;
   readonly isRepeated: boolean;
 }
 
 interface Stored {
   readonly done: Promise<void>;
-  readonly about: Awaited;
+  readonly about: WaitTarget;
 }
 
 export class LiveSession {
@@ -115,12 +115,16 @@ export class LiveSession {
   }
 
   /** Does something to the session, and gives what came of it. */
-  async perform(request: ActionRequest, options: ActionOptions): Promise<Turn> {
+  async perform(request: ActionRequest, options: ActionOptions): Promise<SessionResult> {
     const { until = 'rest' } = options;
     const { coming, isRepeated } = await this.#exclusively(() => this.#begin(request, options));
     const execution = until === 'accepted' ? (coming.execution ?? this.log.state.execution.number) : await coming.end;
-    const turn = await toTurn(this.log.facts, this.log.safeState, { ...this.#host, execution });
-    return isRepeated ? { ...turn, isRepeated } : turn;
+    return toSessionResult(this.log.facts, this.log.safeState, {
+      execution,
+      isRepeated,
+      expiresAt: this.#host.expiresAt,
+      toResult: (state) => this.#toResult(state),
+    });
   }
 
   /** Goes on with what is left to do; nothing where that is nothing. */
@@ -166,7 +170,7 @@ export class LiveSession {
   }
 
   /** Stores an action. What comes of it is awaited outside, so that others can act meanwhile. */
-  async #begin(request: ActionRequest, { by, requestId, until }: ActionOptions): Promise<Begun> {
+  async #begin(request: ActionRequest, { by, requestId, until }: ActionOptions): Promise<AcceptedAction> {
     this.#refuseGone();
     const repeated = requestId === undefined ? undefined : await this.#requests.find(requestId, request);
     this.#refuseGone();
@@ -177,7 +181,7 @@ export class LiveSession {
     // Asked again behind everything that was awaited: whoever is let in from here on is heard by letGo().
     this.#refuseGone();
     const { done, about } = this.#store({ ...request, by, at: this.#host.now() }, requestId);
-    const coming = comingOf(about, this.#waiters.add(about));
+    const coming = toPendingResult(about, this.#waiters.add(about));
     if (until === 'accepted' && 'entry' in about) this.#inbox.ignoreResult(about.entry);
     if (requestId !== undefined) this.#requests.add(requestId, request, coming);
     await this.#orLetGo(done);
@@ -226,13 +230,26 @@ export class LiveSession {
     return checkAnswer(request, { sessionId: this.id, state, store, queued, agent: this.#agent() }, isRunning);
   }
 
-  #coming(about: Awaited): Promise<number> {
+  #coming(about: WaitTarget): Promise<number> {
     const isPast = 'execution' in about && (this.#running === undefined || about.execution < this.log.state.execution.number);
     return isPast ? Promise.resolve(about.execution) : this.#waiters.add(about);
   }
 
-  #agent(): SessionAgent {
-    return this.#host.agents.successorOf(this.log.facts.agent);
+  #agent(): Orchestrator {
+    return this.#host.agents.findSuccessor(this.log.facts.agent);
+  }
+
+  #findAgent(): Orchestrator | undefined {
+    try {
+      return this.#agent();
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** Without its agent, a session can still be cancelled; the result then has no output. */
+  #toResult(state: RunState): Promise<RunResult> {
+    return this.#findAgent()?.toResult(state) ?? toRunResult(state, async () => ({ ok: true, output: undefined }));
   }
 
   #start(): void {
@@ -264,18 +281,12 @@ export class LiveSession {
 
   /** What is owed about an end waits for an agent that can tell it. */
   #canTellOwed({ data }: RunState): boolean {
-    if (data.owesEvents !== true) return false;
-    try {
-      this.#agent();
-      return true;
-    } catch {
-      return false;
-    }
+    return data.owesEvents === true && this.#findAgent() !== undefined;
   }
 
   async #run(state: RunState): Promise<void> {
     const agent = this.#agent();
-    const identity = identityOf(agent);
+    const identity = toIdentity(agent);
     const { facts } = this.log;
     if (!jsonEquals({ ...identity }, { ...facts.agent })) this.log.facts = { ...facts, agent: identity };
     const onlyEnds = this.log.journal.isEmpty && this.#inbox.findCancel(state.execution.number) !== undefined;
@@ -295,11 +306,11 @@ export class LiveSession {
       await agent.run(state, {
         context,
         signal: abort.signal,
-        ...(onEvent !== undefined && { onEvent: (event: BaseEvent) => onEvent(event, this.log.facts) }),
+        onEvent: onEvent && ((event) => onEvent(event, this.log.facts)),
         executionId: `${this.id}/${state.execution.number}`,
         effects: (direct) => this.log.journal.wrap(this.#host.untilClosing(direct), `${state.execution.number}/`, end),
-        commit: (commit: Commit<RunState>) => this.#commit(commit).then(end),
-        between: (current: RunState) => this.#between(current),
+        commit: (commit) => this.#commit(commit).then(end),
+        between: (current) => this.#between(current),
       });
     } finally {
       this.#abort = undefined;

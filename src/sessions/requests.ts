@@ -9,17 +9,17 @@ import { readEntriesFrom, readBody } from './entry-body.ts';
 import { RequestReusedError } from './request-reused-error.ts';
 import type { SessionLog } from './session-log.ts';
 import type { LogEntry, SessionStore } from './session-store.ts';
-import type { Awaited } from './waiters.ts';
+import type { WaitTarget } from './waiters.ts';
 
 /** The end of an execution. In an object, because a promise of a promise is just the promise. */
-export interface Coming {
+export interface PendingResult {
   readonly end: Promise<number>;
   /** The execution, where that is known already. */
   readonly execution?: number;
 }
 
 /** What comes of an action that waits for this. */
-export const comingOf = (about: Awaited, end: Promise<number>): Coming => ({
+export const toPendingResult = (about: WaitTarget, end: Promise<number>): PendingResult => ({
   end,
   ...('execution' in about && { execution: about.execution }),
 });
@@ -30,7 +30,7 @@ interface RequestsHost {
   /** Goes on with what is left to do: whoever asks again wants that. */
   readonly carryOn: () => void;
   /** Settles at once where that has come to rest. */
-  readonly coming: (about: Awaited) => Promise<number>;
+  readonly coming: (about: WaitTarget) => Promise<number>;
   /** Rejects where another may write now. */
   readonly confirm: () => Promise<void>;
 }
@@ -46,7 +46,7 @@ function contentOf(request: ActionRequest): Json {
 export class Requests {
   readonly #log: SessionLog;
   readonly #host: RequestsHost;
-  readonly #open = new Map<string, { readonly request: ActionRequest; readonly coming: Coming }>();
+  readonly #open = new Map<string, { readonly request: ActionRequest; readonly coming: PendingResult }>();
 
   constructor(log: SessionLog, host: RequestsHost) {
     this.#log = log;
@@ -54,7 +54,7 @@ export class Requests {
   }
 
   /** A request is under way. */
-  add(requestId: string, request: ActionRequest, coming: Coming): void {
+  add(requestId: string, request: ActionRequest, coming: PendingResult): void {
     this.#open.set(requestId, { request, coming });
     const forget = (): void => {
       this.#open.delete(requestId);
@@ -63,7 +63,7 @@ export class Requests {
   }
 
   /** What came of a request that was made before, or will come; undefined where it was not made. */
-  async find(requestId: string, request: ActionRequest): Promise<Coming | undefined> {
+  async find(requestId: string, request: ActionRequest): Promise<PendingResult | undefined> {
     const open = this.#open.get(requestId);
     if (open !== undefined) {
       if (!jsonEquals(contentOf(open.request), contentOf(request))) throw new RequestReusedError(requestId);
@@ -77,11 +77,11 @@ export class Requests {
     if (!jsonEquals(contentOf(action), contentOf(request))) throw new RequestReusedError(requestId);
     this.#host.carryOn();
     const about = await this.#awaitedBy(entry);
-    return comingOf(about, this.#host.coming(about));
+    return toPendingResult(about, this.#host.coming(about));
   }
 
   /** The execution that took in the action of a stored entry, or the entry itself where none has yet. */
-  async #awaitedBy({ n, body }: LogEntry): Promise<Awaited> {
+  async #awaitedBy({ n, body }: LogEntry): Promise<WaitTarget> {
     const current = this.#log.state.execution.number;
     const { isQueued, execution = current, action } = readBody(body);
     if (isQueued !== true || action?.type === 'cancel') return { execution };

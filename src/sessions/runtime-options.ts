@@ -1,22 +1,21 @@
 import type { ProblemReporter } from '../events/index.ts';
 import type { Clock, IdSource } from '../lib/index.ts';
 import type { Message, MessageContent } from '../messages/index.ts';
-import type { Grant, RunState } from '../step-by-step/index.ts';
+import type { Grant, InferContext, InferEvent, Orchestrator, RunState } from '../step-by-step/index.ts';
 import type { ActionOptions, ForkPoint, RecordedAction } from './action.ts';
 import type { OnVersionChange } from './agents.ts';
 import type { ExpiryOptions } from './expiry.ts';
-import type { DamagedSession, Session, SessionFacts, SessionSummary, SessionWait, Turn } from './session.ts';
-import type { ContextOf, EventOf, SessionAgent } from './session-agent.ts';
+import type { DamagedSession, Session, SessionFacts, SessionResult, SessionSummary, SessionWait } from './session.ts';
 import type { SessionQuery, SessionStore } from './session-store.ts';
 import type { StoredEvent } from './stored-events.ts';
 
 /** What a runtime is made from. */
-export interface SessionRuntimeOptions<Given extends SessionAgent = SessionAgent> {
+export interface SessionRuntimeOptions<Given extends Orchestrator = Orchestrator> {
   /** Who carries sessions on. Several versions of one agent have the same id; the last one is the newest. */
   readonly agents: readonly Given[];
   readonly store: SessionStore;
   /** Gives the context of a run; asked before each. */
-  readonly context?: (session: SessionFacts) => ContextOf<Given> | Promise<ContextOf<Given>>;
+  readonly context?: (session: SessionFacts) => InferContext<Given> | Promise<InferContext<Given>>;
   /** What becomes of sessions whose agent has changed since. @default 'continue' */
   readonly onVersionChange?: OnVersionChange;
   /** Settles approvals that nobody gives. @default they wait for ever */
@@ -24,7 +23,7 @@ export interface SessionRuntimeOptions<Given extends SessionAgent = SessionAgent
   /** How many sessions at rest stay in memory, so that they need not be read again. @default 100 */
   readonly keepInMemory?: number;
   /** Hears the events of all runs at once, pieces of text included; what is stored is read with `events`. */
-  readonly onEvent?: (event: EventOf<Given>, session: SessionFacts) => unknown;
+  readonly onEvent?: (event: InferEvent<Given>, session: SessionFacts) => unknown;
   /** Hears what went wrong where nobody waits for it. @default console.error */
   readonly onProblem?: ProblemReporter;
   readonly clock?: Clock;
@@ -32,8 +31,8 @@ export interface SessionRuntimeOptions<Given extends SessionAgent = SessionAgent
 }
 
 /** What a runtime is made from: where an agent needs a context, how to get it is part of that. */
-export type RuntimeOptionsFor<Given extends SessionAgent> = SessionRuntimeOptions<Given> &
-  (unknown extends ContextOf<Given> ? unknown : { readonly context: NonNullable<SessionRuntimeOptions<Given>['context']> });
+export type RuntimeOptionsFor<Given extends Orchestrator> = SessionRuntimeOptions<Given> &
+  (unknown extends InferContext<Given> ? unknown : { readonly context: NonNullable<SessionRuntimeOptions<Given>['context']> });
 
 /** What a session is made with. */
 export interface NewSession {
@@ -75,25 +74,38 @@ export interface EventsOptions {
   readonly signal?: AbortSignal;
 }
 
-export interface SessionRuntime<State extends RunState = RunState> {
+/** Runs the sessions of a store. `Output` is the output of its agents' completed results. */
+export interface SessionRuntime<State extends RunState = RunState, Output = unknown> {
   /** Settles when the store is claimed and everything that was interrupted goes on. All methods wait for it. */
   readonly ready: Promise<Recovery>;
   /** Makes a session in which nothing was said yet. */
   create(session: NewSession, options: ActionOptions): Promise<Session<State>>;
   /** Says something. While a run is under way it joins that at the next boundary. Settles with the execution that read it. */
-  send(sessionId: string, content: MessageContent | Message, options: ActionOptions): Promise<Turn>;
+  send(sessionId: string, content: MessageContent | Message, options: ActionOptions): Promise<SessionResult<State, Output>>;
   /** Goes on with what was left undone. */
-  resume(sessionId: string, options: ActionOptions): Promise<Turn>;
+  resume(sessionId: string, options: ActionOptions): Promise<SessionResult<State, Output>>;
   /** Ends what is under way, or what waits. */
-  cancel(sessionId: string, reason: string, options: ActionOptions): Promise<Turn>;
+  cancel(sessionId: string, reason: string, options: ActionOptions): Promise<SessionResult<State, Output>>;
   /** Lets a call run that waits for it, with other arguments if given. */
-  approve(sessionId: string, wait: ApprovedWait, options: ActionOptions & { readonly args?: unknown }): Promise<Turn>;
+  approve(
+    sessionId: string,
+    wait: ApprovedWait,
+    options: ActionOptions & { readonly args?: unknown },
+  ): Promise<SessionResult<State, Output>>;
   /** Refuses; the model reads the reason. */
-  reject(sessionId: string, wait: AnsweredWait, options: ActionOptions & { readonly reason?: string }): Promise<Turn>;
+  reject(
+    sessionId: string,
+    wait: AnsweredWait,
+    options: ActionOptions & { readonly reason?: string },
+  ): Promise<SessionResult<State, Output>>;
   /** Gives what is waited for: a client tool's output, the true result of a call, a person's words. */
-  answer(sessionId: string, wait: AnsweredWait, options: ActionOptions & { readonly value: unknown }): Promise<Turn>;
+  answer(
+    sessionId: string,
+    wait: AnsweredWait,
+    options: ActionOptions & { readonly value: unknown },
+  ): Promise<SessionResult<State, Output>>;
   /** Raises the limits of the execution that waits or runs. */
-  grant(sessionId: string, amounts: Grant, options: ActionOptions): Promise<Turn>;
+  grant(sessionId: string, amounts: Grant, options: ActionOptions): Promise<SessionResult<State, Output>>;
   /** Makes a session of its own from where this one stood after a step. */
   fork(sessionId: string, at: Omit<ForkPoint, 'sessionId'>, options: ActionOptions & Omit<NewSession, 'agent'>): Promise<Session<State>>;
   get(sessionId: string): Promise<Session<State>>;

@@ -196,7 +196,7 @@ export class SessionKeeper {
   async #resume({ id, damage }: Pick<ListedSession, 'id' | 'damage'>): Promise<void> {
     await this.#pool.use(id, (session) => {
       // Refuses now what cannot be carried on: another version of its agent, a missing one.
-      this.agents.successorOf(session.log.facts.agent);
+      this.agents.findSuccessor(session.log.facts.agent);
       session.carryOn();
     });
     // What was damaged has been mended, or it would not have been read.

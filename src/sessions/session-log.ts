@@ -7,14 +7,13 @@
 import type { BaseEvent } from '../events/index.ts';
 import type { JsonObject } from '../lib/index.ts';
 import { DamagedDataError, omitUndefined, SteplineError } from '../lib/index.ts';
-import type { RunState, StepResult } from '../step-by-step/index.ts';
+import type { RunState, StateType, StepResult } from '../step-by-step/index.ts';
 import type { Action } from './action.ts';
 import type { EntryBody } from './entry-body.ts';
 import { readBody, writeBody } from './entry-body.ts';
 import { Journal } from '../journal/index.ts';
 import type { SessionFacts } from './session.ts';
-import { factsOf, hasWork, readDetails, shownStatus, writeDetails } from './session.ts';
-import type { SessionStates } from './session-agent.ts';
+import { toFacts, hasWork, readDetails, getShownStatus, writeDetails } from './session.ts';
 import { SessionDamagedError } from './session-damaged-error.ts';
 import type { LogEntry, SessionHeader, SessionStore, StoredSession } from './session-store.ts';
 import { writeEvents } from './stored-events.ts';
@@ -45,7 +44,7 @@ const leastSnapshotBytes = 256 * 1024;
 /** What a session is made of. */
 export interface NewLog {
   readonly facts: SessionFacts;
-  readonly states: SessionStates;
+  readonly states: StateType;
   readonly state: RunState;
   /** How it came to be. */
   readonly action: Action;
@@ -82,7 +81,7 @@ function updateQueue(
 }
 
 /** Reads entries, the first of which is a snapshot. */
-export function replay(entries: readonly LogEntry[], states: SessionStates): Replayed {
+export function replay(entries: readonly LogEntry[], states: StateType): Replayed {
   let state: RunState | undefined;
   const queued = new Map<number, QueuedAction>();
   for (const { n, body } of entries) {
@@ -107,7 +106,7 @@ export function readStored<Value>(sessionId: string, read: () => Value): Value {
 }
 
 export class SessionLog {
-  readonly states: SessionStates;
+  readonly states: StateType;
   readonly journal: Journal;
   readonly queued: Map<number, QueuedAction>;
   facts: SessionFacts;
@@ -123,7 +122,7 @@ export class SessionLog {
 
   private constructor(
     home: LogHome,
-    parts: Replayed & { readonly facts: SessionFacts; readonly states: SessionStates; readonly head: number },
+    parts: Replayed & { readonly facts: SessionFacts; readonly states: StateType; readonly head: number },
     effects: StoredSession['effects'],
   ) {
     this.#home = home;
@@ -146,10 +145,10 @@ export class SessionLog {
   }
 
   /** Takes up a stored session. */
-  static from(home: LogHome, stored: StoredSession, states: SessionStates): SessionLog {
+  static from(home: LogHome, stored: StoredSession, states: StateType): SessionLog {
     const { header, entries, effects, head } = stored;
     return readStored(header.id, () => {
-      const log = new SessionLog(home, { facts: factsOf(header), states, head, ...replay(entries, states) }, effects);
+      const log = new SessionLog(home, { facts: toFacts(header), states, head, ...replay(entries, states) }, effects);
       for (const { isSnapshot, body } of entries) log.#count(isSnapshot, body.length);
       return log;
     });
@@ -272,7 +271,7 @@ export class SessionLog {
       id,
       agentId: agent.id,
       tags,
-      status: shownStatus(this.#state),
+      status: getShownStatus(this.#state),
       isOpen: this.isOpen,
       createdAt,
       updatedAt,

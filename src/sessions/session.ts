@@ -4,9 +4,18 @@ import type { JsonObject } from '../lib/index.ts';
 import { readObject } from '../lib/index.ts';
 import type { Usage } from '../messages/index.ts';
 import { canBegin, ExecutionStatus as Statuses } from '../step-by-step/index.ts';
-import type { ExecutionStatus, ExplainStateOptions, RunState, Wait } from '../step-by-step/index.ts';
+import type {
+  CompletedResult,
+  ExecutionStatus,
+  ExplainStateOptions,
+  FailedResult,
+  RunResultBase,
+  RunState,
+  StoppedResult,
+  Wait,
+} from '../step-by-step/index.ts';
 import type { ForkPoint } from './action.ts';
-import type { AgentIdentity } from './session-agent.ts';
+import type { AgentIdentity } from './agents.ts';
 import type { ListedSession, SessionHeader } from './session-store.ts';
 
 /** Something that a session waits for. Hand it back with the answer: it says what exactly was shown. */
@@ -60,27 +69,41 @@ export interface Session<State extends RunState = RunState> extends Omit<Session
   explain(options?: ExplainStateOptions): string;
 }
 
-/** What came of an action: the execution that it concerned, as it stood when it came to rest. */
-export interface Turn {
+/** Fields that every result of a session has beside those of a run. */
+interface SessionResultFields {
   readonly sessionId: string;
-  /** Counts from 1 in a session. */
+  /** Number of the execution in its session, from 1. */
   readonly execution: number;
-  readonly status: ExecutionStatus;
-  readonly stopReason?: StopReason;
-  /** The last words of the agent in this execution. */
-  readonly text: string;
-  readonly usage: Usage;
+  /** Empty unless the session waits. */
   readonly waitingFor: readonly SessionWait[];
-  /** True where the same request had been made before. */
+  /** True if the same request was made before. */
   readonly isRepeated?: boolean;
-  explain(options?: ExplainStateOptions): string;
 }
+
+/** The session waits for somebody: approve, reject, answer or grant through the runtime. */
+interface WaitingSessionResult<State> extends RunResultBase<State> {
+  readonly status: 'waiting';
+  readonly stopReason?: undefined;
+}
+
+/** The action is stored, and its execution has not ended yet: only with `until: 'accepted'`, or if the runtime is closing. */
+interface OpenSessionResult<State> extends RunResultBase<State> {
+  readonly status: 'pending' | 'in_progress';
+  readonly stopReason?: undefined;
+}
+
+/**
+ * The result of an action: the execution that it belongs to, by its `status`. A completed one has the agent's typed output. `state` is
+ * left out if the result is written as JSON.
+ */
+export type SessionResult<State = RunState, Output = unknown> = SessionResultFields &
+  (CompletedResult<State, Output> | StoppedResult<State> | FailedResult<State> | WaitingSessionResult<State> | OpenSessionResult<State>);
 
 /** True where the session has something to do by itself. A conversation in which nobody has spoken has not. */
 export const hasWork = (state: RunState): boolean => canBegin(state) && (state.execution.id !== undefined || state.messages.length > 0);
 
 /** A session that was spoken to is under way, also where its first step is not recorded yet. */
-export const shownStatus = (state: RunState): ExecutionStatus =>
+export const getShownStatus = (state: RunState): ExecutionStatus =>
   state.status === Statuses.Pending && hasWork(state) ? Statuses.InProgress : state.status;
 
 const stepsIn = ({ data: { past, execution } }: RunState): number =>
@@ -131,7 +154,7 @@ export function readDetails(text: string): Details {
 }
 
 /** What a header says of its session. */
-export function factsOf(header: SessionHeader): SessionFacts {
+export function toFacts(header: SessionHeader): SessionFacts {
   const { agent, forkedFrom } = readDetails(header.details);
   const { id, tenant, owner, tags, createdAt } = header;
   return {
@@ -152,7 +175,7 @@ export function toSummary({ id, header, damage }: ListedSession): SessionSummary
     const { executions, stepCount, lastSeq, waitingFor } = readDetails(header.details);
     const { status, stopReason, updatedAt } = header;
     const figures = { status, updatedAt, executions, stepCount, lastSeq, waitingFor };
-    return { ...factsOf(header), ...figures, ...(stopReason !== undefined && { stopReason }) };
+    return { ...toFacts(header), ...figures, ...(stopReason !== undefined && { stopReason }) };
   } catch (error) {
     return { id, damage: error instanceof Error ? error.message : String(error) };
   }

@@ -2,7 +2,7 @@
 // A1. Whoever acted hears how the execution came to rest that took the action in, or why it was not taken in.
 
 /** What an action waits for: the execution that took it in, or, until one has, its own entry. */
-export type Awaited = { readonly execution: number } | { readonly entry: number };
+export type WaitTarget = { readonly execution: number } | { readonly entry: number };
 
 interface Waiter {
   execution: number | undefined;
@@ -18,7 +18,7 @@ export class Waiters {
     return this.#all.size === 0;
   }
 
-  add(about: Awaited): Promise<number> {
+  add(about: WaitTarget): Promise<number> {
     const coming = new Promise<number>((resolve, reject) => {
       const [execution, entry] = 'entry' in about ? [undefined, about.entry] : [about.execution, undefined];
       this.#all.add({ execution, entry, resolve, reject });

@@ -35,7 +35,7 @@ function setUp(script: Script, options: ScriptedProcessOptions = {}, changes: Pa
   const clock = createFakeClock();
   const events: LoopEvent[] = [];
   const problems: unknown[] = [];
-  const runnable = createStepByStep(
+  const orchestrator = createStepByStep(
     { ...createScriptedProcess(script, { clock, ...options }), ...changes },
     {
       clock,
@@ -46,7 +46,7 @@ function setUp(script: Script, options: ScriptedProcessOptions = {}, changes: Pa
     },
   );
   const start = ScriptedState.empty({ clock, ids: createCountingIds('s') }).withUserMessage('Hello.');
-  return { clock, events, problems, runnable, start, host: createWatchedController() };
+  return { clock, events, problems, orchestrator, start, host: createWatchedController() };
 }
 
 const facts = (state: ScriptedState): unknown[] => [state.status, state.stopReason, state.stepCount];
@@ -71,8 +71,8 @@ afterEach(async () => {
 
 describe('a signal that fired before the start', () => {
   test('refuses it: no step, and the reason in the signal’s words', async () => {
-    const { runnable, start, events, clock } = setUp([finishes]);
-    const end = await runnable.run(start, { signal: AbortSignal.abort('closed the tab') });
+    const { orchestrator, start, events, clock } = setUp([finishes]);
+    const end = await orchestrator.run(start, { signal: AbortSignal.abort('closed the tab') });
     expect(facts(end)).toStrictEqual(['stopped', 'user_requested', 0]);
     expect(end.startOutcome?.getEvaluationFor('StopRequested')).toMatchObject({ reason: 'closed the tab', context: { by: 'signal' } });
     expect([events.some(({ type }) => type === 'AgentStepStarted'), clock.pendingTimers()]).toStrictEqual([false, 0]);
@@ -80,19 +80,19 @@ describe('a signal that fired before the start', () => {
 
   test('ends a state in progress with a step that was not begun', async () => {
     let produced = 0;
-    const { runnable, start } = setUp(() => {
+    const { orchestrator, start } = setUp(() => {
       produced += 1;
       return goesOn;
     });
-    const one = await runnable.nextStep(start);
-    const end = await runnable.run(one, { signal: AbortSignal.abort('enough') });
+    const one = await orchestrator.nextStep(start);
+    const end = await orchestrator.run(one, { signal: AbortSignal.abort('enough') });
     expect([...facts(end), end.currentStep?.interrupted, produced]).toStrictEqual(['stopped', 'user_requested', 2, 'signal', 1]);
   });
 
   test('keeps what a step that waited had', async () => {
-    const { runnable, start } = setUp([{ ...goesOn, waits: [approval], usage: { input: 1, output: 2 } }]);
-    const parked = await runnable.run(start);
-    const end = await runnable.run(parked.approve('call-1'), { signal: AbortSignal.abort('enough') });
+    const { orchestrator, start } = setUp([{ ...goesOn, waits: [approval], usage: { input: 1, output: 2 } }]);
+    const parked = await orchestrator.run(start);
+    const end = await orchestrator.run(parked.approve('call-1'), { signal: AbortSignal.abort('enough') });
     expect([...facts(end), end.currentStep?.interrupted]).toStrictEqual(['stopped', 'user_requested', 1, 'signal']);
     expect([end.text, end.usage.total, end.pendingStep]).toStrictEqual(['One moment.', 3, undefined]);
   });
@@ -103,8 +103,8 @@ describe('an abort in mid-step', () => {
     ['listening', 0],
     ['deaf', 100],
   ] as const)('of a %s producer settles within 100 ms, recorded as interrupted, not as failed', async (hangs, withinMs) => {
-    const { runnable, start, clock, host } = setUp([goesOn, { hangs }]);
-    const running = runnable.run(start, { signal: host.signal });
+    const { orchestrator, start, clock, host } = setUp([goesOn, { hangs }]);
+    const running = orchestrator.run(start, { signal: host.signal });
     await clock.advance(5000);
     host.abort('enough');
     await clock.advance(withinMs);
@@ -116,7 +116,7 @@ describe('an abort in mid-step', () => {
   });
 
   test('keeps the partial step that the producer hands in', async () => {
-    const { runnable, start, clock, host } = setUp(
+    const { orchestrator, start, clock, host } = setUp(
       [],
       {},
       {
@@ -128,7 +128,7 @@ describe('an abort in mid-step', () => {
           }),
       },
     );
-    const running = runnable.run(start, { signal: host.signal });
+    const running = orchestrator.run(start, { signal: host.signal });
     await clock.advance(10);
     host.abort();
     const end = await running;
@@ -144,7 +144,7 @@ describe('an abort in mid-step', () => {
 
   test('through an effect that ignores its signal: the late result is dropped and reported', async () => {
     let finish: (() => void) | undefined;
-    const { runnable, start, clock, host, problems } = setUp(
+    const { orchestrator, start, clock, host, problems } = setUp(
       [],
       {},
       {
@@ -158,7 +158,7 @@ describe('an abort in mid-step', () => {
         },
       },
     );
-    const running = runnable.run(start, { signal: host.signal });
+    const running = orchestrator.run(start, { signal: host.signal });
     await clock.advance(10);
     host.abort();
     const end = await running;
@@ -171,14 +171,14 @@ describe('an abort in mid-step', () => {
 
   test('a producer that fails long after it was abandoned disturbs nobody', async () => {
     let fail: (() => void) | undefined;
-    const { runnable, start, clock, host } = setUp(
+    const { orchestrator, start, clock, host } = setUp(
       [],
       {},
       {
         produce: () => new Promise((_, reject) => (fail = () => reject(new Error('at last')))),
       },
     );
-    const running = runnable.run(start, { signal: host.signal });
+    const running = orchestrator.run(start, { signal: host.signal });
     await clock.advance(10);
     host.abort();
     await clock.advance(100);
@@ -189,13 +189,13 @@ describe('an abort in mid-step', () => {
   });
 
   test.each(['listening', 'deaf'] as const)('while a %s critic inspects keeps the step', async (hangs) => {
-    const { runnable, start, clock, host } = setUp([{ ...finishes, usage: { input: 1, output: 1 } }], {
+    const { orchestrator, start, clock, host } = setUp([{ ...finishes, usage: { input: 1, output: 1 } }], {
       inspect: (_, { signal }) =>
         new Promise((__, reject) => {
           if (hangs === 'listening') signal.addEventListener('abort', () => reject(signal.reason as Error));
         }),
     });
-    const running = runnable.run(start, { signal: host.signal });
+    const running = orchestrator.run(start, { signal: host.signal });
     await clock.advance(10);
     host.abort('enough');
     await clock.advance(100);
@@ -213,7 +213,7 @@ describe('an abort in mid-step', () => {
   });
 
   test('wins over what the policy says of failures in the same step', async () => {
-    const { runnable, start, clock, host } = setUp(
+    const { orchestrator, start, clock, host } = setUp(
       [],
       { policy: ErrorPolicy.stopOnAnyError() },
       {
@@ -225,20 +225,20 @@ describe('an abort in mid-step', () => {
           }),
       },
     );
-    const running = runnable.run(start, { signal: host.signal });
+    const running = orchestrator.run(start, { signal: host.signal });
     await clock.advance(10);
     host.abort();
     expect(facts(await running)).toStrictEqual(['stopped', 'user_requested', 1]);
   });
 
   test('of nextStep and iterate ends them the same way', async () => {
-    const { runnable, start, clock, host } = setUp([{ hangs: 'listening' }]);
-    const stepping = runnable.nextStep(start, { signal: host.signal });
+    const { orchestrator, start, clock, host } = setUp([{ hangs: 'listening' }]);
+    const stepping = orchestrator.nextStep(start, { signal: host.signal });
     await clock.advance(10);
     host.abort();
     expect(facts(await stepping)).toStrictEqual(['stopped', 'user_requested', 1]);
     const other = createWatchedController();
-    const states = runnable.iterate(start, { signal: other.signal });
+    const states = orchestrator.iterate(start, { signal: other.signal });
     const next = states.next();
     await clock.advance(10);
     other.abort();
@@ -252,8 +252,8 @@ describe('during backoff', () => {
   const failing: Script = [{ throws: new RateLimitedError('slow down', { retryAfterMs: 20_000 }) }];
 
   test('an abort ends the wait at once, with a step that was not begun', async () => {
-    const { runnable, start, clock, host } = setUp(failing, { policy: ErrorPolicy.retryAll() });
-    const running = runnable.run(start, { signal: host.signal });
+    const { orchestrator, start, clock, host } = setUp(failing, { policy: ErrorPolicy.retryAll() });
+    const running = orchestrator.run(start, { signal: host.signal });
     await clock.advance(5000);
     host.abort('enough');
     const end = await running;
@@ -269,11 +269,11 @@ describe('during backoff', () => {
   });
 
   test('a request to stop does too', async () => {
-    const { runnable, start, clock } = setUp(failing, { policy: ErrorPolicy.retryAll() });
-    const run = runnable.stream(start);
+    const { orchestrator, start, clock } = setUp(failing, { policy: ErrorPolicy.retryAll() });
+    const run = orchestrator.start(start);
     await clock.advance(5000);
     run.requestStop('that will do');
-    const end = await run.result;
+    const { state: end } = await run.result;
     expect([...facts(end), end.currentStep?.interrupted, clock.pendingTimers()]).toStrictEqual([
       'stopped',
       'user_requested',
@@ -288,7 +288,7 @@ describe('during backoff', () => {
 describe('a request to stop', () => {
   test('lets the step under way finish, then ends the run', async () => {
     let finish: (() => void) | undefined;
-    const { runnable, start, clock } = setUp(
+    const { orchestrator, start, clock } = setUp(
       [],
       {},
       {
@@ -305,12 +305,12 @@ describe('a request to stop', () => {
           }),
       },
     );
-    const run = runnable.stream(start);
+    const run = orchestrator.start(start);
     await clock.advance(10);
     run.requestStop('that will do');
     await clock.advance(10_000);
     finish?.();
-    const end = await run.result;
+    const { state: end } = await run.result;
     expect([...facts(end), end.text, end.currentStep?.hasToolCalls]).toStrictEqual([
       'stopped',
       'user_requested',
@@ -323,37 +323,37 @@ describe('a request to stop', () => {
 
   test('between two steps ends the run without producing another', async () => {
     let produced = 0;
-    const { runnable, start } = setUp(() => {
+    const { orchestrator, start } = setUp(() => {
       produced += 1;
       return goesOn;
     });
-    const run = runnable.stream(start, {
+    const run = orchestrator.start(start, {
       onEvent: ({ type }) => {
         if (type === 'AgentStepCompleted') run.requestStop();
       },
     });
-    const end = await run.result;
+    const { state: end } = await run.result;
     expect([...facts(end), produced, end.currentStep?.interrupted]).toStrictEqual(['stopped', 'user_requested', 2, 1, 'request']);
     expect(end.continuationOutcome?.getEvaluationFor('StopRequested')?.reason).toBe('stop was requested');
   });
 
   test('before anything began refuses the start', async () => {
-    const { runnable, start } = setUp([finishes]);
-    const run = runnable.stream(start, {
+    const { orchestrator, start } = setUp([finishes]);
+    const run = orchestrator.start(start, {
       onEvent: ({ type }) => {
         if (type === 'AgentExecutionStarted') queueMicrotask(() => run.requestStop('no, wait'));
       },
     });
-    const end = await run.result;
+    const { state: end } = await run.result;
     expect(end.stopReason).toBe('user_requested');
   });
 
   test('after the end changes nothing', async () => {
-    const { runnable, start } = setUp([finishes]);
-    const run = runnable.stream(start);
-    const end = await run.result;
+    const { orchestrator, start } = setUp([finishes]);
+    const run = orchestrator.start(start);
+    const { state: end } = await run.result;
     run.requestStop('too late');
-    expect([facts(end), (await run.result) === end]).toStrictEqual([['completed', 'completed', 1], true]);
+    expect([facts(end), (await run.result).state === end]).toStrictEqual([['completed', 'completed', 1], true]);
   });
 });
 
@@ -361,8 +361,8 @@ describe('criteria that do not ask about it', () => {
   const always = [when<ScriptedState>('Always', () => ContinuationDecision.RequestContinuation)];
 
   test('cannot keep a run from ending: the answer is added for them', async () => {
-    const { runnable, start, clock, host } = setUp([goesOn, { hangs: 'deaf' }], { criteria: always });
-    const running = runnable.run(start, { signal: host.signal });
+    const { orchestrator, start, clock, host } = setUp([goesOn, { hangs: 'deaf' }], { criteria: always });
+    const running = orchestrator.run(start, { signal: host.signal });
     await clock.advance(10);
     host.abort('enough');
     await clock.advance(100);
@@ -372,13 +372,15 @@ describe('criteria that do not ask about it', () => {
   });
 
   test('are not answered for where nobody asked to stop', async () => {
-    const { runnable, start } = setUp([goesOn], { criteria: always });
-    expect((await runnable.nextStep(start)).continuationOutcome?.evaluations.map(({ criterion }) => criterion)).toStrictEqual(['Always']);
+    const { orchestrator, start } = setUp([goesOn], { criteria: always });
+    expect((await orchestrator.nextStep(start)).continuationOutcome?.evaluations.map(({ criterion }) => criterion)).toStrictEqual([
+      'Always',
+    ]);
   });
 
   test('a start that was aborted is refused all the same', async () => {
-    const { runnable, start } = setUp([goesOn], { criteria: always });
-    expect(facts(await runnable.run(start, { signal: AbortSignal.abort() }))).toStrictEqual(['stopped', 'user_requested', 0]);
+    const { orchestrator, start } = setUp([goesOn], { criteria: always });
+    expect(facts(await orchestrator.run(start, { signal: AbortSignal.abort() }))).toStrictEqual(['stopped', 'user_requested', 0]);
   });
 });
 
@@ -390,28 +392,28 @@ describe('nothing is left behind', () => {
     ['a refused start', [finishes], { limits: { steps: 0 } }],
     ['a wait', [{ waits: [approval] }], {}],
   ])('after %s: no timer, no listener on the host’s signal', async (_, script, options) => {
-    const { runnable, start, clock, host } = setUp(script, options);
-    await runnable.run(start, { signal: host.signal });
+    const { orchestrator, start, clock, host } = setUp(script, options);
+    await orchestrator.run(start, { signal: host.signal });
     expect([clock.pendingTimers(), host.counts]).toStrictEqual([0, { added: 1, removed: 1 }]);
   });
 
   test('after a store that failed', async () => {
-    const { runnable, start, clock, host } = setUp([goesOn]);
-    await expect(runnable.run(start, { signal: host.signal, commit: () => Promise.reject(new Error('disk full')) })).rejects.toThrow(
+    const { orchestrator, start, clock, host } = setUp([goesOn]);
+    await expect(orchestrator.run(start, { signal: host.signal, commit: () => Promise.reject(new Error('disk full')) })).rejects.toThrow(
       'disk full',
     );
     expect([clock.pendingTimers(), host.counts]).toStrictEqual([0, { added: 1, removed: 1 }]);
   });
 
   test('after a loop over iterate that was left', async () => {
-    const { runnable, start, clock, host } = setUp([goesOn]);
-    await leaveAtOnce(runnable.iterate(start, { signal: host.signal }));
+    const { orchestrator, start, clock, host } = setUp([goesOn]);
+    await leaveAtOnce(orchestrator.iterate(start, { signal: host.signal }));
     expect([clock.pendingTimers(), host.counts]).toStrictEqual([0, { added: 1, removed: 1 }]);
   });
 
   test('many runs on one signal', async () => {
-    const { runnable, start, host } = setUp([finishes]);
-    for (let run = 0; run < 20; run += 1) await runnable.run(start, { signal: host.signal });
+    const { orchestrator, start, host } = setUp([finishes]);
+    for (let run = 0; run < 20; run += 1) await orchestrator.run(start, { signal: host.signal });
     expect(host.counts).toStrictEqual({ added: 20, removed: 20 });
   });
 });

@@ -23,9 +23,9 @@ function setUp(script: Script, limits: Limits, options: ScriptedProcessOptions =
     },
   };
   const ids = createCountingIds('id');
-  const runnable = createStepByStep(process, { clock, ids });
+  const orchestrator = createStepByStep(process, { clock, ids });
   const start = ScriptedState.empty({ clock, ids }).withUserMessage('Go.', { ids });
-  return { clock, runnable, start, finalizing };
+  return { clock, orchestrator, start, finalizing };
 }
 
 const stored = (state: ScriptedState): ScriptedState => ScriptedState.fromJSON(JSON.parse(JSON.stringify(state)));
@@ -34,8 +34,8 @@ describe('a limit that lets the run sum up', () => {
   const script: Script = ({ stepCount }) => (stepCount < 2 ? goesOn : { text: 'In short: half done.', usage: { input: 1, output: 1 } });
 
   test('takes one more step and then ends with the reason of the limit', async () => {
-    const { runnable, start, finalizing } = setUp(script, { steps: 2, onLimit: 'finalize' });
-    const end = await runnable.run(start);
+    const { orchestrator, start, finalizing } = setUp(script, { steps: 2, onLimit: 'finalize' });
+    const end = await orchestrator.run(start);
     expect([end.status, end.stopReason, end.stepCount, end.text]).toStrictEqual(['stopped', 'steps_limit', 3, 'In short: half done.']);
     expect(finalizing).toStrictEqual([false, false, true]);
     expect(end.steps.map((step) => step.finalizing === true)).toStrictEqual([false, false, true]);
@@ -51,27 +51,27 @@ describe('a limit that lets the run sum up', () => {
   });
 
   test('ends at once where nothing was left to do', async () => {
-    const { runnable, start, finalizing } = setUp([goesOn, { text: 'Done.' }], { steps: 2, onLimit: 'finalize' });
-    const end = await runnable.run(start);
+    const { orchestrator, start, finalizing } = setUp([goesOn, { text: 'Done.' }], { steps: 2, onLimit: 'finalize' });
+    const end = await orchestrator.run(start);
     expect([end.status, end.stopReason, finalizing.length]).toStrictEqual(['completed', 'steps_limit', 2]);
   });
 
   test('sums up where a retry would not fit any more', async () => {
-    const { runnable, start, finalizing } = setUp(
+    const { orchestrator, start, finalizing } = setUp(
       ({ stepCount }) => (stepCount === 0 ? { throws: new ToolFailedError('broken') } : { text: 'It is broken.' }),
       { steps: 1, onLimit: 'finalize' },
       { policy: ErrorPolicy.retryToolErrors(5) },
     );
-    const end = await runnable.run(start);
+    const end = await orchestrator.run(start);
     expect([end.status, end.stopReason, finalizing]).toStrictEqual(['stopped', 'steps_limit', [false, true]]);
   });
 
   test('has time of its own where the clock on the wall ran out, and no more of it than that', async () => {
-    const { clock, runnable, start, finalizing } = setUp(
+    const { clock, orchestrator, start, finalizing } = setUp(
       ({ stepCount }) => (stepCount === 0 ? { hangs: 'listening' } : { hangs: 'deaf' }),
       { wallMs: 1000, onLimit: 'finalize', finalizeMs: 500 },
     );
-    const running = runnable.run(start);
+    const running = orchestrator.run(start);
     await clock.advance(1000);
     expect(finalizing).toStrictEqual([false, true]);
     await clock.advance(499);
@@ -87,11 +87,11 @@ describe('a limit that lets the run sum up', () => {
   });
 
   test('sums up after the wall clock ran out, and the grace of the step before does not cut it off', async () => {
-    const { clock, runnable, start } = setUp(
+    const { clock, orchestrator, start } = setUp(
       ({ stepCount }) => (stepCount === 0 ? { hangs: 'deaf' } : { sleepsMs: 200, text: 'In short.' }),
       { wallMs: 1000, onLimit: 'finalize' },
     );
-    const running = runnable.run(start);
+    const running = orchestrator.run(start);
     await clock.advance(1050);
     await clock.advance(200);
     const end = await running;
@@ -104,34 +104,34 @@ describe('a limit that lets the run sum up', () => {
   });
 
   test('ends for the limit although its clock began anew when the summary was taken up after a pause', async () => {
-    const { clock, runnable, start } = setUp(({ stepCount }) => (stepCount === 0 ? { hangs: 'listening' } : { text: 'In short.' }), {
+    const { clock, orchestrator, start } = setUp(({ stepCount }) => (stepCount === 0 ? { hangs: 'listening' } : { text: 'In short.' }), {
       wallMs: 1000,
       onLimit: 'finalize',
     });
-    const stepping = runnable.nextStep(start);
+    const stepping = orchestrator.nextStep(start);
     await clock.advance(1000);
     const cut = stored(await stepping);
     expect(cut.status).toBe('in_progress');
-    const end = await runnable.run(cut);
+    const end = await orchestrator.run(cut);
     expect([end.status, end.stopReason, end.stepCount]).toStrictEqual(['stopped', 'time_limit', 2]);
   });
 
   test('yields to whoever forbids for another reason', async () => {
-    const { runnable, start, finalizing } = setUp(
+    const { orchestrator, start, finalizing } = setUp(
       [goesOn],
       { steps: 1, onLimit: 'finalize' },
       { extraCriteria: [stopWhen('Closed', ({ stepCount }) => stepCount === 1 && 'the office is closed')] },
     );
-    const end = await runnable.run(start);
+    const end = await orchestrator.run(start);
     expect([end.stopReason, finalizing.length]).toStrictEqual(['guard', 1]);
   });
 
   test('keeps a summary that failed as a step that failed', async () => {
-    const { runnable, start } = setUp(({ stepCount }) => (stepCount < 1 ? goesOn : { throws: new Error('no summary') }), {
+    const { orchestrator, start } = setUp(({ stepCount }) => (stepCount < 1 ? goesOn : { throws: new Error('no summary') }), {
       steps: 1,
       onLimit: 'finalize',
     });
-    const end = await runnable.run(start);
+    const end = await orchestrator.run(start);
     expect([end.status, end.stopReason, end.stepCount, end.errors[0]?.message]).toStrictEqual(['failed', 'error', 2, 'no summary']);
   });
 });
@@ -140,8 +140,8 @@ describe('a limit that waits for a grant', () => {
   const endless: Script = [goesOn];
 
   test('records its outcome, waits, and goes on with what was granted', async () => {
-    const { runnable, start } = setUp(endless, { steps: 2, onLimit: 'pause' });
-    const waiting = await runnable.run(start);
+    const { orchestrator, start } = setUp(endless, { steps: 2, onLimit: 'pause' });
+    const waiting = await orchestrator.run(start);
     expect([waiting.status, waiting.stopReason, waiting.lastStepResult?.stopReason]).toStrictEqual(['waiting', undefined, 'steps_limit']);
     expect(waiting.waitingFor).toStrictEqual([{ type: 'grant', id: 'grant/steps', limit: 'steps' }]);
     expect(waiting.explain()).toMatchInlineSnapshot(`
@@ -150,12 +150,12 @@ describe('a limit that waits for a grant', () => {
       ToolCallPresenceCheck asked to go on: there is work for the model to go on with.
       Six other criteria would have gone on: StopRequested, ErrorPolicyCriterion, TokenUsageLimit, ExecutionTimeLimit, FinishReasonCheck, PendingRetry."
     `);
-    expect(runnable.hasNextStep(waiting)).toBe(false);
-    expect(await runnable.run(waiting)).toBe(waiting);
+    expect(orchestrator.hasNextStep(waiting)).toBe(false);
+    expect(await orchestrator.run(waiting)).toBe(waiting);
 
     const granted = stored(stored(waiting).grant({ steps: 3 }));
-    expect([granted.status, granted.waitingFor, runnable.hasNextStep(granted)]).toStrictEqual(['in_progress', [], true]);
-    const again = await runnable.run(granted);
+    expect([granted.status, granted.waitingFor, orchestrator.hasNextStep(granted)]).toStrictEqual(['in_progress', [], true]);
+    const again = await orchestrator.run(granted);
     expect([again.status, again.stepCount]).toStrictEqual(['waiting', 5]);
     expect(again.lastStepResult?.outcome.getEvaluationFor('StepsLimit')?.context).toMatchObject({ currentSteps: 5, maxSteps: 5 });
     expect(again.execution.grants).toStrictEqual([{ steps: 3 }]);
@@ -167,62 +167,62 @@ describe('a limit that waits for a grant', () => {
     ['active', { activeMs: 100, wallMs: 1_000_000 }, { activeMs: 100 }],
     ['wall', { wallMs: 100 }, { wallMs: 100 }],
   ])('%s: stops where it says, and goes on from there', async (limit, limits, grant) => {
-    const { runnable, start } = setUp([{ ...goesOn, takesMs: 100 }], { ...limits, onLimit: 'pause' });
-    const waiting = stored(await runnable.run(start));
+    const { orchestrator, start } = setUp([{ ...goesOn, takesMs: 100 }], { ...limits, onLimit: 'pause' });
+    const waiting = stored(await orchestrator.run(start));
     expect([waiting.stepCount, waiting.waitingFor]).toStrictEqual([1, [{ type: 'grant', id: `grant/${limit}`, limit }]]);
-    const again = await runnable.run(waiting.grant(grant));
+    const again = await orchestrator.run(waiting.grant(grant));
     expect([again.status, again.waitingFor.map(({ type }) => type)]).toStrictEqual(['waiting', ['grant']]);
     expect(again.stepCount).toBeGreaterThan(1);
   });
 
   test('waits again where another limit still stands in the way', async () => {
-    const { runnable, start } = setUp(endless, { steps: 1, tokens: 10, onLimit: 'pause' });
-    const waiting = await runnable.run(start);
+    const { orchestrator, start } = setUp(endless, { steps: 1, tokens: 10, onLimit: 'pause' });
+    const waiting = await orchestrator.run(start);
     expect(waiting.waitingFor.map(({ id }) => id)).toStrictEqual(['grant/steps', 'grant/tokens']);
     const events: string[] = [];
-    const again = await runnable.run(waiting.grant({ steps: 5 }), { onEvent: ({ type }) => events.push(type) });
+    const again = await orchestrator.run(waiting.grant({ steps: 5 }), { onEvent: ({ type }) => events.push(type) });
     expect([again.status, again.stepCount, again.waitingFor.map(({ id }) => id)]).toStrictEqual(['waiting', 1, ['grant/tokens']]);
     expect(events).toStrictEqual(['AgentExecutionStarted', 'ContinuationEvaluated', 'AgentStateUpdated', 'AgentFinished']);
-    const on = await runnable.run(stored(again).grant({ tokens: 15 }));
+    const on = await orchestrator.run(stored(again).grant({ tokens: 15 }));
     expect([on.stepCount, on.startOutcome]).toStrictEqual([2, undefined]);
   });
 
   test('a new message gives the execution up and opens the next, whose limits start over', async () => {
-    const { runnable, start } = setUp(endless, { steps: 2, onLimit: 'pause' });
-    const waiting = await runnable.run(start);
+    const { orchestrator, start } = setUp(endless, { steps: 2, onLimit: 'pause' });
+    const waiting = await orchestrator.run(start);
     const next = waiting.withUserMessage('Something else.');
     expect([next.status, next.stepCount, next.execution.number]).toStrictEqual(['pending', 0, 2]);
-    const again = await runnable.run(next);
+    const again = await orchestrator.run(next);
     expect([again.status, again.stepCount]).toStrictEqual(['waiting', 2]);
   });
 
   test('ends where nothing was left to do, and where somebody else forbids too', async () => {
     const done = setUp([{ text: 'Done.' }], { steps: 1, onLimit: 'pause' });
-    expect((await done.runnable.run(done.start)).status).toBe('completed');
+    expect((await done.orchestrator.run(done.start)).status).toBe('completed');
     const stopped = setUp([goesOn], { steps: 1, onLimit: 'pause' }, { finishReasons: ['length'] });
-    const end = await stopped.runnable.run(stopped.start);
+    const end = await stopped.orchestrator.run(stopped.start);
     expect(end.status).toBe('waiting');
     const both = setUp([{ ...goesOn, finishReason: 'length' }], { steps: 1, onLimit: 'pause' }, { finishReasons: ['length'] });
-    expect(await both.runnable.run(both.start)).toMatchObject({ status: 'stopped', stopReason: 'steps_limit' });
+    expect(await both.orchestrator.run(both.start)).toMatchObject({ status: 'stopped', stopReason: 'steps_limit' });
   });
 });
 
 describe('a grant', () => {
   test('raises limits of an execution that has not begun, too', async () => {
-    const { runnable, start } = setUp([goesOn], { steps: 1 });
-    const end = await runnable.run(start.grant({ steps: 1 }).grant({ steps: 1 }));
+    const { orchestrator, start } = setUp([goesOn], { steps: 1 });
+    const end = await orchestrator.run(start.grant({ steps: 1 }).grant({ steps: 1 }));
     expect([end.stepCount, end.stopReason]).toStrictEqual([3, 'steps_limit']);
   });
 
   test('belongs to its execution', async () => {
-    const { runnable, start } = setUp([goesOn], { steps: 1 });
-    const end = await runnable.run(start.grant({ steps: 1 }));
-    expect((await runnable.run(end.withUserMessage('Again.'))).stepCount).toBe(1);
+    const { orchestrator, start } = setUp([goesOn], { steps: 1 });
+    const end = await orchestrator.run(start.grant({ steps: 1 }));
+    expect((await orchestrator.run(end.withUserMessage('Again.'))).stepCount).toBe(1);
   });
 
   test('is refused where there is nothing to raise', async () => {
-    const { runnable, start } = setUp([{ text: 'Done.' }], {});
-    const end = await runnable.run(start);
+    const { orchestrator, start } = setUp([{ text: 'Done.' }], {});
+    const end = await orchestrator.run(start);
     expect(() => end.grant({ steps: 1 })).toThrow(
       'This execution has ended (completed); a grant raises limits of one that waits or runs. Open a new one with a message.',
     );
@@ -240,12 +240,12 @@ describe('a grant', () => {
 
 describe('limits', () => {
   test('Infinity takes one away', async () => {
-    const { runnable, start } = setUp(({ stepCount }) => (stepCount < 40 ? goesOn : { text: 'Done.' }), {
+    const { orchestrator, start } = setUp(({ stepCount }) => (stepCount < 40 ? goesOn : { text: 'Done.' }), {
       steps: Infinity,
       tokens: Infinity,
       wallMs: Infinity,
     });
-    const end = await runnable.run(start);
+    const end = await orchestrator.run(start);
     expect([end.stepCount, end.status]).toStrictEqual([41, 'completed']);
     expect(end.lastStepResult?.outcome.evaluations.map(({ criterion }) => criterion)).not.toContain('StepsLimit');
   });

@@ -3,6 +3,8 @@ export { AlreadyAnsweredError } from './already-answered-error.ts';
 export { canBegin } from './can-begin.ts';
 export type { Candidate } from './candidate.ts';
 export type { StepFieldsCodec } from './codec/step-codec.ts';
+export type { OrchestratorOptions } from './create-orchestrator.ts';
+export { createOrchestrator } from './create-orchestrator.ts';
 export type { Execution } from './execution.ts';
 export type { ExplainStateOptions } from './explain-state.ts';
 export type { Grant } from './grant.ts';
@@ -21,21 +23,42 @@ export {
   TokenUsageReported,
 } from './loop-events.ts';
 export { NotWaitingError } from './not-waiting-error.ts';
+export type {
+  InferContext,
+  InferEvent,
+  InferOutput,
+  InferState,
+  Orchestrator,
+  Run,
+  RunArgs,
+  StateType,
+  StepByStep,
+} from './orchestrator.ts';
 export type { OuterStep, Spent } from './outer-step.ts';
 export { readFailure } from './read-failure.ts';
 export type { RunControl } from './run-control.ts';
 export { createRunControl } from './run-control.ts';
+export type {
+  CompletedResult,
+  FailedResult,
+  OutputReading,
+  ReadOutput,
+  RunResult,
+  RunResultBase,
+  StoppedResult,
+  WaitingResult,
+} from './run-result.ts';
+export { getEndFailure, redactFailure, toRunResult } from './run-result.ts';
 export type { Between, Commit, Ports, RunOptions } from './run-scope.ts';
 export type { NewStateOptions } from './run-state.ts';
 export { RunState } from './run-state.ts';
-export { settledAs } from './run-stream.ts';
-export type { Run, RunArgs, Runnable } from './runnable.ts';
 export type { Limits, StandardCriteriaOptions } from './standard-criteria.ts';
 export { standardCriteria } from './standard-criteria.ts';
 export type { StateCodec } from './state-codec.ts';
 export { createStateCodec } from './state-codec.ts';
 export { StateInfo } from './state-info.ts';
 export { ExecutionStatus } from './status.ts';
+export type { StepByStepOptions } from './step-by-step.ts';
 export { createStepByStep } from './step-by-step.ts';
 export type { Observed, Produced, StepOf, StepProcess, StepScope } from './step-process.ts';
 export { StepResult } from './step-result.ts';

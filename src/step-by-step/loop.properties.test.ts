@@ -10,7 +10,7 @@ import { createCountingIds, createFakeClock } from '../lib/index.ts';
 import type { ScriptedStep } from '../testing/index.ts';
 import { createScriptedProcess, ScriptedState } from '../testing/index.ts';
 import type { LoopEvent } from './loop-events.ts';
-import type { Runnable } from './runnable.ts';
+import type { StepByStep } from './orchestrator.ts';
 import { createStepByStep } from './step-by-step.ts';
 
 // The slow test runs the same property many times over.
@@ -114,30 +114,34 @@ function runnableOf({ script, vote, throwsAt, ...options }: Plan) {
     }),
   ];
   const process = createScriptedProcess(script, { ...options, extraCriteria, clock });
-  const runnable = createStepByStep(process, { clock, ids: createCountingIds('x'), random: () => 0.5, events: bus });
-  return { clock, events, runnable };
+  const orchestrator = createStepByStep(process, { clock, ids: createCountingIds('x'), random: () => 0.5, events: bus });
+  return { clock, events, orchestrator };
 }
 
-async function perform(given: Act, state: ScriptedState, runnable: Runnable<ScriptedState>): Promise<ScriptedState> {
+async function perform(
+  given: Act,
+  state: ScriptedState,
+  orchestrator: StepByStep<ScriptedState, undefined, unknown, LoopEvent>,
+): Promise<ScriptedState> {
   switch (given.type) {
     case 'run':
-      return runnable.run(state);
+      return orchestrator.run(state);
     case 'nextStep':
-      return runnable.nextStep(state);
+      return orchestrator.nextStep(state);
     case 'iterate': {
       let [latest, taken] = [state, 0];
-      for await (latest of runnable.iterate(state)) if ((taken += 1) === given.steps) break;
+      for await (latest of orchestrator.iterate(state)) if ((taken += 1) === given.steps) break;
       return latest;
     }
     case 'stream': {
-      const run = runnable.stream(state);
+      const run = orchestrator.start(state);
       let seen = 0;
       for await (const { seq } of run) {
         expect(seq).toBeGreaterThan(0);
         if ((seen += 1) === given.stopAtEvent) run.requestStop('enough');
         if (given.stopAtEvent === undefined && seen === 2) break;
       }
-      return run.result;
+      return (await run.result).state;
     }
     case 'abort': {
       const controller = new AbortController();
@@ -146,7 +150,7 @@ async function perform(given: Act, state: ScriptedState, runnable: Runnable<Scri
         if ((seen += 1) > given.atEvent) controller.abort('aborted by the test');
       };
       if (given.atEvent === 0) controller.abort('aborted by the test');
-      return runnable.run(state, { signal: controller.signal, onEvent });
+      return orchestrator.run(state, { signal: controller.signal, onEvent });
     }
     case 'store':
       return ScriptedState.fromJSON(JSON.parse(JSON.stringify(state)));
@@ -199,8 +203,8 @@ function checkExecutions(state: ScriptedState, events: readonly LoopEvent[]): vo
 test('a run tells of every decision once, ends with one reason everywhere, and leaves old states alone, whatever happens', async () => {
   await fc.assert(
     fc.asyncProperty(plan, fc.array(act, { minLength: 1, maxLength: 12 }), plan, async (main, acts, other) => {
-      const { clock, events, runnable } = runnableOf(main);
-      const branch = runnableOf(other).runnable;
+      const { clock, events, orchestrator } = runnableOf(main);
+      const branch = runnableOf(other).orchestrator;
       let state = ScriptedState.empty({ clock, ids: createCountingIds('s') }).withUserMessage('Go.');
       const seen: { readonly state: ScriptedState; readonly stored: string }[] = [];
       const remember = (given: ScriptedState): void => void seen.push({ state: given, stored: JSON.stringify(given) });
@@ -210,7 +214,7 @@ test('a run tells of every decision once, ends with one reason everywhere, and l
         if (given.type === 'week') clock.skip(7 * 24 * 3600 * 1000);
         else if (given.type === 'branch')
           remember(await branch.run((seen[given.at % seen.length]?.state ?? state).withUserMessage('Another way.')));
-        else state = await perform(given, state, runnable);
+        else state = await perform(given, state, orchestrator);
         remember(state);
         const told: readonly BaseEvent[] = events.slice(before);
         const whole = given.type === 'run' || given.type === 'stream' || given.type === 'abort';

@@ -7,7 +7,7 @@ import type { EventHeader } from '../events/index.ts';
 import { BaseEvent, createEventBus } from '../events/index.ts';
 import { Message } from '../messages/index.ts';
 import type { Script, ScriptedProcessOptions, ScriptedStep, ScriptedStepData } from '../testing/index.ts';
-import { createCountingIds, createFakeClock, createScriptedProcess, runnableConformance, ScriptedState } from '../testing/index.ts';
+import { createCountingIds, createFakeClock, createScriptedProcess, orchestratorConformance, ScriptedState } from '../testing/index.ts';
 import type { LoopEvent } from './loop-events.ts';
 import type { Commit } from './run-scope.ts';
 import { createStepByStep } from './step-by-step.ts';
@@ -31,10 +31,10 @@ function setUp(script: Script, options: ScriptedProcessOptions = {}, changes: Ch
   const bus = createEventBus(onProblem);
   bus.wiretap((event) => events.push(event as LoopEvent));
   const process = { ...createScriptedProcess(script, { clock, ...options }), ...changes };
-  const runnable = createStepByStep(process, { clock, ids, random: () => 0.5, events: bus, onProblem });
+  const orchestrator = createStepByStep(process, { clock, ids, random: () => 0.5, events: bus, onProblem });
   const start = ScriptedState.empty({ clock, ids, agentId: 'agent-1' }).withUserMessage('Hello.', { ids });
   const types = (): readonly string[] => events.map(({ type, stepNumber }) => `${stepNumber} ${type}`);
-  return { clock, events, problems, bus, process, runnable, start, types };
+  return { clock, events, problems, bus, process, orchestrator, start, types };
 }
 
 const restore = (stored: string): ScriptedState => ScriptedState.fromJSON(JSON.parse(stored));
@@ -55,8 +55,8 @@ const throwsFrom = (stepCount: number) =>
 
 describe('what is told, in order', () => {
   test('two good steps', async () => {
-    const { runnable, start, types } = setUp([goesOn, finishes]);
-    await runnable.run(start);
+    const { orchestrator, start, types } = setUp([goesOn, finishes]);
+    await orchestrator.run(start);
     expect(types()).toStrictEqual([
       '0 AgentExecutionStarted',
       '1 AgentStepStarted',
@@ -73,8 +73,8 @@ describe('what is told, in order', () => {
   });
 
   test('a failing step takes the same road, and ends with AgentFailed, then AgentFinished', async () => {
-    const { runnable, start, types, events } = setUp([{ throws: new Error('broken') }]);
-    await runnable.run(start);
+    const { orchestrator, start, types, events } = setUp([{ throws: new Error('broken') }]);
+    await orchestrator.run(start);
     expect(types()).toStrictEqual([
       '0 AgentExecutionStarted',
       '1 AgentStepStarted',
@@ -92,8 +92,8 @@ describe('what is told, in order', () => {
 
   test('a retry with a wait is announced', async () => {
     const script: Script = ({ stepCount }) => (stepCount === 0 ? { throws: new RateLimitedError('slow down') } : finishes);
-    const { runnable, start, types, events, clock } = setUp(script, { policy: ErrorPolicy.retryAll(3) });
-    const running = runnable.run(start);
+    const { orchestrator, start, types, events, clock } = setUp(script, { policy: ErrorPolicy.retryAll(3) });
+    const running = orchestrator.run(start);
     await clock.advance(250);
     await running;
     expect(types()).toStrictEqual([
@@ -114,26 +114,26 @@ describe('what is told, in order', () => {
 
   test('a retry without a wait is not announced', async () => {
     const script: Script = ({ stepCount }) => (stepCount === 0 ? { errors: [toolError] } : finishes);
-    const { runnable, start, types } = setUp(script, { policy: ErrorPolicy.retryAll(3) });
-    expect((await runnable.run(start)).status).toBe('completed');
+    const { orchestrator, start, types } = setUp(script, { policy: ErrorPolicy.retryAll(3) });
+    expect((await orchestrator.run(start)).status).toBe('completed');
     expect(types().filter((type) => type.includes('Retry'))).toStrictEqual([]);
   });
 
   test('a refused start', async () => {
-    const { runnable, start, types, events } = setUp([finishes], { limits: { steps: 0 } });
-    await runnable.run(start);
+    const { orchestrator, start, types, events } = setUp([finishes], { limits: { steps: 0 } });
+    await orchestrator.run(start);
     expect(types()).toStrictEqual(['0 AgentExecutionStarted', '0 ContinuationEvaluated', '0 AgentStateUpdated', '0 AgentFinished']);
     expect(events.at(-1)).toMatchObject({ status: 'stopped', stopReason: 'steps_limit', resolvedBy: 'StepsLimit', stepCount: 0 });
   });
 
   test('a step that waits, and is taken up again', async () => {
-    const { runnable, start, types, events } = setUp([{ ...goesOn, waits: [approval] }, finishes]);
-    const parked = await runnable.run(start);
+    const { orchestrator, start, types, events } = setUp([{ ...goesOn, waits: [approval] }, finishes]);
+    const parked = await orchestrator.run(start);
     expect(types()).toStrictEqual(['0 AgentExecutionStarted', '1 AgentStepStarted', '1 AgentStateUpdated', '1 AgentFinished']);
     expect(events.at(-1)).toMatchObject({ status: 'waiting', stepCount: 0 });
     expect(events.at(-1)).not.toHaveProperty('stopReason');
     events.length = 0;
-    await runnable.run(parked.approve('call-1'));
+    await orchestrator.run(parked.approve('call-1'));
     expect(types()).toStrictEqual([
       '0 AgentExecutionStarted',
       '1 ContinuationEvaluated',
@@ -150,9 +150,9 @@ describe('what is told, in order', () => {
   });
 
   test('an abort in mid-step', async () => {
-    const { runnable, start, types, events } = setUp([{ hangs: 'listening' }]);
+    const { orchestrator, start, types, events } = setUp([{ hangs: 'listening' }]);
     const controller = new AbortController();
-    const running = runnable.run(start, { signal: controller.signal });
+    const running = orchestrator.run(start, { signal: controller.signal });
     await Promise.resolve();
     controller.abort('enough');
     await running;
@@ -168,8 +168,8 @@ describe('what is told, in order', () => {
   });
 
   test('a criterion that throws after a step', async () => {
-    const { runnable, start, types, events } = setUp([finishes], { extraCriteria: [throwsFrom(1)] });
-    await runnable.run(start);
+    const { orchestrator, start, types, events } = setUp([finishes], { extraCriteria: [throwsFrom(1)] });
+    await orchestrator.run(start);
     expect(types()).toStrictEqual([
       '0 AgentExecutionStarted',
       '1 AgentStepStarted',
@@ -183,8 +183,8 @@ describe('what is told, in order', () => {
   });
 
   test('a criterion that throws before the first step', async () => {
-    const { runnable, start, types } = setUp([finishes], { extraCriteria: [throwsFrom(0)] });
-    await runnable.run(start);
+    const { orchestrator, start, types } = setUp([finishes], { extraCriteria: [throwsFrom(0)] });
+    await orchestrator.run(start);
     expect(types()).toStrictEqual([
       '0 AgentExecutionStarted',
       '0 ContinuationEvaluated',
@@ -195,8 +195,8 @@ describe('what is told, in order', () => {
   });
 
   test('every event says who, where and when', async () => {
-    const { runnable, start, events, clock } = setUp([{ ...goesOn, takesMs: 30 }, finishes]);
-    const end = await runnable.run(start);
+    const { orchestrator, start, events, clock } = setUp([{ ...goesOn, takesMs: 30 }, finishes]);
+    const end = await orchestrator.run(start);
     for (const event of events) {
       expect(event).toMatchObject({ agentId: 'agent-1', executionId: end.execution.id, orchestrator: 'scripted' });
       expect(event).not.toHaveProperty('parentAgentId');
@@ -225,8 +225,8 @@ describe('what is told, in order', () => {
   });
 
   test('a sub-agent’s events name its parent', async () => {
-    const { runnable, clock, events } = setUp([finishes]);
-    await runnable.run(ScriptedState.empty({ clock, parentAgentId: 'parent' }));
+    const { orchestrator, clock, events } = setUp([finishes]);
+    await orchestrator.run(ScriptedState.empty({ clock, parentAgentId: 'parent' }));
     expect(events.every(({ parentAgentId }) => parentAgentId === 'parent')).toBe(true);
   });
 });
@@ -238,16 +238,16 @@ describe('L1: every outcome is told once', () => {
     ['a limit', [goesOn], { limits: { steps: 3 } }],
     ['a criterion that throws', [goesOn], { extraCriteria: [throwsFrom(2)] }],
   ])('with %s: the recorded ones, in their order', async (_, script, options) => {
-    const { runnable, start, events } = setUp(script, options);
-    const end = await runnable.run(start);
+    const { orchestrator, start, events } = setUp(script, options);
+    const end = await orchestrator.run(start);
     const told = events.flatMap((event) => (event.type === 'ContinuationEvaluated' ? [event] : []));
     expect(told.map(({ outcome }) => outcome)).toStrictEqual(end.stepResults.map(({ outcome }) => outcome));
     expect(told.map(({ stepNumber }) => stepNumber)).toStrictEqual(end.stepResults.map(({ number }) => number));
   });
 
   test('a refused start: that outcome, once, as step 0', async () => {
-    const { runnable, start, events } = setUp([finishes], { limits: { steps: 0 } });
-    const end = await runnable.run(start);
+    const { orchestrator, start, events } = setUp([finishes], { limits: { steps: 0 } });
+    const end = await orchestrator.run(start);
     const told = events.flatMap((event) => (event.type === 'ContinuationEvaluated' ? [event] : []));
     expect(told.map(({ outcome, stepNumber }) => [outcome, stepNumber])).toStrictEqual([[end.startOutcome, 0]]);
   });
@@ -256,13 +256,13 @@ describe('L1: every outcome is told once', () => {
 describe('L4: whoever drives, the steps are the same', () => {
   const make = (script: Script, options?: ScriptedProcessOptions) => () => ({ ...setUp(script, options), restore });
   const cases = [
-    ...runnableConformance(make([goesOn, finishes])),
-    ...runnableConformance(make([goesOn], { limits: { steps: 3 } })).map(({ name, run }) => ({ name: `with a limit: ${name}`, run })),
-    ...runnableConformance(make([{ errors: [toolError] }], { policy: ErrorPolicy.retryToolErrors(3) })).map(({ name, run }) => ({
+    ...orchestratorConformance(make([goesOn, finishes])),
+    ...orchestratorConformance(make([goesOn], { limits: { steps: 3 } })).map(({ name, run }) => ({ name: `with a limit: ${name}`, run })),
+    ...orchestratorConformance(make([{ errors: [toolError] }], { policy: ErrorPolicy.retryToolErrors(3) })).map(({ name, run }) => ({
       name: `with retries: ${name}`,
       run,
     })),
-    ...runnableConformance(make([goesOn], { extraCriteria: [throwsFrom(2)] })).map(({ name, run }) => ({
+    ...orchestratorConformance(make([goesOn], { extraCriteria: [throwsFrom(2)] })).map(({ name, run }) => ({
       name: `with a broken criterion: ${name}`,
       run,
     })),
@@ -270,9 +270,9 @@ describe('L4: whoever drives, the steps are the same', () => {
   test.each(cases)('$name', ({ run }) => run());
 
   test('iterate yields the state after every step, and the final one last', async () => {
-    const { runnable, start } = setUp([goesOn, goesOn, finishes]);
+    const { orchestrator, start } = setUp([goesOn, goesOn, finishes]);
     const seen: (string | number | undefined)[][] = [];
-    for await (const { status, stepCount, stopReason } of runnable.iterate(start)) seen.push([stepCount, status, stopReason]);
+    for await (const { status, stepCount, stopReason } of orchestrator.iterate(start)) seen.push([stepCount, status, stopReason]);
     expect(seen).toStrictEqual([
       [1, 'in_progress', undefined],
       [2, 'in_progress', undefined],
@@ -282,17 +282,17 @@ describe('L4: whoever drives, the steps are the same', () => {
 
   test('iterate yields a refused start and a waiting state too, and nothing for a state with nothing to do', async () => {
     const refusing = setUp([finishes], { limits: { steps: 0 } });
-    const refused = await collect(refusing.runnable.iterate(refusing.start));
+    const refused = await collect(refusing.orchestrator.iterate(refusing.start));
     expect(refused.map(({ status }) => status)).toStrictEqual(['stopped']);
     const waiting = setUp([{ waits: [approval] }]);
-    const parked = await collect(waiting.runnable.iterate(waiting.start));
+    const parked = await collect(waiting.orchestrator.iterate(waiting.start));
     expect(parked.map(({ status }) => status)).toStrictEqual(['waiting']);
-    expect(await collect(waiting.runnable.iterate(parked[0]!))).toStrictEqual([]);
+    expect(await collect(waiting.orchestrator.iterate(parked[0]!))).toStrictEqual([]);
   });
 
   test('iterate is lazy: nothing happens before it is asked, nor after it is left', async () => {
-    const { runnable, start, types, clock } = setUp([goesOn]);
-    const states = runnable.iterate(start);
+    const { orchestrator, start, types, clock } = setUp([goesOn]);
+    const states = orchestrator.iterate(start);
     expect(types()).toStrictEqual([]);
     await states.next();
     const told = types().length;
@@ -301,9 +301,9 @@ describe('L4: whoever drives, the steps are the same', () => {
   });
 
   test('nextStep takes one step and tells of the start only once', async () => {
-    const { runnable, start, types } = setUp([goesOn, finishes]);
-    const one = await runnable.nextStep(start);
-    const two = await runnable.nextStep(one);
+    const { orchestrator, start, types } = setUp([goesOn, finishes]);
+    const one = await orchestrator.nextStep(start);
+    const two = await orchestrator.nextStep(one);
     expect([one.stepCount, two.stepCount, two.status]).toStrictEqual([1, 2, 'completed']);
     expect(types().filter((type) => type.includes('ExecutionStarted'))).toHaveLength(1);
   });
@@ -311,12 +311,12 @@ describe('L4: whoever drives, the steps are the same', () => {
 
 describe('hasNextStep', () => {
   test('has no side effects: it tells nothing, and the state stays as it is', async () => {
-    const { runnable, start, events, clock } = setUp([goesOn, finishes]);
-    const one = await runnable.nextStep(start);
-    const end = await runnable.run(one);
+    const { orchestrator, start, events, clock } = setUp([goesOn, finishes]);
+    const one = await orchestrator.nextStep(start);
+    const end = await orchestrator.run(one);
     events.length = 0;
     const before = [start, one, end].map((state) => JSON.stringify(state));
-    const answers = [start, one, end].map((state) => [runnable.hasNextStep(state), runnable.hasNextStep(state)]);
+    const answers = [start, one, end].map((state) => [orchestrator.hasNextStep(state), orchestrator.hasNextStep(state)]);
     expect(answers).toStrictEqual([
       [true, true],
       [true, true],
@@ -328,26 +328,26 @@ describe('hasNextStep', () => {
 
   test('is false where the start would be refused, and where a criterion throws at the start', () => {
     const refusing = setUp([finishes], { limits: { steps: 0 } });
-    expect(refusing.runnable.hasNextStep(refusing.start)).toBe(false);
+    expect(refusing.orchestrator.hasNextStep(refusing.start)).toBe(false);
     const broken = setUp([finishes], { extraCriteria: [throwsFrom(0)] });
-    expect([broken.runnable.hasNextStep(broken.start), broken.events]).toStrictEqual([false, []]);
+    expect([broken.orchestrator.hasNextStep(broken.start), broken.events]).toStrictEqual([false, []]);
   });
 });
 
 describe('a refused start', () => {
   test('is kept on the state, without a step', async () => {
-    const { runnable, start } = setUp([finishes], { limits: { steps: 0 } });
-    const end = await runnable.run(start);
+    const { orchestrator, start } = setUp([finishes], { limits: { steps: 0 } });
+    const end = await orchestrator.run(start);
     expect(end.startOutcome).toMatchObject({ shouldContinue: false, stopReason: 'steps_limit', resolvedBy: 'StepsLimit' });
     expect(end.continuationOutcome).toBe(end.startOutcome);
     expect([end.stepCount, end.stepResults, end.currentStep, end.stopReason]).toStrictEqual([0, [], undefined, 'steps_limit']);
     expect(end.messages.length).toBe(1);
-    expect(await runnable.run(end)).toBe(end);
+    expect(await orchestrator.run(end)).toBe(end);
   });
 
   test('where a criterion throws is a failed state with the error in its outcome', async () => {
-    const { runnable, start } = setUp([finishes], { extraCriteria: [throwsFrom(0)] });
-    const end = await runnable.run(start);
+    const { orchestrator, start } = setUp([finishes], { extraCriteria: [throwsFrom(0)] });
+    const end = await orchestrator.run(start);
     expect([end.status, end.stopReason, end.stepCount]).toStrictEqual(['failed', 'error', 0]);
     expect(end.startOutcome?.evaluations[0]?.context).toMatchObject({ criterion: 'Broken', error: 'CriterionFailedError' });
   });
@@ -356,8 +356,8 @@ describe('a refused start', () => {
 describe('a criterion that throws after a step', () => {
   test('loses nothing: step, messages and usage stay, and the error is added', async () => {
     const step: ScriptedStep = { text: 'Costly words.', usage: { input: 50, output: 9 }, finishReason: 'stop', takesMs: 20 };
-    const { runnable, start } = setUp([step], { extraCriteria: [throwsFrom(1)] });
-    const end = await runnable.run(start);
+    const { orchestrator, start } = setUp([step], { extraCriteria: [throwsFrom(1)] });
+    const end = await orchestrator.run(start);
     expect([end.status, end.stopReason, end.text, end.usage.total]).toStrictEqual(['failed', 'error', 'Costly words.', 59]);
     expect(end.messages.at(-1)?.text).toBe('Costly words.');
     expect([end.execution.activeMs, end.execution.failedSteps]).toStrictEqual([20, 1]);
@@ -369,8 +369,8 @@ describe('a criterion that throws after a step', () => {
   });
 
   test('is an error also beside errors of the step that would be retried', async () => {
-    const { runnable, start } = setUp([{ errors: [toolError] }], { policy: ErrorPolicy.retryAll(5), extraCriteria: [throwsFrom(1)] });
-    const end = await runnable.run(start);
+    const { orchestrator, start } = setUp([{ errors: [toolError] }], { policy: ErrorPolicy.retryAll(5), extraCriteria: [throwsFrom(1)] });
+    const end = await orchestrator.run(start);
     expect([end.status, end.stopReason, end.errors.map(({ code }) => code)]).toStrictEqual([
       'failed',
       'error',
@@ -384,8 +384,8 @@ describe('a criterion that throws after a step', () => {
     ['nothing', undefined],
   ])('answering %s is an error too', async (_, answer) => {
     const odd = { name: 'Odd', decide: (state: ScriptedState) => (state.stepCount === 0 ? 'allow' : answer) as ContinuationDecision };
-    const { runnable, start } = setUp([finishes], { extraCriteria: [odd] });
-    expect((await runnable.run(start)).errors).toMatchObject([{ code: 'criterion-failed' }]);
+    const { orchestrator, start } = setUp([finishes], { extraCriteria: [odd] });
+    expect((await orchestrator.run(start)).errors).toMatchObject([{ code: 'criterion-failed' }]);
   });
 });
 
@@ -400,8 +400,8 @@ describe('a producer that throws', () => {
       { type: 'rate_limit', message: 'the call failed', retryAfterMs: 7 },
     ],
   ])('%s gives a failed step', async (_, thrown, failure) => {
-    const { runnable, start } = setUp([{ throws: thrown }]);
-    const end = await runnable.run(start);
+    const { orchestrator, start } = setUp([{ throws: thrown }]);
+    const end = await orchestrator.run(start);
     expect([end.status, end.stopReason, end.stepCount, end.messages.length]).toStrictEqual(['failed', 'error', 1, 1]);
     expect(end.errors).toMatchObject([{ ...failure, readable: false }]);
     expect(end.lastStepResult?.handling).toStrictEqual({
@@ -413,7 +413,7 @@ describe('a producer that throws', () => {
   });
 
   test('at once, without a promise, is no different', async () => {
-    const { runnable, start } = setUp(
+    const { orchestrator, start } = setUp(
       [],
       {},
       {
@@ -422,22 +422,22 @@ describe('a producer that throws', () => {
         },
       },
     );
-    expect((await runnable.run(start)).errors).toMatchObject([{ message: 'at once' }]);
+    expect((await orchestrator.run(start)).errors).toMatchObject([{ message: 'at once' }]);
   });
 
   test('while it goes on with a step that waited keeps what that step had', async () => {
     const { process, start } = setUp([{ ...goesOn, waits: [approval] }]);
     const produce: typeof process.produce = (state, scope) =>
       state.pendingStep === undefined ? process.produce(state, scope) : Promise.reject(new Error('broken'));
-    const { runnable } = setUp([], {}, { produce });
-    const end = await runnable.run((await runnable.run(start)).approve('call-1'));
+    const { orchestrator } = setUp([], {}, { produce });
+    const end = await orchestrator.run((await orchestrator.run(start)).approve('call-1'));
     expect([end.status, end.text, end.usage.total, end.pendingStep]).toStrictEqual(['failed', 'One moment.', 3, undefined]);
     expect(end.currentStep).not.toHaveProperty('interrupted');
   });
 
   test('and one whose failures may be ignored is stopped by, since the model has nothing to read', async () => {
-    const { runnable, start } = setUp([{ throws: new Error('broken') }], { policy: ErrorPolicy.ignoreToolErrors() });
-    const end = await runnable.run(start);
+    const { orchestrator, start } = setUp([{ throws: new Error('broken') }], { policy: ErrorPolicy.ignoreToolErrors() });
+    const end = await orchestrator.run(start);
     expect([end.stopReason, end.continuationOutcome?.getEvaluationFor('ErrorPolicyCriterion')?.context['cause']]).toStrictEqual([
       'error',
       'nothing-to-read',
@@ -451,16 +451,18 @@ describe('failures in a row', () => {
 
   test('are counted while they are retried; a good step starts the count anew', async () => {
     const failing: ScriptedStep = { errors: [toolError], hasToolCalls: true };
-    const { runnable, start } = setUp([failing, failing, goesOn, failing, failing, failing], { policy: ErrorPolicy.retryToolErrors(3) });
-    const end = await runnable.run(start);
+    const { orchestrator, start } = setUp([failing, failing, goesOn, failing, failing, failing], {
+      policy: ErrorPolicy.retryToolErrors(3),
+    });
+    const end = await orchestrator.run(start);
     expect(counts(end)).toStrictEqual([['retry', 1, 1], ['retry', 2, 2], undefined, ['retry', 1, 3], ['retry', 2, 4], ['stop', 3, 5]]);
     expect([end.status, end.stopReason, end.execution.failedSteps]).toStrictEqual(['failed', 'retry_limit', 5]);
   });
 
   test('are counted on after storage', async () => {
-    const { runnable, start } = setUp([{ errors: [toolError] }], { policy: ErrorPolicy.retryToolErrors(3) });
-    const two = reread(await runnable.nextStep(reread(await runnable.nextStep(start))));
-    const end = await runnable.run(two);
+    const { orchestrator, start } = setUp([{ errors: [toolError] }], { policy: ErrorPolicy.retryToolErrors(3) });
+    const two = reread(await orchestrator.nextStep(reread(await orchestrator.nextStep(start))));
+    const end = await orchestrator.run(two);
     expect(counts(end)).toStrictEqual([
       ['retry', 1, 1],
       ['retry', 2, 2],
@@ -470,17 +472,17 @@ describe('failures in a row', () => {
 
   test('that are ignored do not count as tried again', async () => {
     const ignored: ScriptedStep = { errors: [{ ...toolError, readable: true }], hasToolCalls: true };
-    const { runnable, start } = setUp([ignored, ignored, finishes], { policy: ErrorPolicy.ignoreToolErrors() });
-    const end = await runnable.run(start);
+    const { orchestrator, start } = setUp([ignored, ignored, finishes], { policy: ErrorPolicy.ignoreToolErrors() });
+    const end = await orchestrator.run(start);
     expect(counts(end)).toStrictEqual([['ignore', 1, 1], ['ignore', 1, 2], undefined]);
     expect(end.status).toBe('completed');
   });
 
   test('of several in one step the gravest decides', async () => {
-    const { runnable, start } = setUp([{ errors: [toolError, { ...toolError, type: 'model' }, rateLimited] }], {
+    const { orchestrator, start } = setUp([{ errors: [toolError, { ...toolError, type: 'model' }, rateLimited] }], {
       policy: ErrorPolicy.retryToolErrors(3),
     });
-    const end = await runnable.run(start);
+    const end = await orchestrator.run(start);
     expect([end.stopReason, end.lastStepResult?.handling]).toMatchObject(['error', { decision: 'stop', errorType: 'model' }]);
   });
 });
@@ -488,7 +490,7 @@ describe('failures in a row', () => {
 describe('inspect', () => {
   test('sees the candidate and gives the step that is judged', async () => {
     const seen: unknown[] = [];
-    const { runnable, start } = setUp([finishes], {
+    const { orchestrator, start } = setUp([finishes], {
       inspect: (candidate, scope) => {
         seen.push(candidate.stepCount, candidate.text, candidate.messages.length, candidate.usage.total);
         const critique = { criterion: 'Critic', decision: ContinuationDecision.RequestContinuation, reason: 'too short', context: {} };
@@ -499,26 +501,26 @@ describe('inspect', () => {
         return { ...step, usage, outputMessages: [...step.outputMessages, Message.user('Longer!')] };
       },
     });
-    const end = await runnable.run(start);
+    const end = await orchestrator.run(start);
     expect(seen.slice(0, 4)).toStrictEqual([1, 'Here it is.', 2, 0]);
     expect([end.stepCount, end.usage.total, end.messages.length]).toStrictEqual([2, 10, 4]);
     expect(end.stepResults[0]?.outcome.resolvedBy).toBe('Critic');
   });
 
   test('that throws keeps the step and adds the error', async () => {
-    const { runnable, start } = setUp([goesOn], {
+    const { orchestrator, start } = setUp([goesOn], {
       inspect: () => {
         throw new Error('the critic is ill');
       },
     });
-    const end = await runnable.run(start);
+    const end = await orchestrator.run(start);
     expect([end.status, end.stopReason, end.text, end.usage.total]).toStrictEqual(['failed', 'error', 'One moment.', 3]);
     expect(end.errors).toMatchObject([{ message: 'the critic is ill', readable: false }]);
   });
 
   test('that rejects does too, beside the errors of the step', async () => {
-    const { runnable, start } = setUp([{ ...goesOn, errors: [toolError] }], { inspect: () => Promise.reject(new Error('ill')) });
-    expect((await runnable.run(start)).errors.map(({ message }) => message)).toStrictEqual(['no such file', 'ill']);
+    const { orchestrator, start } = setUp([{ ...goesOn, errors: [toolError] }], { inspect: () => Promise.reject(new Error('ill')) });
+    expect((await orchestrator.run(start)).errors.map(({ message }) => message)).toStrictEqual(['no such file', 'ill']);
   });
 });
 
@@ -526,7 +528,7 @@ describe('prepare', () => {
   test('shapes what the producer sees; the change is not kept', async () => {
     const seen: number[] = [];
     const { process, start } = setUp([goesOn, finishes]);
-    const { runnable } = setUp(
+    const { orchestrator } = setUp(
       [],
       {},
       {
@@ -537,13 +539,13 @@ describe('prepare', () => {
         },
       },
     );
-    const end = await runnable.run(start);
+    const end = await orchestrator.run(start);
     expect(seen).toStrictEqual([2, 3]);
     expect([[...end.messages].map(({ text }) => text), end.metadata]).toStrictEqual([['Hello.', 'One moment.', 'Here it is.'], {}]);
   });
 
   test('that throws gives a failed step', async () => {
-    const { runnable, start } = setUp(
+    const { orchestrator, start } = setUp(
       [finishes],
       {},
       {
@@ -552,14 +554,14 @@ describe('prepare', () => {
         },
       },
     );
-    expect((await runnable.run(start)).errors).toMatchObject([{ message: 'no hook' }]);
+    expect((await orchestrator.run(start)).errors).toMatchObject([{ message: 'no hook' }]);
   });
 });
 
 test('votes that a step brings along are judged beside the criteria', async () => {
   const veto = { criterion: 'Tool', decision: ContinuationDecision.ForbidContinuation, reason: 'enough', context: {} };
-  const { runnable, start } = setUp([{ ...goesOn, evaluations: [veto] }]);
-  const end = await runnable.run(start);
+  const { orchestrator, start } = setUp([{ ...goesOn, evaluations: [veto] }]);
+  const end = await orchestrator.run(start);
   expect([end.stopReason, end.continuationOutcome?.resolvedBy, end.continuationOutcome?.evaluations.at(-1)]).toStrictEqual([
     'guard',
     'Tool',
@@ -570,7 +572,7 @@ test('votes that a step brings along are judged beside the criteria', async () =
 test('the context of a run reaches its steps and is not stored', async () => {
   const { process, start } = setUp([finishes]);
   const seen: unknown[] = [];
-  const { runnable } = setUp(
+  const { orchestrator } = setUp(
     [],
     {},
     {
@@ -580,7 +582,7 @@ test('the context of a run reaches its steps and is not stored', async () => {
       },
     },
   );
-  const end = await runnable.run(start, { context: { tenant: 'acme' } });
+  const end = await orchestrator.run(start, { context: { tenant: 'acme' } });
   expect(seen).toStrictEqual([{ tenant: 'acme' }, end.execution.id, 1]);
   expect(JSON.stringify(end)).not.toContain('acme');
 });
@@ -598,7 +600,7 @@ describe('listeners', () => {
     const quiet = setUp([goesOn, finishes]);
     const loud = setUp([goesOn, finishes]);
     loud.bus.wiretap(listener);
-    const [expected, end] = [await quiet.runnable.run(quiet.start), await loud.runnable.run(loud.start, { onEvent: listener })];
+    const [expected, end] = [await quiet.orchestrator.run(quiet.start), await loud.orchestrator.run(loud.start, { onEvent: listener })];
     expect(JSON.stringify(end)).toBe(JSON.stringify(expected));
     expect(loud.types()).toStrictEqual(quiet.types());
     await new Promise((resolve) => setTimeout(resolve, 0));
@@ -618,11 +620,11 @@ describe('listeners', () => {
   });
 
   test('of one run hear that run only', async () => {
-    const { runnable, start, events } = setUp([finishes]);
+    const { orchestrator, start, events } = setUp([finishes]);
     const heard: LoopEvent[] = [];
-    const end = await runnable.run(start, { onEvent: (event) => heard.push(event) });
+    const end = await orchestrator.run(start, { onEvent: (event) => heard.push(event) });
     expect(heard).toStrictEqual(events);
-    await runnable.run(end.withUserMessage('More.'));
+    await orchestrator.run(end.withUserMessage('More.'));
     expect(heard.length).toBeLessThan(events.length);
   });
 });
@@ -639,7 +641,7 @@ describe('events of a room’s own', () => {
   test('get the next number; pieces carry the last one and are not stored', async () => {
     const { process, start } = setUp([finishes]);
     const commits: Commit<ScriptedState>[] = [];
-    const { runnable, events } = setUp(
+    const { orchestrator, events } = setUp(
       [],
       {},
       {
@@ -653,7 +655,7 @@ describe('events of a room’s own', () => {
         },
       },
     );
-    const end = await runnable.run(start, { commit: (commit) => void commits.push(commit) });
+    const end = await orchestrator.run(start, { commit: (commit) => void commits.push(commit) });
     const id = end.execution.id!;
     expect(events.slice(2, 7).map((event) => [event.id, event.seq, event.stepNumber])).toStrictEqual([
       [`${id}/3`, 3, 1],
@@ -668,7 +670,7 @@ describe('events of a room’s own', () => {
   test('that come after their step was abandoned are not heard: AgentFinished stays the last', async () => {
     const { start } = setUp([finishes]);
     let late: (() => void) | undefined;
-    const { runnable, events, clock } = setUp(
+    const { orchestrator, events, clock } = setUp(
       [],
       {},
       {
@@ -679,7 +681,7 @@ describe('events of a room’s own', () => {
       },
     );
     const controller = new AbortController();
-    const running = runnable.run(start, { signal: controller.signal });
+    const running = orchestrator.run(start, { signal: controller.signal });
     await clock.advance(0);
     controller.abort();
     await clock.advance(50);
@@ -691,9 +693,9 @@ describe('events of a room’s own', () => {
 
 describe('the commit port', () => {
   test('gets each step once, with its state, its result and its events, before those events are told', async () => {
-    const { runnable, start, events } = setUp([goesOn, finishes]);
+    const { orchestrator, start, events } = setUp([goesOn, finishes]);
     const commits: (Commit<ScriptedState> & { readonly told: readonly string[] })[] = [];
-    const end = await runnable.run(start, {
+    const end = await orchestrator.run(start, {
       commit: async (commit) => {
         commits.push({ ...commit, told: events.map(({ type }) => type) });
         await Promise.resolve();
@@ -715,9 +717,9 @@ describe('the commit port', () => {
     const commits: Commit<ScriptedState>[] = [];
     const commit = (given: Commit<ScriptedState>): void => void commits.push(given);
     const waiting = setUp([{ waits: [approval] }]);
-    await waiting.runnable.run(waiting.start, { commit });
+    await waiting.orchestrator.run(waiting.start, { commit });
     const refusing = setUp([finishes], { limits: { steps: 0 } });
-    await refusing.runnable.run(refusing.start, { commit });
+    await refusing.orchestrator.run(refusing.start, { commit });
     expect(commits.map(({ state, result }) => [state.status, result])).toStrictEqual([
       ['waiting', undefined],
       ['stopped', undefined],
@@ -734,39 +736,39 @@ describe('the commit port', () => {
     };
 
   test('that rejects ends the run and rejects it; nothing of that step is told; the last stored state goes on', async () => {
-    const { runnable, start, types, clock, events } = setUp([goesOn, goesOn, finishes]);
+    const { orchestrator, start, types, clock, events } = setUp([goesOn, goesOn, finishes]);
     const stored: string[] = [];
-    await expect(runnable.run(start, { commit: failingFrom(2, stored) })).rejects.toThrow('disk full');
+    await expect(orchestrator.run(start, { commit: failingFrom(2, stored) })).rejects.toThrow('disk full');
     expect(types().filter((type) => type.startsWith('2'))).toStrictEqual(['2 AgentStepStarted']);
     expect([stored.length, clock.pendingTimers()]).toStrictEqual([1, 0]);
     events.length = 0;
-    const end = await runnable.run(restore(stored[0]!));
+    const end = await orchestrator.run(restore(stored[0]!));
     expect([end.status, end.stepCount, end.session.executions.length]).toStrictEqual(['completed', 3, 1]);
     expect(events.map(({ seq }) => seq)).toStrictEqual(events.map((_, index) => 7 + index));
   });
 
   test('that rejects ends iterate and nextStep the same way', async () => {
-    const { runnable, start } = setUp([goesOn, finishes]);
+    const { orchestrator, start } = setUp([goesOn, finishes]);
     const stored: string[] = [];
     const seen: number[] = [];
     const iterating = async (): Promise<void> => {
-      for await (const { stepCount } of runnable.iterate(start, { commit: failingFrom(2, stored) })) seen.push(stepCount);
+      for await (const { stepCount } of orchestrator.iterate(start, { commit: failingFrom(2, stored) })) seen.push(stepCount);
     };
     await expect(iterating()).rejects.toThrow('disk full');
     expect(seen).toStrictEqual([1]);
-    await expect(runnable.nextStep(restore(stored[0]!), { commit: failingFrom(1, []) })).rejects.toThrow('disk full');
+    await expect(orchestrator.nextStep(restore(stored[0]!), { commit: failingFrom(1, []) })).rejects.toThrow('disk full');
   });
 
   test('that throws at once rejects the run', async () => {
-    const { runnable, start } = setUp([finishes]);
+    const { orchestrator, start } = setUp([finishes]);
     const commit = (): void => {
       throw new Error('no disk');
     };
-    await expect(runnable.run(start, { commit })).rejects.toThrow('no disk');
+    await expect(orchestrator.run(start, { commit })).rejects.toThrow('no disk');
   });
 
   test('that answers with another kind of promise is waited for', async () => {
-    const { runnable, start, types } = setUp([finishes]);
+    const { orchestrator, start, types } = setUp([finishes]);
     let toldBefore: number | undefined;
     const thenable = {
       then: (resolve: () => void) => {
@@ -774,17 +776,17 @@ describe('the commit port', () => {
         resolve();
       },
     };
-    await runnable.run(start, { commit: () => thenable as Promise<void> });
+    await orchestrator.run(start, { commit: () => thenable as Promise<void> });
     expect(toldBefore).toBe(2);
   });
 });
 
 test('an engine stands between the run and its effects', async () => {
   const keys: string[] = [];
-  const { runnable, start, clock } = setUp([{ ...goesOn, sleepsMs: 10, errors: [rateLimited] }, finishes], {
+  const { orchestrator, start, clock } = setUp([{ ...goesOn, sleepsMs: 10, errors: [rateLimited] }, finishes], {
     policy: ErrorPolicy.retryAll(),
   });
-  const running = runnable.run(start, {
+  const running = orchestrator.run(start, {
     effects: (direct) => ({
       run: (key, work, options) => direct.run(key, work, options),
       sleep: (key, ms) => {
@@ -811,26 +813,26 @@ describe('an engine that answers a sleep with "leave"', () => {
   const script: Script = [{ ...goesOn, errors: [rateLimited] }, finishes];
 
   test('ends the run before the next step, without a stop, and the run can be entered again later', async () => {
-    const { runnable, start, clock, types } = setUp(script, { policy: ErrorPolicy.retryAll() });
+    const { orchestrator, start, clock, types } = setUp(script, { policy: ErrorPolicy.retryAll() });
     const asked: unknown[] = [];
-    const left = await runnable.run(start, { effects: leaving(asked) });
+    const left = await orchestrator.run(start, { effects: leaving(asked) });
     expect([left.status, left.stopReason, left.stepCount]).toStrictEqual(['in_progress', undefined, 1]);
     expect(asked).toStrictEqual([['sleep/1', 250, { mayLeave: true }]]);
     expect([types().includes('AgentFinished'), clock.pendingTimers()]).toStrictEqual([false, 0]);
 
     await clock.advance(100);
-    expect(await runnable.nextStep(left, { effects: leaving(asked) })).toBe(left);
+    expect(await orchestrator.nextStep(left, { effects: leaving(asked) })).toBe(left);
     expect(asked.at(-1)).toStrictEqual(['sleep/1', 150, { mayLeave: true }]);
 
     await clock.advance(150);
-    const end = await runnable.run(reread(left), { effects: leaving(asked) });
+    const end = await orchestrator.run(reread(left), { effects: leaving(asked) });
     expect([end.status, end.stepCount, asked.length]).toStrictEqual(['completed', 2, 2]);
   });
 
   test('is not asked to leave while a step sleeps', async () => {
-    const { runnable, start, clock } = setUp([{ ...goesOn, sleepsMs: 10 }, finishes]);
+    const { orchestrator, start, clock } = setUp([{ ...goesOn, sleepsMs: 10 }, finishes]);
     const asked: unknown[] = [];
-    const running = runnable.run(start, { effects: leaving(asked) });
+    const running = orchestrator.run(start, { effects: leaving(asked) });
     await clock.advance(10);
     expect([(await running).status, asked]).toStrictEqual(['completed', [['wait/1', 10, undefined]]]);
   });
@@ -839,20 +841,20 @@ describe('an engine that answers a sleep with "leave"', () => {
 test('N1: numbers count up without a gap over runs, pauses and storage, and ids are unique', async () => {
   const script: Script = ({ execution, stepCount }) =>
     execution.number === 2 && stepCount === 0 ? { ...goesOn, waits: [approval] } : stepCount < 2 ? goesOn : finishes;
-  const { runnable, start, events } = setUp(script);
-  const first = reread(await runnable.run(reread(await runnable.nextStep(start))));
-  const parked = reread(await runnable.run(first.withUserMessage('More.')));
-  const second = reread(await runnable.run(reread(parked.approve('call-1'))));
-  const moved = (await runnable.run(second.withUserMessage('More.'))).withUserMessage('And more.');
-  const end = await runnable.run(reread(moved));
+  const { orchestrator, start, events } = setUp(script);
+  const first = reread(await orchestrator.run(reread(await orchestrator.nextStep(start))));
+  const parked = reread(await orchestrator.run(first.withUserMessage('More.')));
+  const second = reread(await orchestrator.run(reread(parked.approve('call-1'))));
+  const moved = (await orchestrator.run(second.withUserMessage('More.'))).withUserMessage('And more.');
+  const end = await orchestrator.run(reread(moved));
   expect(events.map(({ seq }) => seq)).toStrictEqual(events.map((_, index) => index + 1));
   expect(new Set(events.map(({ id }) => id)).size).toBe(events.length);
   expect(end.data.lastSeq).toBe(events.length);
 });
 
-test('one runnable carries many states at once', async () => {
-  const { runnable, start } = setUp([goesOn, finishes]);
-  const ends = await Promise.all([1, 2, 3].map((number) => runnable.run(start.withUserMessage(`Number ${number}.`))));
+test('one orchestrator carries many states at once', async () => {
+  const { orchestrator, start } = setUp([goesOn, finishes]);
+  const ends = await Promise.all([1, 2, 3].map((number) => orchestrator.run(start.withUserMessage(`Number ${number}.`))));
   expect(ends.map((end) => [end.status, end.stepCount, end.messages.toArray()[1]?.text])).toStrictEqual([
     ['completed', 2, 'Number 1.'],
     ['completed', 2, 'Number 2.'],
@@ -861,9 +863,9 @@ test('one runnable carries many states at once', async () => {
 });
 
 test('two runs from the same state do not see each other', async () => {
-  const { runnable, start } = setUp([goesOn, finishes]);
-  const one = await runnable.nextStep(start);
-  const [left, right] = await Promise.all([runnable.run(one), runnable.run(one.withUserMessage('Also!'))]);
+  const { orchestrator, start } = setUp([goesOn, finishes]);
+  const one = await orchestrator.nextStep(start);
+  const [left, right] = await Promise.all([orchestrator.run(one), orchestrator.run(one.withUserMessage('Also!'))]);
   expect([left.messages.length, right.messages.length, one.messages.length]).toStrictEqual([3, 4, 2]);
   expect(left.stepResults[0]).toBe(right.stepResults[0]);
 });
@@ -877,8 +879,8 @@ test('criteria see the candidate only: the step in question, counted once', asyn
       return state.stepCount < 2 ? ContinuationDecision.RequestContinuation : ContinuationDecision.AllowStop;
     },
   });
-  const { runnable, start } = setUp([goesOn, finishes], {}, { criteria });
-  const end = await runnable.run(start);
+  const { orchestrator, start } = setUp([goesOn, finishes], {}, { criteria });
+  const end = await orchestrator.run(start);
   expect(seen).toStrictEqual([
     [0, true, 'number', undefined, 0],
     [1, true, 'number', true, 1],
@@ -890,7 +892,7 @@ test('criteria see the candidate only: the step in question, counted once', asyn
 test('the recorded step is the very one that was produced', async () => {
   const made: ScriptedStepData[] = [];
   const { process, start } = setUp([finishes]);
-  const { runnable } = setUp(
+  const { orchestrator } = setUp(
     [],
     {},
     {
@@ -901,5 +903,5 @@ test('the recorded step is the very one that was produced', async () => {
       },
     },
   );
-  expect((await runnable.run(start)).currentStep).toBe(made[0]);
+  expect((await orchestrator.run(start)).currentStep).toBe(made[0]);
 });

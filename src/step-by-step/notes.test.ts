@@ -23,9 +23,9 @@ function setUp(
   const [clock, ids] = [createFakeClock(), createCountingIds()];
   const problems: unknown[] = [];
   const process: StepProcess<ScriptedState> = { ...createScriptedProcess(script, { clock, ...options }), ...changes };
-  const runnable = createStepByStep(process, { clock, ids, onProblem: (problem) => void problems.push(problem) });
+  const orchestrator = createStepByStep(process, { clock, ids, onProblem: (problem) => void problems.push(problem) });
   const start = ScriptedState.empty({ clock, ids }).withUserMessage('Hello.', { ids });
-  return { clock, runnable, start, problems, process };
+  return { clock, orchestrator, start, problems, process };
 }
 
 /** The same process, which notes before it produces. */
@@ -52,8 +52,8 @@ describe('notes', () => {
     ['failed', { throws: new Error('broken') }],
   ])('are kept where a step is %s', async (_, step) => {
     const note = (scope: StepScope): void => scope.note({ evaluations: [allow], ...spent, metadata: { seen: true } });
-    const { runnable, start } = noting([step], note);
-    const end = await runnable.run(start);
+    const { orchestrator, start } = noting([step], note);
+    const end = await orchestrator.run(start);
     expect([end.usage.total, end.cost, end.metadata]).toStrictEqual([(step.usage?.input ?? 0) + 100, { usd: 1 }, { seen: true }]);
     expect(end.lastStepResult?.outcome.evaluations.filter(({ criterion }) => criterion === 'Noted')).toStrictEqual([allow]);
   });
@@ -65,8 +65,8 @@ describe('notes', () => {
       scope.note({ ...spent, metadata: { seen: true } });
       scopes.push(scope);
     };
-    const { runnable, start, clock } = noting([{ hangs: 'deaf' }], note);
-    const running = runnable.run(start, { signal: stop.signal });
+    const { orchestrator, start, clock } = noting([{ hangs: 'deaf' }], note);
+    const running = orchestrator.run(start, { signal: stop.signal });
     await clock.advance(1);
     stop.abort();
     await clock.advance(100);
@@ -82,24 +82,24 @@ describe('notes', () => {
       if (isFirst) scope.note({ evaluations: [allow], ...spent, metadata: { seen: true } });
       isFirst = false;
     };
-    const { runnable, start } = noting([{ ...finishes, waits }], note);
-    const waiting = await runnable.run(start);
+    const { orchestrator, start } = noting([{ ...finishes, waits }], note);
+    const waiting = await orchestrator.run(start);
     expect([waiting.status, waiting.usage.total, waiting.metadata]).toStrictEqual(['waiting', 110, { seen: true }]);
-    const end = await runnable.run(ScriptedState.fromJSON(JSON.parse(JSON.stringify(waiting.answer('p', 'yes')))));
+    const end = await orchestrator.run(ScriptedState.fromJSON(JSON.parse(JSON.stringify(waiting.answer('p', 'yes')))));
     expect([end.status, end.usage.total, end.cost]).toStrictEqual(['completed', 110, { usd: 1 }]);
     expect(end.lastStepResult?.outcome.evaluations).toContainEqual(allow);
   });
 
   test('put the conversation in another form before the messages of the step', async () => {
     const note = (scope: StepScope): void => scope.note({ store: MessageStore.empty() });
-    const { runnable, start } = noting([finishes], note);
-    expect((await runnable.run(start)).messages.toArray().map(({ text }) => text)).toStrictEqual(['Here it is.']);
+    const { orchestrator, start } = noting([finishes], note);
+    expect((await orchestrator.run(start)).messages.toArray().map(({ text }) => text)).toStrictEqual(['Here it is.']);
   });
 
   test('of a vote against going on let nobody wait any more', async () => {
     const note = (scope: StepScope): void => scope.note({ evaluations: [forbid] });
-    const { runnable, start } = noting([{ ...goesOn, waits: [{ type: 'person', id: 'p' }] }], note);
-    const end = await runnable.run(start);
+    const { orchestrator, start } = noting([{ ...goesOn, waits: [{ type: 'person', id: 'p' }] }], note);
+    const end = await orchestrator.run(start);
     expect([end.status, end.stopReason, end.currentStep?.interrupted]).toStrictEqual(['stopped', 'guard', 'vote']);
     expect(end.explain()).toContain('a vote had forbidden to go on');
   });
@@ -108,15 +108,15 @@ describe('notes', () => {
 describe('before a start', () => {
   test('votes, metadata and what was spent join the judgement and the state', async () => {
     const enter = (_: ScriptedState, scope: StepScope): void => scope.note({ evaluations: [allow], ...spent, metadata: { from: 'start' } });
-    const { runnable, start } = setUp([goesOn, finishes], { changes: { enter } });
-    const end = await runnable.run(start);
+    const { orchestrator, start } = setUp([goesOn, finishes], { changes: { enter } });
+    const end = await orchestrator.run(start);
     expect([end.status, end.usage.total, end.cost, end.metadata]).toStrictEqual(['completed', 120, { usd: 1 }, { from: 'start' }]);
   });
 
   test('what is spent counts against the limits before the first step', async () => {
     const enter = (_: ScriptedState, scope: StepScope): void => scope.note(spent);
-    const { runnable, start } = setUp([finishes], { options: { limits: { tokens: 50 } }, changes: { enter } });
-    const end = await runnable.run(start);
+    const { orchestrator, start } = setUp([finishes], { options: { limits: { tokens: 50 } }, changes: { enter } });
+    const end = await orchestrator.run(start);
     expect([end.stopReason, end.stepCount, end.startOutcome?.resolvedBy]).toStrictEqual(['token_limit', 0, 'TokenUsageLimit']);
   });
 
@@ -132,8 +132,8 @@ describe('before a start', () => {
     ],
     ['rejects', () => Promise.reject(new Error('no database')), 'error', /no database/],
   ])('what %s refuses it, and that is kept', async (_, enter, reason, words) => {
-    const { runnable, start } = setUp([finishes], { changes: { enter: enter! } });
-    const end = await runnable.run(start);
+    const { orchestrator, start } = setUp([finishes], { changes: { enter: enter! } });
+    const end = await orchestrator.run(start);
     expect([end.stepCount, end.stopReason]).toStrictEqual([0, reason]);
     expect(end.explain()).toMatch(words);
   });
@@ -142,12 +142,12 @@ describe('before a start', () => {
     const enter = (): Promise<void> => new Promise(() => undefined);
     const stopped = setUp([finishes], { changes: { enter } });
     const stop = new AbortController();
-    const running = stopped.runnable.run(stopped.start, { signal: stop.signal });
+    const running = stopped.orchestrator.run(stopped.start, { signal: stop.signal });
     stop.abort();
     await stopped.clock.advance(100);
     expect((await running).stopReason).toBe('user_requested');
     const timed = setUp([finishes], { options: { limits: { wallMs: 1000 } }, changes: { enter } });
-    const waiting = timed.runnable.run(timed.start);
+    const waiting = timed.orchestrator.run(timed.start);
     await timed.clock.advance(1100);
     expect((await waiting).stopReason).toBe('time_limit');
   });
@@ -155,12 +155,12 @@ describe('before a start', () => {
   test('is entered once per execution, and again where more was granted', async () => {
     const entered: number[] = [];
     const enter = (state: ScriptedState): void => void entered.push(state.stepCount);
-    const { runnable, start } = setUp([goesOn, goesOn, finishes], {
+    const { orchestrator, start } = setUp([goesOn, goesOn, finishes], {
       options: { limits: { steps: 1, onLimit: 'pause' } },
       changes: { enter },
     });
-    const paused = await runnable.run(start);
-    await runnable.run(paused.grant({ steps: 5 }));
+    const paused = await orchestrator.run(start);
+    await orchestrator.run(paused.grant({ steps: 5 }));
     expect(entered).toStrictEqual([0, 1]);
   });
 });
@@ -172,8 +172,8 @@ describe('after the record', () => {
       order.push(['seen', result?.number, stopReason]);
       throw new Error('blind');
     };
-    const { runnable, start, problems } = setUp([goesOn, finishes], { changes: { observe } });
-    const end = await runnable.run(start, { commit: ({ result }) => void order.push(['stored', result?.number]) });
+    const { orchestrator, start, problems } = setUp([goesOn, finishes], { changes: { observe } });
+    const end = await orchestrator.run(start, { commit: ({ result }) => void order.push(['stored', result?.number]) });
     expect(order).toStrictEqual([
       ['stored', 1],
       ['seen', 1, undefined],
@@ -185,8 +185,8 @@ describe('after the record', () => {
 
   test('a store that fails shows nothing', async () => {
     const seen: unknown[] = [];
-    const { runnable, start } = setUp([finishes], { changes: { observe: (each) => void seen.push(each) } });
-    await expect(runnable.run(start, { commit: () => Promise.reject(new Error('full')) })).rejects.toThrow('full');
+    const { orchestrator, start } = setUp([finishes], { changes: { observe: (each) => void seen.push(each) } });
+    await expect(orchestrator.run(start, { commit: () => Promise.reject(new Error('full')) })).rejects.toThrow('full');
     expect(seen).toStrictEqual([]);
   });
 });
@@ -202,52 +202,52 @@ describe('a run inside a step', () => {
       ...rest,
       produce: async (state, scope) => {
         if (scope.stepNumber === 1)
-          ends.push(await inner.runnable.run(inner.start, { inside: scope.nest('inner', { own: { usage: Usage.none() } }) }));
+          ends.push(await inner.orchestrator.run(inner.start, { inside: scope.nest('inner', { own: { usage: Usage.none() } }) }));
         return produce(state, scope);
       },
     };
-    const runnable = createStepByStep(process, { clock, ids });
+    const orchestrator = createStepByStep(process, { clock, ids });
     const start = ScriptedState.empty({ clock, ids }).withUserMessage('Hello.', { ids });
     const events: LoopEvent[] = [];
-    return { runnable, start, ends, events, onEvent: (event: LoopEvent) => void events.push(event) };
+    return { orchestrator, start, ends, events, onEvent: (event: LoopEvent) => void events.push(event) };
   }
 
   test('spends what the outer step has spent, and numbers its events in the same line', async () => {
-    const { runnable, start, ends, events, onEvent } = nested(setUp([goesOn, finishes]));
-    const end = await runnable.run(start, { onEvent });
+    const { orchestrator, start, ends, events, onEvent } = nested(setUp([goesOn, finishes]));
+    const end = await orchestrator.run(start, { onEvent });
     expect([end.status, end.usage.total, end.steps[0]?.usage.total, ends[0]?.usage.total]).toStrictEqual(['completed', 40, 30, 20]);
     expect(events.map(({ seq }) => seq)).toStrictEqual(events.map((_, index) => index + 1));
     expect(end.data.lastSeq).toBe(events.length);
   });
 
   test('is bound by the limits outside, whose answers stand in its own trace', async () => {
-    const { runnable, start, ends } = nested(setUp([goesOn, goesOn, goesOn, finishes]), { limits: { tokens: 20 } });
-    const end = await runnable.run(start);
+    const { orchestrator, start, ends } = nested(setUp([goesOn, goesOn, goesOn, finishes]), { limits: { tokens: 20 } });
+    const end = await orchestrator.run(start);
     expect([end.stopReason, ends[0]?.stopReason, ends[0]?.stepCount]).toStrictEqual(['token_limit', 'token_limit', 2]);
     expect(ends[0]?.continuationOutcome?.resolvedBy).toBe('OuterTokenUsageLimit');
   });
 
   test('that was stored by the outer run leaves its events in that commit', async () => {
     const stored: (readonly { readonly seq: number }[])[] = [];
-    const { runnable, start } = nested(setUp([finishes]));
-    await runnable.run(start, { commit: ({ events }) => void stored.push(events) });
+    const { orchestrator, start } = nested(setUp([finishes]));
+    await orchestrator.run(start, { commit: ({ events }) => void stored.push(events) });
     expect(stored.flat().map(({ seq }) => seq)).toStrictEqual(stored.flat().map((_, index) => index + 1));
     expect(stored).toHaveLength(2);
   });
 
   test('ends by itself without ending the outer one', async () => {
     const inner = setUp([{ hangs: 'deaf' }], { options: { limits: { wallMs: 1000 } } });
-    const { runnable, start, ends } = nested(inner);
-    const running = runnable.run(start);
+    const { orchestrator, start, ends } = nested(inner);
+    const running = orchestrator.run(start);
     await inner.clock.advance(1200);
     expect([(await running).status, ends[0]?.stopReason]).toStrictEqual(['completed', 'time_limit']);
   });
 
   test('that is left behind tells and spends nothing any more', async () => {
     const inner = setUp([{ hangs: 'deaf' }, finishes]);
-    const { runnable, start, events, onEvent } = nested(inner);
+    const { orchestrator, start, events, onEvent } = nested(inner);
     const stop = new AbortController();
-    const running = runnable.run(start, { signal: stop.signal, onEvent });
+    const running = orchestrator.run(start, { signal: stop.signal, onEvent });
     await inner.clock.advance(1);
     stop.abort();
     await inner.clock.advance(100);

@@ -24,9 +24,9 @@ function setUp(script: Script, limits: Limits = {}, { change, ...options }: Scri
       return changed.produce(state, scope);
     },
   };
-  const runnable = createStepByStep(process, { clock, ids });
+  const orchestrator = createStepByStep(process, { clock, ids });
   const start = ScriptedState.empty({ clock, ids }).withUserMessage('Go.', { ids });
-  return { clock, runnable, start, finalizing, read };
+  return { clock, orchestrator, start, finalizing, read };
 }
 
 const inMemory = (state: ScriptedState): ScriptedState => state;
@@ -46,58 +46,58 @@ describe.each(ways)('the time that people take, %s,', (_, carry) => {
     stepCount === 0 ? { ...goesOn, takesMs: 100, waits: [approval('a'), approval('b')] } : { text: 'Done.', usage };
 
   test('is not the run’s: two hours before an approval are no time on its clock', async () => {
-    const { clock, runnable, start } = setUp(asks, { wallMs: 1000 });
-    const waiting = carry(await runnable.nextStep(start));
+    const { clock, orchestrator, start } = setUp(asks, { wallMs: 1000 });
+    const waiting = carry(await orchestrator.nextStep(start));
     expect([waiting.status, waiting.waitingFor.length]).toStrictEqual(['waiting', 2]);
     await clock.advance(2 * hour);
     const answered = carry(carry(waiting.approve('a')).approve('b'));
-    expect(runnable.hasNextStep(answered)).toBe(true);
-    const went = carry(await runnable.nextStep(answered));
+    expect(orchestrator.hasNextStep(answered)).toBe(true);
+    const went = carry(await orchestrator.nextStep(answered));
     expect([went.status, went.stopReason]).toStrictEqual(['in_progress', undefined]);
     expect(went.steps).toMatchObject([{ answers: [{ type: 'approved' }, { type: 'approved' }] }]);
     expect(went.steps[0]?.interrupted).toBeUndefined();
-    const end = await runnable.nextStep(went);
+    const end = await orchestrator.nextStep(went);
     expect([end.status, end.stopReason, end.text, end.execution.activeMs]).toStrictEqual(['completed', 'completed', 'Done.', 100]);
     expect(clock.pendingTimers()).toBe(0);
   });
 
   test('is not the run’s either where only one of two was answered in between', async () => {
-    const { clock, runnable, start } = setUp(asks, { wallMs: 1000 });
-    const waiting = carry(await runnable.nextStep(start));
+    const { clock, orchestrator, start } = setUp(asks, { wallMs: 1000 });
+    const waiting = carry(await orchestrator.nextStep(start));
     await clock.advance(hour);
-    const half = carry(await runnable.run(waiting.approve('a')));
+    const half = carry(await orchestrator.run(waiting.approve('a')));
     expect([half.status, half.waitingFor.map(({ id }) => id)]).toStrictEqual(['waiting', ['b']]);
     await clock.advance(hour);
-    const went = await runnable.nextStep(half.approve('b'));
+    const went = await orchestrator.nextStep(half.approve('b'));
     expect([went.status, went.steps[0]?.interrupted]).toStrictEqual(['in_progress', undefined]);
   });
 
   test('is not the run’s where it waits for time itself: a grant an hour later is good for what it says', async () => {
-    const { clock, runnable, start } = setUp([{ ...goesOn, takesMs: 2000 }, { text: 'Done.' }], { wallMs: 1000, onLimit: 'pause' });
-    const waiting = carry(await runnable.nextStep(start));
+    const { clock, orchestrator, start } = setUp([{ ...goesOn, takesMs: 2000 }, { text: 'Done.' }], { wallMs: 1000, onLimit: 'pause' });
+    const waiting = carry(await orchestrator.nextStep(start));
     expect([waiting.status, waiting.waitingFor.map(({ id }) => id)]).toStrictEqual(['waiting', ['grant/wall']]);
     await clock.advance(hour);
     const granted = carry(waiting.grant({ wallMs: 60_000 }));
-    expect([granted.status, runnable.hasNextStep(granted)]).toStrictEqual(['in_progress', true]);
+    expect([granted.status, orchestrator.hasNextStep(granted)]).toStrictEqual(['in_progress', true]);
     await clock.advance(hour);
-    expect(runnable.hasNextStep(granted)).toBe(true);
-    const end = await runnable.nextStep(granted);
+    expect(orchestrator.hasNextStep(granted)).toBe(true);
+    const end = await orchestrator.nextStep(granted);
     expect([end.status, end.stopReason, end.text]).toStrictEqual(['completed', 'completed', 'Done.']);
   });
 
   test('is not the run’s where a start was refused for want of a second grant', async () => {
-    const { clock, runnable, start } = setUp([{ ...goesOn, takesMs: 2000 }, { text: 'Done.' }], {
+    const { clock, orchestrator, start } = setUp([{ ...goesOn, takesMs: 2000 }, { text: 'Done.' }], {
       wallMs: 1000,
       steps: 1,
       onLimit: 'pause',
     });
-    const waiting = carry(await runnable.nextStep(start));
-    const half = carry(await runnable.nextStep(waiting.grant({ wallMs: 1000 })));
+    const waiting = carry(await orchestrator.nextStep(start));
+    const half = carry(await orchestrator.nextStep(waiting.grant({ wallMs: 1000 })));
     expect([half.status, half.waitingFor.map(({ id }) => id)]).toStrictEqual(['waiting', ['grant/steps']]);
     await clock.advance(hour);
     const granted = carry(half.grant({ steps: 5 }));
-    expect(runnable.hasNextStep(granted)).toBe(true);
-    expect((await runnable.nextStep(granted)).text).toBe('Done.');
+    expect(orchestrator.hasNextStep(granted)).toBe(true);
+    expect((await orchestrator.nextStep(granted)).text).toBe('Done.');
   });
 });
 
@@ -115,20 +115,20 @@ describe.each(ways)('what the user said meanwhile, %s,', (_, carry) => {
     stepCount === 0 && session.executions.length < 2 ? { ...goesOn, waits: [approval('a')] } : { text: 'Done.' };
 
   test('is kept where an answer could not be used and another message gives the step up', async () => {
-    const { runnable, start, read } = setUp(script, {}, { change: picky });
-    const waiting = carry(await runnable.run(start));
-    const again = carry(await runnable.run(carry(waiting.approve('a', { args: 'bad' }).withUserMessage('A'))));
+    const { orchestrator, start, read } = setUp(script, {}, { change: picky });
+    const waiting = carry(await orchestrator.run(start));
+    const again = carry(await orchestrator.run(carry(waiting.approve('a', { args: 'bad' }).withUserMessage('A'))));
     expect([again.status, again.waitingFor]).toStrictEqual(['waiting', [{ ...approval('a'), problem: 'no object' }]]);
-    const end = await runnable.run(carry(again.withUserMessage('B')));
+    const end = await orchestrator.run(carry(again.withUserMessage('B')));
     expect(end.status).toBe('completed');
     expect(read.at(-1)).toStrictEqual(['Go.', 'working', 'A', 'B']);
   });
 
   test('is kept where the step goes on after all', async () => {
-    const { runnable, start, read } = setUp(script, {}, { change: picky });
-    const waiting = carry(await runnable.run(start));
-    const again = carry(await runnable.run(waiting.approve('a', { args: 'bad' }).withUserMessage('A')));
-    const end = await runnable.run(carry(again.approve('a').withUserMessage('B')));
+    const { orchestrator, start, read } = setUp(script, {}, { change: picky });
+    const waiting = carry(await orchestrator.run(start));
+    const again = carry(await orchestrator.run(waiting.approve('a', { args: 'bad' }).withUserMessage('A')));
+    const end = await orchestrator.run(carry(again.approve('a').withUserMessage('B')));
     expect(end.status).toBe('completed');
     expect(read.at(-1)).toStrictEqual(['Go.', 'working', 'A', 'B']);
   });
@@ -139,8 +139,8 @@ describe('waits that cannot be answered', () => {
     ['two with one id', [approval('a'), approval('b'), approval('a')], /Two waits have the id "a"/],
     ['none at all', [], /says for nothing/],
   ])('%s: the step fails, and keeps its usage and messages', async (_, waits, message) => {
-    const { runnable, start } = setUp([{ ...goesOn, waits }]);
-    const end = await runnable.run(start);
+    const { orchestrator, start } = setUp([{ ...goesOn, waits }]);
+    const end = await orchestrator.run(start);
     expect([end.status, end.stepCount, end.usage.total, end.text]).toStrictEqual(['failed', 1, 15, 'working']);
     expect(end.errors.map((failure) => failure.message)).toStrictEqual([expect.stringMatching(message)]);
     expect(end.messages.toArray().map(({ text }) => text)).toStrictEqual(['Go.', 'working']);
@@ -153,12 +153,12 @@ describe.each(ways)('a grant between the decision to sum up and the summary, %s,
   const script: Script = ({ stepCount }) => (stepCount < 2 ? goesOn : { text: 'Done.', usage });
 
   test('makes the run go on where it is enough', async () => {
-    const { runnable, start, finalizing } = setUp(script, { steps: 1, onLimit: 'finalize' });
-    const due = carry(await runnable.nextStep(start));
+    const { orchestrator, start, finalizing } = setUp(script, { steps: 1, onLimit: 'finalize' });
+    const due = carry(await orchestrator.nextStep(start));
     expect([due.status, due.continuationOutcome?.isFinalizing]).toStrictEqual(['in_progress', true]);
     const granted = carry(due.grant({ steps: 5 }));
-    expect(runnable.hasNextStep(granted)).toBe(true);
-    const end = await runnable.run(granted);
+    expect(orchestrator.hasNextStep(granted)).toBe(true);
+    const end = await orchestrator.run(granted);
     expect([end.status, end.stopReason, end.stepCount, end.text]).toStrictEqual(['completed', 'completed', 3, 'Done.']);
     expect(finalizing).toStrictEqual([false, false, false]);
     expect(end.execution.grants).toStrictEqual([{ steps: 5 }]);
@@ -166,9 +166,9 @@ describe.each(ways)('a grant between the decision to sum up and the summary, %s,
   });
 
   test('makes it go on step by step, too, and sums up when that is used up', async () => {
-    const { runnable, start, finalizing } = setUp([goesOn], { steps: 1, onLimit: 'finalize' });
-    let state = carry((await runnable.nextStep(start)).grant({ steps: 1 }));
-    while (runnable.hasNextStep(state)) state = carry(await runnable.nextStep(state));
+    const { orchestrator, start, finalizing } = setUp([goesOn], { steps: 1, onLimit: 'finalize' });
+    let state = carry((await orchestrator.nextStep(start)).grant({ steps: 1 }));
+    while (orchestrator.hasNextStep(state)) state = carry(await orchestrator.nextStep(state));
     expect([state.status, state.stopReason, finalizing]).toStrictEqual(['stopped', 'steps_limit', [false, false, true]]);
   });
 
@@ -177,65 +177,65 @@ describe.each(ways)('a grant between the decision to sum up and the summary, %s,
     ['of too little', { tokens: 5 }, { tokens: 5 }, 'token_limit'],
     ['for one limit of two', { steps: 1, tokens: 5 }, { steps: 5 }, 'token_limit'],
   ])('%s still lets it sum up', async (__, limits, amounts, reason) => {
-    const { runnable, start, finalizing } = setUp(script, { ...limits, onLimit: 'finalize' });
-    const granted = carry(carry(await runnable.nextStep(start)).grant(amounts));
-    expect(runnable.hasNextStep(granted)).toBe(true);
-    const end = await runnable.run(granted);
+    const { orchestrator, start, finalizing } = setUp(script, { ...limits, onLimit: 'finalize' });
+    const granted = carry(carry(await orchestrator.nextStep(start)).grant(amounts));
+    expect(orchestrator.hasNextStep(granted)).toBe(true);
+    const end = await orchestrator.run(granted);
     expect([end.status, end.stopReason, end.stepCount, finalizing]).toStrictEqual(['stopped', reason, 2, [false, true]]);
     expect(end.steps.at(-1)?.finalizing).toBe(true);
   });
 
   test('of time counts from when the run goes on', async () => {
-    const { clock, runnable, start, finalizing } = setUp([{ ...goesOn, takesMs: 2000 }, { text: 'Done.' }], {
+    const { clock, orchestrator, start, finalizing } = setUp([{ ...goesOn, takesMs: 2000 }, { text: 'Done.' }], {
       wallMs: 1000,
       onLimit: 'finalize',
     });
-    const due = carry(await runnable.nextStep(start));
+    const due = carry(await orchestrator.nextStep(start));
     expect(due.continuationOutcome?.isFinalizing).toBe(true);
     const granted = carry(due.grant({ wallMs: 60_000 }));
-    const end = await runnable.run(granted);
+    const end = await orchestrator.run(granted);
     expect([end.status, end.text, finalizing, clock.pendingTimers()]).toStrictEqual(['completed', 'Done.', [false, false], 0]);
   });
 });
 
 describe('a grant that is refused', () => {
   test.each(ways)('ends the run at its limit, and says so, %s', async (_, carry) => {
-    const { runnable, start } = setUp([goesOn], { steps: 2, onLimit: 'pause' });
-    const waiting = carry(await runnable.run(start));
+    const { orchestrator, start } = setUp([goesOn], { steps: 2, onLimit: 'pause' });
+    const waiting = carry(await orchestrator.run(start));
     const refused = carry(waiting.reject('grant/steps', 'the budget is spent'));
     expect([refused.status, refused.stopReason, refused.waitingFor]).toStrictEqual(['stopped', 'steps_limit', []]);
     expect(refused.explain()).toContain('Nothing more was granted: the budget is spent.');
     expect(refused.explain()).toMatch(/^Stopped after step 2: steps_limit\./);
-    expect(runnable.hasNextStep(refused)).toBe(false);
+    expect(orchestrator.hasNextStep(refused)).toBe(false);
     const told: string[] = [];
-    const ended = await runnable.run(refused, { onEvent: ({ type }) => told.push(type) });
+    const ended = await orchestrator.run(refused, { onEvent: ({ type }) => told.push(type) });
     expect([ended.status, ended.stepCount, told]).toStrictEqual(['stopped', 2, ['AgentFinished']]);
-    expect(await runnable.run(ended)).toBe(ended);
+    expect(await orchestrator.run(ended)).toBe(ended);
     expect(() => refused.grant({ steps: 1 })).toThrow('This execution has ended (steps_limit)');
     expect(() => refused.reject('grant/steps')).toThrow();
     const next = carry(refused.withUserMessage('Again.'));
     expect([next.status, next.execution.number, next.execution.grantRefused]).toStrictEqual(['pending', 2, undefined]);
-    expect((await runnable.run(next)).status).toBe('waiting');
+    expect((await orchestrator.run(next)).status).toBe('waiting');
   });
 
   test('without a reason says that there was none', async () => {
-    const { runnable, start } = setUp([goesOn], { steps: 1, onLimit: 'pause' });
-    const refused = (await runnable.run(start)).reject('grant/steps');
+    const { orchestrator, start } = setUp([goesOn], { steps: 1, onLimit: 'pause' });
+    const refused = (await orchestrator.run(start)).reject('grant/steps');
     expect(refused.explain()).toContain('Nothing more was granted: no reason was given.');
   });
 
   test('for one of two limits ends it too', async () => {
-    const { runnable, start } = setUp([goesOn], { steps: 1, tokens: 5, onLimit: 'pause' });
-    const refused = throughJson((await runnable.run(start)).reject('grant/tokens', 'no'));
-    expect([refused.status, refused.waitingFor, runnable.hasNextStep(refused)]).toStrictEqual(['stopped', [], false]);
+    const { orchestrator, start } = setUp([goesOn], { steps: 1, tokens: 5, onLimit: 'pause' });
+    const refused = throughJson((await orchestrator.run(start)).reject('grant/tokens', 'no'));
+    expect([refused.status, refused.waitingFor, orchestrator.hasNextStep(refused)]).toStrictEqual(['stopped', [], false]);
   });
 
   test.each([
     ['answered', (state: ScriptedState) => state.answer('grant/steps', 5)],
     ['approved', (state: ScriptedState) => state.approve('grant/steps')],
   ])('cannot be %s, and the way to settle it is told', async (_, act) => {
-    const { runnable, start } = setUp([goesOn], { steps: 1, onLimit: 'pause' });
-    const waiting = await runnable.run(start);
+    const { orchestrator, start } = setUp([goesOn], { steps: 1, onLimit: 'pause' });
+    const waiting = await orchestrator.run(start);
     expect(() => act(waiting)).toThrow('"grant/steps" waits for a grant; settle it with grant(amounts) or reject(id, reason).');
     expect(waiting.status).toBe('waiting');
   });
@@ -243,8 +243,8 @@ describe('a grant that is refused', () => {
 
 describe('what people hand in is looked at', () => {
   const waitingFor = async (): Promise<ScriptedState> => {
-    const { runnable, start } = setUp([{ ...goesOn, waits: [approval('a')] }]);
-    return runnable.run(start);
+    const { orchestrator, start } = setUp([{ ...goesOn, waits: [approval('a')] }]);
+    return orchestrator.run(start);
   };
 
   test.each([[{ reason: 'no' }], [7], [null], [['no']]])('a reason of %o is refused', async (reason) => {
@@ -280,12 +280,12 @@ describe('what people hand in is looked at', () => {
   });
 
   test.each([[{ why: 'lunch' }], [7], [null], [() => 'lunch'], ['']])('requestStop(%o) leaves a state that can be read', async (reason) => {
-    const { runnable, start, clock } = setUp([{ ...goesOn, sleepsMs: 100 }]);
-    const running = runnable.stream(start);
+    const { orchestrator, start, clock } = setUp([{ ...goesOn, sleepsMs: 100 }]);
+    const running = orchestrator.start(start);
     await clock.advance(10);
     running.requestStop(reason as never);
     await clock.advance(100);
-    const end = await running.result;
+    const { state: end } = await running.result;
     expect([end.status, end.stopReason]).toStrictEqual(['stopped', 'user_requested']);
     const read = throughJson(end);
     expect(read.explain()).toBe(end.explain());
@@ -300,17 +300,17 @@ describe('what people hand in is looked at', () => {
     [{ onEvent: 'log' }, 'onEvent must be a function.'],
     [{ onEvents: () => undefined }, 'A run has no option "onEvents"'],
   ])('the run option %o is refused: %s', async (options, message) => {
-    const { runnable, start, finalizing } = setUp([{ text: 'Done.' }]);
+    const { orchestrator, start, finalizing } = setUp([{ text: 'Done.' }]);
     const given = options as never;
-    await expect(runnable.run(start, given)).rejects.toThrow(message);
-    await expect(runnable.nextStep(start, given)).rejects.toThrow(message);
-    expect(() => runnable.stream(start, given)).toThrow(message);
-    expect(() => runnable.iterate(start, given)).toThrow(message);
+    await expect(orchestrator.run(start, given)).rejects.toThrow(message);
+    await expect(orchestrator.nextStep(start, given)).rejects.toThrow(message);
+    expect(() => orchestrator.start(start, given)).toThrow(message);
+    expect(() => orchestrator.iterate(start, given)).toThrow(message);
     expect(finalizing).toStrictEqual([]);
   });
 
   test('run options that are undefined are as good as absent', async () => {
-    const { runnable, start } = setUp([{ text: 'Done.' }]);
-    expect((await runnable.run(start, { signal: undefined, onEvent: undefined, context: undefined })).status).toBe('completed');
+    const { orchestrator, start } = setUp([{ text: 'Done.' }]);
+    expect((await orchestrator.run(start, { signal: undefined, onEvent: undefined, context: undefined })).status).toBe('completed');
   });
 });

@@ -7,7 +7,7 @@ import type { Effects } from '../effects/index.ts';
 import { createDirectEffects, createInnerEffects } from '../effects/index.ts';
 import type { BaseEvent, EventHeader, EventSink, ProblemReporter } from '../events/index.ts';
 import { reportSafely, reportToConsole, tellListener } from '../events/index.ts';
-import type { Clock, IdSource, Random } from '../lib/index.ts';
+import type { Callback, Clock, IdSource, Random } from '../lib/index.ts';
 import { systemClock, systemIds, systemRandom } from '../lib/index.ts';
 import type { LoopEvent } from './loop-events.ts';
 import type { OuterStep } from './outer-step.ts';
@@ -17,7 +17,7 @@ import { createRunControl } from './run-control.ts';
 import type { RunState } from './run-state.ts';
 import type { StepResult } from './step-result.ts';
 
-/** Where a runnable gets time, ids and chance, and where its events go. All have working defaults. */
+/** Where an orchestrator gets time, ids and chance, and where its events go. All have working defaults. */
 export interface Ports {
   readonly clock?: Clock;
   readonly ids?: IdSource;
@@ -43,9 +43,9 @@ export interface RunOptions<State = RunState, Context = unknown, Event extends B
   /** Cuts the run off: work in flight is abandoned, the step is recorded with what it had. */
   readonly signal?: AbortSignal | undefined;
   /** Hears this run's events only. */
-  readonly onEvent?: ((event: Event) => unknown) | undefined;
+  readonly onEvent?: Callback<[event: Event], unknown> | undefined;
   /** Stores each step before the next begins. A rejection ends the run and rejects it. */
-  readonly commit?: (commit: Commit<State>) => void | Promise<void>;
+  readonly commit?: Callback<[commit: Commit<State>], void | Promise<void>>;
   /** Puts an engine between the run and its effects. */
   readonly effects?: (direct: Effects) => Effects;
   /** The step that this run is part of: it shares that step's budget, end, effects and events. */
@@ -53,7 +53,7 @@ export interface RunOptions<State = RunState, Context = unknown, Event extends B
   /** Names an execution that begins with this run; whoever journals effects gives the same name at every attempt. */
   readonly executionId?: string | undefined;
   /** Asked before each step, the first included. */
-  readonly between?: ((state: State) => Between<State> | Promise<Between<State>>) | undefined;
+  readonly between?: Callback<[state: State], Between<State> | Promise<Between<State>>> | undefined;
 }
 
 /** What is done between two steps: nothing, going on with another state (a message that came meanwhile), or leaving it there. */

@@ -19,19 +19,19 @@ function setUp(script: Script, options: ScriptedProcessOptions = {}) {
   const ids = createCountingIds();
   const events: LoopEvent[] = [];
   const process = createScriptedProcess(script, { clock, ...options });
-  const runnable = createStepByStep(process, {
+  const orchestrator = createStepByStep(process, {
     clock,
     ids,
     random: () => 0.5,
     events: { emit: (event) => events.push(event as LoopEvent) },
   });
   const fresh = ScriptedState.empty({ clock, ids, agentId: 'agent-1' });
-  return { clock, ids, events, runnable, fresh, start: fresh.withUserMessage('Hello.', { ids }) };
+  return { clock, ids, events, orchestrator, fresh, start: fresh.withUserMessage('Hello.', { ids }) };
 }
 
 const runToEnd = (script: Script, options?: ScriptedProcessOptions): Promise<ScriptedState> => {
-  const { runnable, start } = setUp(script, options);
-  return runnable.run(start);
+  const { orchestrator, start } = setUp(script, options);
+  return orchestrator.run(start);
 };
 
 describe('status and stop reason', () => {
@@ -102,14 +102,14 @@ describe('status and stop reason', () => {
   });
 
   test('in progress between two steps', async () => {
-    const { runnable, start } = setUp([goesOn, finishes]);
-    const between = await runnable.nextStep(start);
+    const { orchestrator, start } = setUp([goesOn, finishes]);
+    const between = await orchestrator.nextStep(start);
     expect([between.status, between.stopReason, between.stepCount]).toStrictEqual(['in_progress', undefined, 1]);
   });
 
   test('waiting while somebody has to answer, in progress when everything is answered', async () => {
-    const { runnable, start } = setUp([{ ...goesOn, waits: [approval] }]);
-    const parked = await runnable.run(start);
+    const { orchestrator, start } = setUp([{ ...goesOn, waits: [approval] }]);
+    const parked = await orchestrator.run(start);
     expect([parked.status, parked.stopReason, parked.stepCount]).toStrictEqual(['waiting', undefined, 0]);
     expect(parked.approve('call-1').status).toBe('in_progress');
   });
@@ -125,48 +125,48 @@ describe('a user message', () => {
   });
 
   test('on a pending state joins the one that waits already', async () => {
-    const { runnable, start, ids } = setUp([finishes]);
+    const { orchestrator, start, ids } = setUp([finishes]);
     const two = start.withUserMessage('And hurry.', { ids });
     expect([two.execution.number, two.status]).toStrictEqual([1, 'pending']);
-    const end = await runnable.run(two);
+    const end = await orchestrator.run(two);
     expect([end.session.executions.length, texts(end)]).toStrictEqual([1, ['user: Hello.', 'user: And hurry.', 'assistant: Here it is.']]);
   });
 
   test('on a state in progress joins the running execution and resets no limit', async () => {
     const used = { input: 10, output: 5 };
-    const { runnable, start } = setUp([{ ...goesOn, usage: used, takesMs: 40 }], { limits: { steps: 2 } });
-    const one = await runnable.nextStep(start);
+    const { orchestrator, start } = setUp([{ ...goesOn, usage: used, takesMs: 40 }], { limits: { steps: 2 } });
+    const one = await orchestrator.nextStep(start);
     const joined = one.withUserMessage('Wait!');
     expect([joined.execution.id, joined.execution.number]).toStrictEqual([one.execution.id, 1]);
     expect([joined.stepCount, joined.usage.total, joined.execution.activeMs]).toStrictEqual([1, 15, 40]);
-    const end = await runnable.run(joined);
+    const end = await orchestrator.run(joined);
     expect([end.stepCount, end.stopReason, end.session.executions.length]).toStrictEqual([2, 'steps_limit', 1]);
     expect(texts(end)).toStrictEqual(['user: Hello.', 'assistant: One moment.', 'user: Wait!', 'assistant: One moment.']);
   });
 
   test('on an ended state opens a new execution, with everything counted from 0', async () => {
-    const { runnable, start } = setUp([{ ...finishes, usage: { input: 10, output: 5 }, takesMs: 40 }]);
-    const end = await runnable.run(start);
+    const { orchestrator, start } = setUp([{ ...finishes, usage: { input: 10, output: 5 }, takesMs: 40 }]);
+    const end = await orchestrator.run(start);
     const again = end.withUserMessage('And now?');
     expect([again.status, again.stepCount, again.usage.total, again.execution.activeMs]).toStrictEqual(['pending', 0, 0, 0]);
     expect([again.execution.number, again.execution.id, again.lastStepResult]).toStrictEqual([2, undefined, undefined]);
     expect([again.text, again.currentStep, again.continuationOutcome]).toStrictEqual(['', undefined, undefined]);
-    const second = await runnable.run(again);
+    const second = await orchestrator.run(again);
     expect([second.status, second.lastStepResult?.number, second.execution.number]).toStrictEqual(['completed', 1, 2]);
     expect(second.execution.id).not.toBe(end.execution.id);
   });
 
   test('on a failed state opens a new execution that counts its failures anew', async () => {
-    const { runnable, start } = setUp([{ errors: [toolError] }], { policy: ErrorPolicy.retryToolErrors(2) });
-    const failed = await runnable.run(start);
+    const { orchestrator, start } = setUp([{ errors: [toolError] }], { policy: ErrorPolicy.retryToolErrors(2) });
+    const failed = await orchestrator.run(start);
     expect(failed.lastStepResult?.handling).toMatchObject({ consecutiveFailures: 2, totalFailures: 2 });
-    const again = await runnable.run(failed.withUserMessage('Try once more.'));
+    const again = await orchestrator.run(failed.withUserMessage('Try once more.'));
     expect(again.stepResults.map(({ handling }) => handling?.totalFailures)).toStrictEqual([1, 2]);
   });
 
   test('on a state whose start was refused opens a new execution', async () => {
     const refusing = setUp([finishes], { limits: { steps: 0 } });
-    const refused = await refusing.runnable.run(refusing.start);
+    const refused = await refusing.orchestrator.run(refusing.start);
     const again = refused.withUserMessage('Please.');
     expect([again.status, again.execution.number, again.startOutcome, again.session.executions.length]).toStrictEqual([
       'pending',
@@ -174,7 +174,7 @@ describe('a user message', () => {
       undefined,
       1,
     ]);
-    expect((await setUp([finishes]).runnable.run(again)).status).toBe('completed');
+    expect((await setUp([finishes]).orchestrator.run(again)).status).toBe('completed');
   });
 
   test('may be a whole message', () => {
@@ -187,8 +187,8 @@ describe('a user message', () => {
       execution.number === 1 ? { text: 'May I?', hasToolCalls: true, waits: [approval], usage: { input: 3, output: 4 } } : finishes;
 
     test('closes the step as interrupted, as the user wanted, and opens a new execution', async () => {
-      const { runnable, start } = setUp(script);
-      const parked = await runnable.run(start);
+      const { orchestrator, start } = setUp(script);
+      const parked = await orchestrator.run(start);
       const moved = parked.withUserMessage('Never mind.');
       const [closed] = moved.session.executions;
       expect(closed?.results.last?.step).toMatchObject({ interrupted: 'superseded', errors: [] });
@@ -204,12 +204,12 @@ describe('a user message', () => {
     });
 
     test('the next run tells what is owed, once, before its own start', async () => {
-      const { runnable, start, events } = setUp(script);
-      const parked = await runnable.run(start);
+      const { orchestrator, start, events } = setUp(script);
+      const parked = await orchestrator.run(start);
       const told = events.length;
       const first = parked.execution.id;
       const moved = ScriptedState.fromJSON(JSON.parse(JSON.stringify(parked.withUserMessage('Never mind.').withUserMessage('Do this.'))));
-      const end = await runnable.run(moved);
+      const end = await orchestrator.run(moved);
       const later = events.slice(told);
       expect(
         later.map(({ type, executionId, stepNumber }) => `${type} ${executionId === first ? 'old' : 'new'} ${stepNumber}`),
@@ -228,16 +228,16 @@ describe('a user message', () => {
       expect(later[2]).toMatchObject({ interrupted: 'superseded' });
       expect(later[1]).toMatchObject({ status: 'stopped', stepCount: 1 });
       expect(events.map(({ seq }) => seq)).toStrictEqual(events.map((_, index) => index + 1));
-      await runnable.run(end.withUserMessage('More.'));
+      await orchestrator.run(end.withUserMessage('More.'));
       // One for each of the three steps that were recorded.
       expect(events.filter(({ type }) => type === 'ContinuationEvaluated').map(({ executionId }) => executionId)).toHaveLength(3);
     });
 
     test('also tells what is owed where the new start is refused', async () => {
-      const { runnable, start } = setUp(script);
-      const moved = (await runnable.run(start)).withUserMessage('Never mind.');
+      const { orchestrator, start } = setUp(script);
+      const moved = (await orchestrator.run(start)).withUserMessage('Never mind.');
       const refusing = setUp([finishes], { limits: { steps: 0 } });
-      const refused = await refusing.runnable.run(moved);
+      const refused = await refusing.orchestrator.run(moved);
       expect(
         refusing.events.map(({ type }) => type).filter((type) => type === 'ContinuationEvaluated' || type === 'AgentFinished'),
       ).toStrictEqual(['ContinuationEvaluated', 'ContinuationEvaluated', 'AgentFinished']);
@@ -248,14 +248,14 @@ describe('a user message', () => {
 
 describe('the session', () => {
   test('sums up all executions that have begun', async () => {
-    const { runnable, start } = setUp([
+    const { orchestrator, start } = setUp([
       { ...goesOn, usage: { input: 1, output: 2 } },
       { ...finishes, usage: { input: 10, output: 20 } },
     ]);
-    const one = await runnable.run(start);
+    const one = await orchestrator.run(start);
     const pending = one.withUserMessage('Again.');
     expect([pending.session.executions.length, pending.session.stepCount, pending.session.usage.total]).toStrictEqual([1, 2, 33]);
-    const two = await runnable.run(pending);
+    const two = await orchestrator.run(pending);
     expect(two.session.executions.map(({ number }) => number)).toStrictEqual([1, 2]);
     expect([two.session.stepCount, two.session.usage]).toStrictEqual([4, { input: 22, output: 44, total: 66 }]);
     expect([two.stepCount, two.usage.total]).toStrictEqual([2, 33]);
@@ -285,20 +285,20 @@ test('metadata is kept beside the old state', () => {
 });
 
 test('S1: states that were handed out stay as they were, whatever happens to states made from them', async () => {
-  const { runnable, start } = setUp(({ execution, stepCount }) =>
+  const { orchestrator, start } = setUp(({ execution, stepCount }) =>
     execution.number === 2 ? { text: 'May I?', hasToolCalls: true, waits: [approval] } : stepCount === 0 ? goesOn : finishes,
   );
   const states: ScriptedState[] = [start];
-  for await (const state of runnable.iterate(start)) states.push(state);
+  for await (const state of orchestrator.iterate(start)) states.push(state);
   const ended = states.at(-1)!;
   states.push(ended.withUserMessage('More.').withMetadata('k', 1));
-  const parked = await runnable.run(states.at(-1)!);
+  const parked = await orchestrator.run(states.at(-1)!);
   states.push(parked, parked.approve('call-1'), parked.reject('call-1', 'no'), parked.withUserMessage('Never mind.'));
   const before = states.map((state) => JSON.stringify(state));
   for (const state of states) {
-    await runnable.run(state);
-    await runnable.run(state.withUserMessage('Once more.'));
-    await runnable.nextStep(state);
+    await orchestrator.run(state);
+    await orchestrator.run(state.withUserMessage('Once more.'));
+    await orchestrator.nextStep(state);
   }
   expect(states.map((state) => JSON.stringify(state))).toStrictEqual(before);
 });
@@ -312,8 +312,8 @@ describe('explain', () => {
   });
 
   test('a state in progress', async () => {
-    const { runnable, start } = setUp([goesOn, finishes]);
-    expect((await runnable.nextStep(start)).explain()).toMatchInlineSnapshot(`
+    const { orchestrator, start } = setUp([goesOn, finishes]);
+    expect((await orchestrator.nextStep(start)).explain()).toMatchInlineSnapshot(`
       "Went on after step 1.
       ToolCallPresenceCheck asked to go on: there is work for the model to go on with.
       Seven other criteria had nothing against going on: StopRequested, ErrorPolicyCriterion, StepsLimit, TokenUsageLimit, ExecutionTimeLimit, FinishReasonCheck, PendingRetry."
@@ -334,8 +334,8 @@ describe('explain', () => {
   });
 
   test('a state that waited and was answered', async () => {
-    const { runnable, start } = setUp([{ ...goesOn, waits: [approval] }]);
-    expect((await runnable.run(start)).approve('call-1').explain()).toMatchInlineSnapshot(
+    const { orchestrator, start } = setUp([{ ...goesOn, waits: [approval] }]);
+    expect((await orchestrator.run(start)).approve('call-1').explain()).toMatchInlineSnapshot(
       `"Ready to go on with step 1: all that it waited for was answered."`,
     );
   });
@@ -407,9 +407,9 @@ describe('explain', () => {
   });
 
   test('a state that was aborted', async () => {
-    const { runnable, start } = setUp([goesOn, { hangs: 'listening' }]);
+    const { orchestrator, start } = setUp([goesOn, { hangs: 'listening' }]);
     const controller = new AbortController();
-    const running = runnable.run(start, {
+    const running = orchestrator.run(start, {
       signal: controller.signal,
       onEvent: ({ type, stepNumber }) => {
         if (type === 'AgentStepStarted' && stepNumber === 2) queueMicrotask(() => controller.abort('closed the tab'));

@@ -31,9 +31,9 @@ class TextDelta extends BaseEvent {
 function setUp(script: Script, changes: (process: StepProcess<ScriptedState>) => Partial<StepProcess<ScriptedState>> = () => ({})) {
   const clock = createFakeClock();
   const process = createScriptedProcess(script, { clock });
-  const runnable = createStepByStep({ ...process, ...changes(process) }, { clock, ids: createCountingIds() });
+  const orchestrator = createStepByStep({ ...process, ...changes(process) }, { clock, ids: createCountingIds() });
   const start = ScriptedState.empty({ clock, ids: createCountingIds('s') }).withUserMessage('Hello.');
-  return { clock, runnable, start };
+  return { clock, orchestrator, start };
 }
 
 const speaking = (...pieces: readonly string[]) =>
@@ -75,33 +75,33 @@ afterEach(async () => {
 
 describe('V1: the run begins at once and settles without a reader', () => {
   test('before anybody reads or awaits', async () => {
-    const { runnable, start } = setUp([goesOn, finishes]);
+    const { orchestrator, start } = setUp([goesOn, finishes]);
     const heard: string[] = [];
-    runnable.stream(start, { onEvent: ({ type }) => heard.push(type) });
+    orchestrator.start(start, { onEvent: ({ type }) => heard.push(type) });
     expect(heard).toStrictEqual(['AgentExecutionStarted']);
     await turn();
     expect(heard.at(-1)).toBe('AgentFinished');
   });
 
   test('its result is the state that run gives', async () => {
-    const { runnable, start } = setUp([goesOn, finishes]);
-    const end = await runnable.stream(start).result;
+    const { orchestrator, start } = setUp([goesOn, finishes]);
+    const { state: end } = await orchestrator.start(start).result;
     expect([end.status, end.stepCount, end.text]).toStrictEqual(['completed', 2, 'Here it is.']);
   });
 
   test('a state with nothing to do settles as it is, without events', async () => {
-    const { runnable, start } = setUp([finishes]);
-    const end = await runnable.run(start);
-    const run = runnable.stream(end);
-    expect([(await run.result) === end, await collect(run)]).toStrictEqual([true, []]);
+    const { orchestrator, start } = setUp([finishes]);
+    const end = await orchestrator.run(start);
+    const run = orchestrator.start(end);
+    expect([(await run.result).state === end, await collect(run)]).toStrictEqual([true, []]);
   });
 });
 
 describe('V2: what was not read yet is kept', () => {
   test('a late reader gets everything, in order, the end last', async () => {
-    const { runnable, start } = setUp([goesOn, finishes]);
+    const { orchestrator, start } = setUp([goesOn, finishes]);
     const heard: BaseEvent[] = [];
-    const run = runnable.stream(start, { onEvent: (event) => heard.push(event) });
+    const run = orchestrator.start(start, { onEvent: (event) => heard.push(event) });
     await run.result;
     const read = await collect(run);
     expect(read).toStrictEqual(heard);
@@ -109,14 +109,14 @@ describe('V2: what was not read yet is kept', () => {
   });
 
   test('a reader that keeps up gets everything too', async () => {
-    const { runnable, start } = setUp([goesOn, finishes]);
+    const { orchestrator, start } = setUp([goesOn, finishes]);
     const heard: BaseEvent[] = [];
-    expect(await collect(runnable.stream(start, { onEvent: (event) => heard.push(event) }))).toStrictEqual(heard);
+    expect(await collect(orchestrator.start(start, { onEvent: (event) => heard.push(event) }))).toStrictEqual(heard);
   });
 
   test('a slow reader slows nothing down', async () => {
-    const { runnable, start } = setUp([goesOn, finishes]);
-    const run = runnable.stream(start);
+    const { orchestrator, start } = setUp([goesOn, finishes]);
+    const run = orchestrator.start(start);
     const read: string[] = [];
     for await (const { type } of run) {
       if (read.length === 0) expect((await run.result).status).toBe('completed');
@@ -126,8 +126,8 @@ describe('V2: what was not read yet is kept', () => {
   });
 
   test('neighbours that can be merged are merged while nobody reads them; nothing else is lost', async () => {
-    const { runnable, start } = speaking('One ', 'mo', 'ment.');
-    const run = runnable.stream(start);
+    const { orchestrator, start } = speaking('One ', 'mo', 'ment.');
+    const run = orchestrator.start(start);
     await run.result;
     const read = await collect(run);
     expect(read.flatMap((event: BaseEvent) => (event instanceof TextDelta ? [`${event.stepNumber} ${event.text}`] : []))).toStrictEqual([
@@ -151,8 +151,8 @@ describe('V2: what was not read yet is kept', () => {
   });
 
   test('a reader that keeps up may get the pieces one by one, and no letter twice', async () => {
-    const { runnable, start } = speaking('One ', 'mo', 'ment.');
-    const read = await collect(runnable.stream(start));
+    const { orchestrator, start } = speaking('One ', 'mo', 'ment.');
+    const read = await collect(orchestrator.start(start));
     const text = read.flatMap((event: BaseEvent) => (event instanceof TextDelta && event.stepNumber === 1 ? [event.text] : [])).join('');
     expect(text).toBe('One moment.');
   });
@@ -160,28 +160,28 @@ describe('V2: what was not read yet is kept', () => {
 
 describe('V3: leaving the loop detaches', () => {
   test('the run goes on to its end', async () => {
-    const { runnable, start } = setUp([goesOn, goesOn, finishes]);
+    const { orchestrator, start } = setUp([goesOn, goesOn, finishes]);
     const heard: string[] = [];
-    const run = runnable.stream(start, { onEvent: ({ type }) => heard.push(type) });
+    const run = orchestrator.start(start, { onEvent: ({ type }) => heard.push(type) });
     for await (const { type } of run) if (type === 'AgentStepStarted') break;
-    const end = await run.result;
+    const { state: end } = await run.result;
     expect([end.status, end.stepCount, heard.at(-1)]).toStrictEqual(['completed', 3, 'AgentFinished']);
   });
 
   test('what comes after is not kept', async () => {
-    const { runnable, start } = setUp([goesOn, finishes]);
-    const run = runnable.stream(start);
+    const { orchestrator, start } = setUp([goesOn, finishes]);
+    const run = orchestrator.start(start);
     await leaveAtOnce(run);
     await run.result;
     expect(await collect(run)).toStrictEqual([]);
   });
 
   test('whoever comes back hears what is told from then on', async () => {
-    const { runnable, start, clock } = setUp([
+    const { orchestrator, start, clock } = setUp([
       { ...goesOn, sleepsMs: 10 },
       { ...finishes, sleepsMs: 10 },
     ]);
-    const run = runnable.stream(start);
+    const run = orchestrator.start(start);
     await leaveAtOnce(run);
     await clock.advance(5);
     const reading = collect(run);
@@ -193,28 +193,28 @@ describe('V3: leaving the loop detaches', () => {
 
 describe('ending', () => {
   test('requestStop ends at the next boundary', async () => {
-    const { runnable, start } = setUp([goesOn]);
-    const run = runnable.stream(start);
+    const { orchestrator, start } = setUp([goesOn]);
+    const run = orchestrator.start(start);
     for await (const { type, stepNumber } of run) if (type === 'AgentStepStarted' && stepNumber === 3) run.requestStop('that will do');
-    const end = await run.result;
+    const { state: end } = await run.result;
     expect([end.status, end.stopReason]).toStrictEqual(['stopped', 'user_requested']);
     expect(end.continuationOutcome?.getEvaluationFor('StopRequested')?.reason).toBe('that will do');
   });
 
   test('the signal cuts it off', async () => {
-    const { runnable, start, clock } = setUp([{ hangs: 'listening' }]);
+    const { orchestrator, start, clock } = setUp([{ hangs: 'listening' }]);
     const controller = new AbortController();
-    const run = runnable.stream(start, { signal: controller.signal });
+    const run = orchestrator.start(start, { signal: controller.signal });
     await clock.advance(10);
     controller.abort('enough');
-    expect((await run.result).stopReason).toBe('user_requested');
+    expect((await run.result).state.stopReason).toBe('user_requested');
     expect(typesOf(await collect(run)).at(-1)).toBe('AgentFinished');
     expect(clock.pendingTimers()).toBe(0);
   });
 
   test('the reader’s loop ends where the run waits for somebody', async () => {
-    const { runnable, start } = setUp([{ waits: [{ type: 'person', id: 'p' }] }]);
-    const run = runnable.stream(start);
+    const { orchestrator, start } = setUp([{ waits: [{ type: 'person', id: 'p' }] }]);
+    const run = orchestrator.start(start);
     expect(typesOf(await collect(run)).at(-1)).toBe('AgentFinished');
     expect((await run.result).status).toBe('waiting');
   });
@@ -224,8 +224,8 @@ describe('a store that fails', () => {
   const commit = (): Promise<void> => Promise.reject(new Error('disk full'));
 
   test('rejects the result, and the reader behind the last event', async () => {
-    const { runnable, start } = setUp([finishes]);
-    const run = runnable.stream(start, { commit });
+    const { orchestrator, start } = setUp([finishes]);
+    const run = orchestrator.start(start, { commit });
     const read: string[] = [];
     const reading = async (): Promise<void> => {
       for await (const { type } of run) read.push(type);
@@ -236,8 +236,8 @@ describe('a store that fails', () => {
   });
 
   test('where nobody awaits the result is no unhandled rejection', async () => {
-    const { runnable, start } = setUp([finishes]);
-    runnable.stream(start, { commit });
+    const { orchestrator, start } = setUp([finishes]);
+    orchestrator.start(start, { commit });
     await turn();
     await turn();
     expect(unhandled).toStrictEqual([]);
@@ -247,8 +247,8 @@ describe('a store that fails', () => {
 test('a listener that throws disturbs neither run nor reader', async () => {
   const problems: unknown[] = [];
   const clock = createFakeClock();
-  const runnable = createStepByStep(createScriptedProcess([finishes]), { clock, onProblem: (error) => problems.push(error) });
-  const run = runnable.stream(ScriptedState.empty({ clock }), {
+  const orchestrator = createStepByStep(createScriptedProcess([finishes]), { clock, onProblem: (error) => problems.push(error) });
+  const run = orchestrator.start(ScriptedState.empty({ clock }), {
     onEvent: () => {
       throw new Error('deaf');
     },

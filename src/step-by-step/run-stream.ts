@@ -8,19 +8,23 @@
 // V5. A run that rejects, for misuse or a failing store, rejects its readers too, behind the last event.
 import type { BaseEvent } from '../events/index.ts';
 import type { RunControl } from './run-control.ts';
-import type { Run } from './runnable.ts';
+import type { Run } from './orchestrator.ts';
+import type { RunResult } from './run-result.ts';
+import type { RunState } from './run-state.ts';
 
-interface RunStreamOptions<State, Event extends BaseEvent> {
+interface RunStreamOptions<State extends RunState, Output, Event extends BaseEvent> {
   readonly control: RunControl;
   readonly onEvent?: ((event: Event) => unknown) | undefined;
   readonly start: (onEvent: (event: Event) => unknown) => Promise<State>;
+  readonly toResult: (state: State) => Promise<RunResult<State, Output>>;
 }
 
-export function createRunStream<State, Event extends BaseEvent>({
+export function createRunStream<State extends RunState, Output, Event extends BaseEvent>({
   control,
   onEvent,
   start,
-}: RunStreamOptions<State, Event>): Run<State, Event> {
+  toResult,
+}: RunStreamOptions<State, Output, Event>): Run<State, Output, Event> {
   // What nobody has read yet goes to the first reader; each reader then has a queue of its own.
   let unread: Event[] | undefined = [];
   const readers = new Set<Event[]>();
@@ -39,22 +43,24 @@ export function createRunStream<State, Event extends BaseEvent>({
     sleepers = [];
     for (const resolve of woken) resolve();
   };
-  const result = start((event) => {
+  const end = start((event) => {
     if (unread !== undefined) keep(unread, event);
     for (const queue of readers) keep(queue, event);
     wake();
     return onEvent?.(event);
   });
   let rejection: { readonly error: unknown } | undefined;
-  const end = (): void => {
+  const close = (): void => {
     over = true;
     wake();
   };
-  // Also keeps a rejection that nobody awaits from being reported as unhandled; whoever awaits `result` still gets it.
-  result.then(end, (error: unknown) => {
+  end.then(close, (error: unknown) => {
     rejection = { error };
-    end();
+    close();
   });
+  const result = end.then(toResult);
+  // Keeps a rejection that nobody awaits from being reported as unhandled; whoever awaits `result` still gets it.
+  result.catch(() => undefined);
 
   async function* read(): AsyncGenerator<Event, void, undefined> {
     const queue = unread ?? [];
@@ -82,22 +88,5 @@ export function createRunStream<State, Event extends BaseEvent>({
       control.requestStop(reason);
     },
     [Symbol.asyncIterator]: read,
-  };
-}
-
-/** A run whose end is given in another form. */
-export function settledAs<State, Event extends BaseEvent, Result>(
-  run: Run<State, Event>,
-  toResult: (state: State) => Result | Promise<Result>,
-): AsyncIterable<Event> & { readonly result: Promise<Result>; requestStop(reason?: string): void } {
-  const result = run.result.then(toResult);
-  // Keeps a rejection that nobody awaits from being reported as unhandled; whoever awaits it still gets it.
-  result.catch(() => undefined);
-  return {
-    result,
-    requestStop: (reason) => {
-      run.requestStop(reason);
-    },
-    [Symbol.asyncIterator]: () => run[Symbol.asyncIterator](),
   };
 }

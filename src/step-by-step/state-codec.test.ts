@@ -32,14 +32,14 @@ const waits: readonly Wait[] = [
 function setUp(script: Script, options: ScriptedProcessOptions = {}) {
   const clock = createFakeClock(Date.UTC(2026, 0, 1));
   const ids = createCountingIds();
-  const runnable = createStepByStep(createScriptedProcess(script, { clock, ...options }), { clock, ids, random: () => 0.5 });
+  const orchestrator = createStepByStep(createScriptedProcess(script, { clock, ...options }), { clock, ids, random: () => 0.5 });
   const start = ScriptedState.empty({ clock, ids, agentId: 'agent-1' }).withUserMessage('Hello.', { ids });
-  return { clock, ids, runnable, start };
+  return { clock, ids, orchestrator, start };
 }
 
 const run = (script: Script, options?: ScriptedProcessOptions): Promise<ScriptedState> => {
-  const { runnable, start } = setUp(script, options);
-  return runnable.run(start);
+  const { orchestrator, start } = setUp(script, options);
+  return orchestrator.run(start);
 };
 const reread = (state: ScriptedState): ScriptedState => ScriptedState.codec.parse(ScriptedState.codec.stringify(state));
 const parked = (): Promise<ScriptedState> => run([{ ...goesOn, waits }]);
@@ -48,7 +48,7 @@ const kinds: readonly (readonly [string, () => ScriptedState | Promise<ScriptedS
   ['nothing has happened to', () => ScriptedState.empty()],
   ['has a message', () => setUp([finishes]).start],
   ['has a parent and metadata', () => ScriptedState.empty({ parentAgentId: 'boss', metadata: { ticket: 7, tags: ['a', null] } })],
-  ['is in progress', () => setUp([goesOn]).runnable.nextStep(setUp([goesOn]).start)],
+  ['is in progress', () => setUp([goesOn]).orchestrator.nextStep(setUp([goesOn]).start)],
   ['completed', () => run([goesOn, finishes])],
   ['was refused', () => run([finishes], { limits: { steps: 0 } })],
   ['failed, with a retry before', () => run([{ errors: [failure, { ...failure, type: 'unknown' }] }], { policy: ErrorPolicy.retryAll(2) })],
@@ -70,8 +70,8 @@ const kinds: readonly (readonly [string, () => ScriptedState | Promise<ScriptedS
   [
     'has several executions',
     async () => {
-      const { runnable, start } = setUp([goesOn, finishes]);
-      return runnable.run((await runnable.run(start)).withUserMessage('More.'));
+      const { orchestrator, start } = setUp([goesOn, finishes]);
+      return orchestrator.run((await orchestrator.run(start)).withUserMessage('More.'));
     },
   ],
 ];
@@ -139,8 +139,8 @@ describe('C2: a message stands once', () => {
 });
 
 test('C3: the wall clock and the judged step are not written', async () => {
-  const { runnable, start } = setUp([goesOn]);
-  const one = await runnable.nextStep(start);
+  const { orchestrator, start } = setUp([goesOn]);
+  const one = await orchestrator.nextStep(start);
   const judged = one.evolve({ execution: { ...one.execution, judgedStep: one.currentStep } });
   const { judgedStep, wallStartedAt, startedAt } = reread(judged).execution;
   expect([judgedStep, wallStartedAt]).toStrictEqual([undefined, undefined]);
@@ -162,8 +162,8 @@ test('C4: fields that this version does not know are kept and written again', as
   const newer = { ...envelope, data: { ...envelope.data, mood: { since: 3, words: ['fine'] } } };
   const read = ScriptedState.codec.decode(newer);
   expect(ScriptedState.codec.encode(read)).toStrictEqual(JSON.parse(JSON.stringify(newer)));
-  const { runnable } = setUp([finishes]);
-  const later = reread(await runnable.run(read.withUserMessage('More.')));
+  const { orchestrator } = setUp([finishes]);
+  const later = reread(await orchestrator.run(read.withUserMessage('More.')));
   expect(ScriptedState.codec.encode(later).data['mood']).toStrictEqual({ since: 3, words: ['fine'] });
 });
 
@@ -390,9 +390,10 @@ describe('damage is refused, with its place', () => {
 });
 
 test('a session’s first words survive many executions', async () => {
-  const { runnable, start } = setUp([{ ...finishes, usage: { input: 1, output: 0 } }]);
+  const { orchestrator, start } = setUp([{ ...finishes, usage: { input: 1, output: 0 } }]);
   let state = start;
-  for (let turn = 0; turn < 20; turn += 1) state = reread(await runnable.run(turn === 0 ? state : state.withUserMessage(`Turn ${turn}.`)));
+  for (let turn = 0; turn < 20; turn += 1)
+    state = reread(await orchestrator.run(turn === 0 ? state : state.withUserMessage(`Turn ${turn}.`)));
   expect([state.session.executions.length, state.session.stepCount, state.messages.length]).toStrictEqual([20, 20, 40]);
   expect([state.messages.toArray()[0]?.text, state.session.usage]).toStrictEqual(['Hello.', Usage.of({ input: 20, output: 0 })]);
 });

@@ -63,7 +63,7 @@ const asks: ScriptedStep = {
 
 function setUp(script: Script, options: ScriptedProcessOptions = {}) {
   const [clock, ids] = [createFakeClock(Date.UTC(2026, 0, 1)), createCountingIds()];
-  const runnable = createStepByStep(createScriptedProcess(script, { clock, ...options }), { clock, ids, random: () => 0.5 });
+  const orchestrator = createStepByStep(createScriptedProcess(script, { clock, ...options }), { clock, ids, random: () => 0.5 });
   const start = ScriptedState.empty({ clock, ids, agentId: 'agent-1' }).withUserMessage('Hello.', { ids });
   const states = [start];
   const last = (): ScriptedState => states.at(-1)!;
@@ -72,10 +72,10 @@ function setUp(script: Script, options: ScriptedProcessOptions = {}) {
     ids,
     states,
     last,
-    runnable,
+    orchestrator,
     /** Runs what was reached, and keeps each state that is committed. */
     run: async (): Promise<void> => {
-      states.push(await runnable.run(last(), { commit: ({ state }) => void states.push(state) }));
+      states.push(await orchestrator.run(last(), { commit: ({ state }) => void states.push(state) }));
     },
     add: (change: (state: ScriptedState) => ScriptedState): void => void states.push(change(last())),
   };
@@ -190,7 +190,7 @@ describe('each state of a run is made of the one before it', () => {
           stage.add((state) => state.withUserMessage(`Turn ${turn}.`, { ids: stage.ids }));
         }
         let state = stage.last();
-        for (let turn = 0; turn < 3; turn += 1) state = (await stage.runnable.run(state)).withUserMessage('More.', { ids: stage.ids });
+        for (let turn = 0; turn < 3; turn += 1) state = (await stage.orchestrator.run(state)).withUserMessage('More.', { ids: stage.ids });
         stage.states.push(state);
       },
     ],
@@ -278,7 +278,7 @@ describe('each state of a run is made of the one before it', () => {
     const stage = setUp([goesOn, finishes]);
     const envelope = codec.encode(stage.last());
     const read = codec.decode({ ...envelope, data: { ...envelope.data, mood: 'fine' } });
-    const later = await stage.runnable.run(read);
+    const later = await stage.orchestrator.run(read);
     const patched = codec.patch(read, throughJson(codec.diff(read, later)));
     expect(codec.encode(patched).data['mood']).toBe('fine');
     expect(codec.stringify(patched)).toBe(codec.stringify(later));
@@ -311,8 +311,8 @@ describe('what is no earlier state of the same conversation is refused', () => {
 
   test('a branch that has gone another way', async () => {
     const stage = setUp([goesOn, goesOn, finishes]);
-    const first = await stage.runnable.nextStep(stage.last());
-    const [left, right] = [await stage.runnable.nextStep(first), await stage.runnable.nextStep(first)];
+    const first = await stage.orchestrator.nextStep(stage.last());
+    const [left, right] = [await stage.orchestrator.nextStep(first), await stage.orchestrator.nextStep(first)];
     expect(() => codec.diff(left, right)).toThrow(InvalidArgumentError);
     expect(codec.diff(first, right)).toHaveProperty('execution');
   });
@@ -326,7 +326,7 @@ describe('what is no earlier state of the same conversation is refused', () => {
     const stage = setUp([finishes]);
     await stage.run();
     const one = stage.last();
-    const two = await stage.runnable.run(one.withUserMessage('More.', { ids: stage.ids }));
+    const two = await stage.orchestrator.run(one.withUserMessage('More.', { ids: stage.ids }));
     expect(() => codec.diff(two, one)).toThrow(InvalidArgumentError);
   });
 });
@@ -408,7 +408,7 @@ async function perform(given: string, stage: Stage): Promise<void> {
   const state = stage.last();
   const [wait] = state.waitingFor;
   if (given === 'run') await stage.run();
-  else if (given === 'step') stage.states.push(await stage.runnable.nextStep(state));
+  else if (given === 'step') stage.states.push(await stage.orchestrator.nextStep(state));
   else if (given === 'message') stage.add(() => state.withUserMessage('And now?', { ids: stage.ids }));
   else if (given === 'metadata') stage.add(() => state.withMetadata('at', stage.states.length));
   else if (given === 'compact') stage.add(() => (state.pendingStep === undefined ? compacted(state, 2) : state));

@@ -8,26 +8,20 @@ import type { Ports, RunOptions } from './run-scope.ts';
 import { createRunScope } from './run-scope.ts';
 import { RunState } from './run-state.ts';
 import { createRunStream } from './run-stream.ts';
-import type { Runnable } from './runnable.ts';
+import type { StepByStep } from './orchestrator.ts';
+import type { ReadOutput } from './run-result.ts';
+import { toRunResult } from './run-result.ts';
 import type { StepProcess } from './step-process.ts';
 import type { BaseEvent } from '../events/index.ts';
 import type { LoopEvent } from './loop-events.ts';
 import { InvalidArgumentError, isRecord, systemClock } from '../lib/index.ts';
-
-// Stored data that was parsed but not read is the usual mistake.
-function checkedState<State>(state: State): State {
-  if (state instanceof RunState) return state;
-  throw new InvalidArgumentError(
-    'This is no state. Make one with empty().withUserMessage(…), or read stored data with fromJSON of its state class.',
-  );
-}
 
 const knownOptions = ['context', 'signal', 'onEvent', 'commit', 'effects', 'inside', 'executionId', 'between'];
 const hints: Readonly<Record<string, string>> = { abortSignal: ' The signal is called signal.' };
 
 // A misspelt option would be silently ignored, a signal above all.
 function checkRunOptions(options: object): void {
-  const { signal, onEvent } = options as { readonly signal?: unknown; readonly onEvent?: unknown };
+  const { signal, onEvent }: { readonly signal?: unknown; readonly onEvent?: unknown } = options;
   const strange = Object.keys(options).find((name) => !knownOptions.includes(name));
   if (strange !== undefined)
     throw new InvalidArgumentError(`A run has no option "${strange}"; there are ${knownOptions.join(', ')}.${hints[strange] ?? ''}`);
@@ -40,19 +34,41 @@ function checkRunOptions(options: object): void {
 
 type Drive = { readonly fresh: boolean; readonly control?: ReturnType<typeof createRunControl> };
 
-/** Makes a runnable of a process: to the end, step by step, or as a stream, all over the one loop. */
-export function createStepByStep<State extends RunState, Context = unknown, Event extends BaseEvent = LoopEvent>(
+/** Options of a loop beside its ports. */
+export interface StepByStepOptions<State, Output> extends Ports {
+  /** Throws if a value is not a state of this loop. */
+  readonly assertState?: (value: unknown) => void;
+  /** Reads the output of a completed state. @default no output */
+  readonly readOutput?: ReadOutput<State, Output>;
+  /** Creates the error that rejects a failed run; runs with `commit` never reject. @default failed runs do not reject */
+  readonly toError?: ((state: State) => Error) | undefined;
+}
+
+// Stored data that was parsed but not read is the usual mistake.
+function assertRunState(value: unknown): void {
+  if (value instanceof RunState) return;
+  throw new InvalidArgumentError(
+    'This is not a state. Create one with empty().withUserMessage(…), or read stored data with fromJSON of its state class.',
+  );
+}
+
+/** Creates the loop of a process: to the end, step by step, or as a stream of events. */
+export function createStepByStep<State extends RunState, Context = unknown, Event extends BaseEvent = LoopEvent, Output = undefined>(
   process: StepProcess<State, Context>,
-  ports: Ports = {},
-): Runnable<State, Context, Event> {
+  options: StepByStepOptions<State, Output> = {},
+): StepByStep<State, Output, Context, Event> {
+  const { assertState = assertRunState, toError, ...ports } = options;
   const { clock = systemClock } = ports;
+  // Holds: without a reader Output is its default.
+  const { readOutput = async () => ({ ok: true, output: undefined as Output }) } = ports;
 
   const entry = (state: State, options: RunOptions<State, Context, Event>, { fresh, control }: Drive) => ({
     open: () => {
       const owned = control ?? createRunControl(options.signal);
       try {
+        assertState(state);
         process.checkContext?.(options.context);
-        return createRunScope(checkedState(state), options, { ...ports, control: owned });
+        return createRunScope(state, options, { ...ports, control: owned });
       } catch (error) {
         // Nothing of ours may be left on the signal of a host whose run is refused.
         owned.close();
@@ -61,11 +77,17 @@ export function createStepByStep<State extends RunState, Context = unknown, Even
     },
     fresh,
   });
+  const assertNotFailed = (state: State): State => {
+    if (toError !== undefined && state.status === 'failed') throw toError(state);
+    return state;
+  };
+  const toResult = (state: State) => toRunResult(state, readOutput);
 
   return {
     name: process.name,
     hasNextStep: (state) => {
-      if (!canBegin(checkedState(state))) return false;
+      assertState(state);
+      if (!canBegin(state)) return false;
       if (!isJudgedAtStart(state)) return true;
       const now = clock.now();
       const wallStartedAt = hasStarted(state.execution) ? state.execution.wallStartedAt : now;
@@ -79,20 +101,23 @@ export function createStepByStep<State extends RunState, Context = unknown, Even
     },
     run: async (state, ...[options = {}]) => {
       checkRunOptions(options);
-      return lastStep(process, state, entry(state, options, { fresh: true }));
+      const end = await lastStep(process, state, entry(state, options, { fresh: true }));
+      return options.commit === undefined ? assertNotFailed(end) : end;
     },
     iterate: (state, ...[options = {}]) => {
       checkRunOptions(options);
       return steps(process, state, entry(state, options, { fresh: true }));
     },
-    stream: (state, ...[options = {}]) => {
+    start: (state, ...[options = {}]) => {
       checkRunOptions(options);
       const control = createRunControl(options.signal);
       return createRunStream({
         control,
         onEvent: options.onEvent,
         start: (onEvent) => lastStep(process, state, entry(state, { ...options, onEvent }, { fresh: true, control })),
+        toResult: async (state) => toResult(assertNotFailed(state)),
       });
     },
+    toResult,
   };
 }

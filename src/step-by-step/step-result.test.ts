@@ -54,7 +54,7 @@ describe('a step result', () => {
 describe('a state', () => {
   const clock = createFakeClock();
   const script = [{ text: 'Looking.', hasToolCalls: true }, { text: 'Looking on.', hasToolCalls: true }, { text: 'Found.' }];
-  const runnable = createStepByStep(createScriptedProcess(script, { limits: { steps: 2 } }), { clock, ids: createCountingIds() });
+  const orchestrator = createStepByStep(createScriptedProcess(script, { limits: { steps: 2 } }), { clock, ids: createCountingIds() });
   const start = ScriptedState.empty({ clock, ids: createCountingIds('state') }).withUserMessage('Find it.');
 
   test('without a result has none to show', () => {
@@ -63,7 +63,7 @@ describe('a state', () => {
   });
 
   test('stores results, and reads steps, outcome and stop reason from them', async () => {
-    const end = await runnable.run(start);
+    const end = await orchestrator.run(start);
     expect(end.stepResults.map(({ number, shouldContinue, stopReason }) => [number, shouldContinue, stopReason])).toStrictEqual([
       [1, true, undefined],
       [2, false, 'steps_limit'],
@@ -76,15 +76,15 @@ describe('a state', () => {
   });
 
   test('keeps the outcome off the step', async () => {
-    const end = await runnable.run(start);
+    const end = await orchestrator.run(start);
     for (const recorded of end.steps) expect(Object.keys(recorded)).not.toContain('outcome');
   });
 
   test('decides on going on by its last result alone', async () => {
-    const one = await runnable.nextStep(start);
-    expect(runnable.hasNextStep(one)).toBe(one.lastStepResult?.shouldContinue);
-    const two = await runnable.nextStep(one);
-    expect(runnable.hasNextStep(two)).toBe(two.lastStepResult?.shouldContinue);
+    const one = await orchestrator.nextStep(start);
+    expect(orchestrator.hasNextStep(one)).toBe(one.lastStepResult?.shouldContinue);
+    const two = await orchestrator.nextStep(one);
+    expect(orchestrator.hasNextStep(two)).toBe(two.lastStepResult?.shouldContinue);
     // What is recorded stands, whoever is asked about it: this one would have allowed more steps.
     const generous = createStepByStep(createScriptedProcess(script, { limits: { steps: 50 } }), { clock });
     expect(generous.hasNextStep(two)).toBe(false);
@@ -92,14 +92,14 @@ describe('a state', () => {
   });
 
   test('records each result once: earlier ones stay the very same objects', async () => {
-    const one = await runnable.nextStep(start);
-    const two = await runnable.nextStep(one);
+    const one = await orchestrator.nextStep(start);
+    const two = await orchestrator.nextStep(one);
     expect(two.stepResults[0]).toBe(one.stepResults[0]);
     expect(one.stepResults).toHaveLength(1);
   });
 
   test('keeps results and outcomes through storage', async () => {
-    const end = await runnable.run(start);
+    const end = await orchestrator.run(start);
     const read = ScriptedState.fromJSON(JSON.parse(JSON.stringify(end)));
     expect(read.stepResults).toStrictEqual(end.stepResults);
     expect([read.stopReason, read.continuationOutcome?.resolvedBy]).toStrictEqual(['steps_limit', 'StepsLimit']);

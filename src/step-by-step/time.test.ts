@@ -21,9 +21,9 @@ function setUp(script: Script, options: ScriptedProcessOptions = {}) {
   const events: LoopEvent[] = [];
   const sink = { emit: (event: unknown): void => void events.push(event as LoopEvent) };
   const process = createScriptedProcess(script, { clock, ...options });
-  const runnable = createStepByStep(process, { clock, ids: createCountingIds(), random: () => 0.5, events: sink });
+  const orchestrator = createStepByStep(process, { clock, ids: createCountingIds(), random: () => 0.5, events: sink });
   const start = ScriptedState.empty({ clock, ids: createCountingIds('s') }).withUserMessage('Hello.');
-  return { clock, events, process, runnable, start };
+  return { clock, events, process, orchestrator, start };
 }
 
 const reread = (state: ScriptedState): ScriptedState => ScriptedState.fromJSON(JSON.parse(JSON.stringify(state)));
@@ -39,9 +39,9 @@ describe('a time limit is also a deadline', () => {
     ['wall, where active leaves more', { wallMs: 1000, activeMs: 5000 }, 'ExecutionTimeLimit'],
     ['active, where wall leaves more', { wallMs: 5000, activeMs: 1000 }, 'CumulativeExecutionTimeLimit'],
   ])('%s: a step that hangs is interrupted when it comes, and that is no error', async (_, limits, resolvedBy) => {
-    const { runnable, start, clock } = setUp([{ hangs: 'listening' }], { limits: limits ?? {} });
+    const { orchestrator, start, clock } = setUp([{ hangs: 'listening' }], { limits: limits ?? {} });
     let end: ScriptedState | undefined;
-    const running = runnable.run(start).then((state) => (end = state));
+    const running = orchestrator.run(start).then((state) => (end = state));
     await clock.advance(999);
     expect(end).toBeUndefined();
     await clock.advance(1);
@@ -52,8 +52,8 @@ describe('a time limit is also a deadline', () => {
   });
 
   test('a deaf step is abandoned a moment later', async () => {
-    const { runnable, start, clock } = setUp([{ hangs: 'deaf' }], { limits: { wallMs: 1000 } });
-    const running = runnable.run(start);
+    const { orchestrator, start, clock } = setUp([{ hangs: 'deaf' }], { limits: { wallMs: 1000 } });
+    const running = orchestrator.run(start);
     await clock.advance(1100);
     const end = await running;
     expect([end.stopReason, end.currentStep?.interrupted, clock.pendingTimers()]).toStrictEqual(['time_limit', 'deadline', 0]);
@@ -61,8 +61,8 @@ describe('a time limit is also a deadline', () => {
   });
 
   test('counts the steps before it', async () => {
-    const { runnable, start, clock } = setUp([{ ...goesOn, takesMs: 700 }, { hangs: 'listening' }], { limits: { activeMs: 1000 } });
-    const running = runnable.run(start);
+    const { orchestrator, start, clock } = setUp([{ ...goesOn, takesMs: 700 }, { hangs: 'listening' }], { limits: { activeMs: 1000 } });
+    const running = orchestrator.run(start);
     await clock.advance(0);
     await clock.advance(300);
     const end = await running;
@@ -70,29 +70,29 @@ describe('a time limit is also a deadline', () => {
   });
 
   test('a step that ends past the limit without hanging is kept whole and ends the run', async () => {
-    const { runnable, start } = setUp([{ ...goesOn, takesMs: 1500 }], { limits: { wallMs: 1000 } });
-    const end = await runnable.run(start);
+    const { orchestrator, start } = setUp([{ ...goesOn, takesMs: 1500 }], { limits: { wallMs: 1000 } });
+    const end = await orchestrator.run(start);
     expect([end.status, end.stopReason, end.stepCount, end.text]).toStrictEqual(['stopped', 'time_limit', 1, 'One moment.']);
   });
 
   test('waiting for permission within a step gives active time back, not wall time', async () => {
     const step: ScriptedStep = { ...finishes, sleepsMs: 800 };
     const active = setUp([step], { limits: { activeMs: 500 } });
-    const running = active.runnable.run(active.start);
+    const running = active.orchestrator.run(active.start);
     await active.clock.advance(800);
     const end = await running;
     expect([end.status, end.execution.activeMs, end.execution.waitedMs]).toStrictEqual(['completed', 0, 800]);
     expect(end.lastStepResult?.timing).toMatchObject({ activeMs: 0, waitedMs: 800 });
 
     const wall = setUp([step], { limits: { wallMs: 500 } });
-    const cut = wall.runnable.run(wall.start);
+    const cut = wall.orchestrator.run(wall.start);
     await wall.clock.advance(800);
     expect((await cut).stopReason).toBe('time_limit');
   });
 
   test('an active limit goes on counting after a wait', async () => {
-    const { runnable, start, clock } = setUp([{ sleepsMs: 800, hangs: 'listening' }], { limits: { activeMs: 500 } });
-    const running = runnable.run(start);
+    const { orchestrator, start, clock } = setUp([{ sleepsMs: 800, hangs: 'listening' }], { limits: { activeMs: 500 } });
+    const running = orchestrator.run(start);
     await clock.advance(1300);
     const end = await running;
     expect([end.stopReason, end.execution.activeMs, end.execution.waitedMs]).toStrictEqual(['time_limit', 500, 800]);
@@ -100,7 +100,7 @@ describe('a time limit is also a deadline', () => {
 
   test('between two steps of iterate the wall clock runs on, the active one does not', async () => {
     const wall = setUp([goesOn], { limits: { wallMs: 1000 } });
-    const states = wall.runnable.iterate(wall.start);
+    const states = wall.orchestrator.iterate(wall.start);
     await states.next();
     await wall.clock.advance(1000);
     const next = (await states.next()).value;
@@ -108,15 +108,15 @@ describe('a time limit is also a deadline', () => {
     expect((await states.next()).done).toBe(true);
 
     const active = setUp([goesOn, finishes], { limits: { activeMs: 1000 } });
-    const others = active.runnable.iterate(active.start);
+    const others = active.orchestrator.iterate(active.start);
     await others.next();
     await active.clock.advance(5000);
     expect((await others.next()).value).toMatchObject({ status: 'completed' });
   });
 
   test('an active limit alone leaves the wall clock alone', async () => {
-    const { runnable, start, clock } = setUp([{ ...finishes, sleepsMs: 400_000 }], { limits: { activeMs: 60_000 } });
-    const running = runnable.run(start);
+    const { orchestrator, start, clock } = setUp([{ ...finishes, sleepsMs: 400_000 }], { limits: { activeMs: 60_000 } });
+    const running = orchestrator.run(start);
     await clock.advance(400_000);
     const end = await running;
     expect([end.stopReason, end.execution.waitedMs]).toStrictEqual(['completed', 400_000]);
@@ -130,15 +130,15 @@ describe('a time limit is also a deadline', () => {
         throw new Error('no idea');
       },
     };
-    const { runnable, start } = setUp([{ errors: [rateLimited] }], { extraCriteria: [odd] });
-    expect((await runnable.run(start)).stopReason).toBe('error');
+    const { orchestrator, start } = setUp([{ errors: [rateLimited] }], { extraCriteria: [odd] });
+    expect((await orchestrator.run(start)).stopReason).toBe('error');
   });
 
   test('without a time limit no timer is set', async () => {
     const criteria = [when<ScriptedState>('Always', () => ContinuationDecision.RequestContinuation)];
-    const { runnable, start, clock } = setUp([{ hangs: 'listening' }], { criteria });
+    const { orchestrator, start, clock } = setUp([{ hangs: 'listening' }], { criteria });
     const controller = new AbortController();
-    const running = runnable.run(start, { signal: controller.signal });
+    const running = orchestrator.run(start, { signal: controller.signal });
     await clock.advance(365 * day);
     expect(clock.pendingTimers()).toBe(0);
     controller.abort();
@@ -148,8 +148,8 @@ describe('a time limit is also a deadline', () => {
 
 describe('backoff', () => {
   test('counts on the wall only', async () => {
-    const { runnable, start, clock } = setUp(failsOnce(rateLimited), { policy: ErrorPolicy.retryAll() });
-    const running = runnable.run(start);
+    const { orchestrator, start, clock } = setUp(failsOnce(rateLimited), { policy: ErrorPolicy.retryAll() });
+    const running = orchestrator.run(start);
     await clock.advance(250);
     const end = await running;
     expect([end.status, end.execution.activeMs, end.execution.waitedMs]).toStrictEqual(['completed', 0, 250]);
@@ -158,8 +158,10 @@ describe('backoff', () => {
   });
 
   test('is as long as the policy says, and no shorter', async () => {
-    const { runnable, start, clock, events } = setUp(failsOnce({ ...rateLimited, retryAfterMs: 3000 }), { policy: ErrorPolicy.retryAll() });
-    const running = runnable.run(start);
+    const { orchestrator, start, clock, events } = setUp(failsOnce({ ...rateLimited, retryAfterMs: 3000 }), {
+      policy: ErrorPolicy.retryAll(),
+    });
+    const running = orchestrator.run(start);
     await clock.advance(2999);
     expect(events.at(-1)).toMatchObject({ type: 'RetryScheduled', delayMs: 3000 });
     await clock.advance(1);
@@ -175,8 +177,8 @@ describe('backoff', () => {
 
   test('ends at the wall limit', async () => {
     const options = { limits: { wallMs: 100 }, policy: ErrorPolicy.retryAll() };
-    const { runnable, start, clock } = setUp([{ errors: [rateLimited] }], options);
-    const running = runnable.run(start);
+    const { orchestrator, start, clock } = setUp([{ errors: [rateLimited] }], options);
+    const running = orchestrator.run(start);
     await clock.advance(100);
     const end = await running;
     expect([end.status, end.stopReason, end.stepCount, clock.pendingTimers()]).toStrictEqual(['stopped', 'time_limit', 2, 0]);
@@ -185,8 +187,8 @@ describe('backoff', () => {
 
   test('does not run into an active limit', async () => {
     const failing = failsOnce({ ...rateLimited, retryAfterMs: 30_000 });
-    const { runnable, start, clock } = setUp(failing, { limits: { activeMs: 1000 }, policy: ErrorPolicy.retryAll() });
-    const running = runnable.run(start);
+    const { orchestrator, start, clock } = setUp(failing, { limits: { activeMs: 1000 }, policy: ErrorPolicy.retryAll() });
+    const running = orchestrator.run(start);
     await clock.advance(30_000);
     expect((await running).status).toBe('completed');
   });
@@ -197,8 +199,8 @@ describe('backoff', () => {
     ['longer than the wall limit leaves, beside an active limit', 5001, { wallMs: 5000, activeMs: 60_000 }],
   ])('that a provider wants %s is not waited for: retry_limit', async (_, retryAfterMs, limits) => {
     const failing: Script = [{ throws: new RateLimitedError('slow down', { retryAfterMs }) }];
-    const { runnable, start, clock } = setUp(failing, { limits: limits ?? {}, policy: ErrorPolicy.retryAll() });
-    const end = await runnable.run(start);
+    const { orchestrator, start, clock } = setUp(failing, { limits: limits ?? {}, policy: ErrorPolicy.retryAll() });
+    const end = await orchestrator.run(start);
     expect([end.status, end.stopReason, end.stepCount, clock.pendingTimers()]).toStrictEqual(['failed', 'retry_limit', 1, 0]);
     expect(end.explain()).toContain('longer than we wait or than there is time');
     expect(end.lastStepResult?.handling).not.toHaveProperty('delayMs');
@@ -209,11 +211,11 @@ describe('backoff', () => {
     ['none of it is where it has passed', 250, 0],
     ['none of it is a week later', 7 * day, 0],
   ])('%s', async (_, pausedMs, restMs) => {
-    const { runnable, start, clock, events } = setUp(failsOnce(rateLimited), { policy: ErrorPolicy.retryAll() });
-    const failed = await runnable.nextStep(start);
+    const { orchestrator, start, clock, events } = setUp(failsOnce(rateLimited), { policy: ErrorPolicy.retryAll() });
+    const failed = await orchestrator.nextStep(start);
     await clock.advance(pausedMs);
     const resumedAt = clock.now();
-    const running = runnable.run(reread(failed));
+    const running = orchestrator.run(reread(failed));
     await clock.advance(restMs);
     const end = await running;
     expect([end.status, end.execution.waitedMs]).toStrictEqual(['completed', restMs]);
@@ -223,10 +225,10 @@ describe('backoff', () => {
   test('is not lengthened by a clock that was set back', async () => {
     const { process, start, clock } = setUp(failsOnce(rateLimited), { policy: ErrorPolicy.retryAll() });
     let shift = 0;
-    const runnable = createStepByStep(process, { clock: { ...clock, now: () => clock.now() + shift }, random: () => 0.5 });
-    const failed = await runnable.nextStep(start);
+    const orchestrator = createStepByStep(process, { clock: { ...clock, now: () => clock.now() + shift }, random: () => 0.5 });
+    const failed = await orchestrator.nextStep(start);
     shift = -day;
-    const running = runnable.run(reread(failed));
+    const running = orchestrator.run(reread(failed));
     await clock.advance(250);
     const end = await running;
     expect([end.status, end.execution.waitedMs]).toStrictEqual(['completed', 250]);
@@ -237,11 +239,11 @@ describe('waiting for a person counts nowhere', () => {
   test('a week between asking and answering', async () => {
     const script: Script = ({ stepCount }) =>
       stepCount === 0 ? { ...goesOn, waits: [approval], takesMs: 400 } : { ...finishes, takesMs: 100 };
-    const { runnable, start, clock } = setUp(script, { limits: { wallMs: 1000, activeMs: 1000 } });
-    const parked = await runnable.run(start);
+    const { orchestrator, start, clock } = setUp(script, { limits: { wallMs: 1000, activeMs: 1000 } });
+    const parked = await orchestrator.run(start);
     expect([parked.status, parked.execution.activeMs, clock.pendingTimers()]).toStrictEqual(['waiting', 400, 0]);
     await clock.advance(7 * day);
-    const end = await runnable.run(reread(reread(parked).approve('call-1')));
+    const end = await orchestrator.run(reread(reread(parked).approve('call-1')));
     expect([end.status, end.stopReason]).toStrictEqual(['completed', 'completed']);
     expect([end.execution.activeMs, end.execution.waitedMs, end.info.cumulativeExecutionSeconds]).toStrictEqual([500, 0, 0.5]);
     const [first] = end.stepResults;
@@ -254,10 +256,10 @@ describe('waiting for a person counts nowhere', () => {
       if (state.pendingStep !== undefined) clock.skip(60);
       return process.produce(state, scope);
     };
-    const runnable = createStepByStep({ ...process, produce: slow }, { clock });
-    const parked = await runnable.run(start);
+    const orchestrator = createStepByStep({ ...process, produce: slow }, { clock });
+    const parked = await orchestrator.run(start);
     await clock.advance(day);
-    const end = await runnable.run(parked.approve('call-1'));
+    const end = await orchestrator.run(parked.approve('call-1'));
     expect([end.lastStepResult?.timing.activeMs, end.execution.activeMs]).toStrictEqual([460, 460]);
     expect(end.info.cumulativeExecutionSeconds).toBeCloseTo(0.46);
   });
@@ -268,12 +270,12 @@ describe('the wall clock starts fresh', () => {
     ['in memory', (state: ScriptedState) => state],
     ['after storage', reread],
   ])('with a second input three days after a finished run, %s', async (_, kept) => {
-    const { runnable, start, clock } = setUp([{ ...finishes, takesMs: 900 }], { limits: { wallMs: 1000 } });
-    const first = kept(await runnable.run(start));
+    const { orchestrator, start, clock } = setUp([{ ...finishes, takesMs: 900 }], { limits: { wallMs: 1000 } });
+    const first = kept(await orchestrator.run(start));
     await clock.advance(3 * day);
     const asked = kept(first.withUserMessage('And now?'));
-    expect(runnable.hasNextStep(asked)).toBe(true);
-    const second = await runnable.run(asked);
+    expect(orchestrator.hasNextStep(asked)).toBe(true);
+    const second = await orchestrator.run(asked);
     expect([second.status, second.stopReason, second.stepCount]).toStrictEqual(['completed', 'completed', 1]);
     expect(second.execution.startedAt).toBe(clock.now() - 900);
     expect([second.info.startedAt, second.info.updatedAt]).toStrictEqual([start.info.startedAt, clock.now()]);
@@ -289,39 +291,39 @@ describe('the wall clock starts fresh', () => {
         : stepCount === 1
           ? { errors: [{ ...rateLimited, type: 'tool' }], takesMs: 200 }
           : { ...finishes, takesMs: 900 };
-    const { runnable, start, clock } = setUp(script, { limits: { wallMs: 1000, activeMs: 1500 }, policy: ErrorPolicy.retryAll() });
-    const two = await runnable.nextStep(await runnable.nextStep(start));
+    const { orchestrator, start, clock } = setUp(script, { limits: { wallMs: 1000, activeMs: 1500 }, policy: ErrorPolicy.retryAll() });
+    const two = await orchestrator.nextStep(await orchestrator.nextStep(start));
     const paused = reread(two);
     expect(JSON.stringify(two)).not.toContain('wallStartedAt');
     expect([two.execution.wallStartedAt, paused.execution.wallStartedAt]).toStrictEqual([start.info.startedAt, undefined]);
     await clock.advance(7 * day);
     expect([paused.stepCount, paused.usage.total, paused.execution.activeMs, paused.execution.failedSteps]).toStrictEqual([2, 10, 500, 1]);
     expect([paused.status, paused.execution.id]).toStrictEqual(['in_progress', two.execution.id]);
-    const end = byHand ? await runnable.nextStep(paused) : await runnable.run(paused);
+    const end = byHand ? await orchestrator.nextStep(paused) : await orchestrator.run(paused);
     expect([end.status, end.stepCount, end.usage.total, end.execution.activeMs]).toStrictEqual(['completed', 3, 10, 1400]);
     expect([end.execution.startedAt, end.info.startedAt]).toStrictEqual([start.info.startedAt, start.info.startedAt]);
     expect(end.info.cumulativeExecutionSeconds).toBeCloseTo(1.4);
   });
 
   test('with nextStep it runs on from step to step', async () => {
-    const { runnable, start, clock } = setUp([goesOn], { limits: { wallMs: 1000 } });
-    const one = await runnable.nextStep(start);
+    const { orchestrator, start, clock } = setUp([goesOn], { limits: { wallMs: 1000 } });
+    const one = await orchestrator.nextStep(start);
     await clock.advance(1000);
-    expect((await runnable.nextStep(one)).stopReason).toBe('time_limit');
+    expect((await orchestrator.nextStep(one)).stopReason).toBe('time_limit');
   });
 
   test('the active limit survives pause and storage', async () => {
-    const { runnable, start, clock } = setUp([{ ...goesOn, takesMs: 400 }], { limits: { activeMs: 1000 } });
-    const one = reread(await runnable.nextStep(start));
+    const { orchestrator, start, clock } = setUp([{ ...goesOn, takesMs: 400 }], { limits: { activeMs: 1000 } });
+    const one = reread(await orchestrator.nextStep(start));
     await clock.advance(day);
-    const end = await runnable.run(one);
+    const end = await orchestrator.run(one);
     expect([end.stopReason, end.stepCount, end.execution.activeMs]).toStrictEqual(['time_limit', 3, 1200]);
   });
 
   test('and restarts at 0 with a new execution, while the session’s figure goes on', async () => {
-    const { runnable, start } = setUp([{ ...goesOn, takesMs: 600 }], { limits: { activeMs: 1000 } });
-    const first = await runnable.run(start);
-    const second = await runnable.run(reread(first.withUserMessage('Again.')));
+    const { orchestrator, start } = setUp([{ ...goesOn, takesMs: 600 }], { limits: { activeMs: 1000 } });
+    const first = await orchestrator.run(start);
+    const second = await orchestrator.run(reread(first.withUserMessage('Again.')));
     expect([second.stepCount, second.execution.activeMs, second.info.cumulativeExecutionSeconds]).toStrictEqual([2, 1200, 2.4]);
   });
 });
@@ -336,9 +338,9 @@ describe('cumulative seconds', () => {
         { ...goesOn, sleepsMs: 5000 },
         { takesMs: 7, hangs: 'listening' as const },
       ][stepCount] ?? finishes;
-    const { runnable, start, clock } = setUp(script, { policy: ErrorPolicy.retryAll(9) });
+    const { orchestrator, start, clock } = setUp(script, { policy: ErrorPolicy.retryAll(9) });
     const controller = new AbortController();
-    const running = runnable.run(start, { signal: controller.signal });
+    const running = orchestrator.run(start, { signal: controller.signal });
     await clock.advance(6000);
     controller.abort();
     const end = await running;

@@ -108,9 +108,9 @@ async function parkedOn(...list: readonly Wait[]) {
   const clock = createFakeClock();
   const ids = createCountingIds();
   const script: Script = [{ text: 'May I?', hasToolCalls: true, waits: list }, { text: 'Done.' }];
-  const runnable = createStepByStep(createScriptedProcess(script), { clock, ids });
-  const parked = await runnable.run(ScriptedState.empty({ clock, ids }).withUserMessage('Tidy up.', { ids }));
-  return { runnable, parked };
+  const orchestrator = createStepByStep(createScriptedProcess(script), { clock, ids });
+  const parked = await orchestrator.run(ScriptedState.empty({ clock, ids }).withUserMessage('Tidy up.', { ids }));
+  return { orchestrator, parked };
 }
 
 const answersOf = (state: ScriptedState): readonly Answer[] | undefined => state.stepResults[0]?.step.answers;
@@ -126,21 +126,24 @@ describe('answering a state', () => {
   });
 
   test('two people who answer the same state differently get two states', async () => {
-    const { runnable, parked } = await parkedOn(approvalOf('a'));
-    const [yes, no] = await Promise.all([runnable.run(parked.approve('a')), runnable.run(parked.reject('a', 'no'))]);
+    const { orchestrator, parked } = await parkedOn(approvalOf('a'));
+    const [yes, no] = await Promise.all([orchestrator.run(parked.approve('a')), orchestrator.run(parked.reject('a', 'no'))]);
     expect(answersOf(yes)).toStrictEqual([{ type: 'approved', id: 'a' }]);
     expect(answersOf(no)).toStrictEqual([{ type: 'rejected', id: 'a', reason: 'no' }]);
   });
 
   test('takes edited arguments in the form in which they are stored', async () => {
-    const { runnable, parked } = await parkedOn(approvalOf('a'));
-    const end = await runnable.run(parked.approve('a', { args: { on: new Date(0), gone: undefined } }));
+    const { orchestrator, parked } = await parkedOn(approvalOf('a'));
+    const end = await orchestrator.run(parked.approve('a', { args: { on: new Date(0), gone: undefined } }));
     expect(answersOf(end)).toStrictEqual([{ type: 'approved', id: 'a', args: { on: '1970-01-01T00:00:00.000Z' } }]);
   });
 
   test('takes any value for an answer, also none', async () => {
-    const { runnable, parked } = await parkedOn({ type: 'person', id: 'a' }, { type: 'client-tool', id: 'b', toolName: 'read', args: {} });
-    const end = await runnable.run(parked.answer('a', 'blue').answer('b', undefined));
+    const { orchestrator, parked } = await parkedOn(
+      { type: 'person', id: 'a' },
+      { type: 'client-tool', id: 'b', toolName: 'read', args: {} },
+    );
+    const end = await orchestrator.run(parked.answer('a', 'blue').answer('b', undefined));
     expect(answersOf(end)).toStrictEqual([
       { type: 'answered', id: 'a', value: 'blue' },
       { type: 'answered', id: 'b', value: null },
@@ -159,31 +162,31 @@ describe('answering a state', () => {
   });
 
   test('leaves open what was not answered; running on with a part of the answers parks again', async () => {
-    const { runnable, parked } = await parkedOn(approvalOf('a'), approvalOf('b'), approvalOf('c'));
+    const { orchestrator, parked } = await parkedOn(approvalOf('a'), approvalOf('b'), approvalOf('c'));
     const partly = parked.approve('b');
     expect([partly.status, partly.waitingFor.map(({ id }) => id)]).toStrictEqual(['waiting', ['a', 'c']]);
-    expect(runnable.hasNextStep(partly)).toBe(true);
+    expect(orchestrator.hasNextStep(partly)).toBe(true);
 
-    const again = await runnable.run(partly);
+    const again = await orchestrator.run(partly);
     expect([again.status, again.waitingFor.map(({ id }) => id), again.stepCount]).toStrictEqual(['waiting', ['a', 'c'], 0]);
-    expect(runnable.hasNextStep(again)).toBe(false);
+    expect(orchestrator.hasNextStep(again)).toBe(false);
     expect(() => again.approve('b')).toThrow(expect.objectContaining({ code: 'not-waiting' }) as Error);
 
-    const end = await runnable.run(again.reject('a', 'keep it').approve('c'));
+    const end = await orchestrator.run(again.reject('a', 'keep it').approve('c'));
     expect([end.status, end.stepCount, end.execution.number]).toStrictEqual(['completed', 2, 1]);
     expect(answersOf(end)?.map(({ type, id }) => `${id} ${type}`)).toStrictEqual(['b approved', 'a rejected', 'c approved']);
   });
 
   test.each(['approve', 'answer', 'reject'] as const)('%s is refused where nothing waits', async (way) => {
-    const { runnable, parked } = await parkedOn(approvalOf('a'));
-    const end = await runnable.run(parked.approve('a'));
+    const { orchestrator, parked } = await parkedOn(approvalOf('a'));
+    const end = await orchestrator.run(parked.approve('a'));
     expect(() => end[way]('a', 'x')).toThrow(expect.objectContaining({ code: 'not-waiting' }) as Error);
   });
 
   test('running a waiting state that nobody answered does nothing', async () => {
-    const { runnable, parked } = await parkedOn(approvalOf('a'));
-    expect(runnable.hasNextStep(parked)).toBe(false);
-    expect(await runnable.run(parked)).toBe(parked);
-    expect(await runnable.nextStep(parked)).toBe(parked);
+    const { orchestrator, parked } = await parkedOn(approvalOf('a'));
+    expect(orchestrator.hasNextStep(parked)).toBe(false);
+    expect(await orchestrator.run(parked)).toBe(parked);
+    expect(await orchestrator.nextStep(parked)).toBe(parked);
   });
 });

@@ -13,30 +13,30 @@ function hash(text: string, seed: number): string {
 }
 
 // What is no JSON cannot be compared; it must not take the rest with it.
-function jsonOf(value: unknown): Json {
+function toJson(value: unknown): Json {
   const canonical = toCanonical(value);
   return canonical.ok ? canonical.value : canonical.problem;
 }
 
 // One that stands alone is written as it always was: the fingerprint of an agent stays what it is.
-function wordsOf(instructions: Setup<never>['instructions']): string | readonly string[] | undefined {
+function toWords(instructions: Setup<never>['instructions']): string | readonly string[] | undefined {
   const words = instructions.map((each) => (typeof each === 'function' ? String(each) : each));
   return words.length > 1 ? words : words[0];
 }
 
 /** The fingerprint of these values, whatever their order. */
-export function fingerprintOfParts(parts: Readonly<Record<string, unknown>>): string {
-  const text = stableStringify(Object.fromEntries(Object.entries(parts).map(([name, part]) => [name, jsonOf(part)])));
+export function hashConfiguration(parts: Readonly<Record<string, unknown>>): string {
+  const text = stableStringify(Object.fromEntries(Object.entries(parts).map(([name, part]) => [name, toJson(part)])));
   return `${hash(text, 0x811c9dc5)}${hash(text, 0x9747b28c)}`;
 }
 
 /** Two orchestrators with the same fingerprint have the same instructions, tools, limits, policy and answers. */
-export function fingerprintOf<Context, State extends ToolUseState>(setup: Setup<Context>, rules: Rules<State>): string {
+export function computeFingerprint<Context, State extends ToolUseState>(setup: Setup<Context>, rules: Rules<State>): string {
   const { instructions, tools, driver, output, settings, hooks, capabilities } = setup;
   const policy: ErrorPolicy = rules.policy;
   const { onLimit = 'stop', ...limits } = rules.limits;
-  return fingerprintOfParts({
-    instructions: wordsOf(instructions),
+  return hashConfiguration({
+    instructions: toWords(instructions),
     ...(hooks !== undefined && { hooks: hooks.hooks.map(({ name, order, points, changes }) => ({ name, order, points, changes })) }),
     ...(capabilities.length > 0 && { capabilities: capabilities.map(({ name }) => name) }),
     tools: tools.fingerprint(),

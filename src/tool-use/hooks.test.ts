@@ -23,11 +23,11 @@ function setUp(script: readonly ScriptedEntry[], options: Partial<Omit<ToolUseOp
   const problems: unknown[] = [];
   const work = defineTool({ name: 'work', description: 'Works.', input: anything, run: (args) => (ran.push(args), 'worked') });
   const ports = { clock, ids, onProblem: (problem: unknown) => problems.push(problem) };
-  const runnable = new ToolUse<unknown>({ model, tools: [work], ports, limits: { steps: 10 }, ...options });
+  const orchestrator = new ToolUse<unknown>({ model, tools: [work], ports, limits: { steps: 10 }, ...options });
   const start = ToolUseState.empty({ clock, ids }).withUserMessage('Go.', { ids });
   const events: ToolUseEvent[] = [];
-  const run = (state = start) => runnable.run(state, { onEvent: (event) => events.push(event) });
-  return { runnable, model, start, run, ran, problems, events, clock };
+  const run = (state = start) => orchestrator.run(state, { onEvent: (event) => events.push(event) });
+  return { orchestrator, model, start, run, ran, problems, events, clock };
 }
 
 const typesOf = (events: readonly ToolUseEvent[]): readonly string[] => events.map(({ type }) => type);

@@ -1,5 +1,5 @@
-export type { NestedHost, NestedResult } from './run-nested-call.ts';
-export { argsProblem } from './args-problem.ts';
+export type { AnyToolUseOptions, ToolUseOrchestrator } from './create-tool-use.ts';
+export { createToolUse } from './create-tool-use.ts';
 export { defineCapability } from './define-capability.ts';
 export { defineHook } from './define-hook.ts';
 export { defineNestedTool } from './define-nested-tool.ts';
@@ -7,14 +7,14 @@ export type { Driver, Turn } from './driver.ts';
 export type { ReActOptions } from './drivers/re-act.ts';
 export { reActDriver } from './drivers/re-act.ts';
 export { toolCallingDriver } from './drivers/tool-calling.ts';
-export { fingerprintOf, fingerprintOfParts } from './fingerprint.ts';
-export type { Instructions, ToolUseLimits, ToolUseOptions } from './options.ts';
+export { hashConfiguration } from './fingerprint.ts';
+export type { Instructions, ParsedOutput, ToolUseLimits, ToolUseOptions } from './options.ts';
 export type { Rules } from './process.ts';
 export { createToolUseProcess } from './process.ts';
+export type { NestedHost, NestedResult } from './run-nested-call.ts';
 export type { Setup } from './setup.ts';
-export { checkOptions, toSetup, withDefaultLimits } from './setup.ts';
+export { toSetup, withDefaultLimits } from './setup.ts';
 export { stepCodec } from './step-codec.ts';
-export { ToolUse } from './tool-use.ts';
 export type { ToolUseEvent } from './tool-use-events.ts';
 export {
   InferenceStarted,
@@ -29,4 +29,5 @@ export {
 export { ToolUseState } from './tool-use-state.ts';
 export type { ToolUseStep } from './tool-use-step.ts';
 export { StepType } from './tool-use-step.ts';
+export { createPlainToolUse, ToolUse } from './tool-use.ts';
 export type { ToolEvent } from './typed-events.ts';

@@ -4,7 +4,7 @@ import type { EventBus } from '../events/index.ts';
 import type { Model, ModelSettings, ModelTimeouts, PriceOf } from '../inference/index.ts';
 import type { Capability, Hook } from '../hooks/index.ts';
 import type { Limits, Ports, RunState } from '../step-by-step/index.ts';
-import type { ContextNeeded, ContextType, ToolInput, Tools } from '../tools/index.ts';
+import type { AfterParsing, ContextNeeded, ContextType, ToolInput, Tools } from '../tools/index.ts';
 import type { Driver } from './driver.ts';
 import type { ToolUseEvent } from './tool-use-events.ts';
 import type { ToolEvent } from './typed-events.ts';
@@ -70,3 +70,6 @@ export interface ToolUseOptions<
   /** Where time, ids and chance come from, and who hears of problems. */
   readonly ports?: Omit<Ports, 'events'>;
 }
+
+/** The parsed type of an output schema; undefined if none was given. */
+export type ParsedOutput<Output> = [ToolInput] extends [Output] ? undefined : AfterParsing<Output>;

@@ -6,9 +6,10 @@ import type { Capability, HookChain } from '../hooks/index.ts';
 import { chainOf } from '../hooks/index.ts';
 import type { Model, ModelSettings, OfferedTool, PriceOf } from '../inference/index.ts';
 import { withFallback, withTimeouts } from '../inference/index.ts';
-import type { AnswerSchema, Tool, ToolInput, Tools, ToolSet } from '../tools/index.ts';
-import { toAnswerSchema } from '../tools/index.ts';
-import { assembled } from './assembled.ts';
+import type { AnswerSchema, Tool } from '../tools/index.ts';
+import { toAnswerSchema, ToolSet } from '../tools/index.ts';
+import { addCapabilities } from './add-capabilities.ts';
+import type { AnyToolUseOptions } from './create-tool-use.ts';
 import type { Driver } from './driver.ts';
 import { toolCallingDriver } from './drivers/tool-calling.ts';
 import type { Instructions, ToolUseLimits, ToolUseOptions } from './options.ts';
@@ -51,7 +52,7 @@ const absentOr =
   (isRight: (given: unknown) => boolean) =>
   (given: unknown): boolean =>
     given === undefined || isRight(given);
-const isCount = (given: unknown): boolean => Number.isInteger(given) && (given as number) > 0;
+const isCount = (given: unknown): boolean => typeof given === 'number' && Number.isInteger(given) && given > 0;
 const isText = (given: unknown): boolean => typeof given === 'string';
 
 const portNames = ['clock', 'ids', 'random', 'onProblem'];
@@ -98,38 +99,39 @@ function checkModel(model: unknown, what: string): void {
   throw new InvalidArgumentError(`${what} is no model. Wrap an AI SDK model with aiSdk() from stepline/ai-sdk, or pass one of your own.`);
 }
 
-function readyModel<State extends ToolUseState>({ model, fallback = [], timeouts, ports }: ToolUseOptions<State, never>): Model {
+function toModel({
+  model,
+  fallback = [],
+  timeouts,
+  ports,
+}: Pick<ToolUseOptions<never>, 'model' | 'fallback' | 'timeouts' | 'ports'>): Model {
   checkModel(model, 'model');
   for (const [index, other] of fallback.entries()) checkModel(other, `fallback[${index}]`);
   const each = (one: Model): Model => (timeouts === undefined ? one : withTimeouts(one, timeouts, ports?.clock));
   return fallback.length === 0 ? each(model) : withFallback(each(model), fallback.map(each));
 }
 
-const asksForContext = (tool: Tool | undefined): boolean => tool?.type === 'function' && tool.needsContext === true;
+const asksForContext = (tool: Tool): boolean => tool.type === 'function' && tool.needsContext === true;
 
-/** Makes the options ready, and refuses what cannot work. */
-export function toSetup<State extends ToolUseState, Context, Given extends Tools, Output extends ToolInput>(
-  name: string,
-  options: ToolUseOptions<State, Context, Given, Output>,
-): Setup<Context> {
+/** Checks the options and prepares what every step needs. */
+export function toSetup<State extends ToolUseState>(name: string, options: AnyToolUseOptions<State>): Setup<unknown> {
   const { output, driver = toolCallingDriver(), price, limits, toolConcurrency } = options;
-  const { tools: set, hooks, instructions, criteria, capabilities } = assembled(options as unknown as ToolUseOptions<never, Context>);
-  const watchesCost = price !== undefined || limits?.costUsd !== undefined;
   const { onProblem } = options.ports ?? {};
+  const { tools, hooks, instructions, criteria, capabilities } = addCapabilities(options);
+  const set: ToolSet<unknown> = ToolSet.from(tools);
+  const watchesCost = price !== undefined || limits?.costUsd !== undefined;
   return {
     name,
-    // Holds: none of what is read there depends on the context.
-    model: readyModel(options as unknown as ToolUseOptions<State, never>),
+    model: toModel(options),
     settings: options.settings ?? {},
     tools: set,
     offered: set.schemas(),
     toolNames: set.names,
-    // Holds: the orchestrator only ever runs states of its own kind.
-    instructions: instructions as readonly Instructions<Context, ToolUseState>[],
+    // Holds, here and below: an orchestrator only runs states of its own kind, with the context that its parts need.
+    instructions: instructions as readonly Instructions<unknown, ToolUseState>[],
     hooks: chainOf({ name, hooks, onProblem, price, watchesCost }),
     capabilities,
-    // Holds: the same.
-    criteria: [...criteria, ...hooks.flatMap(({ guard }) => guard ?? [])],
+    criteria: [...criteria, ...hooks.flatMap(({ guard }) => guard ?? [])] as Setup<unknown>['criteria'],
     output: output === undefined ? undefined : toAnswerSchema(output),
     driver,
     price,
@@ -137,10 +139,7 @@ export function toSetup<State extends ToolUseState, Context, Given extends Tools
     onUnknown: options.onUnknown ?? 'tell',
     toolConcurrency,
     isStreaming: options.streaming ?? true,
-    needsContext:
-      options.context !== undefined ||
-      set.names.some((each) => asksForContext(set.get(each))) ||
-      hooks.some(({ needsContext }) => needsContext),
+    needsContext: options.context !== undefined || tools.some(asksForContext) || hooks.some(({ needsContext }) => needsContext),
     onProblem,
   };
 }

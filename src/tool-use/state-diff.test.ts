@@ -35,7 +35,7 @@ function setUp(script: readonly ScriptedEntry[], options: Options = {}) {
   const errors = ErrorPolicy.ignoreToolErrors();
   const tools = [gives, fails, gated, client];
   const model = scriptedModel(script, { repeatLast: true });
-  const runnable = new ToolUse({ model, tools, errors, ports: { clock, ids, random: () => 0.5 }, ...options });
+  const orchestrator = new ToolUse({ model, tools, errors, ports: { clock, ids, random: () => 0.5 }, ...options });
   const states = [ToolUseState.empty({ clock, ids }).withUserMessage('Go.', { ids })];
   const last = (): ToolUseState => states.at(-1)!;
   return {
@@ -43,9 +43,9 @@ function setUp(script: readonly ScriptedEntry[], options: Options = {}) {
     states,
     last,
     clock,
-    runnable,
+    orchestrator,
     run: async (signal?: AbortSignal): Promise<void> => {
-      states.push(await runnable.run(last(), { signal, commit: ({ state }) => void states.push(state) }));
+      states.push(await orchestrator.run(last(), { signal, commit: ({ state }) => void states.push(state) }));
     },
     add: (change: (state: ToolUseState) => ToolUseState): void => void states.push(change(last())),
   };

@@ -41,9 +41,9 @@ type Options = Partial<Omit<ToolUseOptions<ToolUseState>, 'model' | 'tools'>>;
 function setUp(script: readonly ScriptedEntry[], tools: Tools, options: Options = {}) {
   const [clock, ids] = [createFakeClock(), createCountingIds()];
   const errors = ErrorPolicy.ignoreToolErrors();
-  const runnable = new ToolUse({ model: scriptedModel(script), tools, errors, ports: { clock, ids }, ...options });
+  const orchestrator = new ToolUse({ model: scriptedModel(script), tools, errors, ports: { clock, ids }, ...options });
   const start = ToolUseState.empty({ clock, ids }).withUserMessage('Go.', { ids });
-  return { runnable, start };
+  return { orchestrator, start };
 }
 
 const calls = (...toolCalls: readonly ScriptedToolCall[]): ScriptedAnswer => ({ toolCalls, usage: { input: 3, output: 2 } });
@@ -80,15 +80,15 @@ describe('each status of a call is stored and read again', () => {
     [
       'rejected',
       async () => {
-        const { runnable, start } = setUp([calls({ name: 'gated' }), done], [gated]);
-        return runnable.run((await runnable.run(start)).reject('call-1', 'not today'));
+        const { orchestrator, start } = setUp([calls({ name: 'gated' }), done], [gated]);
+        return orchestrator.run((await orchestrator.run(start)).reject('call-1', 'not today'));
       },
     ],
     [
       'rejected',
       async () => {
-        const { runnable, start } = setUp([calls({ name: 'gated' }), done], [gated]);
-        return (await runnable.run(start)).withUserMessage('Forget it.');
+        const { orchestrator, start } = setUp([calls({ name: 'gated' }), done], [gated]);
+        return (await orchestrator.run(start)).withUserMessage('Forget it.');
       },
     ],
     [
@@ -98,8 +98,8 @@ describe('each status of a call is stored and read again', () => {
     [
       'unknown',
       async () => {
-        const { runnable, start } = setUp([calls({ name: 'gated' }), done], [gated]);
-        return runnable.run((await runnable.run(start)).approve('call-1'), { effects: cutOff });
+        const { orchestrator, start } = setUp([calls({ name: 'gated' }), done], [gated]);
+        return orchestrator.run((await orchestrator.run(start)).approve('call-1'), { effects: cutOff });
       },
     ],
   ])('%s', async (status, make) => {
@@ -109,7 +109,7 @@ describe('each status of a call is stored and read again', () => {
     expectSameAfterStorage(state);
   });
 
-  const ran = ({ runnable, start }: ReturnType<typeof setUp>): Promise<ToolUseState> => runnable.run(start);
+  const ran = ({ orchestrator, start }: ReturnType<typeof setUp>): Promise<ToolUseState> => orchestrator.run(start);
 });
 
 describe('a result is stored and read again', () => {
@@ -130,8 +130,8 @@ describe('a result is stored and read again', () => {
     ['a value of which the model is shown nothing', { a: 1 }, ''],
     ['a value of which the model is shown parts', { a: 1 }, [{ type: 'text', text: 'a is 1' }]],
   ])('%s', async (_, value, shown) => {
-    const { runnable, start } = setUp([calls({ name: 'gives' }), done], [shown === undefined ? gives(value) : shows(value, shown)]);
-    const end = await runnable.run(start);
+    const { orchestrator, start } = setUp([calls({ name: 'gives' }), done], [shown === undefined ? gives(value) : shows(value, shown)]);
+    const end = await orchestrator.run(start);
     expect(end.steps[0]!.executions[0]).toMatchObject({ status: 'succeeded', value: value ?? null });
     expectSameAfterStorage(end);
   });
@@ -144,8 +144,8 @@ describe('a final answer is stored and read again', () => {
     ['false', z.boolean()],
     ['[]', z.array(z.number())],
   ])('%s', async (text, output) => {
-    const { runnable, start } = setUp([{ text }], [], { output: output as never });
-    const end = await runnable.run(start);
+    const { orchestrator, start } = setUp([{ text }], [], { output: output as never });
+    const end = await orchestrator.run(start);
     expect(end.output).toStrictEqual(JSON.parse(text));
     expectSameAfterStorage(end);
   });
@@ -156,26 +156,26 @@ describe('a step that waits is stored and read again', () => {
   const tools = [gives({ n: 1 }), fails, gated, client];
 
   test('with what has ended, and with the answers', async () => {
-    const { runnable, start } = setUp(script, tools);
-    const waiting = await runnable.run(start);
+    const { orchestrator, start } = setUp(script, tools);
+    const waiting = await orchestrator.run(start);
     expect(waiting.pendingStep?.partial.executions.map(({ status }) => status)).toStrictEqual(['succeeded', 'failed']);
     expectSameAfterStorage(waiting);
     const edited = waiting.approve('call-3', { args: { n: 2 } });
     expectSameAfterStorage(edited);
-    const partly = await runnable.run(edited);
+    const partly = await orchestrator.run(edited);
     expect([partly.status, partly.pendingStep?.partial.executions.length]).toStrictEqual(['waiting', 3]);
     expectSameAfterStorage(partly);
-    const end = await runnable.run(partly.answer('call-4', { clicked: true }));
+    const end = await orchestrator.run(partly.answer('call-4', { clicked: true }));
     expect(end.steps[0]!.executions.map(({ status }) => status)).toStrictEqual(['succeeded', 'failed', 'succeeded', 'succeeded']);
     expect(end.steps[0]!.executions[2]).toMatchObject({ args: { n: 2 }, value: { args: { n: 2 } } });
     expectSameAfterStorage(end);
   });
 
   test('with several answers at once, of every kind', async () => {
-    const { runnable, start } = setUp(script, tools);
-    const waiting = await runnable.run(start);
+    const { orchestrator, start } = setUp(script, tools);
+    const waiting = await orchestrator.run(start);
     expectSameAfterStorage(waiting.reject('call-3', 'no').answer('call-4', null));
-    expectSameAfterStorage(await runnable.run(waiting.reject('call-3', 'no').answer('call-4', null)));
+    expectSameAfterStorage(await orchestrator.run(waiting.reject('call-3', 'no').answer('call-4', null)));
   });
 });
 
@@ -186,8 +186,8 @@ test('steps of a model that decides in JSON are stored and read again', async ()
     { text: '{"thought":"t","type":"call_tool","tool":"fails","args":"{\\"n\\":1}"}' },
     { text: '{"thought":"t","type":"final_answer","answer":"Done."}' },
   ];
-  const { runnable, start } = setUp(script, [gives({ n: 1 }), fails], { driver: reActDriver(), limits: { steps: 9 } });
-  const end = await runnable.run(start);
+  const { orchestrator, start } = setUp(script, [gives({ n: 1 }), fails], { driver: reActDriver(), limits: { steps: 9 } });
+  const end = await orchestrator.run(start);
   expect([end.status, end.stepCount]).toStrictEqual(['completed', 4]);
   expectSameAfterStorage(end);
 });
@@ -198,8 +198,8 @@ describe('what was damaged is refused, and it says where', () => {
     execution: { results: { fields: Fields & { executions: Fields[] } }[] };
   }
   const damaged = async (damage: (fields: Fields & { executions: Fields[] }) => void): Promise<unknown> => {
-    const { runnable, start } = setUp([calls({ name: 'gives' }), done], [shows(1, 'one')]);
-    const stored = JSON.parse(JSON.stringify(await runnable.run(start))) as { data?: Stored } & Stored;
+    const { orchestrator, start } = setUp([calls({ name: 'gives' }), done], [shows(1, 'one')]);
+    const stored = JSON.parse(JSON.stringify(await orchestrator.run(start))) as { data?: Stored } & Stored;
     damage((stored.data ?? stored).execution.results[0]!.fields);
     return stored;
   };
@@ -251,8 +251,8 @@ describe('nothing is written twice', () => {
         }),
     ],
   ])('%s of 100 kB takes less than 120 kB', async (_, make) => {
-    const { runnable, start } = make();
-    const end = await runnable.run(start);
+    const { orchestrator, start } = make();
+    const end = await orchestrator.run(start);
     const written = JSON.stringify(end).length;
     expect(end.status).toMatch(/completed|waiting|failed/);
     expect(written).toBeGreaterThan(size * 0.9);
@@ -302,14 +302,14 @@ describe('any run', () => {
         }),
         async ({ script, values, hows, errors, price }) => {
           const shown = { ...shows(values[1], values[2]), name: 'shows' };
-          const { runnable, start } = setUp(script, [gives(values[0]), shown, fails, gated, client], {
+          const { orchestrator, start } = setUp(script, [gives(values[0]), shown, fails, gated, client], {
             errors,
             limits: { steps: 6, tokens: 100_000, onLimit: 'finalize' },
             ...(price && { price: ({ total }) => (total > 300 ? undefined : { usd: total / 7 }) }),
           });
           let state = start;
           for (const how of hows) {
-            for await (const next of runnable.iterate(state)) {
+            for await (const next of orchestrator.iterate(state)) {
               expectSameAfterStorage(next);
               state = next;
             }

@@ -8,9 +8,8 @@ import { createModelLimits, limited, priceTable } from '../inference/index.ts';
 import type { Model } from '../inference/index.ts';
 import { createCountingIds, createFakeClock, sleep } from '../lib/index.ts';
 import type { FakeClock } from '../lib/index.ts';
-import type { Runnable } from '../step-by-step/index.ts';
 import type { ScriptedAnswer, ScriptedEntry, ScriptedToolCall } from '../testing/index.ts';
-import { runnableConformance, scriptedModel } from '../testing/index.ts';
+import { orchestratorConformance, scriptedModel } from '../testing/index.ts';
 import type { Tool, Tools } from '../tools/index.ts';
 import { contextOf, defineClientTool, defineTool } from '../tools/index.ts';
 import type { ToolEvent, ToolUseEvent, ToolUseOptions } from './index.ts';
@@ -34,10 +33,10 @@ function setUp(script: readonly ScriptedEntry[] | Model, { tools = [add, broken]
   const ids = createCountingIds();
   const problems: unknown[] = [];
   const model = 'generate' in script ? script : scriptedModel(script);
-  const runnable = new ToolUse({ model, tools, ports: { clock, ids, onProblem: (error) => problems.push(error) }, ...options });
+  const orchestrator = new ToolUse({ model, tools, ports: { clock, ids, onProblem: (error) => problems.push(error) }, ...options });
   const start = ToolUseState.empty({ clock, ids }).withUserMessage('Add 2 and 3, then report.', { ids });
   const asked = (index: number) => ('calls' in model ? (model as ReturnType<typeof scriptedModel>).calls[index]! : undefined!);
-  return { clock, runnable, start, asked, problems };
+  return { clock, orchestrator, start, asked, problems };
 }
 
 const usage = { input: 10, output: 2 };
@@ -61,8 +60,8 @@ function looseEnds(messages: ToolUseState['messages']): readonly string[] {
 
 describe('Add 2 and 3, then report', () => {
   test('takes two steps, each with all that came before it, and ends with the answer', async () => {
-    const { runnable, start, asked } = setUp([sum, five]);
-    const end = await runnable.run(start);
+    const { orchestrator, start, asked } = setUp([sum, five]);
+    const end = await orchestrator.run(start);
     expect(ended(end)).toStrictEqual(['completed', 'completed', 2]);
     expect([end.text, end.usage, end.session.usage]).toStrictEqual([
       'It is 5.',
@@ -87,9 +86,9 @@ describe('Add 2 and 3, then report', () => {
   });
 
   test('tells what happens, in order, and of the end last', async () => {
-    const { runnable, start } = setUp([sum, five]);
+    const { orchestrator, start } = setUp([sum, five]);
     const events: ToolUseEvent[] = [];
-    const end = await runnable.run(start, { onEvent: (event) => events.push(event) });
+    const end = await orchestrator.run(start, { onEvent: (event) => events.push(event) });
     expect(events.map(({ type, stepNumber }) => `${stepNumber} ${type}`)).toStrictEqual([
       '0 AgentExecutionStarted',
       '1 AgentStepStarted',
@@ -130,8 +129,8 @@ describe('Add 2 and 3, then report', () => {
   });
 
   test('explains itself', async () => {
-    const { runnable, start } = setUp([sum, five]);
-    const end = await runnable.run(start);
+    const { orchestrator, start } = setUp([sum, five]);
+    const end = await orchestrator.run(start);
     expect(end.explain()).toMatchInlineSnapshot(`
       "Finished after step 2: completed.
       ToolCallPresenceCheck let go: no tool calls are left to go on with.
@@ -141,9 +140,9 @@ describe('Add 2 and 3, then report', () => {
   });
 
   test.each([true, false])('comes to the same, streaming or not (%s)', async (streaming) => {
-    const { runnable, start } = setUp([sum, five], { streaming });
+    const { orchestrator, start } = setUp([sum, five], { streaming });
     const pieces: string[] = [];
-    const end = await runnable.run(start, { onEvent: (event) => event.type === 'TextDelta' && pieces.push(event.text) });
+    const end = await orchestrator.run(start, { onEvent: (event) => event.type === 'TextDelta' && pieces.push(event.text) });
     expect([...ended(end), end.text, pieces.join('')]).toStrictEqual([
       'completed',
       'completed',
@@ -154,12 +153,12 @@ describe('Add 2 and 3, then report', () => {
   });
 });
 
-describe('as a runnable', () => {
-  const suite = runnableConformance(() => {
+describe('as an orchestrator', () => {
+  const suite = orchestratorConformance(() => {
     const model = scriptedModel([({ messages }) => (messages.at(-1)?.isUser() === true ? sum : five)], { repeatLast: true });
-    const { runnable, start } = setUp(model);
+    const { orchestrator, start } = setUp(model);
     // Holds: the suite hears every event as a base event.
-    return { runnable: runnable as unknown as Runnable<ToolUseState>, start, restore: (text) => ToolUseState.fromJSON(JSON.parse(text)) };
+    return { orchestrator: orchestrator, start, restore: (text) => ToolUseState.fromJSON(JSON.parse(text)) };
   });
   test.each(suite)('$name', async ({ run }) => {
     await run();
@@ -170,52 +169,52 @@ describe('as a runnable', () => {
     const events = createEventBus<ToolEvent>();
     events.wiretap(({ type }) => heard.push(type));
     const given = setUp([five], { events });
-    await given.runnable.run(given.start);
+    await given.orchestrator.run(given.start);
     const other = setUp([five]);
-    other.runnable.onEvent('AgentFinished', ({ type }) => own.push(type));
-    await other.runnable.run(other.start);
+    other.orchestrator.onEvent('AgentFinished', ({ type }) => own.push(type));
+    await other.orchestrator.run(other.start);
     expect([heard.at(-1), own]).toStrictEqual(['AgentFinished', ['AgentFinished']]);
   });
 });
 
 describe('the bounds of the loop', () => {
   test('by default there is a first step', () => {
-    const { runnable, start } = setUp([five]);
-    expect(runnable.hasNextStep(start)).toBe(true);
+    const { orchestrator, start } = setUp([five]);
+    expect(orchestrator.hasNextStep(start)).toBe(true);
   });
 
   test('no steps: the start is refused, and nobody is asked', async () => {
-    const { runnable, start, asked } = setUp([five], { limits: { steps: 0 } });
-    const end = await runnable.run(start);
+    const { orchestrator, start, asked } = setUp([five], { limits: { steps: 0 } });
+    const end = await orchestrator.run(start);
     expect(ended(end)).toStrictEqual(['stopped', 'steps_limit', 0]);
     expect([asked(0), end.startOutcome?.resolvedBy, end.messages.length]).toStrictEqual([undefined, 'StepsLimit', 1]);
-    expect([runnable.hasNextStep(end), await runnable.run(end)]).toStrictEqual([false, end]);
+    expect([orchestrator.hasNextStep(end), await orchestrator.run(end)]).toStrictEqual([false, end]);
   });
 
   test('one step is one step', async () => {
-    const { runnable, start } = setUp([sum, five], { limits: { steps: 1 } });
-    expect(ended(await runnable.run(start))).toStrictEqual(['stopped', 'steps_limit', 1]);
+    const { orchestrator, start } = setUp([sum, five], { limits: { steps: 1 } });
+    expect(ended(await orchestrator.run(start))).toStrictEqual(['stopped', 'steps_limit', 1]);
     const last = setUp([five], { limits: { steps: 1 } });
-    expect(ended(await last.runnable.run(last.start))).toStrictEqual(['completed', 'steps_limit', 1]);
+    expect(ended(await last.orchestrator.run(last.start))).toStrictEqual(['completed', 'steps_limit', 1]);
   });
 
   test('by default 3 steps, 8,192 tokens and 30 seconds', async () => {
     const many = setUp([sum, sum, sum, sum]);
-    expect(ended(await many.runnable.run(many.start))).toStrictEqual(['stopped', 'steps_limit', 3]);
+    expect(ended(await many.orchestrator.run(many.start))).toStrictEqual(['stopped', 'steps_limit', 3]);
     const large = setUp([{ ...sum, usage: { input: 8000, output: 192 } }, five]);
-    expect(ended(await large.runnable.run(large.start))).toStrictEqual(['stopped', 'token_limit', 1]);
+    expect(ended(await large.orchestrator.run(large.start))).toStrictEqual(['stopped', 'token_limit', 1]);
     const slow = setUp([() => new Promise<never>(() => undefined)]);
-    const running = slow.runnable.run(slow.start);
+    const running = slow.orchestrator.run(slow.start);
     await slow.clock.advance(30_000);
     expect(ended(await running)).toStrictEqual(['stopped', 'time_limit', 1]);
   });
 
   test('9 of 10 tokens go on, 11 do not', async () => {
-    const { runnable, start } = setUp([{ ...sum, usage: { input: 6, output: 3 } }, { ...sum, usage: { input: 1, output: 1 } }, five], {
+    const { orchestrator, start } = setUp([{ ...sum, usage: { input: 6, output: 3 } }, { ...sum, usage: { input: 1, output: 1 } }, five], {
       limits: { tokens: 10 },
     });
     const states: ToolUseState[] = [];
-    for await (const state of runnable.iterate(start)) states.push(state);
+    for await (const state of orchestrator.iterate(start)) states.push(state);
     const [first, second] = states;
     expect([first!.status, first!.usage.total]).toStrictEqual(['in_progress', 9]);
     expect([...ended(second!), second!.usage.total]).toStrictEqual(['stopped', 'token_limit', 2, 11]);
@@ -225,8 +224,8 @@ describe('the bounds of the loop', () => {
     ['length', ['stopped', 'finish_reason', 1]],
     ['stop', ['completed', 'completed', 1]],
   ])('a finish reason may end the run: %s', async (finishReason, expected) => {
-    const { runnable, start } = setUp([{ ...five, finishReason }], { finishReasons: ['length'] });
-    expect(ended(await runnable.run(start))).toStrictEqual(expected);
+    const { orchestrator, start } = setUp([{ ...five, finishReason }], { finishReasons: ['length'] });
+    expect(ended(await orchestrator.run(start))).toStrictEqual(expected);
   });
 
   test('a misspelt limit is refused', () => {
@@ -246,7 +245,7 @@ describe('the bounds of the loop', () => {
 describe('own rules', () => {
   test('judge a step with its messages, before anything comes after it', async () => {
     const seen: unknown[] = [];
-    const { runnable, start } = setUp([sum, five], {
+    const { orchestrator, start } = setUp([sum, five], {
       criteria: [
         when('Watcher', ({ currentStep, messages, usage: used }) => {
           seen.push([currentStep?.executions.length, messages.length, used.total]);
@@ -254,7 +253,7 @@ describe('own rules', () => {
         }),
       ],
     });
-    await runnable.run(start);
+    await orchestrator.run(start);
     expect(seen.slice(-2)).toStrictEqual([
       [1, 3, 12],
       [0, 4, 35],
@@ -262,13 +261,15 @@ describe('own rules', () => {
   });
 
   test('may forbid', async () => {
-    const { runnable, start } = setUp([sum, five], { criteria: [stopWhen('Curfew', ({ stepCount }) => stepCount > 0 && 'it is late')] });
-    const end = await runnable.run(start);
+    const { orchestrator, start } = setUp([sum, five], {
+      criteria: [stopWhen('Curfew', ({ stepCount }) => stepCount > 0 && 'it is late')],
+    });
+    const end = await orchestrator.run(start);
     expect([...ended(end), end.lastStepResult?.outcome.resolvedBy]).toStrictEqual(['stopped', 'guard', 1, 'Curfew']);
   });
 
   test('that throw keep the step, its messages and its usage, and end with an error', async () => {
-    const { runnable, start } = setUp([sum, five], {
+    const { orchestrator, start } = setUp([sum, five], {
       criteria: [
         when('Bad', ({ stepCount }) => {
           if (stepCount > 0) throw new Error('cannot judge');
@@ -276,17 +277,17 @@ describe('own rules', () => {
         }),
       ],
     });
-    const end = await runnable.run(start);
+    const end = await orchestrator.run(start);
     expect([...ended(end), end.usage.total, roles(end)]).toStrictEqual(['failed', 'error', 1, 12, ['user', 'assistant', 'tool']]);
-    expect([end.steps[0]!.executions.length, runnable.hasNextStep(end)]).toStrictEqual([1, false]);
+    expect([end.steps[0]!.executions.length, orchestrator.hasNextStep(end)]).toStrictEqual([1, false]);
   });
 });
 
 describe('failures', () => {
   test('a tool that throws is a failed call, never a rejected run; calls beside it count', async () => {
-    const { runnable, start } = setUp([calls({ name: 'broken' }, { name: 'add', args: { a: 1, b: 1 } }), five]);
+    const { orchestrator, start } = setUp([calls({ name: 'broken' }, { name: 'add', args: { a: 1, b: 1 } }), five]);
     const events: string[] = [];
-    const end = await runnable.run(start, { onEvent: ({ type }) => events.push(type) });
+    const end = await orchestrator.run(start, { onEvent: ({ type }) => events.push(type) });
     expect(ended(end)).toStrictEqual(['failed', 'error', 1]);
     expect(statuses(end)).toStrictEqual([
       ['broken', 'failed'],
@@ -306,14 +307,17 @@ describe('failures', () => {
     ['ignore: the model lives with it', ErrorPolicy.ignoreToolErrors(), 2, ['stopped', 'steps_limit', 2]],
   ])('are handled as the policy says: %s', async (_, errors, steps, expected) => {
     const failing = scriptedModel([calls({ name: 'broken' })], { repeatLast: true });
-    const { runnable, start } = setUp(failing, { errors, limits: { steps } });
-    expect(ended(await runnable.run(start))).toStrictEqual(expected);
+    const { orchestrator, start } = setUp(failing, { errors, limits: { steps } });
+    expect(ended(await orchestrator.run(start))).toStrictEqual(expected);
   });
 
   test('a success between failures starts the count over', async () => {
     const bad = calls({ name: 'broken' });
-    const { runnable, start } = setUp([bad, bad, sum, bad, bad, five], { errors: ErrorPolicy.retryToolErrors(3), limits: { steps: 9 } });
-    expect(ended(await runnable.run(start))).toStrictEqual(['completed', 'completed', 6]);
+    const { orchestrator, start } = setUp([bad, bad, sum, bad, bad, five], {
+      errors: ErrorPolicy.retryToolErrors(3),
+      limits: { steps: 9 },
+    });
+    expect(ended(await orchestrator.run(start))).toStrictEqual(['completed', 'completed', 6]);
   });
 
   test.each<[string, ScriptedToolCall, string]>([
@@ -321,8 +325,8 @@ describe('failures', () => {
     ['an unknown tool', { name: 'subtract' }, 'subtract'],
     ['arguments that are no JSON', { name: 'add', args: '{"a":' }, 'not valid JSON'],
   ])('%s stands in the conversation as an error, and the model goes on', async (_, call, words) => {
-    const { runnable, start, asked } = setUp([calls(call), five], { errors: ErrorPolicy.retryToolErrors(3) });
-    const end = await runnable.run(start);
+    const { orchestrator, start, asked } = setUp([calls(call), five], { errors: ErrorPolicy.retryToolErrors(3) });
+    const end = await orchestrator.run(start);
     expect([...ended(end), end.errors]).toStrictEqual(['completed', 'completed', 2, []]);
     const [result] = asked(1).messages.at(-1)!.toolResults;
     expect([result!.output.type, JSON.stringify(result!.output)]).toStrictEqual([
@@ -337,9 +341,9 @@ describe('failures', () => {
       resultMessages: () => [],
       ask: () => Promise.reject(new Error('driver broken')),
     };
-    const { runnable, start } = setUp([five], { driver });
-    const end = await runnable.run(start);
-    expect([...ended(end), end.errors[0]?.message, runnable.hasNextStep(end)]).toStrictEqual([
+    const { orchestrator, start } = setUp([five], { driver });
+    const end = await orchestrator.run(start);
+    expect([...ended(end), end.errors[0]?.message, orchestrator.hasNextStep(end)]).toStrictEqual([
       'failed',
       'error',
       1,
@@ -350,8 +354,8 @@ describe('failures', () => {
   });
 
   test('a failed answer is retried where the policy says so, and its usage counts once', async () => {
-    const { runnable, start, clock } = setUp([{ error: new Error('hiccup'), usage }, five], { errors: ErrorPolicy.retryAll(3) });
-    const running = runnable.run(start);
+    const { orchestrator, start, clock } = setUp([{ error: new Error('hiccup'), usage }, five], { errors: ErrorPolicy.retryAll(3) });
+    const running = orchestrator.run(start);
     await clock.advance(1000);
     const end = await running;
     expect([...ended(end), end.usage.total]).toStrictEqual(['completed', 'completed', 2, 35]);
@@ -359,8 +363,8 @@ describe('failures', () => {
   });
 
   test('a listener that throws harms nothing', async () => {
-    const { runnable, start, problems } = setUp([sum, five]);
-    const end = await runnable.run(start, {
+    const { orchestrator, start, problems } = setUp([sum, five]);
+    const end = await orchestrator.run(start, {
       onEvent: () => {
         throw new Error('deaf');
       },
@@ -373,8 +377,8 @@ describe('several calls in one answer', () => {
   const both = calls({ name: 'add', args: { a: 1, b: 1 } }, { name: 'add', args: { a: 2, b: 2 } });
 
   test('stand in one message, followed by one result each, in the order of the calls', async () => {
-    const { runnable, start, asked } = setUp([{ ...both, text: 'Both at once.' }, five]);
-    const end = await runnable.run(start);
+    const { orchestrator, start, asked } = setUp([{ ...both, text: 'Both at once.' }, five]);
+    const end = await orchestrator.run(start);
     expect(roles(end)).toStrictEqual(['user', 'assistant', 'tool', 'tool', 'assistant']);
     const [, answer, ...results] = asked(1).messages;
     expect([answer!.text, answer!.toolCalls.map(({ id }) => id)]).toStrictEqual(['Both at once.', ['call-1', 'call-2']]);
@@ -402,13 +406,13 @@ describe('several calls in one answer', () => {
     ['two at a time', 2, 300, [100, 300, 200]],
   ])('run %s', async (_, toolConcurrency, activeMs, endedInOrder) => {
     const clock = createFakeClock();
-    const { runnable, start } = setUp([three, done], {
+    const { orchestrator, start } = setUp([three, done], {
       clock,
       tools: [slow(clock)],
       ...(toolConcurrency !== undefined && { toolConcurrency }),
     });
     const results: unknown[] = [];
-    const running = runnable.run(start, { onEvent: (event) => event.type === 'ToolCallCompleted' && results.push(event.result) });
+    const running = orchestrator.run(start, { onEvent: (event) => event.type === 'ToolCallCompleted' && results.push(event.result) });
     await clock.advance(1000);
     const end = await running;
     expect(end.steps[0]!.executions.map(({ value }) => value)).toStrictEqual([300, 100, 200]);
@@ -428,8 +432,8 @@ describe('several calls in one answer', () => {
         return null;
       },
     });
-    const { runnable, start } = setUp([calls({ name: 'note' }, { name: 'note' }), done], { tools: [note] });
-    const end = await runnable.run(start, {
+    const { orchestrator, start } = setUp([calls({ name: 'note' }, { name: 'note' }), done], { tools: [note] });
+    const end = await orchestrator.run(start, {
       effects: (direct) => ({
         ...direct,
         run: (key, work, options) => {
@@ -452,9 +456,9 @@ describe('several calls in one answer', () => {
         yield { done: 2 };
       },
     });
-    const { runnable, start } = setUp([calls({ name: 'count' }), done], { tools: [counting] });
+    const { orchestrator, start } = setUp([calls({ name: 'count' }), done], { tools: [counting] });
     const told: unknown[] = [];
-    const end = await runnable.run(start, { onEvent: (event) => event.type === 'ToolCallProgress' && told.push(event.progress) });
+    const end = await orchestrator.run(start, { onEvent: (event) => event.type === 'ToolCallProgress' && told.push(event.progress) });
     expect([told[0], end.steps[0]!.executions[0]!.value]).toStrictEqual([{ done: 1 }, { done: 2 }]);
   });
 });
@@ -470,9 +474,9 @@ describe('text beside a call', () => {
     ['prose with the arguments in it', ['I call add with {"a":2,"b":3}.'], 'I call add with {"a":2,"b":3}.'],
     ['other JSON', ['{"a":2,', '"b":4}'], '{"a":2,"b":4}'],
   ])('%s: kept unless it is the arguments, and so it is streamed', async (_, chunks, text) => {
-    const { runnable, start } = setUp([{ chunks, toolCalls: [call] }, five]);
+    const { orchestrator, start } = setUp([{ chunks, toolCalls: [call] }, five]);
     const pieces: string[] = [];
-    const end = await runnable.run(start, {
+    const end = await orchestrator.run(start, {
       onEvent: (event) => event.type === 'TextDelta' && event.stepNumber === 1 && pieces.push(event.text),
     });
     const [answer, ...results] = end.steps[0]!.outputMessages;
@@ -483,22 +487,22 @@ describe('text beside a call', () => {
 
   test('arguments that are streamed are never text', async () => {
     const chunks = ['{"a":2', ',"b":3}'].map((text) => ({ type: 'tool-input' as const, toolCallId: 'call-7', toolName: 'add', text }));
-    const { runnable, start } = setUp([{ chunks }, five]);
+    const { orchestrator, start } = setUp([{ chunks }, five]);
     const pieces: string[] = [];
-    const end = await runnable.run(start, { onEvent: (event) => event.type === 'TextDelta' && pieces.push(event.text) });
+    const end = await orchestrator.run(start, { onEvent: (event) => event.type === 'TextDelta' && pieces.push(event.text) });
     expect([pieces.join(''), end.steps[0]!.executions[0]?.value]).toStrictEqual(['It is 5.', 5]);
   });
 
   test('JSON without a call is an answer', async () => {
-    const { runnable, start } = setUp([{ text: '{"a":2,"b":3}' }]);
-    const end = await runnable.run(start);
+    const { orchestrator, start } = setUp([{ text: '{"a":2,"b":3}' }]);
+    const end = await orchestrator.run(start);
     expect([...ended(end), end.text]).toStrictEqual(['completed', 'completed', 1, '{"a":2,"b":3}']);
   });
 
   test('thoughts are told apart from words', async () => {
-    const { runnable, start } = setUp([{ reasoning: 'Two and three.', text: 'Five.' }]);
+    const { orchestrator, start } = setUp([{ reasoning: 'Two and three.', text: 'Five.' }]);
     const told: unknown[] = [];
-    const end = await runnable.run(start, {
+    const end = await orchestrator.run(start, {
       onEvent: (event) => (event.type === 'ReasoningDelta' || event.type === 'TextDelta') && told.push([event.type, event.text]),
     });
     expect([told, end.text]).toStrictEqual([
@@ -537,23 +541,23 @@ describe('calls that wait for somebody', () => {
 
   const waitingRun = async (options: Options = {}) => {
     const { tools, paid } = pays();
-    const { runnable, start, asked, clock } = setUp(script, { tools, ...options });
+    const { orchestrator, start, asked, clock } = setUp(script, { tools, ...options });
     const events: ToolUseEvent[] = [];
     const onEvent = (event: ToolUseEvent): unknown => events.push(event);
-    const waiting = stored(await runnable.run(start, { onEvent }));
-    return { runnable, start, asked, clock, paid, events, onEvent, waiting };
+    const waiting = stored(await orchestrator.run(start, { onEvent }));
+    return { orchestrator, start, asked, clock, paid, events, onEvent, waiting };
   };
   const ids = (state: ToolUseState): readonly string[] => state.waitingFor.map(({ type, id }) => `${type} ${id}`);
 
   test('wait together, while the others run at once', async () => {
-    const { waiting, paid, runnable, events } = await waitingRun();
+    const { waiting, paid, orchestrator, events } = await waitingRun();
     expect([waiting.status, waiting.stopReason, waiting.stepCount]).toStrictEqual(['waiting', undefined, 0]);
     expect(ids(waiting)).toStrictEqual(['approval call-1', 'approval call-3', 'client-tool call-4']);
     expect(waiting.waitingFor[0]).toStrictEqual({ type: 'approval', id: 'call-1', toolName: 'pay', args: { to: 'Ann', usd: 100 } });
     expect(waiting.pendingStep?.partial.executions.map(({ toolCallId, status }) => [toolCallId, status])).toStrictEqual([
       ['call-2', 'succeeded'],
     ]);
-    expect([paid, runnable.hasNextStep(waiting), roles(waiting)]).toStrictEqual([[], false, ['user']]);
+    expect([paid, orchestrator.hasNextStep(waiting), roles(waiting)]).toStrictEqual([[], false, ['user']]);
     expect(
       events.filter(({ type }) => type === 'ToolApprovalRequested').map((event) => JSON.parse(JSON.stringify(event)) as object),
     ).toMatchObject([
@@ -565,20 +569,20 @@ describe('calls that wait for somebody', () => {
 
   test('a call that needs no yes does not wait', async () => {
     const { tools, paid } = pays();
-    const { runnable, start } = setUp([calls(pay('Ann', 10)), done], { tools });
-    expect([...ended(await runnable.run(start)), paid.length]).toStrictEqual(['completed', 'completed', 2, 1]);
+    const { orchestrator, start } = setUp([calls(pay('Ann', 10)), done], { tools });
+    expect([...ended(await orchestrator.run(start)), paid.length]).toStrictEqual(['completed', 'completed', 2, 1]);
   });
 
   test('some are answered: those run, the rest wait', async () => {
-    const { waiting, runnable, paid, asked } = await waitingRun();
-    const partly = stored(await runnable.run(stored(waiting.approve('call-3'))));
+    const { waiting, orchestrator, paid, asked } = await waitingRun();
+    const partly = stored(await orchestrator.run(stored(waiting.approve('call-3'))));
     expect([partly.status, ids(partly), paid]).toStrictEqual([
       'waiting',
       ['approval call-1', 'client-tool call-4'],
       [{ to: 'Bob', usd: 100 }],
     ]);
     expect(asked(1)).toBeUndefined();
-    const end = await runnable.run(partly.reject('call-1', 'too dear').answer('call-4', { clicked: true }));
+    const end = await orchestrator.run(partly.reject('call-1', 'too dear').answer('call-4', { clicked: true }));
     expect(ended(end)).toStrictEqual(['completed', 'completed', 2]);
     expect(end.steps[0]!.executions.map(({ toolCallId, status }) => `${toolCallId} ${status}`)).toStrictEqual([
       'call-1 rejected',
@@ -604,14 +608,14 @@ describe('calls that wait for somebody', () => {
   });
 
   test('a call that was answered is not run again by a run without answers', async () => {
-    const { waiting, runnable, paid } = await waitingRun();
-    const partly = await runnable.run(waiting.approve('call-1'));
-    expect([await runnable.run(partly), paid.length]).toStrictEqual([partly, 1]);
+    const { waiting, orchestrator, paid } = await waitingRun();
+    const partly = await orchestrator.run(waiting.approve('call-1'));
+    expect([await orchestrator.run(partly), paid.length]).toStrictEqual([partly, 1]);
   });
 
   test('are told of once: that they begin, and that they end', async () => {
-    const { waiting, runnable, events, onEvent } = await waitingRun();
-    await runnable.run(waiting.approve('call-1').reject('call-3', 'no').answer('call-4', { clicked: true }), { onEvent });
+    const { waiting, orchestrator, events, onEvent } = await waitingRun();
+    await orchestrator.run(waiting.approve('call-1').reject('call-3', 'no').answer('call-4', { clicked: true }), { onEvent });
     const told = (type: string): unknown =>
       events.flatMap((event) => (event.type === type && 'toolCallId' in event ? [event.toolCallId] : [])).sort();
     expect(told('ToolCallCompleted')).toStrictEqual(['call-1', 'call-2', 'call-3', 'call-4']);
@@ -620,29 +624,29 @@ describe('calls that wait for somebody', () => {
   });
 
   test('arguments may be edited; what does not fit waits again, and says why', async () => {
-    const { waiting, runnable, paid } = await waitingRun();
-    const wrong = stored(await runnable.run(stored(waiting.approve('call-1', { args: { to: 'Ann' } }))));
+    const { waiting, orchestrator, paid } = await waitingRun();
+    const wrong = stored(await orchestrator.run(stored(waiting.approve('call-1', { args: { to: 'Ann' } }))));
     expect([ids(wrong).length, paid]).toStrictEqual([3, []]);
     expect(wrong.waitingFor.find(({ id }) => id === 'call-1')?.problem).toMatch(/^The arguments of "pay" do not fit: .*usd/);
     const right = wrong
       .approve('call-1', { args: { to: 'Ann', usd: 7 } })
       .reject('call-3', 'no')
       .answer('call-4', { clicked: false });
-    const end = await runnable.run(right);
+    const end = await orchestrator.run(right);
     expect([...ended(end), paid]).toStrictEqual(['completed', 'completed', 2, [{ to: 'Ann', usd: 7 }]]);
     expect(end.steps[0]!.executions[0]).toMatchObject({ args: { to: 'Ann', usd: 7 }, value: { paid: 7 } });
   });
 
   test('an answer that does not fit waits again, and says why', async () => {
-    const { waiting, runnable } = await waitingRun();
-    const wrong = await runnable.run(waiting.answer('call-4', { clicked: 'yes' }));
+    const { waiting, orchestrator } = await waitingRun();
+    const wrong = await orchestrator.run(waiting.answer('call-4', { clicked: 'yes' }));
     expect(wrong.waitingFor.find(({ id }) => id === 'call-4')?.problem).toMatch(/does not fit its output schema/);
-    const rejected = await runnable.run(wrong.reject('call-4', 'the window is closed'));
+    const rejected = await orchestrator.run(wrong.reject('call-4', 'the window is closed'));
     expect(ids(rejected)).toStrictEqual(['approval call-1', 'approval call-3']);
   });
 
   test('a new message gives them up, and opens a new execution', async () => {
-    const { waiting, runnable, asked, paid } = await waitingRun();
+    const { waiting, orchestrator, asked, paid } = await waitingRun();
     const next = stored(waiting.approve('call-1').reject('call-3', 'too dear').withUserMessage('Something else.'));
     expect([next.status, next.stepCount, next.execution.number, looseEnds(next.messages)]).toStrictEqual(['pending', 0, 2, []]);
     const [given] = next.session.executions[0]!.results.toArray();
@@ -653,7 +657,7 @@ describe('calls that wait for somebody', () => {
       ['rejected', { reason: 'too dear' }],
       ['rejected', { reason: 'superseded by a new message' }],
     ]);
-    const end = await runnable.run(next);
+    const end = await orchestrator.run(next);
     expect([...ended(end), paid, end.session.usage.input]).toStrictEqual(['completed', 'completed', 1, [], 10]);
     expect(asked(1).messages.at(-1)!.text).toBe('Something else.');
     expect(looseEnds(end.messages)).toStrictEqual([]);
@@ -671,23 +675,23 @@ describe('calls that wait for somebody', () => {
   });
 
   test('a message after the last answer waits its turn, behind the results', async () => {
-    const { waiting, runnable, asked } = await waitingRun();
+    const { waiting, orchestrator, asked } = await waitingRun();
     const answered = waiting.reject('call-1', 'no').reject('call-3', 'no').answer('call-4', { clicked: true });
-    const end = await runnable.run(stored(answered.withUserMessage('And hurry.')));
+    const end = await orchestrator.run(stored(answered.withUserMessage('And hurry.')));
     expect([...ended(end), end.execution.number]).toStrictEqual(['completed', 'completed', 2, 1]);
     expect(asked(1).messages.map(({ role }) => role)).toStrictEqual(['user', 'assistant', 'tool', 'tool', 'tool', 'tool', 'user']);
   });
 
   test('the time until somebody answers counts nowhere', async () => {
-    const { waiting, runnable, clock } = await waitingRun({ limits: { activeMs: 1000, wallMs: 5000 } });
+    const { waiting, orchestrator, clock } = await waitingRun({ limits: { activeMs: 1000, wallMs: 5000 } });
     clock.skip(7 * 24 * 3_600_000);
-    const end = await runnable.run(waiting.approve('call-1').approve('call-3').answer('call-4', { clicked: true }));
+    const end = await orchestrator.run(waiting.approve('call-1').approve('call-3').answer('call-4', { clicked: true }));
     expect([...ended(end), end.execution.activeMs, end.execution.waitedMs]).toStrictEqual(['completed', 'completed', 2, 0, 0]);
   });
 
   test('a run that is called off closes them, and runs nothing', async () => {
-    const { waiting, runnable, paid } = await waitingRun();
-    const end = await runnable.run(waiting.approve('call-1').approve('call-3').answer('call-4', { clicked: true }), {
+    const { waiting, orchestrator, paid } = await waitingRun();
+    const end = await orchestrator.run(waiting.approve('call-1').approve('call-3').answer('call-4', { clicked: true }), {
       signal: AbortSignal.abort(),
     });
     expect([...ended(end), paid, looseEnds(end.messages)]).toStrictEqual(['stopped', 'user_requested', 1, [], []]);
@@ -708,10 +712,10 @@ describe('calls that wait for somebody', () => {
       run: () => new Promise<never>(() => undefined),
     });
     const names = ['slow', 'slow', 'slow'];
-    const { runnable, start, clock } = setUp([calls(...names.map((name) => ({ name }))), done], { tools: [slow], onUnknown: 'ask' });
-    const waiting = await runnable.run(start);
+    const { orchestrator, start, clock } = setUp([calls(...names.map((name) => ({ name }))), done], { tools: [slow], onUnknown: 'ask' });
+    const waiting = await orchestrator.run(start);
     const controller = new AbortController();
-    const running = runnable.run(waiting.approve('call-1').reject('call-2', 'no'), { signal: controller.signal });
+    const running = orchestrator.run(waiting.approve('call-1').reject('call-2', 'no'), { signal: controller.signal });
     await clock.advance(10);
     controller.abort();
     await clock.advance(100);
@@ -747,8 +751,8 @@ describe('a call whose end nobody saw', () => {
   const script = [calls({ name: 'ship', args: { order: 7 } }, { name: 'add', args: { a: 1, b: 1 } }), done];
 
   test('is told to the model by default, and is no failure', async () => {
-    const { runnable, start, asked } = setUp(script, { tools: [ship(), add] });
-    const end = await runnable.run(start, { effects: losing('tool/1/0') });
+    const { orchestrator, start, asked } = setUp(script, { tools: [ship(), add] });
+    const end = await orchestrator.run(start, { effects: losing('tool/1/0') });
     expect([...ended(end), end.steps[0]!.errors, end.steps[0]!.stepType]).toStrictEqual([
       'completed',
       'completed',
@@ -774,13 +778,13 @@ describe('a call whose end nobody saw', () => {
     ],
     ['nobody does', (waiting) => waiting.reject('call-1', 'lost for good'), ['rejected', { type: 'rejected', reason: 'lost for good' }]],
   ])('is asked about where the options say so: %s', async (_, settle, expected) => {
-    const { runnable, start } = setUp(script, { tools: [ship(), add], onUnknown: 'ask' });
-    const waiting = stored(await runnable.run(start, { effects: losing('tool/1/0') }));
+    const { orchestrator, start } = setUp(script, { tools: [ship(), add], onUnknown: 'ask' });
+    const waiting = stored(await orchestrator.run(start, { effects: losing('tool/1/0') }));
     expect([waiting.status, waiting.waitingFor]).toStrictEqual([
       'waiting',
       [{ type: 'unknown-call', id: 'call-1', toolName: 'ship', args: { order: 7 } }],
     ]);
-    const end = await runnable.run(settle(waiting));
+    const end = await orchestrator.run(settle(waiting));
     const [execution] = end.steps[0]!.executions;
     expect([...ended(end), execution!.status, execution!.output]).toStrictEqual(['completed', 'completed', 2, ...expected]);
     expect(looseEnds(end.messages)).toStrictEqual([]);
@@ -788,13 +792,13 @@ describe('a call whose end nobody saw', () => {
 
   // K2: every call ends in one execution or one wait.
   test('is told to have ended when it has, and only then', async () => {
-    const { runnable, start } = setUp(script, { tools: [ship(), add], onUnknown: 'ask' });
+    const { orchestrator, start } = setUp(script, { tools: [ship(), add], onUnknown: 'ask' });
     const told: string[] = [];
     const onEvent = (event: ToolUseEvent): unknown =>
       event.type === 'ToolCallCompleted' && told.push(`${event.toolCallId} ${event.status}`);
-    const waiting = await runnable.run(start, { effects: losing('tool/1/0'), onEvent });
+    const waiting = await orchestrator.run(start, { effects: losing('tool/1/0'), onEvent });
     expect(told).toStrictEqual(['call-2 succeeded']);
-    await runnable.run(waiting.answer('call-1', 'shipped'), { onEvent });
+    await orchestrator.run(waiting.answer('call-1', 'shipped'), { onEvent });
     expect(told).toStrictEqual(['call-2 succeeded', 'call-1 succeeded']);
   });
 
@@ -802,19 +806,19 @@ describe('a call whose end nobody saw', () => {
     ['happened', { happened: true, result: 'shipped' }, 'succeeded'],
     ['did not happen', { happened: false }, 'cancelled'],
   ])('is not asked about where the tool itself knows that it %s', async (_, found, status) => {
-    const { runnable, start } = setUp(script, { tools: [ship(() => found), add], onUnknown: 'ask' });
-    const end = await runnable.run(start, { effects: losing('tool/1/0') });
+    const { orchestrator, start } = setUp(script, { tools: [ship(() => found), add], onUnknown: 'ask' });
+    const end = await orchestrator.run(start, { effects: losing('tool/1/0') });
     expect([...ended(end), end.steps[0]!.executions[0]!.status]).toStrictEqual(['completed', 'completed', 2, status]);
   });
 
   test('after an approval is asked about, too, and does not run again', async () => {
     let runs = 0;
     const gated = defineTool({ name: 'ship', description: 'Ships.', input: anything, needsApproval: true, run: () => (runs += 1) });
-    const { runnable, start } = setUp(script, { tools: [gated, add], onUnknown: 'ask' });
-    const waiting = await runnable.run(start);
-    const lostCall = await runnable.run(waiting.approve('call-1'), { effects: losing('tool/1/0') });
+    const { orchestrator, start } = setUp(script, { tools: [gated, add], onUnknown: 'ask' });
+    const waiting = await orchestrator.run(start);
+    const lostCall = await orchestrator.run(waiting.approve('call-1'), { effects: losing('tool/1/0') });
     expect(lostCall.waitingFor).toMatchObject([{ type: 'unknown-call', id: 'call-1' }]);
-    const end = await runnable.run(stored(lostCall).answer('call-1', 1));
+    const end = await orchestrator.run(stored(lostCall).answer('call-1', 1));
     expect([...ended(end), runs]).toStrictEqual(['completed', 'completed', 2, 0]);
   });
 });
@@ -827,9 +831,9 @@ describe('a run that is cut off', () => {
       yield 'It is ';
       await never();
     };
-    const { runnable, start, clock } = setUp([{ chunks: chunks() }]);
+    const { orchestrator, start, clock } = setUp([{ chunks: chunks() }]);
     const controller = new AbortController();
-    const running = runnable.run(start, { signal: controller.signal });
+    const running = orchestrator.run(start, { signal: controller.signal });
     await clock.advance(10);
     controller.abort('enough');
     await clock.advance(100);
@@ -851,12 +855,12 @@ describe('a run that is cut off', () => {
     ['idempotent', 'cancelled'],
   ] as const)('closes a deaf tool of class %s as %s, and asks nobody', async (effect, status) => {
     const deaf = defineTool({ name: 'deaf', description: 'Hangs.', input: anything, effect, run: never });
-    const { runnable, start, clock } = setUp([calls({ name: 'deaf' }, { name: 'add', args: { a: 1, b: 1 } })], {
+    const { orchestrator, start, clock } = setUp([calls({ name: 'deaf' }, { name: 'add', args: { a: 1, b: 1 } })], {
       tools: [deaf, add],
       onUnknown: 'ask',
     });
     const controller = new AbortController();
-    const running = runnable.run(start, { signal: controller.signal });
+    const running = orchestrator.run(start, { signal: controller.signal });
     await clock.advance(10);
     controller.abort();
     await clock.advance(100);
@@ -870,9 +874,9 @@ describe('a run that is cut off', () => {
 
   // decisions.md, Abort: what is dropped and reported is the late result of work that ignores its signal.
   test('reports no problem where the model heeds its signal', async () => {
-    const { runnable, start, clock, problems } = setUp([never]);
+    const { orchestrator, start, clock, problems } = setUp([never]);
     const controller = new AbortController();
-    const running = runnable.run(start, { signal: controller.signal });
+    const running = orchestrator.run(start, { signal: controller.signal });
     await clock.advance(10);
     controller.abort();
     await clock.advance(100);
@@ -881,8 +885,8 @@ describe('a run that is cut off', () => {
 
   test('at the time limit ends with it, and the step is no failure', async () => {
     const deaf = defineTool({ name: 'deaf', description: 'Hangs.', input: anything, effect: 'pure', run: never });
-    const { runnable, start, clock } = setUp([calls({ name: 'deaf' })], { tools: [deaf], limits: { wallMs: 1000 } });
-    const running = runnable.run(start);
+    const { orchestrator, start, clock } = setUp([calls({ name: 'deaf' })], { tools: [deaf], limits: { wallMs: 1000 } });
+    const running = orchestrator.run(start);
     await clock.advance(1100);
     const end = await running;
     expect([...ended(end), end.errors, end.steps[0]!.interrupted, looseEnds(end.messages)]).toStrictEqual([
@@ -896,10 +900,10 @@ describe('a run that is cut off', () => {
   });
 
   test('on request finishes the step first', async () => {
-    const { runnable, start } = setUp([sum, five]);
-    const run = runnable.stream(start);
+    const { orchestrator, start } = setUp([sum, five]);
+    const run = orchestrator.start(start);
     run.requestStop('lunch');
-    const end = await run.result;
+    const { state: end } = await run.result;
     expect(end.stopReason).toBe('user_requested');
     expect(looseEnds(end.messages)).toStrictEqual([]);
   });
@@ -920,8 +924,8 @@ describe('time', () => {
   };
 
   test('spent in line for a model counts as waiting, on the wall clock only', async () => {
-    const { runnable, start, clock } = inLine();
-    const running = Promise.all([runnable.run(start), runnable.run(start)]);
+    const { orchestrator, start, clock } = inLine();
+    const running = Promise.all([orchestrator.run(start), orchestrator.run(start)]);
     await clock.advance(500);
     const [first, second] = await running;
     expect(first.stepResults[0]!.timing).toMatchObject({ activeMs: 100, waitedMs: 0 });
@@ -937,20 +941,20 @@ describe('time', () => {
     ['does not use up active time', { activeMs: 150, wallMs: 10_000 }, ['completed', 'completed', 1]],
     ['uses up the wall clock', { wallMs: 150 }, ['stopped', 'time_limit', 1]],
   ])('spent in line %s', async (_, limits, expected) => {
-    const { runnable, start, clock } = inLine(limits);
-    const running = Promise.all([runnable.run(start), runnable.run(start)]);
+    const { orchestrator, start, clock } = inLine(limits);
+    const running = Promise.all([orchestrator.run(start), orchestrator.run(start)]);
     await clock.advance(500);
     const [, second] = await running;
     expect(ended(second)).toStrictEqual(expected);
   });
 
   test('a second turn days later starts at once, also after being stored', async () => {
-    const { runnable, start, clock } = setUp([sum, five, { text: 'You are welcome.', usage }]);
-    const first = await runnable.run(start);
+    const { orchestrator, start, clock } = setUp([sum, five, { text: 'You are welcome.', usage }]);
+    const first = await orchestrator.run(start);
     for (const end of [first, stored(first)]) {
       const again = setUp([{ text: 'You are welcome.', usage }], { clock });
       clock.skip(7 * 24 * 3_600_000);
-      const next = await again.runnable.run(end.withUserMessage('Thanks.'));
+      const next = await again.orchestrator.run(end.withUserMessage('Thanks.'));
       expect([...ended(next), next.text, next.usage.total]).toStrictEqual(['completed', 'completed', 1, 'You are welcome.', 12]);
       expect([next.session.executions.length, next.session.stepCount, next.session.usage.total]).toStrictEqual([2, 3, 47]);
       expect(next.info.startedAt).toStrictEqual(start.info.startedAt);
@@ -958,8 +962,8 @@ describe('time', () => {
   });
 
   test('a second turn reads the first', async () => {
-    const { runnable, start, asked } = setUp([sum, five, done]);
-    const end = await runnable.run(stored(await runnable.run(start)).withUserMessage('Thanks.'));
+    const { orchestrator, start, asked } = setUp([sum, five, done]);
+    const end = await orchestrator.run(stored(await orchestrator.run(start)).withUserMessage('Thanks.'));
     expect(end.status).toBe('completed');
     expect(asked(2).messages.map(({ role }) => role)).toStrictEqual(['user', 'assistant', 'tool', 'assistant', 'user']);
   });
@@ -967,14 +971,17 @@ describe('time', () => {
   test('a limit on active time goes on where it was after pauses, storage and failures', async () => {
     const clock = createFakeClock();
     const bad = calls({ name: 'broken' });
-    const { runnable, start } = setUp([takes(clock, 100, sum), takes(clock, 100, bad), takes(clock, 100, five), takes(clock, 100, five)], {
-      clock,
-      limits: { activeMs: 250, wallMs: 10_000, steps: 9 },
-      errors: ErrorPolicy.retryToolErrors(3),
-    });
+    const { orchestrator, start } = setUp(
+      [takes(clock, 100, sum), takes(clock, 100, bad), takes(clock, 100, five), takes(clock, 100, five)],
+      {
+        clock,
+        limits: { activeMs: 250, wallMs: 10_000, steps: 9 },
+        errors: ErrorPolicy.retryToolErrors(3),
+      },
+    );
     let state = start;
     for (const activeMs of [100, 200, 250]) {
-      const stepping = runnable.nextStep(state);
+      const stepping = orchestrator.nextStep(state);
       await clock.advance(200);
       state = stored(await stepping);
       expect(state.execution.activeMs).toBe(activeMs);
@@ -982,14 +989,14 @@ describe('time', () => {
     }
     expect([...ended(state), state.steps[2]!.interrupted]).toStrictEqual(['stopped', 'time_limit', 3, 'deadline']);
     expect(state.info.cumulativeExecutionSeconds).toBe(0.25);
-    const again = runnable.run(state.withUserMessage('Again.'));
+    const again = orchestrator.run(state.withUserMessage('Again.'));
     await clock.advance(200);
     expect([...ended(await again), (await again).execution.activeMs]).toStrictEqual(['completed', 'completed', 1, 100]);
   });
 
   test('a model that keeps silent too long has failed with a time-out', async () => {
-    const { runnable, start, clock } = setUp([() => new Promise<never>(() => undefined)], { timeouts: { firstByteMs: 1000 } });
-    const running = runnable.run(start);
+    const { orchestrator, start, clock } = setUp([() => new Promise<never>(() => undefined)], { timeouts: { firstByteMs: 1000 } });
+    const running = orchestrator.run(start);
     await clock.advance(1000);
     const end = await running;
     expect([...ended(end), end.errors[0]?.type, clock.pendingTimers()]).toStrictEqual(['failed', 'error', 1, 'timeout', 0]);
@@ -1004,16 +1011,16 @@ describe('who answered, and what it cost', () => {
   };
 
   test('is written on each step', async () => {
-    const { runnable, start } = setUp(one([sum, five]));
-    const end = await runnable.run(start);
+    const { orchestrator, start } = setUp(one([sum, five]));
+    const end = await orchestrator.run(start);
     expect(end.steps.map(({ model }) => model)).toStrictEqual(['acme/one', 'acme/one']);
   });
 
   test('a fallback is told, and named on the step', async () => {
     const fallback = [scriptedModel([five], { provider: 'other', modelId: 'two' })];
-    const { runnable, start } = setUp(one([{ ...busy, chunks: ['Half an'] }]), { fallback });
+    const { orchestrator, start } = setUp(one([{ ...busy, chunks: ['Half an'] }]), { fallback });
     const events: ToolUseEvent[] = [];
-    const end = await runnable.run(start, { onEvent: (event) => events.push(event) });
+    const end = await orchestrator.run(start, { onEvent: (event) => events.push(event) });
     expect([...ended(end), end.text, end.steps[0]!.model]).toStrictEqual(['completed', 'completed', 1, 'It is 5.', 'other/two']);
     expect(events.find(({ type }) => type === 'ModelFallback')).toMatchObject({
       from: 'acme/one',
@@ -1025,15 +1032,15 @@ describe('who answered, and what it cost', () => {
   const price = priceTable({ 'acme/one': { inputPerMillion: 1_000_000, outputPerMillion: 2_000_000 } });
 
   test('a price gives each step its cost, and the run its sum', async () => {
-    const { runnable, start } = setUp(one([sum, five]), { price });
-    const end = await runnable.run(start);
+    const { orchestrator, start } = setUp(one([sum, five]), { price });
+    const end = await orchestrator.run(start);
     expect([end.steps.map(({ cost }) => cost), end.cost]).toStrictEqual([[{ usd: 14 }, { usd: 26 }], { usd: 40 }]);
     expect(stored(end).cost).toStrictEqual({ usd: 40 });
   });
 
   test('without prices nothing is said about costs', async () => {
-    const { runnable, start } = setUp(one([five]));
-    const end = await runnable.run(start);
+    const { orchestrator, start } = setUp(one([five]));
+    const end = await orchestrator.run(start);
     expect([end.cost, 'cost' in end.steps[0]!]).toStrictEqual([undefined, false]);
   });
 
@@ -1047,8 +1054,8 @@ describe('who answered, and what it cost', () => {
     ['the price list gives what is no number', five, { price: () => ({ usd: Number.NaN }) }],
     ['there is no list, but a limit', five, { limits: { costUsd: 1 } }],
   ])('what is not known is not nothing: %s', async (_, answer, options) => {
-    const { runnable, start } = setUp(one([answer]), options);
-    const end = await runnable.run(start);
+    const { orchestrator, start } = setUp(one([answer]), options);
+    const end = await orchestrator.run(start);
     expect(stored(end).cost).toStrictEqual(end.cost);
     expect([...ended(end), end.cost]).toStrictEqual(['completed', 'completed', 1, { usd: 0, unknownCalls: 1 }]);
   });
@@ -1056,19 +1063,19 @@ describe('who answered, and what it cost', () => {
   test('a limit on costs ends the run, and may let it sum up', async () => {
     const limits = { costUsd: 14 };
     const stopping = setUp(one([sum, five]), { price, limits });
-    const end = await stopping.runnable.run(stopping.start);
+    const end = await stopping.orchestrator.run(stopping.start);
     expect([...ended(end), end.lastStepResult?.outcome.resolvedBy]).toStrictEqual(['stopped', 'guard', 1, 'CostLimit']);
     const summing = setUp(one([sum, five]), { price, limits: { ...limits, onLimit: 'finalize' } });
-    expect(ended(await summing.runnable.run(summing.start))).toStrictEqual(['stopped', 'guard', 2]);
+    expect(ended(await summing.orchestrator.run(summing.start))).toStrictEqual(['stopped', 'guard', 2]);
     const pausing = setUp(one([sum, five]), { price, limits: { ...limits, onLimit: 'pause' } });
-    const waiting = stored(await pausing.runnable.run(pausing.start));
+    const waiting = stored(await pausing.orchestrator.run(pausing.start));
     expect(waiting.waitingFor).toStrictEqual([{ type: 'grant', id: 'grant/cost', limit: 'cost' }]);
-    expect(ended(await pausing.runnable.run(waiting.grant({ costUsd: 100 })))).toStrictEqual(['completed', 'completed', 2]);
+    expect(ended(await pausing.orchestrator.run(waiting.grant({ costUsd: 100 })))).toStrictEqual(['completed', 'completed', 2]);
   });
 
   test('a failed answer costs what it used', async () => {
-    const { runnable, start } = setUp(one([busy]), { price });
-    const end = await runnable.run(start);
+    const { orchestrator, start } = setUp(one([busy]), { price });
+    const end = await orchestrator.run(start);
     expect([end.status, end.cost]).toStrictEqual(['failed', { usd: 1 }]);
   });
 });
@@ -1078,12 +1085,12 @@ describe('summing up at a limit', () => {
   const summary: ScriptedAnswer = { text: 'In short: 5.', usage };
 
   test('asks without tools and without a choice of tools, and says why', async () => {
-    const { runnable, start, asked } = setUp([sum, summary], {
+    const { orchestrator, start, asked } = setUp([sum, summary], {
       limits,
       settings: { temperature: 0, toolChoice: 'required' },
       instructions: 'Be brief.',
     });
-    const end = await runnable.run(start);
+    const end = await orchestrator.run(start);
     expect([...ended(end), end.text]).toStrictEqual(['stopped', 'steps_limit', 2, 'In short: 5.']);
     expect(asked(0)).toHaveProperty('tools');
     expect(asked(1)).not.toHaveProperty('tools');
@@ -1097,10 +1104,10 @@ describe('summing up at a limit', () => {
   });
 
   test('does not keep its request in the conversation', async () => {
-    const { runnable, start, asked } = setUp([sum, summary, done], { limits });
-    const end = await runnable.run(start);
+    const { orchestrator, start, asked } = setUp([sum, summary, done], { limits });
+    const end = await orchestrator.run(start);
     expect([roles(end), end.steps[1]!.finalizing]).toStrictEqual([['user', 'assistant', 'tool', 'assistant'], true]);
-    await runnable.run(end.withUserMessage('Go on.'));
+    await orchestrator.run(end.withUserMessage('Go on.'));
     expect(asked(2).messages.map(({ role }) => role)).toStrictEqual(['user', 'assistant', 'tool', 'assistant', 'user']);
     expect(JSON.stringify(asked(2).messages)).not.toContain('A limit of this run');
   });
@@ -1109,11 +1116,11 @@ describe('summing up at a limit', () => {
     let runs = 0;
     const note = defineTool({ name: 'note', description: 'Notes.', input: anything, run: () => (runs += 1) });
     const gated = defineTool({ name: 'gated', description: 'Gated.', input: anything, needsApproval: true, run: () => (runs += 1) });
-    const { runnable, start } = setUp([calls({ name: 'note' }), { ...calls({ name: 'note' }, { name: 'gated' }), text: 'One more.' }], {
+    const { orchestrator, start } = setUp([calls({ name: 'note' }), { ...calls({ name: 'note' }, { name: 'gated' }), text: 'One more.' }], {
       tools: [note, gated],
       limits,
     });
-    const end = await runnable.run(start);
+    const end = await orchestrator.run(start);
     expect([...ended(end), runs, looseEnds(end.messages), end.errors]).toStrictEqual(['stopped', 'steps_limit', 2, 1, [], []]);
     expect(statuses(end, 1)).toStrictEqual([
       ['note', 'cancelled'],
@@ -1126,15 +1133,15 @@ describe('summing up at a limit', () => {
   });
 
   test('needs no form, where the answer has one', async () => {
-    const { runnable, start, asked } = setUp([sum, summary], { limits, output: z.object({ sum: z.number() }) });
-    const end = await runnable.run(start);
+    const { orchestrator, start, asked } = setUp([sum, summary], { limits, output: z.object({ sum: z.number() }) });
+    const end = await orchestrator.run(start);
     expect([...ended(end), end.output, asked(1).output]).toStrictEqual(['stopped', 'steps_limit', 2, undefined, undefined]);
   });
 
   test('has time of its own', async () => {
     const never = (): Promise<never> => new Promise(() => undefined);
-    const { runnable, start, clock, asked } = setUp([never, never], { limits: { wallMs: 1000, onLimit: 'finalize', finalizeMs: 500 } });
-    const running = runnable.run(start);
+    const { orchestrator, start, clock, asked } = setUp([never, never], { limits: { wallMs: 1000, onLimit: 'finalize', finalizeMs: 500 } });
+    const running = orchestrator.run(start);
     await clock.advance(1600);
     expect([...ended(await running), asked(2)]).toStrictEqual(['stopped', 'time_limit', 2, undefined]);
   });
@@ -1150,38 +1157,38 @@ describe('a model that goes round in circles', () => {
     ['the same call twice', [sum, sum, five], ['completed', 'completed', 3]],
     ['another call between', [sum, sum, other, sum, five], ['completed', 'completed', 5]],
   ])('%s', async (_, script, expected) => {
-    const { runnable, start } = setUp(script, { limits: { repeatedToolCalls: 3, steps: 9 } });
-    const end = await runnable.run(start);
+    const { orchestrator, start } = setUp(script, { limits: { repeatedToolCalls: 3, steps: 9 } });
+    const end = await orchestrator.run(start);
     expect(ended(end)).toStrictEqual(expected);
   });
 
   test('says so, and is found out after being stored, too', async () => {
-    const { runnable, start } = setUp([sum, sum, sum, five], { limits: { repeatedToolCalls: 3, steps: 9 } });
+    const { orchestrator, start } = setUp([sum, sum, sum, five], { limits: { repeatedToolCalls: 3, steps: 9 } });
     let state = start;
-    while (runnable.hasNextStep(state)) state = stored(await runnable.nextStep(state));
+    while (orchestrator.hasNextStep(state)) state = stored(await orchestrator.nextStep(state));
     expect(ended(state)).toStrictEqual(['stopped', 'guard', 3]);
     expect(state.explain()).toContain('RepeatedToolCall: add was called with the same arguments in 3 steps in a row');
   });
 
   test('is not watched unless asked for, and a watch that makes no sense is refused', async () => {
-    const { runnable, start } = setUp([sum, sum, sum, five], { limits: { steps: 9 } });
-    expect(ended(await runnable.run(start))).toStrictEqual(['completed', 'completed', 4]);
+    const { orchestrator, start } = setUp([sum, sum, sum, five], { limits: { steps: 9 } });
+    expect(ended(await orchestrator.run(start))).toStrictEqual(['completed', 'completed', 4]);
     expect(() => setUp([], { limits: { repeatedToolCalls: 1 } })).toThrow(
       'limits.repeatedToolCalls must be a whole number of 2 or more, not 1.',
     );
   });
 
   test('starts over with a new execution', async () => {
-    const { runnable, start } = setUp([sum, sum, five, sum, sum, five], { limits: { repeatedToolCalls: 3, steps: 9 } });
-    const end = await runnable.run((await runnable.run(start)).withUserMessage('Again.'));
+    const { orchestrator, start } = setUp([sum, sum, five, sum, sum, five], { limits: { repeatedToolCalls: 3, steps: 9 } });
+    const end = await orchestrator.run((await orchestrator.run(start)).withUserMessage('Again.'));
     expect(ended(end)).toStrictEqual(['completed', 'completed', 3]);
   });
 });
 
 describe('instructions and context', () => {
   test('instructions stand first, and are not kept in the conversation', async () => {
-    const { runnable, start, asked } = setUp([sum, five], { instructions: 'Be kind.' });
-    const end = await runnable.run(start);
+    const { orchestrator, start, asked } = setUp([sum, five], { instructions: 'Be kind.' });
+    const end = await orchestrator.run(start);
     expect([0, 1].map((index) => asked(index).messages.map(({ role, text }) => `${role} ${text}`)[0])).toStrictEqual([
       'system Be kind.',
       'system Be kind.',
@@ -1190,8 +1197,8 @@ describe('instructions and context', () => {
   });
 
   test.each([undefined, '', () => ''])('no instructions, no message: %o', async (instructions) => {
-    const { runnable, start, asked } = setUp([five], instructions === undefined ? {} : { instructions });
-    await runnable.run(start);
+    const { orchestrator, start, asked } = setUp([five], instructions === undefined ? {} : { instructions });
+    await orchestrator.run(start);
     expect(asked(0).messages.map(({ role }) => role)).toStrictEqual(['user']);
   });
 
@@ -1207,24 +1214,24 @@ describe('instructions and context', () => {
       run: (_, { context }) => context.tenant,
     });
     const model = scriptedModel([calls({ name: 'whoami' }), done]);
-    const runnable = new ToolUse({
+    const orchestrator = new ToolUse({
       model,
       tools: [whoami],
       instructions: ({ context, state }) => `For ${context.tenant}, step ${state.stepCount + 1}.`,
     });
-    const end = await runnable.run(ToolUseState.empty().withUserMessage('Who am I?'), { context: { tenant: 'acme' } });
+    const end = await orchestrator.run(ToolUseState.empty().withUserMessage('Who am I?'), { context: { tenant: 'acme' } });
     expect(model.calls.map(({ messages }) => messages[0]!.text)).toStrictEqual(['For acme, step 1.', 'For acme, step 2.']);
     expect(end.steps[0]!.executions[0]!.value).toBe('acme');
     expect(JSON.stringify(end)).not.toContain('tenant');
   });
 
   test('instructions that throw fail the step', async () => {
-    const { runnable, start } = setUp([five], {
+    const { orchestrator, start } = setUp([five], {
       instructions: () => {
         throw new Error('no words');
       },
     });
-    const end = await runnable.run(start);
+    const end = await orchestrator.run(start);
     expect([...ended(end), end.errors[0]?.message]).toStrictEqual(['failed', 'error', 1, 'no words']);
   });
 });

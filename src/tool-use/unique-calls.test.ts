@@ -52,9 +52,9 @@ function setUp(model: Model, more: { readonly driver?: Driver } = {}) {
       },
     });
   const tools = [tool('free', false), tool('gated', true)];
-  const runnable = new ToolUse<unknown, Tools>({ model, tools, ports: { clock, ids }, ...more });
+  const orchestrator = new ToolUse<unknown, Tools>({ model, tools, ports: { clock, ids }, ...more });
   const events: ToolEvent[] = [];
-  const run = (state: ToolUseState): Promise<ToolUseState> => runnable.run(state, { onEvent: (event) => events.push(event) });
+  const run = (state: ToolUseState): Promise<ToolUseState> => orchestrator.run(state, { onEvent: (event) => events.push(event) });
   const start = ToolUseState.empty({ clock, ids }).withUserMessage('Go.', { ids });
   return { run, start, ran, events, tools, clock, ids };
 }
@@ -193,7 +193,7 @@ describe('a process that hands in waits which cannot be answered', () => {
   ])('%s: the step fails, and keeps usage, messages and what was carried out', async (_, spoil, message) => {
     const model = ownModel({ name: 'free', id: 'done', n: 1 }, { name: 'gated', n: 2 });
     const { tools, start, ran, clock, ids } = setUp(model);
-    const setup = toSetup<ToolUseState, unknown, Tools, never>('tool-use', { model, tools });
+    const setup = toSetup<ToolUseState>('tool-use', { model, tools });
     const process = createToolUseProcess<ToolUseState, unknown>(setup, { limits: {}, policy: ErrorPolicy.stopOnAnyError() });
     const spoilt: StepProcess<ToolUseState> = {
       ...process,

@@ -1,6 +1,6 @@
 import { expectTypeOf, test } from 'vitest';
 import { z } from 'zod';
-import type { AgentEvent, AnyAgent, Json, Model } from '../../src/entry/index.ts';
+import type { AgentEvent, Agent, Json, Model } from '../../src/entry/index.ts';
 import {
   AgentBuilder,
   AgentState,
@@ -221,7 +221,7 @@ test('a callback of onBuild gets the agent with its types, and must give one bac
 });
 
 test('a built agent is an Agent like any other', () => {
-  const agents: readonly AnyAgent[] = [
+  const agents: readonly Agent[] = [
     AgentBuilder.base().withModel(model).build(),
     AgentBuilder.base()
       .withModel(model)

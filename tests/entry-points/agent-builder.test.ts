@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import type { AgentEvent, AnyAgent, AgentOptions, Tools } from '../../src/entry/index.ts';
+import type { AgentEvent, Agent, AgentOptions, Tools } from '../../src/entry/index.ts';
 import {
   AgentBuilder,
   AgentState,
@@ -202,7 +202,7 @@ describe('tools', () => {
     builder: AgentBuilder<never, never, never>,
     model: ReturnType<typeof scriptedModel>,
   ): Promise<readonly string[]> => {
-    await untyped<AnyAgent>(builder.build()).run(asked());
+    await untyped<Agent>(builder.build()).run(asked());
     return model.calls[0]?.tools?.map(({ name }) => name) ?? [];
   };
 

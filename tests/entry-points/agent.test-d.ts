@@ -2,15 +2,14 @@ import { expectTypeOf, test } from 'vitest';
 import { z } from 'zod';
 import type {
   Agent,
-  AnyAgent,
   AgentEvent,
-  AgentResult,
-  AgentRun,
   ContinuationOutcome,
   Failure,
   Json,
   Model,
-  Runnable,
+  Orchestrator,
+  Run,
+  RunResult,
   StopReason,
   Tool,
   Usage,
@@ -33,7 +32,7 @@ import {
 } from '../../src/entry/index.ts';
 import { aiSdk, aiSdkTools } from '../../src/inference/ai-sdk/index.ts';
 import type { AiSdkToolLike, LanguageModelLike } from '../../src/inference/ai-sdk/index.ts';
-import { runnableConformance } from '../../src/testing/index.ts';
+import { orchestratorConformance } from '../../src/testing/index.ts';
 
 interface Db {
   readonly find: (name: string) => string;
@@ -130,7 +129,7 @@ test('the context is wanted exactly where tools, instructions or context need on
   // @ts-expect-error -- the tool needs a db
   byTools.iterate(state);
   // @ts-expect-error -- the tool needs a db
-  byTools.stream(state);
+  byTools.start(state);
 
   const byContext = createAgent({ model, context: contextOf<{ tenant: string }>() });
   byContext.start('x', { context: { tenant: 'acme' } });
@@ -362,10 +361,10 @@ test('listening narrows, and gives back how to leave', () => {
   });
 });
 
-test('a stream gives the same events as a run, and a state at its end', async () => {
-  const stream = createAgent({ model, tools: { add } }).stream(state);
-  for await (const event of stream) if (event.type === 'ToolCallCompleted' && event.success) expectTypeOf(event.result).toBeNumber();
-  expectTypeOf(await stream.result).toEqualTypeOf<AgentState>();
+test('a run that is started with a state gives the same events as run(), and a result at its end', async () => {
+  const run = createAgent({ model, tools: { add } }).start(state);
+  for await (const event of run) if (event.type === 'ToolCallCompleted' && event.success) expectTypeOf(event.result).toBeNumber();
+  expectTypeOf(await run.result).toEqualTypeOf<RunResult<AgentState, undefined>>();
 });
 
 test('run, nextStep, iterate and restore deal in agent states', async () => {
@@ -413,8 +412,20 @@ test('criteria read the agent state without being told', () => {
 });
 
 test('a misspelt option is an error', () => {
-  // @ts-expect-error -- it is called tools
-  createAgent({ model, tool: { add } });
+  createAgent({
+    model,
+    tools: { find },
+    instructions: ({ context }) => context.db.find('x'),
+    output: z.object({ id: z.string() }),
+    // @ts-expect-error -- it is called limits.steps; the error is on this key alone
+    maxSteps: 3,
+    criteria: [stopWhen('x', (state) => state.stepCount > 3 && 'enough')],
+  });
+  createAgent({
+    model,
+    // @ts-expect-error -- it is called tools
+    tool: { add },
+  });
   createAgent({
     model,
     // @ts-expect-error -- it is called steps
@@ -425,13 +436,13 @@ test('a misspelt option is an error', () => {
 });
 
 test('any agent is an Agent, for hosts that hold many', () => {
-  const plain: AnyAgent = createAgent({ model });
-  const calls: AnyAgent = createAgent({ model, tools: { add, clipboard, search } });
-  const answering: AnyAgent = createAgent({ model, output: z.object({ id: z.string() }) });
-  const listed: AnyAgent = createAgent({ model, tools: [add, clipboard] });
-  const inContext: AnyAgent = createAgent({ model, context: contextOf<{ tenant: string }>() });
-  const inToolContext: AnyAgent = createAgent({ model, tools: { find } });
-  const byId: ReadonlyMap<string, AnyAgent> = new Map(
+  const plain: Agent = createAgent({ model });
+  const calls: Agent = createAgent({ model, tools: { add, clipboard, search } });
+  const answering: Agent = createAgent({ model, output: z.object({ id: z.string() }) });
+  const listed: Agent = createAgent({ model, tools: [add, clipboard] });
+  const inContext: Agent = createAgent({ model, context: contextOf<{ tenant: string }>() });
+  const inToolContext: Agent = createAgent({ model, tools: { find } });
+  const byId: ReadonlyMap<string, Agent> = new Map(
     [plain, calls, answering, listed, inContext, inToolContext].map((agent) => [agent.id, agent]),
   );
   const one = byId.get('x')!;
@@ -441,40 +452,38 @@ test('any agent is an Agent, for hosts that hold many', () => {
   expectTypeOf(one.version).toEqualTypeOf<string | undefined>();
 });
 
-test('an agent is a Runnable of its states', () => {
+test('an agent is an Orchestrator of its states', () => {
   const agent = createAgent({ model, tools: { find } });
-  const runnable: Runnable<
-    AgentState,
-    { readonly db: Db },
-    AgentEvent<{ context: unknown; tools: { find: typeof find }; output: undefined }>
-  > = agent;
-  runnable.run(state, { context: { db }, onEvent: (event) => event.type === 'TextDelta' });
+  const orchestrator: Orchestrator<AgentState, undefined, { readonly db: Db }, AgentEvent<{ find: typeof find }>> = agent;
+  orchestrator.run(state, { context: { db }, onEvent: (event) => event.type === 'TextDelta' });
   // @ts-expect-error -- the db is missing
-  runnable.run(state);
-  const contextless: Runnable<AgentState, unknown, AgentEvent> = createAgent({ model });
+  orchestrator.run(state);
+  const contextless: Orchestrator<AgentState, undefined, unknown, AgentEvent> = createAgent({ model });
   contextless.run(state);
 });
 
 test('an agent can be put through the conformance suite as it is', () => {
   const agent = createAgent({ model, tools: { add } });
-  runnableConformance(() => ({ runnable: agent, start: state, restore: (stored) => agent.restore(JSON.parse(stored)) }));
+  orchestratorConformance(() => ({ orchestrator: agent, start: state, restore: (stored) => agent.restore(JSON.parse(stored)) }));
 });
 
-test('agent, run and result carry one bag of types', async () => {
-  interface Types {
-    readonly context: { readonly db: Db };
-    readonly tools: { readonly find: typeof find };
-    readonly output: { readonly id: string };
+test('an agent has its tools, output and context as type parameters, and its runs and results have the output', async () => {
+  interface Answer {
+    readonly id: string;
   }
-  const ask = async (agent: Agent<Types>): Promise<AgentResult<Types>> => {
-    const run: AgentRun<Types> = agent.start('x', { context: { db } });
+  type Finder = Agent<{ readonly find: typeof find }, Answer, { readonly db: Db }>;
+  const ask = async (agent: Finder): Promise<RunResult<AgentState, Answer>> => {
+    const run: Run<AgentState, Answer, AgentEvent<{ readonly find: typeof find }>> = agent.start('x', { context: { db } });
     return run.result;
   };
-  const result = await ask(createAgent({ model, tools: { find }, output: z.object({ id: z.string() }) }));
+  const finder = createAgent({ model, tools: { find }, output: z.object({ id: z.string() }) });
+  expectTypeOf(finder).toExtend<Finder>();
+  const result = await ask(finder);
   if (result.status === 'completed') expectTypeOf(result.output.id).toBeString();
+  expectTypeOf(await finder.toResult(state)).toEqualTypeOf<RunResult<AgentState, { id: string }>>();
   // @ts-expect-error -- this one answers in words
   ask(createAgent({ model, tools: { find } }));
-  const anyResult: AgentResult = result;
+  const anyResult: RunResult = result;
   if (anyResult.status === 'completed') expectTypeOf(anyResult.output).toBeUnknown();
 });
 
@@ -483,6 +492,6 @@ test('one bus may serve several agents', () => {
   createAgent({ model, events: bus });
   createAgent({ model, events: bus, tools: { add } });
   createAgent({ model, events: bus, tools: { find }, output: z.object({ id: z.string() }) });
-  const own = createEventBus<AgentEvent<{ context: unknown; tools: { add: typeof add }; output: undefined }>>();
+  const own = createEventBus<AgentEvent<{ add: typeof add }>>();
   createAgent({ model, events: own, tools: { add } });
 });

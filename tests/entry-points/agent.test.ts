@@ -1,7 +1,7 @@
 import { tool as aiTool } from 'ai';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import type { AgentEvent, AgentOptions, AgentResult, Runnable } from '../../src/entry/index.ts';
+import type { AgentEvent, AgentOptions, RunResult } from '../../src/entry/index.ts';
 import {
   AgentState,
   contextOf,
@@ -24,7 +24,7 @@ import {
 import { aiSdkTools } from '../../src/inference/ai-sdk/index.ts';
 import { toolResultText } from '../../src/messages/index.ts';
 import type { FakeClock, ScriptedEntry } from '../../src/testing/index.ts';
-import { createCountingIds, createFakeClock, runnableConformance, scriptedModel } from '../../src/testing/index.ts';
+import { createCountingIds, createFakeClock, orchestratorConformance, scriptedModel } from '../../src/testing/index.ts';
 
 const day = 86_400_000;
 
@@ -80,7 +80,7 @@ async function inTime<Value>(clock: FakeClock, work: Promise<Value>): Promise<Va
 /** Takes a state through storage, as JSON text. */
 const stored = (state: AgentState): AgentState => AgentState.fromJSON(JSON.parse(JSON.stringify(state)));
 
-const endOf = <Result extends AgentResult>(result: Result) => [
+const endOf = <Result extends RunResult<AgentState>>(result: Result) => [
   result.status,
   'stopReason' in result ? result.stopReason : undefined,
   result.state.stepCount,
@@ -288,7 +288,7 @@ describe('who hears what', () => {
     const states: AgentState[] = [];
     for await (const each of agent.iterate(state)) states.push(each);
     await agent.nextStep(state);
-    await agent.stream(state).result;
+    await agent.start(state).result;
     expect([finished, states.length]).toStrictEqual([['completed', 'completed', 'completed', 'completed'], 1]);
   });
 
@@ -1185,14 +1185,14 @@ describe('what cannot be restored', () => {
 });
 
 describe('what every orchestrator does', () => {
-  const cases = runnableConformance<AgentState>(() => {
+  const cases = orchestratorConformance<AgentState>(() => {
     const { ports } = stage();
     const model = scriptedModel([({ messages }) => (messages.at(-1)?.isTool() === true ? { text: 'It is 5.', usage } : callAdd)], {
       repeatLast: true,
     });
     const agent = createAgent({ model, tools: { add }, ports });
     return {
-      runnable: untyped<Runnable<AgentState>>(agent),
+      orchestrator: agent,
       start: AgentState.empty(ports).withUserMessage('2 + 3?'),
       restore: (text) => agent.restore(JSON.parse(text)),
     };

@@ -1,5 +1,5 @@
 import { expectTypeOf, test } from 'vitest';
-import type { AgentState as AnyAgentState, Failure, Model, Runnable, StopReason, Usage, Wait } from '../../src/entry/index.ts';
+import type { AgentState as AnyAgentState, Failure, Model, Orchestrator, RunResult, StopReason, Usage, Wait } from '../../src/entry/index.ts';
 import {
   ContinuationDecision,
   contextOf,
@@ -16,7 +16,6 @@ import type {
   ChatEvent,
   ChatOptions,
   ChatStep,
-  ConversationResult,
   InnerRun,
   Participant,
   ParticipantKind,
@@ -38,7 +37,7 @@ import {
   scriptedParticipant,
   selectBy,
 } from '../../src/chat/index.ts';
-import { runnableConformance } from '../../src/testing/index.ts';
+import { orchestratorConformance } from '../../src/testing/index.ts';
 
 interface Db {
   readonly find: (name: string) => string;
@@ -78,7 +77,7 @@ test('a chat with every kind of participant compiles as one would write it', asy
     finishReasons: ['length'],
     price: ({ total }) => ({ usd: total }),
   });
-  expectTypeOf(chat).toExtend<Runnable<ChatState, unknown, ChatEvent>>();
+  expectTypeOf(chat).toExtend<Orchestrator<ChatState, undefined, unknown, ChatEvent>>();
   const run = chat.start('Shall we?', { signal });
   for await (const event of run) {
     expectTypeOf(event).toEqualTypeOf<ChatEvent>();
@@ -88,7 +87,7 @@ test('a chat with every kind of participant compiles as one would write it', asy
     if (event.type === 'TextDelta') expectTypeOf(event.participant).toEqualTypeOf<string | undefined>();
   }
   const result = await run.result;
-  expectTypeOf(result).toEqualTypeOf<ConversationResult<ChatState>>();
+  expectTypeOf(result).toEqualTypeOf<RunResult<ChatState, undefined>>();
   if (result.status === 'waiting') expectTypeOf(result.waitingFor).toEqualTypeOf<readonly Wait[]>();
   else expectTypeOf(result.stopReason).toEqualTypeOf<StopReason>();
   if (result.status === 'failed') expectTypeOf(result.error).toEqualTypeOf<Failure>();
@@ -227,15 +226,15 @@ test('what cannot work is no program', () => {
   coordinator({});
 });
 
-test('a chat is a runnable like the others, and may be changed', () => {
+test('a chat is an orchestrator like the others, and may be changed', () => {
   const chat = createChat({ participants: [script], events: createEventBus<ChatEvent>() });
   expectTypeOf(chat).toEqualTypeOf<Chat>();
   expectTypeOf(chat.with({ limits: { steps: 3 } })).toEqualTypeOf<Chat>();
   chat.onEvent('ParticipantSelected', ({ reason, problem }) => {
     expectTypeOf([reason, problem]).toEqualTypeOf<(string | undefined)[]>();
   });
-  runnableConformance<ChatState, ChatEvent>(() => ({
-    runnable: chat,
+  orchestratorConformance<ChatState>(() => ({
+    orchestrator: chat,
     start: state,
     restore: (text) => ChatState.fromJSON(JSON.parse(text)),
   }));

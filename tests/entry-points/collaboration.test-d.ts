@@ -1,6 +1,6 @@
 import { expectTypeOf, test } from 'vitest';
 import { z } from 'zod';
-import type { Failure, Model, Wait, StopReason } from '../../src/entry/index.ts';
+import type { Failure, Model, RunResult, StopReason, Wait } from '../../src/entry/index.ts';
 import { contextOf, createAgent, defineTool, when } from '../../src/entry/index.ts';
 import type { Participant, UnfinishedTurn } from '../../src/chat/index.ts';
 import { agentParticipant } from '../../src/chat/index.ts';
@@ -11,7 +11,6 @@ import type {
   Board,
   BoardChange,
   CollaborationEvent,
-  CollaborationResult,
   CollaborationStep,
   Contributed,
   Contribution,
@@ -73,8 +72,8 @@ test('a collaboration without needs runs without a context, and gives states, re
   expectTypeOf(state.steps[0]?.unfinished).toEqualTypeOf<UnfinishedTurn | undefined>();
   expectTypeOf(state.board.value('draft')).toBeUnknown();
   const result = await collaboration.start('Go.').result;
-  expectTypeOf(result).toEqualTypeOf<CollaborationResult>();
-  expectTypeOf(result.board).toEqualTypeOf<Board>();
+  expectTypeOf(result).toEqualTypeOf<RunResult<CollaborationState, undefined>>();
+  expectTypeOf(result.state.board).toEqualTypeOf<Board>();
   expectTypeOf(result.state).toEqualTypeOf<CollaborationState>();
   switch (result.status) {
     case 'completed':

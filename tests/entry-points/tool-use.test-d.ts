@@ -1,6 +1,6 @@
 import { expectTypeOf, test } from 'vitest';
 import { z } from 'zod';
-import type { Json, Model, Runnable } from '../../src/entry/index.ts';
+import type { Json, Model, Orchestrator, RunResult } from '../../src/entry/index.ts';
 import type { ToolEvent } from '../../src/tool-use/index.ts';
 import type { Unsubscribe } from '../../src/events/index.ts';
 import {
@@ -16,7 +16,7 @@ import {
   ToolUseState,
   when,
 } from '../../src/entry/index.ts';
-import { runnableConformance } from '../../src/testing/index.ts';
+import { orchestratorConformance } from '../../src/testing/index.ts';
 
 declare const model: Model;
 
@@ -36,7 +36,7 @@ const state = ToolUseState.empty();
 test('the context is wanted exactly where tools, instructions or context need one', () => {
   const needsNothing = new ToolUse({ model, tools: { add, clipboard, search } });
   needsNothing.run(state);
-  needsNothing.stream(state, { context: 'anything' });
+  needsNothing.start(state, { context: 'anything' });
   new ToolUse({ model }).run(state);
 
   const byTools = new ToolUse({ model, tools: { whoAmI } });
@@ -48,7 +48,7 @@ test('the context is wanted exactly where tools, instructions or context need on
   // @ts-expect-error -- a user is needed
   byTools.iterate(state);
   // @ts-expect-error -- a user is needed
-  byTools.stream(state);
+  byTools.start(state);
   byTools.run(state, {
     // @ts-expect-error -- a user is a number
     context: { user: 'ann' },
@@ -89,7 +89,7 @@ test('a call of a known tool that has ended has its own result, as the JSON it i
     // @ts-expect-error -- there is no such tool
     if (event.tool === 'subtract') return;
   });
-  for await (const event of toolUse.stream(state, { context: { user: 1 } }))
+  for await (const event of toolUse.start(state, { context: { user: 1 } }))
     if (event.type === 'ToolCallStarted') expectTypeOf(event.tool).toEqualTypeOf<'add' | 'who' | 'clipboard'>();
 });
 
@@ -115,7 +115,8 @@ test('it deals in tool-use states', async () => {
   expectTypeOf(end.output).toEqualTypeOf<Json | undefined>();
   expectTypeOf(await toolUse.nextStep(state)).toEqualTypeOf<ToolUseState>();
   for await (const each of toolUse.iterate(state)) expectTypeOf(each).toEqualTypeOf<ToolUseState>();
-  expectTypeOf(await toolUse.stream(state).result).toEqualTypeOf<ToolUseState>();
+  expectTypeOf(await toolUse.start('x').result).toEqualTypeOf<RunResult<ToolUseState, { id: string }>>();
+  expectTypeOf(await toolUse.toResult(end)).toEqualTypeOf<RunResult<ToolUseState, { id: string }>>();
   expectTypeOf(ToolUseState.fromJSON({})).toEqualTypeOf<ToolUseState>();
 });
 
@@ -134,19 +135,19 @@ test('criteria read the tool-use state without being told', () => {
   });
 });
 
-test('it is a Runnable of its states', () => {
-  const runnable: Runnable<ToolUseState, { readonly user: number }, ToolEvent<{ whoAmI: typeof whoAmI }>> = new ToolUse({
+test('it is an Orchestrator of its states', () => {
+  const orchestrator: Orchestrator<ToolUseState, undefined, { readonly user: number }, ToolEvent<{ whoAmI: typeof whoAmI }>> = new ToolUse({
     model,
     tools: { whoAmI },
   });
-  runnable.run(state, { context: { user: 1 } });
-  const plain: Runnable<ToolUseState, unknown, ToolEvent> = new ToolUse({ model });
+  orchestrator.run(state, { context: { user: 1 } });
+  const plain: Orchestrator<ToolUseState, undefined, unknown, ToolEvent> = new ToolUse({ model });
   plain.run(state);
 });
 
 test('it can be put through the conformance suite as it is', () => {
   const toolUse = new ToolUse({ model, tools: { add } });
-  runnableConformance(() => ({ runnable: toolUse, start: state, restore: (stored) => ToolUseState.fromJSON(JSON.parse(stored)) }));
+  orchestratorConformance(() => ({ orchestrator: toolUse, start: state, restore: (stored) => ToolUseState.fromJSON(JSON.parse(stored)) }));
 });
 
 test('a misspelt option is an error', () => {

@@ -117,9 +117,9 @@ export async function toolUseUntilTheEnd(): Promise<readonly ToolUseState[]> {
   const ports = stage();
   const model = scriptedModel([calls({ name: 'broken', args: '{"half":' }), calls({ name: 'nobody' }), calls({ name: 'broken' })]);
   const errors = ErrorPolicy.retryToolErrors(3).withBackoff({ baseMs: 0 });
-  const runnable = new ToolUse({ model, tools, errors, limits: { steps: 9 }, ports });
+  const orchestrator = new ToolUse({ model, tools, errors, limits: { steps: 9 }, ports });
   const states = [ToolUseState.empty(ports).withUserMessage('Try it.', ports)];
-  await runnable.run(states[0]!, { commit: ({ state }) => void states.push(state) });
+  await orchestrator.run(states[0]!, { commit: ({ state }) => void states.push(state) });
   return states;
 }
 

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import type { BaseEvent } from '../../src/entry/index.ts';
 import { RateLimitedError } from '../../src/entry/index.ts';
-import type { SessionRuntime, Turn } from '../../src/sessions/index.ts';
+import type { SessionRuntime, SessionResult } from '../../src/sessions/index.ts';
 import { approvalDigest } from '../../src/sessions/index.ts';
 import type { Stage } from './gated-session.ts';
 import { accepted, begin, by, calls, createGate, createStage, expectDenseEvents, settle, soon } from './gated-session.ts';
@@ -104,7 +104,7 @@ describe('answers', () => {
 
 describe('cancelling', () => {
   const isCancelled = { status: 'stopped', stopReason: 'user_requested' } as const;
-  const cancelledBy = async (runtime: SessionRuntime): Promise<Turn> => runtime.cancel('s', 'enough', { by, requestId: 'stop' });
+  const cancelledBy = async (runtime: SessionRuntime): Promise<SessionResult> => runtime.cancel('s', 'enough', { by, requestId: 'stop' });
 
   test('a run that is under way ends, and whoever waits for it hears so', async () => {
     const stage = createStage();

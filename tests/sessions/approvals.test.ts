@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { subAgents } from '../../src/capabilities/index.ts';
 import { createAgent, defineHook } from '../../src/entry/index.ts';
-import type { SessionRuntime, SessionRuntimeOptions, SessionWait, Turn } from '../../src/sessions/index.ts';
+import type { SessionRuntime, SessionRuntimeOptions, SessionWait, SessionResult } from '../../src/sessions/index.ts';
 import { approvalDigest } from '../../src/sessions/index.ts';
 import type { Place, Stage } from './stage.ts';
 import { actionsOf, ann, bob, createGate, dump, places, refusal, resultsRead, stageOn, until, waitOf } from './stage.ts';
@@ -30,7 +30,7 @@ async function parked(place: Place, words = 'pay 5', more: Partial<SessionRuntim
 
 describe.each(places)('approvals over %s', (_, makePlace) => {
   /** Refused with this code, and nothing that is stored has changed by it. */
-  async function refusedWithoutTrace(place: Place, code: string, work: () => Promise<Turn>): Promise<string> {
+  async function refusedWithoutTrace(place: Place, code: string, work: () => Promise<SessionResult>): Promise<string> {
     const reader = place.open();
     const before = await dump(reader);
     const { message } = await refusal(work(), code);

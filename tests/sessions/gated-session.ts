@@ -1,11 +1,11 @@
 // A session whose model answers when the test lets it, so that a test can act in the middle of a step.
 import { expect } from 'vitest';
-import type { AgentOptions, AnyAgent } from '../../src/entry/index.ts';
+import type { AgentOptions, Agent } from '../../src/entry/index.ts';
 import type { ModelRequest } from '../../src/inference/index.ts';
 import { createAgent, defineTool } from '../../src/entry/index.ts';
 import type { FakeClock } from '../../src/lib/index.ts';
 import { createCountingIds, createFakeClock } from '../../src/lib/index.ts';
-import type { SessionRuntime, SessionRuntimeOptions, SessionStore, Turn } from '../../src/sessions/index.ts';
+import type { SessionRuntime, SessionRuntimeOptions, SessionStore, SessionResult } from '../../src/sessions/index.ts';
 import { createMemoryPlace, createSessionRuntime } from '../../src/sessions/index.ts';
 import type { ScriptedAnswer } from '../../src/testing/index.ts';
 import { scriptedModel } from '../../src/testing/index.ts';
@@ -78,7 +78,7 @@ export interface Stage {
   readonly slow: Gate;
   readonly problems: unknown[];
   readonly store: SessionStore;
-  readonly agent: AnyAgent;
+  readonly agent: Agent;
   /** A new runtime, as a process that starts has it. */
   start(options?: Partial<SessionRuntimeOptions>): SessionRuntime;
 }
@@ -117,7 +117,7 @@ export const calls = (...names: readonly string[]): ScriptedAnswer => ({ toolCal
 export const accepted = { by, until: 'accepted' } as const;
 
 /** Makes the session and says something in it. */
-export async function begin(runtime: SessionRuntime, text = 'one'): Promise<{ readonly sent: Promise<Turn> }> {
+export async function begin(runtime: SessionRuntime, text = 'one'): Promise<{ readonly sent: Promise<SessionResult> }> {
   await runtime.create({ id: 's' }, { by });
   const sent = runtime.send('s', text, { by, requestId: text });
   // Where its process ends, nobody waits for it.

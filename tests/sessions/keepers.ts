@@ -3,7 +3,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { AnyAgent } from '../../src/entry/index.ts';
+import type { Agent } from '../../src/entry/index.ts';
 import type { Grant } from '../../src/step-by-step/index.ts';
 import { AgentState } from '../../src/entry/index.ts';
 import type { FakeClock, IdSource } from '../../src/lib/index.ts';
@@ -29,7 +29,7 @@ export interface Desk {
   onAsked: (step: number) => void;
 }
 
-export type MakeAgent = (desk: Desk) => AnyAgent;
+export type MakeAgent = (desk: Desk) => Agent;
 
 export interface Keeper {
   readonly desk: Desk;

@@ -1,15 +1,15 @@
 // Work that ends when nobody waits for it any more.
 import { describe, expect, test } from 'vitest';
-import type { AnyAgent } from '../../src/entry/index.ts';
+import type { Agent } from '../../src/entry/index.ts';
 import { AgentState, defineHook } from '../../src/entry/index.ts';
-import type { RunState } from '../../src/step-by-step/index.ts';
-import type { SessionAgent, SessionStates, SessionStore } from '../../src/sessions/index.ts';
+import type { Orchestrator, StateType } from '../../src/step-by-step/index.ts';
+import type { SessionStore } from '../../src/sessions/index.ts';
 import { createMemoryPlace } from '../../src/sessions/index.ts';
 import type { Gate } from './gated-session.ts';
 import { accepted, begin, by, createGate, createStage, settle, soon } from './gated-session.ts';
 
 /** The same agent, with states that tell of a loop that never lets anything else run, instead of hanging the process with it. */
-function withoutSpinning(agent: AnyAgent): SessionAgent {
+function withoutSpinning(agent: Agent): Orchestrator {
   let reads = 0;
   class CountedState extends AgentState {
     override get execution(): AgentState['execution'] {
@@ -18,16 +18,14 @@ function withoutSpinning(agent: AnyAgent): SessionAgent {
       return super.execution;
     }
   }
-  const plain: SessionAgent = agent;
-  // Holds: an agent's states are AgentStates.
-  const counted = ({ data }: RunState): CountedState => new CountedState(data as AgentState['data']);
-  const states: SessionStates = {
-    ...plain.states,
-    empty: (options) => counted(plain.states.empty(options)),
-    parse: (text) => counted(plain.states.parse(text)),
-    patch: (before, change, messages) => counted(plain.states.patch(before, change, messages)),
+  const counted = ({ data }: AgentState): CountedState => new CountedState(data);
+  const states: StateType<AgentState> = {
+    ...agent.states,
+    empty: (options) => counted(agent.states.empty(options)),
+    parse: (text) => counted(agent.states.parse(text)),
+    patch: (before, change, messages) => counted(agent.states.patch(before, change, messages)),
   };
-  return { ...plain, states, run: (state, options) => plain.run(state, options) };
+  return { ...agent, states };
 }
 
 describe('work that ends late', () => {

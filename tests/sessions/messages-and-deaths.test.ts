@@ -1,9 +1,9 @@
 // Messages that come while a run is under way, and processes that die then: none is lost, none is read twice, the order stands.
 import { describe, expect, test } from 'vitest';
-import type { AnyAgent } from '../../src/entry/index.ts';
+import type { Agent } from '../../src/entry/index.ts';
 import { createAgent, defineHook, defineTool } from '../../src/entry/index.ts';
 import { createCountingIds, createFakeClock } from '../../src/lib/index.ts';
-import type { MemoryPlace, Session, SessionRuntime, StoredEvent, Turn } from '../../src/sessions/index.ts';
+import type { MemoryPlace, Session, SessionRuntime, StoredEvent, SessionResult } from '../../src/sessions/index.ts';
 import { createMemoryPlace, createSessionRuntime, SessionConflictError } from '../../src/sessions/index.ts';
 import { scriptedModel } from '../../src/testing/index.ts';
 import { eventsOf } from './client-of-ten-steps.ts';
@@ -30,7 +30,7 @@ interface Living {
 
 const [clock, ids] = [createFakeClock(), createCountingIds()];
 
-function agentIn({ process, asked, released }: Living, firstStep: FirstStep): AnyAgent {
+function agentIn({ process, asked, released }: Living, firstStep: FirstStep): Agent {
   const model = scriptedModel(
     [
       async ({ messages }) => {
@@ -70,7 +70,7 @@ function agentIn({ process, asked, released }: Living, firstStep: FirstStep): An
   return createAgent({ id: 'a', model, tools: [look, pay], hooks: [reader], ports: { clock, ids, onProblem: () => undefined } });
 }
 
-async function speak(runtime: SessionRuntime, { asked, released }: Living): Promise<readonly Turn[]> {
+async function speak(runtime: SessionRuntime, { asked, released }: Living): Promise<readonly SessionResult[]> {
   await runtime.create({ id: 's' }, { by }).catch((error: unknown) => {
     if (!(error instanceof SessionConflictError)) throw error;
   });
@@ -83,7 +83,7 @@ async function speak(runtime: SessionRuntime, { asked, released }: Living): Prom
 }
 
 interface Spoken {
-  readonly turns: readonly Turn[];
+  readonly turns: readonly SessionResult[];
   readonly session: Session;
   readonly events: readonly StoredEvent[];
   readonly moments: readonly string[];

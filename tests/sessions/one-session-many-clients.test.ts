@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { createAgent, defineHook, defineTool } from '../../src/entry/index.ts';
 import { createCountingIds, createFakeClock } from '../../src/lib/index.ts';
-import type { SessionRuntime, SessionStore, Turn } from '../../src/sessions/index.ts';
+import type { SessionRuntime, SessionStore, SessionResult } from '../../src/sessions/index.ts';
 import { createMemoryStore, createSessionRuntime } from '../../src/sessions/index.ts';
 import { sqliteStore } from '../../src/sessions/sqlite/index.ts';
 import { scriptedModel } from '../../src/testing/index.ts';
@@ -79,7 +79,7 @@ function createReader(chance: () => number) {
 
 interface Sent {
   readonly text: string;
-  readonly turn: Turn;
+  readonly turn: SessionResult;
 }
 
 /** One client: says something, waits for what comes of it, and now and then asks twice, cancels or resumes. */
@@ -88,7 +88,7 @@ async function speak(runtime: SessionRuntime, name: string, chance: () => number
   const sent: Sent[] = [];
   for (let number = 1; number <= sendsEach; number += 1) {
     const text = `${name} says ${number}`;
-    const say = (): Promise<Turn> => runtime.send('s', text, { by, requestId: text });
+    const say = (): Promise<SessionResult> => runtime.send('s', text, { by, requestId: text });
     if (chance() < 0.5) await turnOfTheLoop();
     const first = say();
     const again = chance() < 0.1 ? say() : undefined;

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, vi } from 'vitest';
 import type { ScriptedAnswer, ScriptedModel } from '../../src/testing/index.ts';
-import type { AgentOptions, AnyAgent, Tool } from '../../src/entry/index.ts';
+import type { AgentOptions, Agent, Tool } from '../../src/entry/index.ts';
 import type { ModelRequest } from '../../src/inference/index.ts';
 import { createAgent, defineClientTool, defineTool, SteplineError } from '../../src/entry/index.ts';
 import type { FakeClock, IdSource } from '../../src/lib/index.ts';
@@ -122,7 +122,7 @@ export interface Stage {
   /** Where the tool `slow` waits. */
   readonly gate: { current: Gate };
   readonly tools: ReturnType<typeof toolsOf>;
-  readonly agent: (more?: MoreOfAgent) => AnyAgent;
+  readonly agent: (more?: MoreOfAgent) => Agent;
   /** Another runtime on the same place, as after a restart. */
   readonly start: (more?: Partial<SessionRuntimeOptions>) => SessionRuntime;
 }
@@ -187,7 +187,7 @@ export function stageOn(place: Place): Stage {
     problems.push(problem);
   };
   const tools = toolsOf(parts);
-  const agent = ({ tools: own = Object.values(tools), ...more }: MoreOfAgent = {}): AnyAgent =>
+  const agent = ({ tools: own = Object.values(tools), ...more }: MoreOfAgent = {}): Agent =>
     createAgent({ id: 'desk', model, tools: own, ports: { clock, ids, onProblem }, ...more });
   const start = (more: Partial<SessionRuntimeOptions> = {}): SessionRuntime =>
     createSessionRuntime({ agents: [agent()], store: place.open(), clock, ids, onProblem, ...more });

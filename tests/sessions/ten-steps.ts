@@ -1,5 +1,5 @@
 // A run of ten steps with every kind of work in it, written so that what each step does follows from what the model reads.
-import type { AnyAgent } from '../../src/entry/index.ts';
+import type { Agent } from '../../src/entry/index.ts';
 import { createAgent, defineHook, defineTool } from '../../src/entry/index.ts';
 import type { FakeClock, IdSource } from '../../src/lib/index.ts';
 import { createCountingIds, createFakeClock } from '../../src/lib/index.ts';
@@ -119,7 +119,7 @@ function planned(steps: typeof plan, name: string, process: MortalProcess, last:
 }
 
 /** The agent, as this process has it. */
-export function tenStepAgent(world: World, process: MortalProcess): AnyAgent {
+export function tenStepAgent(world: World, process: MortalProcess): Agent {
   const ports = { clock: world.clock, ids: world.ids, random: () => 0.5, onProblem: () => undefined };
   const { charge, look, ...others } = toolsIn(world, process);
   const clerk = createAgent({

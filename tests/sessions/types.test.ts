@@ -1,6 +1,6 @@
 // What a compiler says of agents in a session runtime.
 import { expect, test } from 'vitest';
-import type { AgentState, AnyAgent } from '../../src/entry/index.ts';
+import type { AgentState, Agent } from '../../src/entry/index.ts';
 import { AgentBuilder, contextOf, createAgent, defineTool } from '../../src/entry/index.ts';
 import type { SessionRuntimeOptions, StoredEvent } from '../../src/sessions/index.ts';
 import { createMemoryStore, createSessionRuntime } from '../../src/sessions/index.ts';
@@ -25,7 +25,7 @@ test('agents of any types are taken: with tools, with a context, with an output,
   const withTools = createAgent({ id: 'tools', model, tools: { plain } });
   const withContext = createAgent({ id: 'context', model, tools: [needy] });
   const withOutput = createAgent({ id: 'output', model, output: input });
-  const any: AnyAgent = withTools;
+  const any: Agent = withTools;
   const built = AgentBuilder.base().withModel(model).build();
   const options: SessionRuntimeOptions = {
     agents: [withTools, withContext, withOutput, any, built],

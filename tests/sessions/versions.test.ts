@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import type { AnyAgent } from '../../src/entry/index.ts';
+import type { Agent } from '../../src/entry/index.ts';
 import type { OnVersionChange } from '../../src/sessions/index.ts';
 import type { Stage } from './stage.ts';
 import { ann, bob, createGate, dump, eventsOf, places, refusal, stageOn, until, waitOf } from './stage.ts';
 
 /** Two releases that say themselves who they are. */
-const release = (stage: Stage, version: string): AnyAgent => stage.agent({ version, instructions: `You are release ${version}.` });
-const identity = ({ id, version, fingerprint }: AnyAgent) => ({ id, version, fingerprint });
+const release = (stage: Stage, version: string): Agent => stage.agent({ version, instructions: `You are release ${version}.` });
+const identity = ({ id, version, fingerprint }: Agent) => ({ id, version, fingerprint });
 /** Which release was asked last. */
 const askedLast = ({ model }: Stage): string | undefined => /release (\S+)\./.exec(JSON.stringify(model.calls.at(-1)?.messages))?.[1];
 

@@ -1,6 +1,6 @@
 // A conversation that is put away for a week goes on as if it had not been: what counts work goes on, what counts time starts fresh.
 import { describe, expect, test } from 'vitest';
-import type { AgentOptions, AgentState, AnyAgent } from '../../src/entry/index.ts';
+import type { AgentOptions, AgentState, Agent } from '../../src/entry/index.ts';
 import { AgentBuilder, createAgent, defineTool, ErrorPolicy, priceTable, RateLimitedError } from '../../src/entry/index.ts';
 import { subAgents } from '../../src/capabilities/index.ts';
 import type { ScriptedAnswer } from '../../src/testing/index.ts';
@@ -296,7 +296,7 @@ const rows: readonly Row[] = [
   {
     name: 'a run inside a call waits as well, and its clocks do the same',
     make: (desk) => {
-      const inner: AnyAgent = agentOf((step) => (step === 1 ? works('pay') : { text: 'Inner done.', usage }), {
+      const inner: Agent = agentOf((step) => (step === 1 ? works('pay') : { text: 'Inner done.', usage }), {
         id: 'inner',
         limits: { wallMs: 3 * second, activeMs: 3 * second },
       })(desk);

@@ -419,8 +419,8 @@ describe('it works', () => {
     const capabilities = [
       compaction({ model: scriptedModel([says('Looked.')]), countTokens: () => 10, maxTokens: 20, maxBufferTokens: 15 }),
     ];
-    const runnable = new ToolUse({ model, tools: [look], capabilities, ports: { clock, ids } });
-    const end = await runnable.run(ToolUseState.empty({ clock, ids }).withUserMessage('Look.', { ids }));
+    const orchestrator = new ToolUse({ model, tools: [look], capabilities, ports: { clock, ids } });
+    const end = await orchestrator.run(ToolUseState.empty({ clock, ids }).withUserMessage('Look.', { ids }));
     expect([end.status, end.usage.total]).toStrictEqual(['completed', 60]);
     expect(readBy(model.calls[2])).toStrictEqual([summary('Looked.'), 'Look.', 'calls 1', 'results 1']);
     expect(ToolUseState.fromJSON(JSON.parse(JSON.stringify(end))).steps).toStrictEqual(end.steps);

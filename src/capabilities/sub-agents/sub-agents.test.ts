@@ -1,6 +1,6 @@
 import type { Effects } from '../../effects/index.ts';
 import { describe, expect, test } from 'vitest';
-import type { AgentOptions, AnyAgent } from '../../agent/index.ts';
+import type { AgentOptions, Agent } from '../../agent/index.ts';
 import { AgentState, createAgent } from '../../agent/index.ts';
 import { ErrorPolicy } from '../../errors/index.ts';
 import { priceTable } from '../../inference/index.ts';
@@ -39,7 +39,7 @@ function stage() {
     name: string,
     script: readonly ScriptedEntry[],
     more: Options & { readonly inside?: Partial<SubAgentsOptions> } = {},
-  ): AnyAgent => {
+  ): Agent => {
     const { inside, ...options } = more;
     const model = scriptedModel(script);
     models.set(name, model);

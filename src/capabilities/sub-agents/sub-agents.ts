@@ -4,7 +4,7 @@
 // A1. One budget: tokens, cost and time spent inside count outside at once, and what ends the outer run ends the inner one.
 // A2. Whoever is asked inside is asked at the top, under an id that leads back.
 // A3. A task that did not come to its end gives what it has, and says so.
-import type { AnyAgent } from '../../agent/index.ts';
+import type { Agent } from '../../agent/index.ts';
 import { AgentState } from '../../agent/index.ts';
 import { ToolFailedError } from '../../errors/index.ts';
 import type { Capability } from '../../hooks/index.ts';
@@ -20,7 +20,7 @@ import { clipText } from '../../tools/index.ts';
 /** An agent that tasks can be handed to. */
 export interface SubAgent {
   /** A function where the agents refer to each other. */
-  readonly agent: AnyAgent | (() => AnyAgent);
+  readonly agent: Agent | (() => Agent);
   /** What it is good for, in words for the model that chooses. */
   readonly description: string;
   /** What it is given as its context. @default the context of the run around it */

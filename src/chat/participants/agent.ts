@@ -1,20 +1,14 @@
-import type { Agent, AnyAgent } from '../../agent/index.ts';
-import { AgentState } from '../../agent/index.ts';
+import type { Agent } from '../../agent/index.ts';
 import type { Capability } from '../../hooks/index.ts';
 import { InvalidArgumentError, isRecord } from '../../lib/index.ts';
+import type { InferContext } from '../../step-by-step/index.ts';
 import type { Participant } from '../participant.ts';
-import { checkParticipant, infoOf } from '../participant.ts';
+import { checkParticipant, toInfo } from '../participant.ts';
 import { ParticipantKind } from '../participant-kind.ts';
-import type { Inner } from '../run-inside.ts';
-import { speakByRun } from '../run-inside.ts';
-
-type Taking<Given> = Given extends Agent<infer Types> ? (context: Types['context']) => void : never;
-
-/** What an agent needs as its context; of several, what each of them needs. */
-export type ContextOfAgent<Given> = [Taking<Given>] extends [(context: infer Context) => void] ? Context : unknown;
+import { createRunParticipant } from './by-run.ts';
 
 /** What an agent that takes part is made from. */
-export interface AgentParticipantOptions<Given extends AnyAgent = AnyAgent> {
+export interface AgentParticipantOptions<Given extends Agent = Agent> {
   /** Letters, digits, "_", "-" or "."; others address it by this name. */
   readonly name: string;
   /** What it is good for, in words for whoever chooses. */
@@ -28,67 +22,45 @@ interface WithContext<Outer, Context> {
   readonly context: (outer: Outer) => Context;
 }
 
-interface SeatOptions {
+interface AnyAgentParticipantOptions {
   readonly name: string;
   readonly description?: string;
   readonly context?: ((outer: never) => unknown) | undefined;
 }
 
-const isAgent = (given: unknown): given is AnyAgent =>
-  isRecord(given) && typeof given['run'] === 'function' && typeof given['fingerprint'] === 'string' && isRecord(given['states']);
-
-function checkedAgent(given: unknown, maker: string): AnyAgent {
-  if (isAgent(given)) return given;
+function assertAgent(given: unknown, maker: string): void {
+  if (isRecord(given) && typeof given['run'] === 'function' && typeof given['describe'] === 'function' && isRecord(given['states'])) return;
   throw new InvalidArgumentError(`${maker}() needs an agent, as createAgent() makes.`);
 }
 
-const innerOf = (agent: AnyAgent): Inner<AgentState> => ({
-  orchestrator: 'agent',
-  empty: (options) => AgentState.empty(options),
-  restore: (stored) => AgentState.fromJSON(stored),
-  run: (state, options) => agent.run(state, options),
-});
-
-/** An agent in its place, made anew with the equipment of each turn where there is any. */
-export function seatOfAgent(options: SeatOptions, makeAgent: (equipment: Capability | undefined) => unknown, maker: string): Participant {
-  const { name, description, context } = options;
+/** Creates a participant of an agent, which is created for each turn that has equipment. */
+export function createAgentParticipant(
+  { name, description, context }: AnyAgentParticipantOptions,
+  createAgent: (equipment: Capability | undefined) => Agent,
+  maker: string,
+): Participant {
   if (context !== undefined && typeof context !== 'function')
     throw new InvalidArgumentError(`${maker}() needs a function as context, which makes the agent's context of the conversation's.`);
-  const info = infoOf({ name, kind: ParticipantKind.Agent, ...(description !== undefined && { description }) });
-  return {
-    ...info,
-    join: ({ watchesCost, price, sample }) => {
-      const own = checkedAgent(makeAgent(sample(name)), maker);
-      return {
-        ...info,
-        needsContext: own.needsContext && context === undefined,
-        configuration: { ...info, agent: own.id, fingerprint: own.fingerprint },
-        toolNames: own.describe().tools.map((tool) => tool.name),
-        checkArgs: (toolName, args, inside) => own.checkArgs(toolName, args, inside),
-        speak: (turn) =>
-          speakByRun(turn, innerOf(turn.equipment === undefined ? own : checkedAgent(makeAgent(turn.equipment), maker)), {
-            name,
-            kind: info.kind,
-            price,
-            context: context === undefined ? turn.scope.context : context(turn.scope.context as never),
-            watchesCost,
-          }),
-      };
+  return createRunParticipant(toInfo({ name, kind: ParticipantKind.Agent, description }), {
+    toContext: context,
+    configuration: ({ id }) => ({ agent: id }),
+    create: (equipment) => {
+      const agent = createAgent(equipment);
+      assertAgent(agent, maker);
+      return agent;
     },
-  };
+  });
 }
 
 /** An agent that takes part. Each of its turns is a conversation of its own, linked by `parentAgentId`, that begins with what was said. */
-export function agentParticipant<Given extends AnyAgent, Outer>(
-  options: AgentParticipantOptions<Given> & WithContext<Outer, ContextOfAgent<Given>>,
+export function agentParticipant<Given extends Agent, Outer>(
+  options: AgentParticipantOptions<Given> & WithContext<Outer, InferContext<Given>>,
 ): Participant<NoInfer<Outer>>;
-export function agentParticipant<Given extends AnyAgent>(
+export function agentParticipant<Given extends Agent>(
   options: AgentParticipantOptions<Given> & { readonly context?: undefined },
-): Participant<NoInfer<ContextOfAgent<Given>>>;
-export function agentParticipant(
-  options: AgentParticipantOptions & { readonly context?: ((outer: never) => unknown) | undefined },
-): Participant<never> {
+): Participant<NoInfer<InferContext<Given>>>;
+export function agentParticipant(options: AgentParticipantOptions & Pick<AnyAgentParticipantOptions, 'context'>): Participant<never> {
   checkParticipant('agentParticipant', options, ['agent', 'context']);
-  const agent = checkedAgent(options.agent, 'agentParticipant');
-  return { ...seatOfAgent(options, () => agent, 'agentParticipant'), takesEquipment: false };
+  assertAgent(options.agent, 'agentParticipant');
+  return { ...createAgentParticipant(options, () => options.agent, 'agentParticipant'), takesEquipment: false };
 }

@@ -41,7 +41,7 @@ describe('createChat() refuses', () => {
     const start = ChatState.empty().withUserMessage('Go.');
     await expect(chat.run(JSON.parse(JSON.stringify(start)) as never)).rejects.toThrow(InvalidArgumentError);
     expect(() => chat.start(4 as never)).toThrow(InvalidArgumentError);
-    expect(() => chat.start(ToolUseState.empty() as never)).toThrow(/no state of a chat/);
+    expect(() => chat.start(ToolUseState.empty() as never)).toThrow(/a state of kind "chat-state"/);
   });
 });
 

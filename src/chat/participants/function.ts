@@ -3,10 +3,10 @@ import type { Message } from '../../messages/index.ts';
 import type { Soon } from '../../lib/index.ts';
 import type { ContextType } from '../../tools/index.ts';
 import type { Participant, Turn } from '../participant.ts';
-import { checkParticipant, checkTimeout, infoOf } from '../participant.ts';
+import { checkParticipant, checkTimeout, createParticipant, toInfo } from '../participant.ts';
 import { ParticipantKind } from '../participant-kind.ts';
 import type { TurnState } from '../turn-state.ts';
-import { viewOf } from '../view.ts';
+import { toView } from '../view.ts';
 import { askFunction } from './given-words.ts';
 
 /** What a function is told when it has the turn. */
@@ -33,13 +33,13 @@ export interface FunctionParticipantOptions<Context = unknown, Said = string, St
 }
 
 /** What a function of the host's is told. */
-export function factsOf<Context>(participant: string, { state, scope }: Turn, signal: AbortSignal): TurnFacts<Context, never> {
+export function toFacts<Context>(participant: string, { state, scope }: Turn, signal: AbortSignal): TurnFacts<Context, never> {
   return {
     participant,
     // Holds: the conversation only ever runs states of its own kind.
     state: state as never,
     get messages() {
-      return viewOf(state, participant, 'question').toMessages().toArray();
+      return toView(state, participant, 'question').toMessages().toArray();
     },
     context: scope.context as Context,
     signal,
@@ -47,14 +47,14 @@ export function factsOf<Context>(participant: string, { state, scope }: Turn, si
 }
 
 /** An effect's own limit of time; none where there is no end to it. */
-export const within = (timeoutMs: number): { readonly timeoutMs?: number } => (timeoutMs === Infinity ? {} : { timeoutMs });
+export const toTimeout = (timeoutMs: number): { readonly timeoutMs?: number } => (timeoutMs === Infinity ? {} : { timeoutMs });
 
 /** A function of the host's that takes part. */
 export function functionParticipant<Context = unknown>(options: FunctionParticipantOptions<Context>): Participant<NoInfer<Context>> {
-  return functionSeat('functionParticipant', options);
+  return createFunctionParticipant('functionParticipant', options);
 }
 
-export function functionSeat<Context, Said, State extends TurnState>(
+export function createFunctionParticipant<Context, Said, State extends TurnState>(
   maker: string,
   options: FunctionParticipantOptions<Context, Said, State>,
 ): Participant<NoInfer<Context>> {
@@ -62,15 +62,10 @@ export function functionSeat<Context, Said, State extends TurnState>(
   const { name, description, speak, timeoutMs = 30_000, context } = options;
   if (typeof speak !== 'function') throw new InvalidArgumentError(`${maker}() needs a function as speak, which gives the words.`);
   checkTimeout(maker, timeoutMs);
-  const info = infoOf({ name, kind: ParticipantKind.Function, ...(description !== undefined && { description }) });
-  return {
-    ...info,
-    join: () => ({
-      ...info,
-      needsContext: context !== undefined,
-      configuration: { ...info },
-      speak: (turn) =>
-        askFunction(turn, (signal) => speak(factsOf<Context>(name, turn, signal)), { role: 'assistant', name, ...within(timeoutMs) }),
-    }),
-  };
+  return createParticipant(toInfo({ name, kind: ParticipantKind.Function, description }), () => ({
+    needsContext: context !== undefined,
+    configuration: {},
+    speak: (turn) =>
+      askFunction(turn, (signal) => speak(toFacts(name, turn, signal)), { role: 'assistant', name, ...toTimeout(timeoutMs) }),
+  }));
 }

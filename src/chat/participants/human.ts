@@ -1,11 +1,11 @@
 import type { Soon } from '../../lib/index.ts';
-import { InvalidArgumentError } from '../../lib/index.ts';
+import { InvalidArgumentError, omitUndefined } from '../../lib/index.ts';
 import type { Participant, Spoken, Turn } from '../participant.ts';
-import { checkParticipant, checkTimeout, infoOf } from '../participant.ts';
+import { checkParticipant, checkTimeout, createParticipant, toInfo } from '../participant.ts';
 import { ParticipantKind } from '../participant-kind.ts';
 import type { TurnState } from '../turn-state.ts';
 import type { TurnFacts } from './function.ts';
-import { factsOf, within } from './function.ts';
+import { toFacts, toTimeout } from './function.ts';
 import { askFunction, spoken } from './given-words.ts';
 
 /** What a person who takes part is made from. */
@@ -25,7 +25,7 @@ export interface HumanParticipantOptions<Said = string, State extends TurnState 
 
 /** A person who takes part. */
 export function humanParticipant(options: HumanParticipantOptions): Participant {
-  return humanSeat('humanParticipant', options);
+  return createHumanParticipant('humanParticipant', options);
 }
 
 /** The turn of the whole conversation, counted from 1: what is asked for in another turn has another id. */
@@ -43,40 +43,34 @@ function waitFor(turn: Turn, { name, prompt = turn.hint }: { readonly name: stri
   const problem = reading === undefined || reading.ok ? undefined : reading.problem;
   return {
     type: 'waiting',
-    memo: { round: 1, kind: ParticipantKind.Human, ...(turn.shown !== undefined && { state: turn.shown }) },
-    waits: [{ type: 'person', id, ...(problem !== undefined && { problem }), ...(prompt !== undefined && { prompt }), participant: name }],
+    memo: omitUndefined({ round: 1, kind: ParticipantKind.Human, state: turn.shown }),
+    waits: [{ type: 'person', id, ...omitUndefined({ problem, prompt }), participant: name }],
   };
 }
 
-export function humanSeat<Said, State extends TurnState>(maker: string, options: HumanParticipantOptions<Said, State>): Participant {
+export function createHumanParticipant<Said, State extends TurnState>(
+  maker: string,
+  options: HumanParticipantOptions<Said, State>,
+): Participant {
   checkParticipant(maker, options, ['reply', 'timeoutMs', 'prompt']);
   const { name, description, reply, timeoutMs = Infinity, prompt } = options;
   if (reply !== undefined && typeof reply !== 'function')
     throw new InvalidArgumentError(`${maker}() needs a function as reply, or none: without one the run waits for the person.`);
   if (prompt !== undefined && typeof prompt !== 'string') throw new InvalidArgumentError(`${maker}() needs text as prompt.`);
   checkTimeout(maker, timeoutMs);
-  const info = infoOf({ name, kind: ParticipantKind.Human, ...(description !== undefined && { description }) });
-  return {
-    ...info,
-    join: () => ({
-      ...info,
-      needsContext: false,
-      configuration: { ...info, waits: reply === undefined, ...(prompt !== undefined && { prompt }) },
-      speak: async (turn) => {
-        // One who waits already is not asked again by other means.
-        if (reply === undefined || turn.parked !== undefined) return waitFor(turn, { name, prompt });
-        // A person takes no time of the run's own.
-        const leave = turn.scope.beginWaiting({ forPerson: true });
-        try {
-          return await askFunction(turn, (signal) => reply(factsOf<unknown>(name, turn, signal)), {
-            role: 'user',
-            name,
-            ...within(timeoutMs),
-          });
-        } finally {
-          leave();
-        }
-      },
-    }),
-  };
+  return createParticipant(toInfo({ name, kind: ParticipantKind.Human, description }), () => ({
+    needsContext: false,
+    configuration: omitUndefined({ waits: reply === undefined, prompt }),
+    speak: async (turn) => {
+      // One who waits already is not asked again by other means.
+      if (reply === undefined || turn.parked !== undefined) return waitFor(turn, { name, prompt });
+      // A person takes no time of the run's own.
+      const leave = turn.scope.beginWaiting({ forPerson: true });
+      try {
+        return await askFunction(turn, (signal) => reply(toFacts(name, turn, signal)), { role: 'user', name, ...toTimeout(timeoutMs) });
+      } finally {
+        leave();
+      }
+    },
+  }));
 }

@@ -1,15 +1,14 @@
 import { defineAnyCapability } from '../../hooks/index.ts';
 import type { Capability } from '../../hooks/index.ts';
 import { ErrorPolicy } from '../../errors/index.ts';
-import { InvalidArgumentError, isRecord } from '../../lib/index.ts';
-import type { ToolUseLimits, ToolUseOptions } from '../../tool-use/index.ts';
-import { ToolUse, ToolUseState, withDefaultLimits } from '../../tool-use/index.ts';
+import { InvalidArgumentError, isRecord, omitUndefined } from '../../lib/index.ts';
+import type { AnyToolUseOptions, ToolUseLimits, ToolUseOptions, ToolUseState } from '../../tool-use/index.ts';
+import { createPlainToolUse, withDefaultLimits } from '../../tool-use/index.ts';
 import type { ContextNeeded, Tools } from '../../tools/index.ts';
-import type { Participant, ParticipantInfo, Table } from '../participant.ts';
-import { checkParticipant, infoOf } from '../participant.ts';
+import type { Participant, ParticipantInfo } from '../participant.ts';
+import { checkParticipant, toInfo } from '../participant.ts';
 import { ParticipantKind } from '../participant-kind.ts';
-import type { Inner } from '../run-inside.ts';
-import { speakByRun } from '../run-inside.ts';
+import { createRunParticipant } from './by-run.ts';
 
 /**
  * What a model that takes part is made from. Its turn is a run of a model with its tools: 8 steps and 60 seconds unless told
@@ -36,7 +35,7 @@ const listed = (others: readonly ParticipantInfo[]): string =>
   others.map(({ name, description }) => (description === undefined ? name : `${name} (${description})`)).join(', ');
 
 /** Tells a model where it is, and with whom. */
-function introduction(name: string, participants: readonly ParticipantInfo[]): Capability {
+function createIntroduction(name: string, participants: readonly ParticipantInfo[]): Capability {
   const others = participants.filter((each) => each.name !== name);
   const company =
     others.length === 0 ? '' : ` The others are: ${listed(others)}. What one of them said has that name in brackets before it.`;
@@ -50,7 +49,10 @@ function introduction(name: string, participants: readonly ParticipantInfo[]): C
 export function llmParticipant<Context = unknown, const Given extends Tools = readonly []>(
   options: LlmParticipantOptions<Context, Given>,
   // NoInfer: the place where it is declared, a list of any participants, must not decide what it needs.
-): Participant<NoInfer<Context & ContextNeeded<Given>>> {
+): Participant<NoInfer<Context & ContextNeeded<Given>>>;
+export function llmParticipant(
+  options: AnyToolUseOptions<ToolUseState> & { readonly name: string; readonly description?: string },
+): Participant {
   checkParticipant('llmParticipant', options, known);
   const { name, description, ...given } = options;
   const model: unknown = given.model;
@@ -58,44 +60,21 @@ export function llmParticipant<Context = unknown, const Given extends Tools = re
     throw new InvalidArgumentError(
       `llmParticipant(): ${name} needs a model. Wrap an AI SDK model with aiSdk() from stepline/ai-sdk, or pass one of your own.`,
     );
-  const info = infoOf({ name, kind: ParticipantKind.Llm, ...(description !== undefined && { description }) });
-  return {
-    ...info,
-    join: ({ participants, ports, price, watchesCost, introduces, sample }: Table) => {
-      const make = (equipment: readonly Capability[]): ToolUse<Context, Given> =>
-        new ToolUse({
-          errors: ErrorPolicy.retryToolErrors(3),
-          ...(price !== undefined && { price }),
-          ...given,
-          limits: withDefaultLimits(turnLimits, given.limits),
-          ports,
-          capabilities: [...(given.capabilities ?? []), ...(introduces ? [introduction(name, participants)] : []), ...equipment],
-          // Holds: an introduction and the equipment of a turn read no state.
-        } as unknown as ToolUseOptions<ToolUseState, Context, Given>);
-      const equipment = sample(name);
-      const own = make(equipment === undefined ? [] : [equipment]);
-      const innerOf = (runner: ToolUse<Context, Given>): Inner<ToolUseState> => ({
-        orchestrator: 'tool-use',
-        empty: (of) => ToolUseState.empty(of),
-        restore: (stored) => ToolUseState.fromJSON(stored),
-        // Holds: the context is checked when the conversation is run.
-        run: (state, each) => runner.run(state, ...([each] as never)),
-      });
-      return {
-        ...info,
-        needsContext: own.needsContext,
-        configuration: { ...info, fingerprint: own.fingerprint },
-        toolNames: own.toolNames,
-        checkArgs: async (toolName, args, inside) => (inside === undefined ? own.checkArgs(toolName, args) : undefined),
-        speak: (turn) =>
-          speakByRun(turn, innerOf(turn.equipment === undefined ? own : make([turn.equipment])), {
-            name,
-            kind: info.kind,
-            price,
-            context: turn.scope.context,
-            watchesCost: watchesCost || given.price !== undefined || given.limits?.costUsd !== undefined,
-          }),
-      };
-    },
-  };
+  return createRunParticipant(toInfo({ name, kind: ParticipantKind.Llm, description }), {
+    watchesCost: given.price !== undefined || given.limits?.costUsd !== undefined,
+    configuration: () => ({}),
+    create: (equipment, { participants, ports, price, introduces }) =>
+      createPlainToolUse({
+        errors: ErrorPolicy.retryToolErrors(3),
+        ...omitUndefined({ price }),
+        ...given,
+        limits: withDefaultLimits(turnLimits, given.limits),
+        ports,
+        capabilities: [
+          ...(given.capabilities ?? []),
+          ...(introduces ? [createIntroduction(name, participants)] : []),
+          ...(equipment ? [equipment] : []),
+        ],
+      }),
+  });
 }

@@ -1,7 +1,6 @@
-import type { Json } from '../../lib/index.ts';
 import { InvalidArgumentError, toCanonical } from '../../lib/index.ts';
 import type { Participant } from '../participant.ts';
-import { checkParticipant, infoOf } from '../participant.ts';
+import { checkParticipant, createParticipant, toInfo } from '../participant.ts';
 import { ParticipantKind } from '../participant-kind.ts';
 import type { TurnState } from '../turn-state.ts';
 import { stepsBackwards } from '../turn-state.ts';
@@ -17,7 +16,7 @@ export interface ScriptedParticipantOptions<Said = string> {
 
 /** Somebody who says given words in turn; which ones are next is found in the conversation. */
 export function scriptedParticipant(options: ScriptedParticipantOptions): Participant {
-  return scriptedSeat('scriptedParticipant', options, (said) => typeof said === 'string');
+  return createScriptedParticipant('scriptedParticipant', options, (said) => typeof said === 'string');
 }
 
 // A turn that failed said nothing, and its words are still to come.
@@ -27,7 +26,7 @@ function turnsTaken(state: TurnState, name: string): number {
   return taken;
 }
 
-export function scriptedSeat<Said>(
+export function createScriptedParticipant<Said>(
   maker: string,
   options: ScriptedParticipantOptions<Said>,
   isRight: (said: unknown) => boolean,
@@ -39,18 +38,14 @@ export function scriptedSeat<Said>(
   const wrong = says.findIndex((said) => !isRight(said));
   if (wrong !== -1)
     throw new InvalidArgumentError(`${maker}(): number ${wrong + 1} of what is said is nothing that can be said here; give text.`);
-  const canonical = toCanonical(says);
-  if (!canonical.ok) throw new InvalidArgumentError(`${maker}(): what is said cannot be stored: ${canonical.path} ${canonical.problem}.`);
-  // Holds: a list stays a list.
-  const words = canonical.value as readonly Json[];
-  const info = infoOf({ name, kind: ParticipantKind.Scripted, ...(description !== undefined && { description }) });
-  return {
-    ...info,
-    join: () => ({
-      ...info,
-      needsContext: false,
-      configuration: { ...info, says: canonical.value },
-      speak: async (turn) => spoken(turn, words[turnsTaken(turn.state, name) % words.length], 'user'),
-    }),
-  };
+  const words = says.map((said, index) => {
+    const canonical = toCanonical(said);
+    if (canonical.ok) return canonical.value;
+    throw new InvalidArgumentError(`${maker}(): what is said cannot be stored: [${index}]${canonical.path} ${canonical.problem}.`);
+  });
+  return createParticipant(toInfo({ name, kind: ParticipantKind.Scripted, description }), () => ({
+    needsContext: false,
+    configuration: { says: words },
+    speak: async (turn) => spoken(turn, words[turnsTaken(turn.state, name) % words.length], 'user'),
+  }));
 }

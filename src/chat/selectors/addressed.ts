@@ -1,4 +1,4 @@
-import { speakerOf } from '../turn-state.ts';
+import { getSpeaker } from '../turn-state.ts';
 import { roundRobin } from './round-robin.ts';
 import type { Selector } from './selector.ts';
 
@@ -28,7 +28,7 @@ export function addressed({ otherwise = roundRobin() }: AddressedOptions = {}): 
     select: async (facts) => {
       const { state, participants } = facts;
       const last = state.messages.at(-1);
-      const speaker = last === undefined ? undefined : speakerOf(last);
+      const speaker = last === undefined ? undefined : getSpeaker(last);
       const names = participants.map(({ name }) => name).filter((name) => name !== speaker);
       const [participant] = addressedIn(last?.text ?? '', names);
       if (participant === undefined) return { by: otherwise.name, ...(await otherwise.select(facts)) };

@@ -24,9 +24,9 @@ type Options = Partial<Omit<ToolUseOptions<ToolUseState>, 'model' | 'tools' | 'd
 function setUp(script: readonly ScriptedEntry[], { reAct, ...options }: Options = {}) {
   const [clock, ids] = [createFakeClock(), createCountingIds()];
   const model = scriptedModel(script);
-  const runnable = new ToolUse({ model, tools: [add, pay], driver: reActDriver(reAct), ports: { clock, ids }, ...options });
+  const orchestrator = new ToolUse({ model, tools: [add, pay], driver: reActDriver(reAct), ports: { clock, ids }, ...options });
   const start = ToolUseState.empty({ clock, ids }).withUserMessage('Add 2 and 3.', { ids });
-  return { runnable, start, model };
+  return { orchestrator, start, model };
 }
 
 const usage = { input: 10, output: 2 };
@@ -41,8 +41,8 @@ const retry = ErrorPolicy.retryToolErrors(3);
 
 describe('a model that decides in JSON', () => {
   test('calls, observes, and answers in plain words', async () => {
-    const { runnable, start, model } = setUp([calls('add', { a: 2, b: 3 }, 'I need the sum.'), answers('It is 5.', 'Done.')]);
-    const end = await runnable.run(start);
+    const { orchestrator, start, model } = setUp([calls('add', { a: 2, b: 3 }, 'I need the sum.'), answers('It is 5.', 'Done.')]);
+    const end = await orchestrator.run(start);
     expect([end.status, end.stopReason, end.text, end.usage.total]).toStrictEqual(['completed', 'completed', 'It is 5.', 24]);
     expect(said(end)).toStrictEqual([
       ['user', 'Add 2 and 3.'],
@@ -60,11 +60,11 @@ describe('a model that decides in JSON', () => {
   });
 
   test('is offered no tools, but told of them in words, behind its own instructions', async () => {
-    const { runnable, start, model } = setUp([answers('Hello.')], {
+    const { orchestrator, start, model } = setUp([answers('Hello.')], {
       instructions: 'You are kind.',
       settings: { temperature: 0, toolChoice: 'required' },
     });
-    await runnable.run(start);
+    await orchestrator.run(start);
     const [request] = model.calls;
     expect(request).not.toHaveProperty('tools');
     expect(request!.settings).toStrictEqual({ temperature: 0 });
@@ -83,21 +83,21 @@ describe('a model that decides in JSON', () => {
   });
 
   test('keeps its thought with the answer, where nobody reads it out', async () => {
-    const { runnable, start } = setUp([answers('It is 5.', 'Easy.')]);
-    const end = await runnable.run(start);
+    const { orchestrator, start } = setUp([answers('It is 5.', 'Easy.')]);
+    const end = await orchestrator.run(start);
     expect(end.messages.toArray().at(-1)).toMatchObject({ metadata: { thought: 'Easy.' } });
   });
 
   test('tells readers the answer, never the decision', async () => {
-    const { runnable, start } = setUp([calls('add', { a: 2, b: 3 }, 'I need the sum.'), answers('It is 5.', 'Done.')]);
+    const { orchestrator, start } = setUp([calls('add', { a: 2, b: 3 }, 'I need the sum.'), answers('It is 5.', 'Done.')]);
     const pieces: string[] = [];
-    await runnable.run(start, { onEvent: (event) => event.type === 'TextDelta' && pieces.push(event.text) });
+    await orchestrator.run(start, { onEvent: (event) => event.type === 'TextDelta' && pieces.push(event.text) });
     expect(pieces.join('')).toBe('It is 5.');
   });
 
   test('sees a missing argument as an error that it observes', async () => {
-    const { runnable, start } = setUp([calls('add', { a: 2 }), answers('I could not.')], { errors: retry });
-    const end = await runnable.run(start);
+    const { orchestrator, start } = setUp([calls('add', { a: 2 }), answers('I could not.')], { errors: retry });
+    const end = await orchestrator.run(start);
     const [observation] = end.steps[0]!.outputMessages.slice(-1);
     expect(observation!.text).toMatch(/^Observation: ERROR: The arguments of "add" do not fit: .*b/);
     expect([observation!.role, observation!.metadata]).toStrictEqual([
@@ -113,13 +113,13 @@ describe('a final answer that is asked for once more', () => {
   const decision = answers('5', 'I have the sum.');
 
   test('replaces the first, and both questions count', async () => {
-    const { runnable, start, model } = setUp([decision, { text: 'The sum is 5.', usage: { input: 7, output: 4 } }], {
+    const { orchestrator, start, model } = setUp([decision, { text: 'The sum is 5.', usage: { input: 7, output: 4 } }], {
       reAct,
       price: ({ total }) => ({ usd: total }),
       settings: { temperature: 0 },
     });
     const pieces: string[] = [];
-    const end = await runnable.run(start, { onEvent: (event) => event.type === 'TextDelta' && pieces.push(event.text) });
+    const end = await orchestrator.run(start, { onEvent: (event) => event.type === 'TextDelta' && pieces.push(event.text) });
     expect([end.status, end.text, end.stepCount, pieces.join('')]).toStrictEqual(['completed', 'The sum is 5.', 1, 'The sum is 5.']);
     expect([end.usage, end.cost]).toStrictEqual([{ input: 17, output: 6, total: 23 }, { usd: 23 }]);
     expect(said(end)).toStrictEqual([
@@ -134,20 +134,20 @@ describe('a final answer that is asked for once more', () => {
   });
 
   test('that fails is a failed step, and both questions count', async () => {
-    const { runnable, start } = setUp([decision, { usage: { input: 7, output: 0 } }], { reAct });
-    const end = await runnable.run(start);
+    const { orchestrator, start } = setUp([decision, { usage: { input: 7, output: 0 } }], { reAct });
+    const end = await orchestrator.run(start);
     expect([end.status, end.errors[0]?.code, end.usage.input, end.text]).toStrictEqual(['failed', 'empty-response', 17, '']);
   });
 
   test('sends no choice of tools, because no tools are offered', async () => {
-    const { runnable, start, model } = setUp([decision, { text: 'The sum is 5.' }], { reAct, settings: { toolChoice: 'required' } });
-    await runnable.run(start);
+    const { orchestrator, start, model } = setUp([decision, { text: 'The sum is 5.' }], { reAct, settings: { toolChoice: 'required' } });
+    await orchestrator.run(start);
     expect(model.calls[1]!.settings).toStrictEqual({});
   });
 
   test('is checked by the schema, which the model is given', async () => {
-    const { runnable, start, model } = setUp([decision, { text: '{"sum":5}' }], { reAct, output: z.object({ sum: z.number() }) });
-    const end = await runnable.run(start);
+    const { orchestrator, start, model } = setUp([decision, { text: '{"sum":5}' }], { reAct, output: z.object({ sum: z.number() }) });
+    const end = await orchestrator.run(start);
     expect([end.status, end.output]).toStrictEqual(['completed', { sum: 5 }]);
     expect(model.calls[1]!.output?.schema).toMatchObject({ type: 'object', required: ['sum'] });
   });
@@ -164,8 +164,8 @@ describe('a decision that cannot be read', () => {
     ['arguments as a list', '{"type":"call_tool","tool":"add","args":"[2,3]"}', /must be a JSON object/],
     ['an empty answer', '{"type":"final_answer","answer":""}', /"answer" is empty/],
   ])('%s: a validation failure that the model reads, and that the policy retries', async (_, text, problem) => {
-    const { runnable, start, model } = setUp([{ text, usage }, good], { errors: retry });
-    const end = await runnable.run(start);
+    const { orchestrator, start, model } = setUp([{ text, usage }, good], { errors: retry });
+    const end = await orchestrator.run(start);
     expect([end.status, end.stepCount, end.text, end.usage.total]).toStrictEqual(['completed', 2, 'It is 5.', 24]);
     expect(end.steps[0]).toMatchObject({
       stepType: 'error',
@@ -186,14 +186,14 @@ describe('a decision that cannot be read', () => {
     ['stop', ErrorPolicy.stopOnAnyError(), ['failed', 'error', 1]],
     ['ignore, because the model reads what was wrong', ErrorPolicy.ignoreToolErrors(), ['completed', 'completed', 2]],
   ])('ends as the policy says: %s', async (_, errors, expected) => {
-    const { runnable, start } = setUp([{ text: 'hm' }, good], { errors });
-    const end = await runnable.run(start);
+    const { orchestrator, start } = setUp([{ text: 'hm' }, good], { errors });
+    const end = await orchestrator.run(start);
     expect([end.status, end.stopReason, end.stepCount]).toStrictEqual(expected);
   });
 
   test('that stays so ends with retry_limit', async () => {
-    const { runnable, start } = setUp([{ text: 'hm' }, { text: 'hm' }, { text: 'hm' }, good], { errors: retry, limits: { steps: 9 } });
-    const end = await runnable.run(start);
+    const { orchestrator, start } = setUp([{ text: 'hm' }, { text: 'hm' }, { text: 'hm' }, good], { errors: retry, limits: { steps: 9 } });
+    const end = await orchestrator.run(start);
     expect([end.status, end.stopReason, end.stepCount]).toStrictEqual(['failed', 'retry_limit', 3]);
   });
 });
@@ -201,11 +201,11 @@ describe('a decision that cannot be read', () => {
 test('run, iterate, nextStep and stream come to the same end and the same steps', async () => {
   const script = [calls('add', { a: 2, b: 3 }), { text: 'hm', usage }, answers('It is 5.')];
   const [ran, iterated, stepped, streamed] = [1, 2, 3, 4].map(() => setUp(script, { errors: retry }));
-  const ends = [await ran!.runnable.run(ran!.start)];
-  for await (const state of iterated!.runnable.iterate(iterated!.start)) ends[1] = state;
+  const ends = [await ran!.orchestrator.run(ran!.start)];
+  for await (const state of iterated!.orchestrator.iterate(iterated!.start)) ends[1] = state;
   let state = stepped!.start;
-  while (stepped!.runnable.hasNextStep(state)) state = await stepped!.runnable.nextStep(state);
-  ends.push(state, await streamed!.runnable.stream(streamed!.start).result);
+  while (stepped!.orchestrator.hasNextStep(state)) state = await stepped!.orchestrator.nextStep(state);
+  ends.push(state, (await streamed!.orchestrator.start(streamed!.start).result).state);
   expect(ends.map((end) => [end.status, end.stepCount, end.text])).toStrictEqual(Array(4).fill(['completed', 3, 'It is 5.']));
   expect(new Set(ends.map(({ steps }) => JSON.stringify(steps))).size).toBe(1);
 });
@@ -226,10 +226,10 @@ describe('a call that somebody must agree to', () => {
       'Observation: ERROR: The call was rejected: too dear',
     ],
   ])('%s, also after being stored', async (_, settle, observation) => {
-    const { runnable, start } = setUp(script);
-    const waiting = stored(await runnable.run(start));
+    const { orchestrator, start } = setUp(script);
+    const waiting = stored(await orchestrator.run(start));
     expect([waiting.status, waiting.waitingFor]).toMatchObject(['waiting', [{ type: 'approval', toolName: 'pay', args: { to: 'Ann' } }]]);
-    const end = await runnable.run(stored(settle(waiting, waiting.waitingFor[0]!.id)));
+    const end = await orchestrator.run(stored(settle(waiting, waiting.waitingFor[0]!.id)));
     expect([end.status, end.text]).toStrictEqual(['completed', 'Done.']);
     expect(said(end)).toStrictEqual([
       ['user', 'Add 2 and 3.'],
@@ -240,9 +240,9 @@ describe('a call that somebody must agree to', () => {
   });
 
   test('is observed as given up when a new message comes: no tool message stands in a conversation without tool calls', async () => {
-    const { runnable, start, model } = setUp([calls('pay', { to: 'Ann' }), answers('Never mind.')]);
-    const next = (await runnable.run(start)).withUserMessage('Forget it.');
-    const end = await runnable.run(next);
+    const { orchestrator, start, model } = setUp([calls('pay', { to: 'Ann' }), answers('Never mind.')]);
+    const next = (await orchestrator.run(start)).withUserMessage('Forget it.');
+    const end = await orchestrator.run(next);
     expect(end.status).toBe('completed');
     expect(model.calls[1]!.messages.slice(1).map(({ role, text }) => [role, text])).toStrictEqual([
       ['user', 'Add 2 and 3.'],
@@ -254,9 +254,9 @@ describe('a call that somebody must agree to', () => {
 });
 
 test('a call that waits is observed as cancelled when the run is called off, in plain words, too', async () => {
-  const { runnable, start } = setUp([calls('pay', { to: 'Ann' })]);
-  const waiting = await runnable.run(start);
-  const end = await runnable.run(waiting.approve(waiting.waitingFor[0]!.id), { signal: AbortSignal.abort() });
+  const { orchestrator, start } = setUp([calls('pay', { to: 'Ann' })]);
+  const waiting = await orchestrator.run(start);
+  const end = await orchestrator.run(waiting.approve(waiting.waitingFor[0]!.id), { signal: AbortSignal.abort() });
   expect([end.stopReason, end.messages.toArray().map(({ role }) => role)]).toStrictEqual(['user_requested', ['user', 'assistant', 'user']]);
 });
 
@@ -270,14 +270,14 @@ describe('a final answer in a form', () => {
     ['fenced', answers('```json\n{"sum": 5}\n```')],
     ['as an object', decides({ thought: '', type: 'final_answer', answer: { sum: 5 } })],
   ])('is read %s', async (_, entry) => {
-    const { runnable, start } = setUp([entry], { output });
-    const end = await runnable.run(start);
+    const { orchestrator, start } = setUp([entry], { output });
+    const end = await orchestrator.run(start);
     expect([end.status, end.output]).toStrictEqual(['completed', { sum: 5 }]);
   });
 
   test('is repaired once', async () => {
-    const { runnable, start, model } = setUp([bad, good], { output, errors: retry });
-    const end = await runnable.run(start);
+    const { orchestrator, start, model } = setUp([bad, good], { output, errors: retry });
+    const end = await orchestrator.run(start);
     expect([end.status, end.output, end.usage.total, end.steps[0]!.errors[0]?.code]).toStrictEqual([
       'completed',
       { sum: 5 },
@@ -289,17 +289,17 @@ describe('a final answer in a form', () => {
 
   test('that never fits ends with retry_limit, and is an error where the policy ignores', async () => {
     const never = setUp([bad, bad, bad, good], { output, errors: retry, limits: { steps: 9 } });
-    const end = await never.runnable.run(never.start);
+    const end = await never.orchestrator.run(never.start);
     expect([end.status, end.stopReason, end.stepCount]).toStrictEqual(['failed', 'retry_limit', 3]);
     const ignoring = setUp([bad, good], { output, errors: ErrorPolicy.ignoreToolErrors() });
-    const ignored = await ignoring.runnable.run(ignoring.start);
+    const ignored = await ignoring.orchestrator.run(ignoring.start);
     expect([ignored.status, ignored.stopReason, ignored.stepCount]).toStrictEqual(['failed', 'error', 1]);
   });
 
   // The model cannot answer in a form that nobody told it.
   test('is asked for in words that name the form', async () => {
-    const { runnable, start, model } = setUp([good], { output });
-    await runnable.run(start);
+    const { orchestrator, start, model } = setUp([good], { output });
+    await orchestrator.run(start);
     expect(JSON.stringify(model.calls[0])).toContain('sum');
   });
 });
@@ -308,8 +308,8 @@ describe('summing up at a limit', () => {
   const limits = { steps: 1, onLimit: 'finalize' } as const;
 
   test('asks in plain words, without the form of a decision', async () => {
-    const { runnable, start, model } = setUp([calls('add', { a: 2, b: 3 }), { text: 'I added.' }], { limits });
-    const end = await runnable.run(start);
+    const { orchestrator, start, model } = setUp([calls('add', { a: 2, b: 3 }), { text: 'I added.' }], { limits });
+    const end = await orchestrator.run(start);
     expect([end.status, end.stopReason, end.text]).toStrictEqual(['stopped', 'steps_limit', 'I added.']);
     const [, last] = model.calls;
     expect([last!.output, last!.tools, last!.messages[0]!.role]).toStrictEqual([undefined, undefined, 'user']);
@@ -329,8 +329,8 @@ test.each<[string, readonly ScriptedEntry[], Options]>([
     { reAct: { finalViaInference: true } },
   ],
 ])('no call is left without a result where the model calls while it %s', async (_, script, options) => {
-  const { runnable, start } = setUp(script, options);
-  const end = await runnable.run(start);
+  const { orchestrator, start } = setUp(script, options);
+  const end = await orchestrator.run(start);
   const messages = end.messages.toArray();
   const called = messages.flatMap(({ toolCalls }) => toolCalls.map(({ id }) => id));
   const resulted = messages.flatMap(({ toolResults }) => toolResults.map(({ toolCallId }) => toolCallId));

@@ -22,9 +22,9 @@ type Options = Partial<Omit<ToolUseOptions<ToolUseState>, 'model' | 'tools'>>;
 function setUp(script: readonly ScriptedEntry[], options: Options = {}) {
   const [clock, ids] = [createFakeClock(), createCountingIds()];
   const model = scriptedModel(script);
-  const runnable = new ToolUse({ model, tools: [add], driver: toolCallingDriver(), ports: { clock, ids }, ...options });
+  const orchestrator = new ToolUse({ model, tools: [add], driver: toolCallingDriver(), ports: { clock, ids }, ...options });
   const start = ToolUseState.empty({ clock, ids }).withUserMessage('Add 2 and 3.', { ids });
-  return { runnable, start, model };
+  return { orchestrator, start, model };
 }
 
 const sum: ScriptedEntry = { toolCalls: [{ name: 'add', args: { a: 2, b: 3 } }], usage: { input: 10, output: 2 } };
@@ -34,8 +34,8 @@ const roles = (state: ToolUseState): unknown => state.messages.toArray().map(({ 
 
 describe('a model that calls tools', () => {
   test('calls, reads the result, and answers', async () => {
-    const { runnable, start, model } = setUp([sum, five]);
-    const end = await runnable.run(start);
+    const { orchestrator, start, model } = setUp([sum, five]);
+    const end = await orchestrator.run(start);
     expect([end.status, end.text, end.steps.map(({ stepType }) => stepType)]).toStrictEqual([
       'completed',
       'It is 5.',
@@ -49,8 +49,8 @@ describe('a model that calls tools', () => {
   });
 
   test('is told of the tools, of the settings, and of nothing else', async () => {
-    const { runnable, start, model } = setUp([five], { settings: { temperature: 0, toolChoice: 'auto' } });
-    await runnable.run(start);
+    const { orchestrator, start, model } = setUp([five], { settings: { temperature: 0, toolChoice: 'auto' } });
+    await orchestrator.run(start);
     const { messages, signal, onNotice, tools, ...rest } = model.calls[0]!;
     expect(rest).toStrictEqual({ settings: { temperature: 0, toolChoice: 'auto' } });
     expect(tools).toMatchObject([{ name: 'add', description: 'Adds two numbers.', inputSchema: { type: 'object' } }]);
@@ -58,19 +58,21 @@ describe('a model that calls tools', () => {
   });
 
   test('is offered no tools where there are none', async () => {
-    const { runnable, start, model } = setUp([five], {});
+    const { orchestrator, start, model } = setUp([five], {});
     const bare = new ToolUse({ model });
     await bare.run(start);
     expect(model.calls[0]).not.toHaveProperty('tools');
-    expect(runnable.name).toBe('tool-use');
+    expect(orchestrator.name).toBe('tool-use');
   });
 
   test.each([
     [{ a: 2 }, 'The arguments of "add" do not fit: '],
     ['{"a": 2,', 'The arguments of "add" are not valid JSON'],
   ])('reads what is wrong with the arguments %o', async (args, problem) => {
-    const { runnable, start, model } = setUp([{ toolCalls: [{ name: 'add', args }] }, five], { errors: ErrorPolicy.retryToolErrors(3) });
-    const end = await runnable.run(start);
+    const { orchestrator, start, model } = setUp([{ toolCalls: [{ name: 'add', args }] }, five], {
+      errors: ErrorPolicy.retryToolErrors(3),
+    });
+    const end = await orchestrator.run(start);
     expect([end.status, end.text]).toStrictEqual(['completed', 'It is 5.']);
     const [result] = model.calls[1]!.messages.at(-1)!.toolResults;
     expect(result).toMatchObject({ toolCallId: 'call-1', output: { type: 'error', value: expect.stringContaining(problem) as string } });
@@ -81,8 +83,8 @@ describe('a model that calls tools', () => {
     ['says nothing', { usage: { input: 4, output: 0 } }, 'empty-response'],
     ['breaks off', { text: 'It', finishReason: 'interrupted', usage: { input: 4, output: 1 } }, 'stream-interrupted'],
   ])('that %s has failed: a step of its own, without messages, whose usage counts', async (_, entry, code) => {
-    const { runnable, start } = setUp([entry]);
-    const end = await runnable.run(start);
+    const { orchestrator, start } = setUp([entry]);
+    const end = await orchestrator.run(start);
     expect([end.status, end.stopReason, end.usage.input]).toStrictEqual(['failed', 'error', 4]);
     expect(end.steps).toMatchObject([{ stepType: 'error', outputMessages: [], errors: [{ type: 'model', code, readable: false }] }]);
   });
@@ -94,14 +96,14 @@ describe('a model that calls tools', () => {
     const iterated = setUp(script, options);
     const stepped = setUp(script, options);
     const streamed = setUp(script, options);
-    const ends: ToolUseState[] = [await ran.runnable.run(ran.start)];
+    const ends: ToolUseState[] = [await ran.orchestrator.run(ran.start)];
     let last = iterated.start;
-    for await (const state of iterated.runnable.iterate(iterated.start)) last = state;
+    for await (const state of iterated.orchestrator.iterate(iterated.start)) last = state;
     ends.push(last);
     last = stepped.start;
-    while (stepped.runnable.hasNextStep(last)) last = await stepped.runnable.nextStep(last);
+    while (stepped.orchestrator.hasNextStep(last)) last = await stepped.orchestrator.nextStep(last);
     ends.push(last);
-    ends.push(await streamed.runnable.stream(streamed.start).result);
+    ends.push((await streamed.orchestrator.start(streamed.start).result).state);
     expect(ends[0]!.stepCount).toBe(3);
     for (const end of ends.slice(1)) expect(JSON.stringify(end.steps)).toBe(JSON.stringify(ends[0]!.steps));
     for (const end of ends) expect([end.status, end.stopReason, end.usage]).toStrictEqual(['completed', 'steps_limit', ends[0]!.usage]);
@@ -120,15 +122,15 @@ describe('a final answer in a form', () => {
     ['fenced', '```json\n{"sum": 5}\n```'],
     ['fenced without a language', '```\n{"sum": 5}\n```'],
   ])('is read where it is %s', async (_, text) => {
-    const { runnable, start, model } = setUp([{ text }], { output });
-    const end = await runnable.run(start);
+    const { orchestrator, start, model } = setUp([{ text }], { output });
+    const end = await orchestrator.run(start);
     expect([end.status, end.output, end.currentStep?.stepType]).toStrictEqual(['completed', { sum: 5 }, 'final_response']);
     expect(model.calls[0]?.output?.schema).toMatchObject({ type: 'object', required: ['sum'] });
   });
 
   test('is checked only where no call is left', async () => {
-    const { runnable, start } = setUp([{ ...sum, text: 'One moment.' }, good], { output });
-    const end = await runnable.run(start);
+    const { orchestrator, start } = setUp([{ ...sum, text: 'One moment.' }, good], { output });
+    const end = await orchestrator.run(start);
     expect([end.status, end.output, end.errors]).toStrictEqual(['completed', { sum: 5 }, []]);
   });
 
@@ -137,8 +139,8 @@ describe('a final answer in a form', () => {
     ['that is prose', 'It is five.', /^The answer is not valid JSON\.$/],
     ['that is cut off', '{"sum": ', /^The answer is not valid JSON\.$/],
   ])('%s is repaired once, and both answers count', async (_, text, problem) => {
-    const { runnable, start, model } = setUp([{ ...bad, text }, good], { output, errors: retry });
-    const end = await runnable.run(start);
+    const { orchestrator, start, model } = setUp([{ ...bad, text }, good], { output, errors: retry });
+    const end = await orchestrator.run(start);
     expect([end.status, end.stopReason, end.output, end.usage.total]).toStrictEqual(['completed', 'completed', { sum: 5 }, 20]);
     expect(end.steps[0]).toMatchObject({
       stepType: 'error',
@@ -154,8 +156,8 @@ describe('a final answer in a form', () => {
   });
 
   test('that never fits ends with retry_limit', async () => {
-    const { runnable, start } = setUp([bad, bad, bad, good], { output, errors: retry, limits: { steps: 10 } });
-    const end = await runnable.run(start);
+    const { orchestrator, start } = setUp([bad, bad, bad, good], { output, errors: retry, limits: { steps: 10 } });
+    const end = await orchestrator.run(start);
     expect([end.status, end.stopReason, end.stepCount, end.output]).toStrictEqual(['failed', 'retry_limit', 3, undefined]);
   });
 
@@ -163,8 +165,8 @@ describe('a final answer in a form', () => {
     ['stop', ErrorPolicy.stopOnAnyError()],
     ['ignore', ErrorPolicy.ignoreToolErrors()],
   ])('that does not fit is an error where the policy says %s', async (_, errors) => {
-    const { runnable, start } = setUp([bad, good], { output, errors });
-    const end = await runnable.run(start);
+    const { orchestrator, start } = setUp([bad, good], { output, errors });
+    const end = await orchestrator.run(start);
     expect([end.status, end.stopReason, end.stepCount, end.output]).toStrictEqual(['failed', 'error', 1, undefined]);
   });
 
@@ -172,8 +174,8 @@ describe('a final answer in a form', () => {
     const throwing = z.object({ sum: z.number() }).refine(() => {
       throw new Error('schema broken');
     });
-    const { runnable, start } = setUp([good], { output: throwing });
-    const end = await runnable.run(start);
+    const { orchestrator, start } = setUp([good], { output: throwing });
+    const end = await orchestrator.run(start);
     expect([end.status, end.errors[0]?.message]).toStrictEqual(['failed', 'The answer could not be checked: schema broken']);
   });
 
@@ -183,8 +185,8 @@ describe('a final answer in a form', () => {
     ['0', z.number()],
     ['[]', z.array(z.number())],
   ])('may be %s', async (text, schema) => {
-    const { runnable, start } = setUp([{ text }], { output: schema as never });
-    const end = await runnable.run(start);
+    const { orchestrator, start } = setUp([{ text }], { output: schema as never });
+    const end = await orchestrator.run(start);
     expect([end.status, end.output]).toStrictEqual(['completed', JSON.parse(text)]);
   });
 });

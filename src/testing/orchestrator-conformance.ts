@@ -1,11 +1,11 @@
 import type { BaseEvent } from '../events/index.ts';
-import type { LoopEvent, Runnable, RunState } from '../step-by-step/index.ts';
+import type { RunState, StepByStep } from '../step-by-step/index.ts';
 import type { ConformanceCase } from './conformance.ts';
 import { holds, same } from './conformance.ts';
 
-/** A runnable under test, with a state that it can carry to its end. */
-export interface RunnableSubject<State extends RunState, Event extends BaseEvent = LoopEvent> {
-  readonly runnable: Runnable<State, unknown, Event>;
+/** An orchestrator, or a loop, under test, with a state that it can run to its end. */
+export interface OrchestratorSubject<State extends RunState> {
+  readonly orchestrator: StepByStep<NoInfer<State>>;
   /** A state with something to do, which ends without help. */
   readonly start: State;
   /** A stored state, read again. */
@@ -15,41 +15,41 @@ export interface RunnableSubject<State extends RunState, Event extends BaseEvent
 const facts = (state: RunState): unknown => [state.status, state.stopReason, state.stepCount, state.usage, state.text];
 const outcomes = (state: RunState): unknown => state.stepResults.map(({ outcome }) => outcome);
 
-type Check = <State extends RunState, Event extends BaseEvent>(subject: RunnableSubject<State, Event>) => Promise<void>;
+type Check = <State extends RunState>(subject: OrchestratorSubject<State>) => Promise<void>;
 
 const checks: Readonly<Record<string, Check>> = {
-  'says without side effects that there is something to do': async ({ runnable, start }) => {
+  'says without side effects that there is something to do': async ({ orchestrator, start }) => {
     const before = JSON.stringify(start);
-    holds(runnable.hasNextStep(start) && runnable.hasNextStep(start), 'there was nothing to do');
+    holds(orchestrator.hasNextStep(start) && orchestrator.hasNextStep(start), 'there was nothing to do');
     holds(JSON.stringify(start) === before, 'asking changed the state');
   },
-  'ends with a reason, on the state and on the last step': async ({ runnable, start }) => {
-    const end = await runnable.run(start);
+  'ends with a reason, on the state and on the last step': async ({ orchestrator, start }) => {
+    const end = await orchestrator.run(start);
     holds(end.stopReason !== undefined, 'it ended without a reason');
     same(end.lastStepResult?.stopReason, end.stopReason, 'reason on the last step');
-    holds(!runnable.hasNextStep(end), 'it ended with something left to do');
+    holds(!orchestrator.hasNextStep(end), 'it ended with something left to do');
   },
-  'comes to the same end however it is driven': async ({ runnable, start }) => {
-    const end = await runnable.run(start);
+  'comes to the same end however it is driven': async ({ orchestrator, start }) => {
+    const end = await orchestrator.run(start);
     let iterated = start;
-    for await (const state of runnable.iterate(start)) iterated = state;
+    for await (const state of orchestrator.iterate(start)) iterated = state;
     let stepped = start;
-    while (runnable.hasNextStep(stepped)) stepped = await runnable.nextStep(stepped);
-    const streamed = await runnable.stream(start).result;
+    while (orchestrator.hasNextStep(stepped)) stepped = await orchestrator.nextStep(stepped);
+    const { state: streamed } = await orchestrator.start(start).result;
     for (const other of [iterated, stepped, streamed]) same(facts(other), facts(end), 'the end');
   },
-  'leaves the state it was given as it was': async ({ runnable, start }) => {
+  'leaves the state it was given as it was': async ({ orchestrator, start }) => {
     const before = JSON.stringify(start);
-    await runnable.run(start);
+    await orchestrator.run(start);
     holds(JSON.stringify(start) === before, 'the run changed the state it was given');
   },
-  'does nothing with a state that has ended': async ({ runnable, start }) => {
-    const end = await runnable.run(start);
-    holds((await runnable.run(end)) === end && (await runnable.nextStep(end)) === end, 'an ended state came back changed');
+  'does nothing with a state that has ended': async ({ orchestrator, start }) => {
+    const end = await orchestrator.run(start);
+    holds((await orchestrator.run(end)) === end && (await orchestrator.nextStep(end)) === end, 'an ended state came back changed');
   },
-  'tells of each decision once, in order, and of the end last': async ({ runnable, start }) => {
+  'tells of each decision once, in order, and of the end last': async ({ orchestrator, start }) => {
     const events: BaseEvent[] = [];
-    const end = await runnable.run(start, { onEvent: (event) => events.push(event) });
+    const end = await orchestrator.run(start, { onEvent: (event) => events.push(event) });
     const numbered = events.filter(({ id }) => !id.includes('.'));
     same(
       numbered.map(({ seq }) => seq),
@@ -64,29 +64,27 @@ const checks: Readonly<Record<string, Check>> = {
     same(events.at(-1)?.type, 'AgentFinished', 'last event');
     same(end.data.lastSeq, numbered.at(-1)?.seq, 'last number on the state');
   },
-  'goes on after being stored at any step as if nothing had happened': async ({ runnable, start, restore }) => {
-    const end = await runnable.run(start);
+  'goes on after being stored at any step as if nothing had happened': async ({ orchestrator, start, restore }) => {
+    const end = await orchestrator.run(start);
     let state = restore(JSON.stringify(start));
-    while (runnable.hasNextStep(state)) state = restore(JSON.stringify(await runnable.nextStep(state)));
+    while (orchestrator.hasNextStep(state)) state = restore(JSON.stringify(await orchestrator.nextStep(state)));
     same(facts(state), facts(end), 'the end');
   },
-  'takes a second input after it has ended, also after being stored': async ({ runnable, start, restore }) => {
-    const end = restore(JSON.stringify(await runnable.run(start)));
+  'takes a second input after it has ended, also after being stored': async ({ orchestrator, start, restore }) => {
+    const end = restore(JSON.stringify(await orchestrator.run(start)));
     const again = end.withUserMessage('And now?');
     same([again.status, again.stepCount, again.usage.total], ['pending', 0, 0], 'the new execution');
-    const secondEnd = await runnable.run(again);
+    const secondEnd = await orchestrator.run(again);
     holds(secondEnd.stopReason !== undefined && secondEnd.stepCount > 0, 'the second input was not worked on');
     same(secondEnd.session.executions.length, 2, 'executions');
   },
-  'ends as the user asked when its signal has fired': async ({ runnable, start }) => {
-    const end = await runnable.run(start, { signal: AbortSignal.abort('enough') });
+  'ends as the user asked when its signal has fired': async ({ orchestrator, start }) => {
+    const end = await orchestrator.run(start, { signal: AbortSignal.abort('enough') });
     same(end.stopReason, 'user_requested', 'reason');
   },
 };
 
 /** What every orchestrator must do, whatever its steps are made of. `make` gives a fresh subject for each case. */
-export function runnableConformance<State extends RunState, Event extends BaseEvent = LoopEvent>(
-  make: () => RunnableSubject<State, Event>,
-): readonly ConformanceCase[] {
+export function orchestratorConformance<State extends RunState>(make: () => OrchestratorSubject<State>): readonly ConformanceCase[] {
   return Object.entries(checks).map(([name, check]) => ({ name, run: () => check(make()) }));
 }

@@ -1,18 +1,18 @@
 import { describe, expect, test } from 'vitest';
-import type { Runnable, RunOptions } from '../step-by-step/index.ts';
+import type { LoopEvent, RunOptions, StepByStep } from '../step-by-step/index.ts';
 import { createStepByStep } from '../step-by-step/index.ts';
 import { AppendOnlyList, createCountingIds, createFakeClock } from '../lib/index.ts';
 import { Usage } from '../messages/index.ts';
-import { runnableConformance } from './runnable-conformance.ts';
+import { orchestratorConformance } from './orchestrator-conformance.ts';
 import { createScriptedProcess, ScriptedState } from './scripted-process.ts';
 
-type Scripted = Runnable<ScriptedState>;
+type Scripted = StepByStep<ScriptedState, undefined, unknown, LoopEvent>;
 type Breaking = (whole: Scripted, start: ScriptedState) => Partial<Scripted>;
 
 const restore = (stored: string): ScriptedState => ScriptedState.fromJSON(JSON.parse(stored));
 
 function suite(breaking: Breaking, read = restore) {
-  return runnableConformance(() => {
+  return orchestratorConformance(() => {
     const clock = createFakeClock();
     const process = createScriptedProcess([
       { text: 'One moment.', hasToolCalls: true, usage: { input: 1, output: 1 } },
@@ -20,7 +20,7 @@ function suite(breaking: Breaking, read = restore) {
     ]);
     const whole = createStepByStep(process, { clock, ids: createCountingIds() });
     const start = ScriptedState.empty({ clock }).withUserMessage('Hello.');
-    return { runnable: { ...whole, ...breaking(whole, start) }, start, restore: read };
+    return { orchestrator: { ...whole, ...breaking(whole, start) }, start, restore: read };
   });
 }
 
@@ -78,7 +78,7 @@ const broken: readonly Broken[] = [
   },
   {
     name: 'comes to the same end however it is driven',
-    breaking: (whole) => ({ stream: (state, options) => whole.stream(state, { ...options, signal: AbortSignal.abort() }) }),
+    breaking: (whole) => ({ start: (state, options) => whole.start(state, { ...options, signal: AbortSignal.abort() }) }),
   },
   {
     name: 'leaves the state it was given as it was',
@@ -115,12 +115,12 @@ const broken: readonly Broken[] = [
   },
 ];
 
-describe('the suite of the Runnable port', () => {
+describe('the suite of the Orchestrator port', () => {
   test.each(broken)('"$name" fails where it is broken, and only there', async ({ name, breaking = () => ({}), read }) => {
     expect([await fails(name, breaking, read), await fails(name, () => ({}))]).toStrictEqual([true, false]);
   });
 
-  test('has a runnable that breaks it for every case', () => {
+  test('has an orchestrator that breaks it for every case', () => {
     expect(suite(() => ({})).map(({ name }) => name)).toStrictEqual(broken.map(({ name }) => name));
   });
 
