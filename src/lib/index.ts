@@ -19,7 +19,7 @@ export { childPath } from './json-path.ts';
 export type { Random } from './random.ts';
 export { systemRandom } from './random.ts';
 export type { ObjectReader, ReadValue } from './reader.ts';
-export { readArray, readJson, readJsonObject, readObject } from './reader.ts';
+export { readArray, readJson, readJsonObject, readObject, readString } from './reader.ts';
 export type { Redactor, RedactorOptions } from './redactor.ts';
 export { createRedactor, defaultRedactor } from './redactor.ts';
 export type { Soon } from './soon.ts';
