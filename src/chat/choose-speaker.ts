@@ -94,7 +94,7 @@ function factsFor<State extends TurnState<S>, S extends ChatStep>(
   const { seats, pricing, onProblem, selector } = setup;
   const effects = withKeyPrefix(scope.effects, `select/${scope.stepNumber}`);
   const names = seats.map(({ name }) => name);
-  const watchesCost = pricing.watchesCost || scope.watchesCost;
+  const watchesCost = pricing.watchesCost || scope.budget.watchesCost;
   let [asked, run] = [0, 0];
   return {
     state,
@@ -102,15 +102,15 @@ function factsFor<State extends TurnState<S>, S extends ChatStep>(
     last: lastSpeaker(state),
     next: nextInRound(state, names),
     context: scope.context,
-    signal: scope.signal,
+    signal: scope.control.signal,
     ask: (model, request, { timeoutMs, label } = {}) => {
       asked += 1;
-      const note: StepScope['note'] = (each) => {
-        if (each.usage !== undefined) spent.usage = Usage.add(spent.usage, each.usage);
-        scope.note(each);
+      const add: StepScope['notes']['add'] = (note) => {
+        if (note.usage !== undefined) spent.usage = Usage.add(spent.usage, note.usage);
+        scope.notes.add(note);
       };
       return askModel(model, request, {
-        scope: { effects, clock: scope.clock, note },
+        scope: { effects, time: scope.time, notes: { add } },
         key: `model/${asked}`,
         pricing: { price: pricing.price, watchesCost },
         timeoutMs,

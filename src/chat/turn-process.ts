@@ -72,22 +72,22 @@ async function beginTurn<State extends TurnState<S>, S extends ChatStep>(at: Sur
   const empty = { ...emptyStep({ id: scope.ids(), errors: [] }), ...(input !== undefined && { input }) };
   const chosen = await chooseSpeaker(at);
   if (chosen.type === 'failed')
-    return { type: 'step', step: { ...empty, ...(scope.interruption === undefined && { errors: [chosen.failure] }) } };
+    return { type: 'step', step: { ...empty, ...(scope.control.interruption === undefined && { errors: [chosen.failure] }) } };
   const { selection } = chosen;
   if (chosen.type === 'end') {
-    scope.note({ evaluations: [toEndEvaluation(selection, chosen.reason)] });
+    scope.notes.add({ evaluations: [toEndEvaluation(selection, chosen.reason)] });
     return { type: 'step', step: { ...empty, selection } };
   }
   const { participant } = chosen;
-  scope.beginTurn(participant);
-  scope.emit((header) => new ParticipantSelected(header, setup.name, selection));
+  scope.events.beginTurn(participant);
+  scope.events.emit((header) => new ParticipantSelected(header, setup.name, selection));
   return takeTurn(at, { step: { ...empty, participant, selection }, isParked: false });
 }
 
 /** Takes up a turn that had to wait. Whoever follows the events hears again whose it is. */
 function goOn<State extends TurnState<S>, S extends ChatStep>(at: Surroundings<State, S>, step: ChatStep): Promise<Produced<ChatStep>> {
   const { selection = { by: 'resumed' } } = step;
-  at.scope.emit((header) => new ParticipantSelected(header, at.setup.name, selection, { resumed: true }));
+  at.scope.events.emit((header) => new ParticipantSelected(header, at.setup.name, selection, { resumed: true }));
   return takeTurn(at, { step, isParked: true });
 }
 
@@ -136,7 +136,7 @@ async function takeTurn<State extends TurnState<S>, S extends ChatStep>(
     return recorded(at, worked, came.type === 'said' ? { ...came, unfinished: withoutCalls(came.unfinished, uncounted) } : came);
   } catch (error) {
     // What is thrown because the run was cut off is no failure.
-    const errors = scope.interruption === undefined ? [classifyError(error, { readable: false })] : [];
+    const errors = scope.control.interruption === undefined ? [classifyError(error, { readable: false })] : [];
     const closed = isParked ? closedTurn(step, { why: 'interrupted', at: state.messages.length, ids: scope.ids }) : rest;
     const { unfinished, ...left } = closed;
     const known = withoutCalls(unfinished, uncounted);
@@ -158,7 +158,7 @@ function tellWhoIsAsked(name: string, scope: StepScope, waits: readonly Wait[]):
   for (const wait of waits) {
     if (wait.type !== 'person' || wait.agent !== undefined) continue;
     const { prompt, problem } = wait;
-    scope.emit((header) => new PersonAsked(header, name, { waitId: `${scope.path}${wait.id}`, prompt, problem }));
+    scope.events.emit((header) => new PersonAsked(header, name, { waitId: `${scope.nesting.path}${wait.id}`, prompt, problem }));
   }
 }
 
@@ -174,7 +174,7 @@ function recorded<State extends TurnState<S>, S extends ChatStep>(
   }
   const { role, parts, errors = [], finishReason, window, unfinished, isCutOff = false } = came;
   const isSaid = errors.length === 0 && !isCutOff;
-  const isWhole = isSaid && scope.interruption === undefined;
+  const isWhole = isSaid && scope.control.interruption === undefined;
   const message = new Message({
     id: scope.ids(),
     role,
@@ -184,7 +184,7 @@ function recorded<State extends TurnState<S>, S extends ChatStep>(
   });
   // Words that no model streams are told in one piece.
   if (isSaid && came.inner === undefined && message.text !== '')
-    scope.emit((header) => new TextDelta(header, setup.name, message.text), { numbered: false });
+    scope.events.emitPiece((header) => new TextDelta(header, setup.name, message.text));
   return {
     type: 'step',
     step: {
@@ -194,7 +194,7 @@ function recorded<State extends TurnState<S>, S extends ChatStep>(
       ...(finishReason !== undefined && { finishReason }),
       ...(window !== undefined && { window }),
       ...(!isWhole && unfinished !== undefined && { unfinished }),
-      ...(isCutOff && { interrupted: scope.ending ?? 'vote' }),
+      ...(isCutOff && { interrupted: scope.control.ending ?? 'vote' }),
     },
   };
 }

@@ -32,7 +32,10 @@ export function costOf(usage: Usage, who: PricedModel, { price, watchesCost }: P
 
 /** Where a question is asked, and under which key. */
 interface Asking {
-  readonly scope: Pick<StepScope, 'effects' | 'note'> & { readonly clock: Clock };
+  readonly scope: Pick<StepScope, 'effects'> & {
+    readonly time: Pick<StepScope['time'], 'clock'>;
+    readonly notes: Pick<StepScope['notes'], 'add'>;
+  };
   readonly key: string;
   readonly pricing: Pricing;
   readonly timeoutMs?: number | undefined;
@@ -58,7 +61,7 @@ export async function askModel(
   const unread = { parts: [], usage: begun.length > 0 ? Usage.unknown() : Usage.none() };
   const outcome: ModelOutcome = answered.ok ? answered.value : { ok: false, failure: toFailure(answered), partial: unread };
   const { usage, provider, modelId } = outcome.ok ? outcome.response : outcome.partial;
-  const who = { provider: provider ?? model.provider, modelId: modelId ?? model.modelId, at: scope.clock.now() };
-  scope.note({ usage, cost: costOf(usage, who, pricing) });
+  const who = { provider: provider ?? model.provider, modelId: modelId ?? model.modelId, at: scope.time.clock.now() };
+  scope.notes.add({ usage, cost: costOf(usage, who, pricing) });
   return outcome;
 }

@@ -45,7 +45,7 @@ export function failed({ hook, at: { point } }: Calling, problem: string, cause?
 export function inTime({ timeoutMs }: Hook, calling: Calling, work: PromiseLike<unknown>): Promise<unknown> {
   const { scope } = calling.at;
   return new Promise((resolve, reject) => {
-    const { signal } = scope;
+    const { signal } = scope.control;
     const leave = (): void => {
       cancel?.();
       signal.removeEventListener('abort', stop);
@@ -61,10 +61,10 @@ export function inTime({ timeoutMs }: Hook, calling: Calling, work: PromiseLike<
     const fail = (error: unknown): void => {
       leave();
       // What is thrown because the run was cut off is no failure.
-      if (scope.interruption === undefined) reject(failed(calling, classifyError(error).message, error));
+      if (scope.control.interruption === undefined) reject(failed(calling, classifyError(error).message, error));
       else resolve(cutOff);
     };
-    const cancel = timeoutMs === Infinity ? undefined : scope.clock.schedule(timeoutMs, giveUp);
+    const cancel = timeoutMs === Infinity ? undefined : scope.time.clock.schedule(timeoutMs, giveUp);
     if (signal.aborted) stop();
     else signal.addEventListener('abort', stop, { once: true });
     // Heard also where nobody waits any more: a rejection that nobody hears would end the process.

@@ -48,7 +48,7 @@ export function reportHook(onProblem: ProblemReporter | undefined, error: HookFa
 function tellCutOff({ hook, at }: Calling): void {
   const { scope, point, orchestrator } = at;
   const facts = { hook, point, message: 'it was still at work when the run was cut off', data: {} };
-  scope.emit((header) => new HookReported(header, orchestrator, facts));
+  scope.events.emit((header) => new HookReported(header, orchestrator, facts));
 }
 
 /** Calls a hook, and checks what it gave back. Throws or rejects with a HookFailedError. */
@@ -74,7 +74,7 @@ export function ask(hook: Hook, facts: Facts, calling: Calling): Soon<Answered> 
 export function tellChange({ hook, at }: Calling, change: Change): void {
   const { scope, point, toolCallId, orchestrator } = at;
   const changed = (Object.keys(change) as HookChange[]).filter((key) => key !== 'votes' && change[key] !== undefined);
-  if (changed.length > 0) scope.emit((header) => new HookApplied(header, orchestrator, { hook, point, changed, toolCallId }));
+  if (changed.length > 0) scope.events.emit((header) => new HookApplied(header, orchestrator, { hook, point, changed, toolCallId }));
 }
 
 /** Notes votes and metadata; gives the state that has the metadata. */
@@ -82,11 +82,11 @@ export function keep(hook: Hook, { votes, metadata }: Change, calling: Calling):
   const { state, at } = calling;
   const { scope } = at;
   if (votes !== undefined)
-    scope.note({ evaluations: (Array.isArray(votes) ? votes : [votes]).map((vote) => checkedVote(hook, vote, calling)) });
+    scope.notes.add({ evaluations: (Array.isArray(votes) ? votes : [votes]).map((vote) => checkedVote(hook, vote, calling)) });
   if (metadata === undefined) return state;
   const kept = canonical(metadata, 'its metadata', calling);
   if (!isRecord(kept)) throw failed(calling, 'its metadata is no object.');
-  scope.note({ metadata: kept });
+  scope.notes.add({ metadata: kept });
   return state.evolve({ metadata: deepFreeze({ ...state.metadata, ...kept }) });
 }
 
@@ -101,7 +101,7 @@ export function blocked(
   if (typeof reason !== 'string' || reason === '')
     throw failed(calling, 'it blocked without a reason; give one in words: the model reads it.');
   const facts = { tool: call.name, toolCallId: call.id, args: call.args, hook, reason };
-  scope.emit((header) => new ToolCallBlocked(header, orchestrator, facts));
+  scope.events.emit((header) => new ToolCallBlocked(header, orchestrator, facts));
   const what = point === HookPoint.BeforeTool ? `"${call.name}" was not called` : `The result of "${call.name}" was withheld`;
   return blockedExecution(call, reason, { ...timing, text: `${what}: ${reason}` });
 }

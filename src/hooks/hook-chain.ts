@@ -148,7 +148,7 @@ export class HookChain {
         const { conversation } = change;
         if (conversation !== undefined) {
           if (!(conversation instanceof MessageStore)) throw failed(calling, 'its conversation is no MessageStore.');
-          place.scope.note({ store: conversation });
+          place.scope.notes.add({ store: conversation });
           now.state = now.state.evolve({ store: conversation });
         }
         tellChange(calling, change);
@@ -196,7 +196,7 @@ export class HookChain {
     place: Place,
     { call: given, tool, approved = false }: CallAt,
   ): Soon<{ readonly state: RunState; readonly verdict: CallVerdict }> {
-    const startedAt = place.scope.clock.now();
+    const startedAt = place.scope.time.clock.now();
     const at = this.#point(HookPoint.BeforeTool, { ...place, toolCallId: given.id });
     // One that nobody can change serves all hooks.
     const now: { state: RunState; call: ToolCall; ended: Soon<ToolExecution> | undefined } = {

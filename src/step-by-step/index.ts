@@ -49,7 +49,7 @@ export type {
   WaitingResult,
 } from './run-result.ts';
 export { getEndFailure, redactFailure, toRunResult } from './run-result.ts';
-export type { Between, Commit, Ports, RunOptions } from './run-scope.ts';
+export type { Between, Commit, Ports, RunOptions } from './run-options.ts';
 export type { NewStateOptions } from './run-state.ts';
 export { RunState } from './run-state.ts';
 export type { Limits, StandardCriteriaOptions } from './standard-criteria.ts';
@@ -60,7 +60,8 @@ export { StateInfo } from './state-info.ts';
 export { ExecutionStatus } from './status.ts';
 export type { StepByStepOptions } from './step-by-step.ts';
 export { createStepByStep } from './step-by-step.ts';
-export type { Observed, Produced, StepOf, StepProcess, StepScope } from './step-process.ts';
+export type { Observed, Produced, StepOf, StepProcess } from './step-process.ts';
+export type { StepControl, StepEvents, StepScope, StepTime } from './step-scope.ts';
 export { StepResult } from './step-result.ts';
 export type { Cost, EmptyStep, Step } from './step.ts';
 export { addCost, Interruption } from './step.ts';

@@ -128,10 +128,10 @@ function goOnWaiting(state: ScriptedState): Produced<ScriptedStepData> | undefin
 }
 
 async function perform(entry: ScriptedStep, scope: StepScope, clock: FakeClock | undefined): Promise<void> {
-  if (entry.evaluations !== undefined) scope.note({ evaluations: entry.evaluations });
+  if (entry.evaluations !== undefined) scope.notes.add({ evaluations: entry.evaluations });
   if (entry.takesMs !== undefined) clock?.skip(entry.takesMs);
   if (entry.sleepsMs !== undefined) await scope.effects.sleep(`wait/${scope.stepNumber}`, entry.sleepsMs);
-  if (entry.hangs !== undefined) await never(scope.signal, entry.hangs === 'deaf');
+  if (entry.hangs !== undefined) await never(scope.control.signal, entry.hangs === 'deaf');
   if ('throws' in entry) throw entry.throws;
 }
 

@@ -65,7 +65,7 @@ export function createHumanParticipant<Said, State extends TurnState>(
       // One who waits already is not asked again by other means.
       if (reply === undefined || turn.parked !== undefined) return waitFor(turn, { name, prompt });
       // A person takes no time of the run's own.
-      const leave = turn.scope.beginWaiting({ forPerson: true });
+      const leave = turn.scope.time.beginWaiting({ forPerson: true });
       try {
         return await askFunction(turn, (signal) => reply(toFacts(name, turn, signal)), { role: 'user', name, ...toTimeout(timeoutMs) });
       } finally {
