@@ -80,15 +80,12 @@ interface SessionResultFields {
   readonly isRepeated?: boolean;
 }
 
-/** The session waits for somebody: approve, reject, answer or grant through the runtime. */
-interface WaitingSessionResult<State> extends RunResultBase<State> {
-  readonly status: 'waiting';
-  readonly stopReason?: undefined;
-}
-
-/** The action is stored, and its execution has not ended yet: only with `until: 'accepted'`, or if the runtime is closing. */
-interface OpenSessionResult<State> extends RunResultBase<State> {
-  readonly status: 'pending' | 'in_progress';
+/**
+ * An execution that has not ended. `waiting`: for somebody who approves, rejects, answers or grants through the runtime. `pending`,
+ * `in_progress`: the action is stored, and nobody waited for the end (`until: 'accepted'`), or the runtime is closing.
+ */
+interface OpenSessionResult<State, Status> extends RunResultBase<State> {
+  readonly status: Status;
   readonly stopReason?: undefined;
 }
 
@@ -97,7 +94,14 @@ interface OpenSessionResult<State> extends RunResultBase<State> {
  * left out if the result is written as JSON.
  */
 export type SessionResult<State = RunState, Output = unknown> = SessionResultFields &
-  (CompletedResult<State, Output> | StoppedResult<State> | FailedResult<State> | WaitingSessionResult<State> | OpenSessionResult<State>);
+  (
+    | CompletedResult<State, Output>
+    | StoppedResult<State>
+    | FailedResult<State>
+    | OpenSessionResult<State, 'waiting'>
+    | OpenSessionResult<State, 'pending'>
+    | OpenSessionResult<State, 'in_progress'>
+  );
 
 /** True where the session has something to do by itself. A conversation in which nobody has spoken has not. */
 export const hasWork = (state: RunState): boolean => canBegin(state) && (state.execution.id !== undefined || !state.messages.isEmpty);

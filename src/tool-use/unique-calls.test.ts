@@ -52,7 +52,7 @@ function setUp(model: Model, more: { readonly driver?: Driver } = {}) {
       },
     });
   const tools = [tool('free', false), tool('gated', true)];
-  const orchestrator = new ToolUse<unknown, Tools>({ model, tools, ports: { clock, ids }, ...more });
+  const orchestrator = new ToolUse({ model, tools, ports: { clock, ids }, ...more });
   const events: ToolEvent[] = [];
   const run = (state: ToolUseState): Promise<ToolUseState> => orchestrator.run(state, { onEvent: (event) => events.push(event) });
   const start = ToolUseState.empty({ clock, ids }).withUserMessage('Go.', { ids });
