@@ -2,6 +2,7 @@
 // I1. What was done inside a turn that did not come to its end is kept as it was said, so that who takes the turn again knows of it.
 import { AgentState } from '../agent/index.ts';
 import type { IdSource, Json } from '../lib/index.ts';
+import { omitUndefined } from '../lib/index.ts';
 import type { Message, Part } from '../messages/index.ts';
 import type { ToolUseStep } from '../tool-use/index.ts';
 import { ToolUseState } from '../tool-use/index.ts';
@@ -19,15 +20,7 @@ export function toInnerRun(orchestrator: string, end: ToolUseState): InnerRun {
   const calls = stepsOf(end).flatMap(({ executions }) =>
     executions.map(({ toolName, status: became }) => ({ tool: toolName, status: became })),
   );
-  return {
-    orchestrator,
-    agentId,
-    status,
-    stepCount,
-    ...(stopReason !== undefined && { stopReason }),
-    ...(outcome !== undefined && { outcome }),
-    ...(calls.length > 0 && { calls }),
-  };
+  return omitUndefined({ orchestrator, agentId, status, stepCount, stopReason, outcome, calls: calls.length > 0 ? calls : undefined });
 }
 
 // Words that stand in the conversation are read there.

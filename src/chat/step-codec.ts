@@ -1,7 +1,7 @@
 // Writes what a turn has beside the common fields of a step.
 import { ContinuationOutcome, packOutcome, StopReason, unpackOutcome } from '../continuation/index.ts';
 import type { Json, JsonObject, ObjectReader } from '../lib/index.ts';
-import { DamagedDataError, present, readObject } from '../lib/index.ts';
+import { DamagedDataError, omitUndefined, present, readObject } from '../lib/index.ts';
 import { Message, Usage } from '../messages/index.ts';
 import type { Step, StepFieldsCodec } from '../step-by-step/index.ts';
 import { ExecutionStatus } from '../step-by-step/index.ts';
@@ -13,14 +13,12 @@ const callStatuses: readonly ToolExecutionStatus[] = ['succeeded', 'failed', 're
 
 function readSelection(input: unknown, path: string): Selection {
   const data = readObject(input, path);
-  const [reason, problem] = [data.optionalString('reason'), data.optionalString('problem')];
-  const usage = data.optionalValue('usage', Usage.fromJSON);
-  return {
+  return omitUndefined({
     by: data.string('by'),
-    ...(reason !== undefined && { reason }),
-    ...(problem !== undefined && { problem }),
-    ...(usage !== undefined && { usage }),
-  };
+    reason: data.optionalString('reason'),
+    problem: data.optionalString('problem'),
+    usage: data.optionalValue('usage', Usage.fromJSON),
+  });
 }
 
 function readCall(input: unknown, path: string): { readonly tool: string; readonly status: ToolExecutionStatus } {
@@ -60,18 +58,15 @@ function readOutcome(fields: ObjectReader): ContinuationOutcome | undefined {
 function decodeInner(fields: ObjectReader): InnerRun | undefined {
   const data = fields.optionalObject('inner');
   if (data === undefined) return undefined;
-  const stopReason = data.optionalOneOf('stopReason', Object.values(StopReason));
-  const outcome = readOutcome(fields);
-  const calls = fields.optionalArray('calls', readCall);
-  return {
+  return omitUndefined({
     orchestrator: data.string('orchestrator'),
     agentId: fields.string('innerId'),
     status: data.oneOf('status', Object.values(ExecutionStatus)),
     stepCount: data.number('stepCount'),
-    ...(stopReason !== undefined && { stopReason }),
-    ...(outcome !== undefined && { outcome }),
-    ...(calls !== undefined && { calls }),
-  };
+    stopReason: data.optionalOneOf('stopReason', Object.values(StopReason)),
+    outcome: readOutcome(fields),
+    calls: fields.optionalArray('calls', readCall),
+  });
 }
 
 function readText(input: unknown, path: string): string {
@@ -81,16 +76,13 @@ function readText(input: unknown, path: string): string {
 
 function readWindow(input: unknown, path: string): ParticipantWindow {
   const data = readObject(input, path);
-  const kept = data.optionalArray('kept', readText);
-  const foldedCalls = data.optionalArray('foldedCalls', readText);
-  const summary = data.optionalValue('summary', Message.fromJSON);
-  return {
+  return omitUndefined({
     folded: data.value('folded', readCount),
     buffered: data.value('buffered', readCount),
-    ...(kept !== undefined && { kept }),
-    ...(foldedCalls !== undefined && { foldedCalls }),
-    ...(summary !== undefined && { summary }),
-  };
+    kept: data.optionalArray('kept', readText),
+    foldedCalls: data.optionalArray('foldedCalls', readText),
+    summary: data.optionalValue('summary', Message.fromJSON),
+  });
 }
 
 function readCount(input: unknown, path: string): number {
@@ -105,8 +97,11 @@ function readUnfinished(input: unknown, path: string): UnfinishedTurn {
 
 function readMemo(input: unknown, path: string): TurnMemo {
   const data = readObject(input, path);
-  const state = data.optionalJson('state');
-  return { round: data.number('round'), kind: data.oneOf('kind', Object.values(ParticipantKind)), ...(state !== undefined && { state }) };
+  return omitUndefined({
+    round: data.number('round'),
+    kind: data.oneOf('kind', Object.values(ParticipantKind)),
+    state: data.optionalJson('state'),
+  });
 }
 
 /** What turns have beside the common fields, written. */
@@ -124,21 +119,15 @@ export function encodeTurn({ input, selection, inner, window, unfinished, memo }
 
 /** A turn, read again. */
 export function decodeTurn(step: Step, fields: ObjectReader): ChatStep {
-  const selection = fields.optionalValue('selection', readSelection);
-  const inner = decodeInner(fields);
-  const window = fields.optionalValue('window', readWindow);
-  const memo = fields.optionalValue('memo', readMemo);
-  const input = fields.optionalString('input');
-  const unfinished = fields.optionalValue('unfinished', readUnfinished);
-  return {
-    ...step,
-    ...(input !== undefined && { input }),
-    ...(unfinished !== undefined && { unfinished }),
-    ...(selection !== undefined && { selection }),
-    ...(inner !== undefined && { inner }),
-    ...(window !== undefined && { window }),
-    ...(memo !== undefined && { memo }),
-  };
+  const own = omitUndefined({
+    input: fields.optionalString('input'),
+    unfinished: fields.optionalValue('unfinished', readUnfinished),
+    selection: fields.optionalValue('selection', readSelection),
+    inner: decodeInner(fields),
+    window: fields.optionalValue('window', readWindow),
+    memo: fields.optionalValue('memo', readMemo),
+  });
+  return { ...step, ...own };
 }
 
 /** How the turns of a chat are stored. */

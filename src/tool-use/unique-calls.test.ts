@@ -8,7 +8,7 @@ import { Message, Usage } from '../messages/index.ts';
 import type { Produced, StepProcess, Wait } from '../step-by-step/index.ts';
 import { createStepByStep } from '../step-by-step/index.ts';
 import { scriptedModel } from '../testing/index.ts';
-import type { Tool, Tools } from '../tools/index.ts';
+import type { Tool } from '../tools/index.ts';
 import { defineTool } from '../tools/index.ts';
 import type { Driver, ToolEvent, ToolUseStep } from './index.ts';
 import { createToolUseProcess, ToolUse, ToolUseState, toSetup } from './index.ts';

@@ -40,8 +40,8 @@ test('everything that runs is an Orchestrator, whatever context it needs', async
   const [one] = all;
   if (one === undefined) return;
   expectTypeOf(one.id).toBeString();
-  expectTypeOf(one.start('x', { context: { db: 'x' } })).toEqualTypeOf<Run<RunState, unknown, BaseEvent>>();
-  expectTypeOf(await one.toResult(one.states.empty())).toEqualTypeOf<RunResult<RunState, unknown>>();
+  expectTypeOf(one.start('x', { context: { db: 'x' } })).toEqualTypeOf<Run>();
+  expectTypeOf(await one.toResult(one.states.empty())).toEqualTypeOf<RunResult>();
   one.onEvent('TextDelta', (event) => expectTypeOf(event).toEqualTypeOf<BaseEvent>());
   one.start('x', { onEvent: (event) => expectTypeOf(event).toEqualTypeOf<BaseEvent>() });
 });
@@ -51,13 +51,13 @@ test('every agent is an Agent', () => {
   all[0]?.onEvent('TextDelta', ({ text }) => expectTypeOf(text).toBeString());
   // @ts-expect-error -- a chat is not an agent
   const wrong: Agent = chat;
-  void wrong;
+  wrong;
 });
 
 test('an orchestrator is not one of another kind of state', () => {
   // @ts-expect-error -- a chat has no AgentState
   const wrong: Orchestrator<AgentState> = chat;
-  void wrong;
+  wrong;
 });
 
 test('its types can be inferred, of several together', () => {
