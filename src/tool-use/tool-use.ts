@@ -1,9 +1,9 @@
 import { ErrorPolicy } from '../errors/index.ts';
 import type { StateType } from '../step-by-step/index.ts';
 import type { ContextNeeded, ToolInput, Tools } from '../tools/index.ts';
-import type { AnyToolUseOptions, ToolUseOrchestrator } from './create-tool-use.ts';
+import type { ToolUseOrchestrator } from './create-tool-use.ts';
 import { createToolUse } from './create-tool-use.ts';
-import type { ParsedOutput, ToolUseLimits, ToolUseOptions } from './options.ts';
+import type { AnyToolUseOptions, ParsedOutput, ToolUseLimits, ToolUseOptions } from './options.ts';
 import { ToolUseState } from './tool-use-state.ts';
 
 /** Limits of a small tool loop. */

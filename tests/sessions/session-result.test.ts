@@ -65,8 +65,7 @@ describe('a result of a session', () => {
     expectTypeOf(result).toEqualTypeOf<SessionResult<AgentState, { day: Date }>>();
     expectTypeOf(result.waitingFor).toEqualTypeOf<readonly SessionWait[]>();
     expectTypeOf(result.state).toEqualTypeOf<AgentState>();
-    // @ts-expect-error -- only a completed result has an output
-    result.output;
+    expectTypeOf<'output' extends keyof typeof result ? true : false>().toEqualTypeOf<false>();
     if (result.status === 'completed') expectTypeOf(result.output).toEqualTypeOf<{ day: Date }>();
     if (result.status === 'pending' || result.status === 'in_progress') return;
     const plain: RunResult<AgentState, { day: Date }> = result;
