@@ -1,95 +1,101 @@
-// Who may import whom in src/, made from the table in scripts/floors.cjs.
-// A rule is named kind:room, so that a breach says both what is wrong and where.
-const { floors, hostRoom } = require('./scripts/floors.cjs');
+// Which file of src/ may import which, made from the table in scripts/floors.cjs.
+// A rule is named kind:module, so that a breach says both what is wrong and where.
+const { modules, hostModule, entryFolder } = require('./scripts/floors.cjs');
 
 /** @typedef {import('dependency-cruiser').IRegularForbiddenRuleType} Rule */
-/** @typedef {import('./scripts/floors.cjs').Room} Room */
+/** @typedef {import('./scripts/floors.cjs').Module} Module */
 
 const oneOf = (/** @type {readonly string[]} */ names) => `(${names.join('|')})`;
-const inRooms = (/** @type {readonly Room[]} */ rooms) => `^src/${oneOf(rooms.map(({ room }) => room))}/`;
-const inAdaptersOf = (/** @type {readonly Room[]} */ rooms) => {
-  const folders = rooms.filter(({ adapters }) => adapters.length > 0).map(({ room, adapters }) => `${room}/${oneOf(adapters)}`);
+const inModules = (/** @type {readonly Module[]} */ list) => `^src/${oneOf(list.map(({ name }) => name))}/`;
+const inAdapters = (/** @type {readonly Module[]} */ list) => {
+  const folders = list.filter(({ adapters }) => adapters.length > 0).map(({ name, adapters }) => `${name}/${oneOf(adapters)}`);
   return `^src/${oneOf(folders)}/`;
 };
 
 const testFile = String.raw`\.(test|test-d|examples)\.ts$`;
-const roomDoor = String.raw`^src/[^/]+/index\.ts$`;
-const adapterDoor = String.raw`${inAdaptersOf(floors)}index\.ts$`;
-// What could not be found keeps the specifier as its path.
+const moduleIndex = String.raw`${inModules(modules)}index\.ts$`;
+const adapterIndex = String.raw`${inAdapters(modules)}index\.ts$`;
+const testingIndex = String.raw`^src/testing/(node/)?index\.ts$`;
+const testSupport = '^tests/support/';
+const entryFiles = `^src/${entryFolder}/`;
+// An import that was not found keeps the specifier as its path.
 const unresolvedPath = String.raw`^\.\.?/(?!.*node_modules/)`;
-const testingDoor = String.raw`^src/testing/(node/)?index\.ts$`;
 
 /** @type {(name: string, comment: string, rule: Pick<Rule, 'from' | 'to'>) => Rule} */
 const forbid = (name, comment, rule) => ({ name, comment, severity: 'error', ...rule });
 
-/** @type {(room: Room) => Rule[]} */
-function rulesOf({ room, floor, adapters }) {
-  const here = `^src/${room}/`;
+/** @type {(module: Module) => Rule[]} */
+function createRules({ name, floor, adapters }) {
+  const here = `^src/${name}/`;
   const testsHere = `${here}.*${testFile}`;
   const ownAdapter = `${here}${oneOf(adapters)}/`;
   const core = adapters.length > 0 ? { path: here, pathNot: [testFile, ownAdapter] } : { path: here, pathNot: testFile };
-  const others = floors.filter((other) => other.room !== room);
+  const others = modules.filter((other) => other.name !== name);
   const above = others.filter((other) => other.floor > floor);
   const beside = others.filter((other) => other.floor === floor);
   const rules = [
-    forbid(`only-through-index:${room}`, 'Another room is entered through its index.ts only.', {
+    forbid(`only-through-index:${name}`, 'Import another module through its index.ts only.', {
       from: { path: here },
-      to: { path: inRooms(others), pathNot: [roomDoor, adapterDoor] },
+      to: { path: inModules(others), pathNot: [moduleIndex, adapterIndex] },
+    }),
+    forbid(`not-entry:${name}`, 'A module does not import an entry point: those are for users.', {
+      from: { path: here },
+      to: { path: entryFiles },
     }),
   ];
   if (above.length > 0) {
     rules.push(
-      forbid(`not-upward:${room}`, 'A room imports lower floors only, types included.', {
+      forbid(`not-upward:${name}`, 'A module imports lower floors only, types included.', {
         from: { path: here, pathNot: testFile },
-        to: { path: inRooms(above) },
+        to: { path: inModules(above) },
       }),
-      forbid(`tests-not-upward:${room}`, 'A test imports lower floors and testing/ only.', {
+      forbid(`tests-not-upward:${name}`, 'A test imports lower floors and testing/ only.', {
         from: { path: testsHere },
-        to: { path: inRooms(above), pathNot: testingDoor },
+        to: { path: inModules(above), pathNot: testingIndex },
       }),
     );
   }
   if (beside.length > 0) {
     rules.push(
-      forbid(`not-sideways:${room}`, 'A room does not import its own floor, types included.', {
+      forbid(`not-sideways:${name}`, 'A module does not import its own floor, types included.', {
         from: core,
-        to: { path: inRooms(beside) },
+        to: { path: inModules(beside) },
       }),
-      forbid(`tests-not-sideways:${room}`, 'A test imports lower floors and testing/ only.', {
+      forbid(`tests-not-sideways:${name}`, 'A test imports lower floors and testing/ only.', {
         from: { path: testsHere, ...(adapters.length > 0 && { pathNot: ownAdapter }) },
-        to: { path: inRooms(beside), pathNot: testingDoor },
+        to: { path: inModules(beside), pathNot: testingIndex },
       }),
     );
   }
-  if (room !== hostRoom) {
+  if (name !== hostModule) {
     rules.push(
-      forbid(`no-npm-in-core:${room}`, 'Outside adapter folders a room imports no npm package and nothing outside src/.', {
+      forbid(`no-npm-in-core:${name}`, 'Outside adapter folders a module imports no npm package and nothing outside src/.', {
         from: core,
         to: { pathNot: ['^src/', unresolvedPath], dependencyTypesNot: ['core'] },
       }),
-      forbid(`no-node-in-core:${room}`, 'Outside adapter folders a room uses web-standard APIs only.', {
+      forbid(`no-node-in-core:${name}`, 'Outside adapter folders a module uses web-standard APIs only.', {
         from: core,
         to: { dependencyTypes: ['core'] },
       }),
-      forbid(`no-foreign-adapter:${room}`, `Only ${hostRoom}/ and code outside src/ import adapters.`, {
+      forbid(`no-foreign-adapter:${name}`, `Only ${entryFolder}/, ${hostModule}/ and code outside src/ import adapters.`, {
         from: { path: here, ...(adapters.length > 0 && { pathNot: ownAdapter }) },
-        to: { path: inAdaptersOf(others), pathNot: testingDoor },
+        to: { path: inAdapters(others), pathNot: testingIndex },
       }),
     );
   }
   if (adapters.length > 0) {
     rules.push(
-      forbid(`not-own-adapter:${room}`, 'A room does not know its adapters.', {
+      forbid(`not-own-adapter:${name}`, 'A module does not import its own adapters.', {
         from: { path: here, pathNot: ownAdapter },
         to: { path: ownAdapter },
       }),
-      forbid(`adapter-sees-index:${room}`, "An adapter sees its room's index.ts only.", {
+      forbid(`adapter-sees-index:${name}`, 'An adapter imports the index.ts of its module only.', {
         from: { path: ownAdapter, pathNot: testFile },
-        to: { path: here, pathNot: [roomDoor, `${here}$1/`] },
+        to: { path: here, pathNot: [moduleIndex, `${here}$1/`] },
       }),
-      forbid(`adapters-apart:${room}`, 'An adapter does not import another adapter.', {
+      forbid(`adapters-apart:${name}`, 'An adapter does not import another adapter.', {
         from: { path: ownAdapter },
-        to: { path: inAdaptersOf(floors), pathNot: [`${here}$1/`, testingDoor] },
+        to: { path: inAdapters(modules), pathNot: [`${here}$1/`, testingIndex] },
       }),
     );
   }
@@ -99,14 +105,10 @@ function rulesOf({ room, floor, adapters }) {
 /** @type {import('dependency-cruiser').IConfiguration} */
 module.exports = {
   forbidden: [
-    ...floors.flatMap(rulesOf),
-    forbid('front-door-through-index', "The front door lists names of rooms' index.ts files only.", {
-      from: { path: String.raw`^src/index\.ts$` },
-      to: { pathNot: roomDoor },
-    }),
-    forbid('not-the-front-door', 'A room does not import the front door.', {
-      from: { path: '^src/[^/]+/' },
-      to: { path: String.raw`^src/index\.ts$` },
+    ...modules.flatMap(createRules),
+    forbid('entry-through-index', 'An entry point lists names of index.ts files of modules and adapters only.', {
+      from: { path: entryFiles },
+      to: { pathNot: [moduleIndex, adapterIndex] },
     }),
     forbid('not-found', 'The imported file does not exist.', {
       from: { path: '^src/' },
@@ -116,9 +118,13 @@ module.exports = {
       from: { path: '^src/', pathNot: testFile },
       to: { path: testFile },
     }),
-    forbid('stays-in-src', 'Nothing in src/ imports the rest of the repository.', {
+    forbid('stays-in-src', 'Nothing in src/ imports the rest of the repository, except tests what is in tests/support/.', {
       from: { path: '^src/' },
-      to: { path: '^(tests|examples|bench|studio|scripts|docs)/' },
+      to: { path: '^(tests|examples|bench|chaos|scripts|docs)/', pathNot: testSupport },
+    }),
+    forbid('no-test-support', 'Only test files import tests/support/.', {
+      from: { path: '^src/', pathNot: testFile },
+      to: { path: testSupport },
     }),
     forbid('no-circular', 'Files do not import each other in a circle, types included.', {
       from: { path: '^src/' },

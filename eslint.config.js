@@ -4,7 +4,7 @@ import tseslint from 'typescript-eslint';
 import table from './scripts/floors.cjs';
 
 const testFiles = ['**/*.test.ts', '**/*.test-d.ts', '**/*.examples.ts'];
-const adapterFiles = table.floors.flatMap(({ room, adapters }) => adapters.map((adapter) => `src/${room}/${adapter}/**`));
+const adapterFiles = table.modules.flatMap(({ name, adapters }) => adapters.map((adapter) => `src/${name}/${adapter}/**`));
 
 const shape = [
   { selector: 'ExportAllDeclaration', message: 'List the names one by one.' },

@@ -1,5 +1,6 @@
 // What a step of an agent costs over the same loop written by hand: one model call, one tool call, default criteria, one listener.
-import type { Agent, Model, ModelOutcome } from 'stepline';
+import type { Agent, Model } from 'stepline';
+import type { ModelOutcome } from 'stepline/inference';
 import { AgentState, createAgent, defineTool, Message, Usage } from 'stepline';
 import type { Contender } from './measure.ts';
 

@@ -1,7 +1,7 @@
 // What a turn of a chat costs over the same turns written by hand: two models that speak in turn, default criteria, one listener.
-import type { Model, ModelOutcome } from 'stepline';
-import { Message, Usage } from 'stepline';
-import { StepsLimit } from 'stepline/continuation';
+import type { Model } from 'stepline';
+import type { ModelOutcome } from 'stepline/inference';
+import { Message, StepsLimit, Usage } from 'stepline';
 import type { ChatState } from 'stepline/chat';
 import { createChat, llmParticipant } from 'stepline/chat';
 import type { Contender } from './measure.ts';

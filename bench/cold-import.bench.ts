@@ -1,4 +1,4 @@
-// What a cold import of the built front door adds to the start of Node.
+// The time that a cold import of the built root entry point adds to the start of Node.
 import { spawnSync } from 'node:child_process';
 import { median } from './measure.ts';
 

@@ -1,6 +1,5 @@
 // What a step costs over a bare loop that awaits the same producer and keeps the same messages.
-import { createEventBus, Message, Usage } from 'stepline';
-import { ContinuationCriteria, ToolCallPresenceCheck } from 'stepline/continuation';
+import { ContinuationCriteria, createEventBus, Message, ToolCallPresenceCheck, Usage } from 'stepline';
 import type { Step, StepProcess } from 'stepline/step-by-step';
 import { createStepByStep, RunState, standardCriteria } from 'stepline/step-by-step';
 import type { Contender } from './measure.ts';

@@ -1,7 +1,7 @@
 // What ten tool calls of one step cost, over awaiting the same ten functions by hand.
-import { defineTool, systemClock } from 'stepline';
-import { createDirectEffects, createRunControl } from 'stepline/step-by-step';
-import { runCalls, ToolSet } from 'stepline/tools';
+import { defineTool } from 'stepline';
+import { createDirectEffects, createRunControl, systemClock } from 'stepline/step-by-step';
+import { prepareCall, runCall, ToolSet } from 'stepline/tools';
 import type { Contender } from './measure.ts';
 
 const add = defineTool({
@@ -18,13 +18,14 @@ export const tenTools: Contender = {
   name: 'ten tools in parallel',
   units: 1,
   work: async () => {
-    const outcomes = await runCalls(tools, calls, {
-      run: (key, work, options) => effects.run(key, work, options),
-      step: 1,
-      idempotencyKey: ({ id }) => id,
-      context: undefined,
-    });
-    if (outcomes.length !== calls.length) throw new Error('A call went without a result.');
+    const executions = await Promise.all(
+      calls.map(async (call, index) => {
+        const prepared = await prepareCall(tools, call, { context: undefined });
+        if (prepared.type !== 'ready') throw new Error(`A call is ${prepared.type}.`);
+        return runCall(prepared, { effects, key: `tool/1/${String(index)}`, idempotencyKey: call.id, context: undefined });
+      }),
+    );
+    if (executions.some(({ status }) => status !== 'succeeded')) throw new Error('A call failed.');
   },
 };
 

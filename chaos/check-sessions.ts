@@ -1,7 +1,7 @@
 // Reads the sessions with a fresh runtime and compares them with the plan and with what really happened outside.
 import { isDeepStrictEqual } from 'node:util';
-import type { Message, ToolUseStep } from '../src/index.ts';
-import { createAgent } from '../src/index.ts';
+import type { Message, ToolUseStep } from '../src/entry/index.ts';
+import { createAgent } from '../src/entry/index.ts';
 import type { Session, SessionRuntime } from '../src/sessions/index.ts';
 import { createSessionRuntime } from '../src/sessions/index.ts';
 import { sqliteStore } from '../src/sessions/sqlite/index.ts';

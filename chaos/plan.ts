@@ -1,7 +1,8 @@
 // What every session says and does. The worker acts by it, and the check knows by it what must have come of it.
 // Everything follows from the session's id, the step and what was read: whoever goes on after a kill comes to the same.
-import type { ModelOutcome, ToolOutput } from '../src/index.ts';
-import { Message, Usage } from '../src/index.ts';
+import type { ModelOutcome } from '../src/inference/index.ts';
+import type { ToolOutput } from '../src/messages/index.ts';
+import { Message, Usage } from '../src/entry/index.ts';
 
 /** What a model reads of a `once` call whose end nobody saw. */
 export const unknownText = 'The call was interrupted. It may or may not have taken effect: find out before you repeat it.';

@@ -3,8 +3,8 @@
 import { openSync, writeSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { FunctionTool, Model, ToolContext } from '../src/index.ts';
-import { createAgent, defineTool } from '../src/index.ts';
+import type { FunctionTool, Model, ToolContext } from '../src/entry/index.ts';
+import { createAgent, defineTool } from '../src/entry/index.ts';
 import type { SessionRuntime, SessionStore, SessionWrite } from '../src/sessions/index.ts';
 import { createSessionRuntime } from '../src/sessions/index.ts';
 import { sqliteStore } from '../src/sessions/sqlite/index.ts';

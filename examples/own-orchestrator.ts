@@ -1,12 +1,13 @@
 // An orchestrator of your own on the loop: a model, two tools, an approval, a pause to JSON. The model is scripted.
-import { contextOf, defineTool, ErrorPolicy, Message, Usage } from 'stepline';
-import { ContinuationCriteria, ToolCallPresenceCheck } from 'stepline/continuation';
+import type { ToolCall } from 'stepline';
+import { contextOf, ContinuationCriteria, defineTool, ErrorPolicy, Message, ToolCallPresenceCheck, Usage } from 'stepline';
 import { pendingToolCalls } from 'stepline/inference';
-import type { Codec, PendingStep, Produced, Step, StepProcess, StepScope, Wait } from 'stepline/step-by-step';
+import type { Codec, PendingStep, Produced, Step, StepProcess, StepScope } from 'stepline/step-by-step';
+import type { Wait } from 'stepline';
 import { createStateCodec, createStepByStep, RunState, standardCriteria } from 'stepline/step-by-step';
 import { scriptedModel } from 'stepline/testing';
-import type { CallOutcome, ToolExecution } from 'stepline/tools';
-import { rejectedExecution, runCalls, supersededExecution, toolMessages, ToolSet } from 'stepline/tools';
+import type { PreparedCall, ToolExecution } from 'stepline/tools';
+import { prepareCall, rejectedExecution, runCall, supersededExecution, toolMessages, ToolSet } from 'stepline/tools';
 
 const print = (line: string): void => {
   process.stdout.write(`${line}\n`);
@@ -68,7 +69,7 @@ function withResults(step: Step, executions: readonly ToolExecution[]): Step {
   return { ...step, outputMessages: [...step.outputMessages, ...toolMessages(executions)], errors: [...step.errors, ...errors] };
 }
 
-function settle(step: Step, outcomes: readonly CallOutcome[]): Produced<Step> {
+function settle(step: Step, outcomes: readonly PreparedCall[]): Produced<Step> {
   const done = withResults(
     step,
     outcomes.flatMap((outcome) => (outcome.type === 'ended' ? [outcome.execution] : [])),
@@ -81,13 +82,18 @@ function settle(step: Step, outcomes: readonly CallOutcome[]): Produced<Step> {
   return waits.length === 0 ? { type: 'step', step: done } : { type: 'waiting', partial: done, waits };
 }
 
-const callOptions = (scope: StepScope<Desk>) => ({
-  run: scope.effects.run.bind(scope.effects),
-  step: scope.stepNumber,
-  context: scope.context,
-  signal: scope.signal,
-  idempotencyKey: ({ id }: { readonly id: string }) => `${scope.executionId}/${String(scope.stepNumber)}/${id}`,
-});
+/** Runs the calls that may run; one that needs approval is returned as it is. */
+function runCalls(calls: readonly ToolCall[], scope: StepScope<Desk>, approved = false): Promise<readonly PreparedCall[]> {
+  const { context, signal, effects, stepNumber, executionId } = scope;
+  const place = `${executionId}/${String(stepNumber)}`;
+  const runOne = async (call: ToolCall, index: number): Promise<PreparedCall> => {
+    const prepared = await prepareCall(tools, call, { context, signal, approved });
+    if (prepared.type !== 'ready') return prepared;
+    const options = { effects, context, key: `tool/${String(stepNumber)}/${String(index)}`, idempotencyKey: `${place}/${call.id}` };
+    return { type: 'ended', call, execution: await runCall(prepared, options) };
+  };
+  return Promise.all(calls.map(runOne));
+}
 
 async function goOn({ partial, waits, answers }: PendingStep, scope: StepScope<Desk>): Promise<Produced<Step>> {
   const rejected: ToolExecution[] = [];
@@ -98,8 +104,7 @@ async function goOn({ partial, waits, answers }: PendingStep, scope: StepScope<D
     if (answer.type === 'rejected') rejected.push(rejectedExecution(call, answer.reason, { startedAt: scope.clock.now() }));
     return answer.type === 'approved' ? [call] : [];
   });
-  const outcomes = await runCalls(tools, approved, { ...callOptions(scope), isApproved: () => true });
-  return settle(withResults(partial, rejected), outcomes);
+  return settle(withResults(partial, rejected), await runCalls(approved, scope, true));
 }
 
 const desk: StepProcess<DeskState, Desk> = {
@@ -126,7 +131,7 @@ const desk: StepProcess<DeskState, Desk> = {
       hasToolCalls: calls.length > 0,
       ...(response?.finishReason !== undefined && { finishReason: response.finishReason }),
     };
-    return settle(step, await runCalls(tools, calls, callOptions(scope)));
+    return settle(step, await runCalls(calls, scope));
   },
   emptyStep: (facts) => ({ ...facts, outputMessages: [], usage: Usage.none() }),
 };

@@ -8,7 +8,7 @@ import { root, run } from './run.mjs';
 const dist = join(root, 'dist');
 const stamp = join(root, '.cache/build-stamp');
 const settings = ['tsconfig.json', 'tsconfig.build.json', 'package.json', 'package-lock.json'];
-const scripts = ['build.mjs', 'bundle.mjs', 'doors.mjs', 'floors.cjs'].map((file) => `scripts/${file}`);
+const scripts = ['build.mjs', 'bundle.mjs', 'entry-points.mjs', 'floors.cjs'].map((file) => `scripts/${file}`);
 
 function fingerprint() {
   const hash = createHash('sha256');
@@ -29,8 +29,8 @@ if (!(isFresh && process.argv.includes('--if-stale'))) {
   rmSync(dist, { recursive: true, force: true });
   const { ok, output } = await run('tsc', ['-p', 'tsconfig.build.json']);
   if (ok) {
-    const { bundleDoors } = await import('./bundle.mjs');
-    await bundleDoors(dist);
+    const { bundleEntryPoints } = await import('./bundle.mjs');
+    await bundleEntryPoints(dist);
     mkdirSync(join(root, '.cache'), { recursive: true });
     writeFileSync(stamp, wanted);
   } else {

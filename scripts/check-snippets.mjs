@@ -9,7 +9,7 @@ const folder = '.cache/snippets';
 /** @typedef {{ readonly page: string, readonly line: number, readonly runs: boolean, readonly code: string }} Snippet */
 
 /** @type {(page: string) => Snippet[]} */
-function snippetsOf(page) {
+function readSnippets(page) {
   const text = existsSync(join(root, page)) ? readFileSync(join(root, page), 'utf8') : '';
   return [...text.matchAll(/^```ts\b([^\n]*)\n(.*?)^```$/gms)].map(({ index, 1: words = '', 2: code = '' }) => ({
     page,
@@ -19,14 +19,14 @@ function snippetsOf(page) {
   }));
 }
 
-const fileOf = (/** @type {Snippet} */ { page, line }) => `${folder}/${page.replaceAll(/[^\w]+/g, '-')}-${String(line)}.ts`;
+const toFile = (/** @type {Snippet} */ { page, line }) => `${folder}/${page.replaceAll(/[^\w]+/g, '-')}-${String(line)}.ts`;
 
 /** @type {(snippets: readonly Snippet[]) => void} */
 function write(snippets) {
   rmSync(join(root, folder), { recursive: true, force: true });
   mkdirSync(join(root, folder), { recursive: true });
   // The empty lines make the compiler's line numbers those of the page.
-  for (const snippet of snippets) writeFileSync(join(root, fileOf(snippet)), '\n'.repeat(snippet.line) + snippet.code);
+  for (const snippet of snippets) writeFileSync(join(root, toFile(snippet)), '\n'.repeat(snippet.line) + snippet.code);
   const config = { extends: '../../tsconfig.json', compilerOptions: { paths: {} }, include: ['*.ts'], exclude: [] };
   writeFileSync(join(root, folder, 'tsconfig.json'), JSON.stringify(config));
 }
@@ -37,7 +37,7 @@ function fail(title, output) {
   process.exitCode = 1;
 }
 
-const snippets = ['README.md', ...globSync('docs/**/*.md', { cwd: root }).sort()].flatMap(snippetsOf);
+const snippets = ['README.md', ...globSync('docs/**/*.md', { cwd: root }).sort()].flatMap(readSnippets);
 write(snippets);
 if (!snippets.some(({ page }) => page === 'README.md')) fail('README.md has no ```ts block.', '');
 
@@ -48,7 +48,7 @@ if (snippets.length > 0) {
 
 const runnable = process.exitCode === 1 ? [] : snippets.filter(({ runs }) => runs);
 for (const snippet of runnable) {
-  const { ok, output } = await run('node', [fileOf(snippet)], { timeoutMs: 60_000 });
+  const { ok, output } = await run('node', [toFile(snippet)], { timeoutMs: 60_000 });
   if (!ok) fail(`${snippet.page}:${String(snippet.line)} fails when run:`, output);
 }
 console.log(`${String(snippets.length)} snippets compiled, ${String(runnable.length)} run`);

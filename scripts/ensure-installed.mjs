@@ -7,12 +7,12 @@ const at = (/** @type {string} */ path) => new URL(`../${path}`, import.meta.url
 
 /** @typedef {{ version?: string, optional?: boolean, link?: boolean }} Entry */
 /** @type {(path: string) => Record<string, Entry>} */
-const packagesOf = (path) => JSON.parse(readFileSync(at(path), 'utf8')).packages;
+const readPackages = (path) => JSON.parse(readFileSync(at(path), 'utf8')).packages;
 
 function isInstalled() {
   if (!existsSync(at('node_modules/.package-lock.json')) || !existsSync(at('node_modules/.bin/node'))) return false;
-  const installed = packagesOf('node_modules/.package-lock.json');
-  return Object.entries(packagesOf('package-lock.json')).every(([path, { version, optional, link }]) => {
+  const installed = readPackages('node_modules/.package-lock.json');
+  return Object.entries(readPackages('package-lock.json')).every(([path, { version, optional, link }]) => {
     const isOurs = !path.startsWith('node_modules/');
     return isOurs || optional === true || (installed[path]?.version === version && installed[path]?.link === link);
   });

@@ -1,38 +1,43 @@
-// The floors of src/: the one table that the boundary rules and the lint rules are made from.
-// A room imports lower floors only. Adapters are folders inside a room that may use Node or npm packages.
+// The modules of src/ and their floors: the one table that the boundary rules and the lint rules are made from.
+// A module imports lower floors only. Adapters are folders inside a module that may use Node or npm packages.
+// src/entry/ is not in the table: it stands above all modules, and lists what users import.
 
-/** @typedef {{ readonly room: string, readonly floor: number, readonly adapters: readonly string[] }} Room */
+/** @typedef {{ readonly name: string, readonly floor: number, readonly adapters: readonly string[] }} Module */
 
-/** @type {(room: string, floor: number, ...adapters: string[]) => Room} */
-const room = (name, floor, ...adapters) => ({ room: name, floor, adapters });
+/** @type {(name: string, floor: number, ...adapters: string[]) => Module} */
+const at = (name, floor, ...adapters) => ({ name, floor, adapters });
 
-/** @type {readonly Room[]} */
-const floors = [
-  room('lib', 0),
-  room('messages', 1),
-  room('errors', 1),
-  room('events', 1),
-  room('serialization', 2),
-  room('inference', 2, 'ai-sdk'),
-  room('tools', 2, 'mcp'),
-  room('continuation', 2),
-  room('step-by-step', 3),
-  room('hooks', 4),
-  room('durable', 4, 'restate', 'dbos'),
-  room('tool-use', 5),
-  room('sessions', 5, 'sqlite', 'postgres'),
-  room('agent', 6),
-  room('chat', 7),
-  room('capabilities', 7, 'files', 'bash', 'definitions'),
-  room('collaboration', 8),
-  room('broadcasting', 9, 'sse', 'http', 'pusher', 'ag-ui', 'ui-message-stream'),
-  room('telemetry', 9, 'otel'),
-  room('ui', 10, 'react'),
-  room('testing', 10, 'node'),
-  room('cli', 11),
+/** @type {readonly Module[]} */
+const modules = [
+  at('lib', 0),
+  at('messages', 1),
+  at('errors', 1),
+  at('events', 1),
+  at('effects', 2),
+  at('serialization', 3),
+  at('inference', 3, 'ai-sdk'),
+  at('tools', 3, 'mcp'),
+  at('continuation', 3),
+  at('step-by-step', 4),
+  at('journal', 5, 'restate', 'dbos'),
+  at('hooks', 5),
+  at('tool-use', 6),
+  at('sessions', 6, 'sqlite', 'postgres', 'restate'),
+  at('agent', 7),
+  at('chat', 8),
+  at('capabilities', 8, 'files', 'bash', 'definitions'),
+  at('collaboration', 9),
+  at('broadcasting', 10, 'http', 'pusher', 'ag-ui', 'ui-message-stream'),
+  at('telemetry', 10, 'otel'),
+  at('ui', 11, 'react', 'page'),
+  at('testing', 11, 'node'),
+  at('cli', 12),
 ];
 
-// The only room that may use Node, npm packages and adapters without being an adapter itself.
-const hostRoom = 'cli';
+// The only module that may use Node, npm packages and adapters without being an adapter itself.
+const hostModule = 'cli';
 
-module.exports = { floors, hostRoom };
+// One file per public entry point.
+const entryFolder = 'entry';
+
+module.exports = { modules, hostModule, entryFolder };

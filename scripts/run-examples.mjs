@@ -10,7 +10,7 @@ if (files.length === 0) {
   process.exitCode = 1;
 }
 
-/** What is run, and what has to be in its output.
+/** The commands, and texts that their output has to contain.
  * @type {readonly { readonly args: readonly string[], readonly says?: readonly string[] }[]} */
 const runs = [
   ...files.map((file) => ({ args: [file] })),

@@ -1,4 +1,4 @@
-// What the scripts share: where the repository is, how a command is run, how its time is told.
+// Shared by the scripts: the repository's folder, and running a command.
 import { spawn } from 'node:child_process';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 /** The repository's folder. */
 export const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
-/** Runs a command in the repository and keeps what it prints.
+/** Runs a command in the repository and returns its output and how long it took.
  * @type {(command: string, args: readonly string[], options?: { readonly timeoutMs?: number }) => Promise<{ readonly ok: boolean, readonly output: string, readonly seconds: string }>} */
 export function run(command, args, { timeoutMs = 0 } = {}) {
   const startedAt = performance.now();

@@ -18,15 +18,20 @@ function plant(files: Readonly<Record<string, string>>): string {
   return folder;
 }
 
-const rooms = {
-  'src/index.ts': "export { message } from './messages/index.ts';",
+const modules = {
+  'src/entry/index.ts': "export { message } from '../messages/index.ts';",
+  'src/entry/mcp.ts': "export { mcp } from '../tools/mcp/index.ts';",
   'src/lib/index.ts': "export { deep } from './deep.ts';",
   'src/lib/deep.ts': 'export const deep = 1;',
   'src/messages/index.ts': "export { message } from './message.ts';",
   'src/messages/message.ts': "import { deep } from '../lib/index.ts';\nexport const message = deep;",
   'src/events/index.ts': 'export interface Event { readonly type: string }',
   'src/tools/index.ts': "export { tool } from './tool.ts';",
-  'src/tools/tool.ts': "import { message } from '../messages/index.ts';\nexport const tool = message;",
+  'src/tools/tool.ts': [
+    "import type { Emitted } from '../effects/index.ts';",
+    "import { message } from '../messages/index.ts';",
+    'export const tool: [number, Emitted?] = [message];',
+  ].join('\n'),
   'src/tools/mcp/index.ts': "export { mcp } from './mcp.ts';",
   'src/continuation/index.ts': 'export const criterion = 1;',
   'src/testing/index.ts': "import { tool } from '../tools/index.ts';\nexport const fake = tool;",
@@ -43,8 +48,15 @@ const rooms = {
     "import { readFile } from 'node:fs';",
     "import { fake } from '../testing/index.ts';",
     "import { deep } from './deep.ts';",
-    'it(String(fake), () => [deep, readFile]);',
+    "import { support } from '../../tests/support/support.ts';",
+    'it(String(fake), () => [deep, readFile, support]);',
   ].join('\n'),
+  'tests/support/support.ts': 'export const support = 1;',
+  'src/effects/index.ts': "import type { Event } from '../events/index.ts';\nexport type Emitted = Event;",
+  'src/journal/index.ts': "import type { Emitted } from '../effects/index.ts';\nexport type Journaled = Emitted;",
+  'src/hooks/index.ts': 'export const hook = 1;',
+  'src/sessions/index.ts':
+    "import type { Journaled } from '../journal/index.ts';\nexport const session: Journaled | undefined = undefined;",
   'src/cli/main.ts': "import { argv } from 'node:process';\nimport { mcp } from '../tools/mcp/index.ts';\nexport const main = [argv, mcp];",
 };
 
@@ -76,14 +88,23 @@ const breaches: readonly (readonly [rule: string, file: string, code: string])[]
     'src/inference/ai-sdk/apart.ts',
     "import { mcp } from '../../tools/mcp/index.ts';\nexport const other = mcp;",
   ],
-  ['front-door-through-index', 'src/index.ts', "export { message } from './messages/message.ts';"],
-  ['not-the-front-door', 'src/agent/front-door.ts', "import { message } from '../index.ts';\nexport const front = message;"],
+  ['entry-through-index', 'src/entry/messages.ts', "export { message } from '../messages/message.ts';"],
+  ['entry-through-index', 'src/entry/tools.ts', "export { mcp } from '../tools/mcp/mcp.ts';"],
+  ['entry-through-index', 'src/entry/again.ts', "export { message } from './index.ts';"],
+  ['entry-through-index', 'src/entry/npm.ts', "export { version } from 'typescript';"],
+  ['not-entry:agent', 'src/agent/entry.ts', "import { message } from '../entry/index.ts';\nexport const reached = message;"],
+  ['not-entry:agent', 'src/agent/entry.test.ts', "import { message } from '../entry/index.ts';\nexport const reached = message;"],
+  ['not-entry:tools', 'src/tools/mcp/entry.ts', "import { message } from '../../entry/index.ts';\nexport const reached = message;"],
+  ['not-upward:effects', 'src/effects/upward.ts', "import { tool } from '../tools/index.ts';\nexport const upward = tool;"],
+  ['not-upward:journal', 'src/journal/upward.ts', "import { session } from '../sessions/index.ts';\nexport const upward = session;"],
+  ['not-sideways:journal', 'src/journal/sideways.ts', "import { hook } from '../hooks/index.ts';\nexport const sideways = hook;"],
   ['no-test-code', 'src/agent/test-code.ts', "import { helper } from './helper.test.ts';\nexport const test = helper;"],
   ['stays-in-src', 'src/agent/outside.test.ts', "import { helper } from '../../tests/helper.ts';\nexport const test = helper;"],
+  ['no-test-support', 'src/agent/support.ts', "import { support } from '../../tests/support/support.ts';\nexport const used = support;"],
   ['not-found', 'src/agent/not-found.ts', "import { absent } from './absent.ts';\nexport const found = absent;"],
   ['no-circular', 'src/chat/one.ts', "import type { Two } from './two.ts';\nexport interface One { readonly two: Two }"],
-  ['unknown-room', 'src/helpers/index.ts', 'export const helper = 1;'],
-  ['unknown-room', 'src/stray.ts', 'export const stray = 1;'],
+  ['unknown-module', 'src/helpers/index.ts', 'export const helper = 1;'],
+  ['unknown-module', 'src/stray.ts', 'export const stray = 1;'],
 ];
 const alsoPlanted = {
   'src/chat/two.ts': "import type { One } from './one.ts';\nexport interface Two { readonly one: One }",
@@ -96,7 +117,7 @@ describe('boundaries', () => {
   let found: readonly Breach[] = [];
 
   beforeAll(async () => {
-    folders.push(plant({ ...rooms, ...alsoPlanted, ...Object.fromEntries(breaches.map(([, file, code]) => [file, code])) }));
+    folders.push(plant({ ...modules, ...alsoPlanted, ...Object.fromEntries(breaches.map(([, file, code]) => [file, code])) }));
     found = (await findBreaches(folders[0]!)).breaches;
   });
   afterAll(() => {
@@ -113,8 +134,11 @@ describe('boundaries', () => {
   });
 
   it('let a clean tree pass, having read all of it', async () => {
-    const folder = plant(rooms);
+    const folder = plant(modules);
     folders.push(folder);
-    expect(await findBreaches(folder)).toEqual({ moduleCount: Object.keys(rooms).length, breaches: [] });
+    expect(await findBreaches(folder)).toEqual({
+      moduleCount: Object.keys(modules).filter((file) => file.startsWith('src/')).length,
+      breaches: [],
+    });
   });
 });

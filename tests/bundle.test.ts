@@ -2,8 +2,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { rolldown } from 'rolldown';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { bundleDoors } from '../scripts/bundle.mjs';
-import { doors } from '../scripts/doors.mjs';
+import { bundleEntryPoints } from '../scripts/bundle.mjs';
+import { entryPoints } from '../scripts/entry-points.mjs';
 import { root } from '../scripts/run.mjs';
 
 const cache = join(root, '.cache');
@@ -12,33 +12,37 @@ let folder = '';
 beforeAll(async () => {
   mkdirSync(cache, { recursive: true });
   folder = mkdtempSync(join(cache, 'bundle-'));
-  await bundleDoors(folder);
+  await bundleEntryPoints(folder);
 });
 
 afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-const bundled = (built: string): string => join(folder, relative(join(root, 'dist'), built));
+const toBundled = (built: string): string => join(folder, relative(join(root, 'dist'), built));
 
-/** How much of the front door a user's bundler keeps, in characters. */
-async function keptOf(names: string): Promise<number> {
+const importAll = () =>
+  Promise.all(
+    entryPoints.map(async ({ name, source, built }) => ({
+      entry: name,
+      fromSource: (await import(source)) as Record<string, unknown>,
+      fromBundle: (await import(toBundled(built))) as Record<string, unknown>,
+    })),
+  );
+
+/** Returns how many characters of the root a user's bundler keeps. */
+async function countKept(names: string): Promise<number> {
   const input = join(folder, 'user.js');
-  writeFileSync(input, `export ${names} from './index.js';`);
+  writeFileSync(input, `export ${names} from './entry/index.js';`);
   const bundle = await rolldown({ input });
   const { output } = await bundle.generate({ minify: true });
   await bundle.close();
   return output.reduce((sum, file) => sum + (file.type === 'chunk' ? file.code.length : 0), 0);
 }
 
-describe('the bundled doors', () => {
-  it('give the same object for the same name, whichever door it comes through', async () => {
-    const modules = await Promise.all(
-      doors.map(async ({ source, built }) => ({
-        fromSource: (await import(source)) as Record<string, unknown>,
-        fromBundle: (await import(bundled(built))) as Record<string, unknown>,
-      })),
-    );
+describe('the bundled entry points', () => {
+  it('give the same object for the same name, whichever entry point it comes from', async () => {
+    const modules = await importAll();
     const split = modules.flatMap((one) =>
       modules.flatMap((other) =>
         Object.keys(one.fromSource).filter(
@@ -49,11 +53,25 @@ describe('the bundled doors', () => {
     expect(split).toEqual([]);
   });
 
+  it('share their classes: a base class is the same object in every entry point', async () => {
+    const modules = await importAll();
+    const classes = modules.flatMap((module) => Object.keys(module.fromSource).map((name) => ({ ...module, name })));
+    const pairs = classes.flatMap((child) => {
+      const base: unknown = typeof child.fromSource[child.name] === 'function' ? Object.getPrototypeOf(child.fromSource[child.name]) : null;
+      return classes.flatMap((parent) => (parent.fromSource[parent.name] === base ? [{ child, parent }] : []));
+    });
+    expect(pairs.filter(({ child, parent }) => child.entry !== parent.entry).length).toBeGreaterThan(10);
+    const split = pairs.filter(
+      ({ child, parent }) => Object.getPrototypeOf(child.fromBundle[child.name]) !== parent.fromBundle[parent.name],
+    );
+    expect(split.map(({ child, parent }) => `${child.name} extends another ${parent.name}`)).toEqual([]);
+  });
+
   it('let a bundler drop what is not used', async () => {
-    const whole = await keptOf('*');
+    const whole = await countKept('*');
     expect(whole).toBeGreaterThan(10_000);
-    expect((await keptOf('{ defineTool }')) / whole).toBeLessThan(0.4);
+    expect((await countKept('{ defineTool }')) / whole).toBeLessThan(0.4);
     // A class that needs nothing else: whatever more is kept computes something while it loads.
-    expect(await keptOf('{ SteplineError }')).toBeLessThan(1000);
+    expect(await countKept('{ SteplineError }')).toBeLessThan(1000);
   });
 });

@@ -5,8 +5,8 @@ import { coordinator } from '../src/chat/index.ts';
 import type { Collaboration, CollaborationEvent } from '../src/collaboration/index.ts';
 import { BoardTool, CollaborationState, createCollaboration, llmCollaborator } from '../src/collaboration/index.ts';
 import { ResponseContentCheck } from '../src/continuation/index.ts';
-import type { ModelRequest } from '../src/index.ts';
-import { defineTool } from '../src/index.ts';
+import type { ModelRequest } from '../src/inference/index.ts';
+import { defineTool } from '../src/entry/index.ts';
 import type { ScriptedAnswer, ScriptedModel } from '../src/testing/index.ts';
 import { createCountingIds, createFakeClock, scriptedModel } from '../src/testing/index.ts';
 

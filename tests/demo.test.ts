@@ -14,8 +14,8 @@ import { clipped, createScreen, harmless } from '../examples/partner-desk/screen
 import { answer } from '../examples/partner-desk/script.ts';
 import { examples, readSentence } from '../examples/partner-desk/sentences.ts';
 import { createSpeech } from '../examples/partner-desk/speech.ts';
-import type { AgentOptions, AgentState } from '../src/index.ts';
-import { createAgent, defineTool, Message } from '../src/index.ts';
+import type { AgentOptions, AgentState } from '../src/entry/index.ts';
+import { createAgent, defineTool, Message } from '../src/entry/index.ts';
 import { scriptedModel } from '../src/testing/index.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'stepline-demo-'));
@@ -237,8 +237,7 @@ describe('the screen', () => {
 // A process of the demo that believes to sit at a terminal, and finds the package in the sources.
 const preload = `
 import { registerHooks } from 'node:module';
-const doors = { stepline: 'index.ts', 'stepline/sqlite': 'sessions/sqlite/index.ts' };
-const source = (name) => new URL(doors[name] ?? name.slice('stepline/'.length) + '/index.ts', '${new URL('../src/', import.meta.url).href}').href;
+const source = (name) => new URL((name === 'stepline' ? 'index' : name.slice('stepline/'.length)) + '.ts', '${new URL('../src/entry/', import.meta.url).href}').href;
 registerHooks({ resolve: (name, context, next) => next(/^stepline(?:$|[/])/.test(name) ? source(name) : name, context) });
 for (const stream of [process.stdin, process.stdout]) Object.defineProperty(stream, 'isTTY', { value: true });
 process.stdout.columns = 300;

@@ -1,22 +1,41 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { doors, pinsFile } from '../scripts/doors.mjs';
+import { entryPoints } from '../scripts/entry-points.mjs';
+import type { ExportedNames } from '../scripts/exported-names.mjs';
+import { pinsFile, readExportedNames } from '../scripts/exported-names.mjs';
 
-const howToUpdate = 'If this change is meant, run `npm run pin-exports` and commit tests/exports.json.';
-const pins = JSON.parse(readFileSync(pinsFile, 'utf8')) as Record<string, string[]>;
+const howToUpdate = 'If this change is intended, run `npm run pin-exports` and commit tests/exports.json.';
+const pins = JSON.parse(readFileSync(pinsFile, 'utf8')) as Record<string, ExportedNames>;
 
-describe('the doors of the package', () => {
+// A name is easy to add later and hard to take back. Take one out before you raise these.
+const maxRootNames = 140;
+const maxNames = 380;
+
+const compare = (names: readonly string[], pinned: readonly string[]) => ({
+  added: names.filter((each) => !pinned.includes(each)),
+  removed: pinned.filter((each) => !names.includes(each)),
+});
+const count = ({ values, types }: ExportedNames): number => values.length + types.length;
+
+describe('the entry points of the package', () => {
   it('are the pinned ones', () => {
-    expect(Object.keys(pins).sort(), howToUpdate).toEqual(doors.map(({ name }) => name).sort());
+    expect(Object.keys(pins).sort(), howToUpdate).toEqual(entryPoints.map(({ name }) => name).sort());
   });
 
-  it.each(doors)('$name lists exactly the pinned runtime names', async ({ name, source }) => {
-    expect(existsSync(source), `package.json has the door "${name}", but there is no ${source}.`).toBe(true);
-    const names = Object.keys((await import(source)) as object).sort();
-    const pinned = pins[name] ?? [];
-    expect(
-      { added: names.filter((each) => !pinned.includes(each)), removed: pinned.filter((each) => !names.includes(each)) },
-      howToUpdate,
-    ).toEqual({ added: [], removed: [] });
+  it.each(entryPoints)('$name lists exactly the pinned values and types', async ({ name, source }) => {
+    expect(existsSync(source), `package.json has the entry point "${name}", but there is no ${source}.`).toBe(true);
+    const { values, types } = readExportedNames(source);
+    const pinned = pins[name] ?? { values: [], types: [] };
+    expect({ values: compare(values, pinned.values), types: compare(types, pinned.types) }, howToUpdate).toEqual({
+      values: { added: [], removed: [] },
+      types: { added: [], removed: [] },
+    });
+    expect(Object.keys((await import(source)) as object).sort()).toEqual(values);
+  });
+
+  it(`list at most ${String(maxRootNames)} names in the root and ${String(maxNames)} altogether`, () => {
+    const counts = entryPoints.map(({ name, source }) => ({ name, names: count(readExportedNames(source)) }));
+    expect(counts.find(({ name }) => name === '.')?.names).toBeLessThanOrEqual(maxRootNames);
+    expect(counts.reduce((sum, { names }) => sum + names, 0)).toBeLessThanOrEqual(maxNames);
   });
 });

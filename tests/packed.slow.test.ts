@@ -59,18 +59,37 @@ describe('the quick start of the README', () => {
     expect(runHere(process.execPath, 'quick.ts')).toContain(expectedEnd);
   });
 
-  it('lets a library export its agents: all types have names', () => {
+  it('lets a library export what it makes: all types have names', () => {
     const code = [
-      "import { AgentBuilder, contextOf, createAgent, defineTool, ToolUse } from 'stepline';",
+      "import { AgentBuilder, contextOf, createAgent, defineCapability, defineHook, defineTool, priceTable, ToolUse, when } from 'stepline';",
+      "import { compaction, selfCritique, subAgents } from 'stepline/capabilities';",
+      "import { createChat, humanParticipant, llmParticipant, roundRobin } from 'stepline/chat';",
+      "import { createCollaboration, humanCollaborator, llmCollaborator } from 'stepline/collaboration';",
+      "import { createMemoryStore, createSessionRuntime } from 'stepline/sessions';",
       "import { scriptedModel } from 'stepline/testing';",
       "const input = { type: 'object', properties: { id: { type: 'number' } }, required: ['id'] } as const;",
       "export const find = defineTool({ name: 'find', description: '', input, context: contextOf<{ db: string }>(), run: ({ id }) => ({ id }) });",
-      'const model = scriptedModel([]);',
+      "export const ask = defineTool({ name: 'ask', description: '', input });",
+      "export const hook = defineHook({ name: 'vote', changes: ['votes', 'args'], beforeTool: () => undefined });",
+      "export const capability = defineCapability({ name: 'finding', tools: { find }, hooks: [hook] });",
+      "export const criterion = when('always', () => 'allow');",
+      'export const prices = priceTable({});',
+      'export const model = scriptedModel([]);',
       'export const agent = createAgent({ model, tools: { find }, output: input });',
       'export const built = AgentBuilder.base().withModel(model).withTools({ find }).build();',
       'export const use = new ToolUse({ model, tools: { find } });',
       "export const run = agent.start('x', { context: { db: '' } });",
       'export const { result } = run;',
+      'export const folding = compaction({ model });',
+      'export const critique = selfCritique({ model });',
+      "export const helpers = subAgents({ agents: { helper: { agent: createAgent({ model }), description: '' } } });",
+      'export const equipped = createAgent({ model, tools: { ask }, capabilities: [capability, helpers] });',
+      "export const anna = llmParticipant({ name: 'anna', model });",
+      "export const chat = createChat({ participants: [anna, humanParticipant({ name: 'ben' })], selector: roundRobin() });",
+      "export const cleo = llmCollaborator({ name: 'cleo', model });",
+      "export const collaboration = createCollaboration({ collaborators: [cleo, humanCollaborator({ name: 'dan' })] });",
+      'export const store = createMemoryStore();',
+      'export const runtime = createSessionRuntime({ agents: [createAgent({ model })], store });',
     ].join('\n');
     writeFileSync(join(project, 'library.ts'), code);
     const options = {

@@ -2,7 +2,7 @@
 import { describe, test } from 'vitest';
 import { ChatState } from '../src/chat/index.ts';
 import { CollaborationState } from '../src/collaboration/index.ts';
-import { AgentState, ToolUseState } from '../src/index.ts';
+import { AgentState, ToolUseState } from '../src/entry/index.ts';
 import { stateCodecConformance } from '../src/testing/index.ts';
 import { chatUntilTheEnd, collaborationUntilTheEnd } from './golden/conversations.ts';
 import { conversation, toolUseUntilTheEnd } from './golden/runs.ts';

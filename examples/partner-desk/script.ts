@@ -1,5 +1,6 @@
 // The offline script: reads a conversation as a model would, and answers with calls and words. It is no model.
-import type { Json, Message, ModelRequest, ToolResult } from 'stepline';
+import type { Json, Message, ToolResult } from 'stepline';
+import type { ModelRequest } from 'stepline/inference';
 import type { ScriptedAnswer, ScriptedToolCall } from 'stepline/testing';
 import type { Found } from './partners.ts';
 import type { Wish } from './sentences.ts';

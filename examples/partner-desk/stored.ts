@@ -23,10 +23,7 @@ export function stateOf({ state }: Session): AgentState {
   throw new TypeError('This conversation belongs to no agent.');
 }
 
-const lastQuestion = (session: Session): string =>
-  stateOf(session)
-    .messages.toArray()
-    .findLast((message) => message.isUser())?.text ?? '';
+const lastQuestion = (session: Session): string => stateOf(session).messages.findLast((message) => message.isUser())?.text ?? '';
 
 const waitText = ({ waitingFor: [wait] }: Pick<SessionSummary, 'waitingFor'>): string =>
   wait === undefined ? '' : ` for ${wait.type}${wait.toolName === undefined ? '' : ` of ${wait.toolName}`}`;

@@ -1,14 +1,15 @@
 // What becomes of work that was cut off: nothing of it goes on in secret, nothing of it is lost, and everybody is told once.
+import type { Effects } from '../effects/index.ts';
 import { describe, expect, test, vi } from 'vitest';
 import type { FakeClock } from '../lib/index.ts';
 import { createCountingIds, createFakeClock, sleep } from '../lib/index.ts';
-import type { Effects, RunOptions } from '../step-by-step/index.ts';
+import type { RunOptions } from '../step-by-step/index.ts';
 import type { ScriptedEntry, ScriptedToolCall } from '../testing/index.ts';
 import { scriptedModel } from '../testing/index.ts';
 import type { Driver, ToolEvent, ToolUseStep, Turn } from '../tool-use/index.ts';
 import { reActDriver, toolCallingDriver } from '../tool-use/index.ts';
 import type { Tool, ToolContext, ToolExecution, Tools } from '../tools/index.ts';
-import { contextOf, defineTool } from '../tools/index.ts';
+import { contextOf, defineClientTool, defineTool } from '../tools/index.ts';
 import type { AgentOptions } from './index.ts';
 import { AgentState, createAgent } from './index.ts';
 
@@ -353,8 +354,8 @@ describe('a person is asked', () => {
 
 describe('every call that is closed is told by exactly one ToolCallCompleted', () => {
   type World = ReturnType<typeof setUp>;
-  const client = defineTool({ name: 'ask', description: 'Asks the client.', input: anything, output: { type: 'string' } });
-  const hangingAnswer = defineTool({ name: 'sign', description: 'Signs.', input: anything, output: schemaThat(never) });
+  const client = defineClientTool({ name: 'ask', description: 'Asks the client.', input: anything, output: { type: 'string' } });
+  const hangingAnswer = defineClientTool({ name: 'sign', description: 'Signs.', input: anything, output: schemaThat(never) });
   const two = calls({ id: 'a', name: 'wipe' }, { id: 'b', name: 'wipe' });
   const slowBeside = calls({ id: 'a', name: 'wipe' }, { id: 'b', name: 'ask' }, { id: 'c', name: 'hang' });
 

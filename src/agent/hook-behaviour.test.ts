@@ -1,6 +1,6 @@
 // What hooks, guards and capabilities do to a run, on both rooms that talk to a model.
 import { describe, expect, test } from 'vitest';
-import type { ContinuationCriterion, ContinuationEvaluation, ExplainingCriterion, StopReason } from '../continuation/index.ts';
+import type { CanExplainContinuation, ContinuationCriterion, ContinuationEvaluation, Findings, StopReason } from '../continuation/index.ts';
 import {
   ContinuationDecision,
   CostLimit,
@@ -22,7 +22,7 @@ import type { FakeClock } from '../lib/index.ts';
 import { createCountingIds, createFakeClock } from '../lib/index.ts';
 import { Message, MessageStore, SectionName } from '../messages/index.ts';
 import type { RunOptions, StepByStep } from '../step-by-step/index.ts';
-import { stateErrors } from '../step-by-step/index.ts';
+import { AgentErrorContextResolver } from '../step-by-step/index.ts';
 import type { ScriptedEntry, ScriptedToolCall } from '../testing/index.ts';
 import { scriptedModel } from '../testing/index.ts';
 import type { ToolEvent, ToolUseOptions } from '../tool-use/index.ts';
@@ -108,10 +108,7 @@ const voting = (name: string, ...decisions: readonly ContinuationDecision[]): An
     afterStep: () => ({ votes: decisions.map((decision) => ({ decision, reason: `${name} says ${decision}` })) }),
   });
 
-const wall = {
-  startedAt: ({ execution }: ToolUseState) => execution.wallStartedAt,
-  now: ({ execution }: ToolUseState) => execution.now,
-};
+const wall = ({ execution }: ToolUseState): number | undefined => execution.wallStartedAt;
 const activeSeconds = ({ execution }: ToolUseState): number => execution.activeMs / 1000;
 
 // The tests
@@ -238,7 +235,7 @@ describe.each(names)('the error policy as a hook in %s', (name) => {
   test.each(Object.keys(policies) as (keyof typeof policies)[])('%s: the run ends as with the policy among the criteria', async (which) => {
     const script = [breaks, breaks, says('Done.')];
     const policy = policies[which];
-    const guard = new ErrorPolicyCriterion<ToolUseState>(policy, stateErrors);
+    const guard = new ErrorPolicyCriterion<ToolUseState>(policy, new AgentErrorContextResolver());
     const asRule = await setUp(name, { script, errors: policy }).run();
     const asHook = await setUp(name, { script, hooks: [guardHook(guard, { name: 'Policy' })] }).run();
     const seen = ({ status, stopReason, stepCount, text, usage: used }: ToolUseState) => [status, stopReason, stepCount, text, used];
@@ -266,12 +263,14 @@ describe.each(names)('the error policy as a hook in %s', (name) => {
 // Guards
 
 /** The same guard under a name that no built-in criterion has. */
-const named = (guard: ContinuationCriterion<ToolUseState>): ExplainingCriterion<ToolUseState> => {
+const named = (guard: ContinuationCriterion<ToolUseState>): CanExplainContinuation<ToolUseState> => {
   if (guard.explain === undefined) throw new Error('Every guard here explains itself.');
   return {
     name: 'TheGuard',
-    explain: (state) => ({ ...guard.explain(state), criterion: 'TheGuard' }),
-    ...(guard.remainingMs !== undefined && { remainingMs: (state: ToolUseState) => guard.remainingMs?.(state) }),
+    explain: (state, findings) => ({ ...guard.explain(state, findings), criterion: 'TheGuard' }),
+    ...(guard.remainingMs !== undefined && {
+      remainingMs: (state: ToolUseState, findings?: Findings) => guard.remainingMs?.(state, findings),
+    }),
   };
 };
 
@@ -375,7 +374,7 @@ const guards: readonly GuardRow[] = [
   {
     guard: 'ErrorPolicyCriterion',
     world: () => ({ script: [breaks, breaks, says('Done.')] }),
-    make: (limit) => new ErrorPolicyCriterion(ErrorPolicy.retryToolErrors(limit), stateErrors),
+    make: (limit) => new ErrorPolicyCriterion(ErrorPolicy.retryToolErrors(limit), new AgentErrorContextResolver()),
     at: [
       [3, 'completed', 3],
       [2, 'retry_limit', 2],
@@ -474,7 +473,7 @@ describe.each(names)('a guard as a hook in %s', (name) => {
     };
     // Without a deadline: only what is read at the step's end counts.
     const limit = new CumulativeExecutionTimeLimit<ToolUseState>(0.5, activeSeconds);
-    const reading: ExplainingCriterion<ToolUseState> = { name: 'TheGuard', explain: named(limit).explain };
+    const reading: CanExplainContinuation<ToolUseState> = { name: 'TheGuard', explain: named(limit).explain };
     const asRule = await setUp(name, { ...world(), criteria: [reading] }).run();
     const { hooks = [], ...rest } = world();
     const asHook = await setUp(name, { ...rest, hooks: [...hooks, guardHook(reading)] }).run();
@@ -570,7 +569,7 @@ describe.each(names)('a guard as a hook in %s', (name) => {
 
   test('whose clock has not started permits', async () => {
     const clock = createFakeClock();
-    const guard = new ExecutionTimeLimit<ToolUseState>(1, { startedAt: () => undefined, now: wall.now });
+    const guard = new ExecutionTimeLimit<ToolUseState>(1, () => undefined);
     const at = ['execution_start', 'before_step', 'after_step'] as const;
     const { run } = setUp(name, {
       clock,
@@ -607,7 +606,7 @@ describe.each(names)('a guard as a hook in %s', (name) => {
 
   test('that waits for a grant waits as a hook too, and goes on when it was granted', async () => {
     const guard = new StepsLimit<ToolUseState>(1, ({ stepCount }) => stepCount, {
-      onLimit: ({ execution }) => (execution.workLeft === true ? 'pause' : 'stop'),
+      onLimit: (_state, { workLeft }) => (workLeft === true ? 'pause' : 'stop'),
       granted: ({ execution }) => (execution.grants ?? []).reduce((sum, { steps = 0 }) => sum + steps, 0),
     });
     const { run } = setUp(name, { script: [call, says('Done.')], hooks: [guardHook(guard, { name: 'TheGuard' })] });

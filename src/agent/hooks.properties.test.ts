@@ -15,7 +15,7 @@ import { scriptedModel } from '../testing/index.ts';
 import type { ToolEvent, ToolUseState } from '../tool-use/index.ts';
 import { defineHook } from '../tool-use/index.ts';
 import type { Tool, ToolContext, Tools } from '../tools/index.ts';
-import { defineTool } from '../tools/index.ts';
+import { defineClientTool, defineTool } from '../tools/index.ts';
 import { AgentState, createAgent } from './index.ts';
 
 // The slow test runs the same properties many times over.
@@ -331,7 +331,7 @@ function toolsOf(world: World): readonly Tool[] {
     tool('limited', broken(new RateLimitedError('Slow down.', { retryAfterMs: 30 }))),
     tool('hangs', never),
     tool('gated', () => 'done as agreed', true),
-    defineTool({ name: 'client', description: 'Is elsewhere.', input }),
+    defineClientTool({ name: 'client', description: 'Is elsewhere.', input }),
   ];
 }
 
@@ -452,8 +452,8 @@ function resolved({ evaluations }: ContinuationOutcome): readonly unknown[] {
   const first = (wanted: string) => evaluations.find((each) => each.decision === wanted);
   const [forbid, request, stop] = [first('forbid'), first('request'), first('stop')];
   if (forbid !== undefined) return [false, forbid.criterion, forbid.stopReason ?? 'guard'];
-  if (request !== undefined) return [true, request.criterion, 'completed'];
-  return stop === undefined ? [true, 'aggregate', 'completed'] : [false, stop.criterion, 'completed'];
+  if (request !== undefined) return [true, request.criterion, undefined];
+  return stop === undefined ? [true, 'aggregate', undefined] : [false, stop.criterion, 'completed'];
 }
 
 const decided = ({ shouldContinue, resolvedBy, stopReason }: ContinuationOutcome): readonly unknown[] => [
@@ -571,7 +571,7 @@ function votesByKey({ told }: World, state: AgentState): ReadonlyMap<unknown, re
   };
   for (const { id = '', results, pendingStep } of state.session.executions) {
     for (const { outcome, number } of results) note(outcome.evaluations, `${id}/${number}`);
-    if (pendingStep !== undefined) note(pendingStep.partial.evaluations ?? [], `${id}/${pendingStep.number}`);
+    if (pendingStep !== undefined) note(pendingStep.evaluations ?? [], `${id}/${pendingStep.number}`);
   }
   for (const { run, event } of told)
     if (isEvaluated(event) && event.stepNumber === 0) note(event.outcome.evaluations, `the start of run ${run}`);

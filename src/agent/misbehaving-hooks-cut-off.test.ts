@@ -9,7 +9,7 @@ import { scriptedModel } from '../testing/index.ts';
 import type { ToolEvent } from '../tool-use/index.ts';
 import { defineHook } from '../tool-use/index.ts';
 import type { Tools } from '../tools/index.ts';
-import { defineTool } from '../tools/index.ts';
+import { defineClientTool, defineTool } from '../tools/index.ts';
 import type { AgentOptions } from './index.ts';
 import { AgentState, createAgent } from './index.ts';
 
@@ -67,7 +67,7 @@ function setUp({ hooks, script = [calls('work'), says('Done.')], abortAt, ...opt
     tool('work', () => 'worked'),
     tool('break', throws(new Error('It broke.'))),
     tool('wipe', () => 'wiped', true),
-    defineTool({ name: 'ask', description: 'Asks the client.', input: anything, output: { type: 'string' } }),
+    defineClientTool({ name: 'ask', description: 'Asks the client.', input: anything, output: { type: 'string' } }),
   ];
   const agent = createAgent<unknown, Tools>({
     model,

@@ -12,7 +12,7 @@ import { scriptedModel } from '../testing/index.ts';
 import type { ToolEvent, ToolUseStep } from '../tool-use/index.ts';
 import { defineCapability, defineHook } from '../tool-use/index.ts';
 import type { Tools } from '../tools/index.ts';
-import { defineTool } from '../tools/index.ts';
+import { defineClientTool, defineTool } from '../tools/index.ts';
 import type { RunResult } from '../step-by-step/index.ts';
 import type { AgentOptions } from './index.ts';
 import { AgentState, createAgent } from './index.ts';
@@ -70,7 +70,7 @@ function setUp({ hooks, script = [calls('work'), says('Done.')], ...options }: G
     tool('work', () => ({ done: { deep: 1 } })),
     tool('break', throws(new Error('It broke.'))),
     tool('wipe', () => 'wiped', true),
-    defineTool({ name: 'ask', description: 'Asks the client.', input: anything, output: { type: 'string' } }),
+    defineClientTool({ name: 'ask', description: 'Asks the client.', input: anything, output: { type: 'string' } }),
   ];
   const agent = createAgent<unknown, Tools>({
     model,

@@ -13,7 +13,7 @@ import { scriptedModel } from '../testing/index.ts';
 import type { ToolEvent, ToolUseOptions } from '../tool-use/index.ts';
 import { reActDriver, ToolUse, ToolUseState } from '../tool-use/index.ts';
 import type { Tool, ToolContext, Tools } from '../tools/index.ts';
-import { defineTool } from '../tools/index.ts';
+import { defineClientTool, defineTool } from '../tools/index.ts';
 import { AgentState, createAgent } from './index.ts';
 
 // The set-up
@@ -257,7 +257,7 @@ const throws = (thrown: unknown) => (): never => {
 const works = tool('work', () => 'worked');
 const breaks = tool('break', throws(new ToolFailedError('It broke.')));
 const wipe = tool('wipe', () => 'wiped', { needsApproval: true });
-const askClient = defineTool({ name: 'ask', description: 'Asks the client.', input: anything, output: { type: 'string' } });
+const askClient = defineClientTool({ name: 'ask', description: 'Asks the client.', input: anything, output: { type: 'string' } });
 const shakySchema = {
   '~standard': {
     version: 1,

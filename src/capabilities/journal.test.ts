@@ -1,9 +1,9 @@
 // What hooks, critics, summaries and sub-agents do is journaled like any other effect: a run that died comes to the same end.
+import type { EffectResult, Effects } from '../effects/index.ts';
 import { expect, test } from 'vitest';
 import { AgentState, createAgent } from '../agent/index.ts';
 import { createCountingIds, createFakeClock } from '../lib/index.ts';
 import { Message } from '../messages/index.ts';
-import type { EffectResult, Effects } from '../step-by-step/index.ts';
 import type { ScriptedEntry, ScriptedModel } from '../testing/index.ts';
 import { scriptedModel } from '../testing/index.ts';
 import { defineHook } from '../tool-use/index.ts';

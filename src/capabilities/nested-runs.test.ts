@@ -1,4 +1,5 @@
 // Runs inside runs under strain: what two levels share stays shared, and nothing that happened inside is lost outside.
+import type { Effects } from '../effects/index.ts';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { AgentOptions, Agent } from '../agent/index.ts';
@@ -7,7 +8,6 @@ import { TokenUsageLimit } from '../continuation/index.ts';
 import { guardHook } from '../hooks/index.ts';
 import { createCountingIds, createFakeClock } from '../lib/index.ts';
 import { Message } from '../messages/index.ts';
-import type { Effects } from '../step-by-step/index.ts';
 import type { ScriptedEntry, ScriptedModel, ScriptedToolCall } from '../testing/index.ts';
 import { scriptedModel } from '../testing/index.ts';
 import type { ToolUseEvent } from '../tool-use/index.ts';
@@ -128,7 +128,7 @@ test('a task that had done something is not recorded as rejected when a new mess
   const waiting = await top.run(start);
   const end = await top.run(waiting.withUserMessage('Never mind.'));
   expect(ran).toStrictEqual(['work']);
-  const results = end.messages.toArray().flatMap(({ toolResults }) => toolResults.map(({ output }) => output.type));
+  const results = end.messages.flatMap(({ toolResults }) => toolResults.map(({ output }) => output.type));
   expect([results, end.session.executions[0]?.results.at(0)?.step.executions[0]?.status]).toStrictEqual([['error'], 'unknown']);
 });
 

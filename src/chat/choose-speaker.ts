@@ -1,6 +1,7 @@
 // Whose turn it is.
 // Owns:     the order of the rules: a turn that did not come to its end stays where it was, then whoever has a claim, then the selector.
 // Does not: fall back by itself: a selector that names nobody who is there makes a failed turn of nobody.
+import { withKeyPrefix } from '../effects/index.ts';
 import type { Failure } from '../errors/index.ts';
 import { classifyError } from '../errors/index.ts';
 import { reportSafely } from '../events/index.ts';
@@ -8,7 +9,6 @@ import { askModel } from '../hooks/index.ts';
 import { omitUndefined } from '../lib/index.ts';
 import { Usage } from '../messages/index.ts';
 import type { StepScope } from '../step-by-step/index.ts';
-import { underKey } from '../step-by-step/index.ts';
 import type { Selection } from './chat-step.ts';
 import { toInfo } from './participant.ts';
 import { nextAfter } from './selectors/round-robin.ts';
@@ -84,7 +84,7 @@ function nextInRound(state: TurnState, names: readonly string[]): string {
 
 function factsFor({ setup, state, scope }: Surroundings, spent: { usage: Usage }): SelectionFacts {
   const { seats, pricing, onProblem, selector } = setup;
-  const effects = underKey(scope.effects, `select/${scope.stepNumber}`);
+  const effects = withKeyPrefix(scope.effects, `select/${scope.stepNumber}`);
   const names = seats.map(({ name }) => name);
   const watchesCost = pricing.watchesCost || scope.watchesCost;
   let [asked, run] = [0, 0];

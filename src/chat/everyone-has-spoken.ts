@@ -1,9 +1,9 @@
-import type { ContinuationEvaluation, ExplainingCriterion } from '../continuation/index.ts';
+import type { ContinuationEvaluation, CanExplainContinuation } from '../continuation/index.ts';
 import { ContinuationDecision } from '../continuation/index.ts';
 import type { TurnState } from './turn-state.ts';
 
 /** Requests another turn while somebody has not spoken since the last word from outside; lets go when everybody has. */
-export class EveryoneHasSpoken implements ExplainingCriterion<TurnState> {
+export class EveryoneHasSpoken implements CanExplainContinuation<TurnState> {
   readonly name = 'EveryoneHasSpoken';
   readonly #participants: readonly string[];
 

@@ -18,7 +18,7 @@ describe('a message from outside that is marked as a turn', () => {
       providerOptions: { some: { cache: true } },
     });
     const state = ChatState.empty(ports).withUserMessage(given, { ids });
-    const { last } = state.messages;
+    const last = state.messages.at(-1);
     expect(last).toBeInstanceOf(Message);
     expect(last?.toJSON()).toStrictEqual(
       Message.user('I agree.', { id: 'f1', name: 'a', metadata: { topic: 'x' }, providerOptions: { some: { cache: true } } }).toJSON(),
@@ -28,7 +28,7 @@ describe('a message from outside that is marked as a turn', () => {
 
   test('one without the mark is kept as it is', () => {
     const given = Message.user('Hi.', { id: 'g1', metadata: { topic: 'x' } });
-    expect(ChatState.empty(ports).withUserMessage(given, { ids }).messages.last).toBe(given);
+    expect(ChatState.empty(ports).withUserMessage(given, { ids }).messages.at(-1)).toBe(given);
   });
 
   test('stands in for nobody: each has a turn of its own, and reads it as input', async () => {
@@ -48,6 +48,6 @@ describe('a message from outside that is marked as a turn', () => {
     const next = parked.withUserMessage(forged(), { ids });
     expect([next.waitingFor, next.transcript.at(-1)]).toStrictEqual([[], { text: 'I agree.' }]);
     const again = await chat.run(next);
-    expect([again.status, again.pendingStep?.partial.input]).toStrictEqual(['waiting', next.messages.last?.id]);
+    expect([again.status, again.pendingStep?.partial.input]).toStrictEqual(['waiting', next.messages.at(-1)?.id]);
   });
 });

@@ -1,12 +1,21 @@
 import { describe, expect, test } from 'vitest';
-import { ContinuationOutcome } from '../continuation/index.ts';
+import { ContinuationOutcome, readOutcome, writeOutcome } from '../continuation/index.ts';
 import type { JsonObject } from '../lib/index.ts';
 import { createCountingIds, createFakeClock, DamagedDataError, readObject } from '../lib/index.ts';
 import { Message, textPart, toolCallPart, Usage } from '../messages/index.ts';
 import { scriptedModel } from '../testing/index.ts';
 import { defineTool } from '../tools/index.ts';
 import type { ChatStep } from './index.ts';
-import { ChatState, createChat, decodeTurn, encodeTurn, humanParticipant, llmParticipant, scriptedParticipant } from './index.ts';
+import {
+  ChatState,
+  createChat,
+  decodeTurn,
+  encodeTurn,
+  getInnerOutcome,
+  humanParticipant,
+  llmParticipant,
+  scriptedParticipant,
+} from './index.ts';
 
 const base: ChatStep = { id: 's1', participant: 'ann', outputMessages: [], usage: Usage.none(), errors: [] };
 const outcome = ContinuationOutcome.fromEvaluations([
@@ -20,7 +29,12 @@ const called = [
 ];
 const inner = { orchestrator: 'tool-use', agentId: 'in-1', status: 'stopped', stopReason: 'guard', stepCount: 2 } as const;
 
-const passed = (step: ChatStep): ChatStep => decodeTurn(base, readObject(JSON.parse(JSON.stringify(encodeTurn(step))), 'step'));
+const throughJson = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
+function passed(step: ChatStep): ChatStep {
+  const outcomeInside = getInnerOutcome(step);
+  const again = outcomeInside && readOutcome(throughJson(writeOutcome(outcomeInside)), 'outcome');
+  return decodeTurn(base, readObject(throughJson(encodeTurn(step)), 'step'), again);
+}
 
 describe('a turn, written and read again', () => {
   const rows: readonly { what: string; more: Partial<ChatStep> }[] = [
@@ -90,9 +104,6 @@ describe('a damaged turn', () => {
     },
     { what: 'a call with an unknown status', damage: { calls: [{ tool: 'a', status: 'maybe' }] } },
     { what: 'a call of nothing', damage: { calls: [{ status: 'failed' }] } },
-    { what: 'more votes than there are', damage: { votes: 9 } },
-    { what: 'half a vote', damage: { votes: 1.5 } },
-    { what: 'votes below none', damage: { votes: -1 } },
     { what: 'a window without bounds', damage: { window: { folded: 1 } } },
     { what: 'a window that keeps numbers', damage: { window: { folded: 1, buffered: 1, kept: [4] } } },
     { what: 'a window with a strange summary', damage: { window: { folded: 1, buffered: 1, summary: 'text' } } },
@@ -168,6 +179,23 @@ describe('a whole chat, stored', () => {
       patched = ChatState.codec.patch(patched, JSON.parse(JSON.stringify(change)));
       expect(JSON.parse(JSON.stringify(patched))).toStrictEqual(JSON.parse(JSON.stringify(state)));
     }
+  });
+
+  test.each([
+    { what: 'half an outcome', innerOutcome: { decision: 'stop' }, place: 'criteria' },
+    { what: 'an evaluation missing', innerOutcome: { decision: 'stop', criteria: ['A'] }, place: 'evaluations.A' },
+    { what: 'text', innerOutcome: 'over', place: '' },
+  ])('is refused, with its place, if a run inside has $what', async ({ innerOutcome, place }) => {
+    const chat = createChat({
+      participants: [llmParticipant({ name: 'm', model: scriptedModel([{ text: 'Hi.' }]) })],
+      ports: { clock, ids },
+    });
+    const stored = (await chat.run(ChatState.empty({ clock, ids }).withUserMessage('Go.', { ids }))).toJSON();
+    const copy = JSON.parse(JSON.stringify(stored)) as { data: { execution: { results: { innerOutcome: unknown }[] } } };
+    expect(copy.data.execution.results[0]!.innerOutcome).toMatchObject({ decision: 'stop' });
+    copy.data.execution.results[0]!.innerOutcome = innerOutcome;
+    const path = `data.execution.results[0].innerOutcome${place === '' ? '' : '.'}${place}`;
+    expect(() => ChatState.fromJSON(copy)).toThrow(expect.objectContaining({ code: 'damaged-data', path }) as Error);
   });
 
   test.each([

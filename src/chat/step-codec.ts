@@ -1,7 +1,8 @@
-// Writes what a turn has beside the common fields of a step.
-import { ContinuationOutcome, packOutcome, StopReason, unpackOutcome } from '../continuation/index.ts';
-import type { Json, JsonObject, ObjectReader } from '../lib/index.ts';
-import { DamagedDataError, omitUndefined, present, readObject } from '../lib/index.ts';
+// Stores the fields that a turn has beside the common ones of a step.
+import type { ContinuationOutcome } from '../continuation/index.ts';
+import { StopReason } from '../continuation/index.ts';
+import type { JsonObject, ObjectReader } from '../lib/index.ts';
+import { DamagedDataError, omitUndefined, present, readObject, readString } from '../lib/index.ts';
 import { Message, Usage } from '../messages/index.ts';
 import type { Step, StepFieldsCodec } from '../step-by-step/index.ts';
 import { ExecutionStatus } from '../step-by-step/index.ts';
@@ -26,52 +27,20 @@ function readCall(input: unknown, path: string): { readonly tool: string; readon
   return { tool: data.string('tool'), status: data.oneOf('status', callStatuses) };
 }
 
-// Far above what anybody has: a damaged number must not be counted up to.
-const mostVotes = 10_000;
-
-/** The field that holds one evaluation of what was decided about the run inside. */
-const voteField = (index: number): string => `vote${index}`;
-
-// Fields that are the same in the turn before are not written again: so each vote has a field of its own.
-function encodeInner({ outcome, agentId, calls, ...run }: InnerRun): JsonObject {
-  const packed = outcome === undefined ? undefined : packOutcome(outcome);
-  const votes: readonly Json[] = Array.isArray(packed) ? (packed as readonly Json[]) : [];
-  return present({
-    inner: run,
-    innerId: agentId,
-    calls,
-    votes: Array.isArray(packed) ? votes.length : undefined,
-    outcome: Array.isArray(packed) ? undefined : packed,
-    ...Object.fromEntries(votes.map((vote, index) => [voteField(index), vote])),
-  });
-}
-
-function readOutcome(fields: ObjectReader): ContinuationOutcome | undefined {
-  const count = fields.optionalNumber('votes');
-  if (count === undefined) return fields.optionalValue('outcome', ContinuationOutcome.fromJSON);
-  if (!Number.isInteger(count) || count < 0 || count > mostVotes)
-    throw new DamagedDataError(`${fields.path}.votes`, `expected a whole number from 0 to ${mostVotes}, found ${count}`);
-  const votes = Array.from({ length: count }, (_, index) => fields.json(voteField(index)));
-  return unpackOutcome(votes, `${fields.path}.votes`);
-}
-
-function decodeInner(fields: ObjectReader): InnerRun | undefined {
+function decodeInner(fields: ObjectReader, outcome: ContinuationOutcome | undefined): InnerRun | undefined {
   const data = fields.optionalObject('inner');
-  if (data === undefined) return undefined;
-  return omitUndefined({
-    orchestrator: data.string('orchestrator'),
-    agentId: fields.string('innerId'),
-    status: data.oneOf('status', Object.values(ExecutionStatus)),
-    stepCount: data.number('stepCount'),
-    stopReason: data.optionalOneOf('stopReason', Object.values(StopReason)),
-    outcome: readOutcome(fields),
-    calls: fields.optionalArray('calls', readCall),
-  });
-}
-
-function readText(input: unknown, path: string): string {
-  if (typeof input === 'string') return input;
-  throw new DamagedDataError(path, 'expected text');
+  return (
+    data &&
+    omitUndefined({
+      orchestrator: data.string('orchestrator'),
+      agentId: fields.string('innerId'),
+      status: data.oneOf('status', Object.values(ExecutionStatus)),
+      stepCount: data.number('stepCount'),
+      stopReason: data.optionalOneOf('stopReason', Object.values(StopReason)),
+      outcome,
+      calls: fields.optionalArray('calls', readCall),
+    })
+  );
 }
 
 function readWindow(input: unknown, path: string): ParticipantWindow {
@@ -79,8 +48,8 @@ function readWindow(input: unknown, path: string): ParticipantWindow {
   return omitUndefined({
     folded: data.value('folded', readCount),
     buffered: data.value('buffered', readCount),
-    kept: data.optionalArray('kept', readText),
-    foldedCalls: data.optionalArray('foldedCalls', readText),
+    kept: data.optionalArray('kept', readString),
+    foldedCalls: data.optionalArray('foldedCalls', readString),
     summary: data.optionalValue('summary', Message.fromJSON),
   });
 }
@@ -104,31 +73,36 @@ function readMemo(input: unknown, path: string): TurnMemo {
   });
 }
 
-/** What turns have beside the common fields, written. */
+function writeInner({ outcome: _, agentId: innerId, calls, ...inner }: InnerRun): JsonObject {
+  return present({ inner, innerId, calls });
+}
+
+/** Writes the fields that a turn has beside the common ones. */
 export function encodeTurn({ input, selection, inner, window, unfinished, memo }: ChatStep): JsonObject {
   return present({
     input,
     selection: selection?.usage === undefined ? selection : { ...selection, usage: Usage.toJSON(selection.usage) },
-    unfinished:
-      unfinished === undefined ? undefined : { at: unfinished.at, messages: unfinished.messages.map((message) => message.toJSON()) },
-    ...(inner !== undefined && encodeInner(inner)),
-    window: window === undefined ? undefined : present({ ...window, summary: window.summary?.toJSON() }),
+    unfinished: unfinished && { at: unfinished.at, messages: unfinished.messages.map((message) => message.toJSON()) },
+    ...(inner !== undefined && writeInner(inner)),
+    window: window && present({ ...window, summary: window.summary?.toJSON() }),
     memo,
   });
 }
 
-/** A turn, read again. */
-export function decodeTurn(step: Step, fields: ObjectReader): ChatStep {
-  const own = omitUndefined({
+/** Reads a turn. */
+export function decodeTurn(step: Step, fields: ObjectReader, innerOutcome?: ContinuationOutcome): ChatStep {
+  return omitUndefined({
+    ...step,
     input: fields.optionalString('input'),
     unfinished: fields.optionalValue('unfinished', readUnfinished),
     selection: fields.optionalValue('selection', readSelection),
-    inner: decodeInner(fields),
+    inner: decodeInner(fields, innerOutcome),
     window: fields.optionalValue('window', readWindow),
     memo: fields.optionalValue('memo', readMemo),
   });
-  return { ...step, ...own };
 }
 
-/** How the turns of a chat are stored. */
-export const turnCodec: StepFieldsCodec<ChatStep> = { encode: encodeTurn, decode: decodeTurn };
+export const getInnerOutcome = ({ inner }: ChatStep): ContinuationOutcome | undefined => inner?.outcome;
+
+/** Stores the turns of a chat. */
+export const turnCodec: StepFieldsCodec<ChatStep> = { encode: encodeTurn, decode: decodeTurn, getInnerOutcome };

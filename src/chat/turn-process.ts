@@ -55,8 +55,8 @@ export function createTurnProcess(setup: TurnSetup<TurnState, ChatStep>): StepPr
 
 const emptyStep = (facts: EmptyStep): ChatStep => ({ ...facts, outputMessages: [], usage: Usage.none() });
 
-/** Whoever gives the turn may say that there is nothing more to say. */
-const endVote = ({ by }: Selection, reason: string): ContinuationEvaluation => ({
+/** The evaluation of a selector that ended the conversation. */
+const toEndEvaluation = ({ by }: Selection, reason: string): ContinuationEvaluation => ({
   criterion: by,
   decision: ContinuationDecision.ForbidContinuation,
   reason,
@@ -72,7 +72,10 @@ async function beginTurn(at: Surroundings): Promise<Produced<ChatStep>> {
   if (chosen.type === 'failed')
     return { type: 'step', step: { ...empty, ...(scope.interruption === undefined && { errors: [chosen.failure] }) } };
   const { selection } = chosen;
-  if (chosen.type === 'end') return { type: 'step', step: { ...empty, selection, evaluations: [endVote(selection, chosen.reason)] } };
+  if (chosen.type === 'end') {
+    scope.note({ evaluations: [toEndEvaluation(selection, chosen.reason)] });
+    return { type: 'step', step: { ...empty, selection } };
+  }
   const { participant } = chosen;
   scope.beginTurn(participant);
   scope.emit((header) => new ParticipantSelected(header, setup.name, selection));

@@ -96,7 +96,7 @@ interface Left {
 /** The window that a turn has left behind; undefined where it is as it was. */
 export function getChangedWindow(state: TurnState, participant: string, { store, made }: Left): ParticipantWindow | undefined {
   const before = getWindow(state, participant);
-  const summary = store.section(SectionName.Summary).last;
+  const summary = store.section(SectionName.Summary).at(-1);
   const inBuffer = new Set(
     store
       .section(SectionName.Buffer)

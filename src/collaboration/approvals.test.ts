@@ -65,7 +65,7 @@ describe('an input that joins while a turn fails', () => {
     const { collaboration, start, ids } = cast();
     const end = await collaboration.run(start, {
       between: (state) =>
-        state.stepCount === 2 && state.messages.last?.text !== 'Wait.'
+        state.stepCount === 2 && state.messages.at(-1)?.text !== 'Wait.'
           ? { state: stored(state.withUserMessage('Wait.', { ids })) }
           : undefined,
     });

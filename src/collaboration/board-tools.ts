@@ -78,7 +78,7 @@ const readTool = (turn: TurnBoard): Tool =>
       required: ['artifact'],
       additionalProperties: false,
     } as const,
-    carryOn: ({ artifact, version }) => {
+    run: ({ artifact, version }) => {
       const found = turn.board.get(artifact);
       if (found === undefined) return ended(missing(turn.board, artifact));
       const wanted = version === undefined ? found : found.versions.find((each) => each.version === version);
@@ -100,7 +100,7 @@ const writeTool = (turn: TurnBoard): Tool =>
       required: ['artifact', 'content'],
       additionalProperties: false,
     } as const,
-    carryOn: ({ artifact, content }) => {
+    run: ({ artifact, content }) => {
       const problem = artifactNameProblem(artifact);
       return ended(problem === undefined ? turn.write(artifact, content) : { error: problem });
     },
@@ -116,7 +116,7 @@ const approveTool = (turn: TurnBoard): Tool =>
       required: ['artifact'],
       additionalProperties: false,
     } as const,
-    carryOn: ({ artifact, note }) => {
+    run: ({ artifact, note }) => {
       const found = turn.board.get(artifact);
       if (found === undefined) return ended(missing(turn.board, artifact));
       return ended(turn.approve(found, note));
@@ -136,7 +136,7 @@ const handoffTool = (turn: TurnBoard, others: readonly string[]): Tool =>
       required: ['to', 'reason'],
       additionalProperties: false,
     } as const,
-    carryOn: ({ to, reason }) => ended(turn.handOff(to, reason)),
+    run: ({ to, reason }) => ended(turn.handOff(to, reason)),
   });
 
 function boardInWords({ board }: CollaborationState): string {

@@ -5,7 +5,7 @@ import { ErrorPolicy, ToolFailedError } from '../errors/index.ts';
 import { createCountingIds, createFakeClock, InvalidArgumentError } from '../lib/index.ts';
 import type { ScriptedAnswer, ScriptedEntry, ScriptedToolCall } from '../testing/index.ts';
 import { scriptedModel } from '../testing/index.ts';
-import { defineTool } from '../tools/index.ts';
+import { defineClientTool, defineTool } from '../tools/index.ts';
 import type { Collaboration, CollaborationEvent, CollaborationOptions } from './index.ts';
 import { agentCollaborator, BoardTool, CollaborationState, createCollaboration, llmCollaborator, scriptedCollaborator } from './index.ts';
 
@@ -18,7 +18,7 @@ const says = (text: string): ScriptedAnswer => ({ text, usage });
 
 const input = { type: 'object' } as const;
 const pay = defineTool({ name: 'pay', description: 'Pays.', input, needsApproval: true, run: () => 'paid' });
-const ask = defineTool({ name: 'ask', description: 'Asks the client.', input });
+const ask = defineClientTool({ name: 'ask', description: 'Asks the client.', input });
 const breaks = defineTool({
   name: 'breaks',
   description: 'Breaks.',

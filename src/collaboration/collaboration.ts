@@ -114,7 +114,7 @@ const isSame = (before: Fit | undefined, now: Pick<Fit, 'artifact' | 'version' |
 
 async function inspected(candidate: CollaborationState, completion: ReadyCompletion, scope: StepScope): Promise<CollaborationStep> {
   // Holds: a candidate carries the step that is being judged.
-  const step = candidate.execution.candidate as CollaborationStep;
+  const step = candidate.execution.judgedStep as CollaborationStep;
   const { artifact, schema, fingerprint } = completion;
   if (artifact === undefined || schema === undefined) return step;
   const before = candidate.lastStepResult?.step.fit;

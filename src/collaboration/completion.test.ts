@@ -89,7 +89,7 @@ describe('by approval', () => {
     const { collaboration, start, ids } = setUp(script, both);
     const end = await collaboration.run(start, {
       between: (state) =>
-        state.stepCount === 2 && state.messages.last?.text !== 'Wait.' ? { state: state.withUserMessage('Wait.', { ids }) } : undefined,
+        state.stepCount === 2 && state.messages.at(-1)?.text !== 'Wait.' ? { state: state.withUserMessage('Wait.', { ids }) } : undefined,
     });
     expect(end.turnsSinceInput.map(({ participant }) => participant)).toStrictEqual(['bob', 'ann']);
     expect([end.status, end.stepCount]).toStrictEqual(['completed', 4]);

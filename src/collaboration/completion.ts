@@ -3,7 +3,7 @@
 // C1. Approvals count from the last word from outside on, and only of an artifact as it stands: whoever changes it has to ask again.
 // C2. A form is checked before judging, and its finding stands on the turn.
 import type { EveryoneHasSpoken } from '../chat/index.ts';
-import type { ContinuationEvaluation, ExplainingCriterion } from '../continuation/index.ts';
+import type { ContinuationEvaluation, CanExplainContinuation } from '../continuation/index.ts';
 import { ContinuationDecision } from '../continuation/index.ts';
 import type { JsonObject } from '../lib/index.ts';
 import { InvalidArgumentError, isRecord } from '../lib/index.ts';
@@ -136,7 +136,7 @@ const isWritten = (state: CollaborationState, name: string): boolean =>
   state.turnsSinceInput.some(({ acts = [] }) => acts.some((act) => act.type === 'write' && act.artifact === name));
 
 /** Requests another turn while the task is not done; lets go when it is. */
-export class TaskCompletion implements ExplainingCriterion<CollaborationState> {
+export class TaskCompletion implements CanExplainContinuation<CollaborationState> {
   readonly name = 'TaskCompletion';
   readonly #completion: ReadyCompletion;
   readonly #everyone: EveryoneHasSpoken;

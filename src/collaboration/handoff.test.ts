@@ -169,7 +169,7 @@ describe('nobody is left out', () => {
     const { collaboration, start, ids } = setUp({ collaborators });
     const end = await collaboration.run(start, {
       between: (state) =>
-        state.stepCount === 2 && state.messages.last?.text !== 'Wait.' ? { state: state.withUserMessage('Wait.', { ids }) } : undefined,
+        state.stepCount === 2 && state.messages.at(-1)?.text !== 'Wait.' ? { state: state.withUserMessage('Wait.', { ids }) } : undefined,
     });
     expect([end.status, new Set(end.turnsSinceInput.map(({ participant }) => participant))]).toStrictEqual([
       'completed',

@@ -1,4 +1,4 @@
-export type { Artifact, ArtifactVersion } from './board.ts';
+export type { Artifact } from './board.ts';
 export { Board } from './board.ts';
 export { BoardTool } from './board-tool.ts';
 export type { Collaboration, CollaborationOptions } from './collaboration.ts';
@@ -8,8 +8,7 @@ export { BoardUpdated } from './collaboration-events.ts';
 export type { Approval } from './collaboration-state.ts';
 export { CollaborationState } from './collaboration-state.ts';
 export type { Act, CollaborationStep, Fit } from './collaboration-step.ts';
-export type { AgentCollaboratorOptions, BoardCapability, Contributed } from './collaborators.ts';
+export type { BoardCapability, Contributed } from './collaborators.ts';
 export { agentCollaborator, functionCollaborator, humanCollaborator, llmCollaborator, scriptedCollaborator } from './collaborators.ts';
 export type { Completion } from './completion.ts';
-export { TaskCompletion } from './completion.ts';
 export type { Contribution } from './contribution.ts';

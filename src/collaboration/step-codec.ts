@@ -1,4 +1,4 @@
-import { decodeTurn, encodeTurn } from '../chat/index.ts';
+import { decodeTurn, encodeTurn, getInnerOutcome } from '../chat/index.ts';
 import { assertNever, omitUndefined, present, readObject } from '../lib/index.ts';
 import type { StepFieldsCodec } from '../step-by-step/index.ts';
 import type { Act, CollaborationStep, Fit } from './collaboration-step.ts';
@@ -35,11 +35,14 @@ function readFit(input: unknown, path: string): Fit {
   });
 }
 
-/** How the turns of a collaboration are stored. */
+/** Stores the turns of a collaboration. */
 export const collaborationCodec: StepFieldsCodec<CollaborationStep> = {
   encode: (step) => present({ ...encodeTurn(step), acts: step.acts, fit: step.fit }),
-  decode: (step, fields) => ({
-    ...decodeTurn(step, fields),
-    ...omitUndefined({ acts: fields.optionalArray('acts', readAct), fit: fields.optionalValue('fit', readFit) }),
-  }),
+  decode: (step, fields, innerOutcome) =>
+    omitUndefined({
+      ...decodeTurn(step, fields, innerOutcome),
+      acts: fields.optionalArray('acts', readAct),
+      fit: fields.optionalValue('fit', readFit),
+    }),
+  getInnerOutcome,
 };

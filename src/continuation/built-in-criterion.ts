@@ -1,18 +1,15 @@
 import type { ContinuationDecision } from './continuation-decision.ts';
 import type { ContinuationEvaluation } from './continuation-evaluation.ts';
-import type { ExplainingCriterion } from './criterion.ts';
+import type { CanExplainContinuation } from './criterion.ts';
+import type { Findings } from './findings.ts';
 
-/**
- * Base of the criteria of this room. Their answers are known to be well-formed, fresh or frozen, so judging does not check
- * them again at every step.
- */
-export abstract class BuiltInCriterion<State> implements ExplainingCriterion<State> {
+/** Base of this module's criteria. Their evaluations are known to be well-formed, so judging does not check them at every step. */
+export abstract class BuiltInCriterion<State> implements CanExplainContinuation<State> {
   abstract readonly name: string;
 
-  abstract explain(state: State): ContinuationEvaluation;
+  abstract explain(state: State, findings?: Findings): ContinuationEvaluation;
 
-  /** The answer in one word. */
-  decide(state: State): ContinuationDecision {
-    return this.explain(state).decision;
+  decide(state: State, findings?: Findings): ContinuationDecision {
+    return this.explain(state, findings).decision;
   }
 }

@@ -7,7 +7,7 @@ import { canContinueWith, ContinuationDecision } from './continuation-decision.t
 import type { ContinuationEvaluation } from './continuation-evaluation.ts';
 import { ErrorPolicyCriterion } from './criteria/error-policy-criterion.ts';
 import { StepsLimit } from './criteria/steps-limit.ts';
-import type { ContinuationCriterion, DecidingCriterion, ExplainingCriterion } from './criterion.ts';
+import type { ContinuationCriterion, CanDecideToContinue, CanExplainContinuation } from './criterion.ts';
 import { stopWhen, when } from './when.ts';
 
 interface State {
@@ -15,7 +15,7 @@ interface State {
 }
 
 const start: State = { steps: 0 };
-const decides = (name: string, decision: ContinuationDecision): DecidingCriterion<State> => ({ name, decide: () => decision });
+const decides = (name: string, decision: ContinuationDecision): CanDecideToContinue<State> => ({ name, decide: () => decision });
 const [forbids, requests, allows, letsGo] = [
   decides('forbids', 'forbid'),
   decides('requests', 'request'),
@@ -33,12 +33,12 @@ describe('the truth table, in every order of the criteria', () => {
   test.each([
     [1, [], 'stop', false, 'ContinuationCriteria', 'completed'],
     [2, [letsGo], 'stop', false, 'letsGo', 'completed'],
-    [3, [allows], 'request', true, 'aggregate', 'completed'],
+    [3, [allows], 'request', true, 'aggregate', undefined],
     [4, [allows, letsGo], 'stop', false, 'letsGo', 'completed'],
-    [5, [requests], 'request', true, 'requests', 'completed'],
-    [6, [requests, letsGo], 'request', true, 'requests', 'completed'],
-    [7, [requests, allows], 'request', true, 'requests', 'completed'],
-    [8, [requests, allows, letsGo], 'request', true, 'requests', 'completed'],
+    [5, [requests], 'request', true, 'requests', undefined],
+    [6, [requests, letsGo], 'request', true, 'requests', undefined],
+    [7, [requests, allows], 'request', true, 'requests', undefined],
+    [8, [requests, allows, letsGo], 'request', true, 'requests', undefined],
     [9, [forbids], 'forbid', false, 'forbids', 'guard'],
     [10, [forbids, letsGo], 'forbid', false, 'forbids', 'guard'],
     [11, [forbids, allows], 'forbid', false, 'forbids', 'guard'],
@@ -48,7 +48,7 @@ describe('the truth table, in every order of the criteria', () => {
     [15, [forbids, requests, allows], 'forbid', false, 'forbids', 'guard'],
     [16, [forbids, requests, allows, letsGo], 'forbid', false, 'forbids', 'guard'],
   ] as const)('row %i', (_row, criteria, decision, shouldContinue, resolvedBy, stopReason) => {
-    for (const order of permutations<DecidingCriterion<State>>(criteria)) {
+    for (const order of permutations<CanDecideToContinue<State>>(criteria)) {
       const given = ContinuationCriteria.from(...order);
       const outcome = given.evaluate(start);
       expect(outcome).toMatchObject({ decision, shouldContinue, resolvedBy, stopReason });
@@ -94,7 +94,7 @@ describe('asking', () => {
   test('everybody is asked every time, once, in the order of the list, whoever forbids', () => {
     for (const order of permutations(['forbid', 'request', 'allow', 'stop'] as const)) {
       const asked: string[] = [];
-      const criteria = order.map((decision): DecidingCriterion<State> => ({
+      const criteria = order.map((decision): CanDecideToContinue<State> => ({
         name: decision,
         decide: () => {
           asked.push(decision);
@@ -107,7 +107,7 @@ describe('asking', () => {
   });
 
   test('a criterion that can explain is asked to explain and to nothing else', () => {
-    const explaining: ExplainingCriterion<State> & { decide(): never } = {
+    const explaining: CanExplainContinuation<State> & { decide(): never } = {
       name: 'both',
       decide: () => {
         throw new Error('decide was asked');
@@ -152,7 +152,7 @@ describe('votes cast before judging', () => {
     ['stop', [], { decision: 'stop', resolvedBy: 'critic' }],
     ['forbid', [forbids], { decision: 'forbid', resolvedBy: 'forbids' }],
   ] as const)('%s counts like any other answer, after the criteria', (decision, criteria, expected) => {
-    const outcome = ContinuationCriteria.from<State>(...criteria).evaluate(start, [vote(decision)]);
+    const outcome = ContinuationCriteria.from<State>(...criteria).evaluate(start, { evaluations: [vote(decision)] });
     expect(outcome).toMatchObject(expected);
     expect(outcome.evaluations.at(-1)).toStrictEqual(vote(decision));
     expect(outcome.evaluations).toHaveLength(criteria.length + 1);
@@ -190,7 +190,7 @@ describe('the collection', () => {
 });
 
 describe('remaining time', () => {
-  const timed = (name: string, remaining: number | undefined): DecidingCriterion<State> => ({
+  const timed = (name: string, remaining: number | undefined): CanDecideToContinue<State> => ({
     name,
     decide: () => 'allow',
     remainingMs: () => remaining,
@@ -319,13 +319,15 @@ test.each([
 test('a vote that is no evaluation is refused as well, and named', () => {
   // Holds because this is what a hook without types can cast.
   const vote = { criterion: 'Hook', decision: 'maybe', reason: 'who knows', context: {} } as unknown as ContinuationEvaluation;
-  expect(() => ContinuationCriteria.from().evaluate({}, [vote])).toThrow(/Criterion "Hook" failed/);
-  expect(() => ContinuationCriteria.from().evaluate({}, [null as unknown as ContinuationEvaluation])).toThrow(/Criterion "a vote" failed/);
+  expect(() => ContinuationCriteria.from().evaluate({}, { evaluations: [vote] })).toThrow(/Criterion "Hook" failed/);
+  expect(() => ContinuationCriteria.from().evaluate({}, { evaluations: [null as unknown as ContinuationEvaluation] })).toThrow(
+    /Criterion "an evaluation" failed/,
+  );
 });
 
 test('a criterion that uses its context object again cannot rewrite what was recorded', () => {
   const context = { seen: 0 };
-  const counting: ExplainingCriterion<number> = {
+  const counting: CanExplainContinuation<number> = {
     name: 'Counting',
     explain: (state) => ({ criterion: 'Counting', decision: 'allow', reason: 'counted', context: Object.assign(context, { seen: state }) }),
   };

@@ -1,21 +1,23 @@
 import type { ErrorPolicy } from '../errors/index.ts';
 import { InvalidArgumentError, isRecord } from '../lib/index.ts';
 import type { ContinuationDecision } from './continuation-decision.ts';
-import type { ContinuationEvaluation } from './continuation-evaluation.ts';
 import { ContinuationOutcome } from './continuation-outcome.ts';
-import type { ContinuationCriterion, ExplainingCriterion } from './criterion.ts';
-import { checkedEvaluation, evaluateCriterion } from './evaluate-criterion.ts';
-import { nestedEvaluation } from './nested-evaluation.ts';
+import type { CanExplainContinuation, ContinuationCriterion } from './criterion.ts';
+import { evaluateCriterion, parseEvaluation } from './evaluate-criterion.ts';
+import type { Findings } from './findings.ts';
+import { toNestedEvaluation } from './nested-evaluation.ts';
+
+const nothingFound: Findings = {};
 
 /**
- * An ordered list of criteria, judged together. Every criterion is asked every time, so that the trace is whole.
- * The order never changes whether the run goes on; it decides who is named where several forbid.
+ * An ordered list of criteria, judged together. Every criterion is asked every time, so that the trace is complete.
+ * The order never changes whether the run goes on; it decides which one is named if several forbid.
  */
 export class ContinuationCriteria<State> {
   readonly #criteria: readonly ContinuationCriterion<State>[];
 
   private constructor(criteria: readonly ContinuationCriterion<State>[]) {
-    for (const [index, criterion] of criteria.entries()) checkCriterion(criterion, index);
+    for (const [index, criterion] of criteria.entries()) assertCriterion(criterion, index);
     this.#criteria = criteria;
   }
 
@@ -31,7 +33,7 @@ export class ContinuationCriteria<State> {
     return this.#criteria.map(({ name }) => name);
   }
 
-  /** The policy by which failures are judged: that of the first criterion that has one. */
+  /** The policy that judges failures: that of the first criterion that has one. */
   get errorPolicy(): ErrorPolicy | undefined {
     return this.#criteria.find(({ policy }) => policy !== undefined)?.policy;
   }
@@ -41,11 +43,11 @@ export class ContinuationCriteria<State> {
     return new ContinuationCriteria([...this.#criteria, ...criteria]);
   }
 
-  /** Asks everybody and settles it. `votes` are answers that were given before judging; they count like any other. */
-  evaluate(state: State, votes: readonly ContinuationEvaluation[] = []): ContinuationOutcome {
-    const evaluations = this.#criteria.map((criterion) => evaluateCriterion(criterion, state));
-    if (votes.length === 0) return ContinuationOutcome.fromOwn(evaluations);
-    return ContinuationOutcome.fromOwn([...evaluations, ...votes.map((vote) => checkedEvaluation(voterOf(vote), vote))]);
+  /** Asks every criterion and resolves the evaluations, those among the findings included. */
+  evaluate(state: State, findings: Findings = nothingFound): ContinuationOutcome {
+    const evaluations = this.#criteria.map((criterion) => evaluateCriterion(criterion, state, findings));
+    for (const given of findings.evaluations ?? []) evaluations.push(parseEvaluation(getCriterionName(given), given));
+    return ContinuationOutcome.fromEvaluations(evaluations);
   }
 
   canContinue(state: State): boolean {
@@ -56,36 +58,34 @@ export class ContinuationCriteria<State> {
     return this.evaluate(state).decision;
   }
 
-  /** The shortest time that any time limit leaves; undefined where none watches the time. */
-  remainingMs(state: State): number | undefined {
-    let shortest: number | undefined;
-    for (const criterion of this.#criteria) {
-      const remaining = criterion.remainingMs?.(state);
-      if (remaining !== undefined && (shortest === undefined || remaining < shortest)) shortest = remaining;
-    }
-    return shortest;
+  /** The shortest time that any time limit leaves; undefined if there is no time limit. */
+  remainingMs(state: State, findings: Findings = nothingFound): number | undefined {
+    const times = this.#criteria.flatMap((criterion) => criterion.remainingMs?.(state, findings) ?? []);
+    return times.length === 0 ? undefined : Math.min(...times);
   }
 
   /** This collection as one criterion of another. */
-  asCriterion(name: string): ExplainingCriterion<State> {
+  asCriterion(name: string): CanExplainContinuation<State> {
     return {
       name,
       ...(this.errorPolicy !== undefined && { policy: this.errorPolicy }),
-      remainingMs: (state) => this.remainingMs(state),
-      explain: (state) => nestedEvaluation(name, this.evaluate(state)),
+      remainingMs: (state, findings) => this.remainingMs(state, findings),
+      explain: (state, findings) => toNestedEvaluation(name, this.evaluate(state, { ...findings, evaluations: [] })),
     };
   }
 }
 
-// A vote that is none may not even say who cast it.
-const voterOf = (vote: unknown): string => (isRecord(vote) && typeof vote['criterion'] === 'string' ? vote['criterion'] : 'a vote');
+// A malformed evaluation may not even name its criterion.
+const getCriterionName = (given: unknown): string =>
+  isRecord(given) && typeof given['criterion'] === 'string' ? given['criterion'] : 'an evaluation';
 
-function checkCriterion(criterion: unknown, index: number): void {
-  const given = criterion as { readonly name?: unknown; readonly decide?: unknown; readonly explain?: unknown } | undefined;
-  if (typeof given?.name !== 'string' || given.name === '') {
+function assertCriterion(criterion: unknown, index: number): void {
+  const given = criterion as { readonly name?: unknown; readonly decide?: unknown; readonly explain?: unknown } | null | undefined;
+  const { name, decide, explain } = given ?? {};
+  if (typeof name !== 'string' || name === '') {
     throw new InvalidArgumentError(`Criterion ${index + 1} has no name. Give it a stable one: it is how the trace refers to it.`);
   }
-  if (typeof given.decide !== 'function' && typeof given.explain !== 'function') {
-    throw new InvalidArgumentError(`Criterion "${given.name}" has neither decide(state) nor explain(state).`);
+  if (typeof decide !== 'function' && typeof explain !== 'function') {
+    throw new InvalidArgumentError(`Criterion "${name}" has neither decide(state) nor explain(state).`);
   }
 }

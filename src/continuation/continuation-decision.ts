@@ -1,4 +1,4 @@
-/** One criterion's answer. Guards forbid or allow; work drivers request, or allow to stop. */
+/** One criterion's decision. Guards forbid or allow; work drivers request, or allow a stop. */
 export const ContinuationDecision = {
   ForbidContinuation: 'forbid',
   AllowContinuation: 'allow',
@@ -12,9 +12,14 @@ const known: ReadonlySet<unknown> = new Set(Object.values(ContinuationDecision))
 /** True for one of the four wire values. */
 export const isContinuationDecision = (value: unknown): value is ContinuationDecision => known.has(value);
 
-/** The truth table: nobody forbids, and somebody requests, or somebody allows and nobody lets go. Order never matters. */
+/** The truth table: nothing forbids, and something requests, or something allows and nothing allows a stop. Order never matters. */
 export function canContinueWith(decisions: Iterable<ContinuationDecision>): boolean {
-  const given = new Set(decisions);
-  if (given.has('forbid')) return false;
-  return given.has('request') || (given.has('allow') && !given.has('stop'));
+  let [requested, allowed, stopAllowed] = [false, false, false];
+  for (const decision of decisions) {
+    if (decision === 'forbid') return false;
+    if (decision === 'request') requested = true;
+    else if (decision === 'stop') stopAllowed = true;
+    else allowed = true;
+  }
+  return requested || (allowed && !stopAllowed);
 }

@@ -1,13 +1,18 @@
 import type { JsonObject } from '../lib/index.ts';
-import { assertNever, readObject } from '../lib/index.ts';
+import { present, readObject } from '../lib/index.ts';
 import { ContinuationDecision } from './continuation-decision.ts';
 import { StopReason } from './stop-reason.ts';
 
-/** Which budget a limit watches. Limits can be granted more; other guards cannot. */
+/** The budget that a limit watches. Limits can be raised by a grant; other guards cannot. */
 export const LimitKind = { Steps: 'steps', Tokens: 'tokens', Wall: 'wall', Active: 'active', Cost: 'cost' } as const;
 export type LimitKind = (typeof LimitKind)[keyof typeof LimitKind];
 
-const limitReasons: Readonly<Record<LimitKind, StopReason>> = {
+/** Action at a limit: end the run, sum up in one more step, or wait until somebody grants more. */
+export const AtLimit = { Stop: 'stop', Finalize: 'finalize', Pause: 'pause' } as const;
+export type AtLimit = (typeof AtLimit)[keyof typeof AtLimit];
+
+/** Stop reasons by the kind of limit that was reached. */
+export const limitStopReasons: Readonly<Record<LimitKind, StopReason>> = {
   steps: StopReason.StepsLimitReached,
   tokens: StopReason.TokenLimitReached,
   wall: StopReason.TimeLimitReached,
@@ -15,60 +20,74 @@ const limitReasons: Readonly<Record<LimitKind, StopReason>> = {
   cost: StopReason.GuardForbade,
 };
 
-/** Why a run ends that a limit of this kind ended. */
-export const stopReasonOfLimit = (limit: LimitKind): StopReason => limitReasons[limit];
-
-/** What one criterion answered, why, and with which numbers. */
-export interface ContinuationEvaluation {
+interface EvaluationFields {
   readonly criterion: string;
   readonly decision: ContinuationDecision;
-  readonly reason: string;
-  /** Set by whoever forbids; a forbid without one counts as `guard`. */
-  readonly stopReason?: StopReason;
-  /** Set by limits, so that reaching one in the last step is told apart from being cut short by it. */
-  readonly limit?: LimitKind;
-  readonly context: JsonObject;
+  /** @default a sentence made from criterion and decision */
+  readonly reason?: string | undefined;
+  readonly stopReason?: StopReason | undefined;
+  readonly limit?: LimitKind | undefined;
+  readonly atLimit?: Exclude<AtLimit, 'stop'> | undefined;
+  /** @default {} */
+  readonly context?: JsonObject | undefined;
 }
 
 const emptyContext: JsonObject = Object.freeze({});
 
-function defaultReason(criterion: string, decision: ContinuationDecision): string {
-  switch (decision) {
-    case ContinuationDecision.ForbidContinuation:
-      return `${criterion} forbade continuation`;
-    case ContinuationDecision.RequestContinuation:
-      return `${criterion} requested continuation`;
-    case ContinuationDecision.AllowContinuation:
-      return `${criterion} permits continuation`;
-    case ContinuationDecision.AllowStop:
-      return `${criterion} allows stop`;
-    default:
-      return assertNever(decision);
-  }
-}
+const defaultReasons: Readonly<Record<ContinuationDecision, string>> = {
+  forbid: 'forbade continuation',
+  request: 'requested continuation',
+  allow: 'permits continuation',
+  stop: 'allows stop',
+};
 
-export const ContinuationEvaluation = {
+/** One criterion's decision, its reason and its numbers. Plain data: `new` makes a plain object, and one written by hand will do as well. */
+export class ContinuationEvaluation {
+  declare readonly criterion: string;
+  declare readonly decision: ContinuationDecision;
+  declare readonly reason: string;
+  /** Set if the decision forbids; a forbid without one counts as `guard`. */
+  declare readonly stopReason?: StopReason;
+  /** Set by limits: reaching one in the last step is not the same as being cut short by it. */
+  declare readonly limit?: LimitKind;
+  /** Set by a limit that was reached and does not simply stop the run. */
+  declare readonly atLimit?: Exclude<AtLimit, 'stop'>;
+  declare readonly context: JsonObject;
+
+  constructor(fields: EvaluationFields) {
+    const { criterion, decision, reason, stopReason, limit, atLimit, context = emptyContext } = fields;
+    return {
+      criterion,
+      decision,
+      reason: reason ?? `${criterion} ${defaultReasons[decision]}`,
+      ...(stopReason !== undefined && { stopReason }),
+      ...(limit !== undefined && { limit }),
+      ...(atLimit !== undefined && { atLimit }),
+      context,
+    };
+  }
+
   /** An evaluation for a criterion that gives a bare decision. */
-  fromDecision: (criterion: string, decision: ContinuationDecision, stopReason?: StopReason): ContinuationEvaluation => ({
-    criterion,
-    decision,
-    reason: defaultReason(criterion, decision),
-    ...(stopReason !== undefined && { stopReason }),
-    context: emptyContext,
-  }),
+  static fromDecision(criterion: string, decision: ContinuationDecision, stopReason?: StopReason): ContinuationEvaluation {
+    return new ContinuationEvaluation({ criterion, decision, stopReason });
+  }
 
   /** Reads a stored evaluation; refuses one whose decision is missing or unknown. */
-  fromJSON: (input: unknown, path: string = 'evaluation'): ContinuationEvaluation => {
+  static fromJSON(input: unknown, path: string = 'evaluation'): ContinuationEvaluation {
     const data = readObject(input, path);
-    const stopReason = data.optionalOneOf('stopReason', Object.values(StopReason));
-    const limit = data.optionalOneOf('limit', Object.values(LimitKind));
-    return {
+    return new ContinuationEvaluation({
       criterion: data.string('criterion'),
       decision: data.oneOf('decision', Object.values(ContinuationDecision)),
       reason: data.string('reason'),
-      ...(stopReason !== undefined && { stopReason }),
-      ...(limit !== undefined && { limit }),
-      context: data.optionalJsonObject('context') ?? emptyContext,
-    };
-  },
-} as const;
+      stopReason: data.optionalOneOf('stopReason', Object.values(StopReason)),
+      limit: data.optionalOneOf('limit', Object.values(LimitKind)),
+      atLimit: data.optionalOneOf('atLimit', [AtLimit.Finalize, AtLimit.Pause]),
+      context: data.optionalJsonObject('context'),
+    });
+  }
+
+  /** The evaluation as plain JSON, for any object that has its fields. */
+  static toJSON({ criterion, decision, reason, stopReason, limit, atLimit, context }: ContinuationEvaluation): JsonObject {
+    return present({ criterion, decision, reason, stopReason, limit, atLimit, context });
+  }
+}

@@ -1,10 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../lib/index.ts';
-import { DamagedDataError } from '../lib/index.ts';
+import { DamagedDataError, InvalidArgumentError } from '../lib/index.ts';
 import { canContinueWith, ContinuationDecision } from './continuation-decision.ts';
 import type { ContinuationEvaluation } from './continuation-evaluation.ts';
 import { LimitKind } from './continuation-evaluation.ts';
+import type { OutcomeFields } from './continuation-outcome.ts';
 import { ContinuationOutcome } from './continuation-outcome.ts';
 import { CriterionFailedError } from './criterion-failed-error.ts';
 import { StopReason } from './stop-reason.ts';
@@ -52,7 +53,7 @@ function expectedOutcome(evaluations: readonly ContinuationEvaluation[]): object
     return { decision: 'forbid', shouldContinue: false, resolvedBy: forbidding.criterion, stopReason };
   }
   if (requesting !== undefined || stopping === undefined) {
-    return { decision: 'request', shouldContinue: true, resolvedBy: requesting?.criterion ?? 'aggregate', stopReason: 'completed' };
+    return { decision: 'request', shouldContinue: true, resolvedBy: requesting?.criterion ?? 'aggregate', stopReason: undefined };
   }
   return { decision: 'stop', shouldContinue: false, resolvedBy: stopping.criterion, stopReason: 'completed' };
 }
@@ -278,5 +279,50 @@ describe('as JSON', () => {
     expect(() => ContinuationOutcome.fromJSON({}, 'stepResults[2].outcome')).toThrow(
       expect.objectContaining({ path: 'stepResults[2].outcome.decision' }),
     );
+  });
+});
+
+describe('the constructor', () => {
+  const forbids: ContinuationEvaluation = { criterion: 'Limit', decision: 'forbid', reason: 'enough', context: {} };
+  const requests: ContinuationEvaluation = { criterion: 'Work', decision: 'request', reason: 'more to do', context: {} };
+
+  test.each<readonly [string, OutcomeFields, string]>([
+    [
+      'a continuing outcome with a stop reason',
+      { decision: 'request', resolvedBy: 'Work', stopReason: 'completed', evaluations: [] },
+      'has no stop reason',
+    ],
+    ['a stopping outcome without one', { decision: 'forbid', resolvedBy: 'Limit', evaluations: [] }, 'there is no stop reason'],
+    ['a mere permission', { decision: 'allow', resolvedBy: 'aggregate', evaluations: [] }, 'never allow'],
+    [
+      'going on although a criterion forbids',
+      { decision: 'request', resolvedBy: 'Work', evaluations: [requests, forbids] },
+      'does not follow',
+    ],
+    [
+      'a stop although work is requested',
+      { decision: 'stop', resolvedBy: 'Done', stopReason: 'completed', evaluations: [requests] },
+      'does not follow',
+    ],
+  ])('refuses %s', (_name, fields, message) => {
+    expect(() => new ContinuationOutcome(fields)).toThrow(InvalidArgumentError);
+    expect(() => new ContinuationOutcome(fields)).toThrow(message);
+  });
+
+  test('makes what the evaluations resolve to', () => {
+    const made = new ContinuationOutcome({
+      decision: 'forbid',
+      resolvedBy: 'Limit',
+      stopReason: 'guard',
+      evaluations: [requests, forbids],
+    });
+    expect(made).toStrictEqual(ContinuationOutcome.fromEvaluations([requests, forbids]));
+    expect(made).toBeInstanceOf(ContinuationOutcome);
+  });
+
+  test('writes a continuing outcome with a stop reason of null, and reads it again', () => {
+    const going = ContinuationOutcome.fromEvaluations([requests]);
+    expect(going.toJSON()).toMatchObject({ shouldContinue: true, stopReason: null });
+    expect(ContinuationOutcome.fromJSON(going.toJSON())).toStrictEqual(going);
   });
 });

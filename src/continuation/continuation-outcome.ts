@@ -1,9 +1,9 @@
 import { classifyError } from '../errors/index.ts';
 import type { JsonObject } from '../lib/index.ts';
-import { DamagedDataError, readObject } from '../lib/index.ts';
-import { ContinuationDecision } from './continuation-decision.ts';
+import { DamagedDataError, InvalidArgumentError, readObject } from '../lib/index.ts';
+import { canContinueWith, ContinuationDecision } from './continuation-decision.ts';
 import type { LimitKind } from './continuation-evaluation.ts';
-import { ContinuationEvaluation } from './continuation-evaluation.ts';
+import { AtLimit, ContinuationEvaluation } from './continuation-evaluation.ts';
 import { CriterionFailedError } from './criterion-failed-error.ts';
 import type { ExplainOptions } from './explain-outcome.ts';
 import { explainOutcome } from './explain-outcome.ts';
@@ -11,46 +11,51 @@ import { StopReason } from './stop-reason.ts';
 
 const { ForbidContinuation, RequestContinuation, AllowStop } = ContinuationDecision;
 
-/** Who is named when no single criterion was decisive. */
+/** Named if no single criterion was decisive. */
 const aggregate = 'aggregate';
-/** Who is named when there was nobody to ask, or asking failed. */
+/** Named if there was no criterion to ask, or if asking failed. */
 const collection = 'ContinuationCriteria';
 
-interface OutcomeFields {
+/** The parts of an outcome. `stopReason` is given if, and only if, the decision stops the run. */
+export interface OutcomeFields {
   readonly decision: ContinuationDecision;
-  readonly shouldContinue: boolean;
   readonly resolvedBy: string;
-  readonly stopReason: StopReason;
+  readonly stopReason?: StopReason | undefined;
   readonly evaluations: readonly ContinuationEvaluation[];
 }
 
-/** What was decided about going on, by whom, and everybody's answer. */
-export class ContinuationOutcome {
+function findContradiction({ decision, stopReason, evaluations }: OutcomeFields): string | undefined {
+  const shouldContinue = decision === RequestContinuation;
+  if (decision === ContinuationDecision.AllowContinuation) return 'an outcome decides request, forbid or stop, never allow';
+  if (shouldContinue && stopReason !== undefined) return `a run that continues has no stop reason, but "${stopReason}" was given`;
+  if (!shouldContinue && stopReason === undefined) return `decision "${decision}" ends the run, but there is no stop reason`;
+  if (evaluations.length === 0 || canContinueWith(evaluations.map((each) => each.decision)) === shouldContinue) return undefined;
+  return `decision "${decision}" does not follow from its evaluations`;
+}
+
+class Outcome {
   readonly decision: ContinuationDecision;
   readonly shouldContinue: boolean;
-  /** The criterion that settled it; `aggregate` where all merely allowed. */
+  /** The criterion that decided; `aggregate` if all merely allowed. */
   readonly resolvedBy: string;
-  /** Means something only where `shouldContinue` is false; `completed` otherwise. */
-  readonly stopReason: StopReason;
-  /** One per criterion, in the order of the criteria, then the votes cast before judging. */
+  /** Undefined if the run continues. */
+  readonly stopReason: StopReason | undefined;
+  /** One per criterion, in the order of the criteria, then those given before judging. */
   readonly evaluations: readonly ContinuationEvaluation[];
 
-  private constructor(fields: OutcomeFields) {
+  constructor(fields: OutcomeFields) {
+    const contradiction = findContradiction(fields);
+    if (contradiction !== undefined) throw new InvalidArgumentError(`This outcome contradicts itself: ${contradiction}.`);
     this.decision = fields.decision;
-    this.shouldContinue = fields.shouldContinue;
+    this.shouldContinue = fields.decision === RequestContinuation;
     this.resolvedBy = fields.resolvedBy;
     this.stopReason = fields.stopReason;
-    this.evaluations = Object.freeze(fields.evaluations);
+    this.evaluations = Object.freeze([...fields.evaluations]);
     Object.freeze(this);
   }
 
-  /** Resolves everybody's answers by the truth table. The first to forbid, request or let go, in that rank, is named. */
-  static fromEvaluations(given: readonly ContinuationEvaluation[]): ContinuationOutcome {
-    return ContinuationOutcome.fromOwn([...given]);
-  }
-
-  /** @internal The same for a list that nobody else holds: it is frozen as it is. */
-  static fromOwn(evaluations: readonly ContinuationEvaluation[]): ContinuationOutcome {
+  /** Resolves evaluations by the truth table. The first one to forbid, request or allow a stop, in that rank, is named. */
+  static fromEvaluations(evaluations: readonly ContinuationEvaluation[]): ContinuationOutcome {
     let forbidding: ContinuationEvaluation | undefined;
     let requesting: ContinuationEvaluation | undefined;
     let stopping: ContinuationEvaluation | undefined;
@@ -59,30 +64,27 @@ export class ContinuationOutcome {
       else if (evaluation.decision === RequestContinuation) requesting ??= evaluation;
       else if (evaluation.decision === AllowStop) stopping ??= evaluation;
     }
-    if (forbidding !== undefined) return stop(ForbidContinuation, forbidding, evaluations);
-    if (requesting !== undefined) return goOn(requesting.criterion, evaluations);
-    if (stopping !== undefined) return stop(AllowStop, stopping, evaluations);
-    if (evaluations.length > 0) return goOn(aggregate, evaluations);
-    return ContinuationOutcome.of({
-      decision: AllowStop,
-      shouldContinue: false,
-      resolvedBy: collection,
-      stopReason: StopReason.Completed,
-      evaluations,
-    });
+    if (forbidding !== undefined) {
+      const { criterion: resolvedBy, stopReason = StopReason.GuardForbade } = forbidding;
+      return new ContinuationOutcome({ decision: ForbidContinuation, resolvedBy, stopReason, evaluations });
+    }
+    if (requesting !== undefined || (stopping === undefined && evaluations.length > 0))
+      return new ContinuationOutcome({ decision: RequestContinuation, resolvedBy: requesting?.criterion ?? aggregate, evaluations });
+    const resolvedBy = stopping?.criterion ?? collection;
+    return new ContinuationOutcome({ decision: AllowStop, resolvedBy, stopReason: StopReason.Completed, evaluations });
   }
 
-  /** The outcome of having nobody to ask: stop. */
+  /** The outcome of having no criteria: stop. */
   static empty(): ContinuationOutcome {
-    return ContinuationOutcome.fromEvaluations([]);
+    return Outcome.fromEvaluations([]);
   }
 
-  /** The outcome when judging itself failed: stop with `error`, and say which criterion it was. */
+  /** The outcome if judging itself failed: stop with `error`, naming the criterion that threw. */
   static fromEvaluationError(error: unknown): ContinuationOutcome {
     const name = error instanceof Error ? error.name : typeof error;
     const { message } = classifyError(error);
     const criterion = error instanceof CriterionFailedError ? { criterion: error.criterion } : {};
-    return ContinuationOutcome.fromEvaluations([
+    return Outcome.fromEvaluations([
       {
         criterion: collection,
         decision: ForbidContinuation,
@@ -97,20 +99,16 @@ export class ContinuationOutcome {
     const data = readObject(input, path);
     const decision = data.oneOf('decision', Object.values(ContinuationDecision));
     const shouldContinue = data.boolean('shouldContinue');
-    if (shouldContinue !== (decision === RequestContinuation)) {
-      throw new DamagedDataError(path, `decision "${decision}" and shouldContinue ${String(shouldContinue)} contradict each other`);
-    }
-    return ContinuationOutcome.of({
+    const fields = {
       decision,
-      shouldContinue,
       resolvedBy: data.string('resolvedBy'),
-      stopReason: data.oneOf('stopReason', Object.values(StopReason)),
+      stopReason: data.raw['stopReason'] === null ? undefined : data.oneOf('stopReason', Object.values(StopReason)),
       evaluations: data.array('evaluations', ContinuationEvaluation.fromJSON),
-    });
-  }
-
-  /** @internal Outcomes come from evaluations or from storage. */
-  static of(fields: OutcomeFields): ContinuationOutcome {
+    };
+    if (shouldContinue !== (decision === RequestContinuation))
+      throw new DamagedDataError(path, `decision "${decision}" and shouldContinue ${String(shouldContinue)} contradict each other`);
+    const contradiction = findContradiction(fields);
+    if (contradiction !== undefined) throw new DamagedDataError(path, `its parts contradict each other: ${contradiction}`);
     return new ContinuationOutcome(fields);
   }
 
@@ -118,7 +116,7 @@ export class ContinuationOutcome {
     return this.decision === ForbidContinuation;
   }
 
-  /** The first answer of the criterion with this name. */
+  /** The first evaluation of the criterion with this name. */
   getEvaluationFor(criterion: string): ContinuationEvaluation | undefined {
     return this.evaluations.find((evaluation) => evaluation.criterion === criterion);
   }
@@ -128,66 +126,67 @@ export class ContinuationOutcome {
     return this.evaluations.find(({ decision }) => decision === ForbidContinuation)?.criterion;
   }
 
-  /** True where limits forbade, and nothing but limits, and nobody asked for more. */
+  /** True if limits forbade, nothing else did, and no criterion requested more. */
   get isOnlyLimited(): boolean {
-    const speaksAgainst = ({ decision, limit }: ContinuationEvaluation): boolean =>
+    const objects = ({ decision, limit }: ContinuationEvaluation): boolean =>
       decision === RequestContinuation || (decision === ForbidContinuation && limit === undefined);
-    return this.isForbidden && !this.evaluations.some(speaksAgainst);
+    return this.isForbidden && !this.evaluations.some(objects);
   }
 
-  /** True where only limits forbade and the work was done anyway: nobody asked for more, somebody let go. */
+  /** True if only limits forbade and the work was done anyway: nothing was requested, and a stop was allowed. */
   get finishedAtLimit(): boolean {
     return this.isOnlyLimited && this.evaluations.some(({ decision }) => decision === AllowStop);
   }
 
-  /** True where a limit was reached and the next step is to sum up. */
+  /** True if a limit was reached and the next step sums up. */
   get isFinalizing(): boolean {
-    if (!this.shouldContinue) return false;
-    for (const { limit, context } of this.evaluations) if (limit !== undefined && context['finalizing'] === true) return true;
-    return false;
+    return this.shouldContinue && this.evaluations.some(({ atLimit }) => atLimit === AtLimit.Finalize);
   }
 
-  /** The limits that wait for somebody to grant more; empty where anybody else forbade too. */
+  /** Limits that wait for a grant; empty if anything else forbade too. */
   get awaitedGrants(): readonly LimitKind[] {
     if (!this.isForbidden) return [];
     const forbidding = this.evaluations.filter(({ decision }) => decision === ForbidContinuation);
-    const limits = forbidding.flatMap(({ limit, context }) => (limit !== undefined && context['pausing'] === true ? [limit] : []));
+    const limits = forbidding.flatMap(({ limit, atLimit }) => (limit !== undefined && atLimit === AtLimit.Pause ? [limit] : []));
     return limits.length === forbidding.length ? limits : [];
   }
 
-  /** A few lines for a person: what was decided, by whom, with which numbers, and who thought otherwise. */
+  /** Explains the outcome in a few lines: the decision, who made it with which numbers, and who disagreed. */
   explain(options: ExplainOptions = {}): string {
     return explainOutcome(this, options);
   }
 
-  toJSON(): JsonObject & { readonly stopReason: StopReason; readonly resolvedBy: string } {
+  toJSON(): JsonObject & { readonly stopReason: StopReason | null; readonly resolvedBy: string } {
     return {
       decision: this.decision,
       shouldContinue: this.shouldContinue,
       resolvedBy: this.resolvedBy,
-      stopReason: this.stopReason,
-      evaluations: this.evaluations.map(({ criterion, decision, reason, stopReason, limit, context }) => ({
-        criterion,
-        decision,
-        reason,
-        ...(stopReason !== undefined && { stopReason }),
-        ...(limit !== undefined && { limit }),
-        context,
-      })),
+      stopReason: this.stopReason ?? null,
+      evaluations: this.evaluations.map(ContinuationEvaluation.toJSON),
     };
   }
 }
 
-function goOn(resolvedBy: string, evaluations: readonly ContinuationEvaluation[]): ContinuationOutcome {
-  const stopReason = StopReason.Completed;
-  return ContinuationOutcome.of({ decision: RequestContinuation, shouldContinue: true, resolvedBy, stopReason, evaluations });
+/** An outcome that lets the run go on. */
+export interface ContinuingOutcome extends Outcome {
+  readonly shouldContinue: true;
+  readonly stopReason: undefined;
 }
 
-function stop(
-  decision: typeof ForbidContinuation | typeof AllowStop,
-  decisive: ContinuationEvaluation,
-  evaluations: readonly ContinuationEvaluation[],
-): ContinuationOutcome {
-  const stopReason = decision === AllowStop ? StopReason.Completed : (decisive.stopReason ?? StopReason.GuardForbade);
-  return ContinuationOutcome.of({ decision, shouldContinue: false, resolvedBy: decisive.criterion, stopReason, evaluations });
+/** An outcome that ends the run. */
+export interface StoppingOutcome extends Outcome {
+  readonly shouldContinue: false;
+  readonly stopReason: StopReason;
 }
+
+/** The decision about going on, the criterion that made it, and every evaluation. */
+export type ContinuationOutcome = ContinuingOutcome | StoppingOutcome;
+
+interface OutcomeClass extends Omit<typeof Outcome, 'prototype'> {
+  readonly prototype: Outcome;
+  /** Refuses parts that contradict each other. */
+  new (fields: OutcomeFields): ContinuationOutcome;
+}
+
+// Holds because the constructor refuses a continuing outcome with a stop reason, and a stopping one without.
+export const ContinuationOutcome: OutcomeClass = Outcome as OutcomeClass;

@@ -4,7 +4,7 @@ import type { ContinuationDecision } from './continuation-decision.ts';
 import type { ContinuationEvaluation } from './continuation-evaluation.ts';
 import type { ContinuationOutcome } from './continuation-outcome.ts';
 import { StepsLimit } from './criteria/steps-limit.ts';
-import type { ContinuationCriterion, ExplainingCriterion } from './criterion.ts';
+import type { ContinuationCriterion, CanExplainContinuation } from './criterion.ts';
 import { stopWhen, when } from './when.ts';
 
 interface State {
@@ -54,13 +54,13 @@ test('a boolean is no answer of when()', () => {
 test('true is no answer of stopWhen(): it wants the reason in words', () => {
   // @ts-expect-error -- true gives no reason
   stopWhen<State>('Flag', ({ count }) => count > 3);
-  expectTypeOf(stopWhen<State>('Words', ({ count }) => count > 3 && 'too many')).toEqualTypeOf<ExplainingCriterion<State>>();
+  expectTypeOf(stopWhen<State>('Words', ({ count }) => count > 3 && 'too many')).toEqualTypeOf<CanExplainContinuation<State>>();
 });
 
 test('the state type can be passed or inferred', () => {
-  expectTypeOf(when<State>('Passed', () => 'allow')).toEqualTypeOf<ExplainingCriterion<State>>();
-  expectTypeOf(when('Inferred', ({ count }: State) => (count > 3 ? 'stop' : 'allow'))).toEqualTypeOf<ExplainingCriterion<State>>();
-  expectTypeOf(stopWhen('Inferred', ({ count }: State) => count > 3 && 'too many')).toEqualTypeOf<ExplainingCriterion<State>>();
+  expectTypeOf(when<State>('Passed', () => 'allow')).toEqualTypeOf<CanExplainContinuation<State>>();
+  expectTypeOf(when('Inferred', ({ count }: State) => (count > 3 ? 'stop' : 'allow'))).toEqualTypeOf<CanExplainContinuation<State>>();
+  expectTypeOf(stopWhen('Inferred', ({ count }: State) => count > 3 && 'too many')).toEqualTypeOf<CanExplainContinuation<State>>();
 
   const inferred = ContinuationCriteria.from(
     new StepsLimit(20, ({ count }: State) => count),

@@ -8,7 +8,7 @@ import { evaluateCriterion } from './evaluate-criterion.ts';
 const untyped = (criterion: object): ContinuationCriterion<undefined> => criterion as ContinuationCriterion<undefined>;
 const failureOf = (criterion: object): CriterionFailedError => {
   try {
-    evaluateCriterion(untyped(criterion), undefined);
+    evaluateCriterion(untyped(criterion), undefined, {});
   } catch (error) {
     if (error instanceof CriterionFailedError) return error;
     throw error;
@@ -44,7 +44,7 @@ describe('an answer that is none', () => {
   ] as const)('explain() gives %s', (_name, answer, words) => {
     const error = failureOf({ name: 'Odd', explain: () => answer });
     expect(error.message).toBe(
-      `Criterion "Odd" failed: it answered ${words} instead of an evaluation {criterion, decision, reason, stopReason?, limit?, context} of data that can be stored.`,
+      `Criterion "Odd" failed: it answered ${words} instead of an evaluation {criterion, decision, reason, stopReason?, limit?, atLimit?, context} of data that can be stored.`,
     );
   });
 
@@ -96,5 +96,5 @@ test('this of decide and explain is the criterion', () => {
       return this.#answer;
     }
   }
-  expect(evaluateCriterion(new Own(), undefined).decision).toBe('request');
+  expect(evaluateCriterion(new Own(), undefined, {}).decision).toBe('request');
 });

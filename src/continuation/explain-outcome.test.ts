@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { ErrorContextResolver } from '../errors/index.ts';
+import type { CanResolveErrorContext } from '../errors/index.ts';
 import { ErrorContext, ErrorPolicy } from '../errors/index.ts';
 import { ContinuationCriteria } from './continuation-criteria.ts';
 import { ContinuationOutcome } from './continuation-outcome.ts';
@@ -23,19 +23,18 @@ interface Run {
   readonly elapsedMs: number;
   readonly failure: ErrorContext;
   readonly hasToolCalls: boolean;
-  readonly stopRequest?: StopRequest;
 }
 
-const resolver: ErrorContextResolver<Run> = { resolve: ({ failure }) => failure };
+const resolver: CanResolveErrorContext<Run> = { resolve: ({ failure }) => failure };
 const policy = ErrorPolicy.retryToolErrors(3);
 const run: Run = { steps: 3, tokens: 1200, elapsedMs: 4200, failure: ErrorContext.none(), hasToolCalls: true };
 
 const guards: readonly ContinuationCriterion<Run>[] = [
-  new StopRequested(({ stopRequest }) => stopRequest),
+  new StopRequested(),
   new ErrorPolicyCriterion(policy, resolver),
   new StepsLimit(20, ({ steps }) => steps),
   new TokenUsageLimit(32_768, ({ tokens }) => tokens),
-  new ExecutionTimeLimit(300, { startedAt: () => 0, now: ({ elapsedMs }) => elapsedMs }),
+  new ExecutionTimeLimit(300, () => 0),
   new FinishReasonCheck(['length'], () => 'tool_calls'),
   new CumulativeExecutionTimeLimit(600, ({ elapsedMs }) => elapsedMs / 1000),
 ];
@@ -140,7 +139,7 @@ describe('what a tired person reads', () => {
 
   test('several that forbid', () => {
     const stopRequest: StopRequest = { by: 'request', reason: 'the user closed the tab' };
-    expect(base.evaluate({ ...run, steps: 20, tokens: 40_000, stopRequest }).explain({ stepNumber: 20 })).toMatchInlineSnapshot(`
+    expect(base.evaluate({ ...run, steps: 20, tokens: 40_000 }, { stopRequest }).explain({ stepNumber: 20 })).toMatchInlineSnapshot(`
       "Stopped after step 20: user_requested.
       StopRequested: the user closed the tab.
       StepsLimit: 20 of 20 steps used.

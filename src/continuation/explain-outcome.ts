@@ -6,7 +6,7 @@ import type { StopReason } from './stop-reason.ts';
 interface Explainable {
   readonly shouldContinue: boolean;
   readonly resolvedBy: string;
-  readonly stopReason: StopReason;
+  readonly stopReason: StopReason | undefined;
   readonly evaluations: readonly ContinuationEvaluation[];
 }
 
@@ -33,7 +33,7 @@ const line =
     reason.startsWith(`${criterion} `) ? asSentence(reason) : `${criterion}${did}: ${asSentence(reason)}`;
 
 function headline(outcome: Explainable, stepNumber: number | undefined, finished: boolean): string {
-  const { shouldContinue, stopReason, resolvedBy } = outcome;
+  const { shouldContinue, stopReason = 'completed', resolvedBy } = outcome;
   const step = stepNumber === undefined ? '' : ` after step ${stepNumber}`;
   if (shouldContinue) return stepNumber === 0 ? 'Started.' : `Went on${step}.`;
   if (finished) return `Finished${step}; ${resolvedBy} was reached in the same step (${stopReason}).`;

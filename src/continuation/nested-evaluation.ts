@@ -1,25 +1,21 @@
 import { ContinuationDecision } from './continuation-decision.ts';
-import type { ContinuationEvaluation } from './continuation-evaluation.ts';
+import { ContinuationEvaluation } from './continuation-evaluation.ts';
 import type { ContinuationOutcome } from './continuation-outcome.ts';
 
-function reasonFor({ evaluations }: ContinuationOutcome, decisive: ContinuationEvaluation | undefined): string {
-  if (decisive !== undefined) return `${decisive.criterion}: ${decisive.reason}`;
-  return evaluations.length === 0 ? 'there were no criteria to ask' : `none of ${evaluations.length} criteria was decisive`;
-}
-
-/** A whole outcome as one answer, for the collection that contains the judged one. */
-export function nestedEvaluation(name: string, outcome: ContinuationOutcome): ContinuationEvaluation {
+/** A whole outcome as one evaluation, for the collection that contains the judged one. */
+export function toNestedEvaluation(name: string, outcome: ContinuationOutcome): ContinuationEvaluation {
   const { decision, evaluations, resolvedBy } = outcome;
-  // By name and answer, because two criteria may share a name.
+  // By name and decision, because two criteria may share a name.
   const decisive = evaluations.find((evaluation) => evaluation.criterion === resolvedBy && evaluation.decision === decision);
-  const merelyAllows = outcome.shouldContinue && decisive === undefined;
-  return {
+  const count = evaluations.length;
+  const undecided = count === 0 ? 'there were no criteria to ask' : `none of ${count} criteria was decisive`;
+  return new ContinuationEvaluation({
     criterion: name,
     // A permission does not become a demand by being nested.
-    decision: merelyAllows ? ContinuationDecision.AllowContinuation : decision,
-    reason: reasonFor(outcome, decisive),
-    ...(outcome.isForbidden && { stopReason: outcome.stopReason }),
-    ...(outcome.isOnlyLimited && decisive?.limit !== undefined && { limit: decisive.limit }),
-    context: { criteriaCount: evaluations.length, resolvedBy },
-  };
+    decision: outcome.shouldContinue && decisive === undefined ? ContinuationDecision.AllowContinuation : decision,
+    reason: decisive === undefined ? undecided : `${decisive.criterion}: ${decisive.reason}`,
+    stopReason: outcome.isForbidden ? outcome.stopReason : undefined,
+    limit: outcome.isOnlyLimited ? decisive?.limit : undefined,
+    context: { criteriaCount: count, resolvedBy },
+  });
 }

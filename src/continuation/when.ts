@@ -2,9 +2,9 @@ import type { JsonObject } from '../lib/index.ts';
 import { isRecord } from '../lib/index.ts';
 import { ContinuationDecision } from './continuation-decision.ts';
 import { ContinuationEvaluation } from './continuation-evaluation.ts';
-import type { ExplainingCriterion } from './criterion.ts';
+import type { CanExplainContinuation } from './criterion.ts';
 import { CriterionFailedError } from './criterion-failed-error.ts';
-import { checkedDecision, inWords } from './evaluate-criterion.ts';
+import { parseDecision, describeAnswer } from './evaluate-criterion.ts';
 import { StopReason } from './stop-reason.ts';
 
 /** A decision with as much explanation as you care to give. */
@@ -18,24 +18,24 @@ export interface ExplainedDecision {
 const isExplained = (answer: unknown): answer is ExplainedDecision => isRecord(answer) && 'decision' in answer;
 
 /** Makes a criterion of a function from state to decision. */
-export function when<State>(name: string, decide: (state: State) => ContinuationDecision | ExplainedDecision): ExplainingCriterion<State> {
+export function when<State>(
+  name: string,
+  decide: (state: State) => ContinuationDecision | ExplainedDecision,
+): CanExplainContinuation<State> {
   return {
     name,
     explain: (state) => {
       const answer = decide(state);
-      if (!isExplained(answer)) return ContinuationEvaluation.fromDecision(name, checkedDecision(name, answer));
+      if (!isExplained(answer)) return ContinuationEvaluation.fromDecision(name, parseDecision(name, answer));
       const { reason, stopReason, context } = answer;
-      return {
-        ...ContinuationEvaluation.fromDecision(name, checkedDecision(name, answer.decision), stopReason),
-        ...(reason !== undefined && { reason }),
-        ...(context !== undefined && { context }),
-      };
+      const decision = parseDecision(name, answer.decision);
+      return new ContinuationEvaluation({ criterion: name, decision, reason, stopReason, context });
     },
   };
 }
 
 /** Makes a guard of a function that returns the reason to stop in words, or false to go on. */
-export function stopWhen<State>(name: string, reasonToStop: (state: State) => string | false | undefined): ExplainingCriterion<State> {
+export function stopWhen<State>(name: string, reasonToStop: (state: State) => string | false | undefined): CanExplainContinuation<State> {
   return {
     name,
     explain: (state) => {
@@ -46,7 +46,7 @@ export function stopWhen<State>(name: string, reasonToStop: (state: State) => st
       if (typeof reason !== 'string' || reason === '') {
         throw new CriterionFailedError(
           name,
-          `stopWhen takes a function that returns false or the reason to stop in words, not ${inWords(reason)}.`,
+          `stopWhen takes a function that returns false or the reason to stop in words, not ${describeAnswer(reason)}.`,
         );
       }
       return {

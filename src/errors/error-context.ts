@@ -29,7 +29,8 @@ export const ErrorContext = {
   none: (): ErrorContext => none,
 } as const;
 
-/** Reads from a state what went wrong in its current step: one context per failure, or `ErrorContext.none()`. */
-export interface ErrorContextResolver<State> {
-  resolve(state: State): ErrorContext | readonly ErrorContext[];
+/** Reads the failures of a state's current step: one context per failure, or `ErrorContext.none()`. */
+export interface CanResolveErrorContext<State> {
+  /** `remainingMs` is the time left under the wall limit, if that is known. */
+  resolve(state: State, findings?: { readonly remainingMs?: number | undefined }): ErrorContext | readonly ErrorContext[];
 }

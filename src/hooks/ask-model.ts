@@ -1,8 +1,8 @@
+import { toFailure } from '../effects/index.ts';
 import type { Model, ModelOutcome, ModelRequest, PricedModel, PriceOf } from '../inference/index.ts';
 import type { Clock } from '../lib/index.ts';
 import { Usage } from '../messages/index.ts';
 import type { Cost, StepScope } from '../step-by-step/index.ts';
-import { failureOf } from '../step-by-step/index.ts';
 
 /** How costs are found. */
 export interface Pricing {
@@ -56,7 +56,7 @@ export async function askModel(
   );
   // What a call used that was cut off is not known, unless it never began.
   const unread = { parts: [], usage: begun.length > 0 ? Usage.unknown() : Usage.none() };
-  const outcome: ModelOutcome = answered.ok ? answered.value : { ok: false, failure: failureOf(answered), partial: unread };
+  const outcome: ModelOutcome = answered.ok ? answered.value : { ok: false, failure: toFailure(answered), partial: unread };
   const { usage, provider, modelId } = outcome.ok ? outcome.response : outcome.partial;
   const who = { provider: provider ?? model.provider, modelId: modelId ?? model.modelId, at: scope.clock.now() };
   scope.note({ usage, cost: costOf(usage, who, pricing) });

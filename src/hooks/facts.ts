@@ -1,4 +1,6 @@
 // What hooks are handed. Classes with readers only: what is assigned to them throws in the hook that tries.
+import type { Effects } from '../effects/index.ts';
+import { withKeyPrefix } from '../effects/index.ts';
 import type { ContinuationOutcome, StopReason } from '../continuation/index.ts';
 import type { Failure } from '../errors/index.ts';
 import type { ProblemReporter } from '../events/index.ts';
@@ -6,8 +8,7 @@ import type { Model, ModelOutcome, ModelRequest, ModelResponse, ModelSettings } 
 import type { Clock, IdSource } from '../lib/index.ts';
 import { isRecord, toCanonical } from '../lib/index.ts';
 import type { Message, ToolCall } from '../messages/index.ts';
-import type { Effects, Observed, RunState, Step, StepScope } from '../step-by-step/index.ts';
-import { underKey } from '../step-by-step/index.ts';
+import type { Observed, RunState, Step, StepScope } from '../step-by-step/index.ts';
 import type { ToolExecution } from '../tools/index.ts';
 import type { Pricing } from './ask-model.ts';
 import { askModel } from './ask-model.ts';
@@ -75,7 +76,7 @@ export class Facts implements HookFacts<RunState, unknown> {
     return this.#calling.at.scope.ids;
   }
   get effects(): Effects {
-    return (this.#effects ??= underKey(this.#calling.at.scope.effects, this.#key('hook')));
+    return (this.#effects ??= withKeyPrefix(this.#calling.at.scope.effects, this.#key('hook')));
   }
 
   #key(kind: string): string {
@@ -101,7 +102,7 @@ export class Facts implements HookFacts<RunState, unknown> {
   #ask(model: Model, request: ModelRequest): Promise<ModelOutcome> {
     const { scope, pricing } = this.#calling.at;
     // Under a name of its own: a hook may call an effect of its own "model/1".
-    const effects = underKey(scope.effects, this.#key('hook-model'));
+    const effects = withKeyPrefix(scope.effects, this.#key('hook-model'));
     this.#asked += 1;
     const note: StepScope['note'] = (each) => scope.note(each);
     return askModel(model, request, {

@@ -1,4 +1,4 @@
-import type { ContinuationCriterion } from '../continuation/index.ts';
+import type { ContinuationCriterion, Findings } from '../continuation/index.ts';
 import { ContinuationCriteria, ContinuationDecision, ContinuationEvaluation } from '../continuation/index.ts';
 import { classifyError } from '../errors/index.ts';
 import { InvalidArgumentError } from '../lib/index.ts';
@@ -24,35 +24,23 @@ export interface GuardHookOptions {
 
 const guardPoints: readonly GuardPoint[] = ['execution_start', 'before_step', 'after_step'];
 
-// A guard reads the time of judging, and whether work is left, which the loop leaves on a candidate.
-function atThisTime<State extends RunState>({ state, clock }: HookFacts<State, unknown>): State {
-  const workLeft = state.execution.results.isEmpty ? {} : { workLeft: true };
-  return state.evolve({ execution: { ...state.execution, ...workLeft, now: clock.now() } });
-}
-
-function answerOf<State>(alone: ContinuationCriteria<State>, state: State, name: string): ContinuationEvaluation {
-  try {
-    // Holds: one criterion gives one evaluation.
-    return alone.evaluate(state).evaluations[0] as ContinuationEvaluation;
-  } catch (error) {
-    throw new HookFailedError({ hook: name, point: 'after_step' }, classifyError(error).message, error);
-  }
-}
-
 /** The guard as it joins the criteria: under the hook's name, and asked about steps only. */
 function asCriterion<State extends RunState>(guard: ContinuationCriterion<State>, name: string): ContinuationCriterion<State> {
   const alone = ContinuationCriteria.from(guard);
   const atStart = ContinuationEvaluation.fromDecision(name, ContinuationDecision.AllowContinuation);
   return {
     name,
-    explain: (state) => {
+    explain: (state, findings = {}) => {
       // A first start is no step. One that is judged anew after a grant is, and so is a step that has a run inside it.
-      const { candidate, workLeft } = state.execution;
-      if (candidate === undefined && workLeft === undefined) return atStart;
-      const evaluation = answerOf(alone, state, name);
-      return { ...evaluation, criterion: name, context: { point: 'after_step', ...evaluation.context } };
+      if (state.execution.judgedStep === undefined && findings.workLeft === undefined) return atStart;
+      try {
+        const [evaluation = atStart] = alone.evaluate(state, { ...findings, evaluations: [] }).evaluations;
+        return { ...evaluation, criterion: name, context: { point: 'after_step', ...evaluation.context } };
+      } catch (error) {
+        throw new HookFailedError({ hook: name, point: 'after_step' }, classifyError(error).message, error);
+      }
     },
-    ...(guard.remainingMs !== undefined && { remainingMs: (state: State) => alone.remainingMs(state) }),
+    ...(guard.remainingMs !== undefined && { remainingMs: (state: State, findings?: Findings) => alone.remainingMs(state, findings) }),
   };
 }
 
@@ -69,9 +57,10 @@ export function guardHook<State extends RunState>(
   if (strange !== undefined || at.length === 0)
     throw new InvalidArgumentError(`A guard can be asked at ${guardPoints.join(', ')}, not at ${strange ?? 'no point'}.`);
   const criteria = ContinuationCriteria.from(guard);
-  const ask = (facts: HookFacts<State, unknown>): { readonly votes: readonly ContinuationEvaluation[] } => ({
-    votes: criteria.evaluate(atThisTime(facts)).evaluations,
-  });
+  const ask = ({ state, clock }: HookFacts<State, unknown>): { readonly votes: readonly ContinuationEvaluation[] } => {
+    const workLeft = state.execution.results.isEmpty ? undefined : true;
+    return { votes: criteria.evaluate(state, { now: clock.now(), workLeft }).evaluations };
+  };
   const handlers = Object.fromEntries(at.map((point) => [handlerNames[point], ask]));
   const hook = defineAnyHook<readonly ['votes'], unknown, State>({ name, order, changes: ['votes'], ...handlers });
   const { after_step: _, ...before } = hook.handlers;
@@ -80,6 +69,8 @@ export function guardHook<State extends RunState>(
     handlers: Object.freeze(before),
     ...(at.includes('after_step') && { guard: asCriterion(guard, name) }),
     // Holds: the loop asks only with states of the kind that it runs.
-    ...(guard.remainingMs !== undefined && { remainingMs: (state: RunState) => criteria.remainingMs(state as State) }),
+    ...(guard.remainingMs !== undefined && {
+      remainingMs: (state: RunState, findings?: Findings) => criteria.remainingMs(state as State, findings),
+    }),
   });
 }

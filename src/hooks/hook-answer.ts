@@ -1,6 +1,6 @@
 // What hooks give back, checked: in time, of the right form, and declared.
 import type { ContinuationEvaluation } from '../continuation/index.ts';
-import { checkedEvaluation } from '../continuation/index.ts';
+import { parseEvaluation } from '../continuation/index.ts';
 import { classifyError } from '../errors/index.ts';
 import type { Json } from '../lib/index.ts';
 import { frozenCopy, isPlainObject, isThenable, toCanonical } from '../lib/index.ts';
@@ -101,7 +101,7 @@ export function checkedVote({ name }: Hook, vote: unknown, calling: Calling): Co
   if (!isPlainObject(vote) || !(vote['context'] === undefined || isPlainObject(vote['context'])))
     throw failed(calling, `it voted ${wordsOf(vote)} instead of ${wanted}.`);
   try {
-    return checkedEvaluation(name, { ...vote, criterion: name, context: { point, ...(vote['context'] ?? {}) } });
+    return parseEvaluation(name, { ...vote, criterion: name, context: { point, ...(vote['context'] ?? {}) } });
   } catch {
     throw failed(calling, `it voted ${wordsOf(vote)} instead of ${wanted}.`);
   }

@@ -81,7 +81,8 @@ export function tellChange({ hook, at }: Calling, change: Change): void {
 export function keep(hook: Hook, { votes, metadata }: Change, calling: Calling): RunState {
   const { state, at } = calling;
   const { scope } = at;
-  if (votes !== undefined) scope.note({ votes: (Array.isArray(votes) ? votes : [votes]).map((vote) => checkedVote(hook, vote, calling)) });
+  if (votes !== undefined)
+    scope.note({ evaluations: (Array.isArray(votes) ? votes : [votes]).map((vote) => checkedVote(hook, vote, calling)) });
   if (metadata === undefined) return state;
   const kept = canonical(metadata, 'its metadata', calling);
   if (!isRecord(kept)) throw failed(calling, 'its metadata is no object.');

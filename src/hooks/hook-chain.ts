@@ -7,6 +7,7 @@
 //     step; after it, nothing.
 // H4. A hook that is cut off with the run has not failed.
 // H5. Hooks that can change nothing of a step see it after it was recorded; nobody waits for them.
+import type { Findings } from '../continuation/index.ts';
 import type { Failure } from '../errors/index.ts';
 import type { ProblemReporter } from '../events/index.ts';
 import type { ModelResponse } from '../inference/index.ts';
@@ -122,8 +123,8 @@ export class HookChain {
     return this.hooks.some(({ remainingMs }) => remainingMs !== undefined);
   }
   /** The time that guards among the hooks leave. */
-  remainingMs(state: RunState): number | undefined {
-    const left = this.hooks.flatMap((hook) => hook.remainingMs?.(state) ?? []);
+  remainingMs(state: RunState, findings: Findings): number | undefined {
+    const left = this.hooks.flatMap((hook) => hook.remainingMs?.(state, findings) ?? []);
     return left.length === 0 ? undefined : Math.min(...left);
   }
 
@@ -279,7 +280,7 @@ export class HookChain {
     const now = { state: place.state, step: given };
     const fail = (failure: Failure): void => {
       now.step = deepFreeze({ ...now.step, errors: [...now.step.errors, failure] });
-      now.state = withCandidate(now.state, now.step);
+      now.state = withJudgedStep(now.state, now.step);
     };
     const visit =
       (at: At) =>
@@ -294,7 +295,7 @@ export class HookChain {
               const problem = outputProblem(now.step, change.output);
               if (problem !== undefined) throw failed(calling, problem);
               now.step = deepFreeze(changedOutput(now.step, change.output as string | readonly Message[]));
-              now.state = withCandidate(now.state, now.step);
+              now.state = withJudgedStep(now.state, now.step);
             }
             tellChange(calling, change);
           },
@@ -349,4 +350,4 @@ export class HookChain {
 const cutShort = 'the run was cut off before a hook had looked at it';
 const withheld = ({ name }: ToolCall, why: string): string => `The result of "${name}" was withheld: ${why}`;
 
-const withCandidate = (state: RunState, candidate: Step): RunState => state.evolve({ execution: { ...state.execution, candidate } });
+const withJudgedStep = (state: RunState, judgedStep: Step): RunState => state.evolve({ execution: { ...state.execution, judgedStep } });

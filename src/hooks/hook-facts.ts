@@ -1,9 +1,10 @@
+import type { Effects } from '../effects/index.ts';
 import type { ContinuationOutcome, StopReason } from '../continuation/index.ts';
 import type { Failure } from '../errors/index.ts';
 import type { Model, ModelOutcome, ModelRequest, ModelResponse, ModelSettings } from '../inference/index.ts';
 import type { Clock, IdSource, JsonObject } from '../lib/index.ts';
 import type { Message, ToolCall } from '../messages/index.ts';
-import type { Effects, RunState, StepOf } from '../step-by-step/index.ts';
+import type { RunState, StepOf } from '../step-by-step/index.ts';
 import type { ToolExecution } from '../tools/index.ts';
 import type { HookPoint } from './hook-point.ts';
 

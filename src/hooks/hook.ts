@@ -1,7 +1,7 @@
 // A hook: a function of the host's at one or more points of a step.
 // Owns:     its name, its order, what it may change.
 // Does not: run itself: the chain does.
-import type { ContinuationCriterion } from '../continuation/index.ts';
+import type { ContinuationCriterion, Findings } from '../continuation/index.ts';
 import type { Soon } from '../lib/index.ts';
 import { isRecord } from '../lib/index.ts';
 import type { RunState } from '../step-by-step/index.ts';
@@ -57,7 +57,7 @@ export interface Hook<in State extends RunState = RunState, in Context = never> 
   /** True where it says what it needs of its host. */
   readonly needsContext: boolean;
   /** For a guard over time: how long the state may still run. The loop makes a deadline of it. */
-  readonly remainingMs?: (state: RunState) => number | undefined;
+  readonly remainingMs?: (state: RunState, findings?: Findings) => number | undefined;
   /** For a guard: the rule that joins the criteria. */
   readonly guard?: ContinuationCriterion<never>;
   /** Makes the chain that calls it. It comes with the hook, so that whoever has no hooks has no chain either. */

@@ -1,16 +1,15 @@
 export type { Pricing } from './ask-model.ts';
 export { askModel, costOf } from './ask-model.ts';
-export type { Capability, PromptFacts } from './capability.ts';
+export type { Capability } from './capability.ts';
 export { checkCapabilities, defineAnyCapability } from './capability.ts';
-export type { GuardHookOptions, GuardPoint } from './guard-hook.ts';
+export type { GuardPoint } from './guard-hook.ts';
 export { guardHook } from './guard-hook.ts';
 export type { Hook, HookOptions } from './hook.ts';
 export { chainOf } from './chain-of.ts';
 export { defineAnyHook } from './define-any-hook.ts';
-export type { CallAt, CallVerdict, HookChainOptions } from './hook-chain.ts';
+export type { CallVerdict } from './hook-chain.ts';
 export { HookChain } from './hook-chain.ts';
-export type { ChangesAt, HookChange, Returned, Vote } from './hook-change.ts';
-export type { BlockFacts, HookFactsTold, ReportFacts } from './hook-events.ts';
+export type { ChangesAt, HookChange, Vote } from './hook-change.ts';
 export { HookApplied, HookReported, ToolCallBlocked } from './hook-events.ts';
 export type {
   AfterInferenceFacts,
@@ -22,9 +21,6 @@ export type {
   HookFacts,
   InferenceRequestFacts,
   OnErrorFacts,
-  SeenErrorFacts,
-  SeenFacts,
-  SeenStepFacts,
 } from './hook-facts.ts';
 export { HookFailedError } from './hook-failed-error.ts';
 export { HookPoint } from './hook-point.ts';

@@ -1,32 +1,18 @@
+export type { OfferedTool, ProviderTool } from '../messages/index.ts';
 export { ContextOverflowError } from './context-overflow-error.ts';
 export { EmptyResponseError } from './empty-response-error.ts';
 export { withFallback } from './fallback.ts';
 export { FinishReason, toFinishReason } from './finish-reason.ts';
-export type { TextHold } from './leak-guard.ts';
-export { createTextHold, isLeakedArguments } from './leak-guard.ts';
 export { limited } from './limited.ts';
-export type {
-  Model,
-  ModelDelta,
-  ModelNotice,
-  ModelOutcome,
-  ModelRequest,
-  ModelResponse,
-  ModelTimeouts,
-  OfferedTool,
-  OutputFormat,
-  ProviderTool,
-} from './model.ts';
-export type { ModelLimitOptions, ModelLimits } from './model-limits.ts';
 export { createModelLimits } from './model-limits.ts';
-export type { ModelSettings, Reasoning, ToolChoice } from './model-settings.ts';
-export { mergeSettings } from './model-settings.ts';
+export type { ModelSettings, ToolChoice } from './model-settings.ts';
+export type { Model, ModelDelta, ModelNotice, ModelOutcome, ModelRequest, ModelResponse, ModelTimeouts, OutputFormat } from './model.ts';
 export { pendingToolCalls } from './pending-tool-calls.ts';
-export type { CalculatePrice, Price, PricedModel, PriceOf, TokenPrices } from './price.ts';
+export type { Price, PricedModel, PriceOf, TokenPrices } from './price.ts';
 export { pricesFrom, priceTable } from './price.ts';
 export type { ReportedUsage } from './reported-usage.ts';
 export { toUsage } from './reported-usage.ts';
-export type { AnswerFacts, BuiltToolCall, ResponseBuilder, ResponseBuilderOptions } from './response-builder.ts';
+export type { ResponseBuilder } from './response-builder.ts';
 export { createResponseBuilder } from './response-builder.ts';
 export { abortedFailure } from './settle-answer.ts';
 export { StreamInterruptedError } from './stream-interrupted-error.ts';

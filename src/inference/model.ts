@@ -11,21 +11,9 @@
 // M10. Provider metadata goes back untouched with the next request.
 import type { Failure } from '../errors/index.ts';
 import type { JsonObject } from '../lib/index.ts';
-import type { Message, Part, ToolSchema, Usage } from '../messages/index.ts';
+import type { Message, OfferedTool, Part, Usage } from '../messages/index.ts';
 import type { FinishReason } from './finish-reason.ts';
 import type { ModelSettings } from './model-settings.ts';
-
-/** A tool that the provider itself carries out. Passed on as it is. */
-export interface ProviderTool {
-  readonly type: 'provider';
-  /** As the provider names it: `provider.tool-id`. */
-  readonly id: `${string}.${string}`;
-  readonly name: string;
-  readonly args: JsonObject;
-}
-
-/** A tool as a model is told of it. */
-export type OfferedTool = ToolSchema | ProviderTool;
 
 /** The form in which the answer is wanted. */
 export interface OutputFormat {

@@ -50,7 +50,7 @@ export class MessageStore {
   }
 
   get isEmpty(): boolean {
-    return [...this.#sections.values()].every((messages) => messages.isEmpty);
+    return [...this.#sections.values()].every((messages) => messages.length === 0);
   }
 
   has(name: string): boolean {
@@ -74,7 +74,7 @@ export class MessageStore {
 
   /** Empties a section and keeps its place. */
   clear(name: string): MessageStore {
-    return this.section(name).isEmpty ? this : this.withSection(name, Messages.empty());
+    return this.section(name).length === 0 ? this : this.withSection(name, Messages.empty());
   }
 
   remove(name: string): MessageStore {
@@ -93,7 +93,7 @@ export class MessageStore {
 
   /** The messages of the named sections, in the order in which they are asked for. */
   select(names: readonly string[]): Messages {
-    const filled = names.map((name) => this.section(name)).filter((messages) => !messages.isEmpty);
+    const filled = names.map((name) => this.section(name)).filter((messages) => messages.length > 0);
     const [only = noMessages] = filled;
     return filled.length > 1 ? Messages.from(filled.flatMap((messages) => messages.toArray())) : only;
   }

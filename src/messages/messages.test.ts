@@ -13,44 +13,53 @@ const [rules, hint, question, answer, followUp] = [
   say('user', 'and?'),
 ];
 const talk = Messages.of(rules, hint, question, answer, followUp);
-const texts = (messages: Messages): readonly string[] => messages.toArray().map(({ text }) => text);
+const texts = (messages: Messages): readonly string[] => messages.map(({ text }) => text);
 const calling = Message.assistant([textPart('let me see'), toolCallPart({ id: 'c', name: 't', args: {} })], { id: 'calling' });
 const toolAnswer = (id: string): Message => Message.tool({ toolCallId: id, toolName: 't', output: { type: 'text', value: id } }, { id });
 
 test('an empty collection has nothing', () => {
   const none = Messages.empty();
-  expect([none.length, none.isEmpty, none.first, none.last, none.at(0), none.text]).toEqual([0, true, undefined, undefined, undefined, '']);
+  expect([none.length, none.at(0), none.at(-1), none.text]).toEqual([0, undefined, undefined, '']);
   expect(none.toArray()).toEqual([]);
 });
 
 test('messages are found by position', () => {
-  expect([talk.length, talk.isEmpty]).toEqual([5, false]);
-  expect([talk.first, talk.last, talk.at(1), talk.at(-2), talk.at(9)]).toEqual([rules, followUp, hint, answer, undefined]);
+  expect(talk.length).toBe(5);
+  expect([talk.at(0), talk.at(-1), talk.at(1), talk.at(-2), talk.at(9)]).toEqual([rules, followUp, hint, answer, undefined]);
   expect([...talk]).toEqual([rules, hint, question, answer, followUp]);
 });
 
-test('appending, prepending and joining give new collections', () => {
+test('appending and joining give new collections', () => {
   const one = Messages.of(question);
   expect(texts(one.append(answer, followUp))).toEqual(['why?', 'because', 'and?']);
-  expect(texts(one.prepend(rules, hint))).toEqual(['be kind', 'be brief', 'why?']);
   expect(texts(one.concat(Messages.of(answer)))).toEqual(['why?', 'because']);
   expect(texts(one.concat([answer]))).toEqual(['why?', 'because']);
   expect(texts(one)).toEqual(['why?']);
 });
 
 test('adding nothing and taking over a collection change nothing', () => {
-  expect(
-    [talk.append(), talk.prepend(), talk.concat([]), talk.dropFirst(0), talk.dropLast(0), Messages.from(talk)].every(
-      (same) => same === talk,
-    ),
-  ).toBe(true);
+  expect([talk.append(), talk.concat([]), Messages.from(talk)].every((same) => same === talk)).toBe(true);
 });
 
-test('the first or the last ones can be left out', () => {
-  expect(texts(talk.dropFirst())).toEqual(['be brief', 'why?', 'because', 'and?']);
-  expect(texts(talk.dropFirst(4))).toEqual(['and?']);
-  expect(texts(talk.dropLast())).toEqual(['be kind', 'be brief', 'why?', 'because']);
-  expect([talk.dropFirst(99).length, talk.dropLast(99).length]).toEqual([0, 0]);
+test('reads like an array', () => {
+  const list = [rules, hint, question, answer, followUp];
+  const isQuestion = (message: Message): boolean => message.text.endsWith('?');
+  expect(talk.map(({ text }, index) => `${index}: ${text}`)).toEqual(list.map(({ text }, index) => `${index}: ${text}`));
+  expect(talk.flatMap(({ text, role }) => [role, text])).toEqual(list.flatMap(({ text, role }) => [role, text]));
+  expect(talk.filter(isQuestion)).toEqual([question, followUp]);
+  expect([talk.slice(1, 3), talk.slice(-2), talk.slice(99), talk.slice()]).toEqual([[hint, question], [answer, followUp], [], list]);
+  expect([talk.find(isQuestion), talk.findLast(isQuestion), talk.find(() => false)]).toEqual([question, followUp, undefined]);
+  expect([talk.some(isQuestion), talk.every(isQuestion), talk.every((message) => message.text !== '')]).toEqual([true, false, true]);
+  const visited: Message[] = [];
+  talk.forEach((message) => visited.push(message));
+  expect([visited, [...talk]]).toEqual([list, list]);
+});
+
+test("the arrays that it gives are the reader's own", () => {
+  talk.slice().pop();
+  talk.filter(() => true).reverse();
+  talk.map((message) => message).push(question);
+  expect([...talk]).toEqual([rules, hint, question, answer, followUp]);
 });
 
 test('roles select and exclude', () => {
@@ -77,7 +86,7 @@ test('roles are remapped, ids stay', () => {
 test('neighbours of one role become one message', () => {
   const merged = talk.remapRoles({ system: 'user', developer: 'user' }).mergedPerRole();
   expect(texts(merged)).toEqual(['be kind\nbe brief\nwhy?', 'because', 'and?']);
-  expect(merged.first?.id).toBe(rules.id);
+  expect(merged.at(0)?.id).toBe(rules.id);
 });
 
 test('tool messages, messages with calls and different speakers are never merged', () => {
@@ -92,13 +101,7 @@ test('merging keeps metadata and provider options, the later ones winning', () =
     question.withMetadata('a', 1).withMetadata('b', 1),
     followUp.withMetadata('b', 2).withProviderOptions({ c: 3 }),
   ).mergedPerRole();
-  expect(merged.last).toMatchObject({ metadata: { a: 1, b: 2 }, providerOptions: { c: 3 } });
-});
-
-test('filter, map and reversed', () => {
-  expect(texts(talk.filter((message) => message.text.endsWith('?')))).toEqual(['why?', 'and?']);
-  expect(texts(talk.map((message) => message.withText(message.role)))).toEqual(['system', 'developer', 'user', 'assistant', 'user']);
-  expect(texts(talk.reversed())).toEqual(['and?', 'because', 'why?', 'be brief', 'be kind']);
+  expect(merged.at(-1)).toMatchObject({ metadata: { a: 1, b: 2 }, providerOptions: { c: 3 } });
 });
 
 test('the text is all texts, one below the other, composite messages too', () => {
@@ -141,7 +144,11 @@ test('what was appended since an earlier version is told; of what is no beginnin
   const longer = talk.append(calling, toolAnswer('1'));
   expect(longer.since(talk)?.map(({ id }) => id)).toEqual(['calling', '1']);
   expect([talk.since(talk), talk.since(Messages.empty())]).toEqual([[], talk.toArray()]);
-  expect([talk.since(longer), talk.dropFirst().since(talk), talk.since(talk.dropFirst())]).toEqual([undefined, undefined, undefined]);
+  expect([talk.since(longer), Messages.from(talk.slice(1)).since(talk), talk.since(Messages.from(talk.slice(1)))]).toEqual([
+    undefined,
+    undefined,
+    undefined,
+  ]);
   expect(talk.append(answer).since(talk.append(question))).toBeUndefined();
   expect(longer.since(Messages.of(...talk))?.length).toBe(2);
 });

@@ -25,7 +25,7 @@ function merge(left: Message, right: Message): Message {
   });
 }
 
-/** Messages in their order. The collection never changes; appending to the newest version of it copies nothing. */
+/** Messages in their order. Reads like a readonly array and never changes; appending to the newest version copies nothing. */
 export class Messages implements Iterable<Message> {
   readonly #list: AppendOnlyList<Message>;
 
@@ -54,42 +54,65 @@ export class Messages implements Iterable<Message> {
     return this.#list.length;
   }
 
-  get isEmpty(): boolean {
-    return this.#list.isEmpty;
-  }
-
-  get first(): Message | undefined {
-    return this.#list.at(0);
-  }
-
-  get last(): Message | undefined {
-    return this.#list.last;
-  }
-
-  /** The texts of all messages that have one, a line break between them. */
-  get text(): string {
-    return this.toArray()
-      .map((message) => message.text)
-      .filter((text) => text !== '')
-      .join('\n');
-  }
-
-  /** What was appended since an earlier version of these; undefined where that is no beginning of these. */
-  since(earlier: Messages): readonly Message[] | undefined {
-    return this.#list.since(earlier.#list);
-  }
-
-  /** The message at `index`; negative counts from the end. */
+  /** Returns the message at `index`; negative counts from the end. */
   at(index: number): Message | undefined {
     return this.#list.at(index);
   }
 
-  append(...messages: readonly Message[]): Messages {
-    return this.concat(messages);
+  map<Value>(change: (message: Message, index: number) => Value): Value[] {
+    return this.toArray().map(change);
   }
 
-  prepend(...messages: readonly Message[]): Messages {
-    return messages.length === 0 ? this : Messages.from([...messages, ...this]);
+  flatMap<Value>(change: (message: Message, index: number) => Value | readonly Value[]): Value[] {
+    return this.toArray().flatMap(change);
+  }
+
+  filter(isKept: (message: Message, index: number) => unknown): Message[] {
+    return this.toArray().filter(isKept);
+  }
+
+  slice(start?: number, end?: number): Message[] {
+    return this.toArray().slice(start, end);
+  }
+
+  find(isWanted: (message: Message, index: number) => unknown): Message | undefined {
+    return this.toArray().find(isWanted);
+  }
+
+  findLast(isWanted: (message: Message, index: number) => unknown): Message | undefined {
+    return this.toArray().findLast(isWanted);
+  }
+
+  some(isWanted: (message: Message, index: number) => unknown): boolean {
+    return this.toArray().some(isWanted);
+  }
+
+  every(isWanted: (message: Message, index: number) => unknown): boolean {
+    return this.toArray().every(isWanted);
+  }
+
+  forEach(visit: (message: Message, index: number) => void): void {
+    this.toArray().forEach(visit);
+  }
+
+  [Symbol.iterator](): IterableIterator<Message> {
+    return this.#list[Symbol.iterator]();
+  }
+
+  /** The texts of all messages that have one, a line break between them. */
+  get text(): string {
+    return this.map((message) => message.text)
+      .filter((text) => text !== '')
+      .join('\n');
+  }
+
+  /** Returns what was appended since an earlier version; undefined if that is not a beginning of this one. */
+  since(earlier: Messages): readonly Message[] | undefined {
+    return this.#list.since(earlier.#list);
+  }
+
+  append(...messages: readonly Message[]): Messages {
+    return this.concat(messages);
   }
 
   concat(messages: Iterable<Message>): Messages {
@@ -97,41 +120,32 @@ export class Messages implements Iterable<Message> {
     return list === this.#list ? this : new Messages(list);
   }
 
-  dropFirst(count = 1): Messages {
-    return count <= 0 ? this : Messages.from(this.toArray().slice(count));
-  }
-
-  dropLast(count = 1): Messages {
-    return count <= 0 ? this : Messages.from(this.toArray().slice(0, Math.max(0, this.length - count)));
-  }
-
   forRoles(...roles: readonly MessageRole[]): Messages {
-    return this.filter((message) => message.hasRole(...roles));
+    return Messages.from(this.filter((message) => message.hasRole(...roles)));
   }
 
   exceptRoles(...roles: readonly MessageRole[]): Messages {
-    return this.filter((message) => !message.hasRole(...roles));
+    return Messages.from(this.filter((message) => !message.hasRole(...roles)));
   }
 
-  /** The messages at the front up to the first of another role. */
+  /** Returns the messages at the front up to the first of another role. */
   headWithRoles(...roles: readonly MessageRole[]): Messages {
-    return Messages.from(this.toArray().slice(0, this.#headLength(roles)));
+    return Messages.from(this.slice(0, this.#headLength(roles)));
   }
 
-  /** What follows the head of these roles. */
+  /** Returns the messages after the head of these roles. */
   tailAfterRoles(...roles: readonly MessageRole[]): Messages {
-    return this.dropFirst(this.#headLength(roles));
+    return Messages.from(this.slice(this.#headLength(roles)));
   }
 
-  /** The same messages under other roles; roles that are not in the map stay. */
+  /** Returns the same messages under other roles; roles that are not in the map stay. */
   remapRoles(map: RoleMap): Messages {
-    return this.map((message) => {
-      const role = map[message.role];
-      return role === undefined || role === message.role ? message : message.withRole(role);
-    });
+    const remap = (message: Message, role = map[message.role]): Message =>
+      role === undefined || role === message.role ? message : message.withRole(role);
+    return Messages.from(this.map((message) => remap(message)));
   }
 
-  /** Neighbours of one role and name become one message with the first one's id; tool calls and results stay apart. */
+  /** Merges neighbours of one role and name into one message with the first one's id; tool calls and results stay apart. */
   mergedPerRole(): Messages {
     const merged: Message[] = [];
     for (const message of this) {
@@ -142,28 +156,12 @@ export class Messages implements Iterable<Message> {
     return Messages.from(merged);
   }
 
-  filter(isKept: (message: Message) => boolean): Messages {
-    return Messages.from(this.toArray().filter((message) => isKept(message)));
-  }
-
-  map(change: (message: Message) => Message): Messages {
-    return Messages.from(this.toArray().map((message) => change(message)));
-  }
-
-  reversed(): Messages {
-    return Messages.from(this.toArray().toReversed());
-  }
-
-  [Symbol.iterator](): Iterator<Message> {
-    return this.#list[Symbol.iterator]();
-  }
-
   toArray(): readonly Message[] {
     return this.#list.toArray();
   }
 
   toJSON(): readonly JsonObject[] {
-    return this.toArray().map((message) => message.toJSON());
+    return this.map((message) => message.toJSON());
   }
 
   #headLength(roles: readonly MessageRole[]): number {

@@ -8,3 +8,15 @@ export interface ToolSchema {
   readonly inputSchema: JsonObject;
   readonly providerOptions?: JsonObject;
 }
+
+/** A tool that the provider itself runs. The model is offered it as it is. */
+export interface ProviderTool {
+  readonly type: 'provider';
+  /** As the provider names it: `provider.tool-id`. */
+  readonly id: `${string}.${string}`;
+  readonly name: string;
+  readonly args: JsonObject;
+}
+
+/** A tool as a model is offered it. */
+export type OfferedTool = ToolSchema | ProviderTool;

@@ -1,10 +1,10 @@
-// Writes an object as what has changed since one like it.
+// Writes an object as its changes since an earlier one.
 // G1. `withChanges(before, changesSince(before, after))` says the same as `after`.
 // G2. A field that is gone is named; one that did not change is not written.
 import type { Json, JsonObject } from '../lib/index.ts';
-import { DamagedDataError, InvalidArgumentError, isRecord, jsonEquals, readArray, setOwn } from '../lib/index.ts';
+import { DamagedDataError, InvalidArgumentError, isRecord, jsonEquals, readArray, readString, setOwn } from '../lib/index.ts';
 
-/** Where the names of fields stand that are gone. No field of ours has this name. */
+/** Key of the list of removed fields. No field of ours has this name. */
 const goneKey = '-';
 
 /** The fields of `after` that are not in `before`, or not the same. */
@@ -12,33 +12,20 @@ export function changesSince(before: JsonObject, after: JsonObject): JsonObject 
   const changes: Record<string, Json> = {};
   if (Object.hasOwn(after, goneKey) || Object.hasOwn(before, goneKey))
     throw new InvalidArgumentError(`A stored field cannot be named "${goneKey}"; give it another name.`);
-  for (const key of Object.keys(after)) {
-    // Holds: the key was listed by Object.keys of this very object.
-    const value = after[key] as Json;
+  for (const [key, value] of Object.entries(after))
     if (!Object.hasOwn(before, key) || !jsonEquals(before[key], value)) setOwn(changes, key, value);
-  }
   const gone = Object.keys(before).filter((key) => !Object.hasOwn(after, key));
   if (gone.length > 0) changes[goneKey] = gone;
   return changes;
 }
 
-/** What the changes make of `before`. What it takes over of the changes is still unread. */
+/** Applies changes to `before`. Values from the changes are still unread. */
 export function withChanges(before: JsonObject, changes: unknown, path: string): JsonObject {
   if (!isRecord(changes)) throw new DamagedDataError(path, 'expected an object of changes');
-  const gone = changes[goneKey] === undefined ? [] : readArray(changes[goneKey], `${path}.${goneKey}`, readName);
+  const gone = changes[goneKey] === undefined ? [] : readArray(changes[goneKey], `${path}.${goneKey}`, readString);
   const after: Record<string, Json> = {};
-  for (const key of Object.keys(before)) {
-    // Holds: the key was listed by Object.keys of this very object.
-    if (!gone.includes(key)) setOwn(after, key, before[key] as Json);
-  }
-  for (const key of Object.keys(changes)) {
-    // Holds as far as the data is JSON; whoever reads a field checks it.
-    if (key !== goneKey) setOwn(after, key, changes[key] as Json);
-  }
+  for (const [key, value] of Object.entries(before)) if (!gone.includes(key)) setOwn(after, key, value);
+  // Holds as far as the data is JSON; whoever reads a field checks it.
+  for (const [key, value] of Object.entries(changes)) if (key !== goneKey) setOwn(after, key, value as Json);
   return after;
-}
-
-function readName(value: unknown, path: string): string {
-  if (typeof value === 'string') return value;
-  throw new DamagedDataError(path, 'expected the name of a field');
 }

@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '../lib/index.ts';
-import { InvalidArgumentError, isRecord } from '../lib/index.ts';
+import { InvalidArgumentError, isRecord, omitUndefined } from '../lib/index.ts';
 import type { Grant } from '../step-by-step/index.ts';
 
 /** Author of an action. */
@@ -49,20 +49,16 @@ export interface ActionOptions {
   readonly until?: 'rest' | 'accepted';
 }
 
-const hasText = (value: unknown): boolean => typeof value === 'string' && value !== '';
+const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
 
 /** Refuses an action that does not say who acts. Gives a copy: what the caller does with the original later is not kept. */
 export function checkedOptions(options: ActionOptions): ActionOptions {
-  const given: unknown = options;
-  const { by, requestId, until } = isRecord(given) ? (given as Partial<ActionOptions>) : {};
-  if (!isRecord(by) || !hasText(by.id) || !hasText(by.kind))
+  const given: { readonly [Key in keyof ActionOptions]?: unknown } = isRecord(options) ? options : {};
+  const { by, requestId, until } = given;
+  if (!isRecord(by) || !isText(by['id']) || !isText(by['kind']))
     throw new InvalidArgumentError('Say who acts: by: { id, kind }, both of them text that is not empty.');
-  if (requestId !== undefined && !hasText(requestId)) throw new InvalidArgumentError('requestId must be text that is not empty.');
-  if (!['rest', 'accepted', undefined].includes(until))
+  if (requestId !== undefined && !isText(requestId)) throw new InvalidArgumentError('requestId must be text that is not empty.');
+  if (until !== undefined && until !== 'rest' && until !== 'accepted')
     throw new InvalidArgumentError(`until must be "rest" or "accepted", not ${JSON.stringify(until)}.`);
-  return {
-    by: { id: by.id, kind: by.kind },
-    ...(requestId !== undefined && { requestId }),
-    ...(until !== undefined && { until }),
-  };
+  return { by: { id: by['id'], kind: by['kind'] }, ...omitUndefined({ requestId }), ...(until !== undefined && { until }) };
 }

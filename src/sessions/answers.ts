@@ -7,8 +7,8 @@ import type { Orchestrator, RunState, Wait } from '../step-by-step/index.ts';
 import { AlreadyAnsweredError, NotWaitingError } from '../step-by-step/index.ts';
 import type { Action, ActionRequest } from './action.ts';
 import type { ShownCall } from './approval-digest.ts';
-import { approvalDigest, askedIn, shownIn } from './approval-digest.ts';
-import { entriesFrom, readBody } from './entry-body.ts';
+import { approvalDigest, findAskedCalls, toShownCall } from './approval-digest.ts';
+import { readEntriesFrom, readBody } from './entry-body.ts';
 import { ForgedApprovalError } from './forged-approval-error.ts';
 import { LateAnswerError } from './late-answer-error.ts';
 import type { LogEntry, SessionStore } from './session-store.ts';
@@ -21,7 +21,7 @@ export type AnswerRequest = Extract<ActionRequest, { readonly waitId: string }>;
 export const isAnswer = (request: ActionRequest): request is AnswerRequest => 'waitId' in request;
 
 /** What a request makes of a state. Throws where it cannot be done. */
-export function applied(state: RunState, request: ActionRequest): RunState {
+export function applyRequest(state: RunState, request: ActionRequest): RunState {
   switch (request.type) {
     case 'send':
       return state.withUserMessage(Message.fromJSON(request.message));
@@ -52,26 +52,26 @@ export interface AnswerSurroundings {
   readonly queued: ReadonlyMap<number, unknown>;
 }
 
-const allEntries = async (store: SessionStore, sessionId: string): Promise<readonly LogEntry[]> => entriesFrom(store, sessionId, 1);
+const allEntries = async (store: SessionStore, sessionId: string): Promise<readonly LogEntry[]> => readEntriesFrom(store, sessionId, 1);
 
 const inPast = { approve: 'approved', reject: 'rejected', answer: 'answered' } as const;
 
-function wordsFor(action: Action & AnswerRequest): string {
+function describeAnswer(action: Action & AnswerRequest): string {
   return `it was ${inPast[action.type]} by ${action.by.kind} ${action.by.id} at ${new Date(action.at).toISOString()}`;
 }
 
-/** The answers that were used, or are to be: those that were dropped decided nothing. */
-function usedAnswers(entries: readonly LogEntry[], queued: ReadonlySet<number>): readonly (Action & AnswerRequest)[] {
+/** The answers that were used, or are to be: those that were refused decided nothing. */
+function getUsedAnswers(entries: readonly LogEntry[], queued: ReadonlySet<number>): readonly (Action & AnswerRequest)[] {
   const bodies = entries.map(({ n, body }) => ({ n, ...readBody(body) }));
-  const dropped = new Set(bodies.flatMap((body) => body.dropped?.map(({ entry }) => entry) ?? []));
-  return bodies.flatMap(({ n, action }) => (action !== undefined && isAnswer(action) && !dropped.has(n) && !queued.has(n) ? [action] : []));
+  const refused = new Set(bodies.flatMap((body) => body.refused?.map(({ entry }) => entry) ?? []));
+  return bodies.flatMap(({ n, action }) => (action !== undefined && isAnswer(action) && !refused.has(n) && !queued.has(n) ? [action] : []));
 }
 
 /** Why nobody waits for this any more: it was settled, or closed without an answer. Undefined where it was never asked. */
-async function whyOver(waitId: string, { sessionId, store, queued }: AnswerSurroundings): Promise<Error | undefined> {
+async function findWhyOver(waitId: string, { sessionId, store, queued }: AnswerSurroundings): Promise<Error | undefined> {
   const entries = await allEntries(store, sessionId);
-  const settling = usedAnswers(entries, new Set(queued.keys())).findLast((action) => action.waitId === waitId);
-  if (settling !== undefined) return new LateAnswerError(waitId, wordsFor(settling));
+  const settling = getUsedAnswers(entries, new Set(queued.keys())).findLast((action) => action.waitId === waitId);
+  if (settling !== undefined) return new LateAnswerError(waitId, describeAnswer(settling));
   const wasAsked = entries.some(({ events = '' }) => events.includes(`"waitId":${JSON.stringify(waitId)}`));
   return wasAsked ? new LateAnswerError(waitId, 'the step that asked for it was closed without an answer') : undefined;
 }
@@ -81,12 +81,12 @@ async function askedCalls(waitId: string, { sessionId, store, state }: AnswerSur
   const texts = (await allEntries(store, sessionId)).flatMap(({ events }) => events ?? []);
   const asking = texts.filter((text) => text.includes(`"waitId":${JSON.stringify(waitId)}`));
   const commits = await Promise.all(asking.map((text) => readEvents(text, () => Promise.resolve(state))));
-  return commits.flatMap((events) => [...askedIn(sessionId, events).values()]).filter(({ id }) => id === waitId);
+  return commits.flatMap((events) => [...findAskedCalls(sessionId, events).values()]).filter(({ id }) => id === waitId);
 }
 
 async function checkDigest(wait: Wait, digest: string, surroundings: AnswerSurroundings): Promise<void> {
   const { sessionId, state } = surroundings;
-  if ((await approvalDigest(sessionId, shownIn(state, wait))) === digest) return;
+  if ((await approvalDigest(sessionId, toShownCall(state, wait))) === digest) return;
   for (const asked of await askedCalls(wait.id, surroundings)) {
     if ((await approvalDigest(sessionId, asked)) === digest) throw new StaleApprovalError(wait.id);
   }
@@ -99,7 +99,7 @@ export async function checkAnswer(request: AnswerRequest, surroundings: AnswerSu
   const wait = state.waitingFor.find(({ id }) => id === request.waitId);
   if (wait === undefined) {
     if (state.pendingStep?.answers.some(({ id }) => id === request.waitId) === true) throw new AlreadyAnsweredError(request.waitId);
-    const over = await whyOver(request.waitId, surroundings);
+    const over = await findWhyOver(request.waitId, surroundings);
     if (over !== undefined) throw over;
     if (isRunning) return;
     throw new NotWaitingError(
@@ -109,7 +109,7 @@ export async function checkAnswer(request: AnswerRequest, surroundings: AnswerSu
   }
   if (request.digest !== undefined) await checkDigest(wait, request.digest, surroundings);
   // Says now what is wrong with the kind of answer, before anything is stored.
-  applied(state, request);
+  applyRequest(state, request);
   if (request.type !== 'approve' || request.args === undefined || !('toolName' in wait)) return;
   const problem = await agent.checkArgs(wait.toolName, request.args, wait.agent);
   if (problem !== undefined)

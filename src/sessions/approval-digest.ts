@@ -6,7 +6,7 @@ import type { StoredEvent } from './stored-events.ts';
 const hex = (bytes: Uint8Array): string => Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 
 /** The same for the same value, and for no other. */
-export async function digestOf(value: Json): Promise<string> {
+export async function createDigest(value: Json): Promise<string> {
   return hex(new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(stableStringify(value)))));
 }
 
@@ -22,25 +22,25 @@ export interface ShownCall {
 
 /** Binds an answer to what was shown: the session, the call, and its arguments as they are. */
 export async function approvalDigest(sessionId: string, { execution, step, id, toolName = null, args = null }: ShownCall): Promise<string> {
-  return digestOf({ sessionId, execution, step, id, toolName, args });
+  return createDigest({ sessionId, execution, step, id, toolName, args });
 }
 
 /** What is waited for, as it is shown in this state. */
-export const shownIn = ({ execution }: RunState, wait: Wait): ShownCall => ({
+export const toShownCall = ({ execution }: RunState, wait: Wait): ShownCall => ({
   ...wait,
   execution: execution.number,
   step: execution.pendingStep?.number ?? 0,
 });
 
 /** The execution and the step of a session that the events of one commit stand in, those of runs inside the step included. */
-function placeOf(sessionId: string, events: readonly StoredEvent[]): Pick<ShownCall, 'execution' | 'step'> | undefined {
+function findPlace(sessionId: string, events: readonly StoredEvent[]): Pick<ShownCall, 'execution' | 'step'> | undefined {
   const own = events.findLast(({ executionId }) => executionId.startsWith(`${sessionId}/`));
   return own === undefined ? undefined : { execution: Number(own.executionId.slice(sessionId.length + 1)), step: own.stepNumber };
 }
 
 /** What the events of one commit ask about, calls and people's words, each with its event. */
-export function askedIn(sessionId: string, events: readonly StoredEvent[]): ReadonlyMap<StoredEvent, ShownCall> {
-  const place = placeOf(sessionId, events);
+export function findAskedCalls(sessionId: string, events: readonly StoredEvent[]): ReadonlyMap<StoredEvent, ShownCall> {
+  const place = findPlace(sessionId, events);
   const asked = new Map<StoredEvent, ShownCall>();
   for (const event of events) {
     const { type, waitId, toolCallId, tool, args = null } = event;

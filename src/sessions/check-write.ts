@@ -1,6 +1,7 @@
 // What every store refuses alike, whatever it keeps sessions in. Writers of stores call these first.
+import type { EffectRow } from '../journal/index.ts';
 import { InvalidArgumentError } from '../lib/index.ts';
-import type { EffectRow, EntryQuery, LogEntry, SessionHeader, SessionQuery, SessionWrite } from './session-store.ts';
+import type { EntryQuery, LogEntry, SessionHeader, SessionQuery, SessionWrite } from './session-store.ts';
 
 /** The error of a write that no reading again can help. */
 export const refusedWrite = (sessionId: string, why: string): InvalidArgumentError =>
@@ -53,23 +54,23 @@ export function checkWrite(write: SessionWrite): void {
   checkEffects(sessionId, effects);
 }
 
-function checkedLimit(limit: number): number {
+function parseLimit(limit: number): number {
   if (!Number.isSafeInteger(limit) || limit < 1) throw new InvalidArgumentError(`A limit is a whole number from 1 on, not ${limit}.`);
   return limit;
 }
 
 /** How many sessions to list, and the place that the cursor names. Throws an `InvalidArgumentError` where they make no sense. */
-export function checkedPage({ limit = 100, cursor }: SessionQuery): { readonly limit: number; readonly before?: number } {
-  if (cursor === undefined) return { limit: checkedLimit(limit) };
+export function parsePage({ limit = 100, cursor }: SessionQuery): { readonly limit: number; readonly before?: number } {
+  if (cursor === undefined) return { limit: parseLimit(limit) };
   if (!/^[1-9]\d{0,15}$/.test(cursor)) throw new InvalidArgumentError(`"${cursor}" is no cursor: pass one that a page gave.`);
-  return { limit: checkedLimit(limit), before: Number(cursor) };
+  return { limit: parseLimit(limit), before: Number(cursor) };
 }
 
 /** Which entries of a log that ends at `head` are asked for. Throws an `InvalidArgumentError` where the question makes no sense. */
-export function checkedRange(
+export function parseRange(
   { from = 1, to = Infinity, limit = 1000 }: EntryQuery,
   head: number,
 ): { readonly from: number; readonly to: number; readonly limit: number } {
   if (Number.isNaN(from) || Number.isNaN(to)) throw new InvalidArgumentError('`from` and `to` are numbers of entries.');
-  return { from: Math.max(1, Math.ceil(from)), to: Math.min(head, Math.floor(to)), limit: checkedLimit(limit) };
+  return { from: Math.max(1, Math.ceil(from)), to: Math.min(head, Math.floor(to)), limit: parseLimit(limit) };
 }

@@ -1,21 +1,21 @@
-// What stands in an entry of the log.
-// B1. An entry holds what somebody did, what it made of the state, or both.
+// The body of an entry of the log.
+// B1. An entry holds an action, a change of the state, or both.
 import type { JsonObject } from '../lib/index.ts';
-import { readObject } from '../lib/index.ts';
+import { omitUndefined, readObject } from '../lib/index.ts';
 import type { Action, RecordedAction } from './action.ts';
 import type { LogEntry, SessionStore } from './session-store.ts';
 
 export interface EntryBody {
   readonly action?: Action;
-  /** True where the action came while a run was under way: it waits until an entry takes it in. */
+  /** True if the action came while a run was under way: it waits until an entry applies it. */
   readonly isQueued?: boolean;
-  /** The entries whose actions are taken in here. */
-  readonly taken?: readonly number[];
-  /** The execution that took the action in, or the actions. */
+  /** The entries whose actions are applied here. */
+  readonly applied?: readonly number[];
+  /** The execution that the action, or the actions, went to. */
   readonly execution?: number;
   /** The entries whose actions could not be used, and why. */
-  readonly dropped?: readonly { readonly entry: number; readonly why: string; readonly code?: string }[];
-  /** What has become of the state. */
+  readonly refused?: readonly { readonly entry: number; readonly why: string; readonly code?: string }[];
+  /** The change that the entry makes to the state. */
   readonly change?: JsonObject;
   /** The whole state as text, in an entry that is a snapshot. */
   readonly state?: string;
@@ -29,7 +29,7 @@ export function readBody(text: string): EntryBody {
 }
 
 /** All entries from one on, page by page. */
-export async function entriesFrom(store: SessionStore, sessionId: string, first: number): Promise<readonly LogEntry[]> {
+export async function readEntriesFrom(store: SessionStore, sessionId: string, first: number): Promise<readonly LogEntry[]> {
   const all: LogEntry[] = [];
   for (;;) {
     const page = await store.entries(sessionId, { from: first + all.length });
@@ -38,13 +38,11 @@ export async function entriesFrom(store: SessionStore, sessionId: string, first:
   }
 }
 
-/** What was done to a session, in its order, with what became of what could not be used. */
+/** Reads the actions of a session, in their order; those that were refused say why. */
 export function readActions(entries: readonly LogEntry[]): readonly RecordedAction[] {
   const bodies = entries.map(({ n, body, requestId }) => ({ n, requestId, ...readBody(body) }));
-  const refused = new Map(bodies.flatMap(({ dropped = [] }) => dropped.map(({ entry, why }) => [entry, why] as const)));
+  const reasons = new Map(bodies.flatMap(({ refused = [] }) => refused.map(({ entry, why }) => [entry, why] as const)));
   return bodies.flatMap(({ n: entry, action, requestId }) => {
-    if (action === undefined) return [];
-    const why = refused.get(entry);
-    return [{ ...action, entry, ...(requestId !== undefined && { requestId }), ...(why !== undefined && { refused: why }) }];
+    return action === undefined ? [] : [{ ...action, ...omitUndefined({ entry, requestId, refused: reasons.get(entry) }) }];
   });
 }

@@ -30,7 +30,7 @@ export interface Expiry {
 /** How far ahead is looked: what expires later is found by then. */
 export const lookAheadMs = 60_000;
 
-function checked(options: ExpiryOptions | undefined): ExpiryOptions | undefined {
+function parseOptions(options: ExpiryOptions | undefined): ExpiryOptions | undefined {
   if (options === undefined) return undefined;
   const { expireAfterMs, whenExpired = 'reject' } = options;
   if (!(Number.isFinite(expireAfterMs) && expireAfterMs > 0))
@@ -40,11 +40,11 @@ function checked(options: ExpiryOptions | undefined): ExpiryOptions | undefined 
 }
 
 /** When something was asked for that is still waited for. */
-export const askedAt = ({ parkedAt, askedEarlier }: PendingStep, { id }: Pick<Wait, 'id'>): number => askedEarlier?.[id] ?? parkedAt;
+export const getAskedAt = ({ parkedAt, askedEarlier }: PendingStep, { id }: Pick<Wait, 'id'>): number => askedEarlier?.[id] ?? parkedAt;
 
 /** `wake` settles what has expired, and gives the times of what expires within the time that is looked ahead. */
 export function createExpiry(given: ExpiryOptions | undefined, clock: Clock, wake: () => Promise<readonly number[]>): Expiry {
-  const options = checked(given);
+  const options = parseOptions(given);
   let isRunning = false;
   let cancel: (() => void) | undefined;
   let next = Number.POSITIVE_INFINITY;
@@ -76,7 +76,7 @@ export function createExpiry(given: ExpiryOptions | undefined, clock: Clock, wak
     whenExpired: options?.whenExpired ?? 'reject',
     expiresAt,
     wakeAt: ({ pendingStep, waitingFor }) => {
-      const times = pendingStep === undefined ? [] : waitingFor.flatMap((wait) => expiresAt(wait, askedAt(pendingStep, wait)) ?? []);
+      const times = pendingStep === undefined ? [] : waitingFor.flatMap((wait) => expiresAt(wait, getAskedAt(pendingStep, wait)) ?? []);
       return times.length === 0 ? undefined : Math.min(...times);
     },
     start: () => {

@@ -1,5 +1,5 @@
 import type { RunState } from '../step-by-step/index.ts';
-import { approvalDigest, askedIn } from './approval-digest.ts';
+import { approvalDigest, findAskedCalls } from './approval-digest.ts';
 import type { LogEntry } from './session-store.ts';
 import type { StoredEvent } from './stored-events.ts';
 import { readEvents } from './stored-events.ts';
@@ -36,7 +36,7 @@ class Bell {
 
 /** Whoever hears that something has to be approved can approve exactly that. */
 async function withDigests(sessionId: string, events: readonly StoredEvent[]): Promise<readonly StoredEvent[]> {
-  const asked = askedIn(sessionId, events);
+  const asked = findAskedCalls(sessionId, events);
   if (asked.size === 0) return events;
   return Promise.all(
     events.map(async (event) => {
@@ -52,7 +52,7 @@ export function followEvents(fromSeq: number, source: EventSource): AsyncIterabl
     [Symbol.asyncIterator]: () => {
       const leaving = new AbortController();
       const signal = source.signal === undefined ? leaving.signal : AbortSignal.any([source.signal, leaving.signal]);
-      const events = eventsAfter(fromSeq, { ...source, signal });
+      const events = readEventsAfter(fromSeq, { ...source, signal });
       return {
         next: () => events.next(),
         // A reader that leaves while it waits is not kept waiting.
@@ -65,7 +65,7 @@ export function followEvents(fromSeq: number, source: EventSource): AsyncIterabl
   };
 }
 
-async function* eventsAfter(fromSeq: number, source: EventSource): AsyncGenerator<StoredEvent, void, undefined> {
+async function* readEventsAfter(fromSeq: number, source: EventSource): AsyncGenerator<StoredEvent, void, undefined> {
   await source.open();
   const bell = new Bell();
   const leave = source.onMore(bell.ring);

@@ -1,40 +1,24 @@
+export type { EffectRow } from '../journal/index.ts';
 export { ActionRefusedError } from './action-refused-error.ts';
-export type { Action, ActionOptions, By, ActionRequest, ForkPoint, RecordedAction } from './action.ts';
+export type { Action, ActionOptions, ActionRequest, By, ForkPoint, RecordedAction } from './action.ts';
 export { AgentChangedError } from './agent-changed-error.ts';
 export type { AgentIdentity } from './agents.ts';
 export { OnVersionChange } from './agents.ts';
-export type { ShownCall } from './approval-digest.ts';
 export { approvalDigest } from './approval-digest.ts';
+export { checkWrite, parsePage, parseRange, refusedWrite } from './check-write.ts';
 export { ContextFailedError } from './context-failed-error.ts';
-export type { ExpiryOptions } from './expiry.ts';
 export { ForeignApprovalError } from './foreign-approval-error.ts';
 export { ForgedApprovalError } from './forged-approval-error.ts';
 export { LateAnswerError } from './late-answer-error.ts';
-export { checkedPage, checkedRange, checkWrite, refusedWrite } from './check-write.ts';
 export type { MemoryPlace } from './memory-store.ts';
 export { createMemoryPlace, createMemoryStore } from './memory-store.ts';
 export { RequestReusedError } from './request-reused-error.ts';
 export { RuntimeClosedError } from './runtime-closed-error.ts';
-export type {
-  AnsweredWait,
-  ApprovedWait,
-  EventsOptions,
-  ListedSessions,
-  NewSession,
-  Recovery,
-  RuntimeOptionsFor,
-  SessionRuntime,
-  SessionRuntimeOptions,
-} from './runtime-options.ts';
-export type { DamagedSession, Session, SessionFacts, SessionResult, SessionSummary, SessionWait } from './session.ts';
+export type { NewSession, Recovery, SessionRuntime, SessionRuntimeOptions } from './runtime-options.ts';
+export { SessionConflictError } from './session-conflict-error.ts';
+export { SessionDamagedError } from './session-damaged-error.ts';
 export { createSessionRuntime } from './session-runtime.ts';
-export { StaleApprovalError } from './stale-approval-error.ts';
-export type { StoredEvent } from './stored-events.ts';
-export { UnknownAgentError } from './unknown-agent-error.ts';
-export { UnknownSessionError } from './unknown-session-error.ts';
-export { UnknownStepError } from './unknown-step-error.ts';
 export type {
-  EffectRow,
   EntryQuery,
   ListedSession,
   LogEntry,
@@ -45,8 +29,12 @@ export type {
   SessionWrite,
   StoredSession,
 } from './session-store.ts';
-export { SessionConflictError } from './session-conflict-error.ts';
-export { SessionDamagedError } from './session-damaged-error.ts';
+export type { DamagedSession, Session, SessionFacts, SessionResult, SessionSummary, SessionWait } from './session.ts';
+export { StaleApprovalError } from './stale-approval-error.ts';
 export { StoreFencedError } from './store-fenced-error.ts';
 export type { StoreProblem } from './store-unavailable-error.ts';
 export { StoreUnavailableError } from './store-unavailable-error.ts';
+export type { StoredEvent } from './stored-events.ts';
+export { UnknownAgentError } from './unknown-agent-error.ts';
+export { UnknownSessionError } from './unknown-session-error.ts';
+export { UnknownStepError } from './unknown-step-error.ts';

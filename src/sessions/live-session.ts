@@ -5,15 +5,16 @@
 // A2. An action is stored before anything comes of it; a request that was stored once has no effect again.
 // A3. Whoever acted hears how the execution came to rest that took the action in.
 // A4. Where the store fails, nothing goes on from memory: the session is let go of, and read again.
+import type { Effects } from '../effects/index.ts';
 import type { BaseEvent } from '../events/index.ts';
 import { jsonEquals } from '../lib/index.ts';
-import type { Between, Commit, Effects, Orchestrator, RunResult, RunState } from '../step-by-step/index.ts';
+import type { Between, Commit, Orchestrator, RunResult, RunState } from '../step-by-step/index.ts';
 import { toRunResult } from '../step-by-step/index.ts';
 import type { Action, ActionOptions, ActionRequest } from './action.ts';
 import type { Agents } from './agents.ts';
 import { toIdentity } from './agents.ts';
 import type { AnswerRequest } from './answers.ts';
-import { applied, checkAnswer, isAnswer } from './answers.ts';
+import { applyRequest, checkAnswer, isAnswer } from './answers.ts';
 import { Inbox } from './inbox.ts';
 import type { PendingResult } from './requests.ts';
 import { toPendingResult, Requests } from './requests.ts';
@@ -157,7 +158,7 @@ export class LiveSession {
     this.#waiters.fail(error);
     this.#running = undefined;
     // Whoever reads the session again must find all that was written.
-    this.#gone = this.log.settled().then(() => {
+    this.#gone = this.log.whenWritten().then(() => {
       this.#host.onRest(this, { error });
     });
   }
@@ -181,7 +182,7 @@ export class LiveSession {
     this.#refuseGone();
     const { done, about } = this.#store({ ...request, by, at: this.#host.now() }, requestId);
     const coming = toPendingResult(about, this.#waiters.add(about));
-    if (until === 'accepted' && 'entry' in about) this.#inbox.unheard(about.entry);
+    if (until === 'accepted' && 'entry' in about) this.#inbox.ignoreResult(about.entry);
     if (requestId !== undefined) this.#requests.add(requestId, request, coming);
     await this.#orLetGo(done);
     this.#host.onStored(this.id);
@@ -218,7 +219,7 @@ export class LiveSession {
       return { done, about: action.type === 'cancel' ? { execution } : { entry: this.log.head } };
     }
     // What has ended needs no ending; that somebody wanted it is kept.
-    const next = action.type === 'cancel' && state.waitingFor.length === 0 ? state : applied(state, action);
+    const next = action.type === 'cancel' && state.waitingFor.length === 0 ? state : applyRequest(state, action);
     const number = next.execution.number;
     return { done: this.log.append({ action, execution: number }, { state: next, requestId }), about: { execution: number } };
   }
@@ -259,7 +260,7 @@ export class LiveSession {
 
   async #carryOn(): Promise<void> {
     for (;;) {
-      await this.#inbox.takeAll();
+      await this.#inbox.applyAll();
       const { state, head } = this.log;
       // What ended before the current execution has come to rest for good.
       this.#waiters.settle(state.execution.number - 1);
@@ -288,13 +289,13 @@ export class LiveSession {
     const identity = toIdentity(agent);
     const { facts } = this.log;
     if (!jsonEquals({ ...identity }, { ...facts.agent })) this.log.facts = { ...facts, agent: identity };
-    const onlyEnds = this.log.journal.isEmpty && this.#inbox.cancelOf(state.execution.number) !== undefined;
+    const onlyEnds = this.log.journal.isEmpty && this.#inbox.findCancel(state.execution.number) !== undefined;
     // Nothing is done with it in a run that only ends; then it need not be had either.
     const context = onlyEnds ? {} : await this.#host.contextOf(this.log.facts);
     const { onEvent } = this.#host;
     const abort = new AbortController();
     // Somebody may have ended it before it came to run, in this process or in one before.
-    const cancel = this.#inbox.cancelOf(state.execution.number);
+    const cancel = this.#inbox.findCancel(state.execution.number);
     // A step that was begun before is told as far as it came: it ends where something new would begin.
     const end = (): void => {
       if (cancel !== undefined) abort.abort(cancel);
@@ -324,7 +325,7 @@ export class LiveSession {
 
   #between(state: RunState): Between<RunState> {
     if (this.#host.isClosing()) return { leave: true };
-    const next = this.#inbox.takeBetween(state);
+    const next = this.#inbox.applyBetween(state);
     return next === undefined ? undefined : { state: next };
   }
 }

@@ -1,7 +1,8 @@
-import { checkedPage, checkedRange, checkWrite, refusedWrite } from './check-write.ts';
+import type { EffectRow } from '../journal/index.ts';
+import { omitUndefined } from '../lib/index.ts';
+import { parsePage, parseRange, checkWrite, refusedWrite } from './check-write.ts';
 import { SessionConflictError } from './session-conflict-error.ts';
 import type {
-  EffectRow,
   EntryQuery,
   ListedSession,
   LogEntry,
@@ -16,7 +17,7 @@ import { StoreFencedError } from './store-fenced-error.ts';
 import { StoreUnavailableError } from './store-unavailable-error.ts';
 
 /** One session. Changed only by a write that was checked as a whole, so that a refused one leaves nothing behind. */
-interface Kept {
+interface MemorySession {
   /** Counts sessions in the order in which they were made. */
   readonly num: number;
   header: SessionHeader;
@@ -26,7 +27,7 @@ interface Kept {
 
 interface Place {
   epoch: number;
-  readonly sessions: Map<string, Kept>;
+  readonly sessions: Map<string, MemorySession>;
   readonly damages: Map<string, string>;
 }
 
@@ -36,10 +37,10 @@ export interface MemoryPlace {
   open(): SessionStore;
 }
 
-const copyOf = <Row extends object>(row: Row): Row => Object.freeze({ ...row });
-const headerCopy = (header: SessionHeader): SessionHeader => copyOf({ ...header, tags: Object.freeze([...header.tags]) });
+const freezeCopy = <Row extends object>(row: Row): Row => Object.freeze({ ...row });
+const freezeHeader = (header: SessionHeader): SessionHeader => freezeCopy({ ...header, tags: Object.freeze([...header.tags]) });
 
-function checkFits(write: SessionWrite, before: Kept | undefined): void {
+function checkFits(write: SessionWrite, before: MemorySession | undefined): void {
   const { sessionId, after } = write;
   const head = before?.entries.length ?? 0;
   if (after === 0 ? before !== undefined : head !== after) throw new SessionConflictError(sessionId, { expected: after, found: head });
@@ -49,26 +50,26 @@ function checkFits(write: SessionWrite, before: Kept | undefined): void {
   }
   if (write.clearsEffects === true) return;
   for (const { key, phase } of write.effects ?? []) {
-    if (!before?.effects.some((kept) => kept.key === key && kept.phase === phase)) continue;
+    if (!before?.effects.some((row) => row.key === key && row.phase === phase)) continue;
     throw refusedWrite(sessionId, `the ${phase} of "${key}" is kept already`);
   }
 }
 
-function newSession({ sessions }: Place, { sessionId, header }: SessionWrite): Kept {
-  // Holds because checkWrite lets no write make a session without its header.
-  const kept: Kept = { num: sessions.size + 1, header: header as SessionHeader, entries: [], effects: [] };
-  sessions.set(sessionId, kept);
-  return kept;
+function addSession({ sessions }: Place, { sessionId, header }: SessionWrite): MemorySession {
+  if (header === undefined) throw refusedWrite(sessionId, 'a session is made with a header and its first entry');
+  const session: MemorySession = { num: sessions.size + 1, header, entries: [], effects: [] };
+  sessions.set(sessionId, session);
+  return session;
 }
 
 function apply(place: Place, write: SessionWrite): void {
   if (write.epoch !== place.epoch) throw new StoreFencedError({ own: write.epoch, current: place.epoch });
   const before = place.sessions.get(write.sessionId);
   checkFits(write, before);
-  const kept = before ?? newSession(place, write);
-  if (write.header !== undefined) kept.header = headerCopy(write.header);
-  for (const entry of write.entries ?? []) kept.entries.push(copyOf(entry));
-  kept.effects = [...(write.clearsEffects === true ? [] : kept.effects), ...(write.effects ?? []).map(copyOf)];
+  const session = before ?? addSession(place, write);
+  if (write.header !== undefined) session.header = freezeHeader(write.header);
+  for (const entry of write.entries ?? []) session.entries.push(freezeCopy(entry));
+  session.effects = [...(write.clearsEffects === true ? [] : session.effects), ...(write.effects ?? []).map(freezeCopy)];
 }
 
 const fits = (header: SessionHeader, { tag, wakeBefore, ...query }: SessionQuery): boolean =>
@@ -78,29 +79,25 @@ const fits = (header: SessionHeader, { tag, wakeBefore, ...query }: SessionQuery
   (tag === undefined || header.tags.includes(tag)) &&
   (wakeBefore === undefined || (header.wakeAt !== undefined && header.wakeAt <= wakeBefore));
 
-function listed({ header }: Kept, damage: string | undefined): ListedSession {
-  return { id: header.id, header, ...(damage !== undefined && { damage }) };
-}
-
 function list({ sessions, damages }: Place, query: SessionQuery): SessionPage {
-  const { limit, before = Infinity } = checkedPage(query);
+  const { limit, before = Infinity } = parsePage(query);
   const found = [...sessions.values()].reverse().filter(({ num, header }) => num < before && fits(header, query));
   const page = found.slice(0, limit);
   const last = page.at(-1);
   return {
-    sessions: page.map((kept) => listed(kept, damages.get(kept.header.id))),
+    sessions: page.map(({ header }): ListedSession => omitUndefined({ id: header.id, header, damage: damages.get(header.id) })),
     ...(last !== undefined && found.length > limit && { cursor: String(last.num) }),
   };
 }
 
-function load(kept: Kept): StoredSession {
-  const { header, entries, effects } = kept;
+function load(session: MemorySession): StoredSession {
+  const { header, entries, effects } = session;
   const snapshot = entries.findLastIndex(({ isSnapshot }) => isSnapshot);
   return { header, head: entries.length, entries: entries.slice(Math.max(0, snapshot)), effects: [...effects] };
 }
 
-function entriesOf({ entries }: Kept, query: EntryQuery): readonly LogEntry[] {
-  const { from, to, limit } = checkedRange(query, entries.length);
+function readEntries({ entries }: MemorySession, query: EntryQuery): readonly LogEntry[] {
+  const { from, to, limit } = parseRange(query, entries.length);
   const { afterSeq } = query;
   return entries
     .slice(from - 1, Math.max(0, to))
@@ -122,12 +119,12 @@ function openStore(place: Place): SessionStore {
       apply(place, write);
     },
     load: async (sessionId) => {
-      const kept = open().sessions.get(sessionId);
-      return kept && load(kept);
+      const session = open().sessions.get(sessionId);
+      return session && load(session);
     },
     entries: async (sessionId, query = {}) => {
-      const kept = open().sessions.get(sessionId);
-      return kept === undefined ? [] : entriesOf(kept, query);
+      const session = open().sessions.get(sessionId);
+      return session === undefined ? [] : readEntries(session, query);
     },
     findRequest: async (sessionId, requestId) =>
       open()

@@ -5,7 +5,7 @@ import type { Json, JsonObject } from '../lib/index.ts';
 import { jsonEquals } from '../lib/index.ts';
 import type { Action, ActionRequest } from './action.ts';
 import { ActionRefusedError } from './action-refused-error.ts';
-import { entriesFrom, readBody } from './entry-body.ts';
+import { readEntriesFrom, readBody } from './entry-body.ts';
 import { RequestReusedError } from './request-reused-error.ts';
 import type { SessionLog } from './session-log.ts';
 import type { LogEntry, SessionStore } from './session-store.ts';
@@ -86,9 +86,9 @@ export class Requests {
     const { isQueued, execution = current, action } = readBody(body);
     if (isQueued !== true || action?.type === 'cancel') return { execution };
     if (this.#log.queued.has(n)) return { entry: n };
-    const later = (await entriesFrom(this.#host.store, this.#log.id, n + 1)).map((entry) => readBody(entry.body));
-    const refused = later.flatMap(({ dropped = [] }) => dropped).find(({ entry }) => entry === n);
+    const later = (await readEntriesFrom(this.#host.store, this.#log.id, n + 1)).map((entry) => readBody(entry.body));
+    const refused = later.flatMap((body) => body.refused ?? []).find(({ entry }) => entry === n);
     if (refused !== undefined) throw new ActionRefusedError(refused.why, refused.code);
-    return { execution: later.find(({ taken }) => taken?.includes(n) === true)?.execution ?? current };
+    return { execution: later.find(({ applied }) => applied?.includes(n) === true)?.execution ?? current };
   }
 }

@@ -3,12 +3,12 @@
 // Does not: know what a session holds, how a step is taken, or who may ask for what.
 // R1. What was interrupted is found at the start and carried on; what is damaged is set aside, and harms nobody else.
 // R2. Once another has claimed the store, nothing more is done here.
+import type { Effects } from '../effects/index.ts';
+import { cancelledEffect } from '../effects/index.ts';
 import { reportSafely, reportToConsole } from '../events/index.ts';
 import type { Clock, Json } from '../lib/index.ts';
 import { jsonEquals, SteplineError, systemClock } from '../lib/index.ts';
 import { WrongKindError } from '../serialization/index.ts';
-import type { Effects } from '../step-by-step/index.ts';
-import { cancelled } from '../step-by-step/index.ts';
 import type { Action } from './action.ts';
 import { Agents, OnVersionChange } from './agents.ts';
 import { Calls } from './calls.ts';
@@ -25,7 +25,7 @@ import type { Session, SessionFacts } from './session.ts';
 import { SessionConflictError } from './session-conflict-error.ts';
 import { SessionDamagedError } from './session-damaged-error.ts';
 import type { LogHome, NewLog } from './session-log.ts';
-import { kindOf, SessionLog } from './session-log.ts';
+import { readKind, SessionLog } from './session-log.ts';
 import { SessionPool } from './session-pool.ts';
 import type { ListedSession, SessionQuery, SessionStore } from './session-store.ts';
 import { UnknownSessionError } from './unknown-session-error.ts';
@@ -64,7 +64,8 @@ export class SessionKeeper {
   /** Sessions that a failing store left undone. */
   readonly #later = new Set<string>();
   #cancelLater: (() => void) | undefined;
-  #home: LogHome | undefined;
+  /** Settles when the store is claimed. */
+  readonly #home: Promise<LogHome>;
   #closed: string | undefined;
 
   constructor(options: SessionRuntimeOptions) {
@@ -75,7 +76,8 @@ export class SessionKeeper {
     this.agents = new Agents(agents, onVersionChange);
     this.#pool = new SessionPool((sessionId) => this.#read(sessionId), keepInMemory);
     this.#expiry = createExpiry(approvals, clock, () => this.#wake());
-    this.#host = this.#hosting();
+    this.#host = this.#createHost();
+    this.#home = this.#claim();
     this.ready = this.#begin();
     // Whoever asks for something hears of it; what was taken up already must not go on alone.
     this.ready.catch((error: unknown) => {
@@ -91,8 +93,7 @@ export class SessionKeeper {
   async open(): Promise<LogHome> {
     await this.ready;
     if (this.#closed !== undefined) throw new RuntimeClosedError(this.#closed);
-    // Holds: it is set before anybody is let in.
-    return this.#home as LogHome;
+    return this.#home;
   }
 
   /** Works with a session. */
@@ -144,13 +145,13 @@ export class SessionKeeper {
     this.#end('it was drained', new RuntimeClosedError('it was drained', { isStored: true }));
   }
 
-  #hosting(): SessionHost {
+  #createHost(): SessionHost {
     const { onEvent } = this.#options;
     return {
       store: this.store,
       agents: this.agents,
       now: () => this.clock.now(),
-      contextOf: (session) => this.#contextOf(session),
+      contextOf: (session) => this.#createContext(session),
       onProblem: (error, where) => {
         this.#report(error, where);
       },
@@ -166,15 +167,19 @@ export class SessionKeeper {
     };
   }
 
-  async #begin(): Promise<Recovery> {
+  async #claim(): Promise<LogHome> {
     const epoch = await this.store.claim();
-    this.#home = { store: this.store, epoch, now: () => this.clock.now(), wakeAt: (state) => this.#expiry.wakeAt(state) };
+    return { store: this.store, epoch, now: () => this.clock.now(), wakeAt: (state) => this.#expiry.wakeAt(state) };
+  }
+
+  async #begin(): Promise<Recovery> {
+    await this.#home;
     const resumed: string[] = [];
     const failed: { readonly sessionId: string; readonly error: unknown }[] = [];
-    for await (const listed of this.#listed({ isOpen: true })) {
+    for await (const listed of this.#listAll({ isOpen: true })) {
       if (this.isClosed) break;
       try {
-        await this.#carryOn(listed);
+        await this.#resume(listed);
         resumed.push(listed.id);
       } catch (error) {
         failed.push({ sessionId: listed.id, error });
@@ -188,7 +193,7 @@ export class SessionKeeper {
     return { resumed, failed };
   }
 
-  async #carryOn({ id, damage }: Pick<ListedSession, 'id' | 'damage'>): Promise<void> {
+  async #resume({ id, damage }: Pick<ListedSession, 'id' | 'damage'>): Promise<void> {
     await this.#pool.use(id, (session) => {
       // Refuses now what cannot be carried on: another version of its agent, a missing one.
       this.agents.findSuccessor(session.log.facts.agent);
@@ -200,7 +205,7 @@ export class SessionKeeper {
 
   /** Approvals that were asked for before they could expire. */
   async #noteExpiries(): Promise<void> {
-    for await (const { id, header } of this.#listed({ status: 'waiting' })) {
+    for await (const { id, header } of this.#listAll({ status: 'waiting' })) {
       if (header === undefined || header.wakeAt !== undefined) continue;
       const touch = async (session: LiveSession): Promise<void> => {
         if (this.#expiry.wakeAt(session.log.state) !== undefined) await session.touch();
@@ -212,7 +217,7 @@ export class SessionKeeper {
   }
 
   /** All sessions that fit. */
-  async *#listed(query: SessionQuery): AsyncGenerator<ListedSession, void, undefined> {
+  async *#listAll(query: SessionQuery): AsyncGenerator<ListedSession, void, undefined> {
     let cursor: string | undefined;
     do {
       const page = await this.store.list({ ...query, limit: 1000, ...(cursor !== undefined && { cursor }) });
@@ -221,7 +226,7 @@ export class SessionKeeper {
     } while (cursor !== undefined);
   }
 
-  async #contextOf(session: SessionFacts): Promise<unknown> {
+  async #createContext(session: SessionFacts): Promise<unknown> {
     try {
       return await this.#options.context?.(session);
     } catch (error) {
@@ -242,11 +247,11 @@ export class SessionKeeper {
   }
 
   async #sleepLeg(direct: Effects, key: string, ms: number): ReturnType<Effects['sleep']> {
-    if (this.isClosed) return cancelled();
+    if (this.isClosed) return cancelledEffect();
     let leave: (() => void) | undefined;
-    const closing = new Promise<ReturnType<typeof cancelled>>((resolve) => {
+    const closing = new Promise<ReturnType<typeof cancelledEffect>>((resolve) => {
       leave = this.#closing.add(() => {
-        resolve(cancelled());
+        resolve(cancelledEffect());
       });
     });
     return Promise.race([direct.sleep(key, ms), closing]).finally(leave);
@@ -257,10 +262,9 @@ export class SessionKeeper {
       const stored = await this.store.load(sessionId);
       if (stored === undefined) throw new UnknownSessionError(sessionId);
       const { states } = this.agents.newest(stored.header.agentId);
-      const kind = kindOf(stored);
+      const kind = readKind(stored);
       if (kind !== states.kind) throw new WrongKindError(states.kind, kind);
-      // Holds: sessions are read only once the store is claimed.
-      return new LiveSession(SessionLog.from(this.#home as LogHome, stored, states), this.#host);
+      return new LiveSession(SessionLog.from(await this.#home, stored, states), this.#host);
     } catch (error) {
       if (error instanceof SessionDamagedError) await this.store.quarantine(sessionId, error.damage);
       throw error;
@@ -279,11 +283,11 @@ export class SessionKeeper {
     if (!this.isClosed) this.#report(error, `session ${session.id}`);
     if (!SteplineError.is(error)) return;
     if (error.code === 'store-fenced') this.#end('another runtime has taken the store over', error);
-    else if (error.code === 'store-unavailable') this.#tryLater(session.id);
+    else if (error.code === 'store-unavailable') this.#retryLater(session.id);
   }
 
   /** A store that failed may work again: what is left to do is then carried on, also where nobody asks for it. */
-  #tryLater(sessionId: string): void {
+  #retryLater(sessionId: string): void {
     if (this.isClosed) return;
     this.#later.add(sessionId);
     this.#cancelLater ??= this.clock.schedule(retryStoreMs, () => {
@@ -291,8 +295,8 @@ export class SessionKeeper {
       const ids = [...this.#later];
       this.#later.clear();
       for (const id of ids) {
-        this.#carryOn({ id }).catch((error: unknown) => {
-          if (SteplineError.is(error) && error.code === 'store-unavailable') this.#tryLater(id);
+        this.#resume({ id }).catch((error: unknown) => {
+          if (SteplineError.is(error) && error.code === 'store-unavailable') this.#retryLater(id);
           else this.#report(error, `session ${id}`);
         });
       }
@@ -304,7 +308,7 @@ export class SessionKeeper {
     const soon: number[] = [];
     const now = this.clock.now();
     try {
-      for await (const { id, header, damage } of this.#listed({ wakeBefore: now + lookAheadMs })) {
+      for await (const { id, header, damage } of this.#listAll({ wakeBefore: now + lookAheadMs })) {
         if (header?.wakeAt !== undefined && header.wakeAt > now) soon.push(header.wakeAt);
         else if (damage === undefined) await this.#expire(id);
       }

@@ -5,12 +5,13 @@
 // O2. The state is what the log says, read from its last snapshot on.
 // O3. A snapshot is written only at rest, and only when the changes since the last one are worth it.
 import type { BaseEvent } from '../events/index.ts';
-import { DamagedDataError, SteplineError } from '../lib/index.ts';
+import type { JsonObject } from '../lib/index.ts';
+import { DamagedDataError, omitUndefined, SteplineError } from '../lib/index.ts';
 import type { RunState, StateType, StepResult } from '../step-by-step/index.ts';
 import type { Action } from './action.ts';
 import type { EntryBody } from './entry-body.ts';
 import { readBody, writeBody } from './entry-body.ts';
-import { Journal } from './journal.ts';
+import { Journal } from '../journal/index.ts';
 import type { SessionFacts } from './session.ts';
 import { toFacts, hasWork, readDetails, getShownStatus, writeDetails } from './session.ts';
 import { SessionDamagedError } from './session-damaged-error.ts';
@@ -63,16 +64,32 @@ export interface Replayed {
   readonly queued: ReadonlyMap<number, QueuedAction>;
 }
 
+/** Messages of the actions that an entry applies: its change refers to them, and does not repeat them. */
+function getSentMessages({ action, isQueued, applied = [] }: EntryBody, queued: ReadonlyMap<number, QueuedAction>): readonly JsonObject[] {
+  const actions = [isQueued === true ? undefined : action, ...applied.map((entry) => queued.get(entry)?.action)];
+  return actions.flatMap((each) => (each?.type === 'send' ? [each.message] : []));
+}
+
+/** Adds the action that an entry queues, and removes those that it applies or drops. */
+function updateQueue(
+  queued: Map<number, QueuedAction>,
+  entry: number,
+  { action, isQueued, execution = 0, applied = [], refused = [] }: EntryBody,
+): void {
+  if (action !== undefined && isQueued === true) queued.set(entry, { action, execution });
+  for (const done of [...applied, ...refused.map((each) => each.entry)]) queued.delete(done);
+}
+
 /** Reads entries, the first of which is a snapshot. */
 export function replay(entries: readonly LogEntry[], states: StateType): Replayed {
   let state: RunState | undefined;
   const queued = new Map<number, QueuedAction>();
   for (const { n, body } of entries) {
-    const { action, isQueued, execution = 0, taken = [], dropped = [], change, state: whole } = readBody(body);
+    const read = readBody(body);
+    const { change, state: whole } = read;
     if (whole !== undefined) state = states.parse(whole);
-    if (change !== undefined && state !== undefined) state = states.patch(state, change);
-    if (action !== undefined && isQueued === true) queued.set(n, { action, execution });
-    for (const entry of [...taken, ...dropped.map((each) => each.entry)]) queued.delete(entry);
+    if (change !== undefined && state !== undefined) state = states.patch(state, change, getSentMessages(read, queued));
+    updateQueue(queued, n, read);
   }
   if (state === undefined) throw new DamagedDataError('log', 'there is no snapshot to begin with');
   return { state, queued };
@@ -164,7 +181,7 @@ export class SessionLog {
 
   /** Writes an entry; settles when it is safe. The state stands at once. */
   async append(body: EntryBody, { state = this.#state, ...more }: Appended = {}): Promise<void> {
-    const change = state === this.#state ? undefined : this.states.diff(this.#state, state);
+    const change = state === this.#state ? undefined : this.states.diff(this.#state, state, getSentMessages(body, this.queued));
     const isChanged = change !== undefined && Object.keys(change).length > 0;
     await this.#write({ ...body, ...(isChanged && { change }) }, { ...more, state, isSnapshot: false });
   }
@@ -175,7 +192,7 @@ export class SessionLog {
   }
 
   /** Settles when nothing that was asked for is still being written. */
-  async settled(): Promise<void> {
+  async whenWritten(): Promise<void> {
     await Promise.allSettled([...this.#writing]);
   }
 
@@ -207,21 +224,21 @@ export class SessionLog {
     const [after, n, at] = [this.#head, this.#head + 1, now()];
     const text = writeBody(body);
     const lastSeq = events.at(-1)?.seq;
-    const entry: LogEntry = {
+    const entry: LogEntry = omitUndefined({
       n,
       at,
       isSnapshot,
-      ...(result !== undefined && { execution: state.execution.number, step: result.number }),
-      ...(requestId !== undefined && { requestId }),
+      execution: result && state.execution.number,
+      step: result?.number,
+      requestId,
       body: text,
-      ...(lastSeq !== undefined && { events: writeEvents(events, result), lastSeq }),
-    };
+      events: lastSeq === undefined ? undefined : writeEvents(events, result),
+      lastSeq,
+    });
     this.#head = n;
     this.#state = state;
     this.#count(isSnapshot, text.length);
-    const { action, isQueued, execution = 0, taken = [], dropped = [] } = body;
-    if (action !== undefined && isQueued === true) this.queued.set(n, { action, execution });
-    for (const each of [...taken, ...dropped.map(({ entry: number }) => number)]) this.queued.delete(each);
+    updateQueue(this.queued, n, body);
     if (endsStep) this.journal.clear();
     const write = { sessionId: this.id, epoch, after, header: this.#header(at), entries: [entry], clearsEffects: endsStep };
     return this.#track(store.write(write), state);
@@ -250,24 +267,22 @@ export class SessionLog {
   #header(updatedAt: number): SessionHeader {
     const { id, agent, tenant, owner, tags, createdAt } = this.facts;
     const { stopReason } = this.#state;
-    const status = getShownStatus(this.#state);
-    const wakeAt = this.#home.wakeAt(this.#state);
-    return {
+    return omitUndefined({
       id,
       agentId: agent.id,
       tags,
-      status,
+      status: getShownStatus(this.#state),
       isOpen: this.isOpen,
       createdAt,
       updatedAt,
       details: writeDetails(this.facts, this.states.kind, this.#state),
-      ...(tenant !== undefined && { tenant }),
-      ...(owner !== undefined && { owner }),
-      ...(stopReason !== undefined && { stopReason }),
-      ...(wakeAt !== undefined && { wakeAt }),
-    };
+      tenant,
+      owner,
+      stopReason,
+      wakeAt: this.#home.wakeAt(this.#state),
+    });
   }
 }
 
 /** The kind of state that a stored session has. */
-export const kindOf = ({ header }: StoredSession): string => readStored(header.id, () => readDetails(header.details).kind);
+export const readKind = ({ header }: StoredSession): string => readStored(header.id, () => readDetails(header.details).kind);

@@ -8,7 +8,7 @@ import { checkedGrant, givenValue } from '../step-by-step/index.ts';
 import type { ActionOptions, ActionRequest, ForkPoint, RecordedAction } from './action.ts';
 import { checkedOptions } from './action.ts';
 import { toIdentity } from './agents.ts';
-import { digestOf } from './approval-digest.ts';
+import { createDigest } from './approval-digest.ts';
 import {
   parseFacts,
   parseMs,
@@ -20,9 +20,9 @@ import {
   parseText,
   parseWait,
 } from './checks.ts';
-import { entriesFrom, readActions } from './entry-body.ts';
+import { readEntriesFrom, readActions } from './entry-body.ts';
 import { followEvents } from './follow-events.ts';
-import { stateAfterStep } from './forked-state.ts';
+import { readStateAfterStep } from './forked-state.ts';
 import type {
   AnsweredWait,
   ApprovedWait,
@@ -133,7 +133,7 @@ class Runtime implements SessionRuntime {
       const now = clock.now();
       const checked = parseFacts({ id, tenant, owner, tags });
       const facts: SessionFacts = { ...checked, agent: source.agent, createdAt: now, forkedFrom: from };
-      const then = await stateAfterStep(store, states, from);
+      const then = await readStateAfterStep(store, states, from);
       const state = then.fork({ id, executionId: `${id}/${from.execution}`, clock, ids: this.#ids });
       return this.#keeper.make({ facts, states, state, action: { type: 'fork', from, by: action.by, at: now } }, action.requestId);
     });
@@ -152,7 +152,7 @@ class Runtime implements SessionRuntime {
 
   async actions(sessionId: string): Promise<readonly RecordedAction[]> {
     await this.get(sessionId);
-    return readActions(await entriesFrom(this.#keeper.store, sessionId, 1));
+    return readActions(await readEntriesFrom(this.#keeper.store, sessionId, 1));
   }
 
   events(sessionId: string, fromSeq = 0, options: EventsOptions = {}): AsyncIterable<StoredEvent> {
@@ -178,7 +178,7 @@ class Runtime implements SessionRuntime {
 
   /** The id of a new session: the same for the same request, so that repeating it makes no second one. */
   async #idFor(what: string, { by, requestId }: ActionOptions): Promise<string> {
-    return requestId === undefined ? this.#ids() : (await digestOf({ what, by: by.id, kind: by.kind, requestId })).slice(0, 32);
+    return requestId === undefined ? this.#ids() : (await createDigest({ what, by: by.id, kind: by.kind, requestId })).slice(0, 32);
   }
 
   async #perform(sessionId: string, options: ActionOptions, request: ActionRequest): Promise<SessionResult> {

@@ -6,6 +6,7 @@
 // T3. The log only grows. What an open step has done is dropped in the same write that records the step.
 // T4. Whoever claimed the store last is the only one who can write.
 // T5. What is damaged is told of the session that it belongs to; all others can be read.
+import type { EffectRow } from '../journal/index.ts';
 import type { ExecutionStatus } from '../step-by-step/index.ts';
 import type { StopReason } from '../continuation/index.ts';
 
@@ -46,15 +47,6 @@ export interface LogEntry {
   readonly events?: string;
   /** The number of the last of these events. */
   readonly lastSeq?: number;
-}
-
-/** What an open step has done so far: kept until the step is recorded. */
-export interface EffectRow {
-  readonly key: string;
-  /** `intent`: about to be done. `result`: what came of it. Each at most once under a key. */
-  readonly phase: 'intent' | 'result';
-  /** JSON text. */
-  readonly body: string;
 }
 
 /** What is kept together or not at all. */

@@ -104,7 +104,7 @@ export type SessionResult<State = RunState, Output = unknown> = SessionResultFie
   );
 
 /** True where the session has something to do by itself. A conversation in which nobody has spoken has not. */
-export const hasWork = (state: RunState): boolean => canBegin(state) && (state.execution.id !== undefined || !state.messages.isEmpty);
+export const hasWork = (state: RunState): boolean => canBegin(state) && (state.execution.id !== undefined || state.messages.length > 0);
 
 /** A session that was spoken to is under way, also where its first step is not recorded yet. */
 export const getShownStatus = (state: RunState): ExecutionStatus =>

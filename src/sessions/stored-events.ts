@@ -3,7 +3,7 @@
 // V2. An outcome that the step's record holds already is not written again; it is found there when the event is read.
 import type { BaseEvent } from '../events/index.ts';
 import type { JsonObject } from '../lib/index.ts';
-import { DamagedDataError, isRecord, readArray } from '../lib/index.ts';
+import { DamagedDataError, readArray, readJsonObject } from '../lib/index.ts';
 import type { RunState, StepResult } from '../step-by-step/index.ts';
 
 /** An event as it is read from a store: plain data with the fields of the event. */
@@ -25,7 +25,7 @@ const sharedKeys = ['agentId', 'parentAgentId', 'executionId', 'stepNumber', 'or
 
 type Fields = Readonly<Record<string, unknown>>;
 
-function sharedBy(events: readonly Fields[]): Fields {
+function getShared(events: readonly Fields[]): Fields {
   const [first = {}] = events;
   const shared: Record<string, unknown> = {};
   for (const key of sharedKeys)
@@ -33,7 +33,7 @@ function sharedBy(events: readonly Fields[]): Fields {
   return shared;
 }
 
-function ownOf(event: Fields, shared: Fields, result: StepResult | undefined): Fields {
+function getOwn(event: Fields, shared: Fields, result: StepResult | undefined): Fields {
   // Taken apart at once: this runs for every event of every step.
   const { agentId, parentAgentId, executionId, stepNumber, orchestrator, participant, id, ...own } = event;
   const special = { agentId, parentAgentId, executionId, stepNumber, orchestrator, participant };
@@ -49,10 +49,9 @@ function ownOf(event: Fields, shared: Fields, result: StepResult | undefined): F
 
 /** Writes the events of one commit. */
 export function writeEvents(events: readonly BaseEvent[], result: StepResult | undefined): string {
-  // Holds: events are plain data.
-  const all = events as readonly unknown[] as readonly Fields[];
-  const shared = sharedBy(all);
-  return JSON.stringify([shared, ...all.map((event) => ownOf(event, shared, result))]);
+  const all: readonly Fields[] = events.map((event) => ({ ...event }));
+  const shared = getShared(all);
+  return JSON.stringify([shared, ...all.map((event) => getOwn(event, shared, result))]);
 }
 
 /** Puts the outcome of its step into an event that refers to it. */
@@ -65,17 +64,20 @@ function withOutcome(fields: StoredEvent, state: RunState): StoredEvent {
   return rest;
 }
 
-/** Reads the events of one commit; `stateOf` gives the session's state where an event refers to it. */
+const isEvent = (fields: JsonObject): fields is StoredEvent =>
+  ['type', 'id', 'agentId', 'executionId'].every((key) => typeof fields[key] === 'string') &&
+  ['seq', 'at', 'stepNumber'].every((key) => typeof fields[key] === 'number');
+
+/** Reads the events of one commit; `stateOf` gives the session's state if an event refers to it. */
 export async function readEvents(text: string, stateOf: () => Promise<RunState>): Promise<readonly StoredEvent[]> {
-  const [shared, ...own] = readArray(JSON.parse(text), 'events', (item, path) => {
-    if (isRecord(item)) return item as JsonObject;
-    throw new DamagedDataError(path, 'expected an event');
-  });
+  const [shared, ...own] = readArray(JSON.parse(text), 'events', readJsonObject);
   const events: StoredEvent[] = [];
-  for (const fields of own) {
-    // Holds: this is what an event was written as.
-    const whole = { ...shared, ...fields } as StoredEvent;
-    const event: StoredEvent = Object.hasOwn(whole, 'id') ? whole : { ...whole, id: `${whole.executionId}/${whole.seq}` };
+  for (const [index, fields] of own.entries()) {
+    const whole: JsonObject = { ...shared, ...fields };
+    const { executionId, seq } = whole;
+    const id = typeof executionId === 'string' && typeof seq === 'number' ? `${executionId}/${seq}` : '';
+    const event: JsonObject = { id, ...whole };
+    if (!isEvent(event)) throw new DamagedDataError(`events[${index + 1}]`, 'expected an event');
     events.push(event['outcome'] === inStep ? withOutcome(event, await stateOf()) : event);
   }
   return events;

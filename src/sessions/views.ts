@@ -1,7 +1,7 @@
 import { omitUndefined } from '../lib/index.ts';
 import type { ExplainStateOptions, RunResult, RunState } from '../step-by-step/index.ts';
-import { approvalDigest, shownIn } from './approval-digest.ts';
-import { askedAt } from './expiry.ts';
+import { approvalDigest, toShownCall } from './approval-digest.ts';
+import { getAskedAt } from './expiry.ts';
 import type { Session, SessionFacts, SessionResult, SessionWait } from './session.ts';
 import { getShownStatus } from './session.ts';
 
@@ -16,8 +16,8 @@ function toWaits(sessionId: string, state: RunState, { expiresAt }: Expiring): P
     waitingFor.map(async (wait) => ({
       ...wait,
       sessionId,
-      digest: await approvalDigest(sessionId, shownIn(state, wait)),
-      ...omitUndefined({ expiresAt: pendingStep && expiresAt(wait, askedAt(pendingStep, wait)) }),
+      digest: await approvalDigest(sessionId, toShownCall(state, wait)),
+      ...omitUndefined({ expiresAt: pendingStep && expiresAt(wait, getAskedAt(pendingStep, wait)) }),
     })),
   );
 }

@@ -132,7 +132,7 @@ describe('an abort in mid-step', () => {
     await clock.advance(10);
     host.abort();
     const end = await running;
-    expect([...facts(end), end.text, end.usage.total, end.messages.last?.text]).toStrictEqual([
+    expect([...facts(end), end.text, end.usage.total, end.messages.at(-1)?.text]).toStrictEqual([
       'stopped',
       'user_requested',
       1,

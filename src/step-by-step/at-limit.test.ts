@@ -39,7 +39,7 @@ describe('a limit that lets the run sum up', () => {
     expect([end.status, end.stopReason, end.stepCount, end.text]).toStrictEqual(['stopped', 'steps_limit', 3, 'In short: half done.']);
     expect(finalizing).toStrictEqual([false, false, true]);
     expect(end.steps.map((step) => step.finalizing === true)).toStrictEqual([false, false, true]);
-    expect(end.stepResults[1]?.outcome.getEvaluationFor('StepsLimit')).toMatchObject({ decision: 'allow', context: { finalizing: true } });
+    expect(end.stepResults[1]?.outcome.getEvaluationFor('StepsLimit')).toMatchObject({ decision: 'allow', atLimit: 'finalize' });
     expect(end.stepResults[1]?.outcome.resolvedBy).toBe('Finalize');
     expect(end.explain()).toMatchInlineSnapshot(`
       "Stopped after step 3: steps_limit.

@@ -1,6 +1,6 @@
 // What people decide about an execution that waits, or runs.
 // D1. Every decision is a new execution; one that does not fit is refused, and nothing has changed.
-import { ContinuationOutcome, stopRequestedEvaluation } from '../continuation/index.ts';
+import { ContinuationOutcome, toStopEvaluation } from '../continuation/index.ts';
 import { InvalidArgumentError, isRecord } from '../lib/index.ts';
 import { Usage } from '../messages/index.ts';
 import type { Execution } from './execution.ts';
@@ -66,7 +66,7 @@ export function granted<S extends Step>(execution: Execution<S>, amounts: Grant)
 
 /** Ends an execution that waits for a grant, because somebody wants it to end. */
 export function endedAtLimit<S extends Step>(execution: Execution<S>, reason: string): Execution<S> {
-  const startOutcome = ContinuationOutcome.fromEvaluations([stopRequestedEvaluation({ by: 'request', reason })]);
+  const startOutcome = ContinuationOutcome.fromEvaluations([toStopEvaluation({ by: 'request', reason })]);
   return { ...execution, startOutcome, regranted: undefined };
 }
 
@@ -76,8 +76,8 @@ export function closedWith<S extends Step>(
   { pending, step, reason }: { readonly pending: PendingStep<S>; readonly step: S; readonly reason: string },
 ): Execution<S> {
   const { number, startedAt, parkedAt, activeMs, waitedMs } = pending;
-  const stop = stopRequestedEvaluation({ by: 'request', reason });
-  const outcome = ContinuationOutcome.fromEvaluations([stop, ...(step.evaluations ?? [])]);
+  const stop = toStopEvaluation({ by: 'request', reason });
+  const outcome = ContinuationOutcome.fromEvaluations([stop, ...(pending.evaluations ?? [])]);
   const result = new StepResult({ number, step, outcome, timing: { startedAt, endedAt: parkedAt, activeMs, waitedMs } });
   const usage = Usage.add(execution.usage, step.usage);
   return withResult({ ...execution, pendingStep: undefined, queued: undefined, usage, cost: addCost(execution.cost, step.cost) }, result);

@@ -4,7 +4,7 @@
 // X1. Results are appended, never changed; steps, status and stop reason are read from them.
 // X2. Active time, usage and failures start at 0 with each execution and survive pause and storage.
 // X3. The wall clock starts with each run and is never stored.
-import type { ContinuationOutcome, LimitKind, StopReason, StopRequest } from '../continuation/index.ts';
+import type { ContinuationOutcome, LimitKind, StopReason } from '../continuation/index.ts';
 import type { JsonObject } from '../lib/index.ts';
 import { AppendOnlyList } from '../lib/index.ts';
 import type { Message } from '../messages/index.ts';
@@ -16,20 +16,7 @@ import type { StepResult } from './step-result.ts';
 import type { PendingStep } from './waiting.ts';
 import { openWaits } from './waiting.ts';
 
-/** What the loop leaves on a candidate state for the criteria to read. Gone when the step is committed. */
-export interface Findings<S extends Step> {
-  /** The step being judged. */
-  readonly candidate?: S | undefined;
-  /** The time of judging. */
-  readonly now?: number | undefined;
-  readonly stopRequest?: StopRequest | undefined;
-  /** Whether ending now would leave something undone. */
-  readonly workLeft?: boolean | undefined;
-  /** The time that the wall limit leaves; found only where a step failed. */
-  readonly remainingMs?: number | undefined;
-}
-
-export interface Execution<S extends Step = Step> extends Findings<S> {
+export interface Execution<S extends Step = Step> {
   /** Minted when the execution starts. */
   readonly id?: string | undefined;
   /** Counts from 1 in a session. */
@@ -51,6 +38,8 @@ export interface Execution<S extends Step = Step> extends Findings<S> {
   readonly grantRefused?: string | undefined;
   readonly failedSteps: number;
   readonly results: AppendOnlyList<StepResult<S>>;
+  /** The step being judged, on a state that is a candidate. Never stored. */
+  readonly judgedStep?: S | undefined;
   /** Kept where a start was refused or judging it failed, until a step is recorded. */
   readonly startOutcome?: ContinuationOutcome | undefined;
   readonly pendingStep?: PendingStep<S> | undefined;
@@ -103,28 +92,16 @@ export const hasEnded = (execution: Execution): boolean => stopReasonOf(executio
 export const usageOf = ({ usage, pendingStep }: Execution): Usage =>
   pendingStep === undefined ? usage : Usage.add(usage, pendingStep.partial.usage);
 
-const noFindings = { candidate: undefined, now: undefined, stopRequest: undefined, workLeft: undefined, remainingMs: undefined };
-
-/** The execution with a change, and without what was left on it for judging. */
-export function settled<S extends Step>(execution: Execution<S>, change: Partial<Execution<S>>): Execution<S> {
-  return { ...execution, ...noFindings, ...change };
-}
-
-/** The execution with one more result, and without what was left on it for judging. */
+/** The execution with one more result. */
 export function withResult<S extends Step>(execution: Execution<S>, result: StepResult<S>): Execution<S> {
   const { step } = result;
   // What was recorded stays as it is, also where its producer keeps hold of it.
   Object.freeze(step);
   Object.freeze(step.errors);
   Object.freeze(step.outputMessages);
-  // Written out field by field, because this runs for every step and a second spread is slow.
   return {
     ...execution,
-    candidate: undefined,
-    now: undefined,
-    stopRequest: undefined,
-    workLeft: undefined,
-    remainingMs: undefined,
+    judgedStep: undefined,
     startOutcome: undefined,
     regranted: undefined,
     results: execution.results.append(result),

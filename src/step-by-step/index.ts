@@ -1,15 +1,15 @@
+export { AgentErrorContextResolver } from './agent-error-context-resolver.ts';
 export { AlreadyAnsweredError } from './already-answered-error.ts';
-export { createDirectEffects } from './direct-effects.ts';
-export type { EffectClass, EffectFailure, EffectOptions, EffectResult, Effects } from './effects.ts';
-export { cancelled, failureOf } from './effects.ts';
-export { resolveErrorContexts, stateErrors } from './error-contexts.ts';
-export type { Execution, Findings } from './execution.ts';
+export { canBegin } from './can-begin.ts';
+export type { Candidate } from './candidate.ts';
+export type { StepFieldsCodec } from './codec/step-codec.ts';
+export type { OrchestratorOptions } from './create-orchestrator.ts';
+export { createOrchestrator } from './create-orchestrator.ts';
+export type { Execution } from './execution.ts';
 export type { ExplainStateOptions } from './explain-state.ts';
-export { readFailure } from './read-failure.ts';
 export type { Grant } from './grant.ts';
 export { checkedGrant } from './grant.ts';
-export { LateResultError } from './late-result-error.ts';
-export type { EndFacts, LoopEvent, RetryFacts, StartFacts } from './loop-events.ts';
+export type { LoopEvent } from './loop-events.ts';
 export {
   AgentExecutionStarted,
   AgentFailed,
@@ -22,17 +22,7 @@ export {
   RetryScheduled,
   TokenUsageReported,
 } from './loop-events.ts';
-export type { NestOptions, OuterStep, Spent } from './outer-step.ts';
-export { underKey } from './outer-step.ts';
 export { NotWaitingError } from './not-waiting-error.ts';
-export type { RunControl } from './run-control.ts';
-export { createRunControl } from './run-control.ts';
-export { canBegin } from './can-begin.ts';
-export type { Between, Commit, Ports, RunOptions } from './run-scope.ts';
-export type { ForkOptions, NewStateOptions, RunStateData, SessionSummary } from './run-state.ts';
-export { RunState } from './run-state.ts';
-export type { OrchestratorOptions } from './create-orchestrator.ts';
-export { createOrchestrator } from './create-orchestrator.ts';
 export type {
   InferContext,
   InferEvent,
@@ -44,6 +34,10 @@ export type {
   StateType,
   StepByStep,
 } from './orchestrator.ts';
+export type { OuterStep, Spent } from './outer-step.ts';
+export { readFailure } from './read-failure.ts';
+export type { RunControl } from './run-control.ts';
+export { createRunControl } from './run-control.ts';
 export type {
   CompletedResult,
   FailedResult,
@@ -55,24 +49,20 @@ export type {
   WaitingResult,
 } from './run-result.ts';
 export { getEndFailure, redactFailure, toRunResult } from './run-result.ts';
+export type { Between, Commit, Ports, RunOptions } from './run-scope.ts';
+export type { NewStateOptions } from './run-state.ts';
+export { RunState } from './run-state.ts';
 export type { Limits, StandardCriteriaOptions } from './standard-criteria.ts';
 export { standardCriteria } from './standard-criteria.ts';
-export type { StepFieldsCodec } from './codec/step-codec.ts';
-export type { StateCodec, StateCodecOptions } from './state-codec.ts';
+export type { StateCodec } from './state-codec.ts';
 export { createStateCodec } from './state-codec.ts';
 export { StateInfo } from './state-info.ts';
 export { ExecutionStatus } from './status.ts';
-export type { Cost, EmptyStep, Step } from './step.ts';
-export { addCost, Interruption } from './step.ts';
 export type { StepByStepOptions } from './step-by-step.ts';
 export { createStepByStep } from './step-by-step.ts';
 export type { Observed, Produced, StepOf, StepProcess, StepScope } from './step-process.ts';
-export type { StepNote } from './step-notes.ts';
-export type { RecordedHandling, StepTiming } from './step-result.ts';
 export { StepResult } from './step-result.ts';
-export { UnencodableValueError } from './unencodable-value-error.ts';
+export type { Cost, EmptyStep, Step } from './step.ts';
+export { addCost, Interruption } from './step.ts';
 export type { Answer, PendingStep, Wait } from './waiting.ts';
 export { givenValue } from './waiting.ts';
-// What the signatures above are made of.
-export type { AppendOnlyList, ObjectReader, Random } from '../lib/index.ts';
-export type { Codec, EncodeOptions, Envelope } from '../serialization/index.ts';

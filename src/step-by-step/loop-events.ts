@@ -73,7 +73,7 @@ export class ContinuationEvaluated extends OrchestratorEvent {
   get shouldContinue(): boolean {
     return this.outcome.shouldContinue;
   }
-  get stopReason(): StopReason {
+  get stopReason(): StopReason | undefined {
     return this.outcome.stopReason;
   }
   get resolvedBy(): string {
@@ -81,8 +81,10 @@ export class ContinuationEvaluated extends OrchestratorEvent {
   }
 
   describe(): string {
-    const { shouldContinue, resolvedBy, stopReason } = this.outcome;
-    return shouldContinue ? `CONTINUE (requested by ${resolvedBy})` : `STOP (${stopReason}, by ${resolvedBy})`;
+    const { outcome } = this;
+    return outcome.shouldContinue
+      ? `CONTINUE (requested by ${outcome.resolvedBy})`
+      : `STOP (${outcome.stopReason}, by ${outcome.resolvedBy})`;
   }
 }
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { ContinuationCriteria, ContinuationDecision, when } from '../continuation/index.ts';
+import type { Effects } from '../effects/index.ts';
 import type { Failure } from '../errors/index.ts';
 import { ErrorPolicy, RateLimitedError } from '../errors/index.ts';
 import type { EventHeader } from '../events/index.ts';
@@ -358,7 +359,7 @@ describe('a criterion that throws after a step', () => {
     const { orchestrator, start } = setUp([step], { extraCriteria: [throwsFrom(1)] });
     const end = await orchestrator.run(start);
     expect([end.status, end.stopReason, end.text, end.usage.total]).toStrictEqual(['failed', 'error', 'Costly words.', 59]);
-    expect(end.messages.last?.text).toBe('Costly words.');
+    expect(end.messages.at(-1)?.text).toBe('Costly words.');
     expect([end.execution.activeMs, end.execution.failedSteps]).toStrictEqual([20, 1]);
     expect(end.currentStep).toMatchObject({
       finishReason: 'stop',
@@ -490,18 +491,14 @@ describe('inspect', () => {
   test('sees the candidate and gives the step that is judged', async () => {
     const seen: unknown[] = [];
     const { orchestrator, start } = setUp([finishes], {
-      inspect: (candidate) => {
+      inspect: (candidate, scope) => {
         seen.push(candidate.stepCount, candidate.text, candidate.messages.length, candidate.usage.total);
         const critique = { criterion: 'Critic', decision: ContinuationDecision.RequestContinuation, reason: 'too short', context: {} };
         const step = candidate.currentStep!;
-        return candidate.execution.results.length > 0
-          ? step
-          : {
-              ...step,
-              evaluations: [critique],
-              usage: { input: 5, output: 5, total: 10 },
-              outputMessages: [...step.outputMessages, Message.user('Longer!')],
-            };
+        if (candidate.execution.results.length > 0) return step;
+        scope.note({ evaluations: [critique] });
+        const usage = { input: 5, output: 5, total: 10 };
+        return { ...step, usage, outputMessages: [...step.outputMessages, Message.user('Longer!')] };
       },
     });
     const end = await orchestrator.run(start);
@@ -803,6 +800,44 @@ test('an engine stands between the run and its effects', async () => {
   expect(keys).toStrictEqual(['wait/1: 10', 'sleep/1: 250']);
 });
 
+describe('an engine that answers a sleep with "leave"', () => {
+  const leaving =
+    (asked: unknown[]) =>
+    (direct: Effects): Effects => ({
+      run: (key, work, options) => direct.run(key, work, options),
+      sleep: (key, ms, options) => {
+        asked.push([key, ms, options]);
+        return options?.mayLeave === true ? Promise.resolve({ ok: false, kind: 'leave', wakeInMs: ms }) : direct.sleep(key, ms);
+      },
+    });
+  const script: Script = [{ ...goesOn, errors: [rateLimited] }, finishes];
+
+  test('ends the run before the next step, without a stop, and the run can be entered again later', async () => {
+    const { orchestrator, start, clock, types } = setUp(script, { policy: ErrorPolicy.retryAll() });
+    const asked: unknown[] = [];
+    const left = await orchestrator.run(start, { effects: leaving(asked) });
+    expect([left.status, left.stopReason, left.stepCount]).toStrictEqual(['in_progress', undefined, 1]);
+    expect(asked).toStrictEqual([['sleep/1', 250, { mayLeave: true }]]);
+    expect([types().includes('AgentFinished'), clock.pendingTimers()]).toStrictEqual([false, 0]);
+
+    await clock.advance(100);
+    expect(await orchestrator.nextStep(left, { effects: leaving(asked) })).toBe(left);
+    expect(asked.at(-1)).toStrictEqual(['sleep/1', 150, { mayLeave: true }]);
+
+    await clock.advance(150);
+    const end = await orchestrator.run(reread(left), { effects: leaving(asked) });
+    expect([end.status, end.stepCount, asked.length]).toStrictEqual(['completed', 2, 2]);
+  });
+
+  test('is not asked to leave while a step sleeps', async () => {
+    const { orchestrator, start, clock } = setUp([{ ...goesOn, sleepsMs: 10 }, finishes]);
+    const asked: unknown[] = [];
+    const running = orchestrator.run(start, { effects: leaving(asked) });
+    await clock.advance(10);
+    expect([(await running).status, asked]).toStrictEqual(['completed', [['wait/1', 10, undefined]]]);
+  });
+});
+
 test('N1: numbers count up without a gap over runs, pauses and storage, and ids are unique', async () => {
   const script: Script = ({ execution, stepCount }) =>
     execution.number === 2 && stepCount === 0 ? { ...goesOn, waits: [approval] } : stepCount < 2 ? goesOn : finishes;
@@ -837,13 +872,13 @@ test('two runs from the same state do not see each other', async () => {
 
 test('criteria see the candidate only: the step in question, counted once', async () => {
   const seen: unknown[] = [];
-  const criteria = ContinuationCriteria.from<ScriptedState>(
-    when('Watcher', (state) => {
-      const { candidate, now, workLeft } = state.execution;
-      seen.push([state.stepCount, candidate === state.currentStep, typeof now, workLeft, state.steps.length]);
+  const criteria = ContinuationCriteria.from<ScriptedState>({
+    name: 'Watcher',
+    decide: (state, { now, workLeft } = {}) => {
+      seen.push([state.stepCount, state.execution.judgedStep === state.currentStep, typeof now, workLeft, state.steps.length]);
       return state.stepCount < 2 ? ContinuationDecision.RequestContinuation : ContinuationDecision.AllowStop;
-    }),
-  );
+    },
+  });
   const { orchestrator, start } = setUp([goesOn, finishes], {}, { criteria });
   const end = await orchestrator.run(start);
   expect(seen).toStrictEqual([
@@ -851,8 +886,7 @@ test('criteria see the candidate only: the step in question, counted once', asyn
     [1, true, 'number', true, 1],
     [2, true, 'number', false, 2],
   ]);
-  const { candidate, now, stopRequest, workLeft, remainingMs } = end.execution;
-  expect([candidate, now, stopRequest, workLeft, remainingMs]).toStrictEqual([undefined, undefined, undefined, undefined, undefined]);
+  expect(end.execution.judgedStep).toBeUndefined();
 });
 
 test('the recorded step is the very one that was produced', async () => {

@@ -9,7 +9,7 @@ import { TimedOutError } from '../errors/index.ts';
 import { canBegin } from './can-begin.ts';
 import { begin, judgeStart, owesEnd, tellOwedEnd } from './phases/begin.ts';
 import { commitStep, park } from './phases/commit.ts';
-import { candidateOf, handleFailures, judge, remainingMs, withOuterVotes } from './phases/judge.ts';
+import { addOuterEvaluations, buildCandidate, getRemainingMs, handleFailures, judge } from './phases/judge.ts';
 import { openStep } from './phases/open-step.ts';
 import { inspectStep, produceStep } from './phases/produce.ts';
 import type { RunScope } from './run-scope.ts';
@@ -37,7 +37,7 @@ interface Begun<State> {
   readonly state: State;
   readonly hasNext: boolean;
   step(): Promise<State>;
-  /** Waits where the last step failed, then lets whoever gave the run do something; true where it is to be left there. */
+  /** Waits if the last step failed, then calls `between`; true if the run is to be left as it is now. */
   pause(): boolean | Promise<boolean>;
 }
 
@@ -64,7 +64,11 @@ async function beginRun<State extends RunState, Context>(
 }
 
 async function pause<State extends RunState, Context>(live: Live<State>, run: RunScope<State, Context>): Promise<boolean> {
-  if (retryDelayMs(live.state) > 0) live.state = await waitBeforeRetry(live.state, run);
+  if (retryDelayMs(live.state) > 0) {
+    const waited = await waitBeforeRetry(live.state, run);
+    if (waited === 'leave') return true;
+    live.state = waited;
+  }
   const answer = await run.between?.(live.state);
   if (answer === undefined) return false;
   if ('leave' in answer) return true;
@@ -128,12 +132,12 @@ async function takeStep<State extends RunState, Context>(
       open.scope.close();
       return await park(open, produced.partial, produced.waits);
     }
-    let candidate = candidateOf(open, produced.step);
+    let candidate = buildCandidate(open, produced.step);
     if (process.inspect !== undefined) {
-      const inspected = inspectStep(open, candidate);
-      candidate = candidateOf(open, inspected instanceof Promise ? await inspected : inspected, candidate);
+      const inspected = inspectStep(open, candidate.state);
+      candidate = buildCandidate(open, inspected instanceof Promise ? await inspected : inspected, candidate.state);
     }
-    if (run.inside !== undefined) candidate = withOuterVotes(open, candidate, run.inside);
+    if (run.inside !== undefined) candidate = addOuterEvaluations(open, candidate);
     open.scope.close();
     const handled = handleFailures(open, candidate);
     const committed = commitStep(open, judge(process, handled.candidate), handled.handling);
@@ -170,8 +174,11 @@ function asFinalizing<S extends object>(produced: Produced<S>): Produced<S> {
 const retryDelayMs = ({ lastStepResult, pendingStep }: RunState): number =>
   pendingStep === undefined ? (lastStepResult?.handling?.delayMs ?? 0) : 0;
 
-/** Waits where the last step failed and is to be tried again later; what of the wait has passed already is not waited for. */
-async function waitBeforeRetry<State extends RunState, Context>(state: State, run: RunScope<State, Context>): Promise<State> {
+/**
+ * Waits if the last step failed and is to be tried again later; the part of the wait that has passed already is not waited for.
+ * Returns 'leave' if the engine wants the run to be left as it is and entered again later.
+ */
+async function waitBeforeRetry<State extends RunState, Context>(state: State, run: RunScope<State, Context>): Promise<State | 'leave'> {
   const last = state.lastStepResult;
   const delayMs = retryDelayMs(state);
   if (last === undefined) return state;
@@ -179,7 +186,8 @@ async function waitBeforeRetry<State extends RunState, Context>(state: State, ru
   const leftMs = Math.min(delayMs, last.timing.endedAt + delayMs - run.clock.now());
   if (leftMs <= 0) return state;
   const began = run.clock.monotonic();
-  await run.effects.sleep(`sleep/${last.number}`, leftMs);
+  const slept = await run.effects.sleep(`sleep/${last.number}`, leftMs, { mayLeave: true });
+  if (!slept.ok && slept.kind === 'leave') return 'leave';
   const { execution } = state;
   return state.evolve({ execution: { ...execution, waitedMs: execution.waitedMs + (run.clock.monotonic() - began) } });
 }
@@ -197,10 +205,8 @@ function watchTime<State extends RunState, Context>(
   const check = (leastMs: number): void => {
     const { execution } = live.state;
     const activeMs = execution.activeMs + (live.timer?.activeMs() ?? 0);
-    const leftMs = remainingMs(
-      process,
-      live.state.evolve({ execution: { ...execution, activeMs, now: run.clock.now() - (live.timer?.personMs() ?? 0) } }),
-    );
+    const state = live.state.evolve({ execution: { ...execution, activeMs } });
+    const leftMs = getRemainingMs(process, { state, now: run.clock.now() - (live.timer?.personMs() ?? 0) });
     if (leftMs === undefined || !Number.isFinite(leftMs)) return;
     if (live.finalizing === true) return;
     if (leftMs <= 0) run.control.interrupt('deadline', new TimedOutError('The time limit was reached.'));

@@ -37,12 +37,13 @@ const noting = (script: Script, note: (scope: StepScope) => void, options: Scrip
 describe('notes', () => {
   test('join a step once each, and later ones are added', () => {
     const notes = new StepNotes();
-    notes.add({ votes: [allow], ...spent, metadata: { a: 1 } });
+    notes.add({ evaluations: [allow], ...spent, metadata: { a: 1 } });
     const step = { id: '1', outputMessages: [], usage: Usage.none(), errors: [] };
     const joined = notes.joinTo(step);
-    expect(joined).toMatchObject({ usage: { total: 100 }, cost: { usd: 1 }, evaluations: [allow] });
-    notes.add({ votes: [forbid], metadata: { b: 2 } });
-    expect(notes.joinTo(joined)).toMatchObject({ usage: { total: 100 }, cost: { usd: 1 }, evaluations: [allow, forbid] });
+    expect(joined).toMatchObject({ usage: { total: 100 }, cost: { usd: 1 } });
+    notes.add({ evaluations: [forbid], metadata: { b: 2 } });
+    expect(notes.joinTo(joined)).toMatchObject({ usage: { total: 100 }, cost: { usd: 1 } });
+    expect(notes.evaluations).toStrictEqual([allow, forbid]);
     expect([notes.over({ a: 0, c: 3 }), notes.forbidding]).toStrictEqual([{ a: 1, b: 2, c: 3 }, forbid]);
   });
 
@@ -50,7 +51,7 @@ describe('notes', () => {
     ['whole', finishes],
     ['failed', { throws: new Error('broken') }],
   ])('are kept where a step is %s', async (_, step) => {
-    const note = (scope: StepScope): void => scope.note({ votes: [allow], ...spent, metadata: { seen: true } });
+    const note = (scope: StepScope): void => scope.note({ evaluations: [allow], ...spent, metadata: { seen: true } });
     const { orchestrator, start } = noting([step], note);
     const end = await orchestrator.run(start);
     expect([end.usage.total, end.cost, end.metadata]).toStrictEqual([(step.usage?.input ?? 0) + 100, { usd: 1 }, { seen: true }]);
@@ -78,7 +79,7 @@ describe('notes', () => {
     const waits = [{ type: 'person' as const, id: 'p' }];
     let isFirst = true;
     const note = (scope: StepScope): void => {
-      if (isFirst) scope.note({ votes: [allow], ...spent, metadata: { seen: true } });
+      if (isFirst) scope.note({ evaluations: [allow], ...spent, metadata: { seen: true } });
       isFirst = false;
     };
     const { orchestrator, start } = noting([{ ...finishes, waits }], note);
@@ -96,7 +97,7 @@ describe('notes', () => {
   });
 
   test('of a vote against going on let nobody wait any more', async () => {
-    const note = (scope: StepScope): void => scope.note({ votes: [forbid] });
+    const note = (scope: StepScope): void => scope.note({ evaluations: [forbid] });
     const { orchestrator, start } = noting([{ ...goesOn, waits: [{ type: 'person', id: 'p' }] }], note);
     const end = await orchestrator.run(start);
     expect([end.status, end.stopReason, end.currentStep?.interrupted]).toStrictEqual(['stopped', 'guard', 'vote']);
@@ -106,7 +107,7 @@ describe('notes', () => {
 
 describe('before a start', () => {
   test('votes, metadata and what was spent join the judgement and the state', async () => {
-    const enter = (_: ScriptedState, scope: StepScope): void => scope.note({ votes: [allow], ...spent, metadata: { from: 'start' } });
+    const enter = (_: ScriptedState, scope: StepScope): void => scope.note({ evaluations: [allow], ...spent, metadata: { from: 'start' } });
     const { orchestrator, start } = setUp([goesOn, finishes], { changes: { enter } });
     const end = await orchestrator.run(start);
     expect([end.status, end.usage.total, end.cost, end.metadata]).toStrictEqual(['completed', 120, { usd: 1 }, { from: 'start' }]);
@@ -120,7 +121,7 @@ describe('before a start', () => {
   });
 
   test.each<[string, Changes['enter'], string, RegExp]>([
-    ['forbids', (_, scope) => scope.note({ votes: [forbid] }), 'guard', /enough/],
+    ['forbids', (_, scope) => scope.note({ evaluations: [forbid] }), 'guard', /enough/],
     [
       'throws',
       () => {

@@ -34,8 +34,9 @@ export interface StateType<State extends RunState = RunState> {
   stringify(state: State): string;
   parse(text: string): State;
   /** Returns the change since an earlier state of the same conversation. */
-  diff(before: State, after: State): JsonObject;
-  patch(before: State, change: unknown): State;
+  diff(before: State, after: State, messages?: readonly JsonObject[]): JsonObject;
+  /** Applies a change; `messages` are those that the log stores elsewhere. */
+  patch(before: State, change: unknown, messages?: readonly JsonObject[]): State;
 }
 
 /** The loop over one kind of step, with its drivers. */

@@ -5,13 +5,12 @@
 // I2. What ends the outer run ends the inner one, for the same reason.
 // I3. Limits outside bind the inner run as if its steps were the outer one's.
 // I4. Once the outer step is over, nothing from inside is told or counted any more.
+import type { Effects } from '../effects/index.ts';
 import type { ContinuationEvaluation } from '../continuation/index.ts';
 import type { BaseEvent, EventSink } from '../events/index.ts';
 import type { PriceOf } from '../inference/index.ts';
 import type { IdSource } from '../lib/index.ts';
 import type { Usage } from '../messages/index.ts';
-import type { EffectResult, Effects } from './effects.ts';
-import { cancelled } from './effects.ts';
 import type { RunControl } from './run-control.ts';
 import type { Cost } from './step.ts';
 
@@ -70,57 +69,6 @@ export interface OuterStep {
   beginWaiting(options?: { readonly forPerson?: boolean }): () => void;
   /** What the limits outside, and votes that were cast there, say of a step inside that has spent this much more. */
   limitVotes(more: Spent): readonly ContinuationEvaluation[];
-}
-
-/** The same effects under keys of their own. */
-export function underKey(effects: Effects, prefix: string): Effects {
-  return {
-    run: (key, work, options) => effects.run(`${prefix}/${key}`, work, options),
-    sleep: (key, ms) => effects.sleep(`${prefix}/${key}`, ms),
-  };
-}
-
-/** Settles with `cancelled` when the inner run ends, whatever the outer effects do. */
-function untilEnd<Value>(
-  begin: () => Promise<EffectResult<Value>>,
-  subscribe: (call: () => void) => () => void,
-): Promise<EffectResult<Value>> {
-  return new Promise((resolve, reject) => {
-    const leave = subscribe(() => {
-      resolve(cancelled());
-    });
-    begin().then(
-      (result) => {
-        leave();
-        resolve(result);
-      },
-      // An engine that is down is no outcome of the work.
-      (error: unknown) => {
-        leave();
-        reject(error);
-      },
-    );
-  });
-}
-
-/** The outer effects for a run inside, which may end before the outer one does. */
-export function innerEffects(outer: Effects, control: RunControl): Effects {
-  return {
-    run: async (key, work, options) =>
-      control.interruption === undefined
-        ? untilEnd(
-            () => outer.run(key, (signal) => work(AbortSignal.any([signal, control.signal])), options),
-            (call) => control.onInterrupt(call),
-          )
-        : cancelled(),
-    sleep: async (key, ms) =>
-      control.ending === undefined
-        ? untilEnd(
-            () => outer.sleep(key, ms),
-            (call) => control.onEnding(call),
-          )
-        : cancelled(),
-  };
 }
 
 /** Lets the inner run end when the outer one does, for the same reason. Returns what lets go of it. */

@@ -1,5 +1,6 @@
 // What the loop does with processes, criteria and readers that do not keep their part of the bargain.
 import { expect, test } from 'vitest';
+import type { Findings } from '../continuation/index.ts';
 import { ContinuationDecision, ErrorPresenceCheck, ToolCallPresenceCheck, when } from '../continuation/index.ts';
 import type { Failure } from '../errors/index.ts';
 import { ErrorPolicy, ToolFailedError } from '../errors/index.ts';
@@ -25,7 +26,10 @@ function runnableOf(process: StepProcess<ScriptedState>, clock = createFakeClock
 
 test('a criterion that sets a deadline and then does not forbid still ends the run with time_limit', async () => {
   const clock = createFakeClock();
-  const lenient = { ...goOn, remainingMs: ({ execution }: ScriptedState) => 100 - ((execution.now ?? 0) - (execution.wallStartedAt ?? 0)) };
+  const lenient = {
+    ...goOn,
+    remainingMs: ({ execution }: ScriptedState, { now = 0 }: Findings = {}) => 100 - (now - (execution.wallStartedAt ?? 0)),
+  };
   const { orchestrator } = runnableOf(createScriptedProcess([{ hangs: 'deaf' }], { criteria: [lenient] }), clock);
   const running = orchestrator.run(start());
   await clock.advance(200);

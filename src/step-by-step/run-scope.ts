@@ -3,15 +3,15 @@
 // Does not: hold the state.
 // N1. Numbered events count up without a gap from the state's last one.
 // N2. After `close` no timer and no listener of this run is left.
+import type { Effects } from '../effects/index.ts';
+import { createDirectEffects, createInnerEffects } from '../effects/index.ts';
 import type { BaseEvent, EventHeader, EventSink, ProblemReporter } from '../events/index.ts';
 import { reportSafely, reportToConsole, tellListener } from '../events/index.ts';
 import type { Callback, Clock, IdSource, Random } from '../lib/index.ts';
 import { systemClock, systemIds, systemRandom } from '../lib/index.ts';
-import { createDirectEffects } from './direct-effects.ts';
-import type { Effects } from './effects.ts';
 import type { LoopEvent } from './loop-events.ts';
 import type { OuterStep } from './outer-step.ts';
-import { innerEffects, linkControl } from './outer-step.ts';
+import { linkControl } from './outer-step.ts';
 import type { RunControl } from './run-control.ts';
 import { createRunControl } from './run-control.ts';
 import type { RunState } from './run-state.ts';
@@ -136,7 +136,7 @@ export function createRunScope<State extends RunState, Context, Event extends Ba
   const ids = options.inside?.ids ?? ports.ids ?? systemIds;
   const control = ports.control ?? createRunControl(options.signal);
   const { inside } = options;
-  const direct = inside === undefined ? createDirectEffects({ clock, control, onProblem }) : innerEffects(inside.effects, control);
+  const direct = inside === undefined ? createDirectEffects({ clock, control, onProblem }) : createInnerEffects(inside.effects, control);
   const closing: (() => void)[] = inside === undefined ? [] : [linkControl(control, inside.control)];
   let uncommitted: BaseEvent[] = [];
   let seq = inside?.lastSeq ?? given.data.lastSeq;

@@ -179,7 +179,7 @@ describe('a user message', () => {
 
   test('may be a whole message', () => {
     const message = Message.user('Hi.', { id: 'm-1' });
-    expect(setUp([finishes]).fresh.withUserMessage(message).messages.last).toBe(message);
+    expect(setUp([finishes]).fresh.withUserMessage(message).messages.at(-1)).toBe(message);
   });
 
   describe('on a waiting state', () => {

@@ -152,17 +152,17 @@ export class RunState<S extends Step = Step> {
   }
   /** Recorded steps, and the one being judged. */
   get steps(): readonly S[] {
-    const { results, candidate } = this.data.execution;
+    const { results, judgedStep } = this.data.execution;
     const steps = results.toArray().map(({ step }) => step);
-    return candidate === undefined ? steps : [...steps, candidate];
+    return judgedStep === undefined ? steps : [...steps, judgedStep];
   }
   get stepCount(): number {
-    const { results, candidate } = this.data.execution;
-    return results.length + (candidate === undefined ? 0 : 1);
+    const { results, judgedStep } = this.data.execution;
+    return results.length + (judgedStep === undefined ? 0 : 1);
   }
   /** The step being judged, else the last one recorded. */
   get currentStep(): S | undefined {
-    return this.data.execution.candidate ?? this.data.execution.results.last?.step;
+    return this.data.execution.judgedStep ?? this.data.execution.results.last?.step;
   }
   get usage(): Usage {
     return usageOf(this.data.execution);

@@ -1,4 +1,4 @@
-import type { ContinuationCriterion, ExplainingCriterion, LimitOptions } from '../continuation/index.ts';
+import type { CanExplainContinuation, ContinuationCriterion, Findings, LimitOptions } from '../continuation/index.ts';
 import {
   AtLimit,
   CostLimit,
@@ -13,7 +13,7 @@ import {
   TokenUsageLimit,
 } from '../continuation/index.ts';
 import { ErrorPolicy } from '../errors/index.ts';
-import { stateErrors } from './error-contexts.ts';
+import { AgentErrorContextResolver } from './agent-error-context-resolver.ts';
 import type { Grant } from './grant.ts';
 import { grantedOf } from './grant.ts';
 import type { RunState } from './run-state.ts';
@@ -48,32 +48,30 @@ export interface StandardCriteriaOptions {
   readonly finishReasons?: readonly string[];
 }
 
-// Work that is left is what makes it worth while to sum up or to wait.
-const atLimit: Readonly<Record<AtLimit, (state: RunState) => AtLimit>> = {
+// Summing up and waiting are worth while only if work is left.
+const atLimit: Readonly<Record<AtLimit, (state: RunState, findings: Findings) => AtLimit>> = {
   stop: () => AtLimit.Stop,
-  finalize: ({ execution }) => (execution.workLeft === true && execution.candidate?.finalizing !== true ? AtLimit.Finalize : AtLimit.Stop),
-  pause: ({ execution }) => (execution.workLeft === true ? AtLimit.Pause : AtLimit.Stop),
+  finalize: ({ execution }, { workLeft }) =>
+    workLeft === true && execution.judgedStep?.finalizing !== true ? AtLimit.Finalize : AtLimit.Stop,
+  pause: (_state, { workLeft }) => (workLeft === true ? AtLimit.Pause : AtLimit.Stop),
 };
 
 // The step that sums up is given on top.
 const stepsAgainstLimit = ({ stepCount, execution }: RunState): number =>
-  execution.candidate?.finalizing === true ? stepCount - 1 : stepCount;
+  execution.judgedStep?.finalizing === true ? stepCount - 1 : stepCount;
 
-function limitCriteria(limits: Limits): readonly ExplainingCriterion<RunState>[] {
+function limitCriteria(limits: Limits): readonly CanExplainContinuation<RunState>[] {
   const { steps = 20, tokens = 32_768, activeMs = Infinity, costUsd = Infinity, onLimit = AtLimit.Stop } = limits;
   const wallMs = limits.wallMs ?? (limits.activeMs === undefined ? 300_000 : Infinity);
   const options = (budget: keyof Grant, unit = 1): LimitOptions<RunState> => ({
     granted: ({ execution }) => (execution.grants === undefined ? 0 : grantedOf(execution.grants, budget) / unit),
     ...(onLimit !== AtLimit.Stop && { onLimit: atLimit[onLimit] }),
   });
-  const clock = {
-    startedAt: ({ execution }: RunState) => execution.wallStartedAt,
-    now: ({ execution }: RunState) => execution.now,
-  };
+  const wallStartedAt = ({ execution }: RunState): number | undefined => execution.wallStartedAt;
   return [
     ...(steps === Infinity ? [] : [new StepsLimit<RunState>(steps, stepsAgainstLimit, options('steps'))]),
     ...(tokens === Infinity ? [] : [new TokenUsageLimit<RunState>(tokens, ({ usage }) => usage, options('tokens'))]),
-    ...(wallMs === Infinity ? [] : [new ExecutionTimeLimit<RunState>(wallMs / 1000, clock, options('wallMs', 1000))]),
+    ...(wallMs === Infinity ? [] : [new ExecutionTimeLimit<RunState>(wallMs / 1000, wallStartedAt, options('wallMs', 1000))]),
     ...(activeMs === Infinity
       ? []
       : [
@@ -118,14 +116,15 @@ export function standardCriteria({
   finishReasons = [],
 }: StandardCriteriaOptions = {}): readonly ContinuationCriterion<RunState>[] {
   const errors = policy ?? ErrorPolicy.stopOnAnyError();
+  const resolver = new AgentErrorContextResolver();
   checkLimits(limits);
   const budgets = limitCriteria(limits);
   return [
-    new StopRequested<RunState>(({ execution }) => execution.stopRequest),
-    new ErrorPolicyCriterion<RunState>(errors, stateErrors),
+    new StopRequested<RunState>(),
+    new ErrorPolicyCriterion<RunState>(errors, resolver),
     ...budgets,
     new FinishReasonCheck<RunState>(finishReasons, ({ currentStep }) => currentStep?.finishReason),
-    new PendingRetry<RunState>(errors, stateErrors),
+    new PendingRetry<RunState>(errors, resolver),
     ...(limits.onLimit === AtLimit.Finalize ? [new Finalize<RunState>(budgets)] : []),
   ];
 }

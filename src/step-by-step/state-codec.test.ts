@@ -123,7 +123,7 @@ describe('C2: a message stands once', () => {
     for (const words of ['One moment.', 'Here it is.']) expect(text.split(words)).toHaveLength(2);
     const read = reread(state);
     expect(read.steps.map(({ outputMessages }) => outputMessages[0])).toStrictEqual(read.messages.toArray().slice(1));
-    expect(read.currentStep?.outputMessages[0]).toBe(read.messages.last);
+    expect(read.currentStep?.outputMessages[0]).toBe(read.messages.at(-1));
   });
 
   test('one that is not in the conversation, or was changed there, is written whole', async () => {
@@ -133,26 +133,17 @@ describe('C2: a message stands once', () => {
       .map((message) => (message.isAssistant() ? Message.assistant('Cut.', { id: message.id }) : message));
     const compacted = state.evolve({ store: state.store.withSection('messages', other) });
     const removed = state.evolve({ store: state.store.clear('messages') });
-    expect([reread(compacted).text, reread(compacted).messages.last?.text]).toStrictEqual(['Here it is.', 'Cut.']);
+    expect([reread(compacted).text, reread(compacted).messages.at(-1)?.text]).toStrictEqual(['Here it is.', 'Cut.']);
     expect(reread(removed).text).toBe('Here it is.');
   });
 });
 
-test('C3: the wall clock and findings are not written', async () => {
+test('C3: the wall clock and the judged step are not written', async () => {
   const { orchestrator, start } = setUp([goesOn]);
   const one = await orchestrator.nextStep(start);
-  const judged = one.evolve({
-    execution: {
-      ...one.execution,
-      candidate: one.currentStep,
-      now: 1,
-      stopRequest: { by: 'signal', reason: 'x' },
-      workLeft: true,
-      remainingMs: 5,
-    },
-  });
-  const { candidate, now, stopRequest, workLeft, remainingMs, wallStartedAt, startedAt } = reread(judged).execution;
-  expect([candidate, now, stopRequest, workLeft, remainingMs, wallStartedAt]).toStrictEqual(Array(6).fill(undefined));
+  const judged = one.evolve({ execution: { ...one.execution, judgedStep: one.currentStep } });
+  const { judgedStep, wallStartedAt, startedAt } = reread(judged).execution;
+  expect([judgedStep, wallStartedAt]).toStrictEqual([undefined, undefined]);
   expect(startedAt).toBe(one.execution.startedAt);
   expect(Object.keys(ScriptedState.codec.encode(judged).data['execution'] as object)).toStrictEqual([
     'id',
@@ -209,28 +200,33 @@ test('the golden form of a small state', async () => {
         startedAt: 1_767_225_600_000,
         activeMs: 20,
         waitedMs: 0,
-        usage: [7, 3],
+        usage: { input: 7, output: 3 },
         failedSteps: 1,
         results: [
           {
             id: 'id-4',
             messages: [1],
-            timing: [1_767_225_600_000, 1_767_225_600_020, 20],
-            usage: [7, 3],
+            timing: { startedAt: 1_767_225_600_000, endedAt: 1_767_225_600_020, activeMs: 20 },
+            usage: { input: 7, output: 3 },
             errors: [failure],
             finishReason: 'tool_calls',
             hasToolCalls: true,
             handling: { decision: 'stop', errorType: 'tool', consecutiveFailures: 1, totalFailures: 1 },
-            outcome: [
-              {
-                criterion: 'StepsLimit',
-                decision: 'forbid',
-                reason: '1 of 1 steps used',
-                stopReason: 'steps_limit',
-                limit: 'steps',
-                context: { currentSteps: 1, maxSteps: 1 },
+            outcome: {
+              decision: 'forbid',
+              resolvedBy: 'StepsLimit',
+              stopReason: 'steps_limit',
+              criteria: ['StepsLimit'],
+              evaluations: {
+                StepsLimit: {
+                  decision: 'forbid',
+                  reason: '1 of 1 steps used',
+                  stopReason: 'steps_limit',
+                  limit: 'steps',
+                  context: { currentSteps: 1, maxSteps: 1 },
+                },
               },
-            ],
+            },
             fields: { answers: [] },
           },
         ],
@@ -296,7 +292,7 @@ describe('damage is refused, with its place', () => {
     [inData('execution', 'id'), 3, 'data.execution.id'],
     [inData('execution', 'number'), undefined, 'data.execution.number'],
     [inData('execution', 'activeMs'), 'long', 'data.execution.activeMs'],
-    [inData('execution', 'usage', 0), -1, 'data.execution.usage.input'],
+    [inData('execution', 'usage', 'input'), -1, 'data.execution.usage.input'],
     [inData('execution', 'usage'), [1, 2, 3], 'data.execution.usage'],
     [inData('execution', 'failedSteps'), undefined, 'data.execution.failedSteps'],
     [inData('execution', 'results'), {}, 'data.execution.results'],
@@ -316,7 +312,6 @@ describe('damage is refused, with its place', () => {
     [inResult('messages', 0), 0.5, 'data.execution.results[1].messages[0]'],
     [inResult('usage'), 'much', 'data.execution.results[1].usage'],
     [inResult('interrupted'), 'lightning', 'data.execution.results[1].interrupted'],
-    [inResult('evaluations'), [{ criterion: 'x', reason: 'y' }], 'data.execution.results[1].evaluations[0].decision'],
     [inFirst('errors', 0, 'type'), 'cosmic', 'data.execution.results[0].errors[0].type'],
     [inFirst('errors', 0, 'retryable'), undefined, 'data.execution.results[0].errors[0].retryable'],
     [inFirst('errors', 0, 'retryAfterMs'), 'soon', 'data.execution.results[0].errors[0].retryAfterMs'],
@@ -329,16 +324,31 @@ describe('damage is refused, with its place', () => {
     [inResult('-'), [7], 'data.execution.results[1].-[0]'],
     [inResult('outcome'), undefined, 'data.execution.results[1].outcome'],
     [inResult('outcome'), 'go on', 'data.execution.results[1].outcome'],
-    [inFirst('outcome', 0), 0, 'data.execution.results[0].outcome[0]'],
-    [inFirst('outcome', 0), [], 'data.execution.results[0].outcome[0]'],
-    [inResult('outcome', 0), 1, 'data.execution.results[1].outcome[0]'],
-    [inResult('outcome', 0), [1], 'data.execution.results[1].outcome[0]'],
-    [inResult('outcome', 1, 'stopReason'), 'tired', 'data.execution.results[1].outcome[1].stopReason'],
-    [inResult('outcome', 1, 'decision'), 'maybe', 'data.execution.results[1].outcome[1].decision'],
+    [inResult('outcome', 'decision'), undefined, 'data.execution.results[1].outcome.decision'],
+    [inResult('outcome', 'decision'), 'allow', 'data.execution.results[1].outcome.decision'],
+    [inFirst('outcome', 'criteria'), undefined, 'data.execution.results[0].outcome.criteria'],
+    [inFirst('outcome', 'criteria', 0), 0, 'data.execution.results[0].outcome.criteria[0]'],
+    [
+      inFirst('outcome', 'evaluations', 'ErrorPolicyCriterion'),
+      undefined,
+      'data.execution.results[0].outcome.evaluations.ErrorPolicyCriterion',
+    ],
+    [inFirst('outcome', 'evaluations', 'ErrorPolicyCriterion'), [], 'data.execution.results[0].outcome.evaluations.ErrorPolicyCriterion'],
+    [inResult('outcome', 'evaluations', 'ErrorPolicyCriterion'), 1, 'data.execution.results[1].outcome.evaluations.ErrorPolicyCriterion'],
+    [
+      inResult('outcome', 'evaluations', 'ErrorPolicyCriterion', 'stopReason'),
+      'tired',
+      'data.execution.results[1].outcome.evaluations.ErrorPolicyCriterion.stopReason',
+    ],
+    [
+      inResult('outcome', 'evaluations', 'ErrorPolicyCriterion', 'decision'),
+      'maybe',
+      'data.execution.results[1].outcome.evaluations.ErrorPolicyCriterion.decision',
+    ],
     [inFirst('timing'), undefined, 'data.execution.results[0].timing'],
     [inResult('timing'), undefined, 'data.execution.results[1].timing'],
-    [inResult('timing', 1), 'noon', 'data.execution.results[1].timing'],
-    [inResult('timing'), { startedAt: 1, endedAt: 2, activeMs: 1 }, 'data.execution.results[1].timing'],
+    [inResult('timing', 'endedAt'), 'noon', 'data.execution.results[1].timing.endedAt'],
+    [inResult('timing'), [1, 2, 1], 'data.execution.results[1].timing'],
     [inResult('handling', 'decision'), 'shrug', 'data.execution.results[1].handling.decision'],
     [inResult('handling', 'errorType'), 'cosmic', 'data.execution.results[1].handling.errorType'],
     [inResult('handling', 'delayMs'), 'long', 'data.execution.results[1].handling.delayMs'],

@@ -6,7 +6,7 @@
 // C4. Fields at the top that this version does not know are kept and written again.
 // C5. `patch(before, diff(before, after))` is `after`, and what is written grows with the change, not with the state.
 import type { JsonObject, ObjectReader } from '../lib/index.ts';
-import { AppendOnlyList, DamagedDataError, InvalidArgumentError, present, readObject } from '../lib/index.ts';
+import { AppendOnlyList, InvalidArgumentError, present, readObject } from '../lib/index.ts';
 import { MessageStore } from '../messages/index.ts';
 import type { Codec } from '../serialization/index.ts';
 import { createCodec } from '../serialization/index.ts';
@@ -30,10 +30,13 @@ export interface StateCodecOptions<State extends RunState<S>, S extends Step> {
 
 /** Writes states of one kind, whole or as what has changed, and reads them again. */
 export interface StateCodec<State> extends Codec<State> {
-  /** What has become of a state since an earlier one of the same conversation. Plain JSON. */
-  diff(before: State, after: State): JsonObject;
-  /** The state that a change makes of the one before it; damage is refused with its place. */
-  patch(before: State, change: unknown): State;
+  /**
+   * Writes the change from an earlier state of the same conversation to a later one, as plain JSON. It refers to `messages`, which the
+   * caller stores elsewhere, by their ids.
+   */
+  diff(before: State, after: State, messages?: readonly JsonObject[]): JsonObject;
+  /** Applies a change to the state before it, with the same `messages`; refuses damage with its place. */
+  patch(before: State, change: unknown, messages?: readonly JsonObject[]): State;
 }
 
 const knownFields = ['info', 'agentId', 'parentAgentId', 'store', 'metadata', 'execution', 'past', 'lastSeq', 'owesEvents'];
@@ -73,6 +76,17 @@ function readData<S extends Step>(data: ObjectReader, step: StepFieldsCodec<S>):
   };
 }
 
+/** Values that a change is written and read with. */
+interface ChangeOptions<S extends Step> {
+  readonly step: StepFieldsCodec<S>;
+  /** Messages that are stored elsewhere. */
+  readonly elsewhere: readonly JsonObject[];
+}
+
+/** Adds the messages that the state before holds for a later step. */
+const withQueued = <S extends Step>({ execution }: RunStateData<S>, elsewhere: readonly JsonObject[]): readonly JsonObject[] =>
+  execution.queued === undefined ? elsewhere : [...elsewhere, ...execution.queued.map((message) => message.toJSON())];
+
 /** The executions that have begun since: those that are over, and the one that is under way. */
 function executionsSince<S extends Step>(before: RunStateData<S>, after: RunStateData<S>, surroundings: ResultSurroundings<S>): JsonObject {
   const ended = after.past.since(before.past);
@@ -90,15 +104,20 @@ function executionsSince<S extends Step>(before: RunStateData<S>, after: RunStat
 const notSameConversation = (): InvalidArgumentError =>
   new InvalidArgumentError('A state can only be written as a change of an earlier state of the same conversation.');
 
-function diffData<S extends Step>(before: RunStateData<S>, after: RunStateData<S>, step: StepFieldsCodec<S>): JsonObject {
+function diffData<S extends Step>(
+  before: RunStateData<S>,
+  after: RunStateData<S>,
+  { step, elsewhere: given }: ChangeOptions<S>,
+): JsonObject {
+  const elsewhere = withQueued(before, given);
   const { info } = after;
   if (info.id !== before.info.id || info.startedAt !== before.info.startedAt) throw notSameConversation();
   const store = storeSince(before.store, after.store);
-  const surroundings = { step, refs: messageRefs(messagesIn(store), after.store) };
+  const surroundings = { step, refs: messageRefs({ beside: messagesIn(store), store: after.store, elsewhere }) };
   const isTimed = info.updatedAt !== before.info.updatedAt || info.cumulativeExecutionSeconds !== before.info.cumulativeExecutionSeconds;
   return present({
-    info: isTimed ? [info.updatedAt, info.cumulativeExecutionSeconds] : undefined,
-    store: store === undefined ? undefined : writeStoreChanges(store, before.store),
+    info: isTimed ? { updatedAt: info.updatedAt, cumulativeExecutionSeconds: info.cumulativeExecutionSeconds } : undefined,
+    store: store === undefined ? undefined : writeStoreChanges(store, before.store, elsewhere),
     metadata: after.metadata === before.metadata ? undefined : after.metadata,
     ...executionsSince(before, after, surroundings),
     lastSeq: after.lastSeq === before.lastSeq ? undefined : after.lastSeq,
@@ -107,30 +126,32 @@ function diffData<S extends Step>(before: RunStateData<S>, after: RunStateData<S
 }
 
 function readInfo(before: StateInfo, input: unknown, path: string): StateInfo {
-  const figures: readonly unknown[] = Array.isArray(input) ? input : [];
-  const [updatedAt, seconds] = figures;
-  if (typeof updatedAt === 'number' && typeof seconds === 'number') return before.at(updatedAt, seconds);
-  throw new DamagedDataError(path, 'expected the time of the change, and the seconds at work');
+  const data = readObject(input, path);
+  return before.at(data.number('updatedAt'), data.number('cumulativeExecutionSeconds'));
 }
 
-function patchData<S extends Step>(before: RunStateData<S>, data: ObjectReader, step: StepFieldsCodec<S>): RunStateData<S> {
-  const changes = data.optionalValue('store', (input, path) => readStoreChanges(input, path, before.store));
+function patchData<S extends Step>(
+  before: RunStateData<S>,
+  data: ObjectReader,
+  { step, elsewhere: given }: ChangeOptions<S>,
+): RunStateData<S> {
+  const elsewhere = withQueued(before, given);
+  const refs = messageRefs({ store: before.store, elsewhere });
+  const changes = data.optionalValue('store', (input, path) => readStoreChanges(input, path, refs));
   const store = changes === undefined ? before.store : storeAfter(before.store, changes);
-  const surroundings = { step, refs: messageRefs(messagesIn(changes), store) };
+  const surroundings = { step, refs: messageRefs({ beside: messagesIn(changes), store, elsewhere }) };
   const change = data.optionalObject('execution');
   const successor = change === undefined ? before.execution : executionAfter(before.execution, change, surroundings);
   const others = data.optionalArray('executions', (item, path) => readExecution(item, path, surroundings)) ?? [];
-  const ended = [successor, ...others];
-  // Holds: there is at least the successor.
-  const execution = ended.pop() as Execution<S>;
+  const executions = [successor, ...others];
   const owesEvents = data.optionalBoolean('owesEvents');
   return {
     ...before,
     info: data.optionalValue('info', (input, path) => readInfo(before.info, input, path)) ?? before.info,
     store,
     metadata: data.optionalJsonObject('metadata') ?? before.metadata,
-    execution,
-    past: before.past.appendAll(ended),
+    execution: executions.at(-1) ?? successor,
+    past: before.past.appendAll(executions.slice(0, -1)),
     lastSeq: data.optionalNumber('lastSeq') ?? before.lastSeq,
     owesEvents: owesEvents === undefined ? before.owesEvents : owesEvents || undefined,
   };
@@ -150,7 +171,7 @@ export function createStateCodec<State extends RunState<S>, S extends Step>({
   });
   return {
     ...codec,
-    diff: (before, after) => diffData(before.data, after.data, step),
-    patch: (before, change) => build(patchData(before.data, readObject(change, 'change'), step)),
+    diff: (before, after, elsewhere = []) => diffData(before.data, after.data, { step, elsewhere }),
+    patch: (before, change, elsewhere = []) => build(patchData(before.data, readObject(change, 'change'), { step, elsewhere })),
   };
 }

@@ -1,7 +1,7 @@
 import { canBegin } from './can-begin.ts';
 import { hasStarted } from './execution.ts';
 import { lastStep, steps } from './loop.ts';
-import { isJudgedAtStart, refuses, startCandidate } from './phases/begin.ts';
+import { isJudgedAtStart, refuses, toStartCandidate } from './phases/begin.ts';
 import { judge } from './phases/judge.ts';
 import { createRunControl } from './run-control.ts';
 import type { Ports, RunOptions } from './run-scope.ts';
@@ -91,7 +91,8 @@ export function createStepByStep<State extends RunState, Context = unknown, Even
       if (!isJudgedAtStart(state)) return true;
       const now = clock.now();
       const wallStartedAt = hasStarted(state.execution) ? state.execution.wallStartedAt : now;
-      return !refuses(judge(process, startCandidate(state, { now, wallStartedAt })).outcome);
+      const started = state.evolve({ execution: { ...state.execution, wallStartedAt } });
+      return !refuses(judge(process, toStartCandidate(started, { now })).outcome);
     },
     nextStep: async (state, ...[options = {}]) => {
       checkRunOptions(options);

@@ -1,8 +1,8 @@
 // What is noted while a step is open, beside the step itself.
-// Owns:     votes, what was spent, and changes to the conversation and the metadata, until they stand on the candidate.
+// Owns:     evaluations, what was spent, and changes to the conversation and the metadata, until they stand on the candidate.
 // Does not: decide anything, or outlive its step.
 // O1. What was noted is kept whatever becomes of the step: whole, failed, cut off or parked.
-// O2. Each vote and each amount joins the step exactly once.
+// O2. Each amount joins the step exactly once, and each evaluation its judgement.
 import type { ContinuationEvaluation } from '../continuation/index.ts';
 import { ContinuationDecision } from '../continuation/index.ts';
 import type { JsonObject } from '../lib/index.ts';
@@ -13,8 +13,8 @@ import { addCost } from './step.ts';
 
 /** Something to keep beside the step. */
 export interface StepNote {
-  /** They join the judgement of this step. */
-  readonly votes?: readonly ContinuationEvaluation[];
+  /** Judged together with this step. */
+  readonly evaluations?: readonly ContinuationEvaluation[];
   /** What was spent beside what the step itself says. */
   readonly usage?: Usage;
   readonly cost?: Cost | undefined;
@@ -26,17 +26,17 @@ export interface StepNote {
 
 /** The notes of one step. */
 export class StepNotes {
-  #votes: readonly ContinuationEvaluation[] = [];
+  #evaluations: readonly ContinuationEvaluation[] = [];
   #usage: Usage = Usage.none();
   #cost: Cost | undefined;
   #metadata: JsonObject | undefined;
   #store: MessageStore | undefined;
   #forbidding: ContinuationEvaluation | undefined;
 
-  add({ votes, usage, cost, metadata, store }: StepNote): void {
-    if (votes !== undefined) {
-      this.#votes = [...this.#votes, ...votes];
-      this.#forbidding ??= votes.find(({ decision }) => decision === ContinuationDecision.ForbidContinuation);
+  add({ evaluations, usage, cost, metadata, store }: StepNote): void {
+    if (evaluations !== undefined) {
+      this.#evaluations = [...this.#evaluations, ...evaluations];
+      this.#forbidding ??= evaluations.find(({ decision }) => decision === ContinuationDecision.ForbidContinuation);
     }
     if (usage !== undefined) this.#usage = Usage.add(this.#usage, usage);
     if (cost !== undefined) this.#cost = addCost(this.#cost, cost);
@@ -44,7 +44,7 @@ export class StepNotes {
     if (store !== undefined) this.#store = store;
   }
 
-  /** The first vote against going on. */
+  /** The first evaluation that forbids continuation. */
   get forbidding(): ContinuationEvaluation | undefined {
     return this.#forbidding;
   }
@@ -57,8 +57,8 @@ export class StepNotes {
   get cost(): Cost | undefined {
     return this.#cost;
   }
-  get votes(): readonly ContinuationEvaluation[] {
-    return this.#votes;
+  get evaluations(): readonly ContinuationEvaluation[] {
+    return this.#evaluations;
   }
 
   /** The metadata with what was laid over it. */
@@ -68,16 +68,10 @@ export class StepNotes {
 
   /** The step with what was noted since this was last asked. */
   joinTo<S extends Step>(step: S): S {
-    const [votes, usage, cost] = [this.#votes, this.#usage, this.#cost];
-    this.#votes = [];
+    const [usage, cost] = [this.#usage, this.#cost];
     this.#usage = Usage.none();
     this.#cost = undefined;
     const total = addCost(step.cost, cost);
-    return {
-      ...step,
-      usage: Usage.add(step.usage, usage),
-      ...(total !== undefined && { cost: total }),
-      ...(votes.length > 0 && { evaluations: [...(step.evaluations ?? []), ...votes] }),
-    };
+    return { ...step, usage: Usage.add(step.usage, usage), ...(total !== undefined && { cost: total }) };
   }
 }

@@ -1,8 +1,8 @@
-import type { ContinuationCriteria, ContinuationEvaluation, StopReason } from '../continuation/index.ts';
+import type { ContinuationCriteria, ContinuationEvaluation, Findings, StopReason } from '../continuation/index.ts';
+import type { Effects } from '../effects/index.ts';
 import type { BaseEvent, EventHeader } from '../events/index.ts';
 import type { PriceOf } from '../inference/index.ts';
 import type { Clock, IdSource, JsonObject } from '../lib/index.ts';
-import type { Effects } from './effects.ts';
 import type { NestOptions, OuterStep } from './outer-step.ts';
 import type { RunState } from './run-state.ts';
 import type { EmptyStep, Interruption } from './step.ts';
@@ -92,7 +92,7 @@ export interface StepProcess<State extends RunState, Context = unknown> {
   /** Refuses a run that cannot work, by throwing: a context that is missing. */
   checkContext?(context: unknown): void;
   /** The time left under rules that are not among the criteria. */
-  remainingMs?(state: State): number | undefined;
+  remainingMs?(state: State, findings: Findings): number | undefined;
   /** Decision-relevant work before a start is judged; what it throws refuses the start. */
   enter?(state: State, scope: StepScope<Context>): void | Promise<void>;
   /** Shapes what this one call sees; the change is not kept. */

@@ -57,6 +57,6 @@ export class StepResult<S extends Step = Step> {
 
   /** Undefined while the run goes on. */
   get stopReason(): StopReason | undefined {
-    return this.outcome.shouldContinue ? undefined : this.outcome.stopReason;
+    return this.outcome.stopReason;
   }
 }

@@ -1,6 +1,6 @@
+import { createDirectEffects } from '../effects/index.ts';
 import { describe, expect, test } from 'vitest';
 import { createFakeClock } from '../testing/index.ts';
-import { createDirectEffects } from './direct-effects.ts';
 import { createRunControl } from './run-control.ts';
 import { StepTimer } from './step-timer.ts';
 

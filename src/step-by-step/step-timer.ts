@@ -1,9 +1,9 @@
 // The three clocks, as one step sees them.
 // T1. Wall: everything counts but people. Active: work counts. Waiting for a provider's permission counts on the wall only.
 // T2. Waits that overlap count once; work beside a wait is still a wait's time.
+import type { Effects } from '../effects/index.ts';
+import { cancelledEffect } from '../effects/index.ts';
 import type { Clock } from '../lib/index.ts';
-import type { Effects } from './effects.ts';
-import { cancelled } from './effects.ts';
 
 /** Milliseconds without the noise behind the third decimal: sums of them are stored with every step. */
 export const toMicroseconds = (ms: number): number => Math.round(ms * 1000) / 1000;
@@ -57,9 +57,9 @@ export class StepTimer {
   /** The same effects, whose sleeps count as waiting; once the step is over, nothing begins any more. */
   watch(effects: Effects, isOver: () => boolean = () => false): Effects {
     return {
-      run: (key, work, options) => (isOver() ? Promise.resolve(cancelled()) : effects.run(key, work, options)),
+      run: (key, work, options) => (isOver() ? Promise.resolve(cancelledEffect()) : effects.run(key, work, options)),
       sleep: async (key, ms) => {
-        if (isOver()) return cancelled();
+        if (isOver()) return cancelledEffect();
         this.#enterWait();
         try {
           return await effects.sleep(key, ms);

@@ -1,4 +1,3 @@
-import type { ContinuationEvaluation } from '../continuation/index.ts';
 import type { Failure } from '../errors/index.ts';
 import type { Message, Usage } from '../messages/index.ts';
 
@@ -61,8 +60,6 @@ export interface Step {
   readonly cost?: Cost;
   /** Set by the loop: a limit had been reached, and this step was to sum up. */
   readonly finalizing?: boolean;
-  /** Votes already cast; they join the judgement beside the criteria. */
-  readonly evaluations?: readonly ContinuationEvaluation[];
 }
 
 /** What the loop asks a process to make a step of, when there is nothing else to make it of. */

@@ -1,4 +1,4 @@
-import type { LimitKind } from '../continuation/index.ts';
+import type { ContinuationEvaluation, LimitKind } from '../continuation/index.ts';
 import type { Json } from '../lib/index.ts';
 import { assertNever, InvalidArgumentError, toCanonical } from '../lib/index.ts';
 import { AlreadyAnsweredError } from './already-answered-error.ts';
@@ -51,6 +51,8 @@ export interface PendingStep<S extends Step = Step> {
   readonly partial: S;
   readonly waits: readonly Wait[];
   readonly answers: readonly Answer[];
+  /** Evaluations given so far; they are judged with the step. */
+  readonly evaluations?: readonly ContinuationEvaluation[] | undefined;
   /** When those were asked for, by their ids, that were asked for before it was parked last. */
   readonly askedEarlier?: Readonly<Record<string, number>> | undefined;
   readonly startedAt: number;

@@ -1,4 +1,4 @@
-import type { ContinuationCriterion } from '../continuation/index.ts';
+import type { ContinuationCriterion, ContinuationEvaluation } from '../continuation/index.ts';
 import { ContinuationCriteria } from '../continuation/index.ts';
 import type { ConformanceCase } from './conformance.ts';
 import { holds, same, storable } from './conformance.ts';
@@ -6,7 +6,7 @@ import { holds, same, storable } from './conformance.ts';
 /** What every criterion must do on every state it may meet: answer, at once, the same each time, and touch nothing. */
 export function criterionConformance<State>(criterion: ContinuationCriterion<State>, states: readonly State[]): readonly ConformanceCase[] {
   const criteria = ContinuationCriteria.from(criterion);
-  const answer = (state: State): unknown => criteria.evaluate(state).evaluations[0];
+  const answer = (state: State): ContinuationEvaluation | undefined => criteria.evaluate(state).evaluations[0];
   const onEach = (check: (state: State) => void) => () => {
     holds(states.length > 0, 'give at least one state to judge');
     states.forEach(check);
@@ -15,7 +15,7 @@ export function criterionConformance<State>(criterion: ContinuationCriterion<Sta
     {
       name: `${criterion.name} answers in its own name`,
       run: onEach((state) => {
-        same((answer(state) as { criterion: string }).criterion, criterion.name, 'name');
+        same(answer(state)?.criterion, criterion.name, 'name');
       }),
     },
     {

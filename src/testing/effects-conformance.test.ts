@@ -1,6 +1,6 @@
+import type { EffectFailure, Effects } from '../effects/index.ts';
+import { createDirectEffects } from '../effects/index.ts';
 import { describe, expect, test } from 'vitest';
-import type { EffectFailure, Effects } from '../step-by-step/index.ts';
-import { createDirectEffects } from '../step-by-step/index.ts';
 import type { EffectsSurroundings } from './effects-conformance.ts';
 import { effectsConformance } from './effects-conformance.ts';
 

@@ -1,7 +1,8 @@
+import type { Effects } from '../effects/index.ts';
 import type { FakeClock } from '../lib/index.ts';
 import { createFakeClock } from '../lib/index.ts';
 import { RateLimitedError } from '../errors/index.ts';
-import type { Effects, RunControl } from '../step-by-step/index.ts';
+import type { RunControl } from '../step-by-step/index.ts';
 import { createRunControl } from '../step-by-step/index.ts';
 import type { ConformanceCase } from './conformance.ts';
 import { holds, same, storable } from './conformance.ts';

@@ -1,9 +1,10 @@
-export type { ConformanceCase } from './conformance.ts';
+export type { FakeClock } from '../lib/index.ts';
+export { createCountingIds, createFakeClock } from '../lib/index.ts';
 export { ConformanceError } from './conformance-error.ts';
+export type { ConformanceCase } from './conformance.ts';
 export { criterionConformance } from './criterion-conformance.ts';
-export type { EffectsSurroundings } from './effects-conformance.ts';
 export { effectsConformance } from './effects-conformance.ts';
-export type { StagedAnswer, StageModel } from './model-conformance.ts';
+export type { StagedAnswer } from './model-conformance.ts';
 export { modelConformance } from './model-conformance.ts';
 export type { OrchestratorSubject } from './orchestrator-conformance.ts';
 export { orchestratorConformance } from './orchestrator-conformance.ts';
@@ -11,10 +12,6 @@ export type { ScriptedAnswer, ScriptedEntry, ScriptedModel, ScriptedModelOptions
 export { scriptedModel } from './scripted-model.ts';
 export type { Script, ScriptedProcessOptions, ScriptedStep, ScriptedStepData } from './scripted-process.ts';
 export { createScriptedProcess, ScriptedState } from './scripted-process.ts';
-// Time and ids that do as they are told.
-export type { FakeClock } from '../lib/index.ts';
-export { createCountingIds, createFakeClock } from '../lib/index.ts';
-export type { StateCodecSubject } from './state-codec-conformance.ts';
-export { stateCodecConformance } from './state-codec-conformance.ts';
-export type { SessionStorePlace } from './session-store-sample.ts';
 export { sessionStoreConformance } from './session-store-conformance.ts';
+export type { SessionStorePlace } from './session-store-sample.ts';
+export { stateCodecConformance } from './state-codec-conformance.ts';

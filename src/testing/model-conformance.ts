@@ -53,9 +53,8 @@ function succeeded({ outcome }: Answered): void {
 
 function failed({ outcome }: Answered, expected: Readonly<Record<string, unknown>>): void {
   holds(!outcome.ok, 'it passed for a success');
-  for (const [key, value] of Object.entries(expected)) {
-    same((outcome.failure as unknown as Record<string, unknown>)[key], value, `the failure's ${key}`);
-  }
+  const found: Readonly<Record<string, unknown>> = { ...outcome.failure };
+  for (const [key, value] of Object.entries(expected)) same(found[key], value, `the failure's ${key}`);
 }
 
 const call = (id: string, args: string): NonNullable<StagedAnswer['calls']>[number] => ({ id, name: 'search', args });

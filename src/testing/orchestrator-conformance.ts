@@ -59,7 +59,7 @@ const checks: Readonly<Record<string, Check>> = {
     const judged = events
       // Runs inside a step tell of their own decisions.
       .filter(({ type, agentId }) => type === 'ContinuationEvaluated' && agentId === end.agentId)
-      .map((event) => (event as unknown as { outcome: unknown }).outcome);
+      .map((event) => ('outcome' in event ? event.outcome : undefined));
     same(judged, outcomes(end), 'decisions told');
     same(events.at(-1)?.type, 'AgentFinished', 'last event');
     same(end.data.lastSeq, numbered.at(-1)?.seq, 'last number on the state');

@@ -15,7 +15,7 @@ describe('a script', () => {
       { text: 'one', hasToolCalls: true },
       { text: 'two', hasToolCalls: true },
     ]);
-    expect(end.messages.toArray().map(({ text }) => text)).toStrictEqual(['one', 'two', 'two', 'two']);
+    expect(end.messages.map(({ text }) => text)).toStrictEqual(['one', 'two', 'two', 'two']);
   });
 
   test('may be a function of the state', async () => {

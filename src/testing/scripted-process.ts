@@ -117,7 +117,6 @@ function stepOf(entry: ScriptedStep, { ids }: StepScope, answers: readonly Answe
     answers,
     ...(entry.hasToolCalls !== undefined && { hasToolCalls: entry.hasToolCalls }),
     ...(entry.finishReason !== undefined && { finishReason: entry.finishReason }),
-    ...(entry.evaluations !== undefined && { evaluations: entry.evaluations }),
   };
 }
 
@@ -129,6 +128,7 @@ function goOnWaiting(state: ScriptedState): Produced<ScriptedStepData> | undefin
 }
 
 async function perform(entry: ScriptedStep, scope: StepScope, clock: FakeClock | undefined): Promise<void> {
+  if (entry.evaluations !== undefined) scope.note({ evaluations: entry.evaluations });
   if (entry.takesMs !== undefined) clock?.skip(entry.takesMs);
   if (entry.sleepsMs !== undefined) await scope.effects.sleep(`wait/${scope.stepNumber}`, entry.sleepsMs);
   if (entry.hangs !== undefined) await never(scope.signal, entry.hangs === 'deaf');

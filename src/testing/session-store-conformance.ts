@@ -105,7 +105,7 @@ const lifeChecks: Readonly<Record<string, StoreCheck>> = {
     await store.close();
     for (const [what, use] of Object.entries(uses(store, epoch))) {
       const error = await refused(Promise.resolve().then(use), 'store-unavailable', `${what} of a closed store`);
-      same((error as { problem?: unknown }).problem, 'closed', 'problem');
+      same('problem' in error && error.problem, 'closed', 'problem');
     }
     same(await listedIds(await reopen()), [], 'sessions');
   },

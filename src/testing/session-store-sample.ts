@@ -1,5 +1,6 @@
+import type { EffectRow } from '../journal/index.ts';
 import { SteplineError } from '../lib/index.ts';
-import type { EffectRow, LogEntry, SessionHeader, SessionStore, SessionWrite } from '../sessions/index.ts';
+import type { LogEntry, SessionHeader, SessionStore, SessionWrite } from '../sessions/index.ts';
 import { holds, same } from './conformance.ts';
 
 /** A place that stores are opened on: a file, a database, a server. */

@@ -167,7 +167,7 @@ describe('hooks', () => {
       criteria: [stopWhen('Spoken', ({ text }) => (text.includes('42') ? 'it was said' : false))],
     });
     const end = await run();
-    expect([end.text, end.stopReason, end.messages.last?.text]).toStrictEqual(['It is [hidden].', 'completed', 'It is [hidden].']);
+    expect([end.text, end.stopReason, end.messages.at(-1)?.text]).toStrictEqual(['It is [hidden].', 'completed', 'It is [hidden].']);
   });
 
   test('keep metadata, which later hooks and steps read', async () => {

@@ -1,8 +1,10 @@
-// One step's dealings with its model.
-// Owns:     the road of a question: hooks, effect, events, usage, cost.
+// The questions of one step to its model.
+// Owns:     the way of a question: hooks, effect, events, usage, cost.
 // Does not: read the answer: the driver does.
-// Q1. A question never rejects, and a cut-off one keeps the words that had come.
+// Q1. A question never rejects, and an interrupted one keeps the text that had come.
 // Q2. Time spent waiting for permission to ask counts as waiting.
+import type { EffectResult } from '../effects/index.ts';
+import { cancelledEffect, toFailure } from '../effects/index.ts';
 import type { Failure } from '../errors/index.ts';
 import { classifyError } from '../errors/index.ts';
 import type { HookChain, InferenceRequestFacts } from '../hooks/index.ts';
@@ -19,8 +21,8 @@ import type {
 } from '../inference/index.ts';
 import { InvalidArgumentError } from '../lib/index.ts';
 import { Message, Usage } from '../messages/index.ts';
-import type { Cost, EffectResult, RunState, StepScope } from '../step-by-step/index.ts';
-import { addCost, cancelled, failureOf } from '../step-by-step/index.ts';
+import type { Cost, RunState, StepScope } from '../step-by-step/index.ts';
+import { addCost } from '../step-by-step/index.ts';
 import type { AnswerSchema } from '../tools/index.ts';
 import { ToolSet } from '../tools/index.ts';
 import type { Answered, AnswerFacts, Question, Turn } from './driver.ts';
@@ -31,12 +33,12 @@ import type { ToolUseState } from './tool-use-state.ts';
 
 const noTools: readonly OfferedTool[] = [];
 
-/** What was heard of an answer while it came. */
-interface Heard {
-  /** What attempts cost that failed before another model was asked. */
+/** An answer while it comes. */
+interface IncomingAnswer {
+  /** Usage of attempts that failed before another model was asked. */
   readonly attempts: { readonly who: PricedModel; readonly usage: Usage }[];
   text: string;
-  begun: boolean;
+  hasStarted: boolean;
   leaveWait: (() => void) | undefined;
 }
 
@@ -46,13 +48,11 @@ function toPricedModel(name: string): PricedModel {
   return { provider: name.slice(0, slash), modelId: name.slice(slash + 1) };
 }
 
-const reported = ({ unknownCalls: _, ...known }: Usage): Usage => known;
-
 export class OpenTurn<Context> implements Turn {
   readonly scope: StepScope<Context>;
   readonly #setup: Setup<Context>;
   #state: ToolUseState;
-  /** Set where hooks left only some of the tools. */
+  /** Set if hooks left only some of the tools. */
   #narrowed: { readonly tools: ToolSet<Context>; readonly offered: readonly OfferedTool[] } | undefined;
 
   constructor(setup: Setup<Context>, state: ToolUseState, scope: StepScope<Context>) {
@@ -84,10 +84,10 @@ export class OpenTurn<Context> implements Turn {
 
   messages(more?: string): readonly Message[] {
     const { state } = this;
-    const own = this.#setup.instructions.map((each) => this.#words(each));
-    const words = [...own, more].filter((text) => text !== undefined && text !== '').join('\n\n');
+    const own = this.#setup.instructions.map((each) => this.#readInstructions(each));
+    const text = [...own, more].filter((each) => each !== undefined && each !== '').join('\n\n');
     const conversation = state.messagesForInference.toArray();
-    return words === '' ? conversation : [Message.system(words, { id: 'instructions' }), ...conversation];
+    return text === '' ? conversation : [Message.system(text, { id: 'instructions' }), ...conversation];
   }
 
   ask(question: Question): Promise<Answered> {
@@ -96,19 +96,19 @@ export class OpenTurn<Context> implements Turn {
     return isWatched ? this.#askWithHooks(question, hooks) : this.#ask(question);
   }
 
-  /** Lets hooks look at a step before it begins. Throws where one fails. */
-  beginWithHooks(hooks: HookChain): Promise<void> | undefined {
-    const settle = ({ state, tools }: { readonly state: RunState; readonly tools: readonly string[] }): void => {
+  /** Shows the step to the hooks before it begins. Throws if one fails. */
+  applyBeforeStepHooks(hooks: HookChain): Promise<void> | undefined {
+    const apply = ({ state, tools }: { readonly state: RunState; readonly tools: readonly string[] }): void => {
       this.keep(state);
       this.#narrow(tools);
     };
-    const begun = hooks.beforeStep({ state: this.state, scope: this.scope }, this.#setup.toolNames);
-    if (begun instanceof Promise) return begun.then(settle);
-    settle(begun);
+    const shown = hooks.beforeStep({ state: this.state, scope: this.scope }, this.#setup.toolNames);
+    if (shown instanceof Promise) return shown.then(apply);
+    apply(shown);
     return undefined;
   }
 
-  /** Goes on with a state that hooks have changed. */
+  /** Continues with a state that hooks have changed. */
   keep(state: RunState): void {
     // Calls run side by side: what each of their hooks left stands in the notes.
     const metadata = this.scope.noted(state.metadata);
@@ -124,29 +124,29 @@ export class OpenTurn<Context> implements Turn {
     this.#narrowed = { tools: ToolSet.from(left), offered };
   }
 
-  #words(instructions: Instructions<Context, ToolUseState>): string {
-    const words: unknown =
+  #readInstructions(instructions: Instructions<Context, ToolUseState>): string {
+    const text: unknown =
       typeof instructions === 'function' ? instructions({ context: this.scope.context, state: this.state }) : instructions;
-    if (typeof words === 'string') return words;
-    if (words === undefined) return '';
+    if (typeof text === 'string') return text;
+    if (text === undefined) return '';
     throw new InvalidArgumentError('instructions() must return text at once; load what it needs before the run, into its context.');
   }
 
   async #ask(question: Question): Promise<Answered> {
-    const heard: Heard = { attempts: [], text: '', begun: false, leaveWait: undefined };
-    return this.#read(await this.#begin(question, heard), heard);
+    const incoming: IncomingAnswer = { attempts: [], text: '', hasStarted: false, leaveWait: undefined };
+    return this.#read(await this.#start(question, incoming), incoming);
   }
 
   async #askWithHooks(question: Question, hooks: HookChain): Promise<Answered> {
     let asked: Question | undefined;
     try {
-      const changed = hooks.has(HookPoint.BeforeInference) ? this.#changed(question, hooks) : question;
+      const changed = hooks.has(HookPoint.BeforeInference) ? this.#applyBeforeHooks(question, hooks) : question;
       asked = changed instanceof Promise ? await changed : changed;
     } catch (error) {
-      return unasked(classifyError(error, { readable: false }));
+      return toUnasked(classifyError(error, { readable: false }));
     }
-    // Cut off, or ended by a vote: there is nothing to ask any more.
-    if (asked === undefined || this.scope.forbidding !== undefined) return unasked(failureOf(cancelled()));
+    // Interrupted, or ended by a vote: there is nothing to ask any more.
+    if (asked === undefined || this.scope.forbidding !== undefined) return toUnasked(toFailure(cancelledEffect()));
     const answered = await this.#ask(asked);
     if (!answered.ok || !hooks.has(HookPoint.AfterInference)) return answered;
     try {
@@ -158,8 +158,8 @@ export class OpenTurn<Context> implements Turn {
     }
   }
 
-  /** The question as hooks leave it; undefined where the run was cut off meanwhile. */
-  #changed(question: Question, hooks: HookChain): Question | undefined | Promise<Question | undefined> {
+  /** The question as hooks leave it; undefined if the run was interrupted meanwhile. */
+  #applyBeforeHooks(question: Question, hooks: HookChain): Question | undefined | Promise<Question | undefined> {
     const { messages, settings = this.settings, tools = noTools, purpose } = question;
     const names = tools === this.#setup.offered ? this.#setup.toolNames : tools.map(({ name }) => name);
     const settle = (changed: { readonly state: RunState; readonly request: InferenceRequestFacts } | undefined): Question | undefined => {
@@ -179,7 +179,7 @@ export class OpenTurn<Context> implements Turn {
     return { state: this.state, scope: this.scope, detail: purpose };
   }
 
-  #begin(question: Question, heard: Heard): Promise<EffectResult<ModelOutcome>> {
+  #start(question: Question, incoming: IncomingAnswer): Promise<EffectResult<ModelOutcome>> {
     const { scope } = this;
     const { name, model, isStreaming, toolNames } = this.#setup;
     const { messages, tools = noTools, purpose } = question;
@@ -193,89 +193,92 @@ export class OpenTurn<Context> implements Turn {
     );
     const key = purpose === undefined ? `model/${scope.stepNumber}` : `model/${scope.stepNumber}/${purpose}`;
     const work = (signal: AbortSignal): Promise<ModelOutcome> => {
-      heard.begun = true;
-      const request = this.#request(question, signal, heard);
-      return isStreaming ? model.stream(request, (delta) => this.#hear(delta, heard, question)) : model.generate(request);
+      incoming.hasStarted = true;
+      const request = this.#toRequest(question, signal, incoming);
+      return isStreaming ? model.stream(request, (delta) => this.#onDelta(delta, incoming, question)) : model.generate(request);
     };
     return scope.effects.run(key, work, { effect: 'pure', failsAs: 'model', late: 'drop' });
   }
 
-  #read(answered: EffectResult<ModelOutcome>, heard: Heard): Answered {
-    heard.leaveWait?.();
-    if (!answered.ok) return { ok: false, failure: failureOf(answered), text: heard.text, facts: this.#unknownFacts(heard) };
+  #read(answered: EffectResult<ModelOutcome>, incoming: IncomingAnswer): Answered {
+    incoming.leaveWait?.();
+    const { text } = incoming;
+    if (!answered.ok) return { ok: false, failure: toFailure(answered), text, facts: this.#toUnknownFacts(incoming) };
     const outcome = answered.value;
-    if (outcome.ok) return { ok: true, response: outcome.response, facts: this.#facts(outcome.response, heard) };
+    if (outcome.ok) return { ok: true, response: outcome.response, facts: this.#toFacts(outcome.response, incoming) };
+    const { failure, partial } = outcome;
     // A call that was refused for its rate, before anything came, has used nothing.
-    const wasRefused = outcome.failure.type === 'rate_limit' && outcome.partial.parts.length === 0;
-    const partial = wasRefused ? { ...outcome.partial, usage: reported(outcome.partial.usage) } : outcome.partial;
-    return { ok: false, failure: outcome.failure, text: heard.text, facts: this.#facts(partial, heard) };
+    const wasRefused = failure.type === 'rate_limit' && partial.parts.length === 0;
+    const { unknownCalls: _, ...reported } = partial.usage;
+    return { ok: false, failure, text, facts: this.#toFacts(wasRefused ? { ...partial, usage: reported } : partial, incoming) };
   }
 
-  #request({ messages, tools, output, settings }: Question, signal: AbortSignal, heard: Heard): ModelRequest {
+  #toRequest({ messages, tools, output, settings }: Question, signal: AbortSignal, incoming: IncomingAnswer): ModelRequest {
     return {
       messages,
       signal,
       settings: settings ?? this.settings,
-      onNotice: (notice) => this.#notice(notice, heard),
+      onNotice: (notice) => this.#onNotice(notice, incoming),
       ...(tools !== undefined && tools.length > 0 && { tools }),
       ...(output !== undefined && { output }),
     };
   }
 
-  #hear(delta: ModelDelta, heard: Heard, { isForReaders = true }: Question): void {
+  #onDelta(delta: ModelDelta, incoming: IncomingAnswer, { isForReaders = true }: Question): void {
     const { scope } = this;
     const { name } = this.#setup;
-    if (delta.type === 'restart') heard.text = '';
+    if (delta.type === 'restart') incoming.text = '';
     if (!isForReaders) return;
     if (delta.type === 'text') {
-      heard.text += delta.text;
+      incoming.text += delta.text;
       scope.emit((header) => new TextDelta(header, name, delta.text), { numbered: false });
     }
     if (delta.type === 'reasoning') scope.emit((header) => new ReasoningDelta(header, name, delta.text), { numbered: false });
   }
 
-  #notice(notice: ModelNotice, heard: Heard): void {
+  #onNotice(notice: ModelNotice, incoming: IncomingAnswer): void {
     if (notice.type === 'fallback') {
-      heard.attempts.push({ who: toPricedModel(notice.from), usage: notice.usage });
+      incoming.attempts.push({ who: toPricedModel(notice.from), usage: notice.usage });
       this.scope.emit((header) => new ModelFallback(header, this.#setup.name, notice));
     }
-    if (notice.type === 'waiting') heard.leaveWait ??= this.scope.beginWaiting();
+    if (notice.type === 'waiting') incoming.leaveWait ??= this.scope.beginWaiting();
     if (notice.type === 'waited') {
-      heard.leaveWait?.();
-      heard.leaveWait = undefined;
+      incoming.leaveWait?.();
+      incoming.leaveWait = undefined;
     }
   }
 
-  #facts({ usage, modelId, provider, finishReason }: ModelResponse, { attempts }: Heard): AnswerFacts {
+  #toFacts({ usage, modelId, provider, finishReason }: ModelResponse, { attempts }: IncomingAnswer): AnswerFacts {
     const { model } = this.#setup;
     const who = { provider: provider ?? model.provider, modelId: modelId ?? model.modelId };
-    // Each attempt is paid for at its own model's price.
     const own = attempts.reduce((left, { usage: spent }) => Usage.minus(left, spent), usage);
-    const cost = attempts.reduce((sum, attempt) => addCost(sum, this.#cost(attempt.usage, attempt.who)), this.#cost(own, who));
     return {
       usage,
       model: `${who.provider}/${who.modelId}`,
-      ...(cost !== undefined && { cost }),
+      ...this.#toCost([{ who, usage: own }, ...attempts]),
       ...(finishReason !== undefined && { finishReason }),
     };
   }
 
-  // What a call cost that was cut off is not known, unless it never began.
-  #unknownFacts({ begun, attempts }: Heard): AnswerFacts {
-    if (!begun) return { usage: Usage.none() };
+  // The cost of an interrupted call is not known, unless it never started.
+  #toUnknownFacts({ hasStarted, attempts }: IncomingAnswer): AnswerFacts {
+    if (!hasStarted) return { usage: Usage.none() };
     const { provider, modelId } = this.#setup.model;
-    const own = this.#cost(Usage.unknown(), { provider, modelId });
-    const cost = attempts.reduce((sum, attempt) => addCost(sum, this.#cost(attempt.usage, attempt.who)), own);
-    const usage = attempts.reduce((sum, attempt) => Usage.add(sum, attempt.usage), Usage.unknown());
-    return { usage, ...(cost !== undefined && { cost }) };
+    const all = [{ who: { provider, modelId }, usage: Usage.unknown() }, ...attempts];
+    return { usage: all.reduce((sum, { usage }) => Usage.add(sum, usage), Usage.none()), ...this.#toCost(all) };
   }
 
-  #cost(usage: Usage, who: PricedModel): Cost | undefined {
+  // Each attempt is paid for at its own model's price.
+  #toCost(attempts: IncomingAnswer['attempts']): { readonly cost?: Cost } {
     const { price = this.scope.price } = this.#setup;
     const watchesCost = this.#setup.watchesCost || this.scope.watchesCost;
-    return watchesCost ? costOf(usage, { ...who, at: this.scope.clock.now() }, { price, watchesCost }) : undefined;
+    if (!watchesCost) return {};
+    const at = this.scope.clock.now();
+    const costs = attempts.map(({ who, usage }) => costOf(usage, { ...who, at }, { price, watchesCost }));
+    const cost = costs.reduce(addCost, undefined);
+    return cost === undefined ? {} : { cost };
   }
 }
 
-// What was not asked has cost nothing.
-const unasked = (failure: Failure): Answered => ({ ok: false, failure, text: '', facts: { usage: Usage.none() } });
+// A question that was not asked has cost nothing.
+const toUnasked = (failure: Failure): Answered => ({ ok: false, failure, text: '', facts: { usage: Usage.none() } });

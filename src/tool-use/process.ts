@@ -1,19 +1,20 @@
 import type { ContinuationCriterion } from '../continuation/index.ts';
 import { ContinuationCriteria, RepeatedToolCall, ToolCallPresenceCheck } from '../continuation/index.ts';
-import type { RepeatableCall } from '../continuation/index.ts';
+import type { Findings, RepeatableCall } from '../continuation/index.ts';
 import type { ErrorPolicy } from '../errors/index.ts';
 import type { JsonObject } from '../lib/index.ts';
 import { InvalidArgumentError } from '../lib/index.ts';
 import { Usage } from '../messages/index.ts';
 import type { HookChain } from '../hooks/index.ts';
 import { HookPoint } from '../hooks/index.ts';
-import type { Observed, StepOf, StepProcess, StepScope } from '../step-by-step/index.ts';
+import type { Produced, StepProcess, StepScope } from '../step-by-step/index.ts';
 import { standardCriteria } from '../step-by-step/index.ts';
-import { carryOutAll, wholeStep } from './carry-out.ts';
-import { goOn } from './go-on.ts';
-import { inspect } from './inspect.ts';
+import { inspectStep } from './inspect-step.ts';
 import { OpenTurn } from './open-turn.ts';
 import type { ToolUseLimits } from './options.ts';
+import { cancelCalls, toProduced, toWholeStep } from './produced-step.ts';
+import { resumeStep } from './resume-step.ts';
+import { runToolCalls } from './run-tool-calls.ts';
 import type { Setup } from './setup.ts';
 import { withUniqueCalls } from './unique-calls.ts';
 import type { ToolUseState } from './tool-use-state.ts';
@@ -22,7 +23,7 @@ import { ToolCallCompleted } from './tool-use-events.ts';
 import type { ToolUseStep } from './tool-use-step.ts';
 import { StepType } from './tool-use-step.ts';
 
-/** By which rules a conversation with tools is judged. */
+/** Rules that a conversation with tools is judged by. */
 export interface Rules<State> {
   readonly limits: ToolUseLimits;
   readonly policy: ErrorPolicy;
@@ -33,8 +34,8 @@ export interface Rules<State> {
 
 /** The calls of each of the last steps, oldest first. */
 function recentToolCalls({ execution }: ToolUseState, steps: number): readonly (readonly RepeatableCall[])[] {
-  const { results, candidate } = execution;
-  const current = candidate === undefined ? [] : [candidate.toolCalls];
+  const { results, judgedStep } = execution;
+  const current = judgedStep === undefined ? [] : [judgedStep.toolCalls];
   const wanted = Math.min(results.length, steps - current.length);
   const recorded = Array.from({ length: Math.max(0, wanted) }, (_, index) => results.at(index - wanted)?.step.toolCalls ?? []);
   return [...recorded, ...current];
@@ -51,7 +52,7 @@ function checkLimits(limits: ToolUseLimits): void {
     throw new InvalidArgumentError(`limits.repeatedToolCalls must be a whole number of 2 or more, not ${JSON.stringify(repeated)}.`);
 }
 
-/** All rules, in the order in which they are named where several forbid. */
+/** All rules, in the order in which they are named if several forbid. */
 export function toCriteria<State extends ToolUseState>(rules: Rules<State>): ContinuationCriteria<State> {
   const { limits, policy, finishReasons = [], criteria = [] } = rules;
   const { repeatedToolCalls, ...budgets } = limits;
@@ -78,10 +79,15 @@ export function createToolUseProcess<State extends ToolUseState, Context>(
   const { hooks } = setup;
   const criteria = toCriteria(rules);
   if (hooks !== undefined) checkHookNames(hooks, criteria);
+  const phases: Phases<ToolUseState, Context> = {
+    produce: (state, scope) => produce(new OpenTurn(setup, state, scope), setup),
+    eventsOf: (step, next) => listClosedCalls(step).map((execution) => new ToolCallCompleted(next(), setup.name, execution)),
+    emptyStep,
+    ...(hooks !== undefined && createHookPhases(setup, hooks)),
+  };
   return {
     name: setup.name,
     criteria,
-    ...(hooks !== undefined && hookedPhases<State, Context>(setup, hooks)),
     ...(finalizeMs !== undefined && { finalizeMs }),
     ...(identity !== undefined && { identity }),
     checkContext: (context) => {
@@ -90,51 +96,54 @@ export function createToolUseProcess<State extends ToolUseState, Context>(
           'This needs a context, which its tools, hooks or instructions read. Pass { context } with the run, also when you go on with a state.',
         );
     },
-    produce: async (state, scope) => {
-      const turn = new OpenTurn(setup, state, scope);
-      const { pendingStep } = state;
-      if (pendingStep !== undefined) return goOn({ setup, turn, step: pendingStep.partial }, pendingStep) as never;
-      const begun = hooks?.has(HookPoint.BeforeStep) === true ? turn.beginWithHooks(hooks) : undefined;
-      if (begun !== undefined) await begun;
-      // Somebody voted to end it: nothing is asked, and the step says so.
-      if (scope.forbidding !== undefined) return { type: 'step', step: heldBack(emptyStep({ id: scope.ids(), errors: [] })) } as never;
-      const step = withUniqueCalls(await setup.driver.ask(turn));
-      if (step.toolCalls.length > 0) return (await carryOutAll({ setup, turn, step })) as never;
-      return wholeStep(hooks === undefined ? step : withoutCutOff(step, scope)) as never;
-    },
-    eventsOf: (step, next) => closedCalls(step).map((execution) => new ToolCallCompleted(next(), setup.name, execution)),
-    emptyStep: (facts) => emptyStep(facts) as never,
+    // Holds: the steps of these states are of this module's kind.
+    ...(phases as Phases<State, Context>),
   };
 }
 
-// A step whose question was not asked, because a vote came first, did not fail.
-function withoutCutOff(step: ToolUseStep, { forbidding }: StepScope): ToolUseStep {
-  if (forbidding === undefined) return step;
-  const errors = step.errors.filter(({ code }) => code !== 'cancelled');
-  return errors.length === step.errors.length ? step : heldBack({ ...step, errors });
+type Phases<State extends ToolUseState, Context> = Pick<
+  StepProcess<State, Context>,
+  'enter' | 'produce' | 'inspect' | 'observe' | 'remainingMs' | 'eventsOf' | 'emptyStep'
+>;
+
+/** Asks the model and runs the calls of its answer, or resumes the step that waits. */
+async function produce<Context>(turn: OpenTurn<Context>, setup: Setup<Context>): Promise<Produced<ToolUseStep>> {
+  const { scope, state } = turn;
+  const { hooks, driver } = setup;
+  if (state.pendingStep !== undefined) return resumeStep({ setup, turn, step: state.pendingStep.partial }, state.pendingStep);
+  const shown = hooks?.has(HookPoint.BeforeStep) === true ? turn.applyBeforeStepHooks(hooks) : undefined;
+  if (shown !== undefined) await shown;
+  // A vote ended the run: the model is not asked, and the step says so.
+  if (scope.forbidding !== undefined) return { type: 'step', step: asHeldBack(emptyStep({ id: scope.ids(), errors: [] })) };
+  const step = withUniqueCalls(await driver.ask(turn));
+  if (step.toolCalls.length === 0) return toWholeStep(withoutCancelled(step, scope));
+  const work = { setup, turn, step };
+  return toProduced(work, scope.finalizing ? cancelCalls(work) : await runToolCalls(work, step.toolCalls));
 }
 
-const heldBack = (step: ToolUseStep): ToolUseStep => ({ ...step, interrupted: 'vote' });
+// A question that was not asked because a vote came first did not fail.
+function withoutCancelled(step: ToolUseStep, { forbidding }: StepScope): ToolUseStep {
+  if (forbidding === undefined) return step;
+  const errors = step.errors.filter(({ code }) => code !== 'cancelled');
+  return errors.length === step.errors.length ? step : asHeldBack({ ...step, errors });
+}
+
+const asHeldBack = (step: ToolUseStep): ToolUseStep => ({ ...step, interrupted: 'vote' });
 
 /** The phases that are there for hooks alone. */
-function hookedPhases<State extends ToolUseState, Context>(
-  { output }: Setup<Context>,
-  hooks: HookChain,
-): Pick<StepProcess<State, Context>, 'enter' | 'inspect' | 'observe' | 'remainingMs'> {
+function createHookPhases<Context>({ output }: Setup<Context>, hooks: HookChain): Partial<Phases<ToolUseState, Context>> {
   const inspects = hooks.has(HookPoint.AfterStep) || hooks.has(HookPoint.OnError);
   return {
     ...(hooks.has(HookPoint.ExecutionStart) && {
-      enter: async (state: State, scope: StepScope<Context>) => {
+      enter: async (state: ToolUseState, scope: StepScope<Context>) => {
         await hooks.executionStart({ state, scope });
       },
     }),
-    // Holds: the steps of these states are of this room's kind.
     ...(inspects && {
-      inspect: (candidate: State, scope: StepScope<Context>) =>
-        inspect({ hooks, output }, candidate, scope) as StepOf<State> | Promise<StepOf<State>>,
+      inspect: (candidate: ToolUseState, scope: StepScope<Context>) => inspectStep({ hooks, output }, candidate, scope),
     }),
-    observe: (seen: Observed<State, Context>) => hooks.observe(seen),
-    ...(hooks.watchesTime && { remainingMs: (state: State) => hooks.remainingMs(state) }),
+    observe: (seen) => hooks.observe(seen),
+    ...(hooks.watchesTime && { remainingMs: (state: ToolUseState, findings: Findings) => hooks.remainingMs(state, findings) }),
   };
 }
 
@@ -146,8 +155,8 @@ function checkHookNames({ hooks }: HookChain, { names }: { readonly names: reado
     );
 }
 
-// Calls that were given up never came to an end of their own.
-function closedCalls({ answers, executions }: ToolUseStep): readonly ToolExecution[] {
+// Calls that were given up did not end by themselves.
+function listClosedCalls({ answers, executions }: ToolUseStep): readonly ToolExecution[] {
   if (answers === undefined) return [];
   const closed = new Set(answers.filter(({ type }) => type === 'closed').map(({ id }) => id));
   return executions.filter(({ toolCallId }) => closed.has(toolCallId));

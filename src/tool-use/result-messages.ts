@@ -7,8 +7,8 @@ import type { ToolUseStep } from './tool-use-step.ts';
 
 const [plain, failed] = ['Observation: ', 'Observation: ERROR: '];
 
-/** What a model observed of each call that succeeded, in plain words. */
-export function observedIn(messages: readonly Message[]): ReadonlyMap<string, string> {
+/** Observations of each call that succeeded, by the call's id. */
+export function readObservations(messages: readonly Message[]): ReadonlyMap<string, string> {
   return new Map(
     messages.flatMap((message) => {
       const { purpose, toolCallId } = message.metadata;
@@ -18,28 +18,25 @@ export function observedIn(messages: readonly Message[]): ReadonlyMap<string, st
   );
 }
 
-function observation(execution: ToolExecution, ids: IdSource): Message {
+function toObservation(execution: ToolExecution, ids: IdSource): Message {
   const { status, output, toolCallId } = execution;
   const words = (status === 'succeeded' ? plain : failed) + toolResultText(output);
   return Message.user(words, { ids, metadata: { purpose: 'observation', toolCallId } });
 }
 
-/**
- * Results in the form in which the model reads them: as answers to calls that stand in its own message as calls, and in plain words
- * where it made them in plain words.
- */
-export function resultMessages(step: ToolUseStep, executions: readonly ToolExecution[], ids: IdSource): readonly Message[] {
+/** Converts results to messages for the model: tool messages for calls that are tool-call parts of its message, plain text for others. */
+export function toResultMessages(step: ToolUseStep, executions: readonly ToolExecution[], ids: IdSource): readonly Message[] {
   const isCall = (id: string): boolean =>
     step.outputMessages.some(({ parts }) => parts.some((part) => part.type === 'tool-call' && part.toolCallId === id));
   const edited = new Set(step.answers?.filter(({ type }) => type === 'edited').map(({ id }) => id));
   return executions.flatMap((execution) => {
-    const told = edited.has(execution.toolCallId) ? withEditTold(execution) : execution;
-    return isCall(told.toolCallId) ? toolMessages([told], { ids }) : [observation(told, ids)];
+    const told = edited.has(execution.toolCallId) ? withEditNote(execution) : execution;
+    return isCall(told.toolCallId) ? toolMessages([told], { ids }) : [toObservation(told, ids)];
   });
 }
 
-/** The model said other arguments than those that the call was made with: its own words stay, and the result says so. */
-function withEditTold(execution: ToolExecution): ToolExecution {
+/** Says in the result that a person changed the arguments: the model's own message stays as it is. */
+function withEditNote(execution: ToolExecution): ToolExecution {
   const { args, output } = execution;
   const note = `A person changed the arguments to ${JSON.stringify(args)}.`;
   const told: ToolOutput =

@@ -1,14 +1,14 @@
+import type { Effects } from '../effects/index.ts';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { ErrorPolicy, ToolFailedError } from '../errors/index.ts';
 import type { Json } from '../lib/index.ts';
 import { createCountingIds, createFakeClock, DamagedDataError } from '../lib/index.ts';
-import type { Effects } from '../step-by-step/index.ts';
 import type { ScriptedAnswer, ScriptedEntry, ScriptedToolCall } from '../testing/index.ts';
 import { scriptedModel } from '../testing/index.ts';
 import type { ToolExecutionStatus, Tools } from '../tools/index.ts';
-import { defineTool } from '../tools/index.ts';
+import { defineClientTool, defineTool } from '../tools/index.ts';
 import type { ToolUseOptions } from './index.ts';
 import { reActDriver, ToolUse, ToolUseState } from './index.ts';
 
@@ -34,7 +34,7 @@ const fails = defineTool({
   },
 });
 const gated = defineTool({ name: 'gated', description: 'Needs a yes.', input: anything, needsApproval: true, run: (args) => ({ args }) });
-const client = defineTool({ name: 'client', description: 'Somebody else does it.', input: anything });
+const client = defineClientTool({ name: 'client', description: 'Somebody else does it.', input: anything });
 
 type Options = Partial<Omit<ToolUseOptions<ToolUseState>, 'model' | 'tools'>>;
 

@@ -2,7 +2,7 @@
 // say already is found there again.
 import type { Failure } from '../errors/index.ts';
 import type { Json, JsonObject, ObjectReader } from '../lib/index.ts';
-import { DamagedDataError, jsonEquals, present, readObject } from '../lib/index.ts';
+import { DamagedDataError, jsonEquals, omitUndefined, present, readObject, readString } from '../lib/index.ts';
 import { pendingToolCalls } from '../inference/index.ts';
 import type { Message, ToolCall, ToolOutput } from '../messages/index.ts';
 import { readToolOutput } from '../messages/index.ts';
@@ -10,7 +10,7 @@ import type { Step, StepFieldsCodec } from '../step-by-step/index.ts';
 import { readFailure } from '../step-by-step/index.ts';
 import type { ToolExecution, ToolExecutionStatus } from '../tools/index.ts';
 import { jsonText } from './check-output.ts';
-import { observedIn } from './result-messages.ts';
+import { readObservations } from './result-messages.ts';
 import type { CallAnswer, NestedMemo, ToolUseStep } from './tool-use-step.ts';
 import { StepType } from './tool-use-step.ts';
 
@@ -19,20 +19,17 @@ const statuses: readonly ToolExecutionStatus[] = ['succeeded', 'failed', 'reject
 /** What is not written. */
 const usualStatus: ToolExecutionStatus = 'succeeded';
 
-// Holds: both are JSON, as everything that steps are made of.
-const same = (left: unknown, right: unknown): boolean => jsonEquals(left as Json | undefined, right as Json | undefined);
+const omitIf = <Value>(known: boolean, value: Value): Value | undefined => (known ? undefined : value);
 
-const unless = <Value>(known: boolean, value: Value): Value | undefined => (known ? undefined : value);
-
-const callsIn = (messages: readonly Message[]): readonly ToolCall[] =>
+const getCalls = (messages: readonly Message[]): readonly ToolCall[] =>
   messages.filter((message) => message.isAssistant()).flatMap((message) => pendingToolCalls(message));
 
-function outputsIn(messages: readonly Message[]): ReadonlyMap<string, ToolOutput> {
+function getOutputs(messages: readonly Message[]): ReadonlyMap<string, ToolOutput> {
   const results = messages.filter((message) => message.isTool()).flatMap(({ toolResults }) => toolResults);
   return new Map(results.map(({ toolCallId, output }) => [toolCallId, output]));
 }
 
-function parsedText(text: string): Json | undefined {
+function parseJsonText(text: string): Json | undefined {
   try {
     return JSON.parse(jsonText(text)) as Json;
   } catch {
@@ -41,19 +38,20 @@ function parsedText(text: string): Json | undefined {
 }
 
 /** The output behind words that a model observed; undefined where they do not tell it whole. */
-function observedOutput(words: string | undefined, as: string | undefined): ToolOutput | undefined {
+function toObservedOutput(words: string | undefined, as: string | undefined): ToolOutput | undefined {
   if (words === undefined) return undefined;
   if (as === 'text') return { type: 'text', value: words };
-  const value = as === 'json' ? parsedText(words) : undefined;
+  const value = as === 'json' ? parseJsonText(words) : undefined;
   return value === undefined ? undefined : { type: 'json', value };
 }
 
 /** The final answer that a step's words say. */
-const saidOutput = (messages: readonly Message[]): Json | undefined =>
-  parsedText(messages.findLast((message) => message.isAssistant())?.text ?? '');
+const parseSaidOutput = (messages: readonly Message[]): Json | undefined =>
+  parseJsonText(messages.findLast((message) => message.isAssistant())?.text ?? '');
 
 /** The value that an output shows as it is; undefined where it shows something else. */
-const shownValue = (output: ToolOutput): Json | undefined => (output.type === 'json' || output.type === 'text' ? output.value : undefined);
+const getShownValue = (output: ToolOutput): Json | undefined =>
+  output.type === 'json' || output.type === 'text' ? output.value : undefined;
 
 /** Where a stored execution finds what it does not repeat. */
 interface Known {
@@ -63,11 +61,11 @@ interface Known {
   readonly failures: ReadonlyMap<string, Failure>;
 }
 
-function knownOf({ outputMessages, errors }: Step, toolCalls: readonly ToolCall[]): Known {
+function collectKnown({ outputMessages, errors }: Step, toolCalls: readonly ToolCall[]): Known {
   return {
     calls: new Map(toolCalls.map((call) => [call.id, call])),
-    outputs: outputsIn(outputMessages),
-    observed: observedIn(outputMessages),
+    outputs: getOutputs(outputMessages),
+    observed: readObservations(outputMessages),
     failures: new Map(errors.flatMap((failure) => (failure.toolCallId === undefined ? [] : [[failure.toolCallId, failure] as const]))),
   };
 }
@@ -75,46 +73,56 @@ function knownOf({ outputMessages, errors }: Step, toolCalls: readonly ToolCall[
 function encodeExecution(execution: ToolExecution, { calls, outputs, observed, failures }: Known, place: ToolCall | undefined): JsonObject {
   const { toolCallId: id, toolName, args, output, value, failure, status, startedAt, durationMs } = execution;
   const call = calls.get(id);
-  const observedAs = same(output, observedOutput(observed.get(id), output.type)) ? output.type : undefined;
+  const observedAs = jsonEquals(output, toObservedOutput(observed.get(id), output.type)) ? output.type : undefined;
   return present({
-    id: unless(id === place?.id, id),
-    status: unless(status === usualStatus, status),
+    id: omitIf(id === place?.id, id),
+    status: omitIf(status === usualStatus, status),
     startedAt,
     durationMs,
-    toolName: unless(toolName === call?.name, toolName),
-    args: unless(same(args, call?.args), args),
+    toolName: omitIf(toolName === call?.name, toolName),
+    args: omitIf(jsonEquals(args, call?.args), args),
     observedAs,
-    output: unless(observedAs !== undefined || same(output, outputs.get(id)), output),
-    value: unless(same(value, shownValue(output)), value),
-    failure: unless(same(failure, failures.get(id)), failure),
+    output: omitIf(observedAs !== undefined || jsonEquals(output, outputs.get(id)), output),
+    value: omitIf(jsonEquals(value, getShownValue(output)), value),
+    failure: omitIf(jsonEquals(failure, failures.get(id)), failure),
   });
 }
 
-function found<Value>(value: Value | undefined, path: string, what: string): Value {
+function requireFound<Value>(value: Value | undefined, path: string, what: string): Value {
   if (value !== undefined) return value;
   throw new DamagedDataError(path, `expected ${what}, here or in the step's messages`);
 }
 
 function decodeExecution(data: ObjectReader, { calls, outputs, observed, failures }: Known, place: ToolCall | undefined): ToolExecution {
   const { path } = data;
-  const id = data.optionalString('id') ?? found(place?.id, path, 'an id');
+  const id = data.optionalString('id') ?? requireFound(place?.id, path, 'an id');
   const call = calls.get(id);
   const status = data.optionalOneOf('status', statuses) ?? usualStatus;
-  const seen = observedOutput(observed.get(id), data.optionalString('observedAs'));
-  const output = found(data.optionalValue('output', readToolOutput) ?? seen ?? outputs.get(id), path, 'an output');
+  const seen = toObservedOutput(observed.get(id), data.optionalString('observedAs'));
+  const output = requireFound(data.optionalValue('output', readToolOutput) ?? seen ?? outputs.get(id), path, 'an output');
   const base = {
     toolCallId: id,
-    toolName: found(data.optionalString('toolName') ?? call?.name, path, 'a toolName'),
+    toolName: requireFound(data.optionalString('toolName') ?? call?.name, path, 'a toolName'),
     // Null is a value.
-    args: data.has('args') ? data.json('args') : found(call?.args, path, 'args'),
+    args: data.has('args') ? data.json('args') : requireFound(call?.args, path, 'args'),
     startedAt: data.number('startedAt'),
     durationMs: data.number('durationMs'),
   };
   switch (status) {
     case 'succeeded':
-      return { ...base, status, value: data.has('value') ? data.json('value') : found(shownValue(output), path, 'a value'), output };
+      return {
+        ...base,
+        status,
+        value: data.has('value') ? data.json('value') : requireFound(getShownValue(output), path, 'a value'),
+        output,
+      };
     case 'failed':
-      return { ...base, status, failure: found(data.optionalValue('failure', readFailure) ?? failures.get(id), path, 'a failure'), output };
+      return {
+        ...base,
+        status,
+        failure: requireFound(data.optionalValue('failure', readFailure) ?? failures.get(id), path, 'a failure'),
+        output,
+      };
     case 'rejected':
     case 'cancelled':
     case 'unknown':
@@ -124,15 +132,13 @@ function decodeExecution(data: ObjectReader, { calls, outputs, observed, failure
 
 function readToolCall(input: unknown, path: string): ToolCall {
   const data = readObject(input, path);
-  const rawArgs = data.optionalString('rawArgs');
-  const providerMetadata = data.optionalJsonObject('providerMetadata');
-  return {
+  return omitUndefined({
     id: data.string('id'),
     name: data.string('name'),
     args: data.json('args'),
-    ...(rawArgs !== undefined && { rawArgs }),
-    ...(providerMetadata !== undefined && { providerMetadata }),
-  };
+    rawArgs: data.optionalString('rawArgs'),
+    providerMetadata: data.optionalJsonObject('providerMetadata'),
+  });
 }
 
 function readCallAnswer(input: unknown, path: string): CallAnswer {
@@ -140,32 +146,27 @@ function readCallAnswer(input: unknown, path: string): CallAnswer {
   return { id: data.string('id'), type: data.oneOf('type', ['approved', 'edited', 'rejected', 'answered', 'closed']) };
 }
 
-function readText(input: unknown, path: string): string {
-  if (typeof input === 'string') return input;
-  throw new DamagedDataError(path, 'expected text');
-}
-
 function readNested(input: unknown, path: string): Readonly<Record<string, NestedMemo>> {
   const data = readObject(input, path);
   const entries = Object.keys(data.rest([])).map((id) => {
     const memo = data.object(id);
-    const waits = memo.array('waits', readText);
+    const waits = memo.array('waits', readString);
     return [id, { round: memo.number('round'), args: memo.json('args'), waits, memo: memo.json('memo') }] as const;
   });
   return Object.fromEntries(entries);
 }
 
 const encodeOutput = (output: Json, messages: readonly Message[]): JsonObject =>
-  same(output, saidOutput(messages)) ? { saidOutput: true } : { output };
+  jsonEquals(output, parseSaidOutput(messages)) ? { saidOutput: true } : { output };
 
 /** How the steps of tool use are stored. */
 export const stepCodec: StepFieldsCodec<ToolUseStep> = {
   encode: (step) => {
-    const known = knownOf(step, step.toolCalls);
+    const known = collectKnown(step, step.toolCalls);
     return present({
       stepType: step.stepType,
-      toolCalls: unless(same(step.toolCalls, callsIn(step.outputMessages)), step.toolCalls),
-      executions: unless(
+      toolCalls: omitIf(jsonEquals(step.toolCalls, getCalls(step.outputMessages)), step.toolCalls),
+      executions: omitIf(
         step.executions.length === 0,
         step.executions.map((execution, index) => encodeExecution(execution, known, step.toolCalls[index])),
       ),
@@ -176,22 +177,18 @@ export const stepCodec: StepFieldsCodec<ToolUseStep> = {
     });
   },
   decode: (step, fields: ObjectReader) => {
-    const toolCalls = fields.optionalArray('toolCalls', readToolCall) ?? callsIn(step.outputMessages);
-    const known = knownOf(step, toolCalls);
+    const toolCalls = fields.optionalArray('toolCalls', readToolCall) ?? getCalls(step.outputMessages);
+    const known = collectKnown(step, toolCalls);
     const readers = fields.optionalArray('executions', readObject) ?? [];
-    const answers = fields.optionalArray('answers', readCallAnswer);
-    const nested = fields.optionalValue('nested', readNested);
-    const model = fields.optionalString('model');
-    const output = fields.optionalBoolean('saidOutput') === true ? saidOutput(step.outputMessages) : fields.optionalJson('output');
-    return {
+    return omitUndefined({
       ...step,
       stepType: fields.oneOf('stepType', Object.values(StepType)),
       toolCalls,
       executions: readers.map((reader, index) => decodeExecution(reader, known, toolCalls[index])),
-      ...(answers !== undefined && { answers }),
-      ...(nested !== undefined && { nested }),
-      ...(model !== undefined && { model }),
-      ...(output !== undefined && { output }),
-    };
+      answers: fields.optionalArray('answers', readCallAnswer),
+      nested: fields.optionalValue('nested', readNested),
+      model: fields.optionalString('model'),
+      output: fields.optionalBoolean('saidOutput') === true ? parseSaidOutput(step.outputMessages) : fields.optionalJson('output'),
+    });
   },
 };

@@ -1,11 +1,11 @@
 import { pendingToolCalls } from '../inference/index.ts';
 import { Message } from '../messages/index.ts';
 import type { Turn } from './driver.ts';
-import { answeredStep, unansweredStep } from './steps.ts';
+import { createStep, createUnansweredStep } from './steps.ts';
 import type { ToolUseStep } from './tool-use-step.ts';
 
 function limitsReached({ state }: Turn): string {
-  const reached = state.lastStepResult?.outcome.evaluations.filter(({ context }) => context['finalizing'] === true) ?? [];
+  const reached = state.lastStepResult?.outcome.evaluations.filter(({ atLimit }) => atLimit === 'finalize') ?? [];
   return reached.map(({ criterion, reason }) => `${criterion}: ${reason}`).join('; ');
 }
 
@@ -18,7 +18,7 @@ export async function sumUp(turn: Turn): Promise<ToolUseStep> {
   ].join(' ');
   const messages = [...turn.messages(), Message.user(request, { ids: turn.scope.ids, metadata: { purpose: 'finalize' } })];
   const answered = await turn.ask({ messages, settings });
-  if (!answered.ok) return unansweredStep(turn, answered);
+  if (!answered.ok) return createUnansweredStep(turn, answered);
   const answer = Message.assistant(answered.response.parts, { ids: turn.scope.ids });
-  return answeredStep(turn, answered.facts, { messages: [answer], calls: pendingToolCalls(answer) });
+  return createStep(turn, answered.facts, { messages: [answer], calls: pendingToolCalls(answer) });
 }

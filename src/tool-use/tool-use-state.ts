@@ -3,7 +3,7 @@
 import type { IdSource, Json } from '../lib/index.ts';
 import type { StateCodec, NewStateOptions, PendingStep } from '../step-by-step/index.ts';
 import { createStateCodec, RunState } from '../step-by-step/index.ts';
-import { closedStep } from './closed-step.ts';
+import { closeStep } from './close-step.ts';
 import { stepCodec } from './step-codec.ts';
 import type { ToolUseStep } from './tool-use-step.ts';
 
@@ -35,6 +35,6 @@ export class ToolUseState extends RunState<ToolUseStep> {
   }
 
   override closePendingStep(pending: PendingStep<ToolUseStep>, why: 'superseded' | 'interrupted', ids?: IdSource): ToolUseStep {
-    return closedStep(pending, why, ids);
+    return closeStep(pending, why, ids);
   }
 }

@@ -1,3 +1,4 @@
+import type { Effects } from '../effects/index.ts';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { stopWhen, when } from '../continuation/index.ts';
@@ -7,11 +8,10 @@ import { createModelLimits, limited, priceTable } from '../inference/index.ts';
 import type { Model } from '../inference/index.ts';
 import { createCountingIds, createFakeClock, sleep } from '../lib/index.ts';
 import type { FakeClock } from '../lib/index.ts';
-import type { Effects } from '../step-by-step/index.ts';
 import type { ScriptedAnswer, ScriptedEntry, ScriptedToolCall } from '../testing/index.ts';
 import { orchestratorConformance, scriptedModel } from '../testing/index.ts';
 import type { Tool, Tools } from '../tools/index.ts';
-import { contextOf, defineTool } from '../tools/index.ts';
+import { contextOf, defineClientTool, defineTool } from '../tools/index.ts';
 import type { ToolEvent, ToolUseEvent, ToolUseOptions } from './index.ts';
 import { ToolUse, ToolUseState } from './index.ts';
 
@@ -528,7 +528,7 @@ describe('calls that wait for somebody', () => {
         return { paid: args.usd };
       },
     });
-    const click = defineTool({
+    const click = defineClientTool({
       name: 'click',
       description: 'The user clicks.',
       input: anything,

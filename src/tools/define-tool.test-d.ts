@@ -1,9 +1,11 @@
+/* eslint-disable @typescript-eslint/no-deprecated -- the names of other libraries are deprecated on purpose */
 import { toStandardJsonSchema } from '@valibot/to-json-schema';
 import { type } from 'arktype';
 import * as v from 'valibot';
 import { expectTypeOf, test } from 'vitest';
 import { z } from 'zod';
 import type { JsonObject } from '../lib/index.ts';
+import { defineClientTool } from './define-client-tool.ts';
 import { defineTool } from './define-tool.ts';
 import type { ClientTool, FunctionTool } from './tool.ts';
 import type { ToolContext } from './tool-context.ts';
@@ -29,9 +31,7 @@ test('arguments are read from a valibot schema in its wrapper', () => {
     input: toStandardJsonSchema(v.object({ city: v.string(), days: v.optional(v.number()) })),
     run: async ({ city, days = 1 }) => ({ city, days }),
   });
-  expectTypeOf(tool).toEqualTypeOf<
-    FunctionTool<{ city: string; days?: number | undefined }, Promise<{ city: string; days: number }>, unknown>
-  >();
+  expectTypeOf(tool).toEqualTypeOf<FunctionTool<{ city: string; days?: number | undefined }, { city: string; days: number }, unknown>>();
 });
 
 test('arguments are read from an arktype schema', () => {
@@ -88,7 +88,7 @@ test('a schema without a JSON form is a type error, unless the form is given', (
   const tool = defineTool({ ...named, input: plain, inputJsonSchema: { type: 'object' }, run: ({ city }) => city });
   expectTypeOf(tool).toEqualTypeOf<FunctionTool<{ city: string }, string, unknown>>();
   // @ts-expect-error -- the same for a client tool
-  defineTool({ ...named, input: plain });
+  defineClientTool({ ...named, input: plain });
 });
 
 test('what is no schema is a type error', () => {
@@ -153,17 +153,17 @@ test('an output schema types what run must give, and what it becomes', () => {
     ...named,
     input: z.object({}),
     output,
-    run: () => ({ unit: 'C', degrees: '20' }),
+    run: () => ({ unit: 'C' as const, degrees: '20' }),
     toModelOutput: (result) => {
       expectTypeOf(result).toEqualTypeOf<{ unit: 'C' | 'F'; degrees: number }>();
       return result.degrees;
     },
   });
-  expectTypeOf(tool).not.toBeAny();
+  expectTypeOf(tool).toEqualTypeOf<FunctionTool<Record<string, never>, { unit: 'C' | 'F'; degrees: number }, unknown>>();
   // @ts-expect-error -- no such unit
-  defineTool({ ...named, input: z.object({}), output, run: () => ({ unit: 'K', degrees: '20' }) });
+  defineTool({ ...named, input: z.object({}), output, run: () => ({ unit: 'K' as const, degrees: '20' }) });
   // @ts-expect-error -- a field is missing
-  defineTool({ ...named, input: z.object({}), output, run: async () => ({ unit: 'C' }) });
+  defineTool({ ...named, input: z.object({}), output, run: async () => ({ unit: 'C' as const }) });
   defineTool({
     ...named,
     input: z.object({}),
@@ -172,12 +172,97 @@ test('an output schema types what run must give, and what it becomes', () => {
   });
 });
 
-test('without run it is a client tool', () => {
-  expectTypeOf(defineTool({ ...named, input: z.object({}) })).toEqualTypeOf<ClientTool>();
-  expectTypeOf(defineTool({ ...named, input: { type: 'object' } })).toEqualTypeOf<ClientTool>();
-  // @ts-expect-error -- whoever carries it out may ask
-  defineTool({ ...named, input: z.object({}), needsApproval: true });
-  defineTool({ ...named, input: z.object({}), output: z.object({ ok: z.boolean() }), toModelOutput: ({ ok }) => (ok ? 'yes' : 'no') });
+test('defineClientTool declares a tool that somebody outside runs', () => {
+  expectTypeOf(defineClientTool({ ...named, input: z.object({}) })).toEqualTypeOf<ClientTool>();
+  expectTypeOf(defineClientTool({ ...named, input: { type: 'object' } })).toEqualTypeOf<ClientTool>();
+  // @ts-expect-error -- the one who runs it may ask
+  defineClientTool({ ...named, input: z.object({}), needsApproval: true });
+  // @ts-expect-error -- a tool that runs here is declared by defineTool
+  defineClientTool({ ...named, input: z.object({}), run: () => 1 });
+  // @ts-expect-error -- a tool without run is declared by defineClientTool
+  defineTool({ ...named, input: z.object({}) });
+  defineClientTool({
+    ...named,
+    input: z.object({}),
+    output: z.object({ ok: z.boolean() }),
+    toModelOutput: ({ ok }) => (ok ? 'yes' : 'no'),
+  });
+});
+
+// Each call is spread over lines: the one error that is expected is on the key, and the lines around it compile.
+test('a wrong key is one error on that key, and the other options stay inferred', () => {
+  const input = z.object({ city: z.string() });
+  defineTool({
+    ...named,
+    input,
+    // @ts-expect-error -- it is called run
+    execute: (args, ctx) => {
+      expectTypeOf(args).toEqualTypeOf<{ city: string }>();
+      expectTypeOf(ctx).toEqualTypeOf<ToolContext>();
+    },
+  });
+  defineTool({
+    ...named,
+    // @ts-expect-error -- it is called input
+    inputSchema: input,
+    run: ({ city }) => {
+      expectTypeOf(city).toEqualTypeOf<string>();
+    },
+  });
+  defineTool({
+    ...named,
+    // @ts-expect-error -- it is called input
+    parameters: input,
+    run: ({ city }) => {
+      expectTypeOf(city).toEqualTypeOf<string>();
+    },
+  });
+  defineTool({
+    ...named,
+    input,
+    context: contextOf<{ readonly db: string }>(),
+    // @ts-expect-error -- an option of agents
+    maxSteps: 3,
+    needsApproval: ({ city }, { context }) => city === context.db,
+    run: ({ city }, { context }) => {
+      expectTypeOf(city).toEqualTypeOf<string>();
+      expectTypeOf(context.db).toEqualTypeOf<string>();
+      return { city };
+    },
+    toModelOutput: (result) => result.city,
+  });
+  defineTool({
+    ...named,
+    input,
+    output: z.object({ city: z.string() }),
+    // @ts-expect-error -- misspelt
+    timeoutMS: 3,
+    run: ({ city }) => ({ city }),
+    toModelOutput: ({ city }) => {
+      expectTypeOf(city).toEqualTypeOf<string>();
+      return city;
+    },
+  });
+});
+
+test('a result that is written as a generator, a promise or a value is read in the same way', () => {
+  const input = z.object({});
+  interface Weather {
+    readonly degrees: number;
+  }
+  const weather: Weather = { degrees: 20 };
+  expectTypeOf(defineTool({ ...named, input, run: () => weather })).toEqualTypeOf<FunctionTool<Record<string, never>, Weather, unknown>>();
+  expectTypeOf(defineTool({ ...named, input, run: () => Promise.resolve(weather) })).toEqualTypeOf<
+    FunctionTool<Record<string, never>, Weather, unknown>
+  >();
+  const streaming = defineTool({
+    ...named,
+    input,
+    run: async function* () {
+      yield weather;
+    },
+  });
+  expectTypeOf(streaming).toEqualTypeOf<FunctionTool<Record<string, never>, Weather, unknown>>();
 });
 
 test('any is nowhere', () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it, test } from 'vitest';
 import { z } from 'zod';
+import { defineClientTool } from './define-client-tool.ts';
 import { defineTool } from './define-tool.ts';
 import { InvalidToolError } from './invalid-tool-error.ts';
 import { providerTool } from './provider-tool.ts';
@@ -40,12 +41,12 @@ describe('defineTool', () => {
     expect([typeof tool.reconcile, typeof tool.toModelOutput, typeof tool.needsApproval]).toEqual(['function', 'function', 'function']);
   });
 
-  it('makes a client tool where there is no run', () => {
-    expect(defineTool({ ...named })).toMatchObject({ type: 'client', name: 'weather' });
+  it('leaves a tool that somebody outside runs to defineClientTool', () => {
+    expect(defineClientTool({ ...named })).toMatchObject({ type: 'client', name: 'weather' });
   });
 
   it('makes tools that cannot be changed', () => {
-    expect(Object.isFrozen(defineTool({ ...named }))).toBe(true);
+    expect(Object.isFrozen(defineClientTool({ ...named }))).toBe(true);
     expect(Object.isFrozen(defineTool({ ...named, run: () => 1 }))).toBe(true);
   });
 
@@ -63,15 +64,32 @@ describe('defineTool', () => {
     [{ timeoutMs: Number.POSITIVE_INFINITY }, 'timeoutMs must be a number above 0.'],
     [{ effect: 'twice' }, 'effect must be one of pure, idempotent, once.'],
     [{ needsApproval: 'yes' }, 'needsApproval must be true, false or a function.'],
-    [{ run: undefined, needsApproval: true }, 'without run, somebody outside carries it out: needsApproval does not apply.'],
-    [{ run: undefined, timeoutMs: 5 }, 'without run, somebody outside carries it out: timeoutMs does not apply.'],
+    [{ run: undefined }, 'run must be a function. Use defineClientTool() for a tool that somebody outside runs.'],
+    [{ timeoutMS: 5 }, 'Unknown option "timeoutMS" in defineTool(). It takes name, description, input,'],
+    [{ parameters: {} }, 'Unknown option "parameters" in defineTool(). The schema of the arguments is called input.'],
     [{ input: 42 }, 'its input must be a Standard Schema'],
-    [{ output: 42 }, 'its output must be a Standard Schema or a plain JSON Schema object.'],
-    [{ output: { not: {} } }, 'its JSON Schema cannot be checked: not is not supported. Describe the output by a Standard Schema instead.'],
+    [{ output: 42 }, 'its output must be a Standard Schema (zod, valibot, arktype …) or a plain JSON Schema object.'],
+    [
+      { output: { not: {} } },
+      'its output schema cannot be checked: not is not supported. Describe the output by a Standard Schema instead.',
+    ],
   ])('refuses %j', (wrong, problem) => {
     const options = { ...named, run: () => 1, ...wrong };
     expect(() => defineTool(options as never)).toThrow(InvalidToolError);
     expect(() => defineTool(options as never)).toThrow(problem);
+  });
+});
+
+describe('defineClientTool', () => {
+  const runsElsewhere = 'Somebody outside runs a client tool; use defineTool() for a tool that runs here.';
+
+  it.each<[object, string]>([
+    [{ needsApproval: true }, `Unknown option "needsApproval" in defineClientTool(). ${runsElsewhere}`],
+    [{ timeoutMs: 5 }, `Unknown option "timeoutMs" in defineClientTool(). ${runsElsewhere}`],
+    [{ run: () => 1 }, `Unknown option "run" in defineClientTool(). ${runsElsewhere}`],
+    [{ description: undefined }, 'description must be text.'],
+  ])('refuses %j', (wrong, problem) => {
+    expect(() => defineClientTool({ ...named, ...wrong })).toThrow(new InvalidToolError('weather', problem));
   });
 });
 
@@ -99,5 +117,5 @@ describe('providerTool', () => {
 test('an option that does not exist is refused, so that a misspelt run does not make a tool that waits for ever', () => {
   // Holds because this is what a caller without types can pass.
   const options = { name: 'add', description: 'Adds.', input: { type: 'object' }, execute: () => 1 } as never;
-  expect(() => defineTool(options)).toThrow(/there is no option "execute"\. The function that carries it out is called run/);
+  expect(() => defineTool(options)).toThrow('Unknown option "execute" in defineTool(). The function that does the work is called run.');
 });

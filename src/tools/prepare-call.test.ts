@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { createFakeClock } from '../lib/index.ts';
 import type { ToolCall } from '../messages/index.ts';
+import { defineClientTool } from './define-client-tool.ts';
 import { defineTool } from './define-tool.ts';
 import type { PreparedCall, PrepareOptions } from './prepare-call.ts';
 import { prepareCall, withArgs } from './prepare-call.ts';
@@ -20,7 +21,7 @@ const set = ToolSet.from([
     context: contextOf<{ limit: number }>(),
     needsApproval: ({ days }, { context, toolCallId, state }) => toolCallId === 'c' && state === 'S' && days > context.limit,
   }),
-  defineTool({ name: 'ask', description: '', input }),
+  defineClientTool({ name: 'ask', description: '', input }),
   defineTool({
     ...shared,
     name: 'broken-check',
@@ -53,7 +54,7 @@ const call = (name: string, args: unknown = { city: 'Paris' }, more: Partial<Too
   args: args as never,
   ...more,
 });
-const prepare = (given: ToolCall, more: Partial<PrepareOptions<{ limit: number }>> = {}): Promise<PreparedCall> =>
+const prepare = async (given: ToolCall, more: Partial<PrepareOptions<{ limit: number }>> = {}): Promise<PreparedCall> =>
   prepareCall(set, given, { context: { limit: 3 }, state: 'S', clock, ...more });
 const told = async (given: ToolCall): Promise<string | undefined> => {
   const prepared = await prepare(given);
@@ -113,7 +114,7 @@ describe('prepareCall', () => {
   it('leaves to the provider what the provider carries out', async () => {
     expect(await prepare(call('search', null, { providerExecuted: true }))).toMatchObject({ type: 'provider' });
     expect(await prepare(call('nowhere', null, { providerExecuted: true }))).toMatchObject({ type: 'provider' });
-    expect(await told(call('search'))).toBe('"search" is carried out by the provider; it cannot be run here.');
+    expect(await told(call('search'))).toBe('"search" is run by the provider. It cannot be run here.');
   });
 
   it('reads arguments that came as text', async () => {

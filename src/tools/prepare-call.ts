@@ -2,7 +2,7 @@ import type { Failure } from '../errors/index.ts';
 import { classifyError } from '../errors/index.ts';
 import type { Clock, Json, Soon } from '../lib/index.ts';
 import { jsonCopy, systemClock, toCanonical } from '../lib/index.ts';
-import type { ToolCall } from '../messages/index.ts';
+import type { ProviderTool, ToolCall } from '../messages/index.ts';
 import { jsonProblem } from './json-problem.ts';
 import type { Parsed } from './schema-issue.ts';
 import { issuesText } from './schema-issue.ts';
@@ -17,8 +17,8 @@ export interface ReadyCall {
   readonly type: 'ready';
   /** The call, with its arguments in their stored form. */
   readonly call: ToolCall;
-  readonly tool: FunctionTool;
-  /** What the schema made of the arguments; goes to `run`, and is never stored. */
+  readonly tool: FunctionTool<unknown, unknown, unknown>;
+  /** The arguments as the schema parsed them; passed to `run`, and never stored. */
   readonly parsed: unknown;
 }
 
@@ -26,41 +26,48 @@ export interface ReadyCall {
 export interface NestedCall {
   readonly type: 'nested';
   readonly call: ToolCall;
-  readonly tool: NestedTool;
+  readonly tool: NestedTool<unknown, unknown, unknown>;
   readonly parsed: unknown;
 }
 
-/** What is to be done about a call. */
-export type PreparedCall =
-  | ReadyCall
-  /** A person must agree first. */
+/** A call that somebody else has to act on before it has a result. */
+export type WaitingCall =
+  /** A person must approve it first. */
   | {
       readonly type: 'needs-approval';
       readonly call: ToolCall;
       readonly tool: Tool | undefined;
-      /** Why an agreement that was given does not do. */
+      /** Why an approval that was given cannot be used. */
       readonly problem?: string;
     }
-  /** Somebody outside carries it out. */
+  /** Somebody outside runs it. */
   | { readonly type: 'client-tool'; readonly call: ToolCall; readonly tool: ClientTool }
-  /** Its work is a run of its own. */
-  | NestedCall
-  /** The provider carries it out, and gives the result itself. */
-  | { readonly type: 'provider'; readonly call: ToolCall }
-  /** It cannot run; the execution tells the model why. */
-  | { readonly type: 'ended'; readonly call: ToolCall; readonly execution: ToolExecution };
+  /** The provider runs it, and returns the result itself. */
+  | { readonly type: 'provider'; readonly call: ToolCall };
 
-/** What a call is prepared with. */
+/** A call that cannot run; the execution tells the model why. */
+export interface EndedCall {
+  readonly type: 'ended';
+  readonly call: ToolCall;
+  readonly execution: ToolExecution;
+}
+
+/** A call with what to do about it. */
+export type PreparedCall = ReadyCall | NestedCall | WaitingCall | EndedCall;
+
+/** Services and facts that a call is prepared with. */
 export interface PrepareOptions<Context> {
   readonly context: Context;
   readonly state?: unknown;
-  /** True where a person has agreed already. @default false */
+  /** True if a person has approved the call. @default false */
   readonly approved?: boolean;
   /** Ends a check that hangs. */
   readonly signal?: AbortSignal;
   /** @default systemClock */
   readonly clock?: Clock;
 }
+
+type RunnableTool = ReadyCall['tool'] | ClientTool | NestedCall['tool'] | ProviderTool;
 
 type Refusal = Pick<Failure, 'code' | 'message'>;
 type Read<Value> = { readonly ok: true; readonly value: Value } | { readonly ok: false; readonly refusal: Refusal };
@@ -72,7 +79,7 @@ const refuse = (code: string, message: string): { readonly ok: false; readonly r
 
 function readArgs({ args, rawArgs, name }: ToolCall): Read<Json> {
   if (rawArgs !== undefined) {
-    // Where no arguments are wanted the model sends none; text that is kept as unreadable and empty was cut off.
+    // A model sends nothing for a tool without arguments; text that is kept as unreadable and empty was cut off.
     if (rawArgs.trim() === '') {
       return refuse('invalid-json', `The arguments of "${name}" never came: the answer was cut off. Call it again with its arguments.`);
     }
@@ -88,13 +95,13 @@ function readArgs({ args, rawArgs, name }: ToolCall): Read<Json> {
   );
 }
 
-/** Goes on with a value when it is there; what is thrown on the way, now or later, becomes a value too. */
-function follow<Value, Next>(begin: () => Soon<Value>, next: (value: Value) => Next, failed: (error: unknown) => Next): Soon<Next> {
+/** Passes a value on, now or when it is there, or the error that was thrown instead. */
+function follow<Value, Next>(start: () => Soon<Value>, next: (value: Value) => Next, fail: (error: unknown) => Next): Soon<Next> {
   try {
-    const value = begin();
-    return value instanceof Promise ? value.then(next).catch(failed) : next(value);
+    const value = start();
+    return value instanceof Promise ? value.then(next).catch(fail) : next(value);
   } catch (error) {
-    return failed(error);
+    return fail(error);
   }
 }
 
@@ -106,70 +113,64 @@ function parseArgs({ input, name }: FunctionTool | ClientTool | NestedTool, args
   );
 }
 
-function asksApproval<Context>(
-  tool: FunctionTool,
-  { id, parsed }: { readonly id: string; readonly parsed: unknown },
-  options: PrepareOptions<Context>,
-): Soon<Read<boolean>> {
-  const { needsApproval, name } = tool;
-  if (options.approved === true || typeof needsApproval === 'boolean')
-    return { ok: true, value: options.approved !== true && needsApproval === true };
-  const { context, state } = options;
-  return follow<unknown, Read<boolean>>(
-    // Holds: the arguments were parsed by this tool's schema, and the set says which context its tools need.
-    () => needsApproval(parsed as never, { context: context as never, toolCallId: id, state }),
-    // A gate that gives no clear answer stays shut.
-    (answer) => ({ ok: true, value: answer !== false }),
-    (error) => refuse('approval-check-failed', `Whether "${name}" may run could not be found out: ${classifyError(error).message}`),
+function checkGate<Context>(ready: ReadyCall, { approved = false, context, state }: PrepareOptions<Context>): Soon<PreparedCall | Refusal> {
+  const { call, tool } = ready;
+  const { needsApproval } = tool;
+  // Most tools are never gated.
+  if (approved || needsApproval === false) return ready;
+  const gated: PreparedCall = { type: 'needs-approval', call, tool };
+  if (needsApproval === true) return gated;
+  return follow<unknown, PreparedCall | Refusal>(
+    () => needsApproval(ready.parsed, { context, toolCallId: call.id, state }),
+    // A gate without a clear answer stays shut.
+    (answer) => (answer === false ? ready : gated),
+    (error) => ({
+      code: 'approval-check-failed',
+      message: `Whether "${call.name}" may run could not be found out: ${classifyError(error).message}`,
+    }),
   );
 }
 
-function gated<Context>(
-  tool: FunctionTool | ClientTool | NestedTool,
-  { call, parsed }: { readonly call: ToolCall; readonly parsed: unknown },
-  options: PrepareOptions<Context>,
-): Soon<PreparedCall | Refusal> {
-  if (tool.type === 'client') return { type: 'client-tool', call, tool };
-  if (tool.type === 'nested') return { type: 'nested', call, tool, parsed };
-  // Most tools are never gated.
-  if (tool.needsApproval === false) return { type: 'ready', call, tool, parsed };
-  const settle = (asks: Read<boolean>): PreparedCall | Refusal => {
-    if (!asks.ok) return asks.refusal;
-    return asks.value ? { type: 'needs-approval', call, tool } : { type: 'ready', call, tool, parsed };
-  };
-  const asks = asksApproval(tool, { id: call.id, parsed }, options);
-  return asks instanceof Promise ? asks.then(settle) : settle(asks);
-}
-
-function prepare<Context>(set: ToolSet<Context>, call: ToolCall, options: PrepareOptions<Context>): Soon<PreparedCall | Refusal> {
-  if (call.providerExecuted === true) return { type: 'provider', call };
-  const tool = set.get(call.name);
-  if (tool === undefined) return { code: 'unknown-tool', message: unknownToolText(call.name, set.names) };
-  if (tool.type === 'provider')
-    return { code: 'provider-tool', message: `"${call.name}" is carried out by the provider; it cannot be run here.` };
-  const args = readArgs(call);
+function prepare<Context>(set: ToolSet<Context>, given: ToolCall, options: PrepareOptions<Context>): Soon<PreparedCall | Refusal> {
+  if (given.providerExecuted === true) return { type: 'provider', call: given };
+  // Holds: arguments reach a tool only as its own schema parsed them, and the set says which context its tools need.
+  const tool = set.get(given.name) as RunnableTool | undefined;
+  if (tool === undefined) return { code: 'unknown-tool', message: unknownToolText(given.name, set.names) };
+  if (tool.type === 'provider') return { code: 'provider-tool', message: providerToolText(given.name) };
+  const args = readArgs(given);
   if (!args.ok) return args.refusal;
-  const known = call.rawArgs === undefined && args.value === call.args ? call : withArgs(call, args.value);
+  const call = given.rawArgs === undefined && args.value === given.args ? given : withArgs(given, args.value);
+  const next = (read: Read<unknown>): Soon<PreparedCall | Refusal> => {
+    if (!read.ok) return read.refusal;
+    if (tool.type === 'client') return { type: 'client-tool', call, tool };
+    const parsed = read.value;
+    return tool.type === 'nested' ? { type: 'nested', call, tool, parsed } : checkGate({ type: 'ready', call, tool, parsed }, options);
+  };
   // A copy: what a tool does with its arguments must not change what was said.
   const parsed = parseArgs(tool, jsonCopy(args.value));
-  if (parsed instanceof Promise) {
-    return parsed.then((read) => (read.ok ? gated(tool, { call: known, parsed: read.value }, options) : read.refusal));
-  }
-  return parsed.ok ? gated(tool, { call: known, parsed: parsed.value }, options) : parsed.refusal;
+  return parsed instanceof Promise ? parsed.then(next) : next(parsed);
+}
+
+const providerToolText = (name: string): string => `"${name}" is run by the provider. It cannot be run here.`;
+
+/** The problem with the arguments for a tool; undefined if they fit. */
+export async function findArgsProblem(tool: Tool, args: Json): Promise<string | undefined> {
+  if (tool.type === 'provider') return providerToolText(tool.name);
+  const parsed = await parseArgs(tool, jsonCopy(args));
+  return parsed.ok ? undefined : parsed.refusal.message;
 }
 
 const aborted: unique symbol = Symbol('aborted');
 
 // A check of the host's own may hang; an interruption does not wait for it.
-async function untilAborted<Value>(signal: AbortSignal | undefined, work: Promise<Value>): Promise<Value | typeof aborted> {
+function untilAborted<Value>(signal: AbortSignal | undefined, work: Promise<Value>): Promise<Value | typeof aborted> {
   if (signal === undefined) return work;
-  let leave: (() => void) | undefined;
+  let stop: (() => void) | undefined;
   const interruption = new Promise<typeof aborted>((resolve) => {
-    const stop = (): void => resolve(aborted);
+    stop = () => resolve(aborted);
     signal.addEventListener('abort', stop, { once: true });
-    leave = () => signal.removeEventListener('abort', stop);
   });
-  return Promise.race([work, interruption]).finally(() => leave?.());
+  return Promise.race([work, interruption]).finally(() => stop !== undefined && signal.removeEventListener('abort', stop));
 }
 
 /** The same call with other arguments, as after a person edited them. */
@@ -177,23 +178,18 @@ export function withArgs({ rawArgs: _, ...call }: ToolCall, args: Json): ToolCal
   return { ...call, args };
 }
 
-/** The same as prepareCall, at once where nobody has to be waited for. */
-export function prepareSoon<Context>(set: ToolSet<Context>, call: ToolCall, options: PrepareOptions<Context>): Soon<PreparedCall> {
-  const { signal, clock = systemClock } = options;
-  if (signal?.aborted === true) return settled(call, aborted, clock.now());
-  const prepared = prepare(set, call, options);
-  if (!(prepared instanceof Promise)) return 'type' in prepared ? prepared : settled(call, prepared, clock.now());
-  const startedAt = clock.now();
-  return untilAborted(signal, prepared).then((late) => settled(call, late, startedAt));
-}
-
-function settled(call: ToolCall, prepared: PreparedCall | Refusal | typeof aborted, startedAt: number): PreparedCall {
+function toPrepared(call: ToolCall, prepared: PreparedCall | Refusal | typeof aborted, startedAt: number): PreparedCall {
   if (prepared === aborted) return { type: 'ended', call, execution: cancelledExecution(call, { startedAt }) };
   if ('type' in prepared) return prepared;
   return { type: 'ended', call, execution: failedExecution(call, { type: 'tool', retryable: true, ...prepared }, { startedAt }) };
 }
 
-/** Finds out what is to be done about a call: finds its tool, parses its arguments, asks whether it is gated. Never rejects. */
-export async function prepareCall<Context>(set: ToolSet<Context>, call: ToolCall, options: PrepareOptions<Context>): Promise<PreparedCall> {
-  return prepareSoon(set, call, options);
+/** Finds the tool of a call, parses the arguments, and asks if it is gated; at once unless a check has to be awaited. Never rejects. */
+export function prepareCall<Context>(set: ToolSet<Context>, call: ToolCall, options: PrepareOptions<Context>): Soon<PreparedCall> {
+  const { signal, clock = systemClock } = options;
+  if (signal?.aborted === true) return toPrepared(call, aborted, clock.now());
+  const prepared = prepare(set, call, options);
+  if (!(prepared instanceof Promise)) return 'type' in prepared ? prepared : toPrepared(call, prepared, clock.now());
+  const startedAt = clock.now();
+  return untilAborted(signal, prepared).then((late) => toPrepared(call, late, startedAt));
 }

@@ -1,7 +1,7 @@
 import { isRecord, toCanonical } from '../lib/index.ts';
 import type { JsonObject } from '../lib/index.ts';
 import { InvalidToolError } from './invalid-tool-error.ts';
-import type { ProviderDefinedTool } from './tool.ts';
+import type { ProviderTool } from '../messages/index.ts';
 import { toolNameProblem } from './tool-name.ts';
 
 /** How a tool is declared that the provider carries out. */
@@ -15,7 +15,7 @@ export interface ProviderToolOptions {
 }
 
 /** Declares a tool that the provider itself carries out; calls of it never run here. */
-export function providerTool({ id, name, args = {} }: ProviderToolOptions): ProviderDefinedTool {
+export function providerTool({ id, name, args = {} }: ProviderToolOptions): ProviderTool {
   const problem = toolNameProblem(name);
   if (problem !== undefined) throw new InvalidToolError(name, problem);
   if (!/^[^.]+\..+$/s.test(id)) throw new InvalidToolError(name, 'its id must look like "provider.tool-id".');

@@ -1,127 +1,89 @@
 // One call
-// Owns:     the way from a ready call to its execution: work under a key, timing, progress, what an interruption means.
-// Does not: decide whether a call may run (prepareCall), or how often it is tried (the error policy).
+// Owns:     the way from a ready call to its execution: work under a key, timing, progress, the meaning of an interruption.
+// Does not: decide if a call may run (prepareCall), or how often it is tried (the error policy).
 // C1. Whatever a tool does, there is exactly one execution, and it is plain JSON.
-// C2. An interruption is never a failure: the call is cancelled, or unknown where it had begun and may not run twice.
+// C2. An interruption is never a failure: the call is cancelled, or unknown if it had started and may not run twice.
 // C3. Progress that comes after the end is dropped.
-// C4. What is journaled is enough to build the same execution again without running the tool.
-import type { Clock } from '../lib/index.ts';
-import { systemClock, toCanonical } from '../lib/index.ts';
-import type { EffectOutcome } from './effect-runner.ts';
+// C4. The journaled value is enough to build the same execution again without running the tool.
+import type { EffectFailure } from '../effects/index.ts';
+import { toFailure } from '../effects/index.ts';
+import { isRecord, systemClock, toCanonical } from '../lib/index.ts';
 import type { ReadyCall } from './prepare-call.ts';
 import { reconcileCall } from './reconcile-call.ts';
 import type { RunCallOptions } from './run-call-options.ts';
-import { runTool } from './run-tool.ts';
-import type { SettledResult } from './settle-result.ts';
-import { settleResult } from './settle-result.ts';
-import type { ToolExecution } from './tool-execution.ts';
+import type { StoredResult } from './stored-result.ts';
+import { toStoredResult } from './stored-result.ts';
+import type { ToolContext } from './tool-context.ts';
+import type { ExecutionTiming, ToolExecution } from './tool-execution.ts';
 import { cancelledExecution, failedExecution, succeededExecution, unknownExecution } from './tool-execution.ts';
 
-interface Journaled extends SettledResult {
-  readonly startedAt: number;
-  readonly durationMs: number;
+interface Journaled extends StoredResult, Required<ExecutionTiming> {}
+
+function isAsyncIterable(value: unknown): value is AsyncIterable<unknown, unknown> {
+  return isRecord(value) && Symbol.asyncIterator in value && typeof value[Symbol.asyncIterator] === 'function';
 }
 
-interface Stopwatch {
-  readonly startedAt: number;
-  readonly durationMs: () => number;
+/** Reports each value as progress. Returns what the iterable returns, or else its last value. */
+async function readLast(values: AsyncIterable<unknown, unknown>, { signal, report }: ToolContext): Promise<unknown> {
+  const iterator = values[Symbol.asyncIterator]();
+  let last: unknown;
+  for (;;) {
+    const { done, value } = await iterator.next();
+    if (done === true) return value === undefined ? last : value;
+    if (signal.aborted) {
+      await iterator.return?.();
+      throw signal.reason;
+    }
+    last = value;
+    report(value);
+  }
 }
 
-function startWatch(clock: Clock): Stopwatch {
-  const [startedAt, began] = [clock.now(), clock.monotonic()];
-  return { startedAt, durationMs: () => Math.max(0, Math.round(clock.monotonic() - began)) };
-}
-
-type Failed = Extract<EffectOutcome<unknown>, { readonly ok: false }>;
-
-function failedCall(
+function toFailedExecution(
   { call, tool }: ReadyCall,
-  { ok: _, kind, ...failure }: Failed,
-  options: RunCallOptions & { readonly watch: Stopwatch },
+  ended: EffectFailure,
+  { key, ...timing }: ExecutionTiming & { readonly key: string },
 ): ToolExecution {
-  const { key, watch } = options;
+  const failure = toFailure(ended);
   // The engine names the work by its key; the model knows it by the tool's name.
   const message = failure.message.startsWith(`${key} `) ? `"${call.name}"${failure.message.slice(key.length)}` : failure.message;
-  const doubt = kind === 'timeout' && tool.effect === 'once' ? ' It may or may not have taken effect.' : '';
-  return failedExecution(
-    call,
-    { ...failure, message },
-    { startedAt: watch.startedAt, durationMs: watch.durationMs(), text: `"${call.name}" failed: ${message}${doubt}` },
-  );
+  const doubt = ended.kind === 'timeout' && tool.effect === 'once' ? ' It may or may not have taken effect.' : '';
+  return failedExecution(call, { ...failure, message }, { ...timing, text: `"${call.name}" failed: ${message}${doubt}` });
 }
 
-function endedCall(
-  ready: ReadyCall,
-  failed: Failed,
-  options: RunCallOptions & { readonly watch: Stopwatch; readonly begun: boolean },
-): ToolExecution | Promise<ToolExecution> {
-  const { call, tool } = ready;
-  const timing = { startedAt: options.watch.startedAt, durationMs: options.watch.durationMs() };
-  switch (failed.kind) {
+/** Runs a call that is ready. Rejects only if the effects do. */
+export async function runCall<Context>(ready: ReadyCall, options: RunCallOptions<Context>): Promise<ToolExecution> {
+  const { call, tool, parsed } = ready;
+  const { effects, key, idempotencyKey, context, state, onProgress, onProblem, clock = systemClock } = options;
+  const [startedAt, startedMonotonic] = [clock.now(), clock.monotonic()];
+  const getTiming = (): Required<ExecutionTiming> => ({
+    startedAt,
+    durationMs: Math.max(0, Math.round(clock.monotonic() - startedMonotonic)),
+  });
+  const now = { hasStarted: false, isOpen: true };
+  const report = (progress: unknown): void => {
+    const canonical = now.isOpen ? toCanonical(progress) : undefined;
+    if (canonical?.ok === true) onProgress?.(canonical.value);
+  };
+  const work = async (signal: AbortSignal): Promise<Journaled> => {
+    now.hasStarted = true;
+    const ctx: ToolContext<Context> = { context, signal, toolCallId: call.id, idempotencyKey, state, report };
+    const returned = await tool.run(parsed, ctx);
+    const result = isAsyncIterable(returned) ? await readLast(returned, ctx) : returned;
+    const stored = await toStoredResult(tool, result, { id: call.id, args: call.args, onProblem });
+    return { ...stored, ...getTiming() };
+  };
+  const ended = await effects.run(key, work, { effect: tool.effect, failsAs: 'tool', timeoutMs: tool.timeoutMs });
+  now.isOpen = false;
+  if (ended.ok) return succeededExecution(call, ended.value, ended.value);
+  const timing = getTiming();
+  switch (ended.kind) {
     case 'cancelled':
-      return options.begun && tool.effect === 'once' ? unknownExecution(call, timing) : cancelledExecution(call, timing);
+      return now.hasStarted && tool.effect === 'once' ? unknownExecution(call, timing) : cancelledExecution(call, timing);
     case 'unknown':
       return reconcileCall(ready, { ...options, timing });
     case 'error':
     case 'timeout':
-      return failedCall(ready, failed, options);
+      return toFailedExecution(ready, ended, { key, ...timing });
   }
-}
-
-/** A call that runs. A class, because what an async function holds is kept while it waits, and there are many calls. */
-class RunningCall<Context> {
-  readonly #ready: ReadyCall;
-  readonly #options: RunCallOptions<Context>;
-  readonly #watch: Stopwatch;
-  #begun = false;
-  #isOpen = true;
-
-  constructor(ready: ReadyCall, options: RunCallOptions<Context>) {
-    this.#ready = ready;
-    this.#options = options;
-    this.#watch = startWatch(options.clock ?? systemClock);
-  }
-
-  begin(): Promise<EffectOutcome<Journaled>> {
-    const { effect, timeoutMs } = this.#ready.tool;
-    const about = { effect, failsAs: 'tool' as const, ...(timeoutMs !== undefined && { timeoutMs }) };
-    return this.#options.run(this.#options.key, (signal) => this.#work(signal), about);
-  }
-
-  end(outcome: EffectOutcome<Journaled>): ToolExecution | Promise<ToolExecution> {
-    this.#isOpen = false;
-    if (outcome.ok) return succeededExecution(this.#ready.call, outcome.value, outcome.value);
-    return endedCall(this.#ready, outcome, { ...this.#options, watch: this.#watch, begun: this.#begun });
-  }
-
-  async #work(signal: AbortSignal): Promise<Journaled> {
-    this.#begun = true;
-    return this.#journaled(await this.#settle(await this.#run(signal)));
-  }
-
-  #run(signal: AbortSignal): unknown {
-    const { context, state, idempotencyKey } = this.#options;
-    const report = (progress: unknown): void => this.#report(progress);
-    return runTool(this.#ready, { context, signal, toolCallId: this.#ready.call.id, idempotencyKey, state, report });
-  }
-
-  #settle(result: unknown): SettledResult | Promise<SettledResult> {
-    const { call, tool } = this.#ready;
-    return settleResult(tool, result, { id: call.id, args: call.args, onProblem: this.#options.onProblem });
-  }
-
-  #journaled(settled: SettledResult): Journaled {
-    return { ...settled, startedAt: this.#watch.startedAt, durationMs: this.#watch.durationMs() };
-  }
-
-  #report(progress: unknown): void {
-    const canonical = this.#isOpen ? toCanonical(progress) : undefined;
-    if (canonical?.ok === true) this.#options.onProgress?.(canonical.value);
-  }
-}
-
-/** Runs a call that is ready. Rejects only where the runner itself does. */
-export async function runCall<Context>(ready: ReadyCall, options: RunCallOptions<Context>): Promise<ToolExecution> {
-  const running = new RunningCall(ready, options);
-  return running.end(await running.begin());
 }

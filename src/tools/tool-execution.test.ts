@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createCountingIds } from '../lib/index.ts';
 import { toolResultText } from '../messages/index.ts';
 import { answeredExecution } from './answered-execution.ts';
-import { defineTool } from './define-tool.ts';
+import { defineClientTool } from './define-client-tool.ts';
 import {
   cancelledExecution,
   failedExecution,
@@ -64,7 +64,7 @@ describe('executions', () => {
 });
 
 describe('answeredExecution', () => {
-  const ask = defineTool({
+  const ask = defineClientTool({
     name: 'pay',
     description: '',
     input: {},

@@ -1,5 +1,6 @@
 import { expectTypeOf, test } from 'vitest';
 import { z } from 'zod';
+import { defineClientTool } from './define-client-tool.ts';
 import { defineTool } from './define-tool.ts';
 import { prepareCall } from './prepare-call.ts';
 import { providerTool } from './provider-tool.ts';
@@ -21,7 +22,7 @@ const withUser = defineTool({
   context: contextOf<{ readonly user: number }>(),
   run: (_args, { context }) => context.user,
 });
-const client = defineTool({ ...options, name: 'client' });
+const client = defineClientTool({ ...options, name: 'client' });
 const search = providerTool({ id: 'a.b', name: 'search' });
 const call = { id: '1', name: 'plain', args: {} };
 

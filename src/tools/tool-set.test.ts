@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { defineClientTool } from './define-client-tool.ts';
 import { defineTool } from './define-tool.ts';
 import { providerTool } from './provider-tool.ts';
 import { ToolSet } from './tool-set.ts';
@@ -7,7 +8,7 @@ import { ToolSet } from './tool-set.ts';
 const input = z.object({ city: z.string() });
 const weather = defineTool({ name: 'weather', description: 'Tells the weather.', input, run: () => 'sunny', effect: 'pure' });
 const pay = defineTool({ name: 'pay', description: 'Pays.', input, run: () => 1, needsApproval: true });
-const ask = defineTool({ name: 'ask', description: 'Asks.', input });
+const ask = defineClientTool({ name: 'ask', description: 'Asks.', input });
 const search = providerTool({ id: 'openai.web_search', name: 'search' });
 const inputSchema = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] };
 

@@ -1,8 +1,8 @@
 import type { JsonObject } from '../lib/index.ts';
 import { isRecord } from '../lib/index.ts';
-import type { ToolSchema } from '../messages/index.ts';
+import type { OfferedTool } from '../messages/index.ts';
 import { InvalidToolError } from './invalid-tool-error.ts';
-import type { FunctionTool, ProviderDefinedTool, Tool } from './tool.ts';
+import type { FunctionTool, Tool } from './tool.ts';
 import { toolNameProblem } from './tool-name.ts';
 
 /** Tools as a host lists them, or by the names under which the model shall see them. */
@@ -28,7 +28,7 @@ export interface ToolSet<in Context = never> {
   readonly names: readonly string[];
   get(name: string): Tool | undefined;
   /** What the model is told. */
-  schemas(): readonly (ToolSchema | ProviderDefinedTool)[];
+  schemas(): readonly OfferedTool[];
   /** What two sets must have in common to be the same to a model and to a run, in the order of the names. */
   fingerprint(): readonly JsonObject[];
   /** Carries the type of the context and nothing else. */
@@ -62,7 +62,7 @@ function byName(tools: readonly Tool[]): ReadonlyMap<string, Tool> {
   return found;
 }
 
-function schemaOf(tool: Tool): ToolSchema | ProviderDefinedTool {
+function schemaOf(tool: Tool): OfferedTool {
   if (tool.type === 'provider') return tool;
   const { name, description, input, offeredAs, providerOptions } = tool;
   if (offeredAs !== undefined) return { type: 'provider', name, ...offeredAs };

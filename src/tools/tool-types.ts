@@ -1,6 +1,5 @@
 import type { Json, Jsonify } from '../lib/index.ts';
-import type { FunctionTool, NestedTool, Tool } from './tool.ts';
-import type { FinalResult } from './tool-options.ts';
+import type { DescribedTool, FunctionTool, NestedTool, Tool } from './tool.ts';
 import type { Tools } from './tool-set.ts';
 
 type WrittenKeys<Given> = keyof { readonly [Key in keyof Given as string extends Key ? never : number extends Key ? never : Key]: unknown };
@@ -15,10 +14,6 @@ type Named<Given extends Tools, Name extends string> = Given extends readonly To
     ? Given[Name]
     : never;
 
-/** What a tool's result is once it is stored: what `run` hands back, as JSON. */
+/** Type of a tool's result once it is stored as JSON. */
 export type ToolResultValue<Given extends Tools, Name extends string> =
-  Named<Given, Name> extends FunctionTool<never, infer Returned>
-    ? Jsonify<FinalResult<Returned>>
-    : Named<Given, Name> extends NestedTool<never, infer Returned>
-      ? Jsonify<Returned>
-      : Json;
+  Named<Given, Name> extends DescribedTool<infer Result> & (FunctionTool | NestedTool) ? Jsonify<Result> : Json;

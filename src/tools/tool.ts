@@ -1,19 +1,8 @@
+import type { EffectClass } from '../effects/index.ts';
 import type { Json, JsonObject } from '../lib/index.ts';
-import type { ContentPart } from '../messages/index.ts';
+import type { ContentPart, ProviderTool } from '../messages/index.ts';
 import type { ApprovalContext, ReconcileContext, ToolContext } from './tool-context.ts';
-import type { InputSchema } from './input-schema.ts';
-import type { ValueSchema } from './value-schema.ts';
-
-/** What becomes of a call when its process dies under it. */
-export const ToolEffect = {
-  /** May run again. */
-  Pure: 'pure',
-  /** May run again with the same idempotency key. */
-  Idempotent: 'idempotent',
-  /** Never runs again; an interrupted call is `unknown`. */
-  Once: 'once',
-} as const;
-export type ToolEffect = (typeof ToolEffect)[keyof typeof ToolEffect];
+import type { InputSchema, ValueSchema } from './value-schema.ts';
 
 /** What a model may be shown of a result: words, data, or parts such as pictures. */
 export type ModelOutput = string | Json | readonly ContentPart[];
@@ -33,10 +22,11 @@ export interface OfferedAs {
   readonly args: JsonObject;
 }
 
-declare const returned: unique symbol;
+declare const result: unique symbol;
 
-interface DescribedTool {
-  /** What the model calls it by. */
+/** Fields of every tool that a host declares. */
+export interface DescribedTool<Result = unknown> {
+  /** Name that the model calls it by. */
   readonly name: string;
   readonly description: string;
   /** Parses the arguments; its JSON form is what the model is told. */
@@ -45,44 +35,36 @@ interface DescribedTool {
   readonly output?: ValueSchema;
   /** Passed on to the provider with the tool, by provider name: prompt caching, for instance. */
   readonly providerOptions?: JsonObject;
-  /** Set where the provider defines the tool and the host runs it. */
+  /** Set if the provider defines the tool and the host runs it. */
   readonly offeredAs?: OfferedAs;
-  readonly toModelOutput?: (result: never, call: ShownCall) => ModelOutput | PromiseLike<ModelOutput>;
+  /** A method, so that a tool with a typed result fits. */
+  toModelOutput?(result: unknown, call: ShownCall): ModelOutput | PromiseLike<ModelOutput>;
+  /** Carries the type of the result and nothing else. */
+  readonly [result]?: Result;
 }
 
 /** A tool that runs here. */
-export interface FunctionTool<Args = never, Returned = unknown, Context = never> extends DescribedTool {
+export interface FunctionTool<Args = never, Result = unknown, Context = never> extends DescribedTool<Result> {
   readonly type: 'function';
-  readonly run: (args: Args, ctx: ToolContext<Context>) => Returned;
-  /** Set where the tool says what it needs of its host. */
+  readonly run: (args: Args, ctx: ToolContext<Context>) => unknown;
+  /** Set if the tool says what it needs from its host. */
   readonly needsContext?: boolean;
-  readonly effect: ToolEffect;
+  readonly effect: EffectClass;
   readonly timeoutMs?: number;
   readonly needsApproval: boolean | ((args: Args, ctx: ApprovalContext<Context>) => boolean | PromiseLike<boolean>);
   readonly reconcile?: (idempotencyKey: string, ctx: ReconcileContext<Context>) => Reconciled<unknown> | PromiseLike<Reconciled<unknown>>;
 }
 
-/** A tool that somebody outside carries out; a call of it waits for the answer. */
+/** A tool that somebody outside runs; a call of it waits for the answer. */
 export interface ClientTool extends DescribedTool {
   readonly type: 'client';
 }
 
-/** A tool that the provider itself carries out. The model is told of it as it is. */
-export interface ProviderDefinedTool {
-  readonly type: 'provider';
-  /** As the provider names it: `provider.tool-id`. */
-  readonly id: `${string}.${string}`;
-  readonly name: string;
-  readonly args: JsonObject;
-}
-
-/** A tool whose work is a run of its own, which may wait for people and be taken up again. The orchestrator carries it out. */
-export interface NestedTool<Args = never, Returned = unknown, Host = never> extends DescribedTool {
+/** A tool whose work is a run of its own, which may wait for people and be resumed. The orchestrator runs it. */
+export interface NestedTool<Args = never, Result = unknown, Host = never> extends DescribedTool<Result> {
   readonly type: 'nested';
-  readonly carryOn: (args: Args, host: Host) => Promise<unknown>;
-  /** Carries the type of the result and nothing else. */
-  readonly [returned]?: Returned;
+  readonly run: (args: Args, host: Host) => Promise<unknown>;
 }
 
 /** Anything that a model may call. */
-export type Tool = FunctionTool | ClientTool | NestedTool | ProviderDefinedTool;
+export type Tool = FunctionTool | ClientTool | NestedTool | ProviderTool;

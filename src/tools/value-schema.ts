@@ -1,30 +1,92 @@
+// Reads what describes a value (a tool's arguments, its result, a final answer) into a schema that parses such values.
 import type { JsonObject } from '../lib/index.ts';
-import { isRecord, toCanonical } from '../lib/index.ts';
-import { jsonSchemaProblem } from './json-schema-problem.ts';
+import { InvalidArgumentError, isPlainObject, isRecord, toCanonical } from '../lib/index.ts';
 import { InvalidToolError } from './invalid-tool-error.ts';
+import { jsonSchemaProblem } from './json-schema-problem.ts';
 import type { Parsed } from './schema-issue.ts';
-import type { StandardResult } from './standard-schema.ts';
-import { fromStandardResult, isStandardSchema } from './standard-schema.ts';
+import type { StandardResult, StandardSchema } from './standard-schema.ts';
+import { fromStandardResult, hasJsonForm, isStandardSchema } from './standard-schema.ts';
 import { validateJson } from './validate-json.ts';
 
-/** Parses values of one kind, at once where its library does. Throws or rejects only where a library's own code throws. */
+/** Parses values of one kind, synchronously if its library does. Throws or rejects only if the library's own code throws. */
 export interface ValueSchema {
   readonly parse: (value: unknown) => Parsed<unknown> | Promise<Parsed<unknown>>;
+}
+
+/** Parses a tool's arguments and describes them to the model. */
+export interface InputSchema extends ValueSchema {
+  /** JSON Schema of an object. */
+  readonly json: JsonObject;
+}
+
+/** Parses a final answer and describes its form to the model. */
+export interface AnswerSchema extends ValueSchema {
+  readonly json: JsonObject;
 }
 
 /** A library's way of checking a value. */
 export type Validate = (value: unknown) => StandardResult<unknown> | Promise<StandardResult<unknown>>;
 
-/** Parses as a library does. */
-export function parseWith(validate: Validate): ValueSchema['parse'] {
+/** Description of a tool's arguments. */
+export interface GivenInput {
+  readonly input: unknown;
+  readonly inputJsonSchema?: unknown;
+  readonly validate?: Validate | undefined;
+}
+
+/** Names the schema in errors, and what to do about them. */
+interface SchemaPlace {
+  readonly what: string;
+  readonly jsonForm: string;
+  readonly ifUncheckable: string;
+  readonly toError: (problem: string, cause?: unknown) => Error;
+}
+
+const waysToJson: ReadonlyMap<string, string> = new Map([
+  ['valibot', 'Wrap it with toStandardJsonSchema() of @valibot/to-json-schema, or give'],
+  ['zod', 'Use zod 4.2 or later, or give'],
+]);
+
+// 2020-12 is what the strictest provider asks for, but not every library knows every draft.
+const targets = ['draft-2020-12', 'draft-07'] as const;
+
+function toJsonForm(schema: StandardSchema, { what, jsonForm, toError }: SchemaPlace): unknown {
+  const { vendor } = schema['~standard'];
+  const problem = `${what} schema (${vendor}) has no JSON form`;
+  if (!hasJsonForm(schema)) throw toError(`${problem}. ${waysToJson.get(vendor) ?? 'Give'} ${jsonForm}.`);
+  let failure: unknown;
+  for (const target of targets) {
+    try {
+      return schema['~standard'].jsonSchema.input({ target });
+    } catch (error) {
+      failure ??= error;
+    }
+  }
+  const words = failure instanceof Error ? failure.message : String(failure);
+  throw toError(`${problem}: ${words}. Give ${jsonForm}.`, failure);
+}
+
+/** Copies a JSON Schema as plain data, without the note on its dialect. */
+function toJsonSchema(given: unknown, { what, toError }: SchemaPlace): JsonObject {
+  const canonical = isPlainObject(given) ? toCanonical(given) : undefined;
+  if (canonical?.ok !== true || !isRecord(canonical.value)) {
+    throw toError(`${what} must be a Standard Schema (zod, valibot, arktype …) or a plain JSON Schema object.`);
+  }
+  const { $schema: _, ...json } = canonical.value;
+  return json;
+}
+
+function parseWith(validate: Validate): ValueSchema['parse'] {
   return (value) => {
     const result = validate(value);
     return result instanceof Promise ? result.then(fromStandardResult) : fromStandardResult(result);
   };
 }
 
-/** Parses by a JSON Schema that our validator knows. */
-export function parseBy(schema: JsonObject): ValueSchema['parse'] {
+/** Parses by our own validator; refuses a schema that it would not check to the letter. */
+function parseBy(schema: JsonObject, { what, ifUncheckable, toError }: SchemaPlace): ValueSchema['parse'] {
+  const problem = jsonSchemaProblem(schema);
+  if (problem !== undefined) throw toError(`${what} schema cannot be checked: ${problem}. ${ifUncheckable}`);
   return (value) => {
     const canonical = toCanonical(value);
     if (!canonical.ok) return { ok: false, issues: [{ path: canonical.path, message: canonical.problem }] };
@@ -33,25 +95,46 @@ export function parseBy(schema: JsonObject): ValueSchema['parse'] {
   };
 }
 
-/** A JSON Schema as plain data; undefined for what is none, such as another library's schema object. */
-export function toJsonSchema(given: unknown): JsonObject | undefined {
-  if (!isRecord(given)) return undefined;
-  const prototype: unknown = Object.getPrototypeOf(given);
-  const canonical = prototype === Object.prototype || prototype === null ? toCanonical(given) : undefined;
-  return canonical?.ok === true && isRecord(canonical.value) ? canonical.value : undefined;
+const validateBy =
+  (schema: StandardSchema): Validate =>
+  (value) =>
+    schema['~standard'].validate(value);
+
+/** Reads the description of a tool's arguments. */
+export function toInputSchema(toolName: string, { input, inputJsonSchema, validate }: GivenInput): InputSchema {
+  const place: SchemaPlace = {
+    what: 'its input',
+    jsonForm: '`inputJsonSchema`',
+    ifUncheckable: 'Give your own `validate`.',
+    toError: (problem, cause) => new InvalidToolError(toolName, problem, cause),
+  };
+  const given = isStandardSchema(input) ? (inputJsonSchema ?? toJsonForm(input, place)) : input;
+  const json = { type: 'object', ...toJsonSchema(given, place) };
+  if (json.type !== 'object') throw place.toError(`arguments are an object, but its input schema describes ${JSON.stringify(json.type)}.`);
+  const check = isStandardSchema(input) ? validateBy(input) : validate;
+  return { json, parse: check === undefined ? parseBy(json, place) : parseWith(check) };
 }
 
-/** Refuses a JSON Schema that our validator would not check to the letter. */
-export function refuseUnchecked(toolName: string, schema: JsonObject, advice: string): void {
-  const problem = jsonSchemaProblem(schema);
-  if (problem !== undefined) throw new InvalidToolError(toolName, `its JSON Schema cannot be checked: ${problem}. ${advice}`);
-}
-
-/** Reads what describes a tool's result; any JSON value may be one. */
+/** Reads the description of a tool's result; any JSON value may be one. */
 export function toOutputSchema(toolName: string, output: unknown): ValueSchema {
-  if (isStandardSchema(output)) return { parse: parseWith((value) => output['~standard'].validate(value)) };
-  const json = toJsonSchema(output);
-  if (json === undefined) throw new InvalidToolError(toolName, 'its output must be a Standard Schema or a plain JSON Schema object.');
-  refuseUnchecked(toolName, json, 'Describe the output by a Standard Schema instead.');
-  return { parse: parseBy(json) };
+  if (isStandardSchema(output)) return { parse: parseWith(validateBy(output)) };
+  const place: SchemaPlace = {
+    what: 'its output',
+    jsonForm: 'a JSON Schema',
+    ifUncheckable: 'Describe the output by a Standard Schema instead.',
+    toError: (problem, cause) => new InvalidToolError(toolName, problem, cause),
+  };
+  return { parse: parseBy(toJsonSchema(output, place), place) };
+}
+
+/** Reads the description of an answer; `what` names it in errors. */
+export function toAnswerSchema(given: unknown, what = 'output'): AnswerSchema {
+  const place: SchemaPlace = {
+    what,
+    jsonForm: 'a JSON Schema',
+    ifUncheckable: 'Describe it by a Standard Schema instead.',
+    toError: (problem, cause) => new InvalidArgumentError(problem, cause),
+  };
+  const json = toJsonSchema(isStandardSchema(given) ? toJsonForm(given, place) : given, place);
+  return { json, parse: isStandardSchema(given) ? parseWith(validateBy(given)) : parseBy(json, place) };
 }

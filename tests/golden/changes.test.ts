@@ -1,8 +1,8 @@
 // Agents with capabilities, stored change by change: each state is made of the one before it.
 import { describe, expect, test } from 'vitest';
 import { compaction, selfCritique, subAgents } from '../../src/capabilities/index.ts';
-import { AgentState, createAgent, defineTool } from '../../src/index.ts';
-import type { AgentOptions, Json } from '../../src/index.ts';
+import { AgentState, createAgent, defineTool } from '../../src/entry/index.ts';
+import type { AgentOptions, Json } from '../../src/entry/index.ts';
 import { stableStringify } from '../../src/lib/index.ts';
 import type { ScriptedEntry } from '../../src/testing/index.ts';
 import { createCountingIds, createFakeClock, scriptedModel } from '../../src/testing/index.ts';
@@ -52,7 +52,7 @@ describe('each state is made of the one before it', () => {
       capabilities: [compaction({ model: summarizer, countTokens: () => 10, maxTokens: 60, maxBufferTokens: 40 })],
     });
     for (let turn = 0; turn < 8; turn += 1) await say(`Turn ${turn}.`);
-    expect(states.at(-1)!.store.section('summary').isEmpty).toBe(false);
+    expect(states.at(-1)!.store.section('summary').length).toBeGreaterThan(0);
     expectPatched(states);
     const bytes = states.slice(1).map((state, index) => JSON.stringify(codec.diff(states[index]!, state)).length);
     expect(Math.max(...bytes.slice(-6))).toBeLessThan(codec.stringify(states.at(-1)!).length / 3);

@@ -2,7 +2,7 @@
 import { ChatState, coordinator, createChat, humanParticipant, llmParticipant, scriptedParticipant } from '../../src/chat/index.ts';
 import { CollaborationState, createCollaboration, humanCollaborator, llmCollaborator } from '../../src/collaboration/index.ts';
 import { compaction } from '../../src/capabilities/index.ts';
-import { defineTool, ErrorPolicy } from '../../src/index.ts';
+import { defineTool, ErrorPolicy } from '../../src/entry/index.ts';
 import type { ScriptedEntry } from '../../src/testing/index.ts';
 import { createCountingIds, createFakeClock, scriptedModel } from '../../src/testing/index.ts';
 

@@ -6,7 +6,7 @@ import * as prettier from 'prettier';
 import { describe, expect, test } from 'vitest';
 import { ChatState } from '../../src/chat/index.ts';
 import { CollaborationState } from '../../src/collaboration/index.ts';
-import { AgentState, DamagedDataError, NewerSchemaError, ToolUseState, WrongKindError } from '../../src/index.ts';
+import { AgentState, DamagedDataError, NewerSchemaError, ToolUseState, WrongKindError } from '../../src/entry/index.ts';
 import { written } from './runs.ts';
 
 const pathOf = (name: string): string => fileURLToPath(new URL(name, import.meta.url));

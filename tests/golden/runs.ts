@@ -1,6 +1,16 @@
 // The runs whose stored forms are kept here. They come out the same every time: ids count, and the clock moves only where it is told to.
-import type { Json } from '../../src/index.ts';
-import { AgentState, createAgent, defineTool, ErrorPolicy, Message, ToolFailedError, ToolUse, ToolUseState } from '../../src/index.ts';
+import type { Json } from '../../src/entry/index.ts';
+import {
+  AgentState,
+  createAgent,
+  defineClientTool,
+  defineTool,
+  ErrorPolicy,
+  Message,
+  ToolFailedError,
+  ToolUse,
+  ToolUseState,
+} from '../../src/entry/index.ts';
 import { ChatState } from '../../src/chat/index.ts';
 import { CollaborationState } from '../../src/collaboration/index.ts';
 import { chatUntilTheEnd, collaborationUntilTheEnd } from './conversations.ts';
@@ -25,7 +35,7 @@ const broken = defineTool({
   },
 });
 const pay = defineTool({ name: 'pay', description: 'Pays.', input, needsApproval: true, run: () => 'paid' });
-const clipboard = defineTool({ name: 'clipboard', description: 'Reads the clipboard.', input });
+const clipboard = defineClientTool({ name: 'clipboard', description: 'Reads the clipboard.', input });
 const tools = [search, broken, pay, clipboard];
 
 function stage() {

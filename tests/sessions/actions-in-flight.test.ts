@@ -1,6 +1,6 @@
 // What is done to a session at an awkward moment: while it starts, while it comes to rest, before the process dies.
 import { describe, expect, test } from 'vitest';
-import { defineTool } from '../../src/index.ts';
+import { defineClientTool } from '../../src/entry/index.ts';
 import type { SessionRuntime, SessionStore } from '../../src/sessions/index.ts';
 import { approvalDigest } from '../../src/sessions/index.ts';
 import { actionsOf, ann, bob, createGate, eventsOf, places, refusal, stageOn, until, waitOf } from './stage.ts';
@@ -216,7 +216,7 @@ describe.each(places)('actions in flight over %s', (_, makePlace) => {
 
   test('a client tool that is answered in the wrong form waits again, and says why', async () => {
     const stage = stageOn(makePlace());
-    const ask = defineTool({
+    const ask = defineClientTool({
       name: 'ask',
       description: 'Asks.',
       input,

@@ -1,7 +1,7 @@
 // Answers, cancels and grants that come while a run is under way.
 import { describe, expect, test } from 'vitest';
-import type { BaseEvent } from '../../src/index.ts';
-import { RateLimitedError } from '../../src/index.ts';
+import type { BaseEvent } from '../../src/entry/index.ts';
+import { RateLimitedError } from '../../src/entry/index.ts';
 import type { SessionRuntime, SessionResult } from '../../src/sessions/index.ts';
 import { approvalDigest } from '../../src/sessions/index.ts';
 import type { Stage } from './gated-session.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { subAgents } from '../../src/capabilities/index.ts';
-import { createAgent, defineHook } from '../../src/index.ts';
+import { createAgent, defineHook } from '../../src/entry/index.ts';
 import type { SessionRuntime, SessionRuntimeOptions, SessionWait, SessionResult } from '../../src/sessions/index.ts';
 import { approvalDigest } from '../../src/sessions/index.ts';
 import type { Place, Stage } from './stage.ts';

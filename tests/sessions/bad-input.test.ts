@@ -2,11 +2,11 @@
 import { readFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
-import { contextOf, defineTool, SteplineError } from '../../src/index.ts';
+import { contextOf, defineTool, SteplineError } from '../../src/entry/index.ts';
 import type { SessionRuntime, SessionStore, SessionWait, StoredSession } from '../../src/sessions/index.ts';
 import { createMemoryPlace, createSessionRuntime, StoreUnavailableError } from '../../src/sessions/index.ts';
 import { sqliteStore } from '../../src/sessions/sqlite/index.ts';
-import { sealed } from '../../src/sessions/sqlite/tables.ts';
+import { withChecksum } from '../../src/sessions/sqlite/tables.ts';
 import type { Place, Stage } from './stage.ts';
 import { actionsOf, ann, createGate, dump, eventsOf, newPath, places, refusal, sqlitePlace, stageOn, until } from './stage.ts';
 
@@ -554,7 +554,7 @@ describe('a SQLite file', () => {
     const { place, runtime, ...stage } = await begun(sqlitePlace());
     await runtime.drain();
     const raw = new DatabaseSync(place.path ?? '');
-    const [, value, sum] = sealed('meta', ['schema', 99]);
+    const [, value, sum] = withChecksum('meta', ['schema', 99]);
     raw.prepare("UPDATE meta SET value = ?, sum = ? WHERE name = 'schema'").run(value ?? 0, sum ?? 0);
     const rows = () => JSON.stringify(['meta', 'sessions', 'log'].map((table) => raw.prepare(`SELECT * FROM ${table}`).all()));
     const before = rows();

@@ -1,4 +1,5 @@
 // A process may die at any moment of a chat, and a store may fail; the conversation comes to the same end.
+import type { EffectRow } from '../../src/journal/index.ts';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,9 +15,9 @@ import {
   llmParticipant,
 } from '../../src/chat/index.ts';
 import { compaction } from '../../src/capabilities/index.ts';
-import type { ModelRequest } from '../../src/index.ts';
-import { createAgent, defineTool, SteplineError } from '../../src/index.ts';
-import type { EffectRow, Session, SessionRuntime, SessionStore, SessionWait, StoredEvent } from '../../src/sessions/index.ts';
+import type { ModelRequest } from '../../src/inference/index.ts';
+import { createAgent, defineTool, SteplineError } from '../../src/entry/index.ts';
+import type { Session, SessionRuntime, SessionStore, SessionWait, StoredEvent } from '../../src/sessions/index.ts';
 import { createMemoryPlace, createSessionRuntime } from '../../src/sessions/index.ts';
 import { sqliteStore } from '../../src/sessions/sqlite/index.ts';
 import type { ScriptedModel, ScriptedToolCall } from '../../src/testing/index.ts';

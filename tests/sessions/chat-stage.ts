@@ -33,7 +33,7 @@ export function chatStageOn(place: Place): ChatStage {
   const echo = functionParticipant({
     name: 'echo',
     speak: ({ state }) => {
-      const words = `echo of ${state.messages.last?.text ?? 'nothing'}`;
+      const words = `echo of ${state.messages.at(-1)?.text ?? 'nothing'}`;
       echoed.push(words);
       return words;
     },

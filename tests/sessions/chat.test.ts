@@ -13,8 +13,8 @@ import {
   llmParticipant,
   scriptedParticipant,
 } from '../../src/chat/index.ts';
-import type { BaseEvent } from '../../src/index.ts';
-import { AgentState, contextOf, createAgent, defineTool } from '../../src/index.ts';
+import type { BaseEvent } from '../../src/entry/index.ts';
+import { AgentState, contextOf, createAgent, defineTool } from '../../src/entry/index.ts';
 import type { SessionRuntimeOptions, SessionWait } from '../../src/sessions/index.ts';
 import { approvalDigest, createSessionRuntime } from '../../src/sessions/index.ts';
 import { chatStageOn, inShort, linesIn, speakersOf, turnsIn } from './chat-stage.ts';
@@ -293,7 +293,7 @@ describe.each(places)('a chat over %s', (_, makePlace) => {
     const clumsy = functionParticipant({
       name: 'clumsy',
       speak: ({ state }) => {
-        if (state.messages.last?.text === 'Trip.') throw new Error('stumbled');
+        if (state.messages.at(-1)?.text === 'Trip.') throw new Error('stumbled');
         return 'Steady.';
       },
     });
@@ -329,7 +329,7 @@ describe.each(places)('a chat over %s', (_, makePlace) => {
     const clumsy = functionParticipant({
       name: 'clumsy',
       speak: async ({ state }) => {
-        if (state.messages.last?.text !== 'Trip.') return 'Steady.';
+        if (state.messages.at(-1)?.text !== 'Trip.') return 'Steady.';
         gate.reach();
         await gate.passed;
         throw new Error('stumbled');

@@ -1,8 +1,9 @@
 // A client of the ten-step run that outlives the process it talks to: after each death it asks again, with the same request ids.
-import type { EffectRow, Session, SessionRuntime, SessionStore, SessionWait, StoredEvent } from '../../src/sessions/index.ts';
+import type { EffectRow } from '../../src/journal/index.ts';
+import type { Session, SessionRuntime, SessionStore, SessionWait, StoredEvent } from '../../src/sessions/index.ts';
 import { createSessionRuntime } from '../../src/sessions/index.ts';
-import type { BaseEvent } from '../../src/index.ts';
-import { SteplineError } from '../../src/index.ts';
+import type { BaseEvent } from '../../src/entry/index.ts';
+import { SteplineError } from '../../src/entry/index.ts';
 import type { Mortality } from './mortal-process.ts';
 import { mortalStore, outOfOrder } from './mortal-process.ts';
 import type { World } from './ten-steps.ts';

@@ -11,7 +11,7 @@ import {
   llmCollaborator,
   scriptedCollaborator,
 } from '../../src/collaboration/index.ts';
-import { defineTool, SteplineError } from '../../src/index.ts';
+import { defineTool, SteplineError } from '../../src/entry/index.ts';
 import type { RunState } from '../../src/step-by-step/index.ts';
 import type { SessionRuntime, SessionStore, SessionWait, StoredEvent } from '../../src/sessions/index.ts';
 import { createMemoryPlace, createSessionRuntime } from '../../src/sessions/index.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createAgent } from '../../src/index.ts';
+import { createAgent } from '../../src/entry/index.ts';
 import { subAgents } from '../../src/capabilities/index.ts';
 import type { SessionRuntime, StoredEvent } from '../../src/sessions/index.ts';
 import type { Stage } from './stage.ts';

@@ -1,6 +1,6 @@
 // What a ten-step run must have come to, whatever its processes lived through.
 import { expect } from 'vitest';
-import type { Json } from '../../src/index.ts';
+import type { Json } from '../../src/entry/index.ts';
 import type { Lived } from './client-of-ten-steps.ts';
 import { plan } from './ten-steps.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { compaction } from '../../src/capabilities/index.ts';
-import { createAgent } from '../../src/index.ts';
+import { createAgent } from '../../src/entry/index.ts';
 import type { RunState } from '../../src/step-by-step/index.ts';
 import { scriptedModel } from '../../src/testing/index.ts';
 import { actionsOf, ann, bob, dump, eventsOf, places, refusal, stageOn, waitOf } from './stage.ts';

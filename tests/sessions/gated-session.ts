@@ -1,7 +1,8 @@
 // A session whose model answers when the test lets it, so that a test can act in the middle of a step.
 import { expect } from 'vitest';
-import type { AgentOptions, Agent, ModelRequest } from '../../src/index.ts';
-import { createAgent, defineTool } from '../../src/index.ts';
+import type { AgentOptions, Agent } from '../../src/entry/index.ts';
+import type { ModelRequest } from '../../src/inference/index.ts';
+import { createAgent, defineTool } from '../../src/entry/index.ts';
 import type { FakeClock } from '../../src/lib/index.ts';
 import { createCountingIds, createFakeClock } from '../../src/lib/index.ts';
 import type { SessionRuntime, SessionRuntimeOptions, SessionStore, SessionResult } from '../../src/sessions/index.ts';

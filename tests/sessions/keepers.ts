@@ -3,10 +3,13 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Agent, Grant } from '../../src/index.ts';
-import { AgentState } from '../../src/index.ts';
+import type { Agent } from '../../src/entry/index.ts';
+import type { Grant } from '../../src/step-by-step/index.ts';
+import { AgentState } from '../../src/entry/index.ts';
 import type { FakeClock, IdSource } from '../../src/lib/index.ts';
 import { createCountingIds, createFakeClock } from '../../src/lib/index.ts';
+import type { JsonObject } from '../../src/lib/index.ts';
+import type { EntryBody } from '../../src/sessions/entry-body.ts';
 import type { SessionRuntime } from '../../src/sessions/index.ts';
 import { createSessionRuntime, RuntimeClosedError } from '../../src/sessions/index.ts';
 import { sqliteStore } from '../../src/sessions/sqlite/index.ts';
@@ -132,11 +135,13 @@ function sqliteKeeper(make: MakeAgent): Keeper {
     const { states } = make(desk);
     const stored = await store.load('s');
     await store.close();
+    const sent: JsonObject[] = [];
     return (stored?.entries ?? []).reduce((state, { body }) => {
       // Holds: this is what the log of a session is written as.
-      const { state: whole, change } = JSON.parse(body) as { readonly state?: string; readonly change?: unknown };
+      const { state: whole, change, action } = JSON.parse(body) as EntryBody;
+      if (action?.type === 'send') sent.push(action.message);
       if (whole !== undefined) return states.parse(whole);
-      return change === undefined ? state : states.patch(state, change);
+      return change === undefined ? state : states.patch(state, change, sent);
     }, states.empty());
   };
   const perform: Keeper['perform'] = async (request, leaveAfter) => {

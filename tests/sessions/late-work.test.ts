@@ -1,7 +1,7 @@
 // Work that ends when nobody waits for it any more.
 import { describe, expect, test } from 'vitest';
-import type { Agent } from '../../src/index.ts';
-import { AgentState, defineHook } from '../../src/index.ts';
+import type { Agent } from '../../src/entry/index.ts';
+import { AgentState, defineHook } from '../../src/entry/index.ts';
 import type { Orchestrator, StateType } from '../../src/step-by-step/index.ts';
 import type { SessionStore } from '../../src/sessions/index.ts';
 import { createMemoryPlace } from '../../src/sessions/index.ts';
@@ -23,7 +23,7 @@ function withoutSpinning(agent: Agent): Orchestrator {
     ...agent.states,
     empty: (options) => counted(agent.states.empty(options)),
     parse: (text) => counted(agent.states.parse(text)),
-    patch: (before, change) => counted(agent.states.patch(before, change)),
+    patch: (before, change, messages) => counted(agent.states.patch(before, change, messages)),
   };
   return { ...agent, states };
 }

@@ -1,7 +1,7 @@
 // Messages that come while a run is under way, and processes that die then: none is lost, none is read twice, the order stands.
 import { describe, expect, test } from 'vitest';
-import type { Agent } from '../../src/index.ts';
-import { createAgent, defineHook, defineTool } from '../../src/index.ts';
+import type { Agent } from '../../src/entry/index.ts';
+import { createAgent, defineHook, defineTool } from '../../src/entry/index.ts';
 import { createCountingIds, createFakeClock } from '../../src/lib/index.ts';
 import type { MemoryPlace, Session, SessionRuntime, StoredEvent, SessionResult } from '../../src/sessions/index.ts';
 import { createMemoryPlace, createSessionRuntime, SessionConflictError } from '../../src/sessions/index.ts';

@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { createAgent, defineTool } from '../../src/index.ts';
+import { createAgent, defineTool } from '../../src/entry/index.ts';
 import type { SessionRuntime, SessionWait } from '../../src/sessions/index.ts';
 import { createMemoryPlace, createMemoryStore, createSessionRuntime } from '../../src/sessions/index.ts';
 import { sqliteStore } from '../../src/sessions/sqlite/index.ts';

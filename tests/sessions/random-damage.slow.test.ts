@@ -5,8 +5,9 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Model, ModelOutcome } from '../../src/index.ts';
-import { createAgent, defineTool, Usage } from '../../src/index.ts';
+import type { Model } from '../../src/entry/index.ts';
+import type { ModelOutcome } from '../../src/inference/index.ts';
+import { createAgent, defineTool, Usage } from '../../src/entry/index.ts';
 import { createSessionRuntime, SessionDamagedError } from '../../src/sessions/index.ts';
 import { sqliteStore } from '../../src/sessions/sqlite/index.ts';
 

@@ -1,6 +1,6 @@
 // Between two steps: a retry that is waited for, a store that failed, a runtime that ends.
 import { describe, expect, test } from 'vitest';
-import { RateLimitedError } from '../../src/index.ts';
+import { RateLimitedError } from '../../src/entry/index.ts';
 import type { SessionStore } from '../../src/sessions/index.ts';
 import { createMemoryStore, StoreUnavailableError } from '../../src/sessions/index.ts';
 import { accepted, begin, by, calls, createStage, settle } from './gated-session.ts';

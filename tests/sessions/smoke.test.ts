@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createAgent, defineTool } from '../../src/index.ts';
+import { createAgent, defineTool } from '../../src/entry/index.ts';
 import { createMemoryStore, createSessionRuntime } from '../../src/sessions/index.ts';
 import { createCountingIds, createFakeClock } from '../../src/lib/index.ts';
 import { scriptedModel } from '../../src/testing/index.ts';

@@ -4,8 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, vi } from 'vitest';
 import type { ScriptedAnswer, ScriptedModel } from '../../src/testing/index.ts';
-import type { AgentOptions, Agent, ModelRequest, Tool } from '../../src/index.ts';
-import { createAgent, defineTool, SteplineError } from '../../src/index.ts';
+import type { AgentOptions, Agent, Tool } from '../../src/entry/index.ts';
+import type { ModelRequest } from '../../src/inference/index.ts';
+import { createAgent, defineClientTool, defineTool, SteplineError } from '../../src/entry/index.ts';
 import type { FakeClock, IdSource } from '../../src/lib/index.ts';
 import type {
   Action,
@@ -172,7 +173,7 @@ function toolsOf(stage: Pick<Stage, 'ran' | 'keys' | 'gate'>) {
         throw new Error('out of order');
       },
     }),
-    ask: defineTool({ name: 'ask', description: 'Asks the client.', input }),
+    ask: defineClientTool({ name: 'ask', description: 'Asks the client.', input }),
   };
 }
 

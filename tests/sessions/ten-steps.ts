@@ -1,6 +1,6 @@
 // A run of ten steps with every kind of work in it, written so that what each step does follows from what the model reads.
-import type { Agent } from '../../src/index.ts';
-import { createAgent, defineHook, defineTool } from '../../src/index.ts';
+import type { Agent } from '../../src/entry/index.ts';
+import { createAgent, defineHook, defineTool } from '../../src/entry/index.ts';
 import type { FakeClock, IdSource } from '../../src/lib/index.ts';
 import { createCountingIds, createFakeClock } from '../../src/lib/index.ts';
 import { subAgents } from '../../src/capabilities/index.ts';

@@ -1,6 +1,6 @@
 // What whoever acted is told.
 import { expect, test } from 'vitest';
-import { createAgent, defineTool } from '../../src/index.ts';
+import { createAgent, defineTool } from '../../src/entry/index.ts';
 import { createMemoryPlace, createSessionRuntime, RuntimeClosedError } from '../../src/sessions/index.ts';
 import type { ScriptedEntry } from '../../src/testing/index.ts';
 import { scriptedModel } from '../../src/testing/index.ts';

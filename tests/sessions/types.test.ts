@@ -1,7 +1,7 @@
 // What a compiler says of agents in a session runtime.
 import { expect, test } from 'vitest';
-import type { AgentState, Agent } from '../../src/index.ts';
-import { AgentBuilder, contextOf, createAgent, defineTool } from '../../src/index.ts';
+import type { AgentState, Agent } from '../../src/entry/index.ts';
+import { AgentBuilder, contextOf, createAgent, defineTool } from '../../src/entry/index.ts';
 import type { SessionRuntimeOptions, StoredEvent } from '../../src/sessions/index.ts';
 import { createMemoryStore, createSessionRuntime } from '../../src/sessions/index.ts';
 import { ann, obedientModel } from './stage.ts';

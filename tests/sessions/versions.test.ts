@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Agent } from '../../src/index.ts';
+import type { Agent } from '../../src/entry/index.ts';
 import type { OnVersionChange } from '../../src/sessions/index.ts';
 import type { Stage } from './stage.ts';
 import { ann, bob, createGate, dump, eventsOf, places, refusal, stageOn, until, waitOf } from './stage.ts';

@@ -1,7 +1,7 @@
 // A conversation that is put away for a week goes on as if it had not been: what counts work goes on, what counts time starts fresh.
 import { describe, expect, test } from 'vitest';
-import type { AgentOptions, AgentState, Agent } from '../../src/index.ts';
-import { AgentBuilder, createAgent, defineTool, ErrorPolicy, priceTable, RateLimitedError } from '../../src/index.ts';
+import type { AgentOptions, AgentState, Agent } from '../../src/entry/index.ts';
+import { AgentBuilder, createAgent, defineTool, ErrorPolicy, priceTable, RateLimitedError } from '../../src/entry/index.ts';
 import { subAgents } from '../../src/capabilities/index.ts';
 import type { ScriptedAnswer } from '../../src/testing/index.ts';
 import { scriptedModel } from '../../src/testing/index.ts';

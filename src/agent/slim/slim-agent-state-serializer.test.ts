@@ -197,7 +197,7 @@ describe('what is waited for', () => {
     const waiting_for = [{ type: 'grant', id: 'grant/steps', limit: 'steps' }];
     expect(slim(stopped)).toMatchObject({ status: 'waiting', current_step: { step_number: 1 }, waiting_for });
     const { data } = AgentState.empty({ clock });
-    const vote = { criterion: 'Mine', decision: 'forbid', reason: 'used up', limit: 'steps', context: { pausing: true } } as const;
+    const vote = { criterion: 'Mine', decision: 'forbid', reason: 'used up', limit: 'steps', atLimit: 'pause', context: {} } as const;
     const startOutcome = ContinuationOutcome.fromEvaluations([vote]);
     const refused = new AgentState({ ...data, execution: { ...data.execution, id: 'e', startOutcome } });
     expect(slim(refused)).toMatchObject({ status: 'waiting', current_step: null, waiting_for });

@@ -116,9 +116,9 @@ function textOf({ outputMessages }: ToolUseStep, ink: SlimInk): { readonly text?
 
 // The step being judged: it has been taken, and nothing has been decided about it.
 function writeCandidate({ execution }: AgentState, ink: SlimInk): SlimStep | undefined {
-  const { candidate, results } = execution;
-  if (candidate === undefined) return undefined;
-  return writeStep(candidate, { number: results.length + 1, timing: noTiming, rest: textOf(candidate, ink) }, ink);
+  const { judgedStep, results } = execution;
+  if (judgedStep === undefined) return undefined;
+  return writeStep(judgedStep, { number: results.length + 1, timing: noTiming, rest: textOf(judgedStep, ink) }, ink);
 }
 
 /** The step that waits or is being judged, else the last one. */

@@ -95,7 +95,7 @@ describe('a conversation that has outgrown its window', () => {
     expect(sectionsOf(two)).toStrictEqual({ summary: [], buffer: ['First?'], messages: ['One.', 'Second?', 'Two.'] });
     expect(readBy(model.calls[1])).toStrictEqual(['First?', 'One.', 'Second?']);
     expect(two.messagesForInference.toArray().map(({ id }) => id)).toStrictEqual([
-      ...one.messages.toArray().map(({ id }) => id),
+      ...one.messages.map(({ id }) => id),
       ...two.messages
         .toArray()
         .slice(1)
@@ -161,7 +161,7 @@ describe('a buffer that has outgrown its bounds', () => {
     const script = { answers: [says('One.'), says('Two.')], summaries: [says(' They greeted.\n')] };
     const { say, start } = setUp(script, { maxTokens: 10, maxBufferTokens: 15 });
     const end = await say(await say(start, 'First?'), 'Second?');
-    const first = end.messagesForInference.first;
+    const first = end.messagesForInference.at(0);
     expect([first?.role, first?.metadata, first?.text]).toStrictEqual(['user', { purpose: 'summary' }, summary('They greeted.')]);
     const ids = end.messagesForInference.toArray().map(({ id }) => id);
     expect(new Set(ids).size).toBe(ids.length);

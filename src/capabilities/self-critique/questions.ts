@@ -13,7 +13,7 @@ const wordsOf = ({ parts }: Message): string => toolResultText({ type: 'content'
  */
 export function questionsOf({ messagesForInference: messages, steps }: ToolUseState): string {
   const own = new Set(steps.flatMap(({ outputMessages }) => outputMessages.map(({ id }) => id)));
-  const others = messages.toArray().filter(({ id }) => !own.has(id));
+  const others = messages.filter(({ id }) => !own.has(id));
   const before = others.findLastIndex((message) => message.isAssistant() || message.isTool());
   const asked = others.slice(before + 1).filter((message) => message.isUser() && message.metadata['purpose'] === undefined);
   return asked.length === 0 ? '(The question is no longer in the conversation.)' : asked.map(wordsOf).join('\n\n');

@@ -281,7 +281,7 @@ describe('an answer that the critic does not approve', () => {
     expect(result.explain()).toMatch(
       /^Stopped after step 2: retry_limit\.[^]*self-critique.*the critic did not approve the answer in round 2 of 2, which was the last one: A number is missing\./,
     );
-    expect(state.messages.toArray().at(-1)!.text).toBe('Many.');
+    expect(state.messages.at(-1)!.text).toBe('Many.');
     expect([state.errors, critiqueOf(state)]).toMatchObject([[], { round: 2, approved: false }]);
     expect(stored(state).status).toBe('stopped');
   });

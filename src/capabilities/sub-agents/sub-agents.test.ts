@@ -1,15 +1,15 @@
+import type { Effects } from '../../effects/index.ts';
 import { describe, expect, test } from 'vitest';
 import type { AgentOptions, Agent } from '../../agent/index.ts';
 import { AgentState, createAgent } from '../../agent/index.ts';
 import { ErrorPolicy } from '../../errors/index.ts';
 import { priceTable } from '../../inference/index.ts';
 import { createCountingIds, createFakeClock } from '../../lib/index.ts';
-import type { Effects } from '../../step-by-step/index.ts';
 import type { ScriptedEntry, ScriptedModel } from '../../testing/index.ts';
 import { scriptedModel } from '../../testing/index.ts';
 import type { ToolUseEvent } from '../../tool-use/index.ts';
 import type { Tool } from '../../tools/index.ts';
-import { defineTool } from '../../tools/index.ts';
+import { defineClientTool, defineTool } from '../../tools/index.ts';
 import type { SubAgentsOptions } from './sub-agents.ts';
 import { subAgents } from './sub-agents.ts';
 
@@ -33,7 +33,7 @@ function stage() {
     defineTool({ name: 'work', description: 'Works.', input: anything, run: () => (ran.push('work'), 'worked') }),
     defineTool({ name: 'pay', description: 'Pays.', input: anything, needsApproval: true, run: () => (ran.push('pay'), 'paid') }),
     defineTool({ name: 'hang', description: 'Hangs.', input: anything, run: () => new Promise(() => undefined) }),
-    defineTool({ name: 'ask_user', description: 'Asks.', input: anything }),
+    defineClientTool({ name: 'ask_user', description: 'Asks.', input: anything }),
   ];
   const agent = (
     name: string,
@@ -190,7 +190,7 @@ describe('a tree of sub-agents three deep', () => {
       1,
       'signal',
     ]);
-    expect(end.messages.toArray().flatMap(({ toolResults }) => toolResults.map(({ toolCallId }) => toolCallId))).toStrictEqual(['call-1']);
+    expect(end.messages.flatMap(({ toolResults }) => toolResults.map(({ toolCallId }) => toolCallId))).toStrictEqual(['call-1']);
     // Top, middle, lower and leaf were each asked once.
     expect(end.usage.total).toBe(400);
     expect(clock.pendingTimers()).toBe(0);

@@ -159,7 +159,7 @@ export function subAgents(options: SubAgentsOptions): Capability<SubAgentTools, 
   const names = Object.keys(agents);
   const list = names.map((name) => `- ${name}: ${agents[name]?.description ?? ''}`).join('\n');
 
-  const carryOn = async (task: Task, host: NestedHost): Promise<NestedResult> => {
+  const run = async (task: Task, host: NestedHost): Promise<NestedResult> => {
     const chosen = agents[task.subagent];
     if (chosen === undefined) throw new ToolFailedError(`There is no sub-agent "${task.subagent}"; there are ${names.join(', ')}.`);
     if (host.outer.depth > maxDepth)
@@ -189,7 +189,7 @@ export function subAgents(options: SubAgentsOptions): Capability<SubAgentTools, 
       list,
     ].join('\n'),
     input: taskSchema(names),
-    carryOn,
+    run,
   });
   return defineAnyCapability({
     name: 'sub-agents',

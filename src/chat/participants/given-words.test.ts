@@ -12,7 +12,7 @@ function setUp(participants: readonly Participant[], more: object = {}) {
   return { chat, clock, ids, start: ChatState.empty({ clock, ids }).withUserMessage('Hello.', { ids }) };
 }
 const stored = (state: ChatState): ChatState => ChatState.fromJSON(JSON.parse(JSON.stringify(state)));
-const said = (state: ChatState) => state.messages.last;
+const said = (state: ChatState) => state.messages.at(-1);
 const onceOf = (name: string): Participant => scriptedParticipant({ name, says: ['Hm.'] });
 
 describe('a script', () => {

@@ -1,9 +1,9 @@
 // Turns whose words are given, by a person, a script or a function: no model is asked.
+import type { EffectOptions } from '../../effects/index.ts';
+import { toFailure } from '../../effects/index.ts';
 import type { Failure } from '../../errors/index.ts';
 import { classifyError, ValidationFailedError } from '../../errors/index.ts';
 import { textPart } from '../../messages/index.ts';
-import type { EffectOptions } from '../../step-by-step/index.ts';
-import { failureOf } from '../../step-by-step/index.ts';
 import type { Spoken, Turn } from '../participant.ts';
 
 /** What somebody said, as a turn. */
@@ -42,5 +42,5 @@ export async function askFunction(
   };
   const answered = await scope.effects.run(key, work, { effect: 'pure', label: `The turn of ${name}`, ...options });
   if (answered.ok) return spoken(turn, answered.value ?? '', role);
-  return failedTurn(failureOf(answered), role);
+  return failedTurn(toFailure(answered), role);
 }

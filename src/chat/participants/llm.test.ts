@@ -40,7 +40,7 @@ describe('a model that takes part', () => {
   test('says one message under its name, as the assistant', async () => {
     const { chat } = setUp([{ text: 'Very big.', reasoning: 'let me see', usage }]);
     const state = await chat.nextStep(begin());
-    const said = state.messages.last;
+    const said = state.messages.at(-1);
     expect([said?.role, said?.name, said?.text, said?.metadata]).toStrictEqual(['assistant', 'eve', 'Very big.', { turn: true }]);
     expect(said?.parts.map(({ type }) => type)).toStrictEqual(['text']);
     expect([state.usage.total, state.currentStep?.finishReason]).toStrictEqual([4, 'stop']);
@@ -124,7 +124,7 @@ describe('a model with tools', () => {
   test('has a failed turn where its own limit leaves a call unread, whatever it said before; the numbers are told', async () => {
     const { chat } = setUp([calling({ a: 1, b: 1 }, 'I begin with 2.'), calling({ a: 1, b: 1 })], { tools: [add], limits: { steps: 2 } });
     const state = await chat.nextStep(begin());
-    expect([state.messages.last?.text, state.currentStep?.inner?.stopReason]).toStrictEqual(['How big is it?', 'steps_limit']);
+    expect([state.messages.at(-1)?.text, state.currentStep?.inner?.stopReason]).toStrictEqual(['How big is it?', 'steps_limit']);
     expect(state.errors).toMatchObject([
       { code: 'turn-incomplete', type: 'model', retryable: false, message: expect.stringMatching(/eve.*StepsLimit.*2 of 2/) as string },
     ]);

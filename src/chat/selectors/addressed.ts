@@ -27,7 +27,7 @@ export function addressed({ otherwise = roundRobin() }: AddressedOptions = {}): 
     configuration: { otherwise: { name: otherwise.name, ...otherwise.configuration } },
     select: async (facts) => {
       const { state, participants } = facts;
-      const last = state.messages.last;
+      const last = state.messages.at(-1);
       const speaker = last === undefined ? undefined : getSpeaker(last);
       const names = participants.map(({ name }) => name).filter((name) => name !== speaker);
       const [participant] = addressedIn(last?.text ?? '', names);

@@ -1,8 +1,8 @@
 // A selector: the rule by which the next turn is given.
 // Owns:     nothing that changes. Where it stands in the round is read from the conversation, so that a stored one goes on rightly.
+import type { EffectOptions, EffectResult } from '../../effects/index.ts';
 import type { ModelOutcome, ModelRequest, Model } from '../../inference/index.ts';
 import type { JsonObject, Soon } from '../../lib/index.ts';
-import type { EffectOptions, EffectResult } from '../../step-by-step/index.ts';
 import type { ParticipantInfo } from '../participant.ts';
 import type { TurnState } from '../turn-state.ts';
 

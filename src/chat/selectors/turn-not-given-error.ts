@@ -1,5 +1,5 @@
+import type { EffectFailure } from '../../effects/index.ts';
 import { ClassifiedError, ErrorType } from '../../errors/index.ts';
-import type { EffectFailure } from '../../step-by-step/index.ts';
 
 /** A selector named nobody who could have the turn. */
 export class TurnNotGivenError extends ClassifiedError {

@@ -4,7 +4,7 @@ import { FinishReasonCheck } from './finish-reason-check.ts';
 import { ResponseContentCheck } from './response-content-check.ts';
 import { StopOnFinalDecision } from './stop-on-final-decision.ts';
 import type { StopRequest } from './stop-requested.ts';
-import { StopRequested, stopRequestedEvaluation } from './stop-requested.ts';
+import { StopRequested, toStopEvaluation } from './stop-requested.ts';
 import { ToolCallPresenceCheck } from './tool-call-presence-check.ts';
 
 const itself = <Value>(value: Value): Value => value;
@@ -91,7 +91,7 @@ test.each([
 });
 
 describe('StopRequested', () => {
-  const check = new StopRequested<StopRequest | undefined>(itself);
+  const check = new StopRequested();
 
   test('has nothing against going on while nobody asked', () => {
     expect(check.explain(undefined)).toStrictEqual({
@@ -104,14 +104,14 @@ describe('StopRequested', () => {
 
   test.each(['signal', 'request'] as const)('forbids with the words of whoever asked (by %s, C07)', (by) => {
     const request: StopRequest = { by, reason: 'the user closed the tab' };
-    expect(check.explain(request)).toStrictEqual({
+    expect(check.explain(undefined, { stopRequest: request })).toStrictEqual({
       criterion: 'StopRequested',
       decision: 'forbid',
       reason: 'the user closed the tab',
       stopReason: 'user_requested',
       context: { by },
     });
-    expect(check.decide(request)).toBe('forbid');
-    expect(stopRequestedEvaluation(request)).toStrictEqual(check.explain(request));
+    expect(check.decide(undefined, { stopRequest: request })).toBe('forbid');
+    expect(toStopEvaluation(request)).toStrictEqual(check.explain(undefined, { stopRequest: request }));
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { ErrorContextResolver } from '../../errors/index.ts';
+import type { CanResolveErrorContext } from '../../errors/index.ts';
 import { ErrorContext, ErrorPolicy } from '../../errors/index.ts';
 import { ContinuationCriteria } from '../continuation-criteria.ts';
 import { ErrorPolicyCriterion } from './error-policy-criterion.ts';
@@ -9,7 +9,7 @@ import { ToolCallPresenceCheck } from './tool-call-presence-check.ts';
 type Contexts = ErrorContext | readonly ErrorContext[];
 
 // The state of these tests is the contexts themselves.
-const resolver: ErrorContextResolver<Contexts> = { resolve: (contexts) => contexts };
+const resolver: CanResolveErrorContext<Contexts> = { resolve: (contexts) => contexts };
 const context = (fields: Partial<ErrorContext> = {}): ErrorContext => ({
   type: 'tool',
   consecutiveFailures: 1,

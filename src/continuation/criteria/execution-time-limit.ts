@@ -1,46 +1,38 @@
-import type { ContinuationEvaluation } from '../continuation-evaluation.ts';
 import { LimitKind } from '../continuation-evaluation.ts';
-import { StopReason } from '../stop-reason.ts';
-import type { LimitOptions } from './limit.ts';
-import { checkedCount, checkedLimit, LimitCriterion, tenths } from './limit.ts';
+import type { Findings } from '../findings.ts';
+import type { Comparison, LimitOptions } from './limit.ts';
+import { assertCount, assertLimit, LimitCriterion, toTenths } from './limit.ts';
 
-/** How to read the wall clock from a state, in milliseconds. */
-export interface WallClockReader<State> {
-  /** When this run began; undefined before it did. A new input and a resume begin anew. */
-  readonly startedAt: (state: State) => number | undefined;
-  /** The time that the loop left on the state for judging. */
-  readonly now: (state: State) => number | undefined;
-}
-
-/** Forbids when the run has lasted as long as it may, by the clock on the wall. */
+/**
+ * Forbids once the run has lasted as long as it may, by the clock on the wall. `startedAt` reads when the run began, in milliseconds;
+ * undefined before it did. The time of judging is among the findings.
+ */
 export class ExecutionTimeLimit<State> extends LimitCriterion<State> {
   override readonly name = 'ExecutionTimeLimit';
-  protected override readonly stopReason: StopReason = StopReason.TimeLimitReached;
   protected override readonly limit: LimitKind = LimitKind.Wall;
   readonly maxSeconds: number;
-  readonly #read: WallClockReader<State>;
+  readonly #startedAt: (state: State) => number | undefined;
 
-  constructor(maxSeconds: number, read: WallClockReader<State>, options: LimitOptions<State> = {}) {
+  constructor(maxSeconds: number, startedAt: (state: State) => number | undefined, options: LimitOptions<State> = {}) {
     super(options);
-    this.maxSeconds = checkedLimit('maxSeconds', maxSeconds, { least: 'above-zero' });
-    this.#read = read;
+    this.maxSeconds = assertLimit('maxSeconds', maxSeconds, { least: 'above-zero' });
+    this.#startedAt = startedAt;
   }
 
-  remainingMs(state: State): number {
-    return this.raised(this.maxSeconds, state) * 1000 - this.#elapsedMs(state);
+  remainingMs(state: State, findings: Findings = {}): number {
+    return this.raise(this.maxSeconds, state) * 1000 - this.#getElapsedMs(state, findings);
   }
 
-  override explain(state: State): ContinuationEvaluation {
-    const elapsedMs = this.#elapsedMs(state);
+  protected override compare(state: State, findings: Findings): Comparison {
+    const elapsedMs = this.#getElapsedMs(state, findings);
     const elapsedSeconds = elapsedMs / 1000;
-    const maxSeconds = this.raised(this.maxSeconds, state);
-    const reached = this.reached(elapsedMs >= maxSeconds * 1000, state);
-    return this.answer(reached, `${tenths(elapsedSeconds)} s of ${maxSeconds} s on the wall clock used`, { elapsedSeconds, maxSeconds });
+    const maxSeconds = this.raise(this.maxSeconds, state);
+    const reason = `${toTenths(elapsedSeconds)} s of ${maxSeconds} s on the wall clock used`;
+    return { isReached: elapsedMs >= maxSeconds * 1000, reason, context: { elapsedSeconds, maxSeconds } };
   }
 
-  #elapsedMs(state: State): number {
-    const startedAt = this.#read.startedAt(state);
-    const now = this.#read.now(state);
-    return startedAt === undefined || now === undefined ? 0 : checkedCount('the wall clock', Math.max(0, now - startedAt));
+  #getElapsedMs(state: State, { now }: Findings): number {
+    const startedAt = this.#startedAt(state);
+    return startedAt === undefined || now === undefined ? 0 : assertCount('the wall clock', Math.max(0, now - startedAt));
   }
 }

@@ -24,7 +24,7 @@ function stopText({ cause, context, maxRetries }: ErrorHandling, subject: string
 }
 
 /** A policy's decision in words. */
-export function handlingText(handling: ErrorHandling): string {
+export function toHandlingReason(handling: ErrorHandling): string {
   const { decision, context, maxRetries } = handling;
   if (handling.cause === 'no-error') return 'no errors';
   const tool = context.toolName === undefined ? '' : ` in ${context.toolName}`;
@@ -35,7 +35,7 @@ export function handlingText(handling: ErrorHandling): string {
 }
 
 /** The numbers behind a policy's decision. */
-export function handlingContext({ decision, cause, context, maxRetries }: ErrorHandling): JsonObject {
+export function toHandlingContext({ decision, cause, context, maxRetries }: ErrorHandling): JsonObject {
   return {
     errorType: context.type,
     consecutiveFailures: context.consecutiveFailures,

@@ -1,35 +1,39 @@
-import { BuiltInCriterion } from '../built-in-criterion.ts';
-import type { ErrorContextResolver, ErrorPolicy } from '../../errors/index.ts';
+import type { CanResolveErrorContext, ErrorPolicy } from '../../errors/index.ts';
 import { ErrorContext, ErrorHandlingDecision } from '../../errors/index.ts';
+import { BuiltInCriterion } from '../built-in-criterion.ts';
 import { ContinuationDecision } from '../continuation-decision.ts';
-import type { ContinuationEvaluation } from '../continuation-evaluation.ts';
-import { handlingContext, handlingText } from './handling-text.ts';
+import { ContinuationEvaluation } from '../continuation-evaluation.ts';
+import type { Findings } from '../findings.ts';
+import { toHandlingContext, toHandlingReason } from './handling-text.ts';
 
-const nothingToRetry: ContinuationEvaluation = Object.freeze({
+const nothingToRetry = new ContinuationEvaluation({
   criterion: 'PendingRetry',
   decision: ContinuationDecision.AllowContinuation,
   reason: 'nothing to retry',
-  context: Object.freeze({}),
 });
 
 /** Requests another step while the policy says retry; has no opinion otherwise. */
 export class PendingRetry<State> extends BuiltInCriterion<State> {
   override readonly name = 'PendingRetry';
   readonly #policy: ErrorPolicy;
-  readonly #resolver: ErrorContextResolver<State>;
+  readonly #resolver: CanResolveErrorContext<State>;
 
-  constructor(policy: ErrorPolicy, resolver: ErrorContextResolver<State>) {
+  constructor(policy: ErrorPolicy, resolver: CanResolveErrorContext<State>) {
     super();
     this.#policy = policy;
     this.#resolver = resolver;
   }
 
-  override explain(state: State): ContinuationEvaluation {
-    const contexts = this.#resolver.resolve(state);
+  override explain(state: State, findings: Findings = {}): ContinuationEvaluation {
+    const contexts = this.#resolver.resolve(state, findings);
     if (contexts === ErrorContext.none()) return nothingToRetry;
     const handling = this.#policy.handle(contexts);
     if (handling.decision !== ErrorHandlingDecision.Retry) return nothingToRetry;
-    const context = handlingContext(handling);
-    return { criterion: this.name, decision: ContinuationDecision.RequestContinuation, reason: handlingText(handling), context };
+    return new ContinuationEvaluation({
+      criterion: this.name,
+      decision: ContinuationDecision.RequestContinuation,
+      reason: toHandlingReason(handling),
+      context: toHandlingContext(handling),
+    });
   }
 }

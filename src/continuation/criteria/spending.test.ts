@@ -2,14 +2,14 @@
 import { describe, expect, test } from 'vitest';
 import { InvalidArgumentError } from '../../lib/index.ts';
 import { criterionConformance } from '../../testing/index.ts';
-import type { ContinuationEvaluation } from '../continuation-evaluation.ts';
-import type { ExplainingCriterion } from '../criterion.ts';
+import type { AtLimit, ContinuationEvaluation } from '../continuation-evaluation.ts';
+import type { CanExplainContinuation } from '../criterion.ts';
 import type { CostSoFar } from './cost-limit.ts';
 import { CostLimit } from './cost-limit.ts';
 import { CumulativeExecutionTimeLimit } from './cumulative-execution-time-limit.ts';
 import { ExecutionTimeLimit } from './execution-time-limit.ts';
 import { Finalize } from './finalize.ts';
-import type { AtLimit, LimitOptions } from './limit.ts';
+import type { LimitOptions } from './limit.ts';
 import type { RepeatableCall } from './repeated-tool-call.ts';
 import { RepeatedToolCall } from './repeated-tool-call.ts';
 import { StepsLimit } from './steps-limit.ts';
@@ -135,15 +135,17 @@ const used = ({ used: amount }: Budget): number => amount;
 
 interface LimitRow {
   readonly name: string;
-  readonly limit: ExplainingCriterion<Budget>;
-  readonly plain: ExplainingCriterion<Budget>;
+  readonly limit: CanExplainContinuation<Budget>;
+  readonly plain: CanExplainContinuation<Budget>;
   readonly stopReason: string;
   readonly kind: string;
   readonly reason: (used: number, max: number) => string;
   readonly context: (used: number, max: number) => object;
 }
 
-const wall = { startedAt: () => 0, now: (budget: Budget) => used(budget) * 1000 };
+// Judged at time 0, a run has lasted as long as it began before.
+const wall = (budget: Budget): number => -used(budget) * 1000;
+const judged = { now: 0 };
 
 const limits: readonly LimitRow[] = [
   {
@@ -196,22 +198,23 @@ const limits: readonly LimitRow[] = [
 describe.each(limits)('$name', ({ name, limit, plain, stopReason, kind, reason, context }) => {
   test.each<readonly [AtLimit, Partial<ContinuationEvaluation>, string, object]>([
     ['stop', { decision: 'forbid', stopReason: stopReason as never }, '', {}],
-    ['pause', { decision: 'forbid', stopReason: stopReason as never }, '; more has to be granted', { pausing: true }],
-    ['finalize', { decision: 'allow' }, '; one more step to sum up', { finalizing: true }],
+    ['pause', { decision: 'forbid', stopReason: stopReason as never }, '; more has to be granted', { atLimit: 'pause' }],
+    ['finalize', { decision: 'allow' }, '; one more step to sum up', { atLimit: 'finalize' }],
   ])('reached, with %s', (onLimit, answer, words, more) => {
     for (const amount of [10, 11]) {
-      expect(limit.explain({ used: amount, onLimit })).toStrictEqual({
+      expect(limit.explain({ used: amount, onLimit }, judged)).toStrictEqual({
         criterion: name,
         ...answer,
         reason: `${reason(amount, 10)}${words}`,
         limit: kind,
-        context: { ...context(amount, 10), ...more },
+        ...more,
+        context: context(amount, 10),
       });
     }
   });
 
   test.each<AtLimit>(['stop', 'pause', 'finalize'])('not reached, it allows plainly, with %s', (onLimit) => {
-    expect(limit.explain({ used: 9, onLimit })).toStrictEqual({
+    expect(limit.explain({ used: 9, onLimit }, judged)).toStrictEqual({
       criterion: name,
       decision: 'allow',
       reason: reason(9, 10),
@@ -228,7 +231,7 @@ describe.each(limits)('$name', ({ name, limit, plain, stopReason, kind, reason, 
     [15, 5, 'forbid'],
     [16, 5, 'forbid'],
   ])('at %d of 10 with %d granted: %s, and says both', (amount, granted, decision) => {
-    expect(limit.explain({ used: amount, granted })).toMatchObject({
+    expect(limit.explain({ used: amount, granted }, judged)).toMatchObject({
       decision,
       reason: reason(amount, 10 + granted),
       context: context(amount, 10 + granted),
@@ -236,12 +239,14 @@ describe.each(limits)('$name', ({ name, limit, plain, stopReason, kind, reason, 
   });
 
   test('stops where nothing was said about grants and about reaching it', () => {
-    expect(plain.explain({ used: 10 })).toStrictEqual(limit.explain({ used: 10 }));
-    expect(plain.explain({ used: 10, granted: 5, onLimit: 'finalize' }).decision).toBe('forbid');
+    expect(plain.explain({ used: 10 }, judged)).toStrictEqual(limit.explain({ used: 10 }, judged));
+    expect(plain.explain({ used: 10, granted: 5, onLimit: 'finalize' }, judged).decision).toBe('forbid');
   });
 
   test('refuses a grant that is no number instead of allowing for ever', () => {
-    expect(() => limit.explain({ used: 1, granted: Number.NaN })).toThrow('the reader of what was granted must return a number, not NaN.');
+    expect(() => limit.explain({ used: 1, granted: Number.NaN }, judged)).toThrow(
+      'the reader of what was granted must return a number, not NaN.',
+    );
   });
 });
 
@@ -249,9 +254,9 @@ test.each([
   ['ExecutionTimeLimit', new ExecutionTimeLimit(10, wall, options)],
   ['CumulativeExecutionTimeLimit', new CumulativeExecutionTimeLimit(10, used, options)],
 ])('%s leaves the time that was granted, too', (_, limit) => {
-  expect(limit.remainingMs({ used: 4 })).toBe(6000);
-  expect(limit.remainingMs({ used: 4, granted: 2 })).toBe(8000);
-  expect(limit.remainingMs({ used: 13, granted: 2 })).toBe(-1000);
+  expect(limit.remainingMs({ used: 4 }, judged)).toBe(6000);
+  expect(limit.remainingMs({ used: 4, granted: 2 }, judged)).toBe(8000);
+  expect(limit.remainingMs({ used: 13, granted: 2 }, judged)).toBe(-1000);
 });
 
 describe('Finalize', () => {

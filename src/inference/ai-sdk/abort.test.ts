@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Message } from '../../messages/index.ts';
-import type { Fault, WireApi } from '../../testing/node/index.ts';
-import { connectModel, startFaultServer } from '../../testing/node/index.ts';
+import type { Fault } from '../../../tests/support/recordings/fault-server.ts';
+import type { WireApi } from '../../testing/node/index.ts';
+import { connectModel } from '../../testing/node/index.ts';
+import { startFaultServer } from '../../../tests/support/recordings/fault-server.ts';
 import type { ModelDelta, ModelOutcome, ModelRequest } from '../index.ts';
 import { aiSdk } from './index.ts';
 

@@ -4,7 +4,7 @@ import { dynamicTool, jsonSchema, tool, zodSchema } from 'ai';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import type { FunctionTool, Tool, ToolContext } from '../../tools/index.ts';
-import { InvalidToolError, runCalls, ToolSet } from '../../tools/index.ts';
+import { InvalidToolError, prepareCall, runCall, ToolSet } from '../../tools/index.ts';
 import type { AiSdkToolLike } from './index.ts';
 import { aiSdkTools } from './index.ts';
 
@@ -161,7 +161,7 @@ describe('aiSdkTools', () => {
     const taken = functionTool(
       aiSdkTools({ look: tool({ inputSchema: z.object({}), execute: () => 'raw', toModelOutput: () => shown as never }) }),
     );
-    expect(await taken.toModelOutput?.('raw' as never, { toolCallId: 'call-1', args: {} })).toEqual(expected);
+    expect(await taken.toModelOutput?.('raw', { toolCallId: 'call-1', args: {} })).toEqual(expected);
   });
 
   it('tells the tool which call it shows', async () => {
@@ -171,7 +171,7 @@ describe('aiSdkTools', () => {
       toModelOutput: ({ toolCallId, input }) => ({ type: 'text', value: `${toolCallId} at ${input.at}` }),
     });
     const taken = functionTool(aiSdkTools({ look }));
-    expect(await taken.toModelOutput?.('raw' as never, { toolCallId: 'call-1', args: { at: 'noon' } })).toBe('call-1 at noon');
+    expect(await taken.toModelOutput?.('raw', { toolCallId: 'call-1', args: { at: 'noon' } })).toBe('call-1 at noon');
   });
 
   it('makes a set of them all, dynamic ones too', () => {
@@ -196,13 +196,15 @@ describe('a tool that its provider defines and the host runs', () => {
     const set = ToolSet.from(aiSdkTools({ bash }));
     expect(set.schemas()).toEqual([{ type: 'provider', id: 'anthropic.bash_20250124', name: 'bash', args: {} }]);
     const call = { id: 'call-1', name: 'bash', args: { command: 'ls' } };
-    const [outcome] = await runCalls(set, [call], {
-      run: async (_key, work) => ({ ok: true, value: await work(new AbortController().signal) }),
-      step: 1,
-      idempotencyKey: ({ id }) => id,
+    const prepared = await prepareCall(set, call, { context: undefined });
+    if (prepared.type !== 'ready') throw new Error(`the call is ${prepared.type}`);
+    const execution = await runCall(prepared, {
+      effects: { run: async (_key, work) => ({ ok: true, value: await work(new AbortController().signal) }) },
+      key: 'tool/1/0',
+      idempotencyKey: call.id,
       context: undefined,
     });
-    expect(outcome).toMatchObject({ type: 'ended', execution: { status: 'succeeded', value: 'ran ls' } });
+    expect(execution).toMatchObject({ status: 'succeeded', value: 'ran ls' });
   });
 
   it('waits for somebody outside where it has no execute', () => {

@@ -1,16 +1,7 @@
 import type { JsonObject } from '../../lib/index.ts';
-import { isRecord } from '../../lib/index.ts';
-import type {
-  ApprovalContext,
-  ClientTool,
-  FunctionTool,
-  ModelOutput,
-  ShownCall,
-  StandardResult,
-  Tool,
-  ToolContext,
-} from '../../tools/index.ts';
-import { defineTool, InvalidToolError, providerTool } from '../../tools/index.ts';
+import { isRecord, readJsonObject } from '../../lib/index.ts';
+import type { ClientTool, DescribedTool, FunctionTool, ModelOutput, ShownCall, StandardResult, Tool } from '../../tools/index.ts';
+import { describeTool, InvalidToolError, providerTool } from '../../tools/index.ts';
 import { toModelOutput } from './to-model-output.ts';
 
 /** The shape of an AI SDK tool, as `tool()` of the `ai` package and the providers' `tools` return it. */
@@ -52,7 +43,7 @@ function readSchema(name: string, given: unknown): ReadSchema {
   return { input: jsonSchema, ...(isFunction(validate) && { validate: validator(validate) }) };
 }
 
-async function* yieldsOf(values: AsyncIterable<unknown>): AsyncGenerator<unknown, undefined> {
+async function* yieldAll(values: AsyncIterable<unknown>): AsyncGenerator<unknown, undefined> {
   // What an AI SDK tool yields last is its result; what it returns after that counts for nothing.
   for await (const value of values) yield value;
   return undefined;
@@ -63,83 +54,77 @@ function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {
 }
 
 // AI SDK 6 has another name for it than 7.
-const contextOf = (context: unknown): object => ({ context, experimental_context: context });
+const toContextFields = (context: unknown): object => ({ context, experimental_context: context });
 
-function runOf(tool: Fields): { readonly run?: FunctionTool['run'] } {
+function readRun(tool: Fields): FunctionTool<unknown, unknown, unknown>['run'] | undefined {
   const { execute } = tool;
-  if (!isFunction(execute)) return {};
-  return {
-    run: (args: unknown, { signal, toolCallId, context }: ToolContext) => {
-      const returned = Reflect.apply(execute, tool, [args, { toolCallId, messages: [], abortSignal: signal, ...contextOf(context) }]);
-      return isAsyncIterable(returned) ? yieldsOf(returned) : returned;
-    },
+  if (!isFunction(execute)) return undefined;
+  return (args, { signal, toolCallId, context }) => {
+    const options = { toolCallId, messages: [], abortSignal: signal, ...toContextFields(context) };
+    const returned = Reflect.apply(execute, tool, [args, options]);
+    return isAsyncIterable(returned) ? yieldAll(returned) : returned;
   };
 }
 
-function approvalOf(tool: Fields): { readonly needsApproval?: FunctionTool['needsApproval'] } {
+function readApproval(tool: Fields): FunctionTool<unknown, unknown, unknown>['needsApproval'] {
   const { needsApproval } = tool;
-  if (!isFunction(needsApproval)) return typeof needsApproval === 'boolean' ? { needsApproval } : {};
-  return {
-    needsApproval: async (args: unknown, { toolCallId, context }: ApprovalContext) =>
-      (await Reflect.apply(needsApproval, tool, [args, { toolCallId, messages: [], ...contextOf(context) }])) === true,
-  };
+  if (!isFunction(needsApproval)) return needsApproval === true;
+  return async (args, { toolCallId, context }) =>
+    (await Reflect.apply(needsApproval, tool, [args, { toolCallId, messages: [], ...toContextFields(context) }])) === true;
 }
 
-function outputOf(tool: Fields): { readonly toModelOutput?: (result: unknown, call: ShownCall) => Promise<ModelOutput> } {
+function readModelOutput(tool: Fields): ((result: unknown, call: ShownCall) => Promise<ModelOutput>) | undefined {
   const { toModelOutput: show } = tool;
-  if (!isFunction(show)) return {};
-  return {
-    toModelOutput: async (output, { toolCallId, args }) =>
-      toModelOutput(await Reflect.apply(show, tool, [{ toolCallId, input: args, output }])),
-  };
+  if (!isFunction(show)) return undefined;
+  return async (output, { toolCallId, args }) => toModelOutput(await Reflect.apply(show, tool, [{ toolCallId, input: args, output }]));
 }
 
-function descriptionOf({ description, title }: Fields): string {
+function readDescription({ description, title }: Fields): string {
   const text: unknown = isFunction(description) ? description({ context: undefined }) : description;
   return typeof text === 'string' ? text : typeof title === 'string' ? title : '';
 }
 
-function declare(options: object): Tool {
-  // Holds: defineTool looks for itself at what no compiler watched.
-  return (defineTool as (given: object) => Tool)(options);
-}
+const maker = { maker: 'aiSdkTools()' };
 
-function ownTool(name: string, tool: Fields): Tool {
-  const execution = runOf(tool);
+function describeOwnTool(name: string, tool: Fields): DescribedTool<never> {
   const { input, validate } = readSchema(name, tool['inputSchema']);
-  const options = {
+  const { providerOptions } = tool;
+  const description = {
     name,
-    description: descriptionOf(tool),
+    description: readDescription(tool),
     input,
-    ...execution,
-    ...(execution.run !== undefined && approvalOf(tool)),
-    ...outputOf(tool),
-    ...(isRecord(tool['providerOptions']) && { providerOptions: tool['providerOptions'] }),
+    validate,
+    toModelOutput: readModelOutput(tool),
+    providerOptions: isRecord(providerOptions) ? readJsonObject(providerOptions, `${name}.providerOptions`) : undefined,
   };
-  if (validate !== undefined) return declare({ ...options, validate });
   try {
-    return declare(options);
+    return describeTool(description, maker);
   } catch (error) {
-    // The AI SDK lets a JSON Schema without validation pass unchecked; so do we, but only where ours does not know it.
-    if (!(error instanceof InvalidToolError) || !/cannot be checked/.test(error.message)) throw error;
-    return declare({ ...options, validate: (value: unknown) => ({ value }) });
+    // The AI SDK accepts a JSON Schema without validation unchecked; so do we, but only one that our validator does not know.
+    if (validate !== undefined || !(error instanceof InvalidToolError) || !error.message.includes('cannot be checked')) throw error;
+    return describeTool({ ...description, validate: (value: unknown) => ({ value }) }, maker);
   }
 }
 
-function providersTool(name: string, tool: Fields): Tool {
-  // Holds: providerTool looks at both, whatever they are.
-  const named = providerTool({ id: tool['id'] as `${string}.${string}`, name, args: (tool['args'] ?? {}) as JsonObject });
-  const runsHere = isFunction(tool['execute']) || tool['isProviderExecuted'] === false;
-  if (!runsHere) return named;
-  const { id, args } = named;
-  // Holds: a tool that is declared here is never a provider's.
-  return Object.freeze({ ...(ownTool(name, tool) as FunctionTool | ClientTool), offeredAs: { id, args } });
+function toOwnTool(name: string, tool: Fields): FunctionTool<unknown, unknown, unknown> | ClientTool {
+  const described = describeOwnTool(name, tool);
+  const run = readRun(tool);
+  if (run === undefined) return Object.freeze({ type: 'client', ...described });
+  return Object.freeze({ type: 'function', ...described, run, effect: 'once', needsApproval: readApproval(tool) });
+}
+
+function toProviderTool(name: string, tool: Fields): Tool {
+  const { id, args = {}, execute, isProviderExecuted } = tool;
+  // Holds: providerTool checks both, whatever they are.
+  const named = providerTool({ id: id as `${string}.${string}`, name, args: args as JsonObject });
+  if (!isFunction(execute) && isProviderExecuted !== false) return named;
+  return Object.freeze({ ...toOwnTool(name, tool), offeredAs: { id: named.id, args: named.args } });
 }
 
 /**
- * Takes AI SDK tools as they are, by the names under which the model shall see them: with `execute` they run here (an async
- * iterable tells progress), without it somebody outside carries them out. A tool that its provider defines is offered as the
- * provider knows it, whoever runs it.
+ * Takes AI SDK tools as they are, by the names that the model sees: with `execute` they run here (an async iterable reports
+ * progress), without it somebody outside runs them. A tool that its provider defines is offered as the provider knows it,
+ * whoever runs it.
  */
 export function aiSdkTools<const Given extends Readonly<Record<string, AiSdkToolLike>>>(
   tools: Given,
@@ -147,7 +132,7 @@ export function aiSdkTools<const Given extends Readonly<Record<string, AiSdkTool
   const taken = Object.entries(tools).map(([name, tool]) => {
     if (!isRecord(tool)) throw new InvalidToolError(name, 'is no tool of the AI SDK.');
     const isProviders = tool['type'] === 'provider' || tool['type'] === 'provider-defined';
-    return [name, isProviders ? providersTool(name, tool) : ownTool(name, tool)] as const;
+    return [name, isProviders ? toProviderTool(name, tool) : toOwnTool(name, tool)] as const;
   });
   // Holds: there is one entry for each name.
   return Object.fromEntries(taken) as { readonly [Name in keyof Given]: Tool };

@@ -3,8 +3,10 @@
 import { describe, expect, it } from 'vitest';
 import type { Failure } from '../../errors/index.ts';
 import { Message } from '../../messages/index.ts';
-import type { Fault, WireApi } from '../../testing/node/index.ts';
-import { connectModel, startFaultServer } from '../../testing/node/index.ts';
+import type { Fault } from '../../../tests/support/recordings/fault-server.ts';
+import type { WireApi } from '../../testing/node/index.ts';
+import { connectModel } from '../../testing/node/index.ts';
+import { startFaultServer } from '../../../tests/support/recordings/fault-server.ts';
 import type { Model, ModelOutcome } from '../index.ts';
 import { aiSdk } from './index.ts';
 

@@ -1,7 +1,8 @@
 // Each limit of a provider package, shown to exist: asked to say it, the real package says something else.
 import { expect, it } from 'vitest';
 import type { Interaction, WireApi } from '../../testing/node/index.ts';
-import { driveRecording, sdkLimits } from '../../testing/node/index.ts';
+import { driveRecording } from '../../../tests/support/recordings/drive-recording.ts';
+import { sdkLimits } from '../../../tests/support/recordings/sdk-limits.ts';
 import { aiSdk } from './index.ts';
 
 const googleTurn = (functionResponse: object): Interaction => ({

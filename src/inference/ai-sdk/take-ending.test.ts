@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { driveRecording } from '../../testing/node/index.ts';
+import { driveRecording } from '../../../tests/support/recordings/drive-recording.ts';
 import type { UsageCounts } from '../../messages/index.ts';
 import { aiSdk } from './index.ts';
 import { readUsage } from './take-ending.ts';

@@ -4,15 +4,16 @@
 // G1. A write is judged against what stands once those before it are stored; refusing one leaves the others as they are.
 // G2. Everything is judged before anything is stored: what a later write of the batch drops is never stored at all.
 // G3. What is known of sessions is only believed as long as nobody else has written.
+import type { EffectRow } from '../../journal/index.ts';
 import { refusedWrite } from '../index.ts';
-import type { EffectRow, LogEntry, SessionHeader, SessionWrite } from '../index.ts';
+import type { LogEntry, SessionHeader, SessionWrite } from '../index.ts';
 import { SessionConflictError, SessionDamagedError, StoreFencedError, StoreUnavailableError } from '../index.ts';
 import { toSessionError, toStoreError } from './classify-error.ts';
 import type { KnownSession } from './read-session.ts';
-import { findSession, rowOf } from './read-session.ts';
+import { findSession, getRow } from './read-session.ts';
 import { effectValues, entryValues, headerValues } from './rows.ts';
 import type { Statements } from './statements.ts';
-import { isWhole, sealed } from './tables.ts';
+import { isIntact, withChecksum } from './tables.ts';
 
 /** Something to do in a batch. */
 export type Task =
@@ -53,14 +54,14 @@ export function forget(knowledge: Knowledge): void {
 }
 
 function readEpoch(statements: Statements): number {
-  const row = rowOf(statements.meta, 'epoch');
-  if (row !== undefined && isWhole('meta', row)) return Number(row['value']);
+  const row = getRow(statements.meta, 'epoch');
+  if (row !== undefined && isIntact('meta', row)) return Number(row['value']);
   throw new StoreUnavailableError('failed', 'the row that says who may write does not match its checksum');
 }
 
 /** Reads again what another may have changed. Called inside the transaction. */
 function refresh(statements: Statements, knowledge: Knowledge): void {
-  const dataVersion = Number(rowOf(statements.dataVersion)?.['data_version']);
+  const dataVersion = Number(getRow(statements.dataVersion)?.['data_version']);
   if (dataVersion === knowledge.dataVersion) return;
   knowledge.sessions.clear();
   knowledge.epoch = readEpoch(statements);
@@ -77,7 +78,7 @@ export function runBatch(
   const drafts = new Map<string, Draft>();
   let { epoch } = knowledge;
 
-  function draftOf(sessionId: string): Draft | undefined {
+  function getDraft(sessionId: string): Draft | undefined {
     const drafted = drafts.get(sessionId);
     if (drafted !== undefined) return drafted;
     const before = knowledge.sessions.get(sessionId) ?? findSession(statements, sessionId);
@@ -87,11 +88,11 @@ export function runBatch(
   function plan(write: SessionWrite): void {
     const { sessionId, after } = write;
     if (write.epoch !== epoch) throw new StoreFencedError({ own: write.epoch, current: epoch });
-    const draft = draftOf(sessionId);
+    const draft = getDraft(sessionId);
     const found = draft?.head ?? 0;
     if (after === 0 ? draft !== undefined : found !== after) throw new SessionConflictError(sessionId, { expected: after, found });
     if (draft !== undefined) checkNew(statements, draft, write);
-    drafts.set(sessionId, extended(draft ?? newDraft(write), write));
+    drafts.set(sessionId, extendDraft(draft ?? createDraft(write), write));
   }
 
   function run(task: Task): TaskResult {
@@ -107,7 +108,7 @@ export function runBatch(
 
   const results = tasks.map(run);
   if (epoch !== knowledge.epoch) {
-    const [, value = null, sum = null] = sealed('meta', ['epoch', epoch]);
+    const [, value = null, sum = null] = withChecksum('meta', ['epoch', epoch]);
     statements.setMeta.run(value, sum, 'epoch');
   }
   const stored = [...drafts].map(([id, draft]) => [id, store(statements, draft)] as const);
@@ -124,13 +125,13 @@ function note(statements: Statements, { sessionId, damage }: { readonly sessionI
     statements.dropQuarantine.run(sessionId);
     return;
   }
-  const num = rowOf(statements.session, sessionId)?.['num'];
-  if (typeof num === 'number') statements.addQuarantine.run(...sealed('quarantine', [sessionId, num, damage]));
+  const num = getRow(statements.session, sessionId)?.['num'];
+  if (typeof num === 'number') statements.addQuarantine.run(...withChecksum('quarantine', [sessionId, num, damage]));
 }
 
-function newDraft({ header }: SessionWrite): Draft {
-  // Holds because checkWrite lets no write make a session without its header.
-  return { before: undefined, header: header as SessionHeader, head: 0, dropsEffects: false, effects: [], entries: [] };
+function createDraft({ sessionId, header }: SessionWrite): Draft {
+  if (header === undefined) throw refusedWrite(sessionId, 'a session is made with a header and its first entry');
+  return { before: undefined, header, head: 0, dropsEffects: false, effects: [], entries: [] };
 }
 
 /** Refuses what would stand twice. */
@@ -141,22 +142,22 @@ function checkNew(statements: Statements, draft: Draft, { sessionId, entries = [
   }
   if (clearsEffects === true) return;
   for (const effect of effects) {
-    if (isKept(statements, draft, effect)) throw refusedWrite(sessionId, `the ${effect.phase} of "${effect.key}" is kept already`);
+    if (isStored(statements, draft, effect)) throw refusedWrite(sessionId, `the ${effect.phase} of "${effect.key}" is kept already`);
   }
 }
 
 function isAnswered(statements: Statements, { before, entries }: Draft, requestId: string): boolean {
   if (entries.some((entry) => entry.requestId === requestId)) return true;
-  return before !== undefined && rowOf(statements.request, before.num, requestId, before.head) !== undefined;
+  return before !== undefined && getRow(statements.request, before.num, requestId, before.head) !== undefined;
 }
 
-function isKept(statements: Statements, { before, dropsEffects, effects }: Draft, { key, phase }: EffectRow): boolean {
+function isStored(statements: Statements, { before, dropsEffects, effects }: Draft, { key, phase }: EffectRow): boolean {
   if (effects.some((effect) => effect.key === key && effect.phase === phase)) return true;
   if (before === undefined || before.effects === 0 || dropsEffects) return false;
-  return rowOf(statements.effect, before.num, key, phase) !== undefined;
+  return getRow(statements.effect, before.num, key, phase) !== undefined;
 }
 
-function extended(draft: Draft, { header, entries = [], effects = [], clearsEffects }: SessionWrite): Draft {
+function extendDraft(draft: Draft, { header, entries = [], effects = [], clearsEffects }: SessionWrite): Draft {
   // A copy: it is compared with the next one.
   if (header !== undefined) draft.header = { ...header, tags: [...header.tags] };
   if (clearsEffects === true) {
@@ -171,7 +172,7 @@ function extended(draft: Draft, { header, entries = [], effects = [], clearsEffe
 
 function store(statements: Statements, draft: Draft): KnownSession {
   const { before, header, head } = draft;
-  const num = before?.num ?? Number(rowOf(statements.lastNum)?.['num']) + 1;
+  const num = before?.num ?? Number(getRow(statements.lastNum)?.['num']) + 1;
   const kept = draft.dropsEffects ? 0 : (before?.effects ?? 0);
   const known: KnownSession = { num, header, head, effects: kept + draft.effects.length };
   if (before === undefined) addSession(statements, known);
@@ -185,16 +186,16 @@ function store(statements: Statements, draft: Draft): KnownSession {
 
 function addSession(statements: Statements, { num, header, head, effects }: KnownSession): void {
   statements.addSession.run(...headerValues(num, header));
-  statements.addHead.run(...sealed('heads', [num, head, effects]));
+  statements.addHead.run(...withChecksum('heads', [num, head, effects]));
   addTags(statements, num, header.tags);
 }
 
 function addTags(statements: Statements, num: number, tags: readonly string[]): void {
-  for (const tag of new Set(tags)) statements.addTag.run(...sealed('session_tags', [num, tag]));
+  for (const tag of new Set(tags)) statements.addTag.run(...withChecksum('session_tags', [num, tag]));
 }
 
 function setHead(statements: Statements, { num, header, head, effects }: KnownSession): void {
-  const [, ...values] = sealed('heads', [num, head, effects]);
+  const [, ...values] = withChecksum('heads', [num, head, effects]);
   if (Number(statements.setHead.run(...values, num).changes) !== 1) {
     throw new SessionDamagedError(header.id, 'the number of its last entry is missing');
   }
@@ -202,12 +203,12 @@ function setHead(statements: Statements, { num, header, head, effects }: KnownSe
 
 const foundBy = ['agentId', 'tenant', 'owner', 'status', 'stopReason', 'isOpen', 'wakeAt', 'createdAt'] as const;
 
-const sameTags = (one: readonly string[], other: readonly string[]): boolean =>
+const haveSameTags = (one: readonly string[], other: readonly string[]): boolean =>
   one.length === other.length && one.every((tag, index) => tag === other[index]);
 
 function changeHeader(statements: Statements, { num, header }: KnownSession, before: SessionHeader): void {
   const [, , ...values] = headerValues(num, header);
-  const hasTags = sameTags(header.tags, before.tags);
+  const hasTags = haveSameTags(header.tags, before.tags);
   const isTouched = hasTags && foundBy.every((field) => header[field] === before[field]);
   // The narrow statement leaves the indexes alone. It sets the last three values.
   const { changes } = isTouched ? statements.touchHeader.run(...values.slice(-3), num) : statements.setHeader.run(...values, num);

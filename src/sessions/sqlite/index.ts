@@ -1,3 +1,3 @@
-export type { SqliteDatabase, SqliteStatement, SqliteValue } from './sqlite-database.ts';
+export type { SqliteDatabase } from './sqlite-database.ts';
 export type { SqliteStoreOptions } from './sqlite-store.ts';
 export { sqliteStore } from './sqlite-store.ts';

@@ -1,11 +1,12 @@
-import { checkedPage } from '../index.ts';
+import { omitUndefined } from '../../lib/index.ts';
+import { parsePage } from '../index.ts';
 import type { ListedSession, SessionPage, SessionQuery } from '../index.ts';
-import { damageOfTags, rowOf, rowsOf } from './read-session.ts';
+import { findTagDamage, getRow, getRows } from './read-session.ts';
 import { toHeader } from './rows.ts';
 import type { SqliteDatabase, SqliteStatement, SqliteValue } from './sqlite-database.ts';
 import type { Statements } from './statements.ts';
 import type { Row } from './tables.ts';
-import { columns, isWhole } from './tables.ts';
+import { columns, isIntact } from './tables.ts';
 
 /** Gives the statement of a text, prepared once. */
 export type Prepare = (sql: string) => SqliteStatement;
@@ -35,7 +36,7 @@ interface Filter {
 const filter = (where: string, value: SqliteValue | undefined): readonly Filter[] =>
   value === undefined ? [] : [{ where, values: [value] }];
 
-function filtersOf(query: SessionQuery): readonly Filter[] {
+function toFilters(query: SessionQuery): readonly Filter[] {
   const { isOpen } = query;
   return [
     ...filter('tenant = ?', query.tenant),
@@ -65,44 +66,44 @@ interface Bounds {
 }
 
 /** Sessions are numbered without a gap: what fills one has lost its header. */
-function lostIn(statements: Statements, found: readonly Found[], { before, count }: Bounds): readonly Found[] {
-  const highest = before === undefined ? Number(rowOf(statements.lastNum)?.['num']) : before - 1;
+function findLost(statements: Statements, found: readonly Found[], { before, count }: Bounds): readonly Found[] {
+  const highest = before === undefined ? Number(getRow(statements.lastNum)?.['num']) : before - 1;
   const lowest = found.length < count ? 1 : Number(found.at(-1)?.num);
-  return found.length === highest - lowest + 1 ? [] : rowsOf(statements.lost, lowest, highest).map(toFound);
+  return found.length === highest - lowest + 1 ? [] : getRows(statements.lost, lowest, highest).map(toFound);
 }
 
-function nameOf(statements: Statements, { num, row }: Found): string {
+function findName(statements: Statements, { num, row }: Found): string {
   // The first entry knows the id too, should it be the id that was changed.
-  const first = rowOf(statements.firstEntry, num);
-  return String(first !== undefined && isWhole('log', first) ? first['session_id'] : row['id']);
+  const first = getRow(statements.firstEntry, num);
+  return String(first !== undefined && isIntact('log', first) ? first['session_id'] : row['id']);
 }
 
 /** What was noted of a session's damage. A note names it twice, and vouches for both: so it is known whose it is where one was changed. */
-function noteOf(statements: Statements, id: string, num: number): string | undefined {
-  const rows = rowsOf(statements.quarantined, id, num);
-  const row = rows.find((each) => (each['id'] === id && each['session'] === num) || isWhole('quarantine', { ...each, id, session: num }));
+function readNote(statements: Statements, id: string, num: number): string | undefined {
+  const rows = getRows(statements.quarantined, id, num);
+  const row = rows.find((each) => (each['id'] === id && each['session'] === num) || isIntact('quarantine', { ...each, id, session: num }));
   if (row === undefined) return undefined;
-  return isWhole('quarantine', row) ? String(row['damage']) : 'what was noted of its damage does not match its checksum';
+  return isIntact('quarantine', row) ? String(row['damage']) : 'what was noted of its damage does not match its checksum';
 }
 
 function toListed(statements: Statements, found: Found): ListedSession {
   const { num, row } = found;
   if (row['sum'] === undefined) return { id: String(row['id']), damage: 'its header is missing' };
-  if (!isWhole('sessions', row)) return { id: nameOf(statements, found), damage: 'its header does not match its checksum' };
+  if (!isIntact('sessions', row)) return { id: findName(statements, found), damage: 'its header does not match its checksum' };
   const header = toHeader(row);
-  const damage = noteOf(statements, header.id, num) ?? damageOfTags(statements, { num, header });
-  return { id: header.id, header, ...(damage !== undefined && { damage }) };
+  const damage = readNote(statements, header.id, num) ?? findTagDamage(statements, { num, header });
+  return omitUndefined({ id: header.id, header, damage });
 }
 
 /** A page of sessions, newest first. */
 export function listSessions(statements: Statements, prepare: Prepare, query: SessionQuery): SessionPage {
-  const { limit, before } = checkedPage(query);
-  const filters = filtersOf(query);
+  const { limit, before } = parsePage(query);
+  const filters = toFilters(query);
   const all = [...filters, ...filter('num < ?', before)];
   const where = all.length === 0 ? '' : `WHERE ${all.map((each) => each.where).join(' AND ')}`;
   const statement = prepare(`SELECT ${readable} FROM sessions ${where} ORDER BY sessions.num DESC LIMIT ?`);
-  const rows = rowsOf(statement, ...all.flatMap(({ values }) => values), limit + 1).map(toFound);
-  const lost = filters.length === 0 ? lostIn(statements, rows, { before, count: limit + 1 }) : [];
+  const rows = getRows(statement, ...all.flatMap(({ values }) => values), limit + 1).map(toFound);
+  const lost = filters.length === 0 ? findLost(statements, rows, { before, count: limit + 1 }) : [];
   const found = [...rows, ...lost].sort((one, other) => other.num - one.num);
   const page = found.slice(0, limit);
   const last = page.at(-1);

@@ -4,9 +4,9 @@ import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { StoreUnavailableError } from '../index.ts';
 import { resultName, toStoreError } from './classify-error.ts';
-import { rowOf } from './read-session.ts';
+import { getRow } from './read-session.ts';
 import type { SqliteDatabase } from './sqlite-database.ts';
-import { applicationId, insertInto, isWhole, schema, schemaVersion, sealed, selected } from './tables.ts';
+import { applicationId, insertInto, isIntact, schema, schemaVersion, withChecksum, selected } from './tables.ts';
 
 /** How a store is opened. */
 export interface OpenOptions {
@@ -17,10 +17,10 @@ export interface OpenOptions {
 function isStore(database: SqliteDatabase, what: string): boolean {
   const tables = database.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").all();
   if (tables.length === 0) return false;
-  const mark = rowOf(database.prepare('PRAGMA application_id'))?.['application_id'];
+  const mark = getRow(database.prepare('PRAGMA application_id'))?.['application_id'];
   if (mark !== applicationId) throw new StoreUnavailableError('not-a-store', `${what} is another kind of database`);
-  const version = rowOf(database.prepare(`SELECT ${selected('meta')} FROM meta WHERE name = ?`), 'schema');
-  if (version === undefined || !isWhole('meta', version)) {
+  const version = getRow(database.prepare(`SELECT ${selected('meta')} FROM meta WHERE name = ?`), 'schema');
+  if (version === undefined || !isIntact('meta', version)) {
     throw new StoreUnavailableError('failed', `the row that says which release wrote ${what} is damaged or missing`);
   }
   if (Number(version['value']) > schemaVersion) {
@@ -40,8 +40,8 @@ function createTables(database: SqliteDatabase, what: string): void {
       database.exec(schema);
       database.exec(`PRAGMA application_id = ${applicationId}`);
       const addMeta = database.prepare(insertInto('meta'));
-      addMeta.run(...sealed('meta', ['schema', schemaVersion]));
-      addMeta.run(...sealed('meta', ['epoch', 0]));
+      addMeta.run(...withChecksum('meta', ['schema', schemaVersion]));
+      addMeta.run(...withChecksum('meta', ['epoch', 0]));
     }
     database.exec('COMMIT');
   } catch (error) {

@@ -1,17 +1,18 @@
-import type { EffectRow, LogEntry, SessionHeader } from '../index.ts';
+import type { EffectRow } from '../../journal/index.ts';
+import { StopReason } from '../../continuation/index.ts';
+import { omitUndefined, readArray, readObject, readString } from '../../lib/index.ts';
+import { ExecutionStatus } from '../../step-by-step/index.ts';
+import type { LogEntry, SessionHeader } from '../index.ts';
 import type { SqliteValue } from './sqlite-database.ts';
 import type { Row } from './tables.ts';
-import { sealed } from './tables.ts';
+import { withChecksum } from './tables.ts';
 
 type Field = string | number | undefined;
 
 const orNull = (value: Field): SqliteValue => value ?? null;
 
-/** Absent where the column is null. */
-const ifThere = (fields: Row): Row => Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
-
 export function headerValues(num: number, header: SessionHeader): SqliteValue[] {
-  return sealed('sessions', [
+  return withChecksum('sessions', [
     num,
     header.id,
     header.agentId,
@@ -28,27 +29,28 @@ export function headerValues(num: number, header: SessionHeader): SqliteValue[] 
   ]);
 }
 
-/** The header of a row that was found to be whole. */
+/** Reads the header of a row whose checksum is right. */
 export function toHeader(row: Row): SessionHeader {
-  // Holds because the row says what `headerValues` once wrote from a header.
-  return {
-    id: row['id'],
-    agentId: row['agent_id'],
-    ...ifThere({ tenant: row['tenant'], owner: row['owner'] }),
-    tags: JSON.parse(row['tags'] as string) as readonly string[],
-    status: row['status'],
-    ...ifThere({ stopReason: row['stop_reason'] }),
-    isOpen: row['is_open'] === 1,
-    ...ifThere({ wakeAt: row['wake_at'] }),
-    createdAt: row['created_at'],
-    updatedAt: row['updated_at'],
-    details: row['details'],
-  } as SessionHeader;
+  const data = readObject(row, 'sessions');
+  return omitUndefined({
+    id: data.string('id'),
+    agentId: data.string('agent_id'),
+    tenant: data.optionalString('tenant'),
+    owner: data.optionalString('owner'),
+    tags: readArray(JSON.parse(data.string('tags')), 'sessions.tags', readString),
+    status: data.oneOf('status', Object.values(ExecutionStatus)),
+    stopReason: data.optionalOneOf('stop_reason', Object.values(StopReason)),
+    isOpen: data.number('is_open') === 1,
+    wakeAt: data.optionalNumber('wake_at'),
+    createdAt: data.number('created_at'),
+    updatedAt: data.number('updated_at'),
+    details: data.string('details'),
+  });
 }
 
 /** The first entry also names its session: found by it where the header is lost. */
 export function entryValues(session: { readonly num: number; readonly id: string }, entry: LogEntry): SqliteValue[] {
-  return sealed('log', [
+  return withChecksum('log', [
     session.num,
     entry.n,
     entry.at,
@@ -63,23 +65,27 @@ export function entryValues(session: { readonly num: number; readonly id: string
   ]);
 }
 
-/** The entry of a row that was found to be whole. */
+/** Reads the entry of a row whose checksum is right. */
 export function toEntry(row: Row): LogEntry {
-  // Holds because the row says what `entryValues` once wrote from an entry.
-  return {
-    n: row['n'],
-    at: row['at'],
-    isSnapshot: row['is_snapshot'] === 1,
-    ...ifThere({ execution: row['execution'], step: row['step'], requestId: row['request_id'] }),
-    body: row['body'],
-    ...ifThere({ events: row['events'], lastSeq: row['last_seq'] }),
-  } as LogEntry;
+  const data = readObject(row, 'log');
+  return omitUndefined({
+    n: data.number('n'),
+    at: data.number('at'),
+    isSnapshot: data.number('is_snapshot') === 1,
+    execution: data.optionalNumber('execution'),
+    step: data.optionalNumber('step'),
+    requestId: data.optionalString('request_id'),
+    body: data.string('body'),
+    events: data.optionalString('events'),
+    lastSeq: data.optionalNumber('last_seq'),
+  });
 }
 
 export const effectValues = (num: number, k: number, effect: EffectRow): SqliteValue[] =>
-  sealed('effects', [num, k, effect.key, effect.phase, effect.body]);
+  withChecksum('effects', [num, k, effect.key, effect.phase, effect.body]);
 
-/** The effect of a row that was found to be whole. */
-export const toEffect = (row: Row): EffectRow =>
-  // Holds because the row says what `effectValues` once wrote from an effect.
-  ({ key: row['key'], phase: row['phase'], body: row['body'] }) as EffectRow;
+/** Reads the effect of a row whose checksum is right. */
+export function toEffect(row: Row): EffectRow {
+  const data = readObject(row, 'effects');
+  return { key: data.string('key'), phase: data.oneOf('phase', ['intent', 'result']), body: data.string('body') };
+}

@@ -224,9 +224,9 @@ describe('a store that cannot be used', () => {
   test('leaves a newer store as it is', async () => {
     const path = newPath();
     await sqliteStore({ path }).claim();
-    const { schemaVersion, sealed } = await import('./tables.ts');
+    const { schemaVersion, withChecksum } = await import('./tables.ts');
     const database = new DatabaseSync(path);
-    const [, value = null, sum = null] = sealed('meta', ['schema', schemaVersion + 1]);
+    const [, value = null, sum = null] = withChecksum('meta', ['schema', schemaVersion + 1]);
     database.prepare("UPDATE meta SET value = ?, sum = ? WHERE name = 'schema'").run(value, sum);
     database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
     database.close();

@@ -43,7 +43,7 @@ interface Opened {
   readonly prepare: Prepare;
 }
 
-interface Asked {
+interface QueuedTask {
   readonly task: Task;
   readonly settle: (result: TaskResult) => void;
 }
@@ -51,7 +51,7 @@ interface Asked {
 // One transaction must not hold up the event loop for long.
 const mostInBatch = 2000;
 
-function quietly(work: () => unknown): void {
+function ignoreErrors(work: () => unknown): void {
   try {
     work();
   } catch {
@@ -71,7 +71,7 @@ async function openStore(options: SqliteStoreOptions): Promise<Opened> {
 /** Keeps sessions in a SQLite file. Opened when it is first used. */
 export function sqliteStore(options: SqliteStoreOptions): SessionStore {
   const knowledge = createKnowledge();
-  let queue: Asked[] = [];
+  let queue: QueuedTask[] = [];
   let isScheduled = false;
   let opening: Promise<Opened> | undefined;
   let closing: Promise<void> | undefined;
@@ -94,7 +94,7 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
       settle();
       return results;
     } catch (error) {
-      quietly(() => statements.rollback.run());
+      ignoreErrors(() => statements.rollback.run());
       forget(knowledge);
       throw error;
     }
@@ -109,11 +109,11 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
       throw new StoreUnavailableError('failed', `"${options.path}" was removed or replaced while it was open`);
   }
 
-  function carryOut(opened: Opened, tasks: readonly Task[]): readonly TaskResult[] {
+  function runTasks(opened: Opened, tasks: readonly Task[]): readonly TaskResult[] {
     try {
       return commit(opened, tasks);
     } catch (error) {
-      if (tasks.length > 1 && mayBeOneWrite(error)) return tasks.flatMap((task) => carryOut(opened, [task]));
+      if (tasks.length > 1 && mayBeOneWrite(error)) return tasks.flatMap((task) => runTasks(opened, [task]));
       const [first] = tasks;
       const told = tasks.length === 1 && first?.type === 'write' ? toSessionError(first.write.sessionId, error) : toStoreError(error);
       return tasks.map(() => ({ ok: false, error: told }));
@@ -123,7 +123,7 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
   function flush(opened: Opened): void {
     const asked = queue.slice(0, mostInBatch);
     queue = queue.slice(mostInBatch);
-    const results = carryOut(
+    const results = runTasks(
       opened,
       asked.map(({ task }) => task),
     );
@@ -165,8 +165,8 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
     if (closing !== undefined) throw new StoreUnavailableError('closed', 'the store is closed');
   }
 
-  /** All that is read stands in one state of the file. */
-  async function read<Value>(work: (opened: Opened) => Value, toError: (error: unknown) => Error): Promise<Value> {
+  /** Reads from one state of the file. What contradicts itself is damage of the session, if one is named. */
+  async function read<Value>(work: (opened: Opened) => Value, sessionId?: string): Promise<Value> {
     assertOpen();
     const opened = await open();
     assertOpen();
@@ -174,9 +174,9 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
       opened.statements.beginReading.run();
       return work(opened);
     } catch (error) {
-      throw toError(error);
+      throw sessionId === undefined ? toStoreError(error) : toSessionError(sessionId, error);
     } finally {
-      quietly(() => opened.statements.commit.run());
+      ignoreErrors(() => opened.statements.commit.run());
     }
   }
 
@@ -201,22 +201,10 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
       checkWrite(write);
       await ask({ type: 'write', write });
     },
-    load: (sessionId) =>
-      read(
-        ({ statements }) => loadSession(statements, sessionId),
-        (error) => toSessionError(sessionId, error),
-      ),
-    entries: (sessionId, query = {}) =>
-      read(
-        ({ statements }) => readEntries(statements, sessionId, query),
-        (error) => toSessionError(sessionId, error),
-      ),
-    findRequest: (sessionId, requestId) =>
-      read(
-        ({ statements }) => findAnswer(statements, sessionId, requestId),
-        (error) => toSessionError(sessionId, error),
-      ),
-    list: (query = {}) => read(({ statements, prepare }) => listSessions(statements, prepare, query), toStoreError),
+    load: (sessionId) => read(({ statements }) => loadSession(statements, sessionId), sessionId),
+    entries: (sessionId, query = {}) => read(({ statements }) => readEntries(statements, sessionId, query), sessionId),
+    findRequest: (sessionId, requestId) => read(({ statements }) => findAnswer(statements, sessionId, requestId), sessionId),
+    list: (query = {}) => read(({ statements, prepare }) => listSessions(statements, prepare, query)),
     quarantine: async (sessionId, damage) => {
       assertOpen();
       await ask({ type: 'quarantine', sessionId, damage });

@@ -3,44 +3,7 @@ import { columns, insertInto, selected } from './tables.ts';
 
 const headerColumns = columns.sessions.slice(2);
 
-/** The statements of a store, each prepared once. */
-export interface Statements {
-  readonly begin: SqliteStatement;
-  readonly beginReading: SqliteStatement;
-  readonly commit: SqliteStatement;
-  readonly rollback: SqliteStatement;
-  readonly dataVersion: SqliteStatement;
-  readonly meta: SqliteStatement;
-  readonly setMeta: SqliteStatement;
-  readonly session: SqliteStatement;
-  readonly addSession: SqliteStatement;
-  readonly setHeader: SqliteStatement;
-  readonly touchHeader: SqliteStatement;
-  readonly lastNum: SqliteStatement;
-  readonly head: SqliteStatement;
-  readonly addHead: SqliteStatement;
-  readonly setHead: SqliteStatement;
-  readonly tags: SqliteStatement;
-  readonly addTag: SqliteStatement;
-  readonly dropTags: SqliteStatement;
-  readonly addEntry: SqliteStatement;
-  readonly entries: SqliteStatement;
-  readonly lastSnapshot: SqliteStatement;
-  readonly lastUntil: SqliteStatement;
-  readonly request: SqliteStatement;
-  readonly firstEntry: SqliteStatement;
-  readonly firstEntryOf: SqliteStatement;
-  readonly lost: SqliteStatement;
-  readonly effects: SqliteStatement;
-  readonly effect: SqliteStatement;
-  readonly addEffect: SqliteStatement;
-  readonly dropEffects: SqliteStatement;
-  readonly quarantined: SqliteStatement;
-  readonly addQuarantine: SqliteStatement;
-  readonly dropQuarantine: SqliteStatement;
-}
-
-const texts: Readonly<Record<keyof Statements, string>> = {
+const texts = {
   begin: 'BEGIN IMMEDIATE',
   beginReading: 'BEGIN',
   commit: 'COMMIT',
@@ -84,11 +47,13 @@ const texts: Readonly<Record<keyof Statements, string>> = {
   quarantined: `SELECT ${selected('quarantine')} FROM quarantine WHERE id = ? OR session = ?`,
   addQuarantine: `${insertInto('quarantine')} ON CONFLICT DO NOTHING`,
   dropQuarantine: 'DELETE FROM quarantine WHERE id = ?',
-};
+} as const;
+
+/** Statements of a store, each prepared once. */
+export type Statements = Readonly<Record<keyof typeof texts, SqliteStatement>>;
 
 export function prepareAll(database: SqliteDatabase): Statements {
   const prepared = Object.entries(texts).map(([name, sql]) => [name, database.prepare(sql)] as const);
-  const statements: Readonly<Record<string, SqliteStatement>> = Object.fromEntries(prepared);
-  // Holds because the entries are those of `texts`.
-  return statements as unknown as Statements;
+  // Holds: the entries are those of `texts`.
+  return Object.fromEntries(prepared) as Statements;
 }

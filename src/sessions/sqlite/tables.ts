@@ -79,30 +79,33 @@ export const schema = `
   CREATE INDEX quarantine_session ON quarantine (session);
 `;
 
-function partOf(value: unknown): string {
+function toChecksumPart(value: unknown): string {
   if (typeof value === 'string') return `${value.length}:${value}`;
   if (typeof value === 'number') return String(value);
   return value === null ? '-' : '?';
 }
 
-function sumOf(table: TableName, values: readonly unknown[]): number {
+function computeChecksum(table: TableName, values: readonly unknown[]): number {
   let text: string = table;
-  for (const value of values) text += `,${partOf(value)}`;
+  for (const value of values) text += `,${toChecksumPart(value)}`;
   return crc32(text);
 }
 
 /** The columns of a row with its checksum behind them. */
-export const sealed = (table: TableName, values: readonly SqliteValue[]): SqliteValue[] => [...values, sumOf(table, values)];
+export const withChecksum = (table: TableName, values: readonly SqliteValue[]): SqliteValue[] => [
+  ...values,
+  computeChecksum(table, values),
+];
 
 /** True where a row says what it said when it was written. */
-export const isWhole = (table: TableName, row: Row): boolean =>
+export const isIntact = (table: TableName, row: Row): boolean =>
   row['sum'] ===
-  sumOf(
+  computeChecksum(
     table,
     columns[table].map((column) => row[column]),
   );
 
-/** `INSERT` for the values that `sealed` gives. */
+/** `INSERT` for the values that `withChecksum` gives. */
 export const insertInto = (table: TableName): string =>
   `INSERT INTO ${table} (${columns[table].join(', ')}, sum) VALUES (${'?, '.repeat(columns[table].length)}?)`;
 

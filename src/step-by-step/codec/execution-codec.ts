@@ -1,7 +1,7 @@
-import { ContinuationOutcome } from '../../continuation/index.ts';
+import { ContinuationEvaluation, ContinuationOutcome, readOutcome, writeOutcome } from '../../continuation/index.ts';
 import type { JsonObject, ObjectReader } from '../../lib/index.ts';
-import { AppendOnlyList, isRecord, present, readJsonObject, readObject } from '../../lib/index.ts';
-import { Message } from '../../messages/index.ts';
+import { AppendOnlyList, isRecord, omitUndefined, present, readJsonObject, readObject } from '../../lib/index.ts';
+import { Usage } from '../../messages/index.ts';
 import { changesSince, withChanges } from '../../serialization/index.ts';
 import type { Execution } from '../execution.ts';
 import type { Grant } from '../grant.ts';
@@ -10,27 +10,40 @@ import type { Step } from '../step.ts';
 import type { PendingStep } from '../waiting.ts';
 import type { ResultSurroundings } from './result-codec.ts';
 import { readResults, writeResults } from './result-codec.ts';
-import { readCost, readStep, readUsage, writeStep, writeUsage } from './step-codec.ts';
+import { readCost, readStep, writeStep, writeUsage } from './step-codec.ts';
 
 const readGrant = (input: unknown, path: string): Grant => {
   const data = readObject(input, path);
-  const amounts = (['steps', 'tokens', 'wallMs', 'activeMs', 'costUsd'] as const).map((budget) => [budget, data.optionalNumber(budget)]);
-  return Object.fromEntries(amounts.filter(([, amount]) => amount !== undefined)) as Grant;
+  return omitUndefined({
+    steps: data.optionalNumber('steps'),
+    tokens: data.optionalNumber('tokens'),
+    wallMs: data.optionalNumber('wallMs'),
+    activeMs: data.optionalNumber('activeMs'),
+    costUsd: data.optionalNumber('costUsd'),
+  });
 };
 
-function writePending<S extends Step>(pending: PendingStep<S>, { step, refs }: ResultSurroundings<S>): JsonObject {
-  const { common, fields } = writeStep(pending.partial, step, refs);
-  return present({ ...pending, partial: { ...common, fields } });
+function writePending<S extends Step>(pending: PendingStep<S>, { step: codec, refs }: ResultSurroundings<S>): JsonObject {
+  const { partial } = pending;
+  const { common, fields } = writeStep(partial, codec);
+  const messages = partial.outputMessages.map((message) => refs.write(message));
+  const inner = codec.getInnerOutcome?.(partial);
+  const innerOutcome = inner && writeOutcome(inner);
+  return present({ ...pending, partial: present({ id: partial.id, messages, ...common, innerOutcome, fields }) });
 }
 
-function readPending<S extends Step>(input: unknown, path: string, { step, refs }: ResultSurroundings<S>): PendingStep<S> {
+function readPending<S extends Step>(input: unknown, path: string, surroundings: ResultSurroundings<S>): PendingStep<S> {
   const data = readObject(input, path);
+  const partial = data.object('partial');
+  const innerOutcome = partial.optionalValue('innerOutcome', readOutcome);
   const asked = data.optionalObject('askedEarlier');
+  const evaluations = data.optionalArray('evaluations', ContinuationEvaluation.fromJSON);
   return {
     number: data.number('number'),
-    partial: readStep(data.object('partial'), step, refs),
+    partial: readStep(partial, { ...surroundings, innerOutcome }),
     waits: data.array('waits', readWait),
     answers: data.array('answers', readAnswer),
+    ...(evaluations !== undefined && { evaluations }),
     ...(asked !== undefined && { askedEarlier: Object.fromEntries(Object.keys(asked.raw).map((id) => [id, asked.number(id)])) }),
     startedAt: data.number('startedAt'),
     parkedAt: data.number('parkedAt'),
@@ -55,7 +68,7 @@ function writeHead<S extends Step>(execution: Execution<S>, surroundings: Result
     failedSteps: execution.failedSteps,
     startOutcome: execution.startOutcome?.toJSON(),
     pendingStep: execution.pendingStep === undefined ? undefined : writePending(execution.pendingStep, surroundings),
-    queued: execution.queued?.map((message) => message.toJSON()),
+    queued: execution.queued?.map((message) => surroundings.refs.write(message)),
     agent: execution.agent,
     resumedBy: execution.resumedBy,
   });
@@ -68,7 +81,7 @@ function readHead<S extends Step>(data: ObjectReader, surroundings: ResultSurrou
     startedAt: data.optionalNumber('startedAt'),
     activeMs: data.number('activeMs'),
     waitedMs: data.number('waitedMs'),
-    usage: data.value('usage', readUsage),
+    usage: data.value('usage', Usage.fromJSON),
     cost: data.optionalValue('cost', readCost),
     grants: data.optionalArray('grants', readGrant),
     regranted: data.optionalBoolean('regranted'),
@@ -76,7 +89,7 @@ function readHead<S extends Step>(data: ObjectReader, surroundings: ResultSurrou
     failedSteps: data.number('failedSteps'),
     startOutcome: data.optionalValue('startOutcome', ContinuationOutcome.fromJSON),
     pendingStep: data.optionalValue('pendingStep', (item, at) => readPending(item, at, surroundings)),
-    queued: data.optionalArray('queued', Message.fromJSON),
+    queued: data.optionalArray('queued', (item, at) => surroundings.refs.read(item, at)),
     agent: data.optionalJsonObject('agent'),
     resumedBy: data.optionalArray('resumedBy', readJsonObject),
   };

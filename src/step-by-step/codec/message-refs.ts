@@ -1,11 +1,12 @@
-// How steps refer to the messages of the conversation, so that no message stands twice.
-// A number is the place among the messages that are written beside the step; text is the id of one that was written earlier.
-import type { Json } from '../../lib/index.ts';
-import { DamagedDataError } from '../../lib/index.ts';
+// References of steps to the messages of the conversation, so that no message is stored twice.
+// A number is the place among the messages that are written beside the step; text is the id of one that was written earlier;
+// `{ messageId }` is one that the caller of the codec stores elsewhere.
+import type { Json, JsonObject } from '../../lib/index.ts';
+import { DamagedDataError, isRecord, jsonEquals } from '../../lib/index.ts';
 import type { MessageStore } from '../../messages/index.ts';
 import { Message } from '../../messages/index.ts';
 
-/** Writes and reads what a step refers to. */
+/** Writes and reads references to messages. */
 export interface MessageRefs {
   write(message: Message): Json;
   read(item: unknown, path: string): Message;
@@ -13,8 +14,18 @@ export interface MessageRefs {
 
 const everyMessage = (store: MessageStore): readonly Message[] => store.names.flatMap((name) => store.section(name).toArray());
 
-/** References to what is written beside the step, and to the rest of the store where that is needed. */
-export function messageRefs(beside: readonly Message[], store?: MessageStore): MessageRefs {
+/** Messages that a step or a change may refer to. */
+export interface ReferableMessages {
+  /** Written beside it: referred to by their place. */
+  readonly beside?: readonly Message[];
+  /** Written earlier: referred to by their id. */
+  readonly store?: MessageStore;
+  /** Stored elsewhere by whoever stores the change, as JSON: referred to by `{ messageId }`. */
+  readonly elsewhere?: readonly JsonObject[];
+}
+
+/** Creates references to messages; a message that is none of these is written whole. */
+export function messageRefs({ beside = [], store, elsewhere = [] }: ReferableMessages): MessageRefs {
   let places: ReadonlyMap<Message, number> | undefined;
   let earlier: ReadonlyMap<string, Message> | undefined;
   // Made only when asked for: most steps refer to what is written beside them, and conversations are long.
@@ -22,16 +33,26 @@ export function messageRefs(beside: readonly Message[], store?: MessageStore): M
     (places ??= new Map(beside.map((each, index) => [each, index] as const))).get(message);
   const known = (id: string): Message | undefined =>
     store === undefined ? undefined : (earlier ??= new Map(everyMessage(store).map((each) => [each.id, each] as const))).get(id);
+  const find = (id: string): JsonObject | undefined => elsewhere.find((message) => message['id'] === id);
   return {
-    write: (message) => place(message) ?? (known(message.id) === message ? message.id : message.toJSON()),
-    read: (item, path) => {
-      if (typeof item !== 'number' && typeof item !== 'string') return Message.fromJSON(item, path);
-      const found = typeof item === 'number' ? beside[item] : known(item);
+    write: (message) => {
+      const found = place(message);
       if (found !== undefined) return found;
-      throw new DamagedDataError(path, `expected a message of the conversation, found ${JSON.stringify(item)}, which none of them is`);
+      if (known(message.id) === message) return message.id;
+      const written = message.toJSON();
+      return jsonEquals(find(message.id), written) ? { messageId: message.id } : written;
+    },
+    read: (item, path) => {
+      if (isRecord(item) && !Object.hasOwn(item, 'messageId')) return Message.fromJSON(item, path);
+      const id = isRecord(item) ? item['messageId'] : item;
+      const stored = isRecord(item) && typeof id === 'string' ? find(id) : undefined;
+      if (stored !== undefined) return Message.fromJSON(stored, path);
+      const found = typeof item === 'number' ? beside[item] : typeof item === 'string' ? known(item) : undefined;
+      if (found !== undefined) return found;
+      throw new DamagedDataError(path, `expected a message of the conversation, found ${JSON.stringify(id)}, which none of them is`);
     },
   };
 }
 
 /** References to the messages of a whole store. */
-export const refsInto = (store: MessageStore): MessageRefs => messageRefs(everyMessage(store));
+export const refsInto = (store: MessageStore): MessageRefs => messageRefs({ beside: everyMessage(store) });

@@ -1,45 +1,39 @@
-import { ContinuationEvaluation } from '../../continuation/index.ts';
-import type { Json, JsonObject, ObjectReader } from '../../lib/index.ts';
-import { present, readObject } from '../../lib/index.ts';
+import type { ContinuationOutcome } from '../../continuation/index.ts';
+import type { JsonObject, ObjectReader } from '../../lib/index.ts';
+import { omitUndefined, present, readObject } from '../../lib/index.ts';
 import { Usage } from '../../messages/index.ts';
 import { readFailure } from '../read-failure.ts';
 import type { Cost, Step } from '../step.ts';
 import { Interruption } from '../step.ts';
 import type { MessageRefs } from './message-refs.ts';
 
-/** How a room writes what its steps have beside the common fields. */
+/** Writes and reads the fields that one kind of step has beside the common ones. */
 export interface StepFieldsCodec<S extends Step> {
   encode(step: S): JsonObject;
-  decode(step: Step, fields: ObjectReader): S;
+  decode(step: Step, fields: ObjectReader, innerOutcome?: ContinuationOutcome): S;
+  /** The outcome of a run inside the step, stored like the step's own and not among the fields. */
+  getInnerOutcome?(step: S): ContinuationOutcome | undefined;
 }
 
 export const readCost = (input: unknown, path: string): Cost => {
   const data = readObject(input, path);
-  const unknownCalls = data.optionalNumber('unknownCalls');
-  return { usd: data.number('usd'), ...(unknownCalls !== undefined && { unknownCalls }) };
+  return omitUndefined({ usd: data.number('usd'), unknownCalls: data.optionalNumber('unknownCalls') });
 };
 
-/** Usage as it is written: input and output where that is all there is to say. */
-export function writeUsage(usage: Usage): Json {
-  const { input, output, total, ...more } = usage;
-  return Object.keys(more).length === 0 && total === input + output ? [input, output] : Usage.toJSON(usage);
+/** Leaves out the total, which follows from the rest. */
+export function writeUsage({ total: _, ...counts }: Usage): JsonObject {
+  return present(counts);
 }
 
-export function readUsage(input: unknown, path: string): Usage {
-  return Usage.fromJSON(Array.isArray(input) && input.length === 2 ? { input: input[0] as Json, output: input[1] as Json } : input, path);
-}
-
-/** A step as it is written: what all steps have, and what the room's own have beside it. */
-export interface WrittenStep {
+/** A step in its stored form, without its id, its messages and outcomes. */
+export interface StoredStep {
   readonly common: JsonObject;
   readonly fields: JsonObject;
 }
 
-export function writeStep<S extends Step>(step: S, codec: StepFieldsCodec<S>, refs: MessageRefs): WrittenStep {
+export function writeStep<S extends Step>(step: S, codec: StepFieldsCodec<S>): StoredStep {
   const common = present({
-    id: step.id,
     participant: step.participant,
-    messages: step.outputMessages.map((message) => refs.write(message)),
     usage: writeUsage(step.usage),
     errors: step.errors.length === 0 ? undefined : step.errors,
     interrupted: step.interrupted,
@@ -47,31 +41,29 @@ export function writeStep<S extends Step>(step: S, codec: StepFieldsCodec<S>, re
     hasToolCalls: step.hasToolCalls,
     cost: step.cost,
     finalizing: step.finalizing,
-    evaluations: step.evaluations,
   });
   return { common, fields: codec.encode(step) };
 }
 
-export function readStep<S extends Step>(data: ObjectReader, codec: StepFieldsCodec<S>, refs: MessageRefs): S {
-  const interrupted = data.optionalOneOf('interrupted', Object.values(Interruption));
-  const finishReason = data.optionalString('finishReason');
-  const participant = data.optionalString('participant');
-  const hasToolCalls = data.optionalBoolean('hasToolCalls');
-  const evaluations = data.optionalArray('evaluations', ContinuationEvaluation.fromJSON);
-  const cost = data.optionalValue('cost', readCost);
-  const finalizing = data.optionalBoolean('finalizing');
-  const step: Step = {
+/** Values that a step is read with, beside its own data. */
+export interface ReadStepOptions<S extends Step> {
+  readonly step: StepFieldsCodec<S>;
+  readonly refs: MessageRefs;
+  readonly innerOutcome?: ContinuationOutcome | undefined;
+}
+
+export function readStep<S extends Step>(data: ObjectReader, { step: codec, refs, innerOutcome }: ReadStepOptions<S>): S {
+  const step: Step = omitUndefined({
     id: data.string('id'),
-    ...(participant !== undefined && { participant }),
+    participant: data.optionalString('participant'),
     outputMessages: data.array('messages', (item, path) => refs.read(item, path)),
-    usage: data.value('usage', readUsage),
+    usage: data.value('usage', Usage.fromJSON),
     errors: data.optionalArray('errors', readFailure) ?? [],
-    ...(interrupted !== undefined && { interrupted }),
-    ...(finishReason !== undefined && { finishReason }),
-    ...(hasToolCalls !== undefined && { hasToolCalls }),
-    ...(evaluations !== undefined && { evaluations }),
-    ...(cost !== undefined && { cost }),
-    ...(finalizing !== undefined && { finalizing }),
-  };
-  return codec.decode(step, data.object('fields'));
+    interrupted: data.optionalOneOf('interrupted', Object.values(Interruption)),
+    finishReason: data.optionalString('finishReason'),
+    hasToolCalls: data.optionalBoolean('hasToolCalls'),
+    cost: data.optionalValue('cost', readCost),
+    finalizing: data.optionalBoolean('finalizing'),
+  });
+  return codec.decode(step, data.object('fields'), innerOutcome);
 }

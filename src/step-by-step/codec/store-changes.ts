@@ -1,7 +1,7 @@
 // What has become of the conversation since: the sections that only grew say what was added, the others are written whole.
 // A message that was there before is named by its id, so that it stays the very one that earlier steps refer to.
 import type { JsonObject } from '../../lib/index.ts';
-import { DamagedDataError, readObject } from '../../lib/index.ts';
+import { omitUndefined, present, readObject, readString } from '../../lib/index.ts';
 import type { Message } from '../../messages/index.ts';
 import { MessageStore } from '../../messages/index.ts';
 import type { MessageRefs } from './message-refs.ts';
@@ -42,26 +42,18 @@ export function storeSince(before: MessageStore, after: MessageStore): StoreChan
 export const messagesIn = (changes: StoreChanges | undefined): readonly Message[] =>
   changes?.sections.flatMap(({ messages }) => messages) ?? [];
 
-/** Messages move only where a section is not what it was; elsewhere nobody has to look for them in a long conversation. */
-const refsOf = ({ names, sections }: StoreChanges, before: MessageStore): MessageRefs =>
-  names === undefined && !sections.some(({ whole }) => whole === true) ? messageRefs([]) : messageRefs([], before);
+/** Messages move only if a section is not what it was; else nobody has to look for them in a long conversation. */
+const hasMoved = ({ names, sections }: StoreChanges): boolean => names !== undefined || sections.some(({ whole }) => whole === true);
 
-export function writeStoreChanges(changes: StoreChanges, before: MessageStore): JsonObject {
+export function writeStoreChanges(changes: StoreChanges, before: MessageStore, elsewhere: readonly JsonObject[]): JsonObject {
   const { names, sections } = changes;
-  const refs = refsOf(changes, before);
-  return {
-    ...(names !== undefined && { names }),
-    sections: sections.map(({ name, whole, messages }) => ({
-      name,
-      ...(whole === true && { whole }),
-      messages: messages.map((message) => refs.write(message)),
-    })),
-  };
-}
-
-function readName(value: unknown, path: string): string {
-  if (typeof value === 'string') return value;
-  throw new DamagedDataError(path, 'expected the name of a section');
+  const refs = messageRefs(hasMoved(changes) ? { store: before, elsewhere } : { elsewhere });
+  return present({
+    names,
+    sections: sections.map(({ name, whole, messages }) =>
+      present({ name, whole: whole === true ? true : undefined, messages: messages.map((message) => refs.write(message)) }),
+    ),
+  });
 }
 
 function readSection(item: unknown, path: string, refs: MessageRefs): Section {
@@ -70,11 +62,12 @@ function readSection(item: unknown, path: string, refs: MessageRefs): Section {
   return { name: data.string('name'), whole: data.optionalBoolean('whole') === true, messages };
 }
 
-export function readStoreChanges(input: unknown, path: string, before: MessageStore): StoreChanges {
+export function readStoreChanges(input: unknown, path: string, refs: MessageRefs): StoreChanges {
   const data = readObject(input, path);
-  const names = data.optionalArray('names', readName);
-  const refs = messageRefs([], before);
-  return { ...(names !== undefined && { names }), sections: data.array('sections', (item, at) => readSection(item, at, refs)) };
+  return omitUndefined({
+    names: data.optionalArray('names', readString),
+    sections: data.array('sections', (item, at) => readSection(item, at, refs)),
+  });
 }
 
 export function storeAfter(before: MessageStore, { names, sections }: StoreChanges): MessageStore {

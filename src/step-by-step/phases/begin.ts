@@ -1,4 +1,4 @@
-import type { ContinuationEvaluation } from '../../continuation/index.ts';
+import type { ContinuationEvaluation, Findings } from '../../continuation/index.ts';
 import { ContinuationDecision, ContinuationOutcome, StopReason } from '../../continuation/index.ts';
 import { classifyError } from '../../errors/index.ts';
 import type { BaseEvent, EventHeader } from '../../events/index.ts';
@@ -6,8 +6,9 @@ import type { JsonObject } from '../../lib/index.ts';
 import { stableStringify } from '../../lib/index.ts';
 import { Usage } from '../../messages/index.ts';
 import { canBegin } from '../can-begin.ts';
+import type { Candidate } from '../candidate.ts';
 import type { Execution } from '../execution.ts';
-import { hasEnded, hasStarted, settled } from '../execution.ts';
+import { hasEnded, hasStarted } from '../execution.ts';
 import { AgentExecutionStarted, ContinuationEvaluated } from '../loop-events.ts';
 import type { Spent } from '../outer-step.ts';
 import type { RunScope } from '../run-scope.ts';
@@ -15,7 +16,7 @@ import type { RunState } from '../run-state.ts';
 import { addCost } from '../step.ts';
 import type { StepProcess } from '../step-process.ts';
 import { endEvents, observed, refuseStart, stepEvents } from './commit.ts';
-import { judge } from './judge.ts';
+import { joinEvaluations, judge } from './judge.ts';
 import { openStart, subjectOf } from './open-step.ts';
 
 /**
@@ -81,11 +82,10 @@ function resumedBy({ agent, resumedBy: earlier }: Execution, identity: JsonObjec
   return [...(earlier ?? []), identity];
 }
 
-/** The state on which a start is judged: no new step, but the time and who asked to stop. */
-export function startCandidate<State extends RunState>(state: State, findings: Partial<Execution>): State {
-  // Where steps were taken already, a limit had stopped them: there was work left, or nobody would have waited.
-  const workLeft = state.execution.results.isEmpty ? {} : { workLeft: true };
-  return state.evolve({ execution: { ...state.execution, ...workLeft, ...findings } });
+/** The candidate on which a start is judged: no new step, but the time and the stop request. */
+export function toStartCandidate<State extends RunState>(state: State, findings: Findings): Candidate<State> {
+  // If steps were taken already, a limit had stopped them: there was work left, or nobody would have waited.
+  return { state, workLeft: state.execution.results.isEmpty ? undefined : true, ...findings };
 }
 
 /**
@@ -124,7 +124,7 @@ export function begin<State extends RunState, Context>(
 /** What was found out before a start is judged, and the state that this leaves behind. */
 interface Entered<State> {
   readonly state: State;
-  readonly votes: readonly ContinuationEvaluation[];
+  readonly evaluations: readonly ContinuationEvaluation[];
   /** Why it cannot start, where that could not be found out. */
   readonly error?: unknown;
 }
@@ -147,18 +147,18 @@ async function enter<State extends RunState, Context>(
   }
   scope.close();
   const { notes } = scope;
-  if (notes === undefined) return { state, votes: [], ...(error !== undefined && { error: error.thrown }) };
+  if (notes === undefined) return { state, evaluations: [], ...(error !== undefined && { error: error.thrown }) };
   const { execution, metadata, cost } = state;
   const changed = state.evolve({
     metadata: notes.over(metadata),
     ...(notes.store !== undefined && { store: notes.store }),
     execution: { ...execution, usage: Usage.add(execution.usage, notes.usage), cost: addCost(cost, notes.cost) },
   });
-  return { state: changed, votes: notes.votes, ...(error !== undefined && { error: error.thrown }) };
+  return { state: changed, evaluations: notes.evaluations, ...(error !== undefined && { error: error.thrown }) };
 }
 
-/** A start that could not be judged; what was voted until then stands beside the reason. */
-function failedStart(error: unknown, votes: readonly ContinuationEvaluation[]): ContinuationOutcome {
+/** The outcome of a start that could not be judged, with the evaluations given until then. */
+function toFailedStart(error: unknown, evaluations: readonly ContinuationEvaluation[] = []): ContinuationOutcome {
   const { message, code } = classifyError(error);
   const failed: ContinuationEvaluation = {
     criterion: 'ExecutionStart',
@@ -167,7 +167,7 @@ function failedStart(error: unknown, votes: readonly ContinuationEvaluation[]): 
     stopReason: StopReason.ErrorForbade,
     context: { code, error: error instanceof Error ? error.name : typeof error },
   };
-  return ContinuationOutcome.fromEvaluations([failed, ...votes]);
+  return ContinuationOutcome.fromEvaluations([failed, ...evaluations]);
 }
 
 const none: Spent = { usage: Usage.none() };
@@ -179,16 +179,15 @@ export async function judgeStart<State extends RunState, Context>(
   run: RunScope<State, Context>,
 ): Promise<State> {
   if (!isJudgedAtStart(started)) return started;
-  const entered = process.enter === undefined ? { state: started, votes: [] } : await enter(process, started, run);
+  const entered = process.enter === undefined ? { state: started, evaluations: [] } : await enter(process, started, run);
   const { state } = entered;
-  const votes = run.inside === undefined ? entered.votes : [...entered.votes, ...run.inside.limitVotes(none)];
-  const candidate = startCandidate(state, { now: run.clock.now(), stopRequest: run.control.stopRequest });
-  const judged = 'error' in entered ? { candidate, outcome: failedStart(entered.error, votes) } : judge(process, candidate, votes);
+  const evaluations = joinEvaluations(entered.evaluations, run.inside?.limitVotes(none));
+  const candidate = toStartCandidate(state, { now: run.clock.now(), stopRequest: run.control.stopRequest, evaluations });
+  const judged = 'error' in entered ? { candidate, outcome: toFailedStart(entered.error, evaluations) } : judge(process, candidate);
   const subject = subjectOf(state, state.execution.id ?? '', 0);
   if (refuses(judged.outcome)) return refuseStart(process, judged, { run, subject });
   // What was granted does not do: the summary is taken after all.
   const sumsUp = judged.outcome.isFinalizing && state.lastStepResult?.outcome.isFinalizing === true;
   const regranted = sumsUp ? undefined : state.execution.regranted;
-  const accepted = settled(state.execution, { startOutcome: undefined, regranted });
-  return state.evolve({ execution: accepted, lastSeq: run.lastSeq });
+  return state.evolve({ execution: { ...state.execution, startOutcome: undefined, regranted }, lastSeq: run.lastSeq });
 }

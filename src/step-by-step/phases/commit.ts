@@ -3,7 +3,7 @@ import type { Json } from '../../lib/index.ts';
 import { jsonEquals } from '../../lib/index.ts';
 import { Usage } from '../../messages/index.ts';
 import type { Execution } from '../execution.ts';
-import { hasEnded, lastOutcome, settled, statusOf, stopReasonOf, usageOf, withResult } from '../execution.ts';
+import { hasEnded, lastOutcome, statusOf, stopReasonOf, usageOf, withResult } from '../execution.ts';
 import type { EndFacts } from '../loop-events.ts';
 import {
   AgentFailed,
@@ -24,7 +24,7 @@ import type { RecordedHandling, StepTiming } from '../step-result.ts';
 import { StepResult } from '../step-result.ts';
 import type { PendingStep, Wait } from '../waiting.ts';
 import type { Judged } from './judge.ts';
-import { spentBy } from './judge.ts';
+import { getSpent, joinEvaluations } from './judge.ts';
 import type { OpenStep } from './open-step.ts';
 
 /** Gives each event about one subject its header. */
@@ -84,10 +84,10 @@ export function commitStep<State extends RunState, Context>(
   handling: RecordedHandling | undefined,
 ): State | Promise<State> {
   const { process, run, subject, number, timer } = open;
-  const { execution } = candidate.data;
+  const { execution } = candidate.state.data;
   // Holds because only a candidate is ever committed.
-  const step = execution.candidate as Step;
-  const endedAt = execution.now ?? timer.startedAt;
+  const step = execution.judgedStep as Step;
+  const endedAt = candidate.now ?? timer.startedAt;
   const { pendingStep, activeMs, waitedMs } = open.state.execution;
   const timing: StepTiming = {
     startedAt: pendingStep?.startedAt ?? timer.startedAt,
@@ -101,9 +101,9 @@ export function commitStep<State extends RunState, Context>(
   const next = (): EventHeader => run.header(subject, endedAt);
   const events = stepEvents(recorded as never, process, next);
   const ending = outcome.shouldContinue ? [] : endEvents(recorded, process.name, next);
-  run.inside?.spend(spentBy(open, candidate));
+  run.inside?.spend(getSpent(open, candidate.state));
   const committed = run.commit(
-    candidate.evolve({ execution: recorded, lastSeq: run.lastSeq }),
+    candidate.state.evolve({ execution: recorded, lastSeq: run.lastSeq }),
     ending.length === 0 ? events : [...events, ...ending],
     result,
   );
@@ -159,6 +159,7 @@ export function park<State extends RunState, Context>(
   const { notes } = scope;
   const partial = notes === undefined ? produced : notes.joinTo(produced);
   const before = execution.pendingStep;
+  const evaluations = joinEvaluations(before?.evaluations, notes?.evaluations);
   const now = run.clock.now();
   const [activeMs, waitedMs] = [timer.activeMs(), timer.waitedMs()];
   const pendingStep: PendingStep = {
@@ -166,6 +167,7 @@ export function park<State extends RunState, Context>(
     partial,
     waits,
     answers: [],
+    ...(evaluations !== undefined && { evaluations }),
     ...(before !== undefined && askedEarlier(before, waits)),
     startedAt: before?.startedAt ?? timer.startedAt,
     parkedAt: now,
@@ -173,12 +175,13 @@ export function park<State extends RunState, Context>(
     waitedMs: (before?.waitedMs ?? 0) + waitedMs,
   };
   // Whoever is waited for takes no time of the run's: its clock starts fresh when it goes on.
-  const parked = settled(execution, {
+  const parked = {
+    ...execution,
     wallStartedAt: undefined,
     pendingStep,
     activeMs: execution.activeMs + activeMs,
     waitedMs: execution.waitedMs + waitedMs,
-  });
+  };
   const next = (): EventHeader => run.header(subject, now);
   const events = [new AgentStateUpdated(next(), process.name, updated(parked)), ...endEvents(parked, process.name, next)];
   const changed = state.evolve({
@@ -188,7 +191,7 @@ export function park<State extends RunState, Context>(
     store: notes?.store ?? store,
     metadata: notes?.over(metadata) ?? metadata,
   });
-  run.inside?.spend(spentBy(open, changed));
+  run.inside?.spend(getSpent(open, changed));
   return run.commit(changed, events);
 }
 
@@ -198,13 +201,14 @@ export function refuseStart<State extends RunState, Context>(
   { candidate, outcome }: Judged<State>,
   { run, subject }: { readonly run: RunScope<State, Context>; readonly subject: EventSubject },
 ): State | Promise<State> {
-  const refused = settled(candidate.execution, { startOutcome: outcome, regranted: undefined, wallStartedAt: undefined });
+  const { state } = candidate;
+  const refused = { ...state.execution, startOutcome: outcome, regranted: undefined, wallStartedAt: undefined };
   const next = (): EventHeader => run.header(subject);
   const events = [
     new ContinuationEvaluated(next(), process.name, outcome),
     new AgentStateUpdated(next(), process.name, updated(refused)),
     ...endEvents(refused, process.name, next),
   ];
-  const committed = run.commit(candidate.evolve({ execution: refused, lastSeq: run.lastSeq }), events);
+  const committed = run.commit(state.evolve({ execution: refused, lastSeq: run.lastSeq }), events);
   return process.observe === undefined ? committed : observed(committed, { process, run });
 }

@@ -1,21 +1,21 @@
+import type { Effects } from '../../effects/index.ts';
+import { withKeyPrefix } from '../../effects/index.ts';
 import type { BaseEvent, EventHeader } from '../../events/index.ts';
 import type { PriceOf } from '../../inference/index.ts';
 import type { Clock, IdSource, JsonObject } from '../../lib/index.ts';
 import { Usage } from '../../messages/index.ts';
 import type { ContinuationEvaluation } from '../../continuation/index.ts';
-import type { Effects } from '../effects.ts';
 import { AgentStepStarted } from '../loop-events.ts';
 import type { EventSubject, RunScope } from '../run-scope.ts';
 import type { RunState } from '../run-state.ts';
 import type { Interruption } from '../step.ts';
 import { addCost } from '../step.ts';
 import type { NestOptions, OuterStep, Spent } from '../outer-step.ts';
-import { underKey } from '../outer-step.ts';
 import type { StepProcess, StepScope } from '../step-process.ts';
 import type { StepNote } from '../step-notes.ts';
 import { StepNotes } from '../step-notes.ts';
 import { StepTimer } from '../step-timer.ts';
-import { asOuterVote, outerLimitVotes } from './outer-limits.ts';
+import { toOuterEvaluation, outerLimitVotes } from './outer-limits.ts';
 
 /** What a step may use, until the step is over: a producer that was abandoned tells no more events. */
 export interface ClosableScope<Context> extends StepScope<Context> {
@@ -219,7 +219,7 @@ class OpenStepScope<State extends RunState, Context> implements ClosableScope<Co
       get isOpen() {
         return isOpen();
       },
-      effects: underKey(this.effects, key),
+      effects: withKeyPrefix(this.effects, key),
       control: run.control,
       get lastSeq() {
         return run.lastSeq;
@@ -233,7 +233,7 @@ class OpenStepScope<State extends RunState, Context> implements ClosableScope<Co
       },
       beginWaiting: (options) => this.beginWaiting(options),
       limitVotes: (more) => [
-        ...(this.forbidding === undefined ? [] : [asOuterVote(this.forbidding)]),
+        ...(this.forbidding === undefined ? [] : [toOuterEvaluation(this.forbidding)]),
         ...outerLimitVotes(this.#process, this.#state, {
           run,
           activeMs: this.#timer.activeMs(),

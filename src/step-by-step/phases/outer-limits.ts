@@ -1,7 +1,7 @@
 import type { ContinuationEvaluation } from '../../continuation/index.ts';
-import { ContinuationDecision, LimitKind, stopReasonOfLimit } from '../../continuation/index.ts';
-import type { JsonObject } from '../../lib/index.ts';
+import { AtLimit, ContinuationDecision, LimitKind, limitStopReasons } from '../../continuation/index.ts';
 import { Usage } from '../../messages/index.ts';
+import type { Candidate } from '../candidate.ts';
 import { usageOf } from '../execution.ts';
 import type { Spent } from '../outer-step.ts';
 import type { RunScope } from '../run-scope.ts';
@@ -23,15 +23,10 @@ interface Outer<State, Context> {
 
 const prefix = 'Outer';
 
-// Who is inside cannot sum up or wait for the outer run; it just ends.
-function plain({ pausing: _, finalizing: __, ...context }: JsonObject): JsonObject {
-  return context;
-}
-
-/** An answer from outside, as it stands in the trace of a run inside. */
-export function asOuterVote(evaluation: ContinuationEvaluation): ContinuationEvaluation {
-  const { criterion, context } = evaluation;
-  return { ...evaluation, criterion: criterion.startsWith(prefix) ? criterion : `${prefix}${criterion}`, context: plain(context) };
+/** An outer evaluation as it stands in the trace of a run inside: that one cannot sum up or wait for the outer run, it just ends. */
+export function toOuterEvaluation({ atLimit: _, ...evaluation }: ContinuationEvaluation): ContinuationEvaluation {
+  const { criterion } = evaluation;
+  return { ...evaluation, criterion: criterion.startsWith(prefix) ? criterion : `${prefix}${criterion}` };
 }
 
 /** The forbidding limits among an outer run's rules, as they stand with what was spent inside. */
@@ -49,8 +44,6 @@ export function outerLimitVotes<State extends RunState, Context>(
       usage,
       cost,
       activeMs: execution.activeMs + activeMs,
-      now: run.clock.now() - personMs,
-      workLeft: false,
       pendingStep: undefined,
     },
   });
@@ -59,25 +52,29 @@ export function outerLimitVotes<State extends RunState, Context>(
     cost: minusCost(minusCost(cost, state.cost), passedOn.cost),
   };
   const further = run.inside?.limitVotes(rest) ?? [];
-  return [...reached(process, supposed), ...further];
+  const candidate = { state: supposed, now: run.clock.now() - personMs, workLeft: false };
+  return [...findReachedLimits(process, candidate), ...further];
 }
 
 /** A limit that was reached, whatever it would have the outer run do now: who is inside can only end. */
 function bindingVote(evaluation: ContinuationEvaluation): ContinuationEvaluation | undefined {
-  const { decision, limit, context } = evaluation;
+  const { decision, limit, atLimit } = evaluation;
   if (decision === ContinuationDecision.ForbidContinuation) return evaluation;
-  if (limit === undefined || context['finalizing'] !== true) return undefined;
-  return { ...evaluation, decision: ContinuationDecision.ForbidContinuation, stopReason: stopReasonOfLimit(limit) };
+  if (limit === undefined || atLimit !== AtLimit.Finalize) return undefined;
+  return { ...evaluation, decision: ContinuationDecision.ForbidContinuation, stopReason: limitStopReasons[limit] };
 }
 
-function reached<State extends RunState, Context>(process: StepProcess<State, Context>, state: State): readonly ContinuationEvaluation[] {
+function findReachedLimits<State extends RunState, Context>(
+  process: StepProcess<State, Context>,
+  { state, ...findings }: Candidate<State>,
+): readonly ContinuationEvaluation[] {
   try {
-    const { evaluations } = process.criteria.evaluate(state);
+    const { evaluations } = process.criteria.evaluate(state, findings);
     // How many steps the outer run may take is no matter of the inner one's.
     const binding = evaluations.flatMap((each) =>
       each.limit === undefined || each.limit === LimitKind.Steps ? [] : (bindingVote(each) ?? []),
     );
-    return binding.map(asOuterVote);
+    return binding.map(toOuterEvaluation);
   } catch {
     // A rule that cannot answer is reported when the outer step itself is judged.
     return [];

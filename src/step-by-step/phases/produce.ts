@@ -128,7 +128,7 @@ export function inspectStep<State extends RunState, Context>(
 ): StepOf<State> | Promise<StepOf<State>> {
   const { process, run, scope } = open;
   // Holds because a candidate carries the step that is being judged.
-  const step = candidate.execution.candidate as StepOf<State> & Step;
+  const step = candidate.execution.judgedStep as StepOf<State> & Step;
   if (process.inspect === undefined || wasInterrupted(open)) return step;
   const cutShort = (): StepOf<State> => ({ ...step, interrupted: step.interrupted ?? interruptionOf(open) });
   const failedWith = (error: unknown): StepOf<State> =>

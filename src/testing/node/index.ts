@@ -1,11 +1,8 @@
-export type { DrivenCall } from './drive-recording.ts';
-export { driveRecording } from './drive-recording.ts';
-export type { Fault } from './fault-server.ts';
-export { startFaultServer } from './fault-server.ts';
-export { findRecordings, listRecordings } from './find-recordings.ts';
+export type { LoopbackServer, ReceivedRequest } from './loopback-server.ts';
+export { startLoopbackServer } from './loopback-server.ts';
 export { connectModel } from './provider-package.ts';
+export type { RecordedModel } from './recorded-model.ts';
 export { recordedModel } from './recorded-model.ts';
 export type { Interaction, Recording } from './recording.ts';
 export { readRecording } from './recording.ts';
-export { sdkLimits } from './sdk-limits.ts';
-export { WireApi, wireApiOf } from './wire-api.ts';
+export { eventsIn, isCorrupt, WireApi, wireApiOf } from './wire-api.ts';

@@ -1,5 +1,6 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { createServer } from 'node:http';
+import { text as readText } from 'node:stream/consumers';
 
 /** A request that a server received. */
 export interface ReceivedRequest {
@@ -20,21 +21,19 @@ export interface LoopbackServer {
 /** Answers one request. What it throws is answered as a 500. */
 export type Answer = (request: ReceivedRequest, response: ServerResponse) => void | Promise<void>;
 
-async function bodyOf(request: IncomingMessage): Promise<unknown> {
-  const pieces: Buffer[] = [];
-  for await (const piece of request) pieces.push(piece as Buffer);
-  const text = Buffer.concat(pieces).toString('utf8');
+async function readBody(request: IncomingMessage): Promise<unknown> {
+  const content = await readText(request);
   try {
-    return JSON.parse(text) as unknown;
+    return JSON.parse(content);
   } catch {
-    return text;
+    return content;
   }
 }
 
 function listener(answer: Answer): RequestListener {
   return (request, response) => {
     const work = async (): Promise<void> => {
-      await answer({ path: request.url ?? '/', headers: request.headers, body: await bodyOf(request) }, response);
+      await answer({ path: request.url ?? '/', headers: request.headers, body: await readBody(request) }, response);
     };
     work().catch((error: unknown) => {
       if (!response.headersSent) response.writeHead(500, { 'content-type': 'text/plain' });

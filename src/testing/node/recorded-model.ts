@@ -10,7 +10,7 @@ import { eventsIn, wireApiOf } from './wire-api.ts';
 /** What a recorded model needs beside its recording. */
 export interface RecordedModelOptions {
   /** Makes a model of the AI SDK one of ours: `aiSdk` from `stepline/ai-sdk`. */
-  readonly adapt: (model: never) => Model;
+  adapt(model: object): Model;
 }
 
 /** A model that answers from a recording, through the real package of its provider. Close it when you are done. */
@@ -42,12 +42,11 @@ export function modelIdOf({ interactions }: Recording): string {
 }
 
 /** Makes a model of a recording, or of the file that holds it. Its answers come in the order in which they were recorded. */
-export async function recordedModel(recording: string | Recording, { adapt }: RecordedModelOptions): Promise<RecordedModel> {
+export async function recordedModel(recording: string | Recording, options: RecordedModelOptions): Promise<RecordedModel> {
   const read = typeof recording === 'string' ? readRecording(recording) : recording;
   const server = await startReplayServer(read.interactions.map(({ response }) => response));
   const connected = await connectModel({ provider: read.provider, api: wireApiOf(read), modelId: modelIdOf(read), baseURL: server.url });
-  // Holds: what a provider package makes is what the adapter takes; only the adapter knows its type.
-  const model = adapt(connected as never);
+  const model = options.adapt(connected);
   return {
     ...model,
     get requests() {

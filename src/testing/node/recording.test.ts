@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { findRecordings, listRecordings } from './find-recordings.ts';
+import { findRecordings, listRecordings } from '../../../tests/support/recordings/find-recordings.ts';
 import { readRecording } from './recording.ts';
 import { WireApi, wireApiOf } from './wire-api.ts';
 

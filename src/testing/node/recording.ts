@@ -51,7 +51,7 @@ const modelCall = /(\/(responses|completions|messages)|:(stream)?generateContent
 
 function parsed(text: string, path: string): unknown {
   try {
-    return JSON.parse(text) as unknown;
+    return JSON.parse(text);
   } catch (error) {
     throw new DamagedDataError(path, `expected JSON: ${String(error)}`);
   }

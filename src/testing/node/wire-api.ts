@@ -35,7 +35,8 @@ export function eventsIn(text: string): readonly unknown[] {
   return text.split(/\r?\n/).flatMap((line) => {
     if (!line.startsWith('data:')) return [];
     try {
-      return [JSON.parse(line.slice(5)) as unknown];
+      const event: unknown = JSON.parse(line.slice(5));
+      return [event];
     } catch {
       return [];
     }

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { defineTool, toAnswerSchema, ToolSet } from '../../tools/index.ts';
+import { defineClientTool, defineTool, toAnswerSchema, ToolSet } from '../../tools/index.ts';
 import type { ReadDecision } from './decision.ts';
 import { decisionSchema, readDecision } from './decision.ts';
 
 const input = { type: 'object', properties: { q: { type: 'string' } } } as const;
 const tools = ToolSet.from([
   defineTool({ name: 'search', description: 'Searches.', input, run: () => 'found' }),
-  defineTool({ name: 'ask_user', description: 'Asks the user.', input }),
+  defineClientTool({ name: 'ask_user', description: 'Asks the user.', input }),
 ]);
 const read = (decision: unknown): ReadDecision => readDecision(typeof decision === 'string' ? decision : JSON.stringify(decision), tools);
 const calling = { thought: 'Look it up.', type: 'call_tool', tool: 'search', args: '{"q":"tea"}', answer: null };

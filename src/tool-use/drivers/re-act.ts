@@ -1,9 +1,9 @@
-// A driver for models without tool calling: the model thinks, decides as JSON, and reads what it observes as plain words.
+// A driver for models without tool calling: the model thinks, decides as JSON, and reads its observations as plain text.
 import type { Failure } from '../../errors/index.ts';
 import { Message, Usage } from '../../messages/index.ts';
 import { addCost } from '../../step-by-step/index.ts';
 import type { Answered, AnswerFacts, Driver, Turn } from '../driver.ts';
-import { answeredStep, finalStep, unansweredStep } from '../steps.ts';
+import { createStep, createFinalStep, createUnansweredStep } from '../steps.ts';
 import { sumUp } from '../sum-up.ts';
 import type { ToolUseStep } from '../tool-use-step.ts';
 import { TextDelta } from '../tool-use-events.ts';
@@ -11,32 +11,32 @@ import type { Decision } from './decision.ts';
 import { decisionSchema, readDecision } from './decision.ts';
 
 export interface ReActOptions {
-  /** Asks once more, in plain words, for the final answer; it can be streamed. @default false */
+  /** Asks once more for the final answer as plain text, which can be streamed. @default false */
   readonly finalViaInference?: boolean;
 }
 
-function toolWords({ offered }: Turn): string {
+function describeTools({ offered }: Turn): string {
   const lines = offered.flatMap((tool) =>
     'inputSchema' in tool ? [`- ${tool.name}: ${tool.description}\n  arguments: ${JSON.stringify(tool.inputSchema)}`] : [],
   );
   return lines.length === 0 ? 'There are no tools.' : `Tools:\n${lines.join('\n')}`;
 }
 
-const instructions = (turn: Turn): string =>
+const toInstructions = (turn: Turn): string =>
   [
     'Work step by step. In each step think, then either call one tool or give the final answer.',
     'Answer with one JSON object and nothing else:',
     '{"thought": "…", "type": "call_tool", "tool": "name", "args": "{\\"field\\": …}", "answer": null} or',
     '{"thought": "…", "type": "final_answer", "tool": null, "args": null, "answer": "…"}.',
     'What a tool gave comes back to you as "Observation: …".',
-    toolWords(turn),
+    describeTools(turn),
     ...(turn.output === undefined ? [] : [`The final "answer" must be JSON that fits this schema: ${JSON.stringify(turn.output.json)}`]),
   ].join('\n');
 
-function undecidedStep(
-  { text }: { readonly text: string },
-  problem: string,
-  { turn, facts }: { readonly turn: Turn; readonly facts: AnswerFacts },
+function createUndecidedStep(
+  turn: Turn,
+  facts: AnswerFacts,
+  { text, problem }: { readonly text: string; readonly problem: string },
 ): ToolUseStep {
   const { ids } = turn.scope;
   const failure: Failure = { type: 'validation', code: 'invalid-decision', message: problem, retryable: true, readable: true };
@@ -44,23 +44,27 @@ function undecidedStep(
     Message.assistant(text === '' ? 'Thought: (none)' : text, { ids, metadata: { purpose: 'undecided' } }),
     Message.user(`Observation: ERROR: ${problem}`, { ids, metadata: { purpose: 'observation' } }),
   ];
-  return { ...answeredStep(turn, facts, { messages, errors: [failure] }), hasToolCalls: true };
+  return { ...createStep(turn, facts, { messages, errors: [failure] }), hasToolCalls: true };
 }
 
-function callStep(turn: Turn, facts: AnswerFacts, { thought, tool, args }: Extract<Decision, { readonly type: 'call_tool' }>): ToolUseStep {
+function createCallStep(
+  turn: Turn,
+  facts: AnswerFacts,
+  { thought, tool, args }: Extract<Decision, { readonly type: 'call_tool' }>,
+): ToolUseStep {
   const { ids } = turn.scope;
   const call = { id: ids(), name: tool, args };
   const words = [...(thought === '' ? [] : [`Thought: ${thought}`]), `Action: ${tool} ${JSON.stringify(args)}`].join('\n');
   const message = Message.assistant(words, { ids, metadata: { purpose: 'action' } });
-  return answeredStep(turn, facts, { messages: [message], calls: [call] });
+  return createStep(turn, facts, { messages: [message], calls: [call] });
 }
 
-const joined = (first: AnswerFacts, second: AnswerFacts): AnswerFacts => {
+const joinFacts = (first: AnswerFacts, second: AnswerFacts): AnswerFacts => {
   const cost = addCost(first.cost, second.cost);
   return { ...first, ...second, usage: Usage.add(first.usage, second.usage), ...(cost !== undefined && { cost }) };
 };
 
-async function answerStep(
+async function createAnswerStep(
   turn: Turn,
   facts: AnswerFacts,
   { thought, answer, viaInference }: { readonly thought: string; readonly answer: string; readonly viaInference: boolean },
@@ -69,20 +73,20 @@ async function answerStep(
   const metadata = thought === '' ? {} : { metadata: { thought } };
   if (!viaInference) {
     turn.scope.emit((header) => new TextDelta(header, turn.orchestrator, answer), { numbered: false });
-    return finalStep(turn, facts, Message.assistant(answer, { ids, ...metadata }));
+    return createFinalStep(turn, facts, Message.assistant(answer, { ids, ...metadata }));
   }
   const request = Message.user(`You have decided to answer: ${thought} Give the user the final answer now, in plain words.`, { ids });
   const output = turn.output === undefined ? {} : { output: { schema: turn.output.json } };
   const { toolChoice: _, ...settings } = turn.settings;
   const answered: Answered = await turn.ask({ messages: [...turn.messages(), request], settings, purpose: 'final', ...output });
-  const both = joined(facts, answered.facts);
-  if (!answered.ok) return unansweredStep(turn, { ...answered, facts: both });
-  // No tool was offered: a call that came all the same is nobody's.
+  const both = joinFacts(facts, answered.facts);
+  if (!answered.ok) return createUnansweredStep(turn, { ...answered, facts: both });
+  // No tool was offered: a call that came all the same is dropped.
   const parts = answered.response.parts.filter(({ type }) => type !== 'tool-call');
-  return finalStep(turn, both, Message.assistant(parts, { ids, ...metadata }));
+  return createFinalStep(turn, both, Message.assistant(parts, { ids, ...metadata }));
 }
 
-/** Lets the model reason and act by turns, one tool at a time, in plain text: for models that cannot call tools themselves. */
+/** Lets the model reason and act in alternation, one tool at a time, in plain text: for models that cannot call tools themselves. */
 export function reActDriver({ finalViaInference = false }: ReActOptions = {}): Driver {
   return {
     name: 're-act',
@@ -90,19 +94,19 @@ export function reActDriver({ finalViaInference = false }: ReActOptions = {}): D
       if (turn.scope.finalizing) return sumUp(turn);
       const { toolChoice: _, ...settings } = turn.settings;
       const answered = await turn.ask({
-        messages: turn.messages(instructions(turn)),
+        messages: turn.messages(toInstructions(turn)),
         output: { schema: decisionSchema, name: 'decision' },
         settings,
         isForReaders: false,
       });
-      if (!answered.ok) return unansweredStep(turn, answered);
+      if (!answered.ok) return createUnansweredStep(turn, answered);
       const { facts, response } = answered;
       const text = Message.assistant(response.parts, { id: '' }).text;
       const read = readDecision(text, turn.tools);
-      if (!read.ok) return undecidedStep({ text }, read.problem, { turn, facts });
+      if (!read.ok) return createUndecidedStep(turn, facts, { text, problem: read.problem });
       return read.decision.type === 'call_tool'
-        ? callStep(turn, facts, read.decision)
-        : answerStep(turn, facts, { ...read.decision, viaInference: finalViaInference });
+        ? createCallStep(turn, facts, read.decision)
+        : createAnswerStep(turn, facts, { ...read.decision, viaInference: finalViaInference });
     },
   };
 }

@@ -1,0 +1,15 @@
+import type { ContinuationEvaluation } from './continuation-evaluation.ts';
+import type { StopRequest } from './criteria/stop-requested.ts';
+
+/** Facts found out before a state is judged. Criteria get them beside the state; they are never stored. */
+export interface Findings {
+  /** Time of judging, in milliseconds. */
+  readonly now?: number | undefined;
+  readonly stopRequest?: StopRequest | undefined;
+  /** True if ending now would leave something undone. */
+  readonly workLeft?: boolean | undefined;
+  /** Time that the wall limit leaves; known only if a step failed. */
+  readonly remainingMs?: number | undefined;
+  /** Evaluations given before judging, by hooks and by runs around this one. They count like any other. */
+  readonly evaluations?: readonly ContinuationEvaluation[] | undefined;
+}

@@ -1,0 +1,35 @@
+import type { EffectControl } from './effect-control.ts';
+import type { Effects } from './effects.ts';
+import { cancelledEffect } from './effects.ts';
+
+/** Settles with `cancelled` when the inner run ends, whatever the outer effects do. */
+function untilEnd<Result>(
+  start: () => Promise<Result>,
+  subscribe: (call: () => void) => () => void,
+): Promise<Result | ReturnType<typeof cancelledEffect>> {
+  return new Promise((resolve, reject) => {
+    const unsubscribe = subscribe(() => resolve(cancelledEffect()));
+    // An engine that is down is not a result of the work: it rejects.
+    start().finally(unsubscribe).then(resolve, reject);
+  });
+}
+
+/** The outer run's effects for a run inside it, which may end before the outer one does. */
+export function createInnerEffects(outer: Effects, control: EffectControl & { readonly ending: unknown }): Effects {
+  return {
+    run: async (key, work, options) =>
+      control.interruption === undefined
+        ? untilEnd(
+            () => outer.run(key, (signal) => work(AbortSignal.any([signal, control.signal])), options),
+            (call) => control.onInterrupt(call),
+          )
+        : cancelledEffect(),
+    sleep: async (key, ms) =>
+      control.ending === undefined
+        ? untilEnd(
+            () => outer.sleep(key, ms),
+            (call) => control.onEnding(call),
+          )
+        : cancelledEffect(),
+  };
+}

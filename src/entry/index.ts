@@ -1,0 +1,106 @@
+export { EffectClass } from '../effects/index.ts';
+export type { Agent, AgentEvent, AgentOptions, AgentStep, SlimPayload } from '../agent/index.ts';
+export {
+  AgentBuilder,
+  AgentState,
+  createAgent,
+  SlimAgentState,
+  SlimAgentStateSerializer,
+  SlimSerializationConfig,
+} from '../agent/index.ts';
+export type { CanDecideToContinue, CanExplainContinuation, ContinuationCriterion, Findings } from '../continuation/index.ts';
+export {
+  canContinueWith,
+  ContinuationCriteria,
+  ContinuationDecision,
+  ContinuationEvaluation,
+  ContinuationOutcome,
+  CumulativeExecutionTimeLimit,
+  ErrorPolicyCriterion,
+  ErrorPresenceCheck,
+  ExecutionTimeLimit,
+  FinishReasonCheck,
+  RetryLimit,
+  StepsLimit,
+  StopReason,
+  stopWhen,
+  TokenUsageLimit,
+  ToolCallPresenceCheck,
+  when,
+} from '../continuation/index.ts';
+export type { CanResolveErrorContext, Failure } from '../errors/index.ts';
+export {
+  ClassifiedError,
+  DamagedDataError,
+  ErrorContext,
+  ErrorHandlingDecision,
+  ErrorPolicy,
+  ErrorType,
+  InvalidArgumentError,
+  ModelFailedError,
+  RateLimitedError,
+  SteplineError,
+  TimedOutError,
+  ToolFailedError,
+  ValidationFailedError,
+} from '../errors/index.ts';
+export type { EventBus } from '../events/index.ts';
+export { BaseEvent, createEventBus } from '../events/index.ts';
+export type { Capability, Hook } from '../hooks/index.ts';
+export { HookApplied, HookReported, ToolCallBlocked } from '../hooks/index.ts';
+export type { Model, PriceOf } from '../inference/index.ts';
+export { FinishReason, limited, pricesFrom, priceTable, withFallback, withModelSettings } from '../inference/index.ts';
+export type { Json, JsonObject, Redactor } from '../lib/index.ts';
+export { createRedactor } from '../lib/index.ts';
+export type { MessageContent, Part, ToolCall, ToolResult } from '../messages/index.ts';
+export { Message, MessageRole, Messages, MessageStore, SectionName, Usage } from '../messages/index.ts';
+export { NewerSchemaError, WrongKindError } from '../serialization/index.ts';
+export type {
+  InferContext,
+  InferEvent,
+  InferOutput,
+  InferState,
+  Orchestrator,
+  Run,
+  RunOptions,
+  RunResult,
+  Step,
+  Wait,
+} from '../step-by-step/index.ts';
+export {
+  AgentErrorContextResolver,
+  AgentExecutionStarted,
+  AgentFailed,
+  AgentFinished,
+  AgentStateUpdated,
+  AgentStepCompleted,
+  AgentStepStarted,
+  AlreadyAnsweredError,
+  ContinuationEvaluated,
+  ExecutionStatus,
+  NotWaitingError,
+  RetryScheduled,
+  RunState,
+  StateInfo,
+  StepResult,
+  TokenUsageReported,
+} from '../step-by-step/index.ts';
+export type { Driver, ToolUseStep } from '../tool-use/index.ts';
+export {
+  defineCapability,
+  defineHook,
+  InferenceStarted,
+  ModelFallback,
+  reActDriver,
+  ReasoningDelta,
+  TextDelta,
+  ToolApprovalRequested,
+  ToolCallCompleted,
+  toolCallingDriver,
+  ToolCallProgress,
+  ToolCallStarted,
+  ToolUse,
+  ToolUseState,
+} from '../tool-use/index.ts';
+export type { ClientTool, ContextType, FunctionTool, Tool, ToolContext, ToolInput, Tools } from '../tools/index.ts';
+export { contextOf, defineClientTool, defineTool, providerTool } from '../tools/index.ts';

@@ -1,0 +1,2 @@
+export type { SqliteStoreOptions } from '../sessions/sqlite/index.ts';
+export { sqliteStore } from '../sessions/sqlite/index.ts';

@@ -1,0 +1,2 @@
+export type { RecordedModel } from '../testing/node/index.ts';
+export { recordedModel } from '../testing/node/index.ts';

@@ -1,0 +1,123 @@
+// The journal of the open step.
+// Owns:     the intents and results of the step's effects, in memory and in the store, until the step is recorded.
+// Does not: run anything itself, or decide what an unknown end means.
+// J1. Work with a result does not run again: the same key gets the same result.
+// J2. Work that must not run twice starts only after its intent is safe; an intent without a result is an unknown end.
+// J3. Before anything with an outside effect starts, everything that led to it is safe: results are kept in their order.
+// J4. If the store fails, nothing more starts, and the step is not recorded.
+import type { EffectFailure, EffectResult, Effects } from '../effects/index.ts';
+import { DamagedDataError, isRecord } from '../lib/index.ts';
+
+const unknownEnd = (key: string): EffectFailure => ({
+  ok: false,
+  kind: 'unknown',
+  type: 'unknown',
+  code: 'unknown-end',
+  message: `${key} had started when the process ended. Its result is unknown.`,
+  retryable: false,
+});
+
+/** One row of the journal: an effect of the open step, kept until the step is recorded. */
+export interface EffectRow {
+  readonly key: string;
+  /** `intent`: about to run. `result`: its result. Each at most once per key. */
+  readonly phase: 'intent' | 'result';
+  /** JSON text. */
+  readonly body: string;
+}
+
+/** Writes rows; settles when these rows and all written before them are safe. */
+export type WriteEffects = (rows: readonly EffectRow[]) => Promise<void>;
+
+export class Journal {
+  readonly #results = new Map<string, EffectResult<unknown>>();
+  readonly #intents = new Set<string>();
+  readonly #write: WriteEffects;
+  /** Counts the steps: an effect that ends after its step does not concern the next one. */
+  #step = 0;
+  #failure: { readonly error: unknown } | undefined;
+
+  constructor(rows: readonly EffectRow[], write: WriteEffects) {
+    this.#write = write;
+    for (const { key, phase, body } of rows) {
+      if (phase === 'intent') this.#intents.add(key);
+      else this.#results.set(key, readResult(body));
+    }
+  }
+
+  /** True if the open step has done nothing yet. */
+  get isEmpty(): boolean {
+    return this.#results.size === 0 && this.#intents.size === 0;
+  }
+
+  /** Throws if the store has failed: what was done since is not safe. */
+  check(): void {
+    if (this.#failure !== undefined) throw this.#failure.error;
+  }
+
+  /** Forgets the open step once it is recorded or parked: the state holds its results. */
+  clear(): void {
+    this.#results.clear();
+    this.#intents.clear();
+    this.#step += 1;
+  }
+
+  /** Lets nothing more start or be kept. */
+  shut(error: unknown): void {
+    this.#failure ??= { error };
+  }
+
+  /** The same effects, journaled. `prefix` tells apart equal keys of different executions. */
+  wrap(direct: Effects, prefix = '', onNew?: () => void): Effects {
+    return {
+      run: async (name, work, options = {}) => {
+        const key = `${prefix}${name}`;
+        const known = this.#results.get(key);
+        // Holds: the same key stands for the same work.
+        if (known !== undefined) return known as EffectResult<Awaited<ReturnType<typeof work>>>;
+        const { effect = 'once' } = options;
+        const step = this.#step;
+        if (effect === 'once' && this.#intents.has(key)) return unknownEnd(name);
+        onNew?.();
+        if (effect !== 'pure') await this.#intend(key);
+        this.check();
+        const result = await direct.run(name, work, options);
+        // An interrupted effect has no result; the step it belongs to says so.
+        if (step === this.#step && (result.ok || result.kind !== 'cancelled')) this.#keep(key, result);
+        return result;
+      },
+      sleep: (key, ms, options) => direct.sleep(key, ms, options),
+    };
+  }
+
+  async #intend(key: string): Promise<void> {
+    this.check();
+    const isNew = !this.#intents.has(key);
+    this.#intents.add(key);
+    await this.#guarded(this.#write(isNew ? [{ key, phase: 'intent', body: '{}' }] : []));
+  }
+
+  #keep(key: string, result: EffectResult<unknown>): void {
+    this.#results.set(key, result);
+    // Not awaited: whatever builds on it is written behind it, and does not start before both are safe.
+    void this.#guarded(this.#write([{ key, phase: 'result', body: JSON.stringify(result) }])).catch(() => undefined);
+  }
+
+  async #guarded(writing: Promise<void>): Promise<void> {
+    try {
+      await writing;
+    } catch (error) {
+      this.shut(error);
+      throw error;
+    }
+  }
+}
+
+// Holds: the rows are of our own writing, and the store has checked that they are whole.
+const isResult = (value: unknown): value is EffectResult<unknown> => isRecord(value) && typeof value['ok'] === 'boolean';
+
+function readResult(body: string): EffectResult<unknown> {
+  const result: unknown = JSON.parse(body);
+  if (isResult(result)) return result;
+  throw new DamagedDataError('effect', 'expected a result');
+}

@@ -1,0 +1,31 @@
+/**
+ * Like Promise.all over a map, with at most `limit` running at once. Results are in the order of the items.
+ * Once one rejects, no further one starts; those that run are awaited, then the rejection is passed on.
+ */
+export async function mapLimited<Item, Result>(
+  items: readonly Item[],
+  limit: number,
+  work: (item: Item, index: number) => Promise<Result>,
+): Promise<readonly Result[]> {
+  const [only] = items;
+  // Most steps have one call.
+  if (items.length === 1 && only !== undefined) return [await work(only, 0)];
+  const results: Result[] = new Array<Result>(items.length);
+  const queue = items.entries();
+  const broken: { readonly error: unknown }[] = [];
+  const worker = async (): Promise<void> => {
+    // The workers share one iterator, so each item is taken once.
+    for (const [index, item] of queue) {
+      if (broken.length > 0) return;
+      try {
+        results[index] = await work(item, index);
+      } catch (error) {
+        broken.push({ error });
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(limit, items.length) }, worker));
+  const [first] = broken;
+  if (first !== undefined) throw first.error;
+  return results;
+}

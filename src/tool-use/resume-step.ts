@@ -1,0 +1,137 @@
+// Resuming a step that waited.
+// G1. What was not answered keeps waiting; what was answered badly waits again, and says what was wrong.
+// G2. The step ends when every call has a result.
+// G3. An answer for a run inside a call goes to that run.
+import { assertNever, frozenCopy } from '../lib/index.ts';
+import type { ToolCall } from '../messages/index.ts';
+import { Usage } from '../messages/index.ts';
+import type { Answer, PendingStep, Produced, Wait } from '../step-by-step/index.ts';
+import type { PreparedCall, ToolExecution } from '../tools/index.ts';
+import { answeredExecution, prepareCall, rejectedExecution, unknownExecution, withArgs } from '../tools/index.ts';
+import { describeGivenUp } from './close-step.ts';
+import { toProduced } from './produced-step.ts';
+import { runNestedCall, toOuterId } from './run-nested-call.ts';
+import type { CallResults } from './run-tool-calls.ts';
+import { completeCall, emitCompleted, mergeResults, runToolCalls } from './run-tool-calls.ts';
+import type { CallAnswer, NestedMemo, ToolUseStep } from './tool-use-step.ts';
+import type { Work } from './work.ts';
+
+type CallWait = Exclude<Wait, { readonly type: 'person' | 'grant' }>;
+
+/** What an answer leads to: a call to run, a result, or the same wait again. */
+type AnswerOutcome =
+  | { readonly type: 'run'; readonly call: ToolCall }
+  | { readonly type: 'ended'; readonly call: ToolCall; readonly execution: ToolExecution }
+  | { readonly type: 'waits'; readonly wait: Wait };
+
+async function prepareApproved<Context>({ setup, turn }: Work<Context>, call: ToolCall): Promise<PreparedCall> {
+  const { context, signal, clock } = turn.scope;
+  return prepareCall(setup.tools, call, { context, signal, clock, state: turn.state, approved: true });
+}
+
+async function applyAnswer<Context>(work: Work<Context>, wait: CallWait, answer: Answer): Promise<AnswerOutcome> {
+  const startedAt = work.turn.scope.clock.now();
+  // Nobody can change what is recorded of it later.
+  const call = { id: wait.id, name: wait.toolName, args: frozenCopy(wait.args) };
+  switch (answer.type) {
+    case 'approved': {
+      if (answer.args === undefined) return { type: 'run', call };
+      const edited = withArgs(call, frozenCopy(answer.args));
+      const prepared = await prepareApproved(work, edited);
+      // If it was interrupted before it was checked, the answer is still good.
+      if (prepared.type !== 'ended' || prepared.execution.status !== 'failed') return { type: 'run', call: edited };
+      return { type: 'waits', wait: { ...wait, problem: prepared.execution.failure.message } };
+    }
+    case 'rejected':
+      return { type: 'ended', call, execution: rejectedExecution(call, answer.reason, { startedAt }) };
+    case 'answered': {
+      const execution = await answeredExecution(call, answer.value, { tool: work.setup.tools.get(call.name), startedAt });
+      if (execution.status === 'failed') return { type: 'waits', wait: { ...wait, problem: execution.failure.message } };
+      return { type: 'ended', call, execution };
+    }
+    default:
+      return assertNever(answer);
+  }
+}
+
+const toCallAnswer = (answer: Answer): CallAnswer => ({
+  id: answer.id,
+  type: answer.type === 'approved' && answer.args !== undefined ? 'edited' : answer.type,
+});
+
+/** A run inside a call that waited, with the waits and answers that concern it. */
+interface OpenNested {
+  readonly call: ToolCall;
+  readonly index: number;
+  readonly kept: NestedMemo;
+  readonly waits: readonly Wait[];
+  /** Under the run's own ids. */
+  readonly answers: readonly Answer[];
+}
+
+function listOpenNested({ toolCalls, nested = {} }: ToolUseStep, { waits, answers }: PendingStep<ToolUseStep>): readonly OpenNested[] {
+  return toolCalls.flatMap((call, index) => {
+    const kept = nested[call.id];
+    if (kept === undefined) return [];
+    const isOwn = ({ id }: { readonly id: string }): boolean => kept.waits.includes(id);
+    const own = answers.filter(isOwn).map((answer) => ({ ...answer, id: answer.id.slice(toOuterId(call.id, '').length) }));
+    return [{ call: withArgs(call, frozenCopy(kept.args)), index, kept, waits: waits.filter(isOwn), answers: own }];
+  });
+}
+
+/** Resumes a run inside a call if something was answered for it. */
+async function resumeNested<Context>(work: Work<Context>, { call, index, kept, waits, answers }: OpenNested): Promise<CallResults> {
+  const stillWaiting = { executions: [], nested: { [call.id]: kept } };
+  if (answers.length === 0) return { ...stillWaiting, waits };
+  const prepared = await prepareApproved(work, call);
+  const { forbidding, clock } = work.turn.scope;
+  const isCancelled = prepared.type === 'ended' && prepared.execution.status === 'cancelled';
+  // Interrupted, or ended by a vote, before it was resumed; it has started all the same.
+  if (isCancelled || forbidding !== undefined)
+    return emitCompleted(work, unknownExecution(call, { startedAt: clock.now(), text: describeGivenUp('interrupted') }));
+  if (prepared.type === 'ended') return emitCompleted(work, prepared.execution);
+  if (prepared.type !== 'nested') {
+    // Another release of the agent may have something else under this name.
+    const problem = `"${call.name}" is no run of its own any more; answer with the agent that began it`;
+    return { ...stillWaiting, waits: waits.map((wait) => ({ ...wait, problem })) };
+  }
+  const round = { index, own: { usage: Usage.none() }, round: kept.round + 1, memo: kept.memo, answers };
+  const outcome = await runNestedCall(work, prepared, round);
+  return outcome.type === 'waiting' ? outcome.results : completeCall(work, call, outcome.execution);
+}
+
+/** Runs what was answered; the rest of the step keeps waiting. */
+export async function resumeStep<Context>(work: Work<Context>, pending: PendingStep<ToolUseStep>): Promise<Produced<ToolUseStep>> {
+  const { step } = work;
+  const { waits, answers } = pending;
+  const inside = listOpenNested(step, pending);
+  const insideIds = new Set(inside.flatMap((each) => each.waits.map(({ id }) => id)));
+  const given: CallAnswer[] = [...(step.answers ?? [])];
+  const open: Wait[] = [];
+  const ended: Extract<AnswerOutcome, { readonly type: 'ended' }>[] = [];
+  const toRun: ToolCall[] = [];
+  for (const wait of waits) {
+    if (insideIds.has(wait.id)) continue;
+    const answer = answers.find(({ id }) => id === wait.id);
+    if (answer === undefined || wait.type === 'person' || wait.type === 'grant') {
+      open.push(wait);
+      continue;
+    }
+    const outcome = await applyAnswer(work, wait, answer);
+    if (outcome.type !== 'waits') given.push(toCallAnswer(answer));
+    if (outcome.type === 'run') toRun.push(outcome.call);
+    if (outcome.type === 'waits') open.push(outcome.wait);
+    if (outcome.type === 'ended') ended.push(outcome);
+  }
+  // Completed together: if one of them hangs and the step is given up, none was emitted twice.
+  const completed = await Promise.all(ended.map(({ call, execution }) => completeCall(work, call, execution)));
+  const [ran, ...nested] = await Promise.all([
+    runToolCalls({ ...work, step: { ...step, answers: given } }, toRun, { approved: true }),
+    ...inside.map((each) => resumeNested(work, each)),
+  ]);
+  const results = mergeResults([{ executions: step.executions, waits: open }, ...completed, ran, ...nested]);
+  // An answer for a run inside that could not be used waits again, under the same id.
+  const still = new Set(results.waits.map(({ id }) => id));
+  const all = [...given, ...answers.filter(({ id }) => insideIds.has(id) && !still.has(id)).map(toCallAnswer)];
+  return toProduced({ ...work, step: { ...step, ...(all.length > 0 && { answers: all }) } }, results);
+}

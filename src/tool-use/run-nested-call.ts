@@ -1,0 +1,117 @@
+// A call whose work is a run of its own.
+// Owns:     what such a run is given, and the way back of what it waits for.
+// Does not: know what kind of run it is.
+// J1. A wait inside is a wait outside, under an id that leads back.
+// J2. Every attempt at the same round of the same call draws the same ids.
+import { classifyError } from '../errors/index.ts';
+import type { BaseEvent, EventHeader } from '../events/index.ts';
+import { reportSafely, reportToConsole } from '../events/index.ts';
+import type { Clock, IdSource, Json } from '../lib/index.ts';
+import type { ToolCall } from '../messages/index.ts';
+import type { Answer, OuterStep, Spent, Wait } from '../step-by-step/index.ts';
+import type { NestedCall, ToolExecution } from '../tools/index.ts';
+import { answeredExecution, cancelledExecution, failedExecution, unknownExecution } from '../tools/index.ts';
+import { describeGivenUp } from './close-step.ts';
+import type { ToolUseState } from './tool-use-state.ts';
+import type { NestedMemo } from './tool-use-step.ts';
+import type { Work } from './work.ts';
+
+/** Services and facts for a run inside a call. */
+export interface NestedHost<Context = unknown> {
+  readonly context: Context;
+  readonly toolCallId: string;
+  /** The state of the outer run. */
+  readonly state: ToolUseState;
+  /** Pass it on as the run's `inside`. */
+  readonly outer: OuterStep;
+  readonly clock: Clock;
+  readonly ids: IdSource;
+  /** What the run left when it last had to wait. */
+  readonly memo?: Json | undefined;
+  /** Answers given since, under the run's own ids. */
+  readonly answers: readonly Answer[];
+  /** Reports a problem that does not harm the run. */
+  report(error: unknown, where: string): void;
+  /** Emits an event in the name of the outer run. */
+  emit(make: (header: EventHeader, orchestrator: string) => BaseEvent): void;
+}
+
+/** Result of a run inside a call: a value for the model, or somebody to wait for. */
+export type NestedResult =
+  { readonly type: 'ended'; readonly value: unknown } | { readonly type: 'waiting'; readonly waits: readonly Wait[]; readonly memo: Json };
+
+/** Place and progress of a run inside a call. */
+export interface NestedRound {
+  /** The place of the call in its step. */
+  readonly index: number;
+  /** What the outer step has spent that its state does not show yet. */
+  readonly own: Spent;
+  readonly round: number;
+  readonly memo?: Json;
+  readonly answers: readonly Answer[];
+}
+
+type NestedOutcome =
+  | { readonly type: 'ended'; readonly execution: ToolExecution }
+  | {
+      readonly type: 'waiting';
+      readonly results: {
+        readonly executions: readonly [];
+        readonly waits: readonly Wait[];
+        readonly nested: Readonly<Record<string, NestedMemo>>;
+      };
+    };
+
+/** The id under which a wait inside a call is known outside. */
+export const toOuterId = (callId: string, id: string): string => `${callId}/${id}`;
+
+function createHost<Context>({ turn, setup }: Work<Context>, { id }: ToolCall, at: NestedRound): NestedHost<Context> {
+  const { scope, state } = turn;
+  const prefix = `${scope.executionId}/${scope.stepNumber}/${id}/${at.round}`;
+  let drawn = 0;
+  const ids: IdSource = () => `${prefix}/${(drawn += 1)}`;
+  return {
+    context: scope.context,
+    toolCallId: id,
+    state,
+    outer: scope.nest(`nested/${scope.stepNumber}/${at.index}/${at.round}`, {
+      own: at.own,
+      ids,
+      path: toOuterId(id, ''),
+      watchesCost: setup.watchesCost,
+    }),
+    clock: scope.clock,
+    ids,
+    memo: at.memo,
+    answers: at.answers,
+    report: (error, where) => reportSafely(setup.onProblem ?? reportToConsole, error, where),
+    emit: (make) => scope.emit((header) => make(header, setup.name)),
+  };
+}
+
+/** Starts or resumes the run inside a call. Never rejects. */
+export async function runNestedCall<Context>(
+  work: Work<Context>,
+  { call, tool, parsed }: NestedCall,
+  at: NestedRound,
+): Promise<NestedOutcome> {
+  const { scope } = work.turn;
+  const [startedAt, startedMonotonic] = [scope.clock.now(), scope.clock.monotonic()];
+  const getTiming = (): { readonly startedAt: number; readonly durationMs: number } => ({
+    startedAt,
+    durationMs: Math.max(0, Math.round(scope.clock.monotonic() - startedMonotonic)),
+  });
+  const end = (execution: ToolExecution): NestedOutcome => ({ type: 'ended', execution });
+  try {
+    // Holds: a tool of this kind is made by defineNestedTool().
+    const result = (await tool.run(parsed, createHost(work, call, at))) as NestedResult;
+    if (result.type === 'ended') return end(await answeredExecution(call, result.value, { tool, ...getTiming() }));
+    const waits = result.waits.map((wait): Wait => ({ ...wait, id: toOuterId(call.id, wait.id) }));
+    const memo: NestedMemo = { round: at.round, args: call.args, waits: waits.map(({ id }) => id), memo: result.memo };
+    return { type: 'waiting', results: { executions: [], waits, nested: { [call.id]: memo } } };
+  } catch (error) {
+    if (scope.interruption === undefined) return end(failedExecution(call, classifyError(error, { fallback: 'tool' }), getTiming()));
+    if (at.memo === undefined) return end(cancelledExecution(call, getTiming()));
+    return end(unknownExecution(call, { ...getTiming(), text: describeGivenUp('interrupted') }));
+  }
+}

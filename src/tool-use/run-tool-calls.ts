@@ -1,0 +1,192 @@
+// Running the calls of a step.
+// Owns:     which calls run, which wait and for whom, and the events about them.
+// Does not: judge a failure: the policy does.
+// K1. A gated call never runs before somebody approved it.
+// K2. Every call ends in one execution or one wait.
+// K3. Once a vote forbids to continue, no further call starts.
+import type { Failure } from '../errors/index.ts';
+import { HookPoint } from '../hooks/index.ts';
+import type { Soon } from '../lib/index.ts';
+import { stableStringify } from '../lib/index.ts';
+import type { ToolCall } from '../messages/index.ts';
+import type { Wait } from '../step-by-step/index.ts';
+import type { EndedCall, PreparedCall, ToolExecution, WaitingCall } from '../tools/index.ts';
+import { cancelledExecution, prepareCall, runCall } from '../tools/index.ts';
+import { mapLimited } from './map-limited.ts';
+import { runNestedCall } from './run-nested-call.ts';
+import type { CallFacts } from './tool-use-events.ts';
+import { ToolApprovalRequested, ToolCallCompleted, ToolCallProgress, ToolCallStarted } from './tool-use-events.ts';
+import type { ToolUseState } from './tool-use-state.ts';
+import type { NestedMemo } from './tool-use-step.ts';
+import type { Work } from './work.ts';
+
+/** Results of some of a step's calls. */
+export interface CallResults {
+  readonly executions: readonly ToolExecution[];
+  readonly waits: readonly Wait[];
+  /** Runs inside calls that wait, by the call's id. */
+  readonly nested?: Readonly<Record<string, NestedMemo>>;
+  /** Failures of hooks that looked at results. */
+  readonly failures?: readonly Failure[];
+}
+
+/** The calls that run together, with the step they belong to. */
+interface Batch<Context> extends Work<Context> {
+  /** True if a person approved these calls. */
+  readonly approved: boolean;
+  /** The state that the tools may read. */
+  readonly state: ToolUseState;
+}
+
+/** A call whose end nobody saw. A person is asked about it, unless the run is interrupted before all calls have ended. */
+interface UnknownCall {
+  readonly unknown: ToolExecution;
+}
+
+const defaultConcurrency = 8;
+
+/** Runs calls side by side. Calls that need somebody do not run: their waits are emitted and returned. */
+export async function runToolCalls<Context>(
+  work: Work<Context>,
+  calls: readonly ToolCall[],
+  { approved = false }: { readonly approved?: boolean } = {},
+): Promise<CallResults> {
+  const batch = { ...work, approved, state: work.turn.state };
+  const { toolConcurrency = defaultConcurrency } = work.setup;
+  const results = await mapLimited(calls, toolConcurrency, (call, position) => runToolCall(batch, call, position));
+  return mergeResults(results.map((result) => ('unknown' in result ? askAbout(work, result.unknown) : result)));
+}
+
+async function runToolCall<Context>(batch: Batch<Context>, given: ToolCall, position: number): Promise<CallResults | UnknownCall> {
+  const { setup, turn, step, state, approved } = batch;
+  const { scope } = turn;
+  const { clock, context, signal, stepNumber } = scope;
+  const found = step.toolCalls.findIndex(({ id }) => id === given.id);
+  const index = found === -1 ? position : found;
+  // Most hooks and checks answer at once, and awaiting each would cost every call.
+  const hooked = applyBeforeToolHooks(batch, given, index);
+  const checked = hooked instanceof Promise ? await hooked : hooked;
+  const soon = checked.type === 'call' ? prepareCall(turn.tools, checked.call, { context, state, approved, clock, signal }) : checked;
+  const prepared = soon instanceof Promise ? await soon : soon;
+  if (prepared.type !== 'ready' && prepared.type !== 'nested' && prepared.type !== 'ended') return toWaitResults(batch, prepared);
+
+  const { call } = prepared;
+  const facts = toFacts(call);
+  scope.emit((header) => new ToolCallStarted(header, setup.name, facts));
+  if (prepared.type === 'ended') return emitCompleted(batch, prepared.execution);
+  if (prepared.type === 'nested') {
+    const { usage, cost } = step;
+    const outcome = await runNestedCall(batch, prepared, { index, own: { usage, cost }, round: 1, answers: [] });
+    return outcome.type === 'waiting' ? outcome.results : completeCall(batch, call, outcome.execution);
+  }
+  const execution = await runCall(prepared, {
+    effects: scope.effects,
+    key: `tool/${stepNumber}/${index}`,
+    idempotencyKey: `${scope.executionId}/${stepNumber}/${call.id}`,
+    context,
+    state,
+    clock,
+    onProblem: setup.onProblem,
+    onProgress: (progress) => scope.emit((header) => new ToolCallProgress(header, setup.name, { ...facts, progress }), { numbered: false }),
+  });
+  return isAsked(batch, execution) ? { unknown: execution } : completeCall(batch, call, execution);
+}
+
+const toFacts = ({ id, name, args }: ToolCall): CallFacts => ({ tool: name, toolCallId: id, args });
+
+const changedArguments = 'a hook changed the arguments after they had been approved';
+
+/** Shows a call to the hooks before it is prepared. Returns it, changed or not, or what became of it instead. */
+function applyBeforeToolHooks<Context>(
+  { setup, turn, step, approved }: Batch<Context>,
+  call: ToolCall,
+  index: number,
+): Soon<PreparedCall | { readonly type: 'call'; readonly call: ToolCall }> {
+  const { hooks } = setup;
+  const { scope } = turn;
+  if (scope.forbidding !== undefined) return refuseCall(turn, call);
+  const tool = turn.tools.get(call.name);
+  // A call that cannot be made is not shown.
+  if (hooks?.has(HookPoint.BeforeTool) !== true || tool === undefined || call.rawArgs !== undefined) return { type: 'call', call };
+  // A call that a person approved is shown once more: time has passed, and its arguments may have been edited.
+  const detail = approved ? `${index}/approved-${step.answers?.length ?? 0}` : String(index);
+  const decide = ({ state, verdict }: HookVerdict): PreparedCall | { readonly type: 'call'; readonly call: ToolCall } => {
+    turn.keep(state);
+    if (verdict.type === 'ended') return { type: 'ended', call, execution: verdict.execution };
+    if (scope.forbidding !== undefined) return refuseCall(turn, call);
+    const isChanged = approved && verdict.call !== call && stableStringify(verdict.call.args) !== stableStringify(call.args);
+    return isChanged ? { type: 'needs-approval', call: verdict.call, tool, problem: changedArguments } : verdict;
+  };
+  const asked = hooks.beforeTool({ state: turn.state, scope, detail }, { call, tool, approved });
+  return asked instanceof Promise ? asked.then(decide) : decide(asked);
+}
+
+type HookVerdict = Awaited<ReturnType<NonNullable<Work<unknown>['setup']['hooks']>['beforeTool']>>;
+
+/** A call that does not start, because a vote ends the run. */
+function refuseCall<Context>({ scope: { forbidding, clock } }: Work<Context>['turn'], call: ToolCall): EndedCall {
+  const why = forbidding === undefined ? '' : ` (${forbidding.criterion}: ${forbidding.reason})`;
+  const text = `The call was not made: the run was told to end${why}.`;
+  return { type: 'ended', call, execution: cancelledExecution(call, { startedAt: clock.now(), text }) };
+}
+
+/** Shows the result of a call that was made to the hooks, and emits the end of the call. */
+export async function completeCall<Context>(
+  { setup, turn, step }: Work<Context>,
+  call: ToolCall,
+  execution: ToolExecution,
+): Promise<CallResults> {
+  const { hooks } = setup;
+  const wasMade = execution.status === 'succeeded' || execution.status === 'failed';
+  if (!wasMade || hooks?.has(HookPoint.AfterTool) !== true) return emitCompleted({ setup, turn, step }, execution);
+  const index = step.toolCalls.findIndex(({ id }) => id === call.id);
+  const place = { state: turn.state, scope: turn.scope, detail: String(index) };
+  const shown = await hooks.afterTool(place, execution, { call, tool: setup.tools.get(call.name) });
+  turn.keep(shown.state);
+  return { ...emitCompleted({ setup, turn, step }, shown.execution), failures: shown.failures };
+}
+
+/** Emits the end of a call. */
+export function emitCompleted<Context>({ setup, turn }: Work<Context>, execution: ToolExecution): CallResults {
+  turn.scope.emit((header) => new ToolCallCompleted(header, setup.name, execution));
+  return { executions: [execution], waits: [] };
+}
+
+/** True if a person is to be asked about a call. Nobody is asked once the run is interrupted. */
+const isAsked = <Context>({ setup, turn }: Work<Context>, { status }: ToolExecution): boolean =>
+  status === 'unknown' && setup.onUnknown === 'ask' && turn.scope.interruption === undefined;
+
+function askAbout<Context>(work: Work<Context>, execution: ToolExecution): CallResults {
+  const { toolCallId: id, toolName, args } = execution;
+  return isAsked(work, execution)
+    ? { executions: [], waits: [{ type: 'unknown-call', id, toolName, args }] }
+    : emitCompleted(work, execution);
+}
+
+function toWaitResults<Context>({ setup, turn }: Work<Context>, prepared: WaitingCall): CallResults {
+  if (prepared.type === 'provider') return { executions: [], waits: [] };
+  const { id, name: toolName, args } = prepared.call;
+  const { scope } = turn;
+  // Nobody is asked in a run that is about to end.
+  if (scope.ending === undefined && scope.forbidding === undefined) {
+    const Requested = prepared.type === 'client-tool' ? ToolCallStarted : ToolApprovalRequested;
+    scope.emit((header) => new Requested(header, setup.name, { ...toFacts(prepared.call), waitId: `${scope.path}${id}` }));
+  }
+  if (prepared.type === 'client-tool') return { executions: [], waits: [{ type: 'client-tool', id, toolName, args }] };
+  const { problem } = prepared;
+  return { executions: [], waits: [{ type: 'approval', id, toolName, args, ...(problem !== undefined && { problem }) }] };
+}
+
+/** All results as one, in the given order. */
+export function mergeResults(parts: readonly CallResults[]): CallResults {
+  const [only] = parts;
+  if (parts.length === 1 && only !== undefined) return only;
+  const nested: Record<string, NestedMemo> = {};
+  for (const part of parts) Object.assign(nested, part.nested);
+  return {
+    executions: parts.flatMap(({ executions }) => executions),
+    waits: parts.flatMap(({ waits }) => waits),
+    failures: parts.flatMap(({ failures = [] }) => failures),
+    ...(Object.keys(nested).length > 0 && { nested }),
+  };
+}

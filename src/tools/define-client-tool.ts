@@ -1,0 +1,22 @@
+import { describeTool } from './describe-tool.ts';
+import type { ClientTool } from './tool.ts';
+import type { BesideInput, ToolInput } from './tool-input.ts';
+import type { ClientToolOptions } from './tool-options.ts';
+
+const runsElsewhere = 'Somebody outside runs a client tool; use defineTool() for a tool that runs here.';
+const hints = {
+  run: runsElsewhere,
+  execute: runsElsewhere,
+  needsApproval: runsElsewhere,
+  timeoutMs: runsElsewhere,
+  effect: runsElsewhere,
+  reconcile: runsElsewhere,
+  context: runsElsewhere,
+};
+
+/** Declares a tool that somebody outside runs, such as a browser: a call of it waits for the answer. */
+export function defineClientTool<const Input extends ToolInput, const Output extends ToolInput | undefined = undefined>(
+  given: ClientToolOptions<Input, Output> & BesideInput<Input>,
+): ClientTool {
+  return Object.freeze({ type: 'client', ...describeTool(given, { maker: 'defineClientTool()', hints }) });
+}

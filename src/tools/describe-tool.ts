@@ -1,0 +1,82 @@
+import type { JsonObject } from '../lib/index.ts';
+import { findKeyProblem, isRecord, omitUndefined } from '../lib/index.ts';
+import { InvalidToolError } from './invalid-tool-error.ts';
+import type { DescribedTool } from './tool.ts';
+import { EffectClass } from '../effects/index.ts';
+import { toolNameProblem } from './tool-name.ts';
+import type { Validate } from './value-schema.ts';
+import { toInputSchema, toOutputSchema } from './value-schema.ts';
+
+/** Options that describe a tool, whoever runs it. They may come from a caller without a compiler. */
+export interface ToolDescription {
+  readonly name: string;
+  readonly description: string;
+  readonly input: unknown;
+  readonly inputJsonSchema?: unknown;
+  readonly validate?: Validate | undefined;
+  readonly output?: unknown;
+  readonly providerOptions?: JsonObject | undefined;
+  readonly toModelOutput?: DescribedTool['toModelOutput'] | undefined;
+}
+
+/** The function that declares a tool, and the options it takes beside the description. */
+export interface ToolMaker {
+  readonly maker: string;
+  readonly options?: readonly string[];
+  readonly hints?: Readonly<Record<string, string>>;
+}
+
+const described = ['name', 'description', 'input', 'inputJsonSchema', 'validate', 'output', 'providerOptions', 'toModelOutput'];
+
+const hints = {
+  execute: 'The function that does the work is called run.',
+  parameters: 'The schema of the arguments is called input.',
+  inputSchema: 'The schema of the arguments is called input.',
+  outputSchema: 'The schema of the result is called output.',
+};
+
+const effects: readonly unknown[] = Object.values(EffectClass);
+const isFunction = (given: unknown): boolean => typeof given === 'function';
+const mandatory: ReadonlySet<string> = new Set(['description', 'run']);
+
+interface Rule {
+  readonly isRight: (given: unknown) => boolean;
+  readonly wanted: string;
+}
+
+const rules: Readonly<Record<string, Rule>> = {
+  description: { isRight: (given) => typeof given === 'string', wanted: 'text.' },
+  run: { isRight: isFunction, wanted: 'a function. Use defineClientTool() for a tool that somebody outside runs.' },
+  reconcile: { isRight: isFunction, wanted: 'a function.' },
+  toModelOutput: { isRight: isFunction, wanted: 'a function.' },
+  validate: { isRight: isFunction, wanted: 'a function.' },
+  timeoutMs: { isRight: (given) => typeof given === 'number' && Number.isFinite(given) && given > 0, wanted: 'a number above 0.' },
+  effect: { isRight: (given) => effects.includes(given), wanted: `one of ${effects.join(', ')}.` },
+  providerOptions: { isRight: isRecord, wanted: 'an object.' },
+  needsApproval: { isRight: (given) => typeof given === 'boolean' || isFunction(given), wanted: 'true, false or a function.' },
+};
+
+function findOptionProblem(options: object, known: readonly string[]): string | undefined {
+  for (const key of known) {
+    const rule = rules[key];
+    const given: unknown = Reflect.get(options, key);
+    if (rule === undefined || (given === undefined && !mandatory.has(key))) continue;
+    if (!rule.isRight(given)) return `${key} must be ${rule.wanted}`;
+  }
+  return undefined;
+}
+
+/** Checks all options of a new tool, and reads those that describe it. */
+export function describeTool(given: ToolDescription, { maker, options = [], hints: own }: ToolMaker): DescribedTool<never> {
+  const { name, description, input, inputJsonSchema, validate, output, providerOptions, toModelOutput } = given;
+  const known = [...described, ...options];
+  const problem =
+    toolNameProblem(name) ?? findKeyProblem(maker, given, { known, hints: { ...hints, ...own } }) ?? findOptionProblem(given, known);
+  if (problem !== undefined) throw new InvalidToolError(name, problem);
+  return {
+    name,
+    description,
+    input: toInputSchema(name, { input, inputJsonSchema, validate }),
+    ...omitUndefined({ output: output === undefined ? undefined : toOutputSchema(name, output), providerOptions, toModelOutput }),
+  };
+}

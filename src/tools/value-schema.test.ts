@@ -1,0 +1,96 @@
+import { toStandardJsonSchema } from '@valibot/to-json-schema';
+import { type } from 'arktype';
+import * as v from 'valibot';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { toInputSchema } from './value-schema.ts';
+import { InvalidToolError } from './invalid-tool-error.ts';
+
+const city = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] };
+const own = (jsonSchema?: unknown) => ({
+  '~standard': { version: 1, vendor: 'own', validate: (value: unknown) => ({ value }), ...(jsonSchema !== undefined && { jsonSchema }) },
+});
+
+describe('toInputSchema', () => {
+  it.each([
+    ['zod', z.object({ city: z.string() })],
+    ['valibot in its wrapper', toStandardJsonSchema(v.object({ city: v.string() }))],
+    ['arktype', type({ city: 'string' })],
+    ['a JSON Schema', { $schema: 'https://json-schema.org/draft/2020-12/schema', ...city }],
+    ['a JSON Schema without a type', { properties: city.properties, required: city.required }],
+  ])('shows the model the same form for %s', async (_name, input) => {
+    const schema = toInputSchema('weather', { input });
+    expect(schema.json).toEqual(city);
+    expect(await schema.parse({ city: 'Paris' })).toEqual({ ok: true, value: { city: 'Paris' } });
+    expect(await schema.parse({ city: 3 })).toMatchObject({ ok: false, issues: [{ path: 'city' }] });
+  });
+
+  it('gives what the schema made of the value', async () => {
+    const schema = toInputSchema('t', { input: z.object({ n: z.coerce.number(), more: z.string().default('x') }) });
+    expect(await schema.parse({ n: '3' })).toEqual({ ok: true, value: { n: 3, more: 'x' } });
+    expect(schema.json).toMatchObject({ required: ['n'] });
+  });
+
+  it('waits for a schema that checks asynchronously', async () => {
+    const input = z.object({ city: z.string().refine(async (name) => name !== 'Atlantis', 'is under water') });
+    const schema = toInputSchema('t', { input });
+    expect(await schema.parse({ city: 'Atlantis' })).toEqual({ ok: false, issues: [{ path: 'city', message: 'is under water' }] });
+  });
+
+  it('takes a given JSON form, also over the one that the schema has', () => {
+    expect(toInputSchema('t', { input: v.object({ city: v.string() }), inputJsonSchema: city }).json).toEqual(city);
+    expect(toInputSchema('t', { input: z.object({ at: z.date() }), inputJsonSchema: city }).json).toEqual(city);
+  });
+
+  it('lets a given validate decide in place of our validator', async () => {
+    const input = { ...city, not: { required: ['town'] } };
+    const schema = toInputSchema('t', { input, validate: (value) => (value === 1 ? { value: 'one' } : { issues: [{ message: 'no' }] }) });
+    expect(schema.json).toEqual(input);
+    expect(await schema.parse(1)).toEqual({ ok: true, value: 'one' });
+    expect(await schema.parse(2)).toMatchObject({ ok: false });
+  });
+
+  it('gives an object type to a union of objects, as providers want', () => {
+    expect(toInputSchema('t', { input: z.union([z.object({ a: z.string() }), z.object({ b: z.string() })]) }).json).toMatchObject({
+      type: 'object',
+    });
+  });
+
+  it('asks for an older draft where the library does not know the newer one', () => {
+    const input = ({ target }: { target: string }): object => {
+      if (target !== 'draft-07') throw new Error(`no ${target}`);
+      return city;
+    };
+    expect(toInputSchema('t', { input: own({ input }) }).json).toEqual(city);
+  });
+
+  it('copies the given schema, so that later changes do not reach it', () => {
+    const input = { ...city, [Symbol('kind')]: 'Object', extra: undefined };
+    expect(toInputSchema('t', { input }).json).toEqual(city);
+  });
+
+  it.each([
+    [
+      v.object({}),
+      'its input schema (valibot) has no JSON form. Wrap it with toStandardJsonSchema() of @valibot/to-json-schema, or give `inputJsonSchema`.',
+    ],
+    [own(), 'its input schema (own) has no JSON form. Give `inputJsonSchema`.'],
+    [
+      z.object({ at: z.date() }),
+      'its input schema (zod) has no JSON form: Date cannot be represented in JSON Schema. Give `inputJsonSchema`.',
+    ],
+    [own({ input: () => 'text' }), 'its input must be a Standard Schema (zod, valibot, arktype …) or a plain JSON Schema object.'],
+    [z.string(), 'arguments are an object, but its input schema describes "string".'],
+    [{ type: ['object', 'null'] }, 'arguments are an object, but its input schema describes ["object","null"].'],
+    [{ type: 'object', not: {} }, 'its input schema cannot be checked: not is not supported. Give your own `validate`.'],
+    [
+      { type: 'object', properties: new Map() },
+      'its input must be a Standard Schema (zod, valibot, arktype …) or a plain JSON Schema object.',
+    ],
+    [new Map(), 'its input must be a Standard Schema (zod, valibot, arktype …) or a plain JSON Schema object.'],
+    [undefined, 'its input must be a Standard Schema (zod, valibot, arktype …) or a plain JSON Schema object.'],
+    [() => ({}), 'its input must be a Standard Schema (zod, valibot, arktype …) or a plain JSON Schema object.'],
+  ])('refuses what cannot work, and says what would: %#', (input, problem) => {
+    expect(() => toInputSchema('t', { input })).toThrow(new InvalidToolError('t', problem));
+  });
+});

@@ -1,0 +1,221 @@
+import type { Json, JsonObject } from '../../../src/lib/index.ts';
+import type { ModelSettings, OfferedTool, ToolChoice } from '../../../src/inference/index.ts';
+import type { ContentPart, Part, ToolOutput } from '../../../src/messages/index.ts';
+import { Message, reasoningPart, textPart, toolCallPart, toolResultText } from '../../../src/messages/index.ts';
+import type { Fields } from './loose.ts';
+import { camelCased, fieldsOf, jsonObjectOf, jsonOf, listOf, optionalText, parsedOr, textOf } from './loose.ts';
+import type { Wire, WireAnswer, WireCall } from './wire-conversation.ts';
+import { countOf, fileFromUrl, fileOf, outputFrom, outputOf, providerTool, usageOf } from './wire-conversation.ts';
+
+function sourcePart(block: Fields, fallbackType: string): ContentPart {
+  const { type, data, url, file_id: id, media_type: mediaType } = fieldsOf(block['source']);
+  if (type === 'url') return fileFromUrl(textOf(url), fallbackType);
+  if (type === 'file') return { type: 'file', mediaType: fallbackType === 'image' ? 'image/*' : fallbackType, id: textOf(id) };
+  if (type === 'text') return fileOf('text/plain', { data: Buffer.from(textOf(data)).toString('base64') });
+  return fileOf(optionalText(mediaType) ?? fallbackType, { data: textOf(data) });
+}
+
+function contentPart(block: Fields): ContentPart {
+  switch (block['type']) {
+    case 'image':
+      return sourcePart(block, 'image');
+    case 'document':
+      return sourcePart(block, 'application/pdf');
+    case 'tool_reference':
+      return textPart('', { providerMetadata: { anthropic: { type: 'tool-reference', toolName: textOf(block['tool_name']) } } });
+    default:
+      return textPart(textOf(block['text']));
+  }
+}
+
+function contentParts(content: unknown): readonly ContentPart[] {
+  return typeof content === 'string' ? [textPart(content)] : listOf(content).map(contentPart);
+}
+
+function resultOutput(block: Fields): ToolOutput {
+  const output = outputFrom(contentParts(block['content'] ?? ''));
+  return block['is_error'] === true ? { type: 'error', value: toolResultText(output) } : output;
+}
+
+function assistantPart(block: Fields): readonly Part[] {
+  switch (block['type']) {
+    case 'text':
+      return [textPart(textOf(block['text']))];
+    case 'thinking':
+      return [reasoningPart(textOf(block['thinking']), { providerMetadata: { anthropic: { signature: textOf(block['signature']) } } })];
+    case 'redacted_thinking':
+      return [reasoningPart('', { providerMetadata: { anthropic: { redactedData: textOf(block['data']) } } })];
+    case 'tool_use':
+      return [toolCallPart({ id: textOf(block['id']), name: textOf(block['name']), args: jsonOf(block['input'] ?? {}) })];
+    default:
+      // What the server itself did comes back with the answer that it was part of.
+      return [];
+  }
+}
+
+function namesOf(messages: readonly Fields[]): ReadonlyMap<string, string> {
+  const blocks = messages.flatMap((message) => listOf(message['content']));
+  return new Map(blocks.filter(({ type }) => type === 'tool_use').map((block) => [textOf(block['id']), textOf(block['name'])]));
+}
+
+// Results and words of one turn share a message; here they are told apart, in their order.
+function userMessages(message: Fields, names: ReadonlyMap<string, string>): readonly Message[] {
+  if (typeof message['content'] === 'string') return [Message.user(message['content'])];
+  const blocks = listOf(message['content']);
+  const results = blocks.filter(({ type }) => type === 'tool_result');
+  const rest = blocks.filter(({ type }) => type !== 'tool_result').map(contentPart);
+  const answered = results.map((block) => {
+    const toolCallId = textOf(block['tool_use_id']);
+    return Message.tool({ toolCallId, toolName: names.get(toolCallId) ?? '', output: resultOutput(block) });
+  });
+  return rest.length === 0 ? answered : [...answered, Message.user(rest)];
+}
+
+// A system message on the way may hold words, and tools that are added or taken away.
+function systemMessage(content: unknown): Message {
+  const changes: readonly Json[] = listOf(content).flatMap(({ type, tool }) =>
+    type === 'tool_addition' || type === 'tool_removal' ? [{ type, toolName: textOf(fieldsOf(tool)['name']) }] : [],
+  );
+  const text =
+    typeof content === 'string'
+      ? content
+      : listOf(content)
+          .map((block) => textOf(block['text']))
+          .join('\n')
+          .trim();
+  return Message.system(text, changes.length > 0 ? { providerOptions: { anthropic: { toolChanges: changes } } } : {});
+}
+
+function toMessages(message: Fields, names: ReadonlyMap<string, string>): readonly Message[] {
+  if (message['role'] === 'system') return [systemMessage(message['content'])];
+  if (message['role'] !== 'assistant') return userMessages(message, names);
+  const { content } = message;
+  return [Message.assistant(typeof content === 'string' ? content : listOf(content).flatMap(assistantPart))];
+}
+
+// The AI SDK says it once.
+const sdkName = (type: string): string => type.replace(/^tool_search_tool_/, 'tool_search_');
+
+function toTool(tool: Fields): OfferedTool {
+  const { type, name, description, input_schema: schema, defer_loading: deferred, ...rest } = tool;
+  if (type !== undefined && type !== 'custom') return providerTool(`anthropic.${sdkName(textOf(type))}`, textOf(name), rest);
+  return {
+    name: textOf(name),
+    description: textOf(description),
+    inputSchema: jsonObjectOf(schema),
+    ...(deferred === true && { providerOptions: { anthropic: { deferLoading: true } } }),
+  };
+}
+
+const choices: Readonly<Record<string, ToolChoice>> = { auto: 'auto', any: 'required', none: 'none' };
+
+function settingsOf(body: Fields): ModelSettings {
+  const { type, name } = fieldsOf(body['tool_choice']);
+  const toolChoice = type === 'tool' ? { tool: textOf(name) } : Object.hasOwn(choices, textOf(type)) ? choices[textOf(type)] : undefined;
+  const maxOutputTokens = countOf(body['max_tokens']);
+  const thinking: JsonObject = body['thinking'] === undefined ? {} : { thinking: camelCased(jsonObjectOf(body['thinking'])) };
+  return {
+    ...(toolChoice !== undefined && { toolChoice }),
+    ...(maxOutputTokens !== undefined && { maxOutputTokens }),
+    ...(Object.keys(thinking).length > 0 && { providerOptions: { anthropic: thinking } }),
+  };
+}
+
+function withDelta(block: Fields, delta: Fields): Fields {
+  switch (delta['type']) {
+    case 'text_delta':
+      return { ...block, text: textOf(block['text']) + textOf(delta['text']) };
+    case 'input_json_delta':
+      return { ...block, json: textOf(block['json']) + textOf(delta['partial_json']) };
+    case 'signature_delta':
+      return { ...block, signature: textOf(block['signature']) + textOf(delta['signature']) };
+    case 'compaction_delta':
+      return { ...block, content: textOf(block['content']) + textOf(delta['content']) };
+    default:
+      return block;
+  }
+}
+
+function blocksOf(events: readonly Fields[]): readonly Fields[] {
+  const blocks = new Map<unknown, Fields>();
+  // Calls that are made by code on the server come whole, with the start of the message.
+  const whole = events.filter(({ type }) => type === 'message_start').flatMap((event) => listOf(fieldsOf(event['message'])['content']));
+  for (const event of events) {
+    const { type, index } = event;
+    if (type === 'content_block_start') blocks.set(index, fieldsOf(event['content_block']));
+    if (type === 'content_block_delta') blocks.set(index, withDelta(blocks.get(index) ?? {}, fieldsOf(event['delta'])));
+  }
+  return [...whole, ...blocks.values()];
+}
+
+function toCall(block: Fields): WireCall {
+  const json = optionalText(block['json']);
+  return { id: textOf(block['id']), name: textOf(block['name']), args: json === undefined ? jsonOf(block['input'] ?? {}) : parsedOr(json) };
+}
+
+function sum(...counts: readonly unknown[]): number | undefined {
+  const given = counts.filter((count) => typeof count === 'number');
+  return given.length === 0 ? undefined : given.reduce((total, count) => total + count, 0);
+}
+
+// Compaction costs too; it is told apart from the answer, one entry for each.
+function countsOf(usage: Fields): readonly [number | undefined, number | undefined] {
+  const rounds = listOf(usage['iterations']).filter(({ type }) => type === 'compaction' || type === 'message');
+  const each = rounds.length > 0 && rounds.some(({ type }) => type === 'compaction') ? rounds : [usage];
+  const input = sum(
+    ...each.map((round) => countOf(round['input_tokens'])),
+    countOf(usage['cache_creation_input_tokens']),
+    countOf(usage['cache_read_input_tokens']),
+  );
+  return [input, sum(...each.map((round) => countOf(round['output_tokens'])))];
+}
+
+function readAnswer(body: Fields | readonly Fields[]): WireAnswer {
+  const events = Array.isArray(body) ? (body as readonly Fields[]) : undefined;
+  const blocks = events === undefined ? listOf((body as Fields)['content']) : blocksOf(events);
+  const start = fieldsOf(fieldsOf(events?.find(({ type }) => type === 'message_start')?.['message'])['usage']);
+  const end = fieldsOf(events?.findLast(({ type }) => type === 'message_delta')?.['usage']);
+  const usage = events === undefined ? fieldsOf((body as Fields)['usage']) : { ...start, ...end };
+  const [input, output] = countsOf(usage);
+  const hasEnded =
+    events === undefined ||
+    events.some(({ type, delta }) => type === 'message_delta' && textOf(fieldsOf(delta)['stop_reason']) !== '') ||
+    events.some(({ message }) => textOf(fieldsOf(message)['stop_reason']) !== '');
+  return {
+    text: blocks
+      .map((block) => (block['type'] === 'text' ? textOf(block['text']) : block['type'] === 'compaction' ? textOf(block['content']) : ''))
+      .join(''),
+    calls: blocks.filter((block) => block['type'] === 'tool_use').map(toCall),
+    ...usageOf({
+      input,
+      output,
+      cacheRead: usage['cache_read_input_tokens'],
+      reasoning: fieldsOf(usage['output_tokens_details'])['thinking_tokens'],
+    }),
+    signatures: blocks.flatMap(
+      ({ type, signature, data }) => optionalText(type === 'thinking' ? signature : type === 'redacted_thinking' ? data : '') ?? [],
+    ),
+    isBroken: !hasEnded || (events?.some(({ type }) => type === 'error') ?? (body as Fields)['type'] === 'error'),
+  };
+}
+
+function systemOf(system: unknown): readonly Message[] {
+  if (typeof system === 'string') return [Message.system(system)];
+  return listOf(system).map((block) => Message.system(textOf(block['text'])));
+}
+
+/** Anthropic's messages. */
+export const anthropicWire: Wire = {
+  readConversation: (body) => {
+    const messages = listOf(body['messages']);
+    const names = namesOf(messages);
+    const format = fieldsOf(fieldsOf(body['output_config'])['format'] ?? body['output_format']);
+    return {
+      messages: [...systemOf(body['system']), ...messages.flatMap((message) => toMessages(message, names))],
+      tools: listOf(body['tools']).map(toTool),
+      settings: settingsOf(body),
+      ...outputOf(format['schema']),
+    };
+  },
+  readAnswer,
+};
