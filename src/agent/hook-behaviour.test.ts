@@ -38,7 +38,7 @@ type Subject = StepByStep<ToolUseState, unknown, unknown, ToolEvent>;
 type AnyHook = Hook<ToolUseState, unknown>;
 
 const subjects = {
-  ToolUse: { open: (options: Options): Subject => new ToolUse<unknown>(options), empty: ToolUseState.empty },
+  ToolUse: { open: (options: Options): Subject => new ToolUse(options), empty: ToolUseState.empty },
   createAgent: { open: (options: Options): Subject => createAgent(options), empty: AgentState.empty },
 } as const;
 type Name = keyof typeof subjects;

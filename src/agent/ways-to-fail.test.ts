@@ -73,7 +73,7 @@ const subjects: readonly Subject[] = [
   {
     name: 'ToolUse',
     open: (options) => {
-      const orchestrator = new ToolUse<unknown, Tools>(options) as StepByStep<ToolUseState, unknown, unknown, ToolEvent>;
+      const orchestrator = new ToolUse(options) as StepByStep<ToolUseState, unknown, unknown, ToolEvent>;
       return { orchestrator, run: (state, given) => orchestrator.run(state, given) };
     },
     empty: (options) => ToolUseState.empty(options),
@@ -1409,8 +1409,8 @@ describe('a listener that fails changes nothing, and is reported', () => {
   });
 
   test.each([
-    ['onEvent of ToolUse', (ports: Options['ports']) => listening(new ToolUse<unknown, Tools>({ ...needed(), ports: ports! }), 'one')],
-    ['wiretap of ToolUse', (ports: Options['ports']) => listening(new ToolUse<unknown, Tools>({ ...needed(), ports: ports! }), 'all')],
+    ['onEvent of ToolUse', (ports: Options['ports']) => listening(new ToolUse({ ...needed(), ports: ports! }), 'one')],
+    ['wiretap of ToolUse', (ports: Options['ports']) => listening(new ToolUse({ ...needed(), ports: ports! }), 'all')],
     ['onEvent of an agent', (ports: Options['ports']) => listening(createAgent<unknown, Tools>({ ...needed(), ports: ports! }), 'one')],
     ['wiretap of an agent', (ports: Options['ports']) => listening(createAgent<unknown, Tools>({ ...needed(), ports: ports! }), 'all')],
   ])('%s', async (_, open) => {
@@ -1452,7 +1452,7 @@ describe('a request to stop', () => {
       return { result: result.then(({ state }) => state), requestStop };
     },
     ToolUse: (options: Options, clock: FakeClock): Stoppable => {
-      const { result, requestStop } = new ToolUse<unknown>(options).start(ToolUseState.empty({ clock }).withUserMessage('Go.'));
+      const { result, requestStop } = new ToolUse(options).start(ToolUseState.empty({ clock }).withUserMessage('Go.'));
       return { result: result.then(({ state }) => state), requestStop };
     },
   };

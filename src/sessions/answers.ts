@@ -111,7 +111,7 @@ export async function checkAnswer(request: AnswerRequest, surroundings: AnswerSu
   // Says now what is wrong with the kind of answer, before anything is stored.
   applyRequest(state, request);
   if (request.type !== 'approve' || request.args === undefined || !('toolName' in wait)) return;
-  const problem = await agent.checkArgs?.(wait.toolName, request.args, wait.agent);
+  const problem = await agent.checkArgs(wait.toolName, request.args, wait.agent);
   if (problem !== undefined)
     throw new InvalidArgumentError(`The edited arguments for "${wait.toolName}" cannot be used: ${problem} The call still waits.`);
 }

@@ -9,10 +9,9 @@ import { withFallback, withTimeouts } from '../inference/index.ts';
 import type { AnswerSchema, Tool } from '../tools/index.ts';
 import { toAnswerSchema, ToolSet } from '../tools/index.ts';
 import { addCapabilities } from './add-capabilities.ts';
-import type { AnyToolUseOptions } from './create-tool-use.ts';
 import type { Driver } from './driver.ts';
 import { toolCallingDriver } from './drivers/tool-calling.ts';
-import type { Instructions, ToolUseLimits, ToolUseOptions } from './options.ts';
+import type { AnyToolUseOptions, Instructions, ToolUseLimits, ToolUseOptions } from './options.ts';
 import type { ToolUseState } from './tool-use-state.ts';
 
 /** The options, checked and made ready: what every step works with. */

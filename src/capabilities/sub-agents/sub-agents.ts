@@ -62,7 +62,7 @@ export interface SubAgentTools extends Readonly<Record<string, NestedTool<Task, 
 }
 
 const knownOptions: readonly string[] = ['agents', 'maxDepth', 'maxTextLength', 'onEnd'];
-const isCount = (given: unknown): boolean => given === undefined || (Number.isInteger(given) && (given as number) > 0);
+const isCount = (given: unknown): boolean => given === undefined || (typeof given === 'number' && Number.isInteger(given) && given > 0);
 const isAgent = (given: unknown): boolean =>
   typeof given === 'function' || (isRecord(given) && typeof given['run'] === 'function' && typeof given['fingerprint'] === 'string');
 
