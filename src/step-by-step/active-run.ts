@@ -65,7 +65,7 @@ export class ActiveRun<State, Context> {
       clock,
       outer,
       sink,
-      onEvent: onEvent as Callback<[event: BaseEvent], unknown> | undefined,
+      onEvent: onEvent,
       onProblem,
       isStored: options.commit !== undefined,
     });

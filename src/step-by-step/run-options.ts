@@ -40,7 +40,7 @@ export interface RunOptions<State = RunState, Context = unknown, Event extends B
    * Stores each step before the next one starts. May return the state to go on with, such as the stored one read again. A rejection
    * ends the run and rejects it.
    */
-  readonly commit?: Callback<[commit: Commit<State>], State | undefined | void | Promise<State | undefined | void>>;
+  readonly commit?: Callback<[commit: Commit<State>], void | Promise<void>> | Callback<[commit: Commit<State>], State | Promise<State>>;
   /** Puts an engine between the run and its effects. */
   readonly effects?: (direct: Effects) => Effects;
   /** The step that this run is part of: it shares that step's budget, end, effects and events. */

@@ -17,7 +17,7 @@ import {
   TokenUsageReported,
 } from '../loop-events.ts';
 import type { EventSubject } from '../run-events.ts';
-import type { RunState } from '../run-state.ts';
+import { RunState } from '../run-state.ts';
 import { ExecutionStatus } from '../status.ts';
 import type { Step } from '../step.ts';
 import type { StepOf, StepProcess } from '../step-process.ts';
@@ -96,6 +96,10 @@ interface Entry<State> {
   readonly result?: StepResult<StepOf<State>> | undefined;
 }
 
+// A host that returns something else from its commit keeps the state as it is.
+const isStateLike = <State extends RunState>(value: unknown, state: State): value is State =>
+  value instanceof RunState && value.constructor === state.constructor;
+
 /** Commits a state, then emits its events: nothing is emitted that was not kept. Returns the state to go on with. */
 export function commit<State extends RunState, Context>(
   { run }: Running<State, Context>,
@@ -103,9 +107,9 @@ export function commit<State extends RunState, Context>(
 ): Soon<State> {
   const uncommitted = run.events.takeUncommitted();
   const stored = run.host.commit?.({ state, result, events: [...uncommitted, ...events] });
-  const settle = (next: State | undefined | void): State => {
+  const settle = (next: unknown): State => {
     run.events.emitCommitted(events);
-    return next ?? state;
+    return isStateLike(next, state) ? next : state;
   };
   // Any thenable, not only a native promise: stores return their own kinds.
   return isThenable(stored) ? Promise.resolve(stored).then(settle) : settle(stored);
