@@ -9,7 +9,7 @@ export { ErrorContext } from './error-context.ts';
 export type { ErrorHandling, HandlingCause } from './error-handling.ts';
 export { isExhausted } from './error-handling.ts';
 export { ErrorHandlingDecision } from './error-handling-decision.ts';
-export type { ToolErrorRule } from './error-policy.ts';
+export type { ErrorPolicyOptions, ToolErrorRule } from './error-policy.ts';
 export { ErrorPolicy } from './error-policy.ts';
 export { ErrorType, isErrorType } from './error-type.ts';
 export type { Failure } from './failure.ts';

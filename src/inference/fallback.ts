@@ -73,16 +73,14 @@ function heard(onDelta: NonNullable<OnDelta>, told: { any: boolean }): OnDelta {
  * a `restart` delta says so before the next model speaks. The usage is what all attempts reported.
  */
 export function withFallback(model: Model, others: Model | readonly Model[]): Model {
-  const models = [model, ...(Array.isArray(others) ? (others as readonly Model[]) : [others as Model])];
+  const models = [model, ...[others].flat()];
 
   const answer = async (request: ModelRequest, onDelta: OnDelta): Promise<ModelOutcome> => {
     const failed: Attempt[] = [];
     let spent = Usage.none();
     const told = { any: false };
     const hear: OnDelta = onDelta && heard(onDelta, told);
-    for (let index = 0; ; index += 1) {
-      // Holds: the loop ends at the last model.
-      const current = models[index] as Model;
+    for (let [index, current] = [0, model]; ; index += 1) {
       const next = models[index + 1];
       // A model may itself turn to others; what they told already is not told again.
       const inner = { usage: Usage.none() };
@@ -105,6 +103,7 @@ export function withFallback(model: Model, others: Model | readonly Model[]): Mo
       });
       if (told.any) tellDelta(onDelta, { type: 'restart' });
       told.any = false;
+      current = next;
     }
   };
   return modelLike(model, answer);

@@ -21,11 +21,11 @@ import { tellActivity, tellDelta, tellNotice } from './tell-notice.ts';
  * comes all at once, so for it `firstByteMs` is the time until the answer, and `silenceMs` is not watched.
  */
 export function withTimeouts(model: Model, timeouts: ModelTimeouts = {}, clock: Clock = systemClock): Model {
-  const wrong = problemOf(timeouts);
+  const wrong = findProblem(timeouts);
   if (wrong !== undefined) throw wrong;
   return modelLike(model, async ({ timeouts: own, ...request }, onDelta) => {
     const limits: ModelTimeouts = { ...timeouts, ...own };
-    const problem = problemOf(limits);
+    const problem = findProblem(limits);
     if (problem !== undefined) return refused(problem, request);
     const watched = [limits.totalMs, limits.firstByteMs, onDelta && limits.silenceMs];
     if (watched.every((limit) => limit === undefined)) return ask(model, request, onDelta);
@@ -33,8 +33,8 @@ export function withTimeouts(model: Model, timeouts: ModelTimeouts = {}, clock: 
   });
 }
 
-function problemOf(timeouts: ModelTimeouts): InvalidArgumentError | undefined {
-  for (const [key, ms] of Object.entries(timeouts) as readonly (readonly [string, number | undefined])[]) {
+function findProblem(timeouts: ModelTimeouts): InvalidArgumentError | undefined {
+  for (const [key, ms] of Object.entries<number | undefined>({ ...timeouts })) {
     if (ms !== undefined && !(ms > 0)) return new InvalidArgumentError(`${key} is ${ms}; pass milliseconds above 0, or leave it out.`);
   }
   return undefined;

@@ -13,7 +13,7 @@ export type { IdSource } from './ids.ts';
 export { createCountingIds, createIdSource, systemIds } from './ids.ts';
 export { InvalidArgumentError } from './invalid-argument-error.ts';
 export type { Json, Jsonify, JsonObject } from './json.ts';
-export { isPlainObject, isRecord, omitUndefined, present, setOwn } from './json.ts';
+export { isList, isPlainObject, isRecord, omitUndefined, parseJsonText, present, readField, setOwn } from './json.ts';
 export { deepFreeze, frozenCopy, jsonCopy, ownFrozen } from './frozen-copy.ts';
 export { counted } from './counted.ts';
 export { jsonEquals } from './json-equals.ts';

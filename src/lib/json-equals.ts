@@ -1,6 +1,5 @@
 import type { Json, JsonObject } from './json.ts';
-
-const isList = (value: Json): value is readonly Json[] => Array.isArray(value);
+import { isList } from './json.ts';
 
 function listsEqual(left: readonly Json[], right: readonly Json[]): boolean {
   return left.length === right.length && left.every((item, index) => jsonEquals(item, right[index]));

@@ -1,9 +1,9 @@
 // Checks JSON values against the part of JSON Schema that json-schema-keywords.ts names.
 // Does not: look at `format`, fill in defaults, or change the value.
 import type { Json, JsonObject } from '../lib/index.ts';
-import { childPath } from '../lib/index.ts';
+import { childPath, isList } from '../lib/index.ts';
 import { clipText } from './clip-text.ts';
-import { isList, isObject, resolveRef } from './json-schema-keywords.ts';
+import { isObject, resolveRef } from './json-schema-keywords.ts';
 import type { SchemaIssue } from './schema-issue.ts';
 import type { Issues, Place } from './value-checks.ts';
 import { issueUnless, noIssues, valueChecks } from './value-checks.ts';

@@ -1,8 +1,8 @@
 // The keywords of JSON Schema that look at one value and not inside it.
 import type { Json } from '../lib/index.ts';
-import { childPath, stableStringify } from '../lib/index.ts';
+import { childPath, isList, stableStringify } from '../lib/index.ts';
 import { clipText } from './clip-text.ts';
-import { isList, isObject, toPattern, typeChecks } from './json-schema-keywords.ts';
+import { isObject, toPattern, typeChecks } from './json-schema-keywords.ts';
 import type { SchemaIssue } from './schema-issue.ts';
 
 /** A value and where it stands. */
