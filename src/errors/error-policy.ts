@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from '../lib/index.ts';
+import { checkKeys, InvalidArgumentError } from '../lib/index.ts';
 import type { Backoff } from './backoff.ts';
 import { backoffMs, createBackoff, waitsTooLong } from './backoff.ts';
 import { ErrorContext } from './error-context.ts';
@@ -69,6 +69,7 @@ export class ErrorPolicy implements Required<ErrorPolicyOptions> {
   readonly backoff: Backoff;
 
   constructor(options: ErrorPolicyOptions = {}) {
+    checkKeys('new ErrorPolicy()', options, { known: [...Object.values(optionFor), 'maxRetries', 'tools', 'backoff'] });
     this.onToolError = parseHandling(options.onToolError);
     this.onModelError = parseHandling(options.onModelError);
     this.onValidationError = parseHandling(options.onValidationError);

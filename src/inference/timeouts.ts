@@ -14,7 +14,7 @@ import type { Model, ModelNotice, ModelOutcome, ModelRequest, ModelTimeouts } fr
 import { createPartialAnswer } from './partial-answer.ts';
 import { abortedFailure } from './settle-answer.ts';
 import { createSilenceWatch } from './silence-watch.ts';
-import { tellActivity, tellDelta, tellNotice } from './tell-notice.ts';
+import { emitActivity, emitDelta, emitNotice } from './emit-notice.ts';
 
 /**
  * The model with a limit to its silence. The request's own `timeouts` win, field by field. An answer that is asked for in one piece
@@ -26,7 +26,7 @@ export function withTimeouts(model: Model, timeouts: ModelTimeouts = {}, clock: 
   return modelLike(model, async ({ timeouts: own, ...request }, onDelta) => {
     const limits: ModelTimeouts = { ...timeouts, ...own };
     const problem = findProblem(limits);
-    if (problem !== undefined) return refused(problem, request);
+    if (problem !== undefined) return toRefusal(problem, request);
     const watched = [limits.totalMs, limits.firstByteMs, onDelta && limits.silenceMs];
     if (watched.every((limit) => limit === undefined)) return ask(model, request, onDelta);
     return watch({ model, request, limits, clock }, onDelta);
@@ -41,7 +41,7 @@ function findProblem(timeouts: ModelTimeouts): InvalidArgumentError | undefined 
 }
 
 // A model never throws (M1); the same request would be refused again.
-function refused(problem: InvalidArgumentError, { signal }: ModelRequest): ModelOutcome {
+function toRefusal(problem: InvalidArgumentError, { signal }: ModelRequest): ModelOutcome {
   const failure = { ...classifyError(problem, { fallback: ErrorType.Validation }), retryable: false };
   return { ok: false, failure: signal?.aborted === true ? abortedFailure : failure, partial: { parts: [], usage: Usage.none() } };
 }
@@ -93,7 +93,7 @@ function watch({ model, request, limits, clock }: Watched, onDelta: OnDelta): Pr
       if (!open) return;
       if (notice.type === 'waiting') silence.stop();
       if (notice.type === 'waited' || notice.type === 'fallback') begin();
-      tellNotice(request, notice);
+      emitNotice(request, notice);
     };
     const hear: OnDelta =
       onDelta &&
@@ -101,13 +101,13 @@ function watch({ model, request, limits, clock }: Watched, onDelta: OnDelta): Pr
         if (!open) return;
         silence.heard();
         partial.take(delta);
-        tellDelta(onDelta, delta);
+        emitDelta(onDelta, delta);
       });
     const onActivity = (): void => {
       if (!open) return;
       // The first byte of an answer in one piece is the answer.
       if (onDelta !== undefined) silence.heard();
-      tellActivity(request);
+      emitActivity(request);
     };
 
     if (signal?.aborted === true) {
