@@ -6,7 +6,7 @@ import type { Hook } from '../hooks/index.ts';
 import { defineAnyHook } from '../hooks/index.ts';
 import type { FakeClock } from '../lib/index.ts';
 import { createCountingIds, createFakeClock, InvalidArgumentError } from '../lib/index.ts';
-import { Message } from '../messages/index.ts';
+import { Message, Messages } from '../messages/index.ts';
 import type { ScriptedEntry, ScriptedModel } from '../testing/index.ts';
 import { scriptedModel } from '../testing/index.ts';
 import type { ToolEvent, ToolUseStep } from '../tool-use/index.ts';
@@ -561,7 +561,9 @@ describe('a hook that changes in place what it was handed', () => {
   type Row = readonly [point: string, deed: Deed, path: string];
   const settings = () => ({ temperature: 0.5, stop: ['x'], providerOptions: { some: { key: 1 } } });
   const reach = (facts: unknown, path: readonly string[]): unknown =>
-    path.reduce<unknown>((at, key) => (at as Readonly<Record<string, unknown>> | undefined)?.[key], facts);
+    path.reduce<unknown>((at, key) => {
+      return at instanceof Messages ? at.at(Number(key)) : (at as Readonly<Record<string, unknown>> | undefined)?.[key];
+    }, facts);
 
   /** Does it, as a script without types would, and says whether there was something to do it to. */
   function commit(deed: Deed, path: string, facts: unknown): boolean {
@@ -606,11 +608,11 @@ describe('a hook that changes in place what it was handed', () => {
   const rows: readonly Row[] = [
     ['executionStart', 'overwrites', 'state.metadata.plan'],
     ['executionStart', 'overwrites', 'state.metadata.plan.a'],
-    ['executionStart', 'overwrites', 'state.messages.first.parts.0.text'],
+    ['executionStart', 'overwrites', 'state.messages.0.parts.0.text'],
     ['executionStart', 'overwrites', 'state.execution.failedSteps'],
     ['executionStart', 'overwrites', 'state.data.metadata'],
-    ['beforeStep', 'overwrites', 'state.messages.last.parts.0.text'],
-    ['beforeStep', 'overwrites', 'state.messages.last.parts.0.output.value'],
+    ['beforeStep', 'overwrites', 'state.messages.-1.parts.0.text'],
+    ['beforeStep', 'overwrites', 'state.messages.-1.parts.0.output.value'],
     ['beforeStep', 'overwrites', 'state.steps.0.toolCalls.0.args.a'],
     ['beforeStep', 'overwrites', 'state.steps.0.executions.0.status'],
     ['beforeStep', 'overwrites', 'state.steps.0.executions.0.value.done'],
@@ -692,7 +694,7 @@ describe('a hook that cannot work is refused when it is made:', () => {
     ['an empty name', { name: '', beforeStep: run }, 'A hook needs a name.'],
     ['a name that is no text', { name: 5, beforeStep: run }, 'A hook needs a name.'],
     ['no handler', { name: 'h' }, 'Hook "h" has no handler; give it one of executionStart, beforeStep'],
-    ['an unknown option', { name: 'h', beforeSteps: run }, 'Hook "h" has no option "beforeSteps"; there are name, order'],
+    ['an unknown option', { name: 'h', beforeSteps: run }, 'Unknown option "beforeSteps" in hook "h". It takes name, order'],
     ['a handler that is no function', { name: 'h', beforeStep: 'run' }, 'Hook "h" needs a function as beforeStep.'],
     ['a handler that is null', { name: 'h', beforeStep: null }, 'Hook "h" needs a function as beforeStep.'],
     ['an unknown change', { name: 'h', beforeStep: run, changes: ['mood'] }, 'Hook "h" declares to change "mood"; there are'],
@@ -746,7 +748,7 @@ describe('a hook that cannot work is refused when it is made:', () => {
       'A hook and a criterion are both called "h"',
     ],
     ['a capability given twice', { capabilities: [{ name: 'c' }, { name: 'c' }] }, 'The capability "c" was given twice'],
-    ['a capability with an unknown part', { capabilities: [{ name: 'c', hook: [] }] }, 'Capability "c" has no part "hook"; there are'],
+    ['a capability with an unknown part', { capabilities: [{ name: 'c', hook: [] }] }, 'Unknown option "hook" in capability "c". It takes'],
     ['a capability without a name', { capabilities: [{ hooks: [] }] }, 'A capability needs a name.'],
     ['a capability that is none', { capabilities: ['c'] }, 'A capability needs a name.'],
     ['a capability whose hooks are none', { capabilities: [{ name: 'c', hooks: [{}] }] }, 'Capability "c" needs a list of hooks'],
@@ -764,7 +766,7 @@ describe('a hook that cannot work is refused when it is made:', () => {
   });
 
   test.each([
-    ['an unknown part', { name: 'c', hook: [] }, 'Capability "c" has no part "hook"; there are name, description'],
+    ['an unknown part', { name: 'c', hook: [] }, 'Unknown option "hook" in capability "c". It takes name, description'],
     ['no name', { tools: {} }, 'A capability needs a name.'],
     ['hooks that were not made', { name: 'c', hooks: [{ name: 'h', beforeStep: run }] }, 'Capability "c" needs a list of hooks'],
   ])('a capability with %s', (_, parts, problem) => {

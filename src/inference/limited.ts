@@ -4,7 +4,7 @@ import { ask, modelLike, modelName } from './ask.ts';
 import type { Model } from './model.ts';
 import type { ModelLimitOptions, ModelLimits } from './model-limits.ts';
 import { createModelLimits } from './model-limits.ts';
-import { tellNotice } from './tell-notice.ts';
+import { emitNotice } from './emit-notice.ts';
 
 function sharedLimits(limits: ModelLimits | ModelLimitOptions, key: string | undefined): ModelLimits {
   if ('gate' in limits) return limits;
@@ -25,10 +25,10 @@ export function limited(model: Model, limits: ModelLimits | ModelLimitOptions, k
     const { failure, waitedMs } = await gate.enter({
       signal: request.signal,
       onWait: (reason, ms) => {
-        tellNotice(request, { type: 'waiting', model: name, reason, ...(ms !== undefined && { ms }) });
+        emitNotice(request, { type: 'waiting', model: name, reason, ...(ms !== undefined && { ms }) });
       },
     });
-    if (waitedMs !== undefined) tellNotice(request, { type: 'waited', model: name, ms: waitedMs });
+    if (waitedMs !== undefined) emitNotice(request, { type: 'waited', model: name, ms: waitedMs });
     if (failure !== undefined) return { ok: false, failure, partial: { parts: [], usage: Usage.none() } };
     const outcome = await ask(model, request, onDelta);
     gate.leave(outcome);

@@ -1,5 +1,5 @@
 import type { Json } from '../lib/index.ts';
-import { toCanonical } from '../lib/index.ts';
+import { parseJsonText, toCanonical } from '../lib/index.ts';
 import { cleanText } from './clean-text.ts';
 
 /** A call's arguments: parsed, or as the model wrote them where that is no JSON. */
@@ -11,14 +11,6 @@ export interface ParsedArguments {
 // An answer is stored as a whole, which may be 64 levels deep: this leaves room for what stands around the arguments.
 const limits = { maxDepth: 48, maxBytes: Number.POSITIVE_INFINITY };
 
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
 function shown(value: unknown): string {
   try {
     return JSON.stringify(value);
@@ -29,7 +21,7 @@ function shown(value: unknown): string {
 
 /** Parses JSON as strictly as JSON.parse does; undefined where it is none, or too deep to be kept. */
 export function parseJson(text: string): Json | undefined {
-  const value = parsed(text);
+  const value = parseJsonText(text);
   const canonical = toCanonical(value, limits);
   return value !== undefined && canonical.ok ? canonical.value : undefined;
 }

@@ -1,7 +1,7 @@
 import { Usage } from '../messages/index.ts';
 import type { ModelDelta, ModelResponse } from './model.ts';
 import type { Draft } from './spoken-parts.ts';
-import { createSpokenParts, finishedPart } from './spoken-parts.ts';
+import { createSpokenParts, toFinishedPart } from './spoken-parts.ts';
 
 /** What was told of an answer that nobody waits for any more. */
 export interface PartialAnswer {
@@ -18,6 +18,6 @@ export function createPartialAnswer(): PartialAnswer {
       if (delta.type === 'restart') drafts.length = 0;
       else if (delta.type !== 'tool-input') spoken[delta.type].at(undefined).text += delta.text;
     },
-    response: () => ({ parts: drafts.flatMap((draft) => finishedPart(draft) ?? []), usage: Usage.unknown() }),
+    response: () => ({ parts: drafts.flatMap((draft) => toFinishedPart(draft) ?? []), usage: Usage.unknown() }),
   };
 }

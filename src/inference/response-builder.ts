@@ -25,8 +25,8 @@ import { settleAnswer } from './settle-answer.ts';
 import type { Speech } from './speech.ts';
 import { createSpeech } from './speech.ts';
 import type { Draft } from './spoken-parts.ts';
-import { finishedPart } from './spoken-parts.ts';
-import { tellActivity, tellDelta, tellNotice } from './tell-notice.ts';
+import { toFinishedPart } from './spoken-parts.ts';
+import { emitActivity, emitDelta, emitNotice } from './emit-notice.ts';
 import type { ToolInput, ToolInputs } from './tool-inputs.ts';
 import { createToolInputs } from './tool-inputs.ts';
 
@@ -119,7 +119,7 @@ class AnswerBuilder implements ResponseBuilder {
       drafts: this.#drafts,
       holdsJson: this.#guardsLeaks,
       onDelta: (delta) => {
-        tellDelta(onDelta, delta);
+        emitDelta(onDelta, delta);
       },
     });
     this.#callIds = createCallIds({
@@ -231,11 +231,11 @@ class AnswerBuilder implements ResponseBuilder {
   }
 
   alive(): void {
-    tellActivity(this.#options.request ?? {});
+    emitActivity(this.#options.request ?? {});
   }
 
   warn(message: string): void {
-    tellNotice(this.#options.request ?? {}, { type: 'warning', model: this.#options.model ?? 'model', message });
+    emitNotice(this.#options.request ?? {}, { type: 'warning', model: this.#options.model ?? 'model', message });
   }
 
   outcome({ aborted = false }: { readonly aborted?: boolean } = {}): ModelOutcome {
@@ -249,7 +249,7 @@ class AnswerBuilder implements ResponseBuilder {
     if (!this.#finished || this.#facts.finishReason === FinishReason.Length) this.#doubtWordless();
     const isLeak = this.#speech.isHolding() && this.#isLeak();
     if (!isLeak) this.#speech.release();
-    const parts = this.#drafts.filter(({ type }) => !isLeak || type !== 'text').flatMap((draft) => finishedPart(draft) ?? []);
+    const parts = this.#drafts.filter(({ type }) => !isLeak || type !== 'text').flatMap((draft) => toFinishedPart(draft) ?? []);
     return { parts, usage: toUsage(this.#usage), ...this.#facts };
   }
 
@@ -280,7 +280,7 @@ class AnswerBuilder implements ResponseBuilder {
   }
 
   #tellInput({ id, name }: ToolInput, text: string): void {
-    tellDelta(this.#options.onDelta, { type: 'tool-input', toolCallId: id, toolName: name, text });
+    emitDelta(this.#options.onDelta, { type: 'tool-input', toolCallId: id, toolName: name, text });
   }
 
   #metadata(value: JsonObject | undefined): JsonObject | undefined {

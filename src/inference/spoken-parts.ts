@@ -45,7 +45,7 @@ export function createSpokenParts(type: SpokenDraft['type'], drafts: Draft[]): S
 }
 
 /** The finished part; undefined where it says nothing and carries nothing. */
-export function finishedPart(draft: Draft): Part | undefined {
+export function toFinishedPart(draft: Draft): Part | undefined {
   if (draft.type !== 'text' && draft.type !== 'reasoning') return draft;
   if (draft.text === '' && draft.providerMetadata === undefined) return undefined;
   return { ...draft, text: cleanText(draft.text) };

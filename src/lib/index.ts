@@ -17,7 +17,7 @@ export { InvalidArgumentError } from './invalid-argument-error.ts';
 export { jsonEquals } from './json-equals.ts';
 export { childPath } from './json-path.ts';
 export type { Json, Jsonify, JsonObject } from './json.ts';
-export { isPlainObject, isRecord, omitUndefined, present, setOwn } from './json.ts';
+export { isList, isPlainObject, isRecord, omitUndefined, parseJsonText, present, readField, setOwn } from './json.ts';
 export type { Random } from './random.ts';
 export { systemRandom } from './random.ts';
 export type { ObjectReader, ReadValue } from './reader.ts';

@@ -1,5 +1,5 @@
 import type { ObjectReader } from '../lib/index.ts';
-import { assertNever, DamagedDataError, readObject } from '../lib/index.ts';
+import { assertNever, DamagedDataError, omitUndefined, readObject } from '../lib/index.ts';
 import type { ContentPart, FilePart, ImagePart, PartExtras, TextPart } from './content-part.ts';
 import type { Part, ProviderPart, ReasoningPart, SourcePart, ToolCallPart, ToolResultPart } from './parts.ts';
 import type { ToolOutput } from './tool-result.ts';
@@ -8,20 +8,12 @@ const contentTypes: readonly ContentPart['type'][] = ['text', 'image', 'file'];
 const partTypes: readonly Part['type'][] = [...contentTypes, 'reasoning', 'tool-call', 'tool-result', 'source', 'provider'];
 const outputTypes: readonly ToolOutput['type'][] = ['text', 'json', 'content', 'error', 'rejected'];
 
-type Known<Fields> = { readonly [Key in keyof Fields]?: Exclude<Fields[Key], undefined> };
-
-// Absent fields stay absent instead of becoming undefined ones.
-function known<Fields extends object>(fields: Fields): Known<Fields> {
-  // Holds: what is left out is exactly what was undefined.
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Known<Fields>;
-}
-
 function readExtras(reader: ObjectReader): PartExtras {
-  return known({ providerMetadata: reader.optionalJsonObject('providerMetadata') });
+  return omitUndefined({ providerMetadata: reader.optionalJsonObject('providerMetadata') });
 }
 
 function readExecutor(reader: ObjectReader): PartExtras & { readonly providerExecuted?: boolean } {
-  return { ...known({ providerExecuted: reader.optionalBoolean('providerExecuted') }), ...readExtras(reader) };
+  return { ...omitUndefined({ providerExecuted: reader.optionalBoolean('providerExecuted') }), ...readExtras(reader) };
 }
 
 function readText(reader: ObjectReader): TextPart {
@@ -34,7 +26,7 @@ function readReasoning(reader: ObjectReader): ReasoningPart {
 
 function readImage(reader: ObjectReader): ImagePart {
   const url = reader.optionalString('url');
-  const extras = { ...known({ mediaType: reader.optionalString('mediaType') }), ...readExtras(reader) };
+  const extras = { ...omitUndefined({ mediaType: reader.optionalString('mediaType') }), ...readExtras(reader) };
   return url === undefined ? { type: 'image', data: reader.string('data'), ...extras } : { type: 'image', url, ...extras };
 }
 
@@ -42,7 +34,7 @@ function readFile(reader: ObjectReader): FilePart {
   const extras = {
     type: 'file' as const,
     mediaType: reader.string('mediaType'),
-    ...known({ filename: reader.optionalString('filename') }),
+    ...omitUndefined({ filename: reader.optionalString('filename') }),
     ...readExtras(reader),
   };
   const [url, id] = [reader.optionalString('url'), reader.optionalString('id')];
@@ -56,7 +48,7 @@ function readToolCall(reader: ObjectReader): ToolCallPart {
     toolCallId: reader.string('toolCallId'),
     toolName: reader.string('toolName'),
     args: reader.json('args'),
-    ...known({ rawArgs: reader.optionalString('rawArgs') }),
+    ...omitUndefined({ rawArgs: reader.optionalString('rawArgs') }),
     ...readExecutor(reader),
   };
 }
@@ -95,7 +87,7 @@ function readSource(reader: ObjectReader): SourcePart {
     type: 'source',
     sourceType: reader.oneOf('sourceType', ['url', 'document']),
     id: reader.string('id'),
-    ...known({
+    ...omitUndefined({
       url: reader.optionalString('url'),
       title: reader.optionalString('title'),
       mediaType: reader.optionalString('mediaType'),

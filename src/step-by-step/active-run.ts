@@ -6,7 +6,7 @@ import type { Effects } from '../effects/index.ts';
 import { createDirectEffects, createInnerEffects } from '../effects/index.ts';
 import type { BaseEvent, ProblemReporter } from '../events/index.ts';
 import { reportToConsole } from '../events/index.ts';
-import type { Callback, Clock, IdSource, Random } from '../lib/index.ts';
+import type { Clock, IdSource, Random } from '../lib/index.ts';
 import { systemClock, systemIds, systemRandom } from '../lib/index.ts';
 import type { OuterStep } from './outer-step.ts';
 import { linkControl } from './outer-step.ts';

@@ -37,10 +37,10 @@ export interface RunOptions<State = RunState, Context = unknown, Event extends B
   /** Receives this run's events only. */
   readonly onEvent?: Callback<[event: Event], unknown> | undefined;
   /**
-   * Stores each step before the next one starts. May return the state to go on with, such as the stored one read again. A rejection
-   * ends the run and rejects it.
+   * Stores each step before the next one starts; a promise is awaited. May return the state to go on with, such as the stored one read
+   * again. A rejection ends the run and rejects it.
    */
-  readonly commit?: Callback<[commit: Commit<State>], void | Promise<void>> | Callback<[commit: Commit<State>], State | Promise<State>>;
+  readonly commit?: Callback<[commit: Commit<State>], unknown>;
   /** Puts an engine between the run and its effects. */
   readonly effects?: (direct: Effects) => Effects;
   /** The step that this run is part of: it shares that step's budget, end, effects and events. */

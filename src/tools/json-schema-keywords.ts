@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '../lib/index.ts';
-import { isRecord } from '../lib/index.ts';
+import { isList, isRecord } from '../lib/index.ts';
 
 // What our validator knows of JSON Schema (drafts 07 and 2020-12): type (one name or several), enum, const, properties, required,
 // additionalProperties, items (one schema), minItems, maxItems, minLength, maxLength, pattern, minimum, maximum, exclusiveMinimum,
@@ -48,11 +48,6 @@ export const typeChecks: ReadonlyMap<string, (value: Json) => boolean> = new Map
 /** A JSON value that is an object. */
 export function isObject(value: Json | undefined): value is JsonObject {
   return isRecord(value);
-}
-
-/** A JSON value that is a list. */
-export function isList(value: Json | undefined): value is readonly Json[] {
-  return Array.isArray(value);
 }
 
 /** A pattern as the schema means it; some are only valid without the `u` flag. Throws on one that is valid in neither way. */

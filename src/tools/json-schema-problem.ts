@@ -1,15 +1,15 @@
 // Looks through a JSON Schema when a tool is defined, so that a schema we could not check to the letter is refused by name
 // instead of being half checked later.
 import type { Json, JsonObject } from '../lib/index.ts';
-import { childPath } from '../lib/index.ts';
-import { isList, isObject, resolveRef, toPattern, typeChecks, unknownKeywords } from './json-schema-keywords.ts';
+import { childPath, isList } from '../lib/index.ts';
+import { isObject, resolveRef, toPattern, typeChecks, unknownKeywords } from './json-schema-keywords.ts';
 
 type Problem = string | undefined;
 
 /** Says what is wrong with a keyword's value. */
 type ValueCheck = (given: Json, root: JsonObject) => Problem;
 
-const isCount = (given: Json): boolean => Number.isInteger(given) && (given as number) >= 0;
+const isCount = (given: Json): boolean => typeof given === 'number' && Number.isInteger(given) && given >= 0;
 const isSchema = (given: Json | undefined): given is JsonObject | boolean => typeof given === 'boolean' || isObject(given);
 const unless =
   (isRight: (given: Json) => boolean, wanted: string): ValueCheck =>

@@ -1,9 +1,9 @@
 // Checks JSON values against the part of JSON Schema that json-schema-keywords.ts names.
 // Does not: look at `format`, fill in defaults, or change the value.
 import type { Json, JsonObject } from '../lib/index.ts';
-import { childPath } from '../lib/index.ts';
+import { childPath, isList } from '../lib/index.ts';
 import { clipText } from './clip-text.ts';
-import { isList, isObject, resolveRef } from './json-schema-keywords.ts';
+import { isObject, resolveRef } from './json-schema-keywords.ts';
 import type { SchemaIssue } from './schema-issue.ts';
 import type { Issues, Place } from './value-checks.ts';
 import { issueUnless, noIssues, valueChecks } from './value-checks.ts';
@@ -18,15 +18,14 @@ type InnerCheck = (given: Json, place: Place, walk: Walk & { readonly schema: Js
 
 const mostSchemas = 200_000;
 
-function fieldIssues(value: JsonObject, key: string, { path, schema, walk }: { path: string; schema: Json; walk: Walk }): Issues {
-  // Holds: only asked for keys that the object has.
-  return issuesOf(schema, { path: childPath(path, key), value: value[key] as Json }, walk);
+function checkField(value: JsonObject, key: string, { path, schema, walk }: { path: string; schema: Json; walk: Walk }): Issues {
+  return checkSchema(schema, { path: childPath(path, key), value: value[key] ?? null }, walk);
 }
 
 const checkProperties: InnerCheck = (given, { path, value }, walk) => {
   if (!isObject(value) || !isObject(given)) return noIssues;
   const named = Object.entries(given).filter(([key]) => Object.hasOwn(value, key));
-  return named.flatMap(([key, schema]) => fieldIssues(value, key, { path, schema, walk }));
+  return named.flatMap(([key, schema]) => checkField(value, key, { path, schema, walk }));
 };
 
 const checkAdditional: InnerCheck = (given, { path, value }, walk) => {
@@ -34,16 +33,16 @@ const checkAdditional: InnerCheck = (given, { path, value }, walk) => {
   const { properties } = walk.schema;
   const named = isObject(properties) ? properties : {};
   const extra = Object.keys(value).filter((key) => !Object.hasOwn(named, key));
-  if (given !== false) return extra.flatMap((key) => fieldIssues(value, key, { path, schema: given, walk }));
+  if (given !== false) return extra.flatMap((key) => checkField(value, key, { path, schema: given, walk }));
   const allowed = clipText(Object.keys(named).join(', '), 200);
   return extra.map((key) => ({ path: childPath(path, key), message: `is not allowed (allowed: ${allowed === '' ? 'none' : allowed})` }));
 };
 
 const checkItems: InnerCheck = (given, { path, value }, walk) =>
-  isList(value) ? value.flatMap((item, index) => issuesOf(given, { path: childPath(path, index), value: item }, walk)) : noIssues;
+  isList(value) ? value.flatMap((item, index) => checkSchema(given, { path: childPath(path, index), value: item }, walk)) : noIssues;
 
-const eachOf: (...args: Parameters<InnerCheck>) => readonly Issues[] = (given, place, walk) =>
-  isList(given) ? given.map((inner) => issuesOf(inner, place, walk)) : [];
+const checkEach: (...args: Parameters<InnerCheck>) => readonly Issues[] = (given, place, walk) =>
+  isList(given) ? given.map((inner) => checkSchema(inner, place, walk)) : [];
 
 const fits = (issues: Issues): boolean => issues.length === 0;
 
@@ -53,22 +52,22 @@ function noneFits(results: readonly Issues[], { path }: Place): Issues {
   return [{ path, message: `fits none of the ${results.length} allowed forms` }, ...closest];
 }
 
-const checkAllOf: InnerCheck = (given, place, walk) => eachOf(given, place, walk).flat();
+const checkAllOf: InnerCheck = (given, place, walk) => checkEach(given, place, walk).flat();
 
 const checkAnyOf: InnerCheck = (given, place, walk) => {
-  const results = eachOf(given, place, walk);
+  const results = checkEach(given, place, walk);
   return results.some(fits) ? noIssues : noneFits(results, place);
 };
 
 const checkOneOf: InnerCheck = (given, place, walk) => {
-  const results = eachOf(given, place, walk);
+  const results = checkEach(given, place, walk);
   const fitting = results.filter(fits).length;
   if (fitting === 0) return noneFits(results, place);
   return issueUnless(fitting === 1, place, `fits ${fitting} of the allowed forms, but must fit exactly one`);
 };
 
 const checkRef: InnerCheck = (given, place, walk) =>
-  issuesOf(typeof given === 'string' ? resolveRef(walk.root, given) : undefined, place, walk);
+  checkSchema(typeof given === 'string' ? resolveRef(walk.root, given) : undefined, place, walk);
 
 const innerChecks: ReadonlyMap<string, InnerCheck> = new Map([
   ['properties', checkProperties],
@@ -80,7 +79,7 @@ const innerChecks: ReadonlyMap<string, InnerCheck> = new Map([
   ['$ref', checkRef],
 ]);
 
-function issuesOf(schema: Json | undefined, place: Place, { root, budget }: Walk): Issues {
+function checkSchema(schema: Json | undefined, place: Place, { root, budget }: Walk): Issues {
   if (schema === false) return [{ path: place.path, message: 'is not allowed' }];
   if (!isObject(schema)) return noIssues;
   budget.left -= 1;
@@ -93,5 +92,5 @@ function issuesOf(schema: Json | undefined, place: Place, { root, budget }: Walk
 
 /** What in a value does not fit the schema; nothing where it fits. The schema must have passed `jsonSchemaProblem`. */
 export function validateJson(schema: JsonObject, value: Json): readonly SchemaIssue[] {
-  return issuesOf(schema, { path: '', value }, { root: schema, budget: { left: mostSchemas } });
+  return checkSchema(schema, { path: '', value }, { root: schema, budget: { left: mostSchemas } });
 }

@@ -1,8 +1,8 @@
 // The keywords of JSON Schema that look at one value and not inside it.
 import type { Json } from '../lib/index.ts';
-import { childPath, stableStringify } from '../lib/index.ts';
+import { childPath, isList, stableStringify } from '../lib/index.ts';
 import { clipText } from './clip-text.ts';
-import { isList, isObject, toPattern, typeChecks } from './json-schema-keywords.ts';
+import { isObject, toPattern, typeChecks } from './json-schema-keywords.ts';
 import type { SchemaIssue } from './schema-issue.ts';
 
 /** A value and where it stands. */
@@ -24,30 +24,32 @@ export const issueUnless = (isRight: boolean, { path }: Place, message: string):
 const shown = (value: Json): string => clipText(JSON.stringify(value), 60);
 const texts = (given: Json): readonly string[] => (isList(given) ? given : [given]).filter((each) => typeof each === 'string');
 
-function kindOf(value: Json): string {
+function describeKind(value: Json): string {
   if (value === null) return 'null';
   return isList(value) ? 'array' : typeof value;
 }
 
 // Characters as people count them, not UTF-16 units.
-function lengthOf(value: Json): number | undefined {
+function countCharacters(value: Json): number | undefined {
   if (typeof value !== 'string') return undefined;
   const pairs = value.match(/[\uD800-\uDBFF][\uDC00-\uDFFF]/g);
   return value.length - (pairs?.length ?? 0);
 }
 
-const numberOf = (value: Json): number | undefined => (typeof value === 'number' ? value : undefined);
-const itemsOf = (value: Json): number | undefined => (isList(value) ? value.length : undefined);
-const atLeast = (size: number, limit: number): boolean => size >= limit;
-const atMost = (size: number, limit: number): boolean => size <= limit;
+const readNumber = (value: Json): number | undefined => (typeof value === 'number' ? value : undefined);
+const countItems = (value: Json): number | undefined => (isList(value) ? value.length : undefined);
+const isAtLeast = (size: number, limit: number): boolean => size >= limit;
+const isAtMost = (size: number, limit: number): boolean => size <= limit;
+const isAbove = (size: number, limit: number): boolean => size > limit;
+const isBelow = (size: number, limit: number): boolean => size < limit;
 
 function limit(
-  sizeOf: (value: Json) => number | undefined,
+  getSize: (value: Json) => number | undefined,
   isRight: (size: number, limit: number) => boolean,
   words: (limit: number) => string,
 ): ValueCheck {
   return (given, place) => {
-    const size = sizeOf(place.value);
+    const size = getSize(place.value);
     return typeof given === 'number' && size !== undefined ? issueUnless(isRight(size, given), place, `must ${words(given)}`) : noIssues;
   };
 }
@@ -55,7 +57,7 @@ function limit(
 const checkType: ValueCheck = (given, place) => {
   const names = texts(given);
   const fits = names.some((name) => typeChecks.get(name)?.(place.value) === true);
-  return issueUnless(fits, place, `must be ${names.join(' or ')}, found ${kindOf(place.value)}`);
+  return issueUnless(fits, place, `must be ${names.join(' or ')}, found ${describeKind(place.value)}`);
 };
 
 const checkEnum: ValueCheck = (given, place) => {
@@ -84,26 +86,12 @@ export const valueChecks: ReadonlyMap<string, ValueCheck> = new Map([
   ['const', checkConst],
   ['pattern', checkPattern],
   ['required', checkRequired],
-  ['minimum', limit(numberOf, atLeast, (least) => `be at least ${least}`)],
-  ['maximum', limit(numberOf, atMost, (most) => `be at most ${most}`)],
-  [
-    'exclusiveMinimum',
-    limit(
-      numberOf,
-      (size, least) => size > least,
-      (least) => `be more than ${least}`,
-    ),
-  ],
-  [
-    'exclusiveMaximum',
-    limit(
-      numberOf,
-      (size, most) => size < most,
-      (most) => `be less than ${most}`,
-    ),
-  ],
-  ['minLength', limit(lengthOf, atLeast, (least) => `have at least ${least} characters`)],
-  ['maxLength', limit(lengthOf, atMost, (most) => `have at most ${most} characters`)],
-  ['minItems', limit(itemsOf, atLeast, (least) => `have at least ${least} items`)],
-  ['maxItems', limit(itemsOf, atMost, (most) => `have at most ${most} items`)],
+  ['minimum', limit(readNumber, isAtLeast, (least) => `be at least ${least}`)],
+  ['maximum', limit(readNumber, isAtMost, (most) => `be at most ${most}`)],
+  ['exclusiveMinimum', limit(readNumber, isAbove, (least) => `be more than ${least}`)],
+  ['exclusiveMaximum', limit(readNumber, isBelow, (most) => `be less than ${most}`)],
+  ['minLength', limit(countCharacters, isAtLeast, (least) => `have at least ${least} characters`)],
+  ['maxLength', limit(countCharacters, isAtMost, (most) => `have at most ${most} characters`)],
+  ['minItems', limit(countItems, isAtLeast, (least) => `have at least ${least} items`)],
+  ['maxItems', limit(countItems, isAtMost, (most) => `have at most ${most} items`)],
 ]);

@@ -5,7 +5,7 @@
 // I2. Pieces that come after their call make no other call.
 import type { ModelDelta, ResponseBuilder } from '../index.ts';
 import type { RawPart } from './take-part.ts';
-import { textOf } from './take-part.ts';
+import { getText } from './take-part.ts';
 
 /** Takes the pieces of arguments as a stream tells them. */
 export interface StreamToolInputs {
@@ -26,7 +26,7 @@ interface Input {
 export function createStreamToolInputs(builder: ResponseBuilder, onDelta?: (delta: ModelDelta) => void): StreamToolInputs {
   const open = new Map<string, Input[]>();
   const called = new Set<string>();
-  const idOf = (part: RawPart): string => textOf(part, 'id');
+  const getId = (part: RawPart): string => getText(part, 'id');
   const newest = (id: string): Input | undefined => open.get(id)?.at(-1);
   const isLate = (id: string): boolean => called.has(id) && newest(id) === undefined;
 
@@ -37,14 +37,14 @@ export function createStreamToolInputs(builder: ResponseBuilder, onDelta?: (delt
 
   return {
     start: (part) => {
-      const [id, name] = [idOf(part), textOf(part, 'toolName')];
+      const [id, name] = [getId(part), getText(part, 'toolName')];
       const input: Input = { isProviders: part['providerExecuted'] === true, name, text: '' };
       open.set(id, [...(open.get(id) ?? []), input]);
       if (input.isProviders) tell(id, input, '');
       else builder.toolInputStart(id, name);
     },
     delta: (part) => {
-      const [id, piece] = [idOf(part), textOf(part, 'delta')];
+      const [id, piece] = [getId(part), getText(part, 'delta')];
       const input = newest(id);
       if (input?.isProviders === true) {
         input.text += piece;
@@ -53,12 +53,12 @@ export function createStreamToolInputs(builder: ResponseBuilder, onDelta?: (delt
       else builder.toolInputDelta(id, piece);
     },
     end: (part) => {
-      const id = idOf(part);
+      const id = getId(part);
       if (newest(id)?.isProviders === true || isLate(id)) builder.alive();
       else builder.toolInputEnd(id);
     },
     called: (part) => {
-      const id = textOf(part, 'toolCallId');
+      const id = getText(part, 'toolCallId');
       called.add(id);
       const input = open.get(id)?.shift();
       if (input?.isProviders !== true) return part;

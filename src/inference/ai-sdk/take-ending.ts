@@ -1,7 +1,7 @@
 import { isRecord } from '../../lib/index.ts';
 import type { ReportedUsage, ResponseBuilder } from '../index.ts';
 import type { RawPart } from './take-part.ts';
-import { metadataOf } from './take-part.ts';
+import { getMetadata } from './take-part.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -62,8 +62,8 @@ function takeFinishReason(value: unknown, builder: ResponseBuilder): void {
 
 /** Tells what the provider wants its user to know. */
 export function takeWarnings(value: unknown, builder: ResponseBuilder): void {
-  if (!Array.isArray(value)) return;
-  for (const warning of value as readonly unknown[]) {
+  const warnings: readonly unknown[] = Array.isArray(value) ? value : [];
+  for (const warning of warnings) {
     const { type, feature, setting, message, details } = fields(warning);
     const words = [type, feature ?? setting, message ?? details].filter((word) => typeof word === 'string');
     builder.warn(`The provider says: ${words.join(': ')}`);
@@ -80,6 +80,6 @@ export function takeMetadata(value: unknown, builder: ResponseBuilder): void {
 export function takeEnding(ending: RawPart | Fields, builder: ResponseBuilder): void {
   builder.usage(readUsage(ending['usage']));
   const part: RawPart = { ...ending, type: 'finish' };
-  builder.facts({ providerMetadata: metadataOf(part) });
+  builder.facts({ providerMetadata: getMetadata(part) });
   takeFinishReason(ending['finishReason'], builder);
 }

@@ -1,7 +1,7 @@
 import type { StreamToolInputs } from './stream-tool-inputs.ts';
 import { takeEnding, takeMetadata, takeWarnings } from './take-ending.ts';
 import type { PartSink, RawPart } from './take-part.ts';
-import { metadataOf, takePart, textOf } from './take-part.ts';
+import { getMetadata, takePart, getText } from './take-part.ts';
 
 /** Where the pieces of a stream go. */
 export interface StreamSink extends PartSink {
@@ -13,26 +13,26 @@ export interface StreamSink extends PartSink {
 
 type Take = (part: RawPart, sink: StreamSink) => void;
 
-const idOf = (part: RawPart): string => textOf(part, 'id');
+const getId = (part: RawPart): string => getText(part, 'id');
 
 const takers: Readonly<Record<string, Take>> = {
   'text-start': (part, { builder }) => {
-    builder.text('', idOf(part), metadataOf(part));
+    builder.text('', getId(part), getMetadata(part));
   },
   'text-delta': (part, { builder }) => {
-    builder.text(textOf(part, 'delta'), idOf(part), metadataOf(part));
+    builder.text(getText(part, 'delta'), getId(part), getMetadata(part));
   },
   'text-end': (part, { builder }) => {
-    builder.textEnd(idOf(part), metadataOf(part));
+    builder.textEnd(getId(part), getMetadata(part));
   },
   'reasoning-start': (part, { builder }) => {
-    builder.reasoning('', idOf(part), metadataOf(part));
+    builder.reasoning('', getId(part), getMetadata(part));
   },
   'reasoning-delta': (part, { builder }) => {
-    builder.reasoning(textOf(part, 'delta'), idOf(part), metadataOf(part));
+    builder.reasoning(getText(part, 'delta'), getId(part), getMetadata(part));
   },
   'reasoning-end': (part, { builder }) => {
-    builder.reasoningEnd(idOf(part), metadataOf(part));
+    builder.reasoningEnd(getId(part), getMetadata(part));
   },
   'tool-input-start': (part, { inputs }) => {
     inputs.start(part);
