@@ -1,117 +1,197 @@
-import type { ObjectReader } from '../../lib/index.ts';
+import { ContinuationDecision, LimitKind, StopReason } from '../../continuation/index.ts';
+import { ErrorType } from '../../errors/index.ts';
+import type { JsonObject } from '../../lib/index.ts';
 import { DamagedDataError, frozenCopy, readJsonObject, readObject } from '../../lib/index.ts';
 import { messageRoles } from '../../messages/index.ts';
-import { NewerSchemaError, WrongKindError } from '../../serialization/index.ts';
-import { ExecutionStatus } from '../../step-by-step/index.ts';
-import { given, nullable, readContinuation, readSlimWait, readStep, readText, readTime, readUsage } from './read-slim-step.ts';
-import type { ReadSlimPayload } from './slim-agent-state.ts';
-import type { SlimAttachment, SlimExecution, SlimMessage, SlimOmitted, SlimPayload, SlimToolCall, SlimToolResult } from './slim-payload.ts';
+import { checkHeading } from '../../serialization/index.ts';
+import { ExecutionStatus, Interruption } from '../../step-by-step/index.ts';
+import { StepType } from '../../tool-use/index.ts';
+import {
+  array,
+  boolean,
+  createReader,
+  json,
+  jsonObject,
+  nullable,
+  number,
+  object,
+  oneOf,
+  optional,
+  string,
+  time,
+} from './field-readers.ts';
+import type {
+  SlimAttachment,
+  SlimContinuation,
+  SlimEvaluation,
+  SlimExecution,
+  SlimFailure,
+  SlimMessage,
+  SlimOmitted,
+  SlimPayload,
+  SlimStep,
+  SlimStepCall,
+  SlimToolCall,
+  SlimToolResult,
+  SlimUsage,
+  SlimWait,
+} from './slim-payload.ts';
 import { slimKind, SlimOmission, slimSchema } from './slim-payload.ts';
 
-function readCall(input: unknown, path: string): SlimToolCall {
-  const data = readObject(input, path);
-  const shown = given({ args: data.optionalJson('args'), args_text: data.optionalString('args_text') });
-  return { id: data.string('id'), name: data.string('name'), ...shown };
+const optionalString = optional(string);
+const optionalNumber = optional(number);
+
+const readCall = createReader<SlimToolCall>({ id: string, name: string, args: json, args_text: optionalString });
+
+const readResult = createReader<SlimToolResult>({
+  tool_call_id: string,
+  tool_name: string,
+  status: oneOf(['ok', 'error', 'rejected']),
+  content: string,
+});
+
+const readAttachment = createReader<SlimAttachment>({
+  type: oneOf(['image', 'file', 'source', 'provider']),
+  media_type: optionalString,
+  filename: optionalString,
+  bytes: optionalNumber,
+  title: optionalString,
+  url: optionalString,
+});
+
+function readText(input: unknown, path: string): string {
+  if (typeof input === 'string') return input;
+  throw new DamagedDataError(path, 'expected a string');
 }
 
-function readResult(input: unknown, path: string): SlimToolResult {
-  const data = readObject(input, path);
-  return {
-    tool_call_id: data.string('tool_call_id'),
-    tool_name: data.string('tool_name'),
-    status: data.oneOf('status', ['ok', 'error', 'rejected']),
-    content: data.string('content'),
-  };
+const isOmission = (word: string): word is SlimOmission => Object.values<string>(SlimOmission).includes(word);
+
+const readMessage = createReader<SlimMessage>({
+  id: string,
+  role: oneOf(messageRoles),
+  name: optionalString,
+  content: string,
+  reasoning: optionalString,
+  tool_calls: optional(array(readCall)),
+  tool_results: optional(array(readResult)),
+  attachments: optional(array(readAttachment)),
+  metadata: optional(jsonObject),
+  queued: optional(boolean),
+  // A later version may leave out other things.
+  omitted: optional((data, key) => data.array(key, readText).filter(isOmission)),
+});
+
+const readUsage = createReader<SlimUsage>({
+  input: number,
+  output: number,
+  total: number,
+  cache_read: optionalNumber,
+  cache_write: optionalNumber,
+  reasoning: optionalNumber,
+  unknown_calls: optionalNumber,
+});
+
+const readFailure = createReader<SlimFailure>({
+  type: oneOf(ErrorType),
+  code: string,
+  message: optionalString,
+  tool_name: optionalString,
+});
+
+const readStepCall = createReader<SlimStepCall>({
+  id: string,
+  name: string,
+  status: optional(oneOf(['succeeded', 'failed', 'rejected', 'cancelled', 'unknown'])),
+});
+
+const readEvaluation = createReader<SlimEvaluation>({
+  criterion: string,
+  decision: oneOf(ContinuationDecision),
+  reason: string,
+  stop_reason: optional(oneOf(StopReason)),
+  limit: optional(oneOf(LimitKind)),
+});
+
+const evaluations = optional(array(readEvaluation));
+
+const readStep = createReader<SlimStep>({
+  step_number: number,
+  type: oneOf(StepType),
+  has_tool_calls: boolean,
+  finish_reason: nullable(string),
+  interrupted: optional(oneOf(Interruption)),
+  model: optionalString,
+  errors: array(readFailure),
+  usage: object(readUsage),
+  tool_calls: array(readStepCall),
+  started_at: nullable(time),
+  ended_at: nullable(time),
+  duration_ms: nullable(number),
+  text: optionalString,
+  evaluations,
+});
+
+const readWait = createReader<SlimWait>({
+  type: oneOf(['approval', 'client-tool', 'unknown-call', 'person', 'grant']),
+  id: string,
+  tool_name: optionalString,
+  args: json,
+  args_text: optionalString,
+  prompt: optionalString,
+  limit: optional(oneOf(LimitKind)),
+  problem: optionalString,
+  agent: optionalString,
+});
+
+const readContinuation = createReader<SlimContinuation>({
+  should_continue: boolean,
+  stop_reason: nullable(oneOf(StopReason)),
+  resolved_by: string,
+  decision: oneOf(ContinuationDecision),
+  reason: optionalString,
+  evaluations,
+});
+
+const readExecution = createReader<SlimExecution>({
+  number,
+  step_count: number,
+  started_at: time,
+  updated_at: time,
+  cumulative_seconds: number,
+});
+
+const readOmitted = createReader<SlimOmitted>({ messages: number, steps: number, metadata: number });
+
+const readKnown = createReader<SlimPayload>({
+  kind: () => slimKind,
+  schema: () => slimSchema,
+  agent_id: string,
+  parent_agent_id: nullable(string),
+  status: oneOf(ExecutionStatus),
+  execution: object(readExecution),
+  usage: object(readUsage),
+  messages: array(readMessage),
+  current_step: nullable(object(readStep)),
+  steps: array(readStep),
+  waiting_for: array(readWait),
+  last_continuation: nullable(object(readContinuation)),
+  metadata: nullable(jsonObject),
+  omitted: object(readOmitted),
+  // Must be there, but is always read as false: no payload can be resumed.
+  resumable: (data, key) => data.boolean(key) && false,
+});
+
+/** A payload that was read: the fields that this version knows, and the payload as it came. */
+export interface ReadSlimPayload {
+  readonly known: SlimPayload;
+  readonly raw: JsonObject;
 }
 
-function readAttachment(input: unknown, path: string): SlimAttachment {
-  const data = readObject(input, path);
-  return {
-    type: data.oneOf('type', ['image', 'file', 'source', 'provider']),
-    ...given({
-      media_type: data.optionalString('media_type'),
-      filename: data.optionalString('filename'),
-      bytes: data.optionalNumber('bytes'),
-      title: data.optionalString('title'),
-      url: data.optionalString('url'),
-    }),
-  };
-}
-
-const omissions: readonly string[] = Object.values(SlimOmission);
-const isOmission = (word: string): word is SlimOmission => omissions.includes(word);
-
-function readMessage(input: unknown, path: string): SlimMessage {
-  const data = readObject(input, path);
-  return {
-    id: data.string('id'),
-    role: data.oneOf('role', messageRoles),
-    content: data.string('content'),
-    ...given({
-      name: data.optionalString('name'),
-      reasoning: data.optionalString('reasoning'),
-      tool_calls: data.optionalArray('tool_calls', readCall),
-      tool_results: data.optionalArray('tool_results', readResult),
-      attachments: data.optionalArray('attachments', readAttachment),
-      metadata: data.optionalJsonObject('metadata'),
-      queued: data.optionalBoolean('queued'),
-      omitted: data.optionalArray('omitted', readText)?.filter(isOmission),
-    }),
-  };
-}
-
-function readExecution(input: unknown, path: string): SlimExecution {
-  const data = readObject(input, path);
-  return {
-    number: data.number('number'),
-    step_count: data.number('step_count'),
-    started_at: data.value('started_at', readTime),
-    updated_at: data.value('updated_at', readTime),
-    cumulative_seconds: data.number('cumulative_seconds'),
-  };
-}
-
-function readOmitted(input: unknown, path: string): SlimOmitted {
-  const data = readObject(input, path);
-  return { messages: data.number('messages'), steps: data.number('steps'), metadata: data.number('metadata') };
-}
-
-function checkHeading(data: ObjectReader): void {
-  const kind = data.string('kind');
-  if (kind !== slimKind) throw new WrongKindError(slimKind, kind);
-  const schema = data.number('schema');
-  if (!Number.isInteger(schema) || schema < 1)
-    throw new DamagedDataError('schema', `expected a whole number from 1 on, found ${String(schema)}`);
-  if (schema > slimSchema) throw new NewerSchemaError(slimKind, { found: schema, supported: slimSchema });
-}
-
-function readKnown(data: ObjectReader): SlimPayload {
-  // Asked for although the answer is known: a payload without it was written by something else.
-  data.boolean('resumable');
-  return {
-    kind: slimKind,
-    schema: slimSchema,
-    agent_id: data.string('agent_id'),
-    parent_agent_id: nullable(data, 'parent_agent_id', readText),
-    status: data.oneOf('status', Object.values(ExecutionStatus)),
-    execution: data.value('execution', readExecution),
-    usage: data.value('usage', readUsage),
-    messages: data.array('messages', readMessage),
-    current_step: nullable(data, 'current_step', readStep),
-    steps: data.array('steps', readStep),
-    waiting_for: data.array('waiting_for', readSlimWait),
-    last_continuation: nullable(data, 'last_continuation', readContinuation),
-    metadata: nullable(data, 'metadata', readJsonObject),
-    omitted: data.value('omitted', readOmitted),
-    resumable: false,
-  };
-}
-
-/** Reads a slim payload; never changes it. Fields that are not known are kept in `raw` only. */
+/** Reads a slim payload without changing it. */
 export function readSlimPayload(input: unknown): ReadSlimPayload {
   if (typeof input === 'string') throw new DamagedDataError('', 'this is text; read it with JSON.parse() first');
-  checkHeading(readObject(input));
-  // A copy, so that what its owner does with the payload later changes nothing here.
+  checkHeading(readObject(input), slimKind, slimSchema);
+  // A copy, so that later changes to the input do not show here.
   const raw = frozenCopy(readJsonObject(input, ''));
-  return { known: frozenCopy(readKnown(readObject(raw))), raw };
+  return { known: frozenCopy(readKnown(raw, '')), raw };
 }

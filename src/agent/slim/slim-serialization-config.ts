@@ -1,10 +1,10 @@
-import { InvalidArgumentError, isRecord, present } from '../../lib/index.ts';
+import { InvalidArgumentError, isRecord, omitUndefined } from '../../lib/index.ts';
 
-/** How much of a state a slim payload shows. */
+/** Settings for how much of a state a slim payload shows. */
 export interface SlimSerializationOptions {
   /** The newest messages, at most so many; 0 for none. @default 50 */
   readonly maxMessages?: number;
-  /** Code points of one text: what a message says, the JSON of a call's arguments, a result, all metadata together. @default 1000 */
+  /** Code points of one text: the content of a message, the JSON of a call's arguments, a result, all metadata together. @default 1000 */
   readonly maxContentLength?: number;
   /** The newest steps, at most so many; 0 for none. @default 20 */
   readonly maxSteps?: number;
@@ -16,34 +16,34 @@ export interface SlimSerializationOptions {
   readonly includeToolResults?: boolean;
   /** Metadata of the state and of its messages. @default true */
   readonly includeMetadata?: boolean;
-  /** What each criterion answered, after each step that is shown. @default false */
+  /** Shows the evaluation of each criterion, after each step that is shown. @default false */
   readonly includeContinuationTrace?: boolean;
 }
 
-const numbers = { maxMessages: 0, maxContentLength: 1, maxSteps: 0 } as const;
-const switches = ['includeAllSteps', 'includeToolArgs', 'includeToolResults', 'includeMetadata', 'includeContinuationTrace'] as const;
-const names: readonly string[] = [...Object.keys(numbers), ...switches];
+const least: Readonly<Record<string, number>> = { maxMessages: 0, maxContentLength: 1, maxSteps: 0 };
 
-function checkNames(options: object): void {
-  const strange = Object.keys(options).find((name) => !names.includes(name));
-  if (strange === undefined) return;
-  throw new InvalidArgumentError(`A slim serialization has no option "${strange}"; there are ${names.join(', ')}.`);
+const defaults: Readonly<Required<SlimSerializationOptions>> = {
+  maxMessages: 50,
+  maxContentLength: 1000,
+  maxSteps: 20,
+  includeAllSteps: false,
+  includeToolArgs: true,
+  includeToolResults: true,
+  includeMetadata: true,
+  includeContinuationTrace: false,
+};
+
+function checkOption(name: string, value: unknown): void {
+  const minimum = least[name];
+  if (minimum === undefined) {
+    if (!Object.hasOwn(defaults, name))
+      throw new InvalidArgumentError(`A slim serialization has no option "${name}"; there are ${Object.keys(defaults).join(', ')}.`);
+    if (typeof value !== 'boolean') throw new InvalidArgumentError(`${name} is ${String(value)}; pass true or false.`);
+  } else if (typeof value !== 'number' || !(value >= minimum) || !(Number.isInteger(value) || value === Infinity))
+    throw new InvalidArgumentError(`${name} is ${String(value)}; pass a whole number from ${minimum} on, or Infinity for no limit.`);
 }
 
-function checkedCount(options: SlimSerializationOptions, name: keyof typeof numbers, preset: number): number {
-  const value: unknown = options[name] ?? preset;
-  const least = numbers[name];
-  if (typeof value === 'number' && value >= least && (Number.isInteger(value) || value === Infinity)) return value;
-  throw new InvalidArgumentError(`${name} is ${String(value)}; pass a whole number from ${least} on, or Infinity for no limit.`);
-}
-
-function checkedSwitch(options: SlimSerializationOptions, name: (typeof switches)[number], preset: boolean): boolean {
-  const value: unknown = options[name] ?? preset;
-  if (typeof value === 'boolean') return value;
-  throw new InvalidArgumentError(`${name} is ${String(value)}; pass true or false.`);
-}
-
-/** What a slim payload shows of a state, checked. It never changes; `with` gives a changed copy. */
+/** Checked settings for how much of a state a slim payload shows. Immutable; `with` returns a changed copy. */
 export class SlimSerializationConfig implements Required<SlimSerializationOptions> {
   readonly maxMessages: number;
   readonly maxContentLength: number;
@@ -54,19 +54,20 @@ export class SlimSerializationConfig implements Required<SlimSerializationOption
   readonly includeMetadata: boolean;
   readonly includeContinuationTrace: boolean;
 
-  /** What is not said is as in `standard()`. */
+  /** Options that are not given are those of `standard()`. */
   constructor(options: SlimSerializationOptions = {}) {
     if (!isRecord(options))
       throw new InvalidArgumentError('A slim serialization takes an object of options, or one of minimal(), standard(), full().');
-    checkNames(options);
-    this.maxMessages = checkedCount(options, 'maxMessages', 50);
-    this.maxContentLength = checkedCount(options, 'maxContentLength', 1000);
-    this.maxSteps = checkedCount(options, 'maxSteps', 20);
-    this.includeAllSteps = checkedSwitch(options, 'includeAllSteps', false);
-    this.includeToolArgs = checkedSwitch(options, 'includeToolArgs', true);
-    this.includeToolResults = checkedSwitch(options, 'includeToolResults', true);
-    this.includeMetadata = checkedSwitch(options, 'includeMetadata', true);
-    this.includeContinuationTrace = checkedSwitch(options, 'includeContinuationTrace', false);
+    const all = { ...defaults, ...omitUndefined({ ...options }) };
+    for (const [name, value] of Object.entries(all)) checkOption(name, value);
+    this.maxMessages = all.maxMessages;
+    this.maxContentLength = all.maxContentLength;
+    this.maxSteps = all.maxSteps;
+    this.includeAllSteps = all.includeAllSteps;
+    this.includeToolArgs = all.includeToolArgs;
+    this.includeToolResults = all.includeToolResults;
+    this.includeMetadata = all.includeMetadata;
+    this.includeContinuationTrace = all.includeContinuationTrace;
     Object.freeze(this);
   }
 
@@ -87,7 +88,7 @@ export class SlimSerializationConfig implements Required<SlimSerializationOption
     return new SlimSerializationConfig();
   }
 
-  /** Nothing is cut, and the trace is shown. Secrets are still taken out. */
+  /** Nothing is cut, and the trace is shown. Secrets are still removed. */
   static full(): SlimSerializationConfig {
     return new SlimSerializationConfig({
       maxMessages: Infinity,
@@ -99,6 +100,6 @@ export class SlimSerializationConfig implements Required<SlimSerializationOption
   }
 
   with(options: SlimSerializationOptions): SlimSerializationConfig {
-    return new SlimSerializationConfig({ ...this, ...present({ ...options }) });
+    return new SlimSerializationConfig({ ...this, ...omitUndefined({ ...options }) });
   }
 }

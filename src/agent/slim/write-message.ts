@@ -1,127 +1,99 @@
 import type { Json } from '../../lib/index.ts';
+import { omitUndefined } from '../../lib/index.ts';
 import type { Message, Part, ToolCall, ToolOutput, ToolResult } from '../../messages/index.ts';
 import { toolResultText } from '../../messages/index.ts';
 import { isObservation } from './message-window.ts';
-import type { SlimInk } from './slim-ink.ts';
 import type { SlimAttachment, SlimMessage, SlimToolCall, SlimToolResult } from './slim-payload.ts';
 import { argsLeftOut, resultLeftOut, SlimOmission } from './slim-payload.ts';
+import type { SlimWriter } from './slim-writer.ts';
 
-/** Arguments as far as they are shown. */
-export function writeArgs(args: Json, ink: SlimInk): Pick<SlimToolCall, 'args' | 'args_text'> {
-  if (!ink.config.includeToolArgs) return {};
-  const shown = ink.value(args);
+/** Writes the arguments of a call, if the config shows them. */
+export function writeArgs(args: Json, writer: SlimWriter): Pick<SlimToolCall, 'args' | 'args_text'> {
+  if (!writer.config.includeToolArgs) return {};
+  const shown = writer.writeValue(args);
   return shown.whole ? { args: shown.value } : { args_text: shown.text };
 }
 
-function writeCall({ id, name, args, rawArgs }: ToolCall, ink: SlimInk): SlimToolCall {
-  const call = { id: ink.name(id), name: ink.name(name) };
-  if (rawArgs === undefined) return { ...call, ...writeArgs(args, ink) };
-  return ink.config.includeToolArgs ? { ...call, args_text: ink.text(rawArgs) } : call;
+function writeCall({ id, name, args, rawArgs }: ToolCall, writer: SlimWriter): SlimToolCall {
+  const call = { id: writer.writeName(id), name: writer.writeName(name) };
+  if (rawArgs === undefined) return { ...call, ...writeArgs(args, writer) };
+  return writer.config.includeToolArgs ? { ...call, args_text: writer.writeText(rawArgs) } : call;
 }
 
-function outputText(output: ToolOutput, ink: SlimInk): string {
-  if (output.type !== 'json' || typeof output.value === 'string') return ink.text(toolResultText(output));
-  // As a value: in a text, only a secret that is text itself is known by the name of its field.
-  const shown = ink.value(output.value);
+function writeOutput(output: ToolOutput, writer: SlimWriter): string {
+  if (output.type !== 'json' || typeof output.value === 'string') return writer.writeText(toolResultText(output));
+  // As a value: in a text, only a secret that is text itself is recognised by the name of its field.
+  const shown = writer.writeValue(output.value);
   return shown.whole ? JSON.stringify(shown.value) : shown.text;
 }
 
-const statusOf = ({ type }: ToolOutput): SlimToolResult['status'] => (type === 'error' || type === 'rejected' ? type : 'ok');
-
-function writeResult({ toolCallId, toolName, output }: ToolResult, ink: SlimInk): SlimToolResult {
+function writeResult({ toolCallId, toolName, output }: ToolResult, writer: SlimWriter): SlimToolResult {
   return {
-    tool_call_id: ink.name(toolCallId),
-    tool_name: ink.name(toolName),
-    status: statusOf(output),
-    content: ink.config.includeToolResults ? outputText(output, ink) : resultLeftOut,
+    tool_call_id: writer.writeName(toolCallId),
+    tool_name: writer.writeName(toolName),
+    status: output.type === 'error' || output.type === 'rejected' ? output.type : 'ok',
+    content: writer.config.includeToolResults ? writeOutput(output, writer) : resultLeftOut,
   };
 }
 
-function bytesOf(base64: string): number {
+function countBytes(base64: string): number {
   const padding = base64.endsWith('==') ? 2 : base64.endsWith('=') ? 1 : 0;
   return Math.max(0, Math.floor((base64.length * 3) / 4) - padding);
 }
 
-// An address of data holds the data itself, and one that is not for the web is nobody's to open.
-const isOnTheWeb = (url: string | undefined): url is string => url !== undefined && /^https?:/i.test(url);
-
-function writeAttachment(part: Part, ink: SlimInk): readonly SlimAttachment[] {
-  switch (part.type) {
-    case 'image':
-    case 'file':
-    case 'source': {
-      const { mediaType } = part;
-      const filename = 'filename' in part ? part.filename : undefined;
-      const data = 'data' in part ? part.data : undefined;
-      const { title, url } = part.type === 'source' ? part : {};
-      return [
-        {
-          type: part.type,
-          ...(mediaType !== undefined && { media_type: ink.text(mediaType) }),
-          ...(filename !== undefined && { filename: ink.text(filename) }),
-          ...(data !== undefined && { bytes: bytesOf(data) }),
-          ...(title !== undefined && { title: ink.text(title) }),
-          ...(isOnTheWeb(url) && { url: ink.text(url) }),
-        },
-      ];
-    }
-    case 'provider':
-      return [{ type: 'provider' }];
-    case 'text':
-    case 'reasoning':
-    case 'tool-call':
-    case 'tool-result':
-      return [];
-  }
-}
-
-/** What an assistant decided in plain words, without the arguments: those stand as JSON behind the tool's name, in the last line. */
-function withoutArgs(words: string): string | undefined {
-  const from = words.lastIndexOf('\n') + 1;
-  const [action] = /^Action: \S+/.exec(words.slice(from)) ?? [];
-  return action === undefined ? undefined : words.slice(0, from) + action;
-}
-
-interface Words {
-  readonly content: string;
-  readonly omitted: readonly SlimOmission[];
-}
-
-// Models without tool calling make calls and read results in plain words. A fixed text is never cut.
-function writeWords(message: Message, ink: SlimInk): Words {
-  const { includeToolArgs, includeToolResults } = ink.config;
-  const purpose = message.isAssistant() ? message.metadata['purpose'] : undefined;
-  if (!includeToolResults && isObservation(message)) return { content: resultLeftOut, omitted: [SlimOmission.ToolResults] };
-  if (includeToolArgs || (purpose !== 'action' && purpose !== 'undecided')) return { content: ink.text(message.text), omitted: [] };
-  const action = purpose === 'action' ? withoutArgs(message.text) : undefined;
-  return { content: action === undefined ? argsLeftOut : ink.text(action), omitted: [SlimOmission.ToolArgs] };
-}
-
-function omissionsOf({ toolCalls, toolResults }: Message, { config }: SlimInk): readonly SlimOmission[] {
+function writeAttachment(part: Part, writer: SlimWriter): readonly SlimAttachment[] {
+  const write = (text: string | undefined): string | undefined => (text === undefined ? undefined : writer.writeText(text));
+  if (part.type === 'provider') return [{ type: 'provider' }];
+  if (part.type !== 'image' && part.type !== 'file' && part.type !== 'source') return [];
+  const { title, url } = part.type === 'source' ? part : {};
   return [
-    ...(toolCalls.length > 0 && !config.includeToolArgs ? [SlimOmission.ToolArgs] : []),
-    ...(toolResults.length > 0 && !config.includeToolResults ? [SlimOmission.ToolResults] : []),
+    omitUndefined({
+      type: part.type,
+      media_type: write(part.mediaType),
+      filename: 'filename' in part ? write(part.filename) : undefined,
+      bytes: 'data' in part && part.data !== undefined ? countBytes(part.data) : undefined,
+      title: write(title),
+      // A data: address holds the data itself, and other schemes cannot be opened by the reader.
+      url: url !== undefined && /^https?:/i.test(url) ? write(url) : undefined,
+    }),
   ];
 }
 
-/** A message as it is shown. */
-export function writeMessage(message: Message, ink: SlimInk): SlimMessage {
+// Models without tool calling make calls and read results in plain words. A fixed text is never cut.
+function writeWords(message: Message, writer: SlimWriter): { readonly content: string; readonly omitted: readonly SlimOmission[] } {
+  const { includeToolArgs, includeToolResults } = writer.config;
+  const { text } = message;
+  const purpose = message.isAssistant() ? message.metadata['purpose'] : undefined;
+  if (!includeToolResults && isObservation(message)) return { content: resultLeftOut, omitted: [SlimOmission.ToolResults] };
+  if (includeToolArgs || (purpose !== 'action' && purpose !== 'undecided')) return { content: writer.writeText(text), omitted: [] };
+  // The arguments stand as JSON behind the tool's name, in the last line.
+  const lastLine = text.lastIndexOf('\n') + 1;
+  const [action] = (purpose === 'action' && /^Action: \S+/.exec(text.slice(lastLine))) || [];
+  const content = action === undefined ? argsLeftOut : writer.writeText(text.slice(0, lastLine) + action);
+  return { content, omitted: [SlimOmission.ToolArgs] };
+}
+
+/** Writes a message for display. */
+export function writeMessage(message: Message, writer: SlimWriter): SlimMessage {
   const { reasoning, toolCalls, toolResults, parts, metadata } = message;
-  const words = writeWords(message, ink);
-  const omitted = [...words.omitted, ...omissionsOf(message, ink)];
-  const attachments = parts.flatMap((part) => writeAttachment(part, ink));
-  // What is left out must not stand in the metadata either.
-  const noted = ink.config.includeMetadata && omitted.length === 0 ? ink.fields(metadata).fields : {};
+  const { includeToolArgs, includeToolResults, includeMetadata } = writer.config;
+  const words = writeWords(message, writer);
+  const omitted = [...words.omitted];
+  if (toolCalls.length > 0 && !includeToolArgs) omitted.push(SlimOmission.ToolArgs);
+  if (toolResults.length > 0 && !includeToolResults) omitted.push(SlimOmission.ToolResults);
+  const attachments = parts.flatMap((part) => writeAttachment(part, writer));
+  // The metadata may repeat what was left out.
+  const { fields } = includeMetadata && omitted.length === 0 ? writer.writeFields(metadata) : { fields: {} };
   return {
-    id: ink.name(message.id),
+    id: writer.writeName(message.id),
     role: message.role,
-    ...(message.name !== undefined && { name: ink.name(message.name) }),
+    ...(message.name !== undefined && { name: writer.writeName(message.name) }),
     content: words.content,
-    ...(reasoning !== '' && { reasoning: ink.text(reasoning) }),
-    ...(toolCalls.length > 0 && { tool_calls: toolCalls.map((call) => writeCall(call, ink)) }),
-    ...(toolResults.length > 0 && { tool_results: toolResults.map((result) => writeResult(result, ink)) }),
+    ...(reasoning !== '' && { reasoning: writer.writeText(reasoning) }),
+    ...(toolCalls.length > 0 && { tool_calls: toolCalls.map((call) => writeCall(call, writer)) }),
+    ...(toolResults.length > 0 && { tool_results: toolResults.map((result) => writeResult(result, writer)) }),
     ...(attachments.length > 0 && { attachments }),
-    ...(Object.keys(noted).length > 0 && { metadata: noted }),
+    ...(Object.keys(fields).length > 0 && { metadata: fields }),
     ...(omitted.length > 0 && { omitted }),
   };
 }
