@@ -7,13 +7,12 @@
 // I4. Once the outer step is over, nothing from inside is emitted or counted any more.
 import type { ContinuationEvaluation } from '../continuation/index.ts';
 import type { Effects } from '../effects/index.ts';
+import type { BaseEvent, EventSink } from '../events/index.ts';
 import type { PriceOf } from '../inference/index.ts';
 import type { IdSource } from '../lib/index.ts';
 import type { Usage } from '../messages/index.ts';
 import type { RunControl } from './run-control.ts';
-import type { RunEvents } from './run-events.ts';
 import type { Cost } from './step.ts';
-import type { StepTime } from './step-scope.ts';
 
 /** Tokens and money that were used up. */
 export interface Spent {
@@ -35,6 +34,12 @@ export interface NestOptions {
   readonly price?: PriceOf | undefined;
 }
 
+/** Counts time as waiting. */
+export interface WaitingTime {
+  /** Counts until the returned function is called: on the wall clock only, and nowhere if it is a person's time. */
+  beginWaiting(options?: { readonly forPerson?: boolean }): () => void;
+}
+
 /** The budget that a run inside a step shares with it. */
 export interface OuterBudget {
   /** True if a limit outside watches the cost. */
@@ -43,6 +48,17 @@ export interface OuterBudget {
   spend(spent: Spent): void;
   /** Evaluates the limits outside for a step inside that has spent this much more; evaluations that forbid outside are among them. */
   evaluateLimits(more: Spent): readonly ContinuationEvaluation[];
+}
+
+/** The outer run's line of events: a run inside takes its numbers from there. */
+export interface OuterEvents {
+  /** Receivers of the outer run's events; none of them gets an event twice. */
+  readonly sinks: ReadonlySet<EventSink>;
+  readonly lastSeq: number;
+  nextSeq(): number;
+  dropSeq(): void;
+  emit(event: BaseEvent): void;
+  emitPiece(event: BaseEvent): void;
 }
 
 /** The ports that a step shares with a run inside it. Pass it on as the run's `inside`. */
@@ -61,9 +77,9 @@ export interface OuterStep {
   readonly isOpen: boolean;
   readonly effects: Effects;
   readonly control: Pick<RunControl, 'signal' | 'interruption' | 'stopRequest' | 'onInterrupt' | 'onEnding'>;
-  readonly events: Pick<RunEvents, 'sinks' | 'lastSeq' | 'nextSeq' | 'dropSeq' | 'emit' | 'emitPiece'>;
+  readonly events: OuterEvents;
   readonly budget: OuterBudget;
-  readonly time: Pick<StepTime, 'beginWaiting'>;
+  readonly time: WaitingTime;
 }
 
 /** Ends the inner run when the outer one ends, for the same reason. Returns a function that unlinks them. */

@@ -6,7 +6,7 @@
 import type { BaseEvent, EventHeader, EventSink, ProblemReporter } from '../events/index.ts';
 import { reportSafely, tellListener } from '../events/index.ts';
 import type { Callback, Clock } from '../lib/index.ts';
-import type { OuterStep } from './outer-step.ts';
+import type { OuterEvents, OuterStep } from './outer-step.ts';
 
 /** The step that an event is about. */
 export interface EventSubject {
@@ -31,7 +31,7 @@ interface RunEventsOptions {
 
 type MutableHeader = { -readonly [Key in keyof EventHeader]: EventHeader[Key] };
 
-export class RunEvents {
+export class RunEvents implements OuterEvents {
   /** Receivers of this run's events and of the runs around it. */
   readonly sinks: ReadonlySet<EventSink>;
   readonly #options: RunEventsOptions;

@@ -11,20 +11,7 @@ import { Usage } from '../messages/index.ts';
 import type { Spent } from './outer-step.ts';
 import type { Cost, Step } from './step.ts';
 import { addCost } from './step.ts';
-import type { StepNotebook } from './step-scope.ts';
-
-/** Something to keep beside the step. */
-export interface StepNote {
-  /** Judged together with this step. */
-  readonly evaluations?: readonly ContinuationEvaluation[];
-  /** Spending beside that of the step itself. */
-  readonly usage?: Usage;
-  readonly cost?: Cost | undefined;
-  /** Laid over the state's metadata. */
-  readonly metadata?: JsonObject;
-  /** The conversation before the step's own messages. */
-  readonly store?: MessageStore;
-}
+import type { StepNote, StepNotebook } from './step-scope.ts';
 
 /** The notes of one step. */
 export class StepNotes implements StepNotebook {

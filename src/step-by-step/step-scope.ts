@@ -3,9 +3,9 @@ import type { Effects } from '../effects/index.ts';
 import type { BaseEvent, EventHeader } from '../events/index.ts';
 import type { PriceOf } from '../inference/index.ts';
 import type { Clock, IdSource, JsonObject } from '../lib/index.ts';
-import type { NestOptions, OuterStep } from './outer-step.ts';
-import type { Interruption } from './step.ts';
-import type { StepNote } from './step-notes.ts';
+import type { MessageStore, Usage } from '../messages/index.ts';
+import type { NestOptions, OuterStep, WaitingTime } from './outer-step.ts';
+import type { Cost, Interruption } from './step.ts';
 
 /** Signs that a step has to end. */
 export interface StepControl {
@@ -20,10 +20,8 @@ export interface StepControl {
 }
 
 /** The clock of a step. */
-export interface StepTime {
+export interface StepTime extends WaitingTime {
   readonly clock: Clock;
-  /** Counts time as waiting until the returned function is called: on the wall clock only, and nowhere if it is a person's. */
-  beginWaiting(options?: { readonly forPerson?: boolean }): () => void;
 }
 
 /** Emits events of a step. */
@@ -37,6 +35,19 @@ export interface StepEvents {
    * it once, before anything is done in the turn.
    */
   beginTurn(participant: string): void;
+}
+
+/** Something to keep beside the step. */
+export interface StepNote {
+  /** Judged together with this step. */
+  readonly evaluations?: readonly ContinuationEvaluation[];
+  /** Spending beside that of the step itself. */
+  readonly usage?: Usage;
+  readonly cost?: Cost | undefined;
+  /** Laid over the state's metadata. */
+  readonly metadata?: JsonObject;
+  /** The conversation before the step's own messages. */
+  readonly store?: MessageStore;
 }
 
 /** Keeps what belongs to a step, however the step ends. */

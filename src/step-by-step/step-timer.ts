@@ -4,6 +4,7 @@
 import type { Effects } from '../effects/index.ts';
 import { cancelledEffect } from '../effects/index.ts';
 import type { Clock } from '../lib/index.ts';
+import type { WaitingTime } from './outer-step.ts';
 import type { StepTime } from './step-scope.ts';
 
 /** Milliseconds without the noise behind the third decimal: sums of them are stored with every step. */
@@ -45,9 +46,9 @@ export class StepTimer implements StepTime {
   readonly #began: number;
   readonly #waits: Stopwatch;
   readonly #people: Stopwatch;
-  readonly #outer: Pick<StepTime, 'beginWaiting'> | undefined;
+  readonly #outer: WaitingTime | undefined;
 
-  constructor(clock: Clock, outer?: Pick<StepTime, 'beginWaiting'>) {
+  constructor(clock: Clock, outer?: WaitingTime) {
     this.clock = clock;
     this.startedAt = clock.now();
     this.#began = clock.monotonic();

@@ -5,7 +5,9 @@ import { usageOf } from '../execution.ts';
 import type { Spent } from '../outer-step.ts';
 import type { RunState } from '../run-state.ts';
 import { addCost, minusCost } from '../step.ts';
-import type { OpenStep } from './open-step.ts';
+import type { ActiveRun } from '../active-run.ts';
+import type { StepProcess } from '../step-process.ts';
+import type { StepTimer } from '../step-timer.ts';
 
 const prefix = 'Outer';
 
@@ -15,9 +17,19 @@ export function toOuterEvaluation({ atLimit: _, ...evaluation }: ContinuationEva
   return { ...evaluation, criterion: criterion.startsWith(prefix) ? criterion : `${prefix}${criterion}` };
 }
 
+/** A step that has a run inside it, as its limits see it. */
+interface LimitedStep<State extends RunState, Context> {
+  readonly process: StepProcess<State, Context>;
+  readonly run: ActiveRun<State, Context>;
+  readonly state: State;
+  readonly time: StepTimer;
+  /** The part of the spending that the run around this one knows already. */
+  readonly passedOn: Spent;
+}
+
 /** Evaluates an outer run's limits as they stand with the spending inside its open step. Returns those that forbid. */
 export function evaluateOuterLimits<State extends RunState, Context>(
-  { process, run, state, time, passedOn }: OpenStep<State, Context>,
+  { process, run, state, time, passedOn }: LimitedStep<State, Context>,
   spent: readonly Spent[],
 ): readonly ContinuationEvaluation[] {
   const { execution } = state;
