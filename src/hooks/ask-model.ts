@@ -22,7 +22,7 @@ function usdOf(usage: Usage, who: PricedModel, price: PriceOf | undefined): numb
 }
 
 /** What usage costs; undefined where nobody asks, or nothing was used. */
-export function costOf(usage: Usage, who: PricedModel, { price, watchesCost }: Pricing): Cost | undefined {
+export function toCost(usage: Usage, who: PricedModel, { price, watchesCost }: Pricing): Cost | undefined {
   if (!watchesCost || Usage.isNone(usage)) return undefined;
   const { unknownCalls = 0, ...known } = usage;
   const usd = Usage.isNone(known) ? 0 : usdOf(known, who, price);
@@ -62,6 +62,6 @@ export async function askModel(
   const outcome: ModelOutcome = answered.ok ? answered.value : { ok: false, failure: toFailure(answered), partial: unread };
   const { usage, provider, modelId } = outcome.ok ? outcome.response : outcome.partial;
   const who = { provider: provider ?? model.provider, modelId: modelId ?? model.modelId, at: scope.time.clock.now() };
-  scope.notes.add({ usage, cost: costOf(usage, who, pricing) });
+  scope.notes.add({ usage, cost: toCost(usage, who, pricing) });
   return outcome;
 }

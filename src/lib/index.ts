@@ -6,7 +6,7 @@ export type { KnownKeys } from './check-keys.ts';
 export { checkKeys, findKeyProblem } from './check-keys.ts';
 export type { Clock } from './clock.ts';
 export { sleep, systemClock } from './clock.ts';
-export { counted } from './counted.ts';
+export { pluralize } from './counted.ts';
 export { DamagedDataError } from './damaged-data-error.ts';
 export type { FakeClock } from './fake-clock.ts';
 export { createFakeClock } from './fake-clock.ts';

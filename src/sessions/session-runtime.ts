@@ -4,7 +4,7 @@ import { InvalidArgumentError, systemIds } from '../lib/index.ts';
 import type { MessageContent } from '../messages/index.ts';
 import { isMessageContent, Message } from '../messages/index.ts';
 import type { Grant, InferOutput, InferState, Orchestrator } from '../step-by-step/index.ts';
-import { checkedGrant, givenValue } from '../step-by-step/index.ts';
+import { parseGrant, parseValue } from '../step-by-step/index.ts';
 import type { ActionOptions, ActionRequest, ForkPoint, RecordedAction } from './action.ts';
 import { checkedOptions } from './action.ts';
 import { toIdentity } from './agents.ts';
@@ -103,7 +103,7 @@ class Runtime implements SessionRuntime {
     if (digest === undefined)
       throw new InvalidArgumentError('approve(sessionId, wait, …) needs the digest of what was shown; hand back the wait itself.');
     checkedOptions(options);
-    const edited = options.args === undefined ? {} : { args: givenValue(options.args, 'The edited arguments') };
+    const edited = options.args === undefined ? {} : { args: parseValue(options.args, 'The edited arguments') };
     return this.#perform(sessionId, options, { type: 'approve', waitId, digest, ...edited });
   }
 
@@ -115,12 +115,12 @@ class Runtime implements SessionRuntime {
 
   async answer(sessionId: string, wait: AnsweredWait, options: ActionOptions & { readonly value: unknown }): Promise<SessionResult> {
     checkedOptions(options);
-    const value = givenValue(options.value, 'The answer');
+    const value = parseValue(options.value, 'The answer');
     return this.#perform(sessionId, options, { type: 'answer', ...parseWait(sessionId, wait), value });
   }
 
   async grant(sessionId: string, amounts: Grant, options: ActionOptions): Promise<SessionResult> {
-    return this.#perform(sessionId, options, { type: 'grant', amounts: checkedGrant(amounts) });
+    return this.#perform(sessionId, options, { type: 'grant', amounts: parseGrant(amounts) });
   }
 
   async fork(sessionId: string, at: Omit<ForkPoint, 'sessionId'>, options: ActionOptions & Omit<NewSession, 'agent'>): Promise<Session> {

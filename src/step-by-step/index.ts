@@ -1,6 +1,6 @@
 export { AgentErrorContextResolver } from './agent-error-context-resolver.ts';
 export { AlreadyAnsweredError } from './already-answered-error.ts';
-export { canBegin } from './can-begin.ts';
+export { canBegin, ExecutionStatus } from './execution.ts';
 export type { Candidate } from './candidate.ts';
 export type { StepFieldsCodec } from './codec/step-codec.ts';
 export type { OrchestratorOptions } from './create-orchestrator.ts';
@@ -8,7 +8,7 @@ export { createOrchestrator } from './create-orchestrator.ts';
 export type { Execution } from './execution.ts';
 export type { ExplainStateOptions } from './explain-state.ts';
 export type { Grant } from './grant.ts';
-export { checkedGrant } from './grant.ts';
+export { parseGrant } from './grant.ts';
 export type { LoopEvent } from './loop-events.ts';
 export {
   AgentExecutionStarted,
@@ -57,7 +57,6 @@ export { standardCriteria } from './standard-criteria.ts';
 export type { StateCodec } from './state-codec.ts';
 export { createStateCodec } from './state-codec.ts';
 export { StateInfo } from './state-info.ts';
-export { ExecutionStatus } from './status.ts';
 export type { StepByStepOptions } from './step-by-step.ts';
 export { createStepByStep } from './step-by-step.ts';
 export type { Observed, Produced, StepOf, StepProcess } from './step-process.ts';
@@ -66,4 +65,4 @@ export { StepResult } from './step-result.ts';
 export type { Cost, EmptyStep, Step } from './step.ts';
 export { addCost, Interruption } from './step.ts';
 export type { Answer, PendingStep, Wait } from './waiting.ts';
-export { givenValue } from './waiting.ts';
+export { parseValue } from './waiting.ts';

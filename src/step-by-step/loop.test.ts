@@ -742,7 +742,7 @@ describe('the commit port', () => {
         resolve();
       },
     };
-    await orchestrator.run(start, { commit: () => thenable as Promise<void> });
+    await orchestrator.run(start, { commit: () => thenable });
     expect(toldBefore).toBe(2);
   });
 });

@@ -7,7 +7,7 @@
 // L4. Whoever drives it (to the end, step by step, as a stream), the steps are the same.
 import { TimedOutError } from '../errors/index.ts';
 import type { ActiveRun } from './active-run.ts';
-import { canBegin } from './can-begin.ts';
+import { canBegin } from './execution.ts';
 import { begin, commitOwedEnd, judgeStart, owesEnd } from './phases/begin.ts';
 import { commitStep, park } from './phases/commit.ts';
 import { addOuterEvaluations, buildCandidate, getRemainingMs, handleFailures, judge } from './phases/judge.ts';

@@ -1,4 +1,4 @@
-import { canBegin } from './can-begin.ts';
+import { canBegin } from './execution.ts';
 import { hasStarted } from './execution.ts';
 import { Loop } from './loop.ts';
 import { isJudgedAtStart, refuses, toStartCandidate } from './phases/begin.ts';

@@ -8,7 +8,7 @@ import { cancelledEffect, toFailure } from '../effects/index.ts';
 import type { Failure } from '../errors/index.ts';
 import { classifyError } from '../errors/index.ts';
 import type { HookChain, InferenceRequestFacts } from '../hooks/index.ts';
-import { costOf, HookPoint } from '../hooks/index.ts';
+import { toCost, HookPoint } from '../hooks/index.ts';
 import type {
   ModelDelta,
   ModelNotice,
@@ -274,7 +274,7 @@ export class OpenTurn<Context> implements Turn {
     const watchesCost = this.#setup.watchesCost || this.scope.budget.watchesCost;
     if (!watchesCost) return {};
     const at = this.scope.time.clock.now();
-    const costs = attempts.map(({ who, usage }) => costOf(usage, { ...who, at }, { price, watchesCost }));
+    const costs = attempts.map(({ who, usage }) => toCost(usage, { ...who, at }, { price, watchesCost }));
     const cost = costs.reduce(addCost, undefined);
     return cost === undefined ? {} : { cost };
   }

@@ -5,7 +5,7 @@ import { isThenable, jsonEquals } from '../../lib/index.ts';
 import { Usage } from '../../messages/index.ts';
 import type { ActiveRun } from '../active-run.ts';
 import type { Execution } from '../execution.ts';
-import { hasEnded, lastOutcome, statusOf, stopReasonOf, usageOf, withResult } from '../execution.ts';
+import { ExecutionStatus, getLastOutcome, getStatus, getStopReason, getUsage, hasEnded, withResult } from '../execution.ts';
 import type { EndFacts } from '../loop-events.ts';
 import {
   AgentFailed,
@@ -18,7 +18,6 @@ import {
 } from '../loop-events.ts';
 import type { EventSubject } from '../run-events.ts';
 import { RunState } from '../run-state.ts';
-import { ExecutionStatus } from '../status.ts';
 import type { Step } from '../step.ts';
 import type { StepOf, StepProcess } from '../step-process.ts';
 import type { RecordedHandling, StepTiming } from '../step-result.ts';
@@ -46,11 +45,11 @@ export function getLastResult<State extends RunState>(execution: Execution): Ste
 
 function toEndFacts(execution: Execution): EndFacts {
   return {
-    status: statusOf(execution),
-    stopReason: stopReasonOf(execution),
-    resolvedBy: hasEnded(execution) ? lastOutcome(execution)?.resolvedBy : undefined,
+    status: getStatus(execution),
+    stopReason: getStopReason(execution),
+    resolvedBy: hasEnded(execution) ? getLastOutcome(execution)?.resolvedBy : undefined,
     stepCount: execution.results.length,
-    usage: usageOf(execution),
+    usage: getUsage(execution),
     errors: execution.results.last?.step.errors ?? [],
   };
 }
@@ -63,7 +62,7 @@ export function createEndEvents(execution: Execution, orchestrator: string, next
 }
 
 const createUpdate = (execution: Execution, orchestrator: string, next: NextHeader): AgentStateUpdated =>
-  new AgentStateUpdated(next(), orchestrator, { status: statusOf(execution), stepCount: execution.results.length });
+  new AgentStateUpdated(next(), orchestrator, { status: getStatus(execution), stepCount: execution.results.length });
 
 /** Creates the events about the last recorded step. */
 export function createStepEvents<State extends RunState, Context>(

@@ -1,7 +1,7 @@
 import type { ContinuationEvaluation } from '../../continuation/index.ts';
 import { AtLimit, ContinuationDecision, LimitKind, limitStopReasons } from '../../continuation/index.ts';
 import { Usage } from '../../messages/index.ts';
-import { usageOf } from '../execution.ts';
+import { getUsage } from '../execution.ts';
 import type { Spent } from '../outer-step.ts';
 import type { RunState } from '../run-state.ts';
 import { addCost, minusCost } from '../step.ts';
@@ -33,7 +33,7 @@ export function evaluateOuterLimits<State extends RunState, Context>(
   spent: readonly Spent[],
 ): readonly ContinuationEvaluation[] {
   const { execution } = state;
-  const before = usageOf(execution);
+  const before = getUsage(execution);
   const usage = spent.reduce((sum, each) => Usage.add(sum, each.usage), before);
   const cost = spent.reduce((sum, each) => addCost(sum, each.cost), state.cost);
   const supposed = state.evolve({

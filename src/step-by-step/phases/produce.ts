@@ -8,7 +8,7 @@ import type { Interruption, Step } from '../step.ts';
 import { withFailure } from '../step.ts';
 import type { Produced, StepOf } from '../step-process.ts';
 import type { PendingStep } from '../waiting.ts';
-import { waitsProblem } from '../waiting.ts';
+import { findWaitsProblem } from '../waiting.ts';
 import type { OpenStep } from './open-step.ts';
 
 function closePending<State extends RunState, Context>(
@@ -59,7 +59,7 @@ function checkProduced<State extends RunState, Context>(
     const isWhole = control.interruption === undefined || produced.isWhole === true;
     return isWhole ? produced : { type: 'step', step: markInterrupted(produced.step, control.interruption) };
   }
-  const problem = waitsProblem(produced.waits);
+  const problem = findWaitsProblem(produced.waits);
   if (problem !== undefined) {
     // What was done until then is kept, whatever is wrong with the waits.
     const closed = closeWaiting(open, { ...produced, waits: [] });
