@@ -36,6 +36,7 @@ export type {
 } from './orchestrator.ts';
 export type { OuterStep, Spent } from './outer-step.ts';
 export { readFailure } from './read-failure.ts';
+export { readAnswer } from './read-waiting.ts';
 export type { RunControl } from './run-control.ts';
 export { createRunControl } from './run-control.ts';
 export type {

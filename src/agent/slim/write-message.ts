@@ -51,7 +51,7 @@ function writeAttachment(part: Part, writer: SlimWriter): readonly SlimAttachmen
       type: part.type,
       media_type: write(part.mediaType),
       filename: 'filename' in part ? write(part.filename) : undefined,
-      bytes: 'data' in part && part.data !== undefined ? countBytes(part.data) : undefined,
+      bytes: 'data' in part ? countBytes(part.data) : undefined,
       title: write(title),
       // A data: address holds the data itself, and other schemes cannot be opened by the reader.
       url: url !== undefined && /^https?:/i.test(url) ? write(url) : undefined,
