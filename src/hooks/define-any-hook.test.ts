@@ -40,8 +40,8 @@ describe('a chain', () => {
   });
 
   test.each<[string, readonly unknown[], RegExp]>([
-    ['no hooks', [{ name: 'x' }], /hooks\[0\] is no hook/],
-    ['a hook and none', [defineAnyHook({ name: 'a', beforeStep: nothing }), 5], /hooks\[1\] is no hook/],
+    ['no hooks', [{ name: 'x' }], /hooks\[0\] is not a hook/],
+    ['a hook and none', [defineAnyHook({ name: 'a', beforeStep: nothing }), 5], /hooks\[1\] is not a hook/],
     [
       'two of one name',
       [defineAnyHook({ name: 'a', beforeStep: nothing }), defineAnyHook({ name: 'a', afterStep: nothing })],

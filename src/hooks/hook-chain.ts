@@ -56,7 +56,7 @@ function inOrder(hooks: readonly Hook[]): readonly Hook[] {
 /** Refuses hooks that could not be told apart. */
 function checkNames(hooks: readonly Hook[]): void {
   for (const [index, hook] of hooks.entries()) {
-    if (!isHook(hook)) throw new InvalidArgumentError(`hooks[${index}] is no hook; make it with defineHook({ name, … }).`);
+    if (!isHook(hook)) throw new InvalidArgumentError(`hooks[${index}] is not a hook; make it with defineHook({ name, … }).`);
     if (hooks.findIndex(({ name }) => name === hook.name) !== index)
       throw new InvalidArgumentError(`Two hooks are called "${hook.name}": nobody could tell which one voted. Give one another name.`);
   }
