@@ -43,7 +43,7 @@ const subjects: Readonly<Record<'ToolUse' | 'Agent' | 'Chat' | 'Collaboration', 
     orchestrator: 'tool-use',
     drivenBy: 'ToolCallPresenceCheck',
     run: ({ model }, { host, ports }, onEvent) =>
-      new ToolUse<unknown>({ ...model(host), ports }).run(ToolUseState.empty(ports).withUserMessage('Go.', ports), {
+      new ToolUse({ ...model(host), ports }).run(ToolUseState.empty(ports).withUserMessage('Go.', ports), {
         signal: host.signal,
         onEvent,
       }),

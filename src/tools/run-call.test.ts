@@ -7,7 +7,6 @@ import type { FakeClock, Json } from '../lib/index.ts';
 import { createFakeClock } from '../lib/index.ts';
 import type { ToolCall } from '../messages/index.ts';
 import { toolResultText } from '../messages/index.ts';
-import { defineClientTool } from './define-client-tool.ts';
 import { defineTool } from './define-tool.ts';
 import { prepareCall } from './prepare-call.ts';
 import { runCall } from './run-call.ts';
