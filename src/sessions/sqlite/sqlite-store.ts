@@ -111,17 +111,14 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
     }
   }
 
-  function flush(db: Connection): void {
-    const batch = queue.slice(0, mostInBatch);
-    const tasks = batch.map(({ task }) => task);
-    queue = queue.slice(mostInBatch);
-    for (const [index, result] of runTasks(db, tasks).entries()) batch[index]?.settle(result);
-  }
-
   async function writeOut(): Promise<void> {
     if (queue.length === 0) return;
     try {
-      flush(await open());
+      const db = await open();
+      const batch = queue.slice(0, mostInBatch);
+      const tasks = batch.map(({ task }) => task);
+      queue = queue.slice(mostInBatch);
+      for (const [index, result] of runTasks(db, tasks).entries()) batch[index]?.settle(result);
     } catch (error) {
       const failed = queue;
       queue = [];
@@ -138,7 +135,9 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
     });
   }
 
-  function enqueue(task: Task): Promise<number> {
+  async function enqueue(task: Task): Promise<number> {
+    assertOpen();
+    if (task.type === 'write') checkWrite(task.write);
     return new Promise((resolve, reject) => {
       queue.push({ task, settle: (result) => (result.ok ? resolve(result.epoch) : reject(result.error)) });
       schedule();
@@ -176,13 +175,8 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
   }
 
   return {
-    claim: async () => {
-      assertOpen();
-      return enqueue({ type: 'claim' });
-    },
+    claim: () => enqueue({ type: 'claim' }),
     write: async (write) => {
-      assertOpen();
-      checkWrite(write);
       await enqueue({ type: 'write', write });
     },
     load: (sessionId) => read((db) => loadSession(db, sessionId), sessionId),
@@ -190,7 +184,6 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
     findRequest: (sessionId, requestId) => read((db) => findAnswer(db, sessionId, requestId), sessionId),
     list: (query = {}) => read((db) => listSessions(db, query)),
     quarantine: async (sessionId, damage) => {
-      assertOpen();
       await enqueue({ type: 'quarantine', sessionId, damage });
     },
     close: () => (closing ??= close()),

@@ -75,11 +75,11 @@ function computeChecksum(table: TableName, values: readonly unknown[]): number {
   return crc32(text);
 }
 
-/** Appends the checksum to the values of a row. */
-export const withChecksum = (table: TableName, values: readonly SqliteValue[]): SqliteValue[] => [
-  ...values,
-  computeChecksum(table, values),
-];
+/** Values of a row, with null for each that is absent and the checksum at the end. */
+export function withChecksum(table: TableName, values: readonly (SqliteValue | undefined)[]): readonly SqliteValue[] {
+  const row = values.map((value) => value ?? null);
+  return [...row, computeChecksum(table, row)];
+}
 
 /** True if a row reads as it was written. */
 export function isIntact(table: TableName, row: Row): boolean {
