@@ -15,8 +15,8 @@ import {
   ToolCallPresenceCheck,
 } from '../continuation/index.ts';
 import { ErrorPolicy, ToolFailedError } from '../errors/index.ts';
-import type { Hook, HookChange } from '../hooks/index.ts';
-import { defineAnyCapability as defineCapability, guardHook, HookFailedError, HookPoint } from '../hooks/index.ts';
+import type { Hook, HookChange } from './index.ts';
+import { defineAnyCapability as defineCapability, guardHook, HookFailedError, HookPoint } from './index.ts';
 import type { Model, ModelOutcome, ModelRequest } from '../inference/index.ts';
 import type { FakeClock } from '../lib/index.ts';
 import { createCountingIds, createFakeClock } from '../lib/index.ts';
@@ -29,7 +29,7 @@ import type { ToolEvent, ToolUseOptions } from '../tool-use/index.ts';
 import { defineHook, ToolUse, ToolUseState } from '../tool-use/index.ts';
 import type { Tool } from '../tools/index.ts';
 import { defineTool } from '../tools/index.ts';
-import { AgentBuilder, AgentState, createAgent } from './index.ts';
+import { AgentBuilder, AgentState, createAgent } from '../agent/index.ts';
 
 // The set-up
 

@@ -4,8 +4,8 @@ import { expect, test } from 'vitest';
 import type { ContinuationEvaluation, ContinuationOutcome } from '../continuation/index.ts';
 import { ContinuationDecision, StepsLimit, StopReason } from '../continuation/index.ts';
 import { ErrorPolicy, RateLimitedError, ToolFailedError } from '../errors/index.ts';
-import type { GuardPoint, Hook, HookChange, Vote } from '../hooks/index.ts';
-import { guardHook, HookPoint } from '../hooks/index.ts';
+import type { GuardPoint, Hook, HookChange, Vote } from './index.ts';
+import { guardHook, HookPoint } from './index.ts';
 import type { FakeClock, Json, JsonObject } from '../lib/index.ts';
 import { createCountingIds, createFakeClock, sleep, stableStringify } from '../lib/index.ts';
 import { Message, SectionName, Usage } from '../messages/index.ts';
@@ -16,7 +16,7 @@ import type { ToolEvent, ToolUseState } from '../tool-use/index.ts';
 import { defineHook } from '../tool-use/index.ts';
 import type { Tool, ToolContext, Tools } from '../tools/index.ts';
 import { defineClientTool, defineTool } from '../tools/index.ts';
-import { AgentState, createAgent } from './index.ts';
+import { AgentState, createAgent } from '../agent/index.ts';
 
 // The slow test runs the same properties many times over.
 const numRuns = Number(process.env['STEPLINE_RANDOM_RUNS'] ?? 300);

@@ -1,7 +1,7 @@
 // Hooks that hang, hooks on a step that waits for somebody, and hooks on the step that sums up.
 import { describe, expect, test } from 'vitest';
 import { ErrorPolicy } from '../errors/index.ts';
-import type { Hook } from '../hooks/index.ts';
+import type { Hook } from './index.ts';
 import type { FakeClock } from '../lib/index.ts';
 import { createCountingIds, createFakeClock, sleep } from '../lib/index.ts';
 import type { ScriptedEntry, ScriptedModel } from '../testing/index.ts';
@@ -10,8 +10,8 @@ import type { ToolEvent } from '../tool-use/index.ts';
 import { defineHook } from '../tool-use/index.ts';
 import type { Tools } from '../tools/index.ts';
 import { defineClientTool, defineTool } from '../tools/index.ts';
-import type { AgentOptions } from './index.ts';
-import { AgentState, createAgent } from './index.ts';
+import type { AgentOptions } from '../agent/index.ts';
+import { AgentState, createAgent } from '../agent/index.ts';
 
 // The set-up
 

@@ -2,8 +2,8 @@
 import { describe, expect, test, vi } from 'vitest';
 import { stopWhen } from '../continuation/index.ts';
 import { ErrorPolicy, RateLimitedError } from '../errors/index.ts';
-import type { Hook } from '../hooks/index.ts';
-import { defineAnyHook } from '../hooks/index.ts';
+import type { Hook } from './index.ts';
+import { defineAnyHook } from './index.ts';
 import type { FakeClock } from '../lib/index.ts';
 import { createCountingIds, createFakeClock, InvalidArgumentError } from '../lib/index.ts';
 import { Message } from '../messages/index.ts';
@@ -14,8 +14,8 @@ import { defineCapability, defineHook } from '../tool-use/index.ts';
 import type { Tools } from '../tools/index.ts';
 import { defineClientTool, defineTool } from '../tools/index.ts';
 import type { RunResult } from '../step-by-step/index.ts';
-import type { AgentOptions } from './index.ts';
-import { AgentState, createAgent } from './index.ts';
+import type { AgentOptions } from '../agent/index.ts';
+import { AgentState, createAgent } from '../agent/index.ts';
 
 // The set-up
 
