@@ -2,6 +2,7 @@
 // I1. What was done inside a turn that did not come to its end is kept as it was said, so that who takes the turn again knows of it.
 import { AgentState } from '../agent/index.ts';
 import type { IdSource, Json } from '../lib/index.ts';
+import { omitUndefined } from '../lib/index.ts';
 import type { Message, Part } from '../messages/index.ts';
 import type { ToolUseStep } from '../tool-use/index.ts';
 import { ToolUseState } from '../tool-use/index.ts';
@@ -19,15 +20,7 @@ export function toInnerRun(orchestrator: string, end: ToolUseState): InnerRun {
   const calls = stepsOf(end).flatMap(({ executions }) =>
     executions.map(({ toolName, status: became }) => ({ tool: toolName, status: became })),
   );
-  return {
-    orchestrator,
-    agentId,
-    status,
-    stepCount,
-    ...(stopReason !== undefined && { stopReason }),
-    ...(outcome !== undefined && { outcome }),
-    ...(calls.length > 0 && { calls }),
-  };
+  return omitUndefined({ orchestrator, agentId, status, stepCount, stopReason, outcome, calls: calls.length > 0 ? calls : undefined });
 }
 
 // Words that stand in the conversation are read there.
@@ -70,17 +63,20 @@ export function closedTurn<S extends ChatStep>(
   partial: S,
   { why, at, ids }: { readonly why: 'superseded' | 'interrupted'; readonly at: number; readonly ids: IdSource | undefined },
 ): S {
-  const { memo, ...step } = partial;
-  // Holds, here and below: nothing but the memo was taken out, and that may be absent.
+  const { memo, ...rest } = partial;
+  // Holds: nothing but the memo was removed, and that may be absent.
+  const step = rest as S;
   const inner = memo?.state === undefined ? undefined : restoreInner(memo.kind, memo.state);
-  if (inner === undefined) return step as S;
+  if (inner === undefined) return step;
   const { pendingStep } = inner;
   const closed = pendingStep === undefined ? inner.steps : [...inner.steps, inner.closePendingStep(pendingStep, why, ids)];
   const calls = closed.flatMap(({ executions }) => executions.map(({ toolName, status }) => ({ tool: toolName, status })));
   const unfinished = getUnfinished(closed, at);
-  const record: InnerRun | undefined =
-    step.inner === undefined
-      ? undefined
-      : { ...step.inner, status: 'stopped', stepCount: closed.length, ...(calls.length > 0 && { calls }) };
-  return { ...step, ...(record !== undefined && { inner: record }), ...(unfinished !== undefined && { unfinished }) } as unknown as S;
+  const record: InnerRun | undefined = step.inner && {
+    ...step.inner,
+    status: 'stopped',
+    stepCount: closed.length,
+    ...(calls.length > 0 && { calls }),
+  };
+  return { ...step, ...(record !== undefined && { inner: record }), ...(unfinished !== undefined && { unfinished }) };
 }

@@ -2,7 +2,7 @@
 import type { ContinuationOutcome } from '../continuation/index.ts';
 import { StopReason } from '../continuation/index.ts';
 import type { JsonObject, ObjectReader } from '../lib/index.ts';
-import { DamagedDataError, omitUndefined, present, readObject } from '../lib/index.ts';
+import { DamagedDataError, omitUndefined, present, readObject, readString } from '../lib/index.ts';
 import { Message, Usage } from '../messages/index.ts';
 import type { Step, StepFieldsCodec } from '../step-by-step/index.ts';
 import { ExecutionStatus } from '../step-by-step/index.ts';
@@ -43,18 +43,13 @@ function decodeInner(fields: ObjectReader, outcome: ContinuationOutcome | undefi
   );
 }
 
-function readText(input: unknown, path: string): string {
-  if (typeof input === 'string') return input;
-  throw new DamagedDataError(path, 'expected text');
-}
-
 function readWindow(input: unknown, path: string): ParticipantWindow {
   const data = readObject(input, path);
   return omitUndefined({
     folded: data.value('folded', readCount),
     buffered: data.value('buffered', readCount),
-    kept: data.optionalArray('kept', readText),
-    foldedCalls: data.optionalArray('foldedCalls', readText),
+    kept: data.optionalArray('kept', readString),
+    foldedCalls: data.optionalArray('foldedCalls', readString),
     summary: data.optionalValue('summary', Message.fromJSON),
   });
 }

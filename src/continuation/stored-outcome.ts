@@ -2,7 +2,7 @@
 // K1. `readOutcome(writeOutcome(outcome, before), path, before)` is the same outcome, down to each reason.
 // K2. A reason is stored as the text that was shown. Whatever equals the step before is left out, and nothing else.
 import type { Json, JsonObject, ObjectReader } from '../lib/index.ts';
-import { DamagedDataError, jsonEquals, present, readArray, readObject } from '../lib/index.ts';
+import { DamagedDataError, jsonEquals, present, readArray, readObject, readString } from '../lib/index.ts';
 import { ContinuationDecision } from './continuation-decision.ts';
 import { ContinuationEvaluation } from './continuation-evaluation.ts';
 import { ContinuationOutcome } from './continuation-outcome.ts';
@@ -76,11 +76,6 @@ export function writeOutcome(outcome: ContinuationOutcome, before?: Continuation
   });
 }
 
-function readName(value: unknown, path: string): string {
-  if (typeof value === 'string') return value;
-  throw new DamagedDataError(path, 'expected the name of a criterion');
-}
-
 /** Reads a stored outcome; `before` is the one that it was written against. */
 export function readOutcome(input: unknown, path: string, before?: ContinuationOutcome): ContinuationOutcome {
   const data = readObject(input, path);
@@ -88,7 +83,7 @@ export function readOutcome(input: unknown, path: string, before?: ContinuationO
   const earlier = indexByName(before);
   const changes = data.optionalObject('evaluations') ?? readObject({}, `${path}.evaluations`);
   const names =
-    before === undefined || data.has('criteria') ? readArray(data.raw['criteria'], `${path}.criteria`, readName) : getNames(before);
+    before === undefined || data.has('criteria') ? readArray(data.raw['criteria'], `${path}.criteria`, readString) : getNames(before);
   const unnamed = Object.keys(changes.raw).find((name) => !names.includes(name));
   if (unnamed !== undefined) throw new DamagedDataError(`${changes.path}.${unnamed}`, 'expected a criterion that is named');
   const evaluations = names.map((criterion) => {

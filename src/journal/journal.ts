@@ -13,7 +13,7 @@ const unknownEnd = (key: string): EffectFailure => ({
   kind: 'unknown',
   type: 'unknown',
   code: 'unknown-end',
-  message: `${key} was begun, and the process ended before its end was known.`,
+  message: `${key} had started when the process ended. Its result is unknown.`,
   retryable: false,
 });
 

@@ -21,8 +21,8 @@ export { isPlainObject, isRecord, omitUndefined, present, setOwn } from './json.
 export type { Random } from './random.ts';
 export { systemRandom } from './random.ts';
 export type { ObjectReader, ReadValue } from './reader.ts';
-export { readArray, readJsonObject, readObject } from './reader.ts';
-export type { Redactor } from './redactor.ts';
+export { readArray, readJson, readJsonObject, readObject, readString } from './reader.ts';
+export type { Redactor, RedactorOptions } from './redactor.ts';
 export { createRedactor, defaultRedactor } from './redactor.ts';
 export type { Soon } from './soon.ts';
 export { isThenable } from './soon.ts';

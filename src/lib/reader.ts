@@ -55,7 +55,8 @@ function mismatch(expected: string, value: unknown, path: string): DamagedDataEr
   return new DamagedDataError(path, `expected ${expected}, found ${describe(value)}`);
 }
 
-function readString(value: unknown, path: string): string {
+/** Reads a string. */
+export function readString(value: unknown, path: string): string {
   if (typeof value !== 'string') throw mismatch('a string', value, path);
   return value;
 }

@@ -2,7 +2,7 @@
 // G1. `withChanges(before, changesSince(before, after))` says the same as `after`.
 // G2. A field that is gone is named; one that did not change is not written.
 import type { Json, JsonObject } from '../lib/index.ts';
-import { DamagedDataError, InvalidArgumentError, isRecord, jsonEquals, readArray, setOwn } from '../lib/index.ts';
+import { DamagedDataError, InvalidArgumentError, isRecord, jsonEquals, readArray, readString, setOwn } from '../lib/index.ts';
 
 /** Key of the list of removed fields. No field of ours has this name. */
 const goneKey = '-';
@@ -22,15 +22,10 @@ export function changesSince(before: JsonObject, after: JsonObject): JsonObject 
 /** Applies changes to `before`. Values from the changes are still unread. */
 export function withChanges(before: JsonObject, changes: unknown, path: string): JsonObject {
   if (!isRecord(changes)) throw new DamagedDataError(path, 'expected an object of changes');
-  const gone = changes[goneKey] === undefined ? [] : readArray(changes[goneKey], `${path}.${goneKey}`, readName);
+  const gone = changes[goneKey] === undefined ? [] : readArray(changes[goneKey], `${path}.${goneKey}`, readString);
   const after: Record<string, Json> = {};
   for (const [key, value] of Object.entries(before)) if (!gone.includes(key)) setOwn(after, key, value);
   // Holds as far as the data is JSON; whoever reads a field checks it.
   for (const [key, value] of Object.entries(changes)) if (key !== goneKey) setOwn(after, key, value as Json);
   return after;
-}
-
-function readName(value: unknown, path: string): string {
-  if (typeof value === 'string') return value;
-  throw new DamagedDataError(path, 'expected the name of a field');
 }

@@ -98,13 +98,13 @@ export class OpenTurn<Context> implements Turn {
 
   /** Shows the step to the hooks before it begins. Throws if one fails. */
   applyBeforeStepHooks(hooks: HookChain): Promise<void> | undefined {
-    const settle = ({ state, tools }: { readonly state: RunState; readonly tools: readonly string[] }): void => {
+    const apply = ({ state, tools }: { readonly state: RunState; readonly tools: readonly string[] }): void => {
       this.keep(state);
       this.#narrow(tools);
     };
-    const begun = hooks.beforeStep({ state: this.state, scope: this.scope }, this.#setup.toolNames);
-    if (begun instanceof Promise) return begun.then(settle);
-    settle(begun);
+    const shown = hooks.beforeStep({ state: this.state, scope: this.scope }, this.#setup.toolNames);
+    if (shown instanceof Promise) return shown.then(apply);
+    apply(shown);
     return undefined;
   }
 

@@ -52,7 +52,7 @@ function checkLimits(limits: ToolUseLimits): void {
     throw new InvalidArgumentError(`limits.repeatedToolCalls must be a whole number of 2 or more, not ${JSON.stringify(repeated)}.`);
 }
 
-/** All rules, in the order in which they are named where several forbid. */
+/** All rules, in the order in which they are named if several forbid. */
 export function toCriteria<State extends ToolUseState>(rules: Rules<State>): ContinuationCriteria<State> {
   const { limits, policy, finishReasons = [], criteria = [] } = rules;
   const { repeatedToolCalls, ...budgets } = limits;

@@ -2,7 +2,7 @@
 // say already is found there again.
 import type { Failure } from '../errors/index.ts';
 import type { Json, JsonObject, ObjectReader } from '../lib/index.ts';
-import { DamagedDataError, jsonEquals, omitUndefined, present, readObject } from '../lib/index.ts';
+import { DamagedDataError, jsonEquals, omitUndefined, present, readObject, readString } from '../lib/index.ts';
 import { pendingToolCalls } from '../inference/index.ts';
 import type { Message, ToolCall, ToolOutput } from '../messages/index.ts';
 import { readToolOutput } from '../messages/index.ts';
@@ -146,16 +146,11 @@ function readCallAnswer(input: unknown, path: string): CallAnswer {
   return { id: data.string('id'), type: data.oneOf('type', ['approved', 'edited', 'rejected', 'answered', 'closed']) };
 }
 
-function readText(input: unknown, path: string): string {
-  if (typeof input === 'string') return input;
-  throw new DamagedDataError(path, 'expected text');
-}
-
 function readNested(input: unknown, path: string): Readonly<Record<string, NestedMemo>> {
   const data = readObject(input, path);
   const entries = Object.keys(data.rest([])).map((id) => {
     const memo = data.object(id);
-    const waits = memo.array('waits', readText);
+    const waits = memo.array('waits', readString);
     return [id, { round: memo.number('round'), args: memo.json('args'), waits, memo: memo.json('memo') }] as const;
   });
   return Object.fromEntries(entries);

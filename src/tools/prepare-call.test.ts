@@ -114,7 +114,7 @@ describe('prepareCall', () => {
   it('leaves to the provider what the provider carries out', async () => {
     expect(await prepare(call('search', null, { providerExecuted: true }))).toMatchObject({ type: 'provider' });
     expect(await prepare(call('nowhere', null, { providerExecuted: true }))).toMatchObject({ type: 'provider' });
-    expect(await told(call('search'))).toBe('"search" is carried out by the provider; it cannot be run here.');
+    expect(await told(call('search'))).toBe('"search" is run by the provider. It cannot be run here.');
   });
 
   it('reads arguments that came as text', async () => {

@@ -151,7 +151,7 @@ function prepare<Context>(set: ToolSet<Context>, given: ToolCall, options: Prepa
   return parsed instanceof Promise ? parsed.then(next) : next(parsed);
 }
 
-const providerToolText = (name: string): string => `"${name}" is carried out by the provider; it cannot be run here.`;
+const providerToolText = (name: string): string => `"${name}" is run by the provider. It cannot be run here.`;
 
 /** The problem with the arguments for a tool; undefined if they fit. */
 export async function findArgsProblem(tool: Tool, args: Json): Promise<string | undefined> {

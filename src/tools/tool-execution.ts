@@ -5,7 +5,7 @@ import type { ToolCall, ToolOutput } from '../messages/index.ts';
 import { Message } from '../messages/index.ts';
 import { clipText } from './clip-text.ts';
 
-/** When a call began, and how long it took. */
+/** Start and duration of a call. */
 export interface ExecutionTiming {
   readonly startedAt: number;
   /** @default 0 */
@@ -15,13 +15,13 @@ export interface ExecutionTiming {
 interface ExecutionBase extends Required<ExecutionTiming> {
   readonly toolCallId: string;
   readonly toolName: string;
-  /** The arguments as they came, before a schema parsed them. */
+  /** The arguments before a schema parsed them. */
   readonly args: Json;
-  /** What the model reads. */
+  /** The result as the model reads it. */
   readonly output: ToolOutput;
 }
 
-/** What became of one call. Plain JSON: it is stored. */
+/** The result of one call. Plain JSON: it is stored. */
 export type ToolExecution =
   | (ExecutionBase & { readonly status: 'succeeded'; readonly value: Json; readonly failure?: never })
   | (ExecutionBase & { readonly status: 'failed'; readonly failure: Failure; readonly value?: never })
@@ -32,53 +32,60 @@ export type ToolExecutionStatus = ToolExecution['status'];
 
 const longestMessage = 4000;
 
-function argsOf({ args }: ToolCall): Json {
+function toStoredArgs({ args }: ToolCall): Json {
   const canonical = toCanonical(args);
   return canonical.ok ? canonical.value : null;
 }
 
-function baseOf(call: ToolCall, { startedAt, durationMs = 0 }: ExecutionTiming): Omit<ExecutionBase, 'output'> {
-  return { toolCallId: call.id, toolName: call.name, args: argsOf(call), startedAt, durationMs };
+function toBase(call: ToolCall, { startedAt, durationMs = 0 }: ExecutionTiming): Omit<ExecutionBase, 'output'> {
+  return { toolCallId: call.id, toolName: call.name, args: toStoredArgs(call), startedAt, durationMs };
 }
 
-/** What a model reads of a value that nobody formed for it. */
+/** Output for the model made from a plain value. */
 export function valueOutput(value: Json): ToolOutput {
   if (typeof value !== 'string') return { type: 'json', value };
   // Some providers refuse an empty text.
   return { type: 'text', value: value === '' ? '(empty text)' : value };
 }
 
-/** A call that gave a value. */
+/** A call that returned a value. */
 export function succeededExecution(
   call: ToolCall,
   result: { readonly value: Json; readonly output?: ToolOutput },
   timing: ExecutionTiming,
 ): ToolExecution {
   const { value, output = valueOutput(value) } = result;
-  return { ...baseOf(call, timing), status: 'succeeded', value, output };
+  return { ...toBase(call, timing), status: 'succeeded', value, output };
 }
 
-// What was thrown may hold anything: it becomes text of a bearable length.
-function tidy(text: string): string {
+// A thrown value may be anything: it becomes storable text of limited length.
+function toPlainText(text: string): string {
   const canonical = toCanonical(clipText(text, longestMessage));
   return canonical.ok && typeof canonical.value === 'string' ? canonical.value : '';
 }
 
-/** A call that failed. The model is told why. */
+/** A call that failed. The model reads why. */
 export function failedExecution(
   call: ToolCall,
   failure: Failure,
   { text, ...timing }: ExecutionTiming & { readonly text?: string },
 ): ToolExecution {
-  const message = tidy(failure.message);
-  const told: Failure = { ...failure, message, code: tidy(failure.code), toolName: call.name, toolCallId: call.id, readable: true };
-  return { ...baseOf(call, timing), status: 'failed', failure: told, output: { type: 'error', value: tidy(text ?? message) } };
+  const message = toPlainText(failure.message);
+  const stored: Failure = {
+    ...failure,
+    message,
+    code: toPlainText(failure.code),
+    toolName: call.name,
+    toolCallId: call.id,
+    readable: true,
+  };
+  return { ...toBase(call, timing), status: 'failed', failure: stored, output: { type: 'error', value: toPlainText(text ?? message) } };
 }
 
-/** The code of a failure that is no failure to the policy: the call, or its result, was held back. */
+/** Code of a failure that the error policy ignores: the call, or its result, was blocked. */
 export const blockedCode = 'blocked';
 
-/** A call that was not let through. The model reads why; nobody else has to act. */
+/** A call that was blocked. The model reads why; nobody else has to act. */
 export function blockedExecution(
   call: ToolCall,
   reason: string,
@@ -89,7 +96,7 @@ export function blockedExecution(
 
 /** A call that a person refused. */
 export function rejectedExecution(call: ToolCall, reason: string, timing: ExecutionTiming): ToolExecution {
-  return { ...baseOf(call, timing), status: 'rejected', output: { type: 'rejected', reason: tidy(reason) } };
+  return { ...toBase(call, timing), status: 'rejected', output: { type: 'rejected', reason: toPlainText(reason) } };
 }
 
 /** A call that was still waiting when a new message came. */
@@ -97,16 +104,16 @@ export function supersededExecution(call: ToolCall, timing: ExecutionTiming): To
   return rejectedExecution(call, 'superseded by a new message', timing);
 }
 
-/** A call that was stopped and did nothing that lasts. */
+/** A call that was stopped without a lasting effect. */
 export function cancelledExecution(call: ToolCall, timing: ExecutionTiming & { readonly text?: string }): ToolExecution {
   const { text = 'The call was cancelled before it ended.' } = timing;
-  return { ...baseOf(call, timing), status: 'cancelled', output: { type: 'error', value: text } };
+  return { ...toBase(call, timing), status: 'cancelled', output: { type: 'error', value: text } };
 }
 
-/** A call that was cut off after it had begun; it may or may not have taken effect. */
+/** A call that was interrupted after it had started; it may or may not have taken effect. */
 export function unknownExecution(call: ToolCall, timing: ExecutionTiming & { readonly text?: string }): ToolExecution {
   const { text = 'The call was interrupted. It may or may not have taken effect: find out before you repeat it.' } = timing;
-  return { ...baseOf(call, timing), status: 'unknown', output: { type: 'error', value: text } };
+  return { ...toBase(call, timing), status: 'unknown', output: { type: 'error', value: text } };
 }
 
 /** One tool message per call, in the order given. */

@@ -1,6 +1,6 @@
 import type { EffectRow } from '../../journal/index.ts';
 import { StopReason } from '../../continuation/index.ts';
-import { DamagedDataError, omitUndefined, readArray, readObject } from '../../lib/index.ts';
+import { omitUndefined, readArray, readObject, readString } from '../../lib/index.ts';
 import { ExecutionStatus } from '../../step-by-step/index.ts';
 import type { LogEntry, SessionHeader } from '../index.ts';
 import type { SqliteValue } from './sqlite-database.ts';
@@ -29,11 +29,6 @@ export function headerValues(num: number, header: SessionHeader): SqliteValue[] 
   ]);
 }
 
-function readTag(value: unknown, path: string): string {
-  if (typeof value === 'string') return value;
-  throw new DamagedDataError(path, 'expected a tag');
-}
-
 /** Reads the header of a row whose checksum is right. */
 export function toHeader(row: Row): SessionHeader {
   const data = readObject(row, 'sessions');
@@ -42,7 +37,7 @@ export function toHeader(row: Row): SessionHeader {
     agentId: data.string('agent_id'),
     tenant: data.optionalString('tenant'),
     owner: data.optionalString('owner'),
-    tags: readArray(JSON.parse(data.string('tags')), 'sessions.tags', readTag),
+    tags: readArray(JSON.parse(data.string('tags')), 'sessions.tags', readString),
     status: data.oneOf('status', Object.values(ExecutionStatus)),
     stopReason: data.optionalOneOf('stop_reason', Object.values(StopReason)),
     isOpen: data.number('is_open') === 1,

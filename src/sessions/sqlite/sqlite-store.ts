@@ -165,8 +165,8 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
     if (closing !== undefined) throw new StoreUnavailableError('closed', 'the store is closed');
   }
 
-  /** All that is read stands in one state of the file. */
-  async function read<Value>(work: (opened: Opened) => Value, toError: (error: unknown) => Error): Promise<Value> {
+  /** Reads from one state of the file. What contradicts itself is damage of the session, if one is named. */
+  async function read<Value>(work: (opened: Opened) => Value, sessionId?: string): Promise<Value> {
     assertOpen();
     const opened = await open();
     assertOpen();
@@ -174,7 +174,7 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
       opened.statements.beginReading.run();
       return work(opened);
     } catch (error) {
-      throw toError(error);
+      throw sessionId === undefined ? toStoreError(error) : toSessionError(sessionId, error);
     } finally {
       ignoreErrors(() => opened.statements.commit.run());
     }
@@ -201,22 +201,10 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
       checkWrite(write);
       await ask({ type: 'write', write });
     },
-    load: (sessionId) =>
-      read(
-        ({ statements }) => loadSession(statements, sessionId),
-        (error) => toSessionError(sessionId, error),
-      ),
-    entries: (sessionId, query = {}) =>
-      read(
-        ({ statements }) => readEntries(statements, sessionId, query),
-        (error) => toSessionError(sessionId, error),
-      ),
-    findRequest: (sessionId, requestId) =>
-      read(
-        ({ statements }) => findAnswer(statements, sessionId, requestId),
-        (error) => toSessionError(sessionId, error),
-      ),
-    list: (query = {}) => read(({ statements, prepare }) => listSessions(statements, prepare, query), toStoreError),
+    load: (sessionId) => read(({ statements }) => loadSession(statements, sessionId), sessionId),
+    entries: (sessionId, query = {}) => read(({ statements }) => readEntries(statements, sessionId, query), sessionId),
+    findRequest: (sessionId, requestId) => read(({ statements }) => findAnswer(statements, sessionId, requestId), sessionId),
+    list: (query = {}) => read(({ statements, prepare }) => listSessions(statements, prepare, query)),
     quarantine: async (sessionId, damage) => {
       assertOpen();
       await ask({ type: 'quarantine', sessionId, damage });

@@ -1,7 +1,7 @@
 // What has become of the conversation since: the sections that only grew say what was added, the others are written whole.
 // A message that was there before is named by its id, so that it stays the very one that earlier steps refer to.
 import type { JsonObject } from '../../lib/index.ts';
-import { DamagedDataError, omitUndefined, present, readObject } from '../../lib/index.ts';
+import { omitUndefined, present, readObject, readString } from '../../lib/index.ts';
 import type { Message } from '../../messages/index.ts';
 import { MessageStore } from '../../messages/index.ts';
 import type { MessageRefs } from './message-refs.ts';
@@ -56,11 +56,6 @@ export function writeStoreChanges(changes: StoreChanges, before: MessageStore, e
   });
 }
 
-function readName(value: unknown, path: string): string {
-  if (typeof value === 'string') return value;
-  throw new DamagedDataError(path, 'expected the name of a section');
-}
-
 function readSection(item: unknown, path: string, refs: MessageRefs): Section {
   const data = readObject(item, path);
   const messages = data.array('messages', (message, at) => refs.read(message, at));
@@ -70,7 +65,7 @@ function readSection(item: unknown, path: string, refs: MessageRefs): Section {
 export function readStoreChanges(input: unknown, path: string, refs: MessageRefs): StoreChanges {
   const data = readObject(input, path);
   return omitUndefined({
-    names: data.optionalArray('names', readName),
+    names: data.optionalArray('names', readString),
     sections: data.array('sections', (item, at) => readSection(item, at, refs)),
   });
 }
