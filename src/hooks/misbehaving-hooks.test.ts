@@ -6,7 +6,7 @@ import type { Hook } from './index.ts';
 import { defineAnyHook } from './index.ts';
 import type { FakeClock } from '../lib/index.ts';
 import { createCountingIds, createFakeClock, InvalidArgumentError } from '../lib/index.ts';
-import { Message } from '../messages/index.ts';
+import { Message, Messages } from '../messages/index.ts';
 import type { ScriptedEntry, ScriptedModel } from '../testing/index.ts';
 import { scriptedModel } from '../testing/index.ts';
 import type { ToolEvent, ToolUseStep } from '../tool-use/index.ts';
@@ -560,8 +560,9 @@ describe('a hook that changes in place what it was handed', () => {
   type Deed = 'overwrites' | 'adds to';
   type Row = readonly [point: string, deed: Deed, path: string];
   const settings = () => ({ temperature: 0.5, stop: ['x'], providerOptions: { some: { key: 1 } } });
-  const reach = (facts: unknown, path: readonly string[]): unknown =>
-    path.reduce<unknown>((at, key) => (at as Readonly<Record<string, unknown>> | undefined)?.[key], facts);
+  const step = (value: unknown, key: string): unknown =>
+    value instanceof Messages ? value.at(Number(key)) : (value as Readonly<Record<string, unknown>> | undefined)?.[key];
+  const reach = (facts: unknown, path: readonly string[]): unknown => path.reduce<unknown>(step, facts);
 
   /** Does it, as a script without types would, and says whether there was something to do it to. */
   function commit(deed: Deed, path: string, facts: unknown): boolean {
@@ -592,25 +593,22 @@ describe('a hook that changes in place what it was handed', () => {
     const handler = (facts: unknown): void => {
       if (commit(deed, path, facts)) seen.found = true;
     };
-    const left = await leftBy(tool, make(point, handler), options);
+    const idle = make(point, () => undefined);
+    // Taken before the deed, so that harm done to something that runs share is seen too.
+    const unharmed = await leftBy(tool, idle, options);
+    expect(await leftBy(tool, make(point, handler), options)).toBe(unharmed);
     expect(seen.found, `there is no ${path} in ${point}`).toBe(true);
-    expect(left).toBe(
-      await leftBy(
-        tool,
-        make(point, () => undefined),
-        options,
-      ),
-    );
+    expect(await leftBy(tool, idle, options)).toBe(unharmed);
   }
 
   const rows: readonly Row[] = [
     ['executionStart', 'overwrites', 'state.metadata.plan'],
     ['executionStart', 'overwrites', 'state.metadata.plan.a'],
-    ['executionStart', 'overwrites', 'state.messages.first.parts.0.text'],
+    ['executionStart', 'overwrites', 'state.messages.0.parts.0.text'],
     ['executionStart', 'overwrites', 'state.execution.failedSteps'],
     ['executionStart', 'overwrites', 'state.data.metadata'],
-    ['beforeStep', 'overwrites', 'state.messages.last.parts.0.text'],
-    ['beforeStep', 'overwrites', 'state.messages.last.parts.0.output.value'],
+    ['beforeStep', 'overwrites', 'state.messages.-1.parts.0.text'],
+    ['beforeStep', 'overwrites', 'state.messages.-1.parts.0.output.value'],
     ['beforeStep', 'overwrites', 'state.steps.0.toolCalls.0.args.a'],
     ['beforeStep', 'overwrites', 'state.steps.0.executions.0.status'],
     ['beforeStep', 'overwrites', 'state.steps.0.executions.0.value.done'],
@@ -665,6 +663,8 @@ describe('a hook that changes in place what it was handed', () => {
   const atTheEnd: readonly Row[] = [
     ['executionEnd', 'adds to', 'outcome.evaluations'],
     ['executionEnd', 'overwrites', 'outcome.evaluations.0.reason'],
+    ['executionEnd', 'overwrites', 'outcome.evaluations.1.context'],
+    ['executionEnd', 'overwrites', 'outcome.evaluations.1.context.currentSteps'],
     ['executionEnd', 'adds to', 'step.errors'],
     ['executionEnd', 'adds to', 'step.toolCalls'],
     ['executionEnd', 'overwrites', 'state.metadata.plan'],
