@@ -663,8 +663,8 @@ describe('a hook that changes in place what it was handed', () => {
   const atTheEnd: readonly Row[] = [
     ['executionEnd', 'adds to', 'outcome.evaluations'],
     ['executionEnd', 'overwrites', 'outcome.evaluations.0.reason'],
-    ['executionEnd', 'overwrites', 'outcome.evaluations.1.context'],
-    ['executionEnd', 'overwrites', 'outcome.evaluations.1.context.currentSteps'],
+    ['executionEnd', 'overwrites', 'outcome.evaluations.2.context'],
+    ['executionEnd', 'overwrites', 'outcome.evaluations.2.context.currentSteps'],
     ['executionEnd', 'adds to', 'step.errors'],
     ['executionEnd', 'adds to', 'step.toolCalls'],
     ['executionEnd', 'overwrites', 'state.metadata.plan'],
