@@ -1,5 +1,6 @@
 // What hooks, guards and capabilities do to a run, on both rooms that talk to a model.
 import { describe, expect, test } from 'vitest';
+import { pickSubjects } from '../../tests/support/test-scale.ts';
 import type { CanExplainContinuation, ContinuationCriterion, ContinuationEvaluation, Findings, StopReason } from '../continuation/index.ts';
 import {
   ContinuationDecision,
@@ -38,11 +39,11 @@ type Subject = StepByStep<ToolUseState, unknown, unknown, ToolEvent>;
 type AnyHook = Hook<ToolUseState, unknown>;
 
 const subjects = {
-  ToolUse: { open: (options: Options): Subject => new ToolUse<unknown>(options), empty: ToolUseState.empty },
+  ToolUse: { open: (options: Options): Subject => new ToolUse(options), empty: ToolUseState.empty },
   createAgent: { open: (options: Options): Subject => createAgent(options), empty: AgentState.empty },
 } as const;
 type Name = keyof typeof subjects;
-const names = Object.keys(subjects) as readonly Name[];
+const names = pickSubjects(Object.keys(subjects) as readonly Name[]);
 
 const usage = { input: 10, output: 5 };
 const says = (text: string): ScriptedEntry => ({ text, usage });

@@ -1,5 +1,6 @@
 // A hook that misbehaves ends in a state that is defined and explained, at each of its points and whatever it does.
 import { describe, expect, test, vi } from 'vitest';
+import { pickSubjects } from '../../tests/support/test-scale.ts';
 import { stopWhen } from '../continuation/index.ts';
 import { ErrorPolicy, RateLimitedError } from '../errors/index.ts';
 import type { Hook } from './index.ts';
@@ -241,7 +242,7 @@ const elsewhere = (point: string): readonly [change: string, where: string] =>
 const across = <Row extends readonly unknown[]>(rows: readonly Row[]): readonly (readonly [string, ...Row, Point])[] =>
   before.flatMap((point) => rows.map((row) => [point.point, ...row, point] as const));
 
-describe.each(policies)('under %s a hook', (_, options) => {
+describe.each(pickSubjects(policies))('under %s a hook', (_, options) => {
   describe('that fails before the judgement ends the run by name', () => {
     test.each(across(kinds))('in %s: %s', async (point, _kind, handler, problem, cell) => {
       const { run } = setUp({ hooks: [hookAt(point, handler)], script: [calls(cell.tool), says('Done.')], ...options });
@@ -675,7 +676,7 @@ describe('a hook that changes in place what it was handed', () => {
     ['executionEnd', 'overwrites', 'state.data.metadata'],
   ];
 
-  describe.each(policies)('under %s', (_, options) => {
+  describe.each(pickSubjects(policies))('under %s', (_, options) => {
     test.each([...rows, ...both])('harms nothing when it, in %s, %s %s', (...row) => expectUnharmed(row, hookAt, options));
     test.each([...both, ...atTheEnd])('harms nothing when it looks on and, in %s, %s %s', (...row) =>
       expectUnharmed(row, (point, handler) => observerAt(point, handler), options),
