@@ -10,6 +10,9 @@ export default defineConfig(({ mode }) => ({
     exclude: mode === 'slow' ? [] : [slow],
     passWithNoTests: mode === 'slow',
     testTimeout: mode === 'slow' ? 300_000 : 10_000,
+    setupFiles: ['tests/support/quiet-console.ts'],
+    // Loading the sources again for each file took as long as the tests. No module keeps state, so that files can share them.
+    isolate: false,
     reporters: ['default', closingLine],
   },
 }));

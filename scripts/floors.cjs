@@ -34,10 +34,15 @@ const modules = [
   at('cli', 12),
 ];
 
+// Hooks are called by modules above theirs, and what a hook does to a run shows only there.
+// So the tests of a module listed here, and nothing else of it, may also import the callers named.
+/** @type {Readonly<Record<string, readonly string[]>>} */
+const callersInTests = { hooks: ['tool-use', 'agent'] };
+
 // The only module that may use Node, npm packages and adapters without being an adapter itself.
 const hostModule = 'cli';
 
 // One file per public entry point.
 const entryFolder = 'entry';
 
-module.exports = { modules, hostModule, entryFolder };
+module.exports = { modules, callersInTests, hostModule, entryFolder };

@@ -55,6 +55,16 @@ const modules = {
   'src/effects/index.ts': "import type { Event } from '../events/index.ts';\nexport type Emitted = Event;",
   'src/journal/index.ts': "import type { Emitted } from '../effects/index.ts';\nexport type Journaled = Emitted;",
   'src/hooks/index.ts': 'export const hook = 1;',
+  'src/hooks/hook.test.ts': [
+    "import { agent } from '../agent/index.ts';",
+    "import { toolUse } from '../tool-use/index.ts';",
+    "import { hook } from './index.ts';",
+    'export const test = [agent, toolUse, hook];',
+  ].join('\n'),
+  'src/tool-use/index.ts': "import { hook } from '../hooks/index.ts';\nexport const toolUse = hook;",
+  'src/agent/index.ts': "export { agent } from './agent.ts';",
+  'src/agent/agent.ts': "import { toolUse } from '../tool-use/index.ts';\nexport const agent = toolUse;",
+  'src/chat/index.ts': 'export const chat = 1;',
   'src/sessions/index.ts':
     "import type { Journaled } from '../journal/index.ts';\nexport const session: Journaled | undefined = undefined;",
   'src/cli/main.ts': "import { argv } from 'node:process';\nimport { mcp } from '../tools/mcp/index.ts';\nexport const main = [argv, mcp];",
@@ -67,6 +77,10 @@ const breaches: readonly (readonly [rule: string, file: string, code: string])[]
   ['not-upward:lib', 'src/lib/upward-name.ts', "export { message } from '../messages/index.ts';"],
   ['not-upward:tools', 'src/tools/mcp/upward.ts', "import { fake } from '../../testing/index.ts';\nexport const upward = fake;"],
   ['tests-not-upward:lib', 'src/lib/upward.test.ts', "import { message } from '../messages/index.ts';\nexport const upward = message;"],
+  ['tests-not-upward:hooks', 'src/hooks/upward.test.ts', "import { chat } from '../chat/index.ts';\nexport const upward = chat;"],
+  ['only-through-index:hooks', 'src/hooks/deep.test.ts', "import { agent } from '../agent/agent.ts';\nexport const reached = agent;"],
+  ['not-upward:hooks', 'src/hooks/upward.ts', "import { toolUse } from '../tool-use/index.ts';\nexport const upward = toolUse;"],
+  ['tests-not-upward:journal', 'src/journal/upward.test.ts', "import { toolUse } from '../tool-use/index.ts';\nexport const up = toolUse;"],
   ['not-sideways:messages', 'src/messages/sideways.ts', "import type { Event } from '../events/index.ts';\nexport type Sideways = Event;"],
   [
     'tests-not-sideways:tools',

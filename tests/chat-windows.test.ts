@@ -1,6 +1,7 @@
 // Windows of participants: what each of them reads of a conversation that never gets shorter.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { pickRuns } from './support/test-scale.ts';
 import { compaction } from '../src/capabilities/index.ts';
 import type { Chat, Participant } from '../src/chat/index.ts';
 import { agentParticipant, ChatState, createChat, functionParticipant, llmParticipant } from '../src/chat/index.ts';
@@ -11,7 +12,7 @@ import { createMemoryPlace, createSessionRuntime } from '../src/sessions/index.t
 import type { ScriptedAnswer, ScriptedModel } from '../src/testing/index.ts';
 import { scriptedModel } from '../src/testing/index.ts';
 
-const numRuns = Number(process.env['STEPLINE_RANDOM_RUNS'] ?? 150);
+const numRuns = pickRuns({ quick: 30, slow: 500 });
 const anything = { type: 'object', properties: {} } as const;
 
 /** Each message has a number of its own, by which it is found again wherever it is read. */

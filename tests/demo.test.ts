@@ -1,13 +1,9 @@
 // The demo over the sources, so that no built package is needed: what it reads, what it says, the script that stands in for a model,
 // and the whole of it in processes that are stopped and killed. That it runs over the package is checked by `npm run examples`.
-import type { ChildProcess } from 'node:child_process';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { readOptions } from '../examples/partner-desk/options.ts';
 import { createDirectory } from '../examples/partner-desk/partners.ts';
 import { clipped, createScreen, harmless } from '../examples/partner-desk/screen.ts';
@@ -17,6 +13,7 @@ import { createSpeech } from '../examples/partner-desk/speech.ts';
 import type { AgentOptions, AgentState } from '../src/entry/index.ts';
 import { createAgent, defineTool, Message } from '../src/entry/index.ts';
 import { scriptedModel } from '../src/testing/index.ts';
+import { startDesk } from './support/desk.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'stepline-demo-'));
 afterAll(() => {
@@ -234,136 +231,7 @@ describe('the screen', () => {
   });
 });
 
-// A process of the demo that believes to sit at a terminal, and finds the package in the sources.
-const preload = `
-import { registerHooks } from 'node:module';
-const source = (name) => new URL((name === 'stepline' ? 'index' : name.slice('stepline/'.length)) + '.ts', '${new URL('../src/entry/', import.meta.url).href}').href;
-registerHooks({ resolve: (name, context, next) => next(/^stepline(?:$|[/])/.test(name) ? source(name) : name, context) });
-for (const stream of [process.stdin, process.stdout]) Object.defineProperty(stream, 'isTTY', { value: true });
-process.stdout.columns = 300;
-`;
-const main = fileURLToPath(new URL('../examples/partner-desk/main.ts', import.meta.url));
-
-const children = new Set<ChildProcess>();
-afterEach(() => {
-  for (const child of children) child.kill('SIGKILL');
-  children.clear();
-});
-
-function startDesk(db: string, ...more: readonly string[]) {
-  const args = ['--import', `data:text/javascript,${encodeURIComponent(preload)}`, main, '--offline', '--db', db, ...more];
-  const child = spawn(process.execPath, args, { env: { ...process.env, NO_COLOR: '1' } });
-  children.add(child);
-  const exit = once(child, 'close').then(([code]) => code as number | null);
-  let output = '';
-  let readTo = 0;
-  let look = (): void => undefined;
-  for (const stream of [child.stdout, child.stderr])
-    stream.on('data', (data: Buffer) => {
-      output += data.toString();
-      look();
-    });
-  /** Settles when it has said this since the last time. */
-  const says = (text: string): Promise<void> =>
-    new Promise((resolve, reject) => {
-      look = () => {
-        const at = output.indexOf(text, readTo);
-        if (at === -1) return;
-        readTo = at + text.length;
-        resolve();
-      };
-      const fail = (): void => {
-        reject(new Error(`It did not say "${text}":\n${output}`));
-      };
-      void exit.then(fail);
-      AbortSignal.timeout(15_000).addEventListener('abort', fail);
-      look();
-    });
-  return {
-    says,
-    output: () => output,
-    exit,
-    type: (line: string) => child.stdin.write(`${line}\n`),
-    kill: async () => {
-      child.kill('SIGKILL');
-      await exit;
-    },
-    quit: () => {
-      child.stdin.write('/quit\n');
-      return exit;
-    },
-  };
-}
-
-function leadsBeside(db: string): readonly number[] {
-  const directory = createDirectory(`${db}.partners`);
-  const leads = directory.leads().map(({ lead }) => lead);
-  directory.close();
-  return leads;
-}
-
 describe('a conversation', { timeout: 60_000 }, () => {
-  it('goes on where it was stopped; another one can be begun, and both are listed', async () => {
-    const db = join(folder, 'stopped', 'desk.db');
-    const first = startDesk(db);
-    await first.says('you ›');
-    first.type('Create a lead for Lumen in program Gold');
-    await first.says('Finished after step 3');
-    expect(await first.quit()).toBe(0);
-
-    const second = startDesk(db);
-    await second.says('1 turn, 3 steps');
-    await second.says('Lumen Optics is lead 4');
-    second.type('Find Lumen');
-    await second.says('lead 4 in Gold');
-    expect(await second.quit()).toBe(0);
-    expect(second.output()).not.toContain('interrupted');
-
-    const third = startDesk(db, '--new');
-    await third.says('you ›');
-    third.type('Help');
-    await third.says('Finished after step 1');
-    third.type('/sessions');
-    await third.says('▸ 1 completed');
-    await third.says('2 completed, just now, 5 steps');
-    third.type('/open 2');
-    await third.says('2 turns, 5 steps');
-    expect(await third.quit()).toBe(0);
-    expect(third.output().match(/Goes on with/g)).toHaveLength(1);
-  });
-
-  it('asks again for an approval that waited when it was killed, and does what was approved once', async () => {
-    const db = join(folder, 'waiting.db');
-    const first = startDesk(db);
-    await first.says('you ›');
-    first.type('Delete the lead of Vela');
-    await first.says('allow it?');
-    await first.kill();
-    expect(leadsBeside(db)).toEqual([1, 2, 3]);
-
-    const second = startDesk(db);
-    await second.says('It waits for approval of delete_program_lead.');
-    await second.says('{"lead":3}  needs approval');
-    await second.says('allow it?');
-    second.type('e');
-    await second.says('arguments ›');
-    second.type('\u0015{"lead":"three"}');
-    await second.says('The call still waits.');
-    await second.says('allow it?');
-    expect(leadsBeside(db)).toEqual([1, 2, 3]);
-    second.type('y');
-    await second.says('Done: lead 3 of Vela Health');
-    await second.says('Finished after step 3');
-    await second.kill();
-    expect(leadsBeside(db)).toEqual([1, 2]);
-
-    const third = startDesk(db);
-    await third.says('1 turn, 3 steps.');
-    await third.says('you ›');
-    expect(await third.quit()).toBe(0);
-    expect(third.output()).not.toContain('allow it?');
-  });
-
   it('finishes the answer in the middle of which it was killed', async () => {
     const db = join(folder, 'killed.db');
     const first = startDesk(db);
@@ -380,18 +248,6 @@ describe('a conversation', { timeout: 60_000 }, () => {
     second.type('/why');
     await second.says('Step 1');
     expect(await second.quit()).toBe(0);
-  });
-
-  it('belongs to whoever opened the file last', async () => {
-    const db = join(folder, 'taken.db');
-    const older = startDesk(db);
-    await older.says('you ›');
-    const newer = startDesk(db);
-    await newer.says('you ›');
-    older.type('Help');
-    expect(await older.exit).toBe(1);
-    expect(older.output()).toContain('Another partner desk has opened this file');
-    expect(await newer.quit()).toBe(0);
   });
 
   it('is refused in one line where the file is something else, which is left alone', async () => {

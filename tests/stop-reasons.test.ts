@@ -1,5 +1,6 @@
 // The nine reasons to stop, on all four orchestrators: each is reached by a real run, recorded, told, put in words and kept in JSON.
 import { describe, expect, test } from 'vitest';
+import { pickSubjects } from './support/test-scale.ts';
 import type { ChatOptions, Participant } from '../src/chat/index.ts';
 import { ChatState, createChat, functionParticipant, llmParticipant, scriptedParticipant } from '../src/chat/index.ts';
 import { CollaborationState, createCollaboration, scriptedCollaborator } from '../src/collaboration/index.ts';
@@ -24,6 +25,8 @@ type TurnOptions = Pick<ChatOptions, 'limits' | 'errors' | 'finishReasons'> & {
 interface Subject {
   readonly orchestrator: string;
   readonly drivenBy: string;
+  /** Set if a row that fails throws in a function of the host that is no tool. */
+  readonly reportsThrown?: boolean;
   readonly run: (
     row: Row,
     at: {
@@ -59,6 +62,7 @@ const subjects: Readonly<Record<'ToolUse' | 'Agent' | 'Chat' | 'Collaboration', 
   Chat: {
     orchestrator: 'chat',
     drivenBy: 'EveryoneHasSpoken',
+    reportsThrown: true,
     run: ({ turns }, { host, ports }, onEvent) => {
       const { guard, ...options } = turns(host);
       const chat = createChat({ ...options, ...(guard !== undefined && { criteria: [goOn, closed(guard)] }), ports });
@@ -69,6 +73,7 @@ const subjects: Readonly<Record<'ToolUse' | 'Agent' | 'Chat' | 'Collaboration', 
   Collaboration: {
     orchestrator: 'collaboration',
     drivenBy: 'TaskCompletion',
+    reportsThrown: true,
     run: ({ turns }, { host, ports }, onEvent) => {
       const { guard, participants, ...options } = turns(host);
       const lead = scriptedCollaborator({ name: 'lead', says: [{ text: 'Done.', writes: { draft: 'x' }, approves: ['draft'] }] });
@@ -204,22 +209,24 @@ const rows: readonly Row[] = [
 ];
 
 async function play({ run }: Subject, row: Row) {
-  const ports = { clock: createFakeClock(), ids: createCountingIds(), random: () => 0 };
+  const problems: unknown[] = [];
+  const onProblem = (problem: unknown): number => problems.push(problem);
+  const ports = { clock: createFakeClock(), ids: createCountingIds(), random: () => 0, onProblem };
   const events: BaseEvent[] = [];
   const running = run(row, { host: new AbortController(), ports }, (event) => events.push(event));
   await ports.clock.advance(1000);
-  return { end: await running, events, clock: ports.clock };
+  return { end: await running, events, problems, clock: ports.clock };
 }
 
 test('the table has every reason once', () => {
   expect(rows.map(({ stopReason }) => stopReason).toSorted()).toStrictEqual(Object.values(StopReason).toSorted());
 });
 
-describe.each(Object.entries(subjects))('%s', (_name, subject) => {
+describe.each(pickSubjects(Object.entries(subjects)))('%s', (_name, subject) => {
   test.each(rows)('$stopReason', async (row) => {
     const { stopReason, status, words } = row;
     const resolvedBy = row.resolvedBy === 'driver' ? subject.drivenBy : row.resolvedBy;
-    const { end, events, clock } = await play(subject, row);
+    const { end, events, problems, clock } = await play(subject, row);
 
     // On the state, on the last step and on what was decided about it.
     expect([end.status, end.stopReason]).toStrictEqual([status, stopReason]);
@@ -254,6 +261,9 @@ describe.each(Object.entries(subjects))('%s', (_name, subject) => {
     expect(read.explain()).toBe(explanation);
     expect(JSON.parse(JSON.stringify(events.at(-1)))).toMatchObject({ type: 'AgentFinished', stopReason, resolvedBy });
 
+    // What the function of a participant threw is reported as well; what a tool threw is not.
+    const isReported = status === 'failed' && subject.reportsThrown === true;
+    expect(problems).toStrictEqual(isReported ? end.stepResults.map(() => new ToolFailedError('It broke.')) : []);
     expect(clock.pendingTimers()).toBe(0);
   });
 });

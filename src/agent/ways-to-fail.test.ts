@@ -1,5 +1,6 @@
 // Every way to fail ends in a state that is recorded and explained, and is the same whoever drives the run.
 import { describe, expect, test } from 'vitest';
+import { pickSubjects } from '../../tests/support/test-scale.ts';
 import { stopWhen, when } from '../continuation/index.ts';
 import type { ErrorType, Failure } from '../errors/index.ts';
 import { ClassifiedError, ErrorPolicy, ModelFailedError, RateLimitedError, ToolFailedError } from '../errors/index.ts';
@@ -1339,7 +1340,7 @@ test('there are many ways to fail, and each has a name of its own', () => {
   expect(rows.length).toBeGreaterThan(30);
 });
 
-describe.each(subjects)('$name:', (subject) => {
+describe.each(pickSubjects(subjects))('$name:', (subject) => {
   describe.each(rows.map((row) => [row.name, row] as const))('%s', (_, { scenario, ends: [status, stopReason, steps, decider], also }) => {
     test('ends in a state that is recorded and explained', async () => {
       const told = await play(subject, scenario, straight);
@@ -1395,7 +1396,7 @@ describe('a listener that fails changes nothing, and is reported', () => {
   };
   const deafLater = async (): Promise<never> => deaf();
 
-  describe.each(subjects)('$name:', (subject) => {
+  describe.each(pickSubjects(subjects))('$name:', (subject) => {
     test.each([
       ['that throws', deaf],
       ['that rejects', deafLater],
@@ -1457,7 +1458,7 @@ describe('a request to stop', () => {
     },
   };
 
-  describe.each(['createAgent', 'ToolUse'] as const)('of %s', (name) => {
+  describe.each(pickSubjects(['createAgent', 'ToolUse'] as const))('of %s', (name) => {
     const stopDuring = async (script: readonly ScriptedEntry[], type: ToolEvent['type']): Promise<ToolUseState> => {
       const clock = createFakeClock();
       const bus = createEventBus<ToolEvent>();
@@ -1498,7 +1499,7 @@ describe('a store that fails', () => {
     throw new Error('The disk is full.');
   };
 
-  describe.each(subjects)('of $name', (subject) => {
+  describe.each(pickSubjects(subjects))('of $name', (subject) => {
     test.each([
       ['throws', full],
       ['rejects', async (): Promise<never> => full()],

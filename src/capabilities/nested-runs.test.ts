@@ -2,6 +2,7 @@
 import type { Effects } from '../effects/index.ts';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { pickRuns } from '../../tests/support/test-scale.ts';
 import type { AgentOptions, Agent } from '../agent/index.ts';
 import { AgentState, createAgent } from '../agent/index.ts';
 import { TokenUsageLimit } from '../continuation/index.ts';
@@ -386,6 +387,6 @@ test('over random trees of runs, pauses and cut-offs, usage is counted exactly o
         if (state.status !== 'in_progress') return;
       }
     }),
-    { numRuns: 60 },
+    { numRuns: pickRuns({ quick: 20, slow: 500 }) },
   );
 });

@@ -1,6 +1,7 @@
 // Random chats: any mix of participants, selectors, failures, limits, waits, storage and further inputs.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { pickRuns } from '../../tests/support/test-scale.ts';
 import { ErrorPolicy, ModelFailedError, RateLimitedError } from '../errors/index.ts';
 import { createCountingIds, createFakeClock } from '../lib/index.ts';
 import type { ScriptedAnswer } from '../testing/index.ts';
@@ -20,7 +21,7 @@ import {
   scriptedParticipant,
 } from './index.ts';
 
-const numRuns = Number(process.env['STEPLINE_RANDOM_RUNS'] ?? 150);
+const numRuns = pickRuns({ quick: 40, slow: 1000 });
 const names = ['al', 'bea', 'cy', 'di'] as const;
 const words = fc.constantFrom('Yes.', '@bea?', '@cy and @al', '', 'x', 'Nobody @knows.');
 const counts = fc.record({ input: fc.nat(60), output: fc.nat(60) });

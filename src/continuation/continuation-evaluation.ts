@@ -41,7 +41,7 @@ const defaultReasons: Readonly<Record<ContinuationDecision, string>> = {
   stop: 'allows stop',
 };
 
-/** One criterion's decision, its reason and its numbers. Plain data: `new` makes a plain object, and one written by hand will do as well. */
+/** One criterion's decision, its reason and its numbers. Plain data: `new` makes a plain object that never changes, and one written by hand will do as well. */
 export class ContinuationEvaluation {
   declare readonly criterion: string;
   declare readonly decision: ContinuationDecision;
@@ -56,15 +56,15 @@ export class ContinuationEvaluation {
 
   constructor(fields: EvaluationFields) {
     const { criterion, decision, reason, stopReason, limit, atLimit, context = emptyContext } = fields;
-    return {
+    return Object.freeze({
       criterion,
       decision,
       reason: reason ?? `${criterion} ${defaultReasons[decision]}`,
       ...(stopReason !== undefined && { stopReason }),
       ...(limit !== undefined && { limit }),
       ...(atLimit !== undefined && { atLimit }),
-      context,
-    };
+      context: Object.freeze(context),
+    });
   }
 
   /** An evaluation for a criterion that gives a bare decision. */

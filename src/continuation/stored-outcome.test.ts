@@ -1,11 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { pickRuns } from '../../tests/support/test-scale.ts';
 import type { Json, JsonObject } from '../lib/index.ts';
 import { DamagedDataError } from '../lib/index.ts';
 import type { ContinuationEvaluation } from './index.ts';
 import { ContinuationDecision, ContinuationOutcome, LimitKind, readOutcome, StopReason, writeOutcome } from './index.ts';
 
-const numRuns = Number(process.env['STEPLINE_RANDOM_RUNS'] ?? 3000);
+const numRuns = pickRuns({ quick: 1000, slow: 10_000 });
 
 const evaluation = (reason: string, context: JsonObject, more: Partial<ContinuationEvaluation> = {}): ContinuationEvaluation => ({
   criterion: 'Watch',

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { pickRuns } from '../../tests/support/test-scale.ts';
 import { createJsonPrefix } from './json-prefix.ts';
 
 const takes = (text: string): boolean => createJsonPrefix().take(text);
@@ -41,7 +42,7 @@ describe('the JSON prefix reader', () => {
       fc.property(fc.oneof(edited, soup), (text) => {
         expect([text, isWhole(text)]).toStrictEqual([text, isJson(text) && JSON.parse(text) !== null]);
       }),
-      { numRuns: 3000 },
+      { numRuns: pickRuns({ quick: 1000, slow: 10_000 }) },
     );
   });
 

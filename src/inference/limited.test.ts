@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
+import { pickRuns } from '../../tests/support/test-scale.ts';
 import type { FakeClock } from '../lib/index.ts';
 import { createFakeClock, InvalidArgumentError, sleep } from '../lib/index.ts';
 import type { ScriptedAnswer } from '../testing/index.ts';
@@ -378,6 +379,6 @@ test('whatever comes: never too many at once or in a minute, first come first se
         }
       },
     ),
-    { numRuns: 60 },
+    { numRuns: pickRuns({ quick: 20, slow: 500 }) },
   );
 });

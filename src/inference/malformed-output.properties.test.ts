@@ -1,13 +1,14 @@
 // Whatever a provider sends, in whatever order: the builder never throws, keeps every call, and explains what it could not read.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { pickRuns } from '../../tests/support/test-scale.ts';
 import { createCountingIds, toCanonical } from '../lib/index.ts';
 import type { ModelDelta, ModelRequest } from './model.ts';
 import type { ResponseBuilder } from './response-builder.ts';
 import { createResponseBuilder } from './response-builder.ts';
 
 // The slow test runs the same properties many times over.
-const numRuns = Number(process.env['STEPLINE_RANDOM_RUNS'] ?? 500);
+const numRuns = pickRuns({ quick: 200, slow: 100_000 });
 
 type Event = readonly [call: (builder: ResponseBuilder) => void, calls: number];
 

@@ -1,6 +1,7 @@
 // Random runs: any mix of votes, failures, limits, aborts, stop requests, waits, further inputs, storage and branches.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { pickRuns } from '../../tests/support/test-scale.ts';
 import { ContinuationDecision, ContinuationEvaluation, when } from '../continuation/index.ts';
 import type { Failure } from '../errors/index.ts';
 import { ErrorPolicy, RateLimitedError, ToolFailedError } from '../errors/index.ts';
@@ -14,7 +15,7 @@ import type { StepByStep } from './orchestrator.ts';
 import { createStepByStep } from './step-by-step.ts';
 
 // The slow test runs the same property many times over.
-const numRuns = Number(process.env['STEPLINE_RANDOM_RUNS'] ?? 300);
+const numRuns = pickRuns({ quick: 150, slow: 100_000 });
 
 const decision = fc.constantFrom(...Object.values(ContinuationDecision));
 

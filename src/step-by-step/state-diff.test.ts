@@ -1,6 +1,7 @@
 // C5: what has become of a state, as stores append it.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { pickRuns } from '../../tests/support/test-scale.ts';
 import { ContinuationDecision, ContinuationEvaluation } from '../continuation/index.ts';
 import type { Failure } from '../errors/index.ts';
 import { ErrorPolicy } from '../errors/index.ts';
@@ -12,7 +13,7 @@ import { createCountingIds, createFakeClock, createScriptedProcess, ScriptedStat
 import { createStateCodec } from './state-codec.ts';
 import { createStepByStep } from './step-by-step.ts';
 
-const numRuns = Number(process.env['STEPLINE_RANDOM_RUNS'] ?? 200);
+const numRuns = pickRuns({ quick: 50, slow: 1000 });
 
 const codec = createStateCodec<ScriptedState, ScriptedStepData>({
   kind: 'scripted-state',

@@ -1,6 +1,7 @@
 import type { Effects } from '../effects/index.ts';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { pickRuns } from '../../tests/support/test-scale.ts';
 import { z } from 'zod';
 import { ErrorPolicy, ToolFailedError } from '../errors/index.ts';
 import type { Json } from '../lib/index.ts';
@@ -262,7 +263,7 @@ describe('nothing is written twice', () => {
 });
 
 describe('any run', () => {
-  const numRuns = Number(process.env['STEPLINE_RANDOM_RUNS'] ?? 150);
+  const numRuns = pickRuns({ quick: 50, slow: 1000 });
   const value: fc.Arbitrary<Json> = fc.jsonValue({ maxDepth: 2 }) as fc.Arbitrary<Json>;
   const usage = fc.option(fc.record({ input: fc.nat(500), output: fc.nat(500), cacheRead: fc.nat(5) }), { nil: undefined });
   const args = fc.oneof(fc.dictionary(fc.string(), value, { maxKeys: 3 }), fc.constantFrom('{"broken":', '', '[1]'));

@@ -3,6 +3,7 @@ import type { EffectResult, Effects } from '../effects/index.ts';
 import { EffectClass } from '../effects/index.ts';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { pickRuns } from '../../tests/support/test-scale.ts';
 import { classifyError, RateLimitedError, TimedOutError } from '../errors/index.ts';
 import type { Failure } from '../errors/index.ts';
 import { createFakeClock } from '../lib/index.ts';
@@ -19,7 +20,7 @@ import { toolMessages } from './tool-execution.ts';
 import { ToolSet } from './tool-set.ts';
 
 // The slow test runs the same property many times over.
-const numRuns = Number(process.env['STEPLINE_RANDOM_RUNS'] ?? 300);
+const numRuns = pickRuns({ quick: 150, slow: 100_000 });
 
 type Kind = Extract<EffectResult<unknown>, { ok: false }>['kind'];
 

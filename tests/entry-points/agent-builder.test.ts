@@ -53,7 +53,9 @@ const broken: ScriptedEntry = { error: { type: 'model', code: 'http-500', messag
 
 function stage() {
   const clock = createFakeClock();
-  return { clock, ports: { clock, ids: createCountingIds(), random: () => 0.5 } };
+  const problems: unknown[] = [];
+  const onProblem = (problem: unknown): number => problems.push(problem);
+  return { clock, problems, ports: { clock, ids: createCountingIds(), random: () => 0.5, onProblem } };
 }
 
 /** Moves time on until the work has ended. */
@@ -343,7 +345,7 @@ describe('limits', () => {
     [500, 400, ['completed', 'completed', 3]],
     [500, 500, ['stopped', 'time_limit', 2]],
   ])('cumulative: %i ms and %i ms of work around days of waiting: %j', async (first, second, end) => {
-    const { clock, ports } = stage();
+    const { clock, ports, problems } = stage();
     const agent = AgentBuilder.base()
       .withModel(scriptedModel([callSlow(first), { toolCalls: [{ name: 'slow', args: { ms: second } }] }, five]))
       .withTools([slow(clock), clipboard])
@@ -356,10 +358,11 @@ describe('limits', () => {
     clock.skip(5 * 86_400_000);
     const again = agent.restore(JSON.parse(JSON.stringify(waiting))).answer('c', 'text');
     expect(endOf(await inTime(clock, agent.run(again)))).toStrictEqual(end);
+    expect(problems).toMatchObject(end[0] === 'stopped' ? [{ code: 'late-result' }] : []);
   });
 
   test('by default the wall clock counts', async () => {
-    const { clock, ports } = stage();
+    const { clock, ports, problems } = stage();
     const agent = AgentBuilder.base()
       .withModel(scriptedModel([{ toolCalls: [{ name: 'slow', args: { ms: 300_000 } }] }, five]))
       .withTools(slow(clock))
@@ -367,6 +370,7 @@ describe('limits', () => {
       .build();
     const state = await inTime(clock, agent.run(asked()));
     expect([state.stopReason, state.continuationOutcome?.resolvedBy]).toStrictEqual(['time_limit', 'ExecutionTimeLimit']);
+    expect(problems).toMatchObject([{ code: 'late-result' }]);
   });
 
   test('a limit that does not exist is refused', () => {

@@ -1,5 +1,6 @@
 // What is done to a session at an awkward moment: while it starts, while it comes to rest, before the process dies.
 import { describe, expect, test } from 'vitest';
+import { pickSubjects } from '../support/test-scale.ts';
 import { defineClientTool } from '../../src/entry/index.ts';
 import type { SessionRuntime, SessionStore } from '../../src/sessions/index.ts';
 import { approvalDigest } from '../../src/sessions/index.ts';
@@ -18,7 +19,7 @@ async function layers(count: number): Promise<void> {
 const usersSaid = async (runtime: SessionRuntime, id: string): Promise<readonly string[]> =>
   (await runtime.get(id)).state.messages.toArray().flatMap((message) => (message.isUser() ? [message.text] : []));
 
-describe.each(places)('actions in flight over %s', (_, makePlace) => {
+describe.each(pickSubjects(places))('actions in flight over %s', (_, makePlace) => {
   async function withSession() {
     const stage = stageOn(makePlace());
     const runtime = stage.start();

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { pickSubjects } from '../support/test-scale.ts';
 import { subAgents } from '../../src/capabilities/index.ts';
 import { createAgent, defineHook } from '../../src/entry/index.ts';
 import type { SessionRuntime, SessionRuntimeOptions, SessionWait, SessionResult } from '../../src/sessions/index.ts';
@@ -28,7 +29,7 @@ async function parked(place: Place, words = 'pay 5', more: Partial<SessionRuntim
   return { ...stage, runtime, id, wait: turn.waitingFor[0] as SessionWait };
 }
 
-describe.each(places)('approvals over %s', (_, makePlace) => {
+describe.each(pickSubjects(places))('approvals over %s', (_, makePlace) => {
   /** Refused with this code, and nothing that is stored has changed by it. */
   async function refusedWithoutTrace(place: Place, code: string, work: () => Promise<SessionResult>): Promise<string> {
     const reader = place.open();

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
+import { pickSubjects } from '../support/test-scale.ts';
 import { contextOf, defineTool, SteplineError } from '../../src/entry/index.ts';
 import type { SessionRuntime, SessionStore, SessionWait, StoredSession } from '../../src/sessions/index.ts';
 import { createMemoryPlace, createSessionRuntime, StoreUnavailableError } from '../../src/sessions/index.ts';
@@ -122,7 +123,7 @@ describe.each(Object.entries(actions))('%s, whatever the store,', (_, action) =>
   });
 });
 
-describe.each(places)('bad input over %s', (_, makePlace) => {
+describe.each(pickSubjects(places))('bad input over %s', (_, makePlace) => {
   describe.each(Object.entries(actions))('%s', (_name, action) => {
     test('refuses an unknown session', async () => {
       const stage = await begun(makePlace());

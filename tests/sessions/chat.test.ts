@@ -1,6 +1,7 @@
 // Chats in sessions: what agents can do there, conversations between several can do as well.
 import fc from 'fast-check';
 import { describe, expect, expectTypeOf, test } from 'vitest';
+import { pickRuns, pickSubjects } from '../support/test-scale.ts';
 import { subAgents } from '../../src/capabilities/index.ts';
 import type { Chat } from '../../src/chat/index.ts';
 import {
@@ -20,7 +21,7 @@ import { approvalDigest, createSessionRuntime } from '../../src/sessions/index.t
 import { chatStageOn, inShort, linesIn, speakersOf, turnsIn } from './chat-stage.ts';
 import { actionsOf, ann, bob, createGate, dump, eventsOf, obedientModel, places, refusal, resultsRead, until, waitOf } from './stage.ts';
 
-describe.each(places)('a chat over %s', (_, makePlace) => {
+describe.each(pickSubjects(places))('a chat over %s', (_, makePlace) => {
   const newStage = () => chatStageOn(makePlace());
 
   test('what is sent comes to a result, turn by turn', async () => {
@@ -399,7 +400,7 @@ describe.each(places)('a chat over %s', (_, makePlace) => {
         expect(events.map(({ seq }) => seq)).toStrictEqual(events.map((_event, index) => index + 1));
         expect(stage.problems).toStrictEqual([]);
       }),
-      { numRuns: 60 },
+      { numRuns: pickRuns({ quick: 30, slow: 60 }) },
     );
   }, 30_000);
 

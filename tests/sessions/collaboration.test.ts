@@ -1,5 +1,6 @@
 // Collaborations in sessions: a person who is waited for overnight, and processes that die at any moment of a run with a board.
 import { describe, expect, test } from 'vitest';
+import { pickSubjects } from '../support/test-scale.ts';
 import type { Participant } from '../../src/chat/index.ts';
 import type { Collaboration, CollaborationOptions } from '../../src/collaboration/index.ts';
 import {
@@ -40,7 +41,7 @@ const versionsIn = ({ board }: CollaborationState) =>
     versions.map(({ version, content, author = 'outside' }) => `${name} ${version} ${content} by ${author}`),
   );
 
-describe.each(places)('a collaboration over %s', (_, makePlace) => {
+describe.each(pickSubjects(places))('a collaboration over %s', (_, makePlace) => {
   const open = () => {
     const stage = stageOn(makePlace());
     const { clock, ids, problems } = stage;

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
+import { pickSubjects } from '../support/test-scale.ts';
 import type { SessionRuntimeOptions } from '../../src/sessions/index.ts';
 import { actionsOf, ann, bob, createGate, dump, eventsOf, places, refusal, stageOn, until, waitOf } from './stage.ts';
 
-describe.each(places)('drain over %s', (_, makePlace) => {
+describe.each(pickSubjects(places))('drain over %s', (_, makePlace) => {
   async function underWay(more: Partial<SessionRuntimeOptions> = {}) {
     const stage = stageOn(makePlace());
     const runtime = stage.start(more);

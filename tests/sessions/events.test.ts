@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { pickSubjects } from '../support/test-scale.ts';
 import { createAgent } from '../../src/entry/index.ts';
 import { subAgents } from '../../src/capabilities/index.ts';
 import type { SessionRuntime, StoredEvent } from '../../src/sessions/index.ts';
@@ -34,7 +35,7 @@ const withoutDigest = ({ digest, ...event }: StoredEvent): unknown => {
   return event;
 };
 
-describe.each(places)('stored events over %s', (_, makePlace) => {
+describe.each(pickSubjects(places))('stored events over %s', (_, makePlace) => {
   test('are those that a listener heard: type, number, id and every field', async () => {
     const stage = stageOn(makePlace());
     const { runtime, heard } = listening(stage);

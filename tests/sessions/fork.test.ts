@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { pickSubjects } from '../support/test-scale.ts';
 import { compaction } from '../../src/capabilities/index.ts';
 import { createAgent } from '../../src/entry/index.ts';
 import type { RunState } from '../../src/step-by-step/index.ts';
@@ -8,7 +9,7 @@ import { actionsOf, ann, bob, dump, eventsOf, places, refusal, stageOn, waitOf }
 const textsOf = (state: RunState): readonly string[] =>
   state.messages.toArray().map(({ role, text, toolCalls }) => `${role}: ${text || toolCalls.map(({ name }) => name).join(' ')}`);
 
-describe.each(places)('forks over %s', (_, makePlace) => {
+describe.each(pickSubjects(places))('forks over %s', (_, makePlace) => {
   async function conversation() {
     const stage = stageOn(makePlace());
     const runtime = stage.start();

@@ -1,12 +1,13 @@
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
+import { pickSubjects } from '../support/test-scale.ts';
 import type { SessionQuery, SessionRuntime, SessionStore } from '../../src/sessions/index.ts';
 import { ann, bob, createGate, places, refusal, sqlitePlace, stageOn, until, waitOf } from './stage.ts';
 
 const idsOf = async (runtime: SessionRuntime, query?: SessionQuery): Promise<readonly string[]> =>
   (await runtime.list(query)).sessions.map(({ id }) => id);
 
-describe.each(places)('list and get over %s', (_, makePlace) => {
+describe.each(pickSubjects(places))('list and get over %s', (_, makePlace) => {
   async function office() {
     const stage = stageOn(makePlace());
     const agents = [stage.agent(), stage.agent({ id: 'short', limits: { steps: 1 } })];

@@ -26,7 +26,8 @@ test('a session runs, waits, is approved and goes on in another runtime', async 
     });
   const one = agent();
   const store = createMemoryStore();
-  const first = createSessionRuntime({ agents: [one], store, clock, ids });
+  const problems: unknown[] = [];
+  const first = createSessionRuntime({ agents: [one], store, clock, ids, onProblem: (problem) => problems.push(problem) });
   const session = await first.create({ tenant: 't', tags: ['a'] }, { by });
   const turn = await first.send(session.id, 'Pay 5.', { by, requestId: 'r1' });
   expect(turn.status).toBe('waiting');
@@ -93,4 +94,5 @@ test('a session runs, waits, is approved and goes on in another runtime', async 
     }
   `);
   await expect(first.send(session.id, 'Still there?', { by })).rejects.toThrow('claimed');
+  expect(problems).toMatchObject([{ code: 'store-fenced' }]);
 });

@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, expect, vi } from 'vitest';
+import { expect, onTestFinished, vi } from 'vitest';
 import type { ScriptedAnswer, ScriptedModel } from '../../src/testing/index.ts';
 import type { AgentOptions, Agent, Tool } from '../../src/entry/index.ts';
 import type { ModelRequest } from '../../src/inference/index.ts';
@@ -31,24 +31,20 @@ export interface Place {
   readonly path?: string;
 }
 
-let folder: string | undefined;
-let files = 0;
-const opened: SessionStore[] = [];
-
-afterAll(async () => {
-  for (const store of opened) await store.close().catch(() => undefined);
-  if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
-});
-
+/** The path of a database in a new folder, which goes when the test ends. */
 export function newPath(): string {
-  folder ??= mkdtempSync(join(tmpdir(), 'stepline-sessions-'));
-  return join(folder, `${(files += 1)}.db`);
+  const folder = mkdtempSync(join(tmpdir(), 'stepline-sessions-'));
+  onTestFinished(() => {
+    rmSync(folder, { recursive: true, force: true });
+  });
+  return join(folder, 'sessions.db');
 }
 
+/** A place whose stores are closed when the test ends. */
 export function sqlitePlace(path: string = newPath()): Place {
   const open = (): SessionStore => {
     const store = sqliteStore({ path });
-    opened.push(store);
+    onTestFinished(() => store.close().catch(() => undefined));
     return store;
   };
   return { open, path };

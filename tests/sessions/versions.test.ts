@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { pickSubjects } from '../support/test-scale.ts';
 import type { Agent } from '../../src/entry/index.ts';
 import type { OnVersionChange } from '../../src/sessions/index.ts';
 import type { Stage } from './stage.ts';
@@ -12,7 +13,7 @@ const askedLast = ({ model }: Stage): string | undefined => /release (\S+)\./.ex
 
 const policies = ['pin', 'continue', 'refuse'] as const satisfies readonly OnVersionChange[];
 
-describe.each(places)('versions over %s', (_, makePlace) => {
+describe.each(pickSubjects(places))('versions over %s', (_, makePlace) => {
   async function parkedByOne(words = 'pay 5') {
     const stage = stageOn(makePlace());
     const [one, two] = [release(stage, '1'), release(stage, '2')];

@@ -1,5 +1,6 @@
 // A conversation that is put away for a week goes on as if it had not been: what counts work goes on, what counts time starts fresh.
 import { describe, expect, test } from 'vitest';
+import { pickSubjects } from '../support/test-scale.ts';
 import type { AgentOptions, AgentState, Agent } from '../../src/entry/index.ts';
 import { AgentBuilder, createAgent, defineTool, ErrorPolicy, priceTable, RateLimitedError } from '../../src/entry/index.ts';
 import { subAgents } from '../../src/capabilities/index.ts';
@@ -318,7 +319,7 @@ const rows: readonly Row[] = [
   },
 ];
 
-describe.each(keepers)('after a week in %s,', (_, keep) => {
+describe.each(pickSubjects(keepers))('after a week in %s,', (_, keep) => {
   test.each(rows)('$name', async ({ make, check }) => {
     const keeper = keep(make);
     try {

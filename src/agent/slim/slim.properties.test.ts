@@ -1,6 +1,7 @@
 // What holds for the payload of every state under every config.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { pickRuns } from '../../../tests/support/test-scale.ts';
 import { ContinuationOutcome } from '../../continuation/index.ts';
 import type { Json } from '../../lib/index.ts';
 import { AppendOnlyList, createFakeClock, isRecord } from '../../lib/index.ts';
@@ -140,7 +141,7 @@ function everyState(
     fc.property(state, config, (given, shown) => {
       check(new SlimAgentStateSerializer(shown).serialize(given), { state: given, config: shown });
     }),
-    { numRuns: 300 },
+    { numRuns: pickRuns({ quick: 80, slow: 1000 }) },
   );
 }
 

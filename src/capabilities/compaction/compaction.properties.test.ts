@@ -1,13 +1,14 @@
 // Random conversations in random windows: whatever is folded, the model can read what is left.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { pickRuns } from '../../../tests/support/test-scale.ts';
 import type { Part } from '../../messages/index.ts';
 import { Message, MessageStore, SectionName, toolCallPart } from '../../messages/index.ts';
 import { scriptedModel } from '../../testing/index.ts';
 import { toSettings } from './options.ts';
 import { planOf, withMoved, withSummary } from './plan.ts';
 
-const numRuns = Number(process.env['STEPLINE_RANDOM_RUNS'] ?? 500);
+const numRuns = pickRuns({ quick: 200, slow: 50_000 });
 
 interface Round {
   readonly kind: 'user' | 'talk' | 'calls' | 'together' | 'react' | 'unanswered' | 'deferred';

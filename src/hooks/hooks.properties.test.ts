@@ -1,11 +1,12 @@
 // Random runs of an agent with random hooks: whatever they do, every decision is recorded and told with its reason and its source.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { pickRuns } from '../../tests/support/test-scale.ts';
 import type { ContinuationEvaluation, ContinuationOutcome } from '../continuation/index.ts';
 import { ContinuationDecision, StepsLimit, StopReason } from '../continuation/index.ts';
 import { ErrorPolicy, RateLimitedError, ToolFailedError } from '../errors/index.ts';
-import type { GuardPoint, Hook, HookChange, Vote } from '../hooks/index.ts';
-import { guardHook, HookPoint } from '../hooks/index.ts';
+import type { GuardPoint, Hook, HookChange, Vote } from './index.ts';
+import { guardHook, HookPoint } from './index.ts';
 import type { FakeClock, Json, JsonObject } from '../lib/index.ts';
 import { createCountingIds, createFakeClock, sleep, stableStringify } from '../lib/index.ts';
 import { Message, SectionName, Usage } from '../messages/index.ts';
@@ -16,10 +17,10 @@ import type { ToolEvent, ToolUseState } from '../tool-use/index.ts';
 import { defineHook } from '../tool-use/index.ts';
 import type { Tool, ToolContext, Tools } from '../tools/index.ts';
 import { defineClientTool, defineTool } from '../tools/index.ts';
-import { AgentState, createAgent } from './index.ts';
+import { AgentState, createAgent } from '../agent/index.ts';
 
 // The slow test runs the same properties many times over.
-const numRuns = Number(process.env['STEPLINE_RANDOM_RUNS'] ?? 300);
+const numRuns = pickRuns({ quick: 60, slow: 10_000 });
 
 // What a run is made of
 
@@ -747,8 +748,10 @@ test('a vote that was cast before another hook failed at the start stands in the
       throw new Error('It broke.');
     },
   });
-  const agent = createAgent({ model: scriptedModel([]), hooks: [voter, broken], ports: { clock: createFakeClock() } });
-  const { state } = await agent.start('Go.').result;
+  const problems: unknown[] = [];
+  const ports = { clock: createFakeClock(), onProblem: (problem: unknown) => problems.push(problem) };
+  const { state } = await createAgent({ model: scriptedModel([]), hooks: [voter, broken], ports }).start('Go.').result;
+  expect(problems).toMatchObject([{ code: 'hook-failed', hook: 'broken' }]);
   expect(state.startOutcome?.isForbidden).toBe(true);
   expect(names(state.startOutcome)).toEqual(['voter']);
 });

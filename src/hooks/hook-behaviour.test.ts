@@ -1,5 +1,6 @@
 // What hooks, guards and capabilities do to a run, on both rooms that talk to a model.
 import { describe, expect, test } from 'vitest';
+import { pickSubjects } from '../../tests/support/test-scale.ts';
 import type { CanExplainContinuation, ContinuationCriterion, ContinuationEvaluation, Findings, StopReason } from '../continuation/index.ts';
 import {
   ContinuationDecision,
@@ -15,8 +16,8 @@ import {
   ToolCallPresenceCheck,
 } from '../continuation/index.ts';
 import { ErrorPolicy, ToolFailedError } from '../errors/index.ts';
-import type { Hook, HookChange } from '../hooks/index.ts';
-import { defineAnyCapability as defineCapability, guardHook, HookFailedError, HookPoint } from '../hooks/index.ts';
+import type { Hook, HookChange } from './index.ts';
+import { defineAnyCapability as defineCapability, guardHook, HookFailedError, HookPoint } from './index.ts';
 import type { Model, ModelOutcome, ModelRequest } from '../inference/index.ts';
 import type { FakeClock } from '../lib/index.ts';
 import { createCountingIds, createFakeClock } from '../lib/index.ts';
@@ -29,7 +30,7 @@ import type { ToolEvent, ToolUseOptions } from '../tool-use/index.ts';
 import { defineHook, ToolUse, ToolUseState } from '../tool-use/index.ts';
 import type { Tool } from '../tools/index.ts';
 import { defineTool } from '../tools/index.ts';
-import { AgentBuilder, AgentState, createAgent } from './index.ts';
+import { AgentBuilder, AgentState, createAgent } from '../agent/index.ts';
 
 // The set-up
 
@@ -42,7 +43,7 @@ const subjects = {
   createAgent: { open: (options: Options): Subject => createAgent(options), empty: AgentState.empty },
 } as const;
 type Name = keyof typeof subjects;
-const names = Object.keys(subjects) as readonly Name[];
+const names = pickSubjects(Object.keys(subjects) as readonly Name[]);
 
 const usage = { input: 10, output: 5 };
 const says = (text: string): ScriptedEntry => ({ text, usage });

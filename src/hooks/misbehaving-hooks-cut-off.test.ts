@@ -1,7 +1,8 @@
 // Hooks that hang, hooks on a step that waits for somebody, and hooks on the step that sums up.
 import { describe, expect, test } from 'vitest';
+import { pickSubjects } from '../../tests/support/test-scale.ts';
 import { ErrorPolicy } from '../errors/index.ts';
-import type { Hook } from '../hooks/index.ts';
+import type { Hook } from './index.ts';
 import type { FakeClock } from '../lib/index.ts';
 import { createCountingIds, createFakeClock, sleep } from '../lib/index.ts';
 import type { ScriptedEntry, ScriptedModel } from '../testing/index.ts';
@@ -10,8 +11,8 @@ import type { ToolEvent } from '../tool-use/index.ts';
 import { defineHook } from '../tool-use/index.ts';
 import type { Tools } from '../tools/index.ts';
 import { defineClientTool, defineTool } from '../tools/index.ts';
-import type { AgentOptions } from './index.ts';
-import { AgentState, createAgent } from './index.ts';
+import type { AgentOptions } from '../agent/index.ts';
+import { AgentState, createAgent } from '../agent/index.ts';
 
 // The set-up
 
@@ -164,7 +165,7 @@ const deafness: readonly (readonly [kind: string, handler: (facts: Signalled) =>
   ['wants a change when the signal comes', (facts) => untilAborted(facts).then(() => ({ metadata: { late: true } }))],
 ];
 
-describe.each(policies)('under %s a hook that hangs', (_, options) => {
+describe.each(pickSubjects(policies))('under %s a hook that hangs', (_, options) => {
   test.each(before)('in $point is given up after its time, by name', async ({ point, at, tool, reached }) => {
     const { run } = setUp({ hooks: [hookAt(point, never, { timeoutMs: 1000 })], script: [calls(tool), says('Done.')], ...options });
     const told = await run();
@@ -305,7 +306,7 @@ describe('a hook on a step that waits for somebody', () => {
     expectDefined(told);
   });
 
-  test.each(policies)('that fails after the approval fails the call, under %s', async (_, options) => {
+  test.each(pickSubjects(policies))('that fails after the approval fails the call, under %s', async (_, options) => {
     const { run, waiting } = await parked({ hooks: [onceApproved(throws(new Error('Bad luck.')))], ...options });
     const told = await run(waiting.approve('call-1'));
     expect(endOf(told)).toStrictEqual(['failed', 'error', 1, 1, 0]);
@@ -411,7 +412,7 @@ describe('a hook on the answer of a client tool', () => {
     expectDefined(told);
   });
 
-  test.each(policies)('that fails fails the step, and the answer is kept, under %s', async (_, options) => {
+  test.each(pickSubjects(policies))('that fails fails the step, and the answer is kept, under %s', async (_, options) => {
     const told = await answered({ hooks: [hookAt('afterTool', throws(new Error('Bad luck.')))], ...options });
     expect(endOf(told)).toStrictEqual(['failed', 'error', 1, 1, 0]);
     expect(hookFailures(told.state)).toStrictEqual(['Hook "culprit" failed at after_tool: Bad luck.']);
@@ -466,7 +467,7 @@ describe('a hook on the step that sums up', () => {
     expectDefined(told);
   });
 
-  describe.each(policies)('under %s', (_, options) => {
+  describe.each(pickSubjects(policies))('under %s', (_, options) => {
     test.each(points)('that fails in %s ends the run, and both the limit and the hook are named', async (point, at, asked) => {
       const told = await setUp({ hooks: [inLast(point, throws(new Error('Bad luck.')))], script, limits, ...options }).run();
       expect(endOf(told)).toStrictEqual(['failed', 'error', 2, asked, 1]);

@@ -1,15 +1,15 @@
 import { describe, expect, test } from 'vitest';
 import { ContinuationDecision, StepsLimit, stopWhen } from '../continuation/index.ts';
 import { ErrorPolicy } from '../errors/index.ts';
-import type { Hook } from '../hooks/index.ts';
-import { guardHook } from '../hooks/index.ts';
+import type { Hook } from './index.ts';
+import { guardHook } from './index.ts';
 import { createCountingIds, createFakeClock } from '../lib/index.ts';
 import { Message } from '../messages/index.ts';
 import type { ScriptedEntry } from '../testing/index.ts';
 import { scriptedModel } from '../testing/index.ts';
 import { defineTool } from '../tools/index.ts';
-import type { ToolUseEvent, ToolUseOptions } from './index.ts';
-import { defineCapability, defineHook, ToolUse, ToolUseState } from './index.ts';
+import type { ToolUseEvent, ToolUseOptions } from '../tool-use/index.ts';
+import { defineCapability, defineHook, ToolUse, ToolUseState } from '../tool-use/index.ts';
 
 const anything = { type: 'object', properties: {} } as const;
 const usage = { input: 10, output: 5 };

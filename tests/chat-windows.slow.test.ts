@@ -1,0 +1,2 @@
+// The same property as beside it, on 500 random chats.
+import './chat-windows.test.ts';

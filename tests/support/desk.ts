@@ -1,0 +1,69 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { onTestFinished } from 'vitest';
+import { createDirectory } from '../../examples/partner-desk/partners.ts';
+
+// A process of the demo that believes to sit at a terminal, and finds the package in the sources.
+const preload = `
+import { registerHooks } from 'node:module';
+const source = (name) => new URL((name === 'stepline' ? 'index' : name.slice('stepline/'.length)) + '.ts', '${new URL('../../src/entry/', import.meta.url).href}').href;
+registerHooks({ resolve: (name, context, next) => next(/^stepline(?:$|[/])/.test(name) ? source(name) : name, context) });
+for (const stream of [process.stdin, process.stdout]) Object.defineProperty(stream, 'isTTY', { value: true });
+process.stdout.columns = 300;
+`;
+const main = fileURLToPath(new URL('../../examples/partner-desk/main.ts', import.meta.url));
+
+/** Starts the demo on this file; the process is killed when the test ends. */
+export function startDesk(db: string, ...more: readonly string[]) {
+  const args = ['--import', `data:text/javascript,${encodeURIComponent(preload)}`, main, '--offline', '--db', db, ...more];
+  const child = spawn(process.execPath, args, { env: { ...process.env, NO_COLOR: '1' } });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const exit = once(child, 'close').then(([code]) => code as number | null);
+  let output = '';
+  let readTo = 0;
+  let look = (): void => undefined;
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (data: Buffer) => {
+      output += data.toString();
+      look();
+    });
+  /** Settles when it has said this since the last time. */
+  const says = (text: string): Promise<void> =>
+    new Promise((resolve, reject) => {
+      look = () => {
+        const at = output.indexOf(text, readTo);
+        if (at === -1) return;
+        readTo = at + text.length;
+        resolve();
+      };
+      const fail = (): void => {
+        reject(new Error(`It did not say "${text}":\n${output}`));
+      };
+      void exit.then(fail);
+      AbortSignal.timeout(15_000).addEventListener('abort', fail);
+      look();
+    });
+  return {
+    says,
+    output: () => output,
+    exit,
+    type: (line: string) => child.stdin.write(`${line}\n`),
+    kill: async () => {
+      child.kill('SIGKILL');
+      await exit;
+    },
+    quit: () => {
+      child.stdin.write('/quit\n');
+      return exit;
+    },
+  };
+}
+
+/** The leads that the demo on this file has kept. */
+export function leadsBeside(db: string): readonly number[] {
+  const directory = createDirectory(`${db}.partners`);
+  const leads = directory.leads().map(({ lead }) => lead);
+  directory.close();
+  return leads;
+}
