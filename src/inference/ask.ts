@@ -3,7 +3,7 @@ import { classifyError, ErrorType } from '../errors/index.ts';
 import { systemClock } from '../lib/index.ts';
 import { Usage } from '../messages/index.ts';
 import type { Model, ModelDelta, ModelOutcome, ModelRequest, ModelResponse } from './model.ts';
-import { createPartialAnswer } from './partial-answer.ts';
+import { PartialAnswer } from './partial-answer.ts';
 import { abortedFailure } from './settle-answer.ts';
 import { emitActivity, emitDelta } from './emit-notice.ts';
 
@@ -61,7 +61,7 @@ function guardActivity(request: ModelRequest): ModelRequest {
  */
 export async function ask(model: Model, request: ModelRequest, onDelta: OnDelta): Promise<ModelOutcome> {
   if (isAborted(request)) return { ok: false, failure: abortedFailure, partial: nothingSpent };
-  const told = createPartialAnswer();
+  const told = new PartialAnswer();
   let open = true;
   const hear: OnDelta =
     onDelta &&
@@ -72,7 +72,7 @@ export async function ask(model: Model, request: ModelRequest, onDelta: OnDelta)
     });
   const outcome = await untilAborted(callModel(model, guardActivity(request), hear), request.signal);
   open = false;
-  if (outcome === undefined) return { ok: false, failure: abortedFailure, partial: told.response() };
+  if (outcome === undefined) return { ok: false, failure: abortedFailure, partial: told.toResponse() };
   if (!isAborted(request)) return outcome;
   return { ok: false, failure: abortedFailure, partial: outcome.ok ? outcome.response : outcome.partial };
 }

@@ -11,7 +11,7 @@ import { Usage } from '../messages/index.ts';
 import type { OnDelta } from './ask.ts';
 import { ask, modelLike, modelName } from './ask.ts';
 import type { Model, ModelNotice, ModelOutcome, ModelRequest, ModelTimeouts } from './model.ts';
-import { createPartialAnswer } from './partial-answer.ts';
+import { PartialAnswer } from './partial-answer.ts';
 import { abortedFailure } from './settle-answer.ts';
 import { createSilenceWatch } from './silence-watch.ts';
 import { emitActivity, emitDelta, emitNotice } from './emit-notice.ts';
@@ -57,7 +57,7 @@ function watch({ model, request, limits, clock }: Watched, onDelta: OnDelta): Pr
   const { signal } = request;
   const { firstByteMs, silenceMs, totalMs } = limits;
   return new Promise((resolve) => {
-    const partial = createPartialAnswer();
+    const partial = new PartialAnswer();
     const inner = new AbortController();
     let open = true;
     const settle = (outcome: ModelOutcome): void => {
@@ -69,12 +69,12 @@ function watch({ model, request, limits, clock }: Watched, onDelta: OnDelta): Pr
       resolve(outcome);
     };
     const abort = (): void => {
-      settle({ ok: false, failure: abortedFailure, partial: partial.response() });
+      settle({ ok: false, failure: abortedFailure, partial: partial.toResponse() });
       inner.abort(signal?.reason);
     };
     const expire = (what: string, ms: number): void => {
       const error = new TimedOutError(`${modelName(model)} ${what} within ${ms} ms.`);
-      settle({ ok: false, failure: classifyError(error), partial: partial.response() });
+      settle({ ok: false, failure: classifyError(error), partial: partial.toResponse() });
       inner.abort(error);
     };
     const silence = createSilenceWatch(clock, (kind, ms) => {

@@ -84,7 +84,8 @@ function isShortAndPlain(text: string): boolean {
   return true;
 }
 
-function cleanText(text: string): string {
+/** Replaces broken surrogates and NUL, which cannot be stored. */
+export function cleanText(text: string): string {
   if (isShortAndPlain(text) || (!loneSurrogate.test(text) && !text.includes('\0'))) return text;
   return text.replace(/\p{Surrogate}/gu, '\uFFFD').replaceAll('\0', '\uFFFD');
 }

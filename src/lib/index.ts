@@ -1,7 +1,7 @@
 export { AppendOnlyList } from './append-only-list.ts';
 export { assertNever } from './assert-never.ts';
 export type { Callback } from './callback.ts';
-export { toCanonical } from './canonical.ts';
+export { cleanText, toCanonical } from './canonical.ts';
 export type { KnownKeys } from './check-keys.ts';
 export { checkKeys, findKeyProblem } from './check-keys.ts';
 export type { Clock } from './clock.ts';
@@ -16,6 +16,7 @@ export { createCountingIds, systemIds } from './ids.ts';
 export { InvalidArgumentError } from './invalid-argument-error.ts';
 export { jsonEquals } from './json-equals.ts';
 export { childPath } from './json-path.ts';
+export { JsonScanner } from './json-scanner.ts';
 export type { Json, Jsonify, JsonObject } from './json.ts';
 export { isList, isPlainObject, isRecord, omitUndefined, parseJsonText, present, readField, setOwn } from './json.ts';
 export type { Random } from './random.ts';
