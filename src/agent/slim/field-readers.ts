@@ -39,6 +39,9 @@ export const optional =
   (data, key) =>
     data.optionalValue(key, () => field(data, key));
 
+export const optionalString: FieldReader<string | undefined> = (data, key) => data.optionalString(key);
+export const optionalNumber: FieldReader<number | undefined> = (data, key) => data.optionalNumber(key);
+
 /** A field that must be there and may be null. */
 export const nullable =
   <Value>(field: FieldReader<Value>): FieldReader<Value | null> =>

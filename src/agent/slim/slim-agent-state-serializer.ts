@@ -3,15 +3,16 @@ import { defaultRedactor, InvalidArgumentError, isRecord } from '../../lib/index
 import type { Message } from '../../messages/index.ts';
 import { AgentState } from '../agent-state.ts';
 import { messageWindow } from './message-window.ts';
-import { readSlimPayload } from './read-slim-payload.ts';
 import { SlimAgentState } from './slim-agent-state.ts';
-import type { SlimMessage, SlimPayload } from './slim-payload.ts';
-import { slimKind, slimSchema } from './slim-payload.ts';
+import { writeContinuation } from './slim-continuation.ts';
+import type { SlimMessage } from './slim-message.ts';
+import { writeMessage } from './slim-message.ts';
+import type { SlimPayload } from './slim-payload.ts';
+import { readSlimPayload, slimKind, slimSchema } from './slim-payload.ts';
 import type { SlimSerializationOptions } from './slim-serialization-config.ts';
 import { SlimSerializationConfig } from './slim-serialization-config.ts';
 import { SlimWriter } from './slim-writer.ts';
-import { writeMessage } from './write-message.ts';
-import { toIso, writeContinuation, writeCurrentStep, writeSteps, writeUsage, writeWait } from './write-step.ts';
+import { toIso, writeCurrentStep, writeSteps, writeUsage, writeWait } from './slim-step.ts';
 
 export interface SlimSerializerOptions {
   /** Removes secrets from everything that is shown. @default a redactor that knows the obvious ones */

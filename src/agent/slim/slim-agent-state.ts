@@ -1,9 +1,11 @@
 import type { JsonObject } from '../../lib/index.ts';
 import type { ExecutionStatus } from '../../step-by-step/index.ts';
-import type { ReadSlimPayload } from './read-slim-payload.ts';
 import { SlimNotResumableError } from './slim-not-resumable-error.ts';
-import type { SlimContinuation, SlimMessage, SlimOmitted, SlimStep, SlimUsage, SlimWait } from './slim-payload.ts';
+import type { SlimContinuation } from './slim-continuation.ts';
+import type { SlimMessage } from './slim-message.ts';
+import type { ReadSlimPayload, SlimOmitted } from './slim-payload.ts';
 import { slimKind } from './slim-payload.ts';
+import type { SlimStep, SlimUsage, SlimWait } from './slim-step.ts';
 
 /** A state as a slim payload shows it. For display only: it is not an AgentState, and no agent runs it. */
 export class SlimAgentState {

@@ -20,55 +20,41 @@ export interface SlimSerializationOptions {
   readonly includeContinuationTrace?: boolean;
 }
 
-const least: Readonly<Record<string, number>> = { maxMessages: 0, maxContentLength: 1, maxSteps: 0 };
+function checkCount(name: string, value: unknown): void {
+  const least = name === 'maxContentLength' ? 1 : 0;
+  if (typeof value === 'number' && value >= least && (Number.isInteger(value) || value === Infinity)) return;
+  throw new InvalidArgumentError(`${name} is ${String(value)}; pass a whole number from ${least} on, or Infinity for no limit.`);
+}
 
-const defaults: Readonly<Required<SlimSerializationOptions>> = {
-  maxMessages: 50,
-  maxContentLength: 1000,
-  maxSteps: 20,
-  includeAllSteps: false,
-  includeToolArgs: true,
-  includeToolResults: true,
-  includeMetadata: true,
-  includeContinuationTrace: false,
-};
-
-function checkOption(name: string, value: unknown): void {
-  const minimum = least[name];
-  if (minimum === undefined) {
-    if (!Object.hasOwn(defaults, name))
-      throw new InvalidArgumentError(`A slim serialization has no option "${name}"; there are ${Object.keys(defaults).join(', ')}.`);
-    if (typeof value !== 'boolean') throw new InvalidArgumentError(`${name} is ${String(value)}; pass true or false.`);
-  } else if (typeof value !== 'number' || !(value >= minimum) || !(Number.isInteger(value) || value === Infinity))
-    throw new InvalidArgumentError(`${name} is ${String(value)}; pass a whole number from ${minimum} on, or Infinity for no limit.`);
+function checkSwitch(name: string, value: unknown): void {
+  if (typeof value !== 'boolean') throw new InvalidArgumentError(`${name} is ${String(value)}; pass true or false.`);
 }
 
 /** Checked settings for how much of a state a slim payload shows. Immutable; `with` returns a changed copy. */
 export class SlimSerializationConfig implements Required<SlimSerializationOptions> {
-  readonly maxMessages: number;
-  readonly maxContentLength: number;
-  readonly maxSteps: number;
-  readonly includeAllSteps: boolean;
-  readonly includeToolArgs: boolean;
-  readonly includeToolResults: boolean;
-  readonly includeMetadata: boolean;
-  readonly includeContinuationTrace: boolean;
+  readonly maxMessages: number = 50;
+  readonly maxContentLength: number = 1000;
+  readonly maxSteps: number = 20;
+  readonly includeAllSteps: boolean = false;
+  readonly includeToolArgs: boolean = true;
+  readonly includeToolResults: boolean = true;
+  readonly includeMetadata: boolean = true;
+  readonly includeContinuationTrace: boolean = false;
 
   /** Options that are not given are those of `standard()`. */
   constructor(options: SlimSerializationOptions = {}) {
     if (!isRecord(options))
       throw new InvalidArgumentError('A slim serialization takes an object of options, or one of minimal(), standard(), full().');
-    const all = { ...defaults, ...omitUndefined({ ...options }) };
-    for (const [name, value] of Object.entries(all)) checkOption(name, value);
-    this.maxMessages = all.maxMessages;
-    this.maxContentLength = all.maxContentLength;
-    this.maxSteps = all.maxSteps;
-    this.includeAllSteps = all.includeAllSteps;
-    this.includeToolArgs = all.includeToolArgs;
-    this.includeToolResults = all.includeToolResults;
-    this.includeMetadata = all.includeMetadata;
-    this.includeContinuationTrace = all.includeContinuationTrace;
-    Object.freeze(this);
+    const settings = new Map<string, unknown>(Object.entries(this));
+    for (const [name, value] of Object.entries(options)) {
+      if (!settings.has(name))
+        throw new InvalidArgumentError(`A slim serialization has no option "${name}"; there are ${[...settings.keys()].join(', ')}.`);
+      if (value === undefined || value === null) continue;
+      if (typeof settings.get(name) === 'number') checkCount(name, value);
+      else checkSwitch(name, value);
+      settings.set(name, value);
+    }
+    Object.freeze(Object.assign(this, Object.fromEntries(settings)));
   }
 
   /** The end of the conversation in short: no arguments, no results, no metadata, no steps. */
@@ -83,7 +69,7 @@ export class SlimSerializationConfig implements Required<SlimSerializationOption
     });
   }
 
-  /** The defaults. */
+  /** The settings. */
   static standard(): SlimSerializationConfig {
     return new SlimSerializationConfig();
   }

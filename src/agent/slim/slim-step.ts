@@ -1,13 +1,140 @@
-import type { ContinuationOutcome } from '../../continuation/index.ts';
+import { LimitKind } from '../../continuation/index.ts';
 import type { Failure } from '../../errors/index.ts';
+import { ErrorType } from '../../errors/index.ts';
+import type { ReadValue } from '../../lib/index.ts';
 import { omitUndefined } from '../../lib/index.ts';
 import type { Usage } from '../../messages/index.ts';
 import type { StepResult, Wait } from '../../step-by-step/index.ts';
+import { Interruption } from '../../step-by-step/index.ts';
 import type { ToolUseStep } from '../../tool-use/index.ts';
+import { StepType } from '../../tool-use/index.ts';
+import type { ToolExecution } from '../../tools/index.ts';
 import type { AgentState } from '../agent-state.ts';
-import type { SlimContinuation, SlimFailure, SlimStep, SlimUsage, SlimWait } from './slim-payload.ts';
+import {
+  array,
+  boolean,
+  createReader,
+  json,
+  nullable,
+  number,
+  object,
+  oneOf,
+  optional,
+  optionalNumber,
+  optionalString,
+  string,
+  time,
+} from './field-readers.ts';
+import type { SlimEvaluation } from './slim-continuation.ts';
+import { evaluations, writeTrace } from './slim-continuation.ts';
+import type { SlimToolCall } from './slim-message.ts';
+import { writeArgs, writeMessage } from './slim-message.ts';
 import type { SlimWriter } from './slim-writer.ts';
-import { writeArgs, writeMessage } from './write-message.ts';
+
+export interface SlimUsage {
+  readonly input: number;
+  readonly output: number;
+  readonly total: number;
+  readonly cache_read?: number;
+  readonly cache_write?: number;
+  readonly reasoning?: number;
+  readonly unknown_calls?: number;
+}
+
+export const readUsage: ReadValue<SlimUsage> = createReader<SlimUsage>({
+  input: number,
+  output: number,
+  total: number,
+  cache_read: optionalNumber,
+  cache_write: optionalNumber,
+  reasoning: optionalNumber,
+  unknown_calls: optionalNumber,
+});
+
+export interface SlimFailure {
+  readonly type: ErrorType;
+  readonly code: string;
+  /** Left out if it is about a call whose arguments or results are. */
+  readonly message?: string;
+  readonly tool_name?: string;
+}
+
+const readFailure = createReader<SlimFailure>({ type: oneOf(ErrorType), code: string, message: optionalString, tool_name: optionalString });
+
+export interface SlimStepCall {
+  readonly id: string;
+  readonly name: string;
+  /** Absent until the call has ended. */
+  readonly status?: ToolExecution['status'];
+}
+
+const readStepCall = createReader<SlimStepCall>({
+  id: string,
+  name: string,
+  status: optional(oneOf(['succeeded', 'failed', 'rejected', 'cancelled', 'unknown'])),
+});
+
+export interface SlimStep {
+  /** Counts from 1 in the execution. */
+  readonly step_number: number;
+  readonly type: StepType;
+  readonly has_tool_calls: boolean;
+  readonly finish_reason: string | null;
+  readonly interrupted?: Interruption;
+  readonly model?: string;
+  readonly errors: readonly SlimFailure[];
+  readonly usage: SlimUsage;
+  readonly tool_calls: readonly SlimStepCall[];
+  /** Null for a step that is being judged. */
+  readonly started_at: string | null;
+  /** Null for a step that has not ended. */
+  readonly ended_at: string | null;
+  /** Time at work and in backoff, so far; null for a step that is being judged. Waiting for people does not count. */
+  readonly duration_ms: number | null;
+  /** The assistant's words in a step whose messages are not in the conversation yet. */
+  readonly text?: string;
+  readonly evaluations?: readonly SlimEvaluation[];
+}
+
+export const readStep: ReadValue<SlimStep> = createReader<SlimStep>({
+  step_number: number,
+  type: oneOf(StepType),
+  has_tool_calls: boolean,
+  finish_reason: nullable(string),
+  interrupted: optional(oneOf(Interruption)),
+  model: optionalString,
+  errors: array(readFailure),
+  usage: object(readUsage),
+  tool_calls: array(readStepCall),
+  started_at: nullable(time),
+  ended_at: nullable(time),
+  duration_ms: nullable(number),
+  text: optionalString,
+  evaluations,
+});
+
+/** Something that the run waits for. */
+export interface SlimWait extends Pick<SlimToolCall, 'args' | 'args_text'> {
+  readonly type: Wait['type'];
+  readonly id: string;
+  readonly tool_name?: string;
+  readonly prompt?: string;
+  readonly limit?: LimitKind;
+  readonly problem?: string;
+  readonly agent?: string;
+}
+
+export const readWait: ReadValue<SlimWait> = createReader<SlimWait>({
+  type: oneOf(['approval', 'client-tool', 'unknown-call', 'person', 'grant']),
+  id: string,
+  tool_name: optionalString,
+  args: json,
+  args_text: optionalString,
+  prompt: optionalString,
+  limit: optional(oneOf(LimitKind)),
+  problem: optionalString,
+  agent: optionalString,
+});
 
 export const toIso = (time: number): string => new Date(time).toISOString();
 
@@ -24,35 +151,6 @@ function writeFailure({ type, code, message, toolName, toolCallId }: Failure, wr
     code: writer.writeName(code),
     ...((!isAboutCall || (includeToolArgs && includeToolResults)) && { message: writer.writeText(message) }),
     ...(toolName !== undefined && { tool_name: writer.writeName(toolName) }),
-  };
-}
-
-// Without the context of the evaluations: that may hold the arguments of calls, and the reason has the numbers.
-function writeTrace({ evaluations }: ContinuationOutcome, writer: SlimWriter): Pick<SlimStep, 'evaluations'> {
-  if (!writer.config.includeContinuationTrace) return {};
-  return {
-    evaluations: evaluations.map(({ criterion, decision, reason, stopReason, limit }) =>
-      omitUndefined({
-        criterion: writer.writeName(criterion),
-        decision,
-        reason: writer.writeText(reason),
-        stop_reason: stopReason,
-        limit,
-      }),
-    ),
-  };
-}
-
-export function writeContinuation(outcome: ContinuationOutcome, writer: SlimWriter): SlimContinuation {
-  const { shouldContinue, stopReason, resolvedBy, decision, evaluations } = outcome;
-  const deciding = evaluations.find((evaluation) => evaluation.criterion === resolvedBy && evaluation.decision === decision);
-  return {
-    should_continue: shouldContinue,
-    stop_reason: shouldContinue ? null : stopReason,
-    resolved_by: writer.writeName(resolvedBy),
-    decision,
-    ...(deciding !== undefined && { reason: writer.writeText(deciding.reason) }),
-    ...writeTrace(outcome, writer),
   };
 }
 

@@ -1,11 +1,116 @@
-import type { Json } from '../../lib/index.ts';
-import { omitUndefined } from '../../lib/index.ts';
-import type { Message, Part, ToolCall, ToolOutput, ToolResult } from '../../messages/index.ts';
-import { toolResultText } from '../../messages/index.ts';
+import type { Json, JsonObject, ReadValue } from '../../lib/index.ts';
+import { DamagedDataError, omitUndefined } from '../../lib/index.ts';
+import type { Message, MessageRole, Part, ToolCall, ToolOutput, ToolResult } from '../../messages/index.ts';
+import { messageRoles, toolResultText } from '../../messages/index.ts';
+import {
+  array,
+  boolean,
+  createReader,
+  json,
+  jsonObject,
+  oneOf,
+  optional,
+  optionalNumber,
+  optionalString,
+  string,
+} from './field-readers.ts';
 import { isObservation } from './message-window.ts';
-import type { SlimAttachment, SlimMessage, SlimToolCall, SlimToolResult } from './slim-payload.ts';
-import { argsLeftOut, resultLeftOut, SlimOmission } from './slim-payload.ts';
 import type { SlimWriter } from './slim-writer.ts';
+
+/** Replaces a tool's result that was left out. */
+export const resultLeftOut = '[tool result left out]';
+/** Replaces a model's words that may hold a call's arguments. */
+export const argsLeftOut = '[tool arguments left out]';
+
+/** Parts of a message that the config may leave out. */
+export const SlimOmission = { ToolArgs: 'tool_args', ToolResults: 'tool_results' } as const;
+export type SlimOmission = (typeof SlimOmission)[keyof typeof SlimOmission];
+
+/** A call; without arguments if they were left out. */
+export interface SlimToolCall {
+  readonly id: string;
+  readonly name: string;
+  readonly args?: Json;
+  /** Instead of `args`, if their JSON is too long or could not be parsed: its beginning. */
+  readonly args_text?: string;
+}
+
+const readCall = createReader<SlimToolCall>({ id: string, name: string, args: json, args_text: optionalString });
+
+export interface SlimToolResult {
+  readonly tool_call_id: string;
+  readonly tool_name: string;
+  readonly status: 'ok' | 'error' | 'rejected';
+  /** The result as text, or a fixed text that says it was left out. */
+  readonly content: string;
+}
+
+const readResult = createReader<SlimToolResult>({
+  tool_call_id: string,
+  tool_name: string,
+  status: oneOf(['ok', 'error', 'rejected']),
+  content: string,
+});
+
+/** Describes a part that is not text; its bytes are never in a payload. */
+export interface SlimAttachment {
+  readonly type: 'image' | 'file' | 'source' | 'provider';
+  readonly media_type?: string;
+  readonly filename?: string;
+  /** Its size, if the message holds it. */
+  readonly bytes?: number;
+  readonly title?: string;
+  /** Web address of a source. */
+  readonly url?: string;
+}
+
+const readAttachment = createReader<SlimAttachment>({
+  type: oneOf(['image', 'file', 'source', 'provider']),
+  media_type: optionalString,
+  filename: optionalString,
+  bytes: optionalNumber,
+  title: optionalString,
+  url: optionalString,
+});
+
+export interface SlimMessage {
+  readonly id: string;
+  readonly role: MessageRole;
+  readonly name?: string;
+  /** The words; '' if there are none. */
+  readonly content: string;
+  readonly reasoning?: string;
+  readonly tool_calls?: readonly SlimToolCall[];
+  readonly tool_results?: readonly SlimToolResult[];
+  readonly attachments?: readonly SlimAttachment[];
+  readonly metadata?: JsonObject;
+  /** Said while a step was open; it joins the conversation behind that step. */
+  readonly queued?: boolean;
+  /** Parts that the config left out of this message. */
+  readonly omitted?: readonly SlimOmission[];
+}
+
+function readText(input: unknown, path: string): string {
+  if (typeof input === 'string') return input;
+  throw new DamagedDataError(path, 'expected a string');
+}
+
+const isOmission = (word: string): word is SlimOmission => Object.values<string>(SlimOmission).includes(word);
+
+export const readMessage: ReadValue<SlimMessage> = createReader<SlimMessage>({
+  id: string,
+  role: oneOf(messageRoles),
+  name: optionalString,
+  content: string,
+  reasoning: optionalString,
+  tool_calls: optional(array(readCall)),
+  tool_results: optional(array(readResult)),
+  attachments: optional(array(readAttachment)),
+  metadata: optional(jsonObject),
+  queued: optional(boolean),
+  // A later version may leave out other things.
+  omitted: optional((data, key) => data.array(key, readText).filter(isOmission)),
+});
 
 /** Writes the arguments of a call, if the config shows them. */
 export function writeArgs(args: Json, writer: SlimWriter): Pick<SlimToolCall, 'args' | 'args_text'> {
