@@ -13,6 +13,8 @@ export default defineConfig(({ mode }) => ({
     setupFiles: ['tests/support/quiet-console.ts'],
     // Loading the sources again for each file took as long as the tests. No module keeps state, so that files can share them.
     isolate: false,
+    // Unless told, vitest leaves one processor free, which is half of a machine with two.
+    maxWorkers: '100%',
     reporters: ['default', closingLine],
   },
 }));

@@ -1,2 +1,2 @@
-// The same properties as beside it, on 500 random collaborations each.
+// The same properties as beside it, on 300 random collaborations each.
 import './properties.test.ts';

@@ -144,7 +144,7 @@ test('the board is the fold of all writes, approvals hold for what stands, and e
       const written = acts.flatMap((act) => (act.type === 'write' ? [`${act.artifact} ${act.version}`] : []));
       expect(new Set(written).size).toBe(written.length);
     }),
-    { numRuns: pickRuns({ quick: 40, slow: 500 }) },
+    { numRuns: pickRuns({ quick: 40, slow: 300 }) },
   );
 }, 60_000);
 
@@ -166,7 +166,7 @@ test('the task is done after the turn in which the last approval came that was m
         expect([state.status, collaboration.hasNextStep(state)]).toStrictEqual(isDone ? ['completed', false] : ['in_progress', true]);
       }
     }),
-    { numRuns: pickRuns({ quick: 40, slow: 500 }) },
+    { numRuns: pickRuns({ quick: 40, slow: 300 }) },
   );
 }, 60_000);
 
@@ -186,7 +186,7 @@ test('who is handed the turn has it, and nobody else is chosen by that', async (
         else expect([participant, selection?.by]).toStrictEqual([each.who, 'function']);
       }
     }),
-    { numRuns: pickRuns({ quick: 40, slow: 500 }) },
+    { numRuns: pickRuns({ quick: 40, slow: 300 }) },
   );
 }, 60_000);
 
@@ -218,6 +218,6 @@ test('whoever is handed the turn how often: the round gives nobody a third turn 
         expect(new Set(before).size).toBe(names.length);
       }
     }),
-    { numRuns: pickRuns({ quick: 40, slow: 500 }) },
+    { numRuns: pickRuns({ quick: 40, slow: 300 }) },
   );
 }, 60_000);

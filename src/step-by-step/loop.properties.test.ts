@@ -15,7 +15,7 @@ import type { StepByStep } from './orchestrator.ts';
 import { createStepByStep } from './step-by-step.ts';
 
 // The slow test runs the same property many times over.
-const numRuns = pickRuns({ quick: 150, slow: 100_000 });
+const numRuns = pickRuns({ quick: 150, slow: 50_000 });
 
 const decision = fc.constantFrom(...Object.values(ContinuationDecision));
 

@@ -1,2 +1,2 @@
-// The same property as beside it, on 50,000 random conversations.
+// The same property as beside it, on 20,000 random conversations.
 import './compaction.properties.test.ts';

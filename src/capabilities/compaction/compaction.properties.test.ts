@@ -8,7 +8,7 @@ import { scriptedModel } from '../../testing/index.ts';
 import { toSettings } from './options.ts';
 import { planOf, withMoved, withSummary } from './plan.ts';
 
-const numRuns = pickRuns({ quick: 200, slow: 50_000 });
+const numRuns = pickRuns({ quick: 200, slow: 20_000 });
 
 interface Round {
   readonly kind: 'user' | 'talk' | 'calls' | 'together' | 'react' | 'unanswered' | 'deferred';
