@@ -33,9 +33,7 @@ function untilAborted(work: Promise<ModelOutcome>, signal: AbortSignal | undefin
   return new Promise((resolve) => {
     let cancel: (() => void) | undefined;
     const giveUp = (): void => {
-      cancel = systemClock.schedule(0, () => {
-        resolve(undefined);
-      });
+      cancel = systemClock.schedule(0, () => resolve(undefined));
     };
     if (signal.aborted) giveUp();
     else signal.addEventListener('abort', giveUp, { once: true });
@@ -49,9 +47,7 @@ function untilAborted(work: Promise<ModelOutcome>, signal: AbortSignal | undefin
 
 function guardActivity(request: ModelRequest): ModelRequest {
   if (request.onActivity === undefined) return request;
-  const onActivity = (): void => {
-    emitActivity(request);
-  };
+  const onActivity = (): void => emitActivity(request);
   return { ...request, onActivity };
 }
 

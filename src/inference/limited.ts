@@ -24,9 +24,7 @@ export function limited(model: Model, limits: ModelLimits | ModelLimitOptions, k
   return modelLike(model, async (request, onDelta) => {
     const { failure, waitedMs } = await gate.enter({
       signal: request.signal,
-      onWait: (reason, ms) => {
-        emitNotice(request, { type: 'waiting', model: name, reason, ...(ms !== undefined && { ms }) });
-      },
+      onWait: (reason, ms) => emitNotice(request, { type: 'waiting', model: name, reason, ...(ms !== undefined && { ms }) }),
     });
     if (waitedMs !== undefined) emitNotice(request, { type: 'waited', model: name, ms: waitedMs });
     if (failure !== undefined) return { ok: false, failure, partial: { parts: [], usage: Usage.none() } };

@@ -77,18 +77,11 @@ function watch({ model, request, limits, clock }: Watched, onDelta: OnDelta): Pr
       settle({ ok: false, failure: classifyError(error), partial: partial.toResponse() });
       inner.abort(error);
     };
-    const silence = createSilenceWatch(clock, (kind, ms) => {
-      expire(onDelta === undefined ? 'did not answer' : kind === 'first' ? 'sent nothing' : 'sent nothing more', ms);
-    });
-    const cancelTotal =
-      totalMs === undefined
-        ? undefined
-        : clock.schedule(totalMs, () => {
-            expire('did not finish', totalMs);
-          });
-    const begin = (): void => {
-      silence.begin(firstByteMs, onDelta && silenceMs);
-    };
+    const silence = createSilenceWatch(clock, (kind, ms) =>
+      expire(onDelta === undefined ? 'did not answer' : kind === 'first' ? 'sent nothing' : 'sent nothing more', ms),
+    );
+    const cancelTotal = totalMs === undefined ? undefined : clock.schedule(totalMs, () => expire('did not finish', totalMs));
+    const begin = (): void => silence.begin(firstByteMs, onDelta && silenceMs);
     const onNotice = (notice: ModelNotice): void => {
       if (!open) return;
       if (notice.type === 'waiting') silence.stop();

@@ -31,7 +31,8 @@ const states: Readonly<Record<State, Expectation>> = {
 const isMark = (character: string): character is Mark => '{}[]:,'.includes(character);
 const isSpace = (character: string): boolean => ' \t\n\r'.includes(character);
 const scalarRun = /[\w.+-]*/y;
-const plainRun = /[^"\\\0-\x1f]*/y;
+// All but double quotes, backslashes and control characters.
+const plainRun = /[ !#-[\]-\uffff]*/y;
 const scalar = /^(?:true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)/;
 const scalarStart = /^(?:t(?:r(?:ue?)?)?|f(?:a(?:l(?:se?)?)?)?|n(?:u(?:ll?)?)?|-?(?:(?:0|[1-9]\d*)(?:\.\d*|(?:\.\d+)?[eE][+-]?\d*)?)?)$/;
 const escape = /^"\\(?:["\\/bfnrt]|u[\da-fA-F]{4})$/;

@@ -31,7 +31,7 @@ export function dropStream(result: unknown): void {
 }
 
 /** Hands each piece of a stream on as it comes, until its end or until the signal aborts. The stream is let go of in any case. */
-export async function readStream(result: unknown, take: (value: unknown) => void, signal: AbortSignal | undefined): Promise<void> {
+export async function readStream(result: unknown, take: (value: unknown) => unknown, signal: AbortSignal | undefined): Promise<void> {
   const stream = readStreamField(result);
   if (stream === undefined) throw new TypeError('The model gave no stream.');
   const reader = stream.getReader();

@@ -4,8 +4,8 @@
 // I1. What began as the provider's own never becomes a call of the client, whether its call comes or not.
 // I2. Pieces that come after their call make no other call.
 import type { ModelDelta, ResponseBuilder } from '../index.ts';
+import { getText } from './fields.ts';
 import type { RawPart } from './take-part.ts';
-import { getText } from './take-part.ts';
 
 /** Takes the pieces of arguments as a stream tells them. */
 export interface StreamToolInputs {

@@ -1,36 +1,27 @@
-// What a provider sends, put into the response builder. The AI SDK's unions grow with its patch releases, so nothing
-// here is exhaustive: what is not known is kept as a part of its provider, and told as a warning (M9).
+// Puts what a provider sends into the response builder. The AI SDK's unions grow with its patch releases, so nothing
+// here is exhaustive: an unknown part is kept as a part of its provider, with a warning (M9).
 import type { Json, JsonObject } from '../../lib/index.ts';
 import { isRecord, omitUndefined, toCanonical } from '../../lib/index.ts';
 import type { FilePart, ImagePart, PartExtras } from '../../messages/index.ts';
 import type { ResponseBuilder } from '../index.ts';
 import { toBase64 } from './base64.ts';
+import type { Fields } from './fields.ts';
+import { getText, readText } from './fields.ts';
 
-/** A part as it comes: it says its type, all else is to be looked at. */
-export type RawPart = Readonly<Record<string, unknown>> & { readonly type: string };
+/** A part as it comes: its type is known, all else is to be looked at. */
+export type RawPart = Fields & { readonly type: string };
 
-/** Where parts go, and who sends them. */
+/** The builder that takes the parts, and the provider that sends them. */
 export interface PartSink {
   readonly builder: ResponseBuilder;
   /** As the model names its provider. */
   readonly provider: string;
 }
 
-/** The words of a field; none where there are none. */
-export function getText(part: RawPart, key: string): string {
-  return readText(part, key) ?? '';
-}
-
-function readText(part: RawPart, key: string): string | undefined {
-  const value = part[key];
-  return typeof value === 'string' ? value : undefined;
-}
-
-/** What the provider wants to read again. */
-export function getMetadata(part: RawPart): JsonObject | undefined {
-  const value = part['providerMetadata'];
-  // The builder brings it into canonical form, and warns where that cannot be done.
-  return isRecord(value) ? (value as JsonObject) : undefined;
+/** Returns what the provider wants to read again. */
+export function getMetadata({ providerMetadata }: Fields): JsonObject | undefined {
+  // Holds: the builder brings it into canonical form, and warns if that cannot be done.
+  return isRecord(providerMetadata) ? (providerMetadata as JsonObject) : undefined;
 }
 
 const getExtras = (part: RawPart): PartExtras => omitUndefined({ providerMetadata: getMetadata(part) });
@@ -105,15 +96,15 @@ function takeSource(part: RawPart, { builder }: PartSink): void {
   });
 }
 
-// Bytes and addresses are no JSON; everything else is kept as it came.
-function opaque({ providerMetadata: _, ...part }: RawPart): Json {
+// Bytes and addresses are not JSON; everything else is kept as it came.
+function toOpaque({ providerMetadata: _, ...part }: RawPart): Json {
   const data = readFileData(part['data']);
   if (data === undefined) return toJson(part);
   return toJson({ ...part, data: 'url' in data ? { type: 'url', url: data.url } : { type: 'data', data: data.data } });
 }
 
 function takeOpaque(part: RawPart, { builder, provider }: PartSink): void {
-  builder.part({ type: 'provider', provider, data: opaque(part), ...getExtras(part) });
+  builder.part({ type: 'provider', provider, data: toOpaque(part), ...getExtras(part) });
 }
 
 // Anthropic begins each stream with one that only repeats who answers and what the prompt has cost.
@@ -146,7 +137,7 @@ const takers: Readonly<Record<string, (part: RawPart, sink: PartSink) => void>> 
   'tool-approval-request': takeOpaque,
 };
 
-/** True for what says its type. */
+/** True for a value with a type. */
 export function isRawPart(value: unknown): value is RawPart {
   return isRecord(value) && typeof value['type'] === 'string';
 }

@@ -1,7 +1,8 @@
+import { getText } from './fields.ts';
 import type { StreamToolInputs } from './stream-tool-inputs.ts';
 import { takeEnding, takeMetadata, takeWarnings } from './take-ending.ts';
 import type { PartSink, RawPart } from './take-part.ts';
-import { getMetadata, takePart, getText } from './take-part.ts';
+import { getMetadata, takePart } from './take-part.ts';
 
 /** Where the pieces of a stream go. */
 export interface StreamSink extends PartSink {
@@ -16,54 +17,22 @@ type Take = (part: RawPart, sink: StreamSink) => void;
 const getId = (part: RawPart): string => getText(part, 'id');
 
 const takers: Readonly<Record<string, Take>> = {
-  'text-start': (part, { builder }) => {
-    builder.text('', getId(part), getMetadata(part));
-  },
-  'text-delta': (part, { builder }) => {
-    builder.text(getText(part, 'delta'), getId(part), getMetadata(part));
-  },
-  'text-end': (part, { builder }) => {
-    builder.textEnd(getId(part), getMetadata(part));
-  },
-  'reasoning-start': (part, { builder }) => {
-    builder.reasoning('', getId(part), getMetadata(part));
-  },
-  'reasoning-delta': (part, { builder }) => {
-    builder.reasoning(getText(part, 'delta'), getId(part), getMetadata(part));
-  },
-  'reasoning-end': (part, { builder }) => {
-    builder.reasoningEnd(getId(part), getMetadata(part));
-  },
-  'tool-input-start': (part, { inputs }) => {
-    inputs.start(part);
-  },
-  'tool-input-delta': (part, { inputs }) => {
-    inputs.delta(part);
-  },
-  'tool-input-end': (part, { inputs }) => {
-    inputs.end(part);
-  },
-  'tool-call': (part, sink) => {
-    takePart(sink.inputs.called(part), sink);
-  },
-  'stream-start': (part, { builder }) => {
-    takeWarnings(part['warnings'], builder);
-  },
-  'response-metadata': (part, { builder }) => {
-    takeMetadata(part, builder);
-  },
-  finish: (part, { builder }) => {
-    takeEnding(part, builder);
-  },
-  error: (part, { fail }) => {
-    fail(part['error']);
-  },
-  raw: (_, { builder }) => {
-    builder.alive();
-  },
-  ping: (_, { builder }) => {
-    builder.alive();
-  },
+  'text-start': (part, { builder }) => builder.text('', getId(part), getMetadata(part)),
+  'text-delta': (part, { builder }) => builder.text(getText(part, 'delta'), getId(part), getMetadata(part)),
+  'text-end': (part, { builder }) => builder.textEnd(getId(part), getMetadata(part)),
+  'reasoning-start': (part, { builder }) => builder.reasoning('', getId(part), getMetadata(part)),
+  'reasoning-delta': (part, { builder }) => builder.reasoning(getText(part, 'delta'), getId(part), getMetadata(part)),
+  'reasoning-end': (part, { builder }) => builder.reasoningEnd(getId(part), getMetadata(part)),
+  'tool-input-start': (part, { inputs }) => inputs.start(part),
+  'tool-input-delta': (part, { inputs }) => inputs.delta(part),
+  'tool-input-end': (part, { inputs }) => inputs.end(part),
+  'tool-call': (part, sink) => takePart(sink.inputs.called(part), sink),
+  'stream-start': (part, { builder }) => takeWarnings(part['warnings'], builder),
+  'response-metadata': (part, { builder }) => takeMetadata(part, builder),
+  finish: (part, { builder }) => takeEnding(part, builder),
+  error: (part, { fail }) => fail(part['error']),
+  raw: (_, { builder }) => builder.alive(),
+  ping: (_, { builder }) => builder.alive(),
 };
 
 /** Takes one piece of an answer that comes in pieces. */

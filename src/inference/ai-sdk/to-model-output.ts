@@ -1,11 +1,11 @@
-import { isRecord } from '../../lib/index.ts';
+import { isRecord, omitUndefined } from '../../lib/index.ts';
 import type { ContentPart, FilePart, ImagePart } from '../../messages/index.ts';
 import { textPart } from '../../messages/index.ts';
 import type { ModelOutput } from '../../tools/index.ts';
 import { toBase64 } from './base64.ts';
+import type { Fields } from './fields.ts';
+import { getText, readText, toList } from './fields.ts';
 import { toJson } from './take-part.ts';
-
-type Fields = Readonly<Record<string, unknown>>;
 
 function toText(value: unknown): string {
   return typeof value === 'string' ? value : '';
@@ -33,11 +33,10 @@ function readContent({ data, url, fileId, text }: Fields): Content {
 }
 
 function toFilePart(item: Fields): FilePart | ImagePart {
-  const { type, filename } = item;
-  const isImage = toText(type).startsWith('image');
-  const mediaType = toText(item['mediaType']) === '' ? (isImage ? 'image/*' : 'application/octet-stream') : toText(item['mediaType']);
+  const fallback = getText(item, 'type').startsWith('image') ? 'image/*' : 'application/octet-stream';
+  const mediaType = getText(item, 'mediaType') || fallback;
   const { data, url, id } = readContent(item);
-  const named = typeof filename === 'string' ? { filename } : {};
+  const named = omitUndefined({ filename: readText(item, 'filename') });
   if (id !== undefined) return { type: 'file', mediaType, id, ...named };
   const source = url === undefined ? { data: data ?? '' } : { url };
   return mediaType.startsWith('image') ? { type: 'image', mediaType, ...source } : { type: 'file', mediaType, ...source, ...named };
@@ -45,10 +44,10 @@ function toFilePart(item: Fields): FilePart | ImagePart {
 
 function toContentPart(item: unknown): ContentPart {
   if (!isRecord(item)) return textPart('');
-  return item['type'] === 'text' ? textPart(toText(item['text'])) : toFilePart(item);
+  return item['type'] === 'text' ? textPart(getText(item, 'text')) : toFilePart(item);
 }
 
-/** What an AI SDK tool shows to the model, in our words. */
+/** Reads what an AI SDK tool shows to the model. */
 export function toModelOutput(output: unknown): ModelOutput {
   if (!isRecord(output)) return toJson(output);
   const { type, value, reason } = output;
@@ -57,9 +56,9 @@ export function toModelOutput(output: unknown): ModelOutput {
     case 'error-text':
       return toText(value);
     case 'execution-denied':
-      return toText(reason) === '' ? 'The call was rejected.' : toText(reason);
+      return toText(reason) || 'The call was rejected.';
     case 'content':
-      return Array.isArray(value) ? value.map(toContentPart) : [];
+      return toList(value).map(toContentPart);
     default:
       return toJson(value);
   }
