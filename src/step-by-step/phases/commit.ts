@@ -105,11 +105,12 @@ export function commit<State extends RunState, Context>(
   { state, events, result }: Entry<State>,
 ): Soon<State> {
   const uncommitted = run.events.takeUncommitted();
-  const stored = run.host.commit?.({ state, result, events: [...uncommitted, ...events] });
   const settle = (next: unknown): State => {
     run.events.emitCommitted(events);
     return isStateLike(next, state) ? next : state;
   };
+  if (run.host.commit === undefined) return settle(undefined);
+  const stored = run.host.commit({ state, result, events: [...uncommitted, ...events] });
   // Any thenable, not only a native promise: stores return their own kinds.
   return isThenable(stored) ? Promise.resolve(stored).then(settle) : settle(stored);
 }
