@@ -8,6 +8,8 @@ export interface ToolInput {
   /** Id that the provider gave. */
   readonly givenId: string;
   readonly name: string;
+  /** True if the provider runs the tool itself: without its call, such arguments are dropped. */
+  readonly isProviders: boolean;
   text: string;
   ended: boolean;
 }
@@ -20,6 +22,7 @@ export class AnswerCalls {
   readonly #givenIds = new Map<string, string | undefined>();
   /** Arguments that no call has taken, in the order of their start. */
   #inputs: ToolInput[] = [];
+  readonly #called = new Set<string>();
 
   constructor(newId: IdSource, warn: (message: string) => void) {
     this.#newId = newId;
@@ -48,8 +51,9 @@ export class AnswerCalls {
     return id ?? cleanText(given);
   }
 
-  startInput(givenId: string, name: string): ToolInput {
-    const input: ToolInput = { id: this.assignId(givenId), givenId, name, text: '', ended: false };
+  startInput(givenId: string, name: string, isProviders = false): ToolInput {
+    const id = isProviders ? givenId : this.assignId(givenId);
+    const input: ToolInput = { id, givenId, name, isProviders, text: '', ended: false };
     this.#inputs.push(input);
     return input;
   }
@@ -59,15 +63,21 @@ export class AnswerCalls {
     return this.#inputs.findLast((input) => input.givenId === givenId);
   }
 
+  /** True if pieces under the provider's id come too late: its call is complete. */
+  isCalled(givenId: string): boolean {
+    return this.#called.has(givenId) && this.findInput(givenId) === undefined;
+  }
+
   /** Hands the oldest arguments under the provider's id to their call. */
   takeInput(givenId: string): ToolInput | undefined {
+    this.#called.add(givenId);
     const index = this.#inputs.findIndex((input) => input.givenId === givenId);
     return index === -1 ? undefined : this.#inputs.splice(index, 1)[0];
   }
 
-  /** Hands out all arguments that no call has taken. */
+  /** Hands out the arguments that no call has taken, without those of the provider's own tools. */
   takeInputs(): readonly ToolInput[] {
-    const rest = this.#inputs;
+    const rest = this.#inputs.filter(({ isProviders }) => !isProviders);
     this.#inputs = [];
     return rest;
   }

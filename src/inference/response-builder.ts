@@ -96,13 +96,17 @@ export class ResponseBuilder {
     this.#text.endReasoning(id, this.#toMetadata(providerMetadata));
   }
 
-  toolInputStart(id: string, name: string): void {
-    this.#startPart();
-    this.#emitInput(this.#calls.startInput(id, cleanText(name)), '');
+  /** Starts the arguments of a call. If the provider runs the tool, they become a call only when that comes. */
+  toolInputStart(id: string, name: string, { providerExecuted = false }: Pick<BuiltToolCall, 'providerExecuted'> = {}): void {
+    if (providerExecuted) this.alive();
+    else this.#startPart();
+    this.#emitInput(this.#calls.startInput(id, cleanText(name), providerExecuted), '');
   }
 
+  /** Takes a piece of a call's arguments; one that comes after the call itself is dropped. */
   toolInputDelta(id: string, piece: string): void {
     this.alive();
+    if (this.#calls.isCalled(id)) return;
     const input = this.#calls.findInput(id) ?? this.#calls.startInput(id, '');
     input.text += piece;
     if (piece !== '') this.#emitInput(input, piece);
@@ -114,17 +118,18 @@ export class ResponseBuilder {
     if (input !== undefined) input.ended = true;
   }
 
-  toolCall({ id = '', name, input, providerExecuted, providerMetadata }: BuiltToolCall): void {
+  toolCall({ id = '', name, input, providerExecuted = false, providerMetadata }: BuiltToolCall): void {
     this.#startPart();
     const begun = this.#calls.takeInput(id);
+    const isProviders = providerExecuted || begun?.isProviders === true;
     const given = input === undefined || input === '' ? begun?.text : input;
     this.#addCall(
       {
         type: 'tool-call',
-        toolCallId: begun?.id ?? this.#calls.assignId(id),
+        toolCallId: begun === undefined || begun.isProviders ? this.#calls.assignId(id) : begun.id,
         toolName: cleanText(name),
         ...parseArguments(given),
-        ...(providerExecuted === true && { providerExecuted }),
+        ...(isProviders && { providerExecuted: true }),
         ...omitUndefined({ providerMetadata: this.#toMetadata(providerMetadata) }),
       },
       given,
@@ -260,7 +265,7 @@ export class ResponseBuilder {
   }
 
   #emitInput({ id, name }: ToolInput, text: string): void {
-    this.#emit({ type: 'tool-input', toolCallId: id, toolName: name, text });
+    if (id !== '') this.#emit({ type: 'tool-input', toolCallId: id, toolName: name, text });
   }
 
   #toMetadata(value: JsonObject | undefined): JsonObject | undefined {

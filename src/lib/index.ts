@@ -29,3 +29,4 @@ export type { Soon } from './soon.ts';
 export { isThenable } from './soon.ts';
 export { stableStringify } from './stable-json.ts';
 export { SteplineError } from './stepline-error.ts';
+export { aborted, untilAborted } from './until-aborted.ts';

@@ -1,7 +1,7 @@
 import type { ObjectReader } from '../lib/index.ts';
 import { assertNever, DamagedDataError, omitUndefined, readObject } from '../lib/index.ts';
-import type { ContentPart, FilePart, ImagePart, PartExtras, TextPart } from './content-part.ts';
-import type { Part, ProviderPart, ReasoningPart, SourcePart, ToolCallPart, ToolResultPart } from './parts.ts';
+import type { ContentPart, FilePart, ImagePart, PartExtras } from './content-part.ts';
+import type { Part, ToolCallPart } from './parts.ts';
 import type { ToolOutput } from './tool-result.ts';
 
 const contentTypes: readonly ContentPart['type'][] = ['text', 'image', 'file'];
@@ -16,12 +16,8 @@ function readExecutor(reader: ObjectReader): PartExtras & { readonly providerExe
   return { ...omitUndefined({ providerExecuted: reader.optionalBoolean('providerExecuted') }), ...readExtras(reader) };
 }
 
-function readText(reader: ObjectReader): TextPart {
-  return { type: 'text', text: reader.string('text'), ...readExtras(reader) };
-}
-
-function readReasoning(reader: ObjectReader): ReasoningPart {
-  return { type: 'reasoning', text: reader.string('text'), ...readExtras(reader) };
+function readCallNames(reader: ObjectReader): Pick<ToolCallPart, 'toolCallId' | 'toolName'> {
+  return { toolCallId: reader.string('toolCallId'), toolName: reader.string('toolName') };
 }
 
 function readImage(reader: ObjectReader): ImagePart {
@@ -42,18 +38,7 @@ function readFile(reader: ObjectReader): FilePart {
   return id === undefined ? { ...extras, data: reader.string('data') } : { ...extras, id };
 }
 
-function readToolCall(reader: ObjectReader): ToolCallPart {
-  return {
-    type: 'tool-call',
-    toolCallId: reader.string('toolCallId'),
-    toolName: reader.string('toolName'),
-    args: reader.json('args'),
-    ...omitUndefined({ rawArgs: reader.optionalString('rawArgs') }),
-    ...readExecutor(reader),
-  };
-}
-
-/** Reads what came of a tool call. */
+/** Reads the output of a tool call. */
 export function readToolOutput(value: unknown, path: string): ToolOutput {
   const reader = readObject(value, path);
   const type = reader.oneOf('type', outputTypes);
@@ -72,18 +57,32 @@ export function readToolOutput(value: unknown, path: string): ToolOutput {
   }
 }
 
-function readToolResult(reader: ObjectReader): ToolResultPart {
-  return {
-    type: 'tool-result',
-    toolCallId: reader.string('toolCallId'),
-    toolName: reader.string('toolName'),
-    output: reader.value('output', readToolOutput),
-    ...readExecutor(reader),
-  };
+/** Reads a part that a tool may show to a model: text, picture or file. */
+export function readContentPart(value: unknown, path: string): ContentPart {
+  const part = readPart(value, path);
+  if (part.type === 'text' || part.type === 'image' || part.type === 'file') return part;
+  throw new DamagedDataError(`${path}.type`, `expected one of "text", "image", "file", found "${part.type}"`);
 }
 
-function readSource(reader: ObjectReader): SourcePart {
-  return {
+const readers: { readonly [Type in Part['type']]: (reader: ObjectReader) => Extract<Part, { readonly type: Type }> } = {
+  text: (reader) => ({ type: 'text', text: reader.string('text'), ...readExtras(reader) }),
+  reasoning: (reader) => ({ type: 'reasoning', text: reader.string('text'), ...readExtras(reader) }),
+  image: readImage,
+  file: readFile,
+  'tool-call': (reader) => ({
+    type: 'tool-call',
+    ...readCallNames(reader),
+    args: reader.json('args'),
+    ...omitUndefined({ rawArgs: reader.optionalString('rawArgs') }),
+    ...readExecutor(reader),
+  }),
+  'tool-result': (reader) => ({
+    type: 'tool-result',
+    ...readCallNames(reader),
+    output: reader.value('output', readToolOutput),
+    ...readExecutor(reader),
+  }),
+  source: (reader) => ({
     type: 'source',
     sourceType: reader.oneOf('sourceType', ['url', 'document']),
     id: reader.string('id'),
@@ -94,42 +93,17 @@ function readSource(reader: ObjectReader): SourcePart {
       filename: reader.optionalString('filename'),
     }),
     ...readExtras(reader),
-  };
-}
-
-function readProvider(reader: ObjectReader): ProviderPart {
-  return { type: 'provider', provider: reader.string('provider'), data: reader.json('data'), ...readExtras(reader) };
-}
-
-/** Reads a part that a tool may show to a model: text, picture or file. */
-export function readContentPart(value: unknown, path: string): ContentPart {
-  const part = readPart(value, path);
-  if (part.type === 'text' || part.type === 'image' || part.type === 'file') return part;
-  throw new DamagedDataError(`${path}.type`, `expected one of "text", "image", "file", found "${part.type}"`);
-}
+  }),
+  provider: (reader) => ({
+    type: 'provider',
+    provider: reader.string('provider'),
+    data: reader.json('data'),
+    ...readExtras(reader),
+  }),
+};
 
 /** Reads a part; a type this version does not know is refused by name. */
 export function readPart(value: unknown, path: string): Part {
   const reader = readObject(value, path);
-  const type = reader.oneOf('type', partTypes);
-  switch (type) {
-    case 'text':
-      return readText(reader);
-    case 'reasoning':
-      return readReasoning(reader);
-    case 'image':
-      return readImage(reader);
-    case 'file':
-      return readFile(reader);
-    case 'tool-call':
-      return readToolCall(reader);
-    case 'tool-result':
-      return readToolResult(reader);
-    case 'source':
-      return readSource(reader);
-    case 'provider':
-      return readProvider(reader);
-    default:
-      return assertNever(type);
-  }
+  return readers[reader.oneOf('type', partTypes)](reader);
 }

@@ -10,7 +10,7 @@ import { toolResultText } from '../messages/index.ts';
 import { defineTool } from './define-tool.ts';
 import { prepareCall } from './prepare-call.ts';
 import { runCall } from './run-call.ts';
-import type { RunCallOptions } from './run-call-options.ts';
+import type { RunCallOptions } from './run-call.ts';
 import type { Tool } from './tool.ts';
 import type { ToolContext } from './tool-context.ts';
 import type { ToolExecution } from './tool-execution.ts';

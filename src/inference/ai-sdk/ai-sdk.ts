@@ -3,7 +3,7 @@
 // Does not: retry, wait on a clock of its own, run tools, or decide anything.
 // It keeps the promises of the Model port (M1–M10); the recordings and the fault server test them.
 import type { Clock, IdSource } from '../../lib/index.ts';
-import { isRecord, omitUndefined, systemClock, systemIds } from '../../lib/index.ts';
+import { aborted, isRecord, omitUndefined, systemClock, systemIds, untilAborted } from '../../lib/index.ts';
 import type { Model, ModelDelta, ModelOutcome, ModelRequest, ResponseBuilder } from '../index.ts';
 import { createResponseBuilder, withTimeouts } from '../index.ts';
 import { classifyProviderError } from './classify-provider-error.ts';
@@ -11,12 +11,10 @@ import { toFields, toList } from './fields.ts';
 import type { CallableModel, CallOptions, LanguageModelLike } from './language-model-like.ts';
 import { toCallableModel } from './language-model-like.ts';
 import { dropStream, readStream } from './read-stream.ts';
-import { createStreamToolInputs } from './stream-tool-inputs.ts';
 import { takeEnding, takeMetadata, takeWarnings } from './take-ending.ts';
 import { isRawPart, takePart } from './take-part.ts';
 import { takeStreamPart } from './take-stream-part.ts';
 import { toCallOptions } from './to-call-options.ts';
-import { aborted, untilAborted } from './until-aborted.ts';
 
 /** Services of an adapted model. */
 export interface AiSdkOptions {
@@ -31,7 +29,6 @@ interface Call {
   readonly request: ModelRequest;
   readonly builder: ResponseBuilder;
   readonly now: () => number;
-  readonly onDelta?: (delta: ModelDelta) => void;
   /** True once something has come: what is malformed from then on is the answer. */
   isAnswering: boolean;
 }
@@ -62,7 +59,7 @@ async function whole(call: Call, options: CallOptions): Promise<void> {
 }
 
 async function inPieces(call: Call, options: CallOptions): Promise<void> {
-  const { model, builder, request, onDelta } = call;
+  const { model, builder, request } = call;
   const work = Promise.resolve(model.doStream(options));
   const result = await untilAborted(work, request.signal);
   if (result === aborted) {
@@ -70,8 +67,7 @@ async function inPieces(call: Call, options: CallOptions): Promise<void> {
     return;
   }
   call.isAnswering = true;
-  const inputs = createStreamToolInputs(builder, onDelta);
-  const sink = { builder, provider: model.provider, inputs, fail: (error: unknown) => fail(call, error) };
+  const sink = { builder, provider: model.provider, fail: (error: unknown) => fail(call, error) };
   await readStream(result, (value) => isRawPart(value) && takeStreamPart(value, sink), request.signal);
 }
 
@@ -102,7 +98,6 @@ export function aiSdk(model: LanguageModelLike, { clock = systemClock, ids = sys
     request,
     builder: createResponseBuilder({ ids, model: `${provider}/${modelId}`, request, ...omitUndefined({ onDelta }) }),
     now: () => clock.now(),
-    ...omitUndefined({ onDelta }),
     isAnswering: false,
   });
   const adapted: Model = {

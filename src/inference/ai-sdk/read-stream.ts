@@ -1,5 +1,4 @@
-import { readField } from '../../lib/index.ts';
-import { aborted, untilAborted } from './until-aborted.ts';
+import { aborted, readField, untilAborted } from '../../lib/index.ts';
 
 /** The part of a web stream's reader that is used here. */
 interface StreamReader {

@@ -1,15 +1,12 @@
 import { getText } from './fields.ts';
-import type { StreamToolInputs } from './stream-tool-inputs.ts';
 import { takeEnding, takeMetadata, takeWarnings } from './take-ending.ts';
 import type { PartSink, RawPart } from './take-part.ts';
 import { getMetadata, takePart } from './take-part.ts';
 
-/** Where the pieces of a stream go. */
+/** Takes the pieces of a stream. */
 export interface StreamSink extends PartSink {
-  /** Hears of an error that came as a part of the answer. */
+  /** Called with an error that came as a part of the answer. */
   readonly fail: (error: unknown) => void;
-  /** Keeps the arguments that are on their way. */
-  readonly inputs: StreamToolInputs;
 }
 
 type Take = (part: RawPart, sink: StreamSink) => void;
@@ -23,10 +20,10 @@ const takers: Readonly<Record<string, Take>> = {
   'reasoning-start': (part, { builder }) => builder.reasoning('', getId(part), getMetadata(part)),
   'reasoning-delta': (part, { builder }) => builder.reasoning(getText(part, 'delta'), getId(part), getMetadata(part)),
   'reasoning-end': (part, { builder }) => builder.reasoningEnd(getId(part), getMetadata(part)),
-  'tool-input-start': (part, { inputs }) => inputs.start(part),
-  'tool-input-delta': (part, { inputs }) => inputs.delta(part),
-  'tool-input-end': (part, { inputs }) => inputs.end(part),
-  'tool-call': (part, sink) => takePart(sink.inputs.called(part), sink),
+  'tool-input-start': (part, { builder }) =>
+    builder.toolInputStart(getId(part), getText(part, 'toolName'), { providerExecuted: part['providerExecuted'] === true }),
+  'tool-input-delta': (part, { builder }) => builder.toolInputDelta(getId(part), getText(part, 'delta')),
+  'tool-input-end': (part, { builder }) => builder.toolInputEnd(getId(part)),
   'stream-start': (part, { builder }) => takeWarnings(part['warnings'], builder),
   'response-metadata': (part, { builder }) => takeMetadata(part, builder),
   finish: (part, { builder }) => takeEnding(part, builder),

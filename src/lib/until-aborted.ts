@@ -1,7 +1,7 @@
-/** Stands for the result of work that was called off. */
+/** Result of work whose signal aborted first. */
 export const aborted: unique symbol = Symbol('aborted');
 
-/** Waits for work, but no longer than until the signal aborts. What the work does later is nobody's concern. */
+/** Waits for work until the signal aborts. Later results and errors of the work are ignored. */
 export function untilAborted<Value>(work: PromiseLike<Value>, signal: AbortSignal | undefined): Promise<Value | typeof aborted> {
   return new Promise((resolve, reject) => {
     const stop = (): void => resolve(aborted);
