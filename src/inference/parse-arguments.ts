@@ -8,7 +8,7 @@ export interface ParsedArguments {
 }
 
 /** Limits of a value inside an answer. An answer is stored as a whole, which may be 64 levels deep: this leaves room around the value. */
-export const limits = { maxDepth: 48, maxBytes: Number.POSITIVE_INFINITY };
+export const limits: { readonly maxDepth: number; readonly maxBytes: number } = { maxDepth: 48, maxBytes: Number.POSITIVE_INFINITY };
 
 function shown(value: unknown): string {
   try {

@@ -83,15 +83,28 @@ function fromJSON(value: unknown, path = 'usage'): Usage {
 }
 
 /** Makes, adds and stores usage. */
-export const Usage = {
-  /** Nothing was spent; always the same frozen value. */
-  none: (): Usage => none,
+interface UsageCompanion {
+  /** Returns the usage of nothing; always the same frozen value. */
+  none(): Usage;
+  of(counts: UsageCounts): Usage;
+  /** Returns the usage of a call that reported nothing: zero counts, visibly unknown. */
+  unknown(): Usage;
+  add(left: Usage, right: Usage): Usage;
+  /** Subtracts a part; never goes below zero. */
+  minus(whole: Usage, part: Usage): Usage;
+  isNone(usage: Usage): boolean;
+  toJSON(usage: Usage): JsonObject;
+  /** Reads stored usage; the total is calculated again. */
+  fromJSON(this: void, value: unknown, path?: string): Usage;
+}
+
+export const Usage: UsageCompanion = {
+  none: () => none,
   of,
-  /** A call that reported nothing: zero counts, visibly unknown. */
-  unknown: (): Usage => unknown,
+  unknown: () => unknown,
   add,
   minus,
   isNone,
-  toJSON: (usage: Usage): JsonObject => ({ ...usage }),
+  toJSON: (usage) => ({ ...usage }),
   fromJSON,
-} as const;
+};

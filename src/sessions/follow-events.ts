@@ -59,11 +59,10 @@ async function* readEventsAfter(
 ): AsyncGenerator<StoredEvent, void, undefined> {
   const getState = (): Promise<RunState> => source.readState(sessionId);
   await getState();
-  let hasMore = false;
-  let wake: (() => void) | undefined;
+  const news = { hasMore: false, wake: (): void => undefined };
   const onMore = (): void => {
-    hasMore = true;
-    wake?.();
+    news.hasMore = true;
+    news.wake();
   };
   const unfollow = source.follow(sessionId, onMore);
   for (const signal of ends) signal.addEventListener('abort', onMore);
@@ -77,8 +76,8 @@ async function* readEventsAfter(
       if (entries.length > 0) continue;
       if (!follow || ends.some(({ aborted }) => aborted)) return;
       // A call that came while nobody waited counts too.
-      if (!hasMore) await new Promise<void>((resolve) => (wake = resolve));
-      hasMore = false;
+      if (!news.hasMore) await new Promise<void>((resolve) => (news.wake = resolve));
+      news.hasMore = false;
     }
   } finally {
     unfollow();

@@ -5,24 +5,20 @@
 // A2. An action is stored before it has an effect; a request that was stored once has no effect again.
 // A3. Whoever acted gets the execution that applied the action, once it has ended or waits.
 // A4. If the store fails, nothing goes on from memory: the session is released, and read again.
-import type { Effects, SleepResult } from '../effects/index.ts';
-import { cancelledEffect } from '../effects/index.ts';
-import { jsonEquals } from '../lib/index.ts';
 import type { Between, Orchestrator, RunResult, RunState } from '../step-by-step/index.ts';
 import { toRunResult } from '../step-by-step/index.ts';
 import type { Action, ActionOptions, ActionRequest } from './action.ts';
 import type { Agents } from './agents.ts';
-import { toIdentity } from './agents.ts';
 import type { AnswerRequest } from './answers.ts';
 import { applyRequest, checkAnswer, isAnswer } from './answers.ts';
-import { ContextFailedError } from './context-failed-error.ts';
 import { readBody } from './entries.ts';
 import type { AppliedActions } from './queue.ts';
-import { applyActions, applyBetweenSteps, findCancel, isHalfAnswered, toBody } from './queue.ts';
+import { applyActions, applyBetweenSteps, isHalfAnswered, toBody } from './queue.ts';
 import { RequestReusedError } from './request-reused-error.ts';
 import { findExecution, isSameRequest } from './requests.ts';
+import type { RunServices } from './run-execution.ts';
+import { runExecution } from './run-execution.ts';
 import { RuntimeClosedError } from './runtime-closed-error.ts';
-import type { SessionRuntimeOptions } from './runtime-options.ts';
 import type { Session, SessionResult } from './session.ts';
 import { hasWork } from './session.ts';
 import type { SessionLog } from './session-log.ts';
@@ -31,13 +27,8 @@ import type { ActionTarget } from './waiters.ts';
 import { Waiters } from './waiters.ts';
 
 /** Services the host provides to a session. */
-export interface SessionServices {
+export interface SessionServices extends RunServices {
   readonly agents: Agents;
-  readonly options: Pick<SessionRuntimeOptions, 'context' | 'onEvent'>;
-  /** Aborted once no further step may start; its reason says why. */
-  readonly closing: AbortSignal;
-  /** More of a session can be read. */
-  onStored(sessionId: string): void;
   /** A session has nothing to do. */
   onIdle(session: LiveSession): void;
   /** A session cannot go on from memory. */
@@ -52,32 +43,6 @@ interface AcceptedAction {
   /** Settles with the execution that applied it when that has ended or waits; undefined if nobody waits for that. */
   readonly end: Promise<number> | undefined;
   readonly isRepeated: boolean;
-}
-
-/** The longest sleep in one go, so that no long timer is left behind when the runtime closes. */
-const longestSleepMs = 1000;
-
-/** The same effects, whose sleeps end when the runtime closes. */
-function interruptSleeps(direct: Effects, closing: AbortSignal): Effects {
-  const sleepOnce = (key: string, ms: number): Promise<SleepResult> =>
-    new Promise((resolve, reject) => {
-      const cancel = (): void => resolve(cancelledEffect());
-      if (closing.aborted) return cancel();
-      closing.addEventListener('abort', cancel);
-      direct
-        .sleep(key, ms)
-        .finally(() => closing.removeEventListener('abort', cancel))
-        .then(resolve, reject);
-    });
-  return {
-    run: (key, work, options) => direct.run(key, work, options),
-    sleep: async (key, ms) => {
-      for (let leftMs = ms; ; leftMs -= longestSleepMs) {
-        const slept = await sleepOnce(key, Math.min(leftMs, longestSleepMs));
-        if (!slept.ok || leftMs <= longestSleepMs) return slept;
-      }
-    },
-  };
 }
 
 export class LiveSession {
@@ -313,50 +278,15 @@ export class LiveSession {
   }
 
   async #run(state: RunState): Promise<void> {
-    const { log } = this;
-    const { closing, options, onStored } = this.#services;
-    const { onEvent } = options;
-    const { number } = state.execution;
-    const agent = this.#getAgent();
-    const identity = toIdentity(agent);
-    if (!jsonEquals({ ...identity }, { ...log.facts.agent })) log.facts = { ...log.facts, agent: identity };
-    // A run that only ends needs no context.
-    const onlyEnds = log.journal.isEmpty && findCancel(log.queued, number) !== undefined;
-    const context = onlyEnds ? {} : await this.#createContext();
-    const abort = new AbortController();
-    // Somebody may have cancelled it before it ran, in this process or in an earlier one.
-    const cancel = findCancel(log.queued, number);
-    // A step that was open before is replayed as far as it got: it ends where something new would start.
-    const endIfCancelled = (): void => {
-      if (cancel !== undefined) abort.abort(cancel);
-    };
-    if (log.journal.isEmpty) endIfCancelled();
-    this.#abort = abort;
     try {
-      await agent.run(state, {
-        context,
-        signal: abort.signal,
-        onEvent: onEvent && ((event) => onEvent(event, log.facts)),
-        executionId: `${this.id}/${number}`,
-        effects: (direct) => log.journal.wrap(interruptSleeps(direct, closing), `${number}/`, endIfCancelled),
-        commit: async (commit) => {
-          log.journal.check();
-          await log.append({}, { ...commit, endsStep: true });
-          onStored(this.id);
-          endIfCancelled();
-        },
+      await runExecution(this.log, state, {
+        agent: this.#getAgent(),
+        services: this.#services,
+        onStart: (abort) => (this.#abort = abort),
         between: (current) => this.#between(current),
       });
     } finally {
       this.#abort = undefined;
-    }
-  }
-
-  async #createContext(): Promise<unknown> {
-    try {
-      return await this.#services.options.context?.(this.log.facts);
-    } catch (error) {
-      throw new ContextFailedError(this.id, error);
     }
   }
 

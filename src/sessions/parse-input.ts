@@ -51,7 +51,7 @@ export function parseQuery(query: SessionQuery): SessionQuery {
   checkKeys('list()', query, { known: knownFilters });
   const { status } = query;
   const statuses = Object.values(ExecutionStatus);
-  assert(status === undefined || statuses.includes(status), `Unknown status "${status}". Use one of ${statuses.join(', ')}.`);
+  assert(status === undefined || statuses.includes(status), `Unknown status "${String(status)}". Use one of ${statuses.join(', ')}.`);
   return query;
 }
 

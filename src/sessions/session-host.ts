@@ -131,9 +131,9 @@ export class SessionHost implements SessionServices {
     this.#end('it was drained', new RuntimeClosedError('it was drained', { isStored: true }));
   }
 
-  readonly onStored = (sessionId: string): void => {
+  onStored(sessionId: string): void {
     for (const call of this.#followers.get(sessionId) ?? []) call();
-  };
+  }
 
   onIdle(session: LiveSession): void {
     this.#expiry?.watch(session.log.state);

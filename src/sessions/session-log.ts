@@ -16,7 +16,7 @@ import { getSentMessages, readStored, replay, updateQueue } from './entries.ts';
 import type { ExpiryOptions } from './expiry.ts';
 import { getWakeAt } from './expiry.ts';
 import type { SessionFacts } from './session.ts';
-import { getShownStatus, hasWork, readDetails, toFacts, writeDetails } from './session.ts';
+import { getShownStatus, hasWork, readHeader, toFacts, writeDetails } from './session.ts';
 import type { LogEntry, SessionHeader, SessionStore, SessionWrite, StoredSession } from './session-store.ts';
 import { writeEvents } from './stored-events.ts';
 
@@ -89,7 +89,7 @@ export class SessionLog {
   /** Loads a stored session. */
   static load(claimed: ClaimedStore, { header, entries, effects, head }: StoredSession, states: StateType): SessionLog {
     return readStored(header.id, () => {
-      const { kind } = readDetails(header.details);
+      const { kind } = readHeader(header);
       if (kind !== states.kind) throw new WrongKindError(states.kind, kind);
       const log = new SessionLog(claimed, { facts: toFacts(header), states, ...replay(entries, states), head, effects });
       for (const { isSnapshot, body } of entries) log.#count(isSnapshot, body.length);

@@ -1,6 +1,5 @@
-// What is shown of a session.
+// A session as it is shown, and as a list finds it.
 import type { StopReason } from '../continuation/index.ts';
-import type { JsonObject } from '../lib/index.ts';
 import { omitUndefined, readObject } from '../lib/index.ts';
 import type { Usage } from '../messages/index.ts';
 import { canBegin, ExecutionStatus as Statuses } from '../step-by-step/index.ts';
@@ -23,11 +22,11 @@ export type SessionWait = Wait & {
   readonly sessionId: string;
   /** Binds an approval to the session, the call and its arguments. */
   readonly digest: string;
-  /** When it is settled without anybody. */
+  /** Time at which it is settled without anybody. */
   readonly expiresAt?: number;
 };
 
-/** What a session keeps about itself beside its state. */
+/** Facts about a session beside its state. */
 export interface SessionFacts {
   readonly id: string;
   readonly agent: AgentIdentity;
@@ -47,7 +46,7 @@ export interface SessionSummary extends SessionFacts {
   /** Steps of all executions. */
   readonly stepCount: number;
   readonly lastSeq: number;
-  /** What it waits for, without the arguments. */
+  /** Its waits, without the arguments. */
   readonly waitingFor: readonly { readonly type: Wait['type']; readonly id: string; readonly toolName?: string }[];
 }
 
@@ -63,9 +62,9 @@ export interface Session<State extends RunState = RunState> extends Omit<Session
   /** The last words of the agent. */
   readonly text: string;
   readonly usage: Usage;
-  /** Everything, to read: changes go through the runtime. Left out where a session is written as JSON. */
+  /** Everything, to read: changes go through the runtime. Left out if a session is written as JSON. */
   readonly state: State;
-  /** Why it stands where it stands, in a few lines. */
+  /** Says in a few lines why it is in this state. */
   explain(options?: ExplainStateOptions): string;
 }
 
@@ -103,73 +102,64 @@ export type SessionResult<State = RunState, Output = unknown> = SessionResultFie
     | OpenSessionResult<State, 'in_progress'>
   );
 
-/** True where the session has something to do by itself. A conversation in which nobody has spoken has not. */
+/** True if the session has something to do by itself. A conversation in which nobody has spoken has not. */
 export const hasWork = (state: RunState): boolean => canBegin(state) && (state.execution.id !== undefined || state.messages.length > 0);
 
-/** A session that was spoken to is under way, also where its first step is not recorded yet. */
+/** Returns the status to show: a session that was spoken to is under way, even if its first step is not recorded yet. */
 export const getShownStatus = (state: RunState): ExecutionStatus =>
   state.status === Statuses.Pending && hasWork(state) ? Statuses.InProgress : state.status;
 
-const stepsIn = ({ data: { past, execution } }: RunState): number =>
-  past.toArray().reduce((sum, { results }) => sum + results.length, execution.results.length);
-
-/** What a list shows beside what sessions are found by. */
+/** Writes what a list shows of a session beside the fields that it is found by. */
 export function writeDetails({ agent, forkedFrom }: SessionFacts, kind: string, state: RunState): string {
-  return JSON.stringify({
-    agent,
-    kind,
-    executions: state.execution.number,
-    stepCount: stepsIn(state),
-    lastSeq: state.data.lastSeq,
-    ...(forkedFrom !== undefined && { forkedFrom }),
-    ...(state.waitingFor.length > 0 && {
-      waitingFor: state.waitingFor.map((wait) => ({
-        type: wait.type,
-        id: wait.id,
-        ...('toolName' in wait && { toolName: wait.toolName }),
-      })),
-    }),
-  });
+  const { past, execution, lastSeq } = state.data;
+  const stepCount = past.toArray().reduce((sum, { results }) => sum + results.length, execution.results.length);
+  const waits = state.waitingFor.map((wait) => ({
+    type: wait.type,
+    id: wait.id,
+    toolName: 'toolName' in wait ? wait.toolName : undefined,
+  }));
+  const waitingFor = waits.length > 0 ? waits : undefined;
+  return JSON.stringify({ agent, kind, executions: execution.number, stepCount, lastSeq, forkedFrom, waitingFor });
 }
 
-/** The details of a header, read. */
-interface Details extends Pick<SessionSummary, 'agent' | 'executions' | 'stepCount' | 'lastSeq' | 'forkedFrom' | 'waitingFor'> {
-  /** The kind of state. */
-  readonly kind: string;
-}
-
-export function readDetails(text: string): Details {
-  const data = readObject(JSON.parse(text), 'details');
+/** Reads a header: what a list shows of a session, and the kind of its state. */
+export function readHeader(header: SessionHeader): SessionSummary & { readonly kind: string } {
+  const { id, tags, tenant, owner, createdAt, status, stopReason, updatedAt } = header;
+  const data = readObject(JSON.parse(header.details), 'details');
   const agent = data.object('agent');
   const from = data.optionalObject('forkedFrom');
-  return {
+  return omitUndefined({
+    id,
     agent: omitUndefined({ id: agent.string('id'), version: agent.optionalString('version'), fingerprint: agent.string('fingerprint') }),
+    tags,
+    createdAt,
+    tenant,
+    owner,
+    forkedFrom: from && { sessionId: from.string('sessionId'), execution: from.number('execution'), step: from.number('step') },
+    status,
+    stopReason,
+    updatedAt,
     kind: data.string('kind'),
     executions: data.number('executions'),
     stepCount: data.number('stepCount'),
     lastSeq: data.number('lastSeq'),
-    ...(from !== undefined && {
-      forkedFrom: { sessionId: from.string('sessionId'), execution: from.number('execution'), step: from.number('step') },
-    }),
     // Holds: the runtime wrote them, and the store has checked that nothing was changed.
-    waitingFor: (data.optionalArray('waitingFor', (item) => item as JsonObject) ?? []) as unknown as Details['waitingFor'],
-  };
+    waitingFor: data.optionalArray('waitingFor', (item) => item as SessionSummary['waitingFor'][number]) ?? [],
+  });
 }
 
-/** What a header says of its session. */
+/** Reads the facts of a session from its header. */
 export function toFacts(header: SessionHeader): SessionFacts {
-  const { agent, forkedFrom } = readDetails(header.details);
-  const { id, tenant, owner, tags, createdAt } = header;
+  const { id, agent, tags, createdAt, tenant, owner, forkedFrom } = readHeader(header);
   return omitUndefined({ id, agent, tags, createdAt, tenant, owner, forkedFrom });
 }
 
-/** A stored session as a list shows it. */
+/** Shows a stored session in a list. */
 export function toSummary({ id, header, damage }: ListedSession): SessionSummary | DamagedSession {
   if (damage !== undefined || header === undefined) return { id, damage: damage ?? 'its header is missing' };
   try {
-    const { executions, stepCount, lastSeq, waitingFor } = readDetails(header.details);
-    const { status, stopReason, updatedAt } = header;
-    return { ...toFacts(header), ...omitUndefined({ status, stopReason, updatedAt, executions, stepCount, lastSeq, waitingFor }) };
+    const { kind: _, ...summary } = readHeader(header);
+    return summary;
   } catch (error) {
     return { id, damage: error instanceof Error ? error.message : String(error) };
   }

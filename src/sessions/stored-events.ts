@@ -33,25 +33,19 @@ function getShared(events: readonly Fields[]): Fields {
   return shared;
 }
 
-function getOwn(event: Fields, shared: Fields, result: StepResult | undefined): Fields {
-  // Taken apart at once: this runs for every event of every step.
-  const { agentId, parentAgentId, executionId, stepNumber, orchestrator, participant, id, ...own } = event;
-  const special = { agentId, parentAgentId, executionId, stepNumber, orchestrator, participant };
-  const differing = sharedKeys.filter((key) => special[key] !== undefined && !Object.hasOwn(shared, key));
-  const hasOwnId = id !== `${String(executionId)}/${String(event['seq'])}`;
-  return {
-    ...own,
-    ...(hasOwnId && { id }),
-    ...(differing.length > 0 && Object.fromEntries(differing.map((key) => [key, special[key]]))),
-    ...(own['outcome'] !== undefined && own['outcome'] === result?.outcome && { outcome: inStep }),
-  };
-}
-
 /** Writes the events of one commit. */
 export function writeEvents(events: readonly BaseEvent[], result: StepResult | undefined): string {
   const all: readonly Fields[] = events.map((event) => ({ ...event }));
   const shared = getShared(all);
-  return JSON.stringify([shared, ...all.map((event) => getOwn(event, shared, result))]);
+  // JSON leaves out what is undefined.
+  const hidden = Object.fromEntries(Object.keys(shared).map((key) => [key, undefined]));
+  const own = all.map(({ id, outcome, ...event }) => ({
+    ...event,
+    ...hidden,
+    id: id === `${String(event['executionId'])}/${String(event['seq'])}` ? undefined : id,
+    outcome: outcome !== undefined && outcome === result?.outcome ? inStep : outcome,
+  }));
+  return JSON.stringify([shared, ...own]);
 }
 
 /** Puts the outcome of its step into an event that refers to it. */

@@ -13,7 +13,7 @@ const notRequested = new ContinuationEvaluation({
 
 /** Forbids if somebody asked the run to end. */
 export class StopRequested<State> extends BuiltInCriterion<State> {
-  override readonly name = criterion;
+  override readonly name: string = criterion;
 
   override explain(_state: State, { stopRequest }: Findings = {}): ContinuationEvaluation {
     return stopRequest === undefined ? notRequested : toStopEvaluation(stopRequest);

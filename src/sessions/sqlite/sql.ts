@@ -2,8 +2,43 @@ import { columns, insertInto, selected } from './tables.ts';
 
 const headerColumns = columns.sessions.slice(2);
 
+type SqlName =
+  | 'begin'
+  | 'beginReading'
+  | 'commit'
+  | 'rollback'
+  | 'dataVersion'
+  | 'meta'
+  | 'setMeta'
+  | 'session'
+  | 'addSession'
+  | 'setHeader'
+  | 'touchHeader'
+  | 'lastNum'
+  | 'head'
+  | 'addHead'
+  | 'setHead'
+  | 'tags'
+  | 'addTag'
+  | 'dropTags'
+  | 'addEntry'
+  | 'entries'
+  | 'lastSnapshot'
+  | 'lastUntil'
+  | 'request'
+  | 'firstEntry'
+  | 'firstEntryOf'
+  | 'lost'
+  | 'effects'
+  | 'effect'
+  | 'addEffect'
+  | 'dropEffects'
+  | 'quarantined'
+  | 'addQuarantine'
+  | 'dropQuarantine';
+
 /** SQL texts of a store, except for the lists of sessions. */
-export const sql = {
+export const sql: Readonly<Record<SqlName, string>> = {
   begin: 'BEGIN IMMEDIATE',
   beginReading: 'BEGIN',
   commit: 'COMMIT',
@@ -47,4 +82,4 @@ export const sql = {
   quarantined: `SELECT ${selected('quarantine')} FROM quarantine WHERE id = ? OR session = ?`,
   addQuarantine: `${insertInto('quarantine')} ON CONFLICT DO NOTHING`,
   dropQuarantine: 'DELETE FROM quarantine WHERE id = ?',
-} as const satisfies Readonly<Record<string, string>>;
+};
