@@ -84,10 +84,10 @@ function settle(step: Step, outcomes: readonly PreparedCall[]): Produced<Step> {
 
 /** Runs the calls that may run; one that needs approval is returned as it is. */
 function runCalls(calls: readonly ToolCall[], scope: StepScope<Desk>, approved = false): Promise<readonly PreparedCall[]> {
-  const { context, signal, effects, stepNumber, executionId } = scope;
+  const { context, control, effects, stepNumber, executionId } = scope;
   const place = `${executionId}/${String(stepNumber)}`;
   const runOne = async (call: ToolCall, index: number): Promise<PreparedCall> => {
-    const prepared = await prepareCall(tools, call, { context, signal, approved });
+    const prepared = await prepareCall(tools, call, { context, signal: control.signal, approved });
     if (prepared.type !== 'ready') return prepared;
     const options = { effects, context, key: `tool/${String(stepNumber)}/${String(index)}`, idempotencyKey: `${place}/${call.id}` };
     return { type: 'ended', call, execution: await runCall(prepared, options) };
@@ -101,7 +101,7 @@ async function goOn({ partial, waits, answers }: PendingStep, scope: StepScope<D
     const answer = answers.find(({ id }) => id === wait.id);
     if (wait.type !== 'approval' || answer === undefined) return [];
     const call = { id: wait.id, name: wait.toolName, args: wait.args };
-    if (answer.type === 'rejected') rejected.push(rejectedExecution(call, answer.reason, { startedAt: scope.clock.now() }));
+    if (answer.type === 'rejected') rejected.push(rejectedExecution(call, answer.reason, { startedAt: scope.time.clock.now() }));
     return answer.type === 'approved' ? [call] : [];
   });
   return settle(withResults(partial, rejected), await runCalls(approved, scope, true));
@@ -115,7 +115,7 @@ const desk: StepProcess<DeskState, Desk> = {
   ),
   produce: async (state, scope) => {
     if (state.pendingStep !== undefined) return goOn(state.pendingStep, scope);
-    const request = { messages: state.messagesForInference.toArray(), tools: tools.schemas(), signal: scope.signal };
+    const request = { messages: state.messagesForInference.toArray(), tools: tools.schemas(), signal: scope.control.signal };
     const answered = await scope.effects.run(`model/${String(scope.stepNumber)}`, () => model.generate(request), {
       effect: 'pure',
       failsAs: 'model',

@@ -315,8 +315,8 @@ describe('what is refused', () => {
   const model = () => scriptedModel([{ toolCalls: [{ id: 'a', name: 'read' }], usage }, says('Done.')]);
 
   describe.each<[string, () => Pick<ReturnType<typeof createAgent>, 'start' | 'run' | 'nextStep' | 'iterate'>]>([
-    ['a tool', () => createAgent({ model: model(), tools: [reads] }) as never],
-    ['the agent', () => createAgent({ model: scriptedModel([says('Done.')]), context: needs }) as never],
+    ['a tool', () => createAgent({ model: model(), tools: [reads] })],
+    ['the agent', () => createAgent({ model: scriptedModel([says('Done.')]), context: needs })],
   ])('a run without the context that %s declared', (_, open) => {
     const message = 'This needs a context, which its tools, hooks or instructions read. Pass { context } with the run';
     const state = AgentState.empty().withUserMessage('Go.');

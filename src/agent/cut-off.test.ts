@@ -203,10 +203,10 @@ describe('a producer that was left behind at the deadline', () => {
     const seen: unknown[] = [];
     const { run, left } = leaveBehind(async (turn, pause) => {
       held.effects = turn.scope.effects;
-      held.signal = turn.scope.signal;
+      held.signal = turn.scope.control.signal;
       await pause();
       const { scope } = turn;
-      seen.push(scope.signal.aborted, held.signal.aborted, scope.interruption, scope.ending);
+      seen.push(scope.control.signal.aborted, held.signal.aborted, scope.control.interruption, scope.control.ending);
       for (const effects of [held.effects, scope.effects]) {
         seen.push(await effects.run('late', () => Promise.resolve(ran.push('late'))), await effects.sleep('late', 10));
       }
@@ -219,7 +219,7 @@ describe('a producer that was left behind at the deadline', () => {
     expect(ran).toStrictEqual([]);
     // And also when all is over.
     const { scope } = left.turn!;
-    expect([scope.signal.aborted, scope.interruption, scope.ending]).toStrictEqual([true, 'deadline', 'deadline']);
+    expect([scope.control.signal.aborted, scope.control.interruption, scope.control.ending]).toStrictEqual([true, 'deadline', 'deadline']);
     expect(await scope.effects.run('later', () => Promise.resolve(ran.push('later')))).toMatchObject({ ok: false, kind: 'cancelled' });
     expect(ran).toStrictEqual([]);
   });

@@ -17,7 +17,7 @@ type Options = ToolUseOptions<ToolUseState>;
 
 const subjects = {
   ToolUse: {
-    open: (options: Options): StepByStep<ToolUseState, unknown, unknown, ToolEvent> => new ToolUse<unknown>(options),
+    open: (options: Options): StepByStep<ToolUseState, unknown, unknown, ToolEvent> => new ToolUse(options),
     empty: ToolUseState.empty,
   },
   createAgent: {

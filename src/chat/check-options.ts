@@ -1,21 +1,24 @@
 import { ErrorPolicy } from '../errors/index.ts';
 import { InvalidArgumentError, isRecord } from '../lib/index.ts';
-import type { Participant } from './participant.ts';
+
+const isParticipant = (each: unknown): each is { readonly name: string } =>
+  isRecord(each) && typeof each['join'] === 'function' && typeof each['name'] === 'string';
 
 function checkParticipants(maker: string, participants: unknown, of: string): void {
   if (!Array.isArray(participants) || participants.length === 0)
     throw new InvalidArgumentError(`${maker}() needs ${of}: a list with at least one of them.`);
   const list: readonly unknown[] = participants;
-  const strange = list.findIndex((each) => !isRecord(each) || typeof each['join'] !== 'function' || typeof each['name'] !== 'string');
+  const strange = list.findIndex((each) => !isParticipant(each));
   if (strange !== -1)
     throw new InvalidArgumentError(
       `${maker}(): number ${strange + 1} of those who take part is no participant; make it with llmParticipant() or one of its like.`,
     );
-  const names = (participants as readonly Participant<never>[]).map(({ name }) => name.toLowerCase());
-  const twice = names.findIndex((name, index) => names.indexOf(name) !== index);
+  const names = list.filter(isParticipant).map(({ name }) => name);
+  const lower = names.map((name) => name.toLowerCase());
+  const twice = lower.findIndex((name, index) => lower.indexOf(name) !== index);
   if (twice !== -1)
     throw new InvalidArgumentError(
-      `${maker}(): two of those who take part are called "${(participants as readonly Participant<never>[])[twice]?.name ?? ''}"; give each a name of its own, in which upper and lower case do not count.`,
+      `${maker}(): two of those who take part are called "${names[twice] ?? ''}"; give each a name of its own, in which upper and lower case do not count.`,
     );
 }
 

@@ -6,9 +6,10 @@ import type { Failure } from '../errors/index.ts';
 import { classifyError } from '../errors/index.ts';
 import { reportSafely } from '../events/index.ts';
 import { askModel } from '../hooks/index.ts';
+import { omitUndefined } from '../lib/index.ts';
 import { Usage } from '../messages/index.ts';
 import type { StepScope } from '../step-by-step/index.ts';
-import type { ChatStep, Selection } from './chat-step.ts';
+import type { Selection } from './chat-step.ts';
 import { toInfo } from './participant.ts';
 import { nextAfter } from './selectors/round-robin.ts';
 import type { Given, SelectionFacts } from './selectors/selector.ts';
@@ -23,19 +24,14 @@ export type Chosen =
   | { readonly type: 'end'; readonly selection: Selection; readonly reason: string }
   | { readonly type: 'failed'; readonly failure: Failure };
 
-const asChosen = ({ participant, reason, problem }: Given, by: string, usage?: Usage): Chosen => ({
+const toChosen = ({ participant, reason, problem }: Given, by: string, usage?: Usage): Chosen => ({
   type: 'participant',
   participant,
-  selection: {
-    by,
-    ...(reason !== undefined && { reason }),
-    ...(problem !== undefined && { problem }),
-    ...(usage !== undefined && { usage }),
-  },
+  selection: omitUndefined({ by, reason, problem, usage }),
 });
 
 /** Whose last turn did not come to its end, and why that one has it again; also where a limit came between, and more was granted since. */
-function unfinished<State extends TurnState<S>, S extends ChatStep>({ lastStepResult }: State): Given | undefined {
+function findUnfinished({ lastStepResult }: TurnState): Given | undefined {
   const { participant, interrupted } = lastStepResult?.step ?? {};
   if (participant === undefined) return undefined;
   if (lastStepResult?.handling?.decision === 'retry') return { participant, reason: 'its last turn failed' };
@@ -43,25 +39,24 @@ function unfinished<State extends TurnState<S>, S extends ChatStep>({ lastStepRe
 }
 
 /** Finds out whose turn it is. Never throws. */
-export async function chooseSpeaker<State extends TurnState<S>, S extends ChatStep>(at: Surroundings<State, S>): Promise<Chosen> {
+export async function chooseSpeaker(at: Surroundings): Promise<Chosen> {
   const { setup, state } = at;
   const { seats, selector, extension } = setup;
   const isHere = (name: string): boolean => seats.some((seat) => seat.name === name);
-  const again = unfinished<State, S>(state);
-  if (again !== undefined && isHere(again.participant)) return asChosen(again, 'retry');
+  const again = findUnfinished(state);
+  if (again !== undefined && isHere(again.participant)) return toChosen(again, 'retry');
   try {
     const claimed = extension.claim?.(state);
-    if (claimed !== undefined && isHere(claimed.participant)) return asChosen(claimed, claimed.by);
+    if (claimed !== undefined && isHere(claimed.participant)) return toChosen(claimed, claimed.by);
     const spent = { usage: Usage.none() };
     const choice = await selector.select(factsFor(at, spent));
     const by = choice.by ?? selector.name;
     const usage = Usage.isNone(spent.usage) ? undefined : spent.usage;
     if ('end' in choice) {
       const { end: reason, problem } = choice;
-      const selection = { by, reason, ...(problem !== undefined && { problem }), ...(usage !== undefined && { usage }) };
-      return { type: 'end', selection, reason };
+      return { type: 'end', selection: omitUndefined({ by, reason, problem, usage }), reason };
     }
-    if (isHere(choice.participant)) return asChosen(choice, by, usage);
+    if (isHere(choice.participant)) return toChosen(choice, by, usage);
     const names = seats.map(({ name }) => name).join(', ');
     throw new TurnNotGivenError(`The selector "${by}" chose "${choice.participant}", who does not take part. There are: ${names}.`);
   } catch (error) {
@@ -87,14 +82,11 @@ function nextInRound(state: TurnState, names: readonly string[]): string {
   return round.find((name) => turns(name) === fewest && name !== last) ?? next;
 }
 
-function factsFor<State extends TurnState<S>, S extends ChatStep>(
-  { setup, state, scope }: Surroundings<State, S>,
-  spent: { usage: Usage },
-): SelectionFacts {
+function factsFor({ setup, state, scope }: Surroundings, spent: { usage: Usage }): SelectionFacts {
   const { seats, pricing, onProblem, selector } = setup;
   const effects = withKeyPrefix(scope.effects, `select/${scope.stepNumber}`);
   const names = seats.map(({ name }) => name);
-  const watchesCost = pricing.watchesCost || scope.watchesCost;
+  const watchesCost = pricing.watchesCost || scope.budget.watchesCost;
   let [asked, run] = [0, 0];
   return {
     state,
@@ -102,15 +94,15 @@ function factsFor<State extends TurnState<S>, S extends ChatStep>(
     last: lastSpeaker(state),
     next: nextInRound(state, names),
     context: scope.context,
-    signal: scope.signal,
+    signal: scope.control.signal,
     ask: (model, request, { timeoutMs, label } = {}) => {
       asked += 1;
-      const note: StepScope['note'] = (each) => {
-        if (each.usage !== undefined) spent.usage = Usage.add(spent.usage, each.usage);
-        scope.note(each);
+      const add: StepScope['notes']['add'] = (note) => {
+        if (note.usage !== undefined) spent.usage = Usage.add(spent.usage, note.usage);
+        scope.notes.add(note);
       };
       return askModel(model, request, {
-        scope: { effects, clock: scope.clock, note },
+        scope: { effects, time: scope.time, notes: { add } },
         key: `model/${asked}`,
         pricing: { price: pricing.price, watchesCost },
         timeoutMs,

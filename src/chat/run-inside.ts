@@ -28,7 +28,7 @@ function toStart(
   at: { readonly name: string; readonly ids: IdSource },
 ): ToolUseState {
   const store = toView(state, at.name, at.ids());
-  return states.empty({ ids: at.ids, clock: scope.clock, parentAgentId: state.agentId }).evolve({ store });
+  return states.empty({ ids: at.ids, clock: scope.time.clock, parentAgentId: state.agentId }).evolve({ store });
 }
 
 function withAnswers(restored: ToolUseState, answers: readonly Answer[], path: string): ToolUseState {
@@ -131,7 +131,13 @@ export async function speakByRun(
   // The same names at every attempt.
   const ids: IdSource = () => `${prefix}/${(drawn += 1)}`;
   const path = `${name}/`;
-  const inside = scope.nest(`turn/${scope.stepNumber}/${name}/${round}`, { own: { usage: Usage.none() }, ids, path, watchesCost, price });
+  const inside = scope.nesting.open(`turn/${scope.stepNumber}/${name}/${round}`, {
+    own: { usage: Usage.none() },
+    ids,
+    path,
+    watchesCost,
+    price,
+  });
   const stored = parked?.memo?.state;
   const start =
     stored === undefined ? toStart(turn, orchestrator, { name, ids }) : withAnswers(orchestrator.restore(stored), answers, path);
@@ -139,9 +145,9 @@ export async function speakByRun(
   const record = toInnerRun(orchestrator.name, end);
   if (end.waitingFor.length > 0)
     return { type: 'waiting', waits: end.waitingFor.map(askedBy(name)), memo: { round, kind, state: end.toJSON() as Json }, inner: record };
-  const isEnding = scope.ending !== undefined || inside.limitVotes({ usage: Usage.none() }).length > 0;
+  const isEnding = scope.control.ending !== undefined || inside.budget.evaluateLimits({ usage: Usage.none() }).length > 0;
   // Words before a call that was not followed up, because the run around this one has to end, are no answer.
-  const parts = isEnding && scope.interruption === undefined && hasWorkLeft(end) ? [] : getParts(end);
+  const parts = isEnding && scope.control.interruption === undefined && hasWorkLeft(end) ? [] : getParts(end);
   const isCutOff = isEnding && parts.length === 0 && end.status !== 'failed';
   const errors = isEnding && end.status !== 'failed' ? [] : getErrors(end, name, parts.length > 0);
   return {

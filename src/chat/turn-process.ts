@@ -10,7 +10,7 @@ import { ContinuationDecision, StopReason } from '../continuation/index.ts';
 import { classifyError } from '../errors/index.ts';
 import { reportSafely } from '../events/index.ts';
 import type { JsonObject } from '../lib/index.ts';
-import { InvalidArgumentError } from '../lib/index.ts';
+import { InvalidArgumentError, omitUndefined } from '../lib/index.ts';
 import { Message, textPart, Usage } from '../messages/index.ts';
 import type { EmptyStep, Produced, StepProcess, StepScope, Wait } from '../step-by-step/index.ts';
 import { TextDelta } from '../tool-use/index.ts';
@@ -28,7 +28,8 @@ import { lastInput, turnMetadata } from './turn-state.ts';
 /** Makes the process of a conversation in which several take turns. */
 export function createTurnProcess<State extends TurnState<S>, S extends ChatStep, Context>(
   setup: TurnSetup<State, S>,
-): StepProcess<State, Context> {
+): StepProcess<State, Context>;
+export function createTurnProcess(setup: TurnSetup<TurnState, ChatStep>): StepProcess<TurnState> {
   const { name, seats, criteria, identity, workLeft, extension } = setup;
   return {
     name,
@@ -43,15 +44,12 @@ export function createTurnProcess<State extends TurnState<S>, S extends ChatStep
           `${needing.name} needs a context, which its tools, hooks or instructions read. Pass { context } with the run, also when you go on with a state.`,
         );
     },
-    produce: async (state, scope) => {
+    produce: (state, scope) => {
       const at = { setup, state, scope };
-      // Holds: the steps of these states are of this room's kind.
-      return (await (state.pendingStep === undefined ? beginTurn(at) : goOn(at, state.pendingStep.partial))) as never;
+      return state.pendingStep === undefined ? beginTurn(at) : goOn(at, state.pendingStep.partial);
     },
-    ...(extension.inspect !== undefined && {
-      inspect: (candidate: State, scope: StepScope) => extension.inspect?.(candidate, scope) as never,
-    }),
-    emptyStep: (facts) => emptyStep(facts) as never,
+    ...omitUndefined({ inspect: extension.inspect }),
+    emptyStep,
   };
 }
 
@@ -66,37 +64,33 @@ const toEndEvaluation = ({ by }: Selection, reason: string): ContinuationEvaluat
   context: {},
 });
 
-async function beginTurn<State extends TurnState<S>, S extends ChatStep>(at: Surroundings<State, S>): Promise<Produced<ChatStep>> {
+async function beginTurn(at: Surroundings): Promise<Produced<ChatStep>> {
   const { setup, state, scope } = at;
   const input = lastInput(state);
   const empty = { ...emptyStep({ id: scope.ids(), errors: [] }), ...(input !== undefined && { input }) };
   const chosen = await chooseSpeaker(at);
   if (chosen.type === 'failed')
-    return { type: 'step', step: { ...empty, ...(scope.interruption === undefined && { errors: [chosen.failure] }) } };
+    return { type: 'step', step: { ...empty, ...(scope.control.interruption === undefined && { errors: [chosen.failure] }) } };
   const { selection } = chosen;
   if (chosen.type === 'end') {
-    scope.note({ evaluations: [toEndEvaluation(selection, chosen.reason)] });
+    scope.notes.add({ evaluations: [toEndEvaluation(selection, chosen.reason)] });
     return { type: 'step', step: { ...empty, selection } };
   }
   const { participant } = chosen;
-  scope.beginTurn(participant);
-  scope.emit((header) => new ParticipantSelected(header, setup.name, selection));
+  scope.events.beginTurn(participant);
+  scope.events.emit((header) => new ParticipantSelected(header, setup.name, selection));
   return takeTurn(at, { step: { ...empty, participant, selection }, isParked: false });
 }
 
 /** Takes up a turn that had to wait. Whoever follows the events hears again whose it is. */
-function goOn<State extends TurnState<S>, S extends ChatStep>(at: Surroundings<State, S>, step: ChatStep): Promise<Produced<ChatStep>> {
+function goOn(at: Surroundings, step: ChatStep): Promise<Produced<ChatStep>> {
   const { selection = { by: 'resumed' } } = step;
-  at.scope.emit((header) => new ParticipantSelected(header, at.setup.name, selection, { resumed: true }));
+  at.scope.events.emit((header) => new ParticipantSelected(header, at.setup.name, selection, { resumed: true }));
   return takeTurn(at, { step, isParked: true });
 }
 
 /** Who takes the turn. One who is not the one that it was begun by could not go on with it. */
-function seatFor<State extends TurnState<S>, S extends ChatStep>(
-  { setup, state }: Surroundings<State, S>,
-  step: ChatStep,
-  turn: Turn,
-): Pick<Seat, 'speak'> {
+function seatFor({ setup, state }: Surroundings, step: ChatStep, turn: Turn): Pick<Seat, 'speak'> {
   const seat = setup.seats.find(({ name }) => name === step.participant);
   const kind = step.memo?.kind;
   if (seat !== undefined && (kind === undefined || kind === seat.kind)) return seat;
@@ -107,8 +101,8 @@ function seatFor<State extends TurnState<S>, S extends ChatStep>(
 }
 
 /** The turn itself, from the beginning or from where it had to wait. Never throws. */
-async function takeTurn<State extends TurnState<S>, S extends ChatStep>(
-  at: Surroundings<State, S>,
+async function takeTurn(
+  at: Surroundings,
   { step, isParked }: { readonly step: ChatStep; readonly isParked: boolean },
 ): Promise<Produced<ChatStep>> {
   const { setup, state, scope } = at;
@@ -136,7 +130,7 @@ async function takeTurn<State extends TurnState<S>, S extends ChatStep>(
     return recorded(at, worked, came.type === 'said' ? { ...came, unfinished: withoutCalls(came.unfinished, uncounted) } : came);
   } catch (error) {
     // What is thrown because the run was cut off is no failure.
-    const errors = scope.interruption === undefined ? [classifyError(error, { readable: false })] : [];
+    const errors = scope.control.interruption === undefined ? [classifyError(error, { readable: false })] : [];
     const closed = isParked ? closedTurn(step, { why: 'interrupted', at: state.messages.length, ids: scope.ids }) : rest;
     const { unfinished, ...left } = closed;
     const known = withoutCalls(unfinished, uncounted);
@@ -145,11 +139,7 @@ async function takeTurn<State extends TurnState<S>, S extends ChatStep>(
 }
 
 /** The turn with what was done in it. What was done stays done, whatever became of the turn. */
-function withActs<State extends TurnState<S>, S extends ChatStep>(
-  at: Surroundings<State, S>,
-  step: ChatStep,
-  acts: readonly JsonObject[],
-): ChatStep {
+function withActs(at: Surroundings, step: ChatStep, acts: readonly JsonObject[]): ChatStep {
   return acts.length === 0 ? step : (at.setup.extension.withActs?.(step, acts, at) ?? step);
 }
 
@@ -158,23 +148,19 @@ function tellWhoIsAsked(name: string, scope: StepScope, waits: readonly Wait[]):
   for (const wait of waits) {
     if (wait.type !== 'person' || wait.agent !== undefined) continue;
     const { prompt, problem } = wait;
-    scope.emit((header) => new PersonAsked(header, name, { waitId: `${scope.path}${wait.id}`, prompt, problem }));
+    scope.events.emit((header) => new PersonAsked(header, name, { waitId: `${scope.nesting.path}${wait.id}`, prompt, problem }));
   }
 }
 
 /** What came of a turn, as it is kept. */
-function recorded<State extends TurnState<S>, S extends ChatStep>(
-  { setup, scope }: Surroundings<State, S>,
-  step: ChatStep,
-  came: Spoken,
-): Produced<ChatStep> {
+function recorded({ setup, scope }: Surroundings, step: ChatStep, came: Spoken): Produced<ChatStep> {
   if (came.type === 'waiting') {
     tellWhoIsAsked(setup.name, scope, came.waits);
     return { type: 'waiting', partial: { ...step, memo: came.memo }, waits: came.waits };
   }
   const { role, parts, errors = [], finishReason, window, unfinished, isCutOff = false } = came;
   const isSaid = errors.length === 0 && !isCutOff;
-  const isWhole = isSaid && scope.interruption === undefined;
+  const isWhole = isSaid && scope.control.interruption === undefined;
   const message = new Message({
     id: scope.ids(),
     role,
@@ -184,7 +170,7 @@ function recorded<State extends TurnState<S>, S extends ChatStep>(
   });
   // Words that no model streams are told in one piece.
   if (isSaid && came.inner === undefined && message.text !== '')
-    scope.emit((header) => new TextDelta(header, setup.name, message.text), { numbered: false });
+    scope.events.emitPiece((header) => new TextDelta(header, setup.name, message.text));
   return {
     type: 'step',
     step: {
@@ -194,7 +180,7 @@ function recorded<State extends TurnState<S>, S extends ChatStep>(
       ...(finishReason !== undefined && { finishReason }),
       ...(window !== undefined && { window }),
       ...(!isWhole && unfinished !== undefined && { unfinished }),
-      ...(isCutOff && { interrupted: scope.ending ?? 'vote' }),
+      ...(isCutOff && { interrupted: scope.control.ending ?? 'vote' }),
     },
   };
 }

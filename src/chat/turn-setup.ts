@@ -1,7 +1,7 @@
 import type { ContinuationCriteria } from '../continuation/index.ts';
 import type { ProblemReporter } from '../events/index.ts';
 import type { Capability, Pricing } from '../hooks/index.ts';
-import type { Json, JsonObject } from '../lib/index.ts';
+import type { Callback, Json, JsonObject } from '../lib/index.ts';
 import type { StepScope } from '../step-by-step/index.ts';
 import type { ChatStep } from './chat-step.ts';
 import type { Reading, Seat } from './participant.ts';
@@ -30,7 +30,7 @@ export interface TurnExtension<State extends TurnState<S>, S extends ChatStep> {
   /** What a person is told who is asked for words without a prompt. */
   hint?(state: State, participant: string): string | undefined;
   /** Decision-relevant work on a turn before it is judged. */
-  inspect?(candidate: State, scope: StepScope): S | Promise<S>;
+  readonly inspect?: Callback<[candidate: State, scope: StepScope], S | Promise<S>>;
   /** The turn with what was done in it beside the words, since it was last worked on. */
   withActs?(step: ChatStep, acts: readonly JsonObject[], at: { readonly state: State; readonly scope: StepScope }): S;
 }
@@ -52,8 +52,8 @@ export interface TurnSetup<State extends TurnState<S>, S extends ChatStep> {
 }
 
 /** What a turn is taken with. */
-export interface Surroundings<State extends TurnState<S>, S extends ChatStep> {
-  readonly setup: TurnSetup<State, S>;
-  readonly state: State;
+export interface Surroundings {
+  readonly setup: TurnSetup<TurnState, ChatStep>;
+  readonly state: TurnState;
   readonly scope: StepScope;
 }

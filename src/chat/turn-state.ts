@@ -3,7 +3,7 @@
 // T1. Every turn that was taken left exactly one message under its participant's name, an empty one where nothing was said.
 // T2. A message that is not marked as a turn came from outside, whatever name it has.
 import type { IdSource } from '../lib/index.ts';
-import { counted } from '../lib/index.ts';
+import { pluralize } from '../lib/index.ts';
 import type { MessageContent } from '../messages/index.ts';
 import { Message } from '../messages/index.ts';
 import type { ExplainStateOptions, PendingStep, StepResult } from '../step-by-step/index.ts';
@@ -41,7 +41,7 @@ const waitingLine = ({ selection }: ChatStep): readonly string[] =>
 
 function innerLine({ orchestrator, stepCount, stopReason, outcome }: InnerRun): readonly string[] {
   if (stopReason === undefined || outcome === undefined) return [];
-  return [`The run inside it (${orchestrator}) ended after ${counted(stepCount, 'step')}: ${stopReason}, by ${outcome.resolvedBy}.`];
+  return [`The run inside it (${orchestrator}) ended after ${pluralize(stepCount, 'step')}: ${stopReason}, by ${outcome.resolvedBy}.`];
 }
 
 /** Base of the states of chats and collaborations. */

@@ -58,7 +58,7 @@ describe('a failed turn', () => {
     expect(result).toMatchObject({
       status: 'failed',
       stopReason: 'error',
-      participant: 'm',
+      state: { participant: 'm' },
       text: '',
       error: { message: 'line cut', type: 'model' },
     });

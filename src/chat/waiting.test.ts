@@ -31,8 +31,7 @@ describe('a person whose words are waited for', () => {
     const result = await chat.start(start).result;
     expect(result).toMatchObject({
       status: 'waiting',
-      participant: 'ann',
-      speaker: 'a',
+      state: { participant: 'ann', speaker: 'a' },
       text: 'x',
       waitingFor: [{ type: 'person', id: 'ann/2', participant: 'ann', prompt: 'Your view?' }],
     });

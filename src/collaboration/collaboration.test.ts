@@ -180,7 +180,7 @@ describe('what goes wrong', () => {
     // What was thrown is told as it was, with its stack.
     expect(problems).toMatchObject([{ message: 'It broke.', stack: expect.stringContaining('collaboration.test.ts') as string }]);
     const result = await collaboration.start(start).result;
-    expect(result).toMatchObject({ status: 'failed', participant: 'bob', error: { message: 'It broke.' } });
+    expect(result).toMatchObject({ status: 'failed', state: { participant: 'bob' }, error: { message: 'It broke.' } });
     expect(result.state.board.isEmpty).toBe(true);
     expect(result.explain()).toContain('It was the turn of bob, by round-robin.');
   });

@@ -77,9 +77,9 @@ function withActs(
       const id = `${scope.executionId}/${scope.stepNumber}/board/${written + index + 1}`;
       return { id, artifact, version, content, author: step.participant };
     });
-  if (writes.length > 0) scope.note({ store: withWrites(state.store, writes) });
+  if (writes.length > 0) scope.notes.add({ store: withWrites(state.store, writes) });
   const changes = acts.filter((act): act is BoardChange => act.type !== 'handoff');
-  if (changes.length > 0) scope.emit((header) => new BoardUpdated(header, 'collaboration', changes));
+  if (changes.length > 0) scope.events.emit((header) => new BoardUpdated(header, 'collaboration', changes));
   return { ...step, acts: [...before, ...acts] };
 }
 

@@ -117,7 +117,7 @@ describe('an agent', () => {
     const result = await createCollaboration({ collaborators: [ann] }).start('Go.').result;
     expect(result).toMatchObject({
       status: 'failed',
-      participant: 'ann',
+      state: { participant: 'ann' },
       error: { message: expect.stringContaining('put the board into ann') as string },
     });
   });
@@ -133,7 +133,7 @@ describe('an agent', () => {
       },
     });
     const result = await createCollaboration({ collaborators: [ann] }).start('Go.').result;
-    expect(result).toMatchObject({ status: 'failed', participant: 'ann', error: { message: 'no more agents' } });
+    expect(result).toMatchObject({ status: 'failed', state: { participant: 'ann' }, error: { message: 'no more agents' } });
   });
 
   test.each([

@@ -47,7 +47,7 @@ function problemWith(given: Readonly<Record<string, unknown>>, names: readonly s
   if (approvedBy === undefined) return undefined;
   if (!Array.isArray(approvedBy) || approvedBy.length === 0) return 'needs at least one name in approvedBy';
   const list: readonly unknown[] = approvedBy;
-  const stranger = list.find((name) => !names.includes(name as string));
+  const stranger = list.find((name) => !names.some((each) => each === name));
   return stranger === undefined
     ? undefined
     : `names ${JSON.stringify(stranger)} in approvedBy, who does not take part; there are ${names.join(', ')}`;

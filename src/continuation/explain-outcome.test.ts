@@ -9,7 +9,7 @@ import { ExecutionTimeLimit } from './criteria/execution-time-limit.ts';
 import { FinishReasonCheck } from './criteria/finish-reason-check.ts';
 import { PendingRetry } from './criteria/pending-retry.ts';
 import { StepsLimit } from './criteria/steps-limit.ts';
-import type { StopRequest } from './criteria/stop-requested.ts';
+import type { StopRequest } from './findings.ts';
 import { StopRequested } from './criteria/stop-requested.ts';
 import { TokenUsageLimit } from './criteria/token-usage-limit.ts';
 import { ToolCallPresenceCheck } from './criteria/tool-call-presence-check.ts';

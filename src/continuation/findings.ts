@@ -1,5 +1,11 @@
 import type { ContinuationEvaluation } from './continuation-evaluation.ts';
-import type { StopRequest } from './criteria/stop-requested.ts';
+
+/** A request that the run end. */
+export interface StopRequest {
+  /** `signal`: an AbortSignal fired, and work in flight was cut off. `request`: end at the next boundary. */
+  readonly by: 'signal' | 'request';
+  readonly reason: string;
+}
 
 /** Facts found out before a state is judged. Criteria get them beside the state; they are never stored. */
 export interface Findings {

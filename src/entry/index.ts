@@ -28,7 +28,7 @@ export {
   ToolCallPresenceCheck,
   when,
 } from '../continuation/index.ts';
-export type { CanResolveErrorContext, Failure } from '../errors/index.ts';
+export type { CanResolveErrorContext, ErrorPolicyOptions, Failure } from '../errors/index.ts';
 export {
   ClassifiedError,
   DamagedDataError,

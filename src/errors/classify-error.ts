@@ -1,4 +1,4 @@
-import { SteplineError } from '../lib/index.ts';
+import { omitUndefined, readField, SteplineError } from '../lib/index.ts';
 import { ErrorType, isErrorType } from './error-type.ts';
 import type { Failure } from './failure.ts';
 
@@ -21,71 +21,63 @@ interface Classified {
 // Only a getter that makes a new cause at each reading gets this far.
 const longestChain = 256;
 
-// Anything can be thrown, also something that throws when it is read: such a field counts as missing.
-function fieldOf(thrown: unknown, key: string): unknown {
-  if (typeof thrown !== 'object' || thrown === null) return undefined;
-  try {
-    return (thrown as Readonly<Record<string, unknown>>)[key];
-  } catch {
-    return undefined;
-  }
-}
-
 /** The error and its causes, outermost first. Ends at a cycle. */
 function causeChain(error: unknown): readonly unknown[] {
   const chain = new Set<unknown>();
   for (let link = error; link !== undefined && link !== null && chain.size < longestChain && !chain.has(link);) {
     chain.add(link);
-    link = fieldOf(link, 'cause');
+    link = readField(link, 'cause');
   }
   return [...chain];
 }
 
-function kindOf(link: unknown): Classified | undefined {
-  const type = fieldOf(link, 'type');
+function readKind(link: unknown): Classified | undefined {
+  const type = readField(link, 'type');
   if (isErrorType(type) && SteplineError.is(link)) {
     return {
       type,
-      retryable: fieldOf(link, 'retryable'),
-      retryAfterMs: fieldOf(link, 'retryAfterMs'),
-      toolName: fieldOf(link, 'toolName'),
+      retryable: readField(link, 'retryable'),
+      retryAfterMs: readField(link, 'retryAfterMs'),
+      toolName: readField(link, 'toolName'),
     };
   }
   // What AbortSignal.timeout() and fetch throw.
-  if (fieldOf(link, 'name') === 'TimeoutError') return { type: ErrorType.Timeout };
+  if (readField(link, 'name') === 'TimeoutError') return { type: ErrorType.Timeout };
   return undefined;
 }
 
 // A rate limit or a time-out stays one however often it was wrapped on its way up.
 const isTransport = ({ type }: Classified): boolean => type === ErrorType.RateLimit || type === ErrorType.Timeout;
 
-function textOf(error: unknown, key: 'message' | 'code'): string | undefined {
-  const value = fieldOf(error, key);
+function readText(error: unknown, key: 'message' | 'code'): string | undefined {
+  const value = readField(error, key);
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
-const isWait = (value: unknown): value is number => Number.isFinite(value) && (value as number) >= 0;
+const isWait = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value) && value >= 0;
 
 /** True where the chain holds an abort: somebody asked to stop, nothing failed. */
 export function isAbort(error: unknown): boolean {
-  return causeChain(error).some((link) => fieldOf(link, 'name') === 'AbortError');
+  return causeChain(error).some((link) => readField(link, 'name') === 'AbortError');
 }
 
 /** Turns anything thrown into plain data that a policy can judge. Walks the `cause` chain. */
 export function classifyError(error: unknown, options: ClassifyOptions = {}): Failure {
-  const kinds = causeChain(error).flatMap((link) => kindOf(link) ?? []);
+  const kinds = causeChain(error).flatMap((link) => readKind(link) ?? []);
   const kind = kinds.find(isTransport) ?? kinds[0];
   const toolName = options.toolName ?? kinds.find((named) => named.toolName !== undefined)?.toolName;
   return {
     type: kind?.type ?? options.fallback ?? ErrorType.Unknown,
-    code: textOf(error, 'code') ?? 'unclassified',
-    message: textOf(error, 'message') ?? describeThrown(error),
+    code: readText(error, 'code') ?? 'unclassified',
+    message: readText(error, 'message') ?? describeThrown(error),
     // Whoever wrapped the error and says that trying again cannot help knows more than the cause does.
     retryable: kinds.every(({ retryable }) => retryable !== false),
-    ...(isWait(kind?.retryAfterMs) && { retryAfterMs: kind.retryAfterMs }),
-    ...(typeof toolName === 'string' && { toolName }),
-    ...(options.toolCallId !== undefined && { toolCallId: options.toolCallId }),
-    ...(options.readable !== undefined && { readable: options.readable }),
+    ...omitUndefined({
+      retryAfterMs: isWait(kind?.retryAfterMs) ? kind.retryAfterMs : undefined,
+      toolName: typeof toolName === 'string' ? toolName : undefined,
+      toolCallId: options.toolCallId,
+      readable: options.readable,
+    }),
   };
 }
 

@@ -324,3 +324,24 @@ test('a word that is no handling is refused when the policy is made', () => {
   expect(() => ErrorPolicy.stopOnAnyError().withToolErrorHandling(word)).toThrow(/stop, retry or ignore, not by panic/);
   expect(() => ErrorPolicy.stopOnAnyError().withTool('search', word)).toThrow(/stop, retry or ignore, not by panic/);
 });
+
+describe('new ErrorPolicy()', () => {
+  test('stops at every kind of failure that it says nothing about', () => {
+    const policy = new ErrorPolicy({ onToolError: 'ignore', onModelError: 'retry', maxRetries: 2, backoff: { baseMs: 5 } });
+    expect(handlingsOf(policy)).toEqual({ ...handlingsOf(ErrorPolicy.stopOnAnyError()), tool: 'ignore', model: 'retry' });
+    expect([policy.maxRetries, policy.backoff.baseMs, policy.backoff.factor]).toEqual([2, 5, 2]);
+    expect(new ErrorPolicy().toJSON()).toEqual(ErrorPolicy.stopOnAnyError().toJSON());
+  });
+
+  test.each<[object, string]>([
+    [{ onToolError: 'again' }, 'An error is handled by stop, retry or ignore, not by again.'],
+    [{ maxRetries: 1.5 }, 'maxRetries must be a whole number of 0 or more, not 1.5.'],
+    [{ tools: { pay: { handling: 'again' } } }, 'An error is handled by stop, retry or ignore, not by again.'],
+    [{ tools: { pay: { maxRetries: -1 } } }, 'maxRetries must be a whole number of 0 or more, not -1.'],
+    [{ backoff: { baseMs: -1 } }, 'Backoff baseMs must be a number of 0 or more, not -1.'],
+    [{ onToolErrors: 'retry' }, 'Unknown option "onToolErrors" in new ErrorPolicy(). It takes onToolError,'],
+  ])('refuses %j', (options, problem) => {
+    expect(() => new ErrorPolicy(options)).toThrow(InvalidArgumentError);
+    expect(() => new ErrorPolicy(options)).toThrow(problem);
+  });
+});

@@ -1,11 +1,11 @@
-import { InvalidArgumentError } from '../lib/index.ts';
+import { checkKeys, InvalidArgumentError } from '../lib/index.ts';
 import type { Backoff } from './backoff.ts';
-import { backoffMs, createBackoff, defaultBackoff, waitsTooLong } from './backoff.ts';
+import { backoffMs, createBackoff, waitsTooLong } from './backoff.ts';
 import { ErrorContext } from './error-context.ts';
 import type { ErrorHandling } from './error-handling.ts';
 import { graver } from './error-handling.ts';
 import { ErrorHandlingDecision } from './error-handling-decision.ts';
-import { ErrorType } from './error-type.ts';
+import type { ErrorType } from './error-type.ts';
 
 const { Stop, Retry, Ignore } = ErrorHandlingDecision;
 
@@ -15,130 +15,140 @@ export interface ToolErrorRule {
   readonly maxRetries?: number;
 }
 
-type Handlings = Readonly<Record<ErrorType, ErrorHandlingDecision>>;
-
-interface Settings {
-  readonly handlings: Handlings;
-  readonly maxRetries: number;
-  readonly tools: Readonly<Record<string, ToolErrorRule>>;
-  readonly backoff: Backoff;
+/** Settings of a policy. */
+export interface ErrorPolicyOptions {
+  /** @default 'stop', as for the other kinds */
+  readonly onToolError?: ErrorHandlingDecision;
+  readonly onModelError?: ErrorHandlingDecision;
+  readonly onValidationError?: ErrorHandlingDecision;
+  readonly onRateLimitError?: ErrorHandlingDecision;
+  readonly onTimeoutError?: ErrorHandlingDecision;
+  readonly onUnknownError?: ErrorHandlingDecision;
+  /** Attempts until a failure that is retried ends the run. @default 0 */
+  readonly maxRetries?: number;
+  /** Rules for the failures of single tools. @default {} */
+  readonly tools?: Readonly<Record<string, ToolErrorRule>>;
+  readonly backoff?: Partial<Backoff>;
 }
 
-const all = (decision: ErrorHandlingDecision): Handlings => ({
-  tool: decision,
-  model: decision,
-  validation: decision,
-  rate_limit: decision,
-  timeout: decision,
-  unknown: decision,
-});
-
-function checkedRetries(maxRetries: number): number {
+function parseRetries(maxRetries = 0): number {
   if (!Number.isInteger(maxRetries) || maxRetries < 0) {
     throw new InvalidArgumentError(`maxRetries must be a whole number of 0 or more, not ${String(maxRetries)}.`);
   }
   return maxRetries;
 }
 
-function checkedHandling(decision: ErrorHandlingDecision): ErrorHandlingDecision {
+function parseHandling(decision: ErrorHandlingDecision = Stop): ErrorHandlingDecision {
   const known: readonly string[] = Object.values(ErrorHandlingDecision);
   if (known.includes(decision)) return decision;
   throw new InvalidArgumentError(`An error is handled by stop, retry or ignore, not by ${decision}.`);
 }
 
+const optionFor = {
+  tool: 'onToolError',
+  model: 'onModelError',
+  validation: 'onValidationError',
+  rate_limit: 'onRateLimitError',
+  timeout: 'onTimeoutError',
+  unknown: 'onUnknownError',
+} as const satisfies Record<ErrorType, string>;
+
 /**
  * Says what to do about each kind of failure. Immutable: every `with…` returns a new policy.
  * `maxRetries` counts attempts: with 3, failures one and two are retried and the third ends the run.
  */
-export class ErrorPolicy {
+export class ErrorPolicy implements Required<ErrorPolicyOptions> {
+  readonly onToolError: ErrorHandlingDecision;
+  readonly onModelError: ErrorHandlingDecision;
+  readonly onValidationError: ErrorHandlingDecision;
+  readonly onRateLimitError: ErrorHandlingDecision;
+  readonly onTimeoutError: ErrorHandlingDecision;
+  readonly onUnknownError: ErrorHandlingDecision;
   readonly maxRetries: number;
-  readonly backoff: Backoff;
   readonly tools: Readonly<Record<string, ToolErrorRule>>;
-  readonly #handlings: Handlings;
+  readonly backoff: Backoff;
 
-  private constructor(settings: Settings) {
-    this.#handlings = settings.handlings;
-    this.maxRetries = checkedRetries(settings.maxRetries);
-    this.tools = settings.tools;
-    this.backoff = settings.backoff;
-  }
-
-  static #preset(handlings: Partial<Handlings>, maxRetries: number): ErrorPolicy {
-    return new ErrorPolicy({ handlings: { ...all(Stop), ...handlings }, maxRetries, tools: {}, backoff: defaultBackoff });
+  constructor(options: ErrorPolicyOptions = {}) {
+    checkKeys('new ErrorPolicy()', options, { known: [...Object.values(optionFor), 'maxRetries', 'tools', 'backoff'] });
+    this.onToolError = parseHandling(options.onToolError);
+    this.onModelError = parseHandling(options.onModelError);
+    this.onValidationError = parseHandling(options.onValidationError);
+    this.onRateLimitError = parseHandling(options.onRateLimitError);
+    this.onTimeoutError = parseHandling(options.onTimeoutError);
+    this.onUnknownError = parseHandling(options.onUnknownError);
+    this.maxRetries = parseRetries(options.maxRetries);
+    this.tools = options.tools ?? {};
+    this.backoff = createBackoff(options.backoff ?? {});
+    for (const { handling, maxRetries } of Object.values(this.tools)) {
+      parseHandling(handling);
+      parseRetries(maxRetries);
+    }
   }
 
   /** Ends the run at the first failure of any kind. */
   static stopOnAnyError(): ErrorPolicy {
-    return ErrorPolicy.#preset({}, 0);
+    return new ErrorPolicy();
   }
 
   /** Tries again after tool, validation, rate limit and timeout failures; ends the run on model and unknown ones. */
   static retryToolErrors(maxRetries = 3): ErrorPolicy {
-    return ErrorPolicy.#preset({ tool: Retry, validation: Retry, rate_limit: Retry, timeout: Retry }, maxRetries);
+    return new ErrorPolicy({
+      onToolError: Retry,
+      onValidationError: Retry,
+      onRateLimitError: Retry,
+      onTimeoutError: Retry,
+      maxRetries,
+    });
   }
 
   /** Lets the model live with failed tools; rate limits and timeouts are retried as often as `maxRetries` says. */
   static ignoreToolErrors(maxRetries = 0): ErrorPolicy {
-    return ErrorPolicy.#preset({ tool: Ignore, validation: Ignore, unknown: Ignore, rate_limit: Retry, timeout: Retry }, maxRetries);
+    return new ErrorPolicy({
+      onToolError: Ignore,
+      onValidationError: Ignore,
+      onUnknownError: Ignore,
+      onRateLimitError: Retry,
+      onTimeoutError: Retry,
+      maxRetries,
+    });
   }
 
   /** Tries again after any failure. */
   static retryAll(maxRetries = 5): ErrorPolicy {
-    return ErrorPolicy.#preset(all(Retry), maxRetries);
+    return ErrorPolicy.retryToolErrors(maxRetries).withModelErrorHandling(Retry).withUnknownErrorHandling(Retry);
   }
 
-  get onToolError(): ErrorHandlingDecision {
-    return this.#handlings.tool;
+  withToolErrorHandling(onToolError: ErrorHandlingDecision): ErrorPolicy {
+    return new ErrorPolicy({ ...this, onToolError });
   }
-  get onModelError(): ErrorHandlingDecision {
-    return this.#handlings.model;
+  withModelErrorHandling(onModelError: ErrorHandlingDecision): ErrorPolicy {
+    return new ErrorPolicy({ ...this, onModelError });
   }
-  get onValidationError(): ErrorHandlingDecision {
-    return this.#handlings.validation;
+  withValidationErrorHandling(onValidationError: ErrorHandlingDecision): ErrorPolicy {
+    return new ErrorPolicy({ ...this, onValidationError });
   }
-  get onRateLimitError(): ErrorHandlingDecision {
-    return this.#handlings.rate_limit;
+  withRateLimitErrorHandling(onRateLimitError: ErrorHandlingDecision): ErrorPolicy {
+    return new ErrorPolicy({ ...this, onRateLimitError });
   }
-  get onTimeoutError(): ErrorHandlingDecision {
-    return this.#handlings.timeout;
+  withTimeoutErrorHandling(onTimeoutError: ErrorHandlingDecision): ErrorPolicy {
+    return new ErrorPolicy({ ...this, onTimeoutError });
   }
-  get onUnknownError(): ErrorHandlingDecision {
-    return this.#handlings.unknown;
-  }
-
-  withToolErrorHandling(decision: ErrorHandlingDecision): ErrorPolicy {
-    return this.#withHandling(ErrorType.Tool, decision);
-  }
-  withModelErrorHandling(decision: ErrorHandlingDecision): ErrorPolicy {
-    return this.#withHandling(ErrorType.Model, decision);
-  }
-  withValidationErrorHandling(decision: ErrorHandlingDecision): ErrorPolicy {
-    return this.#withHandling(ErrorType.Validation, decision);
-  }
-  withRateLimitErrorHandling(decision: ErrorHandlingDecision): ErrorPolicy {
-    return this.#withHandling(ErrorType.RateLimit, decision);
-  }
-  withTimeoutErrorHandling(decision: ErrorHandlingDecision): ErrorPolicy {
-    return this.#withHandling(ErrorType.Timeout, decision);
-  }
-  withUnknownErrorHandling(decision: ErrorHandlingDecision): ErrorPolicy {
-    return this.#withHandling(ErrorType.Unknown, decision);
+  withUnknownErrorHandling(onUnknownError: ErrorHandlingDecision): ErrorPolicy {
+    return new ErrorPolicy({ ...this, onUnknownError });
   }
 
   withMaxRetries(maxRetries: number): ErrorPolicy {
-    return this.#with({ maxRetries });
+    return new ErrorPolicy({ ...this, maxRetries });
   }
 
   /** Gives one tool its own rule, for every kind of failure that the tool can have. */
   withTool(name: string, rule: ErrorHandlingDecision | ToolErrorRule): ErrorPolicy {
     const given = typeof rule === 'string' ? { handling: rule } : rule;
-    if (given.handling !== undefined) checkedHandling(given.handling);
-    if (given.maxRetries !== undefined) checkedRetries(given.maxRetries);
-    return this.#with({ tools: { ...this.tools, [name]: { ...this.#ruleFor(name), ...given } } });
+    return new ErrorPolicy({ ...this, tools: { ...this.tools, [name]: { ...this.#ruleFor(name), ...given } } });
   }
 
   withBackoff(options: Partial<Backoff>): ErrorPolicy {
-    return this.#with({ backoff: createBackoff({ ...this.backoff, ...options }) });
+    return new ErrorPolicy({ ...this, backoff: { ...this.backoff, ...options } });
   }
 
   /** The decision about one failure, in one word. */
@@ -148,21 +158,29 @@ export class ErrorPolicy {
 
   /** The decision about all failures of a step: each is judged, and the gravest decides. */
   handle(contexts: ErrorContext | readonly ErrorContext[]): ErrorHandling {
-    if (!Array.isArray(contexts)) return this.#handleOne(contexts as ErrorContext);
-    const handlings = (contexts as readonly ErrorContext[]).map((context) => this.#handleOne(context));
+    const handlings = [contexts].flat().map((context) => this.#handleOne(context));
     return handlings.length === 0 ? this.#handleOne(ErrorContext.none()) : handlings.reduce(graver);
   }
 
   /** How long to wait before the retry: the longest wait that any of the retried failures wants. */
   delayMs(contexts: ErrorContext | readonly ErrorContext[], random: () => number): number {
-    const list = Array.isArray(contexts) ? (contexts as readonly ErrorContext[]) : [contexts as ErrorContext];
-    const retried = list.filter((context) => this.evaluate(context) === Retry);
+    const retried = [contexts].flat().filter((context) => this.evaluate(context) === Retry);
     return retried.reduce((longest, context) => Math.max(longest, backoffMs(this.backoff, context, random)), 0);
   }
 
   /** The policy as plain data, for logs and fingerprints. */
   toJSON(): Record<string, unknown> {
-    return { ...this.#handlings, maxRetries: this.maxRetries, tools: this.tools, backoff: this.backoff };
+    return {
+      tool: this.onToolError,
+      model: this.onModelError,
+      validation: this.onValidationError,
+      rate_limit: this.onRateLimitError,
+      timeout: this.onTimeoutError,
+      unknown: this.onUnknownError,
+      maxRetries: this.maxRetries,
+      tools: this.tools,
+      backoff: this.backoff,
+    };
   }
 
   #handleOne(context: ErrorContext): ErrorHandling {
@@ -176,7 +194,7 @@ export class ErrorPolicy {
     });
 
     if (context.consecutiveFailures === 0) return answer(Ignore, 'no-error');
-    const decision = rule?.handling ?? this.#handlings[context.type];
+    const decision = rule?.handling ?? this[optionFor[context.type]];
     if (decision === Ignore) return context.readable === false ? answer(Stop, 'nothing-to-read') : answer(Ignore, 'policy');
     if (decision === Stop) return answer(Stop, 'policy');
     if (context.retryable === false) return answer(Stop, 'not-retryable');
@@ -188,19 +206,5 @@ export class ErrorPolicy {
   // Own keys only: a tool may be called "constructor".
   #ruleFor(name: string): ToolErrorRule | undefined {
     return Object.hasOwn(this.tools, name) ? this.tools[name] : undefined;
-  }
-
-  #withHandling(type: ErrorType, decision: ErrorHandlingDecision): ErrorPolicy {
-    return this.#with({ handlings: { ...this.#handlings, [type]: checkedHandling(decision) } });
-  }
-
-  #with(change: Partial<Settings>): ErrorPolicy {
-    return new ErrorPolicy({
-      handlings: this.#handlings,
-      maxRetries: this.maxRetries,
-      tools: this.tools,
-      backoff: this.backoff,
-      ...change,
-    });
   }
 }

@@ -45,8 +45,8 @@ export function createEventBus<Event extends BaseEvent = BaseEvent>(onProblem: P
       for (const listener of taps) tell(listener, event);
     },
     on: (type, listener) => {
-      // Holds because only events whose type is `type` are told to this list.
-      const entry: Listener<Event> = (event) => listener(event as never);
+      const isOfType = (event: Event): event is EventOfType<Event, typeof type> => event.type === type;
+      const entry: Listener<Event> = (event) => (isOfType(event) ? listener(event) : undefined);
       byType.set(type, [...(byType.get(type) ?? []), entry]);
       return () => {
         byType.set(

@@ -1,6 +1,5 @@
 import { toFailure } from '../effects/index.ts';
 import type { Model, ModelOutcome, ModelRequest, PricedModel, PriceOf } from '../inference/index.ts';
-import type { Clock } from '../lib/index.ts';
 import { Usage } from '../messages/index.ts';
 import type { Cost, StepScope } from '../step-by-step/index.ts';
 
@@ -22,7 +21,7 @@ function usdOf(usage: Usage, who: PricedModel, price: PriceOf | undefined): numb
 }
 
 /** What usage costs; undefined where nobody asks, or nothing was used. */
-export function costOf(usage: Usage, who: PricedModel, { price, watchesCost }: Pricing): Cost | undefined {
+export function toCost(usage: Usage, who: PricedModel, { price, watchesCost }: Pricing): Cost | undefined {
   if (!watchesCost || Usage.isNone(usage)) return undefined;
   const { unknownCalls = 0, ...known } = usage;
   const usd = Usage.isNone(known) ? 0 : usdOf(known, who, price);
@@ -32,7 +31,10 @@ export function costOf(usage: Usage, who: PricedModel, { price, watchesCost }: P
 
 /** Where a question is asked, and under which key. */
 interface Asking {
-  readonly scope: Pick<StepScope, 'effects' | 'note'> & { readonly clock: Clock };
+  readonly scope: Pick<StepScope, 'effects'> & {
+    readonly time: Pick<StepScope['time'], 'clock'>;
+    readonly notes: Pick<StepScope['notes'], 'add'>;
+  };
   readonly key: string;
   readonly pricing: Pricing;
   readonly timeoutMs?: number | undefined;
@@ -58,7 +60,7 @@ export async function askModel(
   const unread = { parts: [], usage: begun.length > 0 ? Usage.unknown() : Usage.none() };
   const outcome: ModelOutcome = answered.ok ? answered.value : { ok: false, failure: toFailure(answered), partial: unread };
   const { usage, provider, modelId } = outcome.ok ? outcome.response : outcome.partial;
-  const who = { provider: provider ?? model.provider, modelId: modelId ?? model.modelId, at: scope.clock.now() };
-  scope.note({ usage, cost: costOf(usage, who, pricing) });
+  const who = { provider: provider ?? model.provider, modelId: modelId ?? model.modelId, at: scope.time.clock.now() };
+  scope.notes.add({ usage, cost: toCost(usage, who, pricing) });
   return outcome;
 }

@@ -1,7 +1,7 @@
 // A capability: tools, hooks, rules and words that belong together, under one name.
 // Owns:     nothing that changes. It is put into an agent once, when the agent is made.
 import type { ContinuationCriterion } from '../continuation/index.ts';
-import { InvalidArgumentError, isRecord } from '../lib/index.ts';
+import { checkKeys, InvalidArgumentError, isRecord } from '../lib/index.ts';
 import type { RunState } from '../step-by-step/index.ts';
 import type { Tools } from '../tools/index.ts';
 import type { Hook } from './hook.ts';
@@ -27,10 +27,9 @@ export interface Capability<Given extends Tools = Tools, in State extends RunSta
 
 const knownParts: readonly string[] = ['name', 'description', 'tools', 'hooks', 'criteria', 'instructions'];
 
-function problemWith(given: Readonly<Record<string, unknown>>): string | undefined {
+function findProblem(given: Readonly<Record<string, unknown>>): string | undefined {
   const { hooks, criteria, tools, instructions, description } = given;
-  const strange = Object.keys(given).find((part) => !knownParts.includes(part));
-  if (strange !== undefined) return `has no part "${strange}"; there are ${knownParts.join(', ')}.`;
+  checkKeys(`capability ${JSON.stringify(given['name'])}`, given, { known: knownParts });
   if (description !== undefined && typeof description !== 'string') return 'needs text as its description.';
   if (tools !== undefined && (typeof tools !== 'object' || tools === null)) return 'needs a list or a record as its tools.';
   if (hooks !== undefined && !(Array.isArray(hooks) && hooks.every(isHook))) return 'needs a list of hooks, made with defineHook().';
@@ -44,7 +43,7 @@ function problemWith(given: Readonly<Record<string, unknown>>): string | undefin
 export function checkCapability(given: unknown): void {
   if (!isRecord(given) || typeof given['name'] !== 'string' || given['name'] === '')
     throw new InvalidArgumentError('A capability needs a name. Make it with defineCapability({ name, … }).');
-  const problem = problemWith(given);
+  const problem = findProblem(given);
   if (problem !== undefined) throw new InvalidArgumentError(`Capability "${given['name']}" ${problem}`);
 }
 

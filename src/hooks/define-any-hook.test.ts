@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { StepsLimit } from '../continuation/index.ts';
 import type { RunState } from '../step-by-step/index.ts';
-import { chainOf } from './chain-of.ts';
+import { createChain } from './chain-of.ts';
 import { defineAnyHook } from './define-any-hook.ts';
 import { guardHook } from './guard-hook.ts';
 import { changesAt, hookChanges } from './hook-change.ts';
@@ -35,25 +35,25 @@ describe('a chain', () => {
       defineAnyHook({ name: 'late', order: 9, beforeStep: nothing }),
       defineAnyHook({ name: 'early', beforeStep: nothing }),
     ];
-    expect(chainOf({ ...about, hooks: [] })).toBeUndefined();
-    expect(chainOf({ ...about, hooks: [late, early] })?.hooks.map(({ name }) => name)).toStrictEqual(['early', 'late']);
+    expect(createChain({ ...about, hooks: [] })).toBeUndefined();
+    expect(createChain({ ...about, hooks: [late, early] })?.hooks.map(({ name }) => name)).toStrictEqual(['early', 'late']);
   });
 
   test.each<[string, readonly unknown[], RegExp]>([
-    ['no hooks', [{ name: 'x' }], /hooks\[0\] is no hook/],
-    ['a hook and none', [defineAnyHook({ name: 'a', beforeStep: nothing }), 5], /hooks\[1\] is no hook/],
+    ['no hooks', [{ name: 'x' }], /hooks\[0\] is not a hook/],
+    ['a hook and none', [defineAnyHook({ name: 'a', beforeStep: nothing }), 5], /hooks\[1\] is not a hook/],
     [
       'two of one name',
       [defineAnyHook({ name: 'a', beforeStep: nothing }), defineAnyHook({ name: 'a', afterStep: nothing })],
       /Two hooks are called "a"/,
     ],
   ])('refuses %s', (_, hooks, message) => {
-    expect(() => chainOf({ ...about, hooks: hooks as never })).toThrow(message);
+    expect(() => createChain({ ...about, hooks: hooks as never })).toThrow(message);
   });
 
   test('calls nobody after a step who only looks on, and no guard: that is a criterion', () => {
     const guard = guardHook(new StepsLimit<RunState>(1, ({ stepCount }) => stepCount), { name: 'Few' });
-    const chain = chainOf({ ...about, hooks: [defineAnyHook({ name: 'watch', afterStep: nothing }), guard] });
+    const chain = createChain({ ...about, hooks: [defineAnyHook({ name: 'watch', afterStep: nothing }), guard] });
     expect([chain?.has('after_step'), guard.guard?.name, guard.points]).toStrictEqual([false, 'Few', ['after_step']]);
   });
 });

@@ -1,4 +1,4 @@
-import { InvalidArgumentError, isRecord } from '../lib/index.ts';
+import { checkKeys, InvalidArgumentError, isRecord } from '../lib/index.ts';
 import type { RunState } from '../step-by-step/index.ts';
 import type { Hook, HookOptions } from './hook.ts';
 import { canChange } from './hook.ts';
@@ -12,10 +12,9 @@ import { handlerNames, hookPoints } from './hook-point.ts';
 const defaultTimeoutMs = 30_000;
 const knownOptions: readonly string[] = ['name', 'order', 'changes', 'timeoutMs', 'context', ...Object.values(handlerNames)];
 
-function problemWith(options: Readonly<Record<string, unknown>>): string | undefined {
+function findProblem(options: Readonly<Record<string, unknown>>): string | undefined {
   const { order, timeoutMs, changes = [] } = options;
-  const strange = Object.keys(options).find((name) => !knownOptions.includes(name));
-  if (strange !== undefined) return `has no option "${strange}"; there are ${knownOptions.join(', ')}.`;
+  checkKeys(`hook ${JSON.stringify(options['name'])}`, options, { known: knownOptions });
   if (order !== undefined && !Number.isFinite(order)) return 'needs a number as its order.';
   if (timeoutMs !== undefined && !(typeof timeoutMs === 'number' && timeoutMs > 0)) return 'needs a timeoutMs above 0, or Infinity.';
   if (!Array.isArray(changes)) return `needs a list as its changes; there are ${hookChanges.join(', ')}.`;
@@ -50,7 +49,7 @@ export function defineAnyHook<
   if (!isRecord(given) || typeof given['name'] !== 'string' || given['name'] === '')
     throw new InvalidArgumentError('A hook needs a name. Give it a stable one: it is how votes, events and errors refer to it.');
   const points = pointsOf(given);
-  const problem = problemWith(given) ?? pointProblem(points, given);
+  const problem = findProblem(given) ?? pointProblem(points, given);
   if (problem !== undefined) throw new InvalidArgumentError(`Hook "${given['name']}" ${problem}`);
   const { name, order = 0, changes = [], timeoutMs = defaultTimeoutMs, context } = options;
   const handlers = Object.fromEntries(points.map((point) => [point, options[handlerNames[point]]])) as Hook['handlers'];

@@ -67,10 +67,10 @@ export class Facts implements HookFacts<RunState, unknown> {
     return this.#calling.at.scope.stepNumber;
   }
   get signal(): AbortSignal {
-    return this.#calling.at.scope.signal;
+    return this.#calling.at.scope.control.signal;
   }
   get clock(): Clock {
-    return this.#calling.at.scope.clock;
+    return this.#calling.at.scope.time.clock;
   }
   get ids(): IdSource {
     return this.#calling.at.scope.ids;
@@ -92,7 +92,7 @@ export class Facts implements HookFacts<RunState, unknown> {
       const { scope, point, orchestrator } = at;
       const canonical = toCanonical(data);
       const told = { hook, point, message, data: canonical.ok && isRecord(canonical.value) ? canonical.value : {} };
-      scope.emit((header) => new HookReported(header, orchestrator, told));
+      scope.events.emit((header) => new HookReported(header, orchestrator, told));
     };
   }
   get ask(): HookFacts<RunState, unknown>['ask'] {
@@ -104,11 +104,10 @@ export class Facts implements HookFacts<RunState, unknown> {
     // Under a name of its own: a hook may call an effect of its own "model/1".
     const effects = withKeyPrefix(scope.effects, this.#key('hook-model'));
     this.#asked += 1;
-    const note: StepScope['note'] = (each) => scope.note(each);
     return askModel(model, request, {
-      scope: { effects, clock: scope.clock, note },
+      scope: { effects, time: scope.time, notes: scope.notes },
       key: `model/${this.#asked}`,
-      pricing: { price: pricing.price ?? scope.price, watchesCost: pricing.watchesCost || scope.watchesCost },
+      pricing: { price: pricing.price ?? scope.budget.price, watchesCost: pricing.watchesCost || scope.budget.watchesCost },
     });
   }
 }

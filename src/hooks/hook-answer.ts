@@ -37,7 +37,7 @@ const wordsOf = (value: unknown): string => {
 };
 
 /** Says that a hook failed, and why. */
-export function failed({ hook, at: { point } }: Calling, problem: string, cause?: unknown): HookFailedError {
+export function toHookError({ hook, at: { point } }: Calling, problem: string, cause?: unknown): HookFailedError {
   return new HookFailedError({ hook, point }, problem, cause);
 }
 
@@ -45,7 +45,7 @@ export function failed({ hook, at: { point } }: Calling, problem: string, cause?
 export function inTime({ timeoutMs }: Hook, calling: Calling, work: PromiseLike<unknown>): Promise<unknown> {
   const { scope } = calling.at;
   return new Promise((resolve, reject) => {
-    const { signal } = scope;
+    const { signal } = scope.control;
     const leave = (): void => {
       cancel?.();
       signal.removeEventListener('abort', stop);
@@ -56,15 +56,15 @@ export function inTime({ timeoutMs }: Hook, calling: Calling, work: PromiseLike<
     };
     const giveUp = (): void => {
       leave();
-      reject(failed(calling, `it took longer than ${timeoutMs} ms.`));
+      reject(toHookError(calling, `it took longer than ${timeoutMs} ms.`));
     };
     const fail = (error: unknown): void => {
       leave();
       // What is thrown because the run was cut off is no failure.
-      if (scope.interruption === undefined) reject(failed(calling, classifyError(error).message, error));
+      if (scope.control.interruption === undefined) reject(toHookError(calling, classifyError(error).message, error));
       else resolve(cutOff);
     };
-    const cancel = timeoutMs === Infinity ? undefined : scope.clock.schedule(timeoutMs, giveUp);
+    const cancel = timeoutMs === Infinity ? undefined : scope.time.clock.schedule(timeoutMs, giveUp);
     if (signal.aborted) stop();
     else signal.addEventListener('abort', stop, { once: true });
     // Heard also where nobody waits any more: a rejection that nobody hears would end the process.
@@ -81,15 +81,15 @@ export function inTime({ timeoutMs }: Hook, calling: Calling, work: PromiseLike<
 
 /** Refuses a change that was not declared, or that cannot be made at this point. */
 export function checkedChange({ changes }: Hook, calling: Calling, given: unknown): Change {
-  if (!isPlainObject(given)) throw failed(calling, `it gave back ${wordsOf(given)} instead of nothing, or an object with its changes.`);
+  if (!isPlainObject(given)) throw toHookError(calling, `it gave back ${wordsOf(given)} instead of nothing, or an object with its changes.`);
   for (const key of Object.keys(given)) {
     if (given[key] === undefined) continue;
     if (!canChange(calling.at.point, key)) {
       const possible = changesAt[calling.at.point].join(', ');
-      throw failed(calling, `it may not change "${key}" there; at this point there are ${possible}.`);
+      throw toHookError(calling, `it may not change "${key}" there; at this point there are ${possible}.`);
     }
     if (!changes.includes(key as HookChange))
-      throw failed(calling, `it may not change "${key}": it has not declared it. Add "${key}" to its changes.`);
+      throw toHookError(calling, `it may not change "${key}": it has not declared it. Add "${key}" to its changes.`);
   }
   return given;
 }
@@ -99,11 +99,11 @@ export function checkedVote({ name }: Hook, vote: unknown, calling: Calling): Co
   const { point } = calling.at;
   const wanted = '{decision: forbid, allow, request or stop, reason, stopReason?, context?} of data that can be stored';
   if (!isPlainObject(vote) || !(vote['context'] === undefined || isPlainObject(vote['context'])))
-    throw failed(calling, `it voted ${wordsOf(vote)} instead of ${wanted}.`);
+    throw toHookError(calling, `it voted ${wordsOf(vote)} instead of ${wanted}.`);
   try {
     return parseEvaluation(name, { ...vote, criterion: name, context: { point, ...(vote['context'] ?? {}) } });
   } catch {
-    throw failed(calling, `it voted ${wordsOf(vote)} instead of ${wanted}.`);
+    throw toHookError(calling, `it voted ${wordsOf(vote)} instead of ${wanted}.`);
   }
 }
 
@@ -111,16 +111,16 @@ export function checkedVote({ name }: Hook, vote: unknown, calling: Calling): Co
 export function canonical(value: unknown, what: string, calling: Calling): Json {
   const result = toCanonical(value);
   if (result.ok) return frozenCopy(result.value);
-  throw failed(calling, `${what} cannot be stored: ${result.path === '' ? 'the whole' : result.path} ${result.problem}.`);
+  throw toHookError(calling, `${what} cannot be stored: ${result.path === '' ? 'the whole' : result.path} ${result.problem}.`);
 }
 
 /** The tools that are left. */
-export function narrowed(tools: readonly string[], wanted: unknown, calling: Calling): readonly string[] {
+export function narrowTools(tools: readonly string[], wanted: unknown, calling: Calling): readonly string[] {
   if (wanted === undefined) return tools;
-  if (!Array.isArray(wanted)) throw failed(calling, 'its tools are no list of names.');
+  if (!Array.isArray(wanted)) throw toHookError(calling, 'its tools are no list of names.');
   const strange = wanted.findIndex((name) => !tools.includes(name as string));
   if (strange !== -1)
-    throw failed(
+    throw toHookError(
       calling,
       `there is no tool ${wordsOf(wanted[strange])} to choose from; there are ${tools.length === 0 ? 'none' : tools.join(', ')}.`,
     );
@@ -130,13 +130,13 @@ export function narrowed(tools: readonly string[], wanted: unknown, calling: Cal
 /** The request with what a hook changed of it. */
 export function changedRequest(request: InferenceRequestFacts, change: Change, calling: Calling): InferenceRequestFacts {
   const { messages, settings, tools } = change;
-  if (settings !== undefined && !isPlainObject(settings)) throw failed(calling, 'its settings are no object.');
+  if (settings !== undefined && !isPlainObject(settings)) throw toHookError(calling, 'its settings are no object.');
   const problem = messages === undefined ? undefined : checkedMessages(messages);
-  if (problem !== undefined) throw failed(calling, `its messages ${problem}`);
+  if (problem !== undefined) throw toHookError(calling, `its messages ${problem}`);
   return {
     ...request,
     ...(messages !== undefined && { messages: messages as readonly Message[] }),
     ...(settings !== undefined && { settings: settings }),
-    tools: narrowed(request.tools, tools, calling),
+    tools: narrowTools(request.tools, tools, calling),
   };
 }

@@ -1201,7 +1201,7 @@ describe.each(names)('blocking in %s', (name) => {
 
 describe.each(names)('a capability in %s', (name) => {
   test('is refused with parts that there are not, and by its name', () => {
-    expect(() => defineCapability({ name: 'odd', toolz: [] } as never)).toThrow('Capability "odd" has no part "toolz"');
+    expect(() => defineCapability({ name: 'odd', toolz: [] } as never)).toThrow('Unknown option "toolz" in capability "odd"');
     expect(() => defineCapability({ name: '' })).toThrow('A capability needs a name');
     expect(() => defineCapability({ name: 'odd', hooks: [{}] as never })).toThrow('Capability "odd" needs a list of hooks');
     const twice = defineCapability({ name: 'twice' });

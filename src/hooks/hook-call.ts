@@ -14,7 +14,7 @@ import { blockedExecution } from '../tools/index.ts';
 import type { Calling, Facts } from './facts.ts';
 import type { Hook } from './hook.ts';
 import type { Change } from './hook-answer.ts';
-import { canonical, checkedChange, checkedVote, cutOff, failed, inTime } from './hook-answer.ts';
+import { canonical, checkedChange, checkedVote, cutOff, toHookError, inTime } from './hook-answer.ts';
 import type { HookChange } from './hook-change.ts';
 import { HookApplied, HookReported, ToolCallBlocked } from './hook-events.ts';
 import { HookFailedError } from './hook-failed-error.ts';
@@ -29,7 +29,7 @@ export const whenThere = <Value, Next>(value: Soon<Value>, next: (value: Value) 
 
 /** Whatever a hook throws, also from a getter of what it gave back, is its failure. */
 function asHookFailed(calling: Calling, error: unknown): HookFailedError {
-  return error instanceof HookFailedError ? error : failed(calling, classifyError(error).message, error);
+  return error instanceof HookFailedError ? error : toHookError(calling, classifyError(error).message, error);
 }
 
 /** What a hook threw of itself is reported with its stack: the record keeps plain data only. */
@@ -48,7 +48,7 @@ export function reportHook(onProblem: ProblemReporter | undefined, error: HookFa
 function tellCutOff({ hook, at }: Calling): void {
   const { scope, point, orchestrator } = at;
   const facts = { hook, point, message: 'it was still at work when the run was cut off', data: {} };
-  scope.emit((header) => new HookReported(header, orchestrator, facts));
+  scope.events.emit((header) => new HookReported(header, orchestrator, facts));
 }
 
 /** Calls a hook, and checks what it gave back. Throws or rejects with a HookFailedError. */
@@ -59,7 +59,7 @@ export function ask(hook: Hook, facts: Facts, calling: Calling): Soon<Answered> 
   };
   try {
     // Holds: the facts are those of this point.
-    const returned: unknown = hook.handlers[calling.at.point]?.(facts as never);
+    const returned: unknown = hook.handlers[calling.at.point]?.(facts);
     if (returned === undefined) return undefined;
     if (!isThenable(returned)) return check(returned);
     return inTime(hook, calling, returned)
@@ -74,7 +74,7 @@ export function ask(hook: Hook, facts: Facts, calling: Calling): Soon<Answered> 
 export function tellChange({ hook, at }: Calling, change: Change): void {
   const { scope, point, toolCallId, orchestrator } = at;
   const changed = (Object.keys(change) as HookChange[]).filter((key) => key !== 'votes' && change[key] !== undefined);
-  if (changed.length > 0) scope.emit((header) => new HookApplied(header, orchestrator, { hook, point, changed, toolCallId }));
+  if (changed.length > 0) scope.events.emit((header) => new HookApplied(header, orchestrator, { hook, point, changed, toolCallId }));
 }
 
 /** Notes votes and metadata; gives the state that has the metadata. */
@@ -82,16 +82,16 @@ export function keep(hook: Hook, { votes, metadata }: Change, calling: Calling):
   const { state, at } = calling;
   const { scope } = at;
   if (votes !== undefined)
-    scope.note({ evaluations: (Array.isArray(votes) ? votes : [votes]).map((vote) => checkedVote(hook, vote, calling)) });
+    scope.notes.add({ evaluations: (Array.isArray(votes) ? votes : [votes]).map((vote) => checkedVote(hook, vote, calling)) });
   if (metadata === undefined) return state;
   const kept = canonical(metadata, 'its metadata', calling);
-  if (!isRecord(kept)) throw failed(calling, 'its metadata is no object.');
-  scope.note({ metadata: kept });
+  if (!isRecord(kept)) throw toHookError(calling, 'its metadata is no object.');
+  scope.notes.add({ metadata: kept });
   return state.evolve({ metadata: deepFreeze({ ...state.metadata, ...kept }) });
 }
 
 /** The failed result of a call that a hook held back, told. */
-export function blocked(
+export function blockCall(
   call: ToolCall,
   reason: unknown,
   { calling, ...timing }: { readonly calling: Calling; readonly startedAt: number; readonly durationMs?: number },
@@ -99,9 +99,9 @@ export function blocked(
   const { hook, at } = calling;
   const { scope, point, orchestrator } = at;
   if (typeof reason !== 'string' || reason === '')
-    throw failed(calling, 'it blocked without a reason; give one in words: the model reads it.');
+    throw toHookError(calling, 'it blocked without a reason; give one in words: the model reads it.');
   const facts = { tool: call.name, toolCallId: call.id, args: call.args, hook, reason };
-  scope.emit((header) => new ToolCallBlocked(header, orchestrator, facts));
+  scope.events.emit((header) => new ToolCallBlocked(header, orchestrator, facts));
   const what = point === HookPoint.BeforeTool ? `"${call.name}" was not called` : `The result of "${call.name}" was withheld`;
   return blockedExecution(call, reason, { ...timing, text: `${what}: ${reason}` });
 }

@@ -23,12 +23,12 @@ import type { At, Calling, Place } from './facts.ts';
 import { CallFacts, Facts, InferenceFacts, ResponseFacts, ResultFacts, StepFacts } from './facts.ts';
 import type { Hook } from './hook.ts';
 import { isHook, isObserver } from './hook.ts';
-import { canonical, changedRequest, cutOff, failed, narrowed } from './hook-answer.ts';
-import { ask, blocked, keep, orFailure, tellChange, whenThere } from './hook-call.ts';
+import { canonical, changedRequest, cutOff, toHookError, narrowTools } from './hook-answer.ts';
+import { ask, blockCall, keep, orFailure, tellChange, whenThere } from './hook-call.ts';
 import type { InferenceRequestFacts } from './hook-facts.ts';
 import { HookPoint, hookPoints } from './hook-point.ts';
 import { show } from './observers.ts';
-import { changedOutput, outputProblem } from './step-output.ts';
+import { changedOutput, findOutputProblem } from './step-output.ts';
 
 /** What a chain is made with. */
 export interface HookChainOptions extends Pricing {
@@ -56,7 +56,7 @@ function inOrder(hooks: readonly Hook[]): readonly Hook[] {
 /** Refuses hooks that could not be told apart. */
 function checkNames(hooks: readonly Hook[]): void {
   for (const [index, hook] of hooks.entries()) {
-    if (!isHook(hook)) throw new InvalidArgumentError(`hooks[${index}] is no hook; make it with defineHook({ name, … }).`);
+    if (!isHook(hook)) throw new InvalidArgumentError(`hooks[${index}] is not a hook; make it with defineHook({ name, … }).`);
     if (hooks.findIndex(({ name }) => name === hook.name) !== index)
       throw new InvalidArgumentError(`Two hooks are called "${hook.name}": nobody could tell which one voted. Give one another name.`);
   }
@@ -144,11 +144,11 @@ export class HookChain {
       return whenThere(ask(hook, new Facts(calling), calling), (change) => {
         if (change === cutOff || change === undefined) return;
         now.state = keep(hook, change, calling);
-        now.tools = narrowed(now.tools, change.tools, calling);
+        now.tools = narrowTools(now.tools, change.tools, calling);
         const { conversation } = change;
         if (conversation !== undefined) {
-          if (!(conversation instanceof MessageStore)) throw failed(calling, 'its conversation is no MessageStore.');
-          place.scope.note({ store: conversation });
+          if (!(conversation instanceof MessageStore)) throw toHookError(calling, 'its conversation is no MessageStore.');
+          place.scope.notes.add({ store: conversation });
           now.state = now.state.evolve({ store: conversation });
         }
         tellChange(calling, change);
@@ -196,7 +196,7 @@ export class HookChain {
     place: Place,
     { call: given, tool, approved = false }: CallAt,
   ): Soon<{ readonly state: RunState; readonly verdict: CallVerdict }> {
-    const startedAt = place.scope.clock.now();
+    const startedAt = place.scope.time.clock.now();
     const at = this.#point(HookPoint.BeforeTool, { ...place, toolCallId: given.id });
     // One that nobody can change serves all hooks.
     const now: { state: RunState; call: ToolCall; ended: Soon<ToolExecution> | undefined } = {
@@ -215,7 +215,7 @@ export class HookChain {
           if (change === cutOff || change === undefined) return;
           now.state = keep(hook, change, calling);
           if (change.args !== undefined) now.call = Object.freeze(withArgs(call, canonical(change.args, 'its args', calling)));
-          if (change.block !== undefined) now.ended ??= blocked(call, change.block, { calling, startedAt });
+          if (change.block !== undefined) now.ended ??= blockCall(call, change.block, { calling, startedAt });
           if (change.result !== undefined) {
             const result = canonical(change.result, 'its result', calling);
             now.ended ??= answeredExecution(now.call, result, { tool, startedAt });
@@ -260,7 +260,7 @@ export class HookChain {
           if (change === cutOff || change === undefined) return undefined;
           now.state = keep(hook, change, calling);
           const { block, result } = change;
-          if (block !== undefined) settle(blocked(call, block, { calling, startedAt, durationMs }));
+          if (block !== undefined) settle(blockCall(call, block, { calling, startedAt, durationMs }));
           const value = result === undefined ? undefined : canonical(result, 'its result', calling);
           tellChange(calling, change);
           if (block !== undefined || value === undefined) return undefined;
@@ -292,8 +292,8 @@ export class HookChain {
             if (change === cutOff || change === undefined) return;
             now.state = keep(hook, change, calling);
             if (change.output !== undefined) {
-              const problem = outputProblem(now.step, change.output);
-              if (problem !== undefined) throw failed(calling, problem);
+              const problem = findOutputProblem(now.step, change.output);
+              if (problem !== undefined) throw toHookError(calling, problem);
               now.step = deepFreeze(changedOutput(now.step, change.output as string | readonly Message[]));
               now.state = withJudgedStep(now.state, now.step);
             }

@@ -2,7 +2,7 @@
 // Owns:     its name, its order, what it may change.
 // Does not: run itself: the chain does.
 import type { ContinuationCriterion, Findings } from '../continuation/index.ts';
-import type { Soon } from '../lib/index.ts';
+import type { Callback, Soon } from '../lib/index.ts';
 import { isRecord } from '../lib/index.ts';
 import type { RunState } from '../step-by-step/index.ts';
 import type { ContextType } from '../tools/index.ts';
@@ -61,8 +61,8 @@ export interface Hook<in State extends RunState = RunState, in Context = never> 
   /** For a guard: the rule that joins the criteria. */
   readonly guard?: ContinuationCriterion<never>;
   /** Makes the chain that calls it. It comes with the hook, so that whoever has no hooks has no chain either. */
-  readonly chain: (options: never) => unknown;
-  readonly handlers: Readonly<Partial<Record<HookPoint, (facts: never) => unknown>>>;
+  readonly chain: Callback<[options: object], unknown>;
+  readonly handlers: Readonly<Partial<Record<HookPoint, Callback<[facts: object], unknown>>>>;
   /** Carries the types and nothing else. */
   readonly [takes]?: (state: State, context: Context) => void;
 }

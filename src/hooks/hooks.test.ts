@@ -23,7 +23,7 @@ function setUp(script: readonly ScriptedEntry[], options: Partial<Omit<ToolUseOp
   const problems: unknown[] = [];
   const work = defineTool({ name: 'work', description: 'Works.', input: anything, run: (args) => (ran.push(args), 'worked') });
   const ports = { clock, ids, onProblem: (problem: unknown) => problems.push(problem) };
-  const orchestrator = new ToolUse<unknown>({ model, tools: [work], ports, limits: { steps: 10 }, ...options });
+  const orchestrator = new ToolUse({ model, tools: [work], ports, limits: { steps: 10 }, ...options });
   const start = ToolUseState.empty({ clock, ids }).withUserMessage('Go.', { ids });
   const events: ToolUseEvent[] = [];
   const run = (state = start) => orchestrator.run(state, { onEvent: (event) => events.push(event) });

@@ -1,11 +1,11 @@
 export type { Pricing } from './ask-model.ts';
-export { askModel, costOf } from './ask-model.ts';
+export { askModel, toCost } from './ask-model.ts';
 export type { Capability } from './capability.ts';
 export { checkCapabilities, defineAnyCapability } from './capability.ts';
 export type { GuardPoint } from './guard-hook.ts';
 export { guardHook } from './guard-hook.ts';
 export type { Hook, HookOptions } from './hook.ts';
-export { chainOf } from './chain-of.ts';
+export { createChain } from './chain-of.ts';
 export { defineAnyHook } from './define-any-hook.ts';
 export type { CallVerdict } from './hook-chain.ts';
 export { HookChain } from './hook-chain.ts';

@@ -693,7 +693,7 @@ describe('a hook that cannot work is refused when it is made:', () => {
     ['an empty name', { name: '', beforeStep: run }, 'A hook needs a name.'],
     ['a name that is no text', { name: 5, beforeStep: run }, 'A hook needs a name.'],
     ['no handler', { name: 'h' }, 'Hook "h" has no handler; give it one of executionStart, beforeStep'],
-    ['an unknown option', { name: 'h', beforeSteps: run }, 'Hook "h" has no option "beforeSteps"; there are name, order'],
+    ['an unknown option', { name: 'h', beforeSteps: run }, 'Unknown option "beforeSteps" in hook "h". It takes name, order'],
     ['a handler that is no function', { name: 'h', beforeStep: 'run' }, 'Hook "h" needs a function as beforeStep.'],
     ['a handler that is null', { name: 'h', beforeStep: null }, 'Hook "h" needs a function as beforeStep.'],
     ['an unknown change', { name: 'h', beforeStep: run, changes: ['mood'] }, 'Hook "h" declares to change "mood"; there are'],
@@ -727,9 +727,9 @@ describe('a hook that cannot work is refused when it is made:', () => {
   const model = scriptedModel([]);
   const refused: readonly (readonly [what: string, options: object, problem: string])[] = [
     ['hooks that are no list', { hooks: hook }, 'hooks must be a list of hooks.'],
-    ['what is no hook among the hooks', { hooks: [hook, { name: 'x', beforeStep: run }] }, 'hooks[1] is no hook; make it with defineHook'],
-    ['nothing among the hooks', { hooks: [undefined] }, 'hooks[0] is no hook; make it with defineHook'],
-    ['a function among the hooks', { hooks: [run] }, 'hooks[0] is no hook; make it with defineHook'],
+    ['what is not a hook among the hooks', { hooks: [hook, { name: 'x', beforeStep: run }] }, 'hooks[1] is not a hook; make it with defineHook'],
+    ['nothing among the hooks', { hooks: [undefined] }, 'hooks[0] is not a hook; make it with defineHook'],
+    ['a function among the hooks', { hooks: [run] }, 'hooks[0] is not a hook; make it with defineHook'],
     ['two hooks of one name', { hooks: [hook, hook] }, 'Two hooks are called "h"'],
     [
       'a hook of the agent named as one of a capability',
@@ -747,7 +747,7 @@ describe('a hook that cannot work is refused when it is made:', () => {
       'A hook and a criterion are both called "h"',
     ],
     ['a capability given twice', { capabilities: [{ name: 'c' }, { name: 'c' }] }, 'The capability "c" was given twice'],
-    ['a capability with an unknown part', { capabilities: [{ name: 'c', hook: [] }] }, 'Capability "c" has no part "hook"; there are'],
+    ['a capability with an unknown part', { capabilities: [{ name: 'c', hook: [] }] }, 'Unknown option "hook" in capability "c". It takes'],
     ['a capability without a name', { capabilities: [{ hooks: [] }] }, 'A capability needs a name.'],
     ['a capability that is none', { capabilities: ['c'] }, 'A capability needs a name.'],
     ['a capability whose hooks are none', { capabilities: [{ name: 'c', hooks: [{}] }] }, 'Capability "c" needs a list of hooks'],
@@ -765,7 +765,7 @@ describe('a hook that cannot work is refused when it is made:', () => {
   });
 
   test.each([
-    ['an unknown part', { name: 'c', hook: [] }, 'Capability "c" has no part "hook"; there are name, description'],
+    ['an unknown part', { name: 'c', hook: [] }, 'Unknown option "hook" in capability "c". It takes name, description'],
     ['no name', { tools: {} }, 'A capability needs a name.'],
     ['hooks that were not made', { name: 'c', hooks: [{ name: 'h', beforeStep: run }] }, 'Capability "c" needs a list of hooks'],
   ])('a capability with %s', (_, parts, problem) => {

@@ -22,7 +22,7 @@ export function show(hook: Hook, point: HookPoint, { seen, onProblem }: Showing)
   };
   try {
     // Holds: the facts are those of this point.
-    const returned: unknown = hook.handlers[point]?.(new SeenRecord(point, seen) as never);
+    const returned: unknown = hook.handlers[point]?.(new SeenRecord(point, seen));
     if (!isThenable(returned)) check(returned);
     else returned.then(check, (error: unknown) => report(classifyError(error).message, error));
   } catch (error) {

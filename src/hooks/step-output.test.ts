@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { Message, Usage } from '../messages/index.ts';
 import type { Step } from '../step-by-step/index.ts';
-import { changedOutput, checkedMessages, outputProblem } from './step-output.ts';
+import { changedOutput, checkedMessages, findOutputProblem } from './step-output.ts';
 
 const call = { type: 'tool-call', toolCallId: 'c', toolName: 'look', args: { at: 1 } } as const;
 const answer = Message.assistant([{ type: 'reasoning', text: 'Hm.' }, { type: 'text', text: 'I look.' }, call], { id: 'a' });
@@ -23,7 +23,7 @@ describe('other output for a step', () => {
     ],
     ['messages that cannot be stored', [answer, result, Message.user('x', { metadata: { when: new Map() } as never })], /cannot be stored/],
   ])('as %s', (_, output, problem) => {
-    const found = outputProblem(step, output);
+    const found = findOutputProblem(step, output);
     if (problem === undefined) expect(found).toBeUndefined();
     else expect(found).toMatch(problem);
   });
@@ -40,7 +40,7 @@ describe('other output for a step', () => {
   });
 
   test('as words needs words to take the place of', () => {
-    expect(outputProblem({ ...step, outputMessages: [result] }, 'x')).toMatch(/says nothing/);
+    expect(findOutputProblem({ ...step, outputMessages: [result] }, 'x')).toMatch(/says nothing/);
   });
 
   test('is a list of messages', () => {

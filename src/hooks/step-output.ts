@@ -22,13 +22,13 @@ function storageProblem(messages: readonly Message[]): string | undefined {
 /** The calls and results in messages, in their order, as text. */
 function callsIn(messages: readonly Message[]): string {
   const parts = messages.flatMap((message) => message.parts.filter(({ type }) => type === 'tool-call' || type === 'tool-result'));
-  return stableStringify(parts as never);
+  return stableStringify(parts);
 }
 
 const isSpoken = (message: Message): boolean => message.isAssistant();
 
 /** What is wrong with the output that a hook wants a step to have, if anything. */
-export function outputProblem({ outputMessages }: Step, output: unknown): string | undefined {
+export function findOutputProblem({ outputMessages }: Step, output: unknown): string | undefined {
   if (typeof output === 'string')
     return outputMessages.some(isSpoken) ? undefined : 'the step says nothing, so its words cannot be changed.';
   const problem = Array.isArray(output) ? checkedMessages(output) : 'must be text or a list of messages.';

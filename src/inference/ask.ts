@@ -3,9 +3,9 @@ import { classifyError, ErrorType } from '../errors/index.ts';
 import { systemClock } from '../lib/index.ts';
 import { Usage } from '../messages/index.ts';
 import type { Model, ModelDelta, ModelOutcome, ModelRequest, ModelResponse } from './model.ts';
-import { createPartialAnswer } from './partial-answer.ts';
+import { PartialAnswer } from './partial-answer.ts';
 import { abortedFailure } from './settle-answer.ts';
-import { tellActivity, tellDelta } from './tell-notice.ts';
+import { emitActivity, emitDelta } from './emit-notice.ts';
 
 /** Hears the pieces of an answer; left out where the answer is wanted as a whole. */
 export type OnDelta = ((delta: ModelDelta) => void) | undefined;
@@ -18,7 +18,7 @@ const nothingSpent: ModelResponse = Object.freeze({ parts: [], usage: Usage.none
 
 const isAborted = ({ signal }: ModelRequest): boolean => signal?.aborted === true;
 
-async function settled(model: Model, request: ModelRequest, onDelta: OnDelta): Promise<ModelOutcome> {
+async function callModel(model: Model, request: ModelRequest, onDelta: OnDelta): Promise<ModelOutcome> {
   try {
     return await (onDelta === undefined ? model.generate(request) : model.stream(request, onDelta));
   } catch (error) {
@@ -33,9 +33,7 @@ function untilAborted(work: Promise<ModelOutcome>, signal: AbortSignal | undefin
   return new Promise((resolve) => {
     let cancel: (() => void) | undefined;
     const giveUp = (): void => {
-      cancel = systemClock.schedule(0, () => {
-        resolve(undefined);
-      });
+      cancel = systemClock.schedule(0, () => resolve(undefined));
     };
     if (signal.aborted) giveUp();
     else signal.addEventListener('abort', giveUp, { once: true });
@@ -47,11 +45,9 @@ function untilAborted(work: Promise<ModelOutcome>, signal: AbortSignal | undefin
   });
 }
 
-function withGuardedActivity(request: ModelRequest): ModelRequest {
+function guardActivity(request: ModelRequest): ModelRequest {
   if (request.onActivity === undefined) return request;
-  const onActivity = (): void => {
-    tellActivity(request);
-  };
+  const onActivity = (): void => emitActivity(request);
   return { ...request, onActivity };
 }
 
@@ -61,18 +57,18 @@ function withGuardedActivity(request: ModelRequest): ModelRequest {
  */
 export async function ask(model: Model, request: ModelRequest, onDelta: OnDelta): Promise<ModelOutcome> {
   if (isAborted(request)) return { ok: false, failure: abortedFailure, partial: nothingSpent };
-  const told = createPartialAnswer();
+  const told = new PartialAnswer();
   let open = true;
   const hear: OnDelta =
     onDelta &&
     ((delta) => {
       if (!open) return;
       told.take(delta);
-      tellDelta(onDelta, delta);
+      emitDelta(onDelta, delta);
     });
-  const outcome = await untilAborted(settled(model, withGuardedActivity(request), hear), request.signal);
+  const outcome = await untilAborted(callModel(model, guardActivity(request), hear), request.signal);
   open = false;
-  if (outcome === undefined) return { ok: false, failure: abortedFailure, partial: told.response() };
+  if (outcome === undefined) return { ok: false, failure: abortedFailure, partial: told.toResponse() };
   if (!isAborted(request)) return outcome;
   return { ok: false, failure: abortedFailure, partial: outcome.ok ? outcome.response : outcome.partial };
 }

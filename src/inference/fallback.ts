@@ -5,7 +5,7 @@ import type { OnDelta } from './ask.ts';
 import { ask, modelLike, modelName } from './ask.ts';
 import type { Model, ModelNotice, ModelOutcome, ModelRequest, ModelResponse } from './model.ts';
 import { abortedFailure } from './settle-answer.ts';
-import { tellDelta, tellNotice } from './tell-notice.ts';
+import { emitDelta, emitNotice } from './emit-notice.ts';
 
 interface Attempt {
   readonly model: Model;
@@ -19,12 +19,12 @@ function mayHelp({ type, retryable }: Failure): boolean {
   return retryable && type !== ErrorType.Validation && type !== ErrorType.Tool;
 }
 
-function signed(outcome: ModelOutcome, model: Model): ModelOutcome {
+function addModel(outcome: ModelOutcome, model: Model): ModelOutcome {
   const by = (answer: ModelResponse): ModelResponse => ({ ...answer, modelId: answer.modelId ?? model.modelId, provider: model.provider });
   return outcome.ok ? { ok: true, response: by(outcome.response) } : { ...outcome, partial: by(outcome.partial) };
 }
 
-function named(outcome: Failed, earlier: readonly Attempt[], last: Model): ModelOutcome {
+function listAttempts(outcome: Failed, earlier: readonly Attempt[], last: Model): ModelOutcome {
   if (earlier.length === 0 || outcome.failure.code === abortedFailure.code) return outcome;
   const attempts = [...earlier, { model: last, failure: outcome.failure }];
   const words = attempts.map(({ model, failure }) => `${modelName(model)}: ${failure.message}`);
@@ -32,13 +32,13 @@ function named(outcome: Failed, earlier: readonly Attempt[], last: Model): Model
 }
 
 // An attempt that was refused at the door has used nothing; one that had begun to answer and reported nothing is unknown.
-function spentBy({ parts, usage }: ModelResponse): Usage {
+function getSpent({ parts, usage }: ModelResponse): Usage {
   const { unknownCalls: _, ...known } = usage;
   return parts.length > 0 ? usage : known;
 }
 
 // What the failed attempts cost was spent on this answer.
-function withSpent(outcome: ModelOutcome, spent: Usage): ModelOutcome {
+function addSpent(outcome: ModelOutcome, spent: Usage): ModelOutcome {
   if (Usage.isNone(spent)) return outcome;
   const added = <Answer extends { readonly usage: Usage }>(answer: Answer): Answer => ({
     ...answer,
@@ -48,19 +48,19 @@ function withSpent(outcome: ModelOutcome, spent: Usage): ModelOutcome {
 }
 
 // The last of a nested row of models has signed what came of it.
-const whoFailed = ({ provider, modelId }: ModelResponse, model: Model): string =>
+const getFailedName = ({ provider, modelId }: ModelResponse, model: Model): string =>
   provider === undefined || modelId === undefined ? modelName(model) : `${provider}/${modelId}`;
 
-function withHeardFallbacks(request: ModelRequest, inner: { usage: Usage }): ModelRequest {
+function countFallbacks(request: ModelRequest, inner: { usage: Usage }): ModelRequest {
   if (request.onNotice === undefined) return request;
   const onNotice = (notice: ModelNotice): void => {
     if (notice.type === 'fallback') inner.usage = Usage.add(inner.usage, notice.usage);
-    tellNotice(request, notice);
+    emitNotice(request, notice);
   };
   return { ...request, onNotice };
 }
 
-function heard(onDelta: NonNullable<OnDelta>, told: { any: boolean }): OnDelta {
+function noteDeltas(onDelta: NonNullable<OnDelta>, told: { any: boolean }): OnDelta {
   return (delta) => {
     told.any = true;
     onDelta(delta);
@@ -73,38 +73,37 @@ function heard(onDelta: NonNullable<OnDelta>, told: { any: boolean }): OnDelta {
  * a `restart` delta says so before the next model speaks. The usage is what all attempts reported.
  */
 export function withFallback(model: Model, others: Model | readonly Model[]): Model {
-  const models = [model, ...(Array.isArray(others) ? (others as readonly Model[]) : [others as Model])];
+  const models = [model, ...[others].flat()];
 
   const answer = async (request: ModelRequest, onDelta: OnDelta): Promise<ModelOutcome> => {
     const failed: Attempt[] = [];
     let spent = Usage.none();
     const told = { any: false };
-    const hear: OnDelta = onDelta && heard(onDelta, told);
-    for (let index = 0; ; index += 1) {
-      // Holds: the loop ends at the last model.
-      const current = models[index] as Model;
+    const hear: OnDelta = onDelta && noteDeltas(onDelta, told);
+    for (let [index, current] = [0, model]; ; index += 1) {
       const next = models[index + 1];
       // A model may itself turn to others; what they told already is not told again.
       const inner = { usage: Usage.none() };
-      const outcome = await ask(current, withHeardFallbacks(request, inner), hear);
-      if (outcome.ok) return index === 0 ? outcome : withSpent(signed(outcome, current), spent);
+      const outcome = await ask(current, countFallbacks(request, inner), hear);
+      if (outcome.ok) return index === 0 ? outcome : addSpent(addModel(outcome, current), spent);
       if (next === undefined || !mayHelp(outcome.failure)) {
-        const told = named(outcome, failed, current);
-        return withSpent(index === 0 ? told : signed(told, current), spent);
+        const told = listAttempts(outcome, failed, current);
+        return addSpent(index === 0 ? told : addModel(told, current), spent);
       }
       failed.push({ model: current, failure: outcome.failure });
-      const whole = spentBy(outcome.partial);
+      const whole = getSpent(outcome.partial);
       const usage = Usage.minus(whole, inner.usage);
       spent = Usage.add(spent, whole);
-      tellNotice(request, {
+      emitNotice(request, {
         type: 'fallback',
-        from: whoFailed(outcome.partial, current),
+        from: getFailedName(outcome.partial, current),
         to: modelName(next),
         failure: outcome.failure,
         usage,
       });
-      if (told.any) tellDelta(onDelta, { type: 'restart' });
+      if (told.any) emitDelta(onDelta, { type: 'restart' });
       told.any = false;
+      current = next;
     }
   };
   return modelLike(model, answer);

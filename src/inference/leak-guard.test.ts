@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Json } from '../lib/index.ts';
-import { createTextHold, isLeakedArguments } from './leak-guard.ts';
+import { isLeakedArguments, TextHold } from './leak-guard.ts';
 
 const calls = (...args: readonly Json[]): readonly { readonly args: Json }[] => args.map((each) => ({ args: each }));
 
@@ -40,30 +40,30 @@ describe('leaked arguments (C45, C46)', () => {
 
 describe('the text hold (C48)', () => {
   test('lets prose through at once', () => {
-    const hold = createTextHold();
+    const hold = new TextHold();
     expect(hold.take('Let me see. ')).toBe('Let me see. ');
     expect(hold.take('{"q":1}')).toBe('{"q":1}');
-    expect(hold.isHolding()).toBe(false);
+    expect(hold.isHolding).toBe(false);
   });
 
   test('holds JSON until it stops being JSON, then gives all of it', () => {
-    const hold = createTextHold();
+    const hold = new TextHold();
     expect(['\n ', '{"q"', ':1}', ' '].map((piece) => hold.take(piece))).toStrictEqual(['', '', '', '']);
-    expect(hold.isHolding()).toBe(true);
+    expect(hold.isHolding).toBe(true);
     expect(hold.take('is what I ask.')).toBe('\n {"q":1} is what I ask.');
     expect(hold.take(' More.')).toBe(' More.');
   });
 
   test('gives what it holds when told to, once', () => {
-    const hold = createTextHold();
+    const hold = new TextHold();
     hold.take('[1,');
-    expect([hold.release(), hold.release(), hold.isHolding()]).toStrictEqual(['[1,', '', false]);
+    expect([hold.release(), hold.release(), hold.isHolding]).toStrictEqual(['[1,', '', false]);
   });
 
   test('whatever comes, nothing is lost, doubled or reordered', () => {
     fc.assert(
       fc.property(fc.array(fc.oneof(fc.string(), fc.json(), fc.constantFrom('{', '[', ' ', '"', '}'))), (pieces) => {
-        const hold = createTextHold();
+        const hold = new TextHold();
         const shown = pieces.map((piece) => hold.take(piece)).join('');
         expect(shown + hold.release()).toBe(pieces.join(''));
       }),
@@ -71,7 +71,7 @@ describe('the text hold (C48)', () => {
   });
 
   test('reads a hundred thousand small pieces in linear time', () => {
-    const hold = createTextHold();
+    const hold = new TextHold();
     hold.take('["');
     for (let index = 0; index < 100_000; index += 1) hold.take('word ');
     expect(hold.take('"]x')).toHaveLength(500_005);

@@ -1,10 +1,9 @@
-// Some models write a call's arguments into their text as well. Such text is no answer, and nobody should see it.
+// Some models write a call's arguments into their text as well. Such text is not an answer, and nobody should see it.
 import type { Json } from '../lib/index.ts';
-import { stableStringify } from '../lib/index.ts';
-import { createJsonPrefix } from './json-prefix.ts';
+import { JsonScanner, stableStringify } from '../lib/index.ts';
 import { parseJson } from './parse-arguments.ts';
 
-/** True where the whole text is JSON that equals the arguments of one of the calls. JSON inside prose is prose. */
+/** True if the whole text is JSON that equals the arguments of one of the calls. JSON inside prose is prose. */
 export function isLeakedArguments(text: string, calls: readonly { readonly args: Json; readonly rawArgs?: string }[]): boolean {
   const value = calls.length === 0 ? undefined : parseJson(text.trim());
   if (typeof value !== 'object' || value === null) return false;
@@ -12,34 +11,29 @@ export function isLeakedArguments(text: string, calls: readonly { readonly args:
   return calls.some(({ args, rawArgs }) => rawArgs === undefined && stableStringify(args) === leaked);
 }
 
-/** Holds back text that may turn out to be leaked arguments. */
-export interface TextHold {
-  /** Takes more text and gives what may be shown now. */
-  take(text: string): string;
-  /** True as long as all text so far may still be JSON. */
-  isHolding(): boolean;
-  /** Gives what is held and lets all text through from now on. */
-  release(): string;
-}
+/** Holds text back until it stops being the beginning of a JSON object or array: it may be leaked arguments. */
+export class TextHold {
+  readonly #scanner = new JsonScanner('container');
+  #held = '';
+  #isHolding = true;
 
-/** Holds text back until it stops being the beginning of a JSON object or array. */
-export function createTextHold(): TextHold {
-  const prefix = createJsonPrefix();
-  let held = '';
-  let holding = true;
-  const release = (): string => {
-    const text = held;
-    held = '';
-    holding = false;
+  /** True as long as all text so far may still be JSON. */
+  get isHolding(): boolean {
+    return this.#isHolding;
+  }
+
+  /** Takes more text. Returns what may be shown now. */
+  take(text: string): string {
+    if (!this.#isHolding) return text;
+    this.#held += text;
+    return this.#scanner.take(text) ? '' : this.release();
+  }
+
+  /** Returns what is held, and lets all text through from now on. */
+  release(): string {
+    const text = this.#held;
+    this.#held = '';
+    this.#isHolding = false;
     return text;
-  };
-  return {
-    take: (text) => {
-      if (!holding) return text;
-      held += text;
-      return prefix.take(text) ? '' : release();
-    },
-    isHolding: () => holding,
-    release,
-  };
+  }
 }

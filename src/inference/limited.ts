@@ -4,7 +4,7 @@ import { ask, modelLike, modelName } from './ask.ts';
 import type { Model } from './model.ts';
 import type { ModelLimitOptions, ModelLimits } from './model-limits.ts';
 import { createModelLimits } from './model-limits.ts';
-import { tellNotice } from './tell-notice.ts';
+import { emitNotice } from './emit-notice.ts';
 
 function sharedLimits(limits: ModelLimits | ModelLimitOptions, key: string | undefined): ModelLimits {
   if ('gate' in limits) return limits;
@@ -24,11 +24,9 @@ export function limited(model: Model, limits: ModelLimits | ModelLimitOptions, k
   return modelLike(model, async (request, onDelta) => {
     const { failure, waitedMs } = await gate.enter({
       signal: request.signal,
-      onWait: (reason, ms) => {
-        tellNotice(request, { type: 'waiting', model: name, reason, ...(ms !== undefined && { ms }) });
-      },
+      onWait: (reason, ms) => emitNotice(request, { type: 'waiting', model: name, reason, ...(ms !== undefined && { ms }) }),
     });
-    if (waitedMs !== undefined) tellNotice(request, { type: 'waited', model: name, ms: waitedMs });
+    if (waitedMs !== undefined) emitNotice(request, { type: 'waited', model: name, ms: waitedMs });
     if (failure !== undefined) return { ok: false, failure, partial: { parts: [], usage: Usage.none() } };
     const outcome = await ask(model, request, onDelta);
     gate.leave(outcome);

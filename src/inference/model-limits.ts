@@ -8,7 +8,7 @@
 import type { Failure } from '../errors/index.ts';
 import { classifyError, RateLimitedError } from '../errors/index.ts';
 import type { Clock } from '../lib/index.ts';
-import { InvalidArgumentError, systemClock } from '../lib/index.ts';
+import { InvalidArgumentError, omitUndefined, systemClock } from '../lib/index.ts';
 import type { ModelNotice, ModelOutcome } from './model.ts';
 import { abortedFailure } from './settle-answer.ts';
 import { createSlidingSum } from './sliding-sum.ts';
@@ -144,7 +144,7 @@ function createGate({ clock, coolDownMs, longestCoolDownMs, ...limits }: Limits)
           },
           settle: (failure) => {
             signal?.removeEventListener('abort', giveUp);
-            resolve({ ...(failure !== undefined && { failure }), ...(hasWaited && { waitedMs: clock.monotonic() - cameAt }) });
+            resolve(omitUndefined({ failure, waitedMs: hasWaited ? clock.monotonic() - cameAt : undefined }));
           },
         };
         if (signal?.aborted === true) {
@@ -165,13 +165,11 @@ function createGate({ clock, coolDownMs, longestCoolDownMs, ...limits }: Limits)
   };
 }
 
-const positive = ['concurrent', 'requestsPerMinute', 'tokensPerMinute'] as const;
-const notNegative = ['coolDownMs', 'longestCoolDownMs'] as const;
+const leastLimits = { concurrent: 1, requestsPerMinute: 1, tokensPerMinute: 1, coolDownMs: 0, longestCoolDownMs: 0 };
 
-function checked(options: ModelLimitOptions): void {
-  for (const key of [...positive, ...notNegative]) {
-    const value = options[key];
-    const least = (positive as readonly string[]).includes(key) ? 1 : 0;
+function checkLimits({ clock: _, ...limits }: ModelLimitOptions): void {
+  for (const [key, least] of Object.entries(leastLimits)) {
+    const value = new Map(Object.entries(limits)).get(key);
     if (value === undefined || value >= least) continue;
     throw new InvalidArgumentError(`${key} is ${String(value)}; pass a number of ${least} or more.`);
   }
@@ -179,7 +177,7 @@ function checked(options: ModelLimitOptions): void {
 
 /** Limits with a line for each key. Pass the same to `limited` wherever the same allowance is used. */
 export function createModelLimits(options: ModelLimitOptions = {}): ModelLimits {
-  checked(options);
+  checkLimits(options);
   const limits: Limits = { coolDownMs: 1000, longestCoolDownMs: 60_000, clock: systemClock, ...options };
   const gates = new Map<string, Gate>();
   return {

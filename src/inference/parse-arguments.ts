@@ -1,23 +1,14 @@
 import type { Json } from '../lib/index.ts';
-import { toCanonical } from '../lib/index.ts';
-import { cleanText } from './clean-text.ts';
+import { cleanText, parseJsonText, toCanonical } from '../lib/index.ts';
 
-/** A call's arguments: parsed, or as the model wrote them where that is no JSON. */
+/** A call's arguments: parsed, or as the model wrote them if that is not JSON. */
 export interface ParsedArguments {
   readonly args: Json;
   readonly rawArgs?: string;
 }
 
-// An answer is stored as a whole, which may be 64 levels deep: this leaves room for what stands around the arguments.
-const limits = { maxDepth: 48, maxBytes: Number.POSITIVE_INFINITY };
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
+/** Limits of a value inside an answer. An answer is stored as a whole, which may be 64 levels deep: this leaves room around the value. */
+export const limits = { maxDepth: 48, maxBytes: Number.POSITIVE_INFINITY };
 
 function shown(value: unknown): string {
   try {
@@ -27,9 +18,9 @@ function shown(value: unknown): string {
   }
 }
 
-/** Parses JSON as strictly as JSON.parse does; undefined where it is none, or too deep to be kept. */
+/** Parses JSON as strictly as JSON.parse does; undefined if it is not JSON, or too deep to be kept. */
 export function parseJson(text: string): Json | undefined {
-  const value = parsed(text);
+  const value = parseJsonText(text);
   const canonical = toCanonical(value, limits);
   return value !== undefined && canonical.ok ? canonical.value : undefined;
 }

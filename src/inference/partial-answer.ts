@@ -1,23 +1,24 @@
 import { Usage } from '../messages/index.ts';
+import type { Draft } from './answer-text.ts';
+import { toFinishedPart } from './answer-text.ts';
 import type { ModelDelta, ModelResponse } from './model.ts';
-import type { Draft } from './spoken-parts.ts';
-import { createSpokenParts, finishedPart } from './spoken-parts.ts';
 
-/** What was told of an answer that nobody waits for any more. */
-export interface PartialAnswer {
-  take(delta: ModelDelta): void;
-  response(): ModelResponse;
-}
+/** Text and reasoning of an answer that nobody waits for any more, for display. Its cost is unknown. */
+export class PartialAnswer {
+  readonly #drafts: Draft[] = [];
 
-/** Keeps what is told, for display: text and reasoning. What it cost is unknown. */
-export function createPartialAnswer(): PartialAnswer {
-  const drafts: Draft[] = [];
-  const spoken = { text: createSpokenParts('text', drafts), reasoning: createSpokenParts('reasoning', drafts) };
-  return {
-    take: (delta) => {
-      if (delta.type === 'restart') drafts.length = 0;
-      else if (delta.type !== 'tool-input') spoken[delta.type].at(undefined).text += delta.text;
-    },
-    response: () => ({ parts: drafts.flatMap((draft) => finishedPart(draft) ?? []), usage: Usage.unknown() }),
-  };
+  take(delta: ModelDelta): void {
+    if (delta.type === 'tool-input') return;
+    if (delta.type === 'restart') {
+      this.#drafts.length = 0;
+      return;
+    }
+    const last = this.#drafts.at(-1);
+    if (last?.type === delta.type) last.text += delta.text;
+    else this.#drafts.push({ ...delta });
+  }
+
+  toResponse(): ModelResponse {
+    return { parts: this.#drafts.flatMap((draft) => toFinishedPart(draft) ?? []), usage: Usage.unknown() };
+  }
 }

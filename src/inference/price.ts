@@ -32,15 +32,15 @@ const million = 1_000_000;
 // An AI SDK provider may name its API too: `openai.responses`.
 const plainProvider = (provider: string): string => provider.split('.', 1)[0] ?? provider;
 
-function checked(name: string, prices: TokenPrices): void {
+function checkPrices(name: string, prices: TokenPrices): void {
   if (!name.includes('/')) throw new InvalidArgumentError(`"${name}" names no provider; write "provider/model", as in "openai/gpt-5".`);
-  for (const [key, value] of Object.entries(prices) as readonly (readonly [string, number | undefined])[]) {
+  for (const [key, value] of Object.entries<number | undefined>({ ...prices })) {
     if (value === undefined || (Number.isFinite(value) && value >= 0)) continue;
     throw new InvalidArgumentError(`The ${key} of "${name}" is ${String(value)}; pass US dollars, 0 or above.`);
   }
 }
 
-function costOf({ input, output, cacheRead = 0, cacheWrite = 0 }: Usage, prices: TokenPrices): number {
+function getCost({ input, output, cacheRead = 0, cacheWrite = 0 }: Usage, prices: TokenPrices): number {
   const { inputPerMillion, outputPerMillion, cacheReadPerMillion = inputPerMillion, cacheWritePerMillion = inputPerMillion } = prices;
   // Cached tokens are part of the input; a provider that counts them beside it must not make the rest negative.
   const plain = Math.max(0, input - cacheRead - cacheWrite);
@@ -53,10 +53,10 @@ const isUnknown = ({ unknownCalls = 0 }: Usage): boolean => unknownCalls > 0;
 /** Prices from a table by `provider/model`. A model that is not in it has no known price. */
 export function priceTable(table: Readonly<Record<string, TokenPrices>>): PriceOf {
   const prices = new Map(Object.entries(table));
-  for (const [name, each] of prices) checked(name, each);
+  for (const [name, each] of prices) checkPrices(name, each);
   return (usage, { provider, modelId }) => {
     const found = prices.get(`${provider}/${modelId}`) ?? prices.get(`${plainProvider(provider)}/${modelId}`);
-    return found === undefined || isUnknown(usage) ? undefined : { usd: costOf(usage, found) };
+    return found === undefined || isUnknown(usage) ? undefined : { usd: getCost(usage, found) };
   };
 }
 

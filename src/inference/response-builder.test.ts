@@ -39,7 +39,7 @@ function build(script: (builder: ResponseBuilder) => void, request: Partial<Mode
 
 const told = (deltas: readonly ModelDelta[], type: 'text' | 'reasoning'): readonly string[] =>
   deltas.flatMap((delta) => (delta.type === type ? [delta.text] : []));
-const failureOf = ({ outcome }: Built): Failure | undefined => (outcome.ok ? undefined : outcome.failure);
+const findFailure = ({ outcome }: Built): Failure | undefined => (outcome.ok ? undefined : outcome.failure);
 
 describe('parts', () => {
   test('pieces of one id are one part, however they mix with others (A1)', () => {
@@ -379,7 +379,7 @@ describe('thinking in the text', () => {
       b.finish('length');
     });
     expect(built.parts).toStrictEqual([{ type: 'reasoning', text: 'Hm, hm, hm' }]);
-    expect(failureOf(built)?.code).toBe('empty-response');
+    expect(findFailure(built)?.code).toBe('empty-response');
   });
 });
 
@@ -594,9 +594,9 @@ describe('what became of the answer', () => {
     ],
   ])('%s', (_name, script, code) => {
     const built = build(script);
-    expect(failureOf(built)?.code).toBe(code);
+    expect(findFailure(built)?.code).toBe(code);
     // An abort wins over everything (M1).
-    expect(failureOf(build(script, {}, true))).toStrictEqual({
+    expect(findFailure(build(script, {}, true))).toStrictEqual({
       type: 'unknown',
       code: 'aborted',
       message: 'The call was aborted.',
@@ -606,7 +606,7 @@ describe('what became of the answer', () => {
 
   test('failures of ours can be retried and name what the provider said', () => {
     expect(
-      failureOf(
+      findFailure(
         build((b) => {
           b.finish('stop', 'end_turn');
         }),
@@ -617,9 +617,9 @@ describe('what became of the answer', () => {
       message: 'The answer was empty (finish reason: end_turn).',
       retryable: true,
     });
-    expect(failureOf(build(hello))).toMatchObject({ type: 'model', retryable: true });
+    expect(findFailure(build(hello))).toMatchObject({ type: 'model', retryable: true });
     expect(
-      failureOf(
+      findFailure(
         build((b) => {
           b.finish('error', 'BAD');
         }),
@@ -632,8 +632,8 @@ describe('what became of the answer', () => {
       b.reasoning('Hm.');
       b.finish('length', 'max_tokens');
     });
-    expect(failureOf(built)).toMatchObject({ type: 'model', code: 'empty-response', retryable: false });
-    expect(failureOf(built)?.message).toContain('(finish reason: max_tokens). The whole output budget was used up');
+    expect(findFailure(built)).toMatchObject({ type: 'model', code: 'empty-response', retryable: false });
+    expect(findFailure(built)?.message).toContain('(finish reason: max_tokens). The whole output budget was used up');
   });
 
   test('the partial answer keeps what had come, held text included', () => {

@@ -29,7 +29,7 @@ function saysSomething(part: Part): boolean {
   return part.type === 'tool-call' || part.type === 'tool-result' || part.type === 'file' || part.type === 'image';
 }
 
-function failureOf({ aborted, error, finished }: Ending, { parts, finishReason, rawFinishReason }: ModelResponse): Failure | undefined {
+function findFailure({ aborted, error, finished }: Ending, { parts, finishReason, rawFinishReason }: ModelResponse): Failure | undefined {
   if (aborted) return abortedFailure;
   if (error !== undefined) return error;
   if (!finished) return classifyError(new StreamInterruptedError('The answer broke off before its end.'));
@@ -52,6 +52,6 @@ function failureOf({ aborted, error, finished }: Ending, { parts, finishReason, 
 
 /** The one outcome of an answer. */
 export function settleAnswer(response: ModelResponse, ending: Ending): ModelOutcome {
-  const failure = failureOf(ending, response);
+  const failure = findFailure(ending, response);
   return failure === undefined ? { ok: true, response } : { ok: false, failure, partial: response };
 }

@@ -39,9 +39,8 @@ export function createSlidingSum(limit: number | undefined): SlidingSum {
       forget(now);
       let left = sum;
       let freeAt = now;
-      for (let index = first; left >= limit && index < uses.length; index += 1) {
-        // Holds: the index is within the list.
-        const use = uses[index] as Use;
+      for (const use of uses.slice(first)) {
+        if (left < limit) break;
         left -= use.amount;
         freeAt = use.at + minuteMs;
       }

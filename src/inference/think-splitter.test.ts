@@ -44,9 +44,9 @@ describe('the think splitter', () => {
 
   test('is done with the first words, and lets the rest through', () => {
     const splitter = createThinkSplitter();
-    expect(splitter.isUntouched()).toBe(true);
+    expect(splitter.isDone()).toBe(false);
     splitter.take('Hi');
-    expect([splitter.isUntouched(), splitter.isDone()]).toStrictEqual([false, true]);
+    expect(splitter.isDone()).toBe(true);
     expect(splitter.take('<think>')).toStrictEqual({ reasoning: '', text: '<think>' });
   });
 

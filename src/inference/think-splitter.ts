@@ -1,27 +1,25 @@
 const opening = '<think>';
 const closing = '</think>';
 
-/** Text, told apart into what was thought and what was said. */
+/** Text, split into thinking and words. */
 export interface SplitText {
   readonly reasoning: string;
   readonly text: string;
 }
 
-/** Tells thinking that a model wrote into its text apart from the text. */
+/** Splits thinking that a model wrote into its text off the text. */
 export interface ThinkSplitter {
   take(text: string): SplitText;
-  /** What waited for the rest of a tag. From now on all is text. */
+  /** Returns what waited for the rest of a tag. From now on everything is text. */
   end(): SplitText;
-  /** True as long as nothing has come. */
-  isUntouched(): boolean;
   /** True once nothing but text can come. */
   isDone(): boolean;
 }
 
 const nothing: SplitText = { reasoning: '', text: '' };
 
-// How much of the end of the text may be the beginning of the tag.
-function tagBegun(text: string, tag: string): number {
+// Length of the end of the text that may be the beginning of the tag.
+function countTagStart(text: string, tag: string): number {
   for (let length = Math.min(tag.length - 1, text.length); length > 0; length -= 1) {
     if (text.endsWith(tag.slice(0, length))) return length;
   }
@@ -29,7 +27,7 @@ function tagBegun(text: string, tag: string): number {
 }
 
 /**
- * Splits `<think>…</think>` off where it stands at the very start, after any space; anywhere else it is text.
+ * Splits `<think>…</think>` off if it stands at the very start, after any space; anywhere else it is text.
  * Thinking that is never closed stays thinking: the answer never began.
  */
 export function createThinkSplitter(): ThinkSplitter {
@@ -51,7 +49,7 @@ export function createThinkSplitter(): ThinkSplitter {
     const all = waiting + text;
     const closedAt = all.indexOf(closing);
     if (closedAt === -1) {
-      const cut = all.length - tagBegun(all, closing);
+      const cut = all.length - countTagStart(all, closing);
       waiting = all.slice(cut);
       return { reasoning: all.slice(0, cut), text: '' };
     }
@@ -80,7 +78,6 @@ export function createThinkSplitter(): ThinkSplitter {
       return { reasoning: '', text: place === 'behind' ? behind(text) : text };
     },
     end,
-    isUntouched: () => place === 'before' && space === '' && waiting === '',
     isDone: () => place === 'done',
   };
 }

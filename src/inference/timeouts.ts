@@ -11,37 +11,37 @@ import { Usage } from '../messages/index.ts';
 import type { OnDelta } from './ask.ts';
 import { ask, modelLike, modelName } from './ask.ts';
 import type { Model, ModelNotice, ModelOutcome, ModelRequest, ModelTimeouts } from './model.ts';
-import { createPartialAnswer } from './partial-answer.ts';
+import { PartialAnswer } from './partial-answer.ts';
 import { abortedFailure } from './settle-answer.ts';
 import { createSilenceWatch } from './silence-watch.ts';
-import { tellActivity, tellDelta, tellNotice } from './tell-notice.ts';
+import { emitActivity, emitDelta, emitNotice } from './emit-notice.ts';
 
 /**
  * The model with a limit to its silence. The request's own `timeouts` win, field by field. An answer that is asked for in one piece
  * comes all at once, so for it `firstByteMs` is the time until the answer, and `silenceMs` is not watched.
  */
 export function withTimeouts(model: Model, timeouts: ModelTimeouts = {}, clock: Clock = systemClock): Model {
-  const wrong = problemOf(timeouts);
+  const wrong = findProblem(timeouts);
   if (wrong !== undefined) throw wrong;
   return modelLike(model, async ({ timeouts: own, ...request }, onDelta) => {
     const limits: ModelTimeouts = { ...timeouts, ...own };
-    const problem = problemOf(limits);
-    if (problem !== undefined) return refused(problem, request);
+    const problem = findProblem(limits);
+    if (problem !== undefined) return toRefusal(problem, request);
     const watched = [limits.totalMs, limits.firstByteMs, onDelta && limits.silenceMs];
     if (watched.every((limit) => limit === undefined)) return ask(model, request, onDelta);
     return watch({ model, request, limits, clock }, onDelta);
   });
 }
 
-function problemOf(timeouts: ModelTimeouts): InvalidArgumentError | undefined {
-  for (const [key, ms] of Object.entries(timeouts) as readonly (readonly [string, number | undefined])[]) {
+function findProblem(timeouts: ModelTimeouts): InvalidArgumentError | undefined {
+  for (const [key, ms] of Object.entries<number | undefined>({ ...timeouts })) {
     if (ms !== undefined && !(ms > 0)) return new InvalidArgumentError(`${key} is ${ms}; pass milliseconds above 0, or leave it out.`);
   }
   return undefined;
 }
 
 // A model never throws (M1); the same request would be refused again.
-function refused(problem: InvalidArgumentError, { signal }: ModelRequest): ModelOutcome {
+function toRefusal(problem: InvalidArgumentError, { signal }: ModelRequest): ModelOutcome {
   const failure = { ...classifyError(problem, { fallback: ErrorType.Validation }), retryable: false };
   return { ok: false, failure: signal?.aborted === true ? abortedFailure : failure, partial: { parts: [], usage: Usage.none() } };
 }
@@ -57,7 +57,7 @@ function watch({ model, request, limits, clock }: Watched, onDelta: OnDelta): Pr
   const { signal } = request;
   const { firstByteMs, silenceMs, totalMs } = limits;
   return new Promise((resolve) => {
-    const partial = createPartialAnswer();
+    const partial = new PartialAnswer();
     const inner = new AbortController();
     let open = true;
     const settle = (outcome: ModelOutcome): void => {
@@ -69,31 +69,24 @@ function watch({ model, request, limits, clock }: Watched, onDelta: OnDelta): Pr
       resolve(outcome);
     };
     const abort = (): void => {
-      settle({ ok: false, failure: abortedFailure, partial: partial.response() });
+      settle({ ok: false, failure: abortedFailure, partial: partial.toResponse() });
       inner.abort(signal?.reason);
     };
     const expire = (what: string, ms: number): void => {
       const error = new TimedOutError(`${modelName(model)} ${what} within ${ms} ms.`);
-      settle({ ok: false, failure: classifyError(error), partial: partial.response() });
+      settle({ ok: false, failure: classifyError(error), partial: partial.toResponse() });
       inner.abort(error);
     };
-    const silence = createSilenceWatch(clock, (kind, ms) => {
-      expire(onDelta === undefined ? 'did not answer' : kind === 'first' ? 'sent nothing' : 'sent nothing more', ms);
-    });
-    const cancelTotal =
-      totalMs === undefined
-        ? undefined
-        : clock.schedule(totalMs, () => {
-            expire('did not finish', totalMs);
-          });
-    const begin = (): void => {
-      silence.begin(firstByteMs, onDelta && silenceMs);
-    };
+    const silence = createSilenceWatch(clock, (kind, ms) =>
+      expire(onDelta === undefined ? 'did not answer' : kind === 'first' ? 'sent nothing' : 'sent nothing more', ms),
+    );
+    const cancelTotal = totalMs === undefined ? undefined : clock.schedule(totalMs, () => expire('did not finish', totalMs));
+    const begin = (): void => silence.begin(firstByteMs, onDelta && silenceMs);
     const onNotice = (notice: ModelNotice): void => {
       if (!open) return;
       if (notice.type === 'waiting') silence.stop();
       if (notice.type === 'waited' || notice.type === 'fallback') begin();
-      tellNotice(request, notice);
+      emitNotice(request, notice);
     };
     const hear: OnDelta =
       onDelta &&
@@ -101,13 +94,13 @@ function watch({ model, request, limits, clock }: Watched, onDelta: OnDelta): Pr
         if (!open) return;
         silence.heard();
         partial.take(delta);
-        tellDelta(onDelta, delta);
+        emitDelta(onDelta, delta);
       });
     const onActivity = (): void => {
       if (!open) return;
       // The first byte of an answer in one piece is the answer.
       if (onDelta !== undefined) silence.heard();
-      tellActivity(request);
+      emitActivity(request);
     };
 
     if (signal?.aborted === true) {

@@ -78,9 +78,12 @@ export class AppendOnlyList<Item> implements Iterable<Item> {
   }
 
   *[Symbol.iterator](): IterableIterator<Item> {
-    for (let index = 0; index < this.length; index += 1) {
-      // Holds: the backing array is never shorter than a list on it.
-      yield this.#backing[index] as Item;
+    let left = this.length;
+    // The backing array may be longer than this list, and may grow meanwhile.
+    for (const item of this.#backing) {
+      if (left === 0) return;
+      left -= 1;
+      yield item;
     }
   }
 

@@ -57,7 +57,7 @@ function refuse(walk: Walk, problem: string): typeof refused {
   return refused;
 }
 
-function tooLarge(maxBytes: number): string {
+function describeSize(maxBytes: number): string {
   return `takes more than ${String(maxBytes)} bytes as JSON`;
 }
 
@@ -67,7 +67,7 @@ function counted<Value extends Json>(walk: Walk, value: Value, size: number): Va
   if (walk.atLeast <= walk.maxBytes) return value;
   // It is the whole that is too large, not the part that was read last.
   walk.trail.length = 0;
-  return refuse(walk, tooLarge(walk.maxBytes));
+  return refuse(walk, describeSize(walk.maxBytes));
 }
 
 // With the u flag a surrogate is one that stands alone.
@@ -84,7 +84,8 @@ function isShortAndPlain(text: string): boolean {
   return true;
 }
 
-function cleanText(text: string): string {
+/** Replaces broken surrogates and NUL, which cannot be stored. */
+export function cleanText(text: string): string {
   if (isShortAndPlain(text) || (!loneSurrogate.test(text) && !text.includes('\0'))) return text;
   return text.replace(/\p{Surrogate}/gu, '\uFFFD').replaceAll('\0', '\uFFFD');
 }
@@ -138,8 +139,7 @@ function fromFields(source: Fields, walk: Walk): Converted {
   let copy = isPlain ? undefined : copiedFields(source, []);
   // By index: an iterator makes an object for each field.
   for (let index = 0; index < keys.length; index += 1) {
-    // Holds: the index is one of the list.
-    const key = keys[index] as string;
+    const key = keys[index] ?? '';
     walk.trail.push(key);
     const value = fromField(source, key, walk);
     if (value === refused) return refused;
@@ -178,8 +178,7 @@ function fromObject(source: object, walk: Walk): Converted {
   // Before toJSON: Node's Buffer has one that turns each byte into a number.
   if (ArrayBuffer.isView(source)) return refuse(walk, bytesProblem);
   let value: unknown = source;
-  // Holds: any object may be asked for a field by name.
-  const { toJSON } = source as { readonly toJSON?: unknown };
+  const toJSON: unknown = Reflect.get(source, 'toJSON');
   if (typeof toJSON === 'function') value = Reflect.apply(toJSON, source, [String(walk.trail.at(-1) ?? '')]);
   if (typeof value !== 'object' || value === null) return convert(value, walk);
   const isOrdinary = Array.isArray(value) || Object.getPrototypeOf(value) === Object.prototype;
@@ -204,7 +203,7 @@ function convert(value: unknown, walk: Walk): Converted {
   }
 }
 
-function thrownWords(error: unknown): string {
+function describeThrown(error: unknown): string {
   try {
     return error instanceof Error ? error.message : String(error);
   } catch {
@@ -216,7 +215,7 @@ function walkThrough(value: unknown, walk: Walk): Converted {
   try {
     return convert(value, walk);
   } catch (error) {
-    return refuse(walk, `could not be read: ${thrownWords(error)}`);
+    return refuse(walk, `could not be read: ${describeThrown(error)}`);
   }
 }
 
@@ -231,5 +230,5 @@ export function toCanonical(value: unknown, { maxDepth = 64, maxBytes = 1_000_00
   const converted = walkThrough(value, walk);
   if (converted === refused) return { ok: false, path: walk.trail.reduce(childPath, ''), problem: walk.problem };
   const canonical = converted === dropped ? null : converted;
-  return isTooLarge(canonical, walk) ? { ok: false, path: '', problem: tooLarge(maxBytes) } : { ok: true, value: canonical };
+  return isTooLarge(canonical, walk) ? { ok: false, path: '', problem: describeSize(maxBytes) } : { ok: true, value: canonical };
 }

@@ -20,9 +20,7 @@ function schedule(afterMs: number, call: () => void): () => void {
     timer = setTimeout(remainingMs > 0 ? arm : call, leg);
   };
   arm();
-  return () => {
-    clearTimeout(timer);
-  };
+  return () => clearTimeout(timer);
 }
 
 /** The machine's clock. */

@@ -45,9 +45,7 @@ export function createFakeClock(startAt: number = Date.UTC(2026, 0, 1)): FakeClo
     schedule: (afterMs, call) => {
       const timer: Timer = { dueAt: elapsed + Math.max(0, afterMs), order: (made += 1), call };
       timers.add(timer);
-      return () => {
-        timers.delete(timer);
-      };
+      return () => timers.delete(timer);
     },
     advance: async (ms) => {
       const target = elapsed + ms;

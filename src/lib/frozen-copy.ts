@@ -1,46 +1,53 @@
-import type { Json } from './json.ts';
-import { isPlainObject, setOwn } from './json.ts';
+import { isPlainObject, isRecord, setOwn } from './json.ts';
 
-function copied(value: Json, finish: <Item>(item: Item) => Item): Json {
-  if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return finish((value as readonly Json[]).map((item) => copied(item, finish)));
-  const copy: Record<string, Json> = {};
-  for (const key of Object.keys(value)) setOwn(copy, key, copied((value as Readonly<Record<string, Json>>)[key] ?? null, finish));
-  return finish(copy);
+type Finish = <Item>(item: Item) => Item;
+
+const leave: Finish = (item) => item;
+const freeze: Finish = (item) => Object.freeze(item);
+
+type Fields = Readonly<Record<string, unknown>>;
+
+function copyFields(source: Fields, copyField: (value: unknown) => unknown): Fields {
+  const copy: Record<string, unknown> = {};
+  // By key: a list of entries would cost, and every message, argument and result is copied here.
+  for (const key of Object.keys(source)) setOwn(copy, key, copyField(source[key]));
+  return copy;
 }
 
-const asItIs = <Item>(item: Item): Item => item;
-const frozen = <Item>(item: Item): Item => Object.freeze(item);
+function copyJson(value: unknown, finish: Finish): unknown {
+  if (Array.isArray(value)) return finish(value.map((item: unknown) => copyJson(item, finish)));
+  return isRecord(value) ? finish(copyFields(value, (field) => copyJson(field ?? null, finish))) : value;
+}
 
-/** A copy of JSON data: whoever gets it may do with it as they like. */
+/** Copies JSON data: whoever gets the copy may change it. */
 export function jsonCopy<Value>(value: Value): Value {
   // Holds: JSON data is copied to the same data.
-  return copied(value as Json, asItIs) as Value;
+  return copyJson(value, leave) as Value;
 }
 
-/** A copy of JSON data that nobody can change, for hands that might. */
+/** Copies JSON data so that nobody can change the copy. */
 export function frozenCopy<Value>(value: Value): Value {
-  return copied(value as Json, frozen) as Value;
+  // Holds: JSON data is copied to the same data.
+  return copyJson(value, freeze) as Value;
 }
 
-/** Freezes plain data all the way down. What is frozen already is taken to be so below, too. */
+const isOpenData = (value: unknown): value is readonly unknown[] | Fields =>
+  (Array.isArray(value) || isPlainObject(value)) && !Object.isFrozen(value);
+
+/** Freezes plain data all the way down. Data that is frozen already is taken to be so below, too. */
 export function deepFreeze<Value>(value: Value): Value {
-  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
-  if (Array.isArray(value)) {
-    for (const item of value) deepFreeze(item);
-    return Object.freeze(value);
-  }
-  if (!isPlainObject(value)) return value;
-  for (const key of Object.keys(value)) deepFreeze((value as Readonly<Record<string, unknown>>)[key]);
+  if (!isOpenData(value)) return value;
+  for (const item of Object.values<unknown>(value)) deepFreeze(item);
   return Object.freeze(value);
 }
 
-/** Plain data as one's own: copied and frozen all the way down. What is frozen already, or is no plain data, is taken as it is. */
+function copyFrozen(value: unknown): unknown {
+  if (!isOpenData(value)) return value;
+  return Object.freeze(isRecord(value) ? copyFields(value, copyFrozen) : value.map(copyFrozen));
+}
+
+/** Copies and freezes plain data all the way down. Data that is frozen already, or is not plain, is taken as it is. */
 export function ownFrozen<Value>(value: Value): Value {
-  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
-  if (Array.isArray(value)) return Object.freeze((value as readonly unknown[]).map(ownFrozen)) as Value;
-  if (!isPlainObject(value)) return value;
-  const copy: Record<string, unknown> = {};
-  for (const key of Object.keys(value)) setOwn(copy, key, ownFrozen((value as Readonly<Record<string, unknown>>)[key]));
-  return Object.freeze(copy) as Value;
+  // Holds: plain data is copied to the same data.
+  return copyFrozen(value) as Value;
 }

@@ -18,10 +18,9 @@ function refill(): void {
 /** "xxx-yxxx-xxxxxxxxxxxx": 74 random bits with the variant already in place. */
 function randomTail(): string {
   if (next + 3 > drawn.length) refill();
-  // Holds: there are three left, and twelve bits always find their digits.
-  const [one, two, three] = [drawn[next] as number, drawn[next + 1] as number, drawn[next + 2] as number];
+  const [one = 0, two = 0, three = 0] = drawn.subarray(next, next + 3);
   next += 3;
-  const text = (bits: number): string => digits[bits & 0xfff] as string;
+  const text = (bits: number): string => digits[bits & 0xfff] ?? '';
   const variant = '89ab'.charAt(one >>> 30);
   return `${text(one)}-${variant}${text(one >>> 12)}-${text(two)}${text(two >>> 12)}${text(three)}${text(three >>> 12)}`;
 }

@@ -59,6 +59,29 @@ export function isPlainObject(value: unknown): value is Readonly<Record<string, 
   return prototype === Object.prototype || prototype === null;
 }
 
+/** True for a JSON value that is a list. */
+export function isList(value: Json | undefined): value is readonly Json[] {
+  return Array.isArray(value);
+}
+
+/** Parses JSON text; undefined if it is not JSON. */
+export function parseJsonText(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Reads a field of anything; undefined if it has none, or if reading it throws. */
+export function readField(value: unknown, key: PropertyKey): unknown {
+  try {
+    return typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 /** Sets an own field whatever its name; plain assignment of `__proto__` would change the prototype instead. */
 export function setOwn<Value>(target: Record<string, Value>, key: string, value: Value): void {
   if (key === '__proto__') Object.defineProperty(target, key, { value, enumerable: true, configurable: true, writable: true });

@@ -10,37 +10,6 @@ import { childPath } from './json-path.ts';
 /** Reads one value found at `path`. */
 export type ReadValue<Value> = (value: unknown, path: string) => Value;
 
-/** Typed access to the fields of an object from outside. */
-export interface ObjectReader {
-  /** Where the object stands in the data. */
-  readonly path: string;
-  /** The object itself, unread. */
-  readonly raw: Readonly<Record<string, unknown>>;
-  has(key: string): boolean;
-  string(key: string): string;
-  optionalString(key: string): string | undefined;
-  number(key: string): number;
-  optionalNumber(key: string): number | undefined;
-  boolean(key: string): boolean;
-  optionalBoolean(key: string): boolean | undefined;
-  oneOf<Value extends string>(key: string, values: readonly Value[]): Value;
-  optionalOneOf<Value extends string>(key: string, values: readonly Value[]): Value | undefined;
-  array<Item>(key: string, read: ReadValue<Item>): readonly Item[];
-  optionalArray<Item>(key: string, read: ReadValue<Item>): readonly Item[] | undefined;
-  object(key: string): ObjectReader;
-  optionalObject(key: string): ObjectReader | undefined;
-  /** Any JSON value; here null is a value. */
-  json(key: string): Json;
-  optionalJson(key: string): Json | undefined;
-  jsonObject(key: string): JsonObject;
-  optionalJsonObject(key: string): JsonObject | undefined;
-  /** Reads a field with a reader of its own, such as a class's fromJSON. */
-  value<Value>(key: string, read: ReadValue<Value>): Value;
-  optionalValue<Value>(key: string, read: ReadValue<Value>): Value | undefined;
-  /** The fields that are not among the known ones, to be kept and written again. */
-  rest(knownKeys: readonly string[]): JsonObject;
-}
-
 // Values were bounded when they were made; here only the stack needs guarding.
 const outsideLimits = { maxDepth: 512, maxBytes: Number.POSITIVE_INFINITY };
 
@@ -102,12 +71,16 @@ export function readArray<Item>(value: unknown, path: string, read: ReadValue<It
   return Array.from(value, (item: unknown, index) => read(item, childPath(path, index)));
 }
 
-function readList<Item>(read: ReadValue<Item>): ReadValue<readonly Item[]> {
-  return (value, path) => readArray(value, path, read);
-}
+const readList =
+  <Item>(read: ReadValue<Item>): ReadValue<readonly Item[]> =>
+  (value, path) =>
+    readArray(value, path, read);
 
-class RecordReader implements ObjectReader {
+/** Typed access to the fields of an object from outside. */
+export class ObjectReader {
+  /** Place of the object in the data. */
   readonly path: string;
+  /** The object itself, unread. */
   readonly raw: Readonly<Record<string, unknown>>;
 
   constructor(raw: Readonly<Record<string, unknown>>, path: string) {
@@ -119,6 +92,7 @@ class RecordReader implements ObjectReader {
     return this.#field(key) !== undefined;
   }
 
+  /** Reads a field with a reader of its own, such as a class's fromJSON. */
   value<Value>(key: string, read: ReadValue<Value>): Value {
     return read(this.#field(key), childPath(this.path, key));
   }
@@ -176,6 +150,7 @@ class RecordReader implements ObjectReader {
     return this.optionalValue(key, readObject);
   }
 
+  /** Reads any JSON value; here null is a value. */
   json(key: string): Json {
     return this.value(key, readJson);
   }
@@ -192,6 +167,7 @@ class RecordReader implements ObjectReader {
     return this.optionalValue(key, readJsonObject);
   }
 
+  /** Returns the fields that are not among the known ones, to be kept and written again. */
   rest(knownKeys: readonly string[]): JsonObject {
     const rest: Record<string, Json> = {};
     for (const [key, value] of Object.entries(this.raw)) {
@@ -208,5 +184,5 @@ class RecordReader implements ObjectReader {
 /** Opens an object from outside for reading; anything but an object is refused. */
 export function readObject(value: unknown, path = ''): ObjectReader {
   if (!isRecord(value)) throw mismatch('an object', value, path);
-  return new RecordReader(value, path);
+  return new ObjectReader(value, path);
 }

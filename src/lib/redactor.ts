@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from './json.ts';
-import { setOwn } from './json.ts';
+import { isList, isRecord, setOwn } from './json.ts';
 import { isSecretKey, keyWords } from './secret-key.ts';
 import { namedValuePatterns, secretPatterns } from './secret-text.ts';
 
@@ -27,30 +27,23 @@ interface Rules {
   readonly replacement: string;
 }
 
-type Groups = Readonly<Record<string, string | undefined>>;
-
 function forAllMatches(pattern: RegExp): RegExp {
   return new RegExp(pattern.source, `${pattern.flags.replace(/[gy]/g, '')}g`);
 }
 
-function groupsOf(found: readonly unknown[]): Groups {
-  const last = found.at(-1);
-  // Holds: String.replace passes the named groups last, where a pattern has any.
-  return typeof last === 'object' ? (last as Groups) : {};
+// String.replace passes the named groups last, if the pattern has any.
+function readGroup(found: readonly unknown[], name: string): string {
+  const groups = found.at(-1);
+  const text = isRecord(groups) ? groups[name] : undefined;
+  return typeof text === 'string' ? text : '';
 }
 
 function redactText(text: string, rules: Rules): string {
   let result = text;
-  const cut = (...found: unknown[]): string => {
-    const { before = '', after = '' } = groupsOf(found);
-    return `${before}${rules.replacement}${after}`;
-  };
+  const cut = (...found: unknown[]): string => `${readGroup(found, 'before')}${rules.replacement}${readGroup(found, 'after')}`;
   for (const pattern of rules.patterns) result = result.replace(pattern, cut);
   for (const pattern of namedValuePatterns) {
-    result = result.replace(pattern, (...found: unknown[]) => {
-      const key = groupsOf(found)['key'] ?? '';
-      return rules.isSecret(key) ? cut(...found) : String(found[0]);
-    });
+    result = result.replace(pattern, (...found: unknown[]) => (rules.isSecret(readGroup(found, 'key')) ? cut(...found) : String(found[0])));
   }
   return result;
 }
@@ -70,10 +63,6 @@ function redactFields(source: JsonObject, rules: Rules): JsonObject {
     setOwn(copy, key, next);
   }
   return changed ? copy : source;
-}
-
-function isList(value: Json): value is readonly Json[] {
-  return Array.isArray(value);
 }
 
 function redactList(source: readonly Json[], rules: Rules): readonly Json[] {

@@ -3,4 +3,4 @@ export type Soon<Value> = Value | Promise<Value>;
 
 /** True for what can be waited for, whoever made it. May throw, where a getter does. */
 export const isThenable = (value: unknown): value is PromiseLike<unknown> =>
-  typeof value === 'object' && value !== null && typeof (value as { readonly then?: unknown }).then === 'function';
+  typeof value === 'object' && value !== null && typeof Reflect.get(value, 'then') === 'function';

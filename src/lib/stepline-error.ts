@@ -1,5 +1,5 @@
 // The brand is a registered symbol so that two copies of the package recognise each other's errors.
-const brand: unique symbol = Symbol.for('stepline.error') as never;
+const brand: unique symbol = Symbol.for('stepline.error');
 
 /** Base of everything Stepline throws: a stable kebab-case `code`, the `cause` kept, facts instead of live objects. */
 export abstract class SteplineError extends Error {

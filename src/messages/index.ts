@@ -14,3 +14,4 @@ export { toolResultText } from './tool-result.ts';
 export type { OfferedTool, ProviderTool, ToolSchema } from './tool-schema.ts';
 export type { UsageCounts } from './usage.ts';
 export { Usage } from './usage.ts';
+export type { PartExtras } from './content-part.ts';

@@ -1,5 +1,5 @@
 import type { IdSource, Json, JsonObject } from '../lib/index.ts';
-import { DamagedDataError, ownFrozen, readObject, systemIds } from '../lib/index.ts';
+import { DamagedDataError, omitUndefined, ownFrozen, readObject, systemIds } from '../lib/index.ts';
 import { MessageRole, messageRoles } from './message-role.ts';
 import { textPart } from './content-part.ts';
 import type { Part } from './parts.ts';
@@ -47,7 +47,7 @@ function frozenParts(parts: readonly Part[]): readonly Part[] {
   return Object.freeze(parts.map(ownFrozen));
 }
 
-function textOf(parts: readonly Part[], type: 'text' | 'reasoning'): string {
+function joinText(parts: readonly Part[], type: 'text' | 'reasoning'): string {
   return parts.flatMap((part) => (part.type === type ? [part.text] : [])).join('\n');
 }
 
@@ -89,14 +89,7 @@ export class Message {
   /** A message of any role. */
   static of(role: MessageRole, content: MessageContent, options: MessageOptions = {}): Message {
     const { id, ids = systemIds, name, metadata, providerOptions } = options;
-    return new Message({
-      id: id ?? ids(),
-      role,
-      parts: toParts(content),
-      ...(name !== undefined && { name }),
-      ...(metadata !== undefined && { metadata }),
-      ...(providerOptions !== undefined && { providerOptions }),
-    });
+    return new Message({ id: id ?? ids(), role, parts: toParts(content), ...omitUndefined({ name, metadata, providerOptions }) });
   }
 
   static user(content: MessageContent, options?: MessageOptions): Message {
@@ -125,27 +118,26 @@ export class Message {
   static fromJSON(value: unknown, path = 'message'): Message {
     const reader = readObject(value, path);
     if (reader.has('content') === reader.has('parts')) throw new DamagedDataError(path, 'expected either content or parts');
-    const name = reader.optionalString('name');
-    const metadata = reader.optionalJsonObject('metadata') ?? reader.optionalJsonObject('_metadata');
-    const providerOptions = reader.optionalJsonObject('providerOptions');
     return new Message({
       id: reader.string('id'),
       role: reader.oneOf('role', messageRoles),
       parts: reader.has('content') ? [textPart(reader.string('content'))] : reader.array('parts', readPart),
-      ...(name !== undefined && { name }),
-      ...(metadata !== undefined && { metadata }),
-      ...(providerOptions !== undefined && { providerOptions }),
+      ...omitUndefined({
+        name: reader.optionalString('name'),
+        metadata: reader.optionalJsonObject('metadata') ?? reader.optionalJsonObject('_metadata'),
+        providerOptions: reader.optionalJsonObject('providerOptions'),
+      }),
     });
   }
 
   /** The words, without the reasoning; '' where there are none. */
   get text(): string {
-    return textOf(this.parts, 'text');
+    return joinText(this.parts, 'text');
   }
 
   /** What was thought before the words; '' where nothing was. */
   get reasoning(): string {
-    return textOf(this.parts, 'reasoning');
+    return joinText(this.parts, 'reasoning');
   }
 
   get toolCalls(): readonly ToolCall[] {

@@ -1,40 +1,28 @@
 import type { ObjectReader } from '../lib/index.ts';
-import { assertNever, DamagedDataError, readObject } from '../lib/index.ts';
-import type { ContentPart, FilePart, ImagePart, PartExtras, TextPart } from './content-part.ts';
-import type { Part, ProviderPart, ReasoningPart, SourcePart, ToolCallPart, ToolResultPart } from './parts.ts';
+import { assertNever, DamagedDataError, omitUndefined, readObject } from '../lib/index.ts';
+import type { ContentPart, FilePart, ImagePart, PartExtras } from './content-part.ts';
+import type { Part, ToolCallPart } from './parts.ts';
 import type { ToolOutput } from './tool-result.ts';
 
 const contentTypes: readonly ContentPart['type'][] = ['text', 'image', 'file'];
 const partTypes: readonly Part['type'][] = [...contentTypes, 'reasoning', 'tool-call', 'tool-result', 'source', 'provider'];
 const outputTypes: readonly ToolOutput['type'][] = ['text', 'json', 'content', 'error', 'rejected'];
 
-type Known<Fields> = { readonly [Key in keyof Fields]?: Exclude<Fields[Key], undefined> };
-
-// Absent fields stay absent instead of becoming undefined ones.
-function known<Fields extends object>(fields: Fields): Known<Fields> {
-  // Holds: what is left out is exactly what was undefined.
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Known<Fields>;
-}
-
 function readExtras(reader: ObjectReader): PartExtras {
-  return known({ providerMetadata: reader.optionalJsonObject('providerMetadata') });
+  return omitUndefined({ providerMetadata: reader.optionalJsonObject('providerMetadata') });
 }
 
 function readExecutor(reader: ObjectReader): PartExtras & { readonly providerExecuted?: boolean } {
-  return { ...known({ providerExecuted: reader.optionalBoolean('providerExecuted') }), ...readExtras(reader) };
+  return { ...omitUndefined({ providerExecuted: reader.optionalBoolean('providerExecuted') }), ...readExtras(reader) };
 }
 
-function readText(reader: ObjectReader): TextPart {
-  return { type: 'text', text: reader.string('text'), ...readExtras(reader) };
-}
-
-function readReasoning(reader: ObjectReader): ReasoningPart {
-  return { type: 'reasoning', text: reader.string('text'), ...readExtras(reader) };
+function readCallNames(reader: ObjectReader): Pick<ToolCallPart, 'toolCallId' | 'toolName'> {
+  return { toolCallId: reader.string('toolCallId'), toolName: reader.string('toolName') };
 }
 
 function readImage(reader: ObjectReader): ImagePart {
   const url = reader.optionalString('url');
-  const extras = { ...known({ mediaType: reader.optionalString('mediaType') }), ...readExtras(reader) };
+  const extras = { ...omitUndefined({ mediaType: reader.optionalString('mediaType') }), ...readExtras(reader) };
   return url === undefined ? { type: 'image', data: reader.string('data'), ...extras } : { type: 'image', url, ...extras };
 }
 
@@ -42,7 +30,7 @@ function readFile(reader: ObjectReader): FilePart {
   const extras = {
     type: 'file' as const,
     mediaType: reader.string('mediaType'),
-    ...known({ filename: reader.optionalString('filename') }),
+    ...omitUndefined({ filename: reader.optionalString('filename') }),
     ...readExtras(reader),
   };
   const [url, id] = [reader.optionalString('url'), reader.optionalString('id')];
@@ -50,18 +38,7 @@ function readFile(reader: ObjectReader): FilePart {
   return id === undefined ? { ...extras, data: reader.string('data') } : { ...extras, id };
 }
 
-function readToolCall(reader: ObjectReader): ToolCallPart {
-  return {
-    type: 'tool-call',
-    toolCallId: reader.string('toolCallId'),
-    toolName: reader.string('toolName'),
-    args: reader.json('args'),
-    ...known({ rawArgs: reader.optionalString('rawArgs') }),
-    ...readExecutor(reader),
-  };
-}
-
-/** Reads what came of a tool call. */
+/** Reads the output of a tool call. */
 export function readToolOutput(value: unknown, path: string): ToolOutput {
   const reader = readObject(value, path);
   const type = reader.oneOf('type', outputTypes);
@@ -80,35 +57,6 @@ export function readToolOutput(value: unknown, path: string): ToolOutput {
   }
 }
 
-function readToolResult(reader: ObjectReader): ToolResultPart {
-  return {
-    type: 'tool-result',
-    toolCallId: reader.string('toolCallId'),
-    toolName: reader.string('toolName'),
-    output: reader.value('output', readToolOutput),
-    ...readExecutor(reader),
-  };
-}
-
-function readSource(reader: ObjectReader): SourcePart {
-  return {
-    type: 'source',
-    sourceType: reader.oneOf('sourceType', ['url', 'document']),
-    id: reader.string('id'),
-    ...known({
-      url: reader.optionalString('url'),
-      title: reader.optionalString('title'),
-      mediaType: reader.optionalString('mediaType'),
-      filename: reader.optionalString('filename'),
-    }),
-    ...readExtras(reader),
-  };
-}
-
-function readProvider(reader: ObjectReader): ProviderPart {
-  return { type: 'provider', provider: reader.string('provider'), data: reader.json('data'), ...readExtras(reader) };
-}
-
 /** Reads a part that a tool may show to a model: text, picture or file. */
 export function readContentPart(value: unknown, path: string): ContentPart {
   const part = readPart(value, path);
@@ -116,28 +64,46 @@ export function readContentPart(value: unknown, path: string): ContentPart {
   throw new DamagedDataError(`${path}.type`, `expected one of "text", "image", "file", found "${part.type}"`);
 }
 
+const readers: { readonly [Type in Part['type']]: (reader: ObjectReader) => Extract<Part, { readonly type: Type }> } = {
+  text: (reader) => ({ type: 'text', text: reader.string('text'), ...readExtras(reader) }),
+  reasoning: (reader) => ({ type: 'reasoning', text: reader.string('text'), ...readExtras(reader) }),
+  image: readImage,
+  file: readFile,
+  'tool-call': (reader) => ({
+    type: 'tool-call',
+    ...readCallNames(reader),
+    args: reader.json('args'),
+    ...omitUndefined({ rawArgs: reader.optionalString('rawArgs') }),
+    ...readExecutor(reader),
+  }),
+  'tool-result': (reader) => ({
+    type: 'tool-result',
+    ...readCallNames(reader),
+    output: reader.value('output', readToolOutput),
+    ...readExecutor(reader),
+  }),
+  source: (reader) => ({
+    type: 'source',
+    sourceType: reader.oneOf('sourceType', ['url', 'document']),
+    id: reader.string('id'),
+    ...omitUndefined({
+      url: reader.optionalString('url'),
+      title: reader.optionalString('title'),
+      mediaType: reader.optionalString('mediaType'),
+      filename: reader.optionalString('filename'),
+    }),
+    ...readExtras(reader),
+  }),
+  provider: (reader) => ({
+    type: 'provider',
+    provider: reader.string('provider'),
+    data: reader.json('data'),
+    ...readExtras(reader),
+  }),
+};
+
 /** Reads a part; a type this version does not know is refused by name. */
 export function readPart(value: unknown, path: string): Part {
   const reader = readObject(value, path);
-  const type = reader.oneOf('type', partTypes);
-  switch (type) {
-    case 'text':
-      return readText(reader);
-    case 'reasoning':
-      return readReasoning(reader);
-    case 'image':
-      return readImage(reader);
-    case 'file':
-      return readFile(reader);
-    case 'tool-call':
-      return readToolCall(reader);
-    case 'tool-result':
-      return readToolResult(reader);
-    case 'source':
-      return readSource(reader);
-    case 'provider':
-      return readProvider(reader);
-    default:
-      return assertNever(type);
-  }
+  return readers[reader.oneOf('type', partTypes)](reader);
 }

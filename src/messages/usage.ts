@@ -26,20 +26,21 @@ function isCount(value: number): boolean {
   return Number.isFinite(value) && value >= 0;
 }
 
-function checked(counts: UsageCounts, key: keyof UsageCounts): number | undefined {
+function readCount(counts: UsageCounts, key: keyof UsageCounts): number | undefined {
   const value = counts[key];
   if (value === undefined || isCount(value)) return value;
   throw new InvalidArgumentError(`Usage.${key} is ${String(value)}; pass a finite number, 0 or above.`);
 }
 
+/** Reads what a call reported. Reasoning that exceeds the output was not counted in it, and is added. */
 function of(counts: UsageCounts): Usage {
-  const input = checked(counts, 'input') ?? 0;
-  const reported = checked(counts, 'output') ?? 0;
+  const input = readCount(counts, 'input') ?? 0;
+  const reported = readCount(counts, 'output') ?? 0;
   // Some providers count reasoning beside the output instead of within it.
-  const output = (checked(counts, 'reasoning') ?? 0) > reported ? reported + (counts.reasoning ?? 0) : reported;
+  const output = (readCount(counts, 'reasoning') ?? 0) > reported ? reported + (counts.reasoning ?? 0) : reported;
   const usage: Draft = { input, output, total: input + output };
   for (const key of breakdown) {
-    const count = checked(counts, key);
+    const count = readCount(counts, key);
     if (count !== undefined) usage[key] = count;
   }
   return usage;
@@ -49,6 +50,7 @@ function isNone(usage: Usage): boolean {
   return usage === none || (usage.input === 0 && usage.output === 0 && breakdown.every((key) => (usage[key] ?? 0) === 0));
 }
 
+/** Adds; returns the other operand itself if one is none. */
 function add(left: Usage, right: Usage): Usage {
   if (left.total === 0 && isNone(left)) return right;
   if (right.total === 0 && isNone(right)) return left;
@@ -59,6 +61,7 @@ function add(left: Usage, right: Usage): Usage {
   return Object.freeze(sum);
 }
 
+/** Subtracts a part; never goes below zero. */
 function minus(whole: Usage, part: Usage): Usage {
   const left = (key: keyof UsageCounts): number => Math.max(0, (whole[key] ?? 0) - (part[key] ?? 0));
   const rest: Draft = { input: left('input'), output: left('output'), total: left('input') + left('output') };
@@ -66,10 +69,7 @@ function minus(whole: Usage, part: Usage): Usage {
   return rest;
 }
 
-function toJSON(usage: Usage): JsonObject {
-  return { ...usage };
-}
-
+/** Reads stored usage; the total is calculated again. */
 function fromJSON(value: unknown, path = 'usage'): Usage {
   const reader = readObject(value, path);
   const counts: Draft = { input: reader.number('input'), output: reader.number('output'), total: 0 };
@@ -82,22 +82,16 @@ function fromJSON(value: unknown, path = 'usage'): Usage {
   return of(counts);
 }
 
-interface UsageCompanion {
-  /** Nothing was spent; always the same frozen value. */
-  readonly none: () => Usage;
-  /** What a call reported. Where reasoning exceeds the output it was not counted in it, and is added. */
-  readonly of: (counts: UsageCounts) => Usage;
-  /** A call that reported nothing: zero counts, visibly unknown. */
-  readonly unknown: () => Usage;
-  /** The sum; the other operand itself where one is none. */
-  readonly add: (left: Usage, right: Usage) => Usage;
-  /** What is left when a part is taken away; never below zero. */
-  readonly minus: (whole: Usage, part: Usage) => Usage;
-  readonly isNone: (usage: Usage) => boolean;
-  readonly toJSON: (usage: Usage) => JsonObject;
-  /** Reads stored usage; the total is worked out again. */
-  readonly fromJSON: (value: unknown, path?: string) => Usage;
-}
-
 /** Makes, adds and stores usage. */
-export const Usage: UsageCompanion = { none: () => none, of, unknown: () => unknown, add, minus, isNone, toJSON, fromJSON };
+export const Usage = {
+  /** Nothing was spent; always the same frozen value. */
+  none: (): Usage => none,
+  of,
+  /** A call that reported nothing: zero counts, visibly unknown. */
+  unknown: (): Usage => unknown,
+  add,
+  minus,
+  isNone,
+  toJSON: (usage: Usage): JsonObject => ({ ...usage }),
+  fromJSON,
+} as const;

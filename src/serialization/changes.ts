@@ -1,6 +1,6 @@
 // Writes an object as its changes since an earlier one.
-// G1. `withChanges(before, changesSince(before, after))` says the same as `after`.
-// G2. A field that is gone is named; one that did not change is not written.
+// G1. `withChanges(before, changesSince(before, after))` equals `after`.
+// G2. A removed field is named; an unchanged one is not written.
 import type { Json, JsonObject } from '../lib/index.ts';
 import { DamagedDataError, InvalidArgumentError, isRecord, jsonEquals, readArray, readString, setOwn } from '../lib/index.ts';
 

@@ -1,26 +1,27 @@
 import type { JsonObject, ObjectReader } from '../lib/index.ts';
-import { DamagedDataError, InvalidArgumentError, readObject, SteplineError } from '../lib/index.ts';
+import { DamagedDataError, InvalidArgumentError, readJsonObject, readObject, SteplineError } from '../lib/index.ts';
 import type { Envelope } from './envelope.ts';
-import { openEnvelope } from './envelope.ts';
-import type { Rewrite, Upgrades } from './upgrade.ts';
-import { upgradeData } from './upgrade.ts';
+import { checkHeading } from './envelope.ts';
 
-/** How values of one kind are written and read. */
+/** Rewrites the data of one schema as data of the next or of the previous one. */
+type Rewrite = (data: JsonObject) => JsonObject;
+
+/** Settings for writing and reading values of one kind. */
 export interface CodecOptions<Value> {
-  /** A stable name for what is stored. */
+  /** A stable name for the stored data. */
   readonly kind: string;
   /** The schema that is written, a whole number from 1 on; additive changes do not raise it. */
   readonly version: number;
   readonly encode: (value: Value) => JsonObject;
-  /** Reads the data of the newest schema; fields it does not know are its own to keep (`reader.rest`). */
+  /** Reads the data of the newest schema. It must keep the fields that it does not know (`reader.rest`). */
   readonly decode: (data: ObjectReader) => Value;
-  /** From schema n to n + 1, by n. */
-  readonly upgrades?: Upgrades;
-  /** From this schema back to the one before, so that stores can write it for one release. */
+  /** Rewrites from schema n to n + 1, by n, for each n that may still be found. */
+  readonly upgrades?: Readonly<Record<number, Rewrite>>;
+  /** Rewrites from this schema to the previous one, so that stores can write it for one release. */
   readonly downgrade?: Rewrite;
 }
 
-/** How one value is written. */
+/** Options for writing one value. */
 export interface EncodeOptions {
   /** Writes the schema before the newest, for readers that are not updated yet. @default false */
   readonly previousSchema?: boolean;
@@ -37,57 +38,57 @@ export interface Codec<Value> {
   readonly parse: (text: string) => Value;
 }
 
-function parseText(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    throw new DamagedDataError('', 'the text is not whole JSON', error);
-  }
-}
-
 const readingCodes: readonly string[] = ['damaged-data', 'wrong-kind', 'newer-schema'];
 
-// Whatever a value's reader stumbles over, to the caller it is damaged data; what reading itself reports keeps its own name.
-function asDamage(error: unknown): SteplineError {
+// Any error of a value's reader is damaged data to the caller, except for those that reading itself reports.
+function toReadError(error: unknown): SteplineError {
   if (SteplineError.is(error) && readingCodes.includes(error.code)) return error;
   return new DamagedDataError('data', `it could not be read (${error instanceof Error ? error.message : String(error)})`, error);
-}
-
-function checkOptions({ kind, version }: { readonly kind: string; readonly version: number }): void {
-  if (kind === '') throw new InvalidArgumentError('A codec needs a kind; pass a stable name for what is stored.');
-  if (!Number.isInteger(version) || version < 1) {
-    throw new InvalidArgumentError(`A codec's version is ${String(version)}; pass a whole number from 1 on.`);
-  }
-}
-
-function previousEnvelope({ kind, schema, data }: Envelope, downgrade: Rewrite | undefined): Envelope {
-  if (downgrade !== undefined && schema > 1) return { kind, schema: schema - 1, data: downgrade(data) };
-  throw new InvalidArgumentError(`Schema ${String(schema)} of "${kind}" has no way back to an earlier one; write the newest instead.`);
 }
 
 /** Makes a codec. */
 export function createCodec<Value>(options: CodecOptions<Value>): Codec<Value> {
   const { kind, version, upgrades = {}, downgrade } = options;
-  checkOptions(options);
+  if (kind === '') throw new InvalidArgumentError('A codec needs a kind; pass a stable name for what is stored.');
+  if (!Number.isInteger(version) || version < 1)
+    throw new InvalidArgumentError(`A codec's version is ${version}; pass a whole number from 1 on.`);
+
+  // One schema at a time, on a copy, so that the input stays as it is.
+  const upgrade = (data: Readonly<Record<string, unknown>>, schema: number): Readonly<Record<string, unknown>> => {
+    if (schema === version) return data;
+    let current = structuredClone(readJsonObject(data, 'data'));
+    for (let from = schema; from < version; from += 1) {
+      const rewrite = Object.hasOwn(upgrades, from) ? upgrades[from] : undefined;
+      if (rewrite === undefined) throw new DamagedDataError('schema', `there is no way from schema ${from} to ${from + 1}`);
+      current = rewrite(current);
+    }
+    return current;
+  };
   const encode = (value: Value, { previousSchema = false }: EncodeOptions = {}): Envelope => {
-    const envelope: Envelope = { kind, schema: version, data: options.encode(value) };
-    return previousSchema ? previousEnvelope(envelope, downgrade) : envelope;
+    const data = options.encode(value);
+    if (!previousSchema) return { kind, schema: version, data };
+    if (downgrade !== undefined && version > 1) return { kind, schema: version - 1, data: downgrade(data) };
+    throw new InvalidArgumentError(`Schema ${version} of "${kind}" has no way back to an earlier one; write the newest instead.`);
   };
   const decode = (input: unknown): Value => {
     if (typeof input === 'string') throw new DamagedDataError('', 'this is text; read it with JSON.parse() first');
-    const opened = openEnvelope(input, { kind, version });
+    const envelope = readObject(input);
+    const schema = checkHeading(envelope, kind, version);
+    const { raw } = envelope.object('data');
     try {
-      return options.decode(readObject(upgradeData(opened, version, upgrades), 'data'));
+      return options.decode(readObject(upgrade(raw, schema), 'data'));
     } catch (error) {
-      throw asDamage(error);
+      throw toReadError(error);
     }
   };
-  return {
-    kind,
-    version,
-    encode,
-    decode,
-    stringify: (value, encodeOptions) => JSON.stringify(encode(value, encodeOptions)),
-    parse: (text) => decode(parseText(text)),
+  const parse = (text: string): Value => {
+    let input: unknown;
+    try {
+      input = JSON.parse(text);
+    } catch (error) {
+      throw new DamagedDataError('', 'the text is not whole JSON', error);
+    }
+    return decode(input);
   };
+  return { kind, version, encode, decode, stringify: (value, encodeOptions) => JSON.stringify(encode(value, encodeOptions)), parse };
 }

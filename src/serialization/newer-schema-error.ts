@@ -1,12 +1,6 @@
 import { SteplineError } from '../lib/index.ts';
 
-/** What was found, and the newest that this version can read. */
-export interface SchemaNumbers {
-  readonly found: number;
-  readonly supported: number;
-}
-
-/** The data was written by a newer version than this one, which would lose what it does not know. */
+/** The data was written by a newer version than this one, which would lose the fields it does not know. */
 export class NewerSchemaError extends SteplineError {
   override readonly name = 'NewerSchemaError';
   readonly code = 'newer-schema';
@@ -14,9 +8,9 @@ export class NewerSchemaError extends SteplineError {
   readonly found: number;
   readonly supported: number;
 
-  constructor(kind: string, { found, supported }: SchemaNumbers) {
+  constructor(kind: string, { found, supported }: { readonly found: number; readonly supported: number }) {
     super(
-      `Data of kind "${kind}" has schema ${String(found)}, written by a newer version; this one reads up to schema ${String(supported)}. ` +
+      `Data of kind "${kind}" has schema ${found}, written by a newer version; this one reads up to schema ${supported}. ` +
         'Please update stepline; the data was left untouched.',
     );
     this.kind = kind;

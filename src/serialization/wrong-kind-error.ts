@@ -1,6 +1,6 @@
 import { SteplineError } from '../lib/index.ts';
 
-/** The data is whole, but it is something else than what was to be read. */
+/** The data is whole, but of another kind than expected. */
 export class WrongKindError extends SteplineError {
   override readonly name = 'WrongKindError';
   readonly code = 'wrong-kind';

@@ -27,7 +27,7 @@ export class Agents {
   readonly #byId: ReadonlyMap<string, readonly Orchestrator[]>;
   readonly #policy: OnVersionChange;
 
-  constructor(agents: readonly Orchestrator[], policy: OnVersionChange) {
+  constructor(agents: readonly Orchestrator[], policy: OnVersionChange = OnVersionChange.Continue) {
     if (agents.length === 0) throw new InvalidArgumentError('A session runtime needs agents: a list with at least one of them.');
     if (!Object.values(OnVersionChange).includes(policy))
       throw new InvalidArgumentError(`onVersionChange must be "pin", "continue" or "refuse", not ${JSON.stringify(policy)}.`);

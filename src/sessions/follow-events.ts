@@ -1,40 +1,27 @@
 import type { RunState } from '../step-by-step/index.ts';
 import { approvalDigest, findAskedCalls } from './approval-digest.ts';
-import type { LogEntry } from './session-store.ts';
+import type { EventsOptions } from './runtime-options.ts';
+import type { SessionStore } from './session-store.ts';
 import type { StoredEvent } from './stored-events.ts';
 import { readEvents } from './stored-events.ts';
 
-/** Where events are read from. */
+/** The host that events are read from. */
 interface EventSource {
+  readonly store: SessionStore;
+  readonly closing: AbortSignal;
+  /** Rejects if there is no such session. */
+  readState(sessionId: string): Promise<RunState>;
+  /** Calls back when more of a session is stored; returns its unsubscribe. */
+  follow(sessionId: string, call: () => void): () => void;
+}
+
+/** Events of a session that are read. */
+interface EventRange extends EventsOptions {
   readonly sessionId: string;
-  readonly follow?: boolean;
-  readonly signal?: AbortSignal;
-  /** Rejects where there is no such session. */
-  readonly open: () => Promise<void>;
-  readonly read: (afterSeq: number) => Promise<readonly LogEntry[]>;
-  readonly stateOf: () => Promise<RunState>;
-  /** Calls back when more may be there; returns its unsubscribe. */
-  readonly onMore: (call: () => void) => () => void;
-  readonly isOver: () => boolean;
+  readonly fromSeq: number;
 }
 
-/** Wakes a reader; a call that comes while nobody sleeps is not lost. */
-class Bell {
-  #rung = false;
-  #wake: (() => void) | undefined;
-
-  readonly ring = (): void => {
-    this.#rung = true;
-    this.#wake?.();
-  };
-
-  async wait(): Promise<void> {
-    if (!this.#rung) await new Promise<void>((resolve) => (this.#wake = resolve));
-    this.#rung = false;
-  }
-}
-
-/** Whoever hears that something has to be approved can approve exactly that. */
+/** Adds to each event that asks for an approval the digest that approves exactly that. */
 async function withDigests(sessionId: string, events: readonly StoredEvent[]): Promise<readonly StoredEvent[]> {
   const asked = findAskedCalls(sessionId, events);
   if (asked.size === 0) return events;
@@ -46,13 +33,13 @@ async function withDigests(sessionId: string, events: readonly StoredEvent[]): P
   );
 }
 
-/** The stored events after a number, in order; then, where they are followed, what is stored later. */
-export function followEvents(fromSeq: number, source: EventSource): AsyncIterable<StoredEvent> {
+/** Reads the stored events after a number, in order; then, if they are followed, those that are stored later. */
+export function followEvents(source: EventSource, range: EventRange): AsyncIterable<StoredEvent> {
   return {
     [Symbol.asyncIterator]: () => {
       const leaving = new AbortController();
-      const signal = source.signal === undefined ? leaving.signal : AbortSignal.any([source.signal, leaving.signal]);
-      const events = readEventsAfter(fromSeq, { ...source, signal });
+      const ends = [source.closing, leaving.signal, ...(range.signal === undefined ? [] : [range.signal])];
+      const events = readEventsAfter(source, range, ends);
       return {
         next: () => events.next(),
         // A reader that leaves while it waits is not kept waiting.
@@ -65,27 +52,36 @@ export function followEvents(fromSeq: number, source: EventSource): AsyncIterabl
   };
 }
 
-async function* readEventsAfter(fromSeq: number, source: EventSource): AsyncGenerator<StoredEvent, void, undefined> {
-  await source.open();
-  const bell = new Bell();
-  const leave = source.onMore(bell.ring);
-  source.signal?.addEventListener('abort', bell.ring);
-  const isOver = (): boolean => source.follow !== true || source.isOver() || source.signal?.aborted === true;
+async function* readEventsAfter(
+  source: EventSource,
+  { sessionId, fromSeq, follow = false }: EventRange,
+  ends: readonly AbortSignal[],
+): AsyncGenerator<StoredEvent, void, undefined> {
+  const getState = (): Promise<RunState> => source.readState(sessionId);
+  await getState();
+  let hasMore = false;
+  let wake: (() => void) | undefined;
+  const onMore = (): void => {
+    hasMore = true;
+    wake?.();
+  };
+  const unfollow = source.follow(sessionId, onMore);
+  for (const signal of ends) signal.addEventListener('abort', onMore);
   try {
-    let seq = fromSeq;
-    for (;;) {
-      const entries = await source.read(seq);
+    for (let seq = fromSeq; ;) {
+      const entries = await source.store.entries(sessionId, { afterSeq: seq, limit: 200 });
       for (const { events = '[{}]', lastSeq = seq } of entries) {
-        const told = await withDigests(source.sessionId, await readEvents(events, source.stateOf));
-        for (const event of told) if (event.seq > seq) yield event;
+        for (const event of await withDigests(sessionId, await readEvents(events, getState))) if (event.seq > seq) yield event;
         seq = lastSeq;
       }
       if (entries.length > 0) continue;
-      if (isOver()) return;
-      await bell.wait();
+      if (!follow || ends.some(({ aborted }) => aborted)) return;
+      // A call that came while nobody waited counts too.
+      if (!hasMore) await new Promise<void>((resolve) => (wake = resolve));
+      hasMore = false;
     }
   } finally {
-    leave();
-    source.signal?.removeEventListener('abort', bell.ring);
+    unfollow();
+    for (const signal of ends) signal.removeEventListener('abort', onMore);
   }
 }

@@ -1,97 +1,98 @@
 // A session that is in memory.
 // Owns:     the order of what happens to it: actions, the run, what is done at each boundary.
 // Does not: store anything itself (the log does), or know other sessions.
-// A1. One run at a time. What comes while it lasts is stored at once and taken in at the next boundary, in order.
-// A2. An action is stored before anything comes of it; a request that was stored once has no effect again.
-// A3. Whoever acted hears how the execution came to rest that took the action in.
-// A4. Where the store fails, nothing goes on from memory: the session is let go of, and read again.
-import type { Effects } from '../effects/index.ts';
-import type { BaseEvent } from '../events/index.ts';
+// A1. One run at a time. An action that comes while it lasts is stored at once and applied at the next boundary, in order.
+// A2. An action is stored before it has an effect; a request that was stored once has no effect again.
+// A3. Whoever acted gets the execution that applied the action, once it has ended or waits.
+// A4. If the store fails, nothing goes on from memory: the session is released, and read again.
+import type { Effects, SleepResult } from '../effects/index.ts';
+import { cancelledEffect } from '../effects/index.ts';
 import { jsonEquals } from '../lib/index.ts';
-import type { Between, Commit, Orchestrator, RunResult, RunState } from '../step-by-step/index.ts';
+import type { Between, Orchestrator, RunResult, RunState } from '../step-by-step/index.ts';
 import { toRunResult } from '../step-by-step/index.ts';
 import type { Action, ActionOptions, ActionRequest } from './action.ts';
 import type { Agents } from './agents.ts';
 import { toIdentity } from './agents.ts';
 import type { AnswerRequest } from './answers.ts';
 import { applyRequest, checkAnswer, isAnswer } from './answers.ts';
-import { Inbox } from './inbox.ts';
-import type { PendingResult } from './requests.ts';
-import { toPendingResult, Requests } from './requests.ts';
+import { ContextFailedError } from './context-failed-error.ts';
+import { readBody } from './entries.ts';
+import type { AppliedActions } from './queue.ts';
+import { applyActions, applyBetweenSteps, findCancel, isHalfAnswered, toBody } from './queue.ts';
+import { RequestReusedError } from './request-reused-error.ts';
+import { findExecution, isSameRequest } from './requests.ts';
 import { RuntimeClosedError } from './runtime-closed-error.ts';
-import type { Session, SessionFacts, SessionResult, SessionWait } from './session.ts';
+import type { SessionRuntimeOptions } from './runtime-options.ts';
+import type { Session, SessionResult } from './session.ts';
 import { hasWork } from './session.ts';
 import type { SessionLog } from './session-log.ts';
-import type { SessionStore } from './session-store.ts';
 import { toSession, toSessionResult } from './views.ts';
-import type { WaitTarget } from './waiters.ts';
+import type { ActionTarget } from './waiters.ts';
 import { Waiters } from './waiters.ts';
 
-/** Services the runtime provides to a session. */
-export interface SessionHost {
-  readonly store: SessionStore;
+/** Services the host provides to a session. */
+export interface SessionServices {
   readonly agents: Agents;
-  readonly now: () => number;
-  readonly contextOf: (session: SessionFacts) => unknown;
-  readonly onEvent?: (event: BaseEvent, session: SessionFacts) => unknown;
-  /** When a wait is settled without anybody. */
-  readonly expiresAt: (wait: Pick<SessionWait, 'type'>, askedAt: number) => number | undefined;
-  /** True if no further step may start. */
-  readonly isClosing: () => boolean;
-  /** Why that is so. */
-  readonly whyClosed: () => string | undefined;
-  /** The same effects, whose sleeps end when the runtime does. */
-  readonly untilClosing: (direct: Effects) => Effects;
+  readonly options: Pick<SessionRuntimeOptions, 'context' | 'onEvent'>;
+  /** Aborted once no further step may start; its reason says why. */
+  readonly closing: AbortSignal;
   /** More of a session can be read. */
-  readonly onStored: (sessionId: string) => void;
-  /** A session has come to rest, or cannot be carried on from memory. */
-  readonly onRest: (session: LiveSession, failure?: { readonly error: unknown }) => void;
-  /** Hears what nobody waits for. */
-  readonly onProblem: (error: unknown, where: string) => void;
+  onStored(sessionId: string): void;
+  /** A session has nothing to do. */
+  onIdle(session: LiveSession): void;
+  /** A session cannot go on from memory. */
+  onReleased(session: LiveSession, error: unknown): void;
+  /** Reports an error that nobody waits for. */
+  report(error: unknown, where: string): void;
 }
 
 /** An action that is stored. */
 interface AcceptedAction {
-  readonly coming: PendingResult;
+  readonly target: ActionTarget;
+  /** Settles with the execution that applied it when that has ended or waits; undefined if nobody waits for that. */
+  readonly end: Promise<number> | undefined;
   readonly isRepeated: boolean;
 }
 
-interface Stored {
-  readonly done: Promise<void>;
-  readonly about: WaitTarget;
+/** The longest sleep in one go, so that no long timer is left behind when the runtime closes. */
+const longestSleepMs = 1000;
+
+/** The same effects, whose sleeps end when the runtime closes. */
+function interruptSleeps(direct: Effects, closing: AbortSignal): Effects {
+  const sleepOnce = (key: string, ms: number): Promise<SleepResult> =>
+    new Promise((resolve, reject) => {
+      const cancel = (): void => resolve(cancelledEffect());
+      if (closing.aborted) return cancel();
+      closing.addEventListener('abort', cancel);
+      direct
+        .sleep(key, ms)
+        .finally(() => closing.removeEventListener('abort', cancel))
+        .then(resolve, reject);
+    });
+  return {
+    run: (key, work, options) => direct.run(key, work, options),
+    sleep: async (key, ms) => {
+      for (let leftMs = ms; ; leftMs -= longestSleepMs) {
+        const slept = await sleepOnce(key, Math.min(leftMs, longestSleepMs));
+        if (!slept.ok || leftMs <= longestSleepMs) return slept;
+      }
+    },
+  };
 }
 
 export class LiveSession {
   readonly log: SessionLog;
-  readonly #host: SessionHost;
+  readonly #services: SessionServices;
   readonly #waiters = new Waiters();
-  readonly #requests: Requests;
-  readonly #inbox: Inbox;
-  #acting: Promise<unknown> = Promise.resolve();
+  #lastAction: Promise<unknown> = Promise.resolve();
   #running: Promise<void> | undefined;
-  /** Ends the run that is under way. */
+  /** Interrupts the run that is under way. */
   #abort: AbortController | undefined;
-  #gone: Promise<void> | undefined;
+  #released: Promise<void> | undefined;
 
-  constructor(log: SessionLog, host: SessionHost) {
+  constructor(log: SessionLog, services: SessionServices) {
     this.log = log;
-    this.#host = host;
-    this.#inbox = new Inbox(log, {
-      waiters: this.#waiters,
-      check: (request) => this.#checkAnswer(request, false),
-      onFailure: (error) => {
-        this.letGo(error);
-      },
-      onProblem: host.onProblem,
-    });
-    this.#requests = new Requests(log, {
-      store: host.store,
-      carryOn: () => {
-        this.carryOn();
-      },
-      coming: (about) => this.#coming(about),
-      confirm: () => this.#orLetGo(log.confirm()),
-    });
+    this.#services = services;
   }
 
   get id(): string {
@@ -101,147 +102,145 @@ export class LiveSession {
   get isBusy(): boolean {
     return this.#running !== undefined || !this.#waiters.isEmpty || this.log.isWriting;
   }
-  /** Set once nothing is carried on from here any more; settles when nothing more of it is written either. */
-  get gone(): Promise<void> | undefined {
-    return this.#gone;
+  /** Set once nothing goes on from here any more; settles when nothing more of it is written either. */
+  get released(): Promise<void> | undefined {
+    return this.#released;
   }
+  /** True if a step is open, in this process or as another left it. */
+  get #hasOpenStep(): boolean {
+    return this.#running !== undefined || !this.log.journal.isEmpty;
+  }
+
   /** Settles when nothing is under way. */
-  async whenAtRest(): Promise<void> {
+  async whenIdle(): Promise<void> {
     while (this.#running !== undefined) await this.#running;
   }
 
   view(): Promise<Session> {
-    return toSession(this.log.facts, this.log.safeState, this.#host);
+    return toSession(this.log.facts, this.log.safeState, this.log.claimed.approvals);
   }
 
-  /** Does something to the session, and gives what came of it. */
-  async perform(request: ActionRequest, options: ActionOptions): Promise<SessionResult> {
-    const { until = 'rest' } = options;
-    const { coming, isRepeated } = await this.#exclusively(() => this.#begin(request, options));
-    const execution = until === 'accepted' ? (coming.execution ?? this.log.state.execution.number) : await coming.end;
-    return toSessionResult(this.log.facts, this.log.safeState, {
-      execution,
-      isRepeated,
-      expiresAt: this.#host.expiresAt,
-      toResult: (state) => this.#toResult(state),
-    });
+  /** Does something to the session, and returns the result. */
+  async act(request: ActionRequest, options: ActionOptions): Promise<SessionResult> {
+    // The end is awaited outside, so that others can act meanwhile.
+    const { target, end, isRepeated } = await this.#inTurn(() => this.#accept(request, options));
+    const known = 'execution' in target ? target.execution : this.log.state.execution.number;
+    const execution = (await end) ?? known;
+    const { facts, safeState, claimed } = this.log;
+    const toResult = (state: RunState): Promise<RunResult> => this.#toResult(state);
+    return toSessionResult(facts.id, safeState, { execution, isRepeated, approvals: claimed.approvals, toResult });
   }
 
-  /** Goes on with what is left to do; nothing where that is nothing. */
-  carryOn(): void {
+  /** Goes on with what is left to do, if anything is. */
+  resume(): void {
     if (this.#running === undefined && this.log.isOpen) this.#start();
   }
 
-  /** Settles the approvals whose time has come. */
-  async expire(decision: 'approve' | 'reject'): Promise<void> {
-    const { waitingFor } = await this.view();
-    const by = { id: 'expiry', kind: 'system' };
-    for (const { id: waitId, digest, expiresAt = Number.POSITIVE_INFINITY } of waitingFor) {
-      if (expiresAt > this.#host.now()) continue;
-      const reason = `nobody answered until ${new Date(expiresAt).toISOString()}`;
-      const request: ActionRequest =
-        decision === 'approve' ? { type: 'approve', waitId, digest } : { type: 'reject', waitId, digest, reason };
-      await this.perform(request, { by, until: 'accepted' });
-    }
-  }
-
-  /** Notes anew when somebody has to look at it. */
+  /** Stores the header anew. */
   async touch(): Promise<void> {
-    await this.#exclusively(() => this.#orLetGo(this.log.append({})));
+    await this.#inTurn(() => this.#orRelease(this.log.append({})));
   }
 
-  /** Nothing more is done or stored from here. */
-  letGo(error: unknown): void {
-    if (this.#gone !== undefined) return;
+  /** Ends everything here: nothing more is done or stored from memory. */
+  release(error: unknown): void {
+    if (this.#released !== undefined) return;
     this.log.journal.shut(error);
     this.#abort?.abort(error);
     this.#waiters.fail(error);
     this.#running = undefined;
     // Whoever reads the session again must find all that was written.
-    this.#gone = this.log.whenWritten().then(() => {
-      this.#host.onRest(this, { error });
-    });
+    this.#released = this.log.whenWritten().then(() => this.#services.onReleased(this, error));
   }
 
-  #exclusively<Value>(work: () => Promise<Value>): Promise<Value> {
-    const done = this.#acting.then(work);
-    this.#acting = done.catch(() => undefined);
+  #inTurn<Value>(work: () => Promise<Value>): Promise<Value> {
+    const done = this.#lastAction.then(work);
+    this.#lastAction = done.catch(() => undefined);
     return done;
   }
 
-  /** Stores an action. What comes of it is awaited outside, so that others can act meanwhile. */
-  async #begin(request: ActionRequest, { by, requestId, until }: ActionOptions): Promise<AcceptedAction> {
-    this.#refuseGone();
-    const repeated = requestId === undefined ? undefined : await this.#requests.find(requestId, request);
-    this.#refuseGone();
-    if (repeated !== undefined) return { coming: repeated, isRepeated: true };
-    // Refused before anything is stored, where nobody could carry the session on.
-    if (request.type !== 'cancel' || hasWork(this.log.state)) this.#agent();
-    if (isAnswer(request)) await this.#checkAnswer(request);
-    // Asked again behind everything that was awaited: whoever is let in from here on is heard by letGo().
-    this.#refuseGone();
-    const { done, about } = this.#store({ ...request, by, at: this.#host.now() }, requestId);
-    const coming = toPendingResult(about, this.#waiters.add(about));
-    if (until === 'accepted' && 'entry' in about) this.#inbox.ignoreResult(about.entry);
-    if (requestId !== undefined) this.#requests.add(requestId, request, coming);
-    await this.#orLetGo(done);
-    this.#host.onStored(this.id);
-    if (this.#running === undefined) this.#start();
-    return { coming, isRepeated: false };
-  }
-
-  #refuseGone(): void {
-    if (this.#gone !== undefined) throw new RuntimeClosedError('the session was just let go of; ask again');
-    const why = this.#host.whyClosed();
-    if (why !== undefined) throw new RuntimeClosedError(why);
-  }
-
-  async #orLetGo(writing: Promise<void>): Promise<void> {
+  async #orRelease(writing: Promise<void>): Promise<void> {
     try {
       await writing;
     } catch (error) {
-      this.letGo(error);
+      this.release(error);
       throw error;
     }
   }
 
-  /** Stores an action: as what it makes of the state, or, where a step is open, to be taken in behind that. */
-  #store(action: Action, requestId: string | undefined): Stored {
-    const { state, journal } = this.log;
+  /** Stores an action, and starts a run if none is under way. */
+  async #accept(request: ActionRequest, { by, requestId, until }: ActionOptions): Promise<AcceptedAction> {
+    const isAwaited = until !== 'accepted';
+    this.#assertActive();
+    const repeated = requestId === undefined ? undefined : await this.#findRepeated(requestId, request, isAwaited);
+    this.#assertActive();
+    if (repeated !== undefined) return repeated;
+    // Refused before anything is stored, if no agent could go on with the session.
+    if (request.type !== 'cancel' || hasWork(this.log.state)) this.#getAgent();
+    if (isAnswer(request)) await this.#checkAnswer(request, this.#hasOpenStep);
+    // Asked again after everything that was awaited: release() reaches those who wait from here on.
+    this.#assertActive();
+    const { done, target } = this.#store({ ...request, by, at: this.log.claimed.clock.now() }, requestId);
+    const end = isAwaited ? this.#waiters.add(target) : undefined;
+    await this.#orRelease(done);
+    this.#services.onStored(this.id);
+    if (this.#running === undefined) this.#start();
+    return { target, end, isRepeated: false };
+  }
+
+  #assertActive(): void {
+    if (this.#released !== undefined) throw new RuntimeClosedError('the session was just released; ask again');
+    const { closing } = this.#services;
+    if (closing.aborted) throw new RuntimeClosedError(String(closing.reason));
+  }
+
+  /** Finds a request that was made before; undefined if it was not. */
+  async #findRepeated(requestId: string, request: ActionRequest, isAwaited: boolean): Promise<AcceptedAction | undefined> {
+    const { store } = this.log.claimed;
+    const entry = await store.findRequest(this.id, requestId);
+    const action = entry && readBody(entry.body).action;
+    if (entry === undefined || action === undefined) return undefined;
+    // An entry that is new here was written by another: the store says who may answer.
+    if (entry.n > this.log.head) await this.#orRelease(this.log.confirm());
+    if (!isSameRequest(action, request)) throw new RequestReusedError(requestId);
+    this.resume();
+    const isQueued = action.type !== 'cancel' && this.log.queued.has(entry.n);
+    const target: ActionTarget = isQueued
+      ? { entry: entry.n }
+      : { execution: (await findExecution(store, this.id, entry)) ?? this.log.state.execution.number };
+    // Nothing is awaited from here on: a target that is still open gets its waiter before it can end.
+    const isOver = 'execution' in target && (this.#running === undefined || target.execution < this.log.state.execution.number);
+    return { target, end: isAwaited && !isOver ? this.#waiters.add(target) : undefined, isRepeated: true };
+  }
+
+  /** Stores an action: applied to the state, or, if a step is open, queued behind that. */
+  #store(action: Action, requestId: string | undefined): { readonly done: Promise<void>; readonly target: ActionTarget } {
+    const { log } = this;
+    const { state } = log;
     const execution = state.execution.number;
-    // A step that was begun goes on as it was, whether or not it is under way at the moment.
-    const isOpenStep = this.#running !== undefined || !journal.isEmpty;
-    if (action.type === 'resume') return { done: this.log.append({ action, execution }, { requestId }), about: { execution } };
-    const isForRun = action.type === 'cancel' && hasWork(state);
-    if (isOpenStep || isForRun) {
-      const done = this.log.append({ action, isQueued: true, execution }, { requestId });
-      if (action.type === 'cancel') this.#abort?.abort(action.reason);
-      return { done, about: action.type === 'cancel' ? { execution } : { entry: this.log.head } };
+    if (action.type === 'resume') return { done: log.append({ action, execution }, { requestId }), target: { execution } };
+    const isCancel = action.type === 'cancel';
+    if (this.#hasOpenStep || (isCancel && hasWork(state))) {
+      const done = log.append({ action, isQueued: true, execution }, { requestId });
+      if (isCancel) this.#abort?.abort(action.reason);
+      return { done, target: isCancel ? { execution } : { entry: log.head } };
     }
-    // What has ended needs no ending; that somebody wanted it is kept.
-    const next = action.type === 'cancel' && state.waitingFor.length === 0 ? state : applyRequest(state, action);
-    const number = next.execution.number;
-    return { done: this.log.append({ action, execution: number }, { state: next, requestId }), about: { execution: number } };
+    // An execution that has ended needs no cancel; that somebody wanted it is stored.
+    const next = isCancel && state.waitingFor.length === 0 ? state : applyRequest(state, action);
+    const target = { execution: next.execution.number };
+    return { done: log.append({ action, ...target }, { state: next, requestId }), target };
   }
 
-  #checkAnswer(request: AnswerRequest, isRunning = this.#running !== undefined || !this.log.journal.isEmpty): Promise<void> {
-    const { store } = this.#host;
-    const { state, queued } = this.log;
-    return checkAnswer(request, { sessionId: this.id, state, store, queued, agent: this.#agent() }, isRunning);
+  #checkAnswer(request: AnswerRequest, isRunning: boolean): Promise<void> {
+    return checkAnswer(request, { log: this.log, agent: this.#getAgent(), isRunning });
   }
 
-  #coming(about: WaitTarget): Promise<number> {
-    const isPast = 'execution' in about && (this.#running === undefined || about.execution < this.log.state.execution.number);
-    return isPast ? Promise.resolve(about.execution) : this.#waiters.add(about);
-  }
-
-  #agent(): Orchestrator {
-    return this.#host.agents.findSuccessor(this.log.facts.agent);
+  #getAgent(): Orchestrator {
+    return this.#services.agents.findSuccessor(this.log.facts.agent);
   }
 
   #findAgent(): Orchestrator | undefined {
     try {
-      return this.#agent();
+      return this.#getAgent();
     } catch {
       return undefined;
     }
@@ -253,63 +252,99 @@ export class LiveSession {
   }
 
   #start(): void {
-    this.#running = this.#carryOn().catch((error: unknown) => {
-      this.letGo(error);
-    });
+    this.#running = this.#runToRest().catch((error: unknown) => this.release(error));
   }
 
-  async #carryOn(): Promise<void> {
+  /** Applies actions and runs until nothing is left to do, or the runtime closes. */
+  async #runToRest(): Promise<void> {
+    const { log } = this;
+    const { closing } = this.#services;
     for (;;) {
-      await this.#inbox.applyAll();
-      const { state, head } = this.log;
-      // What ended before the current execution has come to rest for good.
+      await this.#applyQueued();
+      const { state, head } = log;
+      // The executions before the current one have ended for good.
       this.#waiters.settle(state.execution.number - 1);
-      if (this.#host.isClosing()) break;
-      if (hasWork(state) || this.#canTellOwed(state)) await this.#run(state);
-      else if (this.log.queued.size > 0 && this.log.journal.isEmpty) continue;
+      if (closing.aborted) break;
+      // Events that are owed about an end wait for an agent that can emit them.
+      if (hasWork(state) || (state.data.owesEvents === true && this.#findAgent() !== undefined)) await this.#run(state);
+      else if (log.queued.size > 0 && log.journal.isEmpty) continue;
       // Left at a boundary, or nothing to do.
-      if (this.log.head === head) break;
+      if (log.head === head) break;
     }
-    // From here on nothing is awaited until the session is at rest: what comes now finds it so.
+    // Nothing is awaited until the session is idle: an action that comes now finds it so.
     this.#running = undefined;
-    const isLeft = this.#host.isClosing() && hasWork(this.log.state);
-    this.#waiters.settle(this.log.state.execution.number - (isLeft ? 1 : 0));
-    if (this.#host.isClosing()) return;
-    await this.log.rest();
-    this.#host.onRest(this);
+    const isLeft = closing.aborted && hasWork(log.state);
+    this.#waiters.settle(log.state.execution.number - (isLeft ? 1 : 0));
+    if (closing.aborted) return;
+    await log.compact();
+    this.#services.onIdle(this);
   }
 
-  /** What is owed about an end waits for an agent that can tell it. */
-  #canTellOwed({ data }: RunState): boolean {
-    return data.owesEvents === true && this.#findAgent() !== undefined;
+  /** Applies all actions that came while a step was open, now that none is. */
+  async #applyQueued(): Promise<void> {
+    const { log } = this;
+    if (!log.journal.isEmpty) return;
+    for (const [entry, queued] of [...log.queued]) {
+      const { action, execution } = queued;
+      const { state } = log;
+      // An answered call runs before a message closes the rest of its step.
+      if (action.type === 'send' && isHalfAnswered(state)) return;
+      // A run that is left to do ends itself.
+      if (action.type === 'cancel' && execution === state.execution.number && hasWork(state)) continue;
+      try {
+        if (isAnswer(action)) await this.#checkAnswer(action, false);
+        this.#record(applyActions(state, [[entry, queued]]));
+      } catch (error) {
+        this.#record({ state, applied: [], refused: [{ entry, error }] });
+      }
+    }
+  }
+
+  /** Stores which actions were applied and which were refused. */
+  #record(actions: AppliedActions): void {
+    const { state, applied, refused } = actions;
+    // Events since the last commit are stored with the next one; until then they do not count.
+    const { lastSeq, owesEvents } = this.log.state.data;
+    const stored = state.data.lastSeq === lastSeq ? state : state.evolve({ lastSeq, owesEvents });
+    this.log.append(toBody(actions), { state: stored }).catch((error: unknown) => this.release(error));
+    this.#waiters.apply(applied, state.execution.number);
+    for (const { entry, error } of refused)
+      if (!this.#waiters.refuse(entry, error)) this.#services.report(error, `an action in session ${this.id}`);
   }
 
   async #run(state: RunState): Promise<void> {
-    const agent = this.#agent();
+    const { log } = this;
+    const { closing, options, onStored } = this.#services;
+    const { onEvent } = options;
+    const { number } = state.execution;
+    const agent = this.#getAgent();
     const identity = toIdentity(agent);
-    const { facts } = this.log;
-    if (!jsonEquals({ ...identity }, { ...facts.agent })) this.log.facts = { ...facts, agent: identity };
-    const onlyEnds = this.log.journal.isEmpty && this.#inbox.findCancel(state.execution.number) !== undefined;
-    // Nothing is done with it in a run that only ends; then it need not be had either.
-    const context = onlyEnds ? {} : await this.#host.contextOf(this.log.facts);
-    const { onEvent } = this.#host;
+    if (!jsonEquals({ ...identity }, { ...log.facts.agent })) log.facts = { ...log.facts, agent: identity };
+    // A run that only ends needs no context.
+    const onlyEnds = log.journal.isEmpty && findCancel(log.queued, number) !== undefined;
+    const context = onlyEnds ? {} : await this.#createContext();
     const abort = new AbortController();
-    // Somebody may have ended it before it came to run, in this process or in one before.
-    const cancel = this.#inbox.findCancel(state.execution.number);
-    // A step that was begun before is told as far as it came: it ends where something new would begin.
-    const end = (): void => {
+    // Somebody may have cancelled it before it ran, in this process or in an earlier one.
+    const cancel = findCancel(log.queued, number);
+    // A step that was open before is replayed as far as it got: it ends where something new would start.
+    const endIfCancelled = (): void => {
       if (cancel !== undefined) abort.abort(cancel);
     };
-    if (this.log.journal.isEmpty) end();
+    if (log.journal.isEmpty) endIfCancelled();
     this.#abort = abort;
     try {
       await agent.run(state, {
         context,
         signal: abort.signal,
-        onEvent: onEvent && ((event) => onEvent(event, this.log.facts)),
-        executionId: `${this.id}/${state.execution.number}`,
-        effects: (direct) => this.log.journal.wrap(this.#host.untilClosing(direct), `${state.execution.number}/`, end),
-        commit: (commit) => this.#commit(commit).then(end),
+        onEvent: onEvent && ((event) => onEvent(event, log.facts)),
+        executionId: `${this.id}/${number}`,
+        effects: (direct) => log.journal.wrap(interruptSleeps(direct, closing), `${number}/`, endIfCancelled),
+        commit: async (commit) => {
+          log.journal.check();
+          await log.append({}, { ...commit, endsStep: true });
+          onStored(this.id);
+          endIfCancelled();
+        },
         between: (current) => this.#between(current),
       });
     } finally {
@@ -317,15 +352,20 @@ export class LiveSession {
     }
   }
 
-  async #commit({ state, result, events }: Commit<RunState>): Promise<void> {
-    this.log.journal.check();
-    await this.log.append({}, { state, result, events, endsStep: true });
-    this.#host.onStored(this.id);
+  async #createContext(): Promise<unknown> {
+    try {
+      return await this.#services.options.context?.(this.log.facts);
+    } catch (error) {
+      throw new ContextFailedError(this.id, error);
+    }
   }
 
   #between(state: RunState): Between<RunState> {
-    if (this.#host.isClosing()) return { leave: true };
-    const next = this.#inbox.applyBetween(state);
-    return next === undefined ? undefined : { state: next };
+    if (this.#services.closing.aborted) return { leave: true };
+    // A step that was open before goes on as it was; what came since follows it.
+    const actions = this.log.journal.isEmpty ? applyBetweenSteps(state, this.log.queued) : undefined;
+    if (actions === undefined) return undefined;
+    this.#record(actions);
+    return { state: actions.state };
   }
 }

@@ -22,9 +22,8 @@ export class SessionPool {
 
   /** Works with a session, which stays in memory as long as that lasts. */
   async use<Value>(sessionId: string, work: (session: LiveSession) => Value | Promise<Value>): Promise<Value> {
-    // One that cannot continue from memory is read again, once nothing more of it is written.
-    for (let gone = this.#sessions.get(sessionId)?.session?.gone; gone !== undefined; gone = this.#sessions.get(sessionId)?.session?.gone)
-      await gone;
+    // A released session is read again, once nothing more of it is written.
+    while (this.#sessions.get(sessionId)?.session?.released !== undefined) await this.#sessions.get(sessionId)?.session?.released;
     const pooled = this.#sessions.get(sessionId) ?? this.#load(sessionId);
     pooled.holds += 1;
     try {
@@ -36,23 +35,23 @@ export class SessionPool {
         this.#sessions.delete(sessionId);
         this.#sessions.set(sessionId, pooled);
       }
-      this.forgetSome();
+      this.trim();
     }
   }
 
   /** Adds a session that was just created. */
   add(session: LiveSession): void {
     if (!this.#sessions.has(session.id)) this.#sessions.set(session.id, { loading: Promise.resolve(session), session, holds: 0 });
-    this.forgetSome();
+    this.trim();
   }
 
-  /** Drops a session that cannot continue from memory. */
+  /** Drops a released session. */
   drop(session: LiveSession): void {
     if (this.#sessions.get(session.id)?.session === session) this.#sessions.delete(session.id);
   }
 
-  /** Drops sessions at rest, those first that were used longest ago. */
-  forgetSome(): void {
+  /** Drops idle sessions, those first that were used longest ago. */
+  trim(): void {
     let tooMany = this.#sessions.size - this.#size;
     for (const [id, { session, holds }] of this.#sessions) {
       if (tooMany <= 0) return;

@@ -141,3 +141,13 @@ export interface SessionStore {
   /** Writes what was asked for until now, and lets go of everything. */
   close(): Promise<void>;
 }
+
+/** Lists all sessions that fit, page by page. */
+export async function* listAll(store: SessionStore, query: SessionQuery): AsyncGenerator<ListedSession, void, undefined> {
+  let cursor: string | undefined;
+  do {
+    const page = await store.list({ ...query, limit: 1000, ...(cursor !== undefined && { cursor }) });
+    yield* page.sessions;
+    ({ cursor } = page);
+  } while (cursor !== undefined);
+}

@@ -1,7 +1,7 @@
 // What is shown of a session.
 import type { StopReason } from '../continuation/index.ts';
 import type { JsonObject } from '../lib/index.ts';
-import { readObject } from '../lib/index.ts';
+import { omitUndefined, readObject } from '../lib/index.ts';
 import type { Usage } from '../messages/index.ts';
 import { canBegin, ExecutionStatus as Statuses } from '../step-by-step/index.ts';
 import type {
@@ -80,15 +80,12 @@ interface SessionResultFields {
   readonly isRepeated?: boolean;
 }
 
-/** The session waits for somebody: approve, reject, answer or grant through the runtime. */
-interface WaitingSessionResult<State> extends RunResultBase<State> {
-  readonly status: 'waiting';
-  readonly stopReason?: undefined;
-}
-
-/** The action is stored, and its execution has not ended yet: only with `until: 'accepted'`, or if the runtime is closing. */
-interface OpenSessionResult<State> extends RunResultBase<State> {
-  readonly status: 'pending' | 'in_progress';
+/**
+ * An execution that has not ended. `waiting`: for somebody who approves, rejects, answers or grants through the runtime. `pending`,
+ * `in_progress`: the action is stored, and nobody waited for the end (`until: 'accepted'`), or the runtime is closing.
+ */
+interface OpenSessionResult<State, Status> extends RunResultBase<State> {
+  readonly status: Status;
   readonly stopReason?: undefined;
 }
 
@@ -97,7 +94,14 @@ interface OpenSessionResult<State> extends RunResultBase<State> {
  * left out if the result is written as JSON.
  */
 export type SessionResult<State = RunState, Output = unknown> = SessionResultFields &
-  (CompletedResult<State, Output> | StoppedResult<State> | FailedResult<State> | WaitingSessionResult<State> | OpenSessionResult<State>);
+  (
+    | CompletedResult<State, Output>
+    | StoppedResult<State>
+    | FailedResult<State>
+    | OpenSessionResult<State, 'waiting'>
+    | OpenSessionResult<State, 'pending'>
+    | OpenSessionResult<State, 'in_progress'>
+  );
 
 /** True where the session has something to do by itself. A conversation in which nobody has spoken has not. */
 export const hasWork = (state: RunState): boolean => canBegin(state) && (state.execution.id !== undefined || state.messages.length > 0);
@@ -137,10 +141,9 @@ interface Details extends Pick<SessionSummary, 'agent' | 'executions' | 'stepCou
 export function readDetails(text: string): Details {
   const data = readObject(JSON.parse(text), 'details');
   const agent = data.object('agent');
-  const version = agent.optionalString('version');
   const from = data.optionalObject('forkedFrom');
   return {
-    agent: { id: agent.string('id'), ...(version !== undefined && { version }), fingerprint: agent.string('fingerprint') },
+    agent: omitUndefined({ id: agent.string('id'), version: agent.optionalString('version'), fingerprint: agent.string('fingerprint') }),
     kind: data.string('kind'),
     executions: data.number('executions'),
     stepCount: data.number('stepCount'),
@@ -157,15 +160,7 @@ export function readDetails(text: string): Details {
 export function toFacts(header: SessionHeader): SessionFacts {
   const { agent, forkedFrom } = readDetails(header.details);
   const { id, tenant, owner, tags, createdAt } = header;
-  return {
-    id,
-    agent,
-    tags,
-    createdAt,
-    ...(tenant !== undefined && { tenant }),
-    ...(owner !== undefined && { owner }),
-    ...(forkedFrom !== undefined && { forkedFrom }),
-  };
+  return omitUndefined({ id, agent, tags, createdAt, tenant, owner, forkedFrom });
 }
 
 /** A stored session as a list shows it. */
@@ -174,8 +169,7 @@ export function toSummary({ id, header, damage }: ListedSession): SessionSummary
   try {
     const { executions, stepCount, lastSeq, waitingFor } = readDetails(header.details);
     const { status, stopReason, updatedAt } = header;
-    const figures = { status, updatedAt, executions, stepCount, lastSeq, waitingFor };
-    return { ...toFacts(header), ...figures, ...(stopReason !== undefined && { stopReason }) };
+    return { ...toFacts(header), ...omitUndefined({ status, stopReason, updatedAt, executions, stepCount, lastSeq, waitingFor }) };
   } catch (error) {
     return { id, damage: error instanceof Error ? error.message : String(error) };
   }

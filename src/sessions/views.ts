@@ -1,40 +1,33 @@
 import { omitUndefined } from '../lib/index.ts';
 import type { ExplainStateOptions, RunResult, RunState } from '../step-by-step/index.ts';
 import { approvalDigest, toShownCall } from './approval-digest.ts';
-import { getAskedAt } from './expiry.ts';
+import type { ExpiryOptions } from './expiry.ts';
+import { getExpiresAt } from './expiry.ts';
 import type { Session, SessionFacts, SessionResult, SessionWait } from './session.ts';
 import { getShownStatus } from './session.ts';
 
-/** When waits expire. */
-interface Expiring {
-  readonly expiresAt: (wait: Pick<SessionWait, 'type'>, askedAt: number) => number | undefined;
-}
-
-function toWaits(sessionId: string, state: RunState, { expiresAt }: Expiring): Promise<readonly SessionWait[]> {
-  const { pendingStep, waitingFor } = state;
+function toWaits(sessionId: string, state: RunState, approvals: ExpiryOptions | undefined): Promise<readonly SessionWait[]> {
   return Promise.all(
-    waitingFor.map(async (wait) => ({
+    state.waitingFor.map(async (wait) => ({
       ...wait,
       sessionId,
       digest: await approvalDigest(sessionId, toShownCall(state, wait)),
-      ...omitUndefined({ expiresAt: pendingStep && expiresAt(wait, getAskedAt(pendingStep, wait)) }),
+      ...omitUndefined({ expiresAt: getExpiresAt(approvals, state, wait) }),
     })),
   );
 }
 
-interface SessionResultOptions extends Expiring {
+interface SessionResultOptions {
   readonly execution: number;
   readonly isRepeated: boolean;
+  readonly approvals: ExpiryOptions | undefined;
   readonly toResult: (state: RunState) => Promise<RunResult>;
 }
 
 /** Returns the result of an execution of this session. */
-export async function toSessionResult(
-  { id: sessionId }: SessionFacts,
-  current: RunState,
-  { execution: number, isRepeated, toResult, ...expiring }: SessionResultOptions,
-): Promise<SessionResult> {
+export async function toSessionResult(sessionId: string, current: RunState, options: SessionResultOptions): Promise<SessionResult> {
   const { past, execution } = current.data;
+  const { execution: number, isRepeated, approvals, toResult } = options;
   const wanted = number === execution.number ? execution : past.toArray().find((each) => each.number === number);
   const state = wanted === undefined || wanted === execution ? current : current.evolve({ execution: wanted });
   const status = getShownStatus(state);
@@ -45,7 +38,7 @@ export async function toSessionResult(
     ...result,
     sessionId,
     execution: state.execution.number,
-    waitingFor: await toWaits(sessionId, state, expiring),
+    waitingFor: await toWaits(sessionId, state, approvals),
     ...(isRepeated && { isRepeated }),
     explain: (options) => explain(state, options),
   });
@@ -61,7 +54,7 @@ function withHiddenState<View extends { readonly state: RunState }>(state: RunSt
 }
 
 /** Returns a whole session. */
-export async function toSession(facts: SessionFacts, state: RunState, expiring: Expiring): Promise<Session> {
+export async function toSession(facts: SessionFacts, state: RunState, approvals: ExpiryOptions | undefined): Promise<Session> {
   const { stopReason, text } = state;
   const { stepCount, usage } = state.session;
   return withHiddenState<Session>(state, {
@@ -73,7 +66,7 @@ export async function toSession(facts: SessionFacts, state: RunState, expiring: 
     executions: state.execution.number,
     stepCount,
     lastSeq: state.data.lastSeq,
-    waitingFor: await toWaits(facts.id, state, expiring),
+    waitingFor: await toWaits(facts.id, state, approvals),
     ...omitUndefined({ stopReason }),
     explain: (options) => explain(state, options),
   });

@@ -1,12 +1,13 @@
-// Who waits for what comes of an action.
-// A1. Whoever acted hears how the execution came to rest that took the action in, or why it was not taken in.
+// Callers that wait for the result of an action.
+// A1. Whoever acted gets the execution that applied the action once it has ended or waits, or the reason why it was not applied.
 
-/** What an action waits for: the execution that took it in, or, until one has, its own entry. */
-export type WaitTarget = { readonly execution: number } | { readonly entry: number };
+/** The execution that an action went to, or, until one has applied it, its own entry. */
+export type ActionTarget = { readonly execution: number } | { readonly entry: number };
 
 interface Waiter {
-  execution: number | undefined;
-  readonly entry: number | undefined;
+  readonly entry?: number;
+  /** Infinity until the action is applied. */
+  execution: number;
   readonly resolve: (execution: number) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -18,42 +19,40 @@ export class Waiters {
     return this.#all.size === 0;
   }
 
-  add(about: WaitTarget): Promise<number> {
-    const coming = new Promise<number>((resolve, reject) => {
-      const [execution, entry] = 'entry' in about ? [undefined, about.entry] : [about.execution, undefined];
-      this.#all.add({ execution, entry, resolve, reject });
+  add(target: ActionTarget): Promise<number> {
+    const end = new Promise<number>((resolve, reject) => {
+      this.#all.add({ execution: Number.POSITIVE_INFINITY, ...target, resolve, reject });
     });
-    // Whoever does not wait for the end leaves nothing unhandled behind.
-    coming.catch(() => undefined);
-    return coming;
+    // A caller that fails before it waits leaves nothing unhandled behind.
+    end.catch(() => undefined);
+    return end;
   }
 
-  /** These actions were taken in by this execution. */
-  taken(entries: readonly number[], execution: number): void {
+  /** The actions of these entries were applied to this execution. */
+  apply(entries: readonly number[], execution: number): void {
     for (const waiter of this.#all) if (waiter.entry !== undefined && entries.includes(waiter.entry)) waiter.execution = execution;
   }
 
-  /** This action could not be used. */
-  dropped(entry: number, error: unknown): void {
-    for (const waiter of [...this.#all]) {
-      if (waiter.entry !== entry) continue;
-      this.#all.delete(waiter);
-      waiter.reject(error);
-    }
+  /** The action of this entry could not be used. Returns false if nobody waited for it. */
+  refuse(entry: number, error: unknown): boolean {
+    const waiting = this.#take((waiter) => waiter.entry === entry);
+    for (const { reject } of waiting) reject(error);
+    return waiting.length > 0;
   }
 
-  /** The executions up to this one have come to rest. */
-  settle(execution: number): void {
-    for (const waiter of [...this.#all]) {
-      if (waiter.execution === undefined || waiter.execution > execution) continue;
-      this.#all.delete(waiter);
-      waiter.resolve(waiter.execution);
-    }
+  /** The executions up to this one have ended, or wait. */
+  settle(last: number): void {
+    for (const { execution, resolve } of this.#take((waiter) => waiter.execution <= last)) resolve(execution);
   }
 
-  /** Nothing more comes of anything. */
+  /** Rejects all of them. */
   fail(error: unknown): void {
-    for (const waiter of this.#all) waiter.reject(error);
-    this.#all.clear();
+    for (const { reject } of this.#take(() => true)) reject(error);
+  }
+
+  #take(fits: (waiter: Waiter) => boolean): readonly Waiter[] {
+    const taken = [...this.#all].filter(fits);
+    for (const waiter of taken) this.#all.delete(waiter);
+    return taken;
   }
 }

@@ -120,7 +120,7 @@ describe('an abort in mid-step', () => {
       [],
       {},
       {
-        produce: (_, { signal, ids }) =>
+        produce: (_, { control: { signal }, ids }) =>
           new Promise((resolve) => {
             const outputMessages = [Message.assistant('Half a sen', { ids })];
             const step = { id: ids(), outputMessages, usage: { input: 4, output: 2, total: 6 }, errors: [], answers: [] };
@@ -190,7 +190,7 @@ describe('an abort in mid-step', () => {
 
   test.each(['listening', 'deaf'] as const)('while a %s critic inspects keeps the step', async (hangs) => {
     const { orchestrator, start, clock, host } = setUp([{ ...finishes, usage: { input: 1, output: 1 } }], {
-      inspect: (_, { signal }) =>
+      inspect: (_, { control: { signal } }) =>
         new Promise((__, reject) => {
           if (hangs === 'listening') signal.addEventListener('abort', () => reject(signal.reason as Error));
         }),
@@ -217,7 +217,7 @@ describe('an abort in mid-step', () => {
       [],
       { policy: ErrorPolicy.stopOnAnyError() },
       {
-        produce: (_, { signal, ids }) =>
+        produce: (_, { control: { signal }, ids }) =>
           new Promise((resolve) => {
             const failure = { type: 'tool', code: 'cancelled', message: 'cut off', retryable: false } as const;
             const step = { id: ids(), outputMessages: [], usage: { input: 0, output: 0, total: 0 }, errors: [failure], answers: [] };
@@ -292,7 +292,7 @@ describe('a request to stop', () => {
       [],
       {},
       {
-        produce: (_, { ids, signal }) =>
+        produce: (_, { ids, control: { signal } }) =>
           new Promise((resolve) => {
             const step = {
               id: ids(),

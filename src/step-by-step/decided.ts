@@ -4,74 +4,74 @@ import { ContinuationOutcome, toStopEvaluation } from '../continuation/index.ts'
 import { InvalidArgumentError, isRecord } from '../lib/index.ts';
 import { Usage } from '../messages/index.ts';
 import type { Execution } from './execution.ts';
-import { awaitedGrants, hasEnded, lastOutcome, stopReasonOf, withResult } from './execution.ts';
+import { getAwaitedGrants, hasEnded, getLastOutcome, getStopReason, withResult } from './execution.ts';
 import type { Grant } from './grant.ts';
-import { checkedGrant } from './grant.ts';
+import { parseGrant } from './grant.ts';
 import type { Step } from './step.ts';
 import { addCost } from './step.ts';
 import { StepResult } from './step-result.ts';
 import type { PendingStep, Wait } from './waiting.ts';
-import { givenValue, openWaits, withAnswer } from './waiting.ts';
+import { parseValue, getOpenWaits, withAnswer } from './waiting.ts';
 
 /** What has to be settled before an execution can go on. */
-export function waitsOf(execution: Execution): readonly Wait[] {
-  if (execution.pendingStep !== undefined) return openWaits(execution.pendingStep);
-  return [...new Set(awaitedGrants(execution))].map((limit) => ({ type: 'grant', id: `grant/${limit}`, limit }));
+export function getWaits(execution: Execution): readonly Wait[] {
+  if (execution.pendingStep !== undefined) return getOpenWaits(execution.pendingStep);
+  return [...new Set(getAwaitedGrants(execution))].map((limit) => ({ type: 'grant', id: `grant/${limit}`, limit }));
 }
 
 /** True for the id of a grant that is waited for. */
-export const isGrant = (execution: Execution, id: string): boolean =>
-  execution.pendingStep === undefined && waitsOf(execution).some((wait) => wait.id === id);
+export const isWaitingGrant = (execution: Execution, id: string): boolean =>
+  execution.pendingStep === undefined && getWaits(execution).some((wait) => wait.id === id);
 
 function refuseGrant(execution: Execution, id: string): void {
-  if (isGrant(execution, id))
+  if (isWaitingGrant(execution, id))
     throw new InvalidArgumentError(`"${id}" waits for a grant; settle it with grant(amounts) or reject(id, reason).`);
 }
 
-export function approved<S extends Step>(execution: Execution<S>, id: string, options: { readonly args?: unknown }): Execution<S> {
+export function approveWait<S extends Step>(execution: Execution<S>, id: string, options: { readonly args?: unknown }): Execution<S> {
   refuseGrant(execution, id);
   const { pendingStep } = execution;
   // Arguments that were handed in at the wrong place would be lost, and the call run as it was.
   const isWaiting = pendingStep?.waits.some((wait) => wait.id === id) === true;
   const isRight = !isWaiting || (isRecord(options) && Object.keys(options).every((name) => name === 'args'));
   if (!isRight) throw new InvalidArgumentError('approve(id, { args }) takes the edited arguments under "args", and nothing else.');
-  const edited = options.args === undefined ? {} : { args: givenValue(options.args, 'The edited arguments') };
+  const edited = options.args === undefined ? {} : { args: parseValue(options.args, 'The edited arguments') };
   return { ...execution, pendingStep: withAnswer(pendingStep, { type: 'approved', id, ...edited }) };
 }
 
-export function rejected<S extends Step>(execution: Execution<S>, id: string, reason: string): Execution<S> {
+export function rejectWait<S extends Step>(execution: Execution<S>, id: string, reason: string): Execution<S> {
   if (typeof reason !== 'string') throw new InvalidArgumentError(`The reason of reject(id, reason) must be text, not ${typeof reason}.`);
-  if (isGrant(execution, id)) return { ...execution, grantRefused: reason };
+  if (isWaitingGrant(execution, id)) return { ...execution, grantRefused: reason };
   return { ...execution, pendingStep: withAnswer(execution.pendingStep, { type: 'rejected', id, reason }) };
 }
 
-export function answered<S extends Step>(execution: Execution<S>, id: string, value: unknown): Execution<S> {
+export function answerWait<S extends Step>(execution: Execution<S>, id: string, value: unknown): Execution<S> {
   refuseGrant(execution, id);
-  return { ...execution, pendingStep: withAnswer(execution.pendingStep, { type: 'answered', id, value: givenValue(value, 'The answer') }) };
+  return { ...execution, pendingStep: withAnswer(execution.pendingStep, { type: 'answered', id, value: parseValue(value, 'The answer') }) };
 }
 
-export function granted<S extends Step>(execution: Execution<S>, amounts: Grant): Execution<S> {
-  const grant = checkedGrant(amounts);
+export function addGrant<S extends Step>(execution: Execution<S>, amounts: Grant): Execution<S> {
+  const grant = parseGrant(amounts);
   if (hasEnded(execution)) {
     throw new InvalidArgumentError(
-      `This execution has ended (${stopReasonOf(execution) ?? 'completed'}); a grant raises limits of one that waits or runs. Open a new one with a message.`,
+      `This execution has ended (${getStopReason(execution) ?? 'completed'}); a grant raises limits of one that waits or runs. Open a new one with a message.`,
     );
   }
   // A grant in time makes the summary needless.
-  const waited = awaitedGrants(execution).length > 0 || lastOutcome(execution)?.isFinalizing === true;
+  const waited = getAwaitedGrants(execution).length > 0 || getLastOutcome(execution)?.isFinalizing === true;
   // Whoever grants takes no time of the run's.
   const regranted = waited && execution.pendingStep === undefined ? { regranted: true, wallStartedAt: undefined } : {};
   return { ...execution, grants: [...(execution.grants ?? []), grant], ...regranted };
 }
 
 /** Ends an execution that waits for a grant, because somebody wants it to end. */
-export function endedAtLimit<S extends Step>(execution: Execution<S>, reason: string): Execution<S> {
+export function endAtLimit<S extends Step>(execution: Execution<S>, reason: string): Execution<S> {
   const startOutcome = ContinuationOutcome.fromEvaluations([toStopEvaluation({ by: 'request', reason })]);
   return { ...execution, startOutcome, regranted: undefined };
 }
 
 /** Records a step that waited, as it is closed, and ends the execution for this reason. */
-export function closedWith<S extends Step>(
+export function recordClosedStep<S extends Step>(
   execution: Execution<S>,
   { pending, step, reason }: { readonly pending: PendingStep<S>; readonly step: S; readonly reason: string },
 ): Execution<S> {

@@ -4,17 +4,52 @@
 // X1. Results are appended, never changed; steps, status and stop reason are read from them.
 // X2. Active time, usage and failures start at 0 with each execution and survive pause and storage.
 // X3. The wall clock starts with each run and is never stored.
-import type { ContinuationOutcome, LimitKind, StopReason } from '../continuation/index.ts';
+import type { ContinuationOutcome, LimitKind } from '../continuation/index.ts';
+import { StopReason } from '../continuation/index.ts';
 import type { JsonObject } from '../lib/index.ts';
 import { AppendOnlyList } from '../lib/index.ts';
 import type { Message } from '../messages/index.ts';
 import { Usage } from '../messages/index.ts';
-import { ExecutionStatus, statusAfter } from './status.ts';
 import type { Grant } from './grant.ts';
 import type { Cost, Step } from './step.ts';
 import type { StepResult } from './step-result.ts';
 import type { PendingStep } from './waiting.ts';
-import { openWaits } from './waiting.ts';
+import { getOpenWaits } from './waiting.ts';
+
+/** State of an execution. */
+export const ExecutionStatus = {
+  /** No run has started. */
+  Pending: 'pending',
+  InProgress: 'in_progress',
+  /** Somebody has to act before it can continue. */
+  Waiting: 'waiting',
+  Completed: 'completed',
+  /** A limit, a guard, a finish reason or a person ended it. */
+  Stopped: 'stopped',
+  Failed: 'failed',
+} as const;
+export type ExecutionStatus = (typeof ExecutionStatus)[keyof typeof ExecutionStatus];
+
+const isClean = (step: Step | undefined): boolean =>
+  step?.errors.length === 0 && step.interrupted === undefined && step.finalizing !== true;
+
+/** True if the work was done although a limit was reached in the same step. */
+export const finishedAtLimit = (outcome: ContinuationOutcome, step: Step | undefined): boolean => isClean(step) && outcome.finishedAtLimit;
+
+/** Returns the status after a judged step. `step` is absent for a start that was judged. */
+export function toStatus(outcome: ContinuationOutcome, step: Step | undefined): ExecutionStatus {
+  if (outcome.shouldContinue) return ExecutionStatus.InProgress;
+  switch (outcome.stopReason) {
+    case StopReason.Completed:
+      return ExecutionStatus.Completed;
+    case StopReason.ErrorForbade:
+      return ExecutionStatus.Failed;
+    case StopReason.RetryLimitReached:
+      return step !== undefined && step.errors.length > 0 ? ExecutionStatus.Failed : ExecutionStatus.Stopped;
+    default:
+      return finishedAtLimit(outcome, step) ? ExecutionStatus.Completed : ExecutionStatus.Stopped;
+  }
+}
 
 export interface Execution<S extends Step = Step> {
   /** Minted when the execution starts. */
@@ -51,45 +86,52 @@ export interface Execution<S extends Step = Step> {
   readonly resumedBy?: readonly JsonObject[] | undefined;
 }
 
-export function newExecution<S extends Step>(number: number): Execution<S> {
+export function createExecution<S extends Step>(number: number): Execution<S> {
   return { number, activeMs: 0, waitedMs: 0, usage: Usage.none(), failedSteps: 0, results: AppendOnlyList.empty() };
 }
 
 export const hasStarted = (execution: Execution): boolean => execution.id !== undefined;
 
 /** The outcome that stands: that of a start that was refused since, else the last step's. */
-export const lastOutcome = (execution: Execution): ContinuationOutcome | undefined =>
+export const getLastOutcome = (execution: Execution): ContinuationOutcome | undefined =>
   execution.startOutcome ?? execution.results.last?.outcome;
 
 /** The limits that have to be raised before it can go on. */
-export function awaitedGrants(execution: Execution): readonly LimitKind[] {
+export function getAwaitedGrants(execution: Execution): readonly LimitKind[] {
   if (execution.pendingStep !== undefined || execution.regranted === true || execution.grantRefused !== undefined) return [];
-  return lastOutcome(execution)?.awaitedGrants ?? [];
+  return getLastOutcome(execution)?.awaitedGrants ?? [];
 }
 
-export function statusOf(execution: Execution): ExecutionStatus {
+export function getStatus(execution: Execution): ExecutionStatus {
   if (!hasStarted(execution)) return ExecutionStatus.Pending;
   if (execution.pendingStep !== undefined) {
-    return openWaits(execution.pendingStep).length > 0 ? ExecutionStatus.Waiting : ExecutionStatus.InProgress;
+    return getOpenWaits(execution.pendingStep).length > 0 ? ExecutionStatus.Waiting : ExecutionStatus.InProgress;
   }
-  const outcome = lastOutcome(execution);
+  const outcome = getLastOutcome(execution);
   if (outcome === undefined || execution.regranted === true) return ExecutionStatus.InProgress;
-  if (awaitedGrants(execution).length > 0) return ExecutionStatus.Waiting;
-  return statusAfter(outcome, execution.startOutcome === undefined ? execution.results.last?.step : undefined);
+  if (getAwaitedGrants(execution).length > 0) return ExecutionStatus.Waiting;
+  return toStatus(outcome, execution.startOutcome === undefined ? execution.results.last?.step : undefined);
 }
 
-export function stopReasonOf(execution: Execution): StopReason | undefined {
-  const outcome = lastOutcome(execution);
+export function getStopReason(execution: Execution): StopReason | undefined {
+  const outcome = getLastOutcome(execution);
   if (outcome === undefined || outcome.shouldContinue || execution.pendingStep !== undefined || execution.regranted === true)
     return undefined;
-  return awaitedGrants(execution).length > 0 ? undefined : outcome.stopReason;
+  return getAwaitedGrants(execution).length > 0 ? undefined : outcome.stopReason;
 }
 
 /** True once it has a reason to have ended. */
-export const hasEnded = (execution: Execution): boolean => stopReasonOf(execution) !== undefined;
+export const hasEnded = (execution: Execution): boolean => getStopReason(execution) !== undefined;
+
+/** True if there is something to do: not ended, and, if it waits, with an answer or a grant to work on. */
+export function canBegin({ execution }: { readonly execution: Execution }): boolean {
+  const { pendingStep } = execution;
+  if (pendingStep !== undefined) return pendingStep.answers.length > 0;
+  return !hasEnded(execution) && getAwaitedGrants(execution).length === 0;
+}
 
 /** What it has cost so far, the step that waits included. */
-export const usageOf = ({ usage, pendingStep }: Execution): Usage =>
+export const getUsage = ({ usage, pendingStep }: Execution): Usage =>
   pendingStep === undefined ? usage : Usage.add(usage, pendingStep.partial.usage);
 
 /** The execution with one more result. */

@@ -1,7 +1,7 @@
 import type { ContinuationOutcome, ExplainOptions, LimitKind } from '../continuation/index.ts';
 import { assertNever, defaultRedactor } from '../lib/index.ts';
-import type { ExecutionStatus } from './status.ts';
-import { finishedAtLimit } from './status.ts';
+import type { ExecutionStatus } from './execution.ts';
+import { finishedAtLimit } from './execution.ts';
 import type { Interruption, Step } from './step.ts';
 import type { StepResult } from './step-result.ts';
 import type { PendingStep, Wait } from './waiting.ts';

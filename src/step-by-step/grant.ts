@@ -13,7 +13,7 @@ const budgets = ['steps', 'tokens', 'wallMs', 'activeMs', 'costUsd'] as const sa
 const known: ReadonlySet<string> = new Set(budgets);
 
 /** A grant as it is stored. Refuses one that grants nothing, or what is no amount. */
-export function checkedGrant(given: Grant): Grant {
+export function parseGrant(given: Grant): Grant {
   if (!isRecord(given)) throw new InvalidArgumentError(`A grant is an object that names at least one of ${budgets.join(', ')}.`);
   const entries = Object.entries(given).filter(([, amount]) => amount !== undefined);
   if (entries.length === 0) throw new InvalidArgumentError(`A grant names at least one of ${budgets.join(', ')}.`);
@@ -26,6 +26,6 @@ export function checkedGrant(given: Grant): Grant {
 }
 
 /** All that was granted of one budget. */
-export function grantedOf(grants: readonly Grant[] | undefined, budget: keyof Grant): number {
+export function sumGrants(grants: readonly Grant[] | undefined, budget: keyof Grant): number {
   return grants === undefined ? 0 : grants.reduce((sum, grant) => sum + (grant[budget] ?? 0), 0);
 }

@@ -1,6 +1,6 @@
 export { AgentErrorContextResolver } from './agent-error-context-resolver.ts';
 export { AlreadyAnsweredError } from './already-answered-error.ts';
-export { canBegin } from './can-begin.ts';
+export { canBegin, ExecutionStatus } from './execution.ts';
 export type { Candidate } from './candidate.ts';
 export type { StepFieldsCodec } from './codec/step-codec.ts';
 export type { OrchestratorOptions } from './create-orchestrator.ts';
@@ -8,7 +8,7 @@ export { createOrchestrator } from './create-orchestrator.ts';
 export type { Execution } from './execution.ts';
 export type { ExplainStateOptions } from './explain-state.ts';
 export type { Grant } from './grant.ts';
-export { checkedGrant } from './grant.ts';
+export { parseGrant } from './grant.ts';
 export type { LoopEvent } from './loop-events.ts';
 export {
   AgentExecutionStarted,
@@ -36,6 +36,7 @@ export type {
 } from './orchestrator.ts';
 export type { OuterStep, Spent } from './outer-step.ts';
 export { readFailure } from './read-failure.ts';
+export { readAnswer } from './read-waiting.ts';
 export type { RunControl } from './run-control.ts';
 export { createRunControl } from './run-control.ts';
 export type {
@@ -49,7 +50,7 @@ export type {
   WaitingResult,
 } from './run-result.ts';
 export { getEndFailure, redactFailure, toRunResult } from './run-result.ts';
-export type { Between, Commit, Ports, RunOptions } from './run-scope.ts';
+export type { Between, Commit, Ports, RunOptions } from './run-options.ts';
 export type { NewStateOptions } from './run-state.ts';
 export { RunState } from './run-state.ts';
 export type { Limits, StandardCriteriaOptions } from './standard-criteria.ts';
@@ -57,12 +58,12 @@ export { standardCriteria } from './standard-criteria.ts';
 export type { StateCodec } from './state-codec.ts';
 export { createStateCodec } from './state-codec.ts';
 export { StateInfo } from './state-info.ts';
-export { ExecutionStatus } from './status.ts';
 export type { StepByStepOptions } from './step-by-step.ts';
 export { createStepByStep } from './step-by-step.ts';
-export type { Observed, Produced, StepOf, StepProcess, StepScope } from './step-process.ts';
+export type { Observed, Produced, StepOf, StepProcess } from './step-process.ts';
+export type { StepControl, StepEvents, StepScope, StepTime } from './step-scope.ts';
 export { StepResult } from './step-result.ts';
 export type { Cost, EmptyStep, Step } from './step.ts';
 export { addCost, Interruption } from './step.ts';
 export type { Answer, PendingStep, Wait } from './waiting.ts';
-export { givenValue } from './waiting.ts';
+export { parseValue } from './waiting.ts';

@@ -3,9 +3,9 @@ import type { ErrorType, Failure } from '../errors/index.ts';
 import type { EventHeader } from '../events/index.ts';
 import { BaseEvent } from '../events/index.ts';
 import type { JsonObject } from '../lib/index.ts';
-import { counted, defaultRedactor } from '../lib/index.ts';
+import { pluralize, defaultRedactor } from '../lib/index.ts';
 import type { Usage } from '../messages/index.ts';
-import type { ExecutionStatus } from './status.ts';
+import type { ExecutionStatus } from './execution.ts';
 import type { Interruption, Step } from './step.ts';
 
 /** Base of the events that orchestrators tell: the loop's own, and those of their rooms. */
@@ -42,7 +42,7 @@ export class AgentExecutionStarted extends OrchestratorEvent {
   }
 
   describe(): string {
-    return `${this.resumed ? 'resumed' : 'started'} with ${counted(this.messageCount, 'message')}`;
+    return `${this.resumed ? 'resumed' : 'started'} with ${pluralize(this.messageCount, 'message')}`;
   }
 }
 
@@ -56,7 +56,7 @@ export class AgentStepStarted extends OrchestratorEvent {
   }
 
   describe(): string {
-    return `began with ${counted(this.messageCount, 'message')}`;
+    return `began with ${pluralize(this.messageCount, 'message')}`;
   }
 }
 
@@ -100,7 +100,7 @@ export class AgentStateUpdated extends OrchestratorEvent {
   }
 
   describe(): string {
-    return `${this.status} after ${counted(this.stepCount, 'step')}`;
+    return `${this.status} after ${pluralize(this.stepCount, 'step')}`;
   }
 }
 
@@ -171,7 +171,7 @@ export class RetryScheduled extends OrchestratorEvent {
   }
 
   describe(): string {
-    return `waits ${Math.round(this.delayMs)} ms after ${counted(this.failures, 'failure')} in a row (${this.errorType})`;
+    return `waits ${Math.round(this.delayMs)} ms after ${pluralize(this.failures, 'failure')} in a row (${this.errorType})`;
   }
 }
 
@@ -224,7 +224,7 @@ export class AgentFinished extends EndEvent {
 
   describe(): string {
     const why = this.stopReason === undefined ? '' : ` (${this.stopReason}, by ${this.resolvedBy ?? 'nobody'})`;
-    return `${this.status} after ${counted(this.stepCount, 'step')}${why}`;
+    return `${this.status} after ${pluralize(this.stepCount, 'step')}${why}`;
   }
 }
 

@@ -9,7 +9,7 @@ import { Message } from '../messages/index.ts';
 import type { Script, ScriptedProcessOptions, ScriptedStep, ScriptedStepData } from '../testing/index.ts';
 import { createCountingIds, createFakeClock, createScriptedProcess, orchestratorConformance, ScriptedState } from '../testing/index.ts';
 import type { LoopEvent } from './loop-events.ts';
-import type { Commit } from './run-scope.ts';
+import type { Commit } from './run-options.ts';
 import { createStepByStep } from './step-by-step.ts';
 import type { StepProcess } from './step-process.ts';
 import type { Wait } from './waiting.ts';
@@ -496,7 +496,7 @@ describe('inspect', () => {
         const critique = { criterion: 'Critic', decision: ContinuationDecision.RequestContinuation, reason: 'too short', context: {} };
         const step = candidate.currentStep!;
         if (candidate.execution.results.length > 0) return step;
-        scope.note({ evaluations: [critique] });
+        scope.notes.add({ evaluations: [critique] });
         const usage = { input: 5, output: 5, total: 10 };
         return { ...step, usage, outputMessages: [...step.outputMessages, Message.user('Longer!')] };
       },
@@ -521,40 +521,6 @@ describe('inspect', () => {
   test('that rejects does too, beside the errors of the step', async () => {
     const { orchestrator, start } = setUp([{ ...goesOn, errors: [toolError] }], { inspect: () => Promise.reject(new Error('ill')) });
     expect((await orchestrator.run(start)).errors.map(({ message }) => message)).toStrictEqual(['no such file', 'ill']);
-  });
-});
-
-describe('prepare', () => {
-  test('shapes what the producer sees; the change is not kept', async () => {
-    const seen: number[] = [];
-    const { process, start } = setUp([goesOn, finishes]);
-    const { orchestrator } = setUp(
-      [],
-      {},
-      {
-        prepare: async (state) => state.withUserMessage('A reminder.').withMetadata('hint', true),
-        produce: (state, scope) => {
-          seen.push(state.messages.length);
-          return process.produce(state, scope);
-        },
-      },
-    );
-    const end = await orchestrator.run(start);
-    expect(seen).toStrictEqual([2, 3]);
-    expect([[...end.messages].map(({ text }) => text), end.metadata]).toStrictEqual([['Hello.', 'One moment.', 'Here it is.'], {}]);
-  });
-
-  test('that throws gives a failed step', async () => {
-    const { orchestrator, start } = setUp(
-      [finishes],
-      {},
-      {
-        prepare: () => {
-          throw new Error('no hook');
-        },
-      },
-    );
-    expect((await orchestrator.run(start)).errors).toMatchObject([{ message: 'no hook' }]);
   });
 });
 
@@ -646,11 +612,11 @@ describe('events of a room’s own', () => {
       {},
       {
         produce: (state, scope) => {
-          scope.emit(noise);
-          scope.emit(noise, { numbered: false });
-          scope.emit(noise, { numbered: false });
-          scope.emit(noise);
-          scope.emit(noise, { numbered: false });
+          scope.events.emit(noise);
+          scope.events.emitPiece(noise);
+          scope.events.emitPiece(noise);
+          scope.events.emit(noise);
+          scope.events.emitPiece(noise);
           return process.produce(state, scope);
         },
       },
@@ -675,7 +641,7 @@ describe('events of a room’s own', () => {
       {},
       {
         produce: (_, scope) => {
-          late = () => scope.emit(noise);
+          late = () => scope.events.emit(noise);
           return new Promise(() => undefined);
         },
       },
@@ -776,7 +742,7 @@ describe('the commit port', () => {
         resolve();
       },
     };
-    await orchestrator.run(start, { commit: () => thenable as Promise<void> });
+    await orchestrator.run(start, { commit: () => thenable });
     expect(toldBefore).toBe(2);
   });
 });

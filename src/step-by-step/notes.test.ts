@@ -6,7 +6,8 @@ import type { Script, ScriptedProcessOptions, ScriptedStep } from '../testing/in
 import { createCountingIds, createFakeClock, createScriptedProcess, ScriptedState } from '../testing/index.ts';
 import type { LoopEvent } from './loop-events.ts';
 import { createStepByStep } from './step-by-step.ts';
-import type { Observed, StepProcess, StepScope } from './step-process.ts';
+import type { Observed, StepProcess } from './step-process.ts';
+import type { StepScope } from './step-scope.ts';
 import { StepNotes } from './step-notes.ts';
 
 type Changes = Partial<StepProcess<ScriptedState>>;
@@ -51,7 +52,7 @@ describe('notes', () => {
     ['whole', finishes],
     ['failed', { throws: new Error('broken') }],
   ])('are kept where a step is %s', async (_, step) => {
-    const note = (scope: StepScope): void => scope.note({ evaluations: [allow], ...spent, metadata: { seen: true } });
+    const note = (scope: StepScope): void => scope.notes.add({ evaluations: [allow], ...spent, metadata: { seen: true } });
     const { orchestrator, start } = noting([step], note);
     const end = await orchestrator.run(start);
     expect([end.usage.total, end.cost, end.metadata]).toStrictEqual([(step.usage?.input ?? 0) + 100, { usd: 1 }, { seen: true }]);
@@ -62,7 +63,7 @@ describe('notes', () => {
     const scopes: StepScope[] = [];
     const stop = new AbortController();
     const note = (scope: StepScope): void => {
-      scope.note({ ...spent, metadata: { seen: true } });
+      scope.notes.add({ ...spent, metadata: { seen: true } });
       scopes.push(scope);
     };
     const { orchestrator, start, clock } = noting([{ hangs: 'deaf' }], note);
@@ -71,7 +72,7 @@ describe('notes', () => {
     stop.abort();
     await clock.advance(100);
     const end = await running;
-    scopes[0]?.note({ ...spent, metadata: { late: true } });
+    scopes[0]?.notes.add({ ...spent, metadata: { late: true } });
     expect([end.stopReason, end.usage.total, end.metadata]).toStrictEqual(['user_requested', 100, { seen: true }]);
   });
 
@@ -79,7 +80,7 @@ describe('notes', () => {
     const waits = [{ type: 'person' as const, id: 'p' }];
     let isFirst = true;
     const note = (scope: StepScope): void => {
-      if (isFirst) scope.note({ evaluations: [allow], ...spent, metadata: { seen: true } });
+      if (isFirst) scope.notes.add({ evaluations: [allow], ...spent, metadata: { seen: true } });
       isFirst = false;
     };
     const { orchestrator, start } = noting([{ ...finishes, waits }], note);
@@ -91,13 +92,13 @@ describe('notes', () => {
   });
 
   test('put the conversation in another form before the messages of the step', async () => {
-    const note = (scope: StepScope): void => scope.note({ store: MessageStore.empty() });
+    const note = (scope: StepScope): void => scope.notes.add({ store: MessageStore.empty() });
     const { orchestrator, start } = noting([finishes], note);
     expect((await orchestrator.run(start)).messages.toArray().map(({ text }) => text)).toStrictEqual(['Here it is.']);
   });
 
   test('of a vote against going on let nobody wait any more', async () => {
-    const note = (scope: StepScope): void => scope.note({ evaluations: [forbid] });
+    const note = (scope: StepScope): void => scope.notes.add({ evaluations: [forbid] });
     const { orchestrator, start } = noting([{ ...goesOn, waits: [{ type: 'person', id: 'p' }] }], note);
     const end = await orchestrator.run(start);
     expect([end.status, end.stopReason, end.currentStep?.interrupted]).toStrictEqual(['stopped', 'guard', 'vote']);
@@ -107,21 +108,22 @@ describe('notes', () => {
 
 describe('before a start', () => {
   test('votes, metadata and what was spent join the judgement and the state', async () => {
-    const enter = (_: ScriptedState, scope: StepScope): void => scope.note({ evaluations: [allow], ...spent, metadata: { from: 'start' } });
+    const enter = (_: ScriptedState, scope: StepScope): void =>
+      scope.notes.add({ evaluations: [allow], ...spent, metadata: { from: 'start' } });
     const { orchestrator, start } = setUp([goesOn, finishes], { changes: { enter } });
     const end = await orchestrator.run(start);
     expect([end.status, end.usage.total, end.cost, end.metadata]).toStrictEqual(['completed', 120, { usd: 1 }, { from: 'start' }]);
   });
 
   test('what is spent counts against the limits before the first step', async () => {
-    const enter = (_: ScriptedState, scope: StepScope): void => scope.note(spent);
+    const enter = (_: ScriptedState, scope: StepScope): void => scope.notes.add(spent);
     const { orchestrator, start } = setUp([finishes], { options: { limits: { tokens: 50 } }, changes: { enter } });
     const end = await orchestrator.run(start);
     expect([end.stopReason, end.stepCount, end.startOutcome?.resolvedBy]).toStrictEqual(['token_limit', 0, 'TokenUsageLimit']);
   });
 
   test.each<[string, Changes['enter'], string, RegExp]>([
-    ['forbids', (_, scope) => scope.note({ evaluations: [forbid] }), 'guard', /enough/],
+    ['forbids', (_, scope) => scope.notes.add({ evaluations: [forbid] }), 'guard', /enough/],
     [
       'throws',
       () => {
@@ -202,7 +204,7 @@ describe('a run inside a step', () => {
       ...rest,
       produce: async (state, scope) => {
         if (scope.stepNumber === 1)
-          ends.push(await inner.orchestrator.run(inner.start, { inside: scope.nest('inner', { own: { usage: Usage.none() } }) }));
+          ends.push(await inner.orchestrator.run(inner.start, { inside: scope.nesting.open('inner', { own: { usage: Usage.none() } }) }));
         return produce(state, scope);
       },
     };

@@ -3,7 +3,7 @@ import type { JsonObject } from '../lib/index.ts';
 import type { Message, MessageContent } from '../messages/index.ts';
 import type { LoopEvent } from './loop-events.ts';
 import type { RunResult } from './run-result.ts';
-import type { RunOptions } from './run-scope.ts';
+import type { RunOptions } from './run-options.ts';
 import type { NewStateOptions, RunState } from './run-state.ts';
 
 /** A run in progress. Iterate it for its events; leaving the loop detaches and stops nothing. */

@@ -87,7 +87,7 @@ test('an event that cannot be made leaves no gap in the numbers', async () => {
     ...scripted,
     produce: (state, scope) => {
       try {
-        scope.emit(() => {
+        scope.events.emit(() => {
           throw new Error('no event');
         });
       } catch {
@@ -123,14 +123,14 @@ test('a producer can ask what interrupted it', async () => {
   const process: StepProcess<ScriptedState> = {
     ...scripted,
     produce: async (state, scope) => {
-      asked.push(scope.interruption);
+      asked.push(scope.control.interruption);
       queueMicrotask(() => {
         controller.abort();
       });
       try {
         return await scripted.produce(state, scope);
       } finally {
-        asked.push(scope.interruption);
+        asked.push(scope.control.interruption);
       }
     },
   };
@@ -157,7 +157,7 @@ test('what is no event of the loop reaches listeners as well', async () => {
   const process: StepProcess<ScriptedState> = {
     ...scripted,
     produce: (state, scope) => {
-      scope.emit((header) => new Progress(header), { numbered: false });
+      scope.events.emitPiece((header) => new Progress(header));
       return scripted.produce(state, scope);
     },
   };
@@ -306,7 +306,7 @@ test.each([
   ['no usage', { type: 'step', step: { id: '1', outputMessages: [], errors: [] } }, 'usage must be a Usage'],
   ['text for messages', { type: 'step', step: { id: '1', outputMessages: ['hi'], errors: [], usage: Usage.none() } }, 'list of Message'],
   ['no list of errors', { type: 'step', step: { id: '1', outputMessages: [], usage: Usage.none() } }, 'errors must be a list'],
-  ['no step at all', { type: 'step' }, 'the step is no object'],
+  ['no step at all', { type: 'step' }, 'the step is not an object'],
 ])('a producer that returns %s is told so, in a failed step', async (_, produced, words) => {
   const process: StepProcess<ScriptedState> = {
     ...createScriptedProcess([{}]),

@@ -10,19 +10,27 @@ import type { Clock, IdSource, JsonObject } from '../lib/index.ts';
 import { AppendOnlyList, deepFreeze, InvalidArgumentError, systemIds } from '../lib/index.ts';
 import type { MessageContent, Messages } from '../messages/index.ts';
 import { isMessageContent, Message, MessageStore, SectionName, Usage } from '../messages/index.ts';
-import { answered, approved, closedWith, endedAtLimit, granted, isGrant, rejected, waitsOf } from './decided.ts';
-import type { Execution } from './execution.ts';
-import { awaitedGrants, hasEnded, hasStarted, lastOutcome, newExecution, statusOf, stopReasonOf, usageOf } from './execution.ts';
+import { addGrant, answerWait, approveWait, endAtLimit, getWaits, isWaitingGrant, recordClosedStep, rejectWait } from './decided.ts';
+import type { Execution, ExecutionStatus } from './execution.ts';
+import {
+  createExecution,
+  getAwaitedGrants,
+  getLastOutcome,
+  getStatus,
+  getStopReason,
+  getUsage,
+  hasEnded,
+  hasStarted,
+} from './execution.ts';
 import type { ExplainStateOptions } from './explain-state.ts';
 import { explainState } from './explain-state.ts';
 import type { Grant } from './grant.ts';
 import { StateInfo } from './state-info.ts';
-import type { ExecutionStatus } from './status.ts';
 import type { Cost, Interruption, Step } from './step.ts';
 import { addCost } from './step.ts';
 import type { StepResult } from './step-result.ts';
 import type { PendingStep, Wait } from './waiting.ts';
-import { givenValue, openWaits } from './waiting.ts';
+import { getOpenWaits, parseValue } from './waiting.ts';
 
 /** Everything a state is made of. */
 export interface RunStateData<S extends Step = Step> {
@@ -102,7 +110,7 @@ export class RunState<S extends Step = Step> {
       parentAgentId,
       store: MessageStore.empty(),
       metadata: deepFreeze(structuredClone(metadata)),
-      execution: newExecution(1),
+      execution: createExecution(1),
       past: AppendOnlyList.empty(),
       lastSeq: 0,
     };
@@ -138,11 +146,11 @@ export class RunState<S extends Step = Step> {
     return this.data.execution;
   }
   get status(): ExecutionStatus {
-    return statusOf(this.data.execution);
+    return getStatus(this.data.execution);
   }
   /** Undefined until the execution has ended. */
   get stopReason(): StopReason | undefined {
-    return stopReasonOf(this.data.execution);
+    return getStopReason(this.data.execution);
   }
   get stepResults(): readonly StepResult<S>[] {
     return this.data.execution.results.toArray();
@@ -165,7 +173,7 @@ export class RunState<S extends Step = Step> {
     return this.data.execution.judgedStep ?? this.data.execution.results.last?.step;
   }
   get usage(): Usage {
-    return usageOf(this.data.execution);
+    return getUsage(this.data.execution);
   }
   /** What this execution has cost; undefined where no prices are watched. */
   get cost(): Cost | undefined {
@@ -178,7 +186,7 @@ export class RunState<S extends Step = Step> {
   }
   /** What was decided last, and why. */
   get continuationOutcome(): ContinuationOutcome | undefined {
-    return lastOutcome(this.data.execution);
+    return getLastOutcome(this.data.execution);
   }
   /** Kept where this execution was refused before its first step. */
   get startOutcome(): ContinuationOutcome | undefined {
@@ -189,7 +197,7 @@ export class RunState<S extends Step = Step> {
   }
   /** What has to be settled before the run can go on. */
   get waitingFor(): readonly Wait[] {
-    return waitsOf(this.data.execution);
+    return getWaits(this.data.execution);
   }
   /** The last words of the assistant in this execution that were meant for readers; empty where it said nothing. */
   get text(): string {
@@ -206,7 +214,7 @@ export class RunState<S extends Step = Step> {
     return {
       executions,
       stepCount: executions.reduce((sum, { results }) => sum + results.length, 0),
-      usage: executions.reduce((sum, execution) => Usage.add(sum, usageOf(execution)), Usage.none()),
+      usage: executions.reduce((sum, execution) => Usage.add(sum, getUsage(execution)), Usage.none()),
     };
   }
 
@@ -234,28 +242,28 @@ export class RunState<S extends Step = Step> {
   }
 
   withMetadata(key: string, value: unknown): this {
-    return this.evolve({ metadata: deepFreeze({ ...this.data.metadata, [key]: givenValue(value, `Metadata "${key}"`) }) });
+    return this.evolve({ metadata: deepFreeze({ ...this.data.metadata, [key]: parseValue(value, `Metadata "${key}"`) }) });
   }
 
   /** Lets a gated call run, with other arguments if given. Run the state to go on. */
   approve(id: string, options: { readonly args?: unknown } = {}): this {
-    return this.evolve({ execution: approved(this.data.execution, id, options) });
+    return this.evolve({ execution: approveWait(this.data.execution, id, options) });
   }
 
   /** Refuses a call; the model reads the reason. Run the state to go on. Refusing a grant ends the execution at its limit. */
   reject(id: string, reason: string = 'no reason was given'): this {
     const { execution, owesEvents } = this.data;
-    return this.evolve({ execution: rejected(execution, id, reason), owesEvents: isGrant(execution, id) ? true : owesEvents });
+    return this.evolve({ execution: rejectWait(execution, id, reason), owesEvents: isWaitingGrant(execution, id) ? true : owesEvents });
   }
 
   /** Gives what is waited for: a client tool's output, the true result of a call, a person's words. */
   answer(id: string, value: unknown): this {
-    return this.evolve({ execution: answered(this.data.execution, id, value) });
+    return this.evolve({ execution: answerWait(this.data.execution, id, value) });
   }
 
   /** Raises this execution's limits by these amounts. Where it waits for that, run the state to go on. */
   grant(amounts: Grant): this {
-    return this.evolve({ execution: granted(this.data.execution, amounts) });
+    return this.evolve({ execution: addGrant(this.data.execution, amounts) });
   }
 
   /** Ends an execution that waits, for this reason; calls that waited are closed. One that runs is ended by its signal instead. */
@@ -265,7 +273,7 @@ export class RunState<S extends Step = Step> {
       throw new InvalidArgumentError(
         `Nothing waits here (the execution is ${this.status}); end a run with its signal or requestStop(), and nothing else needs to be ended.`,
       );
-    if (this.pendingStep === undefined) return this.evolve({ execution: endedAtLimit(this.data.execution, reason), owesEvents: true });
+    if (this.pendingStep === undefined) return this.evolve({ execution: endAtLimit(this.data.execution, reason), owesEvents: true });
     return this.#withPendingStepClosed(this.pendingStep, { why: 'interrupted', interrupted: 'request', reason, ids });
   }
 
@@ -320,12 +328,12 @@ export class RunState<S extends Step = Step> {
   #readyForInput(ids: IdSource): this {
     // Where everything was answered nobody waits any more: the step goes on, and the message follows it.
     const state =
-      this.pendingStep === undefined || openWaits(this.pendingStep).length === 0
+      this.pendingStep === undefined || getOpenWaits(this.pendingStep).length === 0
         ? this
         : this.#withPendingStepClosed(this.pendingStep, { why: 'superseded', interrupted: 'superseded', reason: superseded, ids });
     const { execution, past } = state.data;
-    const isOver = hasEnded(execution) || awaitedGrants(execution).length > 0;
-    return isOver ? state.evolve({ past: past.append(execution), execution: newExecution(execution.number + 1) }) : state;
+    const isOver = hasEnded(execution) || getAwaitedGrants(execution).length > 0;
+    return isOver ? state.evolve({ past: past.append(execution), execution: createExecution(execution.number + 1) }) : state;
   }
 
   #withPendingStepClosed(pending: PendingStep<S>, { why, interrupted, reason, ids }: Closing): this {
@@ -333,7 +341,7 @@ export class RunState<S extends Step = Step> {
     const { execution, store } = this.data;
     return this.evolve({
       store: store.append(SectionName.Messages, ...step.outputMessages, ...(execution.queued ?? [])),
-      execution: closedWith(execution, { pending, step, reason }),
+      execution: recordClosedStep(execution, { pending, step, reason }),
       owesEvents: true,
     });
   }

@@ -40,7 +40,7 @@ const speaking = (...pieces: readonly string[]) =>
   setUp([goesOn, finishes], (process) => ({
     produce: async (state, scope) => {
       for (const piece of pieces) {
-        scope.emit((header) => new TextDelta(header, piece), { numbered: false });
+        scope.events.emitPiece((header) => new TextDelta(header, piece));
         await Promise.resolve();
       }
       return process.produce(state, scope);

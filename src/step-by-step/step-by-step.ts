@@ -1,11 +1,12 @@
-import { canBegin } from './can-begin.ts';
+import { canBegin } from './execution.ts';
 import { hasStarted } from './execution.ts';
-import { lastStep, steps } from './loop.ts';
+import { Loop } from './loop.ts';
 import { isJudgedAtStart, refuses, toStartCandidate } from './phases/begin.ts';
 import { judge } from './phases/judge.ts';
 import { createRunControl } from './run-control.ts';
-import type { Ports, RunOptions } from './run-scope.ts';
-import { createRunScope } from './run-scope.ts';
+import { ActiveRun } from './active-run.ts';
+import type { RunControl } from './run-control.ts';
+import type { Ports, RunOptions } from './run-options.ts';
 import { RunState } from './run-state.ts';
 import { createRunStream } from './run-stream.ts';
 import type { StepByStep } from './orchestrator.ts';
@@ -16,7 +17,9 @@ import type { BaseEvent } from '../events/index.ts';
 import type { LoopEvent } from './loop-events.ts';
 import { InvalidArgumentError, isRecord, systemClock } from '../lib/index.ts';
 
-const knownOptions = ['context', 'signal', 'onEvent', 'commit', 'effects', 'inside', 'executionId', 'between'];
+const knownOptions = [
+  ...['context', 'signal', 'onEvent', 'commit', 'effects', 'inside', 'executionId', 'wallStartedAt', 'between', 'clock', 'ids'],
+];
 const hints: Readonly<Record<string, string>> = { abortSignal: ' The signal is called signal.' };
 
 // A misspelt option would be silently ignored, a signal above all.
@@ -32,7 +35,12 @@ function checkRunOptions(options: object): void {
   if (onEvent !== undefined && typeof onEvent !== 'function') throw new InvalidArgumentError('onEvent must be a function.');
 }
 
-type Drive = { readonly fresh: boolean; readonly control?: ReturnType<typeof createRunControl> };
+/** How a driver enters the loop. */
+interface Drive {
+  /** True to restart the wall clock. */
+  readonly fresh: boolean;
+  readonly control?: RunControl;
+}
 
 /** Options of a loop beside its ports. */
 export interface StepByStepOptions<State, Output> extends Ports {
@@ -62,21 +70,35 @@ export function createStepByStep<State extends RunState, Context = unknown, Even
   // Holds: without a reader Output is its default.
   const { readOutput = async () => ({ ok: true, output: undefined as Output }) } = ports;
 
-  const entry = (state: State, options: RunOptions<State, Context, Event>, { fresh, control }: Drive) => ({
-    open: () => {
-      const owned = control ?? createRunControl(options.signal);
-      try {
-        assertState(state);
-        process.checkContext?.(options.context);
-        return createRunScope(state, options, { ...ports, control: owned });
-      } catch (error) {
-        // Nothing of ours may be left on the signal of a host whose run is refused.
-        owned.close();
-        throw error;
-      }
-    },
-    fresh,
-  });
+  const enter = (state: State, options: RunOptions<State, Context, Event>, { fresh, control }: Drive): Loop<State, Context> => {
+    const owned = control ?? createRunControl(options.signal);
+    try {
+      assertState(state);
+      process.checkContext?.(options.context);
+      return new Loop(process, state, { run: new ActiveRun(state, options, { ...ports, control: owned }), fresh });
+    } catch (error) {
+      // Nothing of ours may stay on the signal of a host whose run is refused.
+      owned.close();
+      throw error;
+    }
+  };
+  async function* iterate(state: State, options: RunOptions<State, Context, Event>, drive: Drive): AsyncGenerator<State, void, undefined> {
+    const loop = enter(state, options, drive);
+    try {
+      for (let next = await loop.next(); next !== undefined; next = await loop.next()) yield next;
+    } finally {
+      loop.run.close();
+    }
+  }
+  const runToEnd = async (state: State, options: RunOptions<State, Context, Event>, drive: Drive): Promise<State> => {
+    const loop = enter(state, options, drive);
+    try {
+      while ((await loop.next()) !== undefined);
+      return loop.state;
+    } finally {
+      loop.run.close();
+    }
+  };
   const assertNotFailed = (state: State): State => {
     if (toError !== undefined && state.status === 'failed') throw toError(state);
     return state;
@@ -96,17 +118,17 @@ export function createStepByStep<State extends RunState, Context = unknown, Even
     },
     nextStep: async (state, ...[options = {}]) => {
       checkRunOptions(options);
-      for await (const next of steps(process, state, entry(state, options, { fresh: false }))) return next;
+      for await (const next of iterate(state, options, { fresh: false })) return next;
       return state;
     },
     run: async (state, ...[options = {}]) => {
       checkRunOptions(options);
-      const end = await lastStep(process, state, entry(state, options, { fresh: true }));
+      const end = await runToEnd(state, options, { fresh: true });
       return options.commit === undefined ? assertNotFailed(end) : end;
     },
     iterate: (state, ...[options = {}]) => {
       checkRunOptions(options);
-      return steps(process, state, entry(state, options, { fresh: true }));
+      return iterate(state, options, { fresh: true });
     },
     start: (state, ...[options = {}]) => {
       checkRunOptions(options);
@@ -114,7 +136,7 @@ export function createStepByStep<State extends RunState, Context = unknown, Even
       return createRunStream({
         control,
         onEvent: options.onEvent,
-        start: (onEvent) => lastStep(process, state, entry(state, { ...options, onEvent }, { fresh: true, control })),
+        start: (onEvent) => runToEnd(state, { ...options, onEvent }, { fresh: true, control }),
         toResult: async (state) => toResult(assertNotFailed(state)),
       });
     },

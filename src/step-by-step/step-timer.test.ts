@@ -9,7 +9,7 @@ function setUp() {
   const control = createRunControl();
   const timer = new StepTimer(clock);
   const effects = timer.watch(createDirectEffects({ clock, control, onProblem: (error) => expect.unreachable(String(error)) }));
-  const spent = (): readonly number[] => [timer.activeMs(), timer.waitedMs()];
+  const spent = (): readonly number[] => [timer.activeMs, timer.waitedMs];
   return { clock, control, timer, effects, spent };
 }
 
@@ -61,7 +61,7 @@ describe('T1: work counts as active, waiting counts apart', () => {
     const timer = new StepTimer({ ...clock, now: () => clock.now() + shift });
     shift = -60_000;
     clock.skip(70);
-    expect(timer.activeMs()).toBe(70);
+    expect(timer.activeMs).toBe(70);
   });
 });
 

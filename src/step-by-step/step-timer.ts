@@ -4,89 +4,94 @@
 import type { Effects } from '../effects/index.ts';
 import { cancelledEffect } from '../effects/index.ts';
 import type { Clock } from '../lib/index.ts';
+import type { WaitingTime } from './outer-step.ts';
+import type { StepTime } from './step-scope.ts';
 
 /** Milliseconds without the noise behind the third decimal: sums of them are stored with every step. */
 export const toMicroseconds = (ms: number): number => Math.round(ms * 1000) / 1000;
 
-/** A class, because one is made for every step. */
-export class StepTimer {
-  readonly startedAt: number;
+/** Adds up the time during which at least one of several spans is open. */
+class Stopwatch {
   readonly #clock: Clock;
-  readonly #began: number;
-  #waited = 0;
-  #waiting = 0;
-  #waitBegan = 0;
-  #personMs = 0;
-  #personBegan: number | undefined;
-  #persons = 0;
+  #total = 0;
+  #open = 0;
+  #openedAt = 0;
 
   constructor(clock: Clock) {
     this.#clock = clock;
-    this.startedAt = clock.now();
-    this.#began = clock.monotonic();
   }
 
-  activeMs(): number {
-    return toMicroseconds(Math.max(0, this.#clock.monotonic() - this.#began - this.waitedMs() - this.personMs()));
+  get totalMs(): number {
+    return toMicroseconds(this.#total + (this.#open > 0 ? this.#clock.monotonic() - this.#openedAt : 0));
   }
 
-  waitedMs(): number {
-    return toMicroseconds(this.#waited + (this.#waiting > 0 ? this.#clock.monotonic() - this.#waitBegan : 0));
-  }
-
-  /** Time that a person took, which counts nowhere. */
-  personMs(): number {
-    return toMicroseconds(this.#personMs + (this.#personBegan === undefined ? 0 : this.#clock.monotonic() - this.#personBegan));
-  }
-
-  /** From now until the returned call, a person takes the time. */
-  beginPerson(): () => void {
+  /** Opens a span; the returned function closes it. */
+  start(): () => void {
+    if (this.#open === 0) this.#openedAt = this.#clock.monotonic();
+    this.#open += 1;
     let isOpen = true;
-    this.#persons += 1;
-    this.#personBegan ??= this.#clock.monotonic();
     return () => {
       if (!isOpen) return;
       isOpen = false;
-      this.#persons -= 1;
-      if (this.#persons > 0 || this.#personBegan === undefined) return;
-      this.#personMs += this.#clock.monotonic() - this.#personBegan;
-      this.#personBegan = undefined;
+      this.#open -= 1;
+      if (this.#open === 0) this.#total += this.#clock.monotonic() - this.#openedAt;
+    };
+  }
+}
+
+/** A class, because one is made for every step. */
+export class StepTimer implements StepTime {
+  readonly clock: Clock;
+  readonly startedAt: number;
+  readonly #began: number;
+  readonly #waits: Stopwatch;
+  readonly #people: Stopwatch;
+  readonly #outer: WaitingTime | undefined;
+
+  constructor(clock: Clock, outer?: WaitingTime) {
+    this.clock = clock;
+    this.startedAt = clock.now();
+    this.#began = clock.monotonic();
+    this.#waits = new Stopwatch(clock);
+    this.#people = new Stopwatch(clock);
+    this.#outer = outer;
+  }
+
+  get activeMs(): number {
+    return toMicroseconds(Math.max(0, this.clock.monotonic() - this.#began - this.waitedMs - this.personMs));
+  }
+
+  get waitedMs(): number {
+    return this.#waits.totalMs;
+  }
+
+  /** Time that people took, which counts nowhere. */
+  get personMs(): number {
+    return this.#people.totalMs;
+  }
+
+  beginWaiting(options: { readonly forPerson?: boolean } = {}): () => void {
+    const leave = (options.forPerson === true ? this.#people : this.#waits).start();
+    const leaveOutside = this.#outer?.beginWaiting(options);
+    return () => {
+      leave();
+      leaveOutside?.();
     };
   }
 
-  /** The same effects, whose sleeps count as waiting; once the step is over, nothing begins any more. */
+  /** Returns the same effects, whose sleeps count as waiting; once the step is over, nothing starts any more. */
   watch(effects: Effects, isOver: () => boolean = () => false): Effects {
     return {
       run: (key, work, options) => (isOver() ? Promise.resolve(cancelledEffect()) : effects.run(key, work, options)),
       sleep: async (key, ms) => {
         if (isOver()) return cancelledEffect();
-        this.#enterWait();
+        const leave = this.#waits.start();
         try {
           return await effects.sleep(key, ms);
         } finally {
-          this.#leaveWait();
+          leave();
         }
       },
     };
-  }
-
-  /** Counts as waiting from now until the returned call. */
-  beginWaiting(): () => void {
-    let isOpen = true;
-    this.#enterWait();
-    return () => {
-      if (isOpen) this.#leaveWait();
-      isOpen = false;
-    };
-  }
-
-  #enterWait(): void {
-    if (this.#waiting === 0) this.#waitBegan = this.#clock.monotonic();
-    this.#waiting += 1;
-  }
-
-  #leaveWait(): void {
-    this.#waiting -= 1;
-    if (this.#waiting === 0) this.#waited += this.#clock.monotonic() - this.#waitBegan;
   }
 }

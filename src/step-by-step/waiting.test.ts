@@ -4,7 +4,7 @@ import type { Script } from '../testing/index.ts';
 import { createCountingIds, createFakeClock, createScriptedProcess, ScriptedState } from '../testing/index.ts';
 import { createStepByStep } from './step-by-step.ts';
 import type { Answer, PendingStep, Wait } from './waiting.ts';
-import { openWaits, withAnswer } from './waiting.ts';
+import { getOpenWaits, withAnswer } from './waiting.ts';
 
 const waits = {
   approval: { type: 'approval', id: 'call-1', toolName: 'send_mail', args: { to: 'ann' } },
@@ -52,7 +52,7 @@ describe('which answer settles which wait', () => {
     if (way === undefined) {
       const settled = withAnswer(pending, answers[answer]);
       expect(settled.answers).toStrictEqual([answers[answer]]);
-      expect(openWaits(settled)).toStrictEqual([]);
+      expect(getOpenWaits(settled)).toStrictEqual([]);
     } else {
       const message = `"call-1" is a wait of type ${wait}; ${way}.`;
       expect(() => withAnswer(pending, answers[answer])).toThrow(expect.objectContaining({ code: 'invalid-argument', message }) as Error);

@@ -87,21 +87,21 @@ function wayToAnswer(wait: Wait): string {
 }
 
 /** What is wrong with waits that could not be told apart, or that would wait for nothing. */
-export function waitsProblem(waits: readonly Wait[]): string | undefined {
+export function findWaitsProblem(waits: readonly Wait[]): string | undefined {
   if (waits.length === 0) return 'The step waits, but says for nothing. Hand in the whole step, or at least one wait.';
   const twice = waits.find(({ id }, index) => waits.findIndex((other) => other.id === id) !== index);
   return twice === undefined ? undefined : `Two waits have the id "${twice.id}": one answer would settle both. Give each its own.`;
 }
 
 /** What is still waited for. */
-export const openWaits = ({ waits, answers }: PendingStep): readonly Wait[] =>
+export const getOpenWaits = ({ waits, answers }: PendingStep): readonly Wait[] =>
   waits.filter(({ id }) => !answers.some((answer) => answer.id === id));
 
 /** The pending step with one more answer. Refuses an answer to nothing, a second answer, and one of the wrong kind. */
 export function withAnswer<S extends Step>(pending: PendingStep<S> | undefined, answer: Answer): PendingStep<S> {
   const wait = pending?.waits.find(({ id }) => id === answer.id);
   if (pending === undefined || wait === undefined)
-    throw new NotWaitingError(answer.id, pending === undefined ? [] : openWaits(pending).map(({ id }) => id));
+    throw new NotWaitingError(answer.id, pending === undefined ? [] : getOpenWaits(pending).map(({ id }) => id));
   if (pending.answers.some(({ id }) => id === answer.id)) throw new AlreadyAnsweredError(answer.id);
   const fitting: readonly Answer['type'][] = answersTo[wait.type];
   if (!fitting.includes(answer.type)) {
@@ -111,7 +111,7 @@ export function withAnswer<S extends Step>(pending: PendingStep<S> | undefined, 
 }
 
 /** A value that a person or program gave, in the form in which it is stored. */
-export function givenValue(value: unknown, what: string): Json {
+export function parseValue(value: unknown, what: string): Json {
   const canonical = toCanonical(value);
   // A copy: what the giver does with the original later must not change a state.
   if (canonical.ok) return structuredClone(canonical.value);

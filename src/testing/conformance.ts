@@ -1,4 +1,4 @@
-import { toCanonical } from '../lib/index.ts';
+import { isRecord, toCanonical } from '../lib/index.ts';
 import { ConformanceError } from './conformance-error.ts';
 
 /** One promise of a port, checked. Suites are plain lists, so that any test runner can run them. */
@@ -12,10 +12,13 @@ export function holds(claim: boolean, otherwise: string): asserts claim {
   if (!claim) throw new ConformanceError(otherwise);
 }
 
-/** Fails the case unless both are the same data. */
-export function same(actual: unknown, expected: unknown, what: string): void {
-  const [found, wanted] = [JSON.stringify(actual), JSON.stringify(expected)];
-  holds(found === wanted, `${what}: expected ${wanted}, found ${found}`);
+const sortKeys = (_: string, value: unknown): unknown =>
+  isRecord(value) ? Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1))) : value;
+
+/** Fails the case unless both are the same JSON, whatever the order of their keys. */
+export function same(actual: unknown, expected: unknown, name: string): void {
+  const [found, wanted] = [JSON.stringify(actual, sortKeys), JSON.stringify(expected, sortKeys)];
+  holds(found === wanted, `${name}: expected ${wanted}, found ${found}`);
 }
 
 /** Fails the case unless the value is plain JSON data: anything else would read differently after it was stored. */

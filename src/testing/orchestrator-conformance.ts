@@ -51,9 +51,10 @@ const checks: Readonly<Record<string, Check>> = {
     const events: BaseEvent[] = [];
     const end = await orchestrator.run(start, { onEvent: (event) => events.push(event) });
     const numbered = events.filter(({ id }) => !id.includes('.'));
+    const expected = numbered.map((_, index) => start.data.lastSeq + index + 1);
     same(
       numbered.map(({ seq }) => seq),
-      numbered.map((_, index) => start.data.lastSeq + index + 1),
+      expected,
       'numbers',
     );
     const judged = events
@@ -84,7 +85,7 @@ const checks: Readonly<Record<string, Check>> = {
   },
 };
 
-/** What every orchestrator must do, whatever its steps are made of. `make` gives a fresh subject for each case. */
+/** Promises that every orchestrator must keep, whatever its steps are made of. `make` returns a fresh subject for each case. */
 export function orchestratorConformance<State extends RunState>(make: () => OrchestratorSubject<State>): readonly ConformanceCase[] {
   return Object.entries(checks).map(([name, check]) => ({ name, run: () => check(make()) }));
 }

@@ -50,12 +50,11 @@ export interface ScriptedModel extends Model {
   readonly calls: readonly ModelRequest[];
 }
 
-function isFailure(value: unknown): value is Failure {
-  return isRecord(value) && isErrorType(value['type']) && typeof value['message'] === 'string' && typeof value['retryable'] === 'boolean';
+function toFailure(error: unknown): Failure {
+  const isFailure = (value: unknown): value is Failure =>
+    isRecord(value) && isErrorType(value['type']) && typeof value['message'] === 'string' && typeof value['retryable'] === 'boolean';
+  return isFailure(error) && !(error instanceof Error) ? error : classifyError(error, { fallback: 'model' });
 }
-
-const toFailure = (error: unknown): Failure =>
-  isFailure(error) && !(error instanceof Error) ? error : classifyError(error, { fallback: 'model' });
 
 function take(builder: ResponseBuilder, chunk: ModelDelta | string, begun: Set<string>): void {
   if (typeof chunk === 'string') {
@@ -79,20 +78,20 @@ function take(builder: ResponseBuilder, chunk: ModelDelta | string, begun: Set<s
   }
 }
 
-interface Stage {
+interface Playback {
   readonly builder: ResponseBuilder;
   readonly ids: IdSource;
-  readonly isOver: () => boolean;
+  readonly signal: AbortSignal | undefined;
 }
 
-async function play(answer: ScriptedAnswer, { builder, ids, isOver }: Stage): Promise<void> {
+async function play(answer: ScriptedAnswer, { builder, ids, signal }: Playback): Promise<void> {
   const { text, reasoning, toolCalls = [], usage, chunks = [], finishReason } = answer;
   const begun = new Set<string>();
   for await (const chunk of chunks) {
-    if (isOver()) return;
+    if (signal?.aborted === true) return;
     take(builder, chunk, begun);
   }
-  if (isOver()) return;
+  if (signal?.aborted === true) return;
   if (reasoning !== undefined) builder.reasoning(reasoning);
   if (text !== undefined) builder.text(text);
   for (const { name, args = {}, id = ids() } of toolCalls) builder.toolCall({ name, input: args, id });
@@ -110,8 +109,9 @@ const usedUp = (entries: number): ScriptedAnswer => ({
   },
 });
 
-async function untilAborted(work: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
-  await new Promise<void>((resolve) => {
+/** Resolves when the work is done or the signal fires. */
+function waitUnlessAborted(work: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve) => {
     const stop = (): void => {
       signal?.removeEventListener('abort', stop);
       resolve();
@@ -127,22 +127,20 @@ export function scriptedModel(script: readonly ScriptedEntry[], options: Scripte
   const calls: ModelRequest[] = [];
   let next = 0;
 
-  const entryAt = (index: number): ScriptedEntry => script[index] ?? (repeatLast ? script.at(-1) : undefined) ?? usedUp(script.length);
   const ask = async (request: ModelRequest, onDelta?: (delta: ModelDelta) => void): Promise<ModelOutcome> => {
-    const isAborted = (): boolean => request.signal?.aborted === true;
+    const { signal } = request;
     const builder = createResponseBuilder({ ids, model: `${provider}/${modelId}`, request, ...(onDelta !== undefined && { onDelta }) });
     const perform = async (): Promise<void> => {
       try {
-        const entry = entryAt((next += 1) - 1);
-        const answer = typeof entry === 'function' ? await entry(request) : entry;
-        await play(answer, { builder, ids, isOver: isAborted });
+        const entry = script[next++] ?? (repeatLast ? script.at(-1) : undefined) ?? usedUp(script.length);
+        await play(typeof entry === 'function' ? await entry(request) : entry, { builder, ids, signal });
       } catch (error) {
         builder.error(toFailure(error));
       }
     };
     calls.push(request);
-    if (!isAborted()) await untilAborted(perform(), request.signal);
-    return builder.outcome({ aborted: isAborted() });
+    if (signal?.aborted !== true) await waitUnlessAborted(perform(), signal);
+    return builder.outcome({ aborted: signal?.aborted === true });
   };
   return { provider, modelId, calls, generate: (request) => ask(request), stream: ask };
 }

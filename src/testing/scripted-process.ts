@@ -2,22 +2,13 @@ import type { ContinuationCriterion, ContinuationEvaluation } from '../continuat
 import { ContinuationCriteria, ToolCallPresenceCheck } from '../continuation/index.ts';
 import type { ErrorPolicy, Failure } from '../errors/index.ts';
 import type { FakeClock, JsonObject } from '../lib/index.ts';
+import { omitUndefined } from '../lib/index.ts';
 import { Message, Usage } from '../messages/index.ts';
-import type {
-  Answer,
-  Limits,
-  NewStateOptions,
-  PendingStep,
-  Produced,
-  Step,
-  StepProcess,
-  StepScope,
-  Wait,
-  StateCodec,
-} from '../step-by-step/index.ts';
-import { createStateCodec, RunState, standardCriteria } from '../step-by-step/index.ts';
+import type { Answer, Limits, NewStateOptions, PendingStep, Produced, Step } from '../step-by-step/index.ts';
+import type { StateCodec, StepProcess, StepScope, Wait } from '../step-by-step/index.ts';
+import { createStateCodec, readAnswer, RunState, standardCriteria } from '../step-by-step/index.ts';
 
-/** What one scripted step does. */
+/** Behaviour of one scripted step. */
 export interface ScriptedStep {
   readonly text?: string;
   /** Leaves work to do, so that the run goes on. */
@@ -26,7 +17,7 @@ export interface ScriptedStep {
   readonly finishReason?: string;
   /** Failures that the step reports. */
   readonly errors?: readonly Failure[];
-  /** What producing throws. */
+  /** Thrown while producing. */
   readonly throws?: unknown;
   /** Time at work; needs `clock` in the options. */
   readonly takesMs?: number;
@@ -34,7 +25,7 @@ export interface ScriptedStep {
   readonly sleepsMs?: number;
   /** Never ends by itself. `deaf` ignores its signal too. */
   readonly hangs?: 'listening' | 'deaf';
-  /** What somebody has to settle before the step can end. */
+  /** Waits that must be answered before the step can end. */
   readonly waits?: readonly Wait[];
   readonly evaluations?: readonly ContinuationEvaluation[];
 }
@@ -54,8 +45,7 @@ export class ScriptedState extends RunState<ScriptedStepData> {
     kind: 'scripted-state',
     step: {
       encode: ({ answers }): JsonObject => ({ answers }),
-      // Holds because nothing but a script ever wrote these.
-      decode: (step, fields) => ({ ...step, answers: fields.json('answers') as unknown as readonly Answer[] }),
+      decode: (step, fields) => ({ ...step, answers: fields.array('answers', readAnswer) }),
     },
     build: (data) => new ScriptedState(data),
   });
@@ -74,7 +64,7 @@ export class ScriptedState extends RunState<ScriptedStepData> {
   }
 }
 
-/** How a script is judged, and what it may do beside producing. */
+/** Criteria of a scripted process, and its other parts. */
 export interface ScriptedProcessOptions {
   readonly limits?: Limits;
   readonly policy?: ErrorPolicy;
@@ -91,58 +81,48 @@ export interface ScriptedProcessOptions {
 /** Runs the script for the step that the state has come to; the last entry is used again and again. */
 export type Script = readonly ScriptedStep[] | ((state: ScriptedState) => ScriptedStep);
 
-const never = (signal: AbortSignal, deaf: boolean): Promise<never> =>
-  new Promise((_, reject) => {
-    if (deaf) return;
-    signal.addEventListener(
-      'abort',
-      () => {
-        reject(signal.reason as Error);
-      },
-      { once: true },
-    );
+async function hang(signal: AbortSignal, isDeaf: boolean): Promise<void> {
+  await new Promise<void>((resolve) => {
+    if (!isDeaf) signal.addEventListener('abort', () => resolve(), { once: true });
   });
+  signal.throwIfAborted();
+}
 
 function entryFor(script: Script, state: ScriptedState): ScriptedStep {
   if (typeof script === 'function') return script(state);
   return script[Math.min(state.stepCount, script.length - 1)] ?? {};
 }
 
-function stepOf(entry: ScriptedStep, { ids }: StepScope, answers: readonly Answer[]): ScriptedStepData {
+function toStep(entry: ScriptedStep, { ids }: StepScope): ScriptedStepData {
   return {
     id: ids(),
     outputMessages: entry.text === undefined ? [] : [Message.assistant(entry.text, { ids })],
     usage: entry.usage === undefined ? Usage.none() : Usage.of(entry.usage),
     errors: entry.errors ?? [],
-    answers,
-    ...(entry.hasToolCalls !== undefined && { hasToolCalls: entry.hasToolCalls }),
-    ...(entry.finishReason !== undefined && { finishReason: entry.finishReason }),
+    answers: [],
+    ...omitUndefined({ hasToolCalls: entry.hasToolCalls, finishReason: entry.finishReason }),
   };
 }
 
-function goOnWaiting(state: ScriptedState): Produced<ScriptedStepData> | undefined {
+function resumeStep(state: ScriptedState): Produced<ScriptedStepData> | undefined {
   const { pendingStep, waitingFor: waits } = state;
   if (pendingStep === undefined) return undefined;
-  const partial = { ...pendingStep.partial, answers: [...pendingStep.partial.answers, ...pendingStep.answers] };
+  const partial = state.closePendingStep(pendingStep);
   return waits.length === 0 ? { type: 'step', step: partial } : { type: 'waiting', partial, waits };
 }
 
 async function perform(entry: ScriptedStep, scope: StepScope, clock: FakeClock | undefined): Promise<void> {
-  if (entry.evaluations !== undefined) scope.note({ evaluations: entry.evaluations });
+  if (entry.evaluations !== undefined) scope.notes.add({ evaluations: entry.evaluations });
   if (entry.takesMs !== undefined) clock?.skip(entry.takesMs);
   if (entry.sleepsMs !== undefined) await scope.effects.sleep(`wait/${scope.stepNumber}`, entry.sleepsMs);
-  if (entry.hangs !== undefined) await never(scope.signal, entry.hangs === 'deaf');
+  if (entry.hangs !== undefined) await hang(scope.control.signal, entry.hangs === 'deaf');
   if ('throws' in entry) throw entry.throws;
 }
 
 /** A process that plays a script instead of asking a model. Everything it needs to go on stands in the state. */
 export function createScriptedProcess(script: Script, options: ScriptedProcessOptions = {}): StepProcess<ScriptedState> {
   const { limits, policy, finishReasons, extraCriteria = [], criteria, clock, inspect } = options;
-  const standard = standardCriteria({
-    ...(limits !== undefined && { limits }),
-    ...(policy !== undefined && { policy }),
-    ...(finishReasons !== undefined && { finishReasons }),
-  });
+  const standard = standardCriteria(omitUndefined({ limits, policy, finishReasons }));
   const presence = new ToolCallPresenceCheck<ScriptedState>(
     ({ stepCount, currentStep }) => stepCount === 0 || currentStep?.hasToolCalls === true,
   );
@@ -152,11 +132,11 @@ export function createScriptedProcess(script: Script, options: ScriptedProcessOp
     ...(inspect !== undefined && { inspect }),
     emptyStep: (facts) => ({ ...facts, outputMessages: [], usage: Usage.none(), answers: [] }),
     produce: async (state, scope) => {
-      const goingOn = goOnWaiting(state);
-      if (goingOn !== undefined) return goingOn;
+      const resumed = resumeStep(state);
+      if (resumed !== undefined) return resumed;
       const entry = entryFor(script, state);
       await perform(entry, scope, clock);
-      const step = stepOf(entry, scope, []);
+      const step = toStep(entry, scope);
       return entry.waits === undefined ? { type: 'step', step } : { type: 'waiting', partial: step, waits: entry.waits };
     },
   };

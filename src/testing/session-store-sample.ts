@@ -1,6 +1,6 @@
 import type { EffectRow } from '../journal/index.ts';
 import { SteplineError } from '../lib/index.ts';
-import type { LogEntry, SessionHeader, SessionStore, SessionWrite } from '../sessions/index.ts';
+import type { LogEntry, SessionHeader, SessionQuery, SessionStore, SessionWrite } from '../sessions/index.ts';
 import { holds, same } from './conformance.ts';
 
 /** A place that stores are opened on: a file, a database, a server. */
@@ -11,12 +11,27 @@ export interface SessionStorePlace {
   dispose?(): Promise<void>;
 }
 
-/** What a case is given: an empty place, a store on it, and the number of its claim. */
+type Change = Partial<Omit<SessionWrite, 'epoch' | 'sessionId'>>;
+
+/** The surroundings of a case: an empty place, a store on it that has claimed it, and ways to use them. */
 export interface Stage {
   readonly store: SessionStore;
+  /** Number of the store's claim. */
   readonly epoch: number;
-  /** Another store on the same place. */
+  /** Opens another store on the same place. */
   readonly reopen: () => Promise<SessionStore>;
+  /** Writes after entry `after` of a session. */
+  readonly write: (sessionId: string, after: number, change: Change) => Promise<void>;
+  /** Creates a session with a header and one entry, unless the change has others. */
+  readonly create: (sessionId: string, change?: Change) => Promise<void>;
+  /** Writes entry `n` of a session. */
+  readonly append: (sessionId: string, n: number, change?: Change) => Promise<void>;
+  /** Creates a session with `count` entries. */
+  readonly fill: (sessionId: string, count: number) => Promise<void>;
+  /** Lists the ids of all matching sessions, over as many pages as there are. */
+  readonly listIds: (query?: SessionQuery) => Promise<readonly string[]>;
+  /** Fails the case unless the work is rejected with this code and session `s` reads as before. */
+  readonly refuses: (work: () => Promise<unknown>, code: string, name: string) => Promise<void>;
 }
 
 export type StoreCheck = (stage: Stage) => Promise<void>;
@@ -43,10 +58,8 @@ export const sampleEntry = (n: number, changes: Partial<LogEntry> = {}): LogEntr
 
 export const sampleEffect = (key: string, phase: EffectRow['phase'] = 'result'): EffectRow => ({ key, phase, body: `{"of":"${key}"}` });
 
-type Change = Partial<Omit<SessionWrite, 'epoch' | 'sessionId'>>;
-
-/** A write that makes a session with one entry. */
-export const making = (sessionId: string, epoch: number, change: Change = {}): SessionWrite => ({
+/** A write that creates a session with one entry. */
+export const newSession = (sessionId: string, epoch: number, change: Change = {}): SessionWrite => ({
   sessionId,
   epoch,
   after: 0,
@@ -55,21 +68,15 @@ export const making = (sessionId: string, epoch: number, change: Change = {}): S
   ...change,
 });
 
-/** A write that adds an entry. */
-export const adding = (sessionId: string, epoch: number, n: number): SessionWrite => ({
+/** A write that adds entry `n`. */
+export const nextEntry = (sessionId: string, epoch: number, n: number): SessionWrite => ({
   sessionId,
   epoch,
   after: n - 1,
   entries: [sampleEntry(n)],
 });
 
-/** Makes a session with so many entries. */
-export async function makeSession({ store, epoch }: Stage, sessionId: string, count = 1): Promise<void> {
-  await store.write(making(sessionId, epoch));
-  for (let n = 2; n <= count; n += 1) await store.write(adding(sessionId, epoch, n));
-}
-
-/** Fails the case unless the work rejects with an error of this code; gives the error. */
+/** Fails the case unless the work rejects with an error of this code; returns the error. */
 export async function refused(work: Promise<unknown>, code: string, what: string): Promise<SteplineError> {
   const error = await work.then(
     () => undefined,
@@ -81,31 +88,45 @@ export async function refused(work: Promise<unknown>, code: string, what: string
   return error;
 }
 
-/** Data with its fields in one order, whatever order a store gives them in. */
-function ordered(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(ordered);
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value)
-      .filter(([, field]) => field !== undefined)
-      .sort(([one], [other]) => (one < other ? -1 : 1))
-      .map(([key, field]) => [key, ordered(field)]),
-  );
-}
-
-/** `same`, for what a store gives back. */
-export const sameData = (actual: unknown, expected: unknown, what: string): void => same(ordered(actual), ordered(expected), what);
-
-/** Fails the case unless the session reads as before once the work was refused. */
-export async function changesNothing({ store }: Stage, sessionId: string, work: () => Promise<unknown>): Promise<void> {
-  const before = await store.load(sessionId);
-  await work();
-  sameData(await store.load(sessionId), before, 'the session after a refused write');
-}
-
-/** The ids of all sessions that fit, over as many pages as there are. */
-export async function listedIds(store: SessionStore, query: Parameters<SessionStore['list']>[0] = {}): Promise<readonly string[]> {
+async function listIds(store: SessionStore, query: SessionQuery = {}): Promise<readonly string[]> {
   const { sessions, cursor } = await store.list(query);
   const ids = sessions.map(({ id }) => id);
-  return cursor === undefined ? ids : [...ids, ...(await listedIds(store, { ...query, cursor }))];
+  return cursor === undefined ? ids : [...ids, ...(await listIds(store, { ...query, cursor }))];
+}
+
+/** Runs a check on an empty place. */
+export async function runCheck(place: SessionStorePlace, check: StoreCheck): Promise<void> {
+  const opened: SessionStore[] = [];
+  const reopen = async (): Promise<SessionStore> => {
+    const store = await place.open();
+    opened.push(store);
+    return store;
+  };
+  try {
+    const store = await reopen();
+    const epoch = await store.claim();
+    const append: Stage['append'] = (id, n, change) => store.write({ ...nextEntry(id, epoch, n), ...change });
+    const create: Stage['create'] = (id, change) => store.write(newSession(id, epoch, change));
+    await check({
+      store,
+      epoch,
+      reopen,
+      create,
+      append,
+      write: (sessionId, after, change) => store.write({ sessionId, epoch, after, ...change }),
+      fill: async (id, count) => {
+        await create(id);
+        for (let n = 2; n <= count; n += 1) await append(id, n);
+      },
+      listIds: (query) => listIds(store, query),
+      refuses: async (work, code, name) => {
+        const before = await store.load('s');
+        await refused(work(), code, name);
+        same(await store.load('s'), before, 'the session after a refused write');
+      },
+    });
+  } finally {
+    for (const store of opened) await store.close();
+    await place.dispose?.();
+  }
 }

@@ -1,24 +1,23 @@
 import { classifyError } from '../errors/index.ts';
-import type { Clock, Json } from '../lib/index.ts';
+import type { Json } from '../lib/index.ts';
 import { toCanonical } from '../lib/index.ts';
+import type { StepScope } from '../step-by-step/index.ts';
 import type { AnswerSchema } from '../tools/index.ts';
 import { issuesText } from '../tools/index.ts';
 
-/** How long a check that has begun may take after the run was cut off: less than the loop waits for the step. */
+/** Time that a check has after the run was interrupted: less than the loop waits for the step. */
 const graceMs = 25;
 
-/** What a check is bound to. */
-interface Bounds {
-  readonly signal: AbortSignal;
-  readonly clock: Clock;
-}
+/** The ports that bound a check. */
+type Bounds = Pick<StepScope, 'control' | 'time'>;
 
-function untilAborted<Value>(work: Value | Promise<Value>, { signal, clock }: Bounds): Promise<Value | undefined> | Value {
+function untilAborted<Value>(work: Value | Promise<Value>, { control, time }: Bounds): Promise<Value | undefined> | Value {
   if (!(work instanceof Promise)) return work;
+  const { signal } = control;
   return new Promise((resolve, reject) => {
     let cancel: (() => void) | undefined;
     const giveUpSoon = (): void => {
-      cancel = clock.schedule(graceMs, () => resolve(undefined));
+      cancel = time.clock.schedule(graceMs, () => resolve(undefined));
     };
     if (signal.aborted) giveUpSoon();
     else signal.addEventListener('abort', giveUpSoon, { once: true });

@@ -1,13 +1,12 @@
 import type { ErrorPolicy } from '../errors/index.ts';
-import type { EventBus, EventSink } from '../events/index.ts';
-import type { Capability } from '../hooks/index.ts';
+import type { EventBus } from '../events/index.ts';
 import { omitUndefined } from '../lib/index.ts';
 import type { Orchestrator, StateType } from '../step-by-step/index.ts';
 import { createOrchestrator } from '../step-by-step/index.ts';
-import type { ContextType, Tools } from '../tools/index.ts';
+import type { Tools } from '../tools/index.ts';
 import { argsProblem } from './args-problem.ts';
 import { computeFingerprint } from './fingerprint.ts';
-import type { ToolUseLimits, ToolUseOptions } from './options.ts';
+import type { AnyToolUseOptions, ToolUseLimits } from './options.ts';
 import type { Rules } from './process.ts';
 import { createToolUseProcess } from './process.ts';
 import { readOutput } from './read-output.ts';
@@ -24,16 +23,6 @@ export interface ToolUseOrchestrator<
   Context = unknown,
 > extends Orchestrator<State, Output, Context, ToolEvent<Given>> {
   readonly toolNames: readonly string[];
-}
-
-/** Options of any conversation with tools, without the types of its context, tools and events. */
-export interface AnyToolUseOptions<State extends ToolUseState> extends Omit<
-  ToolUseOptions<State, never>,
-  'context' | 'capabilities' | 'events'
-> {
-  readonly context?: ContextType<unknown>;
-  readonly capabilities?: readonly Capability[];
-  readonly events?: EventSink<never>;
 }
 
 interface Kind<State extends ToolUseState> {

@@ -1,4 +1,4 @@
-export type { AnyToolUseOptions, ToolUseOrchestrator } from './create-tool-use.ts';
+export type { ToolUseOrchestrator } from './create-tool-use.ts';
 export { createToolUse } from './create-tool-use.ts';
 export { defineCapability } from './define-capability.ts';
 export { defineHook } from './define-hook.ts';
@@ -8,7 +8,7 @@ export type { ReActOptions } from './drivers/re-act.ts';
 export { reActDriver } from './drivers/re-act.ts';
 export { toolCallingDriver } from './drivers/tool-calling.ts';
 export { hashConfiguration } from './fingerprint.ts';
-export type { Instructions, ParsedOutput, ToolUseLimits, ToolUseOptions } from './options.ts';
+export type { AnyToolUseOptions, Instructions, ParsedOutput, ToolUseLimits, ToolUseOptions } from './options.ts';
 export type { Rules } from './process.ts';
 export { createToolUseProcess } from './process.ts';
 export type { NestedHost, NestedResult } from './run-nested-call.ts';

@@ -8,7 +8,7 @@ import { cancelledEffect, toFailure } from '../effects/index.ts';
 import type { Failure } from '../errors/index.ts';
 import { classifyError } from '../errors/index.ts';
 import type { HookChain, InferenceRequestFacts } from '../hooks/index.ts';
-import { costOf, HookPoint } from '../hooks/index.ts';
+import { toCost, HookPoint } from '../hooks/index.ts';
 import type {
   ModelDelta,
   ModelNotice,
@@ -111,7 +111,7 @@ export class OpenTurn<Context> implements Turn {
   /** Continues with a state that hooks have changed. */
   keep(state: RunState): void {
     // Calls run side by side: what each of their hooks left stands in the notes.
-    const metadata = this.scope.noted(state.metadata);
+    const metadata = this.scope.notes.over(state.metadata);
     // Holds: hooks change the metadata and the conversation of a state, never its kind.
     this.#state = (metadata === state.metadata ? state : state.evolve({ metadata })) as ToolUseState;
   }
@@ -146,7 +146,7 @@ export class OpenTurn<Context> implements Turn {
       return toUnasked(classifyError(error, { readable: false }));
     }
     // Interrupted, or ended by a vote: there is nothing to ask any more.
-    if (asked === undefined || this.scope.forbidding !== undefined) return toUnasked(toFailure(cancelledEffect()));
+    if (asked === undefined || this.scope.control.forbidding !== undefined) return toUnasked(toFailure(cancelledEffect()));
     const answered = await this.#ask(asked);
     if (!answered.ok || !hooks.has(HookPoint.AfterInference)) return answered;
     try {
@@ -183,7 +183,7 @@ export class OpenTurn<Context> implements Turn {
     const { scope } = this;
     const { name, model, isStreaming, toolNames } = this.#setup;
     const { messages, tools = noTools, purpose } = question;
-    scope.emit(
+    scope.events.emit(
       (header) =>
         new InferenceStarted(header, name, {
           model: `${model.provider}/${model.modelId}`,
@@ -231,17 +231,17 @@ export class OpenTurn<Context> implements Turn {
     if (!isForReaders) return;
     if (delta.type === 'text') {
       incoming.text += delta.text;
-      scope.emit((header) => new TextDelta(header, name, delta.text), { numbered: false });
+      scope.events.emitPiece((header) => new TextDelta(header, name, delta.text));
     }
-    if (delta.type === 'reasoning') scope.emit((header) => new ReasoningDelta(header, name, delta.text), { numbered: false });
+    if (delta.type === 'reasoning') scope.events.emitPiece((header) => new ReasoningDelta(header, name, delta.text));
   }
 
   #onNotice(notice: ModelNotice, incoming: IncomingAnswer): void {
     if (notice.type === 'fallback') {
       incoming.attempts.push({ who: toPricedModel(notice.from), usage: notice.usage });
-      this.scope.emit((header) => new ModelFallback(header, this.#setup.name, notice));
+      this.scope.events.emit((header) => new ModelFallback(header, this.#setup.name, notice));
     }
-    if (notice.type === 'waiting') incoming.leaveWait ??= this.scope.beginWaiting();
+    if (notice.type === 'waiting') incoming.leaveWait ??= this.scope.time.beginWaiting();
     if (notice.type === 'waited') {
       incoming.leaveWait?.();
       incoming.leaveWait = undefined;
@@ -270,11 +270,11 @@ export class OpenTurn<Context> implements Turn {
 
   // Each attempt is paid for at its own model's price.
   #toCost(attempts: IncomingAnswer['attempts']): { readonly cost?: Cost } {
-    const { price = this.scope.price } = this.#setup;
-    const watchesCost = this.#setup.watchesCost || this.scope.watchesCost;
+    const { price = this.scope.budget.price } = this.#setup;
+    const watchesCost = this.#setup.watchesCost || this.scope.budget.watchesCost;
     if (!watchesCost) return {};
-    const at = this.scope.clock.now();
-    const costs = attempts.map(({ who, usage }) => costOf(usage, { ...who, at }, { price, watchesCost }));
+    const at = this.scope.time.clock.now();
+    const costs = attempts.map(({ who, usage }) => toCost(usage, { ...who, at }, { price, watchesCost }));
     const cost = costs.reduce(addCost, undefined);
     return cost === undefined ? {} : { cost };
   }

@@ -1,6 +1,6 @@
 import type { ContinuationCriterion } from '../continuation/index.ts';
 import type { ErrorPolicy } from '../errors/index.ts';
-import type { EventBus } from '../events/index.ts';
+import type { EventBus, EventSink } from '../events/index.ts';
 import type { Model, ModelSettings, ModelTimeouts, PriceOf } from '../inference/index.ts';
 import type { Capability, Hook } from '../hooks/index.ts';
 import type { Limits, Ports, RunState } from '../step-by-step/index.ts';
@@ -73,3 +73,13 @@ export interface ToolUseOptions<
 
 /** The parsed type of an output schema; undefined if none was given. */
 export type ParsedOutput<Output> = [ToolInput] extends [Output] ? undefined : AfterParsing<Output>;
+
+/** Options of any conversation with tools, without the types of its context, tools and events. */
+export interface AnyToolUseOptions<State extends RunState> extends Omit<
+  ToolUseOptions<State, never>,
+  'context' | 'capabilities' | 'events'
+> {
+  readonly context?: ContextType<unknown>;
+  readonly capabilities?: readonly Capability[];
+  readonly events?: EventSink<never>;
+}

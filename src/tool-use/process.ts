@@ -114,7 +114,7 @@ async function produce<Context>(turn: OpenTurn<Context>, setup: Setup<Context>):
   const shown = hooks?.has(HookPoint.BeforeStep) === true ? turn.applyBeforeStepHooks(hooks) : undefined;
   if (shown !== undefined) await shown;
   // A vote ended the run: the model is not asked, and the step says so.
-  if (scope.forbidding !== undefined) return { type: 'step', step: asHeldBack(emptyStep({ id: scope.ids(), errors: [] })) };
+  if (scope.control.forbidding !== undefined) return { type: 'step', step: asHeldBack(emptyStep({ id: scope.ids(), errors: [] })) };
   const step = withUniqueCalls(await driver.ask(turn));
   if (step.toolCalls.length === 0) return toWholeStep(withoutCancelled(step, scope));
   const work = { setup, turn, step };
@@ -122,8 +122,8 @@ async function produce<Context>(turn: OpenTurn<Context>, setup: Setup<Context>):
 }
 
 // A question that was not asked because a vote came first did not fail.
-function withoutCancelled(step: ToolUseStep, { forbidding }: StepScope): ToolUseStep {
-  if (forbidding === undefined) return step;
+function withoutCancelled(step: ToolUseStep, { control }: StepScope): ToolUseStep {
+  if (control.forbidding === undefined) return step;
   const errors = step.errors.filter(({ code }) => code !== 'cancelled');
   return errors.length === step.errors.length ? step : asHeldBack({ ...step, errors });
 }

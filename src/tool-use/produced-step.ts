@@ -9,7 +9,7 @@ const noMoreTools = 'The call was not made: a limit has been reached, and no too
 
 /** Results of calls in a step that may only sum up: none of them runs. */
 export function cancelCalls<Context>({ turn, step }: Work<Context>): CallResults {
-  const startedAt = turn.scope.clock.now();
+  const startedAt = turn.scope.time.clock.now();
   return { executions: step.toolCalls.map((call) => cancelledExecution(call, { startedAt, text: noMoreTools })), waits: [] };
 }
 
@@ -20,7 +20,7 @@ export function toProduced<Context>({ turn, step }: Work<Context>, results: Call
   const known: ToolUseStep = failures.length === 0 ? rest : { ...rest, errors: [...rest.errors, ...failures] };
   if (waits.length > 0) return { type: 'waiting', partial: { ...known, executions, ...(nested !== undefined && { nested }) }, waits };
   const finished = finishStep(known, executions, turn.scope.ids);
-  const { forbidding, interruption } = turn.scope;
+  const { forbidding, interruption } = turn.scope.control;
   const wasHeldBack = forbidding !== undefined && interruption === undefined && executions.some(({ status }) => status === 'cancelled');
   if (wasHeldBack) return toWholeStep({ ...finished, interrupted: 'vote' });
   // A run inside that was interrupted returns what it has: a result, but not a whole one.

@@ -25,12 +25,13 @@ type AnswerOutcome =
   | { readonly type: 'waits'; readonly wait: Wait };
 
 async function prepareApproved<Context>({ setup, turn }: Work<Context>, call: ToolCall): Promise<PreparedCall> {
-  const { context, signal, clock } = turn.scope;
-  return prepareCall(setup.tools, call, { context, signal, clock, state: turn.state, approved: true });
+  const { context, control, time } = turn.scope;
+  const { signal } = control;
+  return prepareCall(setup.tools, call, { context, signal, clock: time.clock, state: turn.state, approved: true });
 }
 
 async function applyAnswer<Context>(work: Work<Context>, wait: CallWait, answer: Answer): Promise<AnswerOutcome> {
-  const startedAt = work.turn.scope.clock.now();
+  const startedAt = work.turn.scope.time.clock.now();
   // Nobody can change what is recorded of it later.
   const call = { id: wait.id, name: wait.toolName, args: frozenCopy(wait.args) };
   switch (answer.type) {
@@ -84,11 +85,11 @@ async function resumeNested<Context>(work: Work<Context>, { call, index, kept, w
   const stillWaiting = { executions: [], nested: { [call.id]: kept } };
   if (answers.length === 0) return { ...stillWaiting, waits };
   const prepared = await prepareApproved(work, call);
-  const { forbidding, clock } = work.turn.scope;
+  const { control, time } = work.turn.scope;
   const isCancelled = prepared.type === 'ended' && prepared.execution.status === 'cancelled';
   // Interrupted, or ended by a vote, before it was resumed; it has started all the same.
-  if (isCancelled || forbidding !== undefined)
-    return emitCompleted(work, unknownExecution(call, { startedAt: clock.now(), text: describeGivenUp('interrupted') }));
+  if (isCancelled || control.forbidding !== undefined)
+    return emitCompleted(work, unknownExecution(call, { startedAt: time.clock.now(), text: describeGivenUp('interrupted') }));
   if (prepared.type === 'ended') return emitCompleted(work, prepared.execution);
   if (prepared.type !== 'nested') {
     // Another release of the agent may have something else under this name.

@@ -74,18 +74,18 @@ function createHost<Context>({ turn, setup }: Work<Context>, { id }: ToolCall, a
     context: scope.context,
     toolCallId: id,
     state,
-    outer: scope.nest(`nested/${scope.stepNumber}/${at.index}/${at.round}`, {
+    outer: scope.nesting.open(`nested/${scope.stepNumber}/${at.index}/${at.round}`, {
       own: at.own,
       ids,
       path: toOuterId(id, ''),
       watchesCost: setup.watchesCost,
     }),
-    clock: scope.clock,
+    clock: scope.time.clock,
     ids,
     memo: at.memo,
     answers: at.answers,
     report: (error, where) => reportSafely(setup.onProblem ?? reportToConsole, error, where),
-    emit: (make) => scope.emit((header) => make(header, setup.name)),
+    emit: (make) => scope.events.emit((header) => make(header, setup.name)),
   };
 }
 
@@ -96,10 +96,10 @@ export async function runNestedCall<Context>(
   at: NestedRound,
 ): Promise<NestedOutcome> {
   const { scope } = work.turn;
-  const [startedAt, startedMonotonic] = [scope.clock.now(), scope.clock.monotonic()];
+  const [startedAt, startedMonotonic] = [scope.time.clock.now(), scope.time.clock.monotonic()];
   const getTiming = (): { readonly startedAt: number; readonly durationMs: number } => ({
     startedAt,
-    durationMs: Math.max(0, Math.round(scope.clock.monotonic() - startedMonotonic)),
+    durationMs: Math.max(0, Math.round(scope.time.clock.monotonic() - startedMonotonic)),
   });
   const end = (execution: ToolExecution): NestedOutcome => ({ type: 'ended', execution });
   try {
@@ -110,7 +110,8 @@ export async function runNestedCall<Context>(
     const memo: NestedMemo = { round: at.round, args: call.args, waits: waits.map(({ id }) => id), memo: result.memo };
     return { type: 'waiting', results: { executions: [], waits, nested: { [call.id]: memo } } };
   } catch (error) {
-    if (scope.interruption === undefined) return end(failedExecution(call, classifyError(error, { fallback: 'tool' }), getTiming()));
+    if (scope.control.interruption === undefined)
+      return end(failedExecution(call, classifyError(error, { fallback: 'tool' }), getTiming()));
     if (at.memo === undefined) return end(cancelledExecution(call, getTiming()));
     return end(unknownExecution(call, { ...getTiming(), text: describeGivenUp('interrupted') }));
   }

@@ -60,7 +60,9 @@ export async function runToolCalls<Context>(
 async function runToolCall<Context>(batch: Batch<Context>, given: ToolCall, position: number): Promise<CallResults | UnknownCall> {
   const { setup, turn, step, state, approved } = batch;
   const { scope } = turn;
-  const { clock, context, signal, stepNumber } = scope;
+  const { context, stepNumber } = scope;
+  const { clock } = scope.time;
+  const { signal } = scope.control;
   const found = step.toolCalls.findIndex(({ id }) => id === given.id);
   const index = found === -1 ? position : found;
   // Most hooks and checks answer at once, and awaiting each would cost every call.
@@ -72,7 +74,7 @@ async function runToolCall<Context>(batch: Batch<Context>, given: ToolCall, posi
 
   const { call } = prepared;
   const facts = toFacts(call);
-  scope.emit((header) => new ToolCallStarted(header, setup.name, facts));
+  scope.events.emit((header) => new ToolCallStarted(header, setup.name, facts));
   if (prepared.type === 'ended') return emitCompleted(batch, prepared.execution);
   if (prepared.type === 'nested') {
     const { usage, cost } = step;
@@ -87,7 +89,7 @@ async function runToolCall<Context>(batch: Batch<Context>, given: ToolCall, posi
     state,
     clock,
     onProblem: setup.onProblem,
-    onProgress: (progress) => scope.emit((header) => new ToolCallProgress(header, setup.name, { ...facts, progress }), { numbered: false }),
+    onProgress: (progress) => scope.events.emitPiece((header) => new ToolCallProgress(header, setup.name, { ...facts, progress })),
   });
   return isAsked(batch, execution) ? { unknown: execution } : completeCall(batch, call, execution);
 }
@@ -104,7 +106,7 @@ function applyBeforeToolHooks<Context>(
 ): Soon<PreparedCall | { readonly type: 'call'; readonly call: ToolCall }> {
   const { hooks } = setup;
   const { scope } = turn;
-  if (scope.forbidding !== undefined) return refuseCall(turn, call);
+  if (scope.control.forbidding !== undefined) return refuseCall(turn, call);
   const tool = turn.tools.get(call.name);
   // A call that cannot be made is not shown.
   if (hooks?.has(HookPoint.BeforeTool) !== true || tool === undefined || call.rawArgs !== undefined) return { type: 'call', call };
@@ -113,7 +115,7 @@ function applyBeforeToolHooks<Context>(
   const decide = ({ state, verdict }: HookVerdict): PreparedCall | { readonly type: 'call'; readonly call: ToolCall } => {
     turn.keep(state);
     if (verdict.type === 'ended') return { type: 'ended', call, execution: verdict.execution };
-    if (scope.forbidding !== undefined) return refuseCall(turn, call);
+    if (scope.control.forbidding !== undefined) return refuseCall(turn, call);
     const isChanged = approved && verdict.call !== call && stableStringify(verdict.call.args) !== stableStringify(call.args);
     return isChanged ? { type: 'needs-approval', call: verdict.call, tool, problem: changedArguments } : verdict;
   };
@@ -124,10 +126,11 @@ function applyBeforeToolHooks<Context>(
 type HookVerdict = Awaited<ReturnType<NonNullable<Work<unknown>['setup']['hooks']>['beforeTool']>>;
 
 /** A call that does not start, because a vote ends the run. */
-function refuseCall<Context>({ scope: { forbidding, clock } }: Work<Context>['turn'], call: ToolCall): EndedCall {
+function refuseCall<Context>({ scope: { control, time } }: Work<Context>['turn'], call: ToolCall): EndedCall {
+  const { forbidding } = control;
   const why = forbidding === undefined ? '' : ` (${forbidding.criterion}: ${forbidding.reason})`;
   const text = `The call was not made: the run was told to end${why}.`;
-  return { type: 'ended', call, execution: cancelledExecution(call, { startedAt: clock.now(), text }) };
+  return { type: 'ended', call, execution: cancelledExecution(call, { startedAt: time.clock.now(), text }) };
 }
 
 /** Shows the result of a call that was made to the hooks, and emits the end of the call. */
@@ -148,13 +151,13 @@ export async function completeCall<Context>(
 
 /** Emits the end of a call. */
 export function emitCompleted<Context>({ setup, turn }: Work<Context>, execution: ToolExecution): CallResults {
-  turn.scope.emit((header) => new ToolCallCompleted(header, setup.name, execution));
+  turn.scope.events.emit((header) => new ToolCallCompleted(header, setup.name, execution));
   return { executions: [execution], waits: [] };
 }
 
 /** True if a person is to be asked about a call. Nobody is asked once the run is interrupted. */
 const isAsked = <Context>({ setup, turn }: Work<Context>, { status }: ToolExecution): boolean =>
-  status === 'unknown' && setup.onUnknown === 'ask' && turn.scope.interruption === undefined;
+  status === 'unknown' && setup.onUnknown === 'ask' && turn.scope.control.interruption === undefined;
 
 function askAbout<Context>(work: Work<Context>, execution: ToolExecution): CallResults {
   const { toolCallId: id, toolName, args } = execution;
@@ -168,9 +171,9 @@ function toWaitResults<Context>({ setup, turn }: Work<Context>, prepared: Waitin
   const { id, name: toolName, args } = prepared.call;
   const { scope } = turn;
   // Nobody is asked in a run that is about to end.
-  if (scope.ending === undefined && scope.forbidding === undefined) {
+  if (scope.control.ending === undefined && scope.control.forbidding === undefined) {
     const Requested = prepared.type === 'client-tool' ? ToolCallStarted : ToolApprovalRequested;
-    scope.emit((header) => new Requested(header, setup.name, { ...toFacts(prepared.call), waitId: `${scope.path}${id}` }));
+    scope.events.emit((header) => new Requested(header, setup.name, { ...toFacts(prepared.call), waitId: `${scope.nesting.path}${id}` }));
   }
   if (prepared.type === 'client-tool') return { executions: [], waits: [{ type: 'client-tool', id, toolName, args }] };
   const { problem } = prepared;

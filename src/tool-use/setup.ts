@@ -3,16 +3,15 @@ import { ErrorPolicy } from '../errors/index.ts';
 import { InvalidArgumentError, isRecord } from '../lib/index.ts';
 import type { ProblemReporter } from '../events/index.ts';
 import type { Capability, HookChain } from '../hooks/index.ts';
-import { chainOf } from '../hooks/index.ts';
+import { createChain } from '../hooks/index.ts';
 import type { Model, ModelSettings, OfferedTool, PriceOf } from '../inference/index.ts';
 import { withFallback, withTimeouts } from '../inference/index.ts';
 import type { AnswerSchema, Tool } from '../tools/index.ts';
 import { toAnswerSchema, ToolSet } from '../tools/index.ts';
 import { addCapabilities } from './add-capabilities.ts';
-import type { AnyToolUseOptions } from './create-tool-use.ts';
 import type { Driver } from './driver.ts';
 import { toolCallingDriver } from './drivers/tool-calling.ts';
-import type { Instructions, ToolUseLimits, ToolUseOptions } from './options.ts';
+import type { AnyToolUseOptions, Instructions, ToolUseLimits, ToolUseOptions } from './options.ts';
 import type { ToolUseState } from './tool-use-state.ts';
 
 /** The options, checked and made ready: what every step works with. */
@@ -129,7 +128,7 @@ export function toSetup<State extends ToolUseState>(name: string, options: AnyTo
     toolNames: set.names,
     // Holds, here and below: an orchestrator only runs states of its own kind, with the context that its parts need.
     instructions: instructions as readonly Instructions<unknown, ToolUseState>[],
-    hooks: chainOf({ name, hooks, onProblem, price, watchesCost }),
+    hooks: createChain({ name, hooks, onProblem, price, watchesCost }),
     capabilities,
     criteria: [...criteria, ...hooks.flatMap(({ guard }) => guard ?? [])] as Setup<unknown>['criteria'],
     output: output === undefined ? undefined : toAnswerSchema(output),

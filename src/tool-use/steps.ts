@@ -30,7 +30,7 @@ export function createStep({ scope }: Turn, facts: AnswerFacts, { messages, call
 
 /** Creates a step for a question without an answer. If the run was interrupted, the text that had come stays: nobody will ask again. */
 export function createUnansweredStep(turn: Turn, { failure, text, facts }: Extract<Answered, { readonly ok: false }>): ToolUseStep {
-  const messages = turn.scope.interruption !== undefined && text !== '' ? [Message.assistant(text, { ids: turn.scope.ids })] : [];
+  const messages = turn.scope.control.interruption !== undefined && text !== '' ? [Message.assistant(text, { ids: turn.scope.ids })] : [];
   return createStep(turn, facts, { messages, errors: [{ ...failure, readable: false }] });
 }
 
@@ -40,7 +40,7 @@ export async function createFinalStep(turn: Turn, facts: AnswerFacts, answer: Me
   const messages = [answer];
   if (schema === undefined) return createStep(turn, facts, { messages });
   const checked = await checkOutput(schema, answer.text, scope);
-  if (checked === undefined) return { ...createStep(turn, facts, { messages }), interrupted: scope.interruption ?? 'signal' };
+  if (checked === undefined) return { ...createStep(turn, facts, { messages }), interrupted: scope.control.interruption ?? 'signal' };
   if (checked.ok) return { ...createStep(turn, facts, { messages }), output: checked.value };
   const request = `Your last answer cannot be used: ${checked.problem} Answer again with JSON that fits the schema, and nothing else.`;
   const repair = Message.user(request, { ids: scope.ids, metadata: { purpose: 'repair' } });

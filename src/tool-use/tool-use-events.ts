@@ -2,7 +2,7 @@ import type { Failure } from '../errors/index.ts';
 import type { BaseEvent, EventHeader } from '../events/index.ts';
 import type { HookApplied, HookReported, ToolCallBlocked } from '../hooks/index.ts';
 import type { Json } from '../lib/index.ts';
-import { counted, defaultRedactor } from '../lib/index.ts';
+import { pluralize, defaultRedactor } from '../lib/index.ts';
 import { toolResultText } from '../messages/index.ts';
 import type { LoopEvent } from '../step-by-step/index.ts';
 import { OrchestratorEvent } from '../step-by-step/index.ts';
@@ -30,7 +30,7 @@ export class InferenceStarted extends OrchestratorEvent {
   }
 
   describe(): string {
-    return `asks ${this.model} with ${counted(this.messageCount, 'message')} and ${counted(this.tools.length, 'tool')}`;
+    return `asks ${this.model} with ${pluralize(this.messageCount, 'message')} and ${pluralize(this.tools.length, 'tool')}`;
   }
 }
 

@@ -1,9 +1,9 @@
 import { ErrorPolicy } from '../errors/index.ts';
 import type { StateType } from '../step-by-step/index.ts';
 import type { ContextNeeded, ToolInput, Tools } from '../tools/index.ts';
-import type { AnyToolUseOptions, ToolUseOrchestrator } from './create-tool-use.ts';
+import type { ToolUseOrchestrator } from './create-tool-use.ts';
 import { createToolUse } from './create-tool-use.ts';
-import type { ParsedOutput, ToolUseLimits, ToolUseOptions } from './options.ts';
+import type { AnyToolUseOptions, ParsedOutput, ToolUseLimits, ToolUseOptions } from './options.ts';
 import { ToolUseState } from './tool-use-state.ts';
 
 /** Limits of a small tool loop. */
@@ -35,12 +35,6 @@ export function createPlainToolUse(options: AnyToolUseOptions<ToolUseState>): To
   return createToolUse(options, kind).orchestrator;
 }
 
-class ToolUseClass {
-  constructor(options: AnyToolUseOptions<ToolUseState>) {
-    Object.assign(this, createPlainToolUse(options));
-  }
-}
-
 /** Stops after 3 steps, 8,192 tokens or 30 seconds, and at any failure, unless configured otherwise. */
-// Holds: the constructor copies the whole orchestrator.
-export const ToolUse = ToolUseClass as unknown as ToolUseConstructor;
+// Holds: a function that returns an object may be called with new.
+export const ToolUse = createPlainToolUse as unknown as ToolUseConstructor;

@@ -8,7 +8,7 @@ import { Message, Usage } from '../messages/index.ts';
 import type { Produced, StepProcess, Wait } from '../step-by-step/index.ts';
 import { createStepByStep } from '../step-by-step/index.ts';
 import { scriptedModel } from '../testing/index.ts';
-import type { Tool, Tools } from '../tools/index.ts';
+import type { Tool } from '../tools/index.ts';
 import { defineTool } from '../tools/index.ts';
 import type { Driver, ToolEvent, ToolUseStep } from './index.ts';
 import { createToolUseProcess, ToolUse, ToolUseState, toSetup } from './index.ts';
@@ -52,7 +52,7 @@ function setUp(model: Model, more: { readonly driver?: Driver } = {}) {
       },
     });
   const tools = [tool('free', false), tool('gated', true)];
-  const orchestrator = new ToolUse<unknown, Tools>({ model, tools, ports: { clock, ids }, ...more });
+  const orchestrator = new ToolUse({ model, tools, ports: { clock, ids }, ...more });
   const events: ToolEvent[] = [];
   const run = (state: ToolUseState): Promise<ToolUseState> => orchestrator.run(state, { onEvent: (event) => events.push(event) });
   const start = ToolUseState.empty({ clock, ids }).withUserMessage('Go.', { ids });

@@ -1,25 +1,30 @@
 // Looks through a JSON Schema when a tool is defined, so that a schema we could not check to the letter is refused by name
 // instead of being half checked later.
 import type { Json, JsonObject } from '../lib/index.ts';
-import { childPath } from '../lib/index.ts';
-import { isList, isObject, resolveRef, toPattern, typeChecks, unknownKeywords } from './json-schema-keywords.ts';
+import { childPath, isList, isRecord } from '../lib/index.ts';
+import { resolveRef, toPattern, typeChecks } from './validate-json.ts';
+
+/** Keywords of the standard that would change what is valid, and that the validator does not know. */
+const unknownKeywords: ReadonlySet<string> = new Set([
+  ...['not', 'if', 'then', 'else', 'multipleOf', 'uniqueItems', 'contains', 'minContains', 'maxContains', 'prefixItems'],
+  ...['additionalItems', 'unevaluatedItems', 'unevaluatedProperties', 'patternProperties', 'propertyNames'],
+  ...['minProperties', 'maxProperties', 'dependencies', 'dependentRequired', 'dependentSchemas', '$dynamicRef', '$recursiveRef'],
+  // Of OpenAPI 3.0, and common enough to be meant.
+  'nullable',
+]);
 
 type Problem = string | undefined;
 
 /** Says what is wrong with a keyword's value. */
 type ValueCheck = (given: Json, root: JsonObject) => Problem;
 
-const isCount = (given: Json): boolean => Number.isInteger(given) && (given as number) >= 0;
-const isSchema = (given: Json | undefined): given is JsonObject | boolean => typeof given === 'boolean' || isObject(given);
+const isCount = (given: Json): boolean => typeof given === 'number' && Number.isInteger(given) && given >= 0;
+const isSchema = (given: Json | undefined): given is JsonObject | boolean => typeof given === 'boolean' || isRecord(given);
 const unless =
   (isRight: (given: Json) => boolean, wanted: string): ValueCheck =>
   (given) =>
     isRight(given) ? undefined : `must be ${wanted}`;
 
-const count = unless(isCount, 'a whole number from 0 on');
-const number = unless((given) => typeof given === 'number', 'a number');
-const schemas = unless((given) => isList(given) && given.length > 0 && given.every(isSchema), 'a list of schemas');
-const schemaMap = unless((given) => isObject(given) && Object.values(given).every(isSchema), 'an object of schemas');
 const typeNames = unless(
   (given) => (isList(given) ? given : [given]).every((name) => typeof name === 'string' && typeChecks.has(name)),
   `one or several of ${[...typeChecks.keys()].join(', ')}`,
@@ -40,28 +45,34 @@ function refProblem(given: Json, root: JsonObject): Problem {
   return `${JSON.stringify(given)} points to nothing inside this schema`;
 }
 
+const schemaLists = ['anyOf', 'oneOf', 'allOf'];
+const schemaMaps = ['properties', '$defs', 'definitions'];
+const counts = ['minItems', 'maxItems', 'minLength', 'maxLength'];
+const numbers = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'];
+const forEach = (keywords: readonly string[], check: ValueCheck): readonly (readonly [string, ValueCheck])[] =>
+  keywords.map((keyword) => [keyword, check] as const);
+
 const valueChecks: ReadonlyMap<string, ValueCheck> = new Map<string, ValueCheck>([
   ['type', typeNames],
   ['enum', unless(isList, 'a list')],
   ['required', unless((given) => isList(given) && given.every((name) => typeof name === 'string'), 'a list of names')],
-  ['properties', schemaMap],
-  ['$defs', schemaMap],
-  ['definitions', schemaMap],
   ['additionalProperties', unless(isSchema, 'a schema')],
   ['items', unless(isSchema, 'one schema for all items')],
-  ['anyOf', schemas],
-  ['oneOf', schemas],
-  ['allOf', schemas],
-  ['minItems', count],
-  ['maxItems', count],
-  ['minLength', count],
-  ['maxLength', count],
-  ['minimum', number],
-  ['maximum', number],
-  ['exclusiveMinimum', number],
-  ['exclusiveMaximum', number],
   ['pattern', patternProblem],
   ['$ref', refProblem],
+  ...forEach(
+    schemaMaps,
+    unless((given) => isRecord(given) && Object.values(given).every(isSchema), 'an object of schemas'),
+  ),
+  ...forEach(
+    schemaLists,
+    unless((given) => isList(given) && given.length > 0 && given.every(isSchema), 'a list of schemas'),
+  ),
+  ...forEach(counts, unless(isCount, 'a whole number from 0 on')),
+  ...forEach(
+    numbers,
+    unless((given) => typeof given === 'number', 'a number'),
+  ),
 ]);
 
 function keywordProblem(keyword: string, given: Json, root: JsonObject): Problem {
@@ -76,29 +87,19 @@ interface Found {
 
 // The schemas directly inside this one, by keyword.
 function innerSchemas({ path, schema }: Found): readonly Found[] {
-  if (!isObject(schema)) return [];
-  const below = (keyword: string, key?: string | number): string => {
+  if (!isRecord(schema)) return [];
+  return Object.entries(schema).flatMap(([keyword, given]) => {
     const at = childPath(path, keyword);
-    return key === undefined ? at : childPath(at, key);
-  };
-  const lists = ['anyOf', 'oneOf', 'allOf'].flatMap((keyword) => {
-    const list = schema[keyword];
-    return isList(list) ? list.map((inner, index) => ({ path: below(keyword, index), schema: inner })) : [];
+    if (keyword === 'items' || keyword === 'additionalProperties') return [{ path: at, schema: given }];
+    const isInside = (isList(given) && schemaLists.includes(keyword)) || (isRecord(given) && schemaMaps.includes(keyword));
+    if (!isInside) return [];
+    return Object.entries(given).map(([key, inner]) => ({ path: childPath(at, isList(given) ? Number(key) : key), schema: inner }));
   });
-  const maps = ['properties', '$defs', 'definitions'].flatMap((keyword) => {
-    const map = schema[keyword];
-    return isObject(map) ? Object.entries(map).map(([key, inner]) => ({ path: below(keyword, key), schema: inner })) : [];
-  });
-  const single = ['items', 'additionalProperties'].flatMap((keyword) => {
-    const inner = schema[keyword];
-    return inner === undefined ? [] : [{ path: below(keyword), schema: inner }];
-  });
-  return [...lists, ...maps, ...single];
 }
 
 // The schemas that look at the same value as this one: a circle of them would never end.
 function sameValueSchemas(schema: Json | undefined, root: JsonObject): readonly Json[] {
-  if (!isObject(schema)) return [];
+  if (!isRecord(schema)) return [];
   const { $ref: ref, anyOf, oneOf, allOf } = schema;
   const target = typeof ref === 'string' ? resolveRef(root, ref) : undefined;
   return [...(target === undefined ? [] : [target]), ...[anyOf, oneOf, allOf].flatMap((list) => (isList(list) ? list : []))];
@@ -117,7 +118,7 @@ function goesInCircles(start: Json, root: JsonObject): boolean {
 }
 
 function schemaProblem({ path, schema }: Found, root: JsonObject): Problem {
-  if (!isObject(schema)) return undefined;
+  if (!isRecord(schema)) return undefined;
   for (const [keyword, given] of Object.entries(schema)) {
     const problem = keywordProblem(keyword, given, root);
     if (problem !== undefined) return `${childPath(path, keyword)} ${problem}`;
@@ -125,7 +126,7 @@ function schemaProblem({ path, schema }: Found, root: JsonObject): Problem {
   return goesInCircles(schema, root) ? `${path === '' ? 'it' : path} refers to itself` : undefined;
 }
 
-/** Why a schema cannot be checked to the letter, with the place; undefined where it can. */
+/** Describes why a schema cannot be checked to the letter, with the place; undefined if it can. */
 export function jsonSchemaProblem(root: JsonObject): string | undefined {
   const waiting: Found[] = [{ path: '', schema: root }];
   for (let found = waiting.pop(); found !== undefined; found = waiting.pop()) {

@@ -1,7 +1,7 @@
 import type { Failure } from '../errors/index.ts';
 import { classifyError } from '../errors/index.ts';
 import type { Clock, Json, Soon } from '../lib/index.ts';
-import { jsonCopy, systemClock, toCanonical } from '../lib/index.ts';
+import { aborted, jsonCopy, systemClock, toCanonical, untilAborted } from '../lib/index.ts';
 import type { ProviderTool, ToolCall } from '../messages/index.ts';
 import { jsonProblem } from './json-problem.ts';
 import type { Parsed } from './schema-issue.ts';
@@ -69,30 +69,27 @@ export interface PrepareOptions<Context> {
 
 type RunnableTool = ReadyCall['tool'] | ClientTool | NestedCall['tool'] | ProviderTool;
 
-type Refusal = Pick<Failure, 'code' | 'message'>;
-type Read<Value> = { readonly ok: true; readonly value: Value } | { readonly ok: false; readonly refusal: Refusal };
+/** Reason for which a call cannot run. */
+interface Refusal extends Pick<Failure, 'code' | 'message'> {
+  readonly ok: false;
+}
 
-const refuse = (code: string, message: string): { readonly ok: false; readonly refusal: Refusal } => ({
-  ok: false,
-  refusal: { code, message },
-});
+type Read<Value> = { readonly ok: true; readonly value: Value } | Refusal;
+
+const refuse = (code: string, message: string): Refusal => ({ ok: false, code, message });
 
 function readArgs({ args, rawArgs, name }: ToolCall): Read<Json> {
-  if (rawArgs !== undefined) {
-    // A model sends nothing for a tool without arguments; text that is kept as unreadable and empty was cut off.
-    if (rawArgs.trim() === '') {
-      return refuse('invalid-json', `The arguments of "${name}" never came: the answer was cut off. Call it again with its arguments.`);
-    }
-    const problem = jsonProblem(rawArgs);
-    if (problem !== undefined)
-      return refuse('invalid-json', `The arguments of "${name}" are not valid JSON, ${problem}. Call it again with valid JSON.`);
+  // A model sends nothing for a tool without arguments; text that is kept as unreadable and empty was cut off.
+  if (rawArgs?.trim() === '') {
+    return refuse('invalid-json', `The arguments of "${name}" never came: the answer was cut off. Call it again with its arguments.`);
   }
+  const broken = rawArgs === undefined ? undefined : jsonProblem(rawArgs);
+  if (broken !== undefined)
+    return refuse('invalid-json', `The arguments of "${name}" are not valid JSON, ${broken}. Call it again with valid JSON.`);
   const canonical = toCanonical(rawArgs === undefined ? args : JSON.parse(rawArgs));
   if (canonical.ok) return canonical;
-  return refuse(
-    'invalid-arguments',
-    `The arguments of "${name}" cannot be used: ${canonical.path === '' ? 'the whole' : canonical.path} ${canonical.problem}.`,
-  );
+  const { path, problem } = canonical;
+  return refuse('invalid-arguments', `The arguments of "${name}" cannot be used: ${path === '' ? 'the whole' : path} ${problem}.`);
 }
 
 /** Passes a value on, now or when it is there, or the error that was thrown instead. */
@@ -124,10 +121,7 @@ function checkGate<Context>(ready: ReadyCall, { approved = false, context, state
     () => needsApproval(ready.parsed, { context, toolCallId: call.id, state }),
     // A gate without a clear answer stays shut.
     (answer) => (answer === false ? ready : gated),
-    (error) => ({
-      code: 'approval-check-failed',
-      message: `Whether "${call.name}" may run could not be found out: ${classifyError(error).message}`,
-    }),
+    (error) => refuse('approval-check-failed', `Whether "${call.name}" may run could not be found out: ${classifyError(error).message}`),
   );
 }
 
@@ -135,13 +129,13 @@ function prepare<Context>(set: ToolSet<Context>, given: ToolCall, options: Prepa
   if (given.providerExecuted === true) return { type: 'provider', call: given };
   // Holds: arguments reach a tool only as its own schema parsed them, and the set says which context its tools need.
   const tool = set.get(given.name) as RunnableTool | undefined;
-  if (tool === undefined) return { code: 'unknown-tool', message: unknownToolText(given.name, set.names) };
-  if (tool.type === 'provider') return { code: 'provider-tool', message: providerToolText(given.name) };
+  if (tool === undefined) return refuse('unknown-tool', unknownToolText(given.name, set.names));
+  if (tool.type === 'provider') return refuse('provider-tool', providerToolText(given.name));
   const args = readArgs(given);
-  if (!args.ok) return args.refusal;
+  if (!args.ok) return args;
   const call = given.rawArgs === undefined && args.value === given.args ? given : withArgs(given, args.value);
   const next = (read: Read<unknown>): Soon<PreparedCall | Refusal> => {
-    if (!read.ok) return read.refusal;
+    if (!read.ok) return read;
     if (tool.type === 'client') return { type: 'client-tool', call, tool };
     const parsed = read.value;
     return tool.type === 'nested' ? { type: 'nested', call, tool, parsed } : checkGate({ type: 'ready', call, tool, parsed }, options);
@@ -157,20 +151,7 @@ const providerToolText = (name: string): string => `"${name}" is run by the prov
 export async function findArgsProblem(tool: Tool, args: Json): Promise<string | undefined> {
   if (tool.type === 'provider') return providerToolText(tool.name);
   const parsed = await parseArgs(tool, jsonCopy(args));
-  return parsed.ok ? undefined : parsed.refusal.message;
-}
-
-const aborted: unique symbol = Symbol('aborted');
-
-// A check of the host's own may hang; an interruption does not wait for it.
-function untilAborted<Value>(signal: AbortSignal | undefined, work: Promise<Value>): Promise<Value | typeof aborted> {
-  if (signal === undefined) return work;
-  let stop: (() => void) | undefined;
-  const interruption = new Promise<typeof aborted>((resolve) => {
-    stop = () => resolve(aborted);
-    signal.addEventListener('abort', stop, { once: true });
-  });
-  return Promise.race([work, interruption]).finally(() => stop !== undefined && signal.removeEventListener('abort', stop));
+  return parsed.ok ? undefined : parsed.message;
 }
 
 /** The same call with other arguments, as after a person edited them. */
@@ -181,7 +162,8 @@ export function withArgs({ rawArgs: _, ...call }: ToolCall, args: Json): ToolCal
 function toPrepared(call: ToolCall, prepared: PreparedCall | Refusal | typeof aborted, startedAt: number): PreparedCall {
   if (prepared === aborted) return { type: 'ended', call, execution: cancelledExecution(call, { startedAt }) };
   if ('type' in prepared) return prepared;
-  return { type: 'ended', call, execution: failedExecution(call, { type: 'tool', retryable: true, ...prepared }, { startedAt }) };
+  const { code, message } = prepared;
+  return { type: 'ended', call, execution: failedExecution(call, { type: 'tool', retryable: true, code, message }, { startedAt }) };
 }
 
 /** Finds the tool of a call, parses the arguments, and asks if it is gated; at once unless a check has to be awaited. Never rejects. */
@@ -191,5 +173,6 @@ export function prepareCall<Context>(set: ToolSet<Context>, call: ToolCall, opti
   const prepared = prepare(set, call, options);
   if (!(prepared instanceof Promise)) return 'type' in prepared ? prepared : toPrepared(call, prepared, clock.now());
   const startedAt = clock.now();
-  return untilAborted(signal, prepared).then((late) => toPrepared(call, late, startedAt));
+  // A check of the host's own may hang; an interruption does not wait for it.
+  return untilAborted(prepared, signal).then((late) => toPrepared(call, late, startedAt));
 }

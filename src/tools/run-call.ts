@@ -5,17 +5,34 @@
 // C2. An interruption is never a failure: the call is cancelled, or unknown if it had started and may not run twice.
 // C3. Progress that comes after the end is dropped.
 // C4. The journaled value is enough to build the same execution again without running the tool.
-import type { EffectFailure } from '../effects/index.ts';
+import type { EffectFailure, Effects } from '../effects/index.ts';
 import { toFailure } from '../effects/index.ts';
+import type { ProblemReporter } from '../events/index.ts';
+import type { Clock, Json } from '../lib/index.ts';
 import { isRecord, systemClock, toCanonical } from '../lib/index.ts';
 import type { ReadyCall } from './prepare-call.ts';
-import { reconcileCall } from './reconcile-call.ts';
-import type { RunCallOptions } from './run-call-options.ts';
 import type { StoredResult } from './stored-result.ts';
 import { toStoredResult } from './stored-result.ts';
 import type { ToolContext } from './tool-context.ts';
 import type { ExecutionTiming, ToolExecution } from './tool-execution.ts';
 import { cancelledExecution, failedExecution, succeededExecution, unknownExecution } from './tool-execution.ts';
+
+/** Services and facts that one call runs with. */
+export interface RunCallOptions<Context = unknown> {
+  readonly effects: Pick<Effects, 'run'>;
+  /** Stable within an execution: `tool/<step>/<index>`. */
+  readonly key: string;
+  /** The same for every attempt at this call. */
+  readonly idempotencyKey: string;
+  readonly context: Context;
+  readonly state?: unknown;
+  /** Must not throw. */
+  readonly onProgress?: ((progress: Json) => void) | undefined;
+  /** Called if `toModelOutput` throws; the model then reads the result itself. @default console.error */
+  readonly onProblem?: ProblemReporter | undefined;
+  /** @default systemClock */
+  readonly clock?: Clock | undefined;
+}
 
 interface Journaled extends StoredResult, Required<ExecutionTiming> {}
 
@@ -49,6 +66,34 @@ function toFailedExecution(
   const message = failure.message.startsWith(`${key} `) ? `"${call.name}"${failure.message.slice(key.length)}` : failure.message;
   const doubt = ended.kind === 'timeout' && tool.effect === 'once' ? ' It may or may not have taken effect.' : '';
   return failedExecution(call, { ...failure, message }, { ...timing, text: `"${call.name}" failed: ${message}${doubt}` });
+}
+
+type Finding = { readonly type: 'unknown' | 'not-happened' } | ({ readonly type: 'happened' } & StoredResult);
+
+async function readFinding({ tool, call }: ReadyCall, found: unknown): Promise<Finding> {
+  if (!isRecord(found) || typeof found['happened'] !== 'boolean') return { type: 'unknown' };
+  return found['happened'] ? { type: 'happened', ...(await toStoredResult(tool, found['result'], call)) } : { type: 'not-happened' };
+}
+
+/** Asks the tool about a call whose end nobody saw. If it cannot tell, the call stays unknown. */
+async function reconcileCall<Context>(
+  ready: ReadyCall,
+  { effects, key, idempotencyKey, context, state, timing }: RunCallOptions<Context> & { readonly timing: ExecutionTiming },
+): Promise<ToolExecution> {
+  const { call, tool } = ready;
+  const { reconcile, timeoutMs } = tool;
+  if (reconcile === undefined) return unknownExecution(call, timing);
+  const found = await effects.run(
+    `${key}/reconcile`,
+    async (signal) => readFinding(ready, await reconcile(idempotencyKey, { context, signal, toolCallId: call.id, state })),
+    { effect: 'pure', failsAs: 'tool', timeoutMs },
+  );
+  if (!found.ok || found.value.type === 'unknown') return unknownExecution(call, timing);
+  if (found.value.type === 'happened') return succeededExecution(call, found.value, timing);
+  return cancelledExecution(call, {
+    ...timing,
+    text: 'The call was interrupted before it took effect. Call it again if it is still wanted.',
+  });
 }
 
 /** Runs a call that is ready. Rejects only if the effects do. */

@@ -1,5 +1,5 @@
 // The shapes of https://standardschema.dev, asked for by form: no package is needed, and every library that keeps to them fits.
-import { childPath, isRecord } from '../lib/index.ts';
+import { childPath, isRecord, readField } from '../lib/index.ts';
 import type { Parsed, SchemaIssue } from './schema-issue.ts';
 
 interface StandardIssue {
@@ -46,8 +46,7 @@ export function isStandardSchema(value: unknown): value is StandardSchema {
 
 /** True where the schema can show itself as JSON Schema. */
 export function hasJsonForm(schema: StandardSchema): schema is StandardJsonSchema {
-  const { jsonSchema } = schema['~standard'] as { readonly jsonSchema?: unknown };
-  return isRecord(jsonSchema) && typeof jsonSchema['input'] === 'function';
+  return typeof readField(readField(schema['~standard'], 'jsonSchema'), 'input') === 'function';
 }
 
 function pathText(path: StandardIssue['path']): string {

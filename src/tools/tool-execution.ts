@@ -1,6 +1,6 @@
 import type { Failure } from '../errors/index.ts';
 import type { IdSource, Json } from '../lib/index.ts';
-import { toCanonical } from '../lib/index.ts';
+import { cleanText, toCanonical } from '../lib/index.ts';
 import type { ToolCall, ToolOutput } from '../messages/index.ts';
 import { Message } from '../messages/index.ts';
 import { clipText } from './clip-text.ts';
@@ -32,13 +32,9 @@ export type ToolExecutionStatus = ToolExecution['status'];
 
 const longestMessage = 4000;
 
-function toStoredArgs({ args }: ToolCall): Json {
+function toBase({ id, name, args }: ToolCall, { startedAt, durationMs = 0 }: ExecutionTiming): Omit<ExecutionBase, 'output'> {
   const canonical = toCanonical(args);
-  return canonical.ok ? canonical.value : null;
-}
-
-function toBase(call: ToolCall, { startedAt, durationMs = 0 }: ExecutionTiming): Omit<ExecutionBase, 'output'> {
-  return { toolCallId: call.id, toolName: call.name, args: toStoredArgs(call), startedAt, durationMs };
+  return { toolCallId: id, toolName: name, args: canonical.ok ? canonical.value : null, startedAt, durationMs };
 }
 
 /** Output for the model made from a plain value. */
@@ -59,10 +55,7 @@ export function succeededExecution(
 }
 
 // A thrown value may be anything: it becomes storable text of limited length.
-function toPlainText(text: string): string {
-  const canonical = toCanonical(clipText(text, longestMessage));
-  return canonical.ok && typeof canonical.value === 'string' ? canonical.value : '';
-}
+const toPlainText = (text: string): string => cleanText(clipText(text, longestMessage));
 
 /** A call that failed. The model reads why. */
 export function failedExecution(
@@ -71,14 +64,8 @@ export function failedExecution(
   { text, ...timing }: ExecutionTiming & { readonly text?: string },
 ): ToolExecution {
   const message = toPlainText(failure.message);
-  const stored: Failure = {
-    ...failure,
-    message,
-    code: toPlainText(failure.code),
-    toolName: call.name,
-    toolCallId: call.id,
-    readable: true,
-  };
+  const names = { code: toPlainText(failure.code), toolName: call.name, toolCallId: call.id };
+  const stored: Failure = { ...failure, message, ...names, readable: true };
   return { ...toBase(call, timing), status: 'failed', failure: stored, output: { type: 'error', value: toPlainText(text ?? message) } };
 }
 

@@ -15,19 +15,30 @@ export type AfterParsing<Schema> = Schema extends StandardSchema<unknown, infer 
 export type ArgsOf<Schema> =
   Schema extends StandardSchema<unknown, infer Output> ? Output : Json extends FromJsonSchema<Schema> ? JsonObject : FromJsonSchema<Schema>;
 
-interface JsonFormOption<Form> {
-  /** What the model is told of the arguments. Needed where the schema cannot say it itself. */
-  readonly inputJsonSchema: Form;
+/** Options beside a schema that shows itself as JSON Schema. */
+interface BesideJsonForm {
+  /** Description of the arguments for the model. @default the schema's own JSON form */
+  readonly inputJsonSchema?: JsonObject;
+  readonly validate?: never;
 }
 
-interface ValidateOption<Args> {
+/** Options beside a schema that has no JSON form of its own. */
+interface BesideStandardSchema {
+  /** Description of the arguments for the model. */
+  readonly inputJsonSchema: JsonObject;
+  readonly validate?: never;
+}
+
+/** Options beside a JSON Schema. */
+interface BesideJsonSchema<Args> {
   /** Checks the arguments in place of our own validator, which knows the common part of JSON Schema. */
   readonly validate?: (args: unknown) => StandardResult<Args> | Promise<StandardResult<Args>>;
+  readonly inputJsonSchema?: never;
 }
 
-/** What must or may stand beside a tool's input schema, by its kind. */
+/** Options that must or may stand beside a tool's input schema, by its kind. */
 export type BesideInput<Schema> = Schema extends StandardJsonSchema
-  ? Partial<JsonFormOption<JsonObject>> & { readonly validate?: never }
+  ? BesideJsonForm
   : Schema extends StandardSchema
-    ? JsonFormOption<JsonObject> & { readonly validate?: never }
-    : ValidateOption<ArgsOf<Schema>> & { readonly inputJsonSchema?: never };
+    ? BesideStandardSchema
+    : BesideJsonSchema<ArgsOf<Schema>>;

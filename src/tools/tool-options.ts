@@ -79,4 +79,9 @@ export interface FunctionToolOptions<Input, Returned, Context, Output = undefine
 }
 
 /** Options of a tool that somebody outside runs. */
-export type ClientToolOptions<Input, Output> = DescribedOptions<Input, Output, AfterParsing<Output>>;
+export interface ClientToolOptions<Input, Output> extends DescribedOptions<Input, Output, AfterParsing<Output>> {
+  /** @deprecated Use `defineTool` for a tool that runs here. */
+  readonly run?: ((args: ArgsOf<Input>, ctx: ToolContext) => unknown) & UseInstead<'defineTool'>;
+  /** @deprecated Use `defineTool` for a tool that runs here. */
+  readonly execute?: ((args: ArgsOf<Input>, ctx: ToolContext) => unknown) & UseInstead<'defineTool'>;
+}

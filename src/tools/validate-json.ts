@@ -1,12 +1,115 @@
-// Checks JSON values against the part of JSON Schema that json-schema-keywords.ts names.
+// Checks JSON values against the common part of JSON Schema (drafts 07 and 2020-12): type (one name or several), enum, const,
+// properties, required, additionalProperties, items (one schema), minItems, maxItems, minLength, maxLength, pattern, minimum,
+// maximum, exclusiveMinimum, exclusiveMaximum, anyOf, oneOf, allOf, and $ref to a place inside the same schema. Keywords that only
+// describe (title, default, format …) and those that nobody knows are skipped; json-schema-problem.ts refuses the rest by name.
 // Does not: look at `format`, fill in defaults, or change the value.
 import type { Json, JsonObject } from '../lib/index.ts';
-import { childPath } from '../lib/index.ts';
+import { childPath, isList, isRecord, jsonEquals } from '../lib/index.ts';
 import { clipText } from './clip-text.ts';
-import { isList, isObject, resolveRef } from './json-schema-keywords.ts';
 import type { SchemaIssue } from './schema-issue.ts';
-import type { Issues, Place } from './value-checks.ts';
-import { issueUnless, noIssues, valueChecks } from './value-checks.ts';
+
+/** The type names of JSON Schema, with their tests. */
+export const typeChecks: ReadonlyMap<string, (value: Json) => boolean> = new Map(
+  Object.entries<(value: Json) => boolean>({
+    object: isRecord,
+    array: Array.isArray,
+    string: (value) => typeof value === 'string',
+    number: (value) => typeof value === 'number',
+    integer: (value) => Number.isInteger(value),
+    boolean: (value) => typeof value === 'boolean',
+    null: (value) => value === null,
+  }),
+);
+
+/** Compiles a pattern; some are only valid without the `u` flag. Throws if it is valid in neither way. */
+export function toPattern(source: string): RegExp {
+  try {
+    return new RegExp(source, 'u');
+  } catch {
+    return new RegExp(source);
+  }
+}
+
+function decodePointerKey(segment: string): string {
+  const plain = segment.replaceAll('~1', '/').replaceAll('~0', '~');
+  try {
+    return decodeURIComponent(plain);
+  } catch {
+    return plain;
+  }
+}
+
+/** Finds the target of a local `$ref`; undefined if there is none. */
+export function resolveRef(root: JsonObject, ref: string): Json | undefined {
+  if (ref === '#') return root;
+  if (!ref.startsWith('#/')) return undefined;
+  const keys = ref.slice(2).split('/').map(decodePointerKey);
+  return keys.reduce<Json | undefined>((found, key) => {
+    if (isList(found)) return /^\d+$/.test(key) ? found[Number(key)] : undefined;
+    return isRecord(found) && Object.hasOwn(found, key) ? found[key] : undefined;
+  }, root);
+}
+
+/** Describes why one value does not fit a keyword, without looking inside it. */
+type Rule = (given: Json, value: Json) => string | undefined;
+
+const show = (value: Json): string => clipText(JSON.stringify(value), 60);
+const toList = (given: Json): readonly Json[] => (isList(given) ? given : [given]);
+const isText = (value: Json): value is string => typeof value === 'string';
+
+// Characters as people count them, not UTF-16 units.
+const countCharacters = (value: Json): number | undefined =>
+  isText(value) ? value.length - (value.match(/[\uD800-\uDBFF][\uDC00-\uDFFF]/g)?.length ?? 0) : undefined;
+const readNumber = (value: Json): number | undefined => (typeof value === 'number' ? value : undefined);
+const countItems = (value: Json): number | undefined => (isList(value) ? value.length : undefined);
+const isAtLeast = (size: number, least: number): boolean => size >= least;
+const isAtMost = (size: number, most: number): boolean => size <= most;
+const isAbove = (size: number, least: number): boolean => size > least;
+const isBelow = (size: number, most: number): boolean => size < most;
+
+function limit(
+  measure: (value: Json) => number | undefined,
+  isRight: (size: number, limit: number) => boolean,
+  describe: (limit: number) => string,
+): Rule {
+  return (given, value) => {
+    const size = measure(value);
+    return typeof given !== 'number' || size === undefined || isRight(size, given) ? undefined : `must ${describe(given)}`;
+  };
+}
+
+const rules: ReadonlyMap<string, Rule> = new Map(
+  Object.entries<Rule>({
+    type: (given, value) => {
+      const names = toList(given).filter(isText);
+      if (names.some((name) => typeChecks.get(name)?.(value) === true)) return undefined;
+      return `must be ${names.join(' or ')}, found ${value === null ? 'null' : isList(value) ? 'array' : typeof value}`;
+    },
+    enum: (given, value) => {
+      const allowed = toList(given);
+      return allowed.some((one) => jsonEquals(one, value)) ? undefined : `must be one of ${clipText(allowed.map(show).join(', '), 200)}`;
+    },
+    const: (given, value) => (jsonEquals(given, value) ? undefined : `must be ${show(given)}`),
+    pattern: (given, value) =>
+      !isText(given) || !isText(value) || toPattern(given).test(value) ? undefined : `must match the pattern ${given}`,
+    minimum: limit(readNumber, isAtLeast, (least) => `be at least ${least}`),
+    maximum: limit(readNumber, isAtMost, (most) => `be at most ${most}`),
+    exclusiveMinimum: limit(readNumber, isAbove, (least) => `be more than ${least}`),
+    exclusiveMaximum: limit(readNumber, isBelow, (most) => `be less than ${most}`),
+    minLength: limit(countCharacters, isAtLeast, (least) => `have at least ${least} characters`),
+    maxLength: limit(countCharacters, isAtMost, (most) => `have at most ${most} characters`),
+    minItems: limit(countItems, isAtLeast, (least) => `have at least ${least} items`),
+    maxItems: limit(countItems, isAtMost, (most) => `have at most ${most} items`),
+  }),
+);
+
+/** An issue with the keys that lead to it; a path is written only for those that are reported. */
+interface Issue {
+  readonly keys: readonly (string | number)[];
+  readonly message: string;
+}
+
+type Issues = readonly Issue[];
 
 interface Walk {
   readonly root: JsonObject;
@@ -14,84 +117,76 @@ interface Walk {
   readonly budget: { left: number };
 }
 
-type InnerCheck = (given: Json, place: Place, walk: Walk & { readonly schema: JsonObject }) => Issues;
+/** Checks what is inside a value, or the same value by other schemas. */
+type InnerCheck = (given: Json, value: Json, walk: Walk & { readonly schema: JsonObject }) => Issues;
 
 const mostSchemas = 200_000;
+const noIssues: Issues = [];
+const at = (key: string | number, issues: Issues): Issues =>
+  issues.length === 0 ? issues : issues.map(({ keys, message }) => ({ keys: [key, ...keys], message }));
+const issue = (message: string): Issue => ({ keys: [], message });
 
-function fieldIssues(value: JsonObject, key: string, { path, schema, walk }: { path: string; schema: Json; walk: Walk }): Issues {
-  // Holds: only asked for keys that the object has.
-  return issuesOf(schema, { path: childPath(path, key), value: value[key] as Json }, walk);
-}
+const checkEach = (given: Json, value: Json, walk: Walk): readonly Issues[] =>
+  isList(given) ? given.map((inner) => checkSchema(inner, value, walk)) : [];
 
-const checkProperties: InnerCheck = (given, { path, value }, walk) => {
-  if (!isObject(value) || !isObject(given)) return noIssues;
-  const named = Object.entries(given).filter(([key]) => Object.hasOwn(value, key));
-  return named.flatMap(([key, schema]) => fieldIssues(value, key, { path, schema, walk }));
-};
+const isFit = (issues: Issues): boolean => issues.length === 0;
 
-const checkAdditional: InnerCheck = (given, { path, value }, walk) => {
-  if (!isObject(value)) return noIssues;
-  const { properties } = walk.schema;
-  const named = isObject(properties) ? properties : {};
-  const extra = Object.keys(value).filter((key) => !Object.hasOwn(named, key));
-  if (given !== false) return extra.flatMap((key) => fieldIssues(value, key, { path, schema: given, walk }));
-  const allowed = clipText(Object.keys(named).join(', '), 200);
-  return extra.map((key) => ({ path: childPath(path, key), message: `is not allowed (allowed: ${allowed === '' ? 'none' : allowed})` }));
-};
-
-const checkItems: InnerCheck = (given, { path, value }, walk) =>
-  isList(value) ? value.flatMap((item, index) => issuesOf(given, { path: childPath(path, index), value: item }, walk)) : noIssues;
-
-const eachOf: (...args: Parameters<InnerCheck>) => readonly Issues[] = (given, place, walk) =>
-  isList(given) ? given.map((inner) => issuesOf(inner, place, walk)) : [];
-
-const fits = (issues: Issues): boolean => issues.length === 0;
-
-// Of several forms that do not fit, the one that nearly does is most worth telling.
-function noneFits(results: readonly Issues[], { path }: Place): Issues {
+// Of several forms that do not fit, the one that nearly does is the most useful to report.
+function reportClosest(results: readonly Issues[]): Issues {
   const [closest = noIssues] = [...results].sort((one, other) => one.length - other.length);
-  return [{ path, message: `fits none of the ${results.length} allowed forms` }, ...closest];
+  return [issue(`fits none of the ${results.length} allowed forms`), ...closest];
 }
 
-const checkAllOf: InnerCheck = (given, place, walk) => eachOf(given, place, walk).flat();
+const innerChecks: ReadonlyMap<string, InnerCheck> = new Map(
+  Object.entries<InnerCheck>({
+    required: (given, value) =>
+      isRecord(value)
+        ? toList(given).flatMap((key) => (isText(key) && !Object.hasOwn(value, key) ? at(key, [issue('is required')]) : noIssues))
+        : noIssues,
+    properties: (given, value, walk) => {
+      if (!isRecord(value) || !isRecord(given)) return noIssues;
+      return Object.entries(given).flatMap(([key, schema]) =>
+        Object.hasOwn(value, key) ? at(key, checkSchema(schema, value[key] ?? null, walk)) : noIssues,
+      );
+    },
+    additionalProperties: (given, value, walk) => {
+      if (!isRecord(value)) return noIssues;
+      const named = isRecord(walk.schema['properties']) ? walk.schema['properties'] : {};
+      const extra = Object.keys(value).filter((key) => !Object.hasOwn(named, key));
+      if (given !== false) return extra.flatMap((key) => at(key, checkSchema(given, value[key] ?? null, walk)));
+      const allowed = clipText(Object.keys(named).join(', '), 200);
+      return extra.flatMap((key) => at(key, [issue(`is not allowed (allowed: ${allowed === '' ? 'none' : allowed})`)]));
+    },
+    items: (given, value, walk) => (isList(value) ? value.flatMap((item, index) => at(index, checkSchema(given, item, walk))) : noIssues),
+    allOf: (given, value, walk) => checkEach(given, value, walk).flat(),
+    anyOf: (given, value, walk) => {
+      const results = checkEach(given, value, walk);
+      return results.some(isFit) ? noIssues : reportClosest(results);
+    },
+    oneOf: (given, value, walk) => {
+      const results = checkEach(given, value, walk);
+      const count = results.filter(isFit).length;
+      if (count === 0) return reportClosest(results);
+      return count === 1 ? noIssues : [issue(`fits ${count} of the allowed forms, but must fit exactly one`)];
+    },
+    $ref: (given, value, walk) => checkSchema(isText(given) ? resolveRef(walk.root, given) : undefined, value, walk),
+  }),
+);
 
-const checkAnyOf: InnerCheck = (given, place, walk) => {
-  const results = eachOf(given, place, walk);
-  return results.some(fits) ? noIssues : noneFits(results, place);
-};
-
-const checkOneOf: InnerCheck = (given, place, walk) => {
-  const results = eachOf(given, place, walk);
-  const fitting = results.filter(fits).length;
-  if (fitting === 0) return noneFits(results, place);
-  return issueUnless(fitting === 1, place, `fits ${fitting} of the allowed forms, but must fit exactly one`);
-};
-
-const checkRef: InnerCheck = (given, place, walk) =>
-  issuesOf(typeof given === 'string' ? resolveRef(walk.root, given) : undefined, place, walk);
-
-const innerChecks: ReadonlyMap<string, InnerCheck> = new Map([
-  ['properties', checkProperties],
-  ['additionalProperties', checkAdditional],
-  ['items', checkItems],
-  ['allOf', checkAllOf],
-  ['anyOf', checkAnyOf],
-  ['oneOf', checkOneOf],
-  ['$ref', checkRef],
-]);
-
-function issuesOf(schema: Json | undefined, place: Place, { root, budget }: Walk): Issues {
-  if (schema === false) return [{ path: place.path, message: 'is not allowed' }];
-  if (!isObject(schema)) return noIssues;
+function checkSchema(schema: Json | undefined, value: Json, { root, budget }: Walk): Issues {
+  if (schema === false) return [issue('is not allowed')];
+  if (!isRecord(schema)) return noIssues;
   budget.left -= 1;
-  if (budget.left < 0) return [{ path: place.path, message: 'is too involved to be checked' }];
+  if (budget.left < 0) return [issue('is too involved to be checked')];
   const walk = { root, schema, budget };
   return Object.entries(schema).flatMap(([keyword, given]) => {
-    return valueChecks.get(keyword)?.(given, place) ?? innerChecks.get(keyword)?.(given, place, walk) ?? noIssues;
+    const message = rules.get(keyword)?.(given, value);
+    return message === undefined ? (innerChecks.get(keyword)?.(given, value, walk) ?? noIssues) : [issue(message)];
   });
 }
 
-/** What in a value does not fit the schema; nothing where it fits. The schema must have passed `jsonSchemaProblem`. */
+/** Returns what in a value does not fit the schema; nothing if it fits. The schema must have passed `jsonSchemaProblem`. */
 export function validateJson(schema: JsonObject, value: Json): readonly SchemaIssue[] {
-  return issuesOf(schema, { path: '', value }, { root: schema, budget: { left: mostSchemas } });
+  const issues = checkSchema(schema, value, { root: schema, budget: { left: mostSchemas } });
+  return issues.map(({ keys, message }) => ({ path: keys.reduce<string>(childPath, ''), message }));
 }

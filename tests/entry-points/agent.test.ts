@@ -1180,7 +1180,7 @@ describe('what cannot be restored', () => {
   });
 
   test('stored data that nobody read cannot be run', async () => {
-    await expect(agent.run(untyped(written))).rejects.toThrow('read stored data with fromJSON');
+    await expect(agent.run(untyped(written))).rejects.toThrow('read stored data with agent.restore()');
   });
 });
 

@@ -9,7 +9,7 @@ import { AgentState } from '../../src/entry/index.ts';
 import type { FakeClock, IdSource } from '../../src/lib/index.ts';
 import { createCountingIds, createFakeClock } from '../../src/lib/index.ts';
 import type { JsonObject } from '../../src/lib/index.ts';
-import type { EntryBody } from '../../src/sessions/entry-body.ts';
+import type { EntryBody } from '../../src/sessions/entries.ts';
 import type { SessionRuntime } from '../../src/sessions/index.ts';
 import { createSessionRuntime, RuntimeClosedError } from '../../src/sessions/index.ts';
 import { sqliteStore } from '../../src/sessions/sqlite/index.ts';

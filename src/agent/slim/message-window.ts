@@ -1,36 +1,34 @@
-// Which messages are shown.
+// Selects the messages that are shown.
 // W1. The newest are kept, in their order, never more than `max`.
-// W2. System messages that open the conversation are kept too, where they take no more than half of the room.
-// W3. A tool result stands behind its call: one whose call is not shown is dropped. An observation, which is a result in plain words, belongs
-//     to what the assistant said last.
-// W4. Messages outside the window are not looked at, except for those that open the conversation.
+// W2. System messages that open the conversation are kept too, if they take no more than half of the room.
+// W3. A tool result follows its call: a result whose call is not shown is dropped. An observation, which is a result in plain words, belongs
+//     to the assistant's last message.
+// W4. Messages outside the window are not read, except for those that open the conversation.
 import type { Message } from '../../messages/index.ts';
 
-/** As much of a list as is needed to look at one end of it. */
+/** A list that can be read at any place. */
 export interface MessageList {
   readonly length: number;
   at(index: number): Message | undefined;
 }
 
-/** True for what a model reads as the result of a call that it made in plain words. */
+/** True for the result of a call that a model made in plain words. */
 export const isObservation = (message: Message): boolean => message.isUser() && message.metadata['purpose'] === 'observation';
 
+/** The messages to show, and how many are not shown. */
 export interface MessageWindow {
   readonly messages: readonly Message[];
   readonly dropped: number;
 }
 
-function headLength(messages: MessageList, max: number): number {
+function countOpeningSystemMessages(messages: MessageList, max: number): number {
   const room = Math.floor(max / 2);
-  let length = 0;
-  while (messages.at(length)?.isSystem() === true) {
-    length += 1;
-    if (length > room) return 0;
-  }
-  return length;
+  let count = 0;
+  while (count <= room && messages.at(count)?.isSystem() === true) count += 1;
+  return count > room ? 0 : count;
 }
 
-function withoutOrphans(window: readonly Message[]): readonly Message[] {
+function dropOrphans(window: readonly Message[]): readonly Message[] {
   const calls = new Set<string>();
   let hasSpoken = false;
   return window.flatMap((message) => {
@@ -45,15 +43,12 @@ function withoutOrphans(window: readonly Message[]): readonly Message[] {
   });
 }
 
-function slice(messages: MessageList, from: number, end: number): readonly Message[] {
-  return Array.from({ length: end - from }, (_, index) => messages.at(from + index)).filter((message) => message !== undefined);
-}
-
-/** The messages to show of a conversation. */
+/** The part of a conversation that is shown. */
 export function messageWindow(messages: MessageList, max: number): MessageWindow {
   const { length } = messages;
-  const head = length <= max ? 0 : headLength(messages, max);
+  const head = length <= max ? 0 : countOpeningSystemMessages(messages, max);
   const from = Math.max(head, length - max + head);
-  const window = withoutOrphans([...slice(messages, 0, head), ...slice(messages, from, length)]);
+  const shown = Array.from({ length: head + length - from }, (_, index) => messages.at(index < head ? index : from + index - head));
+  const window = dropOrphans(shown.filter((message) => message !== undefined));
   return { messages: window, dropped: length - window.length };
 }

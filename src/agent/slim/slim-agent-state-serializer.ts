@@ -1,67 +1,71 @@
 import type { Redactor } from '../../lib/index.ts';
 import { defaultRedactor, InvalidArgumentError, isRecord } from '../../lib/index.ts';
+import type { Message } from '../../messages/index.ts';
 import { AgentState } from '../agent-state.ts';
 import { messageWindow } from './message-window.ts';
-import { readSlimPayload } from './read-slim-payload.ts';
 import { SlimAgentState } from './slim-agent-state.ts';
-import { SlimInk } from './slim-ink.ts';
-import type { SlimMessage, SlimPayload } from './slim-payload.ts';
-import { slimKind, slimSchema } from './slim-payload.ts';
+import { writeContinuation } from './slim-continuation.ts';
+import type { SlimMessage } from './slim-message.ts';
+import { writeMessage } from './slim-message.ts';
+import type { SlimPayload } from './slim-payload.ts';
+import { readSlimPayload, slimKind, slimSchema } from './slim-payload.ts';
 import type { SlimSerializationOptions } from './slim-serialization-config.ts';
 import { SlimSerializationConfig } from './slim-serialization-config.ts';
-import { writeMessage } from './write-message.ts';
-import { toIso, writeContinuation, writeCurrentStep, writeSteps, writeUsage, writeWait } from './write-step.ts';
+import { SlimWriter } from './slim-writer.ts';
+import { toIso, writeCurrentStep, writeSteps, writeUsage, writeWait } from './slim-step.ts';
 
 export interface SlimSerializerOptions {
-  /** Takes secrets out of everything that is shown. @default the redactor that knows the obvious ones */
+  /** Removes secrets from everything that is shown. @default a redactor that knows the obvious ones */
   readonly redactor?: Redactor;
 }
 
-function checkedRedactor({ redactor = defaultRedactor }: SlimSerializerOptions): Redactor {
-  const given: unknown = redactor;
-  if (isRecord(given) && typeof given['text'] === 'function' && typeof given['value'] === 'function') return redactor;
+function parseRedactor({ redactor = defaultRedactor }: SlimSerializerOptions): Redactor {
+  const value: unknown = redactor;
+  if (isRecord(value) && typeof value['text'] === 'function' && typeof value['value'] === 'function') return redactor;
   throw new InvalidArgumentError('The redactor of a slim serializer needs text() and value(); make one with createRedactor().');
 }
 
 function writeMessages(
-  { messages, execution }: AgentState,
-  ink: SlimInk,
-): { readonly shown: readonly SlimMessage[]; readonly dropped: number } {
-  const { queued = [] } = execution;
+  { messages, execution: { queued = [] } }: AgentState,
+  writer: SlimWriter,
+): readonly [readonly SlimMessage[], number] {
   // Not concat: that would write behind the end of the state's own list, and its next message would copy it all.
   const all = {
     length: messages.length + queued.length,
     at: (index: number) => (index < messages.length ? messages.at(index) : queued[index - messages.length]),
   };
-  const window = messageWindow(all, ink.config.maxMessages);
-  const waiting = new Set(queued.map(({ id }) => id));
-  const shown = window.messages.map((message) => ({ ...writeMessage(message, ink), ...(waiting.has(message.id) && { queued: true }) }));
-  return { shown, dropped: window.dropped };
+  const window = messageWindow(all, writer.config.maxMessages);
+  const queuedIds = new Set(queued.map(({ id }) => id));
+  const write = (message: Message): SlimMessage => ({
+    ...writeMessage(message, writer),
+    ...(queuedIds.has(message.id) && { queued: true }),
+  });
+  return [window.messages.map(write), window.dropped];
 }
 
-/** Writes what a screen shows of a state, small and without secrets, and reads it for display. Not for pause and resume. */
+/** Writes a state for display, small and without secrets, and reads it again. Not for pause and resume. */
 export class SlimAgentStateSerializer {
   readonly config: SlimSerializationConfig;
-  readonly #ink: SlimInk;
+  readonly #writer: SlimWriter;
 
   constructor(config: SlimSerializationOptions = SlimSerializationConfig.standard(), options: SlimSerializerOptions = {}) {
     this.config = config instanceof SlimSerializationConfig ? config : new SlimSerializationConfig(config);
-    this.#ink = new SlimInk(this.config, checkedRedactor(options));
+    this.#writer = new SlimWriter(this.config, parseRedactor(options));
   }
 
   serialize(state: AgentState): SlimPayload {
     if (!(state instanceof AgentState))
       throw new InvalidArgumentError('serialize() takes an AgentState. Read stored data with agent.restore() first.');
-    const ink = this.#ink;
+    const writer = this.#writer;
     const { info, continuationOutcome: outcome } = state;
-    const { shown: messages, dropped } = writeMessages(state, ink);
-    const steps = writeSteps(state, ink);
-    const noted = this.config.includeMetadata ? ink.fields(state.metadata) : undefined;
+    const [messages, dropped] = writeMessages(state, writer);
+    const steps = writeSteps(state, writer);
+    const noted = this.config.includeMetadata ? writer.writeFields(state.metadata) : undefined;
     return {
       kind: slimKind,
       schema: slimSchema,
-      agent_id: ink.name(state.agentId),
-      parent_agent_id: state.parentAgentId === undefined ? null : ink.name(state.parentAgentId),
+      agent_id: writer.writeName(state.agentId),
+      parent_agent_id: state.parentAgentId === undefined ? null : writer.writeName(state.parentAgentId),
       status: state.status,
       execution: {
         number: state.execution.number,
@@ -72,10 +76,10 @@ export class SlimAgentStateSerializer {
       },
       usage: writeUsage(state.usage),
       messages,
-      current_step: writeCurrentStep(state, ink),
+      current_step: writeCurrentStep(state, writer),
       steps,
-      waiting_for: state.waitingFor.map((wait) => writeWait(wait, ink)),
-      last_continuation: outcome === undefined ? null : writeContinuation(outcome, ink),
+      waiting_for: state.waitingFor.map((wait) => writeWait(wait, writer)),
+      last_continuation: outcome === undefined ? null : writeContinuation(outcome, writer),
       metadata: noted === undefined ? null : noted.fields,
       omitted: {
         messages: dropped,
@@ -86,7 +90,7 @@ export class SlimAgentStateSerializer {
     };
   }
 
-  /** Reads a payload of any config, for display. Refuses what is something else, newer, or damaged. */
+  /** Reads a payload of any config, for display. Throws if the data is of another kind, newer, or damaged. */
   deserialize(payload: unknown): SlimAgentState {
     return new SlimAgentState(readSlimPayload(payload));
   }

@@ -1,10 +1,10 @@
-import { InvalidArgumentError, isRecord, present } from '../../lib/index.ts';
+import { InvalidArgumentError, isRecord, omitUndefined } from '../../lib/index.ts';
 
-/** How much of a state a slim payload shows. */
+/** Settings for how much of a state a slim payload shows. */
 export interface SlimSerializationOptions {
   /** The newest messages, at most so many; 0 for none. @default 50 */
   readonly maxMessages?: number;
-  /** Code points of one text: what a message says, the JSON of a call's arguments, a result, all metadata together. @default 1000 */
+  /** Code points of one text: the content of a message, the JSON of a call's arguments, a result, all metadata together. @default 1000 */
   readonly maxContentLength?: number;
   /** The newest steps, at most so many; 0 for none. @default 20 */
   readonly maxSteps?: number;
@@ -16,58 +16,45 @@ export interface SlimSerializationOptions {
   readonly includeToolResults?: boolean;
   /** Metadata of the state and of its messages. @default true */
   readonly includeMetadata?: boolean;
-  /** What each criterion answered, after each step that is shown. @default false */
+  /** Shows the evaluation of each criterion, after each step that is shown. @default false */
   readonly includeContinuationTrace?: boolean;
 }
 
-const numbers = { maxMessages: 0, maxContentLength: 1, maxSteps: 0 } as const;
-const switches = ['includeAllSteps', 'includeToolArgs', 'includeToolResults', 'includeMetadata', 'includeContinuationTrace'] as const;
-const names: readonly string[] = [...Object.keys(numbers), ...switches];
-
-function checkNames(options: object): void {
-  const strange = Object.keys(options).find((name) => !names.includes(name));
-  if (strange === undefined) return;
-  throw new InvalidArgumentError(`A slim serialization has no option "${strange}"; there are ${names.join(', ')}.`);
-}
-
-function checkedCount(options: SlimSerializationOptions, name: keyof typeof numbers, preset: number): number {
-  const value: unknown = options[name] ?? preset;
-  const least = numbers[name];
-  if (typeof value === 'number' && value >= least && (Number.isInteger(value) || value === Infinity)) return value;
+function checkCount(name: string, value: unknown): void {
+  const least = name === 'maxContentLength' ? 1 : 0;
+  if (typeof value === 'number' && value >= least && (Number.isInteger(value) || value === Infinity)) return;
   throw new InvalidArgumentError(`${name} is ${String(value)}; pass a whole number from ${least} on, or Infinity for no limit.`);
 }
 
-function checkedSwitch(options: SlimSerializationOptions, name: (typeof switches)[number], preset: boolean): boolean {
-  const value: unknown = options[name] ?? preset;
-  if (typeof value === 'boolean') return value;
-  throw new InvalidArgumentError(`${name} is ${String(value)}; pass true or false.`);
+function checkSwitch(name: string, value: unknown): void {
+  if (typeof value !== 'boolean') throw new InvalidArgumentError(`${name} is ${String(value)}; pass true or false.`);
 }
 
-/** What a slim payload shows of a state, checked. It never changes; `with` gives a changed copy. */
+/** Checked settings for how much of a state a slim payload shows. Immutable; `with` returns a changed copy. */
 export class SlimSerializationConfig implements Required<SlimSerializationOptions> {
-  readonly maxMessages: number;
-  readonly maxContentLength: number;
-  readonly maxSteps: number;
-  readonly includeAllSteps: boolean;
-  readonly includeToolArgs: boolean;
-  readonly includeToolResults: boolean;
-  readonly includeMetadata: boolean;
-  readonly includeContinuationTrace: boolean;
+  readonly maxMessages: number = 50;
+  readonly maxContentLength: number = 1000;
+  readonly maxSteps: number = 20;
+  readonly includeAllSteps: boolean = false;
+  readonly includeToolArgs: boolean = true;
+  readonly includeToolResults: boolean = true;
+  readonly includeMetadata: boolean = true;
+  readonly includeContinuationTrace: boolean = false;
 
-  /** What is not said is as in `standard()`. */
+  /** Options that are not given are those of `standard()`. */
   constructor(options: SlimSerializationOptions = {}) {
     if (!isRecord(options))
       throw new InvalidArgumentError('A slim serialization takes an object of options, or one of minimal(), standard(), full().');
-    checkNames(options);
-    this.maxMessages = checkedCount(options, 'maxMessages', 50);
-    this.maxContentLength = checkedCount(options, 'maxContentLength', 1000);
-    this.maxSteps = checkedCount(options, 'maxSteps', 20);
-    this.includeAllSteps = checkedSwitch(options, 'includeAllSteps', false);
-    this.includeToolArgs = checkedSwitch(options, 'includeToolArgs', true);
-    this.includeToolResults = checkedSwitch(options, 'includeToolResults', true);
-    this.includeMetadata = checkedSwitch(options, 'includeMetadata', true);
-    this.includeContinuationTrace = checkedSwitch(options, 'includeContinuationTrace', false);
-    Object.freeze(this);
+    const settings = new Map<string, unknown>(Object.entries(this));
+    for (const [name, value] of Object.entries(options)) {
+      if (!settings.has(name))
+        throw new InvalidArgumentError(`A slim serialization has no option "${name}"; there are ${[...settings.keys()].join(', ')}.`);
+      if (value === undefined || value === null) continue;
+      if (typeof settings.get(name) === 'number') checkCount(name, value);
+      else checkSwitch(name, value);
+      settings.set(name, value);
+    }
+    Object.freeze(Object.assign(this, Object.fromEntries(settings)));
   }
 
   /** The end of the conversation in short: no arguments, no results, no metadata, no steps. */
@@ -82,12 +69,12 @@ export class SlimSerializationConfig implements Required<SlimSerializationOption
     });
   }
 
-  /** The defaults. */
+  /** The settings. */
   static standard(): SlimSerializationConfig {
     return new SlimSerializationConfig();
   }
 
-  /** Nothing is cut, and the trace is shown. Secrets are still taken out. */
+  /** Nothing is cut, and the trace is shown. Secrets are still removed. */
   static full(): SlimSerializationConfig {
     return new SlimSerializationConfig({
       maxMessages: Infinity,
@@ -99,6 +86,6 @@ export class SlimSerializationConfig implements Required<SlimSerializationOption
   }
 
   with(options: SlimSerializationOptions): SlimSerializationConfig {
-    return new SlimSerializationConfig({ ...this, ...present({ ...options }) });
+    return new SlimSerializationConfig({ ...this, ...omitUndefined({ ...options }) });
   }
 }

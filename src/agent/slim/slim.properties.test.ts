@@ -12,8 +12,8 @@ import { StepResult } from '../../step-by-step/index.ts';
 import type { ToolUseStep } from '../../tool-use/index.ts';
 import { AgentState } from '../index.ts';
 import { SlimAgentStateSerializer } from './slim-agent-state-serializer.ts';
+import { argsLeftOut, resultLeftOut } from './slim-message.ts';
 import type { SlimPayload } from './slim-payload.ts';
-import { argsLeftOut, resultLeftOut } from './slim-payload.ts';
 import { SlimSerializationConfig } from './slim-serialization-config.ts';
 
 // Random states: texts with secrets, half characters and long ones in them, results without calls, calls without results.

@@ -480,12 +480,12 @@ describe('it works', () => {
 
 describe('options', () => {
   const model = scriptedModel([]);
-  const known = 'there are model, maxTokens, maxBufferTokens, maxSummaryTokens, countTokens, instructions.';
+  const known = 'It takes model, maxTokens, maxBufferTokens, maxSummaryTokens, countTokens, instructions.';
   test.each<[unknown, string]>([
     [undefined, 'compaction() needs options: compaction({ model }).'],
     [{}, 'compaction() needs a model, which is asked for the summary.'],
     [{ model: 'gpt' }, 'compaction() needs a model, which is asked for the summary.'],
-    [{ model, maxToken: 5 }, `compaction() has no option "maxToken"; ${known}`],
+    [{ model, maxToken: 5 }, `Unknown option "maxToken" in compaction(). ${known}`],
     [{ model, maxTokens: 0 }, 'compaction() needs a whole number above 0 as maxTokens, not 0.'],
     [{ model, maxTokens: 1.5 }, 'compaction() needs a whole number above 0 as maxTokens, not 1.5.'],
     [{ model, maxTokens: '4096' }, 'compaction() needs a whole number above 0 as maxTokens, not "4096".'],

@@ -10,7 +10,7 @@ import type { Failure } from '../../errors/index.ts';
 import type { Capability, HookFacts } from '../../hooks/index.ts';
 import { defineAnyHook, defineAnyCapability } from '../../hooks/index.ts';
 import { abortedFailure } from '../../inference/index.ts';
-import { counted } from '../../lib/index.ts';
+import { pluralize } from '../../lib/index.ts';
 import type { MessageStore } from '../../messages/index.ts';
 import { SectionName } from '../../messages/index.ts';
 import type { RunState } from '../../step-by-step/index.ts';
@@ -38,8 +38,8 @@ function told({ report, state }: Facts, done: Done, settings: Settings): Change 
   const { store, moved, summarized, remarks, failure } = done;
   const tokensIn = (section: string): number => tokensOf(store.section(section), settings);
   const words = [
-    ...(moved.length > 0 ? [`${counted(moved.length, 'message')} moved to the buffer`] : []),
-    ...(summarized > 0 ? [`${counted(summarized, 'message')} folded into the summary`] : []),
+    ...(moved.length > 0 ? [`${pluralize(moved.length, 'message')} moved to the buffer`] : []),
+    ...(summarized > 0 ? [`${pluralize(summarized, 'message')} folded into the summary`] : []),
     ...remarks,
   ];
   report(words.join('; '), {

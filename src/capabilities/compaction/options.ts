@@ -1,5 +1,5 @@
 import type { Model } from '../../inference/index.ts';
-import { InvalidArgumentError, isRecord } from '../../lib/index.ts';
+import { checkKeys, InvalidArgumentError, isRecord } from '../../lib/index.ts';
 import type { Message } from '../../messages/index.ts';
 import { estimateTokens } from './estimate-tokens.ts';
 
@@ -35,10 +35,9 @@ const wordsOf = (value: unknown): string =>
 
 const isSize = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) > 0;
 
-function problemWith(given: Readonly<Record<string, unknown>>): string | undefined {
+function findProblem(given: Readonly<Record<string, unknown>>): string | undefined {
   const { model, countTokens, instructions } = given;
-  const strange = Object.keys(given).find((name) => !knownOptions.includes(name));
-  if (strange !== undefined) return `has no option "${strange}"; there are ${knownOptions.join(', ')}.`;
+  checkKeys('compaction()', given, { known: knownOptions });
   if (!isRecord(model) || typeof model['generate'] !== 'function') return 'needs a model, which is asked for the summary.';
   const wrong = sizes.find((name) => given[name] !== undefined && !isSize(given[name]));
   if (wrong !== undefined) return `needs a whole number above 0 as ${wrong}, not ${wordsOf(given[wrong])}.`;
@@ -63,7 +62,7 @@ function remembering(countTokens: (message: Message) => number): (message: Messa
 /** Refuses options that could not work. */
 export function toSettings(options: CompactionOptions): Settings {
   const given: unknown = options;
-  const problem = isRecord(given) ? problemWith(given) : 'needs options: compaction({ model }).';
+  const problem = isRecord(given) ? findProblem(given) : 'needs options: compaction({ model }).';
   if (problem !== undefined) throw new InvalidArgumentError(`compaction() ${problem}`);
   const { maxTokens = 4096, maxBufferTokens = 8192, maxSummaryTokens = 512, countTokens = estimateTokens, ...rest } = options;
   return { ...rest, maxTokens, maxBufferTokens, maxSummaryTokens, countTokens: remembering(countTokens) };

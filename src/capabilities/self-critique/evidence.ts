@@ -1,4 +1,4 @@
-import { counted } from '../../lib/index.ts';
+import { pluralize } from '../../lib/index.ts';
 import type { Message } from '../../messages/index.ts';
 import { toolResultText } from '../../messages/index.ts';
 import type { ToolUseStep } from '../../tool-use/index.ts';
@@ -46,5 +46,5 @@ export function evidenceOf(steps: readonly ToolUseStep[], length: number): strin
     left -= text.length + gap.length;
   }
   const missing = entries.length - kept.length;
-  return [...(missing > 0 ? [`(${counted(missing, 'earlier call')} left out)`] : []), ...kept].join(gap);
+  return [...(missing > 0 ? [`(${pluralize(missing, 'earlier call')} left out)`] : []), ...kept].join(gap);
 }

@@ -758,7 +758,7 @@ describe('selfCritique() refuses', () => {
     ['no options', undefined, 'selfCritique() needs options with a critic: selfCritique({ model }).'],
     ['no model', {}, 'selfCritique() needs a model as its critic: selfCritique({ model }).'],
     ['what is no model', { model: 'gpt' }, 'selfCritique() needs a model as its critic'],
-    ['an option that there is not', { model, rounds: 3 }, 'There is no option "rounds" of selfCritique(); there are model, maxRounds,'],
+    ['an option that there is not', { model, rounds: 3 }, 'Unknown option "rounds" in selfCritique(). It takes model, maxRounds,'],
     ['no rounds', { model, maxRounds: 0 }, 'maxRounds of selfCritique() must be a whole number of 1 or more, not 0.'],
     ['half a round', { model, maxRounds: 1.5 }, 'maxRounds of selfCritique() must be a whole number of 1 or more, not 1.5.'],
     ['endless rounds', { model, maxRounds: Infinity }, 'not Infinity.'],

@@ -8,7 +8,7 @@ import type { AfterStepFacts, Capability, ChangesAt, Vote } from '../../hooks/in
 import { defineAnyCapability } from '../../hooks/index.ts';
 import type { Model, ModelOutcome } from '../../inference/index.ts';
 import type { JsonObject } from '../../lib/index.ts';
-import { InvalidArgumentError, isRecord } from '../../lib/index.ts';
+import { checkKeys, InvalidArgumentError, isRecord } from '../../lib/index.ts';
 import { Message } from '../../messages/index.ts';
 import type { ToolUseState, ToolUseStep } from '../../tool-use/index.ts';
 import { defineHook, StepType } from '../../tool-use/index.ts';
@@ -57,10 +57,9 @@ const isModel = (given: unknown): boolean =>
 const isWhole = (given: unknown, least: number): boolean => Number.isInteger(given) && (given as number) >= least;
 const shown = (given: unknown): string => (typeof given === 'string' ? JSON.stringify(given) : String(given));
 
-function problemWith(options: Readonly<Record<string, unknown>>): string | undefined {
+function findProblem(options: Readonly<Record<string, unknown>>): string | undefined {
   const { model, maxRounds = 1, instructions = '', maxEvidenceLength = 0 } = options;
-  const strange = Object.keys(options).find((option) => !knownOptions.includes(option));
-  if (strange !== undefined) return `There is no option "${strange}" of selfCritique(); there are ${knownOptions.join(', ')}.`;
+  checkKeys('selfCritique()', options, { known: knownOptions });
   if (!isModel(model)) return 'selfCritique() needs a model as its critic: selfCritique({ model }).';
   if (!isWhole(maxRounds, 1)) return `maxRounds of selfCritique() must be a whole number of 1 or more, not ${shown(maxRounds)}.`;
   if (typeof instructions !== 'string') return 'instructions of selfCritique() must be text: what the critic looks for.';
@@ -71,7 +70,7 @@ function problemWith(options: Readonly<Record<string, unknown>>): string | undef
 
 function checkedSettings(given: unknown): Settings {
   if (!isRecord(given)) throw new InvalidArgumentError('selfCritique() needs options with a critic: selfCritique({ model }).');
-  const problem = problemWith(given);
+  const problem = findProblem(given);
   if (problem !== undefined) throw new InvalidArgumentError(problem);
   // Holds: they were just checked.
   const { model, maxRounds = 2, instructions = '', maxEvidenceLength = 8000 } = given as unknown as SelfCritiqueOptions;

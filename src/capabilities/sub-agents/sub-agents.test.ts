@@ -339,7 +339,11 @@ describe('subAgents()', () => {
     ['no agent', { agents: { a: { agent: 5, description: 'x' } } }, /needs an agent under agents.a.agent/],
     ['no description', { agents: { a: { agent: () => undefined } } }, /needs words under agents.a.description/],
     ['a depth of 0', { agents: { a: { agent: () => undefined, description: 'x' } }, maxDepth: 0 }, /whole numbers above 0/],
-    ['a misspelt option', { agents: { a: { agent: () => undefined, description: 'x' } }, maxdepth: 2 }, /has no option "maxdepth"/],
+    [
+      'a misspelt option',
+      { agents: { a: { agent: () => undefined, description: 'x' } }, maxdepth: 2 },
+      /Unknown option "maxdepth" in subAgents\(\)/,
+    ],
   ])('refuses %s', (_, options, message) => {
     expect(() => subAgents(options as SubAgentsOptions)).toThrow(message);
   });

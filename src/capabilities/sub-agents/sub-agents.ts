@@ -10,7 +10,7 @@ import { ToolFailedError } from '../../errors/index.ts';
 import type { Capability } from '../../hooks/index.ts';
 import { defineAnyCapability } from '../../hooks/index.ts';
 import type { Json } from '../../lib/index.ts';
-import { assertNever, InvalidArgumentError, isRecord } from '../../lib/index.ts';
+import { assertNever, checkKeys, InvalidArgumentError, isRecord } from '../../lib/index.ts';
 import type { RunState, Wait } from '../../step-by-step/index.ts';
 import type { NestedHost, NestedResult } from '../../tool-use/index.ts';
 import { defineNestedTool } from '../../tool-use/index.ts';
@@ -62,14 +62,13 @@ export interface SubAgentTools extends Readonly<Record<string, NestedTool<Task, 
 }
 
 const knownOptions: readonly string[] = ['agents', 'maxDepth', 'maxTextLength', 'onEnd'];
-const isCount = (given: unknown): boolean => given === undefined || (Number.isInteger(given) && (given as number) > 0);
+const isCount = (given: unknown): boolean => given === undefined || (typeof given === 'number' && Number.isInteger(given) && given > 0);
 const isAgent = (given: unknown): boolean =>
   typeof given === 'function' || (isRecord(given) && typeof given['run'] === 'function' && typeof given['fingerprint'] === 'string');
 
-function problemWith(options: Readonly<Record<string, unknown>>): string | undefined {
+function findProblem(options: Readonly<Record<string, unknown>>): string | undefined {
   const { agents, maxDepth, maxTextLength, onEnd } = options;
-  const strange = Object.keys(options).find((name) => !knownOptions.includes(name));
-  if (strange !== undefined) return `has no option "${strange}"; there are ${knownOptions.join(', ')}.`;
+  checkKeys('subAgents()', options, { known: knownOptions });
   if (!isRecord(agents) || Object.keys(agents).length === 0)
     return 'needs at least one agent: { agents: { name: { agent, description } } }.';
   if (!isCount(maxDepth) || !isCount(maxTextLength)) return 'needs whole numbers above 0 as maxDepth and maxTextLength.';
@@ -153,7 +152,7 @@ const askedBy =
 /** Lets an agent hand tasks to others, by the tool `spawn_subagent`. Each task is a conversation of its own. */
 export function subAgents(options: SubAgentsOptions): Capability<SubAgentTools, RunState, unknown> {
   const given: unknown = options;
-  const problem = isRecord(given) ? problemWith(given) : 'needs options: { agents: { name: { agent, description } } }.';
+  const problem = isRecord(given) ? findProblem(given) : 'needs options: { agents: { name: { agent, description } } }.';
   if (problem !== undefined) throw new InvalidArgumentError(`subAgents() ${problem}`);
   const { agents, maxDepth = 3, maxTextLength = 8000, onEnd } = options;
   const names = Object.keys(agents);

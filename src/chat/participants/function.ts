@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from '../../lib/index.ts';
 import type { Message } from '../../messages/index.ts';
-import type { Soon } from '../../lib/index.ts';
+import type { Callback, Soon } from '../../lib/index.ts';
 import type { ContextType } from '../../tools/index.ts';
 import type { Participant, Turn } from '../participant.ts';
 import { checkParticipant, checkTimeout, createParticipant, toInfo } from '../participant.ts';
@@ -32,16 +32,15 @@ export interface FunctionParticipantOptions<Context = unknown, Said = string, St
   readonly timeoutMs?: number;
 }
 
-/** What a function of the host's is told. */
-export function toFacts<Context>(participant: string, { state, scope }: Turn, signal: AbortSignal): TurnFacts<Context, never> {
+/** Facts for a function of the host. */
+export function toFacts(participant: string, { state, scope }: Turn, signal: AbortSignal): TurnFacts {
   return {
     participant,
-    // Holds: the conversation only ever runs states of its own kind.
-    state: state as never,
+    state,
     get messages() {
       return toView(state, participant, 'question').toMessages().toArray();
     },
-    context: scope.context as Context,
+    context: scope.context,
     signal,
   };
 }
@@ -62,10 +61,10 @@ export function createFunctionParticipant<Context, Said, State extends TurnState
   const { name, description, speak, timeoutMs = 30_000, context } = options;
   if (typeof speak !== 'function') throw new InvalidArgumentError(`${maker}() needs a function as speak, which gives the words.`);
   checkTimeout(maker, timeoutMs);
+  const ask: Callback<[turn: TurnFacts], unknown> = speak;
   return createParticipant(toInfo({ name, kind: ParticipantKind.Function, description }), () => ({
     needsContext: context !== undefined,
     configuration: {},
-    speak: (turn) =>
-      askFunction(turn, (signal) => speak(toFacts(name, turn, signal)), { role: 'assistant', name, ...toTimeout(timeoutMs) }),
+    speak: (turn) => askFunction(turn, (signal) => ask(toFacts(name, turn, signal)), { role: 'assistant', name, ...toTimeout(timeoutMs) }),
   }));
 }

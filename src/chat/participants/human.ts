@@ -1,4 +1,4 @@
-import type { Soon } from '../../lib/index.ts';
+import type { Callback, Soon } from '../../lib/index.ts';
 import { InvalidArgumentError, omitUndefined } from '../../lib/index.ts';
 import type { Participant, Spoken, Turn } from '../participant.ts';
 import { checkParticipant, checkTimeout, createParticipant, toInfo } from '../participant.ts';
@@ -58,16 +58,17 @@ export function createHumanParticipant<Said, State extends TurnState>(
     throw new InvalidArgumentError(`${maker}() needs a function as reply, or none: without one the run waits for the person.`);
   if (prompt !== undefined && typeof prompt !== 'string') throw new InvalidArgumentError(`${maker}() needs text as prompt.`);
   checkTimeout(maker, timeoutMs);
+  const ask: Callback<[turn: TurnFacts], unknown> | undefined = reply;
   return createParticipant(toInfo({ name, kind: ParticipantKind.Human, description }), () => ({
     needsContext: false,
     configuration: omitUndefined({ waits: reply === undefined, prompt }),
     speak: async (turn) => {
       // One who waits already is not asked again by other means.
-      if (reply === undefined || turn.parked !== undefined) return waitFor(turn, { name, prompt });
+      if (ask === undefined || turn.parked !== undefined) return waitFor(turn, { name, prompt });
       // A person takes no time of the run's own.
-      const leave = turn.scope.beginWaiting({ forPerson: true });
+      const leave = turn.scope.time.beginWaiting({ forPerson: true });
       try {
-        return await askFunction(turn, (signal) => reply(toFacts(name, turn, signal)), { role: 'user', name, ...toTimeout(timeoutMs) });
+        return await askFunction(turn, (signal) => ask(toFacts(name, turn, signal)), { role: 'user', name, ...toTimeout(timeoutMs) });
       } finally {
         leave();
       }

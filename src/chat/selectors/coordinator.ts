@@ -103,7 +103,7 @@ function checkCoordinator(options: unknown): void {
   const strange = Object.keys(options).find((name) => !known.includes(name));
   if (strange !== undefined) throw new InvalidArgumentError(`coordinator() has no option "${strange}"; there are ${known.join(', ')}.`);
   checkTimeout('coordinator', timeoutMs);
-  const isCount = (given: unknown): boolean => given === undefined || (Number.isInteger(given) && (given as number) > 0);
+  const isCount = (given: unknown): boolean => given === undefined || (typeof given === 'number' && Number.isInteger(given) && given > 0);
   if (!isCount(maxMessages) || !isCount(maxTextLength))
     throw new InvalidArgumentError('coordinator() needs whole numbers above 0 as maxMessages and maxTextLength.');
 }

@@ -1,5 +1,5 @@
 import { InvalidArgumentError, isRecord } from '../../lib/index.ts';
-import type { Soon } from '../../lib/index.ts';
+import type { Callback, Soon } from '../../lib/index.ts';
 import { checkTimeout } from '../participant.ts';
 import type { TurnState } from '../turn-state.ts';
 import { TurnNotGivenError } from './turn-not-given-error.ts';
@@ -24,7 +24,7 @@ export interface SelectByOptions {
 }
 
 /** A function of the host's gives the turn: it returns a participant's name, or { participant, reason }, or { end: why } to end it. */
-export function selectBy(choose: SelectFunction, options: SelectByOptions = {}): Selector {
+export function selectBy(choose: Callback<[facts: SelectFacts], Soon<string | Choice>>, options: SelectByOptions = {}): Selector {
   const strange = Object.keys(options).find((each) => each !== 'name' && each !== 'timeoutMs');
   if (strange !== undefined) throw new InvalidArgumentError(`selectBy() has no option "${strange}"; there are name, timeoutMs.`);
   const { name = 'function', timeoutMs = 30_000 } = options;
@@ -33,10 +33,9 @@ export function selectBy(choose: SelectFunction, options: SelectByOptions = {}):
   return {
     name,
     select: async ({ run, report, ask: _, ...facts }) => {
-      // Holds: a conversation only ever runs states and contexts of its own kind.
       const work = async (signal: AbortSignal): Promise<unknown> => {
         try {
-          return await choose({ ...facts, signal } as never);
+          return await choose({ ...facts, signal });
         } catch (error) {
           report(error);
           throw error;

@@ -3,7 +3,7 @@ import { ErrorPresenceCheck } from './error-presence-check.ts';
 import { FinishReasonCheck } from './finish-reason-check.ts';
 import { ResponseContentCheck } from './response-content-check.ts';
 import { StopOnFinalDecision } from './stop-on-final-decision.ts';
-import type { StopRequest } from './stop-requested.ts';
+import type { StopRequest } from '../findings.ts';
 import { StopRequested, toStopEvaluation } from './stop-requested.ts';
 import { ToolCallPresenceCheck } from './tool-call-presence-check.ts';
 

@@ -1,15 +1,8 @@
 import { BuiltInCriterion } from '../built-in-criterion.ts';
 import { ContinuationDecision } from '../continuation-decision.ts';
 import { ContinuationEvaluation } from '../continuation-evaluation.ts';
-import type { Findings } from '../findings.ts';
+import type { Findings, StopRequest } from '../findings.ts';
 import { StopReason } from '../stop-reason.ts';
-
-/** A request that the run end. */
-export interface StopRequest {
-  /** `signal`: an AbortSignal fired, and work in flight was cut off. `request`: end at the next boundary. */
-  readonly by: 'signal' | 'request';
-  readonly reason: string;
-}
 
 const criterion = 'StopRequested';
 const notRequested = new ContinuationEvaluation({

@@ -2,6 +2,8 @@ import type { JsonObject } from '../../lib/index.ts';
 import { isRecord, readJsonObject } from '../../lib/index.ts';
 import type { ClientTool, DescribedTool, FunctionTool, ModelOutput, ShownCall, StandardResult, Tool } from '../../tools/index.ts';
 import { describeTool, InvalidToolError, providerTool } from '../../tools/index.ts';
+import type { Fields } from './fields.ts';
+import { getText } from './fields.ts';
 import { toModelOutput } from './to-model-output.ts';
 
 /** The shape of an AI SDK tool, as `tool()` of the `ai` package and the providers' `tools` return it. */
@@ -12,7 +14,6 @@ export interface AiSdkToolLike {
   readonly execute?: ((input: never, options: never) => unknown) | undefined;
 }
 
-type Fields = Readonly<Record<string, unknown>>;
 type Call = (...args: readonly unknown[]) => unknown;
 
 const isFunction = (value: unknown): value is Call => typeof value === 'function';
@@ -79,9 +80,10 @@ function readModelOutput(tool: Fields): ((result: unknown, call: ShownCall) => P
   return async (output, { toolCallId, args }) => toModelOutput(await Reflect.apply(show, tool, [{ toolCallId, input: args, output }]));
 }
 
-function readDescription({ description, title }: Fields): string {
+function readDescription(fields: Fields): string {
+  const { description } = fields;
   const text: unknown = isFunction(description) ? description({ context: undefined }) : description;
-  return typeof text === 'string' ? text : typeof title === 'string' ? title : '';
+  return typeof text === 'string' ? text : getText(fields, 'title');
 }
 
 const maker = { maker: 'aiSdkTools()' };

@@ -3,21 +3,20 @@
 // Does not: retry, wait on a clock of its own, run tools, or decide anything.
 // It keeps the promises of the Model port (M1–M10); the recordings and the fault server test them.
 import type { Clock, IdSource } from '../../lib/index.ts';
-import { isRecord, systemClock, systemIds } from '../../lib/index.ts';
+import { aborted, isRecord, omitUndefined, systemClock, systemIds, untilAborted } from '../../lib/index.ts';
 import type { Model, ModelDelta, ModelOutcome, ModelRequest, ResponseBuilder } from '../index.ts';
 import { createResponseBuilder, withTimeouts } from '../index.ts';
 import { classifyProviderError } from './classify-provider-error.ts';
+import { toFields, toList } from './fields.ts';
 import type { CallableModel, CallOptions, LanguageModelLike } from './language-model-like.ts';
 import { toCallableModel } from './language-model-like.ts';
 import { dropStream, readStream } from './read-stream.ts';
-import { createStreamToolInputs } from './stream-tool-inputs.ts';
 import { takeEnding, takeMetadata, takeWarnings } from './take-ending.ts';
 import { isRawPart, takePart } from './take-part.ts';
 import { takeStreamPart } from './take-stream-part.ts';
 import { toCallOptions } from './to-call-options.ts';
-import { aborted, untilAborted } from './until-aborted.ts';
 
-/** What an adapted model takes from outside. */
+/** Services of an adapted model. */
 export interface AiSdkOptions {
   /** Tells how far away a date in `retry-after` is. @default systemClock */
   readonly clock?: Clock;
@@ -30,7 +29,6 @@ interface Call {
   readonly request: ModelRequest;
   readonly builder: ResponseBuilder;
   readonly now: () => number;
-  readonly onDelta?: (delta: ModelDelta) => void;
   /** True once something has come: what is malformed from then on is the answer. */
   isAnswering: boolean;
 }
@@ -41,9 +39,9 @@ function fail(call: Call, error: unknown): void {
 
 function takeAnswer(call: Call, result: unknown): void {
   const { builder, model } = call;
-  const answer = isRecord(result) ? result : {};
-  const content: readonly unknown[] = Array.isArray(answer['content']) ? answer['content'] : [];
-  const response = isRecord(answer['response']) ? answer['response'] : {};
+  const answer = toFields(result);
+  const content = toList(answer['content']);
+  const response = toFields(answer['response']);
   takeWarnings(answer['warnings'], builder);
   takeMetadata(response, builder);
   for (const part of content) if (isRawPart(part)) takePart(part, { builder, provider: model.provider });
@@ -61,7 +59,7 @@ async function whole(call: Call, options: CallOptions): Promise<void> {
 }
 
 async function inPieces(call: Call, options: CallOptions): Promise<void> {
-  const { model, builder, request, onDelta } = call;
+  const { model, builder, request } = call;
   const work = Promise.resolve(model.doStream(options));
   const result = await untilAborted(work, request.signal);
   if (result === aborted) {
@@ -69,15 +67,8 @@ async function inPieces(call: Call, options: CallOptions): Promise<void> {
     return;
   }
   call.isAnswering = true;
-  const inputs = createStreamToolInputs(builder, onDelta);
-  const sink = { builder, provider: model.provider, inputs, fail: (error: unknown) => fail(call, error) };
-  await readStream(
-    result,
-    (value) => {
-      if (isRawPart(value)) takeStreamPart(value, sink);
-    },
-    request.signal,
-  );
+  const sink = { builder, provider: model.provider, fail: (error: unknown) => fail(call, error) };
+  await readStream(result, (value) => isRawPart(value) && takeStreamPart(value, sink), request.signal);
 }
 
 type Ask = (call: Call, options: CallOptions) => Promise<void>;
@@ -89,9 +80,7 @@ async function settle(call: Call, ask: Ask): Promise<ModelOutcome> {
     const options = toCallOptions(request, {
       version,
       provider,
-      warn: (message) => {
-        builder.warn(message);
-      },
+      warn: (message) => builder.warn(message),
     });
     if (request.signal?.aborted !== true) await ask(call, options);
   } catch (error) {
@@ -107,9 +96,8 @@ export function aiSdk(model: LanguageModelLike, { clock = systemClock, ids = sys
   const open = (request: ModelRequest, onDelta?: (delta: ModelDelta) => void): Call => ({
     model: callable,
     request,
-    builder: createResponseBuilder({ ids, model: `${provider}/${modelId}`, request, ...(onDelta !== undefined && { onDelta }) }),
+    builder: createResponseBuilder({ ids, model: `${provider}/${modelId}`, request, ...omitUndefined({ onDelta }) }),
     now: () => clock.now(),
-    ...(onDelta !== undefined && { onDelta }),
     isAnswering: false,
   });
   const adapted: Model = {

@@ -43,7 +43,7 @@ const byStatus: ReadonlyMap<number, Kind> = new Map([
   [529, rateLimited],
 ]);
 
-function kindOfStatus(status: number): Kind {
+function findStatusKind(status: number): Kind {
   return byStatus.get(status) ?? (status >= 500 ? serverError : refused);
 }
 
@@ -82,32 +82,32 @@ const malformed: ReadonlySet<string> = new Set([
   'SyntaxError',
 ]);
 
-function kindOfNetwork({ networkCodes, names }: ProviderErrorFacts): Kind | undefined {
+function findNetworkKind({ networkCodes, names }: ProviderErrorFacts): Kind | undefined {
   if (names.includes('TimeoutError') || networkCodes.some((code) => networkTimeout.test(code))) return timedOut;
   if (networkCodes.includes('ERR_INVALID_URL')) return refused;
   return networkCodes.length > 0 ? connectionLost : undefined;
 }
 
-function kindOfWords(words: readonly string[]): Kind | undefined {
+function findWordKind(words: readonly string[]): Kind | undefined {
   return byWord.find(([pattern]) => words.some((word) => pattern.test(word)))?.[1];
 }
 
-function kindOfName({ names }: ProviderErrorFacts, isAnswering: boolean): Kind | undefined {
+function findNameKind({ names }: ProviderErrorFacts, isAnswering: boolean): Kind | undefined {
   if (names.some((name) => ownRefusals.has(name))) return refused;
   if (names.some((name) => malformed.has(name))) return isAnswering ? brokenAnswer : refused;
   return undefined;
 }
 
-function kindOf(facts: ProviderErrorFacts, isAnswering: boolean): Kind {
+function findKind(facts: ProviderErrorFacts, isAnswering: boolean): Kind {
   const { status, words } = facts;
   if (isContextOverflow(facts) && !words.some((word) => rateWord.test(word)))
     return ratePhrase.test(facts.message) ? rateLimited : contextOverflow;
   if (words.some((word) => /quota|billing|credit_balance/.test(word) && !/rate/.test(word))) return quotaExceeded;
   // Both are told as events too, sometimes under a status of their teller's choice.
   if (words.some((word) => word.includes('overloaded') || rateWord.test(word))) return rateLimited;
-  if (status !== undefined && status >= 400) return kindOfStatus(status);
+  if (status !== undefined && status >= 400) return findStatusKind(status);
   const answered = isAnswering || status !== undefined;
-  const known = kindOfNetwork(facts) ?? kindOfWords(words) ?? kindOfName(facts, answered);
+  const known = findNetworkKind(facts) ?? findWordKind(words) ?? findNameKind(facts, answered);
   if (known !== undefined) return known;
   if (answered) return brokenAnswer;
   return facts.isRetryable === false ? refused : failed;
@@ -125,7 +125,7 @@ function shortMessage({ message, status }: ProviderErrorFacts): string {
 export function classifyProviderError(error: unknown, { now, isAnswering = false }: ClassifyProviderErrorOptions): Failure {
   if (SteplineError.is(error)) return classifyError(error, { fallback: ErrorType.Model });
   const facts = readProviderError(error);
-  const found = kindOf(facts, isAnswering);
+  const found = findKind(facts, isAnswering);
   // Some providers send the header with every answer; it counts only where the answer was an error.
   const hints = facts.status !== undefined && facts.status < 400 ? { body: facts.body } : facts;
   const retryAfterMs = found.retryable ? readRetryAfter(hints, now) : undefined;

@@ -27,7 +27,7 @@ export type CallOptions = Readonly<Record<string, unknown>>;
 
 const versions: readonly unknown[] = ['v3', 'v4'];
 
-function problemOf(model: unknown): string | undefined {
+function findProblem(model: unknown): string | undefined {
   if (typeof model === 'string') return `"${model}" is a model id; pass a model object, such as openai("${model}") from @ai-sdk/openai`;
   if (!isRecord(model)) return `a ${model === null ? 'null' : typeof model} is no model; pass what a provider of the AI SDK returns`;
   const { specificationVersion, doGenerate, doStream } = model;
@@ -41,7 +41,7 @@ function problemOf(model: unknown): string | undefined {
 
 /** Checks what was passed as a model; anything that cannot be called is refused with the reason. */
 export function toCallableModel(model: LanguageModelLike): CallableModel {
-  const problem = problemOf(model);
+  const problem = findProblem(model);
   if (problem !== undefined) throw new UnsupportedModelError(problem);
   // Holds: the options that we build are those of the version that the model speaks; `never` only keeps its types out of ours.
   return model;

@@ -1,13 +1,15 @@
 import type { Json } from '../../lib/index.ts';
-import { isRecord, setOwn, toCanonical } from '../../lib/index.ts';
+import { isRecord, omitUndefined, parseJsonText, readField, setOwn, toCanonical } from '../../lib/index.ts';
+import type { Fields } from './fields.ts';
+import { toList } from './fields.ts';
 
 // Errors of providers come as many things: APICallError of one of several copies of @ai-sdk/provider, plain objects of
 // a stream's error event, strings. So they are read by their structure, never by their class.
 
-/** What can be read off an error, wherever in it the provider put it. */
+/** Facts read from an error, wherever in it the provider put them. */
 export interface ProviderErrorFacts {
   readonly message: string;
-  /** HTTP status; 2xx where the answer began well and broke later. */
+  /** HTTP status; 2xx if the answer began well and broke later. */
   readonly status?: number;
   /** The provider's own words for it (`type`, `code`, `status`, error names), in lower case. */
   readonly words: readonly string[];
@@ -17,129 +19,92 @@ export interface ProviderErrorFacts {
   readonly headers?: Readonly<Record<string, unknown>>;
   /** The parsed body, or the event that carried the error. */
   readonly body?: Json;
-  /** What the provider package thinks about trying again. */
+  /** The provider package's opinion on trying again. */
   readonly isRetryable?: boolean;
 }
-
-type Fields = Readonly<Record<string, unknown>>;
 
 const mostLinks = 24;
 const networkCode = /^(E[A-Z]{3,}|UND_ERR_[A-Z_]+|ERR_[A-Z_]+|Connection[A-Z]\w+|FailedToOpenSocket)$/;
 
-// A field that throws when it is read counts as missing.
-function field(value: object, key: string | symbol): unknown {
-  try {
-    return (value as Readonly<Record<string | symbol, unknown>>)[key];
-  } catch {
-    return undefined;
-  }
-}
-
-function parsed(text: unknown): unknown {
-  if (typeof text !== 'string' || !/^\s*[[{]/.test(text)) return undefined;
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
-  }
+function parseText(text: unknown): unknown {
+  return typeof text === 'string' && /^\s*[[{]/.test(text) ? parseJsonText(text) : undefined;
 }
 
 // The error, its causes, and the error objects that APIs nest in their bodies; outermost first.
-function linksOf(error: unknown): readonly object[] {
+function collectLinks(error: unknown): readonly object[] {
   const links = new Set<object>();
-  const queue: unknown[] = [typeof error === 'string' ? parsed(error) : error];
+  const queue: unknown[] = [typeof error === 'string' ? parseText(error) : error];
   for (let index = 0; index < queue.length && links.size < mostLinks; index += 1) {
     const link = queue[index];
     if (typeof link !== 'object' || link === null || links.has(link)) continue;
     links.add(link);
-    if (Array.isArray(link)) {
-      queue.push(...(link as readonly unknown[]).slice(0, 3));
-      continue;
-    }
-    const nested = ['error', 'data', 'cause', 'response', 'lastError'].map((key) => field(link, key));
-    queue.push(...nested, parsed(field(link, 'responseBody')), parsed(field(link, 'message')));
+    const nested = ['error', 'data', 'cause', 'response', 'lastError'].map((key) => readField(link, key));
+    queue.push(...toList(link).slice(0, 3), ...nested, parseText(readField(link, 'responseBody')), parseText(readField(link, 'message')));
   }
   return [...links];
 }
 
-function statusOf(value: unknown): number | undefined {
+function toStatus(value: unknown): number | undefined {
   const number = typeof value === 'string' && /^\d{3}$/.test(value) ? Number(value) : value;
   return typeof number === 'number' && Number.isInteger(number) && number >= 200 && number <= 599 ? number : undefined;
 }
 
 function first<Value>(links: readonly object[], read: (link: object) => Value | undefined): Value | undefined {
-  for (const link of links) {
-    const value = read(link);
-    if (value !== undefined) return value;
-  }
-  return undefined;
+  return links.map(read).find((value) => value !== undefined);
 }
 
-function wordsOf(links: readonly object[]): readonly string[] {
-  const found = links.flatMap((link) => ['type', 'code', 'status', 'reason'].map((key) => field(link, key)));
-  return found.filter((word) => typeof word === 'string' && word.length < 80).map((word) => String(word).toLowerCase());
+function readTexts(links: readonly object[], keys: readonly string[]): readonly string[] {
+  return links.flatMap((link) => keys.map((key) => readField(link, key))).filter((value) => typeof value === 'string');
 }
 
-function messageOf(error: unknown, links: readonly object[]): string {
+function readWords(links: readonly object[]): readonly string[] {
+  const found = readTexts(links, ['type', 'code', 'status', 'reason']);
+  return found.filter((word) => word.length < 80).map((word) => word.toLowerCase());
+}
+
+function readMessage(error: unknown, links: readonly object[]): string {
   if (typeof error === 'string' && error.trim() !== '' && links.length === 0) return error;
-  return (
-    first(links, (link) => {
-      const message = field(link, 'message');
-      return typeof message === 'string' && message.trim() !== '' && parsed(message) === undefined ? message : undefined;
-    }) ?? 'The provider gave no reason.'
-  );
+  const messages = readTexts(links, ['message']);
+  return messages.find((message) => message.trim() !== '' && parseText(message) === undefined) ?? 'The provider gave no reason.';
 }
-
-const isText = (value: unknown): value is string => typeof value === 'string';
 
 // An error status wins over a 200 further out: the 200 says only that the answer had begun.
-function statusIn(links: readonly object[]): number | undefined {
-  const found = links.flatMap((link) => ['statusCode', 'status', 'status_code', 'code'].flatMap((key) => statusOf(field(link, key)) ?? []));
+function findStatus(links: readonly object[]): number | undefined {
+  const found = links.flatMap((link) =>
+    ['statusCode', 'status', 'status_code', 'code'].flatMap((key) => toStatus(readField(link, key)) ?? []),
+  );
   return found.find((status) => status >= 400) ?? found[0];
 }
 
 // Headers of fetch keep their entries out of sight; any copy of the class hands them out one by one.
-function headersOf(value: unknown): Fields | undefined {
+function readHeaders(value: unknown): Fields | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
-  const [each, tag] = [field(value, 'forEach'), field(value, Symbol.toStringTag)];
+  const [each, tag] = [readField(value, 'forEach'), readField(value, Symbol.toStringTag)];
   if (tag !== 'Headers' || typeof each !== 'function') return isRecord(value) ? value : undefined;
   const found: Record<string, unknown> = {};
   try {
-    each.call(value, (content: unknown, name: unknown) => {
-      if (typeof name === 'string') setOwn(found, name, content);
-    });
+    each.call(value, (content: unknown, name: unknown) => typeof name === 'string' && setOwn(found, name, content));
   } catch {
     return undefined;
   }
   return found;
 }
 
-/** Reads what an error says about itself. Never throws, and keeps no reference to the error. */
+/** Reads the facts of an error. Never throws, and keeps no reference to the error. */
 export function readProviderError(error: unknown): ProviderErrorFacts {
-  const links = linksOf(error);
-  const status = statusIn(links);
-  const isRetryable = first(links, (link) => {
-    const value = field(link, 'isRetryable');
-    return typeof value === 'boolean' ? value : undefined;
-  });
-  const headers = first(links, (link) => {
-    return headersOf(field(link, 'responseHeaders') ?? field(link, 'headers'));
-  });
+  const links = collectLinks(error);
+  const status = findStatus(links);
+  const isRetryable = links.map((link) => readField(link, 'isRetryable')).find((value) => typeof value === 'boolean');
+  const headers = first(links, (link) => readHeaders(readField(link, 'responseHeaders') ?? readField(link, 'headers')));
   const body =
-    first(links, (link) => parsed(field(link, 'responseBody')) ?? field(link, 'data')) ??
+    first(links, (link) => parseText(readField(link, 'responseBody')) ?? readField(link, 'data')) ??
     (links[0] instanceof Error ? undefined : links[0]);
   const plainBody = toCanonical(body);
   return {
-    message: messageOf(error, links),
-    words: wordsOf(links),
-    networkCodes: links
-      .map((link) => field(link, 'code'))
-      .filter((code) => isText(code) && networkCode.test(code))
-      .map(String),
-    names: links.map((link) => field(link, 'name')).filter(isText),
-    ...(status !== undefined && { status }),
-    ...(headers !== undefined && { headers }),
-    ...(body !== undefined && plainBody.ok && { body: plainBody.value }),
-    ...(isRetryable !== undefined && { isRetryable }),
+    message: readMessage(error, links),
+    words: readWords(links),
+    networkCodes: readTexts(links, ['code']).filter((code) => networkCode.test(code)),
+    names: readTexts(links, ['name']),
+    ...omitUndefined({ status, headers, body: body !== undefined && plainBody.ok ? plainBody.value : undefined, isRetryable }),
   };
 }

@@ -1,5 +1,4 @@
-import { isRecord } from '../../lib/index.ts';
-import { aborted, untilAborted } from './until-aborted.ts';
+import { aborted, readField, untilAborted } from '../../lib/index.ts';
 
 /** The part of a web stream's reader that is used here. */
 interface StreamReader {
@@ -12,10 +11,11 @@ interface StreamLike {
   cancel(reason?: unknown): Promise<void>;
 }
 
-function streamOf(result: unknown): StreamLike | undefined {
-  const stream = isRecord(result) ? result['stream'] : undefined;
-  // Holds: whatever can give a reader is a web stream.
-  return isRecord(stream) && typeof stream['getReader'] === 'function' ? (stream as unknown as StreamLike) : undefined;
+const isStream = (value: unknown): value is StreamLike => typeof readField(value, 'getReader') === 'function';
+
+function readStreamField(result: unknown): StreamLike | undefined {
+  const stream = readField(result, 'stream');
+  return isStream(stream) ? stream : undefined;
 }
 
 // Nobody waits for this: a source that does not let itself be cancelled must not hold up the answer.
@@ -25,13 +25,13 @@ function letGo(source: StreamReader | StreamLike): void {
 
 /** Lets go of a stream that came too late. */
 export function dropStream(result: unknown): void {
-  const stream = streamOf(result);
+  const stream = readStreamField(result);
   if (stream !== undefined) letGo(stream);
 }
 
 /** Hands each piece of a stream on as it comes, until its end or until the signal aborts. The stream is let go of in any case. */
-export async function readStream(result: unknown, take: (value: unknown) => void, signal: AbortSignal | undefined): Promise<void> {
-  const stream = streamOf(result);
+export async function readStream(result: unknown, take: (value: unknown) => unknown, signal: AbortSignal | undefined): Promise<void> {
+  const stream = readStreamField(result);
   if (stream === undefined) throw new TypeError('The model gave no stream.');
   const reader = stream.getReader();
   try {

@@ -1,25 +1,20 @@
 import { isRecord } from '../../lib/index.ts';
 import type { ReportedUsage, ResponseBuilder } from '../index.ts';
-import type { RawPart } from './take-part.ts';
-import { metadataOf } from './take-part.ts';
-
-type Fields = Readonly<Record<string, unknown>>;
-
-function fields(value: unknown): Fields {
-  return isRecord(value) ? value : {};
-}
+import type { Fields } from './fields.ts';
+import { readText, toFields, toList } from './fields.ts';
+import { getMetadata } from './take-part.ts';
 
 function count(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined;
 }
 
-// Where the total is missing, its parts make it up.
+// If the total is missing, its parts make it up.
 function sum(...counts: readonly (number | undefined)[]): number | undefined {
   const given = counts.filter((each) => each !== undefined);
   return given.length === 0 ? undefined : given.reduce((total, each) => total + each, 0);
 }
 
-// How providers spell their counts, where the SDK hands on what they sent.
+// How providers spell their counts, if the SDK hands on what they sent.
 const inputNames = ['promptTokenCount', 'prompt_tokens', 'input_tokens'];
 const outputNames = ['candidatesTokenCount', 'thoughtsTokenCount', 'completion_tokens', 'output_tokens'];
 const totalNames = ['totalTokenCount', 'total_tokens'];
@@ -32,10 +27,10 @@ function isMadeUp(total: unknown, raw: unknown, names: readonly string[]): boole
   return isFamiliar && !names.some(isTold);
 }
 
-/** Reads what the AI SDK says of the tokens of a call. */
+/** Reads the AI SDK's token counts of a call. */
 export function readUsage(value: unknown): ReportedUsage {
-  const { inputTokens, outputTokens, raw } = fields(value);
-  const [givenInputs, givenOutputs] = [fields(inputTokens), fields(outputTokens)];
+  const { inputTokens, outputTokens, raw } = toFields(value);
+  const [givenInputs, givenOutputs] = [toFields(inputTokens), toFields(outputTokens)];
   const inputs: Fields = isMadeUp(givenInputs['total'], raw, inputNames) ? {} : givenInputs;
   const outputs: Fields = isMadeUp(givenOutputs['total'], raw, outputNames) ? {} : givenOutputs;
   const [cacheRead, cacheWrite, reasoning] = [count(inputs['cacheRead']), count(inputs['cacheWrite']), count(outputs['reasoning'])];
@@ -53,33 +48,30 @@ function takeFinishReason(value: unknown, builder: ResponseBuilder): void {
     builder.finish(value);
     return;
   }
-  const { unified, raw } = fields(value);
-  const word = typeof unified === 'string' ? unified : undefined;
-  const rawWord = typeof raw === 'string' ? raw : undefined;
-  // Where the SDK has no word for it, the provider's own may still be one that we know.
+  const reason = toFields(value);
+  const [word, rawWord] = [readText(reason, 'unified'), readText(reason, 'raw')];
+  // If the SDK has no word for it, the provider's own may still be one that we know.
   builder.finish(word === 'other' ? (rawWord ?? word) : word, rawWord);
 }
 
-/** Tells what the provider wants its user to know. */
+/** Emits the provider's warnings. */
 export function takeWarnings(value: unknown, builder: ResponseBuilder): void {
-  if (!Array.isArray(value)) return;
-  for (const warning of value as readonly unknown[]) {
-    const { type, feature, setting, message, details } = fields(warning);
+  for (const warning of toList(value)) {
+    const { type, feature, setting, message, details } = toFields(warning);
     const words = [type, feature ?? setting, message ?? details].filter((word) => typeof word === 'string');
     builder.warn(`The provider says: ${words.join(': ')}`);
   }
 }
 
-/** Takes who answered, as far as the provider says. */
+/** Takes the id and the model of the answer, as far as the provider gives them. */
 export function takeMetadata(value: unknown, builder: ResponseBuilder): void {
-  const { id, modelId } = fields(value);
-  builder.facts({ id: typeof id === 'string' ? id : undefined, modelId: typeof modelId === 'string' ? modelId : undefined });
+  const metadata = toFields(value);
+  builder.facts({ id: readText(metadata, 'id'), modelId: readText(metadata, 'modelId') });
 }
 
-/** Takes what stands at the end of an answer: its usage, its metadata and why it ended. */
-export function takeEnding(ending: RawPart | Fields, builder: ResponseBuilder): void {
+/** Takes the end of an answer: its usage, its metadata and why it ended. */
+export function takeEnding(ending: Fields, builder: ResponseBuilder): void {
   builder.usage(readUsage(ending['usage']));
-  const part: RawPart = { ...ending, type: 'finish' };
-  builder.facts({ providerMetadata: metadataOf(part) });
+  builder.facts({ providerMetadata: getMetadata(ending) });
   takeFinishReason(ending['finishReason'], builder);
 }

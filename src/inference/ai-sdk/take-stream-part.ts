@@ -1,69 +1,35 @@
-import type { StreamToolInputs } from './stream-tool-inputs.ts';
+import { getText } from './fields.ts';
 import { takeEnding, takeMetadata, takeWarnings } from './take-ending.ts';
 import type { PartSink, RawPart } from './take-part.ts';
-import { metadataOf, takePart, textOf } from './take-part.ts';
+import { getMetadata, takePart } from './take-part.ts';
 
-/** Where the pieces of a stream go. */
+/** Takes the pieces of a stream. */
 export interface StreamSink extends PartSink {
-  /** Hears of an error that came as a part of the answer. */
+  /** Called with an error that came as a part of the answer. */
   readonly fail: (error: unknown) => void;
-  /** Keeps the arguments that are on their way. */
-  readonly inputs: StreamToolInputs;
 }
 
 type Take = (part: RawPart, sink: StreamSink) => void;
 
-const idOf = (part: RawPart): string => textOf(part, 'id');
+const getId = (part: RawPart): string => getText(part, 'id');
 
 const takers: Readonly<Record<string, Take>> = {
-  'text-start': (part, { builder }) => {
-    builder.text('', idOf(part), metadataOf(part));
-  },
-  'text-delta': (part, { builder }) => {
-    builder.text(textOf(part, 'delta'), idOf(part), metadataOf(part));
-  },
-  'text-end': (part, { builder }) => {
-    builder.textEnd(idOf(part), metadataOf(part));
-  },
-  'reasoning-start': (part, { builder }) => {
-    builder.reasoning('', idOf(part), metadataOf(part));
-  },
-  'reasoning-delta': (part, { builder }) => {
-    builder.reasoning(textOf(part, 'delta'), idOf(part), metadataOf(part));
-  },
-  'reasoning-end': (part, { builder }) => {
-    builder.reasoningEnd(idOf(part), metadataOf(part));
-  },
-  'tool-input-start': (part, { inputs }) => {
-    inputs.start(part);
-  },
-  'tool-input-delta': (part, { inputs }) => {
-    inputs.delta(part);
-  },
-  'tool-input-end': (part, { inputs }) => {
-    inputs.end(part);
-  },
-  'tool-call': (part, sink) => {
-    takePart(sink.inputs.called(part), sink);
-  },
-  'stream-start': (part, { builder }) => {
-    takeWarnings(part['warnings'], builder);
-  },
-  'response-metadata': (part, { builder }) => {
-    takeMetadata(part, builder);
-  },
-  finish: (part, { builder }) => {
-    takeEnding(part, builder);
-  },
-  error: (part, { fail }) => {
-    fail(part['error']);
-  },
-  raw: (_, { builder }) => {
-    builder.alive();
-  },
-  ping: (_, { builder }) => {
-    builder.alive();
-  },
+  'text-start': (part, { builder }) => builder.text('', getId(part), getMetadata(part)),
+  'text-delta': (part, { builder }) => builder.text(getText(part, 'delta'), getId(part), getMetadata(part)),
+  'text-end': (part, { builder }) => builder.textEnd(getId(part), getMetadata(part)),
+  'reasoning-start': (part, { builder }) => builder.reasoning('', getId(part), getMetadata(part)),
+  'reasoning-delta': (part, { builder }) => builder.reasoning(getText(part, 'delta'), getId(part), getMetadata(part)),
+  'reasoning-end': (part, { builder }) => builder.reasoningEnd(getId(part), getMetadata(part)),
+  'tool-input-start': (part, { builder }) =>
+    builder.toolInputStart(getId(part), getText(part, 'toolName'), { providerExecuted: part['providerExecuted'] === true }),
+  'tool-input-delta': (part, { builder }) => builder.toolInputDelta(getId(part), getText(part, 'delta')),
+  'tool-input-end': (part, { builder }) => builder.toolInputEnd(getId(part)),
+  'stream-start': (part, { builder }) => takeWarnings(part['warnings'], builder),
+  'response-metadata': (part, { builder }) => takeMetadata(part, builder),
+  finish: (part, { builder }) => takeEnding(part, builder),
+  error: (part, { fail }) => fail(part['error']),
+  raw: (_, { builder }) => builder.alive(),
+  ping: (_, { builder }) => builder.alive(),
 };
 
 /** Takes one piece of an answer that comes in pieces. */

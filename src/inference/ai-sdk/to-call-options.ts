@@ -1,20 +1,14 @@
 import type { JsonObject } from '../../lib/index.ts';
+import { omitUndefined } from '../../lib/index.ts';
 import type { ModelRequest, ModelSettings, OfferedTool, OutputFormat, ToolChoice } from '../index.ts';
 import type { CallOptions } from './language-model-like.ts';
 import type { PromptOptions } from './to-prompt.ts';
 import { toPrompt } from './to-prompt.ts';
 
-type Known<Fields> = { readonly [Key in keyof Fields]?: Exclude<Fields[Key], undefined> };
-
-function known<Fields extends object>(fields: Fields): Known<Fields> {
-  // Holds: what is left out is exactly what was undefined.
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Known<Fields>;
-}
-
 function toTool(tool: OfferedTool): Readonly<Record<string, unknown>> {
   if ('type' in tool) return { type: 'provider', id: tool.id, name: tool.name, args: tool.args };
   const { name, description, inputSchema, providerOptions } = tool;
-  return known({ type: 'function', name, description: description === '' ? undefined : description, inputSchema, providerOptions });
+  return omitUndefined({ type: 'function', name, description: description === '' ? undefined : description, inputSchema, providerOptions });
 }
 
 function toToolChoice(choice: ToolChoice): Readonly<Record<string, unknown>> {
@@ -22,12 +16,12 @@ function toToolChoice(choice: ToolChoice): Readonly<Record<string, unknown>> {
 }
 
 function toResponseFormat({ schema, name, description }: OutputFormat): JsonObject {
-  return { type: 'json', schema, ...known({ name, description }) };
+  return { type: 'json', schema, ...omitUndefined({ name, description }) };
 }
 
 function toSettings(settings: ModelSettings): CallOptions {
   const { toolChoice, stop, reasoning, ...same } = settings;
-  return known({
+  return omitUndefined({
     ...same,
     stopSequences: stop === undefined || stop.length === 0 ? undefined : [...stop],
     reasoning,
@@ -41,9 +35,10 @@ export function toCallOptions(request: ModelRequest, options: PromptOptions): Ca
   return {
     prompt: toPrompt(messages, options),
     ...toSettings(settings),
-    ...(tools.length > 0 && { tools: tools.map(toTool) }),
-    ...(tools.length > 0 && toolChoice !== undefined && { toolChoice: toToolChoice(toolChoice) }),
-    ...(output !== undefined && { responseFormat: toResponseFormat(output) }),
-    ...(signal !== undefined && { abortSignal: signal }),
+    ...(tools.length > 0 && {
+      tools: tools.map(toTool),
+      ...omitUndefined({ toolChoice: toolChoice && toToolChoice(toolChoice) }),
+    }),
+    ...omitUndefined({ responseFormat: output && toResponseFormat(output), abortSignal: signal }),
   };
 }

@@ -31,14 +31,14 @@ const imageTypes: Readonly<Record<string, string>> = {
 };
 
 // Some providers refuse a picture by its address unless its full type is told.
-function imageTypeOf(url: string): string {
+function guessImageType(url: string): string {
   const ending = /\.(\w+)(?:[?#]|$)/.exec(url)?.[1]?.toLowerCase() ?? '';
   return (Object.hasOwn(imageTypes, ending) ? imageTypes[ending] : undefined) ?? 'image/*';
 }
 
 function fromUrl(url: string, mediaType: string | undefined): ReadFile {
   const inline = dataUrl.exec(url);
-  if (inline === null) return { source: { type: 'url', url }, mediaType: mediaType ?? imageTypeOf(url) };
+  if (inline === null) return { source: { type: 'url', url }, mediaType: mediaType ?? guessImageType(url) };
   const [, inlineType = '', data = ''] = inline;
   return { source: { type: 'data', data }, mediaType: mediaType ?? (inlineType === '' ? 'image/*' : inlineType) };
 }
@@ -50,42 +50,42 @@ function readFile(part: FilePart | ImagePart): ReadFile {
 }
 
 // A provider looks its own id up by its name, and Azure's name differs from what it calls itself.
-function referenceTo(id: string, provider: string): Readonly<Record<string, string>> {
+function toReference(id: string, provider: string): Readonly<Record<string, string>> {
   const [family = provider] = provider.split('.');
   return { [family]: id, ...(family.startsWith('azure') && { azure: id }) };
 }
 
-function v4Data(source: Source, provider: string): PromptPart['data'] {
+function toV4Data(source: Source, provider: string): PromptPart['data'] {
   if (source.type === 'data') return source;
-  if (source.type === 'id') return { type: 'reference', reference: referenceTo(source.id, provider) };
+  if (source.type === 'id') return { type: 'reference', reference: toReference(source.id, provider) };
   const url = new URL(source.url);
   return { type: 'url', url, ...(url.href !== source.url && { originalUrl: source.url }) };
 }
 
 // V3 has no word for a provider's own files; its packages know an id by its prefix.
-function v3Data(source: Source): PromptPart['data'] {
+function toV3Data(source: Source): PromptPart['data'] {
   if (source.type === 'url') return new URL(source.url);
   return source.type === 'data' ? source.data : source.id;
 }
 
-const nameOf = (part: FilePart | ImagePart): { readonly filename?: string } =>
+const getName = (part: FilePart | ImagePart): { readonly filename?: string } =>
   part.type === 'file' && part.filename !== undefined ? { filename: part.filename } : {};
 
 /** A picture or a file as a part of a message. */
 export function toFilePart(part: FilePart | ImagePart, { version, provider }: Reader): PromptPart {
   const { source, mediaType } = readFile(part);
-  const data = version === 'v4' ? v4Data(source, provider) : v3Data(source);
-  return withOptions({ type: 'file', data, mediaType, ...nameOf(part) }, part.providerMetadata);
+  const data = version === 'v4' ? toV4Data(source, provider) : toV3Data(source);
+  return withOptions({ type: 'file', data, mediaType, ...getName(part) }, part.providerMetadata);
 }
 
-function v3ResultPart({ source, mediaType }: ReadFile, part: FilePart | ImagePart): PromptPart {
+function toV3ResultPart({ source, mediaType }: ReadFile, part: FilePart | ImagePart): PromptPart {
   const isImage = part.type === 'image' || mediaType.startsWith('image/');
   if (source.type === 'url') return { type: isImage ? 'image-url' : 'file-url', url: source.url };
   if (source.type === 'id') return { type: isImage ? 'image-file-id' : 'file-id', fileId: source.id };
-  return { type: isImage ? 'image-data' : 'file-data', data: source.data, mediaType, ...nameOf(part) };
+  return { type: isImage ? 'image-data' : 'file-data', data: source.data, mediaType, ...getName(part) };
 }
 
-function textIn(base64: string): string {
+function decodeText(base64: string): string {
   return new TextDecoder().decode(Uint8Array.from(atob(base64), (character) => character.charCodeAt(0)));
 }
 
@@ -93,7 +93,7 @@ function textIn(base64: string): string {
 export function toFileResult(part: FilePart | ImagePart, reader: Reader): PromptPart {
   // Anthropic's package leaves text files out of results; as plain text they are read.
   if (part.type === 'file' && part.data !== undefined && part.mediaType.startsWith('text/') && reader.provider.includes('anthropic')) {
-    return withOptions({ type: 'text', text: textIn(part.data) }, part.providerMetadata);
+    return withOptions({ type: 'text', text: decodeText(part.data) }, part.providerMetadata);
   }
-  return reader.version === 'v4' ? toFilePart(part, reader) : withOptions(v3ResultPart(readFile(part), part), part.providerMetadata);
+  return reader.version === 'v4' ? toFilePart(part, reader) : withOptions(toV3ResultPart(readFile(part), part), part.providerMetadata);
 }

@@ -1,24 +1,19 @@
-import type { Json } from '../../lib/index.ts';
-import { isRecord, toCanonical } from '../../lib/index.ts';
+import { isRecord, omitUndefined } from '../../lib/index.ts';
 import type { ContentPart, FilePart, ImagePart } from '../../messages/index.ts';
 import { textPart } from '../../messages/index.ts';
 import type { ModelOutput } from '../../tools/index.ts';
 import { toBase64 } from './base64.ts';
+import type { Fields } from './fields.ts';
+import { getText, readText, toList } from './fields.ts';
+import { toJson } from './take-part.ts';
 
-type Fields = Readonly<Record<string, unknown>>;
-
-function textOf(value: unknown): string {
+function toText(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-function jsonOf(value: unknown): Json {
-  const canonical = toCanonical(value, { maxBytes: Number.POSITIVE_INFINITY });
-  return canonical.ok ? canonical.value : null;
-}
-
 // Ids may be given per provider; one of them is as good as another to keep.
-function idOf(value: unknown): string {
-  return isRecord(value) ? textOf(Object.values(value)[0]) : textOf(value);
+function readId(value: unknown): string {
+  return isRecord(value) ? toText(Object.values(value)[0]) : toText(value);
 }
 
 interface Content {
@@ -27,45 +22,44 @@ interface Content {
   readonly id?: string;
 }
 
-function contentOf({ data, url, fileId, text }: Fields): Content {
-  if (fileId !== undefined) return { id: idOf(fileId) };
+function readContent({ data, url, fileId, text }: Fields): Content {
+  if (fileId !== undefined) return { id: readId(fileId) };
   if (typeof url === 'string' || url instanceof URL) return { url: String(url) };
   if (typeof text === 'string') return { data: toBase64(new TextEncoder().encode(text)) };
   if (data instanceof URL) return { url: data.href };
   if (data instanceof Uint8Array) return { data: toBase64(data) };
-  if (!isRecord(data)) return { data: textOf(data) };
-  return data['reference'] === undefined ? contentOf(data) : { id: idOf(data['reference']) };
+  if (!isRecord(data)) return { data: toText(data) };
+  return data['reference'] === undefined ? readContent(data) : { id: readId(data['reference']) };
 }
 
-function filePart(item: Fields): FilePart | ImagePart {
-  const { type, filename } = item;
-  const isImage = textOf(type).startsWith('image');
-  const mediaType = textOf(item['mediaType']) === '' ? (isImage ? 'image/*' : 'application/octet-stream') : textOf(item['mediaType']);
-  const { data, url, id } = contentOf(item);
-  const named = typeof filename === 'string' ? { filename } : {};
+function toFilePart(item: Fields): FilePart | ImagePart {
+  const fallback = getText(item, 'type').startsWith('image') ? 'image/*' : 'application/octet-stream';
+  const mediaType = getText(item, 'mediaType') || fallback;
+  const { data, url, id } = readContent(item);
+  const named = omitUndefined({ filename: readText(item, 'filename') });
   if (id !== undefined) return { type: 'file', mediaType, id, ...named };
   const source = url === undefined ? { data: data ?? '' } : { url };
   return mediaType.startsWith('image') ? { type: 'image', mediaType, ...source } : { type: 'file', mediaType, ...source, ...named };
 }
 
-function contentPart(item: unknown): ContentPart {
+function toContentPart(item: unknown): ContentPart {
   if (!isRecord(item)) return textPart('');
-  return item['type'] === 'text' ? textPart(textOf(item['text'])) : filePart(item);
+  return item['type'] === 'text' ? textPart(getText(item, 'text')) : toFilePart(item);
 }
 
-/** What an AI SDK tool shows to the model, in our words. */
+/** Reads what an AI SDK tool shows to the model. */
 export function toModelOutput(output: unknown): ModelOutput {
-  if (!isRecord(output)) return jsonOf(output);
+  if (!isRecord(output)) return toJson(output);
   const { type, value, reason } = output;
   switch (type) {
     case 'text':
     case 'error-text':
-      return textOf(value);
+      return toText(value);
     case 'execution-denied':
-      return textOf(reason) === '' ? 'The call was rejected.' : textOf(reason);
+      return toText(reason) || 'The call was rejected.';
     case 'content':
-      return Array.isArray(value) ? value.map(contentPart) : [];
+      return toList(value).map(toContentPart);
     default:
-      return jsonOf(value);
+      return toJson(value);
   }
 }

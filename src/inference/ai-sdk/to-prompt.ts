@@ -1,7 +1,7 @@
 // Our messages in the AI SDK's words.
 // What a provider gave us as metadata goes back to it as options, untouched (M10).
 import type { Json, JsonObject } from '../../lib/index.ts';
-import { assertNever, isRecord } from '../../lib/index.ts';
+import { assertNever, isRecord, parseJsonText } from '../../lib/index.ts';
 import type { ContentPart, Message, Part, ProviderPart, ToolCallPart, ToolOutput, ToolResultPart } from '../../messages/index.ts';
 import type { PromptMessage, PromptPart } from './prompt.ts';
 import { withOptions } from './prompt.ts';
@@ -58,7 +58,7 @@ function toOutput(output: ToolOutput, isProviders: boolean, reader: Reader): Out
     case 'json':
       return output;
     case 'error':
-      return isProviders ? { type: 'error-json', value: parsedOr(output.value) } : { type: 'error-text', value: output.value };
+      return isProviders ? { type: 'error-json', value: parseOrKeep(output.value) } : { type: 'error-text', value: output.value };
     case 'content':
       return { type: 'content', value: output.parts.map((part) => toContent(part, reader)) };
     case 'rejected':
@@ -69,13 +69,8 @@ function toOutput(output: ToolOutput, isProviders: boolean, reader: Reader): Out
 }
 
 // What a provider's own tool said went wrong was JSON when it came.
-function parsedOr(text: string): unknown {
-  if (!/^[[{]/.test(text)) return text;
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return text;
-  }
+function parseOrKeep(text: string): unknown {
+  return (/^[[{]/.test(text) ? parseJsonText(text) : undefined) ?? text;
 }
 
 function mergedOptions(base: JsonObject | undefined, own: JsonObject | undefined): JsonObject | undefined {

@@ -25,39 +25,36 @@ const problems: Readonly<Record<string, StoreProblem>> = {
   NOTADB: 'not-a-store',
 };
 
-/** The name of SQLite's result code, without its prefix. node:sqlite gives a number, better-sqlite3 a name. */
-export function resultName(error: unknown): string | undefined {
+/** Returns the name of SQLite's result code, without its prefix. node:sqlite gives a number, better-sqlite3 a name. */
+export function getResultName(error: unknown): string | undefined {
   if (!isRecord(error)) return undefined;
   const { errcode, code } = error;
   if (typeof errcode === 'number') return names[errcode & 0xff];
   return typeof code === 'string' ? /^SQLITE_([A-Z]+)/.exec(code)?.[1] : undefined;
 }
 
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
-
-/** What the store tells where SQLite failed. */
+/** Classifies an error of SQLite. */
 export function toStoreError(error: unknown, what = 'SQLite said'): SteplineError {
   if (SteplineError.is(error)) return error;
-  const name = resultName(error);
-  return new StoreUnavailableError((name !== undefined && problems[name]) || 'failed', `${what} "${messageOf(error)}"`, error);
+  const message = error instanceof Error ? error.message : String(error);
+  return new StoreUnavailableError(problems[getResultName(error) ?? ''] ?? 'failed', `${what} "${message}"`, error);
 }
 
-// A number beyond what JavaScript can hold was never written by us.
-const isOutOfRange = (error: unknown): boolean => isRecord(error) && error['code'] === 'ERR_OUT_OF_RANGE';
-
-/** The same, where only one session was touched: what contradicts itself is that session's damage. */
+/** Classifies an error of SQLite if only one session was touched: a contradiction is that session's damage. */
 export function toSessionError(sessionId: string, error: unknown): SteplineError {
   if (SteplineError.is(error)) return error;
-  const name = resultName(error);
+  const name = getResultName(error);
   if (name === 'CORRUPT') return new SessionDamagedError(sessionId, 'the file is damaged where it stands', error);
   if (name === 'CONSTRAINT') return new SessionDamagedError(sessionId, 'a row stands where the next one belongs', error);
-  if (isOutOfRange(error)) return new SessionDamagedError(sessionId, 'a number in it is too large', error);
+  // The store never writes a number that JavaScript cannot hold.
+  if (isRecord(error) && error['code'] === 'ERR_OUT_OF_RANGE')
+    return new SessionDamagedError(sessionId, 'a number in it is too large', error);
   return toStoreError(error);
 }
 
-/** True where the failure may be that of one write among several: the others are worth trying alone. */
+/** True if one write among several may have caused the failure: the others are worth trying alone. */
 export function mayBeOneWrite(error: unknown): boolean {
   if (error instanceof StoreUnavailableError) return false;
-  const name = resultName(error);
+  const name = getResultName(error);
   return name === undefined || name === 'CORRUPT' || name === 'CONSTRAINT';
 }

@@ -1,24 +1,13 @@
 import { omitUndefined } from '../../lib/index.ts';
-import { parsePage } from '../index.ts';
 import type { ListedSession, SessionPage, SessionQuery } from '../index.ts';
-import { findTagDamage, getRow, getRows } from './read-session.ts';
+import { parsePage } from '../index.ts';
+import type { Connection } from './connection.ts';
+import { findTagDamage } from './read-session.ts';
 import { toHeader } from './rows.ts';
-import type { SqliteDatabase, SqliteStatement, SqliteValue } from './sqlite-database.ts';
-import type { Statements } from './statements.ts';
+import type { SqliteValue } from './sqlite-database.ts';
+import { sql } from './sql.ts';
 import type { Row } from './tables.ts';
 import { columns, isIntact } from './tables.ts';
-
-/** Gives the statement of a text, prepared once. */
-export type Prepare = (sql: string) => SqliteStatement;
-
-export function createPrepare(database: SqliteDatabase): Prepare {
-  const prepared = new Map<string, SqliteStatement>();
-  return (sql) => {
-    const statement = prepared.get(sql) ?? database.prepare(sql);
-    prepared.set(sql, statement);
-    return statement;
-  };
-}
 
 const most = Number.MAX_SAFE_INTEGER;
 const integers: ReadonlySet<string> = new Set(['num', 'is_open', 'wake_at', 'created_at', 'updated_at', 'sum']);
@@ -28,30 +17,24 @@ const readable = [...columns.sessions, 'sum']
   .map((column) => (integers.has(column) ? `max(min(${column}, ${most}), ${-most}) AS ${column}` : column))
   .join(', ');
 
-interface Filter {
-  readonly where: string;
-  readonly values: readonly SqliteValue[];
-}
+type Filter = readonly [condition: string, ...values: readonly SqliteValue[]];
 
-const filter = (where: string, value: SqliteValue | undefined): readonly Filter[] =>
-  value === undefined ? [] : [{ where, values: [value] }];
-
-function toFilters(query: SessionQuery): readonly Filter[] {
-  const { isOpen } = query;
-  return [
-    ...filter('tenant = ?', query.tenant),
-    ...filter('agent_id = ?', query.agentId),
-    ...filter('owner = ?', query.owner),
-    ...filter('status = ?', query.status),
-    ...filter('stop_reason = ?', query.stopReason),
-    ...filter('num IN (SELECT session FROM session_tags WHERE tag = ?)', query.tag),
-    // Written out, so that the index of open sessions is used.
-    ...(isOpen === undefined ? [] : [{ where: isOpen ? 'is_open = 1' : 'is_open = 0', values: [] }]),
-    ...filter('wake_at <= ?', query.wakeBefore),
+function toFilters({ tenant, agentId, owner, status, stopReason, tag, isOpen, wakeBefore }: SessionQuery): readonly Filter[] {
+  const filters: readonly (readonly [string, SqliteValue | undefined])[] = [
+    ['tenant = ?', tenant],
+    ['agent_id = ?', agentId],
+    ['owner = ?', owner],
+    ['status = ?', status],
+    ['stop_reason = ?', stopReason],
+    ['num IN (SELECT session FROM session_tags WHERE tag = ?)', tag],
+    ['wake_at <= ?', wakeBefore],
   ];
+  const given = filters.flatMap(([condition, value]): readonly Filter[] => (value === undefined ? [] : [[condition, value]]));
+  // Written out, so that the index of open sessions is used.
+  return isOpen === undefined ? given : [...given, [isOpen ? 'is_open = 1' : 'is_open = 0']];
 }
 
-/** One place in a page: a row of `sessions`, or what is left of a session whose row is lost. */
+/** One place in a page: a row of `sessions`, or the remains of a session whose row is lost. */
 interface Found {
   readonly num: number;
   readonly row: Row;
@@ -59,57 +42,52 @@ interface Found {
 
 const toFound = (row: Row): Found => ({ num: Number(row['num']), row });
 
-interface Bounds {
-  readonly before: number | undefined;
-  /** How many rows to look for. */
-  readonly count: number;
+/** Finds sessions without a header: sessions are numbered without a gap, and these fill one. */
+function findLost(db: Connection, found: readonly Found[], { limit, before }: ReturnType<typeof parsePage>): readonly Found[] {
+  const highest = before === undefined ? Number(db.get(sql.lastNum)?.['num']) : before - 1;
+  const lowest = found.length <= limit ? 1 : Number(found.at(-1)?.num);
+  return found.length === highest - lowest + 1 ? [] : db.all(sql.lost, lowest, highest).map(toFound);
 }
 
-/** Sessions are numbered without a gap: what fills one has lost its header. */
-function findLost(statements: Statements, found: readonly Found[], { before, count }: Bounds): readonly Found[] {
-  const highest = before === undefined ? Number(getRow(statements.lastNum)?.['num']) : before - 1;
-  const lowest = found.length < count ? 1 : Number(found.at(-1)?.num);
-  return found.length === highest - lowest + 1 ? [] : getRows(statements.lost, lowest, highest).map(toFound);
-}
-
-function findName(statements: Statements, { num, row }: Found): string {
+function findName(db: Connection, { num, row }: Found): string {
   // The first entry knows the id too, should it be the id that was changed.
-  const first = getRow(statements.firstEntry, num);
+  const first = db.get(sql.firstEntry, num);
   return String(first !== undefined && isIntact('log', first) ? first['session_id'] : row['id']);
 }
 
-/** What was noted of a session's damage. A note names it twice, and vouches for both: so it is known whose it is where one was changed. */
-function readNote(statements: Statements, id: string, num: number): string | undefined {
-  const rows = getRows(statements.quarantined, id, num);
+/** Reads the note of a session's damage. A note names the session twice, so its session is known even if one name was changed. */
+function readNote(db: Connection, id: string, num: number): string | undefined {
+  const rows = db.all(sql.quarantined, id, num);
   const row = rows.find((each) => (each['id'] === id && each['session'] === num) || isIntact('quarantine', { ...each, id, session: num }));
   if (row === undefined) return undefined;
   return isIntact('quarantine', row) ? String(row['damage']) : 'what was noted of its damage does not match its checksum';
 }
 
-function toListed(statements: Statements, found: Found): ListedSession {
+function toListed(db: Connection, found: Found): ListedSession {
   const { num, row } = found;
   if (row['sum'] === undefined) return { id: String(row['id']), damage: 'its header is missing' };
-  if (!isIntact('sessions', row)) return { id: findName(statements, found), damage: 'its header does not match its checksum' };
+  if (!isIntact('sessions', row)) return { id: findName(db, found), damage: 'its header does not match its checksum' };
   const header = toHeader(row);
-  const damage = readNote(statements, header.id, num) ?? findTagDamage(statements, { num, header });
+  const damage = readNote(db, header.id, num) ?? findTagDamage(db, num, header);
   return omitUndefined({ id: header.id, header, damage });
 }
 
-/** A page of sessions, newest first. */
-export function listSessions(statements: Statements, prepare: Prepare, query: SessionQuery): SessionPage {
-  const { limit, before } = parsePage(query);
+/** Lists a page of sessions, newest first. */
+export function listSessions(db: Connection, query: SessionQuery): SessionPage {
+  const bounds = parsePage(query);
+  const { limit, before } = bounds;
   const filters = toFilters(query);
-  const all = [...filters, ...filter('num < ?', before)];
-  const where = all.length === 0 ? '' : `WHERE ${all.map((each) => each.where).join(' AND ')}`;
-  const statement = prepare(`SELECT ${readable} FROM sessions ${where} ORDER BY sessions.num DESC LIMIT ?`);
-  const rows = getRows(statement, ...all.flatMap(({ values }) => values), limit + 1).map(toFound);
-  const lost = filters.length === 0 ? findLost(statements, rows, { before, count: limit + 1 }) : [];
+  const all: readonly Filter[] = before === undefined ? filters : [...filters, ['num < ?', before]];
+  const where = all.length === 0 ? '' : `WHERE ${all.map(([condition]) => condition).join(' AND ')}`;
+  const text = `SELECT ${readable} FROM sessions ${where} ORDER BY sessions.num DESC LIMIT ?`;
+  const rows = db.all(text, ...all.flatMap(([, ...values]) => values), limit + 1).map(toFound);
+  const lost = filters.length === 0 ? findLost(db, rows, bounds) : [];
   const found = [...rows, ...lost].sort((one, other) => other.num - one.num);
   const page = found.slice(0, limit);
   const last = page.at(-1);
   return {
     sessions: page
-      .map((each) => toListed(statements, each))
+      .map((each) => toListed(db, each))
       // A damaged row of another session's tags may have led here.
       .filter(({ header }) => query.tag === undefined || header === undefined || header.tags.includes(query.tag)),
     ...(last !== undefined && found.length > limit && { cursor: String(last.num) }),

@@ -1,42 +1,33 @@
 // Opening a database as a session store.
-// O1. What is no session store, or one of a newer release, is left exactly as it was found.
+// O1. A database that is not a session store, or one of a newer release, is left exactly as it was found.
 import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { StoreUnavailableError } from '../index.ts';
-import { resultName, toStoreError } from './classify-error.ts';
-import { getRow } from './read-session.ts';
+import { getResultName, toStoreError } from './classify-error.ts';
+import { connect } from './connection.ts';
+import { sql } from './sql.ts';
 import type { SqliteDatabase } from './sqlite-database.ts';
-import { applicationId, insertInto, isIntact, schema, schemaVersion, withChecksum, selected } from './tables.ts';
-
-/** How a store is opened. */
-export interface OpenOptions {
-  readonly busyTimeoutMs: number;
-}
+import { applicationId, insertInto, isIntact, schema, schemaVersion, withChecksum } from './tables.ts';
 
 /** True for a store, false for an empty database. Throws for everything else. Writes nothing. */
-function isStore(database: SqliteDatabase, what: string): boolean {
-  const tables = database.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").all();
-  if (tables.length === 0) return false;
-  const mark = getRow(database.prepare('PRAGMA application_id'))?.['application_id'];
-  if (mark !== applicationId) throw new StoreUnavailableError('not-a-store', `${what} is another kind of database`);
-  const version = getRow(database.prepare(`SELECT ${selected('meta')} FROM meta WHERE name = ?`), 'schema');
-  if (version === undefined || !isIntact('meta', version)) {
-    throw new StoreUnavailableError('failed', `the row that says which release wrote ${what} is damaged or missing`);
-  }
-  if (Number(version['value']) > schemaVersion) {
-    throw new StoreUnavailableError(
-      'newer-schema',
-      `${what} has schema ${String(version['value'])}, and this release knows ${schemaVersion}`,
-    );
-  }
-  return true;
+function isStore(database: SqliteDatabase, name: string): boolean {
+  const db = connect(database);
+  if (db.get("SELECT name FROM sqlite_master WHERE type = 'table'") === undefined) return false;
+  if (db.get('PRAGMA application_id')?.['application_id'] !== applicationId)
+    throw new StoreUnavailableError('not-a-store', `${name} is another kind of database`);
+  const version = db.get(sql.meta, 'schema');
+  if (version === undefined || !isIntact('meta', version))
+    throw new StoreUnavailableError('failed', `the row that says which release wrote ${name} is damaged or missing`);
+  const found = Number(version['value']);
+  if (found <= schemaVersion) return true;
+  throw new StoreUnavailableError('newer-schema', `${name} has schema ${found}, and this release knows ${schemaVersion}`);
 }
 
-function createTables(database: SqliteDatabase, what: string): void {
+function createTables(database: SqliteDatabase, name: string): void {
   database.exec('BEGIN IMMEDIATE');
   try {
     // Another process may have been quicker.
-    if (!isStore(database, what)) {
+    if (!isStore(database, name)) {
       database.exec(schema);
       database.exec(`PRAGMA application_id = ${applicationId}`);
       const addMeta = database.prepare(insertInto('meta'));
@@ -51,17 +42,17 @@ function createTables(database: SqliteDatabase, what: string): void {
 }
 
 /** Makes an open database ready to be used as a store. */
-export function prepareDatabase(database: SqliteDatabase, what: string, { busyTimeoutMs }: OpenOptions): SqliteDatabase {
+export function prepareDatabase(database: SqliteDatabase, name: string, busyTimeoutMs: number): SqliteDatabase {
   try {
     database.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}`);
-    const isThere = isStore(database, what);
+    const isThere = isStore(database, name);
     database.exec(
       'PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = OFF; PRAGMA wal_autocheckpoint = 16000; PRAGMA cache_size = -32000',
     );
-    if (!isThere) createTables(database, what);
+    if (!isThere) createTables(database, name);
     return database;
   } catch (error) {
-    throw toStoreError(error, `${what} could not be opened:`);
+    throw toStoreError(error, `${name} could not be opened:`);
   }
 }
 
@@ -74,25 +65,25 @@ const canWrite = (path: string): boolean => {
   }
 };
 
-/** Why a path cannot be opened at all, where the system says so. */
+/** Throws if the system says that a path cannot be opened at all. */
 function checkPath(path: string): void {
   const folder = dirname(path);
   if (!existsSync(folder)) throw new StoreUnavailableError('not-a-store', `there is no folder "${folder}"`);
   const isThere = existsSync(path);
-  if (isThere && !statSync(path).isFile()) throw new StoreUnavailableError('not-a-store', `"${path}" is no file`);
+  if (isThere && !statSync(path).isFile()) throw new StoreUnavailableError('not-a-store', `"${path}" is not a file`);
   if (!canWrite(folder) || (isThere && !canWrite(path))) throw new StoreUnavailableError('read-only', `"${path}" cannot be written`);
 }
 
 /** Opens the file of a store, or makes it. */
-export async function openFile(path: string, options: OpenOptions): Promise<SqliteDatabase> {
-  if (path === ':memory:') return prepareDatabase(await open(path), path, options);
+export async function openFile(path: string, busyTimeoutMs: number): Promise<SqliteDatabase> {
+  if (path === ':memory:') return prepareDatabase(await open(path), path, busyTimeoutMs);
   checkPath(path);
-  const what = `"${path}"`;
-  // Looked at without the right to write first: closing a foreign database could otherwise change its file.
-  if (existsSync(path) && statSync(path).size > 0) await lookInto(path, what);
+  const name = `"${path}"`;
+  // Opened for reading first: closing a foreign database could otherwise change its file.
+  if (existsSync(path) && statSync(path).size > 0) await checkFile(path, name);
   const database = await open(path);
   try {
-    return prepareDatabase(database, what, options);
+    return prepareDatabase(database, name, busyTimeoutMs);
   } catch (error) {
     database.close();
     throw error;
@@ -100,7 +91,7 @@ export async function openFile(path: string, options: OpenOptions): Promise<Sqli
 }
 
 async function open(path: string, readOnly = false): Promise<SqliteDatabase> {
-  // Loaded here, so that the door costs nothing to those who bring a database of their own.
+  // Loaded here, so that the entry point costs nothing to those who bring a database of their own.
   const { DatabaseSync } = await import('node:sqlite');
   try {
     return new DatabaseSync(path, { readOnly });
@@ -109,13 +100,13 @@ async function open(path: string, readOnly = false): Promise<SqliteDatabase> {
   }
 }
 
-async function lookInto(path: string, what: string): Promise<void> {
+async function checkFile(path: string, name: string): Promise<void> {
   const database = await open(path, true);
   try {
-    isStore(database, what);
+    isStore(database, name);
   } catch (error) {
     // Busy or left behind by a crash: opening it for writing tells more.
-    if (resultName(error) !== 'BUSY' && resultName(error) !== 'CANTOPEN') throw toStoreError(error, `${what} could not be opened:`);
+    if (getResultName(error) !== 'BUSY' && getResultName(error) !== 'CANTOPEN') throw toStoreError(error, `${name} could not be opened:`);
   } finally {
     database.close();
   }

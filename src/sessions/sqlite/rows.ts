@@ -7,22 +7,18 @@ import type { SqliteValue } from './sqlite-database.ts';
 import type { Row } from './tables.ts';
 import { withChecksum } from './tables.ts';
 
-type Field = string | number | undefined;
-
-const orNull = (value: Field): SqliteValue => value ?? null;
-
-export function headerValues(num: number, header: SessionHeader): SqliteValue[] {
+export function headerValues(num: number, header: SessionHeader): readonly SqliteValue[] {
   return withChecksum('sessions', [
     num,
     header.id,
     header.agentId,
-    orNull(header.tenant),
-    orNull(header.owner),
+    header.tenant,
+    header.owner,
     JSON.stringify(header.tags),
     header.status,
-    orNull(header.stopReason),
+    header.stopReason,
     header.isOpen ? 1 : 0,
-    orNull(header.wakeAt),
+    header.wakeAt,
     header.createdAt,
     header.updatedAt,
     header.details,
@@ -48,20 +44,20 @@ export function toHeader(row: Row): SessionHeader {
   });
 }
 
-/** The first entry also names its session: found by it where the header is lost. */
-export function entryValues(session: { readonly num: number; readonly id: string }, entry: LogEntry): SqliteValue[] {
+/** Values of an entry. The first one also names its session, which is found by it if the header is lost. */
+export function entryValues(session: { readonly num: number; readonly id: string }, entry: LogEntry): readonly SqliteValue[] {
   return withChecksum('log', [
     session.num,
     entry.n,
     entry.at,
     entry.isSnapshot ? 1 : 0,
-    orNull(entry.execution),
-    orNull(entry.step),
-    orNull(entry.requestId),
-    orNull(entry.lastSeq),
-    entry.n === 1 ? session.id : null,
+    entry.execution,
+    entry.step,
+    entry.requestId,
+    entry.lastSeq,
+    entry.n === 1 ? session.id : undefined,
     entry.body,
-    orNull(entry.events),
+    entry.events,
   ]);
 }
 
@@ -81,7 +77,7 @@ export function toEntry(row: Row): LogEntry {
   });
 }
 
-export const effectValues = (num: number, k: number, effect: EffectRow): SqliteValue[] =>
+export const effectValues = (num: number, k: number, effect: EffectRow): readonly SqliteValue[] =>
   withChecksum('effects', [num, k, effect.key, effect.phase, effect.body]);
 
 /** Reads the effect of a row whose checksum is right. */

@@ -1,34 +1,33 @@
 // Sessions in one SQLite file.
-// Owns:     the queue of what is to be written, and when it is.
-// Does not: judge or store a write: the batch does.
-// W1. What was asked for in one turn of the event loop is stored in one transaction, and so with one wait for the disk.
-// W2. A promise settles after the transaction has ended, and in the order of asking.
-// W3. A transaction that fails rejects what was in it and leaves the store usable.
+// Owns:     the queue of writes, and when they are stored.
+// Does not: check or store a write: the batch does.
+// W1. Writes of one turn of the event loop are stored in one transaction, and so with one wait for the disk.
+// W2. A promise settles after the transaction has ended, in the order of the calls.
+// W3. A transaction that fails rejects its writes and leaves the store usable.
 import { statSync } from 'node:fs';
-import { checkWrite } from '../index.ts';
 import type { SessionStore } from '../index.ts';
-import { StoreUnavailableError } from '../index.ts';
+import { checkWrite, StoreUnavailableError } from '../index.ts';
 import type { Task, TaskResult } from './batch.ts';
 import { createKnowledge, forget, runBatch } from './batch.ts';
 import { mayBeOneWrite, toSessionError, toStoreError } from './classify-error.ts';
-import type { Prepare } from './list-sessions.ts';
-import { createPrepare, listSessions } from './list-sessions.ts';
+import type { Connection } from './connection.ts';
+import { connect } from './connection.ts';
+import { listSessions } from './list-sessions.ts';
 import { openFile, prepareDatabase } from './open-database.ts';
 import { findAnswer, loadSession, readEntries } from './read-session.ts';
+import { sql } from './sql.ts';
 import type { SqliteDatabase } from './sqlite-database.ts';
-import type { Statements } from './statements.ts';
-import { prepareAll } from './statements.ts';
 
 interface CommonOptions {
-  /** How long to wait, with the event loop standing still, for another process that is writing. @default 1000 */
+  /** Time to wait for another process that is writing. The event loop is blocked meanwhile. @default 1000 */
   readonly busyTimeoutMs?: number;
 }
 
-/** Where the sessions are kept. */
+/** The file or database that holds the sessions. */
 export type SqliteStoreOptions = CommonOptions &
   (
     | {
-        /** The file; made where there is none. Needs `node:sqlite`. */
+        /** The file; created if there is none. Needs `node:sqlite`. */
         readonly path: string;
       }
     | {
@@ -36,12 +35,6 @@ export type SqliteStoreOptions = CommonOptions &
         readonly database: SqliteDatabase;
       }
   );
-
-interface Opened {
-  readonly database: SqliteDatabase;
-  readonly statements: Statements;
-  readonly prepare: Prepare;
-}
 
 interface QueuedTask {
   readonly task: Task;
@@ -59,13 +52,10 @@ function ignoreErrors(work: () => unknown): void {
   }
 }
 
-async function openStore(options: SqliteStoreOptions): Promise<Opened> {
+async function openStore(options: SqliteStoreOptions): Promise<Connection> {
   const { busyTimeoutMs = 1000 } = options;
-  const database =
-    'path' in options
-      ? await openFile(options.path, { busyTimeoutMs })
-      : prepareDatabase(options.database, 'the database', { busyTimeoutMs });
-  return { database, statements: prepareAll(database), prepare: createPrepare(database) };
+  if ('path' in options) return connect(await openFile(options.path, busyTimeoutMs));
+  return connect(prepareDatabase(options.database, 'the database', busyTimeoutMs));
 }
 
 /** Keeps sessions in a SQLite file. Opened when it is first used. */
@@ -73,11 +63,11 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
   const knowledge = createKnowledge();
   let queue: QueuedTask[] = [];
   let isScheduled = false;
-  let opening: Promise<Opened> | undefined;
+  let opening: Promise<Connection> | undefined;
   let closing: Promise<void> | undefined;
   let file: number | undefined;
 
-  function open(): Promise<Opened> {
+  function open(): Promise<Connection> {
     opening ??= openStore(options).catch((error: unknown) => {
       opening = undefined;
       throw toStoreError(error);
@@ -85,22 +75,22 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
     return opening;
   }
 
-  function commit({ statements }: Opened, tasks: readonly Task[]): readonly TaskResult[] {
+  function commit(db: Connection, tasks: readonly Task[]): readonly TaskResult[] {
     checkFile();
     try {
-      statements.begin.run();
-      const { results, settle } = runBatch(statements, knowledge, tasks);
-      statements.commit.run();
+      db.run(sql.begin);
+      const { results, settle } = runBatch(db, knowledge, tasks);
+      db.run(sql.commit);
       settle();
       return results;
     } catch (error) {
-      ignoreErrors(() => statements.rollback.run());
+      ignoreErrors(() => db.run(sql.rollback));
       forget(knowledge);
       throw error;
     }
   }
 
-  /** A file that was taken away would be written to all the same, and nobody would find it again. */
+  /** Throws if the file was removed: SQLite would go on writing to it, and nobody would find it again. */
   function checkFile(): void {
     if (!('path' in options) || options.path === ':memory:') return;
     const inode = statSync(options.path, { throwIfNoEntry: false })?.ino;
@@ -109,35 +99,30 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
       throw new StoreUnavailableError('failed', `"${options.path}" was removed or replaced while it was open`);
   }
 
-  function runTasks(opened: Opened, tasks: readonly Task[]): readonly TaskResult[] {
+  function runTasks(db: Connection, tasks: readonly Task[]): readonly TaskResult[] {
     try {
-      return commit(opened, tasks);
+      return commit(db, tasks);
     } catch (error) {
-      if (tasks.length > 1 && mayBeOneWrite(error)) return tasks.flatMap((task) => runTasks(opened, [task]));
+      if (tasks.length > 1 && mayBeOneWrite(error)) return tasks.flatMap((task) => runTasks(db, [task]));
       const [first] = tasks;
-      const told = tasks.length === 1 && first?.type === 'write' ? toSessionError(first.write.sessionId, error) : toStoreError(error);
-      return tasks.map(() => ({ ok: false, error: told }));
+      const isOneWrite = tasks.length === 1 && first?.type === 'write';
+      const reported = isOneWrite ? toSessionError(first.write.sessionId, error) : toStoreError(error);
+      return tasks.map(() => ({ ok: false, error: reported }));
     }
-  }
-
-  function flush(opened: Opened): void {
-    const asked = queue.slice(0, mostInBatch);
-    queue = queue.slice(mostInBatch);
-    const results = runTasks(
-      opened,
-      asked.map(({ task }) => task),
-    );
-    for (const [index, result] of results.entries()) asked[index]?.settle(result);
   }
 
   async function writeOut(): Promise<void> {
     if (queue.length === 0) return;
     try {
-      flush(await open());
+      const db = await open();
+      const batch = queue.slice(0, mostInBatch);
+      const tasks = batch.map(({ task }) => task);
+      queue = queue.slice(mostInBatch);
+      for (const [index, result] of runTasks(db, tasks).entries()) batch[index]?.settle(result);
     } catch (error) {
-      const asked = queue;
+      const failed = queue;
       queue = [];
-      for (const { settle } of asked) settle({ ok: false, error });
+      for (const { settle } of failed) settle({ ok: false, error });
     }
   }
 
@@ -150,13 +135,11 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
     });
   }
 
-  function ask(task: Task): Promise<number> {
+  async function enqueue(task: Task): Promise<number> {
+    assertOpen();
+    if (task.type === 'write') checkWrite(task.write);
     return new Promise((resolve, reject) => {
-      const settle = (result: TaskResult): void => {
-        if (result.ok) resolve(result.epoch);
-        else reject(result.error);
-      };
-      queue.push({ task, settle });
+      queue.push({ task, settle: (result) => (result.ok ? resolve(result.epoch) : reject(result.error)) });
       schedule();
     });
   }
@@ -165,25 +148,25 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
     if (closing !== undefined) throw new StoreUnavailableError('closed', 'the store is closed');
   }
 
-  /** Reads from one state of the file. What contradicts itself is damage of the session, if one is named. */
-  async function read<Value>(work: (opened: Opened) => Value, sessionId?: string): Promise<Value> {
+  /** Reads in one transaction, so that everything is of one state of the file. */
+  async function read<Value>(work: (db: Connection) => Value, sessionId?: string): Promise<Value> {
     assertOpen();
-    const opened = await open();
+    const db = await open();
     assertOpen();
     try {
-      opened.statements.beginReading.run();
-      return work(opened);
+      db.run(sql.beginReading);
+      return work(db);
     } catch (error) {
       throw sessionId === undefined ? toStoreError(error) : toSessionError(sessionId, error);
     } finally {
-      ignoreErrors(() => opened.statements.commit.run());
+      ignoreErrors(() => db.run(sql.commit));
     }
   }
 
   async function close(): Promise<void> {
     while (queue.length > 0) await writeOut();
-    const opened = await opening?.catch(() => undefined);
-    const database = 'database' in options ? options.database : opened?.database;
+    const db = await opening?.catch(() => undefined);
+    const database = 'database' in options ? options.database : db;
     try {
       database?.close();
     } catch (error) {
@@ -192,22 +175,16 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
   }
 
   return {
-    claim: async () => {
-      assertOpen();
-      return ask({ type: 'claim' });
-    },
+    claim: () => enqueue({ type: 'claim' }),
     write: async (write) => {
-      assertOpen();
-      checkWrite(write);
-      await ask({ type: 'write', write });
+      await enqueue({ type: 'write', write });
     },
-    load: (sessionId) => read(({ statements }) => loadSession(statements, sessionId), sessionId),
-    entries: (sessionId, query = {}) => read(({ statements }) => readEntries(statements, sessionId, query), sessionId),
-    findRequest: (sessionId, requestId) => read(({ statements }) => findAnswer(statements, sessionId, requestId), sessionId),
-    list: (query = {}) => read(({ statements, prepare }) => listSessions(statements, prepare, query)),
+    load: (sessionId) => read((db) => loadSession(db, sessionId), sessionId),
+    entries: (sessionId, query = {}) => read((db) => readEntries(db, sessionId, query), sessionId),
+    findRequest: (sessionId, requestId) => read((db) => findAnswer(db, sessionId, requestId), sessionId),
+    list: (query = {}) => read((db) => listSessions(db, query)),
     quarantine: async (sessionId, damage) => {
-      assertOpen();
-      await ask({ type: 'quarantine', sessionId, damage });
+      await enqueue({ type: 'quarantine', sessionId, damage });
     },
     close: () => (closing ??= close()),
   };

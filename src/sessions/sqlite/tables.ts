@@ -1,8 +1,8 @@
-// What is stored, and how a row vouches for itself.
-// Owns:     the tables, and the checksum that every row has over all that it says.
+// The tables, and how damage to a row is found.
+// Owns:     the tables, and the checksum that every row has over all its columns.
 // Does not: read or write them.
 // Q1. Changing any column of a row is found when the row is read: the sum covers the table, every column and where one ends.
-// Q2. Taking a row away is found: heads counts entries and effects, and the first entry names the session that it begins.
+// Q2. Removing a row is found: heads counts entries and effects, and the first entry names the session that it begins.
 import { crc32 } from 'node:zlib';
 import type { SqliteValue } from './sqlite-database.ts';
 
@@ -12,44 +12,41 @@ export const schemaVersion = 1;
 /** Marks the file as ours ("Step"). */
 export const applicationId = 0x53746570;
 
-const columnsOf = {
-  meta: ['name', 'value'],
-  sessions: [
-    'num',
-    'id',
-    'agent_id',
-    'tenant',
-    'owner',
-    'tags',
-    'status',
-    'stop_reason',
-    'is_open',
-    'wake_at',
-    'created_at',
-    'updated_at',
-    'details',
-  ],
-  heads: ['session', 'head', 'effects'],
-  session_tags: ['session', 'tag'],
-  // The long texts stand last: what stands before them is read without them.
-  log: ['session', 'n', 'at', 'is_snapshot', 'execution', 'step', 'request_id', 'last_seq', 'session_id', 'body', 'events'],
-  effects: ['session', 'k', 'key', 'phase', 'body'],
-  quarantine: ['id', 'session', 'damage'],
+const definitions = {
+  meta: 'name TEXT PRIMARY KEY, value INTEGER',
+  sessions: `num INTEGER PRIMARY KEY, id TEXT UNIQUE, agent_id TEXT, tenant TEXT, owner TEXT, tags TEXT, status TEXT, stop_reason TEXT,
+    is_open INTEGER, wake_at INTEGER, created_at INTEGER, updated_at INTEGER, details TEXT`,
+  heads: 'session INTEGER PRIMARY KEY, head INTEGER, effects INTEGER',
+  session_tags: 'session INTEGER, tag TEXT',
+  // The long texts are last, so that the columns before them are read without them.
+  log: `session INTEGER, n INTEGER, at INTEGER, is_snapshot INTEGER, execution INTEGER, step INTEGER, request_id TEXT, last_seq INTEGER,
+    session_id TEXT, body TEXT, events TEXT`,
+  effects: 'session INTEGER, k INTEGER, key TEXT, phase TEXT, body TEXT',
+  quarantine: 'id TEXT UNIQUE, session INTEGER, damage TEXT',
 } as const;
 
-export type TableName = keyof typeof columnsOf;
+export type TableName = keyof typeof definitions;
 export type Row = Readonly<Record<string, unknown>>;
 
-/** The columns of a table, in the order of its checksum. */
-export const columns: Readonly<Record<TableName, readonly string[]>> = columnsOf;
+const parseColumns = (table: TableName): readonly string[] =>
+  definitions[table].split(',').map((column) => column.trim().replace(/ .*/, ''));
 
-export const schema = `
-  CREATE TABLE meta (name TEXT PRIMARY KEY, value INTEGER, sum INTEGER);
+/** The columns of each table, in the order of its checksum. */
+export const columns: Readonly<Record<TableName, readonly string[]>> = {
+  meta: parseColumns('meta'),
+  sessions: parseColumns('sessions'),
+  heads: parseColumns('heads'),
+  session_tags: parseColumns('session_tags'),
+  log: parseColumns('log'),
+  effects: parseColumns('effects'),
+  quarantine: parseColumns('quarantine'),
+};
 
-  CREATE TABLE sessions (
-    num INTEGER PRIMARY KEY, id TEXT UNIQUE, agent_id TEXT, tenant TEXT, owner TEXT, tags TEXT, status TEXT, stop_reason TEXT,
-    is_open INTEGER, wake_at INTEGER, created_at INTEGER, updated_at INTEGER, details TEXT, sum INTEGER
-  );
+/** Creates the tables and their indexes. */
+export const schema: string = `
+  ${Object.entries(definitions)
+    .map(([table, definition]) => `CREATE TABLE ${table} (${definition}, sum INTEGER);`)
+    .join('\n')}
   CREATE INDEX sessions_tenant ON sessions (tenant) WHERE tenant IS NOT NULL;
   CREATE INDEX sessions_agent ON sessions (agent_id);
   CREATE INDEX sessions_owner ON sessions (owner) WHERE owner IS NOT NULL;
@@ -57,25 +54,12 @@ export const schema = `
   CREATE INDEX sessions_stop_reason ON sessions (stop_reason) WHERE stop_reason IS NOT NULL;
   CREATE INDEX sessions_open ON sessions (is_open) WHERE is_open = 1;
   CREATE INDEX sessions_wake ON sessions (wake_at) WHERE wake_at IS NOT NULL;
-
-  CREATE TABLE heads (session INTEGER PRIMARY KEY, head INTEGER, effects INTEGER, sum INTEGER);
-
-  CREATE TABLE session_tags (session INTEGER, tag TEXT, sum INTEGER);
   CREATE UNIQUE INDEX session_tags_session ON session_tags (session, tag);
   CREATE INDEX session_tags_tag ON session_tags (tag, session);
-
-  CREATE TABLE log (
-    session INTEGER, n INTEGER, at INTEGER, is_snapshot INTEGER, execution INTEGER, step INTEGER, request_id TEXT, last_seq INTEGER,
-    session_id TEXT, sum INTEGER, body TEXT, events TEXT
-  );
   CREATE UNIQUE INDEX log_entry ON log (session, n);
   CREATE UNIQUE INDEX log_request ON log (session, request_id) WHERE request_id IS NOT NULL;
   CREATE UNIQUE INDEX log_first ON log (session_id) WHERE session_id IS NOT NULL;
-
-  CREATE TABLE effects (session INTEGER, k INTEGER, key TEXT, phase TEXT, body TEXT, sum INTEGER);
   CREATE INDEX effects_session ON effects (session);
-
-  CREATE TABLE quarantine (id TEXT UNIQUE, session INTEGER, damage TEXT, sum INTEGER);
   CREATE INDEX quarantine_session ON quarantine (session);
 `;
 
@@ -91,23 +75,21 @@ function computeChecksum(table: TableName, values: readonly unknown[]): number {
   return crc32(text);
 }
 
-/** The columns of a row with its checksum behind them. */
-export const withChecksum = (table: TableName, values: readonly SqliteValue[]): SqliteValue[] => [
-  ...values,
-  computeChecksum(table, values),
-];
+/** Values of a row, with null for each that is absent and the checksum at the end. */
+export function withChecksum(table: TableName, values: readonly (SqliteValue | undefined)[]): readonly SqliteValue[] {
+  const row = values.map((value) => value ?? null);
+  return [...row, computeChecksum(table, row)];
+}
 
-/** True where a row says what it said when it was written. */
-export const isIntact = (table: TableName, row: Row): boolean =>
-  row['sum'] ===
-  computeChecksum(
-    table,
-    columns[table].map((column) => row[column]),
-  );
+/** True if a row reads as it was written. */
+export function isIntact(table: TableName, row: Row): boolean {
+  const values = columns[table].map((column) => row[column]);
+  return row['sum'] === computeChecksum(table, values);
+}
 
-/** `INSERT` for the values that `withChecksum` gives. */
+/** `INSERT` for the values that `withChecksum` returns. */
 export const insertInto = (table: TableName): string =>
   `INSERT INTO ${table} (${columns[table].join(', ')}, sum) VALUES (${'?, '.repeat(columns[table].length)}?)`;
 
-/** What to select of a whole row. */
+/** The columns of a whole row, for `SELECT`. */
 export const selected = (table: TableName): string => [...columns[table], 'sum'].join(', ');

@@ -1,9 +1,11 @@
 import type { BaseEvent, EventHeader } from '../../events/index.ts';
-import type { Json } from '../../lib/index.ts';
-import { jsonEquals } from '../../lib/index.ts';
+import { reportSafely } from '../../events/index.ts';
+import type { Json, Soon } from '../../lib/index.ts';
+import { isThenable, jsonEquals } from '../../lib/index.ts';
 import { Usage } from '../../messages/index.ts';
+import type { ActiveRun } from '../active-run.ts';
 import type { Execution } from '../execution.ts';
-import { hasEnded, lastOutcome, statusOf, stopReasonOf, usageOf, withResult } from '../execution.ts';
+import { ExecutionStatus, getLastOutcome, getStatus, getStopReason, getUsage, hasEnded, withResult } from '../execution.ts';
 import type { EndFacts } from '../loop-events.ts';
 import {
   AgentFailed,
@@ -14,59 +16,68 @@ import {
   RetryScheduled,
   TokenUsageReported,
 } from '../loop-events.ts';
-import type { EventSubject, RunScope } from '../run-scope.ts';
-import { toMicroseconds } from '../step-timer.ts';
-import type { RunState } from '../run-state.ts';
-import { ExecutionStatus } from '../status.ts';
+import type { EventSubject } from '../run-events.ts';
+import { RunState } from '../run-state.ts';
 import type { Step } from '../step.ts';
 import type { StepOf, StepProcess } from '../step-process.ts';
 import type { RecordedHandling, StepTiming } from '../step-result.ts';
 import { StepResult } from '../step-result.ts';
+import { toMicroseconds } from '../step-timer.ts';
 import type { PendingStep, Wait } from '../waiting.ts';
 import type { Judged } from './judge.ts';
 import { getSpent, joinEvaluations } from './judge.ts';
 import type { OpenStep } from './open-step.ts';
 
-/** Gives each event about one subject its header. */
+/** Returns the header of the next event about one subject. */
 type NextHeader = () => EventHeader;
 
-function endFacts(execution: Execution): EndFacts {
-  const ended = hasEnded(execution);
+/** A process in a run. */
+export interface Running<State extends RunState, Context> {
+  readonly process: StepProcess<State, Context>;
+  readonly run: ActiveRun<State, Context>;
+}
+
+/** The last result of an execution, as a step of its state's kind. */
+export function getLastResult<State extends RunState>(execution: Execution): StepResult<StepOf<State> & Step> | undefined {
+  // Holds because a state's results are of its own kind.
+  return execution.results.last as StepResult<StepOf<State> & Step> | undefined;
+}
+
+function toEndFacts(execution: Execution): EndFacts {
   return {
-    status: statusOf(execution),
-    stopReason: stopReasonOf(execution),
-    resolvedBy: ended ? lastOutcome(execution)?.resolvedBy : undefined,
+    status: getStatus(execution),
+    stopReason: getStopReason(execution),
+    resolvedBy: hasEnded(execution) ? getLastOutcome(execution)?.resolvedBy : undefined,
     stepCount: execution.results.length,
-    usage: usageOf(execution),
+    usage: getUsage(execution),
     errors: execution.results.last?.step.errors ?? [],
   };
 }
 
-/** What is told at the end of a run, or where it stops to wait. */
-export function endEvents(execution: Execution, orchestrator: string, next: NextHeader): readonly BaseEvent[] {
-  const facts = endFacts(execution);
+/** Creates the events at the end of a run, or where it stops to wait. */
+export function createEndEvents(execution: Execution, orchestrator: string, next: NextHeader): readonly BaseEvent[] {
+  const facts = toEndFacts(execution);
   const failed = facts.status === ExecutionStatus.Failed ? [new AgentFailed(next(), orchestrator, facts)] : [];
   return [...failed, new AgentFinished(next(), orchestrator, facts)];
 }
 
-const updated = (execution: Execution): { readonly status: ExecutionStatus; readonly stepCount: number } => ({
-  status: statusOf(execution),
-  stepCount: execution.results.length,
-});
+const createUpdate = (execution: Execution, orchestrator: string, next: NextHeader): AgentStateUpdated =>
+  new AgentStateUpdated(next(), orchestrator, { status: getStatus(execution), stepCount: execution.results.length });
 
-/** What is told about the last recorded step. */
-export function stepEvents<State extends RunState, Context>(
-  execution: Execution<StepOf<State> & Step>,
-  process: Pick<StepProcess<State, Context>, 'name' | 'eventsOf'>,
+/** Creates the events about the last recorded step. */
+export function createStepEvents<State extends RunState, Context>(
+  process: StepProcess<State, Context>,
+  execution: Execution,
   next: NextHeader,
 ): readonly BaseEvent[] {
-  // Holds because this is asked only of an execution in which a step was just recorded.
+  const result = getLastResult<State>(execution);
+  if (result === undefined) return [];
   const { name: orchestrator } = process;
-  const { step, outcome, timing, handling } = execution.results.last as StepResult<StepOf<State> & Step>;
+  const { step, outcome, timing, handling } = result;
   const events: BaseEvent[] = [
     ...(process.eventsOf?.(step, next) ?? []),
     new ContinuationEvaluated(next(), orchestrator, outcome),
-    new AgentStateUpdated(next(), orchestrator, updated(execution)),
+    createUpdate(execution, orchestrator, next),
     new AgentStepCompleted(next(), orchestrator, step, timing.activeMs + timing.waitedMs),
   ];
   if (!Usage.isNone(step.usage)) events.push(new TokenUsageReported(next(), orchestrator, step.usage));
@@ -77,138 +88,156 @@ export function stepEvents<State extends RunState, Context>(
   return events;
 }
 
-/** Records a judged step: one append to the results, one commit, then the events. */
-export function commitStep<State extends RunState, Context>(
-  open: OpenStep<State, Context>,
-  { candidate, outcome }: Judged<State>,
-  handling: RecordedHandling | undefined,
-): State | Promise<State> {
-  const { process, run, subject, number, timer } = open;
-  const { execution } = candidate.state.data;
-  // Holds because only a candidate is ever committed.
-  const step = execution.judgedStep as Step;
-  const endedAt = candidate.now ?? timer.startedAt;
-  const { pendingStep, activeMs, waitedMs } = open.state.execution;
-  const timing: StepTiming = {
-    startedAt: pendingStep?.startedAt ?? timer.startedAt,
-    endedAt,
-    activeMs: toMicroseconds((pendingStep?.activeMs ?? 0) + execution.activeMs - activeMs),
-    waitedMs: toMicroseconds((pendingStep?.waitedMs ?? 0) + execution.waitedMs - waitedMs),
-  };
-  const result = new StepResult({ number, step, outcome, timing, handling });
-  const judged = withResult(execution, result);
-  const recorded = outcome.isForbidden && outcome.awaitedGrants.length > 0 ? { ...judged, wallStartedAt: undefined } : judged;
-  const next = (): EventHeader => run.header(subject, endedAt);
-  const events = stepEvents(recorded as never, process, next);
-  const ending = outcome.shouldContinue ? [] : endEvents(recorded, process.name, next);
-  run.inside?.spend(getSpent(open, candidate.state));
-  const committed = run.commit(
-    candidate.state.evolve({ execution: recorded, lastSeq: run.lastSeq }),
-    ending.length === 0 ? events : [...events, ...ending],
-    result,
-  );
-  return process.observe === undefined ? committed : observed(committed, { process, run, result: result as never });
+/** A state to store, with the events that belong to it. */
+interface Entry<State> {
+  readonly state: State;
+  readonly events: readonly BaseEvent[];
+  readonly result?: StepResult<StepOf<State>> | undefined;
 }
 
-/** Shows what was recorded to whoever looks on, once it was stored. */
-export function observed<State extends RunState, Context>(
-  committed: State | Promise<State>,
-  { process, run, result }: Recorded<State, Context>,
-): State | Promise<State> {
-  if (committed instanceof Promise) return committed.then((state) => observed(state, { process, run, result }));
-  const { stopReason } = committed;
+// A host that returns something else from its commit keeps the state as it is.
+const isStateLike = <State extends RunState>(value: unknown, state: State): value is State =>
+  value instanceof RunState && value.constructor === state.constructor;
+
+/** Commits a state, then emits its events: nothing is emitted that was not kept. Returns the state to go on with. */
+export function commit<State extends RunState, Context>(
+  { run }: Running<State, Context>,
+  { state, events, result }: Entry<State>,
+): Soon<State> {
+  const uncommitted = run.events.takeUncommitted();
+  const settle = (next: unknown): State => {
+    run.events.emitCommitted(events);
+    return isStateLike(next, state) ? next : state;
+  };
+  if (run.host.commit === undefined) return settle(undefined);
+  const stored = run.host.commit({ state, result, events: [...uncommitted, ...events] });
+  // Any thenable, not only a native promise: stores return their own kinds.
+  return isThenable(stored) ? Promise.resolve(stored).then(settle) : settle(stored);
+}
+
+/** Commits a state and shows it to the process's observer. */
+export function commitAndObserve<State extends RunState, Context>(running: Running<State, Context>, entry: Entry<State>): Soon<State> {
+  const committed = commit(running, entry);
+  if (running.process.observe === undefined) return committed;
+  const { result } = entry;
+  return committed instanceof Promise ? committed.then((state) => observe(running, state, result)) : observe(running, committed, result);
+}
+
+/** Shows a record to the process's observer. */
+export function observe<State extends RunState, Context>(
+  { process, run }: Running<State, Context>,
+  state: State,
+  result: StepResult<StepOf<State>> | undefined,
+): State {
+  const { stopReason } = state;
   try {
     process.observe?.({
-      state: committed,
+      state,
       context: run.context,
       ...(result !== undefined && { result }),
       ...(stopReason !== undefined && { stopReason }),
     });
   } catch (error) {
-    run.report(error, 'observe');
+    reportSafely(run.onProblem, error, 'observe');
   }
-  return committed;
+  return state;
 }
 
-interface Recorded<State extends RunState, Context> {
-  readonly process: StepProcess<State, Context>;
-  readonly run: RunScope<State, Context>;
-  readonly result?: StepResult<StepOf<State>> | undefined;
+/** Records a judged step: one append to the results, one commit, then the events. */
+export function commitStep<State extends RunState, Context>(
+  open: OpenStep<State, Context>,
+  { candidate, outcome }: Judged<State>,
+  handling: RecordedHandling | undefined,
+): Soon<State> {
+  const { process, run, subject, time } = open;
+  const { execution } = candidate.state.data;
+  // Holds because only a candidate is ever committed.
+  const step = execution.judgedStep as StepOf<State> & Step;
+  const endedAt = candidate.now ?? time.startedAt;
+  const { pendingStep, activeMs, waitedMs } = open.state.execution;
+  const timing: StepTiming = {
+    startedAt: pendingStep?.startedAt ?? time.startedAt,
+    endedAt,
+    activeMs: toMicroseconds((pendingStep?.activeMs ?? 0) + execution.activeMs - activeMs),
+    waitedMs: toMicroseconds((pendingStep?.waitedMs ?? 0) + execution.waitedMs - waitedMs),
+  };
+  const result = new StepResult({ number: open.stepNumber, step, outcome, timing, handling });
+  const judged = withResult(execution, result);
+  const recorded = outcome.isForbidden && outcome.awaitedGrants.length > 0 ? { ...judged, wallStartedAt: undefined } : judged;
+  const next = (): EventHeader => run.events.nextHeader(subject, endedAt);
+  const events = createStepEvents(process, recorded, next);
+  const ending = outcome.shouldContinue ? [] : createEndEvents(recorded, process.name, next);
+  run.outer?.budget.spend(getSpent(open, candidate.state));
+  const state = candidate.state.evolve({ execution: recorded, lastSeq: run.events.lastSeq });
+  return commitAndObserve(open, { state, events: ending.length === 0 ? events : [...events, ...ending], result });
 }
 
-/** What was asked for before, and in the same words, has waited since then. */
-function askedEarlier(before: PendingStep, waits: readonly Wait[]): Pick<PendingStep, 'askedEarlier'> {
+const getArgs = (wait: Wait): Json => ('args' in wait ? wait.args : null);
+
+/** Times of waits that were asked for before, with the same arguments. */
+function keepAskedTimes(before: PendingStep, waits: readonly Wait[]): Pick<PendingStep, 'askedEarlier'> {
   const asked = waits.flatMap((wait) => {
     const earlier = before.waits.find(({ id }) => id === wait.id);
-    const isSame = earlier !== undefined && jsonEquals(argsOf(earlier), argsOf(wait));
+    const isSame = earlier !== undefined && jsonEquals(getArgs(earlier), getArgs(wait));
     return isSame ? [[wait.id, before.askedEarlier?.[wait.id] ?? before.parkedAt] as const] : [];
   });
   return asked.length === 0 ? {} : { askedEarlier: Object.fromEntries(asked) };
 }
 
-const argsOf = (wait: Wait): Json => ('args' in wait ? wait.args : null);
-
 /** Keeps a step that cannot end yet, and ends the run until somebody answers. */
-export function park<State extends RunState, Context>(
-  open: OpenStep<State, Context>,
-  produced: Step,
-  waits: readonly Wait[],
-): State | Promise<State> {
-  const { process, run, state, number, timer, subject, scope } = open;
-  const { execution, info, store, metadata } = state.data;
-  const { notes } = scope;
-  const partial = notes === undefined ? produced : notes.joinTo(produced);
+export function park<State extends RunState, Context>(open: OpenStep<State, Context>, produced: Step, waits: readonly Wait[]): Soon<State> {
+  const { process, run, time, subject, notes } = open;
+  const { execution, info, store, metadata } = open.state.data;
   const before = execution.pendingStep;
-  const evaluations = joinEvaluations(before?.evaluations, notes?.evaluations);
+  const evaluations = joinEvaluations(before?.evaluations, notes.evaluations);
   const now = run.clock.now();
-  const [activeMs, waitedMs] = [timer.activeMs(), timer.waitedMs()];
+  const { activeMs, waitedMs } = time;
   const pendingStep: PendingStep = {
-    number,
-    partial,
+    number: open.stepNumber,
+    partial: notes.joinTo(produced),
     waits,
     answers: [],
     ...(evaluations !== undefined && { evaluations }),
-    ...(before !== undefined && askedEarlier(before, waits)),
-    startedAt: before?.startedAt ?? timer.startedAt,
+    ...(before !== undefined && keepAskedTimes(before, waits)),
+    startedAt: before?.startedAt ?? time.startedAt,
     parkedAt: now,
     activeMs: (before?.activeMs ?? 0) + activeMs,
     waitedMs: (before?.waitedMs ?? 0) + waitedMs,
   };
-  // Whoever is waited for takes no time of the run's: its clock starts fresh when it goes on.
-  const parked = {
+  const parked: Execution = {
     ...execution,
+    // People take no time of the run's: its clock starts fresh when it continues.
     wallStartedAt: undefined,
     pendingStep,
     activeMs: execution.activeMs + activeMs,
     waitedMs: execution.waitedMs + waitedMs,
   };
-  const next = (): EventHeader => run.header(subject, now);
-  const events = [new AgentStateUpdated(next(), process.name, updated(parked)), ...endEvents(parked, process.name, next)];
-  const changed = state.evolve({
+  const next = (): EventHeader => run.events.nextHeader(subject, now);
+  const events = [createUpdate(parked, process.name, next), ...createEndEvents(parked, process.name, next)];
+  const state = open.state.evolve({
     execution: parked,
     info: info.addExecutionTime(activeMs / 1000, now),
-    lastSeq: run.lastSeq,
-    store: notes?.store ?? store,
-    metadata: notes?.over(metadata) ?? metadata,
+    lastSeq: run.events.lastSeq,
+    store: notes.store ?? store,
+    metadata: notes.over(metadata),
   });
-  run.inside?.spend(getSpent(open, changed));
-  return run.commit(changed, events);
+  run.outer?.budget.spend(getSpent(open, state));
+  return commit(open, { state, events });
 }
 
-/** Keeps the refusal of a start. */
+/** Records the refusal of a start. */
 export function refuseStart<State extends RunState, Context>(
-  process: StepProcess<State, Context>,
+  running: Running<State, Context>,
   { candidate, outcome }: Judged<State>,
-  { run, subject }: { readonly run: RunScope<State, Context>; readonly subject: EventSubject },
-): State | Promise<State> {
-  const { state } = candidate;
-  const refused = { ...state.execution, startOutcome: outcome, regranted: undefined, wallStartedAt: undefined };
-  const next = (): EventHeader => run.header(subject);
+  subject: EventSubject,
+): Soon<State> {
+  const { process, run } = running;
+  const refused = { ...candidate.state.execution, startOutcome: outcome, regranted: undefined, wallStartedAt: undefined };
+  const next = (): EventHeader => run.events.nextHeader(subject);
   const events = [
     new ContinuationEvaluated(next(), process.name, outcome),
-    new AgentStateUpdated(next(), process.name, updated(refused)),
-    ...endEvents(refused, process.name, next),
+    createUpdate(refused, process.name, next),
+    ...createEndEvents(refused, process.name, next),
   ];
-  const committed = run.commit(state.evolve({ execution: refused, lastSeq: run.lastSeq }), events);
-  return process.observe === undefined ? committed : observed(committed, { process, run });
+  return commitAndObserve(running, { state: candidate.state.evolve({ execution: refused, lastSeq: run.events.lastSeq }), events });
 }

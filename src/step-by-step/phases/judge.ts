@@ -41,26 +41,25 @@ export function buildCandidate<State extends RunState, Context>(
   produced: StepOf<State> & Step,
   earlier?: State,
 ): Candidate<State> {
-  const { run, timer } = open;
-  const { notes } = open.scope;
-  const step = notes === undefined ? produced : notes.joinTo(produced);
+  const { run, time, notes } = open;
+  const step = notes.joinTo(produced);
   const { execution, info, store, metadata } = open.state.data;
   const now = run.clock.now();
-  const activeMs = timer.activeMs();
+  const { activeMs } = time;
   const { wallStartedAt, pendingStep } = execution;
   const state = open.state.evolve({
     info: info.addExecutionTime(activeMs / 1000, now),
-    store: appendMessages({ execution, store: notes?.store ?? store }, step, earlier),
-    metadata: notes?.over(metadata) ?? metadata,
+    store: appendMessages({ execution, store: notes.store ?? store }, step, earlier),
+    metadata: notes.over(metadata),
     execution: {
       ...execution,
       judgedStep: step,
       // A person takes no time of the run's.
-      wallStartedAt: wallStartedAt === undefined ? undefined : wallStartedAt + timer.personMs(),
+      wallStartedAt: wallStartedAt === undefined ? undefined : wallStartedAt + time.personMs,
       usage: Usage.add(execution.usage, step.usage),
       cost: addCost(execution.cost, step.cost),
       activeMs: toMicroseconds(execution.activeMs + activeMs),
-      waitedMs: execution.waitedMs + timer.waitedMs(),
+      waitedMs: execution.waitedMs + time.waitedMs,
       pendingStep: undefined,
       queued: undefined,
     },
@@ -70,7 +69,7 @@ export function buildCandidate<State extends RunState, Context>(
     now,
     stopRequest: run.control.stopRequest,
     workLeft: step.hasToolCalls === true || step.interrupted !== undefined || open.process.workLeft?.(state) === true,
-    evaluations: joinEvaluations(pendingStep?.evaluations, notes?.evaluations),
+    evaluations: joinEvaluations(pendingStep?.evaluations, notes.evaluations),
   };
 }
 
@@ -83,8 +82,7 @@ export function joinEvaluations(
 }
 
 /** Spending of a state since the one before the step, without what the run around this one knows already. */
-export function getSpent<State extends RunState, Context>({ state, scope }: OpenStep<State, Context>, after: State): Spent {
-  const { passedOn } = scope;
+export function getSpent<State extends RunState, Context>({ state, passedOn }: OpenStep<State, Context>, after: State): Spent {
   return {
     usage: Usage.minus(Usage.minus(after.usage, state.usage), passedOn.usage),
     cost: minusCost(minusCost(after.cost, state.cost), passedOn.cost),
@@ -96,7 +94,7 @@ export function addOuterEvaluations<State extends RunState, Context>(
   open: OpenStep<State, Context>,
   candidate: Candidate<State>,
 ): Candidate<State> {
-  const outer = open.run.inside?.limitVotes(getSpent(open, candidate.state)) ?? [];
+  const outer = open.run.outer?.budget.evaluateLimits(getSpent(open, candidate.state)) ?? [];
   return outer.length === 0 ? candidate : { ...candidate, evaluations: joinEvaluations(candidate.evaluations, outer) };
 }
 

@@ -1,6 +1,7 @@
 import { isRecord } from '../../lib/index.ts';
+import { parseLine } from './wire-api.ts';
 
-/** What a provider answered: JSON, or the text of an event stream. */
+/** Answer of a provider: JSON, or the text of an event stream. */
 export interface RecordedResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -10,7 +11,7 @@ export interface RecordedResponse {
 const json = { 'content-type': 'application/json' };
 const eventStream = { 'content-type': 'text/event-stream' };
 
-const statusOfWord: readonly (readonly [RegExp, number])[] = [
+const statusByWord: readonly (readonly [RegExp, number])[] = [
   [/quota|rate_?limit|exhausted/, 429],
   [/authentication|api_key/, 401],
   [/permission/, 403],
@@ -19,75 +20,54 @@ const statusOfWord: readonly (readonly [RegExp, number])[] = [
   [/invalid|unsupported|bad_request/, 400],
 ];
 
-// A body alone does not say its status; an error says enough of itself to tell.
-function statusOf(body: unknown): number {
-  const error =
-    isRecord(body) && Object.keys(body).every((key) => key === 'error' || key === 'type' || key === 'request_id')
-      ? body['error']
-      : undefined;
-  if (!isRecord(error)) return 200;
-  const { code, status, type } = error;
+// A body has no status of its own, but an error says enough to guess it.
+function guessStatus(body: unknown): number {
+  if (!isRecord(body) || !isRecord(body['error'])) return 200;
+  if (!Object.keys(body).every((key) => key === 'error' || key === 'type' || key === 'request_id')) return 200;
+  const { code, status, type } = body['error'];
   if (typeof code === 'number' && code >= 400 && code <= 599) return code;
-  const words = [code, status, type]
-    .filter((word) => typeof word === 'string')
-    .join(' ')
-    .toLowerCase();
-  return statusOfWord.find(([pattern]) => pattern.test(words))?.[1] ?? 500;
+  const words = [code, status, type].filter((word) => typeof word === 'string');
+  return statusByWord.find(([pattern]) => pattern.test(words.join(' ').toLowerCase()))?.[1] ?? 500;
 }
 
-interface Event {
-  readonly type?: unknown;
-  readonly object?: unknown;
+function readField(line: string, key: 'type' | 'object'): unknown {
+  const event = parseLine(line);
+  return isRecord(event) ? event[key] : undefined;
 }
 
-function eventOf(line: string): Event {
-  try {
-    const event: unknown = JSON.parse(line);
-    return isRecord(event) ? event : {};
-  } catch {
-    return {};
-  }
-}
-
-const firstEvents: readonly unknown[] = ['response.created', 'message_start'];
+const isFirst = (line: string): boolean => ['response.created', 'message_start'].includes(String(readField(line, 'type')));
+const isChat = (line: string): boolean => ['chat.completion.chunk', 'text_completion'].includes(String(readField(line, 'object')));
 
 // A file may hold several answers one after another, each with its own first event.
-function split<Item>(items: readonly Item[], isFirst: (item: Item) => boolean): readonly (readonly Item[])[] {
-  const groups: Item[][] = [];
+function split(items: readonly string[], isStart: (item: string) => boolean): readonly (readonly string[])[] {
+  const groups: string[][] = [];
   for (const item of items) {
-    if (groups.length === 0 || isFirst(item)) groups.push([item]);
-    else groups.at(-1)?.push(item);
+    if (groups.length === 0 || isStart(item)) groups.push([]);
+    groups.at(-1)?.push(item);
   }
   return groups;
 }
 
-function fromChunks(text: string): readonly string[] {
-  const lines = text
-    .split('\n')
-    .map((line) => line.trim())
-    .filter((line) => line !== '');
-  return split(lines, (line) => firstEvents.includes(eventOf(line).type)).map((group) => {
-    const isChat = group.some((line) => ['chat.completion.chunk', 'text_completion'].includes(String(eventOf(line).object)));
-    return [...group, ...(isChat ? ['[DONE]'] : [])].map((line) => `data: ${line}\n\n`).join('');
-  });
-}
-
-function fromEventStream(text: string): readonly string[] {
-  const blocks = text.split(/\r?\n\r?\n/).filter((block) => block.trim() !== '');
-  const dataOf = (block: string): string =>
-    block
-      .split('\n')
-      .filter((line) => line.startsWith('data:'))
-      .map((line) => line.slice(5).trim())
-      .join('');
-  return split(blocks, (block) => firstEvents.includes(eventOf(dataOf(block)).type)).map((group) =>
-    group.map((block) => `${block}\n\n`).join(''),
+function splitChunks(text: string): readonly string[] {
+  const lines = text.split('\n').flatMap((line) => (line.trim() === '' ? [] : [line.trim()]));
+  return split(lines, isFirst).map((group) =>
+    [...group, ...(group.some(isChat) ? ['[DONE]'] : [])].map((line) => `data: ${line}\n\n`).join(''),
   );
 }
 
-/** The answers in a file that holds answers alone, in the form in which they were sent. */
+function splitEventStream(text: string): readonly string[] {
+  const blocks = text.split(/\r?\n\r?\n/).filter((block) => block.trim() !== '');
+  const readData = (block: string): string =>
+    block
+      .split('\n')
+      .flatMap((line) => (line.startsWith('data:') ? [line.slice(5).trim()] : []))
+      .join('');
+  return split(blocks, (block) => isFirst(readData(block))).map((group) => group.map((block) => `${block}\n\n`).join(''));
+}
+
+/** Returns the answers in a file that holds only answers, in the form in which they were sent. */
 export function answersIn(name: string, content: unknown): readonly RecordedResponse[] {
-  if (typeof content !== 'string') return [{ status: statusOf(content), headers: json, body: content }];
-  const texts = name.endsWith('.sse') ? fromEventStream(content) : fromChunks(content);
+  if (typeof content !== 'string') return [{ status: guessStatus(content), headers: json, body: content }];
+  const texts = name.endsWith('.sse') ? splitEventStream(content) : splitChunks(content);
   return texts.map((body) => ({ status: 200, headers: eventStream, body }));
 }

@@ -1,4 +1,4 @@
-import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:http';
 import { text as readText } from 'node:stream/consumers';
 
@@ -6,19 +6,19 @@ import { text as readText } from 'node:stream/consumers';
 export interface ReceivedRequest {
   readonly path: string;
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
-  /** Parsed JSON; the text where it is none. */
+  /** Parsed JSON, or the text if it is not JSON. */
   readonly body: unknown;
 }
 
 /** A server on this machine. */
 export interface LoopbackServer {
   readonly url: string;
-  /** How many connections are open now. */
+  /** Counts the connections that are open now. */
   connections(): Promise<number>;
   close(): Promise<void>;
 }
 
-/** Answers one request. What it throws is answered as a 500. */
+/** Answers one request. An error that it throws is answered as a 500. */
 export type Answer = (request: ReceivedRequest, response: ServerResponse) => void | Promise<void>;
 
 async function readBody(request: IncomingMessage): Promise<unknown> {
@@ -30,21 +30,18 @@ async function readBody(request: IncomingMessage): Promise<unknown> {
   }
 }
 
-function listener(answer: Answer): RequestListener {
-  return (request, response) => {
-    const work = async (): Promise<void> => {
-      await answer({ path: request.url ?? '/', headers: request.headers, body: await readBody(request) }, response);
-    };
-    work().catch((error: unknown) => {
-      if (!response.headersSent) response.writeHead(500, { 'content-type': 'text/plain' });
-      response.end(String(error));
-    });
-  };
+async function respond(answer: Answer, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  try {
+    await answer({ path: request.url ?? '/', headers: request.headers, body: await readBody(request) }, response);
+  } catch (error) {
+    if (!response.headersSent) response.writeHead(500, { 'content-type': 'text/plain' });
+    response.end(String(error));
+  }
 }
 
 /** Starts a server on a free port of the loopback address. */
 export async function startLoopbackServer(answer: Answer): Promise<LoopbackServer> {
-  const server = createServer(listener(answer));
+  const server = createServer((request, response) => void respond(answer, request, response));
   await new Promise<void>((resolve) => {
     server.listen(0, '127.0.0.1', resolve);
   });
@@ -54,16 +51,11 @@ export async function startLoopbackServer(answer: Answer): Promise<LoopbackServe
     url: `http://127.0.0.1:${String(port)}`,
     connections: () =>
       new Promise((resolve, reject) => {
-        server.getConnections((error, count) => {
-          if (error === null) resolve(count);
-          else reject(error);
-        });
+        server.getConnections((error, count) => (error === null ? resolve(count) : reject(error)));
       }),
     close: () =>
       new Promise((resolve) => {
-        server.close(() => {
-          resolve();
-        });
+        server.close(() => resolve());
         server.closeAllConnections();
       }),
   };

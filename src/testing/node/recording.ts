@@ -4,7 +4,7 @@ import { DamagedDataError, isRecord, readObject } from '../../lib/index.ts';
 import type { RecordedResponse } from './answers-in.ts';
 import { answersIn } from './answers-in.ts';
 
-/** What was asked. Recordings of single answers have none. */
+/** Request of a call. Recordings of single answers have none. */
 export interface RecordedRequest {
   readonly path: string;
   readonly body: Readonly<Record<string, unknown>>;
@@ -19,37 +19,30 @@ export interface Interaction {
 /** Real traffic with a provider. */
 export interface Recording {
   readonly name: string;
-  /** Who answered, as the recording names it. */
+  /** Name of the provider in the recording. */
   readonly provider: string;
   readonly interactions: readonly Interaction[];
 }
 
-function textHeaders(headers: unknown): Readonly<Record<string, string>> {
-  return Object.fromEntries(
-    Object.entries(isRecord(headers) ? headers : {}).filter((pair): pair is [string, string] => typeof pair[1] === 'string'),
-  );
-}
-
-function readRequest(value: unknown, path: string): RecordedRequest {
-  const reader = readObject(value, path);
-  const { body } = reader.raw;
-  return { path: reader.string('path'), body: isRecord(body) ? body : {} };
-}
-
-function readResponse(value: unknown, path: string): RecordedResponse {
-  const reader = readObject(value, path);
-  return { status: reader.number('status'), headers: textHeaders(reader.raw['headers']), body: reader.raw['body'] };
+function readHeaders(headers: unknown): Readonly<Record<string, string>> {
+  const pairs = Object.entries(isRecord(headers) ? headers : {});
+  return Object.fromEntries(pairs.filter((pair): pair is [string, string] => typeof pair[1] === 'string'));
 }
 
 function readInteraction(value: unknown, path: string): Interaction {
   const reader = readObject(value, path);
-  return { request: reader.value('request', readRequest), response: reader.value('response', readResponse) };
+  const [request, response] = [reader.object('request'), reader.object('response')];
+  const { body } = request.raw;
+  return {
+    request: { path: request.string('path'), body: isRecord(body) ? body : {} },
+    response: { status: response.number('status'), headers: readHeaders(response.raw['headers']), body: response.raw['body'] },
+  };
 }
 
 // Uploads, counts and the like stand in recordings too; nobody asks a model there.
 const modelCall = /(\/(responses|completions|messages)|:(stream)?generateContent)(\?|$)/i;
 
-function parsed(text: string, path: string): unknown {
+function parseJson(text: string, path: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
@@ -64,7 +57,7 @@ function parsed(text: string, path: string): unknown {
 export function readRecording(file: string): Recording {
   const name = basename(file);
   const text = readFileSync(file, 'utf8');
-  const content = name.endsWith('.json') ? parsed(text, name) : undefined;
+  const content = name.endsWith('.json') ? parseJson(text, name) : undefined;
   if (isRecord(content) && Array.isArray(content['interactions'])) {
     const reader = readObject(content, name);
     const interactions = reader.array('interactions', readInteraction).filter(({ request }) => modelCall.test(request?.path ?? ''));

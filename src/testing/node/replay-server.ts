@@ -5,26 +5,18 @@ import type { RecordedResponse } from './answers-in.ts';
 
 /** Serves recorded answers, one for each request, in their order. */
 export interface ReplayServer extends LoopbackServer {
-  /** What was asked so far. */
+  /** The requests so far. */
   readonly requests: readonly ReceivedRequest[];
-  /** How many answers are left. */
+  /** Number of answers that are left. */
   readonly remaining: number;
 }
 
 // These describe the bytes that were once sent, not those that are sent now.
-const transportHeaders: ReadonlySet<string> = new Set([
-  'content-length',
-  'content-encoding',
-  'transfer-encoding',
-  'connection',
-  'keep-alive',
-  'set-cookie',
-]);
+const transportHeader = /^(content-length|content-encoding|transfer-encoding|connection|keep-alive|set-cookie)$/;
 
-function headersOf({ headers, body }: RecordedResponse): Readonly<Record<string, string>> {
-  const kept = Object.entries(headers)
-    .map(([name, value]) => [name.toLowerCase(), value] as const)
-    .filter(([name]) => !transportHeaders.has(name));
+function toHeaders({ headers, body }: RecordedResponse): Readonly<Record<string, string>> {
+  const all = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value] as const);
+  const kept = all.filter(([name]) => !transportHeader.test(name));
   return { 'content-type': typeof body === 'string' ? 'text/event-stream' : 'application/json', ...Object.fromEntries(kept) };
 }
 
@@ -32,7 +24,7 @@ function headersOf({ headers, body }: RecordedResponse): Readonly<Record<string,
 const pieceSize = 1021;
 
 function send(response: ServerResponse, recorded: RecordedResponse): void {
-  response.writeHead(recorded.status, headersOf(recorded));
+  response.writeHead(recorded.status, toHeaders(recorded));
   const bytes = Buffer.from(typeof recorded.body === 'string' ? recorded.body : JSON.stringify(recorded.body));
   for (let start = 0; start < bytes.length; start += pieceSize) response.write(bytes.subarray(start, start + pieceSize));
   response.end();

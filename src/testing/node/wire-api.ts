@@ -1,4 +1,5 @@
 import { isRecord } from '../../lib/index.ts';
+import type { RecordedResponse } from './answers-in.ts';
 import type { Interaction, Recording } from './recording.ts';
 
 /** The forms in which providers are spoken to. */
@@ -19,59 +20,57 @@ const byPath: readonly (readonly [RegExp, WireApi])[] = [
   [/:(stream)?generatecontent\b/i, WireApi.Google],
 ];
 
-function apiOfShape(value: unknown): WireApi | undefined {
+function findApiByShape(value: unknown): WireApi | undefined {
   if (!isRecord(value)) return undefined;
   const { object, type } = value;
   if (object === 'response' || (typeof type === 'string' && type.startsWith('response.'))) return WireApi.OpenAiResponses;
   if (typeof object === 'string' && object.startsWith('chat.completion')) return WireApi.OpenAiChat;
   if (object === 'text_completion') return WireApi.OpenAiCompletion;
   if ('candidates' in value || 'promptFeedback' in value) return WireApi.Google;
-  if (type === 'message' || type === 'message_start') return WireApi.Anthropic;
-  return undefined;
+  return type === 'message' || type === 'message_start' ? WireApi.Anthropic : undefined;
 }
 
-/** The events of an event stream's text, as far as they are JSON. */
-export function eventsIn(text: string): readonly unknown[] {
-  return text.split(/\r?\n/).flatMap((line) => {
-    if (!line.startsWith('data:')) return [];
-    try {
-      const event: unknown = JSON.parse(line.slice(5));
-      return [event];
-    } catch {
-      return [];
-    }
-  });
-}
-
-/** True where a stream holds an event that is no JSON: it was damaged before it came to us. */
-export function isCorrupt(text: string): boolean {
-  const lines = text.split(/\r?\n/).filter((line) => line.startsWith('data:') && line.slice(5).trim() !== '[DONE]');
-  return eventsIn(text).length < lines.length;
-}
-
-function apiOfInteraction({ request, response }: Interaction): WireApi | undefined {
-  const path = request?.path;
-  if (path !== undefined) return byPath.find(([pattern]) => pattern.test(path))?.[1];
-  const samples = typeof response.body === 'string' ? eventsIn(response.body).slice(0, 3) : [response.body];
-  for (const sample of samples) {
-    const api = apiOfShape(sample);
-    if (api !== undefined) return api;
+/** Parses a line as JSON; undefined if it is not JSON. */
+export function parseLine(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return undefined;
   }
-  return undefined;
 }
 
-const usual: Readonly<Record<string, WireApi>> = {
-  openai: WireApi.OpenAiResponses,
-  anthropic: WireApi.Anthropic,
-  google: WireApi.Google,
-};
+const findData = (text: string): readonly string[] =>
+  text.split(/\r?\n/).flatMap((line) => (line.startsWith('data:') ? [line.slice(5)] : []));
 
-/** How the provider of a recording was spoken to: by the path of its requests, else by the shape of its answers. */
+/** Returns the events of an event stream's text that are JSON. */
+export const eventsIn = (text: string): readonly unknown[] =>
+  findData(text)
+    .map(parseLine)
+    .filter((event) => event !== undefined);
+
+/** True if a stream holds an event that is not JSON: it was damaged before it was recorded. */
+export const isCorrupt = (text: string): boolean =>
+  findData(text).some((line) => line.trim() !== '[DONE]' && parseLine(line) === undefined);
+
+/** Looks through the first events of an answer, or the one body that it is. */
+export function findInAnswer<Found>({ body }: RecordedResponse, find: (value: unknown) => Found | undefined): Found | undefined {
+  const samples = typeof body === 'string' ? eventsIn(body).slice(0, 3) : [body];
+  return samples.map(find).find((found) => found !== undefined);
+}
+
+function findApi({ request, response }: Interaction): WireApi | undefined {
+  if (request === undefined) return findInAnswer(response, findApiByShape);
+  return byPath.find(([pattern]) => pattern.test(request.path))?.[1];
+}
+
+const usual: ReadonlyMap<string, WireApi> = new Map([
+  ['openai', WireApi.OpenAiResponses],
+  ['anthropic', WireApi.Anthropic],
+  ['google', WireApi.Google],
+]);
+
+/** Returns the form in which the provider of a recording was spoken to: by the path of its requests, else by the shape of its answers. */
 export function wireApiOf({ provider, interactions }: Recording): WireApi {
-  for (const interaction of interactions) {
-    const api = apiOfInteraction(interaction);
-    if (api !== undefined) return api;
-  }
   // An error alone has no shape of its own.
-  return (Object.hasOwn(usual, provider) ? usual[provider] : undefined) ?? WireApi.OpenAiChat;
+  return interactions.map(findApi).find((api) => api !== undefined) ?? usual.get(provider) ?? WireApi.OpenAiChat;
 }

@@ -72,7 +72,7 @@ async function createAnswerStep(
   const { ids } = turn.scope;
   const metadata = thought === '' ? {} : { metadata: { thought } };
   if (!viaInference) {
-    turn.scope.emit((header) => new TextDelta(header, turn.orchestrator, answer), { numbered: false });
+    turn.scope.events.emitPiece((header) => new TextDelta(header, turn.orchestrator, answer));
     return createFinalStep(turn, facts, Message.assistant(answer, { ids, ...metadata }));
   }
   const request = Message.user(`You have decided to answer: ${thought} Give the user the final answer now, in plain words.`, { ids });

@@ -1,15 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { pickRuns } from '../../tests/support/test-scale.ts';
-import { createJsonPrefix } from './json-prefix.ts';
+import { JsonScanner } from './json-scanner.ts';
 
-const takes = (text: string): boolean => createJsonPrefix().take(text);
+const takes = (text: string): boolean => new JsonScanner('container').take(text);
 const container = fc.oneof(fc.array(fc.jsonValue()), fc.dictionary(fc.string({ unit: 'binary' }), fc.jsonValue()));
 const jsonText = fc.tuple(container, fc.constantFrom('', 1, 2, '\t')).map(([value, indent]) => JSON.stringify(value, null, indent));
 
 function isWhole(text: string): boolean {
-  const prefix = createJsonPrefix();
-  return prefix.take(text) && prefix.isComplete();
+  const scanner = new JsonScanner('container');
+  return scanner.take(text) && scanner.end() === undefined;
 }
 
 function isJson(text: string): boolean {
@@ -20,7 +20,7 @@ function isJson(text: string): boolean {
   }
 }
 
-describe('the JSON prefix reader', () => {
+describe('the JSON scanner', () => {
   test('takes every beginning of every JSON object and array', () => {
     fc.assert(
       fc.property(jsonText, (text) => {
@@ -31,7 +31,7 @@ describe('the JSON prefix reader', () => {
     );
   });
 
-  test('is complete exactly where JSON.parse takes the text (P2)', () => {
+  test('finds no problem exactly if JSON.parse accepts the text (P2)', () => {
     const noise = fc.constantFrom(...'{}[]",:0123456789.eE+-\\utrufalsn \n\t\u0001a');
     const edited = fc.tuple(jsonText, fc.nat(), noise, fc.boolean()).map(([text, at, symbol, replaces]) => {
       const index = at % (text.length + 1);
@@ -83,27 +83,27 @@ describe('the JSON prefix reader', () => {
     fc.assert(
       fc.property(jsonText, fc.array(fc.nat(40)), fc.constantFrom('', ' ', 'x', '}'), (text, cuts, tail) => {
         const whole = text + tail;
-        const prefix = createJsonPrefix();
+        const scanner = new JsonScanner('container');
         let rest = whole;
         for (const cut of cuts) {
-          prefix.take(rest.slice(0, cut));
+          scanner.take(rest.slice(0, cut));
           rest = rest.slice(cut);
         }
-        expect(prefix.take(rest)).toBe(takes(whole));
+        expect(scanner.take(rest)).toBe(takes(whole));
       }),
     );
   });
 
   test('stays broken once it is', () => {
-    const prefix = createJsonPrefix();
-    expect(prefix.take('{]')).toBe(false);
-    expect(prefix.take('{}')).toBe(false);
+    const scanner = new JsonScanner('container');
+    expect(scanner.take('{]')).toBe(false);
+    expect(scanner.take('{}')).toBe(false);
   });
 
   test('reads half a million nested arrays in linear time', () => {
-    const prefix = createJsonPrefix();
-    for (let index = 0; index < 500_000; index += 1) prefix.take('[');
-    for (let index = 0; index < 500_000; index += 1) prefix.take(']');
-    expect(prefix.isComplete()).toBe(true);
+    const scanner = new JsonScanner('container');
+    for (let index = 0; index < 500_000; index += 1) scanner.take('[');
+    for (let index = 0; index < 500_000; index += 1) scanner.take(']');
+    expect(scanner.end()).toBe(undefined);
   });
 });

@@ -6,8 +6,8 @@ import type { SlimSerializationConfig } from './slim-serialization-config.ts';
 // Values were bounded when they were made; here only the stack needs guarding.
 const limits = { maxDepth: 512, maxBytes: Infinity };
 
-// Whatever a redactor gives back, a payload stays JSON without half characters.
-function canonical(value: Json): Json {
+// Whatever a redactor returns, a payload stays JSON without half characters.
+function toJson(value: Json): Json {
   const result = toCanonical(value, limits);
   return result.ok ? result.value : null;
 }
@@ -15,14 +15,8 @@ function canonical(value: Json): Json {
 /** A JSON value that is shown whole, or the beginning of its text. */
 export type ShownValue = { readonly whole: true; readonly value: Json } | { readonly whole: false; readonly text: string };
 
-/** As many fields as fit, and how many do not. */
-export interface ShownFields {
-  readonly fields: JsonObject;
-  readonly dropped: number;
-}
-
-/** What everything that is shown is written with. Secrets go before texts are cut: half a secret would not be known as one. */
-export class SlimInk {
+/** Writes single values for display. Removes secrets before it cuts texts: half a secret could not be recognised. */
+export class SlimWriter {
   readonly config: SlimSerializationConfig;
   readonly #redactor: Redactor;
 
@@ -31,30 +25,32 @@ export class SlimInk {
     this.#redactor = redactor;
   }
 
-  /** Ids and names: without secrets, never cut, so that what belongs together still does. */
-  name(text: string): string {
-    const clean = canonical(this.#redactor.text(text));
+  /** Writes an id or a name. It is never cut, so that records that belong together can still be matched. */
+  writeName(text: string): string {
+    const clean = toJson(this.#redactor.text(text));
     return typeof clean === 'string' ? clean : '';
   }
 
-  text(text: string): string {
-    return cutText(this.name(text), this.config.maxContentLength);
+  writeText(text: string): string {
+    return cutText(this.writeName(text), this.config.maxContentLength);
   }
 
-  value(value: Json): ShownValue {
+  writeValue(value: Json): ShownValue {
     const clean = this.#clean(value);
     const json = JSON.stringify(clean);
     const text = cutText(json, this.config.maxContentLength);
     return text === json ? { whole: true, value: clean } : { whole: false, text };
   }
 
-  /** Whole fields, in their order, while their JSON together is not too long. */
-  fields(source: JsonObject): ShownFields {
+  /** Writes whole fields, in their order, as long as their JSON together is not too long. Counts those that were dropped. */
+  writeFields(source: JsonObject): { readonly fields: JsonObject; readonly dropped: number } {
     const fields: Record<string, Json> = {};
     // Two for the braces; a colon and a comma for each field.
     let [room, dropped] = [this.config.maxContentLength - 2, 0];
-    for (const [name, given] of Object.entries(source)) {
-      const [field] = this.#cleanFields({ [name]: given });
+    for (const [name, value] of Object.entries(source)) {
+      const clean = this.#clean({ [name]: value });
+      // No field if it cannot be shown as JSON.
+      const [field] = isRecord(clean) ? Object.entries(clean) : [];
       const length = field === undefined ? Infinity : JSON.stringify(field[0]).length + JSON.stringify(field[1]).length + 2;
       if (field === undefined || length > room) dropped += 1;
       else {
@@ -65,24 +61,16 @@ export class SlimInk {
     return { fields, dropped };
   }
 
-  // None where they cannot be shown as JSON.
-  #cleanFields(fields: JsonObject): readonly (readonly [string, Json])[] {
-    const clean = this.#clean(fields);
-    // Holds: a JSON value that is a record has JSON fields.
-    return isRecord(clean) ? Object.entries(clean) : [];
-  }
-
   #clean(value: Json): Json {
-    return canonical(this.#withCleanKeys(this.#redactor.value(canonical(value))));
+    return toJson(this.#cleanKeys(this.#redactor.value(toJson(value))));
   }
 
   // A redactor reads the names of fields but does not change them, and a name can hold a secret too.
-  #withCleanKeys(value: Json): Json {
-    if (Array.isArray(value)) return (value as readonly Json[]).map((item) => this.#withCleanKeys(item));
-    if (!isRecord(value)) return value;
+  #cleanKeys(value: Json): Json {
+    if (typeof value !== 'object' || value === null) return value;
+    if (!isRecord(value)) return value.map((item) => this.#cleanKeys(item));
     const copy: Record<string, Json> = {};
-    // Holds: a JSON value that is a record has JSON fields.
-    for (const [key, item] of Object.entries(value)) setOwn(copy, this.#redactor.text(key), this.#withCleanKeys(item));
+    for (const [key, item] of Object.entries(value)) setOwn(copy, this.#redactor.text(key), this.#cleanKeys(item));
     return copy;
   }
 }

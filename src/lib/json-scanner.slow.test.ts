@@ -1,2 +1,2 @@
 // The same properties as beside it, on 10,000 random texts each.
-import './json-prefix.test.ts';
+import './json-scanner.test.ts';

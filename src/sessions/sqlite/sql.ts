@@ -1,9 +1,9 @@
-import type { SqliteDatabase, SqliteStatement } from './sqlite-database.ts';
 import { columns, insertInto, selected } from './tables.ts';
 
 const headerColumns = columns.sessions.slice(2);
 
-const texts = {
+/** SQL texts of a store, except for the lists of sessions. */
+export const sql = {
   begin: 'BEGIN IMMEDIATE',
   beginReading: 'BEGIN',
   commit: 'COMMIT',
@@ -17,7 +17,7 @@ const texts = {
   addSession: insertInto('sessions'),
   setHeader: `UPDATE sessions SET ${[...headerColumns, 'sum'].map((column) => `${column} = ?`).join(', ')} WHERE num = ?`,
   touchHeader: 'UPDATE sessions SET updated_at = ?, details = ?, sum = ? WHERE num = ?',
-  // A number is never given twice, also where the row that had it is lost.
+  // A number is never given twice, even if the row that had it is lost.
   lastNum: `SELECT max(coalesce((SELECT max(num) FROM sessions), 0), coalesce((SELECT max(session) FROM log), 0),
     coalesce((SELECT max(session) FROM heads), 0)) AS num`,
 
@@ -47,13 +47,4 @@ const texts = {
   quarantined: `SELECT ${selected('quarantine')} FROM quarantine WHERE id = ? OR session = ?`,
   addQuarantine: `${insertInto('quarantine')} ON CONFLICT DO NOTHING`,
   dropQuarantine: 'DELETE FROM quarantine WHERE id = ?',
-} as const;
-
-/** Statements of a store, each prepared once. */
-export type Statements = Readonly<Record<keyof typeof texts, SqliteStatement>>;
-
-export function prepareAll(database: SqliteDatabase): Statements {
-  const prepared = Object.entries(texts).map(([name, sql]) => [name, database.prepare(sql)] as const);
-  // Holds: the entries are those of `texts`.
-  return Object.fromEntries(prepared) as Statements;
-}
+} as const satisfies Readonly<Record<string, string>>;

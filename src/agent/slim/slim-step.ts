@@ -1,0 +1,230 @@
+import { LimitKind } from '../../continuation/index.ts';
+import type { Failure } from '../../errors/index.ts';
+import { ErrorType } from '../../errors/index.ts';
+import type { ReadValue } from '../../lib/index.ts';
+import { omitUndefined } from '../../lib/index.ts';
+import type { Usage } from '../../messages/index.ts';
+import type { StepResult, Wait } from '../../step-by-step/index.ts';
+import { Interruption } from '../../step-by-step/index.ts';
+import type { ToolUseStep } from '../../tool-use/index.ts';
+import { StepType } from '../../tool-use/index.ts';
+import type { ToolExecution } from '../../tools/index.ts';
+import type { AgentState } from '../agent-state.ts';
+import {
+  array,
+  boolean,
+  createReader,
+  json,
+  nullable,
+  number,
+  object,
+  oneOf,
+  optional,
+  optionalNumber,
+  optionalString,
+  string,
+  time,
+} from './field-readers.ts';
+import type { SlimEvaluation } from './slim-continuation.ts';
+import { evaluations, writeTrace } from './slim-continuation.ts';
+import type { SlimToolCall } from './slim-message.ts';
+import { writeArgs, writeMessage } from './slim-message.ts';
+import type { SlimWriter } from './slim-writer.ts';
+
+export interface SlimUsage {
+  readonly input: number;
+  readonly output: number;
+  readonly total: number;
+  readonly cache_read?: number;
+  readonly cache_write?: number;
+  readonly reasoning?: number;
+  readonly unknown_calls?: number;
+}
+
+export const readUsage: ReadValue<SlimUsage> = createReader<SlimUsage>({
+  input: number,
+  output: number,
+  total: number,
+  cache_read: optionalNumber,
+  cache_write: optionalNumber,
+  reasoning: optionalNumber,
+  unknown_calls: optionalNumber,
+});
+
+export interface SlimFailure {
+  readonly type: ErrorType;
+  readonly code: string;
+  /** Left out if it is about a call whose arguments or results are. */
+  readonly message?: string;
+  readonly tool_name?: string;
+}
+
+const readFailure = createReader<SlimFailure>({ type: oneOf(ErrorType), code: string, message: optionalString, tool_name: optionalString });
+
+export interface SlimStepCall {
+  readonly id: string;
+  readonly name: string;
+  /** Absent until the call has ended. */
+  readonly status?: ToolExecution['status'];
+}
+
+const readStepCall = createReader<SlimStepCall>({
+  id: string,
+  name: string,
+  status: optional(oneOf(['succeeded', 'failed', 'rejected', 'cancelled', 'unknown'])),
+});
+
+export interface SlimStep {
+  /** Counts from 1 in the execution. */
+  readonly step_number: number;
+  readonly type: StepType;
+  readonly has_tool_calls: boolean;
+  readonly finish_reason: string | null;
+  readonly interrupted?: Interruption;
+  readonly model?: string;
+  readonly errors: readonly SlimFailure[];
+  readonly usage: SlimUsage;
+  readonly tool_calls: readonly SlimStepCall[];
+  /** Null for a step that is being judged. */
+  readonly started_at: string | null;
+  /** Null for a step that has not ended. */
+  readonly ended_at: string | null;
+  /** Time at work and in backoff, so far; null for a step that is being judged. Waiting for people does not count. */
+  readonly duration_ms: number | null;
+  /** The assistant's words in a step whose messages are not in the conversation yet. */
+  readonly text?: string;
+  readonly evaluations?: readonly SlimEvaluation[];
+}
+
+export const readStep: ReadValue<SlimStep> = createReader<SlimStep>({
+  step_number: number,
+  type: oneOf(StepType),
+  has_tool_calls: boolean,
+  finish_reason: nullable(string),
+  interrupted: optional(oneOf(Interruption)),
+  model: optionalString,
+  errors: array(readFailure),
+  usage: object(readUsage),
+  tool_calls: array(readStepCall),
+  started_at: nullable(time),
+  ended_at: nullable(time),
+  duration_ms: nullable(number),
+  text: optionalString,
+  evaluations,
+});
+
+/** Something that the run waits for. */
+export interface SlimWait extends Pick<SlimToolCall, 'args' | 'args_text'> {
+  readonly type: Wait['type'];
+  readonly id: string;
+  readonly tool_name?: string;
+  readonly prompt?: string;
+  readonly limit?: LimitKind;
+  readonly problem?: string;
+  readonly agent?: string;
+}
+
+export const readWait: ReadValue<SlimWait> = createReader<SlimWait>({
+  type: oneOf(['approval', 'client-tool', 'unknown-call', 'person', 'grant']),
+  id: string,
+  tool_name: optionalString,
+  args: json,
+  args_text: optionalString,
+  prompt: optionalString,
+  limit: optional(oneOf(LimitKind)),
+  problem: optionalString,
+  agent: optionalString,
+});
+
+export const toIso = (time: number): string => new Date(time).toISOString();
+
+export function writeUsage({ input, output, total, cacheRead, cacheWrite, reasoning, unknownCalls }: Usage): SlimUsage {
+  return omitUndefined({ input, output, total, cache_read: cacheRead, cache_write: cacheWrite, reasoning, unknown_calls: unknownCalls });
+}
+
+// The message of a failed call may quote its arguments or its result.
+function writeFailure({ type, code, message, toolName, toolCallId }: Failure, writer: SlimWriter): SlimFailure {
+  const { includeToolArgs, includeToolResults } = writer.config;
+  const isAboutCall = toolName !== undefined || toolCallId !== undefined || code === 'invalid-decision';
+  return {
+    type,
+    code: writer.writeName(code),
+    ...((!isAboutCall || (includeToolArgs && includeToolResults)) && { message: writer.writeText(message) }),
+    ...(toolName !== undefined && { tool_name: writer.writeName(toolName) }),
+  };
+}
+
+export function writeWait(wait: Wait, writer: SlimWriter): SlimWait {
+  return {
+    type: wait.type,
+    id: writer.writeName(wait.id),
+    ...('toolName' in wait && { tool_name: writer.writeName(wait.toolName), ...writeArgs(wait.args, writer) }),
+    ...('prompt' in wait && { prompt: writer.writeText(wait.prompt) }),
+    ...('limit' in wait && { limit: wait.limit }),
+    ...(wait.problem !== undefined && { problem: writer.writeText(wait.problem) }),
+    ...(wait.agent !== undefined && { agent: writer.writeName(wait.agent) }),
+  };
+}
+
+type StepFields = Pick<SlimStep, 'step_number' | 'started_at' | 'ended_at' | 'duration_ms' | 'evaluations'>;
+
+function writeStep(step: ToolUseStep, fields: StepFields, writer: SlimWriter): SlimStep {
+  const statuses = new Map(step.executions.map(({ toolCallId, status }) => [toolCallId, status]));
+  return {
+    type: step.stepType,
+    has_tool_calls: step.hasToolCalls === true,
+    finish_reason: step.finishReason === undefined ? null : writer.writeName(step.finishReason),
+    ...(step.interrupted !== undefined && { interrupted: step.interrupted }),
+    ...(step.model !== undefined && { model: writer.writeName(step.model) }),
+    errors: step.errors.map((failure) => writeFailure(failure, writer)),
+    usage: writeUsage(step.usage),
+    tool_calls: step.toolCalls.map(({ id, name }) =>
+      omitUndefined({ id: writer.writeName(id), name: writer.writeName(name), status: statuses.get(id) }),
+    ),
+    ...fields,
+  };
+}
+
+// The messages of an open step are not in the conversation yet.
+function writeOpenStep(step: ToolUseStep, fields: StepFields, writer: SlimWriter): SlimStep {
+  const spoken = step.outputMessages.findLast((message) => message.isAssistant() && message.text !== '');
+  return { ...writeStep(step, fields, writer), ...(spoken !== undefined && { text: writeMessage(spoken, writer).content }) };
+}
+
+function writeResult({ number, step, outcome, timing }: StepResult<ToolUseStep>, writer: SlimWriter): SlimStep {
+  const { startedAt, endedAt, activeMs, waitedMs } = timing;
+  const times = { started_at: toIso(startedAt), ended_at: toIso(endedAt), duration_ms: activeMs + waitedMs };
+  return writeStep(step, { step_number: number, ...times, ...writeTrace(outcome, writer) }, writer);
+}
+
+// The step that is being judged has been taken, but nothing has been decided about it.
+function writeCandidate({ execution: { judgedStep, results } }: AgentState, writer: SlimWriter): SlimStep | undefined {
+  const fields = { step_number: results.length + 1, started_at: null, ended_at: null, duration_ms: null };
+  return judgedStep && writeOpenStep(judgedStep, fields, writer);
+}
+
+/** Writes the step that waits or is being judged, else the last one. */
+export function writeCurrentStep(state: AgentState, writer: SlimWriter): SlimStep | null {
+  const { pendingStep, results } = state.execution;
+  if (pendingStep !== undefined) {
+    const { number, partial, startedAt, activeMs, waitedMs } = pendingStep;
+    const times = { started_at: toIso(startedAt), ended_at: null, duration_ms: activeMs + waitedMs };
+    return writeOpenStep(partial, { step_number: number, ...times }, writer);
+  }
+  const { last } = results;
+  return writeCandidate(state, writer) ?? (last === undefined ? null : writeResult(last, writer));
+}
+
+/** Writes the newest steps of the execution, oldest first. Does not read older ones. */
+export function writeSteps(state: AgentState, writer: SlimWriter): readonly SlimStep[] {
+  const { includeAllSteps, maxSteps } = writer.config;
+  const { results } = state.execution;
+  const candidate = writeCandidate(state, writer);
+  const count = includeAllSteps ? state.stepCount : Math.min(maxSteps, state.stepCount);
+  const steps: SlimStep[] = [];
+  for (let index = state.stepCount - count; index < results.length; index += 1) {
+    const result = results.at(index);
+    if (result !== undefined) steps.push(writeResult(result, writer));
+  }
+  return candidate === undefined || count === 0 ? steps : [...steps, candidate];
+}

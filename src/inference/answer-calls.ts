@@ -1,0 +1,84 @@
+import type { IdSource } from '../lib/index.ts';
+import { cleanText } from '../lib/index.ts';
+
+/** Arguments of one call as they come. */
+export interface ToolInput {
+  /** Id under which the call is kept. */
+  readonly id: string;
+  /** Id that the provider gave. */
+  readonly givenId: string;
+  readonly name: string;
+  /** True if the provider runs the tool itself: without its call, such arguments are dropped. */
+  readonly isProviders: boolean;
+  text: string;
+  ended: boolean;
+}
+
+/** The calls of one answer: each gets an id of its own, and its arguments never mix with those of another. */
+export class AnswerCalls {
+  readonly #newId: IdSource;
+  readonly #warn: (message: string) => void;
+  /** The provider's id of each call, by the id under which it is kept; undefined once a result has taken it. */
+  readonly #givenIds = new Map<string, string | undefined>();
+  /** Arguments that no call has taken, in the order of their start. */
+  #inputs: ToolInput[] = [];
+  readonly #called = new Set<string>();
+
+  constructor(newId: IdSource, warn: (message: string) => void) {
+    this.#newId = newId;
+    this.#warn = warn;
+  }
+
+  /** Returns the id under which a new call is kept: the provider's, or a new one if that is missing or taken. */
+  assignId(given: string): string {
+    const wanted = cleanText(given);
+    let id = wanted;
+    if (id === '' || this.#givenIds.has(id)) {
+      const base = this.#newId();
+      id = base;
+      for (let count = 2; id === '' || this.#givenIds.has(id); count += 1) id = `${base}-${count}`;
+      this.#warn(`A tool call came ${wanted === '' ? 'without an id' : `with the id "${wanted}" of another`}; it is kept as "${id}".`);
+    }
+    this.#givenIds.set(id, given);
+    return id;
+  }
+
+  /** Returns the id of the call that a result belongs to: the first with this provider's id that has no result yet. */
+  takeId(given: string): string {
+    const [id, next] = [...this.#givenIds].flatMap(([kept, provided]) => (provided === given ? [kept] : []));
+    // The last one stays: a provider may send the same result again, more of it each time.
+    if (id !== undefined && next !== undefined) this.#givenIds.set(id, undefined);
+    return id ?? cleanText(given);
+  }
+
+  startInput(givenId: string, name: string, isProviders = false): ToolInput {
+    const id = isProviders ? givenId : this.assignId(givenId);
+    const input: ToolInput = { id, givenId, name, isProviders, text: '', ended: false };
+    this.#inputs.push(input);
+    return input;
+  }
+
+  /** Returns the newest arguments under the provider's id that no call has taken. */
+  findInput(givenId: string): ToolInput | undefined {
+    return this.#inputs.findLast((input) => input.givenId === givenId);
+  }
+
+  /** True if pieces under the provider's id come too late: its call is complete. */
+  isCalled(givenId: string): boolean {
+    return this.#called.has(givenId) && this.findInput(givenId) === undefined;
+  }
+
+  /** Hands the oldest arguments under the provider's id to their call. */
+  takeInput(givenId: string): ToolInput | undefined {
+    this.#called.add(givenId);
+    const index = this.#inputs.findIndex((input) => input.givenId === givenId);
+    return index === -1 ? undefined : this.#inputs.splice(index, 1)[0];
+  }
+
+  /** Hands out the arguments that no call has taken, without those of the provider's own tools. */
+  takeInputs(): readonly ToolInput[] {
+    const rest = this.#inputs.filter(({ isProviders }) => !isProviders);
+    this.#inputs = [];
+    return rest;
+  }
+}

@@ -1,0 +1,141 @@
+// Checks of what callers pass to a session runtime.
+import type { IdSource } from '../lib/index.ts';
+import { checkKeys, InvalidArgumentError, isRecord, omitUndefined } from '../lib/index.ts';
+import type { MessageContent } from '../messages/index.ts';
+import { isMessageContent, Message } from '../messages/index.ts';
+import { ExecutionStatus } from '../step-by-step/index.ts';
+import type { ActionOptions } from './action.ts';
+import { ForeignApprovalError } from './foreign-approval-error.ts';
+import type { AnsweredWait, NewSession, SessionRuntimeOptions } from './runtime-options.ts';
+import type { SessionFacts } from './session.ts';
+import type { SessionQuery } from './session-store.ts';
+
+const storeMethods = ['claim', 'write', 'load', 'entries', 'findRequest', 'list', 'quarantine'];
+
+const knownOptions = ['agents', 'store', 'context', 'onVersionChange', 'approvals', 'keepInMemory', 'onEvent', 'onProblem', 'clock', 'ids'];
+
+const knownFilters = ['tenant', 'agentId', 'owner', 'status', 'stopReason', 'tag', 'isOpen', 'wakeBefore', 'limit', 'cursor'];
+
+const isAgent = (agent: unknown): boolean =>
+  isRecord(agent) && typeof agent['id'] === 'string' && typeof agent['run'] === 'function' && isRecord(agent['states']);
+
+const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
+
+const isAmount = (value: unknown): value is number => typeof value === 'number' && value >= 0;
+
+function assert(isValid: boolean, message: string): asserts isValid {
+  if (!isValid) throw new InvalidArgumentError(message);
+}
+
+/** Checks the author and the request id of an action. Returns a copy: later changes of the original do not count. */
+export function parseActionOptions(options: ActionOptions): ActionOptions {
+  const given: { readonly [Key in keyof ActionOptions]?: unknown } = isRecord(options) ? options : {};
+  const { by, requestId, until } = given;
+  assert(isRecord(by), 'Say who acts: by: { id, kind }.');
+  const { id, kind } = by;
+  assert(isText(id) && isText(kind), 'Say who acts: by: { id, kind }, both of them text that is not empty.');
+  assert(requestId === undefined || isText(requestId), 'requestId must be text that is not empty.');
+  if (until !== undefined && until !== 'rest' && until !== 'accepted')
+    throw new InvalidArgumentError(`until must be "rest" or "accepted", not ${JSON.stringify(until)}.`);
+  return { by: { id, kind }, ...omitUndefined({ requestId }), ...(until !== undefined && { until }) };
+}
+
+/** Checks a number of milliseconds that a timer can wait for. */
+export function parseMs(value: unknown, what: string): number {
+  assert(isAmount(value), `${what} must be a number of 0 or more, not ${typeof value === 'number' ? value : typeof value}.`);
+  return value;
+}
+
+/** Refuses a filter that would silently match everything, or nothing. */
+export function parseQuery(query: SessionQuery): SessionQuery {
+  checkKeys('list()', query, { known: knownFilters });
+  const { status } = query;
+  const statuses = Object.values(ExecutionStatus);
+  assert(status === undefined || statuses.includes(status), `Unknown status "${status}". Use one of ${statuses.join(', ')}.`);
+  return query;
+}
+
+/** Checks the number of an event to start behind. */
+export function parseSeq(value: unknown): number {
+  const found = typeof value === 'number' ? value : value === null ? 'null' : typeof value;
+  assert(isAmount(value) && Number.isSafeInteger(value), `fromSeq must be the number of an event, or 0 for all; it is ${found}.`);
+  return value;
+}
+
+/** Checks the step that a fork starts after. */
+export function parseForkPoint(at: unknown): { readonly execution: number; readonly step: number } {
+  const { execution, step } = isRecord(at) ? at : {};
+  if (typeof execution === 'number' && typeof step === 'number') return { execution, step };
+  throw new InvalidArgumentError('fork(sessionId, { execution, step }, …) takes the numbers of an execution and of a step of it.');
+}
+
+/** Refuses options that a runtime could not work with. */
+export function parseRuntimeOptions(options: SessionRuntimeOptions): SessionRuntimeOptions {
+  const given: unknown = options;
+  assert(isRecord(given), 'createSessionRuntime({ agents, store }) takes an object.');
+  checkKeys('createSessionRuntime()', options, { known: knownOptions });
+  const { store, context, keepInMemory, agents, approvals } = given;
+  assert(Array.isArray(agents) && agents.every(isAgent), 'agents must be a list of agents, as createAgent() or AgentBuilder make them.');
+  assert(keepInMemory === undefined || isAmount(keepInMemory), 'keepInMemory must be a number of 0 or more.');
+  assert(
+    isRecord(store) && storeMethods.every((name) => typeof store[name] === 'function'),
+    'A session runtime needs a store: createMemoryStore(), or sqliteStore({ path }) of "stepline/sqlite".',
+  );
+  assert(
+    context === undefined || typeof context === 'function',
+    'context must be a function that returns the context of a run: (session) => …',
+  );
+  if (approvals !== undefined) checkApprovals(isRecord(approvals) ? approvals : {});
+  return options;
+}
+
+function checkApprovals({ expireAfterMs, whenExpired = 'reject' }: Readonly<Record<string, unknown>>): void {
+  assert(
+    Number.isFinite(expireAfterMs) && Number(expireAfterMs) > 0,
+    `approvals.expireAfterMs must be a number greater than 0, not ${String(expireAfterMs)}.`,
+  );
+  assert(whenExpired === 'reject' || whenExpired === 'approve', 'approvals.whenExpired must be "reject" or "approve".');
+}
+
+/** Refuses anything but text, and empty text. */
+export function parseText(value: unknown, what: string): string {
+  assert(isText(value), `${what} must be text that is not empty, not ${value === '' ? 'empty' : typeof value}.`);
+  return value;
+}
+
+/** Makes a message of what somebody says. */
+export function parseMessage(content: MessageContent | Message, ids: IdSource): Message {
+  assert(isMessageContent(content), 'send(sessionId, content, { by }) takes text, a message or parts.');
+  const message = content instanceof Message ? content : Message.user(content, { ids });
+  assert(!message.isEmpty, 'send(sessionId, content, { by }) needs something to say; the message is empty.');
+  return message;
+}
+
+/** Checks that a new session is described by an object. */
+export function parseNewSession(session: NewSession): NewSession {
+  const given: unknown = session;
+  assert(isRecord(given), 'create({ agent, tenant, owner, tags }, { by }) takes an object; {} will do.');
+  return session;
+}
+
+type Wishes = { readonly [Key in 'id' | 'tenant' | 'owner' | 'tags']?: NewSession[Key] | undefined };
+
+/** Checks the fields that a session is found by. */
+export function parseFacts({ id, tenant, owner, tags = [] }: Wishes): Pick<SessionFacts, 'id' | 'tenant' | 'owner' | 'tags'> {
+  assert(Array.isArray(tags), 'tags must be a list of text.');
+  return {
+    id: parseText(id, 'The id of a session'),
+    tags: [...new Set(tags.map((tag: unknown) => parseText(tag, 'A tag')))],
+    ...(tenant !== undefined && { tenant: parseText(tenant, 'A tenant') }),
+    ...(owner !== undefined && { owner: parseText(owner, 'An owner') }),
+  };
+}
+
+/** Checks the wait that is answered, and that it was shown in this session. */
+export function parseWait(sessionId: string, wait: AnsweredWait): { readonly waitId: string; readonly digest?: string } {
+  const given: unknown = wait;
+  assert(isRecord(given) && typeof given['id'] === 'string', 'Hand back the wait that was shown: it has an id and a digest.');
+  if (wait.sessionId !== undefined && wait.sessionId !== sessionId)
+    throw new ForeignApprovalError(wait.id, { own: sessionId, given: wait.sessionId });
+  return { waitId: wait.id, ...omitUndefined({ digest: wait.digest }) };
+}

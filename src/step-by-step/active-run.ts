@@ -1,0 +1,100 @@
+// A run in progress: its time, ids, effects, events, and who may end it.
+// Owns:     everything that has to be released when the run ends.
+// Does not: hold the state.
+// A1. After `close` no timer and no listener of this run is left.
+import type { Effects } from '../effects/index.ts';
+import { createDirectEffects, createInnerEffects } from '../effects/index.ts';
+import type { BaseEvent, ProblemReporter } from '../events/index.ts';
+import { reportToConsole } from '../events/index.ts';
+import type { Clock, IdSource, Random } from '../lib/index.ts';
+import { systemClock, systemIds, systemRandom } from '../lib/index.ts';
+import type { OuterStep } from './outer-step.ts';
+import { linkControl } from './outer-step.ts';
+import type { RunControl } from './run-control.ts';
+import { RunEvents } from './run-events.ts';
+import type { Ports, RunOptions } from './run-options.ts';
+import type { RunState } from './run-state.ts';
+
+/** Stands for work that did not end when it was told to. */
+export const abandoned: unique symbol = Symbol('abandoned');
+
+/** Time that interrupted work has to hand in its result; less for a run inside another, so that the outer one gets it in time. */
+const getGraceMs = (depth: number): number => 50 * 0.8 ** depth;
+
+/** The parts of the options that the loop reads between steps. */
+type HostOptions<State, Context> = Pick<RunOptions<State, Context>, 'commit' | 'between' | 'executionId' | 'wallStartedAt'>;
+
+export class ActiveRun<State, Context> {
+  readonly context: Context;
+  readonly host: HostOptions<State, Context>;
+  readonly clock: Clock;
+  readonly ids: IdSource;
+  readonly random: Random;
+  readonly onProblem: ProblemReporter;
+  readonly control: RunControl;
+  readonly effects: Effects;
+  readonly events: RunEvents;
+  /** The step that this run is part of. */
+  readonly outer: OuterStep | undefined;
+  /** Calls back when the run ends. */
+  readonly onClose: (() => void)[] = [];
+  readonly #waiting = new Set<(value: typeof abandoned) => void>();
+  #cancelGrace: (() => void) | undefined;
+
+  constructor(
+    state: RunState,
+    options: RunOptions<State, Context, BaseEvent>,
+    { control, ...ports }: Ports & { readonly control: RunControl },
+  ) {
+    const { inside: outer, onEvent } = options;
+    const { random = systemRandom, events: sink, onProblem = reportToConsole } = ports;
+    const clock = options.clock ?? ports.clock ?? systemClock;
+    // Holds because a host whose process needs a context has to give one; the typed orchestrators see to it.
+    this.context = options.context as Context;
+    this.host = options;
+    this.clock = clock;
+    this.ids = outer?.ids ?? options.ids ?? ports.ids ?? systemIds;
+    this.random = random;
+    this.onProblem = onProblem;
+    this.control = control;
+    this.outer = outer;
+    const direct = outer === undefined ? createDirectEffects({ clock, control, onProblem }) : createInnerEffects(outer.effects, control);
+    this.effects = options.effects?.(direct) ?? direct;
+    this.events = new RunEvents({
+      lastSeq: state.data.lastSeq,
+      clock,
+      outer,
+      sink,
+      onEvent: onEvent,
+      onProblem,
+      isStored: options.commit !== undefined,
+    });
+    if (outer !== undefined) this.onClose.push(linkControl(control, outer.control));
+    // One grace per interruption: after it no further step starts, unless the interruption is renewed.
+    control.onInterrupt(() => {
+      this.#cancelGrace = clock.schedule(getGraceMs(outer?.depth ?? 0), () => {
+        for (const resolve of this.#waiting) resolve(abandoned);
+      });
+    });
+  }
+
+  /** Waits for work; once the run is interrupted, only for a moment. */
+  untilAbandoned<Value>(work: Promise<Value>): Promise<Value | typeof abandoned> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.add(resolve);
+      work.finally(() => this.#waiting.delete(resolve)).then(resolve, reject);
+    });
+  }
+
+  /** Allows another step after a deadline interrupted the last one. */
+  renew(): void {
+    this.#cancelGrace?.();
+    this.control.renew();
+  }
+
+  close(): void {
+    this.#cancelGrace?.();
+    for (const call of this.onClose) call();
+    this.control.close();
+  }
+}

@@ -1,0 +1,166 @@
+// The events of one run.
+// Owns:     their numbers and headers, who receives them, and those that wait for the next commit.
+// Does not: decide when something is committed.
+// N1. Numbered events count up without a gap from the state's last one.
+// N2. A run inside another takes its numbers from that run, and each of its events is received once there too.
+import type { BaseEvent, EventHeader, EventSink, ProblemReporter } from '../events/index.ts';
+import { reportSafely, tellListener } from '../events/index.ts';
+import type { Callback, Clock } from '../lib/index.ts';
+import type { OuterEvents, OuterStep } from './outer-step.ts';
+
+/** The step that an event is about. */
+export interface EventSubject {
+  readonly agentId: string;
+  readonly parentAgentId: string | undefined;
+  readonly executionId: string;
+  readonly stepNumber: number;
+  /** Name of the participant whose turn it is, if several take turns. */
+  readonly participant?: string | undefined;
+}
+
+interface RunEventsOptions {
+  readonly lastSeq: number;
+  readonly clock: Clock;
+  readonly outer: OuterStep | undefined;
+  readonly sink: EventSink | undefined;
+  readonly onEvent: Callback<[event: BaseEvent], unknown> | undefined;
+  readonly onProblem: ProblemReporter;
+  /** True if events have to be kept for commits. */
+  readonly isStored: boolean;
+}
+
+type MutableHeader = { -readonly [Key in keyof EventHeader]: EventHeader[Key] };
+
+export class RunEvents implements OuterEvents {
+  /** Receivers of this run's events and of the runs around it. */
+  readonly sinks: ReadonlySet<EventSink>;
+  readonly #options: RunEventsOptions;
+  readonly #isHeardOutside: boolean;
+  /** One header serves all events of the run: an event copies what it needs, and there are many. */
+  readonly #header: MutableHeader = {
+    id: '',
+    seq: 0,
+    at: 0,
+    agentId: '',
+    executionId: '',
+    stepNumber: 0,
+    participant: undefined,
+  };
+  #seq: number;
+  #pieces = 0;
+  #uncommitted: BaseEvent[] = [];
+
+  constructor(options: RunEventsOptions) {
+    const { outer, sink, lastSeq } = options;
+    const outerSinks = outer?.events.sinks ?? [];
+    this.#options = options;
+    // An agent that is its own sub-agent, or shares a bus with one, emits once.
+    this.#isHeardOutside = sink !== undefined && outer?.events.sinks.has(sink) === true;
+    this.sinks = new Set(sink === undefined ? outerSinks : [...outerSinks, sink]);
+    this.#seq = outer?.events.lastSeq ?? lastSeq;
+  }
+
+  get lastSeq(): number {
+    return this.#seq;
+  }
+
+  /** Takes the next number. */
+  nextSeq(): number {
+    this.#seq = this.#openOuter?.events.nextSeq() ?? this.#seq + 1;
+    return this.#seq;
+  }
+
+  /** Gives the last number back if there is no event for it after all. */
+  dropSeq(): void {
+    this.#openOuter?.events.dropSeq();
+    this.#seq -= 1;
+  }
+
+  /** Returns the header of the next numbered event; it is valid until the next one is asked for. */
+  nextHeader(subject: EventSubject, at: number = this.#options.clock.now()): EventHeader {
+    this.nextSeq();
+    this.#pieces = 0;
+    return this.#fillHeader(subject, `${subject.executionId}/${this.#seq}`, at);
+  }
+
+  /** Emits a numbered event and keeps it for the next commit. */
+  emit(event: BaseEvent): void {
+    if (this.#options.isStored) this.#uncommitted.push(event);
+    this.#send(event);
+    this.#openOuter?.events.emit(event);
+  }
+
+  /** Creates a numbered event and emits it. If it cannot be created, its number is used again. */
+  create(subject: EventSubject, make: (header: EventHeader) => BaseEvent): void {
+    // A copy: the maker may keep it.
+    const header = { ...this.nextHeader(subject) };
+    let event: BaseEvent;
+    try {
+      event = make(header);
+    } catch (error) {
+      this.dropSeq();
+      throw error;
+    }
+    this.emit(event);
+  }
+
+  /** Creates and emits a piece of something larger. It has the last number and is never stored. */
+  createPiece(subject: EventSubject, make: (header: EventHeader) => BaseEvent): void {
+    this.#seq = this.#openOuter?.events.lastSeq ?? this.#seq;
+    this.#pieces += 1;
+    const id = `${subject.executionId}/${this.#seq}.${this.#pieces}`;
+    this.emitPiece(make({ ...this.#fillHeader(subject, id, this.#options.clock.now()) }));
+  }
+
+  emitPiece(event: BaseEvent): void {
+    this.#send(event);
+    this.#openOuter?.events.emitPiece(event);
+  }
+
+  /** Returns the events since the last commit, and starts the list anew. */
+  takeUncommitted(): readonly BaseEvent[] {
+    const events = this.#uncommitted;
+    this.#uncommitted = [];
+    return events;
+  }
+
+  /** Emits events that were committed just now. */
+  emitCommitted(events: readonly BaseEvent[]): void {
+    for (const event of events) {
+      this.#send(event);
+      this.#openOuter?.events.emit(event);
+    }
+  }
+
+  get #openOuter(): OuterStep | undefined {
+    const { outer } = this.#options;
+    return outer?.isOpen === true ? outer : undefined;
+  }
+
+  #send(event: BaseEvent): void {
+    const { sink, onEvent, onProblem } = this.#options;
+    if (sink !== undefined && !(this.#isHeardOutside && this.#openOuter !== undefined)) {
+      try {
+        sink.emit(event);
+      } catch (error) {
+        // A sink of the host's own may throw; the run goes on.
+        reportSafely(onProblem, error, `the sink of ${event.type}`);
+      }
+    }
+    if (onEvent !== undefined) tellListener(onEvent, event, onProblem);
+  }
+
+  #fillHeader(subject: EventSubject, id: string, at: number): EventHeader {
+    const header = this.#header;
+    header.id = id;
+    header.seq = this.#seq;
+    header.at = at;
+    header.agentId = subject.agentId;
+    header.executionId = subject.executionId;
+    header.stepNumber = subject.stepNumber;
+    // Events inside a turn name the participant whose turn it is.
+    header.participant = subject.participant ?? this.#options.outer?.participant;
+    if (subject.parentAgentId !== undefined) header.parentAgentId = subject.parentAgentId;
+    return header;
+  }
+}

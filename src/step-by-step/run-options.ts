@@ -1,0 +1,58 @@
+import type { Effects } from '../effects/index.ts';
+import type { BaseEvent, EventSink, ProblemReporter } from '../events/index.ts';
+import type { Callback, Clock, IdSource, Random } from '../lib/index.ts';
+import type { LoopEvent } from './loop-events.ts';
+import type { OuterStep } from './outer-step.ts';
+import type { RunState } from './run-state.ts';
+import type { StepResult } from './step-result.ts';
+
+/** Sources of time, ids and randomness, and receivers of events. All have working defaults. */
+export interface Ports {
+  readonly clock?: Clock;
+  readonly ids?: IdSource;
+  readonly random?: Random;
+  /** Receives the events of every run. */
+  readonly events?: EventSink;
+  /** Receives errors of listeners and results that came too late. @default console.error */
+  readonly onProblem?: ProblemReporter;
+}
+
+/** One append to the store. */
+export interface Commit<State> {
+  readonly state: State;
+  /** The step that was recorded, if one was. */
+  readonly result?: StepResult | undefined;
+  /** All numbered events since the commit before. */
+  readonly events: readonly BaseEvent[];
+}
+
+/** Answer to `between`: go on, go on with another state (a message arrived), or leave the run as it is. */
+export type Between<State> = undefined | { readonly state: State } | { readonly leave: true };
+
+/** Options of one run. `Event` is the union that listeners get; an orchestrator with events of its own widens it. */
+export interface RunOptions<State = RunState, Context = unknown, Event extends BaseEvent = LoopEvent> {
+  readonly context?: Context | undefined;
+  /** Interrupts the run: work in flight is abandoned, and the step is recorded with what it has. */
+  readonly signal?: AbortSignal | undefined;
+  /** Receives this run's events only. */
+  readonly onEvent?: Callback<[event: Event], unknown> | undefined;
+  /**
+   * Stores each step before the next one starts; a promise is awaited. May return the state to go on with, such as the stored one read
+   * again. A rejection ends the run and rejects it.
+   */
+  readonly commit?: Callback<[commit: Commit<State>], unknown>;
+  /** Puts an engine between the run and its effects. */
+  readonly effects?: (direct: Effects) => Effects;
+  /** The step that this run is part of: it shares that step's budget, end, effects and events. */
+  readonly inside?: OuterStep | undefined;
+  /** Id of an execution that starts with this run; an engine gives the same id at every attempt. */
+  readonly executionId?: string | undefined;
+  /** Start of the wall clock, for a run that continues one in another process. @default now */
+  readonly wallStartedAt?: number | undefined;
+  /** Asked before each step, the first included. */
+  readonly between?: Callback<[state: State], Between<State> | Promise<Between<State>>> | undefined;
+  /** Clock of this run. @default the orchestrator's */
+  readonly clock?: Clock | undefined;
+  /** Ids of this run; an engine gives the same ids at every attempt. @default the orchestrator's */
+  readonly ids?: IdSource | undefined;
+}
