@@ -1,2 +1,2 @@
-// The same properties as beside it, on 1,000 random chats each.
+// The same properties as beside it, on 500 random chats each.
 import './chat.properties.test.ts';

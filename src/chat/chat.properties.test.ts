@@ -21,7 +21,7 @@ import {
   scriptedParticipant,
 } from './index.ts';
 
-const numRuns = pickRuns({ quick: 40, slow: 1000 });
+const numRuns = pickRuns({ quick: 40, slow: 500 });
 const names = ['al', 'bea', 'cy', 'di'] as const;
 const words = fc.constantFrom('Yes.', '@bea?', '@cy and @al', '', 'x', 'Nobody @knows.');
 const counts = fc.record({ input: fc.nat(60), output: fc.nat(60) });
