@@ -20,30 +20,27 @@ const describe = ({ version, fingerprint }: AgentIdentity): string =>
   `${version === undefined ? 'without a version' : `version ${version}`} (fingerprint ${fingerprint})`;
 
 const isSame = (agent: Orchestrator, identity: AgentIdentity): boolean =>
-  agent.version === identity.version && agent.fingerprint === identity.fingerprint;
+  agent.id === identity.id && agent.version === identity.version && agent.fingerprint === identity.fingerprint;
 
 /** The agents of a runtime. Several may have one id: the last one given is the newest. */
 export class Agents {
-  readonly #byId: ReadonlyMap<string, readonly Orchestrator[]>;
+  readonly #agents: readonly Orchestrator[];
   readonly #policy: OnVersionChange;
 
   constructor(agents: readonly Orchestrator[], policy: OnVersionChange = OnVersionChange.Continue) {
     if (agents.length === 0) throw new InvalidArgumentError('A session runtime needs agents: a list with at least one of them.');
     if (!Object.values(OnVersionChange).includes(policy))
       throw new InvalidArgumentError(`onVersionChange must be "pin", "continue" or "refuse", not ${JSON.stringify(policy)}.`);
-    const byId = new Map<string, readonly Orchestrator[]>();
-    for (const agent of agents) byId.set(agent.id, [...(byId.get(agent.id) ?? []), agent]);
-    this.#byId = byId;
+    this.#agents = [...agents];
     this.#policy = policy;
   }
 
-  /** The newest with this id; without one, the only one there is. */
+  /** Returns the newest with this id; without one, the only one there is. */
   newest(id?: string): Orchestrator {
-    if (id === undefined && this.#byId.size > 1)
-      throw new InvalidArgumentError(`Say which agent the session is for: ${[...this.#byId.keys()].join(', ')}.`);
-    const name = id ?? [...this.#byId.keys()][0] ?? '';
-    const agent = this.#byId.get(name)?.at(-1);
-    if (agent === undefined) throw new UnknownAgentError(name, [...this.#byId.keys()]);
+    const known = [...new Set(this.#agents.map((agent) => agent.id))];
+    if (id === undefined && known.length > 1) throw new InvalidArgumentError(`Say which agent the session is for: ${known.join(', ')}.`);
+    const agent = this.#agents.findLast((each) => id === undefined || each.id === id);
+    if (agent === undefined) throw new UnknownAgentError(id ?? '', known);
     return agent;
   }
 
@@ -51,7 +48,7 @@ export class Agents {
   findSuccessor(identity: AgentIdentity): Orchestrator {
     const newest = this.newest(identity.id);
     if (isSame(newest, identity) || this.#policy === OnVersionChange.Continue) return newest;
-    const same = this.#policy === OnVersionChange.Pin ? this.#byId.get(identity.id)?.find((agent) => isSame(agent, identity)) : undefined;
+    const same = this.#policy === OnVersionChange.Pin ? this.#agents.find((agent) => isSame(agent, identity)) : undefined;
     if (same !== undefined) return same;
     throw new AgentChangedError(identity.id, { stored: describe(identity), found: describe(toIdentity(newest)), policy: this.#policy });
   }

@@ -57,17 +57,12 @@ function describeAnswer(action: Action & AnswerRequest): string {
   return `it was ${inPast[action.type]} by ${action.by.kind} ${action.by.id} at ${new Date(action.at).toISOString()}`;
 }
 
-/** Returns the answers that decided something: not those that were refused, or are still queued. */
-function getUsedAnswers(entries: readonly LogEntry[], queued: Queue): readonly (Action & AnswerRequest)[] {
-  return readActions(entries).flatMap((action) =>
-    isAnswer(action) && action.refused === undefined && !queued.has(action.entry) ? [action] : [],
-  );
-}
-
 /** Throws if something was waited for and is not any more: it was answered, or closed without an answer. */
 function checkNotOver(waitId: string, entries: readonly LogEntry[], queued: Queue): void {
-  const used = getUsedAnswers(entries, queued).findLast((action) => action.waitId === waitId);
-  if (used !== undefined) throw new LateAnswerError(waitId, describeAnswer(used));
+  // An answer that was refused, or is still queued, has decided nothing.
+  for (const action of readActions(entries).toReversed())
+    if (isAnswer(action) && action.waitId === waitId && action.refused === undefined && !queued.has(action.entry))
+      throw new LateAnswerError(waitId, describeAnswer(action));
   if (findAskingEvents(waitId, entries).length > 0)
     throw new LateAnswerError(waitId, 'the step that asked for it was closed without an answer');
 }

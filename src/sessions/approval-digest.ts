@@ -12,7 +12,7 @@ export async function createDigest(value: Json): Promise<string> {
 
 /** A call as it is shown to whoever has to agree. */
 export interface ShownCall {
-  /** The execution and the step that it stands in: the same call in another one is another matter. */
+  /** Execution and step of the call: the same call in another step is another call. */
   readonly execution: number;
   readonly step: number;
   readonly id: string;
@@ -25,20 +25,20 @@ export async function approvalDigest(sessionId: string, { execution, step, id, t
   return createDigest({ sessionId, execution, step, id, toolName, args });
 }
 
-/** What is waited for, as it is shown in this state. */
+/** Returns a wait as it is shown in this state. */
 export const toShownCall = ({ execution }: RunState, wait: Wait): ShownCall => ({
   ...wait,
   execution: execution.number,
   step: execution.pendingStep?.number ?? 0,
 });
 
-/** The execution and the step of a session that the events of one commit stand in, those of runs inside the step included. */
+/** Finds the execution and the step of a session that the events of one commit belong to, those of inner runs included. */
 function findPlace(sessionId: string, events: readonly StoredEvent[]): Pick<ShownCall, 'execution' | 'step'> | undefined {
   const own = events.findLast(({ executionId }) => executionId.startsWith(`${sessionId}/`));
   return own === undefined ? undefined : { execution: Number(own.executionId.slice(sessionId.length + 1)), step: own.stepNumber };
 }
 
-/** What the events of one commit ask about, calls and people's words, each with its event. */
+/** Finds the calls and questions that the events of one commit ask about, each with its event. */
 export function findAskedCalls(sessionId: string, events: readonly StoredEvent[]): ReadonlyMap<StoredEvent, ShownCall> {
   const place = findPlace(sessionId, events);
   const asked = new Map<StoredEvent, ShownCall>();

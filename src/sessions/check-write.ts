@@ -1,7 +1,6 @@
-// What every store refuses alike, whatever it keeps sessions in. Writers of stores call these first.
-import type { EffectRow } from '../journal/index.ts';
+// Checks that every store makes alike, whatever it keeps sessions in. Writers of stores call these first.
 import { InvalidArgumentError } from '../lib/index.ts';
-import type { EntryQuery, LogEntry, SessionHeader, SessionQuery, SessionWrite } from './session-store.ts';
+import type { EntryQuery, SessionQuery, SessionWrite } from './session-store.ts';
 
 /** The error of a write that no reading again can help. */
 export const refusedWrite = (sessionId: string, why: string): InvalidArgumentError =>
@@ -11,22 +10,13 @@ function refuse(sessionId: string, why: string): never {
   throw refusedWrite(sessionId, why);
 }
 
-// Beyond it a number is stored as another one.
-const isStorable = (value: number): boolean => Number.isFinite(value) && Math.abs(value) <= Number.MAX_SAFE_INTEGER;
-
+// A larger number is stored as another one.
 function checkNumbers(sessionId: string, numbers: Readonly<Record<string, number | undefined>>): void {
-  for (const [name, value] of Object.entries(numbers)) {
-    if (value !== undefined && !isStorable(value)) refuse(sessionId, `${name} is ${value}`);
-  }
+  for (const [name, value = 0] of Object.entries(numbers))
+    if (!Number.isFinite(value) || Math.abs(value) > Number.MAX_SAFE_INTEGER) refuse(sessionId, `${name} is ${value}`);
 }
 
-function checkHeader(sessionId: string, header: SessionHeader): void {
-  if (header.id !== sessionId) refuse(sessionId, `its header is that of "${header.id}"`);
-  const { wakeAt, createdAt, updatedAt } = header;
-  checkNumbers(sessionId, { wakeAt, createdAt, updatedAt });
-}
-
-function checkEntries({ sessionId, after }: SessionWrite, entries: readonly LogEntry[]): void {
+function checkEntries({ sessionId, after, entries = [] }: SessionWrite): void {
   const requests = new Set<string>();
   for (const [index, { n, at, execution, step, lastSeq, requestId }] of entries.entries()) {
     if (n !== after + 1 + index) refuse(sessionId, `entry ${n} stands where entry ${after + 1 + index} belongs`);
@@ -37,21 +27,20 @@ function checkEntries({ sessionId, after }: SessionWrite, entries: readonly LogE
   }
 }
 
-function checkEffects(sessionId: string, effects: readonly EffectRow[]): void {
-  const names = new Set(effects.map(({ key, phase }) => `${phase} ${key}`));
-  if (names.size < effects.length) refuse(sessionId, 'it has two effects of one phase under the same key');
-}
-
-/** Refuses what no store could keep, whatever stands in it. For those who write a store; throws an `InvalidArgumentError`. */
+/** Refuses what no store could keep, whatever it holds. For writers of a store; throws an `InvalidArgumentError`. */
 export function checkWrite(write: SessionWrite): void {
   const { sessionId, after, header, entries = [], effects = [] } = write;
   if (!Number.isSafeInteger(after) || after < 0) refuse(sessionId, `it follows entry ${after}`);
-  if (after === 0 && (header === undefined || entries.length === 0)) {
+  if (after === 0 && (header === undefined || entries.length === 0))
     refuse(sessionId, 'a session is made with a header and its first entry');
+  if (header !== undefined) {
+    const { id, wakeAt, createdAt, updatedAt } = header;
+    if (id !== sessionId) refuse(sessionId, `its header is that of "${id}"`);
+    checkNumbers(sessionId, { wakeAt, createdAt, updatedAt });
   }
-  if (header !== undefined) checkHeader(sessionId, header);
-  checkEntries(write, entries);
-  checkEffects(sessionId, effects);
+  checkEntries(write);
+  const names = new Set(effects.map(({ key, phase }) => `${phase} ${key}`));
+  if (names.size < effects.length) refuse(sessionId, 'it has two effects of one phase under the same key');
 }
 
 function parseLimit(limit: number): number {
@@ -59,18 +48,15 @@ function parseLimit(limit: number): number {
   return limit;
 }
 
-/** How many sessions to list, and the place that the cursor names. Throws an `InvalidArgumentError` where they make no sense. */
+/** Reads how many sessions to list, and the place that the cursor names. Throws an `InvalidArgumentError` if they make no sense. */
 export function parsePage({ limit = 100, cursor }: SessionQuery): { readonly limit: number; readonly before?: number } {
   if (cursor === undefined) return { limit: parseLimit(limit) };
   if (!/^[1-9]\d{0,15}$/.test(cursor)) throw new InvalidArgumentError(`"${cursor}" is no cursor: pass one that a page gave.`);
   return { limit: parseLimit(limit), before: Number(cursor) };
 }
 
-/** Which entries of a log that ends at `head` are asked for. Throws an `InvalidArgumentError` where the question makes no sense. */
-export function parseRange(
-  { from = 1, to = Infinity, limit = 1000 }: EntryQuery,
-  head: number,
-): { readonly from: number; readonly to: number; readonly limit: number } {
+/** Reads which entries of a log that ends at `head` are asked for. Throws an `InvalidArgumentError` if the query makes no sense. */
+export function parseRange({ from = 1, to = Infinity, limit = 1000 }: EntryQuery, head: number): Required<Omit<EntryQuery, 'afterSeq'>> {
   if (Number.isNaN(from) || Number.isNaN(to)) throw new InvalidArgumentError('`from` and `to` are numbers of entries.');
   return { from: Math.max(1, Math.ceil(from)), to: Math.min(head, Math.floor(to)), limit: parseLimit(limit) };
 }

@@ -7,6 +7,7 @@ import type { ActionRequest } from './action.ts';
 import type { ExpiryOptions } from './expiry.ts';
 import { getWakeAt } from './expiry.ts';
 import type { LiveSession } from './live-session.ts';
+import type { SessionPool } from './session-pool.ts';
 import type { SessionStore } from './session-store.ts';
 import { listAll } from './session-store.ts';
 
@@ -20,7 +21,7 @@ interface ExpiryHost {
   readonly store: SessionStore;
   readonly clock: Clock;
   readonly closing: AbortSignal;
-  use(sessionId: string, work: (session: LiveSession) => Promise<void>): Promise<void>;
+  readonly sessions: SessionPool;
   report(error: unknown, where: string): void;
 }
 
@@ -28,8 +29,8 @@ export class ExpiryTimer {
   readonly #approvals: ExpiryOptions;
   readonly #host: ExpiryHost;
   #cancel: (() => void) | undefined;
-  #next = Number.POSITIVE_INFINITY;
-  #isStarted = false;
+  /** Nothing is earlier than this before the start. */
+  #next = Number.NEGATIVE_INFINITY;
 
   constructor(approvals: ExpiryOptions, host: ExpiryHost) {
     this.#approvals = approvals;
@@ -47,7 +48,6 @@ export class ExpiryTimer {
         if (getWakeAt(this.#approvals, session.log.state) !== undefined) await session.touch();
       });
     }
-    this.#isStarted = true;
     this.#next = clock.now();
     this.#arm();
   }
@@ -63,7 +63,7 @@ export class ExpiryTimer {
   #arm(): void {
     const { clock, closing } = this.#host;
     this.#cancel?.();
-    if (!this.#isStarted || closing.aborted) return;
+    if (closing.aborted) return;
     this.#cancel = clock.schedule(Math.max(0, Math.min(lookAheadMs, this.#next - clock.now())), () => void this.#look());
   }
 
@@ -96,7 +96,7 @@ export class ExpiryTimer {
 
   async #use(sessionId: string, work: (session: LiveSession) => Promise<void>): Promise<void> {
     try {
-      await this.#host.use(sessionId, work);
+      await this.#host.sessions.use(sessionId, work);
     } catch (error) {
       this.#host.report(error, `the expiry of session ${sessionId}`);
     }

@@ -1,19 +1,9 @@
 import type { RunState } from '../step-by-step/index.ts';
 import { approvalDigest, findAskedCalls } from './approval-digest.ts';
 import type { EventsOptions } from './runtime-options.ts';
-import type { SessionStore } from './session-store.ts';
+import type { SessionHost } from './session-host.ts';
 import type { StoredEvent } from './stored-events.ts';
 import { readEvents } from './stored-events.ts';
-
-/** The host that events are read from. */
-interface EventSource {
-  readonly store: SessionStore;
-  readonly closing: AbortSignal;
-  /** Rejects if there is no such session. */
-  readState(sessionId: string): Promise<RunState>;
-  /** Calls back when more of a session is stored; returns its unsubscribe. */
-  follow(sessionId: string, call: () => void): () => void;
-}
 
 /** Events of a session that are read. */
 interface EventRange extends EventsOptions {
@@ -34,12 +24,12 @@ async function withDigests(sessionId: string, events: readonly StoredEvent[]): P
 }
 
 /** Reads the stored events after a number, in order; then, if they are followed, those that are stored later. */
-export function followEvents(source: EventSource, range: EventRange): AsyncIterable<StoredEvent> {
+export function followEvents(host: SessionHost, range: EventRange): AsyncIterable<StoredEvent> {
   return {
     [Symbol.asyncIterator]: () => {
       const leaving = new AbortController();
-      const ends = [source.closing, leaving.signal, ...(range.signal === undefined ? [] : [range.signal])];
-      const events = readEventsAfter(source, range, ends);
+      const ends = [host.closing, leaving.signal, ...(range.signal === undefined ? [] : [range.signal])];
+      const events = readEventsAfter(host, range, ends);
       return {
         next: () => events.next(),
         // A reader that leaves while it waits is not kept waiting.
@@ -53,22 +43,22 @@ export function followEvents(source: EventSource, range: EventRange): AsyncItera
 }
 
 async function* readEventsAfter(
-  source: EventSource,
+  host: SessionHost,
   { sessionId, fromSeq, follow = false }: EventRange,
   ends: readonly AbortSignal[],
 ): AsyncGenerator<StoredEvent, void, undefined> {
-  const getState = (): Promise<RunState> => source.readState(sessionId);
+  const getState = (): Promise<RunState> => host.readState(sessionId);
   await getState();
   const news = { hasMore: false, wake: (): void => undefined };
   const onMore = (): void => {
     news.hasMore = true;
     news.wake();
   };
-  const unfollow = source.follow(sessionId, onMore);
+  const unfollow = host.follow(sessionId, onMore);
   for (const signal of ends) signal.addEventListener('abort', onMore);
   try {
     for (let seq = fromSeq; ;) {
-      const entries = await source.store.entries(sessionId, { afterSeq: seq, limit: 200 });
+      const entries = await host.store.entries(sessionId, { afterSeq: seq, limit: 200 });
       for (const { events = '[{}]', lastSeq = seq } of entries) {
         for (const event of await withDigests(sessionId, await readEvents(events, getState))) if (event.seq > seq) yield event;
         seq = lastSeq;

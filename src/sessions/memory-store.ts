@@ -40,36 +40,28 @@ export interface MemoryPlace {
 const freezeCopy = <Row extends object>(row: Row): Row => Object.freeze({ ...row });
 const freezeHeader = (header: SessionHeader): SessionHeader => freezeCopy({ ...header, tags: Object.freeze([...header.tags]) });
 
-function checkFits(write: SessionWrite, before: MemorySession | undefined): void {
-  const { sessionId, after } = write;
+function checkFits({ sessionId, after, entries = [], effects = [], clearsEffects = false }: SessionWrite, before?: MemorySession): void {
   const head = before?.entries.length ?? 0;
   if (after === 0 ? before !== undefined : head !== after) throw new SessionConflictError(sessionId, { expected: after, found: head });
-  for (const { requestId } of write.entries ?? []) {
-    if (requestId === undefined || !before?.entries.some((entry) => entry.requestId === requestId)) continue;
-    throw refusedWrite(sessionId, `the request "${requestId}" was answered before`);
-  }
-  if (write.clearsEffects === true) return;
-  for (const { key, phase } of write.effects ?? []) {
-    if (!before?.effects.some((row) => row.key === key && row.phase === phase)) continue;
-    throw refusedWrite(sessionId, `the ${phase} of "${key}" is kept already`);
-  }
+  const repeated = entries.find(({ requestId: id }) => id !== undefined && before?.entries.some(({ requestId }) => requestId === id));
+  if (repeated !== undefined) throw refusedWrite(sessionId, `the request "${String(repeated.requestId)}" was answered before`);
+  if (clearsEffects) return;
+  const kept = effects.find(({ key, phase }) => before?.effects.some((row) => row.key === key && row.phase === phase));
+  if (kept !== undefined) throw refusedWrite(sessionId, `the ${kept.phase} of "${kept.key}" is kept already`);
 }
 
-function addSession({ sessions }: Place, { sessionId, header }: SessionWrite): MemorySession {
-  if (header === undefined) throw refusedWrite(sessionId, 'a session is made with a header and its first entry');
-  const session: MemorySession = { num: sessions.size + 1, header, entries: [], effects: [] };
-  sessions.set(sessionId, session);
-  return session;
-}
-
-function apply(place: Place, write: SessionWrite): void {
-  if (write.epoch !== place.epoch) throw new StoreFencedError({ own: write.epoch, current: place.epoch });
-  const before = place.sessions.get(write.sessionId);
+function apply({ epoch, sessions }: Place, write: SessionWrite): void {
+  const { sessionId, header, entries = [], effects = [], clearsEffects = false } = write;
+  if (write.epoch !== epoch) throw new StoreFencedError({ own: write.epoch, current: epoch });
+  const before = sessions.get(sessionId);
   checkFits(write, before);
-  const session = before ?? addSession(place, write);
-  if (write.header !== undefined) session.header = freezeHeader(write.header);
-  for (const entry of write.entries ?? []) session.entries.push(freezeCopy(entry));
-  session.effects = [...(write.clearsEffects === true ? [] : session.effects), ...(write.effects ?? []).map(freezeCopy)];
+  const known = header === undefined ? before?.header : freezeHeader(header);
+  if (known === undefined) throw refusedWrite(sessionId, 'a session is made with a header and its first entry');
+  const session: MemorySession = before ?? { num: sessions.size + 1, header: known, entries: [], effects: [] };
+  sessions.set(sessionId, session);
+  session.header = known;
+  session.entries.push(...entries.map(freezeCopy));
+  session.effects = [...(clearsEffects ? [] : session.effects), ...effects.map(freezeCopy)];
 }
 
 const fits = (header: SessionHeader, { tag, wakeBefore, ...query }: SessionQuery): boolean =>

@@ -4,7 +4,7 @@ import { checkKeys, InvalidArgumentError, isRecord, omitUndefined } from '../lib
 import type { MessageContent } from '../messages/index.ts';
 import { isMessageContent, Message } from '../messages/index.ts';
 import { ExecutionStatus } from '../step-by-step/index.ts';
-import type { ActionOptions } from './action.ts';
+import type { ActionOptions, ForkPoint } from './action.ts';
 import { ForeignApprovalError } from './foreign-approval-error.ts';
 import type { AnsweredWait, NewSession, SessionRuntimeOptions } from './runtime-options.ts';
 import type { SessionFacts } from './session.ts';
@@ -31,8 +31,7 @@ function assert(isValid: boolean, message: string): asserts isValid {
 export function parseActionOptions(options: ActionOptions): ActionOptions {
   const given: { readonly [Key in keyof ActionOptions]?: unknown } = isRecord(options) ? options : {};
   const { by, requestId, until } = given;
-  assert(isRecord(by), 'Say who acts: by: { id, kind }.');
-  const { id, kind } = by;
+  const { id, kind } = isRecord(by) ? by : {};
   assert(isText(id) && isText(kind), 'Say who acts: by: { id, kind }, both of them text that is not empty.');
   assert(requestId === undefined || isText(requestId), 'requestId must be text that is not empty.');
   if (until !== undefined && until !== 'rest' && until !== 'accepted')
@@ -63,7 +62,7 @@ export function parseSeq(value: unknown): number {
 }
 
 /** Checks the step that a fork starts after. */
-export function parseForkPoint(at: unknown): { readonly execution: number; readonly step: number } {
+export function parseForkPoint(at: unknown): Omit<ForkPoint, 'sessionId'> {
   const { execution, step } = isRecord(at) ? at : {};
   if (typeof execution === 'number' && typeof step === 'number') return { execution, step };
   throw new InvalidArgumentError('fork(sessionId, { execution, step }, …) takes the numbers of an execution and of a step of it.');

@@ -9,32 +9,32 @@ import type { DamagedSession, Session, SessionFacts, SessionResult, SessionSumma
 import type { SessionQuery, SessionStore } from './session-store.ts';
 import type { StoredEvent } from './stored-events.ts';
 
-/** What a runtime is made from. */
+/** Options of a session runtime. */
 export interface SessionRuntimeOptions<Given extends Orchestrator = Orchestrator> {
-  /** Who carries sessions on. Several versions of one agent have the same id; the last one is the newest. */
+  /** Agents that run the sessions. Several versions of one agent have the same id; the last one is the newest. */
   readonly agents: readonly Given[];
   readonly store: SessionStore;
   /** Gives the context of a run; asked before each. */
   readonly context?: (session: SessionFacts) => InferContext<Given> | Promise<InferContext<Given>>;
-  /** What becomes of sessions whose agent has changed since. @default 'continue' */
+  /** Rule for sessions whose agent has changed since. @default 'continue' */
   readonly onVersionChange?: OnVersionChange;
   /** Settles approvals that nobody gives. @default they wait for ever */
   readonly approvals?: ExpiryOptions;
-  /** How many sessions at rest stay in memory, so that they need not be read again. @default 100 */
+  /** Number of idle sessions that stay in memory, so that they need not be read again. @default 100 */
   readonly keepInMemory?: number;
-  /** Hears the events of all runs at once, pieces of text included; what is stored is read with `events`. */
+  /** Receives the events of all runs at once, pieces of text included; stored events are read with `events`. */
   readonly onEvent?: (event: InferEvent<Given>, session: SessionFacts) => unknown;
-  /** Hears what went wrong where nobody waits for it. @default console.error */
+  /** Receives errors that nobody waits for. @default console.error */
   readonly onProblem?: ProblemReporter;
   readonly clock?: Clock;
   readonly ids?: IdSource;
 }
 
-/** What a runtime is made from: where an agent needs a context, how to get it is part of that. */
+/** Options of a session runtime; `context` is required if an agent needs one. */
 export type RuntimeOptionsFor<Given extends Orchestrator> = SessionRuntimeOptions<Given> &
   (unknown extends InferContext<Given> ? unknown : { readonly context: NonNullable<SessionRuntimeOptions<Given>['context']> });
 
-/** What a session is made with. */
+/** A session to create. */
 export interface NewSession {
   /** @default the only agent there is */
   readonly agent?: string;
@@ -58,17 +58,17 @@ export interface ListedSessions {
   readonly cursor?: string;
 }
 
-/** What was found at the start. */
+/** Sessions found at the start. */
 export interface Recovery {
-  /** Sessions that were interrupted and are carried on. */
+  /** Sessions that were interrupted and are resumed. */
   readonly resumed: readonly string[];
   /** Sessions that could not be, and why. */
   readonly failed: readonly { readonly sessionId: string; readonly error: unknown }[];
 }
 
-/** How events are read. */
+/** Options for reading events. */
 export interface EventsOptions {
-  /** Goes on with what is stored later, until the reader leaves. @default false */
+  /** Goes on with events that are stored later, until the reader leaves. @default false */
   readonly follow?: boolean;
   /** Ends a reader that follows. */
   readonly signal?: AbortSignal;
@@ -76,15 +76,15 @@ export interface EventsOptions {
 
 /** Runs the sessions of a store. `Output` is the output of its agents' completed results. */
 export interface SessionRuntime<State extends RunState = RunState, Output = unknown> {
-  /** Settles when the store is claimed and everything that was interrupted goes on. All methods wait for it. */
+  /** Settles when the store is claimed and interrupted sessions are resumed. All methods wait for it. */
   readonly ready: Promise<Recovery>;
-  /** Makes a session in which nothing was said yet. */
+  /** Creates a session in which nothing was said yet. */
   create(session: NewSession, options: ActionOptions): Promise<Session<State>>;
   /** Says something. While a run is under way it joins that at the next boundary. Settles with the execution that read it. */
   send(sessionId: string, content: MessageContent | Message, options: ActionOptions): Promise<SessionResult<State, Output>>;
-  /** Goes on with what was left undone. */
+  /** Resumes a session that was left with something to do. */
   resume(sessionId: string, options: ActionOptions): Promise<SessionResult<State, Output>>;
-  /** Ends what is under way, or what waits. */
+  /** Ends the execution that runs or waits. */
   cancel(sessionId: string, reason: string, options: ActionOptions): Promise<SessionResult<State, Output>>;
   /** Lets a call run that waits for it, with other arguments if given. */
   approve(
@@ -106,11 +106,11 @@ export interface SessionRuntime<State extends RunState = RunState, Output = unkn
   ): Promise<SessionResult<State, Output>>;
   /** Raises the limits of the execution that waits or runs. */
   grant(sessionId: string, amounts: Grant, options: ActionOptions): Promise<SessionResult<State, Output>>;
-  /** Makes a session of its own from where this one stood after a step. */
+  /** Creates a session of its own from the state of this one after a step. */
   fork(sessionId: string, at: Omit<ForkPoint, 'sessionId'>, options: ActionOptions & Omit<NewSession, 'agent'>): Promise<Session<State>>;
   get(sessionId: string): Promise<Session<State>>;
   list(query?: SessionQuery): Promise<ListedSessions>;
-  /** What was done to a session, by whom and when, in its order. */
+  /** Lists the actions on a session in their order, with author and time. */
   actions(sessionId: string): Promise<readonly RecordedAction[]>;
   /** The stored events after this number, in order. */
   events(sessionId: string, fromSeq?: number, options?: EventsOptions): AsyncIterable<StoredEvent>;

@@ -4,8 +4,8 @@
 // R1. Interrupted sessions are found at the start and resumed; a damaged one is set aside, and harms no other.
 // R2. Once another has claimed the store, nothing more is done here.
 import { reportSafely, reportToConsole } from '../events/index.ts';
-import type { Clock, Json } from '../lib/index.ts';
-import { jsonEquals, sleep, SteplineError, systemClock } from '../lib/index.ts';
+import type { Clock, JsonObject } from '../lib/index.ts';
+import { jsonEquals, present, sleep, SteplineError, systemClock } from '../lib/index.ts';
 import type { RunState } from '../step-by-step/index.ts';
 import type { Action } from './action.ts';
 import { Agents } from './agents.ts';
@@ -33,13 +33,7 @@ const hasCode = (error: unknown, code: string): boolean => SteplineError.is(erro
 
 /** True if a session was created by the same author, with the same wishes. */
 function isSameCreation({ facts, action }: NewLog, existing: SessionFacts, creation: Action | undefined): boolean {
-  const toWishes = ({ agent, tenant, owner, tags, forkedFrom }: SessionFacts): Json => ({
-    agent: agent.id,
-    tenant: tenant ?? null,
-    owner: owner ?? null,
-    tags,
-    from: forkedFrom === undefined ? null : { ...forkedFrom },
-  });
+  const toWishes = ({ agent, createdAt: _, ...rest }: SessionFacts): JsonObject => present({ ...rest, agent: agent.id });
   return creation !== undefined && jsonEquals({ ...creation.by }, { ...action.by }) && jsonEquals(toWishes(facts), toWishes(existing));
 }
 
@@ -49,7 +43,7 @@ export class SessionHost implements SessionServices {
   readonly agents: Agents;
   readonly store: SessionStore;
   readonly clock: Clock;
-  readonly #pool: SessionPool;
+  readonly sessions: SessionPool;
   readonly #expiry: ExpiryTimer | undefined;
   readonly #closing = new AbortController();
   /** Readers to call when more of a session is stored, by its id. */
@@ -64,7 +58,7 @@ export class SessionHost implements SessionServices {
     this.store = store;
     this.clock = clock;
     this.agents = new Agents(agents, onVersionChange);
-    this.#pool = new SessionPool((sessionId) => this.#load(sessionId), keepInMemory);
+    this.sessions = new SessionPool((sessionId) => this.#load(sessionId), keepInMemory);
     this.#expiry = approvals && new ExpiryTimer(approvals, this);
     this.#claimed = store.claim().then((epoch) => ({ store, epoch, clock, approvals }));
     this.ready = this.#recover();
@@ -82,14 +76,9 @@ export class SessionHost implements SessionServices {
     if (this.closing.aborted) throw new RuntimeClosedError(String(this.closing.reason));
   }
 
-  /** Works with a session. */
-  use<Value>(sessionId: string, work: (session: LiveSession) => Value | Promise<Value>): Promise<Value> {
-    return this.#pool.use(sessionId, work);
-  }
-
   async readState(sessionId: string): Promise<RunState> {
     await this.ready;
-    return this.use(sessionId, ({ log }) => log.state);
+    return this.sessions.use(sessionId, ({ log }) => log.state);
   }
 
   /** Creates a session. The same request creates none again, and returns the one that it created. */
@@ -98,13 +87,13 @@ export class SessionHost implements SessionServices {
     await this.assertOpen();
     try {
       const session = new LiveSession(await SessionLog.create(await this.#claimed, parts, requestId), this);
-      this.#pool.add(session);
+      this.sessions.add(session);
       return await session.view();
     } catch (error) {
       if (!(error instanceof SessionConflictError) || requestId === undefined) throw error;
       const [first] = await this.store.entries(id, { to: 1 });
       if (first?.requestId !== requestId) throw error;
-      return this.use(id, (session) => {
+      return this.sessions.use(id, (session) => {
         if (!isSameCreation(parts, session.log.facts, readBody(first.body).action)) throw new RequestReusedError(requestId);
         return session.view();
       });
@@ -126,7 +115,7 @@ export class SessionHost implements SessionServices {
     this.#closing.abort('it was drained');
     await this.ready.catch(() => undefined);
     const timeout = new AbortController();
-    await Promise.race([Promise.all(this.#pool.all.map((session) => session.whenIdle())), sleep(this.clock, timeoutMs, timeout.signal)]);
+    await Promise.race([Promise.all(this.sessions.all.map((session) => session.whenIdle())), sleep(this.clock, timeoutMs, timeout.signal)]);
     timeout.abort();
     this.#end('it was drained', new RuntimeClosedError('it was drained', { isStored: true }));
   }
@@ -137,13 +126,12 @@ export class SessionHost implements SessionServices {
 
   onIdle(session: LiveSession): void {
     this.#expiry?.watch(session.log.state);
-    this.#pool.trim();
+    this.sessions.trim();
   }
 
   onReleased(session: LiveSession, error: unknown): void {
-    this.#pool.drop(session);
-    if (this.closing.aborted) return;
-    this.report(error, `session ${session.id}`);
+    this.sessions.drop(session);
+    if (!this.closing.aborted) this.report(error, `session ${session.id}`);
     if (hasCode(error, 'store-fenced')) this.#end('another runtime has taken the store over', error);
     else if (hasCode(error, 'store-unavailable')) this.#retryLater(session.id);
   }
@@ -171,7 +159,7 @@ export class SessionHost implements SessionServices {
   }
 
   async #resume({ id, damage }: Pick<ListedSession, 'id' | 'damage'>): Promise<void> {
-    await this.use(id, (session) => {
+    await this.sessions.use(id, (session) => {
       // Throws now if it cannot be resumed: another version of its agent, a missing one.
       this.agents.findSuccessor(session.log.facts.agent);
       session.resume();
@@ -211,6 +199,6 @@ export class SessionHost implements SessionServices {
   /** Ends everything, also what is under way. */
   #end(why: string, error: unknown): void {
     this.#closing.abort(why);
-    for (const session of this.#pool.all) session.release(error);
+    for (const session of this.sessions.all) session.release(error);
   }
 }

@@ -24,16 +24,18 @@ export class SessionPool {
   async use<Value>(sessionId: string, work: (session: LiveSession) => Value | Promise<Value>): Promise<Value> {
     // A released session is read again, once nothing more of it is written.
     while (this.#sessions.get(sessionId)?.session?.released !== undefined) await this.#sessions.get(sessionId)?.session?.released;
-    const pooled = this.#sessions.get(sessionId) ?? this.#load(sessionId);
+    const pooled: PooledSession = this.#sessions.get(sessionId) ?? { loading: this.#read(sessionId), holds: 0 };
+    this.#sessions.set(sessionId, pooled);
     pooled.holds += 1;
     try {
-      return await work(await pooled.loading);
+      pooled.session = await pooled.loading;
+      return await work(pooled.session);
     } finally {
       pooled.holds -= 1;
-      // The last one that was used is the last to be dropped.
       if (this.#sessions.get(sessionId) === pooled) {
         this.#sessions.delete(sessionId);
-        this.#sessions.set(sessionId, pooled);
+        // The last one that was used is the last to be dropped; one that could not be read is dropped at once.
+        if (pooled.session !== undefined) this.#sessions.set(sessionId, pooled);
       }
       this.trim();
     }
@@ -64,19 +66,5 @@ export class SessionPool {
   /** All that are there. */
   get all(): readonly LiveSession[] {
     return [...this.#sessions.values()].flatMap(({ session }) => session ?? []);
-  }
-
-  #load(sessionId: string): PooledSession {
-    const pooled: PooledSession = { loading: this.#read(sessionId), holds: 0 };
-    this.#sessions.set(sessionId, pooled);
-    pooled.loading.then(
-      (session) => {
-        pooled.session = session;
-      },
-      () => {
-        if (this.#sessions.get(sessionId) === pooled) this.#sessions.delete(sessionId);
-      },
-    );
-    return pooled;
   }
 }

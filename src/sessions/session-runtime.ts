@@ -62,7 +62,7 @@ function createMakers(host: SessionHost, ids: IdSource): Pick<SessionRuntime, 'c
       const from: ForkPoint = { sessionId: parseText(sessionId, 'A session id'), ...parseForkPoint(forkAt) };
       const { id = await createId(`fork ${sessionId}`, action, ids) } = options;
       await host.ready;
-      return host.use(sessionId, async ({ log: { facts: source, states } }) => {
+      return host.sessions.use(sessionId, async ({ log: { facts: source, states } }) => {
         const { tenant = source.tenant, owner = source.owner, tags = source.tags } = options;
         const at = clock.now();
         const facts: SessionFacts = { ...parseFacts({ id, tenant, owner, tags }), agent: source.agent, createdAt: at, forkedFrom: from };
@@ -95,7 +95,7 @@ function createActions(host: SessionHost, ids: IdSource): Pick<SessionRuntime, A
     parseText(sessionId, 'A session id');
     const request = toRequest();
     await host.assertOpen();
-    return host.use(sessionId, (session) => session.act(request, action));
+    return host.sessions.use(sessionId, (session) => session.act(request, action));
   };
   return {
     send: (id, content, options) => act(id, options, () => ({ type: 'send', message: parseMessage(content, ids).toJSON() })),
@@ -127,7 +127,7 @@ function createReaders(host: SessionHost): Pick<SessionRuntime, 'get' | 'list' |
   const get: SessionRuntime['get'] = async (sessionId) => {
     parseText(sessionId, 'A session id');
     await ready;
-    return host.use(sessionId, (session) => session.view());
+    return host.sessions.use(sessionId, (session) => session.view());
   };
   return {
     get,

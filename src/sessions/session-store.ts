@@ -1,16 +1,16 @@
-// Where sessions are kept.
-// Owns:     one log per session, what its open step has done so far, and what sessions are found by.
-// Does not: know what stands in the texts that it keeps, or when a session runs.
+// The store of sessions.
+// Owns:     one log per session, the journal of its open step, and the fields that sessions are found by.
+// Does not: know the content of the texts that it keeps, or when a session runs.
 // T1. A write is kept whole or not at all, and what was kept survives the process.
 // T2. Writes of one session are kept in the order in which they were asked for.
-// T3. The log only grows. What an open step has done is dropped in the same write that records the step.
+// T3. The log only grows. The journal of an open step is dropped in the same write that records the step.
 // T4. Whoever claimed the store last is the only one who can write.
-// T5. What is damaged is told of the session that it belongs to; all others can be read.
+// T5. Damage is reported for the session that it belongs to; all others can be read.
 import type { EffectRow } from '../journal/index.ts';
 import type { ExecutionStatus } from '../step-by-step/index.ts';
 import type { StopReason } from '../continuation/index.ts';
 
-/** What a session is found by, and what is shown of it in a list. Replaced with each write. */
+/** Fields that a session is found by, and that a list shows. Replaced with each write. */
 export interface SessionHeader {
   readonly id: string;
   readonly agentId: string;
@@ -19,13 +19,13 @@ export interface SessionHeader {
   readonly tags: readonly string[];
   readonly status: ExecutionStatus;
   readonly stopReason?: StopReason;
-  /** True where something is left to do without anybody's help: found at the next start, whatever became of the process. */
+  /** True if something is left to do without anybody's help: found at the next start, whatever became of the process. */
   readonly isOpen: boolean;
-  /** When somebody has to look at it: an expiry. Milliseconds since the epoch. */
+  /** Time at which a wait of it expires. Milliseconds since the epoch. */
   readonly wakeAt?: number;
   readonly createdAt: number;
   readonly updatedAt: number;
-  /** JSON text of what the runtime wants to show without reading the log. */
+  /** JSON text that the runtime shows without reading the log. */
   readonly details: string;
 }
 
@@ -34,7 +34,7 @@ export interface LogEntry {
   /** Counts from 1 in a session, without a gap. */
   readonly n: number;
   readonly at: number;
-  /** True where the entry holds a whole state: what stands before it need not be read to go on. */
+  /** True if the entry holds a whole state: entries before it need not be read to go on. */
   readonly isSnapshot: boolean;
   /** The execution, and the step of it, that this entry recorded. */
   readonly execution?: number;
@@ -43,25 +43,25 @@ export interface LogEntry {
   readonly requestId?: string;
   /** JSON text. */
   readonly body: string;
-  /** JSON text of the events that were told with it; absent where there were none. */
+  /** JSON text of the events that were emitted with it; absent if there were none. */
   readonly events?: string;
   /** The number of the last of these events. */
   readonly lastSeq?: number;
 }
 
-/** What is kept together or not at all. */
+/** A write that is kept whole or not at all. */
 export interface SessionWrite {
   readonly sessionId: string;
   /** What `claim` gave. */
   readonly epoch: number;
   /** The last entry that the writer knows of; 0 makes the session. Another one in the store refuses the write. */
   readonly after: number;
-  /** Needed to make a session; else what stands is left. */
+  /** Needed to create a session; if absent, the stored one stays. */
   readonly header?: SessionHeader;
   /** Numbered from `after + 1` on. */
   readonly entries?: readonly LogEntry[];
   readonly effects?: readonly EffectRow[];
-  /** True where the step is recorded: drops what was kept of it, before anything of this write is added. */
+  /** True if the step is recorded: drops its effects before anything of this write is added. */
   readonly clearsEffects?: boolean;
 }
 
@@ -88,16 +88,16 @@ export interface SessionQuery {
   readonly wakeBefore?: number;
   /** How many at most. @default 100 */
   readonly limit?: number;
-  /** Where the page before ended. */
+  /** Cursor of the page before. */
   readonly cursor?: string;
 }
 
 /** A session in a list. */
 export interface ListedSession {
   readonly id: string;
-  /** Absent where it cannot be read. */
+  /** Absent if it cannot be read. */
   readonly header?: SessionHeader;
-  /** What is wrong with its stored data, where something is. */
+  /** Describes the damage of its stored data, if there is any. */
   readonly damage?: string;
 }
 
@@ -121,15 +121,15 @@ export interface EntryQuery {
 }
 
 /**
- * The port. Every method rejects with a typed error: `StoreUnavailableError` where the store cannot be used (closed, full, read-only),
- * `StoreFencedError` where another has claimed it since, `SessionDamagedError` where what is stored of a session cannot be trusted.
+ * The port. Every method rejects with a typed error: `StoreUnavailableError` if the store cannot be used (closed, full, read-only),
+ * `StoreFencedError` if another has claimed it since, `SessionDamagedError` if the stored data of a session cannot be trusted.
  */
 export interface SessionStore {
-  /** Becomes the one writer: whoever was it before is refused from now on. Returns a number that is higher than any before. */
+  /** Makes the caller the one writer: the one before is refused from now on. Returns a number that is higher than any before. */
   claim(): Promise<number>;
-  /** Settles when the write is safe. Rejects with `SessionConflictError` where the log has grown otherwise, or the session exists. */
+  /** Settles when the write is safe. Rejects with `SessionConflictError` if the log has grown otherwise, or the session exists. */
   write(write: SessionWrite): Promise<void>;
-  /** Undefined where there is no such session. */
+  /** Undefined if there is no such session. */
   load(sessionId: string): Promise<StoredSession | undefined>;
   /** In their order. */
   entries(sessionId: string, query?: EntryQuery): Promise<readonly LogEntry[]>;
@@ -138,7 +138,7 @@ export interface SessionStore {
   list(query?: SessionQuery): Promise<SessionPage>;
   /** Notes that a session's data cannot be trusted: it is listed with its damage. Undefined takes the note away. Nothing else is changed. */
   quarantine(sessionId: string, damage: string | undefined): Promise<void>;
-  /** Writes what was asked for until now, and lets go of everything. */
+  /** Finishes the writes asked for until now, and releases everything. */
   close(): Promise<void>;
 }
 

@@ -1,5 +1,5 @@
 // Events as they are stored with their step.
-// V1. What all events of a commit have in common stands once.
+// V1. Fields that all events of a commit have in common are stored once.
 // V2. An outcome that the step's record holds already is not written again; it is found there when the event is read.
 import type { BaseEvent } from '../events/index.ts';
 import type { JsonObject } from '../lib/index.ts';
@@ -20,7 +20,7 @@ export interface StoredEvent extends JsonObject {
 /** Stands for the outcome that the step's record holds. */
 const inStep = 'step';
 
-/** What the events of one commit usually have in common. */
+/** Fields that the events of one commit usually have in common. */
 const sharedKeys = ['agentId', 'parentAgentId', 'executionId', 'stepNumber', 'orchestrator', 'participant'] as const;
 
 type Fields = Readonly<Record<string, unknown>>;
