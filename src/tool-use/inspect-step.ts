@@ -2,7 +2,7 @@ import type { Soon } from '../lib/index.ts';
 import type { HookChain } from '../hooks/index.ts';
 import type { StepScope } from '../step-by-step/index.ts';
 import type { AnswerSchema } from '../tools/index.ts';
-import { checkOutput } from './check-output.ts';
+import { checkOutput } from './output.ts';
 import type { ToolUseState } from './tool-use-state.ts';
 import type { ToolUseStep } from './tool-use-step.ts';
 import { StepType } from './tool-use-step.ts';

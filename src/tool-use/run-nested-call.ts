@@ -11,14 +11,14 @@ import type { ToolCall } from '../messages/index.ts';
 import type { Answer, OuterStep, Spent, Wait } from '../step-by-step/index.ts';
 import type { NestedCall, ToolExecution } from '../tools/index.ts';
 import { answeredExecution, cancelledExecution, failedExecution, unknownExecution } from '../tools/index.ts';
-import { describeGivenUp } from './close-step.ts';
+import { describeGivenUp } from './finish-step.ts';
 import type { ToolUseState } from './tool-use-state.ts';
 import type { NestedMemo } from './tool-use-step.ts';
 import type { Work } from './work.ts';
 
 /** Services and facts for a run inside a call. */
-export interface NestedHost<Context = unknown> {
-  readonly context: Context;
+export interface NestedHost {
+  readonly context: unknown;
   readonly toolCallId: string;
   /** The state of the outer run. */
   readonly state: ToolUseState;
@@ -65,7 +65,7 @@ type NestedOutcome =
 /** The id under which a wait inside a call is known outside. */
 export const toOuterId = (callId: string, id: string): string => `${callId}/${id}`;
 
-function createHost<Context>({ turn, setup }: Work<Context>, { id }: ToolCall, at: NestedRound): NestedHost<Context> {
+function createHost({ turn, setup }: Work, { id }: ToolCall, at: NestedRound): NestedHost {
   const { scope, state } = turn;
   const prefix = `${scope.executionId}/${scope.stepNumber}/${id}/${at.round}`;
   let drawn = 0;
@@ -90,11 +90,7 @@ function createHost<Context>({ turn, setup }: Work<Context>, { id }: ToolCall, a
 }
 
 /** Starts or resumes the run inside a call. Never rejects. */
-export async function runNestedCall<Context>(
-  work: Work<Context>,
-  { call, tool, parsed }: NestedCall,
-  at: NestedRound,
-): Promise<NestedOutcome> {
+export async function runNestedCall(work: Work, { call, tool, parsed }: NestedCall, at: NestedRound): Promise<NestedOutcome> {
   const { scope } = work.turn;
   const [startedAt, startedMonotonic] = [scope.time.clock.now(), scope.time.clock.monotonic()];
   const getTiming = (): { readonly startedAt: number; readonly durationMs: number } => ({
