@@ -12,6 +12,7 @@ export { findJson } from './output.ts';
 export type { Rules } from './process.ts';
 export { createToolUseProcess } from './process.ts';
 export type { NestedHost, NestedResult } from './run-nested-call.ts';
+export { withAnswers, withAsker, withoutGrants } from './run-nested-call.ts';
 export type { Setup } from './setup.ts';
 export { toSetup } from './setup.ts';
 export { stepCodec } from './step-codec.ts';

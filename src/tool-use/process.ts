@@ -104,8 +104,7 @@ async function produce(turn: OpenTurn, setup: Setup): Promise<Produced<ToolUseSt
   if (scope.control.forbidding !== undefined) return { type: 'step', step: asHeldBack(createEmptyStep({ id: scope.ids(), errors: [] })) };
   const step = withUniqueCalls(await driver.ask(turn));
   if (step.toolCalls.length === 0) return toWholeStep(withoutCancelled(step, scope));
-  const work = { setup, turn, step };
-  return toProduced(work, scope.finalizing ? cancelCalls(work) : await runToolCalls(work, step.toolCalls));
+  return toProduced(turn, step, scope.finalizing ? cancelCalls(turn, step) : await runToolCalls({ setup, turn, step }, step.toolCalls));
 }
 
 // A question that was not asked because a vote came first did not fail.

@@ -12,8 +12,8 @@ import { describeGivenUp } from './finish-step.ts';
 import { runNestedCall, toOuterId } from './run-nested-call.ts';
 import { completeCall, emitCompleted, mergeResults, runToolCalls } from './run-tool-calls.ts';
 import { toProduced } from './steps.ts';
-import type { CallAnswer, NestedMemo, ToolUseStep } from './tool-use-step.ts';
-import type { CallResults, Work } from './work.ts';
+import type { CallAnswer, CallResults, NestedMemo, ToolUseStep } from './tool-use-step.ts';
+import type { Work } from './work.ts';
 
 type CallWait = Exclude<Wait, { readonly type: 'person' | 'grant' }>;
 
@@ -133,5 +133,5 @@ export async function resumeStep(work: Work, pending: PendingStep<ToolUseStep>):
   // An answer for a run inside that could not be used waits again, under the same id.
   const still = new Set(results.waits.map(({ id }) => id));
   const all = [...given, ...answers.filter(({ id }) => insideIds.has(id) && !still.has(id)).map(toCallAnswer)];
-  return toProduced({ ...work, step: { ...step, ...(all.length > 0 && { answers: all }) } }, results);
+  return toProduced(work.turn, all.length > 0 ? { ...step, answers: all } : step, results);
 }

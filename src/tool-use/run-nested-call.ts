@@ -7,13 +7,14 @@ import { classifyError } from '../errors/index.ts';
 import type { BaseEvent, EventHeader } from '../events/index.ts';
 import { reportSafely, reportToConsole } from '../events/index.ts';
 import type { Clock, IdSource, Json } from '../lib/index.ts';
+import { assertNever } from '../lib/index.ts';
 import type { ToolCall } from '../messages/index.ts';
-import type { Answer, OuterStep, Spent, Wait } from '../step-by-step/index.ts';
+import type { Answer, OuterStep, RunState, Spent, Wait } from '../step-by-step/index.ts';
 import type { NestedCall, ToolExecution } from '../tools/index.ts';
 import { answeredExecution, cancelledExecution, failedExecution, unknownExecution } from '../tools/index.ts';
 import { describeGivenUp } from './finish-step.ts';
 import type { ToolUseState } from './tool-use-state.ts';
-import type { NestedMemo } from './tool-use-step.ts';
+import type { CallResults, NestedMemo } from './tool-use-step.ts';
 import type { Work } from './work.ts';
 
 /** Services and facts for a run inside a call. */
@@ -52,15 +53,7 @@ export interface NestedRound {
 }
 
 type NestedOutcome =
-  | { readonly type: 'ended'; readonly execution: ToolExecution }
-  | {
-      readonly type: 'waiting';
-      readonly results: {
-        readonly executions: readonly [];
-        readonly waits: readonly Wait[];
-        readonly nested: Readonly<Record<string, NestedMemo>>;
-      };
-    };
+  { readonly type: 'ended'; readonly execution: ToolExecution } | { readonly type: 'waiting'; readonly results: CallResults };
 
 /** The id under which a wait inside a call is known outside. */
 export const toOuterId = (callId: string, id: string): string => `${callId}/${id}`;
@@ -112,3 +105,32 @@ export async function runNestedCall(work: Work, { call, tool, parsed }: NestedCa
     return end(unknownExecution(call, { ...getTiming(), text: describeGivenUp('interrupted') }));
   }
 }
+
+/** Gives a run inside another the answers to its waits. */
+export function withAnswers<State extends RunState>(waiting: State, answers: readonly Answer[]): State {
+  return answers.reduce((state, answer) => {
+    switch (answer.type) {
+      case 'approved':
+        return state.approve(answer.id, answer.args === undefined ? {} : { args: answer.args });
+      case 'rejected':
+        return state.reject(answer.id, answer.reason);
+      case 'answered':
+        return state.answer(answer.id, answer.value);
+      default:
+        return assertNever(answer);
+    }
+  }, waiting);
+}
+
+/** Ends a run inside another at a limit that could be raised: limits are raised outside only. */
+export function withoutGrants<State extends RunState>(state: State): State {
+  const grant = state.waitingFor.find(({ type }) => type === 'grant');
+  // Rejecting one rejects all.
+  return grant === undefined ? state : state.reject(grant.id, 'nobody raises the limits of a run inside another');
+}
+
+/** Puts the name of the run that asks before a wait, as the outer run shows it. */
+export const withAsker = (wait: Wait, name: string): Wait => ({
+  ...wait,
+  agent: wait.agent === undefined ? name : `${name}/${wait.agent}`,
+});

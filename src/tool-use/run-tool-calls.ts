@@ -16,8 +16,8 @@ import { runNestedCall } from './run-nested-call.ts';
 import type { CallFacts } from './tool-use-events.ts';
 import { ToolApprovalRequested, ToolCallCompleted, ToolCallProgress, ToolCallStarted } from './tool-use-events.ts';
 import type { ToolUseState } from './tool-use-state.ts';
-import type { NestedMemo } from './tool-use-step.ts';
-import type { CallResults, Work } from './work.ts';
+import type { CallResults, NestedMemo } from './tool-use-step.ts';
+import type { Work } from './work.ts';
 
 /** The calls that run together, with the step they belong to. */
 interface Batch extends Work {

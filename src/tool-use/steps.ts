@@ -9,9 +9,8 @@ import { cancelledExecution } from '../tools/index.ts';
 import type { Answered, AnswerFacts, Turn } from './driver.ts';
 import { finishStep } from './finish-step.ts';
 import { checkOutput } from './output.ts';
-import type { ToolUseStep } from './tool-use-step.ts';
+import type { CallResults, ToolUseStep } from './tool-use-step.ts';
 import { StepType } from './tool-use-step.ts';
-import type { CallResults, Work } from './work.ts';
 
 /** Content of a step, beside the facts about its answer. */
 interface Content {
@@ -106,13 +105,13 @@ export function withUniqueCalls(step: ToolUseStep): ToolUseStep {
 const noMoreTools = 'The call was not made: a limit has been reached, and no tool can be called any more.';
 
 /** Returns results for the calls of a step that may only sum up: none of them runs. */
-export function cancelCalls({ turn, step }: Work): CallResults {
+export function cancelCalls(turn: Turn, step: ToolUseStep): CallResults {
   const startedAt = turn.scope.time.clock.now();
   return { executions: step.toolCalls.map((call) => cancelledExecution(call, { startedAt, text: noMoreTools })), waits: [] };
 }
 
 /** Completes the step with its results, or parks it if calls wait for somebody. */
-export function toProduced({ turn, step }: Work, results: CallResults): Produced<ToolUseStep> {
+export function toProduced(turn: Turn, step: ToolUseStep, results: CallResults): Produced<ToolUseStep> {
   const { executions, waits, nested, failures = [] } = results;
   const { nested: _, ...rest } = step;
   const known: ToolUseStep = failures.length === 0 ? rest : { ...rest, errors: [...rest.errors, ...failures] };
