@@ -141,8 +141,8 @@ describe.each(ends)('a critic who is $what, by $by', ({ turns, stopReason, resol
       contents(straight),
       straight.transcript,
     ]);
-    expect(state.steps.map(({ window, acts }) => [window?.folded, window?.buffered, window?.summary?.text, acts])).toStrictEqual(
-      straight.steps.map(({ window, acts }) => [window?.folded, window?.buffered, window?.summary?.text, acts]),
+    expect(state.steps.map(({ window, changes }) => [window?.folded, window?.buffered, window?.summary?.text, changes])).toStrictEqual(
+      straight.steps.map(({ window, changes }) => [window?.folded, window?.buffered, window?.summary?.text, changes]),
     );
   });
 

@@ -76,7 +76,7 @@ export function createAnyAgent(options: AnyAgentOptions): Agent {
   // Options that are missing altogether are refused below.
   const { id = 'agent', version } = (options as AnyAgentOptions | undefined) ?? {};
   const identity = omitUndefined({ id, version });
-  const kind = { name: 'agent', states, limits: defaultLimits, policy: defaultPolicy, identity };
+  const kind = { maker: 'createAgent()', name: 'agent', states, limits: defaultLimits, policy: defaultPolicy, identity };
   const parts = createToolUse(options, kind);
   return { ...parts.orchestrator, describe: () => describeAgent(parts) };
 }

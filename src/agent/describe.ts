@@ -50,12 +50,12 @@ export interface AgentDescription {
 
 interface Parts {
   readonly orchestrator: Pick<ToolUseOrchestrator, 'id' | 'version' | 'fingerprint'>;
-  readonly setup: Setup<unknown>;
+  readonly setup: Setup;
   readonly rules: Pick<Rules<never>, 'limits' | 'policy'>;
   readonly criteria: readonly string[];
 }
 
-type Capabilities = Setup<unknown>['capabilities'];
+type Capabilities = Setup['capabilities'];
 
 const listNames = (tools: Tools | undefined): readonly string[] => (tools === undefined ? [] : ToolSet.from(tools).names);
 

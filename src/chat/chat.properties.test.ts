@@ -42,7 +42,7 @@ const acted = fc.constantFrom<'words' | 'nothing' | 'throws' | 'number'>('words'
 const who = fc.oneof(
   fc.record({ kind: fc.constant('scripted' as const), says: fc.array(words, { minLength: 1, maxLength: 3 }) }),
   fc.record({ kind: fc.constant('llm' as const), script: fc.array(answer, { minLength: 1, maxLength: 6 }) }),
-  fc.record({ kind: fc.constant('function' as const), acts: fc.array(acted, { minLength: 1, maxLength: 4 }) }),
+  fc.record({ kind: fc.constant('function' as const), changes: fc.array(acted, { minLength: 1, maxLength: 4 }) }),
   fc.record({ kind: fc.constant('human' as const) }),
 );
 type Who = typeof who extends fc.Arbitrary<infer Value> ? Value : never;
@@ -104,7 +104,7 @@ function participantOf(given: Who, name: string, meter: Meter): Participant {
     name,
     // A function of the state: it does the same however the run is driven.
     speak: ({ state }) => {
-      const act = given.acts[state.session.stepCount % given.acts.length];
+      const act = given.changes[state.session.stepCount % given.changes.length];
       if (act === 'throws') throw new Error(`${name} has no words`);
       return act === 'number' ? (4 as never) : act === 'nothing' ? undefined : `${name} at ${state.session.stepCount}`;
     },

@@ -165,7 +165,7 @@ describe('what holds without a word about it', () => {
 });
 
 describe("rules of one's own", () => {
-  const goOn = when<ChatState>('GoOn', () => ContinuationDecision.RequestContinuation);
+  const resumeTurn = when<ChatState>('GoOn', () => ContinuationDecision.RequestContinuation);
   const [a, b] = [says('a', 'x'), says('b', 'y')];
   const cut = llmParticipant({
     name: 'cut',
@@ -181,32 +181,32 @@ describe("rules of one's own", () => {
   }[] = [
     {
       what: 'replace the driver and the limit of steps',
-      options: { participants: [a, b], criteria: [goOn, until(20)] },
+      options: { participants: [a, b], criteria: [resumeTurn, until(20)] },
       end: ['guard', 20],
     },
     {
       what: 'replace the limit of tokens and the finish reasons',
-      options: { participants: [cut], criteria: [goOn, until(3)] },
+      options: { participants: [cut], criteria: [resumeTurn, until(3)] },
       end: ['guard', 3],
     },
     {
       what: 'leave limits that are given',
-      options: { participants: [a, b], criteria: [goOn], limits: { steps: 5 } },
+      options: { participants: [a, b], criteria: [resumeTurn], limits: { steps: 5 } },
       end: ['steps_limit', 5],
     },
     {
       what: 'leave a limit of tokens, and add none of steps',
-      options: { participants: [cut, ...[a, b]], criteria: [goOn], limits: { tokens: 20_000 } },
+      options: { participants: [cut, ...[a, b]], criteria: [resumeTurn], limits: { tokens: 20_000 } },
       end: ['token_limit', 7],
     },
     {
       what: 'leave finish reasons that are given',
-      options: { participants: [cut], criteria: [goOn], finishReasons: ['length'] },
+      options: { participants: [cut], criteria: [resumeTurn], finishReasons: ['length'] },
       end: ['finish_reason', 1],
     },
     {
       what: 'leave an error policy that is given',
-      options: { participants: [broken], criteria: [goOn], errors: ErrorPolicy.retryAll(3).withBackoff({ baseMs: 0 }) },
+      options: { participants: [broken], criteria: [resumeTurn], errors: ErrorPolicy.retryAll(3).withBackoff({ baseMs: 0 }) },
       end: ['retry_limit', 3],
     },
     {

@@ -7,23 +7,23 @@ import { checkConversationOptions } from './check-options.ts';
 import type { ContextOfParticipants, Conversation, ConversationOptions } from './conversation.ts';
 import { createConversation } from './conversation.ts';
 import { EveryoneHasSpoken } from './everyone-has-spoken.ts';
-import type { Participant, Reading } from './participant.ts';
+import type { Participant, ParsedWords } from './participant.ts';
 
-/** What a chat is made from. */
+/** Options of a chat. */
 export interface ChatOptions<Given extends readonly Participant<never>[] = readonly Participant<never>[]> extends ConversationOptions<
   ChatState,
   ContextOfParticipants<Given>
 > {
-  /** Who it is, in what is stored. @default 'chat' */
+  /** Name of the chat in stored records. @default 'chat' */
   readonly id?: string;
-  /** Those who take part, in the order of their turns; each with a name of its own. */
+  /** Participants in the order of their turns; each has a name of its own. */
   readonly participants: Given;
 }
 
 /** A chat, ready to be run. */
 export interface Chat<Context = unknown> extends Conversation<ChatState, Context> {
   readonly name: 'chat';
-  /** The same chat with some of its options replaced; all others stay, its listeners too. */
+  /** Returns the same chat with some of its options replaced; all others stay, its listeners too. */
   with(changes: Partial<ChatOptions<readonly Participant<Context>[]>>): Chat<Context>;
 }
 
@@ -33,22 +33,23 @@ const states: StateType<ChatState> = {
   is: (value) => value instanceof ChatState,
 };
 
-const inWords = (given: unknown): string => (given === null ? 'null' : Array.isArray(given) ? 'a list' : `a value of type ${typeof given}`);
+const describeType = (value: unknown): string =>
+  value === null ? 'null' : Array.isArray(value) ? 'a list' : `a value of type ${typeof value}`;
 
-const read = (said: unknown): Reading =>
+const parse = (said: unknown): ParsedWords =>
   typeof said === 'string'
     ? { ok: true, text: said }
-    : { ok: false, problem: `What is said in a chat must be text, not ${inWords(said)}.` };
+    : { ok: false, problem: `What is said in a chat must be text, not ${describeType(said)}.` };
 
 /**
- * Makes a chat. Unless told otherwise its participants speak one after the other, and it ends when each has spoken since the last
+ * Creates a chat. By default its participants speak one after the other, and it ends when each has spoken since the last
  * input; it stops at 16 turns, 4,096 tokens, a model that was cut off or filtered, and any failed turn.
  */
 export function createChat<const Given extends readonly Participant<never>[]>(
   options: ChatOptions<Given>,
 ): Chat<ContextOfParticipants<Given>>;
 export function createChat(options: ChatOptions): Chat {
-  checkConversationOptions('createChat', options);
+  checkConversationOptions('createChat()', options);
   const events = options.events ?? createEventBus<ChatEvent>(options.ports?.onProblem);
   const chat = createConversation(
     { ...options, events },
@@ -57,7 +58,7 @@ export function createChat(options: ChatOptions): Chat {
       id: options.id ?? 'chat',
       participants: options.participants,
       states,
-      extension: { read },
+      extension: { parse },
       driver: (names) => new EveryoneHasSpoken(names),
     },
   );

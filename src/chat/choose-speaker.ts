@@ -1,6 +1,6 @@
 // Whose turn it is.
-// Owns:     the order of the rules: a turn that did not come to its end stays where it was, then whoever has a claim, then the selector.
-// Does not: fall back by itself: a selector that names nobody who is there makes a failed turn of nobody.
+// Owns:     the order of the rules: a turn that did not complete stays with its participant, then whoever has a claim, then the selector.
+// Does not: fall back by itself: a selector that names nobody who takes part makes a failed turn of nobody.
 import { withKeyPrefix } from '../effects/index.ts';
 import type { Failure } from '../errors/index.ts';
 import { classifyError } from '../errors/index.ts';
@@ -10,54 +10,54 @@ import { omitUndefined } from '../lib/index.ts';
 import { Usage } from '../messages/index.ts';
 import type { StepScope } from '../step-by-step/index.ts';
 import type { Selection } from './chat-step.ts';
-import { toInfo } from './participant.ts';
-import { nextAfter } from './selectors/round-robin.ts';
-import type { Given, SelectionFacts } from './selectors/selector.ts';
-import { TurnNotGivenError } from './selectors/turn-not-given-error.ts';
-import type { Surroundings } from './turn-setup.ts';
+import { TurnNotGivenError } from './errors.ts';
+import { toParticipantInfo } from './participant.ts';
+import { getNextAfter } from './selectors/round-robin.ts';
+import type { NextSpeaker, SelectionFacts } from './selectors/selector.ts';
+import type { OpenTurn } from './turn-setup.ts';
 import type { TurnState } from './turn-state.ts';
-import { lastInput, lastSpeaker, wasTaken } from './turn-state.ts';
+import { getLastInput, getLastSpeaker, wasTaken } from './turn-state.ts';
 
-/** Who has the turn; that there is nothing more to say; or why nobody could be found. */
-export type Chosen =
+/** The speaker; the end of the conversation; or the reason why nobody could be found. */
+export type SpeakerChoice =
   | { readonly type: 'participant'; readonly participant: string; readonly selection: Selection }
   | { readonly type: 'end'; readonly selection: Selection; readonly reason: string }
   | { readonly type: 'failed'; readonly failure: Failure };
 
-const toChosen = ({ participant, reason, problem }: Given, by: string, usage?: Usage): Chosen => ({
+const toSpeakerChoice = ({ participant, reason, problem }: NextSpeaker, by: string, usage?: Usage): SpeakerChoice => ({
   type: 'participant',
   participant,
   selection: omitUndefined({ by, reason, problem, usage }),
 });
 
-/** Whose last turn did not come to its end, and why that one has it again; also where a limit came between, and more was granted since. */
-function findUnfinished({ lastStepResult }: TurnState): Given | undefined {
+/** Finds the participant whose last turn did not complete, also if a limit stopped the run and more was granted since. */
+function findUnfinished({ lastStepResult }: TurnState): NextSpeaker | undefined {
   const { participant, interrupted } = lastStepResult?.step ?? {};
   if (participant === undefined) return undefined;
   if (lastStepResult?.handling?.decision === 'retry') return { participant, reason: 'its last turn failed' };
-  return interrupted === undefined || interrupted === 'superseded' ? undefined : { participant, reason: 'its last turn was cut off' };
+  return interrupted === undefined || interrupted === 'superseded' ? undefined : { participant, reason: 'its last turn was interrupted' };
 }
 
-/** Finds out whose turn it is. Never throws. */
-export async function chooseSpeaker(at: Surroundings): Promise<Chosen> {
+/** Chooses whose turn it is. Never throws. */
+export async function chooseSpeaker(at: OpenTurn): Promise<SpeakerChoice> {
   const { setup, state } = at;
-  const { seats, selector, extension } = setup;
-  const isHere = (name: string): boolean => seats.some((seat) => seat.name === name);
+  const { joined, selector, extension } = setup;
+  const isHere = (name: string): boolean => joined.some((each) => each.name === name);
   const again = findUnfinished(state);
-  if (again !== undefined && isHere(again.participant)) return toChosen(again, 'retry');
+  if (again !== undefined && isHere(again.participant)) return toSpeakerChoice(again, 'retry');
   try {
     const claimed = extension.claim?.(state);
-    if (claimed !== undefined && isHere(claimed.participant)) return toChosen(claimed, claimed.by);
+    if (claimed !== undefined && isHere(claimed.participant)) return toSpeakerChoice(claimed, claimed.by);
     const spent = { usage: Usage.none() };
-    const choice = await selector.select(factsFor(at, spent));
+    const choice = await selector.select(createFacts(at, spent));
     const by = choice.by ?? selector.name;
     const usage = Usage.isNone(spent.usage) ? undefined : spent.usage;
     if ('end' in choice) {
       const { end: reason, problem } = choice;
       return { type: 'end', selection: omitUndefined({ by, reason, problem, usage }), reason };
     }
-    if (isHere(choice.participant)) return toChosen(choice, by, usage);
-    const names = seats.map(({ name }) => name).join(', ');
+    if (isHere(choice.participant)) return toSpeakerChoice(choice, by, usage);
+    const names = joined.map(({ name }) => name).join(', ');
     throw new TurnNotGivenError(`The selector "${by}" chose "${choice.participant}", who does not take part. There are: ${names}.`);
   } catch (error) {
     return { type: 'failed', failure: classifyError(error, { readable: false }) };
@@ -65,15 +65,15 @@ export async function chooseSpeaker(at: Surroundings): Promise<Chosen> {
 }
 
 /**
- * Who would be next in the round. Where some keep calling each other, nobody has two turns more since the last input than the one who
+ * Finds who is next in the round. If some keep calling each other, nobody has two turns more since the last input than the one who
  * had the fewest: the round leaves nobody out.
  */
-function nextInRound(state: TurnState, names: readonly string[]): string {
-  const input = lastInput(state);
+function findNextInRound(state: TurnState, names: readonly string[]): string {
+  const input = getLastInput(state);
   const taken = state.stepResults.filter((result) => result.step.input === input && wasTaken(result));
   const turns = (name: string): number => taken.filter(({ step }) => step.participant === name).length;
-  const last = lastSpeaker(state, (name) => names.includes(name));
-  const next = nextAfter(last, names);
+  const last = getLastSpeaker(state, (name) => names.includes(name));
+  const next = getNextAfter(last, names);
   const fewest = Math.min(...names.map(turns));
   if (turns(next) < fewest + 2) return next;
   const first = names.indexOf(next);
@@ -82,17 +82,17 @@ function nextInRound(state: TurnState, names: readonly string[]): string {
   return round.find((name) => turns(name) === fewest && name !== last) ?? next;
 }
 
-function factsFor({ setup, state, scope }: Surroundings, spent: { usage: Usage }): SelectionFacts {
-  const { seats, pricing, onProblem, selector } = setup;
+function createFacts({ setup, state, scope }: OpenTurn, spent: { usage: Usage }): SelectionFacts {
+  const { joined, pricing, onProblem, selector } = setup;
   const effects = withKeyPrefix(scope.effects, `select/${scope.stepNumber}`);
-  const names = seats.map(({ name }) => name);
+  const names = joined.map(({ name }) => name);
   const watchesCost = pricing.watchesCost || scope.budget.watchesCost;
   let [asked, run] = [0, 0];
   return {
     state,
-    participants: seats.map(toInfo),
-    last: lastSpeaker(state),
-    next: nextInRound(state, names),
+    participants: joined.map(toParticipantInfo),
+    last: getLastSpeaker(state),
+    next: findNextInRound(state, names),
     context: scope.context,
     signal: scope.control.signal,
     ask: (model, request, { timeoutMs, label } = {}) => {

@@ -1,85 +1,75 @@
 import type { ContinuationCriterion } from '../continuation/index.ts';
 import { AtLimit, ContinuationCriteria } from '../continuation/index.ts';
 import { ErrorPolicy } from '../errors/index.ts';
-import { InvalidArgumentError } from '../lib/index.ts';
+import { InvalidArgumentError, omitUndefined } from '../lib/index.ts';
 import type { Limits } from '../step-by-step/index.ts';
 import { standardCriteria } from '../step-by-step/index.ts';
+import { withDefaultLimits } from '../tool-use/index.ts';
 import { EveryoneHasSpoken } from './everyone-has-spoken.ts';
 import type { TurnState } from './turn-state.ts';
 
-/** What the rules of a conversation are made from. */
-interface GivenRules<State> {
+/** Options that guards are made from. */
+interface GuardOptions {
   readonly limits?: Limits;
   readonly errors?: ErrorPolicy;
   readonly finishReasons?: readonly string[];
-  readonly criteria?: readonly ContinuationCriterion<State>[];
 }
 
 const defaultLimits: Limits = { steps: 16, tokens: 4096, wallMs: Infinity };
 const noLimits: Limits = { steps: Infinity, tokens: Infinity, wallMs: Infinity };
 const defaultFinishReasons = ['length', 'content_filter'];
 
-const given = (limits: Limits = {}): Limits => Object.fromEntries(Object.entries(limits).filter(([, limit]) => limit !== undefined));
-
-/** What the default rules are made from. */
-export interface DefaultCriteriaOptions extends Omit<GivenRules<never>, 'criteria'> {
-  /** Those of whom each has to speak before it may end. */
+/** Options of the default criteria. */
+export interface DefaultCriteriaOptions extends GuardOptions {
+  /** Names of those who each have to speak before the conversation may end. */
   readonly participants: readonly string[];
 }
 
-/** The rules of a conversation that has no rules of its own: to put your own behind them. */
-export function defaultCriteria({ participants, ...rules }: DefaultCriteriaOptions): readonly ContinuationCriterion<TurnState>[] {
-  return [...guards(rules), new EveryoneHasSpoken(participants)];
+/** Creates the criteria of a conversation that has none of its own: to add yours after them. */
+export function defaultCriteria({ participants, ...options }: DefaultCriteriaOptions): readonly ContinuationCriterion<TurnState>[] {
+  checkAtLimit(options.limits);
+  return [...createGuards(options), new EveryoneHasSpoken(participants)];
 }
 
-function guards({ limits, errors, finishReasons }: Omit<GivenRules<never>, 'criteria'>): readonly ContinuationCriterion<TurnState>[] {
-  checkAtLimit(limits);
-  return standardCriteria({
-    limits: { ...defaultLimits, ...given(limits) },
+const createGuards = ({ limits, errors, finishReasons }: GuardOptions): readonly ContinuationCriterion<TurnState>[] =>
+  standardCriteria({
+    limits: withDefaultLimits(defaultLimits, limits),
     policy: errors ?? ErrorPolicy.stopOnAnyError(),
     finishReasons: finishReasons ?? defaultFinishReasons,
   });
-}
 
 function checkAtLimit(limits: Limits | undefined): void {
   if (limits?.onLimit === AtLimit.Finalize)
     throw new InvalidArgumentError(
-      "onLimit: 'finalize' needs one who sums up, which a conversation of several has not; take 'stop' or 'pause'.",
+      "onLimit: 'finalize' is not available for chats: no single participant can write the summary. Use 'stop' or 'pause'.",
     );
 }
 
-/** The rules: the default ones, or the host's own in their place. */
+/** Creates the criteria: the default ones, or the host's own in their place. */
 export function toCriteria<State extends TurnState>(
-  { limits, errors, finishReasons, criteria }: GivenRules<State>,
+  options: GuardOptions & { readonly criteria?: readonly ContinuationCriterion<State>[] },
   driver: ContinuationCriterion<State>,
 ): ContinuationCriteria<State> {
+  const { limits, criteria } = options;
   checkAtLimit(limits);
-  const rules = {
-    ...(limits !== undefined && { limits }),
-    ...(errors !== undefined && { errors }),
-    ...(finishReasons !== undefined && { finishReasons }),
-  };
   const all =
     criteria === undefined
-      ? ContinuationCriteria.from<State>(...guards(rules), driver)
-      : ContinuationCriteria.from<State>(...guardsGiven(rules), ...criteria);
+      ? ContinuationCriteria.from<State>(...createGuards(options), driver)
+      : ContinuationCriteria.from<State>(...createRequestedGuards(options), ...criteria);
   const twice = all.names.find((name, index) => all.names.indexOf(name) !== index);
   if (twice === undefined) return all;
   throw new InvalidArgumentError(`Two criteria are called "${twice}": the trace could not tell them apart. Give yours another name.`);
 }
 
-/** Those guards that were asked for by name, beside rules of the host's own. */
-function guardsGiven({ limits, errors, finishReasons }: Omit<GivenRules<never>, 'criteria'>): readonly ContinuationCriterion<TurnState>[] {
-  const isAsked: Readonly<Record<string, boolean>> = {
+/** Creates only the guards that were asked for, to stand beside criteria of the host. */
+function createRequestedGuards({ limits, errors, finishReasons }: GuardOptions): readonly ContinuationCriterion<TurnState>[] {
+  const isRequested: Readonly<Record<string, boolean>> = {
     ErrorPolicyCriterion: errors !== undefined,
     PendingRetry: errors !== undefined,
     FinishReasonCheck: finishReasons !== undefined,
   };
-  const asked = standardCriteria({
-    limits: { ...noLimits, ...given(limits) },
-    ...(errors !== undefined && { policy: errors }),
-    ...(finishReasons !== undefined && { finishReasons }),
-  }).filter(({ name }) => isAsked[name] ?? true);
-  // One who asks to stop is heard in any case: alone, that rule adds nothing.
-  return asked.length > 1 ? asked : [];
+  const options = omitUndefined({ limits: withDefaultLimits(noLimits, limits), policy: errors, finishReasons });
+  const requested = standardCriteria(options).filter(({ name }) => isRequested[name] ?? true);
+  // A request to stop is honoured in any case: alone, that criterion adds nothing.
+  return requested.length > 1 ? requested : [];
 }

@@ -13,9 +13,9 @@ import { hashConfiguration } from '../tool-use/index.ts';
 import type { ChatEvent } from './chat-events.ts';
 import type { ChatStep } from './chat-step.ts';
 import { toCriteria } from './conversation-criteria.ts';
-import { ConversationFailedError } from './conversation-failed-error.ts';
-import type { Participant, ParticipantInfo, Seat } from './participant.ts';
-import { toInfo } from './participant.ts';
+import { ConversationFailedError } from './errors.ts';
+import type { Participant, ParticipantInfo, JoinedParticipant } from './participant.ts';
+import { toParticipantInfo } from './participant.ts';
 import { roundRobin } from './selectors/round-robin.ts';
 import type { SelectFunction } from './selectors/select-by.ts';
 import { selectBy } from './selectors/select-by.ts';
@@ -100,14 +100,14 @@ export interface ConversationKind<State extends TurnState<S>, S extends ChatStep
 
 /** Finds the participant whose call it is, by the path of names that waits have as `agent`. */
 async function checkArgs(
-  seats: readonly Seat[],
+  joined: readonly JoinedParticipant[],
   ...[toolName, args, agent]: Parameters<Orchestrator['checkArgs']>
 ): Promise<string | undefined> {
   if (agent !== undefined) {
     const [name, ...inside] = agent.split('/');
-    return seats.find((seat) => seat.name === name)?.checkArgs?.(toolName, args, inside.length === 0 ? undefined : inside.join('/'));
+    return joined.find((each) => each.name === name)?.checkArgs?.(toolName, args, inside.length === 0 ? undefined : inside.join('/'));
   }
-  const [owner, ...others] = seats.filter(({ toolNames }) => toolNames?.includes(toolName) === true);
+  const [owner, ...others] = joined.filter(({ toolNames }) => toolNames?.includes(toolName) === true);
   // If several have a tool of this name, whose call it is shows only when it runs: what does not fit waits again then.
   return others.length > 0 ? undefined : owner?.checkArgs?.(toolName, args);
 }
@@ -118,11 +118,11 @@ export function createConversation<State extends TurnState<S>, S extends ChatSte
   { name, id, states, extension, configuration, ...kind }: ConversationKind<State, S>,
 ): Conversation<State, Context, Event> {
   const { version, limits, price, introduce = true, throwOnFailure = false, events, ports = {} } = options;
-  const participants = kind.participants.map(toInfo);
+  const participants = kind.participants.map(toParticipantInfo);
   const watchesCost = price !== undefined || limits?.costUsd !== undefined;
   const sample = (participant: string) => extension.equip?.(states.empty(), participant).capability;
-  const table = { participants, ports, price, watchesCost, introduces: introduce, sample };
-  const seats = kind.participants.map((each) => each.join(table));
+  const info = { participants, ports, price, watchesCost, introduces: introduce, sample };
+  const joined = kind.participants.map((each) => each.join(info));
   const given = options.selector ?? roundRobin();
   const selector = typeof given === 'function' ? selectBy(given) : given;
   const driver = kind.driver(participants.map((each) => each.name));
@@ -130,7 +130,7 @@ export function createConversation<State extends TurnState<S>, S extends ChatSte
   const errors = criteria.errorPolicy?.toJSON();
   const fingerprint = hashConfiguration({
     kind: name,
-    participants: seats.map((seat) => seat.configuration),
+    participants: joined.map((each) => each.configuration),
     selector: { name: selector.name, ...selector.configuration },
     criteria: criteria.names,
     limits: Object.fromEntries(Object.entries(limits ?? {}).map(([key, limit]) => [key, String(limit)])),
@@ -142,7 +142,7 @@ export function createConversation<State extends TurnState<S>, S extends ChatSte
   const identity = omitUndefined({ id, version, fingerprint });
   const process = createTurnProcess<State, S, Context>({
     name,
-    seats,
+    joined,
     selector,
     criteria,
     pricing: { price, watchesCost },
@@ -156,8 +156,8 @@ export function createConversation<State extends TurnState<S>, S extends ChatSte
     ...identity,
     states,
     events,
-    needsContext: seats.some((seat) => seat.needsContext),
-    checkArgs: (...args) => checkArgs(seats, ...args),
+    needsContext: joined.some((each) => each.needsContext),
+    checkArgs: (...args) => checkArgs(joined, ...args),
     toError: throwOnFailure ? (state) => new ConversationFailedError(state) : undefined,
   });
   return {

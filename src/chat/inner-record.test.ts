@@ -6,7 +6,7 @@ import { scriptedModel } from '../testing/index.ts';
 import { defineTool } from '../tools/index.ts';
 import type { ChatStep, ParticipantKind } from './index.ts';
 import { ChatState, createChat, llmParticipant } from './index.ts';
-import { closedTurn, getUnfinished } from './inner-record.ts';
+import { closeTurn, getUnfinished } from './inner-record.ts';
 
 const step: ChatStep = { id: 's1', participant: 'z', outputMessages: [], usage: Usage.none(), errors: [] };
 
@@ -20,7 +20,7 @@ describe('a turn that waited, closed', () => {
   test.each(memos)('of $what is the step without its memo', ({ kind, state }) => {
     const memo = { round: 1, kind, ...(state !== undefined && { state }) };
     for (const why of ['superseded', 'interrupted'] as const)
-      expect(closedTurn({ ...step, memo }, { why, at: 1, ids: createCountingIds() })).toStrictEqual(step);
+      expect(closeTurn({ ...step, memo }, { why, at: 1, ids: createCountingIds() })).toStrictEqual(step);
   });
 
   test('of a model has every call with a result behind it, in its place', async () => {
@@ -30,7 +30,7 @@ describe('a turn that waited, closed', () => {
     const chat = createChat({ participants: [llmParticipant({ name: 'z', model, tools: [pay] })], ports: { clock, ids } });
     const { pendingStep } = await chat.run(ChatState.empty({ clock, ids }).withUserMessage('Go.', { ids }));
     if (pendingStep === undefined) throw new Error('nothing waits');
-    const closed = closedTurn(pendingStep.partial, { why: 'superseded', at: 7, ids });
+    const closed = closeTurn(pendingStep.partial, { why: 'superseded', at: 7, ids });
     expect([closed.memo, closed.inner?.status, closed.inner?.stepCount, closed.unfinished?.at]).toStrictEqual([undefined, 'stopped', 1, 7]);
     expect(closed.unfinished?.messages.map(({ role }) => role)).toStrictEqual(['assistant', 'tool']);
     expect(closed.unfinished?.messages[1]?.toolResults.map(({ toolCallId }) => toolCallId)).toStrictEqual(['p1']);

@@ -10,17 +10,20 @@ import type { ChatStep, InnerRun, UnfinishedTurn } from './chat-step.ts';
 import { ParticipantKind } from './participant-kind.ts';
 
 /** The steps of a run, with the one that it could not end. */
-function stepsOf(end: ToolUseState): readonly ToolUseStep[] {
+function listSteps(end: ToolUseState): readonly ToolUseStep[] {
   return end.pendingStep === undefined ? end.steps : [...end.steps, end.pendingStep.partial];
 }
 
-/** What became of a run inside a turn, for the record. */
+/** Lists the calls of these steps with how they ended; undefined if there are none. */
+function listCalls(steps: readonly ToolUseStep[]): InnerRun['calls'] {
+  const calls = steps.flatMap(({ executions }) => executions.map(({ toolName: tool, status }) => ({ tool, status })));
+  return calls.length > 0 ? calls : undefined;
+}
+
+/** Records a run inside a turn. */
 export function toInnerRun(orchestrator: string, end: ToolUseState): InnerRun {
   const { agentId, status, stopReason, continuationOutcome: outcome, stepCount } = end;
-  const calls = stepsOf(end).flatMap(({ executions }) =>
-    executions.map(({ toolName, status: became }) => ({ tool: toolName, status: became })),
-  );
-  return omitUndefined({ orchestrator, agentId, status, stepCount, stopReason, outcome, calls: calls.length > 0 ? calls : undefined });
+  return omitUndefined({ orchestrator, agentId, status, stepCount, stopReason, outcome, calls: listCalls(listSteps(end)) });
 }
 
 // Words that stand in the conversation are read there.
@@ -58,25 +61,20 @@ function restoreInner(kind: ParticipantKind, stored: Json): ToolUseState | undef
   }
 }
 
-/** A turn that waited, as it is recorded when nobody goes on with it. */
-export function closedTurn<S extends ChatStep>(
+/** Closes a turn that waited and that nobody will resume. */
+export function closeTurn<S extends ChatStep>(
   partial: S,
   { why, at, ids }: { readonly why: 'superseded' | 'interrupted'; readonly at: number; readonly ids: IdSource | undefined },
 ): S {
-  const { memo, ...rest } = partial;
-  // Holds: nothing but the memo was removed, and that may be absent.
-  const step = rest as S;
+  const { memo } = partial;
+  const step = { ...partial };
+  Reflect.deleteProperty(step, 'memo');
   const inner = memo?.state === undefined ? undefined : restoreInner(memo.kind, memo.state);
   if (inner === undefined) return step;
   const { pendingStep } = inner;
   const closed = pendingStep === undefined ? inner.steps : [...inner.steps, inner.closePendingStep(pendingStep, why, ids)];
-  const calls = closed.flatMap(({ executions }) => executions.map(({ toolName, status }) => ({ tool: toolName, status })));
-  const unfinished = getUnfinished(closed, at);
-  const record: InnerRun | undefined = step.inner && {
-    ...step.inner,
-    status: 'stopped',
-    stepCount: closed.length,
-    ...(calls.length > 0 && { calls }),
-  };
-  return { ...step, ...(record !== undefined && { inner: record }), ...(unfinished !== undefined && { unfinished }) };
+  const record =
+    step.inner &&
+    omitUndefined({ ...step.inner, status: 'stopped' as const, stepCount: closed.length, calls: listCalls(closed) ?? step.inner.calls });
+  return { ...step, ...omitUndefined({ inner: record, unfinished: getUnfinished(closed, at) }) };
 }

@@ -73,7 +73,7 @@ function readMemo(input: unknown, path: string): TurnMemo {
   });
 }
 
-function writeInner({ outcome: _, agentId: innerId, calls, ...inner }: InnerRun): JsonObject {
+function encodeInner({ outcome: _, agentId: innerId, calls, ...inner }: InnerRun): JsonObject {
   return present({ inner, innerId, calls });
 }
 
@@ -83,7 +83,7 @@ export function encodeTurn({ input, selection, inner, window, unfinished, memo }
     input,
     selection: selection?.usage === undefined ? selection : { ...selection, usage: Usage.toJSON(selection.usage) },
     unfinished: unfinished && { at: unfinished.at, messages: unfinished.messages.map((message) => message.toJSON()) },
-    ...(inner !== undefined && writeInner(inner)),
+    ...(inner !== undefined && encodeInner(inner)),
     window: window && present({ ...window, summary: window.summary?.toJSON() }),
     memo,
   });

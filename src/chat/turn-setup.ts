@@ -4,55 +4,55 @@ import type { Capability, Pricing } from '../hooks/index.ts';
 import type { Callback, Json, JsonObject } from '../lib/index.ts';
 import type { StepScope } from '../step-by-step/index.ts';
 import type { ChatStep } from './chat-step.ts';
-import type { Reading, Seat } from './participant.ts';
-import type { Given, Selector } from './selectors/selector.ts';
+import type { ParsedWords, JoinedParticipant } from './participant.ts';
+import type { NextSpeaker, Selector } from './selectors/selector.ts';
 import type { TurnState } from './turn-state.ts';
 
-/** What a participant has in its hands in one turn. */
+/** Tools and instructions of a participant for one turn. */
 export interface Equipment {
   readonly capability: Capability;
-  /** What was done with it until now, in the order in which it was done. */
-  acts(): readonly JsonObject[];
-  /** Tools whose calls count only in a turn that comes to its end: in one that does not they were not made. */
-  readonly uncounted: readonly string[];
+  /** Lists the changes made with it so far, oldest first. */
+  changes(): readonly JsonObject[];
+  /** Tools whose calls count only in a turn that completes. */
+  readonly completionOnly: readonly string[];
 }
 
-/** What an orchestrator adds to the turns. */
+/** Additions of an orchestrator to the turns. */
 export interface TurnExtension<State extends TurnState<S>, S extends ChatStep> {
-  /** Reads what somebody said who is no model. */
-  read(said: unknown, at: { readonly state: State; readonly participant: string; readonly shown: Json | undefined }): Reading;
-  /** Who has the turn whatever the selector says. */
-  claim?(state: State): (Given & { readonly by: string }) | undefined;
-  /** What a participant has in its hands in this turn. */
+  /** Parses the words of somebody who is not a model. */
+  parse(said: unknown, at: { readonly state: State; readonly participant: string; readonly shown: Json | undefined }): ParsedWords;
+  /** Names who has the turn whatever the selector says. */
+  claim?(state: State): (NextSpeaker & { readonly by: string }) | undefined;
+  /** Equips a participant for this turn. */
   equip?(state: State, participant: string): Equipment;
-  /** What a person is shown of what may be decided: it is kept with the question, and given back when the answer is read. */
+  /** Returns what a person is shown to decide about; stored with the question, and given back when the answer is parsed. */
   shown?(state: State): Json;
-  /** What a person is told who is asked for words without a prompt. */
+  /** Returns the prompt for a person who has none. */
   hint?(state: State, participant: string): string | undefined;
   /** Decision-relevant work on a turn before it is judged. */
   readonly inspect?: Callback<[candidate: State, scope: StepScope], S | Promise<S>>;
-  /** The turn with what was done in it beside the words, since it was last worked on. */
-  withActs?(step: ChatStep, acts: readonly JsonObject[], at: { readonly state: State; readonly scope: StepScope }): S;
+  /** Returns the turn with the changes made since it was last worked on. */
+  withChanges?(step: ChatStep, changes: readonly JsonObject[], at: { readonly state: State; readonly scope: StepScope }): S;
 }
 
-/** What the turns of one orchestrator are made from. */
+/** Parts of the turns of one orchestrator. */
 export interface TurnSetup<State extends TurnState<S>, S extends ChatStep> {
-  /** The kind of orchestrator, as events name it. */
+  /** Kind of orchestrator in events. */
   readonly name: string;
-  readonly seats: readonly Seat[];
+  readonly joined: readonly JoinedParticipant[];
   readonly selector: Selector;
   readonly criteria: ContinuationCriteria<State>;
   readonly pricing: Pricing;
   readonly extension: TurnExtension<State, S>;
   readonly identity: JsonObject;
-  /** Whether ending now would leave something undone. */
+  /** True if ending now would leave something undone. */
   readonly workLeft: (state: State) => boolean;
-  /** Hears what functions of the host's threw, with its stack. */
+  /** Reports errors of the host's functions, with their stacks. */
   readonly onProblem: ProblemReporter;
 }
 
-/** What a turn is taken with. */
-export interface Surroundings {
+/** The turn that is being taken. */
+export interface OpenTurn {
   readonly setup: TurnSetup<TurnState, ChatStep>;
   readonly state: TurnState;
   readonly scope: StepScope;

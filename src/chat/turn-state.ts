@@ -3,13 +3,13 @@
 // T1. Every turn that was taken left exactly one message under its participant's name, an empty one where nothing was said.
 // T2. A message that is not marked as a turn came from outside, whatever name it has.
 import type { IdSource } from '../lib/index.ts';
-import { pluralize } from '../lib/index.ts';
+import { pluralize, omitUndefined } from '../lib/index.ts';
 import type { MessageContent } from '../messages/index.ts';
 import { Message } from '../messages/index.ts';
 import type { ExplainStateOptions, PendingStep, StepResult } from '../step-by-step/index.ts';
 import { RunState } from '../step-by-step/index.ts';
 import type { ChatStep, InnerRun, Selection, UnfinishedTurn } from './chat-step.ts';
-import { closedTurn } from './inner-record.ts';
+import { closeTurn } from './inner-record.ts';
 
 /** Something that was said, and by whom. */
 export interface SpokenTurn {
@@ -27,19 +27,21 @@ export const turnMetadata: { readonly turn: true } = { [turnMark]: true };
 /** Who said this; undefined for what came from outside. */
 export const getSpeaker = ({ name, metadata }: Message): string | undefined => (metadata[turnMark] === true ? name : undefined);
 
-const givenBy = ({ by, reason, problem }: Selection): string =>
+const describeSelection = ({ by, reason, problem }: Selection): string =>
   `by ${by}${reason === undefined ? '' : `: ${reason.replace(/\.$/, '')}`}.${problem === undefined ? '' : ` ${problem}`}`;
 
-function selectionLine({ selection, participant }: ChatStep): readonly string[] {
+function describeTurn({ selection, participant }: ChatStep): readonly string[] {
   if (participant === undefined) return [];
-  return [selection === undefined ? `It was the turn of ${participant}.` : `It was the turn of ${participant}, ${givenBy(selection)}`];
+  return [
+    selection === undefined ? `It was the turn of ${participant}.` : `It was the turn of ${participant}, ${describeSelection(selection)}`,
+  ];
 }
 
 // Whose turn it is stands in the headline already.
-const waitingLine = ({ selection }: ChatStep): readonly string[] =>
-  selection?.reason === undefined && selection?.problem === undefined ? [] : [`The turn was given ${givenBy(selection)}`];
+const describeWait = ({ selection }: ChatStep): readonly string[] =>
+  selection?.reason === undefined && selection?.problem === undefined ? [] : [`The turn was given ${describeSelection(selection)}`];
 
-function innerLine({ orchestrator, stepCount, stopReason, outcome }: InnerRun): readonly string[] {
+function describeInner({ orchestrator, stepCount, stopReason, outcome }: InnerRun): readonly string[] {
   if (stopReason === undefined || outcome === undefined) return [];
   return [`The run inside it (${orchestrator}) ended after ${pluralize(stepCount, 'step')}: ${stopReason}, by ${outcome.resolvedBy}.`];
 }
@@ -50,7 +52,7 @@ export class TurnState<S extends ChatStep = ChatStep> extends RunState<S> {
   get transcript(): readonly SpokenTurn[] {
     return this.messages.toArray().map((message) => {
       const speaker = getSpeaker(message);
-      return { ...(speaker !== undefined && { speaker }), text: message.text };
+      return omitUndefined({ speaker, text: message.text });
     });
   }
 
@@ -91,9 +93,9 @@ export class TurnState<S extends ChatStep = ChatStep> extends RunState<S> {
     const step = this.pendingStep?.partial ?? (this.startOutcome === undefined ? this.currentStep : undefined);
     if (step === undefined || this.status === 'pending') return words;
     const [headline = '', ...votes] = words.split('\n');
-    if (this.pendingStep !== undefined) return [headline, ...waitingLine(step), ...votes].join('\n');
-    const inner = step.inner === undefined ? [] : innerLine(step.inner);
-    return [headline, ...selectionLine(step), ...inner, ...votes].join('\n');
+    if (this.pendingStep !== undefined) return [headline, ...describeWait(step), ...votes].join('\n');
+    const inner = step.inner === undefined ? [] : describeInner(step.inner);
+    return [headline, ...describeTurn(step), ...inner, ...votes].join('\n');
   }
 
   /** Adds what comes from outside. A message that passes for a turn of a participant is taken for what it is. */
@@ -104,12 +106,12 @@ export class TurnState<S extends ChatStep = ChatStep> extends RunState<S> {
   }
 
   override closePendingStep({ partial }: PendingStep<S>, why: 'superseded' | 'interrupted', ids?: IdSource): S {
-    return closedTurn(partial, { why, at: this.messages.length, ids });
+    return closeTurn(partial, { why, at: this.messages.length, ids });
   }
 }
 
 /** The id of the last message from outside. */
-export function lastInput({ messages }: TurnState): string | undefined {
+export function getLastInput({ messages }: TurnState): string | undefined {
   for (let index = messages.length - 1; index >= 0; index -= 1) {
     const message = messages.at(index);
     if (message !== undefined && getSpeaker(message) === undefined) return message.id;
@@ -118,7 +120,7 @@ export function lastInput({ messages }: TurnState): string | undefined {
 }
 
 /** All results of the session, newest first, those of earlier executions too. */
-function* resultsBackwards<S extends ChatStep>({ execution, data }: TurnState<S>): Generator<StepResult<S>, void, undefined> {
+function* listResultsBackwards<S extends ChatStep>({ execution, data }: TurnState<S>): Generator<StepResult<S>, void, undefined> {
   for (const { results } of [execution, ...data.past.toArray().toReversed()])
     for (let index = results.length - 1; index >= 0; index -= 1) {
       const result = results.at(index);
@@ -127,8 +129,8 @@ function* resultsBackwards<S extends ChatStep>({ execution, data }: TurnState<S>
 }
 
 /** All steps of the session, newest first, those of earlier executions too. */
-export function* stepsBackwards<S extends ChatStep>(state: TurnState<S>): Generator<S, void, undefined> {
-  for (const { step } of resultsBackwards(state)) yield step;
+export function* listStepsBackwards<S extends ChatStep>(state: TurnState<S>): Generator<S, void, undefined> {
+  for (const { step } of listResultsBackwards(state)) yield step;
 }
 
 // A turn that was cut off was not taken, and neither was one that failed and is to be tried again, or whose failure ended the run:
@@ -141,7 +143,7 @@ export function wasTaken({ step, shouldContinue, handling }: StepResult<ChatStep
 /** What was called and answered in the turns that this participant did not come to the end of, since the last one that it did. */
 export function getUnfinishedTurns(state: TurnState, participant: string): readonly UnfinishedTurn[] {
   const found: UnfinishedTurn[] = [];
-  for (const { step } of resultsBackwards(state)) {
+  for (const { step } of listResultsBackwards(state)) {
     if (step.participant !== participant) continue;
     if (step.errors.length === 0 && step.interrupted === undefined) break;
     if (step.unfinished !== undefined) found.unshift(step.unfinished);
@@ -150,8 +152,8 @@ export function getUnfinishedTurns(state: TurnState, participant: string): reado
 }
 
 /** Who had the last turn of the session, among those who are still there. */
-export function lastSpeaker(state: TurnState, isHere: (name: string) => boolean = () => true): string | undefined {
-  for (const result of resultsBackwards(state)) {
+export function getLastSpeaker(state: TurnState, isHere: (name: string) => boolean = () => true): string | undefined {
+  for (const result of listResultsBackwards(state)) {
     const { participant } = result.step;
     if (participant !== undefined && isHere(participant) && wasTaken(result)) return participant;
   }

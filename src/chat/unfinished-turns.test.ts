@@ -465,6 +465,6 @@ describe('a turn that did not come to its end comes to the same one again', () =
       ['m', 'm', 'b', 'c'],
       ['m', 'b', 'c'],
     ]);
-    expect(end.steps[1]?.selection).toStrictEqual({ by: 'retry', reason: 'its last turn was cut off' });
+    expect(end.steps[1]?.selection).toStrictEqual({ by: 'retry', reason: 'its last turn was interrupted' });
   });
 });

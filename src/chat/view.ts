@@ -1,16 +1,16 @@
 // The conversation as one participant reads it.
 // Owns:     the roles, the names before the words, and the bounds of a participant's window.
 // V1. A participant's own words are the assistant's, everybody else's the user's, with the speaker's name before them.
-// V2. A message keeps its id, so that what a window lets go of can be found again in the conversation.
+// V2. A message keeps its id, so that it can be found in the conversation after it has left the window.
 // V3. What was folded into a summary is read there, and nowhere else; the conversation itself never gets shorter.
-import { jsonEquals } from '../lib/index.ts';
+import { jsonEquals, omitUndefined } from '../lib/index.ts';
 import type { Part } from '../messages/index.ts';
 import { Message, MessageRole, MessageStore, SectionName, textPart } from '../messages/index.ts';
 import type { ParticipantWindow, UnfinishedTurn } from './chat-step.ts';
 import type { TurnState } from './turn-state.ts';
-import { getSpeaker, stepsBackwards, getUnfinishedTurns } from './turn-state.ts';
+import { getSpeaker, listStepsBackwards, getUnfinishedTurns } from './turn-state.ts';
 
-const saysNothing = ({ parts }: Message): boolean => parts.every((part) => part.type === 'text' && part.text.trim() === '');
+const isBlank = ({ parts }: Message): boolean => parts.every((part) => part.type === 'text' && part.text.trim() === '');
 
 // The name stands in the words: no provider shows a message's name to its model reliably.
 function withNameBefore(name: string, parts: readonly Part[]): readonly Part[] {
@@ -19,7 +19,7 @@ function withNameBefore(name: string, parts: readonly Part[]): readonly Part[] {
   return [textPart(`[${name}]`), ...parts];
 }
 
-function seenBy(participant: string, message: Message): Message {
+function toSeen(participant: string, message: Message): Message {
   const speaker = getSpeaker(message);
   const { id, parts, name } = message;
   if (speaker === participant) return new Message({ id, role: MessageRole.Assistant, parts, name: participant });
@@ -31,9 +31,9 @@ function seenBy(participant: string, message: Message): Message {
   return name === undefined || !seen.isUser() ? seen : seen.withParts(withNameBefore(`input from ${name}`, parts));
 }
 
-/** What a participant reads after the last change of its window. */
+/** Returns the window of a participant after its last change. */
 export function getWindow(state: TurnState, participant: string): ParticipantWindow | undefined {
-  for (const step of stepsBackwards(state)) if (step.participant === participant && step.window !== undefined) return step.window;
+  for (const step of listStepsBackwards(state)) if (step.participant === participant && step.window !== undefined) return step.window;
   return undefined;
 }
 
@@ -41,21 +41,21 @@ const turnBegins = '[It is your turn.]';
 const turnAgain = '[It is your turn again.]';
 
 /** A model is not asked without a question. */
-function question(seen: readonly Message[], id: string): readonly Message[] {
+function createQuestion(seen: readonly Message[], id: string): readonly Message[] {
   const last = seen.at(-1);
   if (last === undefined || last.isSystem()) return [Message.user(turnBegins, { id })];
   return last.isAssistant() ? [Message.user(turnAgain, { id })] : [];
 }
 
-interface Reading {
-  /** So many messages stand before these. */
+interface Slice {
+  /** Number of messages before these. */
   readonly before: number;
   readonly unfinished: readonly UnfinishedTurn[];
   readonly see: (messages: readonly Message[]) => readonly Message[];
 }
 
-/** The messages as they are read, with what the participant did in turns that it did not come to the end of, each in its place. */
-function withUnfinished(messages: readonly Message[], { before, unfinished, see }: Reading): readonly Message[] {
+/** Returns the messages as they are read, with the calls of the participant's unfinished turns, each in its place. */
+function withUnfinished(messages: readonly Message[], { before, unfinished, see }: Slice): readonly Message[] {
   let next = 0;
   const read: Message[] = [];
   for (const { at, messages: done } of unfinished) {
@@ -66,12 +66,12 @@ function withUnfinished(messages: readonly Message[], { before, unfinished, see 
   return [...read, ...see(messages.slice(next))];
 }
 
-/** The conversation as this participant reads it. `questionId` names the words that are put in where nobody asked anything. */
+/** Returns the conversation as this participant reads it. `questionId` is the id of the question that is added if nobody asked anything. */
 export function toView(state: TurnState, participant: string, questionId: string): MessageStore {
   const all = state.messages.toArray();
   const { folded = 0, buffered = 0, kept = [], foldedCalls = [], summary } = getWindow(state, participant) ?? {};
   const see = (messages: readonly Message[]): readonly Message[] =>
-    messages.filter((message) => !saysNothing(message)).map((message) => seenBy(participant, message));
+    messages.filter((message) => !isBlank(message)).map((message) => toSeen(participant, message));
   const stillThere = all.slice(0, folded).filter(({ id }) => kept.includes(id));
   const unfinished = getUnfinishedTurns(state, participant).map(({ at, messages }) => ({
     at,
@@ -81,50 +81,38 @@ export function toView(state: TurnState, participant: string, questionId: string
   const buffer = [...see(stillThere), ...withUnfinished(all.slice(folded, buffered), { before: folded, unfinished: inBuffer, see })];
   const inWindow = unfinished.filter(({ at }) => at >= buffered);
   const seen = withUnfinished(all.slice(buffered), { before: buffered, unfinished: inWindow, see });
-  const store = MessageStore.fromMessages([...seen, ...question(seen.length > 0 ? seen : buffer, questionId)]);
+  const store = MessageStore.fromMessages([...seen, ...createQuestion(seen.length > 0 ? seen : buffer, questionId)]);
   const withBuffer = buffer.length === 0 ? store : store.withSection(SectionName.Buffer, buffer);
   return summary === undefined ? withBuffer : withBuffer.withSection(SectionName.Summary, [summary]);
 }
 
-/** What a turn has left behind. */
-interface Left {
+/** Result of a turn for the window of its participant. */
+interface TurnEnd {
   readonly store: MessageStore;
-  /** What was called and answered in it. */
+  /** Messages of the turn. */
   readonly made: readonly Message[];
 }
 
-/** The window that a turn has left behind; undefined where it is as it was. */
-export function getChangedWindow(state: TurnState, participant: string, { store, made }: Left): ParticipantWindow | undefined {
+const listIds = (store: MessageStore, section: string): ReadonlySet<string> => new Set(store.section(section).map(({ id }) => id));
+
+const unlessEmpty = (ids: readonly string[]): readonly string[] | undefined => (ids.length > 0 ? ids : undefined);
+
+/** Returns the window after a turn; undefined if it has not changed. */
+export function getChangedWindow(state: TurnState, participant: string, { store, made }: TurnEnd): ParticipantWindow | undefined {
   const before = getWindow(state, participant);
   const summary = store.section(SectionName.Summary).at(-1);
-  const inBuffer = new Set(
-    store
-      .section(SectionName.Buffer)
-      .toArray()
-      .map(({ id }) => id),
-  );
+  const inBuffer = listIds(store, SectionName.Buffer);
   if (before === undefined && summary === undefined && inBuffer.size === 0) return undefined;
-  const inWindow = new Set(
-    store
-      .section(SectionName.Messages)
-      .toArray()
-      .map(({ id }) => id),
-  );
+  const inWindow = listIds(store, SectionName.Messages);
   const all = state.messages.toArray();
   const firstSeen = all.findIndex(({ id }) => inWindow.has(id));
   const buffered = firstSeen === -1 ? all.length : firstSeen;
-  const lastFolded = all.slice(0, buffered).findLastIndex((message) => !saysNothing(message) && !inBuffer.has(message.id));
+  const lastFolded = all.slice(0, buffered).findLastIndex((message) => !isBlank(message) && !inBuffer.has(message.id));
   const folded = lastFolded + 1;
   const kept = all.slice(0, folded).flatMap(({ id }) => (inBuffer.has(id) ? [id] : []));
   const done = [...getUnfinishedTurns(state, participant).flatMap(({ messages }) => messages), ...made];
   const foldedCalls = done.flatMap(({ id }) => (inBuffer.has(id) || inWindow.has(id) ? [] : [id]));
-  const window = {
-    folded,
-    buffered,
-    ...(kept.length > 0 && { kept }),
-    ...(foldedCalls.length > 0 && { foldedCalls }),
-    ...(summary !== undefined && { summary }),
-  };
+  const window = omitUndefined({ folded, buffered, kept: unlessEmpty(kept), foldedCalls: unlessEmpty(foldedCalls), summary });
   return before !== undefined && isSame(before, window) ? undefined : window;
 }
 

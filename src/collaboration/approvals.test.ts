@@ -6,7 +6,7 @@ import { createCountingIds, createFakeClock } from '../lib/index.ts';
 import type { ScriptedAnswer, ScriptedEntry } from '../testing/index.ts';
 import { scriptedModel } from '../testing/index.ts';
 import { defineTool } from '../tools/index.ts';
-import type { CollaborationEvent, CollaborationOptions, Completion, Contributed } from './index.ts';
+import type { CollaborationEvent, CollaborationOptions, Completion, ContributionInput } from './index.ts';
 import {
   BoardTool,
   CollaborationState,
@@ -18,7 +18,7 @@ import {
 } from './index.ts';
 
 const usage = { input: 3, output: 2 };
-const says = (name: string, ...words: readonly Contributed[]): Participant => scriptedCollaborator({ name, says: words });
+const says = (name: string, ...words: readonly ContributionInput[]): Participant => scriptedCollaborator({ name, says: words });
 const stored = (state: CollaborationState): CollaborationState => CollaborationState.fromJSON(JSON.parse(JSON.stringify(state)));
 const order = ({ steps }: CollaborationState) => steps.map(({ participant }) => participant);
 
@@ -32,7 +32,7 @@ function setUp(options: Omit<CollaborationOptions<readonly Participant[]>, 'port
 }
 
 const policy = ErrorPolicy.retryAll(9).withBackoff({ baseMs: 0 });
-const good: Contributed = { text: 'Good.', approves: ['draft'] };
+const good: ContributionInput = { text: 'Good.', approves: ['draft'] };
 
 describe('an input that joins while a turn fails', () => {
   /** ann approves, bob fails once, and approves then; cat is never content. */
@@ -91,7 +91,7 @@ describe('an input that joins while a turn fails', () => {
       done: { approvedBy: ['ann', 'bob'] },
     });
     const end = (await collaboration.nextStep(start)).withUserMessage('Wait.', { ids });
-    expect([end.approvals, stored(end).approvals, end.steps[0]?.acts?.length]).toStrictEqual([[], [], 1]);
+    expect([end.approvals, stored(end).approvals, end.steps[0]?.changes?.length]).toStrictEqual([[], [], 1]);
   });
 });
 
@@ -121,7 +121,7 @@ describe('what was approved in a turn', () => {
   ])('that $what was not approved', async ({ script, limits }) => {
     const { collaboration, start } = setUp({ collaborators: [ann(script, limits)], done });
     const end = await collaboration.run(start);
-    expect([end.status, end.steps[0]?.acts?.[0], end.approvals]).toStrictEqual(['failed', approved[0], []]);
+    expect([end.status, end.steps[0]?.changes?.[0], end.approvals]).toStrictEqual(['failed', approved[0], []]);
     expect(stored(end).approvals).toStrictEqual([]);
   });
 
@@ -146,7 +146,7 @@ describe('what was approved in a turn', () => {
         if (event.type === 'ToolCallStarted' && event.tool === 'hangs') host.abort('enough');
       },
     });
-    expect([end.status, end.steps[0]?.interrupted !== undefined, end.steps[0]?.acts, end.approvals]).toStrictEqual([
+    expect([end.status, end.steps[0]?.interrupted !== undefined, end.steps[0]?.changes, end.approvals]).toStrictEqual([
       'stopped',
       true,
       approved,
@@ -159,7 +159,7 @@ describe('what was approved in a turn', () => {
     const running = collaboration.run(start);
     await clock.advance(1000);
     const end = await running;
-    expect([end.stopReason, end.steps[0]?.acts, end.approvals]).toStrictEqual(['time_limit', approved, []]);
+    expect([end.stopReason, end.steps[0]?.changes, end.approvals]).toStrictEqual(['time_limit', approved, []]);
   });
 
   test('that was cut off by the budget of the whole was not approved, and can be once more was granted', async () => {
@@ -169,7 +169,7 @@ describe('what was approved in a turn', () => {
       limits: { tokens: 4, onLimit: 'pause' },
     });
     const paused = stored(await collaboration.run(start));
-    expect([paused.status, paused.steps[0]?.interrupted, paused.steps[0]?.acts, paused.approvals]).toStrictEqual([
+    expect([paused.status, paused.steps[0]?.interrupted, paused.steps[0]?.changes, paused.approvals]).toStrictEqual([
       'waiting',
       'vote',
       approved,
@@ -192,7 +192,7 @@ describe('what was approved in a turn', () => {
     });
     const waiting = await collaboration.run(start);
     const cancelled = waiting.cancel('enough', { ids });
-    expect([waiting.status, cancelled.steps[0]?.acts, cancelled.approvals]).toStrictEqual(['waiting', approved, []]);
+    expect([waiting.status, cancelled.steps[0]?.changes, cancelled.approvals]).toStrictEqual(['waiting', approved, []]);
     expect(waiting.withUserMessage('Forget it.', { ids }).approvals).toStrictEqual([]);
   });
 });
@@ -253,7 +253,7 @@ describe('a person who was asked', () => {
     expect([end.status, end.approvals.length]).toStrictEqual(['completed', 2]);
   });
 
-  test.each<{ what: string; said: Contributed }>([
+  test.each<{ what: string; said: ContributionInput }>([
     { what: 'says something', said: 'Hm.' },
     { what: 'writes it anew and approves that', said: { writes: { draft: 'mine' }, approves: ['draft'] } },
     { what: 'approves what has not changed', said: { approves: ['plan'] } },

@@ -6,5 +6,5 @@ export const BoardTool = {
   Handoff: 'handoff',
 } as const;
 
-/** What counts only in a turn that comes to its end: who takes the turn again has to say it again. */
-export const uncounted: readonly string[] = [BoardTool.Approve, BoardTool.Handoff];
+/** Tools whose calls count only in a turn that completes: whoever takes the turn again has to call them again. */
+export const completionOnly: readonly string[] = [BoardTool.Approve, BoardTool.Handoff];

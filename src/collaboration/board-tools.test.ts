@@ -60,7 +60,7 @@ describe('a model', () => {
       { artifact: 'draft', version: 1, author: 'ann', content: 'A kettle.' },
     ]);
     expect(versionsOf(end, 'draft')).toStrictEqual([[1, 'A kettle.', 'ann']]);
-    expect(end.steps[0]?.acts).toStrictEqual([{ type: 'write', artifact: 'draft', version: 1 }]);
+    expect(end.steps[0]?.changes).toStrictEqual([{ type: 'write', artifact: 'draft', version: 1 }]);
     expect(end.transcript.at(-1)).toStrictEqual({ speaker: 'ann', text: 'Written.' });
   });
 
@@ -90,7 +90,7 @@ describe('a model', () => {
     const { end, results } = await playAnn([calls(call), says('I see.')], { board: { draft: 'x' }, done: { approvedBy: ['ann'] } });
     expect(results(1)).toHaveLength(1);
     expect(results(1)[0]?.['error']).toMatch(words);
-    expect([end.board.names, end.board.get('draft')?.version, end.approvals, end.steps[0]?.acts ?? []]).toStrictEqual([
+    expect([end.board.names, end.board.get('draft')?.version, end.approvals, end.steps[0]?.changes ?? []]).toStrictEqual([
       ['draft'],
       1,
       [],
@@ -114,7 +114,7 @@ describe('a model', () => {
       { tool: call.name, status: 'failed' },
       { tool: BoardTool.Write, status: 'succeeded' },
     ]);
-    expect(end.steps[0]?.acts).toStrictEqual([{ type: 'write', artifact: 'draft', version: 2 }]);
+    expect(end.steps[0]?.changes).toStrictEqual([{ type: 'write', artifact: 'draft', version: 2 }]);
   });
 
   test('has the tools of its rights alone', async () => {
@@ -198,7 +198,7 @@ describe('several calls in one answer', () => {
     const versions = state.board.get('draft')?.versions ?? [];
     expect(versions.map(({ version }) => version)).toStrictEqual([1, 2]);
     expect(state.board.get('draft')?.version).toBe(2);
-    const told = (state.steps[0]?.acts ?? []).flatMap((act) => (act.type === 'write' ? [act.version] : []));
+    const told = (state.steps[0]?.changes ?? []).flatMap((act) => (act.type === 'write' ? [act.version] : []));
     expect(told.toSorted()).toStrictEqual([1, 2]);
     // What each call was told is what stands.
     const results = (model.calls[1]?.messages ?? []).flatMap(({ toolResults }) =>
@@ -229,7 +229,7 @@ describe('several calls in one answer', () => {
       board: { draft: 'zero' },
       done: { approvedBy: ['ann'] },
     });
-    expect(end.steps[0]?.acts).toStrictEqual([
+    expect(end.steps[0]?.changes).toStrictEqual([
       { type: 'approve', artifact: 'draft', version: 1 },
       { type: 'write', artifact: 'draft', version: 2 },
     ]);
@@ -279,7 +279,7 @@ describe('hooks of a model', () => {
       const fake = defineAnyHook({ name: 'fake', changes: ['result'], beforeTool: () => ({ result }) });
       const { state } = await createCollaboration({ collaborators: [llmCollaborator({ name: 'ann', model, hooks: [fake] })] }).start('Go.')
         .result;
-      expect([state.board.names, state.steps[0]?.acts ?? []]).toStrictEqual([[], []]);
+      expect([state.board.names, state.steps[0]?.changes ?? []]).toStrictEqual([[], []]);
     },
   );
 

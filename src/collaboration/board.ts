@@ -2,8 +2,8 @@
 // Owns:     how it is kept in the conversation's store, in a section of its own that no model reads.
 // B1. A version that was written stays: artifacts only grow.
 // B2. Versions of an artifact count from 1 without a gap, in the order in which they were written.
-import { InvalidArgumentError } from '../lib/index.ts';
 import type { JsonObject } from '../lib/index.ts';
+import { InvalidArgumentError, omitUndefined, parseJsonText, present } from '../lib/index.ts';
 import type { MessageStore } from '../messages/index.ts';
 import { Message } from '../messages/index.ts';
 
@@ -51,7 +51,7 @@ export class Board {
       if (typeof artifact !== 'string') continue;
       const versions = artifacts.get(artifact) ?? [];
       // By its place: that is what a version is.
-      versions.push({ version: versions.length + 1, content: text, ...(name !== undefined && { author: name }) });
+      versions.push(omitUndefined({ version: versions.length + 1, content: text, author: name }));
       artifacts.set(artifact, versions);
     }
     return new Board(artifacts);
@@ -85,26 +85,20 @@ export class Board {
   /** An artifact as data: what its JSON says, also in a fence; the text itself where it is no JSON; undefined where there is none. */
   value(name: string): unknown {
     const text = this.text(name);
-    if (text === undefined) return undefined;
-    try {
-      return JSON.parse(fence.exec(text)?.[1] ?? text);
-    } catch {
-      return text;
-    }
+    const parsed = text === undefined ? undefined : parseJsonText(fence.exec(text)?.[1] ?? text);
+    return parsed === undefined ? text : parsed;
   }
 
   /** The board with one more version of an artifact. */
   with(name: string, content: string, author?: string): Board {
     const versions = this.#artifacts.get(name) ?? [];
-    const version = { version: versions.length + 1, content, ...(author !== undefined && { author }) };
+    const version = omitUndefined({ version: versions.length + 1, content, author });
     return new Board(new Map(this.#artifacts).set(name, [...versions, version]));
   }
 
   /** Every artifact as it stands. */
   toJSON(): JsonObject {
-    return Object.fromEntries(
-      this.artifacts.map(({ name, version, content, author }) => [name, { version, content, ...(author !== undefined && { author }) }]),
-    );
+    return Object.fromEntries(this.artifacts.map(({ name, version, content, author }) => [name, present({ version, content, author })]));
   }
 }
 
@@ -120,8 +114,8 @@ export interface BoardWrite {
 
 /** The store with these writes on its board. */
 export function withWrites(store: MessageStore, writes: readonly BoardWrite[]): MessageStore {
-  const messages = writes.map(({ id, artifact, version, content, author }) =>
-    Message.user(content, { id, metadata: { artifact, version }, ...(author !== undefined && { name: author }) }),
+  const messages = writes.map(({ id, artifact, version, content, author: name }) =>
+    Message.user(content, omitUndefined({ id, metadata: { artifact, version }, name })),
   );
   return store.append(section, ...messages);
 }

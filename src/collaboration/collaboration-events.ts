@@ -1,10 +1,10 @@
 import type { ChatEvent } from '../chat/index.ts';
 import type { EventHeader } from '../events/index.ts';
 import { OrchestratorEvent } from '../step-by-step/index.ts';
-import type { Act } from './collaboration-step.ts';
+import type { TurnChange } from './collaboration-step.ts';
 
 /** A change of the board: what `participant` wrote or approved in the turn. */
-export type BoardChange = Extract<Act, { readonly type: 'write' | 'approve' }>;
+export type BoardChange = Extract<TurnChange, { readonly type: 'write' | 'approve' }>;
 
 /** The board has changed, or something on it was approved. */
 export class BoardUpdated extends OrchestratorEvent {

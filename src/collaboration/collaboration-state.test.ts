@@ -76,7 +76,7 @@ describe('a turn that writes', () => {
     const { collaboration, start, ids } = setUp([...script, calls(write('draft', 'two')), says('Now.')]);
     const failed = await collaboration.run(start);
     expect([failed.status, failed.stepCount, failed.steps[0]?.participant]).toStrictEqual(['failed', 1, 'ann']);
-    expect([contents(failed, 'draft'), failed.steps[0]?.acts]).toStrictEqual([
+    expect([contents(failed, 'draft'), failed.steps[0]?.changes]).toStrictEqual([
       ['1 one'],
       [{ type: 'write', artifact: 'draft', version: 1 }],
     ]);
@@ -139,7 +139,7 @@ describe('a turn that writes', () => {
       },
     });
     expect([end.status, end.stopReason, end.stepCount]).toStrictEqual(['stopped', 'user_requested', 1]);
-    expect([contents(stored(end, start), 'draft'), end.steps[0]?.acts]).toStrictEqual([
+    expect([contents(stored(end, start), 'draft'), end.steps[0]?.changes]).toStrictEqual([
       ['1 one'],
       [{ type: 'write', artifact: 'draft', version: 1 }],
     ]);
@@ -166,7 +166,7 @@ describe('a turn that writes', () => {
     const model = scriptedModel([calls(write('draft', 'one')), { error: new Error('The model is down.') }]);
     const agent = agentCollaborator({ name: 'ann', agent: (board) => createAgent({ model, capabilities: [board] }) });
     const { status, state } = await createCollaboration({ collaborators: [agent] }).start('Go.').result;
-    expect([status, state.board.text('draft'), state.steps[0]?.acts]).toStrictEqual([
+    expect([status, state.board.text('draft'), state.steps[0]?.changes]).toStrictEqual([
       'failed',
       'one',
       [{ type: 'write', artifact: 'draft', version: 1 }],
@@ -198,7 +198,7 @@ describe('a turn that writes, and waits', () => {
     test('has its write on the board while it waits', async () => {
       const { waiting } = await park(script);
       expect([contents(waiting, 'draft'), waiting.stepCount, waiting.participant]).toStrictEqual([['1 one'], 0, 'ann']);
-      expect(waiting.pendingStep?.partial.acts).toStrictEqual([{ type: 'write', artifact: 'draft', version: 1 }]);
+      expect(waiting.pendingStep?.partial.changes).toStrictEqual([{ type: 'write', artifact: 'draft', version: 1 }]);
     });
 
     test.each([
@@ -211,7 +211,7 @@ describe('a turn that writes, and waits', () => {
       // A rejection is a failed call for the model, and this one's policy stops at none of those.
       expect([end.status, what]).toStrictEqual(['completed', what]);
       expect(contents(stored(stored(end, waiting), start), 'draft')).toStrictEqual(['1 one', '2 two']);
-      expect(end.steps.map(({ participant, acts }) => [participant, acts?.length])).toStrictEqual([
+      expect(end.steps.map(({ participant, changes }) => [participant, changes?.length])).toStrictEqual([
         ['ann', 2],
         ['bob', undefined],
       ]);
@@ -223,7 +223,7 @@ describe('a turn that writes, and waits', () => {
       const { waiting, collaboration, ids } = await park(script);
       const next = stored(waiting.withUserMessage('Forget it.', { ids }), waiting);
       expect([next.status, contents(next, 'draft'), next.waitingFor]).toStrictEqual(['pending', ['1 one'], []]);
-      expect(next.session.executions[0]?.results.last?.step.acts).toStrictEqual([{ type: 'write', artifact: 'draft', version: 1 }]);
+      expect(next.session.executions[0]?.results.last?.step.changes).toStrictEqual([{ type: 'write', artifact: 'draft', version: 1 }]);
       const end = await collaboration.nextStep(next);
       expect([end.participant, contents(stored(end, next), 'draft')]).toStrictEqual(['bob', ['1 one']]);
     });
@@ -231,7 +231,7 @@ describe('a turn that writes, and waits', () => {
     test('is cancelled: the write stays, once', async () => {
       const { waiting, ids } = await park(script);
       const end = stored(waiting.cancel('enough', { ids }), waiting);
-      expect([end.status, contents(end, 'draft'), end.steps[0]?.acts]).toStrictEqual([
+      expect([end.status, contents(end, 'draft'), end.steps[0]?.changes]).toStrictEqual([
         'stopped',
         ['1 one'],
         [{ type: 'write', artifact: 'draft', version: 1 }],
@@ -258,7 +258,7 @@ describe('a turn that writes, and waits', () => {
     expect([contents(state, 'draft'), contents(state, 'plan'), state.waitingFor.length]).toStrictEqual([['1 one', '2 two'], ['1 x'], 1]);
     const end = await collaboration.run(stored(state, start).answer(state.waitingFor[0]?.id ?? '', 'well'));
     expect([contents(stored(end, state), 'draft'), contents(end, 'plan')]).toStrictEqual([['1 one', '2 two', '3 three'], ['1 x']]);
-    expect(end.steps[0]?.acts).toHaveLength(4);
+    expect(end.steps[0]?.changes).toHaveLength(4);
   });
 
   test('keeps an approval that was given before it waited', async () => {

@@ -1,13 +1,13 @@
 // The state of several who work on one task.
 // Owns:     the board and the approvals: the one is kept in the store, the others are read from the steps.
 // S1. An approval counts for what its giver had before them: the input that the turn was begun with, and the version that it names.
-import { lastInput, getSpeaker, TurnState, withoutCalls } from '../chat/index.ts';
-import { systemIds } from '../lib/index.ts';
+import { getLastInput, getSpeaker, TurnState, withoutCalls } from '../chat/index.ts';
+import { omitUndefined, systemIds } from '../lib/index.ts';
 import type { IdSource } from '../lib/index.ts';
 import type { NewStateOptions, PendingStep, StateCodec } from '../step-by-step/index.ts';
 import { createStateCodec, RunState } from '../step-by-step/index.ts';
 import { Board, checkArtifact, withWrites } from './board.ts';
-import { uncounted } from './board-tool.ts';
+import { completionOnly } from './board-tool.ts';
 import type { CollaborationStep } from './collaboration-step.ts';
 import { collaborationCodec } from './step-codec.ts';
 
@@ -56,27 +56,26 @@ export class CollaborationState extends TurnState<CollaborationStep> {
 
   /** The turns of this execution that were begun after the last word from outside, oldest first; those that failed are among them. */
   get turnsSinceInput(): readonly CollaborationStep[] {
-    const input = lastInput(this);
+    const input = getLastInput(this);
     return this.steps.filter((step) => step.input === input);
   }
 
   /** The approvals since the last word from outside that hold: given in a turn that came to its end, of what has not changed since. */
   get approvals(): readonly Approval[] {
     const { board } = this;
-    return this.turnsSinceInput.flatMap(({ participant, acts = [], errors, interrupted }) =>
-      acts.flatMap((act) => {
-        if (act.type !== 'approve' || participant === undefined || errors.length > 0 || interrupted !== undefined) return [];
-        if (board.get(act.artifact)?.version !== act.version) return [];
-        const { artifact, version, note } = act;
-        return [{ by: participant, artifact, version, ...(note !== undefined && { note }) }];
+    return this.turnsSinceInput.flatMap(({ participant, changes = [], errors, interrupted }) =>
+      changes.flatMap((change) => {
+        if (change.type !== 'approve' || participant === undefined || errors.length > 0 || interrupted !== undefined) return [];
+        if (board.get(change.artifact)?.version !== change.version) return [];
+        const { artifact, version, note } = change;
+        return [omitUndefined({ by: participant, artifact, version, note })];
       }),
     );
   }
 
   override closePendingStep(pending: PendingStep<CollaborationStep>, why: 'superseded' | 'interrupted', ids?: IdSource): CollaborationStep {
     const { unfinished, ...step } = super.closePendingStep(pending, why, ids);
-    const left = withoutCalls(unfinished, uncounted);
-    return left === undefined ? step : { ...step, unfinished: left };
+    return omitUndefined({ ...step, unfinished: withoutCalls(unfinished, completionOnly) });
   }
 
   /** Puts an artifact on the board from outside: something to begin with. */

@@ -6,7 +6,7 @@ import type { Participant } from '../chat/index.ts';
 import { ConversationFailedError } from '../chat/index.ts';
 import type { ScriptedAnswer, ScriptedToolCall } from '../testing/index.ts';
 import { orchestratorConformance, scriptedModel } from '../testing/index.ts';
-import type { CollaborationEvent, CollaborationOptions, Contributed } from './index.ts';
+import type { CollaborationEvent, CollaborationOptions, ContributionInput } from './index.ts';
 import {
   BoardTool,
   CollaborationState,
@@ -18,7 +18,7 @@ import {
 } from './index.ts';
 
 const usage = { input: 3, output: 2 };
-const says = (name: string, ...words: readonly Contributed[]): Participant => scriptedCollaborator({ name, says: words });
+const says = (name: string, ...words: readonly ContributionInput[]): Participant => scriptedCollaborator({ name, says: words });
 const stored = (state: CollaborationState): CollaborationState => CollaborationState.fromJSON(JSON.parse(JSON.stringify(state)));
 const order = ({ steps }: CollaborationState) => steps.map(({ participant }) => participant);
 const broken = (name: string, message = 'It broke.'): Participant =>
@@ -52,7 +52,7 @@ describe('without a word about when it is done', () => {
   });
 
   test('handing to and fro is no turn of those who wait, and the limit of turns ends it', async () => {
-    const to = (name: string): Contributed => ({ handoff: { to: name, reason: 'look' } });
+    const to = (name: string): ContributionInput => ({ handoff: { to: name, reason: 'look' } });
     const { collaboration, start } = setUp({ collaborators: [says('ann', to('bob')), says('bob', to('ann')), says('cat', 'x')] });
     const end = await collaboration.run(start);
     expect([end.stopReason, end.stepCount, new Set(order(end))]).toStrictEqual(['steps_limit', 16, new Set(['ann', 'bob'])]);
@@ -68,9 +68,9 @@ describe('without a word about when it is done', () => {
 });
 
 describe('the turn is handed over', () => {
-  const to = (name: string, text = ''): Contributed => ({ text, handoff: { to: name, reason: `ask ${name}` } });
+  const to = (name: string, text = ''): ContributionInput => ({ text, handoff: { to: name, reason: `ask ${name}` } });
   const names = ['ann', 'bob', 'cat'];
-  const cast = (said: Readonly<Record<string, readonly Contributed[]>>) => names.map((name) => says(name, ...(said[name] ?? ['.'])));
+  const cast = (said: Readonly<Record<string, readonly ContributionInput[]>>) => names.map((name) => says(name, ...(said[name] ?? ['.'])));
 
   test.each([
     { what: 'past the next one', said: { ann: [to('cat')] }, turns: ['ann', 'cat', 'ann', 'bob'].slice(0, 2), next: 'cat' },
@@ -233,7 +233,7 @@ describe('what goes wrong', () => {
     { what: 'participants in their place', options: { participants: [says('a', 'x')] }, says: /"participants"|collaborators/ },
     { what: 'an empty list', options: { collaborators: [] }, says: /collaborators/ },
     { what: 'two of one name', options: { collaborators: [says('a', 'x'), says('A', 'y')] }, says: /"A"/ },
-    { what: 'somebody who is none', options: { collaborators: [{ name: 'a' }] }, says: /number 1/ },
+    { what: 'somebody who is none', options: { collaborators: [{ name: 'a' }] }, says: /collaborators\[0\]/ },
     { what: 'a misspelt option', options: { collaborators: [says('a', 'x')], doneWhen: {} }, says: /"doneWhen"/ },
     { what: 'to sum up at a limit', options: { collaborators: [says('a', 'x')], limits: { onLimit: 'finalize' } }, says: /finalize/ },
   ])('it cannot be made with $what', ({ options, says: words }) => {
@@ -332,7 +332,7 @@ describe('at a limit that pauses', () => {
   });
 
   test('who was handed the turn has it when more was granted', async () => {
-    const to = (name: string): Contributed => ({ handoff: { to: name, reason: 'look' } });
+    const to = (name: string): ContributionInput => ({ handoff: { to: name, reason: 'look' } });
     const { collaboration, start } = setUp({
       collaborators: [says('ann', to('cat')), says('bob', '.'), says('cat', '.')],
       limits: { steps: 1, onLimit: 'pause' },

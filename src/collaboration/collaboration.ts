@@ -4,36 +4,37 @@ import type { ContextOfParticipants, Conversation, ConversationOptions, Particip
 import { checkConversationOptions, createConversation, EveryoneHasSpoken } from '../chat/index.ts';
 import { createEventBus } from '../events/index.ts';
 import type { JsonObject } from '../lib/index.ts';
-import { assertNever, InvalidArgumentError } from '../lib/index.ts';
+import { InvalidArgumentError } from '../lib/index.ts';
 import type { StateType, StepScope } from '../step-by-step/index.ts';
 import type { BoardWrite } from './board.ts';
 import { withWrites } from './board.ts';
 import { equip } from './board-tools.ts';
-import type { BoardChange, CollaborationEvent } from './collaboration-events.ts';
+import type { CollaborationEvent } from './collaboration-events.ts';
 import { BoardUpdated } from './collaboration-events.ts';
 import { CollaborationState } from './collaboration-state.ts';
-import type { Act, CollaborationStep, Fit } from './collaboration-step.ts';
+import type { CollaborationStep, Fit } from './collaboration-step.ts';
 import { AnswersHandoffs, getHandoff } from './handoff.ts';
-import type { Completion, ReadyCompletion } from './completion.ts';
+import type { Completion, PreparedCompletion } from './completion.ts';
 import { checkFit, TaskCompletion, toCompletion } from './completion.ts';
-import { readContribution } from './contribution.ts';
+import { parseContribution } from './contribution.ts';
+import { readChange } from './step-codec.ts';
 
-/** What a collaboration is made from. */
+/** Options of a collaboration. */
 export interface CollaborationOptions<
   Given extends readonly Participant<never>[] = readonly Participant<never>[],
 > extends ConversationOptions<CollaborationState, ContextOfParticipants<Given>, CollaborationEvent> {
-  /** Who it is, in what is stored. @default 'collaboration' */
+  /** Name of the collaboration in stored records. @default 'collaboration' */
   readonly id?: string;
-  /** Those who work together, in the order of their turns; each with a name of its own. */
+  /** Collaborators in the order of their turns; each has a name of its own. */
   readonly collaborators: Given;
-  /** When the task is done. @default when everyone has spoken since the last input */
+  /** Conditions under which the task is done. @default everyone has spoken since the last input */
   readonly done?: Completion;
 }
 
 /** A collaboration, ready to be run. */
 export interface Collaboration<Context = unknown> extends Conversation<CollaborationState, Context, CollaborationEvent> {
   readonly name: 'collaboration';
-  /** The same collaboration with some of its options replaced; all others stay, its listeners too. */
+  /** Returns the same collaboration with some of its options replaced; all others stay, its listeners too. */
   with(changes: Partial<CollaborationOptions<readonly Participant<Context>[]>>): Collaboration<Context>;
 }
 
@@ -43,57 +44,46 @@ const states: StateType<CollaborationState> = {
   is: (value) => value instanceof CollaborationState,
 };
 
-/** The act without what the board itself keeps. */
-function asRecorded(given: JsonObject): Act {
-  // Holds: acts are made by the tools of the board and by what was read of a contribution.
-  const act = given as unknown as Act;
-  switch (act.type) {
-    case 'write':
-      return { type: 'write', artifact: act.artifact, version: act.version };
-    case 'approve':
-      return { type: 'approve', artifact: act.artifact, version: act.version, ...(act.note !== undefined && { note: act.note }) };
-    case 'handoff':
-      return { type: 'handoff', to: act.to, reason: act.reason };
-    default:
-      return assertNever(act);
-  }
-}
-
-/** Puts what was written in a turn on the board, and keeps on the turn what was done. */
-function withActs(
+/** Puts what was written in a turn on the board, and the changes on the turn. */
+function withChanges(
   step: CollaborationStep,
   given: readonly JsonObject[],
   { state, scope }: { readonly state: CollaborationState; readonly scope: StepScope },
 ): CollaborationStep {
-  const acts = given.map(asRecorded);
-  const before = step.acts ?? [];
-  const written = before.filter(({ type }) => type === 'write').length;
-  const writes = given
-    .filter(({ type }) => type === 'write')
-    .map((act, index): BoardWrite => {
-      // Holds: the same as above.
-      const { artifact, version, content } = act as unknown as BoardWrite;
-      // Named by its place: the same at every attempt, and never that of another write.
-      const id = `${scope.executionId}/${scope.stepNumber}/board/${written + index + 1}`;
-      return { id, artifact, version, content, author: step.participant };
+  const changes = given.map((change) => readChange(change, 'change'));
+  const before = step.changes ?? [];
+  const writes = given.flatMap((change, index): readonly Omit<BoardWrite, 'id'>[] => {
+    const { type, content } = change;
+    const written = changes[index];
+    if (written?.type !== 'write' || type !== 'write' || typeof content !== 'string') return [];
+    return [{ artifact: written.artifact, version: written.version, content, author: step.participant }];
+  });
+  const first = 1 + before.filter(({ type }) => type === 'write').length;
+  // Each write is named by its place: the same id at every attempt, and never that of another write.
+  const toId = (index: number): string => `${scope.executionId}/${scope.stepNumber}/board/${first + index}`;
+  if (writes.length > 0)
+    scope.notes.add({
+      store: withWrites(
+        state.store,
+        writes.map((write, index) => ({ ...write, id: toId(index) })),
+      ),
     });
-  if (writes.length > 0) scope.notes.add({ store: withWrites(state.store, writes) });
-  const changes = acts.filter((act): act is BoardChange => act.type !== 'handoff');
-  if (changes.length > 0) scope.events.emit((header) => new BoardUpdated(header, 'collaboration', changes));
-  return { ...step, acts: [...before, ...acts] };
+  const boardChanges = changes.filter((change) => change.type !== 'handoff');
+  if (boardChanges.length > 0) scope.events.emit((header) => new BoardUpdated(header, 'collaboration', boardChanges));
+  return { ...step, changes: [...before, ...changes] };
 }
 
-// One into whose hands no board can be put would be asked for ever.
-function checkApprovers(collaborators: readonly Participant<never>[], completion: ReadyCompletion | undefined): void {
+// A collaborator without a board could never approve, and would be asked for ever.
+function checkApprovers(collaborators: readonly Participant<never>[], completion: PreparedCompletion | undefined): void {
   const unable = collaborators.find(({ name, takesEquipment = true }) => !takesEquipment && completion?.approvedBy.includes(name) === true);
   if (unable !== undefined)
     throw new InvalidArgumentError(
-      `createCollaboration(): ${unable.name} is to approve, but has no board in its hands. Make it with agentCollaborator().`,
+      `createCollaboration(): ${unable.name} is to approve, but has no board. Create it with agentCollaborator().`,
     );
 }
 
-/** What a person has to know who may approve. */
-function hintFor(state: CollaborationState, participant: string, completion: ReadyCompletion | undefined): string | undefined {
+/** Writes the prompt for a person who may approve. */
+function writeHint(state: CollaborationState, participant: string, completion: PreparedCompletion | undefined): string | undefined {
   const artifacts =
     completion?.approvedBy.includes(participant) === true
       ? completion.artifact === undefined
@@ -104,7 +94,7 @@ function hintFor(state: CollaborationState, participant: string, completion: Rea
   return open.length === 0 ? undefined : `Approve ${open.join(', ')} with { approves: [name] }, or say what has to change.`;
 }
 
-/** What is looked at again: a finding about the same version, by the same form, that was really found. */
+/** True if this version was checked against this form before, with a result. */
 const isSame = (before: Fit | undefined, now: Pick<Fit, 'artifact' | 'version' | 'schema'>): before is Fit =>
   before !== undefined &&
   before.artifact === now.artifact &&
@@ -112,10 +102,10 @@ const isSame = (before: Fit | undefined, now: Pick<Fit, 'artifact' | 'version' |
   before.schema === now.schema &&
   before.isUnknown !== true;
 
-async function inspected(candidate: CollaborationState, completion: ReadyCompletion, scope: StepScope): Promise<CollaborationStep> {
-  // Holds: a candidate carries the step that is being judged.
-  const step = candidate.execution.judgedStep as CollaborationStep;
+async function inspect(candidate: CollaborationState, completion: PreparedCompletion, scope: StepScope): Promise<CollaborationStep> {
   const { artifact, schema, fingerprint } = completion;
+  const step = candidate.execution.judgedStep;
+  if (step === undefined) throw new TypeError('A candidate has the step that is judged.');
   if (artifact === undefined || schema === undefined) return step;
   const before = candidate.lastStepResult?.step.fit;
   const version = candidate.board.get(artifact)?.version ?? 0;
@@ -124,7 +114,7 @@ async function inspected(candidate: CollaborationState, completion: ReadyComplet
 }
 
 /**
- * Makes a collaboration. Its input is the task, its result the board. Unless told otherwise collaborators take their turns one after
+ * Creates a collaboration. Its input is the task, its result the board. By default collaborators take their turns one after
  * the other, and whoever is handed the turn goes first; it ends when `done` holds, or, without it, when each has had a turn; it stops
  * at 16 turns, 4,096 tokens, a model that was cut off or filtered, and any failed turn.
  */
@@ -132,7 +122,7 @@ export function createCollaboration<const Given extends readonly Participant<nev
   options: CollaborationOptions<Given>,
 ): Collaboration<ContextOfParticipants<Given>>;
 export function createCollaboration(options: CollaborationOptions): Collaboration {
-  checkConversationOptions('createCollaboration', options, { of: 'collaborators', more: ['done'] });
+  checkConversationOptions('createCollaboration()', options, { key: 'collaborators', more: ['done'] });
   const { collaborators, done, id = 'collaboration' } = options;
   const events = options.events ?? createEventBus<CollaborationEvent>(options.ports?.onProblem);
   const names = collaborators.map(({ name }) => name);
@@ -147,14 +137,14 @@ export function createCollaboration(options: CollaborationOptions): Collaboratio
       participants: collaborators,
       states,
       extension: {
-        read: (said, at) => readContribution(said, at, rights),
+        parse: (said, at) => parseContribution(said, at, rights),
         claim: ({ lastStepResult }) => getHandoff(lastStepResult?.step),
         equip: (state, participant) => equip(state, participant, { rights, completion }),
-        withActs,
+        withChanges,
         shown: ({ board }) => Object.fromEntries(board.artifacts.map((each) => [each.name, each.version])),
-        hint: (state, participant) => hintFor(state, participant, completion),
+        hint: (state, participant) => writeHint(state, participant, completion),
         ...(completion?.schema !== undefined && {
-          inspect: (candidate: CollaborationState, scope: StepScope) => inspected(candidate, completion, scope),
+          inspect: (candidate: CollaborationState, scope: StepScope) => inspect(candidate, completion, scope),
         }),
       },
       driver: (all) => (completion === undefined ? new AnswersHandoffs(all) : new TaskCompletion(completion, new EveryoneHasSpoken(all))),

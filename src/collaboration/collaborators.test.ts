@@ -90,7 +90,7 @@ describe('an agent', () => {
     expect(waiting.board.get('draft')?.version).toBe(1);
     const after = await collaboration.nextStep(waiting.approve(waiting.waitingFor[0]?.id ?? ''));
     expect(after.board.get('draft')?.versions.map(({ content }) => content)).toStrictEqual(['one', 'two']);
-    expect(after.steps[0]?.acts).toHaveLength(2);
+    expect(after.steps[0]?.changes).toHaveLength(2);
   });
 
   test('that has to approve does so by the tool of the board', async () => {
@@ -206,7 +206,7 @@ describe('a model', () => {
     const model = scriptedModel([calls(BoardTool.Approve), says('x')]);
     const ann = llmCollaborator({ name: 'ann', model, tools: [mine] });
     const { status, state } = await createCollaboration({ collaborators: [ann] }).start('Go.').result;
-    expect([status, state.steps[0]?.acts, state.steps[0]?.inner?.calls]).toStrictEqual([
+    expect([status, state.steps[0]?.changes, state.steps[0]?.inner?.calls]).toStrictEqual([
       'completed',
       undefined,
       [{ tool: BoardTool.Approve, status: 'succeeded' }],

@@ -24,7 +24,7 @@ import type { CollaborationState } from './collaboration-state.ts';
 import type { Contribution } from './contribution.ts';
 
 /** What somebody may say who is no model: words, or a whole contribution. */
-export type Contributed = string | Contribution;
+export type ContributionInput = string | Contribution;
 
 /** A model that works with the others; it has the tools of the board beside its own. */
 export function llmCollaborator<Context = unknown, const Given extends Tools = readonly []>(
@@ -58,26 +58,26 @@ function withBoard({ name, agent }: AgentCollaboratorOptions, board: Capability 
 
 /** An agent that works with the others. It is made anew for each turn, with the board of that turn. */
 export function agentCollaborator(options: AgentCollaboratorOptions): Participant {
-  checkParticipant('agentCollaborator', options, ['agent', 'context']);
+  checkParticipant('agentCollaborator()', options, ['agent', 'context']);
   const { agent } = options;
   if (typeof agent !== 'function')
     throw new InvalidArgumentError('agentCollaborator() needs a function as agent: (board) => createAgent({ …, capabilities: [board] }).');
-  return createAgentParticipant(options, (board) => withBoard(options, board), 'agentCollaborator');
+  return createAgentParticipant(options, (board) => withBoard(options, board), 'agentCollaborator()');
 }
 
 /** A person who works with the others. */
-export function humanCollaborator(options: HumanParticipantOptions<Contributed, CollaborationState>): Participant {
-  return createHumanParticipant('humanCollaborator', options);
+export function humanCollaborator(options: HumanParticipantOptions<ContributionInput, CollaborationState>): Participant {
+  return createHumanParticipant('humanCollaborator()', options);
 }
 
 /** Somebody who contributes what was given, in turn. */
-export function scriptedCollaborator(options: ScriptedParticipantOptions<Contributed>): Participant {
-  return createScriptedParticipant('scriptedCollaborator', options, (said) => typeof said === 'string' || isRecord(said));
+export function scriptedCollaborator(options: ScriptedParticipantOptions<ContributionInput>): Participant {
+  return createScriptedParticipant('scriptedCollaborator()', options, (said) => typeof said === 'string' || isRecord(said));
 }
 
 /** A function of the host's that works with the others. */
 export function functionCollaborator<Context = unknown>(
-  options: FunctionParticipantOptions<Context, Contributed, CollaborationState>,
+  options: FunctionParticipantOptions<Context, ContributionInput, CollaborationState>,
 ): Participant<NoInfer<Context>> {
-  return createFunctionParticipant('functionCollaborator', options);
+  return createFunctionParticipant('functionCollaborator()', options);
 }

@@ -5,11 +5,11 @@ import { criterionConformance } from '../testing/index.ts';
 import { createCountingIds, createFakeClock, InvalidArgumentError } from '../lib/index.ts';
 import { EveryoneHasSpoken } from '../chat/index.ts';
 import { TaskCompletion, toCompletion } from './completion.ts';
-import type { Completion, Contributed } from './index.ts';
+import type { Completion, ContributionInput } from './index.ts';
 import { CollaborationState, createCollaboration, scriptedCollaborator } from './index.ts';
 
 /** Turns in their order: who, and what. Two of a name have their turns in their own order. */
-type Script = readonly (readonly [who: string, said: Contributed])[];
+type Script = readonly (readonly [who: string, said: ContributionInput])[];
 
 function setUp(script: Script, done: Completion, { isDone = true }: { readonly isDone?: boolean } = {}) {
   const names = ['ann', 'bob', 'cat'];
@@ -186,7 +186,7 @@ describe('by form', () => {
   });
 
   test('what fitted before an input is no answer to it, until somebody touched it or everyone has let it stand', async () => {
-    const fits: Contributed = { writes: { data: '{"price": 4}' } };
+    const fits: ContributionInput = { writes: { data: '{"price": 4}' } };
     const letStand = setUp(
       [
         ['ann', fits],

@@ -12,12 +12,12 @@ import { hashConfiguration } from '../tool-use/index.ts';
 import type { AnswerSchema, ToolInput } from '../tools/index.ts';
 import { issuesText, toAnswerSchema } from '../tools/index.ts';
 import { artifactNameProblem } from './board.ts';
-import type { CollaborationStep, Fit } from './collaboration-step.ts';
+import type { Fit } from './collaboration-step.ts';
 import type { CollaborationState } from './collaboration-state.ts';
 
-/** When a task is done: when all that is named here holds. */
+/** Conditions under which a task is done; all of them must hold. */
 export interface Completion {
-  /** Those who have to approve the artifact as it stands; without `artifact`, everything on the board. */
+  /** Names of those who have to approve the artifact as it stands; without `artifact`, everything on the board. */
   readonly approvedBy?: readonly string[];
   /** The artifact that counts. */
   readonly artifact?: string;
@@ -25,21 +25,21 @@ export interface Completion {
   readonly schema?: ToolInput;
 }
 
-/** A completion, checked and made ready. */
-export interface ReadyCompletion {
+/** A completion, checked and prepared. */
+export interface PreparedCompletion {
   readonly approvedBy: readonly string[];
   readonly artifact: string | undefined;
   readonly schema: AnswerSchema | undefined;
-  /** Tells one form from another. */
+  /** Fingerprint of the schema. */
   readonly fingerprint: string;
 }
 
 const known = ['approvedBy', 'artifact', 'schema'];
 
-function problemWith(given: Readonly<Record<string, unknown>>, names: readonly string[]): string | undefined {
+function findProblem(given: Readonly<Record<string, unknown>>, names: readonly string[]): string | undefined {
   const { approvedBy, artifact, schema } = given;
-  const strange = Object.keys(given).find((name) => !known.includes(name));
-  if (strange !== undefined) return `has no "${strange}"; there are ${known.join(', ')}`;
+  const unknown = Object.keys(given).find((name) => !known.includes(name));
+  if (unknown !== undefined) return `has no "${unknown}"; there are ${known.join(', ')}`;
   if (approvedBy === undefined && schema === undefined) return 'needs approvedBy, or an artifact and its schema';
   if (artifact !== undefined && artifactNameProblem(artifact) !== undefined)
     return 'needs the name of an artifact as artifact: 1 to 100 characters in one line';
@@ -53,18 +53,18 @@ function problemWith(given: Readonly<Record<string, unknown>>, names: readonly s
     : `names ${JSON.stringify(stranger)} in approvedBy, who does not take part; there are ${names.join(', ')}`;
 }
 
-/** Makes a completion ready, and refuses one that could never hold. */
-export function toCompletion(given: Completion | undefined, names: readonly string[]): ReadyCompletion | undefined {
+/** Prepares a completion. Throws if it could never hold. */
+export function toCompletion(given: Completion | undefined, names: readonly string[]): PreparedCompletion | undefined {
   if (given === undefined) return undefined;
-  const problem = isRecord(given) ? problemWith(given, names) : 'must be an object with approvedBy, artifact or schema';
+  const problem = isRecord(given) ? findProblem(given, names) : 'must be an object with approvedBy, artifact or schema';
   if (problem !== undefined) throw new InvalidArgumentError(`createCollaboration(): done ${problem}.`);
   const { approvedBy = [], artifact, schema } = given;
   const ready = schema === undefined ? undefined : toAnswerSchema(schema, 'done.schema');
   return { approvedBy, artifact, schema: ready, fingerprint: hashConfiguration({ schema: ready?.json }) };
 }
 
-/** The completion in words, for collaborators. */
-export function inWords({ approvedBy, artifact, schema }: ReadyCompletion): string {
+/** Describes the completion to collaborators. */
+export function describeCompletion({ approvedBy, artifact, schema }: PreparedCompletion): string {
   const what = artifact === undefined ? 'everything on the board' : `"${artifact}"`;
   const conditions = [
     ...(approvedBy.length > 0
@@ -75,33 +75,26 @@ export function inWords({ approvedBy, artifact, schema }: ReadyCompletion): stri
   return `The task is done when ${conditions.join(', and ')}.`;
 }
 
-/** What is looked for. */
-interface Form {
-  readonly artifact: string;
-  readonly schema: AnswerSchema;
-  readonly fingerprint: string;
-}
-
-/** How long it may take to find out whether an artifact has its form. */
+/** Time limit of a check. */
 const fitMs = 30_000;
 
-/** Why a value does not fit; undefined where it does. A text may look like JSON and be meant as a text. */
-async function problemOf(schema: AnswerSchema, value: unknown, content: string): Promise<string | undefined> {
+/** Describes why a value does not fit; undefined if it does. A text may look like JSON and be meant as a text. */
+async function describeMisfit(schema: AnswerSchema, value: unknown, content: string): Promise<string | undefined> {
   const parsed = await schema.parse(value);
   if (parsed.ok || (value !== content && (await schema.parse(content)).ok)) return undefined;
   return issuesText(parsed.issues);
 }
 
-/** Whether the artifact that counts has its form. A schema is the host's own code: it may throw, or hang. Never rejects. */
+/** Checks the artifact against its form. A schema is the host's own code: it may throw, or hang. Never rejects. */
 export async function checkFit(
   { board }: CollaborationState,
-  { artifact, schema, fingerprint }: Form,
+  { artifact, schema, fingerprint }: { readonly artifact: string; readonly schema: AnswerSchema; readonly fingerprint: string },
   { effects, stepNumber }: Pick<StepScope, 'effects' | 'stepNumber'>,
 ): Promise<Fit> {
   const found = board.get(artifact);
   if (found === undefined) return { artifact, version: 0, ok: false, problem: 'it is not on the board', schema: fingerprint };
   const { version, content } = found;
-  const work = async (): Promise<string | null> => (await problemOf(schema, board.value(artifact), content)) ?? null;
+  const work = async (): Promise<string | null> => (await describeMisfit(schema, board.value(artifact), content)) ?? null;
   const checked = await effects.run(`fit/${stepNumber}`, work, {
     effect: 'pure',
     timeoutMs: fitMs,
@@ -113,14 +106,10 @@ export async function checkFit(
   return checked.value === null ? { ...base, ok: true } : { ...base, ok: false, problem: checked.value };
 }
 
-/** The artifacts that have to be approved. */
-const wanted = ({ board }: CollaborationState, artifact: string | undefined): readonly string[] =>
-  artifact === undefined ? board.names : [artifact];
-
-/** What is still open, in words. */
-function openApprovals(state: CollaborationState, { approvedBy, artifact }: ReadyCompletion): readonly string[] {
+/** Describes the approvals that are missing. */
+function listOpenApprovals(state: CollaborationState, { approvedBy, artifact }: PreparedCompletion): readonly string[] {
   if (approvedBy.length === 0) return [];
-  const artifacts = wanted(state, artifact);
+  const artifacts = artifact === undefined ? state.board.names : [artifact];
   if (artifacts.length === 0) return ['there is nothing on the board to approve'];
   const { approvals, board } = state;
   return artifacts.flatMap((name) => {
@@ -133,50 +122,50 @@ function openApprovals(state: CollaborationState, { approvedBy, artifact }: Read
 }
 
 const isWritten = (state: CollaborationState, name: string): boolean =>
-  state.turnsSinceInput.some(({ acts = [] }) => acts.some((act) => act.type === 'write' && act.artifact === name));
+  state.turnsSinceInput.some(({ changes = [] }) => changes.some((change) => change.type === 'write' && change.artifact === name));
 
-/** Requests another turn while the task is not done; lets go when it is. */
+/** Requests another turn while the task is not done; allows a stop when it is. */
 export class TaskCompletion implements CanExplainContinuation<CollaborationState> {
   readonly name = 'TaskCompletion';
-  readonly #completion: ReadyCompletion;
+  readonly #completion: PreparedCompletion;
   readonly #everyone: EveryoneHasSpoken;
 
-  constructor(completion: ReadyCompletion, everyone: EveryoneHasSpoken) {
+  constructor(completion: PreparedCompletion, everyone: EveryoneHasSpoken) {
     this.#completion = completion;
     this.#everyone = everyone;
   }
 
-  /** What is still to be done, in words. */
-  open(state: CollaborationState): readonly string[] {
-    return [...openApprovals(state, this.#completion), ...this.#openForm(state)];
+  /** Describes what is still to be done. */
+  listOpen(state: CollaborationState): readonly string[] {
+    return [...listOpenApprovals(state, this.#completion), ...this.#listOpenForm(state)];
   }
 
   /** True while something is still to be done. */
   isOpen(state: CollaborationState): boolean {
-    return this.open(state).length > 0;
+    return this.listOpen(state).length > 0;
   }
 
-  #openForm(state: CollaborationState): readonly string[] {
+  #listOpenForm(state: CollaborationState): readonly string[] {
     const { schema, artifact, approvedBy } = this.#completion;
-    const step: CollaborationStep | undefined = state.currentStep;
     if (schema === undefined || artifact === undefined) return [];
-    const fit = step?.fit;
+    const fit = state.currentStep?.fit;
     if (fit === undefined) return [`"${artifact}" was not checked yet`];
     if (!fit.ok) return [`"${artifact}" does not have its form: ${fit.problem ?? 'no reason was given'}`];
-    // What fitted before the last input is no answer to it, until somebody has touched it or everyone has let it stand.
+    // What fitted before the last input is not an answer to it, until somebody has touched it or everyone has left it as it is.
     const isAnswered = approvedBy.length > 0 || isWritten(state, artifact) || !this.#everyone.isOpen(state);
     return isAnswered ? [] : [`"${artifact}" fits, and was not touched since the last input`];
   }
 
   explain(state: CollaborationState): ContinuationEvaluation {
-    const open = this.open(state);
+    const open = this.listOpen(state);
     const context: JsonObject = { open: open.length, approvals: state.approvals.length, turns: state.turnsSinceInput.length };
     const { name: criterion } = this;
-    if (open.length === 0) return { criterion, decision: ContinuationDecision.AllowStop, reason: this.#doneInWords(), context };
-    return { criterion, decision: ContinuationDecision.RequestContinuation, reason: open.join('; '), context };
+    return open.length === 0
+      ? { criterion, decision: ContinuationDecision.AllowStop, reason: this.#describeDone(), context }
+      : { criterion, decision: ContinuationDecision.RequestContinuation, reason: open.join('; '), context };
   }
 
-  #doneInWords(): string {
+  #describeDone(): string {
     const { approvedBy, artifact, schema } = this.#completion;
     const what = artifact === undefined ? 'everything on the board' : `"${artifact}"`;
     const parts = [

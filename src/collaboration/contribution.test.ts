@@ -1,49 +1,49 @@
 import { describe, expect, test } from 'vitest';
 import { ErrorPolicy } from '../errors/index.ts';
 import { createCountingIds, createFakeClock, InvalidArgumentError } from '../lib/index.ts';
-import { readContribution } from './contribution.ts';
+import { parseContribution } from './contribution.ts';
 import { CollaborationState, createCollaboration, functionCollaborator, humanCollaborator, scriptedCollaborator } from './index.ts';
 
 const ids = createCountingIds();
 const state = CollaborationState.empty({ ids }).withUserMessage('Go.', { ids }).withArtifact('draft', 'zero', { ids });
 const rights = { names: ['ann', 'bob', 'cat'], approvers: ['ann'] };
-const read = (said: unknown, participant = 'ann') => readContribution(said, { state, participant }, rights);
+const read = (said: unknown, participant = 'ann') => parseContribution(said, { state, participant }, rights);
 
 describe('a contribution is read', () => {
-  const rows: readonly { what: string; said: unknown; by?: string; text: string; acts?: readonly unknown[] }[] = [
+  const rows: readonly { what: string; said: unknown; by?: string; text: string; changes?: readonly unknown[] }[] = [
     { what: 'words', said: 'Hello.', text: 'Hello.' },
     { what: 'no words', said: '', text: '' },
-    { what: 'nothing at all', said: {}, text: '', acts: [] },
-    { what: 'text alone', said: { text: 'Hi.' }, text: 'Hi.', acts: [] },
+    { what: 'nothing at all', said: {}, text: '', changes: [] },
+    { what: 'text alone', said: { text: 'Hi.' }, text: 'Hi.', changes: [] },
     {
       what: 'a first version',
       said: { writes: { plan: 'x' } },
       text: '',
-      acts: [{ type: 'write', artifact: 'plan', version: 1, content: 'x' }],
+      changes: [{ type: 'write', artifact: 'plan', version: 1, content: 'x' }],
     },
     {
       what: 'a next version',
       said: { writes: { draft: 'one' } },
       text: '',
-      acts: [{ type: 'write', artifact: 'draft', version: 2, content: 'one' }],
+      changes: [{ type: 'write', artifact: 'draft', version: 2, content: 'one' }],
     },
     {
       what: 'empty content',
       said: { writes: { draft: '' } },
       text: '',
-      acts: [{ type: 'write', artifact: 'draft', version: 2, content: '' }],
+      changes: [{ type: 'write', artifact: 'draft', version: 2, content: '' }],
     },
     {
       what: 'an approval of what stands',
       said: { approves: ['draft'] },
       text: '',
-      acts: [{ type: 'approve', artifact: 'draft', version: 1 }],
+      changes: [{ type: 'approve', artifact: 'draft', version: 1 }],
     },
     {
       what: 'an approval of what is written with it',
       said: { text: 'All.', writes: { draft: 'one', plan: 'x' }, approves: ['plan', 'draft'], handoff: { to: 'bob', reason: 'look' } },
       text: 'All.',
-      acts: [
+      changes: [
         { type: 'write', artifact: 'draft', version: 2, content: 'one' },
         { type: 'write', artifact: 'plan', version: 1, content: 'x' },
         { type: 'approve', artifact: 'plan', version: 1 },
@@ -51,10 +51,10 @@ describe('a contribution is read', () => {
         { type: 'handoff', to: 'bob', reason: 'look' },
       ],
     },
-    { what: 'no approvals from somebody who may not', said: { approves: [] }, by: 'bob', text: '', acts: [] },
+    { what: 'no approvals from somebody who may not', said: { approves: [] }, by: 'bob', text: '', changes: [] },
   ];
-  test.each(rows)('$what', ({ said, by, text, acts }) => {
-    expect(read(said, by)).toStrictEqual({ ok: true, text, ...(acts !== undefined && { acts }) });
+  test.each(rows)('$what', ({ said, by, text, changes }) => {
+    expect(read(said, by)).toStrictEqual({ ok: true, text, ...(changes !== undefined && { changes }) });
   });
 });
 

@@ -1,20 +1,20 @@
-import type { Reading } from '../chat/index.ts';
+import type { ParsedWords } from '../chat/index.ts';
 import type { Json, JsonObject } from '../lib/index.ts';
 import { isRecord } from '../lib/index.ts';
 import { artifactNameProblem } from './board.ts';
 import type { CollaborationState } from './collaboration-state.ts';
 
-/** What a collaborator who is no model may do in a turn: say something, write artifacts, approve some, hand over. */
+/** What a collaborator who is not a model may do in a turn: say something, write artifacts, approve some, hand over. */
 export interface Contribution {
   readonly text?: string;
-  /** Content by the name of the artifact. */
+  /** Content by artifact name. */
   readonly writes?: Readonly<Record<string, string>>;
-  /** The names of artifacts that are approved as they stand, with what is written in this turn. */
+  /** Names of artifacts to approve as they stand, with what is written in this turn. */
   readonly approves?: readonly string[];
   readonly handoff?: { readonly to: string; readonly reason: string };
 }
 
-/** Who may do what. */
+/** Names of all collaborators, and of those who may approve. */
 export interface Rights {
   readonly names: readonly string[];
   readonly approvers: readonly string[];
@@ -67,37 +67,35 @@ function staleProblem(
     : `"${changed}" has changed since this was asked: version ${board.get(changed)?.version ?? 0} stands there now. Look at it, and answer again.`;
 }
 
-/** Reads what a collaborator said who is no model. */
-export function readContribution(
+/** Parses the contribution of a collaborator who is not a model. */
+export function parseContribution(
   said: unknown,
   { state, participant, shown }: { readonly state: CollaborationState; readonly participant: string; readonly shown?: Json | undefined },
   { names, approvers }: Rights,
-): Reading {
+): ParsedWords {
   if (isText(said)) return { ok: true, text: said };
   if (!isRecord(said) || Array.isArray(said))
     return { ok: false, problem: 'A contribution must be text, or { text, writes, approves, handoff }.' };
-  const strange = Object.keys(said).find((name) => !known.includes(name));
+  const unknown = Object.keys(said).find((name) => !known.includes(name));
   const { text = '', writes, approves, handoff } = said;
   const there = [...state.board.names, ...(isRecord(writes) ? Object.keys(writes) : [])];
+  if (!isText(text)) return { ok: false, problem: 'text must be text.' };
   const problem =
-    (strange === undefined ? undefined : `A contribution has no "${strange}"; there are ${known.join(', ')}.`) ??
-    (isText(text) ? undefined : 'text must be text.') ??
+    (unknown === undefined ? undefined : `A contribution has no "${unknown}"; there are ${known.join(', ')}.`) ??
     writesProblem(writes) ??
     approvesProblem(approves, { there, isApprover: approvers.includes(participant) }) ??
     staleProblem(said, state, shown) ??
     handoffProblem(handoff, names, participant);
   if (problem !== undefined) return { ok: false, problem };
-  return { ok: true, text: text as string, acts: actsIn(said, state) };
+  return { ok: true, text, changes: listChanges(said, state) };
 }
 
-function actsIn({ writes = {}, approves = [], handoff }: Contribution, { board }: CollaborationState): readonly JsonObject[] {
+function listChanges({ writes = {}, approves = [], handoff }: Contribution, { board }: CollaborationState): readonly JsonObject[] {
   const after = Object.entries(writes).reduce((next, [name, content]) => next.with(name, content), board);
-  const written = Object.entries(writes).map(([artifact, content]) => ({
-    type: 'write',
-    artifact,
-    version: after.get(artifact)?.version ?? 1,
-    content,
-  }));
-  const approved = approves.map((artifact) => ({ type: 'approve', artifact, version: after.get(artifact)?.version ?? 1 }));
-  return [...written, ...approved, ...(handoff === undefined ? [] : [{ type: 'handoff', to: handoff.to, reason: handoff.reason }])];
+  const toChange = (type: string, artifact: string): JsonObject => ({ type, artifact, version: after.get(artifact)?.version ?? 1 });
+  return [
+    ...Object.entries(writes).map(([artifact, content]) => ({ ...toChange('write', artifact), content })),
+    ...approves.map((artifact) => toChange('approve', artifact)),
+    ...(handoff === undefined ? [] : [{ type: 'handoff', to: handoff.to, reason: handoff.reason }]),
+  ];
 }

@@ -3,10 +3,10 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { Participant } from '../chat/index.ts';
 import { createCountingIds, createFakeClock } from '../lib/index.ts';
-import type { CollaborationOptions, Completion, Contributed } from './index.ts';
+import type { CollaborationOptions, Completion, ContributionInput } from './index.ts';
 import { CollaborationState, createCollaboration, scriptedCollaborator } from './index.ts';
 
-const says = (name: string, ...words: readonly Contributed[]): Participant => scriptedCollaborator({ name, says: words });
+const says = (name: string, ...words: readonly ContributionInput[]): Participant => scriptedCollaborator({ name, says: words });
 const stored = (state: CollaborationState): CollaborationState => CollaborationState.fromJSON(JSON.parse(JSON.stringify(state)));
 const fits = ({ steps }: CollaborationState) => steps.map(({ fit }) => [fit?.version, fit?.ok, fit?.isUnknown ?? false]);
 

@@ -7,14 +7,14 @@ import type { ScriptedAnswer } from '../testing/index.ts';
 import { criterionConformance, scriptedModel } from '../testing/index.ts';
 import { defineTool } from '../tools/index.ts';
 import { AnswersHandoffs } from './handoff.ts';
-import type { CollaborationOptions, Contributed } from './index.ts';
+import type { CollaborationOptions, ContributionInput } from './index.ts';
 import { BoardTool, CollaborationState, createCollaboration, humanCollaborator, llmCollaborator, scriptedCollaborator } from './index.ts';
 
 const usage = { input: 3, output: 2 };
-const to = (name: string): Contributed => ({ text: `${name}?`, handoff: { to: name, reason: `ask ${name}` } });
-const says = (name: string, ...words: readonly Contributed[]): Participant => scriptedCollaborator({ name, says: words });
+const to = (name: string): ContributionInput => ({ text: `${name}?`, handoff: { to: name, reason: `ask ${name}` } });
+const says = (name: string, ...words: readonly ContributionInput[]): Participant => scriptedCollaborator({ name, says: words });
 const order = ({ steps }: CollaborationState) => steps.map(({ participant }) => participant);
-const givenBy = ({ steps }: CollaborationState) => steps.map(({ selection }) => selection?.by);
+const describeSelection = ({ steps }: CollaborationState) => steps.map(({ selection }) => selection?.by);
 const stored = (state: CollaborationState): CollaborationState => CollaborationState.fromJSON(JSON.parse(JSON.stringify(state)));
 
 function setUp(options: Omit<CollaborationOptions<readonly Participant[]>, 'ports'>) {
@@ -27,7 +27,7 @@ describe('a handover in the last turn', () => {
   test('is answered by one more turn, though everyone has spoken', async () => {
     const { collaboration, start } = setUp({ collaborators: [says('ann', '.'), says('bob', '.'), says('cat', to('bob'))] });
     const end = await collaboration.run(start);
-    expect([order(end), end.status, givenBy(end).at(-1)]).toStrictEqual([['ann', 'bob', 'cat', 'bob'], 'completed', 'handoff']);
+    expect([order(end), end.status, describeSelection(end).at(-1)]).toStrictEqual([['ann', 'bob', 'cat', 'bob'], 'completed', 'handoff']);
     const vote = end.stepResults[2]?.outcome.evaluations.find(({ criterion }) => criterion === 'EveryoneHasSpoken');
     expect([vote?.decision, vote?.reason]).toStrictEqual(['request', 'cat handed over: ask bob']);
     expect(end.continuationOutcome?.resolvedBy).toBe('EveryoneHasSpoken');
@@ -58,7 +58,7 @@ describe('a handover in the last turn', () => {
     const waiting = await paused.collaboration.run(paused.start);
     expect(waiting.waitingFor.map(({ type }) => type)).toStrictEqual(['grant']);
     const end = await paused.collaboration.run(stored(waiting).grant({ steps: 1 }));
-    expect([order(end), givenBy(end).at(-1), end.waitingFor]).toStrictEqual([['ann', 'bob', 'ann'], 'handoff', []]);
+    expect([order(end), describeSelection(end).at(-1), end.waitingFor]).toStrictEqual([['ann', 'bob', 'ann'], 'handoff', []]);
   });
 
   test('makes no difference where the task is done', async () => {
@@ -97,7 +97,7 @@ describe('a handover of a turn that was cut off', () => {
     const paused = stored(await collaboration.run(start));
     expect([paused.status, order(paused), paused.steps[0]?.interrupted]).toStrictEqual(['waiting', ['ann'], 'vote']);
     const end = await collaboration.run(paused.grant({ tokens: 100 }));
-    expect([order(end), new Set(givenBy(end))]).toStrictEqual([['ann', 'ann', 'bob', 'cat'], new Set(['round-robin', 'retry'])]);
+    expect([order(end), new Set(describeSelection(end))]).toStrictEqual([['ann', 'ann', 'bob', 'cat'], new Set(['round-robin', 'retry'])]);
   });
 
   test('does not count after the next input either', async () => {
@@ -111,7 +111,7 @@ describe('a handover of a turn that was cut off', () => {
         if (event.type === 'ToolCallStarted' && event.tool === 'hangs') host.abort('enough');
       },
     });
-    expect([cut.status, cut.steps[0]?.acts?.length]).toStrictEqual(['stopped', 1]);
+    expect([cut.status, cut.steps[0]?.changes?.length]).toStrictEqual(['stopped', 1]);
     const end = await collaboration.run(stored(cut).withUserMessage('Again.', { ids }));
     expect([order(end), end.status]).toStrictEqual([['ann', 'bob', 'cat'], 'completed']);
   });
@@ -125,7 +125,11 @@ describe('nobody is left out', () => {
     const end = await collaboration.run(start);
     // Nobody has a third turn before everyone has had a first.
     const [round, by] = ['round-robin', 'handoff'];
-    expect([order(end), givenBy(end), end.status]).toStrictEqual([['a', 'c', 'a', 'c', 'b'], [round, by, round, by, round], 'completed']);
+    expect([order(end), describeSelection(end), end.status]).toStrictEqual([
+      ['a', 'c', 'a', 'c', 'b'],
+      [round, by, round, by, round],
+      'completed',
+    ]);
     // The next round begins behind who had the last turn.
     const again = await collaboration.run(stored(end).withUserMessage('More.', { ids }));
     expect([order(again), again.status]).toStrictEqual([['c', 'a', 'c', 'a', 'c', 'b'], 'completed']);

@@ -1,5 +1,5 @@
-// Handing over: who has the turn may say who has the next one.
-// H1. A handover counts once, for the turn after it, and only where the turn came to its end.
+// Handing over: a collaborator may give the next turn to another.
+// H1. A handover counts once, for the turn after it, and only if its own turn completed.
 import { EveryoneHasSpoken } from '../chat/index.ts';
 import type { ContinuationEvaluation } from '../continuation/index.ts';
 import { ContinuationDecision } from '../continuation/index.ts';
@@ -13,10 +13,10 @@ export interface Handoff {
   readonly by: 'handoff';
 }
 
-/** Who was handed the turn in this one; the last word counts. */
+/** Returns who was handed the next turn in this one; the last handover counts. */
 export function getHandoff(step: CollaborationStep | undefined): Handoff | undefined {
-  const { participant: from, acts = [], errors = [], interrupted } = step ?? {};
-  const handoff = errors.length > 0 || interrupted !== undefined ? undefined : acts.findLast((act) => act.type === 'handoff');
+  const { participant: from, changes = [], errors = [], interrupted } = step ?? {};
+  const handoff = errors.length > 0 || interrupted !== undefined ? undefined : changes.findLast((change) => change.type === 'handoff');
   if (handoff === undefined || from === undefined) return undefined;
   return { participant: handoff.to, reason: `${from} handed over: ${handoff.reason}`, by: 'handoff' };
 }

@@ -7,8 +7,8 @@ export type { BoardChange, CollaborationEvent } from './collaboration-events.ts'
 export { BoardUpdated } from './collaboration-events.ts';
 export type { Approval } from './collaboration-state.ts';
 export { CollaborationState } from './collaboration-state.ts';
-export type { Act, CollaborationStep, Fit } from './collaboration-step.ts';
-export type { BoardCapability, Contributed } from './collaborators.ts';
+export type { TurnChange, CollaborationStep, Fit } from './collaboration-step.ts';
+export type { BoardCapability, ContributionInput } from './collaborators.ts';
 export { agentCollaborator, functionCollaborator, humanCollaborator, llmCollaborator, scriptedCollaborator } from './collaborators.ts';
 export type { Completion } from './completion.ts';
 export type { Contribution } from './contribution.ts';

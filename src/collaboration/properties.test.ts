@@ -1,4 +1,4 @@
-// Random collaborations: whatever is contributed, the board is the fold of the acts, and all of it can be stored at every turn.
+// Random collaborations: whatever is contributed, the board is the fold of the changes, and all of it can be stored at every turn.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { pickRuns } from '../../tests/support/test-scale.ts';
@@ -140,8 +140,8 @@ test('the board is the fold of all writes, approvals hold for what stands, and e
         // Which of the two goes on makes no difference.
         if (each.type === 'turn' && each.writes.length === 1) state = whole;
       }
-      const acts = state.session.executions.flatMap(({ results }) => results.toArray().flatMap(({ step }) => step.acts ?? []));
-      const written = acts.flatMap((act) => (act.type === 'write' ? [`${act.artifact} ${act.version}`] : []));
+      const changes = state.session.executions.flatMap(({ results }) => results.toArray().flatMap(({ step }) => step.changes ?? []));
+      const written = changes.flatMap((act) => (act.type === 'write' ? [`${act.artifact} ${act.version}`] : []));
       expect(new Set(written).size).toBe(written.length);
     }),
     { numRuns: pickRuns({ quick: 40, slow: 300 }) },

@@ -2,12 +2,12 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { DamagedDataError, readObject } from '../lib/index.ts';
 import { Message, Usage } from '../messages/index.ts';
-import type { Act, CollaborationStep, Fit } from './index.ts';
+import type { TurnChange, CollaborationStep, Fit } from './index.ts';
 import { CollaborationState, createCollaboration, scriptedCollaborator } from './index.ts';
 import { collaborationCodec } from './step-codec.ts';
 
 const plain: CollaborationStep = { id: 's', participant: 'ann', outputMessages: [Message.user('x')], usage: Usage.none(), errors: [] };
-const { acts: _acts, fit: _fit, ...bare } = plain;
+const { changes: _acts, fit: _fit, ...bare } = plain;
 
 function roundTrip(step: CollaborationStep): CollaborationStep {
   const written: unknown = JSON.parse(JSON.stringify(collaborationCodec.encode(step)));
@@ -16,7 +16,7 @@ function roundTrip(step: CollaborationStep): CollaborationStep {
 
 const name = fc.string({ minLength: 1, maxLength: 20 });
 const version = fc.integer({ min: 1, max: 1000 });
-const act: fc.Arbitrary<Act> = fc.oneof(
+const act: fc.Arbitrary<TurnChange> = fc.oneof(
   fc.record({ type: fc.constant('write' as const), artifact: name, version }, { noNullPrototype: true }),
   fc.record(
     { type: fc.constant('approve' as const), artifact: name, version, note: fc.string() },
@@ -30,7 +30,7 @@ const fit: fc.Arbitrary<Fit> = fc.record(
 );
 
 test('every turn is read as it was written', () => {
-  const step = fc.record({ acts: fc.array(act), fit }, { requiredKeys: [], noNullPrototype: true });
+  const step = fc.record({ changes: fc.array(act), fit }, { requiredKeys: [], noNullPrototype: true });
   fc.assert(
     fc.property(step, (more) => {
       expect(roundTrip({ ...plain, ...more })).toStrictEqual({ ...plain, ...more });
@@ -39,18 +39,18 @@ test('every turn is read as it was written', () => {
 });
 
 test('the version of an artifact is on the turn, its words are on the board alone', () => {
-  const written = collaborationCodec.encode({ ...plain, acts: [{ type: 'write', artifact: 'draft', version: 3 }] });
-  expect(written).toStrictEqual({ acts: [{ type: 'write', artifact: 'draft', version: 3 }] });
+  const written = collaborationCodec.encode({ ...plain, changes: [{ type: 'write', artifact: 'draft', version: 3 }] });
+  expect(written).toStrictEqual({ changes: [{ type: 'write', artifact: 'draft', version: 3 }] });
 });
 
 describe('what is damaged is told, with its place', () => {
   test.each([
-    { what: 'an act of no kind', fields: { acts: [{ type: 'erase', artifact: 'a', version: 1 }] }, at: /acts/ },
-    { what: 'an act without an artifact', fields: { acts: [{ type: 'write', version: 1 }] }, at: /acts.*artifact/ },
-    { what: 'a version that is no number', fields: { acts: [{ type: 'write', artifact: 'a', version: '1' }] }, at: /version/ },
-    { what: 'a handover to nobody', fields: { acts: [{ type: 'handoff', reason: 'x' }] }, at: /to/ },
-    { what: 'a note that is no text', fields: { acts: [{ type: 'approve', artifact: 'a', version: 1, note: 4 }] }, at: /note/ },
-    { what: 'acts that are no list', fields: { acts: 'none' }, at: /acts/ },
+    { what: 'an act of no kind', fields: { changes: [{ type: 'erase', artifact: 'a', version: 1 }] }, at: /changes/ },
+    { what: 'an act without an artifact', fields: { changes: [{ type: 'write', version: 1 }] }, at: /changes.*artifact/ },
+    { what: 'a version that is no number', fields: { changes: [{ type: 'write', artifact: 'a', version: '1' }] }, at: /version/ },
+    { what: 'a handover to nobody', fields: { changes: [{ type: 'handoff', reason: 'x' }] }, at: /to/ },
+    { what: 'a note that is no text', fields: { changes: [{ type: 'approve', artifact: 'a', version: 1, note: 4 }] }, at: /note/ },
+    { what: 'changes that are no list', fields: { changes: 'none' }, at: /changes/ },
     { what: 'a finding without an answer', fields: { fit: { artifact: 'a', version: 1 } }, at: /ok/ },
     { what: 'a finding without its form', fields: { fit: { artifact: 'a', version: 1, ok: true } }, at: /schema/ },
     {

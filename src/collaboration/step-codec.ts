@@ -1,26 +1,15 @@
 import { decodeTurn, encodeTurn, getInnerOutcome } from '../chat/index.ts';
-import { assertNever, omitUndefined, present, readObject } from '../lib/index.ts';
+import { omitUndefined, present, readObject } from '../lib/index.ts';
 import type { StepFieldsCodec } from '../step-by-step/index.ts';
-import type { Act, CollaborationStep, Fit } from './collaboration-step.ts';
+import type { TurnChange, CollaborationStep, Fit } from './collaboration-step.ts';
 
-function readAct(input: unknown, path: string): Act {
+/** Reads a change; the content of a write is left to the board. */
+export function readChange(input: unknown, path: string): TurnChange {
   const data = readObject(input, path);
   const type = data.oneOf('type', ['write', 'approve', 'handoff']);
-  switch (type) {
-    case 'write':
-      return { type, artifact: data.string('artifact'), version: data.number('version') };
-    case 'approve':
-      return omitUndefined({
-        type,
-        artifact: data.string('artifact'),
-        version: data.number('version'),
-        note: data.optionalString('note'),
-      });
-    case 'handoff':
-      return { type, to: data.string('to'), reason: data.string('reason') };
-    default:
-      return assertNever(type);
-  }
+  if (type === 'handoff') return { type, to: data.string('to'), reason: data.string('reason') };
+  const base = { artifact: data.string('artifact'), version: data.number('version') };
+  return type === 'write' ? { type, ...base } : omitUndefined({ type, ...base, note: data.optionalString('note') });
 }
 
 function readFit(input: unknown, path: string): Fit {
@@ -37,11 +26,11 @@ function readFit(input: unknown, path: string): Fit {
 
 /** Stores the turns of a collaboration. */
 export const collaborationCodec: StepFieldsCodec<CollaborationStep> = {
-  encode: (step) => present({ ...encodeTurn(step), acts: step.acts, fit: step.fit }),
+  encode: (step) => present({ ...encodeTurn(step), changes: step.changes, fit: step.fit }),
   decode: (step, fields, innerOutcome) =>
     omitUndefined({
       ...decodeTurn(step, fields, innerOutcome),
-      acts: fields.optionalArray('acts', readAct),
+      changes: fields.optionalArray('changes', readChange),
       fit: fields.optionalValue('fit', readFit),
     }),
   getInnerOutcome,

@@ -179,7 +179,7 @@ describe('a model that writes, and does not come to the end of its turn', () => 
       const next = collaboration.with({ collaborators });
       const end = await next.run(waiting.approve(waiting.waitingFor[0]?.id ?? ''));
       expect([end.status, order(end), contents(end)]).toStrictEqual(['failed', ['ann'], ['1 one']]);
-      expect([end.errors.map(({ code }) => code), end.steps[0]?.acts?.length]).toStrictEqual([['participant-changed'], 1]);
+      expect([end.errors.map(({ code }) => code), end.steps[0]?.changes?.length]).toStrictEqual([['participant-changed'], 1]);
     }
   });
 

@@ -1,19 +1,19 @@
 import type { ErrorPolicy } from '../errors/index.ts';
 import type { EventBus } from '../events/index.ts';
-import { omitUndefined } from '../lib/index.ts';
+import { omitUndefined, stableStringify, toCanonical } from '../lib/index.ts';
 import type { Orchestrator, StateType } from '../step-by-step/index.ts';
 import { createOrchestrator } from '../step-by-step/index.ts';
-import type { Tools } from '../tools/index.ts';
-import { argsProblem } from './args-problem.ts';
-import { computeFingerprint } from './fingerprint.ts';
+import type { Tools, ToolSet } from '../tools/index.ts';
+import { findArgsProblem } from '../tools/index.ts';
 import type { AnyToolUseOptions, ToolUseLimits } from './options.ts';
+import { checkOptions, toolUseOptionNames, withDefaultLimits } from './options.ts';
+import { readOutput } from './output.ts';
 import type { Rules } from './process.ts';
 import { createToolUseProcess } from './process.ts';
-import { readOutput } from './read-output.ts';
 import type { Setup } from './setup.ts';
-import { checkOptions, toSetup, withDefaultLimits } from './setup.ts';
+import { toSetup } from './setup.ts';
+import type { ToolEvent } from './tool-use-events.ts';
 import type { ToolUseState } from './tool-use-state.ts';
-import type { ToolEvent } from './typed-events.ts';
 
 /** An orchestrator of a model with tools. */
 export interface ToolUseOrchestrator<
@@ -25,7 +25,10 @@ export interface ToolUseOrchestrator<
   readonly toolNames: readonly string[];
 }
 
+/** Kind of orchestrator: an agent, or a tool loop without an identity. */
 interface Kind<State extends ToolUseState> {
+  /** Name in errors. */
+  readonly maker: string;
   /** Name in events. */
   readonly name: string;
   readonly states: StateType<State>;
@@ -37,18 +40,63 @@ interface Kind<State extends ToolUseState> {
 
 interface ToolUseParts<State extends ToolUseState> {
   readonly orchestrator: ToolUseOrchestrator<State>;
-  readonly setup: Setup<unknown>;
+  readonly setup: Setup;
   readonly rules: Rules<State>;
   /** Names of all criteria, in their order. */
   readonly criteria: readonly string[];
 }
 
+// FNV-1a, twice with different seeds: enough to tell configurations apart, and the same on every platform without waiting.
+function hash(text: string, seed: number): string {
+  let value = seed;
+  for (let index = 0; index < text.length; index += 1) value = Math.imul(value ^ text.charCodeAt(index), 0x01000193);
+  return (value >>> 0).toString(16).padStart(8, '0');
+}
+
+/** Computes the fingerprint of these values, whatever their order. */
+export function hashConfiguration(parts: Readonly<Record<string, unknown>>): string {
+  const entries = Object.entries(parts).map(([name, part]) => {
+    const canonical = toCanonical(part);
+    // A value that is not JSON cannot be compared; it must not take the rest with it.
+    return [name, canonical.ok ? canonical.value : canonical.problem] as const;
+  });
+  const text = stableStringify(Object.fromEntries(entries));
+  return `${hash(text, 0x811c9dc5)}${hash(text, 0x9747b28c)}`;
+}
+
+/** Two orchestrators with the same fingerprint have the same instructions, tools, limits, policy and answers. */
+function computeFingerprint({ instructions, tools, driver, output, settings, hooks, capabilities }: Setup, rules: Rules<never>): string {
+  const words = instructions.map((each) => (typeof each === 'function' ? String(each) : each));
+  const { onLimit = 'stop', ...limits } = rules.limits;
+  return hashConfiguration({
+    instructions: words.length > 1 ? words : words[0],
+    ...(hooks !== undefined && { hooks: hooks.hooks.map(({ name, order, points, changes }) => ({ name, order, points, changes })) }),
+    ...(capabilities.length > 0 && { capabilities: capabilities.map(({ name }) => name) }),
+    tools: tools.fingerprint(),
+    limits: Object.fromEntries(Object.entries({ ...limits, onLimit }).map(([name, limit]) => [name, String(limit)])),
+    policy: rules.policy.toJSON(),
+    criteria: rules.criteria?.map(({ name }) => name) ?? [],
+    finishReasons: rules.finishReasons ?? [],
+    driver: driver.name,
+    output: output?.json,
+    settings: { ...settings, headers: undefined },
+  });
+}
+
+/** Describes what is wrong with the arguments for a tool; undefined if they fit, or if there is no such tool. */
+async function describeArgsProblem(tools: ToolSet, name: string, args: unknown): Promise<string | undefined> {
+  const canonical = toCanonical(args);
+  if (!canonical.ok) return `The arguments cannot be stored: ${canonical.path === '' ? 'the whole' : canonical.path} ${canonical.problem}.`;
+  const tool = tools.get(name);
+  return tool === undefined ? undefined : findArgsProblem(tool, canonical.value);
+}
+
 /** Creates an orchestrator of a model with tools. */
 export function createToolUse<State extends ToolUseState>(
   options: AnyToolUseOptions<State>,
-  { name, states, limits, policy, identity }: Kind<State>,
+  { maker, name, states, limits, policy, identity }: Kind<State>,
 ): ToolUseParts<State> {
-  checkOptions(options, identity === undefined ? [] : ['id', 'version']);
+  checkOptions(maker, options, [...(identity === undefined ? [] : ['id', 'version']), ...toolUseOptionNames]);
   const setup = toSetup(name, options);
   const rules: Rules<State> = omitUndefined({
     limits: withDefaultLimits(limits, options.limits),
@@ -57,7 +105,7 @@ export function createToolUse<State extends ToolUseState>(
     finishReasons: options.finishReasons,
   });
   const fingerprint = computeFingerprint(setup, rules);
-  const process = createToolUseProcess<State, unknown>(setup, rules, identity && { ...identity, fingerprint });
+  const process = createToolUseProcess(setup, rules, identity && { ...identity, fingerprint });
   const orchestrator = createOrchestrator<State, unknown, ToolEvent, unknown>(process, {
     ...options.ports,
     ...identity,
@@ -66,8 +114,8 @@ export function createToolUse<State extends ToolUseState>(
     // Holds: a bus of wider events takes these, and its listeners get them.
     events: options.events as EventBus<ToolEvent> | undefined,
     needsContext: setup.needsContext,
-    readOutput: (state) => readOutput(state, setup.output),
-    checkArgs: async (toolName, args, agent) => (agent === undefined ? argsProblem(setup.tools, toolName, args) : undefined),
+    readOutput: (state) => readOutput(state.output, setup.output),
+    checkArgs: async (toolName, args, agent) => (agent === undefined ? describeArgsProblem(setup.tools, toolName, args) : undefined),
   });
   return { orchestrator: { ...orchestrator, toolNames: setup.toolNames }, setup, rules, criteria: process.criteria.names };
 }

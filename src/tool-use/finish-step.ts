@@ -1,13 +1,60 @@
+// Finishing a step: the results of its calls, and the messages in which the model reads them.
+// F1. A step that nobody will answer is closed: every open call gets a result that says so.
+import type { Failure } from '../errors/index.ts';
 import type { IdSource } from '../lib/index.ts';
-import { systemIds } from '../lib/index.ts';
+import { omitUndefined, systemIds } from '../lib/index.ts';
+import type { ToolCall, ToolOutput } from '../messages/index.ts';
+import { Message, toolResultText } from '../messages/index.ts';
+import type { PendingStep } from '../step-by-step/index.ts';
 import type { ToolExecution } from '../tools/index.ts';
-import { blockedCode } from '../tools/index.ts';
-import { toResultMessages } from './result-messages.ts';
+import { blockedCode, cancelledExecution, rejectedExecution, succeededExecution, supersededExecution } from '../tools/index.ts';
+import { toolMessages, unknownExecution } from '../tools/index.ts';
 import type { ToolUseStep } from './tool-use-step.ts';
 import { StepType } from './tool-use-step.ts';
 
+const [plain, failed] = ['Observation: ', 'Observation: ERROR: '];
+
+/** Observations of each call that succeeded, by the call's id. */
+export function readObservations(messages: readonly Message[]): ReadonlyMap<string, string> {
+  return new Map(
+    messages.flatMap((message) => {
+      const { purpose, toolCallId } = message.metadata;
+      const isObservation = purpose === 'observation' && typeof toolCallId === 'string';
+      return isObservation && !message.text.startsWith(failed) ? [[toolCallId, message.text.slice(plain.length)] as const] : [];
+    }),
+  );
+}
+
+function toObservation(execution: ToolExecution, ids: IdSource): Message {
+  const { status, output, toolCallId } = execution;
+  const words = (status === 'succeeded' ? plain : failed) + toolResultText(output);
+  return Message.user(words, { ids, metadata: { purpose: 'observation', toolCallId } });
+}
+
+/** Converts results to messages for the model: tool messages for calls that are tool-call parts of its message, plain text for others. */
+function toResultMessages(step: ToolUseStep, executions: readonly ToolExecution[], ids: IdSource): readonly Message[] {
+  const isCall = (id: string): boolean =>
+    step.outputMessages.some(({ parts }) => parts.some((part) => part.type === 'tool-call' && part.toolCallId === id));
+  const edited = new Set(step.answers?.filter(({ type }) => type === 'edited').map(({ id }) => id));
+  return executions.flatMap((execution) => {
+    const shown = edited.has(execution.toolCallId) ? withEditNote(execution) : execution;
+    return isCall(shown.toolCallId) ? toolMessages([shown], { ids }) : [toObservation(shown, ids)];
+  });
+}
+
+/** Says in the result that a person changed the arguments: the model's own message stays as it is. */
+function withEditNote(execution: ToolExecution): ToolExecution {
+  const { args, output } = execution;
+  const note = `A person changed the arguments to ${JSON.stringify(args)}.`;
+  const shown: ToolOutput =
+    output.type === 'content'
+      ? { type: 'content', parts: [{ type: 'text', text: note }, ...output.parts] }
+      : { type: output.type === 'error' ? 'error' : 'text', value: `${note}\n${toolResultText(output)}` };
+  return { ...execution, output: shown };
+}
+
 // A blocked call is for the model to read; it is not a failure that a policy would judge.
-const listFailures = (executions: readonly ToolExecution[]) =>
+const listFailures = (executions: readonly ToolExecution[]): readonly Failure[] =>
   executions.flatMap(({ failure }) => (failure === undefined || failure.code === blockedCode ? [] : [failure]));
 
 function sortByCall({ toolCalls }: ToolUseStep, executions: readonly ToolExecution[]): readonly ToolExecution[] {
@@ -15,7 +62,7 @@ function sortByCall({ toolCalls }: ToolUseStep, executions: readonly ToolExecuti
   return executions.toSorted((left, right) => (places.get(left.toolCallId) ?? 0) - (places.get(right.toolCallId) ?? 0));
 }
 
-/** The step with the results of all its calls, in the order of the calls. */
+/** Returns the step with the results of all its calls, in the order of the calls. */
 export function finishStep(step: ToolUseStep, executions: readonly ToolExecution[], ids: IdSource = systemIds): ToolUseStep {
   const inOrder = executions.length < 2 ? executions : sortByCall(step, executions);
   const failures = listFailures(inOrder);
@@ -26,4 +73,43 @@ export function finishStep(step: ToolUseStep, executions: readonly ToolExecution
     errors: failures.length === 0 ? step.errors : [...step.errors, ...failures],
     stepType: failures.length === 0 && step.errors.length === 0 ? StepType.ToolExecution : StepType.Error,
   };
+}
+
+/** Text for the model about a run inside a call that was given up: it may have done something. */
+export const describeGivenUp = (why: 'superseded' | 'interrupted'): string =>
+  `The task was begun, waited for somebody, and was given up ${why === 'superseded' ? 'for a new message' : 'with the run'}. What it did until then stands.`;
+
+/** The execution of a call that will not run any more. */
+function closeCall(
+  call: ToolCall,
+  { answers, parkedAt, partial }: PendingStep<ToolUseStep>,
+  why: 'superseded' | 'interrupted',
+): ToolExecution {
+  const timing = { startedAt: parkedAt };
+  // A run of its own has started, and done what it did.
+  if (partial.nested?.[call.id] !== undefined) return unknownExecution(call, { ...timing, text: describeGivenUp(why) });
+  const answer = answers.find(({ id }) => id === call.id);
+  switch (answer?.type) {
+    case 'rejected':
+      return rejectedExecution(call, answer.reason, timing);
+    case 'answered':
+      return succeededExecution(call, { value: answer.value }, timing);
+    // Approved, but it never ran.
+    case 'approved':
+    case undefined:
+      return why === 'superseded' ? supersededExecution(call, timing) : cancelledExecution(call, timing);
+  }
+}
+
+/** Closes a step that waited and that nobody will answer: every open call gets a result that says so. */
+export function closeStep(pending: PendingStep<ToolUseStep>, why: 'superseded' | 'interrupted', ids?: IdSource): ToolUseStep {
+  // A run inside a call ends with the call.
+  const { nested: _, ...partial } = pending.partial;
+  const ended = new Set(partial.executions.map(({ toolCallId }) => toolCallId));
+  const closed = partial.toolCalls.filter(({ id }) => !ended.has(id)).map((call) => closeCall(call, pending, why));
+  const answers = [...(partial.answers ?? []), ...closed.map(({ toolCallId: id }) => ({ id, type: 'closed' as const }))];
+  return omitUndefined({
+    ...finishStep(partial, [...partial.executions, ...closed], ids),
+    answers: answers.length > 0 ? answers : undefined,
+  });
 }

@@ -2,7 +2,7 @@ import type { Soon } from '../lib/index.ts';
 import type { HookChain } from '../hooks/index.ts';
 import type { StepScope } from '../step-by-step/index.ts';
 import type { AnswerSchema } from '../tools/index.ts';
-import { checkOutput } from './check-output.ts';
+import { checkOutput } from './output.ts';
 import type { ToolUseState } from './tool-use-state.ts';
 import type { ToolUseStep } from './tool-use-step.ts';
 import { StepType } from './tool-use-step.ts';
@@ -26,8 +26,8 @@ export function inspectStep(
   candidate: ToolUseState,
   scope: StepScope,
 ): Soon<ToolUseStep> {
-  // Holds: a candidate carries the step that is being judged.
-  const given = candidate.execution.judgedStep as ToolUseStep;
+  const given = candidate.execution.judgedStep;
+  if (given === undefined) throw new TypeError('A candidate has the step that is judged.');
   const check = (step: ToolUseStep): Soon<ToolUseStep> => {
     const typed = step.errors.length > 0 && step.stepType !== StepType.Error ? { ...step, stepType: StepType.Error } : step;
     const isReworded = output !== undefined && given.output !== undefined && getAnswerText(step) !== getAnswerText(given);

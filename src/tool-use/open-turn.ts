@@ -7,7 +7,7 @@ import type { EffectResult } from '../effects/index.ts';
 import { cancelledEffect, toFailure } from '../effects/index.ts';
 import type { Failure } from '../errors/index.ts';
 import { classifyError } from '../errors/index.ts';
-import type { HookChain, InferenceRequestFacts } from '../hooks/index.ts';
+import type { HookChain } from '../hooks/index.ts';
 import { toCost, HookPoint } from '../hooks/index.ts';
 import type {
   ModelDelta,
@@ -19,7 +19,7 @@ import type {
   OfferedTool,
   PricedModel,
 } from '../inference/index.ts';
-import { InvalidArgumentError } from '../lib/index.ts';
+import { InvalidArgumentError, omitUndefined } from '../lib/index.ts';
 import { Message, Usage } from '../messages/index.ts';
 import type { Cost, RunState, StepScope } from '../step-by-step/index.ts';
 import { addCost } from '../step-by-step/index.ts';
@@ -48,14 +48,14 @@ function toPricedModel(name: string): PricedModel {
   return { provider: name.slice(0, slash), modelId: name.slice(slash + 1) };
 }
 
-export class OpenTurn<Context> implements Turn {
-  readonly scope: StepScope<Context>;
-  readonly #setup: Setup<Context>;
+export class OpenTurn implements Turn {
+  readonly scope: StepScope;
+  readonly #setup: Setup;
   #state: ToolUseState;
   /** Set if hooks left only some of the tools. */
-  #narrowed: { readonly tools: ToolSet<Context>; readonly offered: readonly OfferedTool[] } | undefined;
+  #narrowed: { readonly tools: ToolSet<unknown>; readonly offered: readonly OfferedTool[] } | undefined;
 
-  constructor(setup: Setup<Context>, state: ToolUseState, scope: StepScope<Context>) {
+  constructor(setup: Setup, state: ToolUseState, scope: StepScope) {
     this.#setup = setup;
     this.#state = state;
     this.scope = scope;
@@ -69,7 +69,7 @@ export class OpenTurn<Context> implements Turn {
   get orchestrator(): string {
     return this.#setup.name;
   }
-  get tools(): ToolSet<Context> {
+  get tools(): ToolSet<unknown> {
     return this.#narrowed?.tools ?? this.#setup.tools;
   }
   get offered(): readonly OfferedTool[] {
@@ -97,15 +97,10 @@ export class OpenTurn<Context> implements Turn {
   }
 
   /** Shows the step to the hooks before it begins. Throws if one fails. */
-  applyBeforeStepHooks(hooks: HookChain): Promise<void> | undefined {
-    const apply = ({ state, tools }: { readonly state: RunState; readonly tools: readonly string[] }): void => {
-      this.keep(state);
-      this.#narrow(tools);
-    };
-    const shown = hooks.beforeStep({ state: this.state, scope: this.scope }, this.#setup.toolNames);
-    if (shown instanceof Promise) return shown.then(apply);
-    apply(shown);
-    return undefined;
+  async applyBeforeStepHooks(hooks: HookChain): Promise<void> {
+    const { state, tools } = await hooks.beforeStep({ state: this.state, scope: this.scope }, this.#setup.toolNames);
+    this.keep(state);
+    this.#narrow(tools);
   }
 
   /** Continues with a state that hooks have changed. */
@@ -124,7 +119,7 @@ export class OpenTurn<Context> implements Turn {
     this.#narrowed = { tools: ToolSet.from(left), offered };
   }
 
-  #readInstructions(instructions: Instructions<Context, ToolUseState>): string {
+  #readInstructions(instructions: Instructions<unknown, ToolUseState>): string {
     const text: unknown =
       typeof instructions === 'function' ? instructions({ context: this.scope.context, state: this.state }) : instructions;
     if (typeof text === 'string') return text;
@@ -140,8 +135,7 @@ export class OpenTurn<Context> implements Turn {
   async #askWithHooks(question: Question, hooks: HookChain): Promise<Answered> {
     let asked: Question | undefined;
     try {
-      const changed = hooks.has(HookPoint.BeforeInference) ? this.#applyBeforeHooks(question, hooks) : question;
-      asked = changed instanceof Promise ? await changed : changed;
+      asked = hooks.has(HookPoint.BeforeInference) ? await this.#applyBeforeHooks(question, hooks) : question;
     } catch (error) {
       return toUnasked(classifyError(error, { readable: false }));
     }
@@ -150,45 +144,44 @@ export class OpenTurn<Context> implements Turn {
     const answered = await this.#ask(asked);
     if (!answered.ok || !hooks.has(HookPoint.AfterInference)) return answered;
     try {
-      const state = hooks.afterInference(this.#place(question), answered.response);
-      this.keep(state instanceof Promise ? await state : state);
+      this.keep(await hooks.afterInference(this.#place(question), answered.response));
       return answered;
     } catch (error) {
       return { ok: false, failure: classifyError(error, { readable: false }), text: '', facts: answered.facts };
     }
   }
 
-  /** The question as hooks leave it; undefined if the run was interrupted meanwhile. */
-  #applyBeforeHooks(question: Question, hooks: HookChain): Question | undefined | Promise<Question | undefined> {
+  /** Returns the question as hooks leave it; undefined if the run was interrupted meanwhile. */
+  async #applyBeforeHooks(question: Question, hooks: HookChain): Promise<Question | undefined> {
     const { messages, settings = this.settings, tools = noTools, purpose } = question;
-    const names = tools === this.#setup.offered ? this.#setup.toolNames : tools.map(({ name }) => name);
-    const settle = (changed: { readonly state: RunState; readonly request: InferenceRequestFacts } | undefined): Question | undefined => {
-      if (changed === undefined) return undefined;
-      const { request } = changed;
-      this.keep(changed.state);
-      if (request.tools.length === names.length) return { ...question, messages: request.messages, settings: request.settings };
-      this.#narrow(request.tools);
-      const left = tools.filter(({ name }) => request.tools.includes(name));
-      return { ...question, messages: request.messages, settings: request.settings, tools: left };
-    };
-    const changed = hooks.beforeInference(this.#place(question), { messages, settings, tools: names, purpose });
-    return changed instanceof Promise ? changed.then(settle) : settle(changed);
+    const changed = await hooks.beforeInference(this.#place(question), { messages, settings, tools: this.#listNames(tools), purpose });
+    if (changed === undefined) return undefined;
+    const { state, request } = changed;
+    this.keep(state);
+    const asked = { ...question, messages: request.messages, settings: request.settings };
+    if (request.tools.length === tools.length) return asked;
+    this.#narrow(request.tools);
+    return { ...asked, tools: tools.filter(({ name }) => request.tools.includes(name)) };
   }
 
-  #place({ purpose }: Question): { readonly state: ToolUseState; readonly scope: StepScope<Context>; readonly detail: string | undefined } {
+  #listNames(tools: readonly OfferedTool[]): readonly string[] {
+    return tools === this.#setup.offered ? this.#setup.toolNames : tools.map(({ name }) => name);
+  }
+
+  #place({ purpose }: Question): { readonly state: ToolUseState; readonly scope: StepScope; readonly detail: string | undefined } {
     return { state: this.state, scope: this.scope, detail: purpose };
   }
 
   #start(question: Question, incoming: IncomingAnswer): Promise<EffectResult<ModelOutcome>> {
     const { scope } = this;
-    const { name, model, isStreaming, toolNames } = this.#setup;
+    const { name, model, isStreaming } = this.#setup;
     const { messages, tools = noTools, purpose } = question;
     scope.events.emit(
       (header) =>
         new InferenceStarted(header, name, {
           model: `${model.provider}/${model.modelId}`,
           messageCount: messages.length,
-          tools: tools === this.#setup.offered ? toolNames : tools.map((tool) => tool.name),
+          tools: this.#listNames(tools),
         }),
     );
     const key = purpose === undefined ? `model/${scope.stepNumber}` : `model/${scope.stepNumber}/${purpose}`;
@@ -214,14 +207,14 @@ export class OpenTurn<Context> implements Turn {
   }
 
   #toRequest({ messages, tools, output, settings }: Question, signal: AbortSignal, incoming: IncomingAnswer): ModelRequest {
-    return {
+    return omitUndefined({
       messages,
       signal,
       settings: settings ?? this.settings,
-      onNotice: (notice) => this.#onNotice(notice, incoming),
-      ...(tools !== undefined && tools.length > 0 && { tools }),
-      ...(output !== undefined && { output }),
-    };
+      onNotice: (notice: ModelNotice) => this.#onNotice(notice, incoming),
+      tools: tools?.length === 0 ? undefined : tools,
+      output,
+    });
   }
 
   #onDelta(delta: ModelDelta, incoming: IncomingAnswer, { isForReaders = true }: Question): void {
@@ -252,12 +245,8 @@ export class OpenTurn<Context> implements Turn {
     const { model } = this.#setup;
     const who = { provider: provider ?? model.provider, modelId: modelId ?? model.modelId };
     const own = attempts.reduce((left, { usage: spent }) => Usage.minus(left, spent), usage);
-    return {
-      usage,
-      model: `${who.provider}/${who.modelId}`,
-      ...this.#toCost([{ who, usage: own }, ...attempts]),
-      ...(finishReason !== undefined && { finishReason }),
-    };
+    const cost = this.#toCost([{ who, usage: own }, ...attempts]);
+    return omitUndefined({ usage, model: `${who.provider}/${who.modelId}`, cost, finishReason });
   }
 
   // The cost of an interrupted call is not known, unless it never started.
@@ -265,18 +254,17 @@ export class OpenTurn<Context> implements Turn {
     if (!hasStarted) return { usage: Usage.none() };
     const { provider, modelId } = this.#setup.model;
     const all = [{ who: { provider, modelId }, usage: Usage.unknown() }, ...attempts];
-    return { usage: all.reduce((sum, { usage }) => Usage.add(sum, usage), Usage.none()), ...this.#toCost(all) };
+    const sum = all.reduce((total, { usage }) => Usage.add(total, usage), Usage.none());
+    return omitUndefined({ usage: sum, cost: this.#toCost(all) });
   }
 
   // Each attempt is paid for at its own model's price.
-  #toCost(attempts: IncomingAnswer['attempts']): { readonly cost?: Cost } {
+  #toCost(attempts: IncomingAnswer['attempts']): Cost | undefined {
     const { price = this.scope.budget.price } = this.#setup;
     const watchesCost = this.#setup.watchesCost || this.scope.budget.watchesCost;
-    if (!watchesCost) return {};
+    if (!watchesCost) return undefined;
     const at = this.scope.time.clock.now();
-    const costs = attempts.map(({ who, usage }) => toCost(usage, { ...who, at }, { price, watchesCost }));
-    const cost = costs.reduce(addCost, undefined);
-    return cost === undefined ? {} : { cost };
+    return attempts.map(({ who, usage }) => toCost(usage, { ...who, at }, { price, watchesCost })).reduce(addCost, undefined);
   }
 }
 

@@ -1,30 +1,24 @@
 import type { ContinuationCriterion } from '../continuation/index.ts';
-import type { ErrorPolicy } from '../errors/index.ts';
+import { ErrorPolicy } from '../errors/index.ts';
 import type { EventBus, EventSink } from '../events/index.ts';
 import type { Model, ModelSettings, ModelTimeouts, PriceOf } from '../inference/index.ts';
 import type { Capability, Hook } from '../hooks/index.ts';
+import { checkKeys, InvalidArgumentError, isRecord } from '../lib/index.ts';
 import type { Limits, Ports, RunState } from '../step-by-step/index.ts';
 import type { AfterParsing, ContextNeeded, ContextType, ToolInput, Tools } from '../tools/index.ts';
 import type { Driver } from './driver.ts';
-import type { ToolUseEvent } from './tool-use-events.ts';
-import type { ToolEvent } from './typed-events.ts';
+import type { ToolEvent, ToolUseEvent } from './tool-use-events.ts';
 
-/** What instructions may be made from. */
-export interface InstructionFacts<Context, State> {
-  readonly context: Context;
-  readonly state: State;
-}
+/** System text for the model, or a function that writes it anew for each step. */
+export type Instructions<Context, State> = string | ((facts: { readonly context: Context; readonly state: State }) => string);
 
-/** What the model is told to be, in words, or made anew for each step. */
-export type Instructions<Context, State> = string | ((facts: InstructionFacts<Context, State>) => string);
-
-/** The budgets of one execution, and the guard against a model that goes round in circles. */
+/** The budgets of one execution, and the guard against a model that repeats itself. */
 export interface ToolUseLimits extends Limits {
   /** Ends the run when the same tool was called with the same arguments in that many steps in a row. @default not watched */
   readonly repeatedToolCalls?: number;
 }
 
-/** What a conversation with tools is made from. */
+/** Options of a conversation with tools. */
 export interface ToolUseOptions<
   State extends RunState,
   Context = unknown,
@@ -33,41 +27,41 @@ export interface ToolUseOptions<
   Capabilities extends readonly Capability<Tools, State>[] = readonly Capability<Tools, State>[],
 > {
   readonly model: Model;
-  /** Asked in turn where the model is busy, slow or broken. */
+  /** Models to ask in turn if the model is busy, slow or broken. */
   readonly fallback?: readonly Model[];
   readonly settings?: ModelSettings;
-  /** How long a model may keep us waiting. */
+  /** Time limits of a model call. */
   readonly timeouts?: ModelTimeouts;
-  /** Says what the host gives with each run: `contextOf<{ db: Db }>()`. Never stored. */
+  /** Type of the context that the host passes with each run: `contextOf<{ db: Db }>()`. Never stored. */
   readonly context?: ContextType<Context>;
   readonly tools?: Given;
   readonly instructions?: Instructions<Context & ContextNeeded<Given>, State>;
   /** The form of the final answer; one that does not fit is a validation failure, which the policy may retry. */
   readonly output?: Output;
   readonly limits?: ToolUseLimits;
-  /** What happens after a failure. */
+  /** Handling of failures. */
   readonly errors?: ErrorPolicy;
   /** Finish reasons that end the run. @default [] */
   readonly finishReasons?: readonly string[];
-  /** Rules of your own; they stand behind the built-in ones. */
+  /** Criteria of your own, evaluated after the built-in ones. */
   readonly criteria?: readonly ContinuationCriterion<State>[];
   /** Functions of your own at the points of a step; make them with defineHook(). */
   readonly hooks?: readonly Hook<State, NoInfer<Context & ContextNeeded<Given>>>[];
-  /** Bundles of tools, hooks, rules and words; each can be put in once. */
+  /** Bundles of tools, hooks, criteria and instructions; each may be added once. */
   readonly capabilities?: Capabilities;
-  /** How a step is got out of the model. @default toolCallingDriver() */
+  /** Way of getting a step out of the model. @default toolCallingDriver() */
   readonly driver?: Driver;
-  /** What usage costs; without it, costs are unknown. */
+  /** Prices of usage; without it, costs are unknown. */
   readonly price?: PriceOf;
-  /** What becomes of a call whose end nobody saw: the model is told, or a person is asked. @default 'tell' */
+  /** Handling of a call whose end nobody saw: tell the model, or ask a person. @default 'tell' */
   readonly onUnknown?: 'tell' | 'ask';
-  /** How many calls of a step run at once. @default 8 */
+  /** Number of calls of a step that may run at once. @default 8 */
   readonly toolConcurrency?: number;
   /** False asks for each answer in one piece. @default true */
   readonly streaming?: boolean;
-  /** Where its events go; one bus may serve several. @default a bus of its own */
+  /** Bus for its events; one bus may serve several. @default a bus of its own */
   readonly events?: EventBus<ToolEvent<Given>> | EventBus<ToolEvent> | EventBus<ToolUseEvent>;
-  /** Where time, ids and chance come from, and who hears of problems. */
+  /** Sources of time, ids and randomness, and the reporter of problems. */
   readonly ports?: Omit<Ports, 'events'>;
 }
 
@@ -82,4 +76,62 @@ export interface AnyToolUseOptions<State extends RunState> extends Omit<
   readonly context?: ContextType<unknown>;
   readonly capabilities?: readonly Capability[];
   readonly events?: EventSink<never>;
+}
+
+/** Names of the options of a conversation with tools. */
+export const toolUseOptionNames: readonly string[] = [
+  ...['model', 'fallback', 'settings', 'timeouts', 'context', 'tools', 'instructions', 'output', 'limits', 'errors', 'finishReasons'],
+  ...['criteria', 'hooks', 'capabilities', 'driver', 'price', 'onUnknown', 'toolConcurrency', 'streaming', 'events', 'ports'],
+];
+
+const isText = (value: unknown): boolean => typeof value === 'string';
+const isFunction = (value: unknown): boolean => typeof value === 'function';
+const isBoolean = (value: unknown): boolean => typeof value === 'boolean';
+const hasMethod = (name: string) => (value: unknown) => isRecord(value) && isFunction(value[name]);
+const portNames = ['clock', 'ids', 'random', 'onProblem'];
+
+/** Form of each option that is checked, whichever orchestrator takes it. */
+const optionRules: Readonly<Record<string, readonly [isValid: (value: unknown) => boolean, wanted: string]>> = {
+  id: [(value) => isText(value) && value !== '', 'text'],
+  version: [isText, 'text'],
+  fallback: [Array.isArray, 'a list of models'],
+  instructions: [(value) => isText(value) || isFunction(value), 'text, or a function that returns it'],
+  tools: [(value) => typeof value === 'object' && value !== null, 'a list or a record of tools'],
+  limits: [isRecord, 'an object'],
+  errors: [(value) => value instanceof ErrorPolicy, 'an ErrorPolicy, such as ErrorPolicy.retryToolErrors(3)'],
+  finishReasons: [Array.isArray, 'a list'],
+  criteria: [Array.isArray, 'a list'],
+  hooks: [Array.isArray, 'a list of hooks'],
+  capabilities: [Array.isArray, 'a list of capabilities'],
+  driver: [hasMethod('ask'), 'a driver, such as reActDriver()'],
+  price: [isFunction, 'a function, such as priceTable({…}) makes'],
+  onUnknown: [(value) => value === 'tell' || value === 'ask', "'tell' or 'ask'"],
+  toolConcurrency: [(value) => Number.isInteger(value) && Number(value) > 0, 'a whole number of 1 or more'],
+  streaming: [isBoolean, 'true or false'],
+  selector: [(value) => isFunction(value) || hasMethod('select')(value), 'a selector, or a function that names a participant'],
+  introduce: [isBoolean, 'true or false'],
+  throwOnFailure: [isBoolean, 'true or false'],
+  ports: [
+    (value) => isRecord(value) && Object.keys(value).every((name) => portNames.includes(name)),
+    `an object with any of ${portNames.join(', ')}`,
+  ],
+  events: [hasMethod('emit'), 'an event bus, as createEventBus() makes'],
+};
+
+/** Throws if `maker` does not know an option or cannot use its value. */
+export function checkOptions(
+  maker: string,
+  options: unknown,
+  known: readonly string[],
+): asserts options is Readonly<Record<string, unknown>> {
+  if (!isRecord(options)) throw new InvalidArgumentError(`${maker} needs options. It takes ${known.join(', ')}.`);
+  checkKeys(maker, options, { known });
+  for (const [option, [isValid, wanted]] of Object.entries(optionRules))
+    if (options[option] !== undefined && !isValid(options[option]))
+      throw new InvalidArgumentError(`${maker}: ${option} must be ${wanted}.`);
+}
+
+/** Adds the defaults to the given limits. A limit that is undefined was not given. */
+export function withDefaultLimits<Some extends ToolUseLimits>(defaults: Some, given: Partial<Some> = {}): Some {
+  return { ...defaults, ...Object.fromEntries(Object.entries(given).filter(([, limit]) => limit !== undefined)) };
 }

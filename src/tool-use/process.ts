@@ -3,32 +3,29 @@ import { ContinuationCriteria, RepeatedToolCall, ToolCallPresenceCheck } from '.
 import type { Findings, RepeatableCall } from '../continuation/index.ts';
 import type { ErrorPolicy } from '../errors/index.ts';
 import type { JsonObject } from '../lib/index.ts';
-import { InvalidArgumentError } from '../lib/index.ts';
-import { Usage } from '../messages/index.ts';
+import { InvalidArgumentError, omitUndefined } from '../lib/index.ts';
 import type { HookChain } from '../hooks/index.ts';
 import { HookPoint } from '../hooks/index.ts';
 import type { Produced, StepProcess, StepScope } from '../step-by-step/index.ts';
 import { standardCriteria } from '../step-by-step/index.ts';
+import type { ToolExecution } from '../tools/index.ts';
 import { inspectStep } from './inspect-step.ts';
 import { OpenTurn } from './open-turn.ts';
 import type { ToolUseLimits } from './options.ts';
-import { cancelCalls, toProduced, toWholeStep } from './produced-step.ts';
 import { resumeStep } from './resume-step.ts';
 import { runToolCalls } from './run-tool-calls.ts';
 import type { Setup } from './setup.ts';
-import { withUniqueCalls } from './unique-calls.ts';
-import type { ToolUseState } from './tool-use-state.ts';
-import type { ToolExecution } from '../tools/index.ts';
+import { cancelCalls, createEmptyStep, toProduced, toWholeStep, withUniqueCalls } from './steps.ts';
 import { ToolCallCompleted } from './tool-use-events.ts';
+import type { ToolUseState } from './tool-use-state.ts';
 import type { ToolUseStep } from './tool-use-step.ts';
-import { StepType } from './tool-use-step.ts';
 
 /** Rules that a conversation with tools is judged by. */
 export interface Rules<State> {
   readonly limits: ToolUseLimits;
   readonly policy: ErrorPolicy;
   readonly finishReasons?: readonly string[];
-  /** Rules of the host's own and of capabilities. */
+  /** Criteria of the host and of capabilities. */
   readonly criteria?: readonly ContinuationCriterion<State>[];
 }
 
@@ -45,8 +42,8 @@ const limitNames = ['steps', 'tokens', 'wallMs', 'activeMs', 'costUsd', 'repeate
 
 // By the names under which they were given.
 function checkLimits(limits: ToolUseLimits): void {
-  const strange = Object.keys(limits).find((name) => !limitNames.includes(name));
-  if (strange !== undefined) throw new InvalidArgumentError(`There is no limit "${strange}"; there are ${limitNames.join(', ')}.`);
+  const unknown = Object.keys(limits).find((name) => !limitNames.includes(name));
+  if (unknown !== undefined) throw new InvalidArgumentError(`There is no limit "${unknown}"; there are ${limitNames.join(', ')}.`);
   const { repeatedToolCalls: repeated } = limits;
   if (repeated !== undefined && !(Number.isInteger(repeated) && repeated >= 2))
     throw new InvalidArgumentError(`limits.repeatedToolCalls must be a whole number of 2 or more, not ${JSON.stringify(repeated)}.`);
@@ -69,56 +66,45 @@ export function toCriteria<State extends ToolUseState>(rules: Rules<State>): Con
   throw new InvalidArgumentError(`Two criteria are called "${twice}": the trace could not tell them apart. Give yours another name.`);
 }
 
-/** Makes the process of a conversation with tools. */
-export function createToolUseProcess<State extends ToolUseState, Context>(
-  setup: Setup<Context>,
+/** Creates the process of a conversation with tools. */
+export function createToolUseProcess<State extends ToolUseState>(
+  setup: Setup,
   rules: Rules<State>,
   identity?: JsonObject,
-): StepProcess<State, Context> {
+): StepProcess<State>;
+export function createToolUseProcess(setup: Setup, rules: Rules<ToolUseState>, identity?: JsonObject): StepProcess<ToolUseState> {
   const { finalizeMs } = rules.limits;
   const { hooks } = setup;
   const criteria = toCriteria(rules);
   if (hooks !== undefined) checkHookNames(hooks, criteria);
-  const phases: Phases<ToolUseState, Context> = {
-    produce: (state, scope) => produce(new OpenTurn(setup, state, scope), setup),
-    eventsOf: (step, next) => listClosedCalls(step).map((execution) => new ToolCallCompleted(next(), setup.name, execution)),
-    emptyStep,
-    ...(hooks !== undefined && createHookPhases(setup, hooks)),
-  };
   return {
     name: setup.name,
     criteria,
-    ...(finalizeMs !== undefined && { finalizeMs }),
-    ...(identity !== undefined && { identity }),
+    ...omitUndefined({ finalizeMs, identity }),
     checkContext: (context) => {
       if (setup.needsContext && context === undefined)
         throw new InvalidArgumentError(
-          'This needs a context, which its tools, hooks or instructions read. Pass { context } with the run, also when you go on with a state.',
+          'This needs a context, which its tools, hooks or instructions read. Pass { context } with the run, also when you resume a state.',
         );
     },
-    // Holds: the steps of these states are of this module's kind.
-    ...(phases as Phases<State, Context>),
+    produce: (state, scope) => produce(new OpenTurn(setup, state, scope), setup),
+    eventsOf: (step, next) => listClosedCalls(step).map((execution) => new ToolCallCompleted(next(), setup.name, execution)),
+    emptyStep: createEmptyStep,
+    ...(hooks !== undefined && createHookPhases(setup, hooks)),
   };
 }
 
-type Phases<State extends ToolUseState, Context> = Pick<
-  StepProcess<State, Context>,
-  'enter' | 'produce' | 'inspect' | 'observe' | 'remainingMs' | 'eventsOf' | 'emptyStep'
->;
-
 /** Asks the model and runs the calls of its answer, or resumes the step that waits. */
-async function produce<Context>(turn: OpenTurn<Context>, setup: Setup<Context>): Promise<Produced<ToolUseStep>> {
+async function produce(turn: OpenTurn, setup: Setup): Promise<Produced<ToolUseStep>> {
   const { scope, state } = turn;
   const { hooks, driver } = setup;
   if (state.pendingStep !== undefined) return resumeStep({ setup, turn, step: state.pendingStep.partial }, state.pendingStep);
-  const shown = hooks?.has(HookPoint.BeforeStep) === true ? turn.applyBeforeStepHooks(hooks) : undefined;
-  if (shown !== undefined) await shown;
+  if (hooks?.has(HookPoint.BeforeStep) === true) await turn.applyBeforeStepHooks(hooks);
   // A vote ended the run: the model is not asked, and the step says so.
-  if (scope.control.forbidding !== undefined) return { type: 'step', step: asHeldBack(emptyStep({ id: scope.ids(), errors: [] })) };
+  if (scope.control.forbidding !== undefined) return { type: 'step', step: asHeldBack(createEmptyStep({ id: scope.ids(), errors: [] })) };
   const step = withUniqueCalls(await driver.ask(turn));
   if (step.toolCalls.length === 0) return toWholeStep(withoutCancelled(step, scope));
-  const work = { setup, turn, step };
-  return toProduced(work, scope.finalizing ? cancelCalls(work) : await runToolCalls(work, step.toolCalls));
+  return toProduced(turn, step, scope.finalizing ? cancelCalls(turn, step) : await runToolCalls({ setup, turn, step }, step.toolCalls));
 }
 
 // A question that was not asked because a vote came first did not fail.
@@ -130,19 +116,17 @@ function withoutCancelled(step: ToolUseStep, { control }: StepScope): ToolUseSte
 
 const asHeldBack = (step: ToolUseStep): ToolUseStep => ({ ...step, interrupted: 'vote' });
 
-/** The phases that are there for hooks alone. */
-function createHookPhases<Context>({ output }: Setup<Context>, hooks: HookChain): Partial<Phases<ToolUseState, Context>> {
+/** The phases that only hooks need. */
+function createHookPhases({ output }: Setup, hooks: HookChain): Partial<StepProcess<ToolUseState>> {
   const inspects = hooks.has(HookPoint.AfterStep) || hooks.has(HookPoint.OnError);
   return {
+    observe: (seen) => hooks.observe(seen),
     ...(hooks.has(HookPoint.ExecutionStart) && {
-      enter: async (state: ToolUseState, scope: StepScope<Context>) => {
+      enter: async (state: ToolUseState, scope: StepScope) => {
         await hooks.executionStart({ state, scope });
       },
     }),
-    ...(inspects && {
-      inspect: (candidate: ToolUseState, scope: StepScope<Context>) => inspectStep({ hooks, output }, candidate, scope),
-    }),
-    observe: (seen) => hooks.observe(seen),
+    ...(inspects && { inspect: (candidate: ToolUseState, scope: StepScope) => inspectStep({ hooks, output }, candidate, scope) }),
     ...(hooks.watchesTime && { remainingMs: (state: ToolUseState, findings: Findings) => hooks.remainingMs(state, findings) }),
   };
 }
@@ -161,12 +145,3 @@ function listClosedCalls({ answers, executions }: ToolUseStep): readonly ToolExe
   const closed = new Set(answers.filter(({ type }) => type === 'closed').map(({ id }) => id));
   return executions.filter(({ toolCallId }) => closed.has(toolCallId));
 }
-
-const emptyStep = (facts: Pick<ToolUseStep, 'id' | 'errors' | 'interrupted'>): ToolUseStep => ({
-  ...facts,
-  outputMessages: [],
-  usage: Usage.none(),
-  stepType: StepType.Error,
-  toolCalls: [],
-  executions: [],
-});

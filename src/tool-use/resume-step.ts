@@ -8,12 +8,11 @@ import { Usage } from '../messages/index.ts';
 import type { Answer, PendingStep, Produced, Wait } from '../step-by-step/index.ts';
 import type { PreparedCall, ToolExecution } from '../tools/index.ts';
 import { answeredExecution, prepareCall, rejectedExecution, unknownExecution, withArgs } from '../tools/index.ts';
-import { describeGivenUp } from './close-step.ts';
-import { toProduced } from './produced-step.ts';
+import { describeGivenUp } from './finish-step.ts';
 import { runNestedCall, toOuterId } from './run-nested-call.ts';
-import type { CallResults } from './run-tool-calls.ts';
 import { completeCall, emitCompleted, mergeResults, runToolCalls } from './run-tool-calls.ts';
-import type { CallAnswer, NestedMemo, ToolUseStep } from './tool-use-step.ts';
+import { toProduced } from './steps.ts';
+import type { CallAnswer, CallResults, NestedMemo, ToolUseStep } from './tool-use-step.ts';
 import type { Work } from './work.ts';
 
 type CallWait = Exclude<Wait, { readonly type: 'person' | 'grant' }>;
@@ -24,13 +23,13 @@ type AnswerOutcome =
   | { readonly type: 'ended'; readonly call: ToolCall; readonly execution: ToolExecution }
   | { readonly type: 'waits'; readonly wait: Wait };
 
-async function prepareApproved<Context>({ setup, turn }: Work<Context>, call: ToolCall): Promise<PreparedCall> {
+async function prepareApproved({ setup, turn }: Work, call: ToolCall): Promise<PreparedCall> {
   const { context, control, time } = turn.scope;
   const { signal } = control;
   return prepareCall(setup.tools, call, { context, signal, clock: time.clock, state: turn.state, approved: true });
 }
 
-async function applyAnswer<Context>(work: Work<Context>, wait: CallWait, answer: Answer): Promise<AnswerOutcome> {
+async function applyAnswer(work: Work, wait: CallWait, answer: Answer): Promise<AnswerOutcome> {
   const startedAt = work.turn.scope.time.clock.now();
   // Nobody can change what is recorded of it later.
   const call = { id: wait.id, name: wait.toolName, args: frozenCopy(wait.args) };
@@ -81,7 +80,7 @@ function listOpenNested({ toolCalls, nested = {} }: ToolUseStep, { waits, answer
 }
 
 /** Resumes a run inside a call if something was answered for it. */
-async function resumeNested<Context>(work: Work<Context>, { call, index, kept, waits, answers }: OpenNested): Promise<CallResults> {
+async function resumeNested(work: Work, { call, index, kept, waits, answers }: OpenNested): Promise<CallResults> {
   const stillWaiting = { executions: [], nested: { [call.id]: kept } };
   if (answers.length === 0) return { ...stillWaiting, waits };
   const prepared = await prepareApproved(work, call);
@@ -102,7 +101,7 @@ async function resumeNested<Context>(work: Work<Context>, { call, index, kept, w
 }
 
 /** Runs what was answered; the rest of the step keeps waiting. */
-export async function resumeStep<Context>(work: Work<Context>, pending: PendingStep<ToolUseStep>): Promise<Produced<ToolUseStep>> {
+export async function resumeStep(work: Work, pending: PendingStep<ToolUseStep>): Promise<Produced<ToolUseStep>> {
   const { step } = work;
   const { waits, answers } = pending;
   const inside = listOpenNested(step, pending);
@@ -134,5 +133,5 @@ export async function resumeStep<Context>(work: Work<Context>, pending: PendingS
   // An answer for a run inside that could not be used waits again, under the same id.
   const still = new Set(results.waits.map(({ id }) => id));
   const all = [...given, ...answers.filter(({ id }) => insideIds.has(id) && !still.has(id)).map(toCallAnswer)];
-  return toProduced({ ...work, step: { ...step, ...(all.length > 0 && { answers: all }) } }, results);
+  return toProduced(work.turn, all.length > 0 ? { ...step, answers: all } : step, results);
 }

@@ -7,18 +7,19 @@ import { classifyError } from '../errors/index.ts';
 import type { BaseEvent, EventHeader } from '../events/index.ts';
 import { reportSafely, reportToConsole } from '../events/index.ts';
 import type { Clock, IdSource, Json } from '../lib/index.ts';
+import { assertNever } from '../lib/index.ts';
 import type { ToolCall } from '../messages/index.ts';
-import type { Answer, OuterStep, Spent, Wait } from '../step-by-step/index.ts';
+import type { Answer, OuterStep, RunState, Spent, Wait } from '../step-by-step/index.ts';
 import type { NestedCall, ToolExecution } from '../tools/index.ts';
 import { answeredExecution, cancelledExecution, failedExecution, unknownExecution } from '../tools/index.ts';
-import { describeGivenUp } from './close-step.ts';
+import { describeGivenUp } from './finish-step.ts';
 import type { ToolUseState } from './tool-use-state.ts';
-import type { NestedMemo } from './tool-use-step.ts';
+import type { CallResults, NestedMemo } from './tool-use-step.ts';
 import type { Work } from './work.ts';
 
 /** Services and facts for a run inside a call. */
-export interface NestedHost<Context = unknown> {
-  readonly context: Context;
+export interface NestedHost {
+  readonly context: unknown;
   readonly toolCallId: string;
   /** The state of the outer run. */
   readonly state: ToolUseState;
@@ -52,20 +53,12 @@ export interface NestedRound {
 }
 
 type NestedOutcome =
-  | { readonly type: 'ended'; readonly execution: ToolExecution }
-  | {
-      readonly type: 'waiting';
-      readonly results: {
-        readonly executions: readonly [];
-        readonly waits: readonly Wait[];
-        readonly nested: Readonly<Record<string, NestedMemo>>;
-      };
-    };
+  { readonly type: 'ended'; readonly execution: ToolExecution } | { readonly type: 'waiting'; readonly results: CallResults };
 
 /** The id under which a wait inside a call is known outside. */
 export const toOuterId = (callId: string, id: string): string => `${callId}/${id}`;
 
-function createHost<Context>({ turn, setup }: Work<Context>, { id }: ToolCall, at: NestedRound): NestedHost<Context> {
+function createHost({ turn, setup }: Work, { id }: ToolCall, at: NestedRound): NestedHost {
   const { scope, state } = turn;
   const prefix = `${scope.executionId}/${scope.stepNumber}/${id}/${at.round}`;
   let drawn = 0;
@@ -90,11 +83,7 @@ function createHost<Context>({ turn, setup }: Work<Context>, { id }: ToolCall, a
 }
 
 /** Starts or resumes the run inside a call. Never rejects. */
-export async function runNestedCall<Context>(
-  work: Work<Context>,
-  { call, tool, parsed }: NestedCall,
-  at: NestedRound,
-): Promise<NestedOutcome> {
+export async function runNestedCall(work: Work, { call, tool, parsed }: NestedCall, at: NestedRound): Promise<NestedOutcome> {
   const { scope } = work.turn;
   const [startedAt, startedMonotonic] = [scope.time.clock.now(), scope.time.clock.monotonic()];
   const getTiming = (): { readonly startedAt: number; readonly durationMs: number } => ({
@@ -116,3 +105,32 @@ export async function runNestedCall<Context>(
     return end(unknownExecution(call, { ...getTiming(), text: describeGivenUp('interrupted') }));
   }
 }
+
+/** Gives a run inside another the answers to its waits. */
+export function withAnswers<State extends RunState>(waiting: State, answers: readonly Answer[]): State {
+  return answers.reduce((state, answer) => {
+    switch (answer.type) {
+      case 'approved':
+        return state.approve(answer.id, answer.args === undefined ? {} : { args: answer.args });
+      case 'rejected':
+        return state.reject(answer.id, answer.reason);
+      case 'answered':
+        return state.answer(answer.id, answer.value);
+      default:
+        return assertNever(answer);
+    }
+  }, waiting);
+}
+
+/** Ends a run inside another at a limit that could be raised: limits are raised outside only. */
+export function withoutGrants<State extends RunState>(state: State): State {
+  const grant = state.waitingFor.find(({ type }) => type === 'grant');
+  // Rejecting one rejects all.
+  return grant === undefined ? state : state.reject(grant.id, 'nobody raises the limits of a run inside another');
+}
+
+/** Puts the name of the run that asks before a wait, as the outer run shows it. */
+export const withAsker = (wait: Wait, name: string): Wait => ({
+  ...wait,
+  agent: wait.agent === undefined ? name : `${name}/${wait.agent}`,
+});

@@ -4,12 +4,11 @@
 // K1. A gated call never runs before somebody approved it.
 // K2. Every call ends in one execution or one wait.
 // K3. Once a vote forbids to continue, no further call starts.
-import type { Failure } from '../errors/index.ts';
+import type { HookChain } from '../hooks/index.ts';
 import { HookPoint } from '../hooks/index.ts';
 import type { Soon } from '../lib/index.ts';
-import { stableStringify } from '../lib/index.ts';
+import { omitUndefined, stableStringify } from '../lib/index.ts';
 import type { ToolCall } from '../messages/index.ts';
-import type { Wait } from '../step-by-step/index.ts';
 import type { EndedCall, PreparedCall, ToolExecution, WaitingCall } from '../tools/index.ts';
 import { cancelledExecution, prepareCall, runCall } from '../tools/index.ts';
 import { mapLimited } from './map-limited.ts';
@@ -17,21 +16,11 @@ import { runNestedCall } from './run-nested-call.ts';
 import type { CallFacts } from './tool-use-events.ts';
 import { ToolApprovalRequested, ToolCallCompleted, ToolCallProgress, ToolCallStarted } from './tool-use-events.ts';
 import type { ToolUseState } from './tool-use-state.ts';
-import type { NestedMemo } from './tool-use-step.ts';
+import type { CallResults, NestedMemo } from './tool-use-step.ts';
 import type { Work } from './work.ts';
 
-/** Results of some of a step's calls. */
-export interface CallResults {
-  readonly executions: readonly ToolExecution[];
-  readonly waits: readonly Wait[];
-  /** Runs inside calls that wait, by the call's id. */
-  readonly nested?: Readonly<Record<string, NestedMemo>>;
-  /** Failures of hooks that looked at results. */
-  readonly failures?: readonly Failure[];
-}
-
 /** The calls that run together, with the step they belong to. */
-interface Batch<Context> extends Work<Context> {
+interface Batch extends Work {
   /** True if a person approved these calls. */
   readonly approved: boolean;
   /** The state that the tools may read. */
@@ -46,8 +35,8 @@ interface UnknownCall {
 const defaultConcurrency = 8;
 
 /** Runs calls side by side. Calls that need somebody do not run: their waits are emitted and returned. */
-export async function runToolCalls<Context>(
-  work: Work<Context>,
+export async function runToolCalls(
+  work: Work,
   calls: readonly ToolCall[],
   { approved = false }: { readonly approved?: boolean } = {},
 ): Promise<CallResults> {
@@ -57,7 +46,7 @@ export async function runToolCalls<Context>(
   return mergeResults(results.map((result) => ('unknown' in result ? askAbout(work, result.unknown) : result)));
 }
 
-async function runToolCall<Context>(batch: Batch<Context>, given: ToolCall, position: number): Promise<CallResults | UnknownCall> {
+async function runToolCall(batch: Batch, given: ToolCall, position: number): Promise<CallResults | UnknownCall> {
   const { setup, turn, step, state, approved } = batch;
   const { scope } = turn;
   const { context, stepNumber } = scope;
@@ -99,8 +88,8 @@ const toFacts = ({ id, name, args }: ToolCall): CallFacts => ({ tool: name, tool
 const changedArguments = 'a hook changed the arguments after they had been approved';
 
 /** Shows a call to the hooks before it is prepared. Returns it, changed or not, or what became of it instead. */
-function applyBeforeToolHooks<Context>(
-  { setup, turn, step, approved }: Batch<Context>,
+function applyBeforeToolHooks(
+  { setup, turn, step, approved }: Batch,
   call: ToolCall,
   index: number,
 ): Soon<PreparedCall | { readonly type: 'call'; readonly call: ToolCall }> {
@@ -123,10 +112,10 @@ function applyBeforeToolHooks<Context>(
   return asked instanceof Promise ? asked.then(decide) : decide(asked);
 }
 
-type HookVerdict = Awaited<ReturnType<NonNullable<Work<unknown>['setup']['hooks']>['beforeTool']>>;
+type HookVerdict = Awaited<ReturnType<HookChain['beforeTool']>>;
 
 /** A call that does not start, because a vote ends the run. */
-function refuseCall<Context>({ scope: { control, time } }: Work<Context>['turn'], call: ToolCall): EndedCall {
+function refuseCall({ scope: { control, time } }: Work['turn'], call: ToolCall): EndedCall {
   const { forbidding } = control;
   const why = forbidding === undefined ? '' : ` (${forbidding.criterion}: ${forbidding.reason})`;
   const text = `The call was not made: the run was told to end${why}.`;
@@ -134,11 +123,7 @@ function refuseCall<Context>({ scope: { control, time } }: Work<Context>['turn']
 }
 
 /** Shows the result of a call that was made to the hooks, and emits the end of the call. */
-export async function completeCall<Context>(
-  { setup, turn, step }: Work<Context>,
-  call: ToolCall,
-  execution: ToolExecution,
-): Promise<CallResults> {
+export async function completeCall({ setup, turn, step }: Work, call: ToolCall, execution: ToolExecution): Promise<CallResults> {
   const { hooks } = setup;
   const wasMade = execution.status === 'succeeded' || execution.status === 'failed';
   if (!wasMade || hooks?.has(HookPoint.AfterTool) !== true) return emitCompleted({ setup, turn, step }, execution);
@@ -150,23 +135,23 @@ export async function completeCall<Context>(
 }
 
 /** Emits the end of a call. */
-export function emitCompleted<Context>({ setup, turn }: Work<Context>, execution: ToolExecution): CallResults {
+export function emitCompleted({ setup, turn }: Work, execution: ToolExecution): CallResults {
   turn.scope.events.emit((header) => new ToolCallCompleted(header, setup.name, execution));
   return { executions: [execution], waits: [] };
 }
 
 /** True if a person is to be asked about a call. Nobody is asked once the run is interrupted. */
-const isAsked = <Context>({ setup, turn }: Work<Context>, { status }: ToolExecution): boolean =>
+const isAsked = ({ setup, turn }: Work, { status }: ToolExecution): boolean =>
   status === 'unknown' && setup.onUnknown === 'ask' && turn.scope.control.interruption === undefined;
 
-function askAbout<Context>(work: Work<Context>, execution: ToolExecution): CallResults {
+function askAbout(work: Work, execution: ToolExecution): CallResults {
   const { toolCallId: id, toolName, args } = execution;
   return isAsked(work, execution)
     ? { executions: [], waits: [{ type: 'unknown-call', id, toolName, args }] }
     : emitCompleted(work, execution);
 }
 
-function toWaitResults<Context>({ setup, turn }: Work<Context>, prepared: WaitingCall): CallResults {
+function toWaitResults({ setup, turn }: Work, prepared: WaitingCall): CallResults {
   if (prepared.type === 'provider') return { executions: [], waits: [] };
   const { id, name: toolName, args } = prepared.call;
   const { scope } = turn;
@@ -177,7 +162,7 @@ function toWaitResults<Context>({ setup, turn }: Work<Context>, prepared: Waitin
   }
   if (prepared.type === 'client-tool') return { executions: [], waits: [{ type: 'client-tool', id, toolName, args }] };
   const { problem } = prepared;
-  return { executions: [], waits: [{ type: 'approval', id, toolName, args, ...(problem !== undefined && { problem }) }] };
+  return { executions: [], waits: [omitUndefined({ type: 'approval' as const, id, toolName, args, problem })] };
 }
 
 /** All results as one, in the given order. */
@@ -186,10 +171,10 @@ export function mergeResults(parts: readonly CallResults[]): CallResults {
   if (parts.length === 1 && only !== undefined) return only;
   const nested: Record<string, NestedMemo> = {};
   for (const part of parts) Object.assign(nested, part.nested);
-  return {
+  return omitUndefined({
     executions: parts.flatMap(({ executions }) => executions),
     waits: parts.flatMap(({ waits }) => waits),
     failures: parts.flatMap(({ failures = [] }) => failures),
-    ...(Object.keys(nested).length > 0 && { nested }),
-  };
+    nested: Object.keys(nested).length > 0 ? nested : undefined,
+  });
 }

@@ -2,15 +2,15 @@
 // say already is found there again.
 import type { Failure } from '../errors/index.ts';
 import type { Json, JsonObject, ObjectReader } from '../lib/index.ts';
-import { DamagedDataError, jsonEquals, omitUndefined, present, readObject, readString } from '../lib/index.ts';
+import { DamagedDataError, jsonEquals, omitUndefined, present, readJson, readObject, readString } from '../lib/index.ts';
 import { pendingToolCalls } from '../inference/index.ts';
 import type { Message, ToolCall, ToolOutput } from '../messages/index.ts';
 import { readToolOutput } from '../messages/index.ts';
 import type { Step, StepFieldsCodec } from '../step-by-step/index.ts';
 import { readFailure } from '../step-by-step/index.ts';
 import type { ToolExecution, ToolExecutionStatus } from '../tools/index.ts';
-import { jsonText } from './check-output.ts';
-import { readObservations } from './result-messages.ts';
+import { readObservations } from './finish-step.ts';
+import { parseAnswer } from './output.ts';
 import type { CallAnswer, NestedMemo, ToolUseStep } from './tool-use-step.ts';
 import { StepType } from './tool-use-step.ts';
 
@@ -29,25 +29,22 @@ function getOutputs(messages: readonly Message[]): ReadonlyMap<string, ToolOutpu
   return new Map(results.map(({ toolCallId, output }) => [toolCallId, output]));
 }
 
-function parseJsonText(text: string): Json | undefined {
-  try {
-    return JSON.parse(jsonText(text)) as Json;
-  } catch {
-    return undefined;
-  }
+function parseJson(text: string): Json | undefined {
+  const parsed = parseAnswer(text);
+  return parsed === undefined ? undefined : readJson(parsed, '');
 }
 
 /** The output behind words that a model observed; undefined where they do not tell it whole. */
 function toObservedOutput(words: string | undefined, as: string | undefined): ToolOutput | undefined {
   if (words === undefined) return undefined;
   if (as === 'text') return { type: 'text', value: words };
-  const value = as === 'json' ? parseJsonText(words) : undefined;
+  const value = as === 'json' ? parseJson(words) : undefined;
   return value === undefined ? undefined : { type: 'json', value };
 }
 
 /** The final answer that a step's words say. */
 const parseSaidOutput = (messages: readonly Message[]): Json | undefined =>
-  parseJsonText(messages.findLast((message) => message.isAssistant())?.text ?? '');
+  parseJson(messages.findLast((message) => message.isAssistant())?.text ?? '');
 
 /** The value that an output shows as it is; undefined where it shows something else. */
 const getShownValue = (output: ToolOutput): Json | undefined =>

@@ -1,10 +1,15 @@
-// The steps that come out of a model's answer.
+// The steps of a conversation with tools: made from an answer of the model, completed with the results of its calls or parked.
 import type { Failure } from '../errors/index.ts';
-import type { ToolCall } from '../messages/index.ts';
-import { Message } from '../messages/index.ts';
+import { pendingToolCalls } from '../inference/index.ts';
+import { omitUndefined } from '../lib/index.ts';
+import type { Part, ToolCall } from '../messages/index.ts';
+import { Message, Usage } from '../messages/index.ts';
+import type { EmptyStep, Produced } from '../step-by-step/index.ts';
+import { cancelledExecution } from '../tools/index.ts';
 import type { Answered, AnswerFacts, Turn } from './driver.ts';
-import { checkOutput } from './check-output.ts';
-import type { ToolUseStep } from './tool-use-step.ts';
+import { finishStep } from './finish-step.ts';
+import { checkOutput } from './output.ts';
+import type { CallResults, ToolUseStep } from './tool-use-step.ts';
 import { StepType } from './tool-use-step.ts';
 
 /** Content of a step, beside the facts about its answer. */
@@ -13,6 +18,16 @@ interface Content {
   readonly calls?: readonly ToolCall[];
   readonly errors?: readonly Failure[];
 }
+
+/** Creates a step in which the model was not asked. */
+export const createEmptyStep = (facts: EmptyStep): ToolUseStep => ({
+  ...facts,
+  outputMessages: [],
+  usage: Usage.none(),
+  stepType: StepType.Error,
+  toolCalls: [],
+  executions: [],
+});
 
 /** Creates a step from an answer: no call has run yet. */
 export function createStep({ scope }: Turn, facts: AnswerFacts, { messages, calls = [], errors = [] }: Content): ToolUseStep {
@@ -30,11 +45,12 @@ export function createStep({ scope }: Turn, facts: AnswerFacts, { messages, call
 
 /** Creates a step for a question without an answer. If the run was interrupted, the text that had come stays: nobody will ask again. */
 export function createUnansweredStep(turn: Turn, { failure, text, facts }: Extract<Answered, { readonly ok: false }>): ToolUseStep {
-  const messages = turn.scope.control.interruption !== undefined && text !== '' ? [Message.assistant(text, { ids: turn.scope.ids })] : [];
+  const { control, ids } = turn.scope;
+  const messages = control.interruption !== undefined && text !== '' ? [Message.assistant(text, { ids })] : [];
   return createStep(turn, facts, { messages, errors: [{ ...failure, readable: false }] });
 }
 
-/** Creates the step of a final answer. If a schema asks for it, the answer is checked; one that does not fit is a failure, with a message to the model to repair it. */
+/** Creates the step of a final answer. One that does not fit the output schema is a failure, with a message to the model to repair it. */
 export async function createFinalStep(turn: Turn, facts: AnswerFacts, answer: Message): Promise<ToolUseStep> {
   const { output: schema, scope } = turn;
   const messages = [answer];
@@ -46,4 +62,75 @@ export async function createFinalStep(turn: Turn, facts: AnswerFacts, answer: Me
   const repair = Message.user(request, { ids: scope.ids, metadata: { purpose: 'repair' } });
   const failure: Failure = { type: 'validation', code: 'invalid-output', message: checked.problem, retryable: true, readable: false };
   return createStep(turn, facts, { messages: [answer, repair], errors: [failure] });
+}
+
+/** Takes the last step after a limit: no tools, and a request to the model to sum up, which is not kept in the conversation. */
+export async function sumUp(turn: Turn): Promise<ToolUseStep> {
+  const { toolChoice: _, ...settings } = turn.settings;
+  const { ids } = turn.scope;
+  const reached = turn.state.lastStepResult?.outcome.evaluations.filter(({ atLimit }) => atLimit === 'finalize') ?? [];
+  const limits = reached.map(({ criterion, reason }) => `${criterion}: ${reason}`).join('; ');
+  const request = [
+    `A limit of this run has been reached (${limits}), and no tool can be called any more.`,
+    'Answer now with what you have: say what you found out or did, and what is left to do.',
+  ].join(' ');
+  const messages = [...turn.messages(), Message.user(request, { ids, metadata: { purpose: 'finalize' } })];
+  const answered = await turn.ask({ messages, settings });
+  if (!answered.ok) return createUnansweredStep(turn, answered);
+  const answer = Message.assistant(answered.response.parts, { ids });
+  return createStep(turn, answered.facts, { messages: [answer], calls: pendingToolCalls(answer) });
+}
+
+/** Returns the step with a different id for each of its calls: answers, results and idempotency keys depend on it, and not every model cares. */
+export function withUniqueCalls(step: ToolUseStep): ToolUseStep {
+  const ids = step.toolCalls.map(({ id }) => id);
+  if (new Set(ids).size === ids.length) return step;
+  const claimId = (id: string, taken: Set<string>): string => {
+    let free = id;
+    for (let count = 2; taken.has(free); count += 1) free = `${id}~${count}`;
+    taken.add(free);
+    return free;
+  };
+  // Both walks meet the calls in the same order.
+  const [inCalls, inParts] = [new Set<string>(), new Set<string>()];
+  const rename = (part: Part): Part =>
+    part.type === 'tool-call' && part.providerExecuted !== true ? { ...part, toolCallId: claimId(part.toolCallId, inParts) } : part;
+  return {
+    ...step,
+    toolCalls: step.toolCalls.map((call) => ({ ...call, id: claimId(call.id, inCalls) })),
+    outputMessages: step.outputMessages.map((message) => message.withParts(message.parts.map(rename))),
+  };
+}
+
+const noMoreTools = 'The call was not made: a limit has been reached, and no tool can be called any more.';
+
+/** Returns results for the calls of a step that may only sum up: none of them runs. */
+export function cancelCalls(turn: Turn, step: ToolUseStep): CallResults {
+  const startedAt = turn.scope.time.clock.now();
+  return { executions: step.toolCalls.map((call) => cancelledExecution(call, { startedAt, text: noMoreTools })), waits: [] };
+}
+
+/** Completes the step with its results, or parks it if calls wait for somebody. */
+export function toProduced(turn: Turn, step: ToolUseStep, results: CallResults): Produced<ToolUseStep> {
+  const { executions, waits, nested, failures = [] } = results;
+  const { nested: _, ...rest } = step;
+  const known: ToolUseStep = failures.length === 0 ? rest : { ...rest, errors: [...rest.errors, ...failures] };
+  if (waits.length > 0) return { type: 'waiting', partial: omitUndefined({ ...known, executions, nested }), waits };
+  const finished = finishStep(known, executions, turn.scope.ids);
+  const { forbidding, interruption } = turn.scope.control;
+  const wasHeldBack = forbidding !== undefined && interruption === undefined && executions.some(({ status }) => status === 'cancelled');
+  if (wasHeldBack) return toWholeStep({ ...finished, interrupted: 'vote' });
+  // A run inside that was interrupted returns what it has: a result, but not a whole one.
+  const hasRunInside = interruption !== undefined && step.toolCalls.some(({ name }) => turn.tools.get(name)?.type === 'nested');
+  return toWholeStep(hasRunInside ? { ...finished, interrupted: interruption } : finished);
+}
+
+/** Hands a step to the loop, and says if any of it was interrupted. */
+export function toWholeStep(step: ToolUseStep): Produced<ToolUseStep> {
+  const { errors, executions, interrupted } = step;
+  const wasInterrupted =
+    interrupted !== undefined ||
+    errors.some(({ code }) => code === 'cancelled') ||
+    executions.some(({ status }) => status === 'cancelled' || status === 'unknown');
+  return { type: 'step', step, isWhole: !wasInterrupted };
 }

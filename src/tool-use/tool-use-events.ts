@@ -6,14 +6,7 @@ import { pluralize, defaultRedactor } from '../lib/index.ts';
 import { toolResultText } from '../messages/index.ts';
 import type { LoopEvent } from '../step-by-step/index.ts';
 import { OrchestratorEvent } from '../step-by-step/index.ts';
-import type { ToolExecution, ToolExecutionStatus } from '../tools/index.ts';
-
-/** What is known of a request when a model is asked. */
-export interface InferenceFacts {
-  readonly model: string;
-  readonly messageCount: number;
-  readonly tools: readonly string[];
-}
+import type { ToolExecution, ToolExecutionStatus, ToolName, ToolResultValue, Tools } from '../tools/index.ts';
 
 /** A model is asked. */
 export class InferenceStarted extends OrchestratorEvent {
@@ -22,7 +15,7 @@ export class InferenceStarted extends OrchestratorEvent {
   readonly messageCount: number;
   readonly tools: readonly string[];
 
-  constructor(header: EventHeader, orchestrator: string, facts: InferenceFacts) {
+  constructor(header: EventHeader, orchestrator: string, facts: Pick<InferenceStarted, 'model' | 'messageCount' | 'tools'>) {
     super(header, orchestrator);
     this.model = facts.model;
     this.messageCount = facts.messageCount;
@@ -34,7 +27,7 @@ export class InferenceStarted extends OrchestratorEvent {
   }
 }
 
-/** A piece of something that the model says or thinks. Told at once, never stored. */
+/** A piece of the model's text or reasoning. Emitted at once, never stored. */
 abstract class Delta extends OrchestratorEvent {
   readonly text: string;
 
@@ -46,14 +39,17 @@ abstract class Delta extends OrchestratorEvent {
   describe(): string {
     return JSON.stringify(defaultRedactor.text(this.text));
   }
+
+  protected precedes({ stepNumber, executionId }: BaseEvent): boolean {
+    return stepNumber === this.stepNumber && executionId === this.executionId;
+  }
 }
 
 export class TextDelta extends Delta {
   readonly type = 'TextDelta';
 
   override merge(next: BaseEvent): TextDelta | undefined {
-    if (!(next instanceof TextDelta) || next.stepNumber !== this.stepNumber || next.executionId !== this.executionId) return undefined;
-    return new TextDelta(this, this.orchestrator, this.text + next.text);
+    return next instanceof TextDelta && this.precedes(next) ? new TextDelta(this, this.orchestrator, this.text + next.text) : undefined;
   }
 }
 
@@ -61,26 +57,21 @@ export class ReasoningDelta extends Delta {
   readonly type = 'ReasoningDelta';
 
   override merge(next: BaseEvent): ReasoningDelta | undefined {
-    if (!(next instanceof ReasoningDelta) || next.stepNumber !== this.stepNumber || next.executionId !== this.executionId) return undefined;
-    return new ReasoningDelta(this, this.orchestrator, this.text + next.text);
+    return next instanceof ReasoningDelta && this.precedes(next)
+      ? new ReasoningDelta(this, this.orchestrator, this.text + next.text)
+      : undefined;
   }
 }
 
-/** Which call an event is about. */
-export interface CallFacts<Name extends string = string> {
-  readonly tool: Name;
-  readonly toolCallId: string;
-  readonly args: Json;
-  /** Where somebody has to settle it: by which id the state at the top waits for it. */
-  readonly waitId?: string;
-}
+/** The call that an event is about. */
+export type CallFacts<Name extends string = string> = Pick<ToolCallStarted<Name>, 'tool' | 'toolCallId' | 'args' | 'waitId'>;
 
 /** Base of the events about one call. */
 abstract class CallEvent<Name extends string> extends OrchestratorEvent {
   readonly tool: Name;
   readonly toolCallId: string;
   readonly args: Json;
-  /** Where somebody has to settle it: the id for `approve`, `reject` or `answer` on the state at the top. */
+  /** Id for `approve`, `reject` or `answer` on the state at the top, if the call waits for somebody. */
   declare readonly waitId?: string;
 
   constructor(header: EventHeader, orchestrator: string, facts: CallFacts<Name>) {
@@ -96,7 +87,7 @@ abstract class CallEvent<Name extends string> extends OrchestratorEvent {
   }
 }
 
-/** A call begins; one for somebody outside begins when it is handed out. */
+/** A call starts; a client's call starts when it is handed out. */
 export class ToolCallStarted<Name extends string = string> extends CallEvent<Name> {
   readonly type = 'ToolCallStarted';
 
@@ -114,7 +105,7 @@ export class ToolApprovalRequested<Name extends string = string> extends CallEve
   }
 }
 
-/** How far a call has come. Told at once, never stored. */
+/** Progress of a call. Emitted at once, never stored. */
 export class ToolCallProgress<Name extends string = string> extends CallEvent<Name> {
   readonly type = 'ToolCallProgress';
   readonly progress: Json;
@@ -138,7 +129,7 @@ export class ToolCallCompleted<Name extends string = string, Result = Json> exte
   readonly status: ToolExecutionStatus;
   readonly durationMs: number;
   declare readonly result?: Result;
-  /** Why there is no result, in the words that the model reads. */
+  /** Reason why there is no result, in the words that the model reads. */
   declare readonly error?: string;
 
   constructor(header: EventHeader, orchestrator: string, execution: ToolExecution) {
@@ -166,7 +157,7 @@ export class ModelFallback extends OrchestratorEvent {
   readonly to: string;
   readonly failure: Failure;
 
-  constructor(header: EventHeader, orchestrator: string, facts: { readonly from: string; readonly to: string; readonly failure: Failure }) {
+  constructor(header: EventHeader, orchestrator: string, facts: Pick<ModelFallback, 'from' | 'to' | 'failure'>) {
     super(header, orchestrator);
     this.from = facts.from;
     this.to = facts.to;
@@ -178,17 +169,21 @@ export class ModelFallback extends OrchestratorEvent {
   }
 }
 
+/** Events that do not depend on the tools. */
+type CommonEvent = LoopEvent | InferenceStarted | TextDelta | ReasoningDelta | ModelFallback | HookApplied | HookReported | ToolCallBlocked;
+
 /** Every event of a conversation with tools. */
-export type ToolUseEvent =
-  | LoopEvent
-  | InferenceStarted
-  | TextDelta
-  | ReasoningDelta
-  | ToolCallStarted
-  | ToolCallProgress
-  | ToolCallCompleted
-  | ToolApprovalRequested
-  | ModelFallback
-  | HookApplied
-  | HookReported
-  | ToolCallBlocked;
+export type ToolUseEvent = CommonEvent | ToolCallStarted | ToolCallProgress | ToolCallCompleted | ToolApprovalRequested;
+
+type TypedCompletion<Name extends string, Result> = ToolCallCompleted<Name, Result> &
+  (
+    | { readonly success: true; readonly result: Result; readonly error?: undefined }
+    | { readonly success: false; readonly result?: undefined; readonly error: string }
+  );
+
+type EventsOfTool<Given extends Tools, Name extends string> = Name extends string
+  ? ToolCallStarted<Name> | ToolCallProgress<Name> | ToolApprovalRequested<Name> | TypedCompletion<Name, ToolResultValue<Given, Name>>
+  : never;
+
+/** Every event of a conversation with these tools. The tool's name narrows the result of a call. */
+export type ToolEvent<Given extends Tools = Tools> = CommonEvent | EventsOfTool<Given, ToolName<Given>>;

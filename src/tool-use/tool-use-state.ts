@@ -3,7 +3,7 @@
 import type { IdSource, Json } from '../lib/index.ts';
 import type { StateCodec, NewStateOptions, PendingStep } from '../step-by-step/index.ts';
 import { createStateCodec, RunState } from '../step-by-step/index.ts';
-import { closeStep } from './close-step.ts';
+import { closeStep } from './finish-step.ts';
 import { stepCodec } from './step-codec.ts';
 import type { ToolUseStep } from './tool-use-step.ts';
 

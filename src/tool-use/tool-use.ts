@@ -31,7 +31,7 @@ interface ToolUseConstructor {
 
 /** Creates a ToolUse of options whose types are not known. */
 export function createPlainToolUse(options: AnyToolUseOptions<ToolUseState>): ToolUse {
-  const kind = { name: 'tool-use', states, limits: defaultLimits, policy: () => ErrorPolicy.stopOnAnyError() };
+  const kind = { maker: 'new ToolUse()', name: 'tool-use', states, limits: defaultLimits, policy: () => ErrorPolicy.stopOnAnyError() };
   return createToolUse(options, kind).orchestrator;
 }
 

@@ -194,7 +194,7 @@ describe('a process that hands in waits which cannot be answered', () => {
     const model = ownModel({ name: 'free', id: 'done', n: 1 }, { name: 'gated', n: 2 });
     const { tools, start, ran, clock, ids } = setUp(model);
     const setup = toSetup<ToolUseState>('tool-use', { model, tools });
-    const process = createToolUseProcess<ToolUseState, unknown>(setup, { limits: {}, policy: ErrorPolicy.stopOnAnyError() });
+    const process = createToolUseProcess<ToolUseState>(setup, { limits: {}, policy: ErrorPolicy.stopOnAnyError() });
     const spoilt: StepProcess<ToolUseState> = {
       ...process,
       produce: async (state, scope) => {

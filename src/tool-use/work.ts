@@ -3,8 +3,8 @@ import type { Setup } from './setup.ts';
 import type { ToolUseStep } from './tool-use-step.ts';
 
 /** A step that is being worked on. */
-export interface Work<Context> {
-  readonly setup: Setup<Context>;
-  readonly turn: OpenTurn<Context>;
+export interface Work {
+  readonly setup: Setup;
+  readonly turn: OpenTurn;
   readonly step: ToolUseStep;
 }

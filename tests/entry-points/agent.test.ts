@@ -487,10 +487,10 @@ describe('who did it', () => {
 
 describe('options', () => {
   test.each<[string, object, string]>([
-    ['an unknown option', { tool: {} }, 'There is no option "tool"; there are id, version, model'],
+    ['an unknown option', { tool: {} }, 'Unknown option "tool" in createAgent(). It takes id, version, model'],
     ['an unknown limit', { limits: { maxSteps: 1 } }, 'There is no limit "maxSteps"; there are steps, tokens'],
     ['what to do at a limit', { limits: { onLimit: 'explode' } }, 'onLimit must be one of stop, finalize, pause'],
-    ['options that are none', { 0: 'x' }, 'There is no option "0"'],
+    ['options that are none', { 0: 'x' }, 'Unknown option "0" in createAgent()'],
     ['no model', { model: undefined }, 'model is no model. Wrap an AI SDK model with aiSdk()'],
     ['a name in place of a model', { model: 'gpt-5' }, 'model is no model'],
     ['no model among the fallbacks', { fallback: [scriptedModel([]), {}] }, 'fallback[1] is no model'],

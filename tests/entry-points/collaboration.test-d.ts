@@ -5,14 +5,14 @@ import { contextOf, createAgent, defineTool, when } from '../../src/entry/index.
 import type { Participant, UnfinishedTurn } from '../../src/chat/index.ts';
 import { agentParticipant } from '../../src/chat/index.ts';
 import type {
-  Act,
+  TurnChange,
   Approval,
   Artifact,
   Board,
   BoardChange,
   CollaborationEvent,
   CollaborationStep,
-  Contributed,
+  ContributionInput,
   Contribution,
   Fit,
 } from '../../src/collaboration/index.ts';
@@ -64,7 +64,7 @@ test('a collaboration without needs runs without a context, and gives states, re
   expectTypeOf(state.board.get('draft')).toEqualTypeOf<Artifact | undefined>();
   expectTypeOf(state.approvals).toEqualTypeOf<readonly Approval[]>();
   expectTypeOf(state.steps).toEqualTypeOf<readonly CollaborationStep[]>();
-  expectTypeOf(state.steps[0]?.acts).toEqualTypeOf<readonly Act[] | undefined>();
+  expectTypeOf(state.steps[0]?.changes).toEqualTypeOf<readonly TurnChange[] | undefined>();
   expectTypeOf(state.steps[0]?.fit).toEqualTypeOf<Fit | undefined>();
   expectTypeOf<Fit['schema']>().toEqualTypeOf<string>();
   expectTypeOf<Fit>().toHaveProperty('isUnknown');
@@ -153,7 +153,7 @@ test('an agent without the board takes part with the context that it needs', () 
 });
 
 test('contributions are checked', () => {
-  expectTypeOf<Contributed>().toEqualTypeOf<string | Contribution>();
+  expectTypeOf<ContributionInput>().toEqualTypeOf<string | Contribution>();
   scriptedCollaborator({
     name: 'a',
     says: ['x', { text: 'y', writes: { draft: 'z' }, approves: ['draft'], handoff: { to: 'b', reason: 'c' } }],
@@ -198,17 +198,17 @@ test('selectors, criteria and with() know the state', () => {
   expectTypeOf(BoardTool.Write).toEqualTypeOf<'write_artifact'>();
 });
 
-test('acts are told apart by their type', () => {
-  const read = (act: Act): string => {
-    switch (act.type) {
+test('changes are told apart by their type', () => {
+  const read = (change: TurnChange): string => {
+    switch (change.type) {
       case 'write':
         // @ts-expect-error -- a write has no note
-        [act.note];
-        return `${act.artifact} ${act.version}`;
+        [change.note];
+        return `${change.artifact} ${change.version}`;
       case 'approve':
-        return `${act.artifact} ${act.note ?? ''}`;
+        return `${change.artifact} ${change.note ?? ''}`;
       case 'handoff':
-        return `${act.to} ${act.reason}`;
+        return `${change.to} ${change.reason}`;
     }
   };
   expectTypeOf(read).returns.toBeString();

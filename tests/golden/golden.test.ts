@@ -263,7 +263,7 @@ describe('a chat that is kept here is read', () => {
 describe('a collaboration that is kept here is read', () => {
   test('whole', () => {
     const state = CollaborationState.codec.parse(textOf('collaboration-state.1.json'));
-    expect([state.status, state.task, state.steps.map(({ acts = [] }) => acts.map(({ type }) => type))]).toStrictEqual([
+    expect([state.status, state.task, state.steps.map(({ changes = [] }) => changes.map(({ type }) => type))]).toStrictEqual([
       'completed',
       'Plan the lamp.',
       [['write', 'handoff'], [], ['write'], ['approve']],

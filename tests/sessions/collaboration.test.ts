@@ -299,8 +299,8 @@ function expectSameEnd({ lived }: { readonly lived: Lived }): void {
   const expected = quiet.lived.state;
   expect([state.status, state.stopReason]).toStrictEqual(['completed', 'completed']);
   expect(versionsIn(state)).toStrictEqual(versionsIn(expected));
-  expect(state.steps.map(({ participant, acts }) => [participant, acts])).toStrictEqual(
-    expected.steps.map(({ participant, acts }) => [participant, acts]),
+  expect(state.steps.map(({ participant, changes }) => [participant, changes])).toStrictEqual(
+    expected.steps.map(({ participant, changes }) => [participant, changes]),
   );
   expect([state.transcript, state.approvals, state.usage]).toStrictEqual([expected.transcript, expected.approvals, expected.usage]);
   const kept = state.store.section('board').toArray();

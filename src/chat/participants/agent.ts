@@ -1,47 +1,42 @@
 import type { Agent } from '../../agent/index.ts';
 import type { Capability } from '../../hooks/index.ts';
+import type { Callback } from '../../lib/index.ts';
 import { InvalidArgumentError, isRecord } from '../../lib/index.ts';
 import type { InferContext } from '../../step-by-step/index.ts';
-import type { Participant } from '../participant.ts';
-import { checkParticipant, toInfo } from '../participant.ts';
+import type { Participant, ParticipantOptions } from '../participant.ts';
+import { checkParticipant } from '../participant.ts';
 import { ParticipantKind } from '../participant-kind.ts';
 import { createRunParticipant } from './by-run.ts';
 
-/** What an agent that takes part is made from. */
-export interface AgentParticipantOptions<Given extends Agent = Agent> {
-  /** Letters, digits, "_", "-" or "."; others address it by this name. */
-  readonly name: string;
-  /** What it is good for, in words for whoever chooses. */
-  readonly description?: string;
+/** Options of an agent that takes part. */
+export interface AgentParticipantOptions<Given extends Agent = Agent> extends ParticipantOptions {
   readonly agent: Given;
 }
 
-/** Makes the context of an agent of that of the conversation. */
 interface WithContext<Outer, Context> {
-  /** What it is given as its context. @default the context of the conversation */
+  /** Maps the context of the conversation to that of the agent. @default the same context */
   readonly context: (outer: Outer) => Context;
 }
 
-interface AnyAgentParticipantOptions {
-  readonly name: string;
-  readonly description?: string;
-  readonly context?: ((outer: never) => unknown) | undefined;
+interface AnyAgentParticipantOptions extends ParticipantOptions {
+  readonly context?: Callback<[outer: unknown], unknown> | undefined;
 }
 
 function assertAgent(given: unknown, maker: string): void {
   if (isRecord(given) && typeof given['run'] === 'function' && typeof given['describe'] === 'function' && isRecord(given['states'])) return;
-  throw new InvalidArgumentError(`${maker}() needs an agent, as createAgent() makes.`);
+  throw new InvalidArgumentError(`${maker} needs an agent, as createAgent() makes.`);
 }
 
 /** Creates a participant of an agent, which is created for each turn that has equipment. */
 export function createAgentParticipant(
-  { name, description, context }: AnyAgentParticipantOptions,
+  options: AnyAgentParticipantOptions,
   createAgent: (equipment: Capability | undefined) => Agent,
   maker: string,
 ): Participant {
+  const { context } = options;
   if (context !== undefined && typeof context !== 'function')
-    throw new InvalidArgumentError(`${maker}() needs a function as context, which makes the agent's context of the conversation's.`);
-  return createRunParticipant(toInfo({ name, kind: ParticipantKind.Agent, description }), {
+    throw new InvalidArgumentError(`${maker} needs a function as context, which makes the agent's context of the conversation's.`);
+  return createRunParticipant(ParticipantKind.Agent, options, {
     toContext: context,
     configuration: ({ id }) => ({ agent: id }),
     create: (equipment) => {
@@ -52,7 +47,7 @@ export function createAgentParticipant(
   });
 }
 
-/** An agent that takes part. Each of its turns is a conversation of its own, linked by `parentAgentId`, that begins with what was said. */
+/** Creates a participant from an agent. Each of its turns is a conversation of its own, linked by `parentAgentId`, that begins with what was said. */
 export function agentParticipant<Given extends Agent, Outer>(
   options: AgentParticipantOptions<Given> & WithContext<Outer, InferContext<Given>>,
 ): Participant<NoInfer<Outer>>;
@@ -60,7 +55,7 @@ export function agentParticipant<Given extends Agent>(
   options: AgentParticipantOptions<Given> & { readonly context?: undefined },
 ): Participant<NoInfer<InferContext<Given>>>;
 export function agentParticipant(options: AgentParticipantOptions & Pick<AnyAgentParticipantOptions, 'context'>): Participant<never> {
-  checkParticipant('agentParticipant', options, ['agent', 'context']);
-  assertAgent(options.agent, 'agentParticipant');
-  return { ...createAgentParticipant(options, () => options.agent, 'agentParticipant'), takesEquipment: false };
+  checkParticipant('agentParticipant()', options, ['agent', 'context']);
+  assertAgent(options.agent, 'agentParticipant()');
+  return { ...createAgentParticipant(options, () => options.agent, 'agentParticipant()'), takesEquipment: false };
 }

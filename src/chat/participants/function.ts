@@ -1,15 +1,19 @@
-import { InvalidArgumentError } from '../../lib/index.ts';
-import type { Message } from '../../messages/index.ts';
+// Turns whose words are given, by a person, a script or a function: no model is asked.
+import { toFailure } from '../../effects/index.ts';
+import type { Failure } from '../../errors/index.ts';
+import { classifyError, ValidationFailedError } from '../../errors/index.ts';
 import type { Callback, Soon } from '../../lib/index.ts';
+import { InvalidArgumentError, omitUndefined } from '../../lib/index.ts';
+import type { Message } from '../../messages/index.ts';
+import { textPart } from '../../messages/index.ts';
 import type { ContextType } from '../../tools/index.ts';
-import type { Participant, Turn } from '../participant.ts';
-import { checkParticipant, checkTimeout, createParticipant, toInfo } from '../participant.ts';
+import type { Participant, ParticipantOptions, Turn, TurnResult } from '../participant.ts';
+import { checkParticipant, checkTimeout, createParticipant, toTimeout } from '../participant.ts';
 import { ParticipantKind } from '../participant-kind.ts';
 import type { TurnState } from '../turn-state.ts';
 import { toView } from '../view.ts';
-import { askFunction } from './given-words.ts';
 
-/** What a function is told when it has the turn. */
+/** Facts for a function that has the turn. */
 export interface TurnFacts<Context = unknown, State extends TurnState = TurnState> {
   readonly participant: string;
   readonly state: State;
@@ -20,37 +24,68 @@ export interface TurnFacts<Context = unknown, State extends TurnState = TurnStat
   readonly signal: AbortSignal;
 }
 
-/** What a function that takes part is made from. */
-export interface FunctionParticipantOptions<Context = unknown, Said = string, State extends TurnState = TurnState> {
-  readonly name: string;
-  readonly description?: string;
-  /** Says what the host gives with each run: `contextOf<{ db: Db }>()`. */
+/** Options of a function that takes part. */
+export interface FunctionParticipantOptions<
+  Context = unknown,
+  Said = string,
+  State extends TurnState = TurnState,
+> extends ParticipantOptions {
+  /** Type of the context that the host passes with each run: `contextOf<{ db: Db }>()`. */
   readonly context?: ContextType<Context>;
-  /** Gives the words; nothing, or empty text, is a turn in which nothing was said. */
+  /** Returns the words; nothing, or empty text, is a turn in which nothing was said. */
   readonly speak: (turn: TurnFacts<Context, State>) => Soon<Said | undefined | null>;
-  /** How long it may take. @default 30_000 */
+  /** Time limit of a call. @default 30_000 */
   readonly timeoutMs?: number;
 }
 
-/** Facts for a function of the host. */
-export function toFacts(participant: string, { state, scope }: Turn, signal: AbortSignal): TurnFacts {
-  return {
-    participant,
-    state,
-    get messages() {
-      return toView(state, participant, 'question').toMessages().toArray();
-    },
-    context: scope.context,
-    signal,
-  };
+/** Converts words to the result of a turn. */
+export function toTurnResult(turn: Turn, said: unknown, role: 'user' | 'assistant'): TurnResult {
+  const parsed = turn.parse(said);
+  if (!parsed.ok) return toFailedTurn(classifyError(new ValidationFailedError(parsed.problem, { retryable: false })), role);
+  return omitUndefined({ type: 'said' as const, role, parts: [textPart(parsed.text)], changes: parsed.changes });
 }
 
-/** An effect's own limit of time; none where there is no end to it. */
-export const toTimeout = (timeoutMs: number): { readonly timeoutMs?: number } => (timeoutMs === Infinity ? {} : { timeoutMs });
+const toFailedTurn = (failure: Failure, role: 'user' | 'assistant'): TurnResult => ({
+  type: 'said',
+  role,
+  parts: [],
+  errors: [{ ...failure, readable: false }],
+});
 
-/** A function of the host's that takes part. */
+/** Asks a function of the host for the words. */
+export async function askFunction(
+  turn: Turn,
+  ask: Callback<[turn: TurnFacts], unknown>,
+  { role, name, timeoutMs }: { readonly role: 'user' | 'assistant'; readonly name: string; readonly timeoutMs: number },
+): Promise<TurnResult> {
+  const { state, scope } = turn;
+  const work = async (signal: AbortSignal): Promise<unknown> => {
+    try {
+      const facts: TurnFacts = {
+        participant: name,
+        state,
+        get messages() {
+          return toView(state, name, 'question').toMessages().toArray();
+        },
+        context: scope.context,
+        signal,
+      };
+      // Nothing said is kept as null: an effect returns JSON.
+      return (await ask(facts)) ?? null;
+    } catch (error) {
+      // The failure on the step has no stack.
+      turn.report(error);
+      throw error;
+    }
+  };
+  const options = { effect: 'pure', label: `The turn of ${name}`, ...toTimeout(timeoutMs) } as const;
+  const answered = await scope.effects.run(`speak/${scope.stepNumber}`, work, options);
+  return answered.ok ? toTurnResult(turn, answered.value ?? '', role) : toFailedTurn(toFailure(answered), role);
+}
+
+/** Creates a participant whose words a function of the host returns. */
 export function functionParticipant<Context = unknown>(options: FunctionParticipantOptions<Context>): Participant<NoInfer<Context>> {
-  return createFunctionParticipant('functionParticipant', options);
+  return createFunctionParticipant('functionParticipant()', options);
 }
 
 export function createFunctionParticipant<Context, Said, State extends TurnState>(
@@ -58,13 +93,12 @@ export function createFunctionParticipant<Context, Said, State extends TurnState
   options: FunctionParticipantOptions<Context, Said, State>,
 ): Participant<NoInfer<Context>> {
   checkParticipant(maker, options, ['speak', 'timeoutMs', 'context']);
-  const { name, description, speak, timeoutMs = 30_000, context } = options;
-  if (typeof speak !== 'function') throw new InvalidArgumentError(`${maker}() needs a function as speak, which gives the words.`);
+  const { name, speak, timeoutMs = 30_000, context } = options;
+  if (typeof speak !== 'function') throw new InvalidArgumentError(`${maker} needs a function as speak, which returns the words.`);
   checkTimeout(maker, timeoutMs);
-  const ask: Callback<[turn: TurnFacts], unknown> = speak;
-  return createParticipant(toInfo({ name, kind: ParticipantKind.Function, description }), () => ({
+  return createParticipant(ParticipantKind.Function, options, () => ({
     needsContext: context !== undefined,
     configuration: {},
-    speak: (turn) => askFunction(turn, (signal) => ask(toFacts(name, turn, signal)), { role: 'assistant', name, ...toTimeout(timeoutMs) }),
+    speak: (turn) => askFunction(turn, speak, { role: 'assistant', name, timeoutMs }),
   }));
 }

@@ -3,64 +3,52 @@ import type { Capability } from '../../hooks/index.ts';
 import { ErrorPolicy } from '../../errors/index.ts';
 import { InvalidArgumentError, isRecord, omitUndefined } from '../../lib/index.ts';
 import type { AnyToolUseOptions, ToolUseLimits, ToolUseOptions, ToolUseState } from '../../tool-use/index.ts';
-import { createPlainToolUse, withDefaultLimits } from '../../tool-use/index.ts';
+import { createPlainToolUse, toolUseOptionNames, withDefaultLimits } from '../../tool-use/index.ts';
 import type { ContextNeeded, Tools } from '../../tools/index.ts';
-import type { Participant, ParticipantInfo } from '../participant.ts';
-import { checkParticipant, toInfo } from '../participant.ts';
+import type { Participant, ParticipantInfo, ParticipantOptions } from '../participant.ts';
+import { checkParticipant } from '../participant.ts';
 import { ParticipantKind } from '../participant-kind.ts';
 import { createRunParticipant } from './by-run.ts';
 
 /**
- * What a model that takes part is made from. Its turn is a run of a model with its tools: 8 steps and 60 seconds unless told
- * otherwise, and no limit of tokens beside the conversation's. A tool that fails goes back to the model: three failures in a row end it.
+ * Options of a model that takes part. Its turn is a run of a model with its tools: 8 steps and 60 seconds by default, and no
+ * limit of tokens beside the conversation's. A tool that fails goes back to the model: three failures in a row end the turn.
  */
-export interface LlmParticipantOptions<Context = unknown, Given extends Tools = Tools> extends Omit<
-  ToolUseOptions<ToolUseState, Context, Given>,
-  'events' | 'ports' | 'output'
-> {
-  /** Letters, digits, "_", "-" or "."; others address it by this name. */
-  readonly name: string;
-  /** What it is good for, in words for whoever chooses. */
-  readonly description?: string;
-}
+export interface LlmParticipantOptions<Context = unknown, Given extends Tools = Tools>
+  extends ParticipantOptions, Omit<ToolUseOptions<ToolUseState, Context, Given>, 'events' | 'ports' | 'output'> {}
 
 const turnLimits: ToolUseLimits = { steps: 8, tokens: Infinity, wallMs: 60_000 };
 
-const known = [
-  ...['model', 'fallback', 'settings', 'timeouts', 'context', 'tools', 'instructions', 'limits', 'errors', 'finishReasons'],
-  ...['criteria', 'hooks', 'capabilities', 'driver', 'price', 'onUnknown', 'toolConcurrency', 'streaming'],
-];
+const known = toolUseOptionNames.filter((name) => !['output', 'events', 'ports'].includes(name));
 
-const listed = (others: readonly ParticipantInfo[]): string =>
+const listOthers = (others: readonly ParticipantInfo[]): string =>
   others.map(({ name, description }) => (description === undefined ? name : `${name} (${description})`)).join(', ');
 
-/** Tells a model where it is, and with whom. */
+/** Creates the instructions that tell a model where it is, and with whom. */
 function createIntroduction(name: string, participants: readonly ParticipantInfo[]): Capability {
   const others = participants.filter((each) => each.name !== name);
   const company =
-    others.length === 0 ? '' : ` The others are: ${listed(others)}. What one of them said has that name in brackets before it.`;
+    others.length === 0 ? '' : ` The others are: ${listOthers(others)}. What one of them said has that name in brackets before it.`;
   return defineAnyCapability({
     name: 'stepline-introduction',
     instructions: `You take part in a conversation under the name ${name}.${company} Speak for yourself alone, and do not put a name before your words.`,
   });
 }
 
-/** A model that takes part, with tools or without. Its own words are the assistant's, everybody else's the user's. */
+/** Creates a participant from a model, with tools or without. Its own words are the assistant's, everybody else's the user's. */
 export function llmParticipant<Context = unknown, const Given extends Tools = readonly []>(
   options: LlmParticipantOptions<Context, Given>,
-  // NoInfer: the place where it is declared, a list of any participants, must not decide what it needs.
+  // NoInfer: a list of any participants, in which it is declared, must not decide what it needs.
 ): Participant<NoInfer<Context & ContextNeeded<Given>>>;
-export function llmParticipant(
-  options: AnyToolUseOptions<ToolUseState> & { readonly name: string; readonly description?: string },
-): Participant {
-  checkParticipant('llmParticipant', options, known);
-  const { name, description, ...given } = options;
+export function llmParticipant(options: AnyToolUseOptions<ToolUseState> & ParticipantOptions): Participant {
+  checkParticipant('llmParticipant()', options, known);
+  const { name, description: _, ...given } = options;
   const model: unknown = given.model;
   if (!isRecord(model) || typeof model['generate'] !== 'function' || typeof model['stream'] !== 'function')
     throw new InvalidArgumentError(
       `llmParticipant(): ${name} needs a model. Wrap an AI SDK model with aiSdk() from stepline/ai-sdk, or pass one of your own.`,
     );
-  return createRunParticipant(toInfo({ name, kind: ParticipantKind.Llm, description }), {
+  return createRunParticipant(ParticipantKind.Llm, options, {
     watchesCost: given.price !== undefined || given.limits?.costUsd !== undefined,
     configuration: () => ({}),
     create: (equipment, { participants, ports, price, introduces }) =>

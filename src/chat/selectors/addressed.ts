@@ -12,7 +12,7 @@ export interface AddressedOptions {
 const mentions = /(?<![\p{L}\p{N}_.-])@([\p{L}\p{N}][\p{L}\p{N}_.-]*)(?!\/)/gu;
 
 /** Who is addressed in a text as `@name`, in the order of the text. */
-function addressedIn(text: string, names: readonly string[]): readonly string[] {
+function findAddressed(text: string, names: readonly string[]): readonly string[] {
   return [...text.matchAll(mentions)].flatMap(([, mention = '']) => {
     // A full stop may end the sentence, or be part of the name.
     const wanted = [mention, mention.replace(/[._-]+$/, '')].map((name) => name.toLowerCase());
@@ -30,7 +30,7 @@ export function addressed({ otherwise = roundRobin() }: AddressedOptions = {}): 
       const last = state.messages.at(-1);
       const speaker = last === undefined ? undefined : getSpeaker(last);
       const names = participants.map(({ name }) => name).filter((name) => name !== speaker);
-      const [participant] = addressedIn(last?.text ?? '', names);
+      const [participant] = findAddressed(last?.text ?? '', names);
       if (participant === undefined) return { by: otherwise.name, ...(await otherwise.select(facts)) };
       return { participant, reason: `${speaker ?? 'the last input'} addressed @${participant}` };
     },

@@ -1,30 +1,31 @@
 import type { Model, ModelSettings } from '../../inference/index.ts';
 import type { JsonObject } from '../../lib/index.ts';
-import { InvalidArgumentError, isRecord } from '../../lib/index.ts';
+import { checkKeys, InvalidArgumentError, isRecord, omitUndefined, present } from '../../lib/index.ts';
 import { Message } from '../../messages/index.ts';
+import { findJson } from '../../tool-use/index.ts';
 import { clipText } from '../../tools/index.ts';
+import { TurnNotGivenError } from '../errors.ts';
 import type { ParticipantInfo } from '../participant.ts';
-import { checkTimeout } from '../participant.ts';
+import { checkTimeout, toTimeout } from '../participant.ts';
 import type { TurnState } from '../turn-state.ts';
 import { roundRobin } from './round-robin.ts';
 import type { Choice, SelectionFacts, Selector } from './selector.ts';
-import { TurnNotGivenError } from './turn-not-given-error.ts';
 
-/** What a model that gives the turn is made from. */
+/** Options of a model that selects the next participant. */
 export interface CoordinatorOptions {
   readonly model: Model;
-  /** What to choose by, in words for the model. */
+  /** Advice for the choice, in words for the model. */
   readonly instructions?: string;
   readonly settings?: ModelSettings;
-  /** How long the model may take. @default 30_000 */
+  /** Time limit of the model. @default 30_000 */
   readonly timeoutMs?: number;
-  /** Whether the model may say that there is nothing more to say, which completes the conversation. @default false */
+  /** Allows the model to complete the conversation if nothing is left to say. @default false */
   readonly mayEnd?: boolean;
-  /** Decides where the model names nobody who is there, or cannot be asked. @default roundRobin() */
+  /** Selects if the model names nobody who takes part, or cannot be asked. @default roundRobin() */
   readonly otherwise?: Selector;
-  /** How many of the last messages the model reads. @default 40 */
+  /** Number of last messages that the model reads. @default 40 */
   readonly maxMessages?: number;
-  /** How many characters of each. @default 2000 */
+  /** Number of characters that it reads of each. @default 2000 */
   readonly maxTextLength?: number;
 }
 
@@ -54,7 +55,7 @@ function systemText({ participants, state }: SelectionFacts, instructions: strin
   ].join('\n\n');
 }
 
-function transcriptOf(
+function writeTranscript(
   state: TurnState,
   { maxMessages, maxTextLength }: { readonly maxMessages: number; readonly maxTextLength: number },
 ): string {
@@ -67,31 +68,18 @@ function transcriptOf(
   return [...(omitted > 0 ? [`(${omitted} earlier messages are left out.)`] : []), ...shown].join('\n');
 }
 
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-// Models like to put a fence or a few words around their JSON.
-const objectIn = (text: string): unknown => parsed(text) ?? parsed(text.slice(text.indexOf('{'), text.lastIndexOf('}') + 1));
-
-/** Reads a choice out of what the model said; the problem where it is none. */
+/** Reads the choice in an answer of the model, or says what is wrong with it. */
 function readChoice(text: string, names: readonly string[], mayEnd: boolean): Choice | { readonly problem: string } {
-  const data = objectIn(text);
-  if (mayEnd && isRecord(data) && data['participant'] === null) {
-    const { reason } = data;
-    return { end: typeof reason === 'string' && reason.trim() !== '' ? reason.trim() : 'nothing is left to say' };
-  }
+  const data = findJson(text);
+  const words = isRecord(data) && typeof data['reason'] === 'string' ? data['reason'].trim() : '';
+  const reason = words === '' ? undefined : words;
+  if (mayEnd && isRecord(data) && data['participant'] === null) return { end: reason ?? 'nothing is left to say' };
   // A bare name will do as well.
   const given = isRecord(data) ? data['participant'] : text.trim();
   if (typeof given !== 'string' || given === '') return { problem: 'The coordinator named nobody.' };
   const name = names.find((each) => each === given) ?? names.find((each) => each.toLowerCase() === given.trim().toLowerCase());
   if (name === undefined) return { problem: `The coordinator chose ${JSON.stringify(clipText(given, 80))}, who does not take part.` };
-  const reason = isRecord(data) ? data['reason'] : undefined;
-  return { participant: name, ...(typeof reason === 'string' && reason.trim() !== '' && { reason: reason.trim() }) };
+  return omitUndefined({ participant: name, reason });
 }
 
 const known: readonly string[] = ['model', 'instructions', 'settings', 'timeoutMs', 'mayEnd', 'otherwise', 'maxMessages', 'maxTextLength'];
@@ -100,16 +88,15 @@ function checkCoordinator(options: unknown): void {
   if (!isRecord(options) || !isRecord(options['model']) || typeof options['model']['generate'] !== 'function')
     throw new InvalidArgumentError('coordinator() needs a model: { model }.');
   const { maxMessages, maxTextLength, timeoutMs } = options;
-  const strange = Object.keys(options).find((name) => !known.includes(name));
-  if (strange !== undefined) throw new InvalidArgumentError(`coordinator() has no option "${strange}"; there are ${known.join(', ')}.`);
-  checkTimeout('coordinator', timeoutMs);
+  checkKeys('coordinator()', options, { known });
+  checkTimeout('coordinator()', timeoutMs);
   const isCount = (given: unknown): boolean => given === undefined || (typeof given === 'number' && Number.isInteger(given) && given > 0);
   if (!isCount(maxMessages) || !isCount(maxTextLength))
     throw new InvalidArgumentError('coordinator() needs whole numbers above 0 as maxMessages and maxTextLength.');
 }
 
 /**
- * A model gives the turn. Where there is only one participant it is not asked. Where it names nobody who is there, or cannot be asked,
+ * Lets a model select. It is not asked if there is only one participant. If it names nobody who takes part, or cannot be asked,
  * `otherwise` decides, and the turn's record and its event ParticipantSelected say so.
  */
 export function coordinator(options: CoordinatorOptions): Selector {
@@ -128,7 +115,7 @@ export function coordinator(options: CoordinatorOptions): Selector {
   const ask = async (facts: SelectionFacts): Promise<Choice | { readonly problem: string }> => {
     const { state, participants, ask: askModel } = facts;
     const names = participants.map(({ name }) => name);
-    const transcript = transcriptOf(state, { maxMessages, maxTextLength });
+    const transcript = writeTranscript(state, { maxMessages, maxTextLength });
     const messages = [
       Message.system(systemText(facts, instructions, mayEnd), { id: 'coordinator/system' }),
       Message.user(transcript === '' ? 'Nothing was said yet. Who begins?' : `${transcript}\n\nWho speaks next?`, {
@@ -136,11 +123,7 @@ export function coordinator(options: CoordinatorOptions): Selector {
       }),
     ];
     const output = { schema: choiceSchema(names, mayEnd), name: 'next_speaker' };
-    const outcome = await askModel(
-      model,
-      { messages, output, ...(settings !== undefined && { settings }) },
-      { label: 'it', ...(timeoutMs !== Infinity && { timeoutMs }) },
-    );
+    const outcome = await askModel(model, omitUndefined({ messages, output, settings }), { label: 'it', ...toTimeout(timeoutMs) });
     if (!outcome.ok) return { problem: `The coordinator could not be asked: ${outcome.failure.message}` };
     const text = outcome.response.parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('');
     return readChoice(text, names, mayEnd);
@@ -148,16 +131,16 @@ export function coordinator(options: CoordinatorOptions): Selector {
 
   return {
     name: 'coordinator',
-    configuration: {
+    configuration: present({
       model: `${model.provider}/${model.modelId}`,
-      ...(instructions !== undefined && { instructions }),
-      // Holds: headers are secrets, and the rest is plain data.
-      ...(settings !== undefined && { settings: { ...settings, headers: undefined } as unknown as JsonObject }),
+      instructions,
+      // Headers are secrets.
+      settings: settings && present({ ...settings, headers: undefined }),
       maxMessages,
       maxTextLength,
       mayEnd,
       otherwise: { name: otherwise.name, ...otherwise.configuration },
-    },
+    }),
     select: async (facts) => {
       const [only, ...others] = facts.participants;
       if (only !== undefined && others.length === 0 && !mayEnd) return { participant: only.name, reason: 'nobody else takes part' };

@@ -3,7 +3,7 @@ import { ErrorPolicy } from '../../errors/index.ts';
 import { createCountingIds, createFakeClock } from '../../lib/index.ts';
 import type { Participant } from '../index.ts';
 import { ChatState, createChat, functionParticipant, roundRobin, scriptedParticipant } from '../index.ts';
-import { nextAfter } from './round-robin.ts';
+import { getNextAfter } from './round-robin.ts';
 
 const [clock, ids] = [createFakeClock(), createCountingIds()];
 const ports = { clock, ids, random: () => 0, onProblem: () => undefined };
@@ -21,11 +21,11 @@ describe('who comes after whom', () => {
     { last: 'c', next: 'a' },
     { last: 'somebody who has left', next: 'a' },
   ])('after $last comes $next', ({ last, next }) => {
-    expect(nextAfter(last, ['a', 'b', 'c'])).toBe(next);
+    expect(getNextAfter(last, ['a', 'b', 'c'])).toBe(next);
   });
 
   test('one alone follows on itself', () => {
-    expect(nextAfter('a', ['a'])).toBe('a');
+    expect(getNextAfter('a', ['a'])).toBe('a');
   });
 });
 

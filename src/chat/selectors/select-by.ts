@@ -1,34 +1,33 @@
-import { InvalidArgumentError, isRecord } from '../../lib/index.ts';
+import { checkKeys, InvalidArgumentError, isRecord } from '../../lib/index.ts';
 import type { Callback, Soon } from '../../lib/index.ts';
-import { checkTimeout } from '../participant.ts';
+import { checkTimeout, toTimeout } from '../participant.ts';
 import type { TurnState } from '../turn-state.ts';
-import { TurnNotGivenError } from './turn-not-given-error.ts';
+import { TurnNotGivenError } from '../errors.ts';
 import type { Choice, SelectionFacts, Selector } from './selector.ts';
 
-/** What a function that gives the turn is told. */
+/** Facts for a function that selects the next participant. */
 export type SelectFacts<Context = unknown, State extends TurnState = TurnState> = Omit<
   SelectionFacts<Context, State>,
   'ask' | 'run' | 'report'
 >;
 
-/** Names who has the next turn, or says why there is nothing more to say. */
+/** Returns the name of the next participant, or the reason to end the conversation. */
 export type SelectFunction<Context = never, State extends TurnState = never> = (
   facts: SelectFacts<Context, State>,
 ) => Soon<string | Choice>;
 
 export interface SelectByOptions {
-  /** As events and records name it. @default 'function' */
+  /** Name in events and records. @default 'function' */
   readonly name?: string;
-  /** How long it may take. @default 30_000 */
+  /** Time limit of a call. @default 30_000 */
   readonly timeoutMs?: number;
 }
 
-/** A function of the host's gives the turn: it returns a participant's name, or { participant, reason }, or { end: why } to end it. */
+/** Lets a function of the host select: it returns a participant's name, { participant, reason }, or { end: reason } to end. */
 export function selectBy(choose: Callback<[facts: SelectFacts], Soon<string | Choice>>, options: SelectByOptions = {}): Selector {
-  const strange = Object.keys(options).find((each) => each !== 'name' && each !== 'timeoutMs');
-  if (strange !== undefined) throw new InvalidArgumentError(`selectBy() has no option "${strange}"; there are name, timeoutMs.`);
+  checkKeys('selectBy()', options, { known: ['name', 'timeoutMs'] });
   const { name = 'function', timeoutMs = 30_000 } = options;
-  checkTimeout('selectBy', timeoutMs);
+  checkTimeout('selectBy()', timeoutMs);
   if (typeof choose !== 'function') throw new InvalidArgumentError('selectBy() takes a function that returns the name of a participant.');
   return {
     name,
@@ -41,7 +40,7 @@ export function selectBy(choose: Callback<[facts: SelectFacts], Soon<string | Ch
           throw error;
         }
       };
-      const answered = await run(work, { effect: 'pure', label: 'it', ...(timeoutMs !== Infinity && { timeoutMs }) });
+      const answered = await run(work, { effect: 'pure', label: 'it', ...toTimeout(timeoutMs) });
       if (!answered.ok) throw new TurnNotGivenError(`The selector "${name}" failed: ${answered.message}`, answered);
       const { value } = answered;
       if (typeof value === 'string') return { participant: value };

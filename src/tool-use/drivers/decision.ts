@@ -1,9 +1,9 @@
 import type { JsonObject } from '../../lib/index.ts';
 import { isRecord, toCanonical } from '../../lib/index.ts';
 import type { ToolSet } from '../../tools/index.ts';
-import { jsonText } from '../check-output.ts';
+import { parseAnswer } from '../output.ts';
 
-/** What a model decided to do next. */
+/** Decision of a model: the next thing to do. */
 export type Decision =
   | { readonly type: 'call_tool'; readonly thought: string; readonly tool: string; readonly args: JsonObject }
   | { readonly type: 'final_answer'; readonly thought: string; readonly answer: string };
@@ -11,7 +11,7 @@ export type Decision =
 /** A decision, or what is wrong with it in words for the model. */
 export type ReadDecision = { readonly ok: true; readonly decision: Decision } | { readonly ok: false; readonly problem: string };
 
-/** What the model is asked for. Arguments are text: the strictest providers refuse an object whose fields they do not know. */
+/** JSON schema of a decision. Arguments are text: the strictest providers refuse an object whose fields they do not know. */
 export const decisionSchema: JsonObject = {
   type: 'object',
   properties: {
@@ -27,18 +27,10 @@ export const decisionSchema: JsonObject = {
 
 const wrong = (problem: string): ReadDecision => ({ ok: false, problem });
 
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(jsonText(text));
-  } catch {
-    return undefined;
-  }
-}
-
 // As text, as the schema says, or as the object itself.
-function argsOf(given: unknown): JsonObject | undefined {
+function readArgs(given: unknown): JsonObject | undefined {
   if (given === undefined || given === null || given === '') return {};
-  const value = typeof given === 'string' ? parse(given) : given;
+  const value = typeof given === 'string' ? parseAnswer(given) : given;
   const canonical = toCanonical(value);
   return canonical.ok && isRecord(canonical.value) ? canonical.value : undefined;
 }
@@ -47,7 +39,7 @@ function readCall(data: Readonly<Record<string, unknown>>, thought: string, tool
   const { tool } = data;
   if (typeof tool !== 'string' || tool === '') return wrong('"tool" does not name the tool to call.');
   if (tools.get(tool) === undefined) return wrong(`There is no tool "${tool}". There are: ${tools.names.join(', ')}.`);
-  const args = argsOf(data['args']);
+  const args = readArgs(data['args']);
   return args === undefined
     ? wrong(`"args" of "${tool}" must be a JSON object.`)
     : { ok: true, decision: { type: 'call_tool', thought, tool, args } };
@@ -60,7 +52,7 @@ function readAnswer(answer: unknown, thought: string): ReadDecision {
 
 /** Reads a decision out of an answer. */
 export function readDecision(text: string, tools: ToolSet): ReadDecision {
-  const data = parse(text);
+  const data = parseAnswer(text);
   if (!isRecord(data)) return wrong('The decision is not a JSON object.');
   const thought = typeof data['thought'] === 'string' ? data['thought'] : '';
   switch (data['type']) {

@@ -1,13 +1,13 @@
 import { pendingToolCalls } from '../../inference/index.ts';
+import { omitUndefined } from '../../lib/index.ts';
 import { Message } from '../../messages/index.ts';
 import type { Answered, Driver, Question, Turn } from '../driver.ts';
-import { createStep, createFinalStep, createUnansweredStep } from '../steps.ts';
-import { sumUp } from '../sum-up.ts';
+import { createStep, createFinalStep, createUnansweredStep, sumUp } from '../steps.ts';
 import type { ToolUseStep } from '../tool-use-step.ts';
 
 function toQuestion(turn: Turn): Question {
   const { output, offered: tools } = turn;
-  return { messages: turn.messages(), tools, ...(output !== undefined && { output: { schema: output.json } }) };
+  return omitUndefined({ messages: turn.messages(), tools, output: output && { schema: output.json } });
 }
 
 function readAnswer(turn: Turn, answered: Answered): ToolUseStep | Promise<ToolUseStep> {
