@@ -20,9 +20,8 @@ import type { RunServices } from './run-execution.ts';
 import { runExecution } from './run-execution.ts';
 import { RuntimeClosedError } from './runtime-closed-error.ts';
 import type { Session, SessionResult } from './session.ts';
-import { hasWork } from './session.ts';
+import { hasWork, toSession, toSessionResult } from './session.ts';
 import type { SessionLog } from './session-log.ts';
-import { toSession, toSessionResult } from './views.ts';
 import type { ActionTarget } from './waiters.ts';
 import { Waiters } from './waiters.ts';
 
