@@ -1,5 +1,8 @@
 import type { IdSource } from '../lib/index.ts';
 import { cleanText } from '../lib/index.ts';
+import type { ToolCall } from '../messages/index.ts';
+import { toToolCall } from '../messages/index.ts';
+import type { ModelResponse } from './model.ts';
 
 /** Arguments of one call as they come. */
 export interface ToolInput {
@@ -81,4 +84,13 @@ export class AnswerCalls {
     this.#inputs = [];
     return rest;
   }
+}
+
+/** Returns the calls of an answer that are ours to run: not the provider's own, and without a result in the same answer. */
+export function pendingToolCalls({ parts }: Pick<ModelResponse, 'parts'>): readonly ToolCall[] {
+  return parts.flatMap((part) => {
+    if (part.type !== 'tool-call' || part.providerExecuted === true) return [];
+    const isAnswered = parts.some((other) => other.type === 'tool-result' && other.toolCallId === part.toolCallId);
+    return isAnswered ? [] : [toToolCall(part)];
+  });
 }

@@ -46,34 +46,32 @@ function untilAborted(work: Promise<ModelOutcome>, signal: AbortSignal | undefin
 }
 
 function guardActivity(request: ModelRequest): ModelRequest {
-  if (request.onActivity === undefined) return request;
-  const onActivity = (): void => emitActivity(request);
-  return { ...request, onActivity };
+  return request.onActivity === undefined ? request : { ...request, onActivity: () => emitActivity(request) };
 }
 
 /**
- * Asks for a stream where somebody hears the pieces, else for the whole. A throw is a failure, a listener that throws changes nothing,
- * and an aborted signal wins (M1): it ends the wait even where the model ignores it, and what comes later is dropped.
+ * Asks for a stream if somebody listens to the pieces, else for the whole. A throw is a failure, a listener that throws changes nothing,
+ * and an aborted signal wins (M1): it ends the wait even if the model ignores it, and what comes later is dropped.
  */
 export async function ask(model: Model, request: ModelRequest, onDelta: OnDelta): Promise<ModelOutcome> {
   if (isAborted(request)) return { ok: false, failure: abortedFailure, partial: nothingSpent };
-  const told = new PartialAnswer();
+  const partial = new PartialAnswer();
   let open = true;
-  const hear: OnDelta =
+  const listen: OnDelta =
     onDelta &&
     ((delta) => {
       if (!open) return;
-      told.take(delta);
+      partial.take(delta);
       emitDelta(onDelta, delta);
     });
-  const outcome = await untilAborted(callModel(model, guardActivity(request), hear), request.signal);
+  const outcome = await untilAborted(callModel(model, guardActivity(request), listen), request.signal);
   open = false;
-  if (outcome === undefined) return { ok: false, failure: abortedFailure, partial: told.toResponse() };
+  if (outcome === undefined) return { ok: false, failure: abortedFailure, partial: partial.toResponse() };
   if (!isAborted(request)) return outcome;
   return { ok: false, failure: abortedFailure, partial: outcome.ok ? outcome.response : outcome.partial };
 }
 
-/** A model with the same name that answers in another way; both of its doors lead here. */
+/** Makes a model with the same name that answers in another way, whole or as a stream. */
 export function modelLike(model: Model, answer: (request: ModelRequest, onDelta: OnDelta) => Promise<ModelOutcome>): Model {
   return {
     provider: model.provider,

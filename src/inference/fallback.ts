@@ -14,14 +14,17 @@ interface Attempt {
 
 type Failed = Extract<ModelOutcome, { readonly ok: false }>;
 
-// Another model helps where this one is busy, slow or broken; not where the request is at fault, or nobody wants an answer.
+// Another model helps if this one is busy, slow or broken; not if the request is at fault, or nobody wants an answer.
 function mayHelp({ type, retryable }: Failure): boolean {
   return retryable && type !== ErrorType.Validation && type !== ErrorType.Tool;
 }
 
-function addModel(outcome: ModelOutcome, model: Model): ModelOutcome {
-  const by = (answer: ModelResponse): ModelResponse => ({ ...answer, modelId: answer.modelId ?? model.modelId, provider: model.provider });
-  return outcome.ok ? { ok: true, response: by(outcome.response) } : { ...outcome, partial: by(outcome.partial) };
+function mapResponse(outcome: ModelOutcome, change: (response: ModelResponse) => ModelResponse): ModelOutcome {
+  return outcome.ok ? { ...outcome, response: change(outcome.response) } : { ...outcome, partial: change(outcome.partial) };
+}
+
+function addModel(outcome: ModelOutcome, { modelId, provider }: Model): ModelOutcome {
+  return mapResponse(outcome, (response) => ({ modelId, ...response, provider }));
 }
 
 function listAttempts(outcome: Failed, earlier: readonly Attempt[], last: Model): ModelOutcome {
@@ -39,12 +42,7 @@ function getSpent({ parts, usage }: ModelResponse): Usage {
 
 // What the failed attempts cost was spent on this answer.
 function addSpent(outcome: ModelOutcome, spent: Usage): ModelOutcome {
-  if (Usage.isNone(spent)) return outcome;
-  const added = <Answer extends { readonly usage: Usage }>(answer: Answer): Answer => ({
-    ...answer,
-    usage: Usage.add(spent, answer.usage),
-  });
-  return outcome.ok ? { ...outcome, response: added(outcome.response) } : { ...outcome, partial: added(outcome.partial) };
+  return Usage.isNone(spent) ? outcome : mapResponse(outcome, (response) => ({ ...response, usage: Usage.add(spent, response.usage) }));
 }
 
 // The last of a nested row of models has signed what came of it.
@@ -69,8 +67,8 @@ function noteDeltas(onDelta: NonNullable<OnDelta>, told: { any: boolean }): OnDe
 
 /**
  * Asks the model, then each of the others once, until one answers. A rate limit, a time-out or a failure that may pass leads to the
- * next; a bad request, a wrong key, an overfull context or an abort does not. Where pieces of a failed answer were told already,
- * a `restart` delta says so before the next model speaks. The usage is what all attempts reported.
+ * next; a bad request, a wrong key, an overfull context or an abort does not. If pieces of a failed answer were emitted already,
+ * a `restart` delta says so before the next model answers. The usage is what all attempts reported.
  */
 export function withFallback(model: Model, others: Model | readonly Model[]): Model {
   const models = [model, ...[others].flat()];

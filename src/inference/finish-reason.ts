@@ -9,37 +9,19 @@ export const FinishReason = {
 } as const;
 export type FinishReason = (typeof FinishReason)[keyof typeof FinishReason];
 
-const { Stop, Length, ToolCalls, ContentFilter, Error, Other } = FinishReason;
-
-const words: Readonly<Record<string, FinishReason>> = {
-  stop: Stop,
-  complete: Stop,
-  completed: Stop,
-  end_turn: Stop,
-  stop_sequence: Stop,
-  length: Length,
-  max_tokens: Length,
-  model_length: Length,
-  incomplete: Length,
-  tool_call: ToolCalls,
-  tool_calls: ToolCalls,
-  tool_use: ToolCalls,
-  content_filter: ContentFilter,
-  refusal: ContentFilter,
-  safety: ContentFilter,
-  recitation: ContentFilter,
-  blocklist: ContentFilter,
-  prohibited_content: ContentFilter,
-  spii: ContentFilter,
-  language: ContentFilter,
-  error: Error,
-  failed: Error,
-  malformed_function_call: Error,
+/** Words of providers for each reason, in lower case and with underscores. */
+const words: Readonly<Record<FinishReason, readonly string[]>> = {
+  stop: ['stop', 'complete', 'completed', 'end_turn', 'stop_sequence'],
+  length: ['length', 'max_tokens', 'model_length', 'incomplete'],
+  tool_calls: ['tool_call', 'tool_calls', 'tool_use'],
+  content_filter: ['content_filter', 'refusal', 'safety', 'recitation', 'blocklist', 'prohibited_content', 'spii', 'language'],
+  error: ['error', 'failed', 'malformed_function_call'],
+  other: [],
 };
 
-/** Reads any provider's word for it; an unknown word is `other`, no word at all is undefined. */
+/** Reads any provider's word for the reason; an unknown word is `other`, no word at all is undefined. */
 export function toFinishReason(word: string | null | undefined): FinishReason | undefined {
   if (word === null || word === undefined || word === '') return undefined;
   const plain = word.toLowerCase().replaceAll('-', '_');
-  return Object.hasOwn(words, plain) ? words[plain] : Other;
+  return Object.values(FinishReason).find((reason) => words[reason].includes(plain)) ?? FinishReason.Other;
 }

@@ -4,7 +4,7 @@ import { createCountingIds } from '../lib/index.ts';
 import type { Part } from '../messages/index.ts';
 import { textPart } from '../messages/index.ts';
 import type { ModelDelta, ModelNotice, ModelOutcome, ModelRequest, ModelResponse } from './model.ts';
-import { pendingToolCalls } from './pending-tool-calls.ts';
+import { pendingToolCalls } from './answer-calls.ts';
 import type { ResponseBuilder } from './response-builder.ts';
 import { createResponseBuilder } from './response-builder.ts';
 

@@ -9,8 +9,8 @@
 import type { Failure } from '../errors/index.ts';
 import type { IdSource, JsonObject } from '../lib/index.ts';
 import { cleanText, omitUndefined, systemIds, toCanonical } from '../lib/index.ts';
-import type { FilePart, ImagePart, Part, ProviderPart, SourcePart, ToolCallPart, ToolResult, ToolResultPart } from '../messages/index.ts';
-import { toolResultPart } from '../messages/index.ts';
+import type { Part, ReportedUsage, ToolCallPart, ToolResult, ToolResultPart } from '../messages/index.ts';
+import { toolResultPart, toUsage } from '../messages/index.ts';
 import type { ToolInput } from './answer-calls.ts';
 import { AnswerCalls } from './answer-calls.ts';
 import type { Draft } from './answer-text.ts';
@@ -20,8 +20,6 @@ import { FinishReason, toFinishReason } from './finish-reason.ts';
 import { isLeakedArguments } from './leak-guard.ts';
 import type { ModelDelta, ModelOutcome, ModelRequest, ModelResponse } from './model.ts';
 import { limits, parseArguments } from './parse-arguments.ts';
-import type { ReportedUsage } from './reported-usage.ts';
-import { toUsage } from './reported-usage.ts';
 import { settleAnswer } from './settle-answer.ts';
 
 /** Facts about the call that an answer belongs to. */
@@ -147,7 +145,7 @@ export class ResponseBuilder {
     this.#drafts[index] = part;
   }
 
-  part(part: SourcePart | FilePart | ImagePart | ProviderPart): void {
+  part(part: Extract<Part, { readonly type: 'source' | 'file' | 'image' | 'provider' }>): void {
     this.#startPart();
     const stored = this.#toStored(part);
     if (stored !== undefined) this.#drafts.push(stored);

@@ -12,6 +12,6 @@ export type { ToolCall } from './tool-call.ts';
 export type { ToolOutput, ToolResult } from './tool-result.ts';
 export { toolResultText } from './tool-result.ts';
 export type { OfferedTool, ProviderTool, ToolSchema } from './tool-schema.ts';
-export type { UsageCounts } from './usage.ts';
-export { Usage } from './usage.ts';
+export type { ReportedUsage, UsageCounts } from './usage.ts';
+export { toUsage, Usage } from './usage.ts';
 export type { PartExtras } from './content-part.ts';

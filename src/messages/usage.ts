@@ -26,6 +26,17 @@ function isCount(value: number): boolean {
   return Number.isFinite(value) && value >= 0;
 }
 
+/** Token counts of one call as its provider reports them; any may be missing, or not be a count at all. */
+export type ReportedUsage = { readonly [Key in keyof Omit<UsageCounts, 'unknownCalls'>]?: number | null | undefined };
+
+/** Reads the usage of one call. If input or output is missing the call counts as unknown, which is not zero. */
+export function toUsage(reported: ReportedUsage): Usage {
+  const isKnown = (entry: [string, number | null | undefined]): boolean => typeof entry[1] === 'number' && isCount(entry[1]);
+  const known: Partial<UsageCounts> = Object.fromEntries(Object.entries(reported).filter(isKnown));
+  const { input, output } = known;
+  return of({ input: 0, output: 0, ...known, ...((input === undefined || output === undefined) && { unknownCalls: 1 }) });
+}
+
 function readCount(counts: UsageCounts, key: keyof UsageCounts): number | undefined {
   const value = counts[key];
   if (value === undefined || isCount(value)) return value;

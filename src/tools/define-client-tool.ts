@@ -4,15 +4,9 @@ import type { BesideInput, ToolInput } from './tool-input.ts';
 import type { ClientToolOptions } from './tool-options.ts';
 
 const runsElsewhere = 'Somebody outside runs a client tool; use defineTool() for a tool that runs here.';
-const hints = {
-  run: runsElsewhere,
-  execute: runsElsewhere,
-  needsApproval: runsElsewhere,
-  timeoutMs: runsElsewhere,
-  effect: runsElsewhere,
-  reconcile: runsElsewhere,
-  context: runsElsewhere,
-};
+const hints = Object.fromEntries(
+  ['run', 'execute', 'needsApproval', 'timeoutMs', 'effect', 'reconcile', 'context'].map((option) => [option, runsElsewhere]),
+);
 
 /** Declares a tool that somebody outside runs, such as a browser: a call of it waits for the answer. */
 export function defineClientTool<const Input extends ToolInput, const Output extends ToolInput | undefined = undefined>(

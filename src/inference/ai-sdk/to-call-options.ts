@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../lib/index.ts';
 import { omitUndefined } from '../../lib/index.ts';
-import type { ModelRequest, ModelSettings, OfferedTool, OutputFormat, ToolChoice } from '../index.ts';
+import type { ModelRequest, OfferedTool, OutputFormat, ToolChoice } from '../index.ts';
 import type { CallOptions } from './language-model-like.ts';
 import type { PromptOptions } from './to-prompt.ts';
 import { toPrompt } from './to-prompt.ts';
@@ -19,26 +19,17 @@ function toResponseFormat({ schema, name, description }: OutputFormat): JsonObje
   return { type: 'json', schema, ...omitUndefined({ name, description }) };
 }
 
-function toSettings(settings: ModelSettings): CallOptions {
-  const { toolChoice, stop, reasoning, ...same } = settings;
-  return omitUndefined({
-    ...same,
-    stopSequences: stop === undefined || stop.length === 0 ? undefined : [...stop],
-    reasoning,
-  });
-}
-
-/** One call in the AI SDK's words. */
+/** Writes one call in the AI SDK's words. */
 export function toCallOptions(request: ModelRequest, options: PromptOptions): CallOptions {
   const { messages, tools = [], settings = {}, output, signal } = request;
-  const { toolChoice } = settings;
-  return {
+  const { toolChoice, stop = [], ...same } = settings;
+  return omitUndefined({
     prompt: toPrompt(messages, options),
-    ...toSettings(settings),
-    ...(tools.length > 0 && {
-      tools: tools.map(toTool),
-      ...omitUndefined({ toolChoice: toolChoice && toToolChoice(toolChoice) }),
-    }),
-    ...omitUndefined({ responseFormat: output && toResponseFormat(output), abortSignal: signal }),
-  };
+    ...same,
+    stopSequences: stop.length === 0 ? undefined : [...stop],
+    tools: tools.length === 0 ? undefined : tools.map(toTool),
+    toolChoice: tools.length === 0 || toolChoice === undefined ? undefined : toToolChoice(toolChoice),
+    responseFormat: output && toResponseFormat(output),
+    abortSignal: signal,
+  });
 }

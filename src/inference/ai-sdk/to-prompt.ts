@@ -9,7 +9,7 @@ import { showFiles } from './show-files.ts';
 import type { Reader } from './to-file-part.ts';
 import { toFilePart, toFileResult } from './to-file-part.ts';
 
-/** What the conversation is written for, and whom to tell what had to be left out. */
+/** The model that the conversation is written for, and a listener to what was left out. */
 export interface PromptOptions extends Reader {
   readonly warn: (message: string) => void;
 }
@@ -23,8 +23,8 @@ function isFamily(provider: string, other: string): boolean {
 // What a model may read of its own again; other parts are kept for display, and no provider is asked to read what it may not know.
 const readable: ReadonlySet<unknown> = new Set(['custom', 'reasoning-file', 'tool-approval-response']);
 
-// An address is text where it is kept, and no text where it is read.
-function revived(data: Json): unknown {
+// An address is stored as text, and sent as a URL.
+function reviveUrl(data: Json): unknown {
   return isRecord(data) && data['type'] === 'url' && typeof data['url'] === 'string' ? { type: 'url', url: new URL(data['url']) } : data;
 }
 
@@ -39,7 +39,7 @@ function toProviderPart(part: ProviderPart, { provider, warn }: PromptOptions): 
     warn(`A part of ${part.provider} of the type ${JSON.stringify(type ?? null)} cannot be sent back; it was left out.`);
     return [];
   }
-  return [withOptions({ ...data, type, ...(data['data'] !== undefined && { data: revived(data['data']) }) }, part.providerMetadata)];
+  return [withOptions({ ...data, type, ...(data['data'] !== undefined && { data: reviveUrl(data['data']) }) }, part.providerMetadata)];
 }
 
 // Words that are none and carry something for the provider are a piece of the provider's own, such as a reference to a tool.
@@ -54,7 +54,6 @@ type Output = Readonly<Record<string, unknown>>;
 function toOutput(output: ToolOutput, isProviders: boolean, reader: Reader): Output {
   switch (output.type) {
     case 'text':
-      return output;
     case 'json':
       return output;
     case 'error':
@@ -73,7 +72,7 @@ function parseOrKeep(text: string): unknown {
   return (/^[[{]/.test(text) ? parseJsonText(text) : undefined) ?? text;
 }
 
-function mergedOptions(base: JsonObject | undefined, own: JsonObject | undefined): JsonObject | undefined {
+function mergeOptions(base: JsonObject | undefined, own: JsonObject | undefined): JsonObject | undefined {
   if (base === undefined || own === undefined) return own ?? base;
   const each = Object.entries(own).map(([provider, options]) => {
     const before = base[provider];
@@ -86,7 +85,7 @@ function toResult(part: ToolResultPart, calls: Calls, reader: Reader): PromptPar
   const { toolCallId, toolName } = part;
   const output = toOutput(part.output, part.providerExecuted === true, reader);
   // Some providers want to read with a result what they gave us with its call.
-  const options = mergedOptions(calls.get(toolCallId)?.providerMetadata, part.providerMetadata);
+  const options = mergeOptions(calls.get(toolCallId)?.providerMetadata, part.providerMetadata);
   return withOptions({ type: 'tool-result', toolCallId, toolName, output }, options);
 }
 
@@ -123,7 +122,7 @@ function toParts(part: Part, calls: Calls, options: PromptOptions): readonly Pro
   }
 }
 
-const speakable: Readonly<Record<'user' | 'assistant' | 'tool', readonly Part['type'][]>> = {
+const allowedParts: Readonly<Record<'user' | 'assistant' | 'tool', readonly Part['type'][]>> = {
   user: ['text', 'image', 'file', 'provider'],
   assistant: ['text', 'reasoning', 'image', 'file', 'tool-call', 'tool-result', 'provider', 'source'],
   tool: ['tool-result', 'provider'],
@@ -132,12 +131,11 @@ const speakable: Readonly<Record<'user' | 'assistant' | 'tool', readonly Part['t
 function toMessage(message: Message, calls: Calls, options: PromptOptions): readonly PromptMessage[] {
   const { role, parts, providerOptions } = message;
   if (role === 'system' || role === 'developer') return [withOptions({ role: 'system' as const, content: message.text }, providerOptions)];
-  const [heard, unheard] = [
-    parts.filter(({ type }) => speakable[role].includes(type)),
-    parts.filter(({ type }) => !speakable[role].includes(type)),
-  ];
-  for (const { type } of unheard) options.warn(`A ${role} message cannot hold a ${type} part; it was left out.`);
-  const content = heard.flatMap((part) => toParts(part, calls, options));
+  const content = parts.flatMap((part) => {
+    if (allowedParts[role].includes(part.type)) return toParts(part, calls, options);
+    options.warn(`A ${role} message cannot hold a ${part.type} part; it was left out.`);
+    return [];
+  });
   return content.length === 0 ? [] : [withOptions({ role, content }, providerOptions)];
 }
 
@@ -149,27 +147,21 @@ function withLastOptions(parts: readonly PromptPart[], options: JsonObject | und
 }
 
 // We keep one message per result; providers want the results of one turn together.
-function joined(messages: readonly PromptMessage[], next: PromptMessage): PromptMessage[] {
-  const last = messages.at(-1);
-  if (last?.role !== 'tool' || next.role !== 'tool' || typeof last.content === 'string' || typeof next.content === 'string') {
-    return [...messages, next];
-  }
-  const content = [...withLastOptions(last.content, last.providerOptions), ...next.content];
-  return [...messages.slice(0, -1), withOptions({ role: 'tool', content }, next.providerOptions)];
+function addMessage(prompt: PromptMessage[], next: PromptMessage): void {
+  const last = prompt.at(-1);
+  if (last?.role === 'tool' && next.role === 'tool' && typeof last.content !== 'string' && typeof next.content !== 'string') {
+    const content = [...withLastOptions(last.content, last.providerOptions), ...next.content];
+    prompt[prompt.length - 1] = withOptions({ role: 'tool', content }, next.providerOptions);
+  } else prompt.push(next);
 }
-
-const speaksChat = (provider: string): boolean => provider.endsWith('.chat');
 
 /** Writes a conversation for a model. */
 export function toPrompt(given: readonly Message[], options: PromptOptions): readonly PromptMessage[] {
-  const messages = speaksChat(options.provider) ? showFiles(given) : given;
+  const messages = options.provider.endsWith('.chat') ? showFiles(given) : given;
   const calls = new Map(
     messages.flatMap(({ parts }) => parts.flatMap((part) => (part.type === 'tool-call' ? [[part.toolCallId, part] as const] : []))),
   );
   const prompt: PromptMessage[] = [];
-  for (const message of messages.flatMap((each) => toMessage(each, calls, options))) {
-    const merged = joined(prompt.slice(-1), message);
-    prompt.splice(-1, 1, ...merged);
-  }
+  for (const message of messages.flatMap((each) => toMessage(each, calls, options))) addMessage(prompt, message);
   return prompt;
 }

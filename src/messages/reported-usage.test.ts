@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { toUsage } from './reported-usage.ts';
+import { toUsage } from './usage.ts';
 
 test.each([
   [

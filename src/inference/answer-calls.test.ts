@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { toolCallPart, toolResultPart } from '../messages/index.ts';
-import { pendingToolCalls } from './pending-tool-calls.ts';
+import { pendingToolCalls } from './answer-calls.ts';
 
 test('what is left to do are the calls that are ours and have no answer yet (M4)', () => {
   const parts = [
