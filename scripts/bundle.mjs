@@ -66,6 +66,8 @@ export async function bundleEntryPoints(folder) {
     input: Object.fromEntries(entryPoints.map(({ source }) => [relative(sources, source).replace(/\.ts$/, ''), source])),
     external: (id) => !id.startsWith('.') && !isAbsolute(id),
     platform: 'neutral',
+    // A slow machine is no fault of the bundle.
+    checks: { pluginTimings: false },
     tsconfig: join(root, 'tsconfig.build.json'),
     transform: { target: 'es2023' },
     plugins: [pureCalls],

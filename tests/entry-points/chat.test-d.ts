@@ -1,5 +1,14 @@
 import { expectTypeOf, test } from 'vitest';
-import type { AgentState as AnyAgentState, Failure, Model, Orchestrator, RunResult, StopReason, Usage, Wait } from '../../src/entry/index.ts';
+import type {
+  AgentState as AnyAgentState,
+  Failure,
+  Model,
+  Orchestrator,
+  RunResult,
+  StopReason,
+  Usage,
+  Wait,
+} from '../../src/entry/index.ts';
 import {
   ContinuationDecision,
   contextOf,

@@ -123,6 +123,9 @@ async function accepted(store: SessionStore): Promise<readonly string[]> {
   }
 }
 
+// A thousand commits to a disk take their time on a busy machine.
+const timeout = 60_000;
+
 const stores = [
   ['memory', () => createMemoryStore()],
   ['SQLite', () => sqliteStore({ path: join(folder, 'sessions.db') })],
@@ -177,4 +180,5 @@ test.each(stores)(
     expect(sent.some(({ turn }) => turn.stopReason === 'user_requested')).toBe(true);
     await store.close();
   },
+  timeout,
 );

@@ -4,7 +4,7 @@ import { checkKeys, InvalidArgumentError, isRecord, omitUndefined, present } fro
 import { Message } from '../../messages/index.ts';
 import { findJson } from '../../tool-use/index.ts';
 import { clipText } from '../../tools/index.ts';
-import { TurnNotGivenError } from '../errors.ts';
+import { TurnNotGivenError } from '../turn-not-given-error.ts';
 import type { ParticipantInfo } from '../participant.ts';
 import { checkTimeout, toTimeout } from '../participant.ts';
 import type { TurnState } from '../turn-state.ts';

@@ -1,12 +1,6 @@
 import { isRecord } from '../../lib/index.ts';
-import { parseLine } from './wire-api.ts';
-
-/** Answer of a provider: JSON, or the text of an event stream. */
-export interface RecordedResponse {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: unknown;
-}
+import type { RecordedResponse } from './recorded-response.ts';
+import { parseLine } from './recorded-response.ts';
 
 const json = { 'content-type': 'application/json' };
 const eventStream = { 'content-type': 'text/event-stream' };

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { DamagedDataError, isRecord, readObject } from '../../lib/index.ts';
-import type { RecordedResponse } from './answers-in.ts';
+import type { RecordedResponse } from './recorded-response.ts';
 import { answersIn } from './answers-in.ts';
 
 /** Request of a call. Recordings of single answers have none. */

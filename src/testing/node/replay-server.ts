@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { LoopbackServer, ReceivedRequest } from './loopback-server.ts';
 import { startLoopbackServer } from './loopback-server.ts';
-import type { RecordedResponse } from './answers-in.ts';
+import type { RecordedResponse } from './recorded-response.ts';
 
 /** Serves recorded answers, one for each request, in their order. */
 export interface ReplayServer extends LoopbackServer {

@@ -1,5 +1,6 @@
 import { isRecord } from '../../lib/index.ts';
-import type { RecordedResponse } from './answers-in.ts';
+import type { RecordedResponse } from './recorded-response.ts';
+import { parseLine } from './recorded-response.ts';
 import type { Interaction, Recording } from './recording.ts';
 
 /** The forms in which providers are spoken to. */
@@ -28,15 +29,6 @@ function findApiByShape(value: unknown): WireApi | undefined {
   if (object === 'text_completion') return WireApi.OpenAiCompletion;
   if ('candidates' in value || 'promptFeedback' in value) return WireApi.Google;
   return type === 'message' || type === 'message_start' ? WireApi.Anthropic : undefined;
-}
-
-/** Parses a line as JSON; undefined if it is not JSON. */
-export function parseLine(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch {
-    return undefined;
-  }
 }
 
 const findData = (text: string): readonly string[] =>
