@@ -7,6 +7,7 @@ export type { Codec } from '../serialization/index.ts';
 export type {
   Answer,
   Commit,
+  EngineOptions,
   Cost,
   Execution,
   Grant,

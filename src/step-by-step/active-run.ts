@@ -12,7 +12,7 @@ import type { OuterStep } from './outer-step.ts';
 import { linkControl } from './outer-step.ts';
 import type { RunControl } from './run-control.ts';
 import { RunEvents } from './run-events.ts';
-import type { Ports, RunOptions } from './run-options.ts';
+import type { EngineOptions, Ports, RunOptions } from './run-options.ts';
 import type { RunState } from './run-state.ts';
 
 /** Stands for work that did not end when it was told to. */
@@ -21,12 +21,9 @@ export const abandoned: unique symbol = Symbol('abandoned');
 /** Time that interrupted work has to hand in its result; less for a run inside another, so that the outer one gets it in time. */
 const getGraceMs = (depth: number): number => 50 * 0.8 ** depth;
 
-/** The parts of the options that the loop reads between steps. */
-type HostOptions<State, Context> = Pick<RunOptions<State, Context>, 'commit' | 'between' | 'executionId' | 'wallStartedAt'>;
-
 export class ActiveRun<State, Context> {
   readonly context: Context;
-  readonly host: HostOptions<State, Context>;
+  readonly options: EngineOptions<State>;
   readonly clock: Clock;
   readonly ids: IdSource;
   readonly random: Random;
@@ -51,7 +48,7 @@ export class ActiveRun<State, Context> {
     const clock = options.clock ?? ports.clock ?? systemClock;
     // Holds because a host whose process needs a context has to give one; the typed orchestrators see to it.
     this.context = options.context as Context;
-    this.host = options;
+    this.options = options;
     this.clock = clock;
     this.ids = outer?.ids ?? options.ids ?? ports.ids ?? systemIds;
     this.random = random;

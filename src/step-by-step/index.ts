@@ -50,7 +50,7 @@ export type {
   WaitingResult,
 } from './run-result.ts';
 export { getEndFailure, redactFailure, toRunResult } from './run-result.ts';
-export type { Between, Commit, Ports, RunOptions } from './run-options.ts';
+export type { Between, Commit, EngineOptions, Ports, RunOptions } from './run-options.ts';
 export type { NewStateOptions } from './run-state.ts';
 export { RunState } from './run-state.ts';
 export type { Limits, StandardCriteriaOptions } from './standard-criteria.ts';

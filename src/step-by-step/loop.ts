@@ -11,8 +11,7 @@ import { canBegin } from './execution.ts';
 import { begin, commitOwedEnd, judgeStart, owesEnd } from './phases/begin.ts';
 import { commitStep, park } from './phases/commit.ts';
 import { addOuterEvaluations, buildCandidate, getRemainingMs, handleFailures, judge } from './phases/judge.ts';
-import type { OpenStep } from './phases/open-step.ts';
-import { openStep } from './phases/open-step.ts';
+import { OpenStep } from './phases/open-step.ts';
 import { inspectStep, produceStep } from './phases/produce.ts';
 import type { RunState } from './run-state.ts';
 import type { Produced, StepProcess } from './step-process.ts';
@@ -27,22 +26,21 @@ const pollMs = 25;
 export class Loop<State extends RunState, Context> {
   readonly process: StepProcess<State, Context>;
   readonly run: ActiveRun<State, Context>;
-  readonly #fresh: boolean;
+  readonly #restartsWallClock: boolean;
   #state: State;
   #isBegun = false;
   #isLeft = false;
   #open: OpenStep<State, Context> | undefined;
 
-  /** `fresh` restarts the wall clock. */
   constructor(
     process: StepProcess<State, Context>,
     state: State,
-    { run, fresh }: { readonly run: ActiveRun<State, Context>; readonly fresh: boolean },
+    { run, restartsWallClock }: { readonly run: ActiveRun<State, Context>; readonly restartsWallClock: boolean },
   ) {
     this.process = process;
     this.run = run;
     this.#state = state;
-    this.#fresh = fresh;
+    this.#restartsWallClock = restartsWallClock;
   }
 
   get state(): State {
@@ -58,7 +56,7 @@ export class Loop<State extends RunState, Context> {
     }
     if (this.#isLeft || !canBegin(this.#state)) return undefined;
     // Awaiting nothing would cost every step.
-    const isQuiet = this.run.host.between === undefined && this.#retryDelayMs === 0;
+    const isQuiet = this.run.options.between === undefined && this.#retryDelayMs === 0;
     if (!isQuiet && (await this.#pause())) return undefined;
     this.#state = await this.#takeStep();
     return this.#state;
@@ -67,7 +65,7 @@ export class Loop<State extends RunState, Context> {
   async #begin(): Promise<void> {
     this.#isBegun = true;
     const given = this.#state;
-    this.#state = begin(this, given, this.#fresh);
+    this.#state = begin(this, given, this.#restartsWallClock);
     this.#watchTime();
     if (this.#state !== given) this.#state = await judgeStart(this, this.#state);
     else if (owesEnd(given)) this.#state = await commitOwedEnd(this, given);
@@ -76,7 +74,7 @@ export class Loop<State extends RunState, Context> {
   /** Waits if the last step failed, then asks the host. Returns true if the run is to be left as it is. */
   async #pause(): Promise<boolean> {
     if (this.#retryDelayMs > 0 && (await this.#waitBeforeRetry())) return (this.#isLeft = true);
-    const answer = await this.run.host.between?.(this.#state);
+    const answer = await this.run.options.between?.(this.#state);
     if (answer === undefined) return false;
     if ('leave' in answer) return (this.#isLeft = true);
     this.#state = answer.state;
@@ -85,7 +83,7 @@ export class Loop<State extends RunState, Context> {
 
   async #takeStep(): Promise<State> {
     const { process } = this;
-    const open = openStep(process, this.#state, this.run);
+    const open = new OpenStep(this, this.#state);
     this.#open = open;
     const endFinalizing = open.finalizing ? this.#beginFinalizing() : undefined;
     try {

@@ -204,7 +204,9 @@ describe('a run inside a step', () => {
       ...rest,
       produce: async (state, scope) => {
         if (scope.stepNumber === 1)
-          ends.push(await inner.orchestrator.run(inner.start, { inside: scope.nesting.open('inner', { own: { usage: Usage.none() } }) }));
+          ends.push(
+            await inner.orchestrator.run(inner.start, { inside: scope.nesting.openInside('inner', { own: { usage: Usage.none() } }) }),
+          );
         return produce(state, scope);
       },
     };

@@ -29,13 +29,8 @@ export interface Commit<State> {
 /** Answer to `between`: go on, go on with another state (a message arrived), or leave the run as it is. */
 export type Between<State> = undefined | { readonly state: State } | { readonly leave: true };
 
-/** Options of one run. `Event` is the union that listeners get; an orchestrator with events of its own widens it. */
-export interface RunOptions<State = RunState, Context = unknown, Event extends BaseEvent = LoopEvent> {
-  readonly context?: Context | undefined;
-  /** Interrupts the run: work in flight is abandoned, and the step is recorded with what it has. */
-  readonly signal?: AbortSignal | undefined;
-  /** Receives this run's events only. */
-  readonly onEvent?: Callback<[event: Event], unknown> | undefined;
+/** Options for engines: they store a run, drive it between steps, and make every attempt at it come out the same. */
+export interface EngineOptions<State = RunState> {
   /**
    * Stores each step before the next one starts; a promise is awaited. May return the state to go on with, such as the stored one read
    * again. A rejection ends the run and rejects it.
@@ -43,16 +38,26 @@ export interface RunOptions<State = RunState, Context = unknown, Event extends B
   readonly commit?: Callback<[commit: Commit<State>], unknown>;
   /** Puts an engine between the run and its effects. */
   readonly effects?: (direct: Effects) => Effects;
-  /** The step that this run is part of: it shares that step's budget, end, effects and events. */
-  readonly inside?: OuterStep | undefined;
-  /** Id of an execution that starts with this run; an engine gives the same id at every attempt. */
+  /** Asked before each step, the first included. */
+  readonly between?: Callback<[state: State], Between<State> | Promise<Between<State>>> | undefined;
+  /** Id of an execution that starts with this run; the same at every attempt. */
   readonly executionId?: string | undefined;
   /** Start of the wall clock, for a run that continues one in another process. @default now */
   readonly wallStartedAt?: number | undefined;
-  /** Asked before each step, the first included. */
-  readonly between?: Callback<[state: State], Between<State> | Promise<Between<State>>> | undefined;
   /** Clock of this run. @default the orchestrator's */
   readonly clock?: Clock | undefined;
-  /** Ids of this run; an engine gives the same ids at every attempt. @default the orchestrator's */
+  /** Ids of this run; the same at every attempt. @default the orchestrator's */
   readonly ids?: IdSource | undefined;
+}
+
+/** Options of one run. `Event` is the union that listeners get; an orchestrator with events of its own widens it. */
+export interface RunOptions<State = RunState, Context = unknown, Event extends BaseEvent = LoopEvent> extends EngineOptions<State> {
+  /** The host's own things for tools, hooks and instructions (a database, a tenant). Never stored. */
+  readonly context?: Context | undefined;
+  /** Interrupts the run: work in flight is abandoned, and the step is recorded with what it has. */
+  readonly signal?: AbortSignal | undefined;
+  /** Receives this run's events only. */
+  readonly onEvent?: Callback<[event: Event], unknown> | undefined;
+  /** The step that this run is part of: it shares that step's budget, end, effects and events. */
+  readonly inside?: OuterStep | undefined;
 }

@@ -1,7 +1,7 @@
 import { canBegin } from './execution.ts';
 import { hasStarted } from './execution.ts';
 import { Loop } from './loop.ts';
-import { isJudgedAtStart, refuses, toStartCandidate } from './phases/begin.ts';
+import { isJudgedAtStart, toStartCandidate } from './phases/begin.ts';
 import { judge } from './phases/judge.ts';
 import { createRunControl } from './run-control.ts';
 import { ActiveRun } from './active-run.ts';
@@ -35,10 +35,9 @@ function checkRunOptions(options: object): void {
   if (onEvent !== undefined && typeof onEvent !== 'function') throw new InvalidArgumentError('onEvent must be a function.');
 }
 
-/** How a driver enters the loop. */
+/** Facts that a driver gives to the loop. */
 interface Drive {
-  /** True to restart the wall clock. */
-  readonly fresh: boolean;
+  readonly restartsWallClock: boolean;
   readonly control?: RunControl;
 }
 
@@ -70,12 +69,16 @@ export function createStepByStep<State extends RunState, Context = unknown, Even
   // Holds: without a reader Output is its default.
   const { readOutput = async () => ({ ok: true, output: undefined as Output }) } = ports;
 
-  const enter = (state: State, options: RunOptions<State, Context, Event>, { fresh, control }: Drive): Loop<State, Context> => {
+  const createLoop = (
+    state: State,
+    options: RunOptions<State, Context, Event>,
+    { restartsWallClock, control }: Drive,
+  ): Loop<State, Context> => {
     const owned = control ?? createRunControl(options.signal);
     try {
       assertState(state);
       process.checkContext?.(options.context);
-      return new Loop(process, state, { run: new ActiveRun(state, options, { ...ports, control: owned }), fresh });
+      return new Loop(process, state, { run: new ActiveRun(state, options, { ...ports, control: owned }), restartsWallClock });
     } catch (error) {
       // Nothing of ours may stay on the signal of a host whose run is refused.
       owned.close();
@@ -83,7 +86,7 @@ export function createStepByStep<State extends RunState, Context = unknown, Even
     }
   };
   async function* iterate(state: State, options: RunOptions<State, Context, Event>, drive: Drive): AsyncGenerator<State, void, undefined> {
-    const loop = enter(state, options, drive);
+    const loop = createLoop(state, options, drive);
     try {
       for (let next = await loop.next(); next !== undefined; next = await loop.next()) yield next;
     } finally {
@@ -91,7 +94,7 @@ export function createStepByStep<State extends RunState, Context = unknown, Even
     }
   }
   const runToEnd = async (state: State, options: RunOptions<State, Context, Event>, drive: Drive): Promise<State> => {
-    const loop = enter(state, options, drive);
+    const loop = createLoop(state, options, drive);
     try {
       while ((await loop.next()) !== undefined);
       return loop.state;
@@ -114,21 +117,21 @@ export function createStepByStep<State extends RunState, Context = unknown, Even
       const now = clock.now();
       const wallStartedAt = hasStarted(state.execution) ? state.execution.wallStartedAt : now;
       const started = state.evolve({ execution: { ...state.execution, wallStartedAt } });
-      return !refuses(judge(process, toStartCandidate(started, { now })).outcome);
+      return !judge(process, toStartCandidate(started, { now })).outcome.isForbidden;
     },
     nextStep: async (state, ...[options = {}]) => {
       checkRunOptions(options);
-      for await (const next of iterate(state, options, { fresh: false })) return next;
+      for await (const next of iterate(state, options, { restartsWallClock: false })) return next;
       return state;
     },
     run: async (state, ...[options = {}]) => {
       checkRunOptions(options);
-      const end = await runToEnd(state, options, { fresh: true });
+      const end = await runToEnd(state, options, { restartsWallClock: true });
       return options.commit === undefined ? assertNotFailed(end) : end;
     },
     iterate: (state, ...[options = {}]) => {
       checkRunOptions(options);
-      return iterate(state, options, { fresh: true });
+      return iterate(state, options, { restartsWallClock: true });
     },
     start: (state, ...[options = {}]) => {
       checkRunOptions(options);
@@ -136,7 +139,7 @@ export function createStepByStep<State extends RunState, Context = unknown, Even
       return createRunStream({
         control,
         onEvent: options.onEvent,
-        start: (onEvent) => runToEnd(state, { ...options, onEvent }, { fresh: true, control }),
+        start: (onEvent) => runToEnd(state, { ...options, onEvent }, { restartsWallClock: true, control }),
         toResult: async (state) => toResult(assertNotFailed(state)),
       });
     },

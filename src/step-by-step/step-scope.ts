@@ -70,7 +70,7 @@ export interface StepNesting {
   /** Begins the id of every wait in this step, seen from the top; empty at the top. */
   readonly path: string;
   /** Opens this step to a run inside it, whose effects have this key before theirs. */
-  open(key: string, options: NestOptions): OuterStep;
+  openInside(key: string, options: NestOptions): OuterStep;
 }
 
 /** The ports that a step may use while it runs. */
@@ -82,11 +82,15 @@ export interface StepScope<Context = unknown> {
   /** True if a limit was reached and this step has to sum up. */
   readonly finalizing: boolean;
   readonly ids: IdSource;
+  /** Runs everything with a side effect: model calls, tools, waits. */
   readonly effects: Effects;
+  /** Tells when to end early. */
   readonly control: StepControl;
   readonly time: StepTime;
   readonly events: StepEvents;
+  /** Keeps evaluations, spending and changes, however the step ends. */
   readonly notes: StepNotebook;
   readonly budget: StepBudget;
+  /** Opens the step to runs inside it. */
   readonly nesting: StepNesting;
 }

@@ -67,7 +67,7 @@ function createHost({ turn, setup }: Work, { id }: ToolCall, at: NestedRound): N
     context: scope.context,
     toolCallId: id,
     state,
-    outer: scope.nesting.open(`nested/${scope.stepNumber}/${at.index}/${at.round}`, {
+    outer: scope.nesting.openInside(`nested/${scope.stepNumber}/${at.index}/${at.round}`, {
       own: at.own,
       ids,
       path: toOuterId(id, ''),

@@ -130,7 +130,7 @@ async function speakByRun(turn: Turn, orchestrator: ToolUseOrchestrator, speaker
   const ids: IdSource = () => `${prefix}/${(drawn += 1)}`;
   const path = `${name}/`;
   const own = { usage: Usage.none() };
-  const inside = scope.nesting.open(`turn/${scope.stepNumber}/${name}/${round}`, { own, ids, path, watchesCost, price });
+  const inside = scope.nesting.openInside(`turn/${scope.stepNumber}/${name}/${round}`, { own, ids, path, watchesCost, price });
   const createStart = (): ToolUseState => {
     const store = toView(state, name, ids());
     return orchestrator.states.empty({ ids, clock: scope.time.clock, parentAgentId: state.agentId }).evolve({ store });

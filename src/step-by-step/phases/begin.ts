@@ -14,10 +14,10 @@ import type { RunState } from '../run-state.ts';
 import { addCost } from '../step.ts';
 import type { StepProcess } from '../step-process.ts';
 import type { StepResult } from '../step-result.ts';
-import type { Running } from './commit.ts';
 import { commitAndObserve, createEndEvents, createStepEvents, getLastResult, observe, refuseStart } from './commit.ts';
 import { joinEvaluations, judge } from './judge.ts';
 import { OpenStep } from './open-step.ts';
+import type { ProcessRun } from './process-run.ts';
 
 function toSubject({ agentId, parentAgentId }: RunState, { id = '' }: Execution, result?: StepResult): EventSubject {
   return { agentId, parentAgentId, executionId: id, stepNumber: result?.number ?? 0, participant: result?.step.participant };
@@ -38,7 +38,7 @@ function createOwedEvents<State extends RunState, Context>(
 }
 
 /** Emits the events of an earlier execution that was ended outside a run. */
-function emitOwedEvents<State extends RunState, Context>(running: Running<State, Context>, state: State): State {
+function emitOwedEvents<State extends RunState, Context>(running: ProcessRun<State, Context>, state: State): State {
   const { process, run } = running;
   const closed = state.data.past.last;
   if (state.data.owesEvents !== true || closed?.results.last === undefined) return state;
@@ -54,7 +54,7 @@ function emitOwedEvents<State extends RunState, Context>(running: Running<State,
 export const owesEnd = ({ data }: RunState): boolean => data.owesEvents === true && hasEnded(data.execution);
 
 /** Emits an end that came outside a run. */
-export function commitOwedEnd<State extends RunState, Context>(running: Running<State, Context>, state: State): Soon<State> {
+export function commitOwedEnd<State extends RunState, Context>(running: ProcessRun<State, Context>, state: State): Soon<State> {
   const { process, run } = running;
   const { execution } = state.data;
   const result = getLastResult<State>(execution);
@@ -63,9 +63,6 @@ export function commitOwedEnd<State extends RunState, Context>(running: Running<
   const events = [...createOwedEvents(process, execution, next), ...createEndEvents(execution, process.name, next)];
   return commitAndObserve(running, { state: state.evolve({ owesEvents: undefined, lastSeq: run.events.lastSeq }), events, result });
 }
-
-/** Only a forbid refuses a start: before the first step, that nothing is left to do means nothing. */
-export const refuses = ({ isForbidden }: ContinuationOutcome): boolean => isForbidden;
 
 /** True for a first start, and for one after a grant; a step in progress just continues. */
 export const isJudgedAtStart = ({ execution }: RunState): boolean =>
@@ -86,12 +83,15 @@ export function toStartCandidate<State extends RunState>(state: State, findings:
 
 /**
  * Starts an execution, or resumes one; its start is yet to be judged. Returns the same state if there is nothing to do.
- * `fresh` restarts the wall clock.
  */
-export function begin<State extends RunState, Context>(running: Running<State, Context>, given: State, fresh: boolean): State {
+export function begin<State extends RunState, Context>(
+  running: ProcessRun<State, Context>,
+  given: State,
+  restartsWallClock: boolean,
+): State {
   if (!canBegin(given)) return given;
   const { process, run } = running;
-  const { host } = run;
+  const { options } = run;
   const state = emitOwedEvents(running, given);
   const { execution } = state;
   const now = run.clock.now();
@@ -99,13 +99,13 @@ export function begin<State extends RunState, Context>(running: Running<State, C
   const agent = execution.agent ?? process.identity;
   const started: Execution = {
     ...execution,
-    id: execution.id ?? host.executionId ?? run.ids(),
+    id: execution.id ?? options.executionId ?? run.ids(),
     startedAt: execution.startedAt ?? now,
-    wallStartedAt: host.wallStartedAt ?? (fresh ? now : (execution.wallStartedAt ?? now)),
+    wallStartedAt: options.wallStartedAt ?? (restartsWallClock ? now : (execution.wallStartedAt ?? now)),
     agent,
     resumedBy: addResumer(execution, process.identity),
   };
-  if (fresh || !resumed) {
+  if (restartsWallClock || !resumed) {
     const facts = { resumed, messageCount: state.messages.length, agent: process.identity ?? agent };
     run.events.emit(new AgentExecutionStarted(run.events.nextHeader(toSubject(state, started), now), process.name, facts));
   }
@@ -121,8 +121,9 @@ interface Entered<State> {
 }
 
 /** Runs decision-relevant work before a start. An error is kept as the reason why there was none. */
-async function enter<State extends RunState, Context>({ process, run }: Running<State, Context>, state: State): Promise<Entered<State>> {
-  const open = new OpenStep(process, state, { run, stepNumber: 0 });
+async function enter<State extends RunState, Context>(running: ProcessRun<State, Context>, state: State): Promise<Entered<State>> {
+  const { process, run } = running;
+  const open = new OpenStep(running, state, 0);
   let failure: { readonly error: unknown } | undefined;
   try {
     const entering = run.control.ending === undefined ? process.enter?.(state, open) : undefined;
@@ -156,7 +157,7 @@ function toFailedStart(error: unknown, evaluations: readonly ContinuationEvaluat
 }
 
 /** Judges a start; a refusal is kept on the state. */
-export async function judgeStart<State extends RunState, Context>(running: Running<State, Context>, started: State): Promise<State> {
+export async function judgeStart<State extends RunState, Context>(running: ProcessRun<State, Context>, started: State): Promise<State> {
   if (!isJudgedAtStart(started)) return started;
   const { process, run } = running;
   const entered = process.enter === undefined ? { state: started, evaluations: [] } : await enter(running, started);
@@ -164,8 +165,9 @@ export async function judgeStart<State extends RunState, Context>(running: Runni
   const evaluations = joinEvaluations(entered.evaluations, run.outer?.budget.evaluateLimits({ usage: Usage.none() }));
   const candidate = toStartCandidate(state, { now: run.clock.now(), stopRequest: run.control.stopRequest, evaluations });
   const judged = 'error' in entered ? { candidate, outcome: toFailedStart(entered.error, evaluations) } : judge(process, candidate);
-  if (refuses(judged.outcome)) return refuseStart(running, judged, toSubject(state, state.execution));
-  // The grant does not do: the summary is taken after all.
+  // Only a forbid refuses a start: before the first step, that nothing is left to do means nothing.
+  if (judged.outcome.isForbidden) return refuseStart(running, judged, toSubject(state, state.execution));
+  // The grant is not enough: the summary is taken after all.
   const sumsUp = judged.outcome.isFinalizing && state.lastStepResult?.outcome.isFinalizing === true;
   const regranted = sumsUp ? undefined : state.execution.regranted;
   return state.evolve({ execution: { ...state.execution, startOutcome: undefined, regranted }, lastSeq: run.events.lastSeq });

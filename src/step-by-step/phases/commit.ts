@@ -3,7 +3,7 @@ import { reportSafely } from '../../events/index.ts';
 import type { Json, Soon } from '../../lib/index.ts';
 import { isThenable, jsonEquals } from '../../lib/index.ts';
 import { Usage } from '../../messages/index.ts';
-import type { ActiveRun } from '../active-run.ts';
+import type { ProcessRun } from './process-run.ts';
 import type { Execution } from '../execution.ts';
 import { ExecutionStatus, getLastOutcome, getStatus, getStopReason, getUsage, hasEnded, withResult } from '../execution.ts';
 import type { EndFacts } from '../loop-events.ts';
@@ -30,12 +30,6 @@ import type { OpenStep } from './open-step.ts';
 
 /** Returns the header of the next event about one subject. */
 type NextHeader = () => EventHeader;
-
-/** A process in a run. */
-export interface Running<State extends RunState, Context> {
-  readonly process: StepProcess<State, Context>;
-  readonly run: ActiveRun<State, Context>;
-}
 
 /** The last result of an execution, as a step of its state's kind. */
 export function getLastResult<State extends RunState>(execution: Execution): StepResult<StepOf<State> & Step> | undefined {
@@ -99,9 +93,9 @@ interface Entry<State> {
 const isStateLike = <State extends RunState>(value: unknown, state: State): value is State =>
   value instanceof RunState && value.constructor === state.constructor;
 
-/** Commits a state, then emits its events: nothing is emitted that was not kept. Returns the state to go on with. */
+/** Commits a state, then emits the events of the record. Returns the state to go on with. */
 export function commit<State extends RunState, Context>(
-  { run }: Running<State, Context>,
+  { run }: ProcessRun<State, Context>,
   { state, events, result }: Entry<State>,
 ): Soon<State> {
   const uncommitted = run.events.takeUncommitted();
@@ -109,14 +103,14 @@ export function commit<State extends RunState, Context>(
     run.events.emitCommitted(events);
     return isStateLike(next, state) ? next : state;
   };
-  if (run.host.commit === undefined) return settle(undefined);
-  const stored = run.host.commit({ state, result, events: [...uncommitted, ...events] });
+  if (run.options.commit === undefined) return settle(undefined);
+  const stored = run.options.commit({ state, result, events: [...uncommitted, ...events] });
   // Any thenable, not only a native promise: stores return their own kinds.
   return isThenable(stored) ? Promise.resolve(stored).then(settle) : settle(stored);
 }
 
 /** Commits a state and shows it to the process's observer. */
-export function commitAndObserve<State extends RunState, Context>(running: Running<State, Context>, entry: Entry<State>): Soon<State> {
+export function commitAndObserve<State extends RunState, Context>(running: ProcessRun<State, Context>, entry: Entry<State>): Soon<State> {
   const committed = commit(running, entry);
   if (running.process.observe === undefined) return committed;
   const { result } = entry;
@@ -125,7 +119,7 @@ export function commitAndObserve<State extends RunState, Context>(running: Runni
 
 /** Shows a record to the process's observer. */
 export function observe<State extends RunState, Context>(
-  { process, run }: Running<State, Context>,
+  { process, run }: ProcessRun<State, Context>,
   state: State,
   result: StepResult<StepOf<State>> | undefined,
 ): State {
@@ -206,7 +200,7 @@ export function park<State extends RunState, Context>(open: OpenStep<State, Cont
   };
   const parked: Execution = {
     ...execution,
-    // People take no time of the run's: its clock starts fresh when it continues.
+    // People's time does not count: the clock starts fresh when the run continues.
     wallStartedAt: undefined,
     pendingStep,
     activeMs: execution.activeMs + activeMs,
@@ -227,7 +221,7 @@ export function park<State extends RunState, Context>(open: OpenStep<State, Cont
 
 /** Records the refusal of a start. */
 export function refuseStart<State extends RunState, Context>(
-  running: Running<State, Context>,
+  running: ProcessRun<State, Context>,
   { candidate, outcome }: Judged<State>,
   subject: EventSubject,
 ): Soon<State> {

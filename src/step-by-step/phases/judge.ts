@@ -54,7 +54,7 @@ export function buildCandidate<State extends RunState, Context>(
     execution: {
       ...execution,
       judgedStep: step,
-      // A person takes no time of the run's.
+      // A person's time does not count.
       wallStartedAt: wallStartedAt === undefined ? undefined : wallStartedAt + time.personMs,
       usage: Usage.add(execution.usage, step.usage),
       cost: addCost(execution.cost, step.cost),
@@ -161,8 +161,8 @@ function repeatReachedLimit({ results }: Execution): ContinuationEvaluation | un
 
 const failureJudge = new ErrorPolicyCriterion(ErrorPolicy.stopOnAnyError(), resolver);
 
-/** The loop's own evaluation beside those of the criteria: a run that must end ends, and a failure does not pass for success. */
-function addOwnEvaluation<State extends RunState, Context>(
+/** Finds the loop's own evaluation beside those of the criteria: a run that must end ends, and a failure does not pass for success. */
+function findOwnEvaluation<State extends RunState, Context>(
   { criteria }: StepProcess<State, Context>,
   { state, stopRequest }: Candidate<State>,
   outcome: ContinuationOutcome,
@@ -182,7 +182,7 @@ function addOwnEvaluation<State extends RunState, Context>(
 
 function evaluate<State extends RunState, Context>(process: StepProcess<State, Context>, candidate: Candidate<State>): ContinuationOutcome {
   const outcome = process.criteria.evaluate(candidate.state, candidate);
-  const own = addOwnEvaluation(process, candidate, outcome);
+  const own = findOwnEvaluation(process, candidate, outcome);
   if (own === undefined) return outcome;
   // A limit whose clock restarted since is not listed twice.
   const others = outcome.evaluations.filter(({ criterion, limit }) => limit === undefined || criterion !== own.criterion);

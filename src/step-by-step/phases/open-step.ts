@@ -17,6 +17,7 @@ import type { StepProcess } from '../step-process.ts';
 import type { StepBudget, StepControl, StepEvents, StepNesting, StepScope } from '../step-scope.ts';
 import { StepTimer } from '../step-timer.ts';
 import { evaluateOuterLimits, toOuterEvaluation } from './outer-limits.ts';
+import type { ProcessRun } from './process-run.ts';
 
 type Subject = { -readonly [Key in keyof EventSubject]: EventSubject[Key] };
 
@@ -50,6 +51,9 @@ class OpenStepControl implements StepControl {
   }
 }
 
+/** The number of the step that waits, or else of the next one. */
+const getStepNumber = ({ execution: { pendingStep, results } }: RunState): number => pendingStep?.number ?? results.length + 1;
+
 /** A step being taken. Its producer gets it as a StepScope; after `close` nothing that is left of the producer has an effect. */
 export class OpenStep<State extends RunState, Context> implements StepScope<Context>, StepEvents, StepBudget, StepNesting {
   readonly process: StepProcess<State, Context>;
@@ -68,7 +72,9 @@ export class OpenStep<State extends RunState, Context> implements StepScope<Cont
   #isStarted: boolean;
   #hasPassedOwn = false;
 
-  constructor(process: StepProcess<State, Context>, state: State, { run, stepNumber }: StepPlace<State, Context>) {
+  /** Opens the next step, or the one that waited; `stepNumber` is 0 before the first step. */
+  constructor(running: ProcessRun<State, Context>, state: State, stepNumber = getStepNumber(state)) {
+    const { process, run } = running;
     const { pendingStep, results, id = '', regranted } = state.execution;
     const { agentId, parentAgentId } = state;
     this.process = process;
@@ -139,7 +145,7 @@ export class OpenStep<State extends RunState, Context> implements StepScope<Cont
   get path(): string {
     return this.run.outer?.path ?? '';
   }
-  open(key: string, { own, ids, path = '', watchesCost = false, price }: NestOptions): OuterStep {
+  openInside(key: string, { own, ids, path = '', watchesCost = false, price }: NestOptions): OuterStep {
     const { run, subject } = this;
     const isOpen = (): boolean => !this.#isOver;
     if (!this.#hasPassedOwn) this.#passOn(own);
@@ -183,20 +189,4 @@ export class OpenStep<State extends RunState, Context> implements StepScope<Cont
     outer.budget.spend({ usage, cost });
     this.passedOn = { usage: Usage.add(this.passedOn.usage, usage), cost: addCost(this.passedOn.cost, cost) };
   }
-}
-
-interface StepPlace<State, Context> {
-  readonly run: ActiveRun<State, Context>;
-  /** 0 before the first step. */
-  readonly stepNumber: number;
-}
-
-/** Opens the next step, or the one that waited. */
-export function openStep<State extends RunState, Context>(
-  process: StepProcess<State, Context>,
-  state: State,
-  run: ActiveRun<State, Context>,
-): OpenStep<State, Context> {
-  const { pendingStep, results } = state.execution;
-  return new OpenStep(process, state, { run, stepNumber: pendingStep?.number ?? results.length + 1 });
 }
