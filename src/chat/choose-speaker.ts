@@ -10,7 +10,7 @@ import { omitUndefined } from '../lib/index.ts';
 import { Usage } from '../messages/index.ts';
 import type { StepScope } from '../step-by-step/index.ts';
 import type { Selection } from './chat-step.ts';
-import { TurnNotGivenError } from './errors.ts';
+import { TurnNotGivenError } from './conversation-error.ts';
 import { toParticipantInfo } from './participant.ts';
 import { getNextAfter } from './selectors/round-robin.ts';
 import type { NextSpeaker, SelectionFacts } from './selectors/selector.ts';

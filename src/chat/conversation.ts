@@ -13,7 +13,7 @@ import { hashConfiguration } from '../tool-use/index.ts';
 import type { ChatEvent } from './chat-events.ts';
 import type { ChatStep } from './chat-step.ts';
 import { toCriteria } from './conversation-criteria.ts';
-import { ConversationFailedError } from './errors.ts';
+import { ConversationFailedError } from './conversation-error.ts';
 import type { Participant, ParticipantInfo, JoinedParticipant } from './participant.ts';
 import { toParticipantInfo } from './participant.ts';
 import { roundRobin } from './selectors/round-robin.ts';

@@ -8,7 +8,7 @@ export { checkConversationOptions } from './check-options.ts';
 export { defaultCriteria } from './conversation-criteria.ts';
 export type { ContextOfParticipants, Conversation, ConversationOptions } from './conversation.ts';
 export { createConversation } from './conversation.ts';
-export { ConversationFailedError, ParticipantChangedError, TurnIncompleteError, TurnNotGivenError } from './errors.ts';
+export { ConversationFailedError, ParticipantChangedError, TurnIncompleteError, TurnNotGivenError } from './conversation-error.ts';
 export { EveryoneHasSpoken } from './everyone-has-spoken.ts';
 export { withoutCalls } from './inner-record.ts';
 export { ParticipantKind } from './participant-kind.ts';

@@ -18,7 +18,7 @@ import { ParticipantSelected, PersonAsked } from './chat-events.ts';
 import type { ChatStep, Selection } from './chat-step.ts';
 import { chooseSpeaker } from './choose-speaker.ts';
 import { closeTurn, withoutCalls } from './inner-record.ts';
-import { ParticipantChangedError } from './errors.ts';
+import { ParticipantChangedError } from './conversation-error.ts';
 import type { JoinedParticipant, Turn, TurnResult } from './participant.ts';
 import { toTurnResult } from './participants/function.ts';
 import type { OpenTurn, TurnSetup } from './turn-setup.ts';

@@ -77,15 +77,8 @@ export class TurnState<S extends ChatStep = ChatStep> extends RunState<S> {
 
   /** Who has spoken since the last word from outside. */
   get spokenSinceInput(): ReadonlySet<string> {
-    const { messages } = this;
-    const spoken = new Set<string>();
-    for (let index = messages.length - 1; index >= 0; index -= 1) {
-      const message = messages.at(index);
-      const speaker = message === undefined ? undefined : getSpeaker(message);
-      if (speaker === undefined) break;
-      spoken.add(speaker);
-    }
-    return spoken;
+    const speakers = this.messages.map(getSpeaker);
+    return new Set(speakers.slice(speakers.lastIndexOf(undefined) + 1).filter((name) => name !== undefined));
   }
 
   override explain(options: ExplainStateOptions = {}): string {
@@ -110,25 +103,16 @@ export class TurnState<S extends ChatStep = ChatStep> extends RunState<S> {
   }
 }
 
-/** The id of the last message from outside. */
-export function getLastInput({ messages }: TurnState): string | undefined {
-  for (let index = messages.length - 1; index >= 0; index -= 1) {
-    const message = messages.at(index);
-    if (message !== undefined && getSpeaker(message) === undefined) return message.id;
-  }
-  return undefined;
-}
+/** Returns the id of the last message from outside. */
+export const getLastInput = ({ messages }: TurnState): string | undefined =>
+  messages.toArray().findLast((message) => getSpeaker(message) === undefined)?.id;
 
-/** All results of the session, newest first, those of earlier executions too. */
+/** Lists all results of the session, newest first, those of earlier executions too. */
 function* listResultsBackwards<S extends ChatStep>({ execution, data }: TurnState<S>): Generator<StepResult<S>, void, undefined> {
-  for (const { results } of [execution, ...data.past.toArray().toReversed()])
-    for (let index = results.length - 1; index >= 0; index -= 1) {
-      const result = results.at(index);
-      if (result !== undefined) yield result;
-    }
+  for (const { results } of [execution, ...data.past.toArray().toReversed()]) yield* results.toArray().toReversed();
 }
 
-/** All steps of the session, newest first, those of earlier executions too. */
+/** Lists all steps of the session, newest first, those of earlier executions too. */
 export function* listStepsBackwards<S extends ChatStep>(state: TurnState<S>): Generator<S, void, undefined> {
   for (const { step } of listResultsBackwards(state)) yield step;
 }
@@ -140,7 +124,7 @@ export function wasTaken({ step, shouldContinue, handling }: StepResult<ChatStep
   return step.interrupted === undefined || step.interrupted === 'superseded';
 }
 
-/** What was called and answered in the turns that this participant did not come to the end of, since the last one that it did. */
+/** Lists the calls of the turns that this participant did not complete, since the last one that it did. */
 export function getUnfinishedTurns(state: TurnState, participant: string): readonly UnfinishedTurn[] {
   const found: UnfinishedTurn[] = [];
   for (const { step } of listResultsBackwards(state)) {
@@ -151,7 +135,7 @@ export function getUnfinishedTurns(state: TurnState, participant: string): reado
   return found;
 }
 
-/** Who had the last turn of the session, among those who are still there. */
+/** Returns who had the last turn of the session, among those who still take part. */
 export function getLastSpeaker(state: TurnState, isHere: (name: string) => boolean = () => true): string | undefined {
   for (const result of listResultsBackwards(state)) {
     const { participant } = result.step;

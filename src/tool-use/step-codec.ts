@@ -105,26 +105,13 @@ function decodeExecution(data: ObjectReader, { calls, outputs, observed, failure
     startedAt: data.number('startedAt'),
     durationMs: data.number('durationMs'),
   };
-  switch (status) {
-    case 'succeeded':
-      return {
-        ...base,
-        status,
-        value: data.has('value') ? data.json('value') : requireFound(getShownValue(output), path, 'a value'),
-        output,
-      };
-    case 'failed':
-      return {
-        ...base,
-        status,
-        failure: requireFound(data.optionalValue('failure', readFailure) ?? failures.get(id), path, 'a failure'),
-        output,
-      };
-    case 'rejected':
-    case 'cancelled':
-    case 'unknown':
-      return { ...base, status, output };
+  if (status === 'succeeded') {
+    const value = data.has('value') ? data.json('value') : requireFound(getShownValue(output), path, 'a value');
+    return { ...base, status, value, output };
   }
+  if (status !== 'failed') return { ...base, status, output };
+  const failure = requireFound(data.optionalValue('failure', readFailure) ?? failures.get(id), path, 'a failure');
+  return { ...base, status, failure, output };
 }
 
 function readToolCall(input: unknown, path: string): ToolCall {

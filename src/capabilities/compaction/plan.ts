@@ -1,6 +1,6 @@
 import type { Message, MessageStore } from '../../messages/index.ts';
 import { SectionName } from '../../messages/index.ts';
-import { cutsOf, newBegin } from './move-messages.ts';
+import { listCuts, findBegin } from './move-messages.ts';
 import type { Settings } from './options.ts';
 
 /** What is to be done with a conversation that has outgrown its bounds. */
@@ -16,7 +16,7 @@ export interface Plan {
 }
 
 /** What messages take together. */
-export function tokensOf(messages: Iterable<Message>, { countTokens }: Pick<Settings, 'countTokens'>): number {
+export function countAll(messages: Iterable<Message>, { countTokens }: Pick<Settings, 'countTokens'>): number {
   let sum = 0;
   for (const message of messages) sum += countTokens(message);
   return sum;
@@ -26,18 +26,18 @@ export function tokensOf(messages: Iterable<Message>, { countTokens }: Pick<Sett
 const isFromUser = (message: Message): boolean => message.isUser() && message.metadata['purpose'] === undefined;
 
 /** Undefined where everything fits. */
-export function planOf(store: MessageStore, settings: Settings): Plan | undefined {
+export function createPlan(store: MessageStore, settings: Settings): Plan | undefined {
   const { maxTokens, maxBufferTokens, countTokens: count } = settings;
   const [buffer, messages] = [store.section(SectionName.Buffer), store.section(SectionName.Messages)];
-  const isTooLarge = tokensOf(messages, settings) > maxTokens;
-  if (!isTooLarge && tokensOf(buffer, settings) <= maxBufferTokens) return undefined;
+  const isTooLarge = countAll(messages, settings) > maxTokens;
+  if (!isTooLarge && countAll(buffer, settings) <= maxBufferTokens) return undefined;
   const conversation = [...buffer, ...messages];
-  const begin = newBegin({ conversation, begin: buffer.length, maxTokens, count });
+  const begin = findBegin({ conversation, begin: buffer.length, maxTokens, count });
   // A call at the end of the buffer whose result came later is left there with it.
-  const foldTo = cutsOf(conversation).findLast((place) => place <= begin) ?? 0;
+  const foldTo = listCuts(conversation).findLast((place) => place <= begin) ?? 0;
   const lastWords = conversation.findLast(isFromUser);
   const foldable = conversation.slice(0, foldTo).filter((message) => message !== lastWords);
-  const isFull = tokensOf(foldable, settings) > maxBufferTokens;
+  const isFull = countAll(foldable, settings) > maxBufferTokens;
   if (!isTooLarge && !isFull) return undefined;
   return {
     moved: conversation.slice(buffer.length, begin),

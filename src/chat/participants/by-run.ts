@@ -15,7 +15,7 @@ import { Usage } from '../../messages/index.ts';
 import { getEndFailure } from '../../step-by-step/index.ts';
 import type { ToolUseOrchestrator, ToolUseState } from '../../tool-use/index.ts';
 import { withAnswers, withAsker, withoutGrants } from '../../tool-use/index.ts';
-import { TurnIncompleteError } from '../errors.ts';
+import { TurnIncompleteError } from '../conversation-error.ts';
 import { getUnfinished, toInnerRun } from '../inner-record.ts';
 import type { ConversationInfo, Participant, ParticipantOptions, Turn, TurnResult } from '../participant.ts';
 import { createParticipant } from '../participant.ts';

@@ -2,7 +2,7 @@ import { checkKeys, InvalidArgumentError, isRecord } from '../../lib/index.ts';
 import type { Callback, Soon } from '../../lib/index.ts';
 import { checkTimeout, toTimeout } from '../participant.ts';
 import type { TurnState } from '../turn-state.ts';
-import { TurnNotGivenError } from '../errors.ts';
+import { TurnNotGivenError } from '../conversation-error.ts';
 import type { Choice, SelectionFacts, Selector } from './selector.ts';
 
 /** Facts for a function that selects the next participant. */
