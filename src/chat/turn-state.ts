@@ -1,6 +1,6 @@
 // The state of a conversation in which several take turns.
 // Owns:     who has said what, and who had which turn: both are read from messages and steps, nothing is kept twice.
-// T1. Every turn that was taken left exactly one message under its participant's name, an empty one where nothing was said.
+// T1. Every turn that was taken left exactly one message under its participant's name, an empty one if nothing was said.
 // T2. A message that is not marked as a turn came from outside, whatever name it has.
 import type { IdSource } from '../lib/index.ts';
 import { counted, omitUndefined } from '../lib/index.ts';
@@ -11,9 +11,9 @@ import { RunState } from '../step-by-step/index.ts';
 import type { ChatStep, InnerRun, Selection, UnfinishedTurn } from './chat-step.ts';
 import { closeTurn } from './inner-record.ts';
 
-/** Something that was said, and by whom. */
+/** Words and their speaker. */
 export interface SpokenTurn {
-  /** Absent for what came from outside. */
+  /** Absent if they came from outside. */
   readonly speaker?: string;
   readonly text: string;
 }
@@ -24,7 +24,7 @@ const turnMark = 'turn';
 /** The metadata of a message that is a turn of a participant. */
 export const turnMetadata: { readonly turn: true } = { [turnMark]: true };
 
-/** Who said this; undefined for what came from outside. */
+/** Returns the speaker of a message; undefined if it came from outside. */
 export const getSpeaker = ({ name, metadata }: Message): string | undefined => (metadata[turnMark] === true ? name : undefined);
 
 const describeSelection = ({ by, reason, problem }: Selection): string =>
@@ -56,17 +56,17 @@ export class TurnState<S extends ChatStep = ChatStep> extends RunState<S> {
     });
   }
 
-  /** Whose turn it is, or was last in this execution; undefined before the first. */
+  /** Participant whose turn it is, or was last in this execution; undefined before the first. */
   get participant(): string | undefined {
     return this.pendingStep?.partial.participant ?? this.currentStep?.participant;
   }
 
-  /** The last words of a participant in this execution; empty where nothing was said. */
+  /** The last words of a participant in this execution; empty if nothing was said. */
   override get text(): string {
     return this.#lastWords?.text ?? '';
   }
 
-  /** Who said `text`; undefined where nothing was said. */
+  /** Speaker of `text`; undefined if nothing was said. */
   get speaker(): string | undefined {
     return this.#lastWords?.name;
   }
@@ -75,7 +75,7 @@ export class TurnState<S extends ChatStep = ChatStep> extends RunState<S> {
     return this.steps.flatMap(({ outputMessages }) => outputMessages).findLast(({ text }) => text !== '');
   }
 
-  /** Who has spoken since the last word from outside. */
+  /** Participants who have spoken since the last input. */
   get spokenSinceInput(): ReadonlySet<string> {
     const speakers = this.messages.map(getSpeaker);
     return new Set(speakers.slice(speakers.lastIndexOf(undefined) + 1).filter((name) => name !== undefined));

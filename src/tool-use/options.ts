@@ -93,12 +93,15 @@ const portNames = ['clock', 'ids', 'random', 'onProblem'];
 /** The form of an option: a check, and what it wants in words. */
 type OptionRule = readonly [isValid: (value: unknown) => boolean, wanted: string];
 
+const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) > 0;
+const isModel = (value: unknown): boolean => hasMethod('generate')(value) && hasMethod('stream')(value);
+
 /** Forms that many options share. */
 export const optionRule: Readonly<Record<'count' | 'text' | 'callback' | 'model', OptionRule>> = {
-  count: [(value) => Number.isSafeInteger(value) && Number(value) > 0, 'a whole number of 1 or more'],
+  count: [isCount, 'a whole number of 1 or more'],
   text: [isText, 'text'],
   callback: [isFunction, 'a function'],
-  model: [(value) => isRecord(value) && isFunction(value['generate']) && isFunction(value['stream']), 'a model'],
+  model: [isModel, 'a model'],
 };
 
 /** Form of each option of an orchestrator that is checked here. */
@@ -129,12 +132,10 @@ const optionRules: Readonly<Record<string, OptionRule>> = {
   events: [hasMethod('emit'), 'an event bus, as createEventBus() makes'],
 };
 
-const describeValue = (value: unknown): string =>
-  typeof value === 'string'
-    ? JSON.stringify(value)
-    : typeof value === 'object' || isFunction(value)
-      ? `a value of type ${typeof value}`
-      : String(value);
+const describeValue = (value: unknown): string => {
+  if (typeof value === 'string') return JSON.stringify(value);
+  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : value === null ? 'null' : typeof value;
+};
 
 /** Throws if `maker` does not know an option, cannot use its value, or lacks one that it needs. */
 export function checkOptions(
@@ -151,7 +152,7 @@ export function checkOptions(
   }
 }
 
-/** What is checked of options. */
+/** Checks of options. */
 interface OptionChecks {
   /** @default those of orchestrators */
   readonly rules?: Readonly<Record<string, OptionRule>>;

@@ -3,7 +3,7 @@
 // Does not: touch messages that stay, or keep anything of its own: all it needs to know stands in the conversation.
 // K1. What a model reads is summary, buffer, messages: the conversation in its order, with its beginning replaced by the summary.
 // K2. No call is parted from its result, neither by the window nor by the summary.
-// K3. A message is either there or in the summary. Where no summary could be made, buffer and summary stay as they are.
+// K3. A message is either there or in the summary. If no summary could be made, buffer and summary stay as they are.
 // K4. The last words of the user are never summarized: they may leave the window, and stay in the buffer as they are. So a run of
 //     tools that is longer than the window is folded too, and what it is for is read in the user's own words all the same.
 import type { Failure } from '../../errors/index.ts';

@@ -4,7 +4,7 @@ import { toolResultText } from '../../messages/index.ts';
 
 const charactersPerToken = 4;
 const tokensPerMessage = 4;
-/** What a picture or a file is taken for: its data is not read as characters. */
+/** Estimate for a picture or a file: its data is not read as characters. */
 const tokensPerFile = 1_000;
 
 const estimateText = (text: string): number => text.length / charactersPerToken;
@@ -35,9 +35,9 @@ function partTokens(part: Part): number {
 }
 
 /**
- * About how many tokens a message takes: an estimate, not a count. Four characters a token over all its parts, tool calls and
+ * Estimates the tokens of a message; it does not count them. Four characters a token over all its parts, tool calls and
  * results too, 1,000 for each picture or file, and four for the message itself. Too low for scripts whose characters are a token
- * each; give `countTokens` where it matters.
+ * each; give `countTokens` if it matters.
  */
 export function estimateTokens({ parts }: Message): number {
   return Math.ceil(parts.reduce((sum, part) => sum + partTokens(part), 0)) + tokensPerMessage;

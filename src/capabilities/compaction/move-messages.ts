@@ -9,7 +9,7 @@ import type { Message } from '../../messages/index.ts';
 /** True for what a model reads as the result of a call that it made in plain words. */
 const isObservation = (message: Message): boolean => message.isUser() && message.metadata['purpose'] === 'observation';
 
-/** For each message, where the last one stands that belongs to it. */
+/** Finds for each message the index of the last one that belongs to it. */
 function findEnds(messages: readonly Message[]): readonly number[] {
   const ends = messages.map((_, index) => index);
   // A provider may use an id again: a result belongs to the last call before it.
@@ -28,7 +28,7 @@ function findEnds(messages: readonly Message[]): readonly number[] {
   return ends;
 }
 
-/** The places, from 0 to the length, at which a conversation can be cut without parting a call from its result. */
+/** Lists the places, from 0 to the length, at which a conversation can be cut without parting a call from its result. */
 export function listCuts(messages: readonly Message[]): readonly number[] {
   const ends = findEnds(messages);
   const cuts: number[] = [];
@@ -42,15 +42,15 @@ export function listCuts(messages: readonly Message[]): readonly number[] {
 
 /** A conversation that is to fit its window. */
 export interface Window {
-  /** What has left the window already, then what is in it. */
+  /** Messages that have left the window, then those in it. */
   readonly conversation: readonly Message[];
-  /** Where the window begins. */
+  /** Index of the first message in the window. */
   readonly begin: number;
   readonly maxTokens: number;
   readonly count: (message: Message) => number;
 }
 
-/** Where the window shall begin. */
+/** Finds the new index of the first message in the window. */
 export function findBegin({ conversation, begin, maxTokens, count }: Window): number {
   // Sums from the end: left[i] is what the messages from i on hold.
   const left: number[] = [];

@@ -3,7 +3,7 @@ import { SectionName } from '../../messages/index.ts';
 import { listCuts, findBegin } from './move-messages.ts';
 import type { Settings } from './options.ts';
 
-/** What is to be done with a conversation that has outgrown its bounds. */
+/** Plan for a conversation that has outgrown its bounds. */
 export interface Plan {
   /** Leave the window for the buffer. */
   readonly moved: readonly Message[];
@@ -11,11 +11,11 @@ export interface Plan {
   readonly kept: readonly Message[];
   /** The whole buffer, with what moved. */
   readonly buffer: readonly Message[];
-  /** Become the summary, together with the old one; none where the buffer has room. */
+  /** Become the summary, together with the old one; none if the buffer has room. */
   readonly folded: readonly Message[];
 }
 
-/** What messages take together. */
+/** Counts the tokens of messages together. */
 export function countAll(messages: Iterable<Message>, { countTokens }: Pick<Settings, 'countTokens'>): number {
   let sum = 0;
   for (const message of messages) sum += countTokens(message);
@@ -25,7 +25,7 @@ export function countAll(messages: Iterable<Message>, { countTokens }: Pick<Sett
 /** Words of a person: not what tools gave, nor what the runtime said in the user's place. */
 const isFromUser = (message: Message): boolean => message.isUser() && message.metadata['purpose'] === undefined;
 
-/** Undefined where everything fits. */
+/** Plans a compaction; undefined if everything fits. */
 export function createPlan(store: MessageStore, settings: Settings): Plan | undefined {
   const { maxTokens, maxBufferTokens, countTokens: count } = settings;
   const [buffer, messages] = [store.section(SectionName.Buffer), store.section(SectionName.Messages)];
@@ -47,12 +47,12 @@ export function createPlan(store: MessageStore, settings: Settings): Plan | unde
   };
 }
 
-/** The conversation with what moved in the buffer; the same one where nothing did. */
+/** Returns the conversation with the moved messages in the buffer; the same one if none moved. */
 export function withMoved(store: MessageStore, { moved, kept, buffer }: Plan): MessageStore {
   return moved.length === 0 ? store : store.withSection(SectionName.Buffer, buffer).withSection(SectionName.Messages, kept);
 }
 
-/** The conversation with a summary in the place of what was folded into it. */
+/** Returns the conversation with a summary instead of the messages that were folded into it. */
 export function withSummary(store: MessageStore, { buffer, folded }: Plan, summary: Message): MessageStore {
   const gone = new Set(folded);
   const left = buffer.filter((message) => !gone.has(message));

@@ -49,7 +49,7 @@ export function writeTranscript(messages: readonly Message[]): string {
 interface Material {
   /** Summary of everything before. */
   readonly summary: readonly Message[];
-  /** What came after it, oldest first. */
+  /** Messages after it, oldest first. */
   readonly messages: readonly Message[];
   readonly maxSummaryTokens: number;
   /** Instructions of the host for the model that writes it. */

@@ -6,7 +6,7 @@ import { checkOptions, findJson, optionRule } from '../../tool-use/index.ts';
 import { clipText } from '../../tools/index.ts';
 import { TurnNotGivenError } from '../conversation-error.ts';
 import type { ParticipantInfo } from '../participant.ts';
-import { checkTimeout, toTimeout } from '../participant.ts';
+import { timeoutRule, toTimeout } from '../participant.ts';
 import type { TurnState } from '../turn-state.ts';
 import { roundRobin } from './round-robin.ts';
 import type { Choice, SelectionFacts, Selector } from './selector.ts';
@@ -84,7 +84,7 @@ function readChoice(text: string, names: readonly string[], mayEnd: boolean): Ch
 
 const { model: modelRule, count, text } = optionRule;
 const known = ['model', 'instructions', 'settings', 'timeoutMs', 'mayEnd', 'otherwise', 'maxMessages', 'maxTextLength'];
-const rules = { model: modelRule, instructions: text, maxMessages: count, maxTextLength: count };
+const rules = { model: modelRule, instructions: text, timeoutMs: timeoutRule, maxMessages: count, maxTextLength: count };
 
 /**
  * Lets a model select. It is not asked if there is only one participant. If it names nobody who takes part, or cannot be asked,
@@ -92,17 +92,8 @@ const rules = { model: modelRule, instructions: text, maxMessages: count, maxTex
  */
 export function coordinator(options: CoordinatorOptions): Selector {
   checkOptions('coordinator()', options, { rules, known, required: ['model'] });
-  checkTimeout('coordinator()', options.timeoutMs);
-  const {
-    model,
-    instructions,
-    settings,
-    otherwise = roundRobin(),
-    maxMessages = 40,
-    maxTextLength = 2000,
-    timeoutMs = 30_000,
-    mayEnd = false,
-  } = options;
+  const { model, instructions, settings, otherwise = roundRobin(), mayEnd = false } = options;
+  const { maxMessages = 40, maxTextLength = 2000, timeoutMs = 30_000 } = options;
 
   const ask = async (facts: SelectionFacts): Promise<Choice | { readonly problem: string }> => {
     const { state, participants, ask: askModel } = facts;
