@@ -727,7 +727,7 @@ describe('a hook that cannot work is refused when it is made:', () => {
   const hook = defineHook({ name: 'h', changes: ['votes'], beforeStep: run });
   const model = scriptedModel([]);
   const refused: readonly (readonly [what: string, options: object, problem: string])[] = [
-    ['hooks that are no list', { hooks: hook }, 'hooks must be a list of hooks.'],
+    ['hooks that are no list', { hooks: hook }, 'hooks must be a list of hooks, not object.'],
     ['what is no hook among the hooks', { hooks: [hook, { name: 'x', beforeStep: run }] }, 'hooks[1] is no hook; make it with defineHook'],
     ['nothing among the hooks', { hooks: [undefined] }, 'hooks[0] is no hook; make it with defineHook'],
     ['a function among the hooks', { hooks: [run] }, 'hooks[0] is no hook; make it with defineHook'],
