@@ -178,7 +178,7 @@ describe('ParticipantSelected', () => {
   });
 
   test('is plain data also where a turn is taken up again, and reads so', () => {
-    const event = new ParticipantSelected(header, 'chat', { by: 'x', reason: 'y' }, { resumed: true });
+    const event = new ParticipantSelected(header, 'chat', { by: 'x', reason: 'y', resumed: true });
     expect([event.describe(), JSON.parse(JSON.stringify(event))]).toMatchObject([
       'goes on with its turn',
       { resumed: true, selectedBy: 'x' },

@@ -8,26 +8,20 @@ import type { Selection } from './chat-step.ts';
 export class ParticipantSelected extends OrchestratorEvent {
   readonly type = 'ParticipantSelected';
   declare readonly participant: string;
-  /** The selector; `retry` where a turn is tried again. */
+  /** Name of the selector; `retry` if a turn is retried. */
   readonly selectedBy: string;
   declare readonly reason?: string;
-  /** What was wrong with the first choice, where another rule had to decide. */
+  /** Problem with the first choice, if another rule had to decide. */
   declare readonly problem?: string;
-  /** True where a turn that had to wait is taken up again. */
+  /** True if a turn that had to wait is resumed. */
   declare readonly resumed?: true;
 
-  // eslint-disable-next-line @typescript-eslint/max-params -- the selection is kept as it is, and this is all there is beside it
-  constructor(
-    header: EventHeader,
-    orchestrator: string,
-    { by, reason, problem }: Selection,
-    { resumed = false }: { readonly resumed?: boolean } = {},
-  ) {
+  constructor(header: EventHeader, orchestrator: string, { by, reason, problem, resumed }: Selection & { readonly resumed?: true }) {
     super(header, orchestrator);
     this.selectedBy = by;
     if (reason !== undefined) this.reason = reason;
     if (problem !== undefined) this.problem = problem;
-    if (resumed) this.resumed = true;
+    if (resumed === true) this.resumed = true;
   }
 
   describe(): string {
@@ -38,13 +32,6 @@ export class ParticipantSelected extends OrchestratorEvent {
   }
 }
 
-/** What a person is asked. */
-export interface AskedFacts {
-  readonly waitId: string;
-  readonly prompt?: string | undefined;
-  readonly problem?: string | undefined;
-}
-
 /** The words of a person are wanted, and the run waits for them; `participant` says of whom. */
 export class PersonAsked extends OrchestratorEvent {
   readonly type = 'PersonAsked';
@@ -52,10 +39,10 @@ export class PersonAsked extends OrchestratorEvent {
   /** The id for `answer` on the state at the top. */
   readonly waitId: string;
   declare readonly prompt?: string;
-  /** What was wrong with the last answer, where it could not be used. */
+  /** Problem with the last answer, if it could not be used. */
   declare readonly problem?: string;
 
-  constructor(header: EventHeader, orchestrator: string, { waitId, prompt, problem }: AskedFacts) {
+  constructor(header: EventHeader, orchestrator: string, { waitId, prompt, problem }: Pick<PersonAsked, 'waitId' | 'prompt' | 'problem'>) {
     super(header, orchestrator);
     this.waitId = waitId;
     if (prompt !== undefined) this.prompt = prompt;

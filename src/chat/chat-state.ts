@@ -6,7 +6,7 @@ import { TurnState } from './turn-state.ts';
 
 /** The state of a conversation between participants: over many turns, over days, on any machine. */
 export class ChatState extends TurnState {
-  /** How it is stored. */
+  /** Stored form. */
   static readonly codec: StateCodec<ChatState> = createStateCodec<ChatState, ChatStep>({
     kind: 'chat-state',
     step: turnCodec,

@@ -5,14 +5,14 @@ import type { ExecutionStatus, Step } from '../step-by-step/index.ts';
 import type { ToolExecutionStatus } from '../tools/index.ts';
 import type { ParticipantKind } from './participant-kind.ts';
 
-/** How it came that somebody had the turn. */
+/** Record of how a participant was selected. */
 export interface Selection {
-  /** The selector; `retry` where a turn is tried again. */
+  /** Name of the selector; `retry` if a turn is retried. */
   readonly by: string;
   readonly reason?: string;
-  /** What was wrong with the first choice, where another rule had to decide. */
+  /** Problem with the first choice, if another rule had to decide. */
   readonly problem?: string;
-  /** What it used to find out; it counts on the turn as well. */
+  /** Usage of the selector; it counts on the turn as well. */
   readonly usage?: Usage;
 }
 
@@ -25,14 +25,14 @@ export interface InnerRun {
   readonly status: ExecutionStatus;
   /** Absent while it waits. */
   readonly stopReason?: StopReason;
-  /** What was decided about it last, and why. */
+  /** Its last outcome. */
   readonly outcome?: ContinuationOutcome;
   readonly stepCount: number;
   /** The calls it made, in their order. */
   readonly calls?: readonly { readonly tool: string; readonly status: ToolExecutionStatus }[];
 }
 
-/** What a participant still reads of the conversation word by word, where its window is bounded. */
+/** The part of the conversation that a participant still reads word by word, if its window is bounded. */
 export interface ParticipantWindow {
   /** So many messages from the beginning are folded into the summary… */
   readonly folded: number;
@@ -45,16 +45,16 @@ export interface ParticipantWindow {
   readonly summary?: Message;
 }
 
-/** What was called and answered in a turn that did not come to its end. Its participant reads it when it has the turn again. */
+/** Calls and results of a turn that did not complete. Its participant reads them when it has the turn again. */
 export interface UnfinishedTurn {
   /** So many messages stood in the conversation when the turn was taken. */
   readonly at: number;
   readonly messages: readonly Message[];
 }
 
-/** What a turn needs to go on after it had to wait. */
+/** State of a turn that waits, needed to resume it. */
 export interface TurnMemo {
-  /** How often the turn was worked on. */
+  /** Number of times the turn was worked on. */
   readonly round: number;
   /** The kind of participant that took it: one of another kind cannot go on with it. */
   readonly kind: ParticipantKind;
@@ -67,11 +67,11 @@ export interface ChatStep extends Step {
   /** The last input that was there when the turn was begun, by its id. */
   readonly input?: string;
   readonly selection?: Selection;
-  /** Absent where the turn had no run inside it. */
+  /** Absent if the turn had no run inside it. */
   readonly inner?: InnerRun;
-  /** Present where it has changed in this turn. */
+  /** Present if it has changed in this turn. */
   readonly window?: ParticipantWindow;
-  /** Present where calls were made in a turn that failed, was cut off or was given up. */
+  /** Present if calls were made in a turn that failed, was interrupted or was given up. */
   readonly unfinished?: UnfinishedTurn;
   /** Present only while the turn waits. */
   readonly memo?: TurnMemo;

@@ -31,6 +31,6 @@ export function checkConversationOptions(
   options: unknown,
   { key = 'participants', more = [] }: { readonly key?: string; readonly more?: readonly string[] } = {},
 ): void {
-  checkOptions(maker, options, [key, ...optionNames, ...more]);
+  checkOptions(maker, options, { known: [key, ...optionNames, ...more] });
   checkParticipants(maker, options[key], key);
 }

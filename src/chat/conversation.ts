@@ -26,40 +26,40 @@ import type { TurnState } from './turn-state.ts';
 
 type Taking<Given> = Given extends Participant<infer Context> ? (context: Context) => void : never;
 
-/** What the participants need of the host, all of them together. */
+/** Context that the participants need, all of them together. */
 export type ContextOfParticipants<Given extends readonly Participant<never>[]> = [Taking<Given[number]>] extends [
   (context: infer Context) => void,
 ]
   ? Context
   : unknown;
 
-/** What every conversation between participants is made from, beside those. */
+/** Options of every conversation, beside its participants. */
 export interface ConversationOptions<State extends TurnState, Context = unknown, Event extends BaseEvent = ChatEvent> {
-  /** Kept with each execution, so that one can tell which release did what. */
+  /** Stored with each execution, to tell releases apart. */
   readonly version?: string;
-  /** Who has the next turn: a selector, or a function that names a participant. @default roundRobin() */
+  /** Selector of the next turn, or a function that names a participant. @default roundRobin() */
   readonly selector?: Selector | SelectFunction<Context, State>;
   /** @default 16 steps and 4,096 tokens, and no limit of time */
   readonly limits?: Limits;
-  /** What happens after a failed turn. @default ErrorPolicy.stopOnAnyError() */
+  /** Handling of failed turns. @default ErrorPolicy.stopOnAnyError() */
   readonly errors?: ErrorPolicy;
   /** Finish reasons of a model that end the conversation. @default ['length', 'content_filter'] */
   readonly finishReasons?: readonly string[];
-  /** Rules of your own in the place of all the default ones; limits, errors and finishReasons stay where you give them as well. */
+  /** Criteria of your own instead of all the default ones; limits, errors and finishReasons apply if you give them as well. */
   readonly criteria?: readonly ContinuationCriterion<State>[];
-  /** What usage costs; also for models among the participants that have no prices of their own. */
+  /** Prices of usage; also for models among the participants that have no prices of their own. */
   readonly price?: PriceOf;
-  /** Whether models are told, behind their instructions, under which name they speak and with whom. @default true */
+  /** Tells models, after their instructions, under which name they speak and with whom. @default true */
   readonly introduce?: boolean;
   /** Rejects a run that failed with ConversationFailedError, which has the state; not in sessions, which keep it. @default false */
   readonly throwOnFailure?: boolean;
-  /** Where its events go; one bus may serve several. @default a bus of its own */
+  /** Bus for its events; one bus may serve several. @default a bus of its own */
   readonly events?: EventBus<Event>;
-  /** Where time, ids and chance come from, and who hears of problems. */
+  /** Sources of time, ids and randomness, and the reporter of problems. */
   readonly ports?: Omit<Ports, 'events'>;
 }
 
-/** What a conversation is made of. Plain data. */
+/** Description of a conversation. Plain data. */
 export interface ConversationDescription {
   readonly id: string;
   readonly version?: string;
@@ -68,7 +68,7 @@ export interface ConversationDescription {
   readonly selector: string;
   /** In the order in which they are asked. */
   readonly criteria: readonly string[];
-  /** How failures are handled; absent where rules of the host's own judge them. */
+  /** Error policy; absent if criteria of the host judge failures. */
   readonly errors?: Readonly<Record<string, unknown>>;
 }
 

@@ -2,7 +2,7 @@ import type { ContinuationEvaluation, CanExplainContinuation } from '../continua
 import { ContinuationDecision } from '../continuation/index.ts';
 import type { TurnState } from './turn-state.ts';
 
-/** Requests another turn while somebody has not spoken since the last word from outside; lets go when everybody has. */
+/** Requests another turn while somebody has not spoken since the last input; allows a stop when everybody has. */
 export class EveryoneHasSpoken implements CanExplainContinuation<TurnState> {
   readonly name = 'EveryoneHasSpoken';
   readonly #participants: readonly string[];
@@ -11,18 +11,18 @@ export class EveryoneHasSpoken implements CanExplainContinuation<TurnState> {
     this.#participants = participants;
   }
 
-  /** Those who have not spoken yet. */
-  silent({ spokenSinceInput }: TurnState): readonly string[] {
+  /** Lists those who have not spoken yet. */
+  listSilent({ spokenSinceInput }: TurnState): readonly string[] {
     return this.#participants.filter((name) => !spokenSinceInput.has(name));
   }
 
   /** True while somebody has not spoken. */
   isOpen(state: TurnState): boolean {
-    return this.silent(state).length > 0;
+    return this.listSilent(state).length > 0;
   }
 
   explain(state: TurnState): ContinuationEvaluation {
-    const silent = this.silent(state);
+    const silent = this.listSilent(state);
     const context = { participants: this.#participants.length, silent: silent.length };
     const { name: criterion } = this;
     if (silent.length === 0)

@@ -1,5 +1,5 @@
-// What is kept of a run inside a turn.
-// I1. What was done inside a turn that did not come to its end is kept as it was said, so that who takes the turn again knows of it.
+// The record of a run inside a turn.
+// I1. Calls of a turn that did not complete are kept, so that whoever takes the turn again knows of them.
 import { AgentState } from '../agent/index.ts';
 import type { IdSource, Json } from '../lib/index.ts';
 import { omitUndefined } from '../lib/index.ts';
@@ -32,14 +32,14 @@ function withoutWords(message: Message, said: string): readonly Message[] {
   return message.toolCalls.length === 0 ? [] : [message.withParts(message.parts.filter(({ type }) => type !== 'text'))];
 }
 
-/** What was called and answered in these steps, without the words that were said; undefined where nothing was called. */
+/** Returns the calls and results of these steps, without the words that were said; undefined if nothing was called. */
 export function getUnfinished(steps: readonly ToolUseStep[], at: number, said = ''): UnfinishedTurn | undefined {
   const all: readonly Message[] = steps.flatMap(({ outputMessages }) => outputMessages);
   if (!all.some((message) => message.isTool())) return undefined;
   return { at, messages: all.flatMap((message) => withoutWords(message, said)) };
 }
 
-/** What is left without the calls of these tools, and without what they gave. */
+/** Returns the unfinished turn without the calls of these tools and their results. */
 export function withoutCalls(unfinished: UnfinishedTurn | undefined, tools: readonly string[]): UnfinishedTurn | undefined {
   if (unfinished === undefined || tools.length === 0) return unfinished;
   const isKept = (part: Part): boolean =>
@@ -51,7 +51,7 @@ export function withoutCalls(unfinished: UnfinishedTurn | undefined, tools: read
   return messages.some((message) => message.isTool()) ? { at: unfinished.at, messages } : undefined;
 }
 
-/** The state of a run inside a turn that waits; undefined where there was none, or where it cannot be read: a turn must end all the same. */
+/** Restores the run inside a turn that waits; undefined if there is none or it cannot be read: a turn must end all the same. */
 function restoreInner(kind: ParticipantKind, stored: Json): ToolUseState | undefined {
   if (kind !== ParticipantKind.Agent && kind !== ParticipantKind.Llm) return undefined;
   try {

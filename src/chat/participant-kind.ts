@@ -1,4 +1,4 @@
-/** What kind of speaker it is. */
+/** Kind of participant. */
 export const ParticipantKind = {
   /** A model, with tools or without. */
   Llm: 'llm',

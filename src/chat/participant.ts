@@ -5,9 +5,10 @@ import type { Failure } from '../errors/index.ts';
 import type { Capability } from '../hooks/index.ts';
 import type { PriceOf } from '../inference/index.ts';
 import type { Json, JsonObject } from '../lib/index.ts';
-import { checkKeys, InvalidArgumentError, isRecord, omitUndefined } from '../lib/index.ts';
+import { omitUndefined } from '../lib/index.ts';
 import type { Part } from '../messages/index.ts';
 import type { Answer, Ports, StepScope, Wait } from '../step-by-step/index.ts';
+import { checkOptions, optionRule } from '../tool-use/index.ts';
 import type { ChatStep, InnerRun, ParticipantWindow, TurnMemo, UnfinishedTurn } from './chat-step.ts';
 import type { ParticipantKind } from './participant-kind.ts';
 import type { TurnState } from './turn-state.ts';
@@ -114,17 +115,28 @@ export interface ParticipantOptions {
 
 const nameForm = /^[\p{L}\p{N}][\p{L}\p{N}_.-]{0,63}$/u;
 
-/** Throws if others could not use the name, or if `maker` does not know an option. */
-export function checkParticipant(maker: string, options: unknown, known: readonly string[]): void {
-  if (!isRecord(options)) throw new InvalidArgumentError(`${maker} needs options: at least { name }.`);
-  const { name, description } = options;
-  if (typeof name !== 'string' || !nameForm.test(name))
-    throw new InvalidArgumentError(
-      `${maker} needs a name of 1 to 64 letters, digits, "_", "-" or ".", which begins with a letter or a digit; not ${name === undefined ? 'nothing' : JSON.stringify(name)}.`,
-    );
-  checkKeys(maker, options, { known: ['name', 'description', ...known] });
-  if (description !== undefined && typeof description !== 'string')
-    throw new InvalidArgumentError(`${maker}: description must be text, in words for whoever selects the next speaker.`);
+const { text, callback } = optionRule;
+
+/** Form of a time limit. */
+export const timeoutRule = [(value: unknown) => typeof value === 'number' && value > 0, 'a number above 0, or Infinity'] as const;
+
+const rules = {
+  name: [
+    (value: unknown) => typeof value === 'string' && nameForm.test(value),
+    'a name of 1 to 64 letters, digits, "_", "-" or ".", which begins with a letter or a digit',
+  ],
+  description: text,
+  speak: callback,
+  reply: callback,
+  prompt: text,
+  says: [(value: unknown) => Array.isArray(value) && value.length > 0, 'a list with at least one entry'],
+  timeoutMs: timeoutRule,
+} as const;
+
+/** Throws if others could not use the name, or if `maker` cannot use one of the options. */
+export function checkParticipant(maker: string, options: unknown, own: readonly string[]): void {
+  const known = ['name', 'description', ...own];
+  checkOptions(maker, options, { rules, known, required: ['name', 'speak', 'says'].filter((option) => known.includes(option)) });
 }
 
 /** Returns the public part of a participant. */
@@ -145,12 +157,6 @@ export function createParticipant(
       return { ...info, ...joined, configuration: { ...info, ...joined.configuration } };
     },
   };
-}
-
-/** Throws if this is not a time limit. */
-export function checkTimeout(maker: string, timeoutMs: unknown): void {
-  if (timeoutMs !== undefined && !(typeof timeoutMs === 'number' && timeoutMs > 0))
-    throw new InvalidArgumentError(`${maker}: timeoutMs must be a number above 0, or Infinity.`);
 }
 
 /** Converts a time limit to that of an effect, which has none if it is infinite. */

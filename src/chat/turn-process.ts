@@ -84,7 +84,7 @@ async function beginTurn(at: OpenTurn): Promise<Produced<ChatStep>> {
 /** Resumes a turn that had to wait. Its participant is emitted again. */
 function resumeTurn(at: OpenTurn, parked: ChatStep): Promise<Produced<ChatStep>> {
   const { selection = { by: 'resumed' } } = parked;
-  at.scope.events.emit((header) => new ParticipantSelected(header, at.setup.name, selection, { resumed: true }));
+  at.scope.events.emit((header) => new ParticipantSelected(header, at.setup.name, { ...selection, resumed: true }));
   return takeTurn(at, parked, parked);
 }
 
@@ -152,8 +152,7 @@ function toParkedStep(
 ): Produced<ChatStep> {
   for (const wait of waits) {
     if (wait.type !== 'person' || wait.agent !== undefined) continue;
-    const { prompt, problem } = wait;
-    scope.events.emit((header) => new PersonAsked(header, setup.name, { waitId: `${scope.nesting.path}${wait.id}`, prompt, problem }));
+    scope.events.emit((header) => new PersonAsked(header, setup.name, { ...wait, waitId: `${scope.nesting.path}${wait.id}` }));
   }
   return { type: 'waiting', partial: { ...step, memo }, waits };
 }

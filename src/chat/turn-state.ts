@@ -1,6 +1,6 @@
 // The state of a conversation in which several take turns.
 // Owns:     who has said what, and who had which turn: both are read from messages and steps, nothing is kept twice.
-// T1. Every turn that was taken left exactly one message under its participant's name, an empty one where nothing was said.
+// T1. Every turn that was taken left exactly one message under its participant's name, an empty one if nothing was said.
 // T2. A message that is not marked as a turn came from outside, whatever name it has.
 import type { IdSource } from '../lib/index.ts';
 import { pluralize, omitUndefined } from '../lib/index.ts';
@@ -11,9 +11,9 @@ import { RunState } from '../step-by-step/index.ts';
 import type { ChatStep, InnerRun, Selection, UnfinishedTurn } from './chat-step.ts';
 import { closeTurn } from './inner-record.ts';
 
-/** Something that was said, and by whom. */
+/** Words and their speaker. */
 export interface SpokenTurn {
-  /** Absent for what came from outside. */
+  /** Absent if they came from outside. */
   readonly speaker?: string;
   readonly text: string;
 }
@@ -24,7 +24,7 @@ const turnMark = 'turn';
 /** The metadata of a message that is a turn of a participant. */
 export const turnMetadata: { readonly turn: true } = { [turnMark]: true };
 
-/** Who said this; undefined for what came from outside. */
+/** Returns the speaker of a message; undefined if it came from outside. */
 export const getSpeaker = ({ name, metadata }: Message): string | undefined => (metadata[turnMark] === true ? name : undefined);
 
 const describeSelection = ({ by, reason, problem }: Selection): string =>
@@ -56,17 +56,17 @@ export class TurnState<S extends ChatStep = ChatStep> extends RunState<S> {
     });
   }
 
-  /** Whose turn it is, or was last in this execution; undefined before the first. */
+  /** Participant whose turn it is, or was last in this execution; undefined before the first. */
   get participant(): string | undefined {
     return this.pendingStep?.partial.participant ?? this.currentStep?.participant;
   }
 
-  /** The last words of a participant in this execution; empty where nothing was said. */
+  /** The last words of a participant in this execution; empty if nothing was said. */
   override get text(): string {
     return this.#lastWords?.text ?? '';
   }
 
-  /** Who said `text`; undefined where nothing was said. */
+  /** Speaker of `text`; undefined if nothing was said. */
   get speaker(): string | undefined {
     return this.#lastWords?.name;
   }
@@ -75,17 +75,10 @@ export class TurnState<S extends ChatStep = ChatStep> extends RunState<S> {
     return this.steps.flatMap(({ outputMessages }) => outputMessages).findLast(({ text }) => text !== '');
   }
 
-  /** Who has spoken since the last word from outside. */
+  /** Participants who have spoken since the last input. */
   get spokenSinceInput(): ReadonlySet<string> {
-    const { messages } = this;
-    const spoken = new Set<string>();
-    for (let index = messages.length - 1; index >= 0; index -= 1) {
-      const message = messages.at(index);
-      const speaker = message === undefined ? undefined : getSpeaker(message);
-      if (speaker === undefined) break;
-      spoken.add(speaker);
-    }
-    return spoken;
+    const speakers = this.messages.map(getSpeaker);
+    return new Set(speakers.slice(speakers.lastIndexOf(undefined) + 1).filter((name) => name !== undefined));
   }
 
   override explain(options: ExplainStateOptions = {}): string {
@@ -110,25 +103,16 @@ export class TurnState<S extends ChatStep = ChatStep> extends RunState<S> {
   }
 }
 
-/** The id of the last message from outside. */
-export function getLastInput({ messages }: TurnState): string | undefined {
-  for (let index = messages.length - 1; index >= 0; index -= 1) {
-    const message = messages.at(index);
-    if (message !== undefined && getSpeaker(message) === undefined) return message.id;
-  }
-  return undefined;
-}
+/** Returns the id of the last message from outside. */
+export const getLastInput = ({ messages }: TurnState): string | undefined =>
+  messages.toArray().findLast((message) => getSpeaker(message) === undefined)?.id;
 
-/** All results of the session, newest first, those of earlier executions too. */
+/** Lists all results of the session, newest first, those of earlier executions too. */
 function* listResultsBackwards<S extends ChatStep>({ execution, data }: TurnState<S>): Generator<StepResult<S>, void, undefined> {
-  for (const { results } of [execution, ...data.past.toArray().toReversed()])
-    for (let index = results.length - 1; index >= 0; index -= 1) {
-      const result = results.at(index);
-      if (result !== undefined) yield result;
-    }
+  for (const { results } of [execution, ...data.past.toArray().toReversed()]) yield* results.toArray().toReversed();
 }
 
-/** All steps of the session, newest first, those of earlier executions too. */
+/** Lists all steps of the session, newest first, those of earlier executions too. */
 export function* listStepsBackwards<S extends ChatStep>(state: TurnState<S>): Generator<S, void, undefined> {
   for (const { step } of listResultsBackwards(state)) yield step;
 }
@@ -140,7 +124,7 @@ export function wasTaken({ step, shouldContinue, handling }: StepResult<ChatStep
   return step.interrupted === undefined || step.interrupted === 'superseded';
 }
 
-/** What was called and answered in the turns that this participant did not come to the end of, since the last one that it did. */
+/** Lists the calls of the turns that this participant did not complete, since the last one that it did. */
 export function getUnfinishedTurns(state: TurnState, participant: string): readonly UnfinishedTurn[] {
   const found: UnfinishedTurn[] = [];
   for (const { step } of listResultsBackwards(state)) {
@@ -151,7 +135,7 @@ export function getUnfinishedTurns(state: TurnState, participant: string): reado
   return found;
 }
 
-/** Who had the last turn of the session, among those who are still there. */
+/** Returns who had the last turn of the session, among those who still take part. */
 export function getLastSpeaker(state: TurnState, isHere: (name: string) => boolean = () => true): string | undefined {
   for (const result of listResultsBackwards(state)) {
     const { participant } = result.step;

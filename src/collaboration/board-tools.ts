@@ -11,7 +11,7 @@ import type { NestedResult } from '../tool-use/index.ts';
 import { defineNestedTool } from '../tool-use/index.ts';
 import { clipText } from '../tools/index.ts';
 import type { Tool } from '../tools/index.ts';
-import type { Artifact, Board } from './board.ts';
+import type { Board } from './board.ts';
 import { artifactNameProblem } from './board.ts';
 import type { CollaborationState } from './collaboration-state.ts';
 import type { PreparedCompletion } from './completion.ts';

@@ -11,7 +11,7 @@ import { Message } from '../messages/index.ts';
 export interface ArtifactVersion {
   readonly version: number;
   readonly content: string;
-  /** Who wrote it; absent where it came from outside. */
+  /** Participant who wrote it; absent if it came from outside. */
   readonly author?: string;
 }
 
@@ -31,11 +31,11 @@ const fence = /^\s*```(?:json)?\s*\n([\s\S]*?)\n```\s*$/;
 // One line without anything that could begin another, because names stand in what models are told.
 const nameForm = /^(?!\s)[^\p{C}\p{Zl}\p{Zp}]{1,100}(?<!\s)$/u;
 
-/** What is wrong with a name for an artifact. */
+/** Describes what is wrong with a name for an artifact. */
 export const artifactNameProblem = (name: unknown): string | undefined =>
   typeof name === 'string' && nameForm.test(name) ? undefined : 'An artifact needs a name of 1 to 100 characters in one line.';
 
-/** What collaborators have made. It never changes; writing gives the next board. */
+/** The work of the collaborators. Immutable: writing returns the next board. */
 export class Board {
   readonly #artifacts: ReadonlyMap<string, readonly ArtifactVersion[]>;
 
@@ -70,19 +70,19 @@ export class Board {
     return this.#artifacts.size === 0;
   }
 
-  /** An artifact as it stands; undefined where there is none. */
+  /** Returns an artifact as it stands; undefined if there is none. */
   get(name: string): Artifact | undefined {
     const versions = this.#artifacts.get(name);
     const latest = versions?.at(-1);
     return versions === undefined || latest === undefined ? undefined : { name, ...latest, versions };
   }
 
-  /** The words of an artifact as it stands; undefined where there is none. */
+  /** Returns the text of an artifact as it stands; undefined if there is none. */
   text(name: string): string | undefined {
     return this.get(name)?.content;
   }
 
-  /** An artifact as data: what its JSON says, also in a fence; the text itself where it is no JSON; undefined where there is none. */
+  /** Returns an artifact as data: its JSON, even in a fence; its text if it is not JSON; undefined if there is none. */
   value(name: string): unknown {
     const text = this.text(name);
     const parsed = text === undefined ? undefined : parseJsonText(fence.exec(text)?.[1] ?? text);
@@ -112,7 +112,7 @@ export interface BoardWrite {
   readonly author?: string | undefined;
 }
 
-/** The store with these writes on its board. */
+/** Returns the store with these writes on its board. */
 export function withWrites(store: MessageStore, writes: readonly BoardWrite[]): MessageStore {
   const messages = writes.map(({ id, artifact, version, content, author: name }) =>
     Message.user(content, omitUndefined({ id, metadata: { artifact, version }, name })),
@@ -120,7 +120,7 @@ export function withWrites(store: MessageStore, writes: readonly BoardWrite[]): 
   return store.append(section, ...messages);
 }
 
-/** Refuses what cannot stand on a board. */
+/** Throws if an artifact cannot be put on a board. */
 export function checkArtifact(name: unknown, content: unknown): void {
   const problem =
     artifactNameProblem(name) ??

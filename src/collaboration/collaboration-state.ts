@@ -20,7 +20,7 @@ export interface Approval {
 }
 
 export class CollaborationState extends TurnState<CollaborationStep> {
-  /** How it is stored. */
+  /** Stored form. */
   static readonly codec: StateCodec<CollaborationState> = createStateCodec<CollaborationState, CollaborationStep>({
     kind: 'collaboration-state',
     step: collaborationCodec,
@@ -43,12 +43,12 @@ export class CollaborationState extends TurnState<CollaborationStep> {
     return CollaborationState.codec.encode(this);
   }
 
-  /** What was made so far. */
+  /** The board so far. */
   get board(): Board {
     return (this.#board ??= Board.in(this.store));
   }
 
-  /** What it is all about: the first words from outside; '' where there are none yet. */
+  /** The task: the first message from outside; '' if there is none yet. */
   get task(): string {
     for (const message of this.messages) if (getSpeaker(message) === undefined && message.isUser()) return message.text;
     return '';

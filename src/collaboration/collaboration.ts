@@ -4,7 +4,7 @@ import type { ContextOfParticipants, Conversation, ConversationOptions, Particip
 import { checkConversationOptions, createConversation, EveryoneHasSpoken } from '../chat/index.ts';
 import { createEventBus } from '../events/index.ts';
 import type { JsonObject } from '../lib/index.ts';
-import { InvalidArgumentError } from '../lib/index.ts';
+import { InvalidArgumentError, omitUndefined } from '../lib/index.ts';
 import type { StateType, StepScope } from '../step-by-step/index.ts';
 import type { BoardWrite } from './board.ts';
 import { withWrites } from './board.ts';
@@ -12,7 +12,7 @@ import { equip } from './board-tools.ts';
 import type { CollaborationEvent } from './collaboration-events.ts';
 import { BoardUpdated } from './collaboration-events.ts';
 import { CollaborationState } from './collaboration-state.ts';
-import type { CollaborationStep, Fit } from './collaboration-step.ts';
+import type { CollaborationStep } from './collaboration-step.ts';
 import { AnswersHandoffs, getHandoff } from './handoff.ts';
 import type { Completion, PreparedCompletion } from './completion.ts';
 import { checkFit, TaskCompletion, toCompletion } from './completion.ts';
@@ -94,23 +94,10 @@ function writeHint(state: CollaborationState, participant: string, completion: P
   return open.length === 0 ? undefined : `Approve ${open.join(', ')} with { approves: [name] }, or say what has to change.`;
 }
 
-/** True if this version was checked against this form before, with a result. */
-const isSame = (before: Fit | undefined, now: Pick<Fit, 'artifact' | 'version' | 'schema'>): before is Fit =>
-  before !== undefined &&
-  before.artifact === now.artifact &&
-  before.version === now.version &&
-  before.schema === now.schema &&
-  before.isUnknown !== true;
-
 async function inspect(candidate: CollaborationState, completion: PreparedCompletion, scope: StepScope): Promise<CollaborationStep> {
-  const { artifact, schema, fingerprint } = completion;
   const step = candidate.execution.judgedStep;
   if (step === undefined) throw new TypeError('A candidate has the step that is judged.');
-  if (artifact === undefined || schema === undefined) return step;
-  const before = candidate.lastStepResult?.step.fit;
-  const version = candidate.board.get(artifact)?.version ?? 0;
-  if (isSame(before, { artifact, version, schema: fingerprint })) return { ...step, fit: before };
-  return { ...step, fit: await checkFit(candidate, { artifact, schema, fingerprint }, scope) };
+  return omitUndefined({ ...step, fit: await checkFit(candidate, completion, scope) });
 }
 
 /**

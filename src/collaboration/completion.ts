@@ -6,7 +6,7 @@ import type { EveryoneHasSpoken } from '../chat/index.ts';
 import type { ContinuationEvaluation, CanExplainContinuation } from '../continuation/index.ts';
 import { ContinuationDecision } from '../continuation/index.ts';
 import type { JsonObject } from '../lib/index.ts';
-import { InvalidArgumentError, isRecord } from '../lib/index.ts';
+import { InvalidArgumentError, isRecord, jsonEquals } from '../lib/index.ts';
 import type { StepScope } from '../step-by-step/index.ts';
 import { hashConfiguration } from '../tool-use/index.ts';
 import type { AnswerSchema, ToolInput } from '../tools/index.ts';
@@ -85,15 +85,19 @@ async function describeMisfit(schema: AnswerSchema, value: unknown, content: str
   return issuesText(parsed.issues);
 }
 
-/** Checks the artifact against its form. A schema is the host's own code: it may throw, or hang. Never rejects. */
+/** Checks the artifact against its form, if there is one. A schema is the host's own code: it may throw, or hang. Never rejects. */
 export async function checkFit(
-  { board }: CollaborationState,
-  { artifact, schema, fingerprint }: { readonly artifact: string; readonly schema: AnswerSchema; readonly fingerprint: string },
+  { board, lastStepResult }: CollaborationState,
+  { artifact, schema, fingerprint }: PreparedCompletion,
   { effects, stepNumber }: Pick<StepScope, 'effects' | 'stepNumber'>,
-): Promise<Fit> {
-  const found = board.get(artifact);
-  if (found === undefined) return { artifact, version: 0, ok: false, problem: 'it is not on the board', schema: fingerprint };
-  const { version, content } = found;
+): Promise<Fit | undefined> {
+  if (artifact === undefined || schema === undefined) return undefined;
+  const { version, content } = board.get(artifact) ?? { version: 0 };
+  const base = { artifact, version, schema: fingerprint };
+  const before = lastStepResult?.step.fit;
+  // The same version was checked against the same form before, with a result.
+  if (before?.isUnknown !== true && before !== undefined && jsonEquals({ ...before, ...base }, before)) return before;
+  if (content === undefined) return { ...base, ok: false, problem: 'it is not on the board' };
   const work = async (): Promise<string | null> => (await describeMisfit(schema, board.value(artifact), content)) ?? null;
   const checked = await effects.run(`fit/${stepNumber}`, work, {
     effect: 'pure',
@@ -101,7 +105,6 @@ export async function checkFit(
     label: `The check of "${artifact}"`,
     late: 'drop',
   });
-  const base = { artifact, version, schema: fingerprint };
   if (!checked.ok) return { ...base, ok: false, problem: `it could not be checked: ${checked.message}`, isUnknown: true };
   return checked.value === null ? { ...base, ok: true } : { ...base, ok: false, problem: checked.value };
 }

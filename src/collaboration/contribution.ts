@@ -4,7 +4,7 @@ import { isRecord } from '../lib/index.ts';
 import { artifactNameProblem } from './board.ts';
 import type { CollaborationState } from './collaboration-state.ts';
 
-/** What a collaborator who is not a model may do in a turn: say something, write artifacts, approve some, hand over. */
+/** Contribution of a collaborator who is not a model: words, writes, approvals, a handover. */
 export interface Contribution {
   readonly text?: string;
   /** Content by artifact name. */

@@ -81,7 +81,8 @@ export function inTime({ timeoutMs }: Hook, calling: Calling, work: PromiseLike<
 
 /** Refuses a change that was not declared, or that cannot be made at this point. */
 export function checkedChange({ changes }: Hook, calling: Calling, given: unknown): Change {
-  if (!isPlainObject(given)) throw toHookError(calling, `it gave back ${wordsOf(given)} instead of nothing, or an object with its changes.`);
+  if (!isPlainObject(given))
+    throw toHookError(calling, `it gave back ${wordsOf(given)} instead of nothing, or an object with its changes.`);
   for (const key of Object.keys(given)) {
     if (given[key] === undefined) continue;
     if (!canChange(calling.at.point, key)) {

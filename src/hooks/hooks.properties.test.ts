@@ -444,7 +444,7 @@ async function perform({ world, agent }: Opened, given: Round, state: AgentState
 /** What is wrong where two things are to be the same. */
 function differs(claim: string, found: unknown, expected: unknown): readonly string[] {
   // Holds: all that is compared is made of data.
-  const textOf = (value: unknown): string => stableStringify((value ?? null));
+  const textOf = (value: unknown): string => stableStringify(value ?? null);
   return textOf(found) === textOf(expected) ? [] : [`${claim}: found ${textOf(found)} instead of ${textOf(expected)}`];
 }
 

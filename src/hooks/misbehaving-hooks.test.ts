@@ -726,8 +726,12 @@ describe('a hook that cannot work is refused when it is made:', () => {
   const hook = defineHook({ name: 'h', changes: ['votes'], beforeStep: run });
   const model = scriptedModel([]);
   const refused: readonly (readonly [what: string, options: object, problem: string])[] = [
-    ['hooks that are no list', { hooks: hook }, 'hooks must be a list of hooks.'],
-    ['what is not a hook among the hooks', { hooks: [hook, { name: 'x', beforeStep: run }] }, 'hooks[1] is not a hook; make it with defineHook'],
+    ['hooks that are no list', { hooks: hook }, 'hooks must be a list of hooks, not object.'],
+    [
+      'what is no hook among the hooks',
+      { hooks: [hook, { name: 'x', beforeStep: run }] },
+      'hooks[1] is not a hook; make it with defineHook',
+    ],
     ['nothing among the hooks', { hooks: [undefined] }, 'hooks[0] is not a hook; make it with defineHook'],
     ['a function among the hooks', { hooks: [run] }, 'hooks[0] is not a hook; make it with defineHook'],
     ['two hooks of one name', { hooks: [hook, hook] }, 'Two hooks are called "h"'],

@@ -96,7 +96,7 @@ export function createToolUse<State extends ToolUseState>(
   options: AnyToolUseOptions<State>,
   { maker, name, states, limits, policy, identity }: Kind<State>,
 ): ToolUseParts<State> {
-  checkOptions(maker, options, [...(identity === undefined ? [] : ['id', 'version']), ...toolUseOptionNames]);
+  checkOptions(maker, options, { known: [...(identity === undefined ? [] : ['id', 'version']), ...toolUseOptionNames] });
   const setup = toSetup(name, options);
   const rules: Rules<State> = omitUndefined({
     limits: withDefaultLimits(limits, options.limits),

@@ -14,13 +14,13 @@ export interface Question {
   readonly output?: OutputFormat;
   /** @default those of the orchestrator */
   readonly settings?: ModelSettings;
-  /** Tells a second question of the same step from the first. */
+  /** Name of a second question of the same step. */
   readonly purpose?: string;
-  /** False where what comes is not meant for readers. @default true */
+  /** False if the answer is not meant for readers. @default true */
   readonly isForReaders?: boolean;
 }
 
-/** What a question cost, and who answered it: ready to stand on a step. */
+/** Usage, cost and model of an answer, as they are recorded on a step. */
 export interface AnswerFacts {
   readonly usage: Usage;
   readonly cost?: Cost;
@@ -28,14 +28,14 @@ export interface AnswerFacts {
   readonly finishReason?: string;
 }
 
-/** The model's answer, or why there is none, with the words that had come until then. */
+/** The model's answer, or the failure, with the text that had come until then. */
 export type Answered =
   | { readonly ok: true; readonly response: ModelResponse; readonly facts: AnswerFacts }
   | { readonly ok: false; readonly failure: Failure; readonly text: string; readonly facts: AnswerFacts };
 
-/** What a driver works with in one step. */
+/** Facts and services for a driver in one step. */
 export interface Turn {
-  /** The kind of orchestrator, as events name it. */
+  /** Kind of orchestrator in events. */
   readonly orchestrator: string;
   readonly state: ToolUseState;
   readonly scope: StepScope;
@@ -43,21 +43,20 @@ export interface Turn {
   /** The tools as the model is told of them. */
   readonly offered: readonly OfferedTool[];
   readonly settings: ModelSettings;
-  /** The form in which the final answer is wanted. */
+  /** Schema of the final answer. */
   readonly output?: AnswerSchema | undefined;
-  /** What the model reads: instructions, with `more` behind them, then the conversation. */
+  /** Returns the messages for the model: instructions, followed by `more`, then the conversation. */
   messages(more?: string): readonly Message[];
-  /** Asks the model, tells of what comes, and keeps account. Never rejects. */
+  /** Asks the model, emits what comes, and counts usage and cost. Never rejects. */
   ask(question: Question): Promise<Answered>;
 }
 
 /**
- * How a step is got out of a model. It holds nothing: what it needs is in the turn.
- * The calls that it finds are carried out for it, parked, and taken up again; their results follow the form in which
- * the calls stand in the step's message.
+ * A way of getting a step out of a model. Stateless: everything it needs is in the turn.
+ * The calls that it finds are run, parked and resumed for it; their results have the form of the calls in the step's message.
  */
 export interface Driver {
   readonly name: string;
-  /** Asks the model and reads the answer: a step with the calls to carry out, and no results yet. */
+  /** Asks the model and reads the answer: a step with the calls to run, and no results yet. */
   ask(turn: Turn): Promise<ToolUseStep>;
 }

@@ -50,43 +50,35 @@ function toPricedModel(name: string): PricedModel {
 
 export class OpenTurn implements Turn {
   readonly scope: StepScope;
+  readonly orchestrator: string;
+  readonly settings: ModelSettings;
+  readonly output: AnswerSchema | undefined;
+  /** The state before the step, with what hooks have changed since. */
+  state: ToolUseState;
   readonly #setup: Setup;
-  #state: ToolUseState;
   /** Set if hooks left only some of the tools. */
   #narrowed: { readonly tools: ToolSet<unknown>; readonly offered: readonly OfferedTool[] } | undefined;
 
   constructor(setup: Setup, state: ToolUseState, scope: StepScope) {
     this.#setup = setup;
-    this.#state = state;
     this.scope = scope;
+    this.state = state;
+    this.orchestrator = setup.name;
+    this.settings = setup.settings;
+    this.output = setup.output;
   }
 
-  /** The state before the step, with what hooks have changed since. */
-  get state(): ToolUseState {
-    return this.#state;
-  }
-
-  get orchestrator(): string {
-    return this.#setup.name;
-  }
   get tools(): ToolSet<unknown> {
     return this.#narrowed?.tools ?? this.#setup.tools;
   }
   get offered(): readonly OfferedTool[] {
     return this.#narrowed?.offered ?? this.#setup.offered;
   }
-  get settings(): ModelSettings {
-    return this.#setup.settings;
-  }
-  get output(): AnswerSchema | undefined {
-    return this.#setup.output;
-  }
 
   messages(more?: string): readonly Message[] {
-    const { state } = this;
     const own = this.#setup.instructions.map((each) => this.#readInstructions(each));
     const text = [...own, more].filter((each) => each !== undefined && each !== '').join('\n\n');
-    const conversation = state.messagesForInference.toArray();
+    const conversation = this.state.messagesForInference.toArray();
     return text === '' ? conversation : [Message.system(text, { id: 'instructions' }), ...conversation];
   }
 
@@ -108,7 +100,7 @@ export class OpenTurn implements Turn {
     // Calls run side by side: what each of their hooks left stands in the notes.
     const metadata = this.scope.notes.over(state.metadata);
     // Holds: hooks change the metadata and the conversation of a state, never its kind.
-    this.#state = (metadata === state.metadata ? state : state.evolve({ metadata })) as ToolUseState;
+    this.state = (metadata === state.metadata ? state : state.evolve({ metadata })) as ToolUseState;
   }
 
   #narrow(names: readonly string[]): void {
@@ -176,14 +168,8 @@ export class OpenTurn implements Turn {
     const { scope } = this;
     const { name, model, isStreaming } = this.#setup;
     const { messages, tools = noTools, purpose } = question;
-    scope.events.emit(
-      (header) =>
-        new InferenceStarted(header, name, {
-          model: `${model.provider}/${model.modelId}`,
-          messageCount: messages.length,
-          tools: this.#listNames(tools),
-        }),
-    );
+    const facts = { model: `${model.provider}/${model.modelId}`, messageCount: messages.length, tools: this.#listNames(tools) };
+    scope.events.emit((header) => new InferenceStarted(header, name, facts));
     const key = purpose === undefined ? `model/${scope.stepNumber}` : `model/${scope.stepNumber}/${purpose}`;
     const work = (signal: AbortSignal): Promise<ModelOutcome> => {
       incoming.hasStarted = true;

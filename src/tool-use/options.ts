@@ -90,8 +90,22 @@ const isBoolean = (value: unknown): boolean => typeof value === 'boolean';
 const hasMethod = (name: string) => (value: unknown) => isRecord(value) && isFunction(value[name]);
 const portNames = ['clock', 'ids', 'random', 'onProblem'];
 
-/** Form of each option that is checked, whichever orchestrator takes it. */
-const optionRules: Readonly<Record<string, readonly [isValid: (value: unknown) => boolean, wanted: string]>> = {
+/** The form of an option: a check, and what it wants in words. */
+type OptionRule = readonly [isValid: (value: unknown) => boolean, wanted: string];
+
+const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) > 0;
+const isModel = (value: unknown): boolean => hasMethod('generate')(value) && hasMethod('stream')(value);
+
+/** Forms that many options share. */
+export const optionRule: Readonly<Record<'count' | 'text' | 'callback' | 'model', OptionRule>> = {
+  count: [isCount, 'a whole number of 1 or more'],
+  text: [isText, 'text'],
+  callback: [isFunction, 'a function'],
+  model: [isModel, 'a model'],
+};
+
+/** Form of each option of an orchestrator that is checked here. */
+const optionRules: Readonly<Record<string, OptionRule>> = {
   id: [(value) => isText(value) && value !== '', 'text'],
   version: [isText, 'text'],
   fallback: [Array.isArray, 'a list of models'],
@@ -106,7 +120,7 @@ const optionRules: Readonly<Record<string, readonly [isValid: (value: unknown) =
   driver: [hasMethod('ask'), 'a driver, such as reActDriver()'],
   price: [isFunction, 'a function, such as priceTable({…}) makes'],
   onUnknown: [(value) => value === 'tell' || value === 'ask', "'tell' or 'ask'"],
-  toolConcurrency: [(value) => Number.isInteger(value) && Number(value) > 0, 'a whole number of 1 or more'],
+  toolConcurrency: optionRule.count,
   streaming: [isBoolean, 'true or false'],
   selector: [(value) => isFunction(value) || hasMethod('select')(value), 'a selector, or a function that names a participant'],
   introduce: [isBoolean, 'true or false'],
@@ -118,17 +132,33 @@ const optionRules: Readonly<Record<string, readonly [isValid: (value: unknown) =
   events: [hasMethod('emit'), 'an event bus, as createEventBus() makes'],
 };
 
-/** Throws if `maker` does not know an option or cannot use its value. */
+const describeValue = (value: unknown): string => {
+  if (typeof value === 'string') return JSON.stringify(value);
+  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : value === null ? 'null' : typeof value;
+};
+
+/** Throws if `maker` does not know an option, cannot use its value, or lacks one that it needs. */
 export function checkOptions(
   maker: string,
   options: unknown,
-  known: readonly string[],
+  { rules = optionRules, known = Object.keys(rules), required = [] }: OptionChecks,
 ): asserts options is Readonly<Record<string, unknown>> {
   if (!isRecord(options)) throw new InvalidArgumentError(`${maker} needs options. It takes ${known.join(', ')}.`);
   checkKeys(maker, options, { known });
-  for (const [option, [isValid, wanted]] of Object.entries(optionRules))
-    if (options[option] !== undefined && !isValid(options[option]))
-      throw new InvalidArgumentError(`${maker}: ${option} must be ${wanted}.`);
+  for (const [option, [isValid, wanted]] of Object.entries(rules)) {
+    const value = options[option];
+    if ((value !== undefined || required.includes(option)) && !isValid(value))
+      throw new InvalidArgumentError(`${maker}: ${option} must be ${wanted}, not ${describeValue(value)}.`);
+  }
+}
+
+/** Checks of options. */
+interface OptionChecks {
+  /** @default those of orchestrators */
+  readonly rules?: Readonly<Record<string, OptionRule>>;
+  /** Names of all options. @default those that have a rule */
+  readonly known?: readonly string[];
+  readonly required?: readonly string[];
 }
 
 /** Adds the defaults to the given limits. A limit that is undefined was not given. */

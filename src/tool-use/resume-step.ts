@@ -17,7 +17,7 @@ import type { Work } from './work.ts';
 
 type CallWait = Exclude<Wait, { readonly type: 'person' | 'grant' }>;
 
-/** What an answer leads to: a call to run, a result, or the same wait again. */
+/** Outcome of an answer: a call to run, a result, or the same wait again. */
 type AnswerOutcome =
   | { readonly type: 'run'; readonly call: ToolCall }
   | { readonly type: 'ended'; readonly call: ToolCall; readonly execution: ToolExecution }
@@ -92,7 +92,7 @@ async function resumeNested(work: Work, { call, index, kept, waits, answers }: O
   if (prepared.type === 'ended') return emitCompleted(work, prepared.execution);
   if (prepared.type !== 'nested') {
     // Another release of the agent may have something else under this name.
-    const problem = `"${call.name}" is no run of its own any more; answer with the agent that began it`;
+    const problem = `"${call.name}" is not a run of its own any more; answer with the agent that began it`;
     return { ...stillWaiting, waits: waits.map((wait) => ({ ...wait, problem })) };
   }
   const round = { index, own: { usage: Usage.none() }, round: kept.round + 1, memo: kept.memo, answers };

@@ -27,7 +27,7 @@ export interface NestedHost {
   readonly outer: OuterStep;
   readonly clock: Clock;
   readonly ids: IdSource;
-  /** What the run left when it last had to wait. */
+  /** Memo of the run from when it last had to wait. */
   readonly memo?: Json | undefined;
   /** Answers given since, under the run's own ids. */
   readonly answers: readonly Answer[];
@@ -45,7 +45,7 @@ export type NestedResult =
 export interface NestedRound {
   /** The place of the call in its step. */
   readonly index: number;
-  /** What the outer step has spent that its state does not show yet. */
+  /** Spending of the outer step that its state does not show yet. */
   readonly own: Spent;
   readonly round: number;
   readonly memo?: Json;

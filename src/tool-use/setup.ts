@@ -1,5 +1,5 @@
 import type { ContinuationCriterion } from '../continuation/index.ts';
-import { InvalidArgumentError, isRecord } from '../lib/index.ts';
+import { InvalidArgumentError } from '../lib/index.ts';
 import type { ProblemReporter } from '../events/index.ts';
 import type { Capability, Hook, HookChain } from '../hooks/index.ts';
 import { createChain, checkCapabilities } from '../hooks/index.ts';
@@ -10,6 +10,7 @@ import { toAnswerSchema, ToolSet } from '../tools/index.ts';
 import type { Driver } from './driver.ts';
 import { toolCallingDriver } from './drivers/tool-calling.ts';
 import type { AnyToolUseOptions, Instructions } from './options.ts';
+import { optionRule } from './options.ts';
 import type { ToolUseState } from './tool-use-state.ts';
 
 /** The options, checked and prepared for the steps. */
@@ -66,7 +67,7 @@ function addCapabilities(own: Parts, capabilities: readonly Capability[]) {
 }
 
 function checkModel(model: unknown, what: string): void {
-  if (isRecord(model) && typeof model['generate'] === 'function' && typeof model['stream'] === 'function') return;
+  if (optionRule.model[0](model)) return;
   throw new InvalidArgumentError(`${what} is no model. Wrap an AI SDK model with aiSdk() from stepline/ai-sdk, or pass one of your own.`);
 }
 

@@ -1,5 +1,5 @@
-// Writes what a step has beside the common fields, and nothing twice: what the messages and the failures of the step
-// say already is found there again.
+// Stores the fields that a step of tool use has beside the common ones, and nothing twice: what the messages and the failures of the
+// step contain is read from there.
 import type { Failure } from '../errors/index.ts';
 import type { Json, JsonObject, ObjectReader } from '../lib/index.ts';
 import { DamagedDataError, jsonEquals, omitUndefined, present, readJson, readObject, readString } from '../lib/index.ts';
@@ -16,7 +16,7 @@ import { StepType } from './tool-use-step.ts';
 
 const statuses: readonly ToolExecutionStatus[] = ['succeeded', 'failed', 'rejected', 'cancelled', 'unknown'];
 
-/** What is not written. */
+/** Status that is not written. */
 const usualStatus: ToolExecutionStatus = 'succeeded';
 
 const omitIf = <Value>(known: boolean, value: Value): Value | undefined => (known ? undefined : value);
@@ -34,7 +34,7 @@ function parseJson(text: string): Json | undefined {
   return parsed === undefined ? undefined : readJson(parsed, '');
 }
 
-/** The output behind words that a model observed; undefined where they do not tell it whole. */
+/** The output behind words that a model observed; undefined if they do not hold all of it. */
 function toObservedOutput(words: string | undefined, as: string | undefined): ToolOutput | undefined {
   if (words === undefined) return undefined;
   if (as === 'text') return { type: 'text', value: words };
@@ -46,11 +46,11 @@ function toObservedOutput(words: string | undefined, as: string | undefined): To
 const parseSaidOutput = (messages: readonly Message[]): Json | undefined =>
   parseJson(messages.findLast((message) => message.isAssistant())?.text ?? '');
 
-/** The value that an output shows as it is; undefined where it shows something else. */
+/** The value that an output shows as it is; undefined if it shows something else. */
 const getShownValue = (output: ToolOutput): Json | undefined =>
   output.type === 'json' || output.type === 'text' ? output.value : undefined;
 
-/** Where a stored execution finds what it does not repeat. */
+/** Data of the step that a stored execution does not repeat. */
 interface Known {
   readonly calls: ReadonlyMap<string, ToolCall>;
   readonly outputs: ReadonlyMap<string, ToolOutput>;
@@ -105,26 +105,13 @@ function decodeExecution(data: ObjectReader, { calls, outputs, observed, failure
     startedAt: data.number('startedAt'),
     durationMs: data.number('durationMs'),
   };
-  switch (status) {
-    case 'succeeded':
-      return {
-        ...base,
-        status,
-        value: data.has('value') ? data.json('value') : requireFound(getShownValue(output), path, 'a value'),
-        output,
-      };
-    case 'failed':
-      return {
-        ...base,
-        status,
-        failure: requireFound(data.optionalValue('failure', readFailure) ?? failures.get(id), path, 'a failure'),
-        output,
-      };
-    case 'rejected':
-    case 'cancelled':
-    case 'unknown':
-      return { ...base, status, output };
+  if (status === 'succeeded') {
+    const value = data.has('value') ? data.json('value') : requireFound(getShownValue(output), path, 'a value');
+    return { ...base, status, value, output };
   }
+  if (status !== 'failed') return { ...base, status, output };
+  const failure = requireFound(data.optionalValue('failure', readFailure) ?? failures.get(id), path, 'a failure');
+  return { ...base, status, failure, output };
 }
 
 function readToolCall(input: unknown, path: string): ToolCall {
@@ -156,7 +143,7 @@ function readNested(input: unknown, path: string): Readonly<Record<string, Neste
 const encodeOutput = (output: Json, messages: readonly Message[]): JsonObject =>
   jsonEquals(output, parseSaidOutput(messages)) ? { saidOutput: true } : { output };
 
-/** How the steps of tool use are stored. */
+/** Stores the steps of tool use. */
 export const stepCodec: StepFieldsCodec<ToolUseStep> = {
   encode: (step) => {
     const known = collectKnown(step, step.toolCalls);

@@ -1,5 +1,5 @@
 // The state of a conversation with tools.
-// U1. A call that was made always has a result in the conversation, also where it was given up.
+// U1. A call that was made always has a result in the conversation, even if it was given up.
 import type { IdSource, Json } from '../lib/index.ts';
 import type { StateCodec, NewStateOptions, PendingStep } from '../step-by-step/index.ts';
 import { createStateCodec, RunState } from '../step-by-step/index.ts';
@@ -8,7 +8,7 @@ import { stepCodec } from './step-codec.ts';
 import type { ToolUseStep } from './tool-use-step.ts';
 
 export class ToolUseState extends RunState<ToolUseStep> {
-  /** How it is stored. */
+  /** Stored form. */
   static readonly codec: StateCodec<ToolUseState> = createStateCodec<ToolUseState, ToolUseStep>({
     kind: 'tool-use-state',
     step: stepCodec,
@@ -29,7 +29,7 @@ export class ToolUseState extends RunState<ToolUseStep> {
     return ToolUseState.codec.encode(this);
   }
 
-  /** The final answer as JSON, where a schema asked for it and this execution has come to one. */
+  /** The final answer as JSON, if a schema asked for it and this execution has one. */
   get output(): Json | undefined {
     return this.currentStep?.output;
   }

@@ -235,7 +235,7 @@ describe('the bounds of the loop', () => {
   test.each<[object, string]>([
     [{ model: { doGenerate: () => undefined } }, 'model is no model. Wrap an AI SDK model with aiSdk()'],
     [{ fallback: [undefined] }, 'fallback[0] is no model.'],
-    [{ instructions: 7 }, 'instructions must be text, or a function that returns it.'],
+    [{ instructions: 7 }, 'instructions must be text, or a function that returns it, not 7.'],
     [{ tools: [{}] }, 'is no tool'],
   ])('options that cannot work are refused: %o', (options, message) => {
     expect(() => new ToolUse({ model: scriptedModel([]), ...options })).toThrow(message);

@@ -6,7 +6,7 @@ import type { Part } from '../../messages/index.ts';
 import { Message, MessageStore, SectionName, toolCallPart } from '../../messages/index.ts';
 import { scriptedModel } from '../../testing/index.ts';
 import { toSettings } from './options.ts';
-import { planOf, withMoved, withSummary } from './plan.ts';
+import { createPlan, withMoved, withSummary } from './plan.ts';
 
 const numRuns = pickRuns({ quick: 200, slow: 20_000 });
 
@@ -75,8 +75,8 @@ function pairsOf(messages: readonly Message[]): readonly (readonly [string, stri
   });
 }
 
-const tokensOf = (message: Message): number => (message.metadata['tokens'] as number | undefined) ?? 3;
-const sumOf = (messages: readonly Message[]): number => messages.reduce((sum, message) => sum + tokensOf(message), 0);
+const estimateText = (message: Message): number => (message.metadata['tokens'] as number | undefined) ?? 3;
+const sumOf = (messages: readonly Message[]): number => messages.reduce((sum, message) => sum + estimateText(message), 0);
 const idsOf = (messages: Iterable<Message>): readonly string[] => [...messages].map(({ id }) => id);
 const sectionsOf = (store: MessageStore) =>
   [SectionName.Summary, SectionName.Buffer, SectionName.Messages].map((name) => store.section(name).toArray()) as [
@@ -95,7 +95,7 @@ test('a folding keeps calls with their results, keeps the order, loses nothing, 
   });
   fc.assert(
     fc.property(conversations, ({ turns, maxTokens, maxBufferTokens, fails }) => {
-      const settings = toSettings({ model: scriptedModel([]), maxTokens, maxBufferTokens, countTokens: tokensOf });
+      const settings = toSettings({ model: scriptedModel([]), maxTokens, maxBufferTokens, countTokens: estimateText });
       let store = MessageStore.empty();
       let number = 0;
       const said: Message[] = [];
@@ -105,7 +105,7 @@ test('a folding keeps calls with their results, keeps the order, loses nothing, 
         said.push(...added);
         const goneBefore = new Set(gone);
         const before = store.append(SectionName.Messages, ...added);
-        const plan = planOf(before, settings);
+        const plan = createPlan(before, settings);
         store = plan === undefined ? before : withMoved(before, plan);
         const isSummarized = plan !== undefined && plan.folded.length > 0 && fails[turn] === false;
         if (isSummarized) {

@@ -397,7 +397,7 @@ describe('a run that is cut off while its summary is made', () => {
     expect(end.usage).toStrictEqual(Usage.unknown());
     expect(reports().map(({ message, data }) => [message, data])).toMatchObject([
       [
-        'the run was cut off before the summary was there, and nothing has changed',
+        'the run was interrupted before the summary was there, and nothing has changed',
         { moved: 0, movedTokens: 0, summarized: 0, bufferTokens: 0, failure: { code: 'cancelled' } },
       ],
     ]);
@@ -482,17 +482,17 @@ describe('options', () => {
   const model = scriptedModel([]);
   const known = 'It takes model, maxTokens, maxBufferTokens, maxSummaryTokens, countTokens, instructions.';
   test.each<[unknown, string]>([
-    [undefined, 'compaction() needs options: compaction({ model }).'],
-    [{}, 'compaction() needs a model, which is asked for the summary.'],
-    [{ model: 'gpt' }, 'compaction() needs a model, which is asked for the summary.'],
+    [undefined, `compaction() needs options. ${known}`],
+    [{}, 'compaction(): model must be a model, not undefined.'],
+    [{ model: 'gpt' }, 'compaction(): model must be a model, not "gpt".'],
     [{ model, maxToken: 5 }, `Unknown option "maxToken" in compaction(). ${known}`],
-    [{ model, maxTokens: 0 }, 'compaction() needs a whole number above 0 as maxTokens, not 0.'],
-    [{ model, maxTokens: 1.5 }, 'compaction() needs a whole number above 0 as maxTokens, not 1.5.'],
-    [{ model, maxTokens: '4096' }, 'compaction() needs a whole number above 0 as maxTokens, not "4096".'],
-    [{ model, maxBufferTokens: -1 }, 'compaction() needs a whole number above 0 as maxBufferTokens, not -1.'],
-    [{ model, maxSummaryTokens: Number.NaN }, 'compaction() needs a whole number above 0 as maxSummaryTokens, not NaN.'],
-    [{ model, countTokens: 4 }, 'compaction() needs a function as countTokens.'],
-    [{ model, instructions: 4 }, 'compaction() needs text as its instructions.'],
+    [{ model, maxTokens: 0 }, 'compaction(): maxTokens must be a whole number of 1 or more, not 0.'],
+    [{ model, maxTokens: 1.5 }, 'compaction(): maxTokens must be a whole number of 1 or more, not 1.5.'],
+    [{ model, maxTokens: '4096' }, 'compaction(): maxTokens must be a whole number of 1 or more, not "4096".'],
+    [{ model, maxBufferTokens: -1 }, 'compaction(): maxBufferTokens must be a whole number of 1 or more, not -1.'],
+    [{ model, maxSummaryTokens: Number.NaN }, 'compaction(): maxSummaryTokens must be a whole number of 1 or more, not NaN.'],
+    [{ model, countTokens: 4 }, 'compaction(): countTokens must be a function, not 4.'],
+    [{ model, instructions: 4 }, 'compaction(): instructions must be text, not 4.'],
   ])('%j are refused: %s', (options, message) => {
     expect(() => compaction(options as CompactionOptions)).toThrow(new InvalidArgumentError(message));
   });

@@ -4,15 +4,15 @@ import { toolResultText } from '../../messages/index.ts';
 
 const charactersPerToken = 4;
 const tokensPerMessage = 4;
-/** What a picture or a file is taken for: its data is not read as characters. */
+/** Estimate for a picture or a file: its data is not read as characters. */
 const tokensPerFile = 1_000;
 
-const tokensOf = (text: string): number => text.length / charactersPerToken;
+const estimateText = (text: string): number => text.length / charactersPerToken;
 
-const contentTokens = (part: ContentPart): number => (part.type === 'text' ? tokensOf(part.text) : tokensPerFile);
+const contentTokens = (part: ContentPart): number => (part.type === 'text' ? estimateText(part.text) : tokensPerFile);
 
 const outputTokens = (output: ToolOutput): number =>
-  output.type === 'content' ? output.parts.reduce((sum, part) => sum + contentTokens(part), 0) : tokensOf(toolResultText(output));
+  output.type === 'content' ? output.parts.reduce((sum, part) => sum + contentTokens(part), 0) : estimateText(toolResultText(output));
 
 function partTokens(part: Part): number {
   switch (part.type) {
@@ -21,23 +21,23 @@ function partTokens(part: Part): number {
     case 'file':
       return contentTokens(part);
     case 'reasoning':
-      return tokensOf(part.text);
+      return estimateText(part.text);
     case 'tool-call':
-      return tokensOf(part.toolName) + tokensOf(part.rawArgs ?? JSON.stringify(part.args));
+      return estimateText(part.toolName) + estimateText(part.rawArgs ?? JSON.stringify(part.args));
     case 'tool-result':
-      return tokensOf(part.toolName) + outputTokens(part.output);
+      return estimateText(part.toolName) + outputTokens(part.output);
     case 'source':
     case 'provider':
-      return tokensOf(JSON.stringify(part));
+      return estimateText(JSON.stringify(part));
     default:
       return assertNever(part);
   }
 }
 
 /**
- * About how many tokens a message takes: an estimate, not a count. Four characters a token over all its parts, tool calls and
+ * Estimates the tokens of a message; it does not count them. Four characters a token over all its parts, tool calls and
  * results too, 1,000 for each picture or file, and four for the message itself. Too low for scripts whose characters are a token
- * each; give `countTokens` where it matters.
+ * each; give `countTokens` if it matters.
  */
 export function estimateTokens({ parts }: Message): number {
   return Math.ceil(parts.reduce((sum, part) => sum + partTokens(part), 0)) + tokensPerMessage;

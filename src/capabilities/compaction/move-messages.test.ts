@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { Message, toolCallPart } from '../../messages/index.ts';
-import { cutsOf, newBegin } from './move-messages.ts';
+import { listCuts, findBegin } from './move-messages.ts';
 
 /**
  * A conversation in short: u a user, a an assistant, s a system message; A12 calls 1 and 2, r1 is the result of 1, R12 both results in
@@ -55,11 +55,11 @@ describe('a conversation can be cut', () => {
     ['behind an answer that holds its results itself', 'u P1 a', [0, 1, 2, 3]],
     ['around instructions', 's u a', [0, 1, 2, 3]],
   ])('%s: %s', (_, short, cuts) => {
-    expect(cutsOf(conversation(short))).toStrictEqual(cuts);
+    expect(listCuts(conversation(short))).toStrictEqual(cuts);
   });
 
   test('nowhere but around it, where it is empty', () => {
-    expect(cutsOf([])).toStrictEqual([0]);
+    expect(listCuts([])).toStrictEqual([0]);
   });
 });
 
@@ -83,6 +83,6 @@ describe('the window', () => {
     ['stays where all that is left belongs together', 'u A12 r1 r2', { begin: 2, maxTokens: 5 }, 2],
     ['of nothing stays', 'u a', { begin: 2, maxTokens: 5 }, 2],
   ])('%s: %s', (_, short, { begin = 0, maxTokens }, expected) => {
-    expect(newBegin({ conversation: conversation(short), begin, maxTokens, count: () => 10 })).toBe(expected);
+    expect(findBegin({ conversation: conversation(short), begin, maxTokens, count: () => 10 })).toBe(expected);
   });
 });

@@ -9,8 +9,8 @@ import type { Message } from '../../messages/index.ts';
 /** True for what a model reads as the result of a call that it made in plain words. */
 const isObservation = (message: Message): boolean => message.isUser() && message.metadata['purpose'] === 'observation';
 
-/** For each message, where the last one stands that belongs to it. */
-function endsOf(messages: readonly Message[]): readonly number[] {
+/** Finds for each message the index of the last one that belongs to it. */
+function findEnds(messages: readonly Message[]): readonly number[] {
   const ends = messages.map((_, index) => index);
   // A provider may use an id again: a result belongs to the last call before it.
   const calledAt = new Map<string, number>();
@@ -28,9 +28,9 @@ function endsOf(messages: readonly Message[]): readonly number[] {
   return ends;
 }
 
-/** The places, from 0 to the length, at which a conversation can be cut without parting a call from its result. */
-export function cutsOf(messages: readonly Message[]): readonly number[] {
-  const ends = endsOf(messages);
+/** Lists the places, from 0 to the length, at which a conversation can be cut without parting a call from its result. */
+export function listCuts(messages: readonly Message[]): readonly number[] {
+  const ends = findEnds(messages);
   const cuts: number[] = [];
   let end = -1;
   for (let place = 0; place <= messages.length; place += 1) {
@@ -42,24 +42,22 @@ export function cutsOf(messages: readonly Message[]): readonly number[] {
 
 /** A conversation that is to fit its window. */
 export interface Window {
-  /** What has left the window already, then what is in it. */
+  /** Messages that have left the window, then those in it. */
   readonly conversation: readonly Message[];
-  /** Where the window begins. */
+  /** Index of the first message in the window. */
   readonly begin: number;
   readonly maxTokens: number;
   readonly count: (message: Message) => number;
 }
 
-/** Where the window shall begin. */
-export function newBegin({ conversation, begin, maxTokens, count }: Window): number {
+/** Finds the new index of the first message in the window. */
+export function findBegin({ conversation, begin, maxTokens, count }: Window): number {
   // Sums from the end: left[i] is what the messages from i on hold.
-  const left = Array.from({ length: conversation.length + 1 }, () => 0);
-  for (let index = conversation.length - 1; index >= begin; index -= 1) {
-    // Holds: the index is within the list.
-    left[index] = (left[index + 1] ?? 0) + count(conversation[index] as Message);
-  }
+  const left: number[] = [];
+  let sum = 0;
+  for (const [index, message] of [...conversation.entries()].slice(begin).toReversed()) left[index] = sum += count(message);
   const fits = (place: number): boolean => (left[place] ?? 0) <= maxTokens;
   if (fits(begin)) return begin;
-  const places = cutsOf(conversation).filter((place) => place > begin && place < conversation.length);
+  const places = listCuts(conversation).filter((place) => place > begin && place < conversation.length);
   return places.find(fits) ?? places.at(-1) ?? begin;
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { Message } from '../../messages/index.ts';
-import { transcriptOf } from './transcript.ts';
+import { writeTranscript } from './summarize.ts';
 
 const id = 'm';
 
@@ -39,7 +39,7 @@ test('a conversation is written down with its calls, results and names of files,
       { id },
     ),
   ];
-  expect(transcriptOf(messages)).toBe(
+  expect(writeTranscript(messages)).toBe(
     [
       'user (Ann): What is this?\n[image]',
       'user: [file a.pdf]',

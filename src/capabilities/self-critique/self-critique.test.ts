@@ -755,16 +755,16 @@ describe('selfCritique() refuses', () => {
   const model = scriptedModel([]);
 
   test.each<[string, unknown, string]>([
-    ['no options', undefined, 'selfCritique() needs options with a critic: selfCritique({ model }).'],
-    ['no model', {}, 'selfCritique() needs a model as its critic: selfCritique({ model }).'],
-    ['what is no model', { model: 'gpt' }, 'selfCritique() needs a model as its critic'],
+    ['no options', undefined, 'selfCritique() needs options. It takes model, maxRounds, instructions, maxEvidenceLength.'],
+    ['no model', {}, 'selfCritique(): model must be a model, not undefined.'],
+    ['what is no model', { model: 'gpt' }, 'selfCritique(): model must be a model, not "gpt".'],
     ['an option that there is not', { model, rounds: 3 }, 'Unknown option "rounds" in selfCritique(). It takes model, maxRounds,'],
-    ['no rounds', { model, maxRounds: 0 }, 'maxRounds of selfCritique() must be a whole number of 1 or more, not 0.'],
-    ['half a round', { model, maxRounds: 1.5 }, 'maxRounds of selfCritique() must be a whole number of 1 or more, not 1.5.'],
+    ['no rounds', { model, maxRounds: 0 }, 'selfCritique(): maxRounds must be a whole number of 1 or more, not 0.'],
+    ['half a round', { model, maxRounds: 1.5 }, 'selfCritique(): maxRounds must be a whole number of 1 or more, not 1.5.'],
     ['endless rounds', { model, maxRounds: Infinity }, 'not Infinity.'],
     ['rounds in words', { model, maxRounds: 'two' }, 'not "two".'],
-    ['instructions that are no text', { model, instructions: ['x'] }, 'instructions of selfCritique() must be text'],
-    ['a length below 0', { model, maxEvidenceLength: -1 }, 'maxEvidenceLength of selfCritique() must be a whole number of 0 or more'],
+    ['instructions that are no text', { model, instructions: ['x'] }, 'selfCritique(): instructions must be text'],
+    ['a length below 0', { model, maxEvidenceLength: -1 }, 'selfCritique(): maxEvidenceLength must be a whole number of 0 or more'],
     ['a length that is no number', { model, maxEvidenceLength: Number.NaN }, 'not NaN.'],
   ])('%s', (_, options, message) => {
     const make = () => selfCritique(options as SelfCritiqueOptions);

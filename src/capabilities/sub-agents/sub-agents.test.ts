@@ -338,7 +338,11 @@ describe('subAgents()', () => {
     ['a name with blanks', { agents: { 'my agent': { agent: () => undefined, description: 'x' } } }, /cannot use the name "my agent"/],
     ['no agent', { agents: { a: { agent: 5, description: 'x' } } }, /needs an agent under agents.a.agent/],
     ['no description', { agents: { a: { agent: () => undefined } } }, /needs words under agents.a.description/],
-    ['a depth of 0', { agents: { a: { agent: () => undefined, description: 'x' } }, maxDepth: 0 }, /whole numbers above 0/],
+    [
+      'a depth of 0',
+      { agents: { a: { agent: () => undefined, description: 'x' } }, maxDepth: 0 },
+      /maxDepth must be a whole number of 1 or more, not 0/,
+    ],
     [
       'a misspelt option',
       { agents: { a: { agent: () => undefined, description: 'x' } }, maxdepth: 2 },

@@ -1,53 +1,53 @@
-// Sub-agents: an agent hands a task to another one, and reads what came of it.
-// Owns:     the tool by which that is done, and the way of a task into a conversation of its own and back.
+// Sub-agents: an agent hands a task to another one, and reads the result.
+// Owns:     the tool for it, and the way of a task into a conversation of its own and back.
 // Does not: run anything itself: the task is a run inside the call.
 // A1. One budget: tokens, cost and time spent inside count outside at once, and what ends the outer run ends the inner one.
-// A2. Whoever is asked inside is asked at the top, under an id that leads back.
-// A3. A task that did not come to its end gives what it has, and says so.
+// A2. Waits inside are waits at the top, under an id that leads back.
+// A3. A task that did not complete returns what it has, and says so.
 import type { Agent } from '../../agent/index.ts';
 import { AgentState } from '../../agent/index.ts';
 import { ToolFailedError } from '../../errors/index.ts';
 import type { Capability } from '../../hooks/index.ts';
 import { defineAnyCapability } from '../../hooks/index.ts';
 import type { Json } from '../../lib/index.ts';
-import { assertNever, checkKeys, InvalidArgumentError, isRecord } from '../../lib/index.ts';
-import type { RunState, Wait } from '../../step-by-step/index.ts';
+import { InvalidArgumentError, isRecord, omitUndefined, readJson } from '../../lib/index.ts';
+import type { RunState } from '../../step-by-step/index.ts';
 import type { NestedHost, NestedResult } from '../../tool-use/index.ts';
-import { defineNestedTool } from '../../tool-use/index.ts';
+import { checkOptions, defineNestedTool, optionRule, withAnswers, withAsker, withoutGrants } from '../../tool-use/index.ts';
 import type { NestedTool } from '../../tools/index.ts';
 import { clipText } from '../../tools/index.ts';
 
 /** An agent that tasks can be handed to. */
 export interface SubAgent {
-  /** A function where the agents refer to each other. */
+  /** The agent, or a function that returns it if agents refer to each other. */
   readonly agent: Agent | (() => Agent);
   /** What it is good for, in words for the model that chooses. */
   readonly description: string;
-  /** What it is given as its context. @default the context of the run around it */
+  /** Maps the context of the outer run to its own. @default the same context */
   readonly context?: (outer: unknown) => unknown;
 }
 
-/** What sub-agents are made from. */
+/** Options of sub-agents. */
 export interface SubAgentsOptions {
   /** By the names under which the model knows them. */
   readonly agents: Readonly<Record<string, SubAgent>>;
-  /** How many runs may stand inside one another. @default 3 */
+  /** Number of runs that may be nested. @default 3 */
   readonly maxDepth?: number;
-  /** How many characters of an answer the model reads. @default 8000 */
+  /** Number of characters of an answer that the model reads. @default 8000 */
   readonly maxTextLength?: number;
-  /** Sees the conversation of each task when it has ended; to keep it, for instance. */
+  /** Called with the conversation of each task when it has ended; to store it, for instance. */
   readonly onEnd?: (state: AgentState, name: string) => void;
 }
 
-/** What came of a task. */
+/** Result of a task. */
 export interface SubAgentResult {
   readonly text: string;
   readonly stop_reason: string;
-  /** True where it did not come to its end by itself. */
+  /** True if it did not complete by itself. */
   readonly partial: boolean;
-  /** What went wrong, where it failed. */
+  /** The problem, if it failed. */
   readonly error?: string;
-  /** The answer as data, where the agent's answers have a form. */
+  /** The answer as data, if the agent has an output schema. */
   readonly output?: Json;
 }
 
@@ -61,24 +61,19 @@ export interface SubAgentTools extends Readonly<Record<string, NestedTool<Task, 
   readonly spawn_subagent: NestedTool<Task, SubAgentResult, NestedHost>;
 }
 
-const knownOptions: readonly string[] = ['agents', 'maxDepth', 'maxTextLength', 'onEnd'];
-const isCount = (given: unknown): boolean => given === undefined || (typeof given === 'number' && Number.isInteger(given) && given > 0);
-const isAgent = (given: unknown): boolean =>
-  typeof given === 'function' || (isRecord(given) && typeof given['run'] === 'function' && typeof given['fingerprint'] === 'string');
+const rules = {
+  agents: [
+    (value: unknown) => isRecord(value) && Object.keys(value).length > 0,
+    'at least one agent: { agents: { name: { agent, description } } }',
+  ],
+  maxDepth: optionRule.count,
+  maxTextLength: optionRule.count,
+  onEnd: optionRule.callback,
+} as const;
+const isAgent = (value: unknown): boolean =>
+  typeof value === 'function' || (isRecord(value) && typeof value['run'] === 'function' && typeof value['fingerprint'] === 'string');
 
-function findProblem(options: Readonly<Record<string, unknown>>): string | undefined {
-  const { agents, maxDepth, maxTextLength, onEnd } = options;
-  checkKeys('subAgents()', options, { known: knownOptions });
-  if (!isRecord(agents) || Object.keys(agents).length === 0)
-    return 'needs at least one agent: { agents: { name: { agent, description } } }.';
-  if (!isCount(maxDepth) || !isCount(maxTextLength)) return 'needs whole numbers above 0 as maxDepth and maxTextLength.';
-  if (onEnd !== undefined && typeof onEnd !== 'function') return 'needs a function as onEnd.';
-  return Object.entries(agents)
-    .map(([name, each]) => entryProblem(name, each))
-    .find((problem) => problem !== undefined);
-}
-
-function entryProblem(name: string, each: unknown): string | undefined {
+function findEntryProblem(name: string, each: unknown): string | undefined {
   if (!/^[a-z][a-z0-9_-]*$/i.test(name)) return `cannot use the name ${JSON.stringify(name)}: letters, digits, - and _, a letter first.`;
   if (!isRecord(each) || !isAgent(each['agent'])) return `needs an agent under agents.${name}.agent, as createAgent() makes.`;
   return typeof each['description'] === 'string' && each['description'] !== ''
@@ -86,34 +81,8 @@ function entryProblem(name: string, each: unknown): string | undefined {
     : `needs words under agents.${name}.description: the model chooses by them.`;
 }
 
-// A limit inside that could be raised ends the task: whoever is outside raises the limits outside.
-function withoutGrants(state: AgentState): AgentState {
-  const awaited = state.waitingFor.find(({ type }) => type === 'grant');
-  // Refusing one refuses all.
-  return awaited === undefined ? state : state.reject(awaited.id, 'nobody raises the limits of a run inside another');
-}
-
-function begun(task: Task, { ids, clock, state }: NestedHost): AgentState {
-  return AgentState.empty({ ids, clock, parentAgentId: state.agentId }).withUserMessage(task.prompt, { ids });
-}
-
-function answered({ memo, answers }: NestedHost): AgentState {
-  return answers.reduce((state, answer) => {
-    switch (answer.type) {
-      case 'approved':
-        return state.approve(answer.id, answer.args === undefined ? {} : { args: answer.args });
-      case 'rejected':
-        return state.reject(answer.id, answer.reason);
-      case 'answered':
-        return state.answer(answer.id, answer.value);
-      default:
-        return assertNever(answer);
-    }
-  }, AgentState.fromJSON(memo));
-}
-
 // What may have happened inside must be known outside, or it would be done twice.
-function unknownCalls({ steps }: AgentState): string | undefined {
+function describeUnknownCalls({ steps }: AgentState): string | undefined {
   const names = steps.flatMap(({ executions }) =>
     executions.filter(({ status }) => status === 'unknown').map(({ toolName }) => `"${toolName}"`),
   );
@@ -121,19 +90,21 @@ function unknownCalls({ steps }: AgentState): string | undefined {
   return `The call of ${names.join(', ')} was cut off, and may or may not have taken effect: find out before it is repeated.`;
 }
 
-function resultOf(state: AgentState, maxTextLength: number): SubAgentResult {
+function toResult(state: AgentState, maxTextLength: number): SubAgentResult {
   const { status, text, stopReason = 'completed', errors, output } = state;
   const reason =
     status === 'failed' ? state.continuationOutcome?.evaluations.find(({ decision }) => decision === 'forbid')?.reason : undefined;
   const error =
-    status === 'completed' ? undefined : [unknownCalls(state), errors[0]?.message ?? reason].filter((text) => text !== undefined).join(' ');
-  return {
+    status === 'completed'
+      ? undefined
+      : [describeUnknownCalls(state), errors[0]?.message ?? reason].filter((text) => text !== undefined).join(' ');
+  return omitUndefined({
     text: clipText(text, maxTextLength),
     stop_reason: stopReason,
     partial: status !== 'completed',
-    ...(error !== undefined && error !== '' && { error: clipText(error, maxTextLength) }),
-    ...(output !== undefined && { output }),
-  };
+    error: error === undefined || error === '' ? undefined : clipText(error, maxTextLength),
+    output,
+  });
 }
 
 const taskSchema = (names: readonly string[]) =>
@@ -144,17 +115,14 @@ const taskSchema = (names: readonly string[]) =>
     additionalProperties: false,
   }) as const;
 
-/** A wait as whoever is outside sees it: with the name of who asks. */
-const askedBy =
-  (name: string) =>
-  (wait: Wait): Wait => ({ ...wait, agent: wait.agent === undefined ? name : `${name}/${wait.agent}` });
-
 /** Lets an agent hand tasks to others, by the tool `spawn_subagent`. Each task is a conversation of its own. */
 export function subAgents(options: SubAgentsOptions): Capability<SubAgentTools, RunState, unknown> {
-  const given: unknown = options;
-  const problem = isRecord(given) ? findProblem(given) : 'needs options: { agents: { name: { agent, description } } }.';
-  if (problem !== undefined) throw new InvalidArgumentError(`subAgents() ${problem}`);
+  checkOptions('subAgents()', options, { rules, required: ['agents'] });
   const { agents, maxDepth = 3, maxTextLength = 8000, onEnd } = options;
+  for (const [name, each] of Object.entries(agents)) {
+    const problem = findEntryProblem(name, each);
+    if (problem !== undefined) throw new InvalidArgumentError(`subAgents() ${problem}`);
+  }
   const names = Object.keys(agents);
   const list = names.map((name) => `- ${name}: ${agents[name]?.description ?? ''}`).join('\n');
 
@@ -167,16 +135,22 @@ export function subAgents(options: SubAgentsOptions): Capability<SubAgentTools, 
       });
     const agent = typeof chosen.agent === 'function' ? chosen.agent() : chosen.agent;
     const context = chosen.context === undefined ? host.context : chosen.context(host.context);
-    const start = host.memo === undefined ? begun(task, host) : answered(host);
-    const state = withoutGrants(await agent.run(start, { context, inside: host.outer }));
-    if (state.waitingFor.length > 0)
-      return { type: 'waiting', waits: state.waitingFor.map(askedBy(task.subagent)), memo: state.toJSON() as Json };
+    const { ids, clock, memo, outer } = host;
+    const start =
+      memo === undefined
+        ? AgentState.empty({ ids, clock, parentAgentId: host.state.agentId }).withUserMessage(task.prompt, { ids })
+        : withAnswers(AgentState.fromJSON(memo), host.answers);
+    const state = withoutGrants(await agent.run(start, { context, inside: outer }));
+    if (state.waitingFor.length > 0) {
+      const waits = state.waitingFor.map((wait) => withAsker(wait, task.subagent));
+      return { type: 'waiting', waits, memo: readJson(state.toJSON(), '') };
+    }
     try {
       onEnd?.(state, task.subagent);
     } catch (error) {
       host.report(error, 'onEnd of subAgents()');
     }
-    return { type: 'ended', value: resultOf(state, maxTextLength) };
+    return { type: 'ended', value: toResult(state, maxTextLength) };
   };
 
   const spawn = defineNestedTool<SubAgentResult, ReturnType<typeof taskSchema>>({

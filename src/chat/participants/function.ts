@@ -3,12 +3,12 @@ import { toFailure } from '../../effects/index.ts';
 import type { Failure } from '../../errors/index.ts';
 import { classifyError, ValidationFailedError } from '../../errors/index.ts';
 import type { Callback, Soon } from '../../lib/index.ts';
-import { InvalidArgumentError, omitUndefined } from '../../lib/index.ts';
+import { omitUndefined } from '../../lib/index.ts';
 import type { Message } from '../../messages/index.ts';
 import { textPart } from '../../messages/index.ts';
 import type { ContextType } from '../../tools/index.ts';
 import type { Participant, ParticipantOptions, Turn, TurnResult } from '../participant.ts';
-import { checkParticipant, checkTimeout, createParticipant, toTimeout } from '../participant.ts';
+import { checkParticipant, createParticipant, toTimeout } from '../participant.ts';
 import { ParticipantKind } from '../participant-kind.ts';
 import type { TurnState } from '../turn-state.ts';
 import { toView } from '../view.ts';
@@ -94,8 +94,6 @@ export function createFunctionParticipant<Context, Said, State extends TurnState
 ): Participant<NoInfer<Context>> {
   checkParticipant(maker, options, ['speak', 'timeoutMs', 'context']);
   const { name, speak, timeoutMs = 30_000, context } = options;
-  if (typeof speak !== 'function') throw new InvalidArgumentError(`${maker} needs a function as speak, which returns the words.`);
-  checkTimeout(maker, timeoutMs);
   return createParticipant(ParticipantKind.Function, options, () => ({
     needsContext: context !== undefined,
     configuration: {},

@@ -1,7 +1,7 @@
 import type { Soon } from '../../lib/index.ts';
-import { InvalidArgumentError, omitUndefined } from '../../lib/index.ts';
+import { omitUndefined } from '../../lib/index.ts';
 import type { Participant, ParticipantOptions, Turn, TurnResult } from '../participant.ts';
-import { checkParticipant, checkTimeout, createParticipant } from '../participant.ts';
+import { checkParticipant, createParticipant } from '../participant.ts';
 import { ParticipantKind } from '../participant-kind.ts';
 import type { TurnState } from '../turn-state.ts';
 import type { TurnFacts } from './function.ts';
@@ -50,10 +50,6 @@ export function createHumanParticipant<Said, State extends TurnState>(
 ): Participant {
   checkParticipant(maker, options, ['reply', 'timeoutMs', 'prompt']);
   const { name, reply, timeoutMs = Infinity, prompt } = options;
-  if (reply !== undefined && typeof reply !== 'function')
-    throw new InvalidArgumentError(`${maker} needs a function as reply, or none: without one the run waits for the person.`);
-  if (prompt !== undefined && typeof prompt !== 'string') throw new InvalidArgumentError(`${maker} needs text as prompt.`);
-  checkTimeout(maker, timeoutMs);
   return createParticipant(ParticipantKind.Human, options, () => ({
     needsContext: false,
     configuration: omitUndefined({ waits: reply === undefined, prompt }),

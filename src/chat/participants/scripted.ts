@@ -32,8 +32,6 @@ export function createScriptedParticipant<Said>(
 ): Participant {
   checkParticipant(maker, options, ['says']);
   const { name, says } = options;
-  if (!Array.isArray(says) || says.length === 0)
-    throw new InvalidArgumentError(`${maker} needs a list of what is said, with at least one entry.`);
   const wrong = says.findIndex((said) => !isValid(said));
   if (wrong !== -1) throw new InvalidArgumentError(`${maker}: says[${wrong}] cannot be said here; give text.`);
   const words = says.map((said, index) => {

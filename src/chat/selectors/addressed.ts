@@ -2,16 +2,16 @@ import { getSpeaker } from '../turn-state.ts';
 import { roundRobin } from './round-robin.ts';
 import type { Selector } from './selector.ts';
 
-/** What decides where nobody was addressed. */
+/** Options of the selector by address. */
 export interface AddressedOptions {
-  /** @default roundRobin() */
+  /** Selects if nobody was addressed. @default roundRobin() */
   readonly otherwise?: Selector;
 }
 
-// A mail address is no mention, and the name of a package neither.
+// Neither a mail address nor the name of a package is a mention.
 const mentions = /(?<![\p{L}\p{N}_.-])@([\p{L}\p{N}][\p{L}\p{N}_.-]*)(?!\/)/gu;
 
-/** Who is addressed in a text as `@name`, in the order of the text. */
+/** Lists those who are addressed in a text as `@name`, in the order of the text. */
 function findAddressed(text: string, names: readonly string[]): readonly string[] {
   return [...text.matchAll(mentions)].flatMap(([, mention = '']) => {
     // A full stop may end the sentence, or be part of the name.
@@ -20,7 +20,7 @@ function findAddressed(text: string, names: readonly string[]): readonly string[
   });
 }
 
-/** Whoever the last words address as `@name`. Nobody addresses themselves; the first one of several is taken. */
+/** Selects whoever the last words address as `@name`. Nobody addresses themselves; the first one of several is taken. */
 export function addressed({ otherwise = roundRobin() }: AddressedOptions = {}): Selector {
   return {
     name: 'addressed',

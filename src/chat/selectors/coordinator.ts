@@ -1,12 +1,12 @@
 import type { Model, ModelSettings } from '../../inference/index.ts';
 import type { JsonObject } from '../../lib/index.ts';
-import { checkKeys, InvalidArgumentError, isRecord, omitUndefined, present } from '../../lib/index.ts';
+import { isRecord, omitUndefined, present } from '../../lib/index.ts';
 import { Message } from '../../messages/index.ts';
-import { findJson } from '../../tool-use/index.ts';
+import { checkOptions, findJson, optionRule } from '../../tool-use/index.ts';
 import { clipText } from '../../tools/index.ts';
 import { TurnNotGivenError } from '../turn-not-given-error.ts';
 import type { ParticipantInfo } from '../participant.ts';
-import { checkTimeout, toTimeout } from '../participant.ts';
+import { timeoutRule, toTimeout } from '../participant.ts';
 import type { TurnState } from '../turn-state.ts';
 import { roundRobin } from './round-robin.ts';
 import type { Choice, SelectionFacts, Selector } from './selector.ts';
@@ -82,35 +82,18 @@ function readChoice(text: string, names: readonly string[], mayEnd: boolean): Ch
   return omitUndefined({ participant: name, reason });
 }
 
-const known: readonly string[] = ['model', 'instructions', 'settings', 'timeoutMs', 'mayEnd', 'otherwise', 'maxMessages', 'maxTextLength'];
-
-function checkCoordinator(options: unknown): void {
-  if (!isRecord(options) || !isRecord(options['model']) || typeof options['model']['generate'] !== 'function')
-    throw new InvalidArgumentError('coordinator() needs a model: { model }.');
-  const { maxMessages, maxTextLength, timeoutMs } = options;
-  checkKeys('coordinator()', options, { known });
-  checkTimeout('coordinator()', timeoutMs);
-  const isCount = (given: unknown): boolean => given === undefined || (typeof given === 'number' && Number.isInteger(given) && given > 0);
-  if (!isCount(maxMessages) || !isCount(maxTextLength))
-    throw new InvalidArgumentError('coordinator() needs whole numbers above 0 as maxMessages and maxTextLength.');
-}
+const { model: modelRule, count, text } = optionRule;
+const known = ['model', 'instructions', 'settings', 'timeoutMs', 'mayEnd', 'otherwise', 'maxMessages', 'maxTextLength'];
+const rules = { model: modelRule, instructions: text, timeoutMs: timeoutRule, maxMessages: count, maxTextLength: count };
 
 /**
  * Lets a model select. It is not asked if there is only one participant. If it names nobody who takes part, or cannot be asked,
  * `otherwise` decides, and the turn's record and its event ParticipantSelected say so.
  */
 export function coordinator(options: CoordinatorOptions): Selector {
-  checkCoordinator(options);
-  const {
-    model,
-    instructions,
-    settings,
-    otherwise = roundRobin(),
-    maxMessages = 40,
-    maxTextLength = 2000,
-    timeoutMs = 30_000,
-    mayEnd = false,
-  } = options;
+  checkOptions('coordinator()', options, { rules, known, required: ['model'] });
+  const { model, instructions, settings, otherwise = roundRobin(), mayEnd = false } = options;
+  const { maxMessages = 40, maxTextLength = 2000, timeoutMs = 30_000 } = options;
 
   const ask = async (facts: SelectionFacts): Promise<Choice | { readonly problem: string }> => {
     const { state, participants, ask: askModel } = facts;

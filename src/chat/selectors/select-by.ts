@@ -1,6 +1,7 @@
-import { checkKeys, InvalidArgumentError, isRecord } from '../../lib/index.ts';
 import type { Callback, Soon } from '../../lib/index.ts';
-import { checkTimeout, toTimeout } from '../participant.ts';
+import { InvalidArgumentError, isRecord } from '../../lib/index.ts';
+import { checkOptions, optionRule } from '../../tool-use/index.ts';
+import { timeoutRule, toTimeout } from '../participant.ts';
 import type { TurnState } from '../turn-state.ts';
 import { TurnNotGivenError } from '../turn-not-given-error.ts';
 import type { Choice, SelectionFacts, Selector } from './selector.ts';
@@ -25,9 +26,8 @@ export interface SelectByOptions {
 
 /** Lets a function of the host select: it returns a participant's name, { participant, reason }, or { end: reason } to end. */
 export function selectBy(choose: Callback<[facts: SelectFacts], Soon<string | Choice>>, options: SelectByOptions = {}): Selector {
-  checkKeys('selectBy()', options, { known: ['name', 'timeoutMs'] });
   const { name = 'function', timeoutMs = 30_000 } = options;
-  checkTimeout('selectBy()', timeoutMs);
+  checkOptions('selectBy()', options, { rules: { name: optionRule.text, timeoutMs: timeoutRule } });
   if (typeof choose !== 'function') throw new InvalidArgumentError('selectBy() takes a function that returns the name of a participant.');
   return {
     name,
