@@ -13,7 +13,7 @@ export { EveryoneHasSpoken } from './everyone-has-spoken.ts';
 export { withoutCalls } from './inner-record.ts';
 export { ParticipantChangedError } from './participant-changed-error.ts';
 export { ParticipantKind } from './participant-kind.ts';
-export type { ParsedWords, Participant, ParticipantOptions } from './participant.ts';
+export type { ParsedWords, Participant } from './participant.ts';
 export { checkParticipant } from './participant.ts';
 export type { AgentParticipantOptions } from './participants/agent.ts';
 export { agentParticipant, createAgentParticipant } from './participants/agent.ts';

@@ -118,7 +118,10 @@ const nameForm = /^[\p{L}\p{N}][\p{L}\p{N}_.-]{0,63}$/u;
 const { text, callback } = optionRule;
 
 /** Form of a time limit. */
-export const timeoutRule = [(value: unknown) => typeof value === 'number' && value > 0, 'a number above 0, or Infinity'] as const;
+export const timeoutRule: readonly [isValid: (value: unknown) => boolean, wanted: string] = [
+  (value: unknown) => typeof value === 'number' && value > 0,
+  'a number above 0, or Infinity',
+];
 
 const rules = {
   name: [

@@ -1,7 +1,6 @@
 export { ContinuationCriteria } from './continuation-criteria.ts';
 export { canContinueWith, ContinuationDecision } from './continuation-decision.ts';
 export { AtLimit, ContinuationEvaluation, LimitKind, limitStopReasons } from './continuation-evaluation.ts';
-export type { ContinuingOutcome, OutcomeFields, StoppingOutcome } from './continuation-outcome.ts';
 export { ContinuationOutcome } from './continuation-outcome.ts';
 export { CostLimit } from './criteria/cost-limit.ts';
 export { CumulativeExecutionTimeLimit } from './criteria/cumulative-execution-time-limit.ts';

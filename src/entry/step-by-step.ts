@@ -10,7 +10,6 @@ export type {
   EngineOptions,
   Cost,
   Execution,
-  Grant,
   Limits,
   LoopEvent,
   Orchestrator,

@@ -7,7 +7,6 @@ export { guardHook } from './guard-hook.ts';
 export type { Hook, HookOptions } from './hook.ts';
 export { createChain } from './chain-of.ts';
 export { defineAnyHook } from './define-any-hook.ts';
-export type { CallVerdict } from './hook-chain.ts';
 export { HookChain } from './hook-chain.ts';
 export type { ChangesAt, HookChange, Vote } from './hook-change.ts';
 export { HookApplied, HookReported, ToolCallBlocked } from './hook-events.ts';
@@ -19,7 +18,6 @@ export type {
   BeforeToolFacts,
   ExecutionEndFacts,
   HookFacts,
-  InferenceRequestFacts,
   OnErrorFacts,
 } from './hook-facts.ts';
 export { HookFailedError } from './hook-failed-error.ts';

@@ -1,2 +1,2 @@
-export type { EffectRow, WriteEffects } from './journal.ts';
+export type { EffectRow } from './journal.ts';
 export { Journal } from './journal.ts';

@@ -1,8 +1,7 @@
 export type { EffectRow } from '../journal/index.ts';
 export { ActionRefusedError } from './action-refused-error.ts';
-export type { Action, ActionOptions, ActionRequest, By, ForkPoint, RecordedAction } from './action.ts';
+export type { Action, ActionOptions, By, RecordedAction } from './action.ts';
 export { AgentChangedError } from './agent-changed-error.ts';
-export type { AgentIdentity } from './agents.ts';
 export { OnVersionChange } from './agents.ts';
 export { approvalDigest } from './approval-digest.ts';
 export { checkWrite, parsePage, parseRange, refusedWrite } from './check-write.ts';

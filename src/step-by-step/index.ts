@@ -1,7 +1,6 @@
 export { AgentErrorContextResolver } from './agent-error-context-resolver.ts';
 export { AlreadyAnsweredError } from './already-answered-error.ts';
 export { canBegin, ExecutionStatus } from './execution.ts';
-export type { Candidate } from './candidate.ts';
 export type { StepFieldsCodec } from './codec/step-codec.ts';
 export type { OrchestratorOptions } from './create-orchestrator.ts';
 export { createOrchestrator } from './create-orchestrator.ts';
@@ -23,32 +22,13 @@ export {
   TokenUsageReported,
 } from './loop-events.ts';
 export { NotWaitingError } from './not-waiting-error.ts';
-export type {
-  InferContext,
-  InferEvent,
-  InferOutput,
-  InferState,
-  Orchestrator,
-  Run,
-  RunArgs,
-  StateType,
-  StepByStep,
-} from './orchestrator.ts';
+export type { InferContext, InferEvent, InferOutput, InferState, Orchestrator, Run, StateType, StepByStep } from './orchestrator.ts';
 export type { OuterStep, Spent } from './outer-step.ts';
 export { readFailure } from './read-failure.ts';
 export { readAnswer } from './read-waiting.ts';
 export type { RunControl } from './run-control.ts';
 export { createRunControl } from './run-control.ts';
-export type {
-  CompletedResult,
-  FailedResult,
-  OutputReading,
-  ReadOutput,
-  RunResult,
-  RunResultBase,
-  StoppedResult,
-  WaitingResult,
-} from './run-result.ts';
+export type { CompletedResult, FailedResult, OutputReading, RunResult, RunResultBase, StoppedResult } from './run-result.ts';
 export { getEndFailure, redactFailure, toRunResult } from './run-result.ts';
 export type { Between, Commit, EngineOptions, Ports, RunOptions } from './run-options.ts';
 export type { NewStateOptions } from './run-state.ts';
@@ -61,7 +41,7 @@ export { StateInfo } from './state-info.ts';
 export type { StepByStepOptions } from './step-by-step.ts';
 export { createStepByStep } from './step-by-step.ts';
 export type { Observed, Produced, StepOf, StepProcess } from './step-process.ts';
-export type { StepControl, StepEvents, StepScope, StepTime } from './step-scope.ts';
+export type { StepScope } from './step-scope.ts';
 export { StepResult } from './step-result.ts';
 export type { Cost, EmptyStep, Step } from './step.ts';
 export { addCost, Interruption } from './step.ts';

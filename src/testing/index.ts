@@ -6,7 +6,6 @@ export { criterionConformance } from './criterion-conformance.ts';
 export { effectsConformance } from './effects-conformance.ts';
 export type { StagedAnswer } from './model-conformance.ts';
 export { modelConformance } from './model-conformance.ts';
-export type { OrchestratorSubject } from './orchestrator-conformance.ts';
 export { orchestratorConformance } from './orchestrator-conformance.ts';
 export type { ScriptedAnswer, ScriptedEntry, ScriptedModel, ScriptedModelOptions, ScriptedToolCall } from './scripted-model.ts';
 export { scriptedModel } from './scripted-model.ts';

@@ -73,7 +73,7 @@ export class OpenStep<State extends RunState, Context> implements StepScope<Cont
   #hasPassedOwn = false;
 
   /** Opens the next step, or the one that waited; `stepNumber` is 0 before the first step. */
-  constructor(running: ProcessRun<State, Context>, state: State, stepNumber = getStepNumber(state)) {
+  constructor(running: ProcessRun<State, Context>, state: State, stepNumber: number = getStepNumber(state)) {
     const { process, run } = running;
     const { pendingStep, results, id = '', regranted } = state.execution;
     const { agentId, parentAgentId } = state;
