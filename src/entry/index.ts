@@ -56,6 +56,7 @@ export type { MessageContent, Part, ToolCall, ToolResult } from '../messages/ind
 export { Message, MessageRole, Messages, MessageStore, SectionName, Usage } from '../messages/index.ts';
 export { NewerSchemaError, WrongKindError } from '../serialization/index.ts';
 export type {
+  Grant,
   InferContext,
   InferEvent,
   InferOutput,
