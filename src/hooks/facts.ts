@@ -147,7 +147,7 @@ export class ResponseFacts extends Facts {
   }
 }
 
-export class CallFacts extends Facts {
+export class ToolCallFacts extends Facts {
   readonly #call: ToolCall;
   readonly #approved: boolean;
 

@@ -20,7 +20,7 @@ import type { Tool, ToolExecution } from '../tools/index.ts';
 import { answeredExecution, cancelledExecution, failedExecution, withArgs } from '../tools/index.ts';
 import type { Pricing } from './ask-model.ts';
 import type { At, Calling, Place } from './facts.ts';
-import { CallFacts, Facts, InferenceFacts, ResponseFacts, ResultFacts, StepFacts } from './facts.ts';
+import { ToolCallFacts, Facts, InferenceFacts, ResponseFacts, ResultFacts, StepFacts } from './facts.ts';
 import type { Hook } from './hook.ts';
 import { isHook, isObserver } from './hook.ts';
 import { canonical, changedRequest, cutOff, toHookError, narrowTools } from './hook-answer.ts';
@@ -209,7 +209,7 @@ export class HookChain {
       const calling = { hook: hook.name, state: shut(now.state), at };
       const { call } = now;
       return orFailure(calling, {
-        ask: () => ask(hook, new CallFacts(calling, call, approved), calling),
+        ask: () => ask(hook, new ToolCallFacts(calling, call, approved), calling),
         next: (change) => {
           if (change === cutOff) now.ended ??= cancelledExecution(call, { startedAt });
           if (change === cutOff || change === undefined) return;

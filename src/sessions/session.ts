@@ -16,7 +16,7 @@ import type {
 } from '../step-by-step/index.ts';
 import type { ForkPoint } from './action.ts';
 import type { AgentIdentity } from './agents.ts';
-import { approvalDigest, toShownCall } from './approval-digest.ts';
+import { approvalDigest, toAskedCall } from './approval-digest.ts';
 import type { ExpiryOptions } from './expiry.ts';
 import { getExpiresAt } from './expiry.ts';
 import type { ListedSession, SessionHeader } from './session-store.ts';
@@ -118,7 +118,7 @@ function toWaits(sessionId: string, state: RunState, approvals: ExpiryOptions | 
     state.waitingFor.map(async (wait) => ({
       ...wait,
       sessionId,
-      digest: await approvalDigest(sessionId, toShownCall(state, wait)),
+      digest: await approvalDigest(sessionId, toAskedCall(state, wait)),
       ...omitUndefined({ expiresAt: getExpiresAt(approvals, state, wait) }),
     })),
   );
