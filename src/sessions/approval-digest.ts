@@ -5,12 +5,12 @@ import type { StoredEvent } from './stored-events.ts';
 
 const hex = (bytes: Uint8Array): string => Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 
-/** The same for the same value, and for no other. */
+/** Hashes a value: the same for equal values only. */
 export async function createDigest(value: Json): Promise<string> {
   return hex(new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(stableStringify(value)))));
 }
 
-/** A call as it is shown to whoever has to agree. */
+/** A call as it is shown to the person who has to approve it. */
 export interface AskedCall {
   /** Execution and step of the call: the same call in another step is another call. */
   readonly execution: number;

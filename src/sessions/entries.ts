@@ -19,7 +19,7 @@ export interface EntryBody {
   readonly applied?: readonly number[];
   /** The execution that the action, or the actions, went to. */
   readonly execution?: number;
-  /** The entries whose actions could not be used, and why. */
+  /** Entries whose actions could not be applied, with the reason. */
   readonly refused?: readonly { readonly entry: number; readonly why: string; readonly code?: string }[];
   /** The change that the entry makes to the state. */
   readonly change?: JsonObject;

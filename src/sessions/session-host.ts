@@ -26,7 +26,7 @@ import type { ListedSession, SessionStore } from './session-store.ts';
 import { listAll } from './session-store.ts';
 import { UnknownSessionError } from './unknown-session-error.ts';
 
-/** How long to wait before a store that failed is tried again. */
+/** Delay before a failed store is tried again. */
 const retryStoreMs = 10_000;
 
 const hasCode = (error: unknown, code: string): boolean => SteplineError.is(error) && error.code === code;
@@ -62,7 +62,7 @@ export class SessionHost implements SessionServices {
     this.#expiry = approvals && new ExpiryTimer(approvals, this);
     this.#claimed = store.claim().then((epoch) => ({ store, epoch, clock, approvals }));
     this.ready = this.#recover();
-    // Whoever asks for something gets the error; sessions that were resumed already must not go on alone.
+    // Whoever asks for something gets the error; sessions that were resumed already must not continue alone.
     this.ready.catch((error: unknown) => this.#end('it could not begin', error));
   }
 

@@ -26,7 +26,7 @@ export type SessionWait = Wait & {
   readonly sessionId: string;
   /** Binds an approval to the session, the call and its arguments. */
   readonly digest: string;
-  /** Time at which it is settled without anybody. */
+  /** Time at which it expires. */
   readonly expiresAt?: number;
 };
 
@@ -68,7 +68,7 @@ export interface Session<State extends RunState = RunState> extends Omit<Session
   readonly usage: Usage;
   /** Everything, to read: changes go through the runtime. Left out if a session is written as JSON. */
   readonly state: State;
-  /** Says in a few lines why it is in this state. */
+  /** Explains in a few lines why it is in this state. */
   explain(options?: ExplainStateOptions): string;
 }
 
