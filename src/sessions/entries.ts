@@ -13,7 +13,7 @@ import { UnknownStepError } from './unknown-step-error.ts';
 /** The body of an entry. */
 export interface EntryBody {
   readonly action?: Action;
-  /** True if the action came while a run was under way: it waits until an entry applies it. */
+  /** True if the action came during a run: it waits until an entry applies it. */
   readonly isQueued?: boolean;
   /** The entries whose actions are applied here. */
   readonly applied?: readonly number[];
@@ -30,7 +30,7 @@ export interface EntryBody {
 /** An action that waits to be applied. */
 export interface QueuedAction {
   readonly action: Action;
-  /** The execution that was under way when it came. */
+  /** The execution in progress when it came. */
   readonly execution: number;
 }
 

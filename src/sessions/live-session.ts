@@ -50,7 +50,7 @@ export class LiveSession {
   readonly #waiters = new Waiters();
   #lastAction: Promise<unknown> = Promise.resolve();
   #running: Promise<void> | undefined;
-  /** Interrupts the run that is under way. */
+  /** Interrupts the current run. */
   #abort: AbortController | undefined;
   #released: Promise<void> | undefined;
 
@@ -75,7 +75,7 @@ export class LiveSession {
     return this.#running !== undefined || !this.log.journal.isEmpty;
   }
 
-  /** Settles when nothing is under way. */
+  /** Settles when nothing is running. */
   async whenIdle(): Promise<void> {
     while (this.#running !== undefined) await this.#running;
   }
@@ -100,7 +100,7 @@ export class LiveSession {
     if (this.#running === undefined && this.log.isOpen) this.#start();
   }
 
-  /** Stores the header anew. */
+  /** Stores the header again. */
   async touch(): Promise<void> {
     await this.#inTurn(() => this.#orRelease(this.log.append({})));
   }
@@ -131,7 +131,7 @@ export class LiveSession {
     }
   }
 
-  /** Stores an action, and starts a run if none is under way. */
+  /** Stores an action, and starts a run if none is in progress. */
   async #accept(request: ActionRequest, { by, requestId, until }: ActionOptions): Promise<AcceptedAction> {
     const isAwaited = until !== 'accepted';
     this.#assertActive();

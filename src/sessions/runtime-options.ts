@@ -45,7 +45,7 @@ export interface NewSession {
   readonly tags?: readonly string[];
 }
 
-/** An answer to something that is waited for: hand back the wait that was shown. */
+/** An answer to a wait: pass back the wait that was shown. */
 export type AnsweredWait = Pick<SessionWait, 'id'> & Partial<Pick<SessionWait, 'digest' | 'sessionId'>>;
 
 /** An approval has to say what was shown. */
@@ -114,6 +114,6 @@ export interface SessionRuntime<State extends RunState = RunState, Output = unkn
   actions(sessionId: string): Promise<readonly RecordedAction[]>;
   /** The stored events after this number, in order. */
   events(sessionId: string, fromSeq?: number, options?: EventsOptions): AsyncIterable<StoredEvent>;
-  /** Takes no more work, lets steps under way end, and leaves the rest to the next runtime. */
+  /** Takes no more work, lets open steps end, and leaves the rest to the next runtime. */
   drain(options?: { readonly timeoutMs?: number }): Promise<void>;
 }

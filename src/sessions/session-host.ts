@@ -110,7 +110,7 @@ export class SessionHost implements SessionServices {
     };
   }
 
-  /** Starts no more work, and lets steps under way end for as long as it is given. */
+  /** Starts no more work, and lets open steps end within the given time. */
   async drain(timeoutMs: number): Promise<void> {
     this.#closing.abort('it was drained');
     await this.ready.catch(() => undefined);
@@ -196,7 +196,7 @@ export class SessionHost implements SessionServices {
     sleep(this.clock, retryStoreMs, this.closing).then(retry, () => undefined);
   }
 
-  /** Ends everything, also what is under way. */
+  /** Ends everything, including work in progress. */
   #end(why: string, error: unknown): void {
     this.#closing.abort(why);
     for (const session of this.sessions.all) session.release(error);

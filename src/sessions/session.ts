@@ -21,7 +21,7 @@ import type { ExpiryOptions } from './expiry.ts';
 import { getExpiresAt } from './expiry.ts';
 import type { ListedSession, SessionHeader } from './session-store.ts';
 
-/** Something that a session waits for. Hand it back with the answer: it says what exactly was shown. */
+/** Something that a session waits for. Pass it back with the answer: it identifies exactly what was shown. */
 export type SessionWait = Wait & {
   readonly sessionId: string;
   /** Binds an approval to the session, the call and its arguments. */
@@ -63,7 +63,7 @@ export interface DamagedSession {
 /** A whole session. */
 export interface Session<State extends RunState = RunState> extends Omit<SessionSummary, 'waitingFor'> {
   readonly waitingFor: readonly SessionWait[];
-  /** The last words of the agent. */
+  /** Last text of the agent. */
   readonly text: string;
   readonly usage: Usage;
   /** Everything, to read: changes go through the runtime. Left out if a session is written as JSON. */
@@ -109,7 +109,7 @@ export type SessionResult<State = RunState, Output = unknown> = SessionResultFie
 /** True if the session has something to do by itself. A conversation in which nobody has spoken has not. */
 export const hasWork = (state: RunState): boolean => canBegin(state) && (state.execution.id !== undefined || state.messages.length > 0);
 
-/** Returns the status to show: a session that was spoken to is under way, even if its first step is not recorded yet. */
+/** Returns the status to show: a session that received a message is in progress, even if its first step is not recorded yet. */
 export const getShownStatus = (state: RunState): ExecutionStatus =>
   state.status === Statuses.Pending && hasWork(state) ? Statuses.InProgress : state.status;
 
