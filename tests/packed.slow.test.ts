@@ -61,7 +61,7 @@ describe('the quick start of the README', () => {
 
   it('lets a library export what it makes: all types have names', () => {
     const code = [
-      "import { AgentBuilder, contextOf, createAgent, defineCapability, defineHook, defineTool, priceTable, ToolUse, when } from 'stepline';",
+      "import { AgentBuilder, contextOf, createAgent, defineCapability, defineClientTool, defineHook, defineTool, priceTable, ToolUse, when } from 'stepline';",
       "import { compaction, selfCritique, subAgents } from 'stepline/capabilities';",
       "import { createChat, humanParticipant, llmParticipant, roundRobin } from 'stepline/chat';",
       "import { createCollaboration, humanCollaborator, llmCollaborator } from 'stepline/collaboration';",
@@ -69,7 +69,7 @@ describe('the quick start of the README', () => {
       "import { scriptedModel } from 'stepline/testing';",
       "const input = { type: 'object', properties: { id: { type: 'number' } }, required: ['id'] } as const;",
       "export const find = defineTool({ name: 'find', description: '', input, context: contextOf<{ db: string }>(), run: ({ id }) => ({ id }) });",
-      "export const ask = defineTool({ name: 'ask', description: '', input });",
+      "export const ask = defineClientTool({ name: 'ask', description: '', input });",
       "export const hook = defineHook({ name: 'vote', changes: ['votes', 'args'], beforeTool: () => undefined });",
       "export const capability = defineCapability({ name: 'finding', tools: { find }, hooks: [hook] });",
       "export const criterion = when('always', () => 'allow');",

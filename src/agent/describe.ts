@@ -4,20 +4,20 @@ import type { Rules, Setup, ToolUseLimits, ToolUseOrchestrator } from '../tool-u
 import type { Tool, Tools } from '../tools/index.ts';
 import { ToolSet } from '../tools/index.ts';
 
-/** A tool as a description lists it. */
-export interface DescribedTool {
+/** Summary of a tool in an agent's description. */
+export interface ToolSummary {
   readonly name: string;
   readonly description?: string;
-  /** Who carries it out: the agent here, somebody outside, a run of its own, or the provider. */
+  /** Place where it runs: in the agent, outside, as a nested run, or at the provider. */
   readonly type: Tool['type'];
-  /** True, or `by-arguments`, where a person has to agree. */
+  /** True, or `by-arguments`, if a person has to approve. */
   readonly needsApproval?: true | 'by-arguments';
-  /** The capability that brought it; absent for the agent's own. */
+  /** Capability that added it; absent for the agent's own. */
   readonly from?: string;
 }
 
-/** A hook as a description lists it. */
-export interface DescribedHook {
+/** Summary of a hook in an agent's description. */
+export interface HookSummary {
   readonly name: string;
   readonly order: number;
   readonly points: readonly HookPoint[];
@@ -25,7 +25,7 @@ export interface DescribedHook {
   readonly from?: string;
 }
 
-/** What an agent is made of. Plain data. */
+/** Description of an agent. Plain data. */
 export interface AgentDescription {
   readonly id: string;
   readonly version?: string;
@@ -33,18 +33,18 @@ export interface AgentDescription {
   /** As `provider/model`. */
   readonly model: string;
   readonly driver: string;
-  /** The words that do not change; those that are made for each step are only counted. */
+  /** Fixed instructions; those created for each step are only counted. */
   readonly instructions: { readonly text: string; readonly madeForEachStep: number };
-  readonly tools: readonly DescribedTool[];
+  readonly tools: readonly ToolSummary[];
   /** In the order in which they are called. */
-  readonly hooks: readonly DescribedHook[];
+  readonly hooks: readonly HookSummary[];
   /** In the order in which they are asked. */
   readonly criteria: readonly string[];
   readonly limits: ToolUseLimits;
-  /** How failures are handled. */
+  /** Handling of failures. */
   readonly errors: Readonly<Record<string, unknown>>;
   readonly capabilities: readonly { readonly name: string; readonly description?: string }[];
-  /** True where the final answer has a form. */
+  /** True if the final answer has a schema. */
   readonly hasOutput: boolean;
 }
 
@@ -59,7 +59,7 @@ type Capabilities = Setup['capabilities'];
 
 const listNames = (tools: Tools | undefined): readonly string[] => (tools === undefined ? [] : ToolSet.from(tools).names);
 
-function describeTool(tool: Tool, capabilities: Capabilities): DescribedTool {
+function describeTool(tool: Tool, capabilities: Capabilities): ToolSummary {
   const gate = tool.type === 'function' && tool.needsApproval;
   return omitUndefined({
     name: tool.name,

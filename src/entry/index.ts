@@ -86,7 +86,7 @@ export {
   StepResult,
   TokenUsageReported,
 } from '../step-by-step/index.ts';
-export type { Driver, ToolUseStep } from '../tool-use/index.ts';
+export type { Driver, ToolEvent, ToolUseStep } from '../tool-use/index.ts';
 export {
   defineCapability,
   defineHook,

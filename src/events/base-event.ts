@@ -1,6 +1,6 @@
-/** What every event carries, whatever it tells. */
+/** Fields of every event. */
 export interface EventHeader {
-  /** Unique, and the same again when a step is entered again after a crash. */
+  /** Unique, and the same if a step is resumed after a crash. */
   readonly id: string;
   /** Dense per root session; a delta carries the seq of the event before it. */
   readonly seq: number;
@@ -11,12 +11,12 @@ export interface EventHeader {
   readonly executionId: string;
   /** 0 before the first step. */
   readonly stepNumber: number;
-  /** Whose turn it is, where several take turns. */
+  /** Participant whose turn it is, if several take turns. */
   readonly participant?: string | undefined;
 }
 
-// UUIDv7 begins with the time: agents made in the same minute differ only at the end.
-// The end of an id tells more than its beginning: ids that were made at the same time, or inside one another, begin alike.
+// UUIDv7 starts with the time: agents created in the same minute differ only at the end.
+// The end of an id says more than its start: ids created at the same time, or nested in one another, start alike.
 const shortId = (id: string): string => (id.length >= 36 ? id.slice(-8) : id.slice(0, 8));
 
 /** Base of all events: plain data to store and send, and a line of text for people. */
@@ -42,13 +42,13 @@ export abstract class BaseEvent implements EventHeader {
     if (header.participant !== undefined) this.participant = header.participant;
   }
 
-  /** What happened, in a few words, without the ids. */
+  /** Describes the event in a few words, without ids. */
   abstract describe(): string;
 
-  /** Joins a later event of the same kind to this one where nothing is lost by it, as with pieces of text. */
+  /** Merges a later event of the same kind into this one if nothing is lost, as with pieces of text. */
   merge?(next: BaseEvent): BaseEvent | undefined;
 
-  /** One line: who, which step, what. */
+  /** One line: agent, step and description. */
   toString(): string {
     const step = this.stepNumber === 0 ? '' : ` step ${this.stepNumber}`;
     const who = this.participant === undefined ? '' : ` (${this.participant})`;

@@ -1,9 +1,9 @@
-// The bus
-// Owns:     who hears which event, and in which order.
+// The event bus.
+// Owns:     which listener receives which event, and in which order.
 // Does not: keep events, number them, or know what they mean.
-// B1. Listeners of a type hear in the order they joined; wiretaps hear after them.
+// B1. Listeners of a type are called in the order they were added; wiretaps are called after them.
 // B2. A listener that throws or rejects is reported and changes nothing: not the run, not the other listeners.
-// B3. A listener that joins or leaves while an event is told takes effect with the next event.
+// B3. Adding or removing a listener while an event is emitted takes effect with the next event.
 // B4. A listener's promise is never awaited.
 import type { BaseEvent } from './base-event.ts';
 import type { EventSink, ProblemReporter } from './event-sink.ts';
@@ -14,26 +14,26 @@ export type EventOfType<Event extends BaseEvent, Type extends Event['type']> = s
   ? Event
   : Extract<Event, { readonly type: Type }>;
 
-/** Stops the listening that returned it. */
+/** Removes the listener. */
 export type Unsubscribe = () => void;
 
-/** Tells events to listeners. */
+/** Emits events to listeners. */
 export interface EventBus<Event extends BaseEvent = BaseEvent> extends EventSink<Event> {
-  /** Hears the events of one type. */
+  /** Listens to the events of one type. */
   readonly on: <Type extends Event['type']>(type: Type, listener: (event: EventOfType<Event, Type>) => unknown) => Unsubscribe;
-  /** Hears everything. */
+  /** Listens to all events. */
   readonly wiretap: (listener: (event: Event) => unknown) => Unsubscribe;
 }
 
 type Listener<Event> = (event: Event) => unknown;
 
-/** Makes a bus. `onProblem` hears what listeners throw. */
+/** Creates a bus. `onProblem` receives the errors of listeners. */
 export function createEventBus<Event extends BaseEvent = BaseEvent>(onProblem: ProblemReporter = reportToConsole): EventBus<Event> {
   const byType = new Map<string, readonly Listener<Event>[]>();
   let wiretaps: readonly Listener<Event>[] = [];
 
-  const tell = (listener: Listener<Event>, event: Event): void => {
-    tellListener(listener, event, onProblem);
+  const notify = (listener: Listener<Event>, event: Event): void => {
+    notifyListener(listener, event, onProblem);
   };
 
   return {
@@ -41,8 +41,8 @@ export function createEventBus<Event extends BaseEvent = BaseEvent>(onProblem: P
       // Both lists are replaced, never changed, so these are the listeners of this moment (B3).
       const typed = byType.get(event.type);
       const taps = wiretaps;
-      if (typed !== undefined) for (const listener of typed) tell(listener, event);
-      for (const listener of taps) tell(listener, event);
+      if (typed !== undefined) for (const listener of typed) notify(listener, event);
+      for (const listener of taps) notify(listener, event);
     },
     on: (type, listener) => {
       const isOfType = (event: Event): event is EventOfType<Event, typeof type> => event.type === type;
@@ -65,17 +65,17 @@ export function createEventBus<Event extends BaseEvent = BaseEvent>(onProblem: P
   };
 }
 
-/** Reports without ever throwing itself: a reporter that fails has nobody left to tell. */
+/** Reports a problem. Never throws, even if the reporter does. */
 export function reportSafely(onProblem: ProblemReporter, error: unknown, where: string): void {
   try {
     onProblem(error, where);
   } catch {
-    // Nobody is left to tell.
+    // A failing reporter cannot be reported.
   }
 }
 
-/** Tells one listener, and reports instead of throwing. */
-export function tellListener<Event extends BaseEvent>(listener: Listener<Event>, event: Event, onProblem: ProblemReporter): void {
+/** Calls one listener; reports its errors instead of throwing. */
+export function notifyListener<Event extends BaseEvent>(listener: Listener<Event>, event: Event, onProblem: ProblemReporter): void {
   const report = (error: unknown): void => {
     reportSafely(onProblem, error, `a listener of ${event.type}`);
   };

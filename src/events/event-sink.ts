@@ -1,12 +1,12 @@
 import { defaultRedactor, toCanonical } from '../lib/index.ts';
 import type { BaseEvent } from './base-event.ts';
 
-/** Where events go. Telling is never awaited and never fails. */
+/** Receiver of events. Emitting is never awaited and never fails. */
 export interface EventSink<Event extends BaseEvent = BaseEvent> {
   emit(event: Event): void;
 }
 
-/** Called with what a listener, or other work nobody waits for, threw. */
+/** Receives errors of listeners and of other work that nobody awaits. */
 export type ProblemReporter = (error: unknown, where: string) => void;
 
 function wordsOf(error: unknown): string {

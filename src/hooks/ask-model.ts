@@ -3,10 +3,10 @@ import type { Model, ModelOutcome, ModelRequest, PricedModel, PriceOf } from '..
 import { Usage } from '../messages/index.ts';
 import type { Cost, StepScope } from '../step-by-step/index.ts';
 
-/** How costs are found. */
+/** Prices of models. */
 export interface Pricing {
   readonly price: PriceOf | undefined;
-  /** False where nobody asks what things cost. */
+  /** False if costs are not tracked. */
   readonly watchesCost: boolean;
 }
 
@@ -15,12 +15,12 @@ function usdOf(usage: Usage, who: PricedModel, price: PriceOf | undefined): numb
     const usd = price?.(usage, who)?.usd;
     return usd !== undefined && Number.isFinite(usd) && usd >= 0 ? usd : undefined;
   } catch {
-    // A price list that fails is one that does not know.
+    // If a price list fails, the price is unknown.
     return undefined;
   }
 }
 
-/** What usage costs; undefined where nobody asks, or nothing was used. */
+/** Returns the cost of usage; undefined if costs are not tracked or nothing was used. */
 export function toCost(usage: Usage, who: PricedModel, { price, watchesCost }: Pricing): Cost | undefined {
   if (!watchesCost || Usage.isNone(usage)) return undefined;
   const { unknownCalls = 0, ...known } = usage;
@@ -29,7 +29,7 @@ export function toCost(usage: Usage, who: PricedModel, { price, watchesCost }: P
   return { usd: usd ?? 0, ...(unknown > 0 && { unknownCalls: unknown }) };
 }
 
-/** Where a question is asked, and under which key. */
+/** Services and effect key of one model call. */
 interface Asking {
   readonly scope: Pick<StepScope, 'effects'> & {
     readonly time: Pick<StepScope['time'], 'clock'>;
@@ -41,7 +41,7 @@ interface Asking {
   readonly label?: string | undefined;
 }
 
-/** Asks a model as an effect, and notes what that used. Never rejects. */
+/** Calls a model as an effect and records its usage. Never rejects. */
 export async function askModel(
   model: Model,
   request: ModelRequest,
@@ -56,7 +56,7 @@ export async function askModel(
     },
     { effect: 'pure', failsAs: 'model', late: 'drop', label, ...(timeoutMs !== undefined && { timeoutMs }) },
   );
-  // What a call used that was cut off is not known, unless it never began.
+  // The usage of an interrupted call is unknown, unless it never started.
   const unread = { parts: [], usage: begun.length > 0 ? Usage.unknown() : Usage.none() };
   const outcome: ModelOutcome = answered.ok ? answered.value : { ok: false, failure: toFailure(answered), partial: unread };
   const { usage, provider, modelId } = outcome.ok ? outcome.response : outcome.partial;

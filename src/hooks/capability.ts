@@ -1,5 +1,5 @@
-// A capability: tools, hooks, rules and words that belong together, under one name.
-// Owns:     nothing that changes. It is put into an agent once, when the agent is made.
+// A capability: tools, hooks, rules and instructions that belong together, under one name.
+// Owns:     nothing mutable. It is added to an agent once, when the agent is created.
 import type { ContinuationCriterion } from '../continuation/index.ts';
 import { checkKeys, InvalidArgumentError, isRecord } from '../lib/index.ts';
 import type { RunState } from '../step-by-step/index.ts';
@@ -7,21 +7,21 @@ import type { Tools } from '../tools/index.ts';
 import type { Hook } from './hook.ts';
 import { isHook } from './hook.ts';
 
-/** What words for the model may be made from. */
+/** Facts that instructions may be made from. */
 export interface PromptFacts<State, Context> {
   readonly context: Context;
   readonly state: State;
 }
 
-/** A named bundle. Types follow its tools: an agent with it has their events, and needs their context. */
+/** A named bundle. An agent with it gets the event types of its tools and needs their context. */
 export interface Capability<Given extends Tools = Tools, in State extends RunState = never, in Context = never> {
   readonly name: string;
-  /** What it is for, in a line. */
+  /** Its purpose, in one line. */
   readonly description?: string;
   readonly tools?: Given;
   readonly hooks?: readonly Hook<State, Context>[];
   readonly criteria?: readonly ContinuationCriterion<State>[];
-  /** Stands behind the agent's own instructions. */
+  /** Placed after the agent's own instructions. */
   readonly instructions?: string | ((facts: PromptFacts<State, Context>) => string);
 }
 
@@ -39,7 +39,7 @@ function findProblem(given: Readonly<Record<string, unknown>>): string | undefin
   return undefined;
 }
 
-/** Refuses what is no capability. */
+/** Throws if a value is not a capability. */
 export function checkCapability(given: unknown): void {
   if (!isRecord(given) || typeof given['name'] !== 'string' || given['name'] === '')
     throw new InvalidArgumentError('A capability needs a name. Make it with defineCapability({ name, … }).');
@@ -47,7 +47,7 @@ export function checkCapability(given: unknown): void {
   if (problem !== undefined) throw new InvalidArgumentError(`Capability "${given['name']}" ${problem}`);
 }
 
-/** Makes a capability for any kind of state, and refuses one that could not work. */
+/** Creates a capability for any kind of state. Throws if it could not work. */
 export function defineAnyCapability<const Given extends Tools = readonly [], State extends RunState = RunState, Context = unknown>(
   parts: Capability<Given, State, Context>,
   // NoInfer: the place where it is declared, such as a list of any capabilities, must not decide which tools it has.
@@ -56,7 +56,7 @@ export function defineAnyCapability<const Given extends Tools = readonly [], Sta
   return Object.freeze({ ...parts });
 }
 
-/** Refuses capabilities that are there twice. */
+/** Throws if two capabilities have the same name. */
 export function checkCapabilities(given: readonly Capability[]): void {
   for (const [index, capability] of given.entries()) {
     checkCapability(capability);

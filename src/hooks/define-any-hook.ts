@@ -27,7 +27,7 @@ function pointsOf(options: Readonly<Record<string, unknown>>): readonly HookPoin
   return hookPoints.filter((point) => options[handlerNames[point]] !== undefined);
 }
 
-/** What is wrong with handlers and declarations that do not go together. */
+/** Returns the problem with handlers and declarations that do not match. */
 function pointProblem(points: readonly HookPoint[], options: Readonly<Record<string, unknown>>): string | undefined {
   if (points.length === 0) return `has no handler; give it one of ${Object.values(handlerNames).join(', ')}.`;
   const broken = points.find((point) => typeof options[handlerNames[point]] !== 'function');
@@ -39,7 +39,7 @@ function pointProblem(points: readonly HookPoint[], options: Readonly<Record<str
   return `declares to change "${idle}", which can be changed in ${where.join(', ')} only; it has no such handler.`;
 }
 
-/** Makes a hook for any kind of state, and refuses one that could not work. */
+/** Creates a hook for any kind of state. Throws if it could not work. */
 export function defineAnyHook<
   const Changes extends readonly HookChange[] = readonly [],
   Context = unknown,

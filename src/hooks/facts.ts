@@ -1,4 +1,4 @@
-// What hooks are handed. Classes with readers only: what is assigned to them throws in the hook that tries.
+// Facts passed to hooks. Classes with getters only: assigning to them throws in the hook that tries.
 import type { Effects } from '../effects/index.ts';
 import { withKeyPrefix } from '../effects/index.ts';
 import type { ContinuationOutcome, StopReason } from '../continuation/index.ts';
@@ -16,26 +16,26 @@ import { HookReported } from './hook-events.ts';
 import type { HookFacts, InferenceRequestFacts, SeenFacts } from './hook-facts.ts';
 import type { HookPoint } from './hook-point.ts';
 
-/** Where in a run a hook is called. */
+/** Place in a run at which a hook is called. */
 export interface Place {
   readonly state: RunState;
   readonly scope: StepScope;
-  /** Tells apart what is called more than once at a point of a step: the calls of its tools. */
+  /** Distinguishes several calls at the same point of a step, one for each tool call. */
   readonly detail?: string | undefined;
-  /** The call that it is about. */
+  /** The tool call at this point. */
   readonly toolCallId?: string | undefined;
 }
 
 /** A point of a run at which hooks are called one after the other. */
 export interface At extends Omit<Place, 'state'> {
   readonly point: HookPoint;
-  /** The kind of orchestrator, as events name it. */
+  /** Kind of orchestrator in events. */
   readonly orchestrator: string;
   readonly onProblem: ProblemReporter | undefined;
   readonly pricing: Pricing;
 }
 
-/** Who is called, where, and with which state. */
+/** One call of a hook: its name, the place and the state. */
 export interface Calling {
   readonly hook: string;
   readonly state: RunState;
@@ -85,14 +85,14 @@ export class Facts implements HookFacts<RunState, unknown> {
     return `${kind}/${scope.stepNumber}/${point}${detail === undefined ? '' : `/${detail}`}/${hook}`;
   }
 
-  /** Handed out as functions of their own: facts are usually taken apart. */
+  /** Returns a function that needs no `this`: facts are usually destructured. */
   get report(): HookFacts<RunState, unknown>['report'] {
     return (message, data = {}) => {
       const { hook, at } = this.#calling;
       const { scope, point, orchestrator } = at;
       const canonical = toCanonical(data);
-      const told = { hook, point, message, data: canonical.ok && isRecord(canonical.value) ? canonical.value : {} };
-      scope.events.emit((header) => new HookReported(header, orchestrator, told));
+      const facts = { hook, point, message, data: canonical.ok && isRecord(canonical.value) ? canonical.value : {} };
+      scope.events.emit((header) => new HookReported(header, orchestrator, facts));
     };
   }
   get ask(): HookFacts<RunState, unknown>['ask'] {
@@ -147,7 +147,7 @@ export class ResponseFacts extends Facts {
   }
 }
 
-export class CallFacts extends Facts {
+export class ToolCallFacts extends Facts {
   readonly #call: ToolCall;
   readonly #approved: boolean;
 
@@ -199,7 +199,7 @@ export class StepFacts extends Facts {
   }
 }
 
-/** What was recorded, for those who can change nothing. */
+/** A record, for hooks that change nothing. */
 export class SeenRecord implements SeenFacts<RunState, unknown> {
   readonly #point: HookPoint;
   readonly #seen: Observed<RunState>;

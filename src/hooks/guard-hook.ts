@@ -12,26 +12,26 @@ import { handlerNames } from './hook-point.ts';
 /** Points at which a guard can be asked. */
 export type GuardPoint = 'execution_start' | 'before_step' | 'after_step';
 
-/** How a guard takes part as a hook. */
+/** Options of a guard as a hook. */
 export interface GuardHookOptions {
   /** The source of its votes. @default the guard's own name */
   readonly name?: string;
-  /** When it is asked: `before_step` keeps a step from beginning, `after_step` judges it. @default ['after_step'] */
+  /** Points at which it is asked: `before_step` keeps a step from starting, `after_step` judges it. @default ['after_step'] */
   readonly at?: readonly GuardPoint[];
-  /** Among the hooks at a start and before a step; a step is judged when all hooks are done with it. @default 1000 */
+  /** Order among the hooks at a start and before a step; a step is judged after all hooks. @default 1000 */
   readonly order?: number;
 }
 
 const guardPoints: readonly GuardPoint[] = ['execution_start', 'before_step', 'after_step'];
 
-/** The guard as it joins the criteria: under the hook's name, and asked about steps only. */
+/** Turns the guard into a criterion with the hook's name that is asked about steps only. */
 function asCriterion<State extends RunState>(guard: ContinuationCriterion<State>, name: string): ContinuationCriterion<State> {
   const alone = ContinuationCriteria.from(guard);
   const atStart = ContinuationEvaluation.fromDecision(name, ContinuationDecision.AllowContinuation);
   return {
     name,
     explain: (state, findings = {}) => {
-      // A first start is no step. One that is judged anew after a grant is, and so is a step that has a run inside it.
+      // A first start is not a step. A start judged again after a grant counts as one, and so does a step with a nested run.
       if (state.execution.judgedStep === undefined && findings.workLeft === undefined) return atStart;
       try {
         const [evaluation = atStart] = alone.evaluate(state, { ...findings, evaluations: [] }).evaluations;
@@ -45,8 +45,8 @@ function asCriterion<State extends RunState>(guard: ContinuationCriterion<State>
 }
 
 /**
- * A guard as a hook: the same rule as among the criteria. After a step it answers in the judgement itself, where it sees all that
- * other hooks did and spent; before a step and at a start its answer is a vote.
+ * Turns a guard into a hook with the same rule as a criterion. After a step it answers in the judgement itself, where it sees all that
+ * other hooks did and spent. Before a step and at a start its answer is a vote.
  */
 export function guardHook<State extends RunState>(
   guard: ContinuationCriterion<State>,

@@ -1,4 +1,4 @@
-// What hooks give back, checked: in time, of the right form, and declared.
+// Checks of what hooks return: in time, of the right form, and declared.
 import type { ContinuationEvaluation } from '../continuation/index.ts';
 import { parseEvaluation } from '../continuation/index.ts';
 import { classifyError } from '../errors/index.ts';
@@ -14,10 +14,10 @@ import type { InferenceRequestFacts } from './hook-facts.ts';
 import { HookFailedError } from './hook-failed-error.ts';
 import { checkedMessages } from './step-output.ts';
 
-/** What a hook wants changed. */
+/** Changes that a hook returned. */
 export type Change = Readonly<Partial<Record<HookChange, unknown>>>;
 
-/** The run was interrupted while a hook was at work. */
+/** Stands for a run that was interrupted while a hook was running. */
 export const cutOff: unique symbol = Symbol('cut off');
 
 // JSON.stringify gives undefined for undefined, functions and symbols, whatever its type says.
@@ -25,7 +25,7 @@ const jsonOf = (value: unknown): string | undefined => JSON.stringify(value);
 
 const wordsOf = (value: unknown): string => {
   if (isThenable(value)) {
-    // Nobody waits for it; unheard, its rejection would end the process.
+    // Nobody awaits it; an unhandled rejection would end the process.
     value.then(undefined, () => undefined);
     return 'a promise (await it first)';
   }
@@ -36,12 +36,12 @@ const wordsOf = (value: unknown): string => {
   }
 };
 
-/** Says that a hook failed, and why. */
+/** Creates the error of a failed hook. */
 export function toHookError({ hook, at: { point } }: Calling, problem: string, cause?: unknown): HookFailedError {
   return new HookFailedError({ hook, point }, problem, cause);
 }
 
-/** Waits for a hook, but not longer than it may take, and not beyond the run. */
+/** Awaits a hook until its time limit, or until the run is interrupted. */
 export function inTime({ timeoutMs }: Hook, calling: Calling, work: PromiseLike<unknown>): Promise<unknown> {
   const { scope } = calling.at;
   return new Promise((resolve, reject) => {
@@ -60,14 +60,14 @@ export function inTime({ timeoutMs }: Hook, calling: Calling, work: PromiseLike<
     };
     const fail = (error: unknown): void => {
       leave();
-      // What is thrown because the run was cut off is no failure.
+      // An error caused by the interruption of the run is not a failure.
       if (scope.control.interruption === undefined) reject(toHookError(calling, classifyError(error).message, error));
       else resolve(cutOff);
     };
     const cancel = timeoutMs === Infinity ? undefined : scope.time.clock.schedule(timeoutMs, giveUp);
     if (signal.aborted) stop();
     else signal.addEventListener('abort', stop, { once: true });
-    // Heard also where nobody waits any more: a rejection that nobody hears would end the process.
+    // Handled even if nobody waits any more: an unhandled rejection would end the process.
     try {
       work.then((value) => {
         leave();
@@ -79,7 +79,7 @@ export function inTime({ timeoutMs }: Hook, calling: Calling, work: PromiseLike<
   });
 }
 
-/** Refuses a change that was not declared, or that cannot be made at this point. */
+/** Throws for a change that was not declared, or that cannot be made at this point. */
 export function checkedChange({ changes }: Hook, calling: Calling, given: unknown): Change {
   if (!isPlainObject(given))
     throw toHookError(calling, `it gave back ${wordsOf(given)} instead of nothing, or an object with its changes.`);
@@ -95,7 +95,7 @@ export function checkedChange({ changes }: Hook, calling: Calling, given: unknow
   return given;
 }
 
-/** A vote in the hook's name. */
+/** Checks a vote and names the hook as its source. */
 export function checkedVote({ name }: Hook, vote: unknown, calling: Calling): ContinuationEvaluation {
   const { point } = calling.at;
   const wanted = '{decision: forbid, allow, request or stop, reason, stopReason?, context?} of data that can be stored';
@@ -108,17 +108,17 @@ export function checkedVote({ name }: Hook, vote: unknown, calling: Calling): Co
   }
 }
 
-/** The stored form of a value that a hook gave. */
+/** Converts a value returned by a hook to its stored form. */
 export function canonical(value: unknown, what: string, calling: Calling): Json {
   const result = toCanonical(value);
   if (result.ok) return frozenCopy(result.value);
   throw toHookError(calling, `${what} cannot be stored: ${result.path === '' ? 'the whole' : result.path} ${result.problem}.`);
 }
 
-/** The tools that are left. */
+/** Checks the tools that a hook leaves available. */
 export function narrowTools(tools: readonly string[], wanted: unknown, calling: Calling): readonly string[] {
   if (wanted === undefined) return tools;
-  if (!Array.isArray(wanted)) throw toHookError(calling, 'its tools are no list of names.');
+  if (!Array.isArray(wanted)) throw toHookError(calling, 'its tools are not a list of names.');
   const strange = wanted.findIndex((name) => !tools.includes(name as string));
   if (strange !== -1)
     throw toHookError(
@@ -128,10 +128,10 @@ export function narrowTools(tools: readonly string[], wanted: unknown, calling: 
   return tools.filter((name) => wanted.includes(name));
 }
 
-/** The request with what a hook changed of it. */
+/** Applies a hook's changes to the request. */
 export function changedRequest(request: InferenceRequestFacts, change: Change, calling: Calling): InferenceRequestFacts {
   const { messages, settings, tools } = change;
-  if (settings !== undefined && !isPlainObject(settings)) throw toHookError(calling, 'its settings are no object.');
+  if (settings !== undefined && !isPlainObject(settings)) throw toHookError(calling, 'its settings are not an object.');
   const problem = messages === undefined ? undefined : checkedMessages(messages);
   if (problem !== undefined) throw toHookError(calling, `its messages ${problem}`);
   return {

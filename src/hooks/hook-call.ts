@@ -1,6 +1,6 @@
 // Calling one hook.
-// Owns:     asking it, keeping and telling what it changed, and what its failure becomes.
-// Does not: know the order of hooks, or what a point's change does to the work at hand: the chain does.
+// Owns:     calling it, recording and emitting its changes, and handling its failure.
+// Does not: know the order of hooks, or apply a change to the work at hand: the chain does.
 import type { Failure } from '../errors/index.ts';
 import { classifyError } from '../errors/index.ts';
 import type { ProblemReporter } from '../events/index.ts';
@@ -20,19 +20,19 @@ import { HookApplied, HookReported, ToolCallBlocked } from './hook-events.ts';
 import { HookFailedError } from './hook-failed-error.ts';
 import { HookPoint } from './hook-point.ts';
 
-/** What a hook answered: a change, nothing, or that the run was cut off meanwhile. */
+/** Answer of a hook: a change, nothing, or that the run was interrupted meanwhile. */
 export type Answered = Change | typeof cutOff | undefined;
 
-/** Goes on with a value when it is there. */
+/** Continues with a value once it is available. */
 export const whenThere = <Value, Next>(value: Soon<Value>, next: (value: Value) => Soon<Next>): Soon<Next> =>
   value instanceof Promise ? value.then(next) : next(value);
 
-/** Whatever a hook throws, also from a getter of what it gave back, is its failure. */
+/** Turns anything a hook throws, even from a getter of its return value, into its failure. */
 function asHookFailed(calling: Calling, error: unknown): HookFailedError {
   return error instanceof HookFailedError ? error : toHookError(calling, classifyError(error).message, error);
 }
 
-/** What a hook threw of itself is reported with its stack: the record keeps plain data only. */
+/** Reports an error thrown by a hook with its stack: the record keeps plain data only. */
 function fail(calling: Calling, error: unknown): never {
   const known = asHookFailed(calling, error);
   if (known.cause !== undefined) reportHook(calling.at.onProblem, known);
@@ -44,17 +44,17 @@ export function reportHook(onProblem: ProblemReporter | undefined, error: HookFa
   reportSafely(onProblem ?? reportToConsole, error, `hook ${error.hook}`);
 }
 
-// Whoever asks what a run was waiting for when it was cut off finds it here.
-function tellCutOff({ hook, at }: Calling): void {
+// Records which hook the run was waiting for when it was interrupted.
+function reportCutOff({ hook, at }: Calling): void {
   const { scope, point, orchestrator } = at;
   const facts = { hook, point, message: 'it was still at work when the run was cut off', data: {} };
   scope.events.emit((header) => new HookReported(header, orchestrator, facts));
 }
 
-/** Calls a hook, and checks what it gave back. Throws or rejects with a HookFailedError. */
+/** Calls a hook and checks its return value. Throws or rejects with a HookFailedError. */
 export function ask(hook: Hook, facts: Facts, calling: Calling): Soon<Answered> {
   const check = (given: unknown): Answered => {
-    if (given === cutOff) tellCutOff(calling);
+    if (given === cutOff) reportCutOff(calling);
     return given === cutOff || given === undefined ? given : checkedChange(hook, calling, given);
   };
   try {
@@ -70,14 +70,14 @@ export function ask(hook: Hook, facts: Facts, calling: Calling): Soon<Answered> 
   }
 }
 
-/** Tells what a hook has changed. Its votes are told with the judgement. */
-export function tellChange({ hook, at }: Calling, change: Change): void {
+/** Emits the changes of a hook. Its votes are emitted with the judgement. */
+export function emitChange({ hook, at }: Calling, change: Change): void {
   const { scope, point, toolCallId, orchestrator } = at;
   const changed = (Object.keys(change) as HookChange[]).filter((key) => key !== 'votes' && change[key] !== undefined);
   if (changed.length > 0) scope.events.emit((header) => new HookApplied(header, orchestrator, { hook, point, changed, toolCallId }));
 }
 
-/** Notes votes and metadata; gives the state that has the metadata. */
+/** Records votes and metadata; returns the state with the metadata. */
 export function keep(hook: Hook, { votes, metadata }: Change, calling: Calling): RunState {
   const { state, at } = calling;
   const { scope } = at;
@@ -85,12 +85,12 @@ export function keep(hook: Hook, { votes, metadata }: Change, calling: Calling):
     scope.notes.add({ evaluations: (Array.isArray(votes) ? votes : [votes]).map((vote) => checkedVote(hook, vote, calling)) });
   if (metadata === undefined) return state;
   const kept = canonical(metadata, 'its metadata', calling);
-  if (!isRecord(kept)) throw toHookError(calling, 'its metadata is no object.');
+  if (!isRecord(kept)) throw toHookError(calling, 'its metadata is not an object.');
   scope.notes.add({ metadata: kept });
   return state.evolve({ metadata: deepFreeze({ ...state.metadata, ...kept }) });
 }
 
-/** The failed result of a call that a hook held back, told. */
+/** Emits that a hook blocked a call, and returns the failed result of the call. */
 export function blockCall(
   call: ToolCall,
   reason: unknown,
@@ -106,14 +106,14 @@ export function blockCall(
   return blockedExecution(call, reason, { ...timing, text: `${what}: ${reason}` });
 }
 
-/** A hook that is asked, and what follows from its answer or its failure. */
+/** A call of a hook, with handlers for its answer and its failure. */
 interface Attempt {
   readonly ask: () => Soon<Answered>;
   readonly next: (change: Answered) => Soon<void>;
   readonly fail: (failure: Failure) => void;
 }
 
-/** Asks, goes on with the answer, and hands over what goes wrong on the way as a failure. */
+/** Calls a hook, continues with the answer, and passes any error on as a failure. */
 export function orFailure(calling: Calling, attempt: Attempt): Soon<void> {
   const failedWith = (error: unknown): void => {
     attempt.fail(classifyError(asHookFailed(calling, error), { readable: false }));

@@ -1,12 +1,12 @@
 // The hooks of one orchestrator, in their order.
-// Owns:     who is called where and in which order, and what their changes do to the work at hand.
+// Owns:     which hook is called at which point and in which order, and how changes apply to the work at hand.
 // Does not: know what a step is made of beyond calls, messages and failures, or decide anything: votes join the judgement.
-// H1. Hooks of a point are called one after the other, by order, then as they were given; nobody's answer keeps the next one from being asked.
-// H2. A change that a hook has not declared, or that cannot be made at that point, is refused: the hook has failed, by name.
+// H1. Hooks of a point are called one after the other, by order, then as given; no answer keeps the next hook from being called.
+// H2. A change that a hook has not declared, or that cannot be made at that point, is refused, and the hook has failed.
 // H3. A hook that fails at a tool fails that call, unless it could not have changed it; elsewhere before the judgement it fails the
 //     step; after it, nothing.
-// H4. A hook that is cut off with the run has not failed.
-// H5. Hooks that can change nothing of a step see it after it was recorded; nobody waits for them.
+// H4. A hook that is interrupted with the run has not failed.
+// H5. Hooks that cannot change a step see it after it was recorded; nobody waits for them.
 import type { Findings } from '../continuation/index.ts';
 import type { Failure } from '../errors/index.ts';
 import type { ProblemReporter } from '../events/index.ts';
@@ -20,29 +20,29 @@ import type { Tool, ToolExecution } from '../tools/index.ts';
 import { answeredExecution, cancelledExecution, failedExecution, withArgs } from '../tools/index.ts';
 import type { Pricing } from './ask-model.ts';
 import type { At, Calling, Place } from './facts.ts';
-import { CallFacts, Facts, InferenceFacts, ResponseFacts, ResultFacts, StepFacts } from './facts.ts';
+import { ToolCallFacts, Facts, InferenceFacts, ResponseFacts, ResultFacts, StepFacts } from './facts.ts';
 import type { Hook } from './hook.ts';
 import { isHook, isObserver } from './hook.ts';
 import { canonical, changedRequest, cutOff, toHookError, narrowTools } from './hook-answer.ts';
-import { ask, blockCall, keep, orFailure, tellChange, whenThere } from './hook-call.ts';
+import { ask, blockCall, keep, orFailure, emitChange, whenThere } from './hook-call.ts';
 import type { InferenceRequestFacts } from './hook-facts.ts';
 import { HookPoint, hookPoints } from './hook-point.ts';
 import { show } from './observers.ts';
 import { changedOutput, findOutputProblem } from './step-output.ts';
 
-/** What a chain is made with. */
+/** Options of a chain. */
 export interface HookChainOptions extends Pricing {
-  /** The kind of orchestrator, as events name it. */
+  /** Kind of orchestrator in events. */
   readonly name: string;
   readonly hooks: readonly Hook<never>[];
   readonly onProblem?: ProblemReporter | undefined;
 }
 
-/** What becomes of a call before it is made. */
+/** Decision about a call before it runs. */
 export type CallVerdict =
   { readonly type: 'call'; readonly call: ToolCall } | { readonly type: 'ended'; readonly execution: ToolExecution };
 
-/** A call at a hook's door. */
+/** A tool call as hooks receive it. */
 export interface CallAt {
   readonly call: ToolCall;
   readonly tool: Tool | undefined;
@@ -53,7 +53,7 @@ function inOrder(hooks: readonly Hook[]): readonly Hook[] {
   return [...hooks].sort((one, other) => one.order - other.order);
 }
 
-/** Refuses hooks that could not be told apart. */
+/** Throws for a value that is not a hook, and for two hooks with the same name. */
 function checkNames(hooks: readonly Hook[]): void {
   for (const [index, hook] of hooks.entries()) {
     if (!isHook(hook)) throw new InvalidArgumentError(`hooks[${index}] is not a hook; make it with defineHook({ name, … }).`);
@@ -62,7 +62,7 @@ function checkNames(hooks: readonly Hook[]): void {
   }
 }
 
-/** Visits one after the other; at once where none of them has to be waited for. */
+/** Visits items one after the other; synchronous if none of them has to be awaited. */
 function inTurn<Item>(items: readonly Item[], visit: (item: Item) => Soon<void>, from = 0): Soon<void> {
   for (let index = from; index < items.length; index += 1) {
     // Holds: the index is within the list.
@@ -71,16 +71,16 @@ function inTurn<Item>(items: readonly Item[], visit: (item: Item) => Soon<void>,
   }
 }
 
-/** What a recorded step holds: hooks get to see it again with every later state. */
+/** Freezes the content of a recorded step: hooks see it again with every later state. */
 function freezeWithin(step: Step): void {
   for (const field of Object.values(step) as readonly unknown[]) {
-    // A list may be frozen while what stands in it is not.
+    // A list may be frozen while its items are not.
     if (Array.isArray(field)) for (const item of field) deepFreeze(item);
     deepFreeze(field);
   }
 }
 
-/** The state as hooks see it: nobody can change what it is made of. */
+/** Freezes the state before hooks see it. */
 function shut<State extends RunState>(state: State): State {
   const { data } = state;
   if (Object.isFrozen(data)) return state;
@@ -118,24 +118,24 @@ export class HookChain {
   has(point: HookPoint): boolean {
     return this.#at.has(point);
   }
-  /** True where a guard over time is among them. */
+  /** True if one of them is a time guard. */
   get watchesTime(): boolean {
     return this.hooks.some(({ remainingMs }) => remainingMs !== undefined);
   }
-  /** The time that guards among the hooks leave. */
+  /** Shortest time that the guards among the hooks leave. */
   remainingMs(state: RunState, findings: Findings): number | undefined {
     const left = this.hooks.flatMap((hook) => hook.remainingMs?.(state, findings) ?? []);
     return left.length === 0 ? undefined : Math.min(...left);
   }
 
-  /** Before a start is judged. Throws where a hook fails. */
+  /** Called before a start is judged. Throws if a hook fails. */
   executionStart(place: Place): Soon<RunState> {
-    // A start that is judged anew after a grant is another one.
+    // A start that is judged again after a grant needs its own key.
     const { grants = [] } = place.state.execution;
     return this.#plain(HookPoint.ExecutionStart, grants.length === 0 ? place : { ...place, detail: `grant-${grants.length}` });
   }
 
-  /** Gives the state with what was changed, and the tools that are left. Throws where a hook fails. */
+  /** Returns the changed state, and the tools that are left. Throws if a hook fails. */
   beforeStep(place: Place, tools: readonly string[]): Soon<{ readonly state: RunState; readonly tools: readonly string[] }> {
     const at = this.#point(HookPoint.BeforeStep, place);
     const now = { state: place.state, tools };
@@ -147,17 +147,17 @@ export class HookChain {
         now.tools = narrowTools(now.tools, change.tools, calling);
         const { conversation } = change;
         if (conversation !== undefined) {
-          if (!(conversation instanceof MessageStore)) throw toHookError(calling, 'its conversation is no MessageStore.');
+          if (!(conversation instanceof MessageStore)) throw toHookError(calling, 'its conversation is not a MessageStore.');
           place.scope.notes.add({ store: conversation });
           now.state = now.state.evolve({ store: conversation });
         }
-        tellChange(calling, change);
+        emitChange(calling, change);
       });
     };
     return whenThere(inTurn(this.#hooks(HookPoint.BeforeStep), visit), () => now);
   }
 
-  /** Gives the request with what was changed; undefined where the run was cut off meanwhile. Throws where a hook fails. */
+  /** Returns the changed request; undefined if the run was interrupted meanwhile. Throws if a hook fails. */
   beforeInference(
     place: Place,
     request: InferenceRequestFacts,
@@ -172,7 +172,7 @@ export class HookChain {
         if (change === cutOff || change === undefined) return;
         now.state = keep(hook, change, calling);
         now.request = changedRequest(now.request, change, calling);
-        tellChange(calling, change);
+        emitChange(calling, change);
       });
     };
     return whenThere(inTurn(this.#hooks(HookPoint.BeforeInference), visit), () =>
@@ -185,20 +185,20 @@ export class HookChain {
     );
   }
 
-  /** Throws where a hook fails. */
+  /** Throws if a hook fails. */
   afterInference(place: Place, response: ModelResponse): Soon<RunState> {
     const shown = frozenCopy(response);
     return this.#plain(HookPoint.AfterInference, place, (calling) => new ResponseFacts(calling, shown));
   }
 
-  /** Says whether a call is made, and with which arguments. Never throws: a hook that fails fails the call. */
+  /** Decides if a call runs, and with which arguments. Never throws: a hook that fails fails the call. */
   beforeTool(
     place: Place,
     { call: given, tool, approved = false }: CallAt,
   ): Soon<{ readonly state: RunState; readonly verdict: CallVerdict }> {
     const startedAt = place.scope.time.clock.now();
     const at = this.#point(HookPoint.BeforeTool, { ...place, toolCallId: given.id });
-    // One that nobody can change serves all hooks.
+    // A frozen one can be shared by all hooks.
     const now: { state: RunState; call: ToolCall; ended: Soon<ToolExecution> | undefined } = {
       state: place.state,
       call: frozenCopy(given),
@@ -209,7 +209,7 @@ export class HookChain {
       const calling = { hook: hook.name, state: shut(now.state), at };
       const { call } = now;
       return orFailure(calling, {
-        ask: () => ask(hook, new CallFacts(calling, call, approved), calling),
+        ask: () => ask(hook, new ToolCallFacts(calling, call, approved), calling),
         next: (change) => {
           if (change === cutOff) now.ended ??= cancelledExecution(call, { startedAt });
           if (change === cutOff || change === undefined) return;
@@ -220,7 +220,7 @@ export class HookChain {
             const result = canonical(change.result, 'its result', calling);
             now.ended ??= answeredExecution(now.call, result, { tool, startedAt });
           }
-          tellChange(calling, change);
+          emitChange(calling, change);
         },
         fail: (failure) => {
           now.ended ??= failedExecution(call, failure, { startedAt, text: `"${call.name}" was not called: ${failure.message}` });
@@ -229,13 +229,13 @@ export class HookChain {
     };
     return whenThere(inTurn(this.#hooks(HookPoint.BeforeTool), visit), () => {
       const { state, call, ended } = now;
-      // A call that no hook changed goes on as it came: its own tool may do with its arguments as it likes.
+      // A call that no hook changed continues as it came: its tool may change its own arguments.
       if (ended === undefined) return { state, verdict: { type: 'call', call: call.args === first.args ? given : call } as const };
       return whenThere(ended, (execution) => ({ state, verdict: { type: 'ended', execution } as const }));
     });
   }
 
-  /** Gives what the call came to, and the failures of hooks that looked at it. Never throws. */
+  /** Returns the result of the call, and the failures of hooks that saw it. Never throws. */
   afterTool(
     place: Place,
     given: ToolExecution,
@@ -255,14 +255,14 @@ export class HookChain {
       return orFailure(calling, {
         ask: () => ask(hook, new ResultFacts(calling, shownCall, now.shown), calling),
         next: (change) => {
-          // Who may change results answers for them: what it had no time to look at is withheld.
+          // A hook that may change results is responsible for them: a result that it had no time to check is withheld.
           if (change === cutOff && answers) settle(cancelledExecution(call, { startedAt, durationMs, text: withheld(call, cutShort) }));
           if (change === cutOff || change === undefined) return undefined;
           now.state = keep(hook, change, calling);
           const { block, result } = change;
           if (block !== undefined) settle(blockCall(call, block, { calling, startedAt, durationMs }));
           const value = result === undefined ? undefined : canonical(result, 'its result', calling);
-          tellChange(calling, change);
+          emitChange(calling, change);
           if (block !== undefined || value === undefined) return undefined;
           return answeredExecution(call, value, { tool, startedAt, durationMs }).then(settle);
         },
@@ -275,7 +275,7 @@ export class HookChain {
     return whenThere(inTurn(this.#hooks(HookPoint.AfterTool), visit), () => now);
   }
 
-  /** The step as it shall be judged, after the hooks for steps and, where it failed, for failures. Never throws. */
+  /** Returns the step to judge, after the hooks for steps and, if it failed, for failures. Never throws. */
   inspect<S extends Step>(place: Place, given: S): Soon<S> {
     const now = { state: place.state, step: given };
     const fail = (failure: Failure): void => {
@@ -297,7 +297,7 @@ export class HookChain {
               now.step = deepFreeze(changedOutput(now.step, change.output as string | readonly Message[]));
               now.state = withJudgedStep(now.state, now.step);
             }
-            tellChange(calling, change);
+            emitChange(calling, change);
           },
           fail,
         });
@@ -309,7 +309,7 @@ export class HookChain {
     });
   }
 
-  /** Shows what was recorded to those who look on. Nobody waits for them, and what they throw is reported. */
+  /** Shows the record to observers. Nobody waits for them, and their errors are reported. */
   observe(seen: Observed<RunState>): void {
     if (seen.result !== undefined) freezeWithin(seen.result.step);
     if (seen.result !== undefined) this.#show(HookPoint.AfterStep, seen);
@@ -331,7 +331,7 @@ export class HookChain {
     return { point, scope, detail, toolCallId, orchestrator, onProblem, pricing: this.#options };
   }
 
-  /** A point at which nothing but votes and metadata can be changed. */
+  /** Calls the hooks of a point at which only votes and metadata can be changed. */
   #plain(point: HookPoint, place: Place, factsOf = (calling: Calling): Facts => new Facts(calling)): Soon<RunState> {
     let { state } = place;
     const at = this.#point(point, place);
@@ -340,7 +340,7 @@ export class HookChain {
       return whenThere(ask(hook, factsOf(calling), calling), (change) => {
         if (change === cutOff || change === undefined) return;
         state = keep(hook, change, calling);
-        tellChange(calling, change);
+        emitChange(calling, change);
       });
     };
     return whenThere(inTurn(this.#hooks(point), visit), () => state);

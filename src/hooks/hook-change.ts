@@ -4,7 +4,7 @@ import type { Json, JsonObject } from '../lib/index.ts';
 import type { Message, MessageStore } from '../messages/index.ts';
 import type { HookPoint } from './hook-point.ts';
 
-/** An answer to whether the run goes on. It joins the one judgement with the hook as its source. */
+/** A hook's vote to continue or stop the run. It joins the judgement with the hook as its source. */
 export interface Vote {
   readonly decision: ContinuationDecision;
   readonly reason: string;
@@ -15,22 +15,22 @@ export interface Vote {
 }
 
 interface Kept {
-  /** Laid over the state's metadata, and kept. */
+  /** Merged into the state's metadata, and stored. */
   readonly metadata: JsonObject;
   readonly votes: Vote | readonly Vote[];
 }
 
-/** What can be changed at each point, and in which form. */
+/** Possible changes at each point, with their types. */
 export interface ChangesAt {
   readonly execution_start: Kept;
   readonly before_step: Kept & {
-    /** The whole conversation with its sections, kept: for folding old messages away. */
+    /** The whole conversation with its sections; stored. Used to summarize old messages. */
     readonly conversation: MessageStore;
-    /** The names of the tools that can be called in this step. */
+    /** Names of the tools that can be called in this step. */
     readonly tools: readonly string[];
   };
   readonly before_inference: Kept & {
-    /** What the model reads this time; the conversation stays as it is. */
+    /** Messages for this model call; the conversation stays as it is. */
     readonly messages: readonly Message[];
     readonly settings: ModelSettings;
     readonly tools: readonly string[];
@@ -38,18 +38,18 @@ export interface ChangesAt {
   readonly after_inference: Kept;
   readonly before_tool: Kept & {
     readonly args: Json;
-    /** Answers the call without making it. */
+    /** Result of the call, which then does not run. */
     readonly result: unknown;
-    /** Why the call is not made; the model reads it as the failed result of this call, and the run goes on. */
+    /** Reason why the call does not run; the model reads it as the failed result of this call, and the run continues. */
     readonly block: string;
   };
   readonly after_tool: Kept & {
     readonly result: unknown;
-    /** Why the result is withheld from the model. */
+    /** Reason why the result is withheld from the model. */
     readonly block: string;
   };
   readonly after_step: Kept & {
-    /** Other words for the step's last message, or all its messages. Calls and results must stay. */
+    /** Replaces the text of the step's last message, or all its messages. Calls and results must stay. */
     readonly output: string | readonly Message[];
   };
   readonly on_error: Kept;
@@ -61,7 +61,7 @@ export type HookChange = 'messages' | 'settings' | 'tools' | 'args' | 'result' |
 
 const kept: readonly HookChange[] = ['metadata', 'votes'];
 
-/** What can be changed at each point. */
+/** Possible changes at each point. */
 export const changesAt: Readonly<Record<HookPoint, readonly HookChange[]>> = {
   execution_start: kept,
   before_step: ['conversation', 'tools', ...kept],
@@ -78,7 +78,7 @@ export const hookChanges: readonly HookChange[] = [...new Set(Object.values(chan
 
 type Possible<Point extends HookPoint, Changes extends readonly HookChange[]> = Extract<Changes[number], keyof ChangesAt[Point]>;
 
-/** What a hook with these declared changes may return at a point: nothing, where it can change nothing there. */
+/** Return type of a hook with these declared changes at a point: nothing, if it can change nothing there. */
 export type Returned<Point extends HookPoint, Changes extends readonly HookChange[]> =
   // eslint-disable-next-line @typescript-eslint/no-invalid-void-type -- a hook that returns nothing is the usual one
   void | undefined | ([Possible<Point, Changes>] extends [never] ? never : Partial<Pick<ChangesAt[Point], Possible<Point, Changes>>>);

@@ -5,8 +5,8 @@ import { OrchestratorEvent } from '../step-by-step/index.ts';
 import type { HookChange } from './hook-change.ts';
 import type { HookPoint } from './hook-point.ts';
 
-/** What a hook did. */
-export interface HookFactsTold {
+/** Facts about a change that a hook made. */
+export interface HookAppliedFacts {
   readonly hook: string;
   readonly point: HookPoint;
   readonly changed: readonly HookChange[];
@@ -21,7 +21,7 @@ export class HookApplied extends OrchestratorEvent {
   readonly changed: readonly HookChange[];
   declare readonly toolCallId?: string;
 
-  constructor(header: EventHeader, orchestrator: string, facts: HookFactsTold) {
+  constructor(header: EventHeader, orchestrator: string, facts: HookAppliedFacts) {
     super(header, orchestrator);
     this.hook = facts.hook;
     this.point = facts.point;
@@ -34,7 +34,7 @@ export class HookApplied extends OrchestratorEvent {
   }
 }
 
-/** What a hook has to say. */
+/** Facts that a hook reports. */
 export interface ReportFacts {
   readonly hook: string;
   readonly point: HookPoint;
@@ -42,7 +42,7 @@ export interface ReportFacts {
   readonly data: JsonObject;
 }
 
-/** A hook says what it did: what was folded away, what a critic found. */
+/** A report by a hook on its work, such as a summary it made or a critic's finding. */
 export class HookReported extends OrchestratorEvent {
   readonly type = 'HookReported';
   readonly hook: string;
@@ -63,7 +63,7 @@ export class HookReported extends OrchestratorEvent {
   }
 }
 
-/** Which call was blocked, by whom and why. */
+/** Facts about a blocked call. */
 export interface BlockFacts {
   readonly tool: string;
   readonly toolCallId: string;
@@ -72,7 +72,7 @@ export interface BlockFacts {
   readonly reason: string;
 }
 
-/** A hook did not let a call through, or its result. */
+/** A hook blocked a call or its result. */
 export class ToolCallBlocked extends OrchestratorEvent {
   readonly type = 'ToolCallBlocked';
   readonly tool: string;

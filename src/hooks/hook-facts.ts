@@ -8,38 +8,38 @@ import type { RunState, StepOf } from '../step-by-step/index.ts';
 import type { ToolExecution } from '../tools/index.ts';
 import type { HookPoint } from './hook-point.ts';
 
-/** What a hook is told at every point. To read: a change is what a hook gives back. */
+/** Facts that a hook receives at every point. Read only: a hook returns its changes. */
 export interface SeenFacts<State, Context> {
   readonly point: HookPoint;
   readonly state: State;
-  /** The host's own things. Given per run, never stored. */
+  /** The host's own objects. Passed with each run, never stored. */
   readonly context: Context;
 }
 
-/** What a hook can work with before the judgement. */
+/** Facts and services for a hook before the judgement. */
 export interface HookFacts<State, Context> extends SeenFacts<State, Context> {
   readonly executionId: string;
   /** 0 before the first step. */
   readonly stepNumber: number;
   /** Aborts when the run is interrupted. */
   readonly signal: AbortSignal;
-  /** The door for I/O. Keys are the hook's own: they need to differ only within one call of the hook. */
+  /** Use it for all I/O. Keys belong to the hook: they must be unique only within one call of the hook. */
   readonly effects: Effects;
   readonly clock: Clock;
   readonly ids: IdSource;
-  /** Says what the hook did, as an event HookReported. */
+  /** Emits an event HookReported. */
   readonly report: (message: string, data?: JsonObject) => void;
-  /** Asks a model. What it uses counts as this step's. Never rejects. */
+  /** Calls a model. Its usage counts toward this step. Never rejects. */
   readonly ask: (model: Model, request: ModelRequest) => Promise<ModelOutcome>;
 }
 
-/** What the model is about to be asked. */
+/** Request that is about to be sent to the model. */
 export interface InferenceRequestFacts {
   readonly messages: readonly Message[];
   readonly settings: ModelSettings;
-  /** The names of the tools that are offered. */
+  /** Names of the tools offered to the model. */
   readonly tools: readonly string[];
-  /** Tells a second question of the same step from the first. */
+  /** Distinguishes a second model call of the same step from the first. */
   readonly purpose?: string | undefined;
 }
 
@@ -50,9 +50,9 @@ export interface AfterInferenceFacts<State, Context> extends HookFacts<State, Co
 }
 
 export interface BeforeToolFacts<State, Context> extends HookFacts<State, Context> {
-  /** The call as it stands after the hooks before this one. */
+  /** The call as changed by the hooks before this one. */
   readonly call: ToolCall;
-  /** True where a person has agreed to this very call; other arguments then wait for a new approval. */
+  /** True if a person has approved exactly this call; changed arguments need a new approval. */
   readonly approved: boolean;
 }
 
@@ -70,7 +70,7 @@ export interface OnErrorFacts<State, Context> extends HookFacts<State, Context> 
   readonly errors: readonly Failure[];
 }
 
-/** A recorded step, as a hook sees it that changes nothing. */
+/** A recorded step, for a hook that changes nothing. */
 export interface SeenStepFacts<State, Context> extends SeenFacts<State, Context> {
   readonly step: StepOf<State>;
   readonly outcome: ContinuationOutcome;
@@ -86,7 +86,7 @@ export interface ExecutionEndFacts<State, Context> extends SeenFacts<State, Cont
   readonly outcome: ContinuationOutcome;
 }
 
-/** What each point tells, to a hook that changes something and to one that only looks. */
+/** Facts at each point, for a hook that makes changes and for one that only observes. */
 export interface FactsAt<State extends RunState, Context> {
   readonly execution_start: HookFacts<State, Context>;
   readonly before_step: HookFacts<State, Context>;

@@ -1,7 +1,7 @@
 import { SteplineError } from '../lib/index.ts';
 import type { HookPoint } from './hook-point.ts';
 
-/** A hook threw, took too long, or gave back what it may not. */
+/** A hook threw, took too long, or returned something that is not allowed. */
 export class HookFailedError extends SteplineError {
   readonly code = 'hook-failed';
   readonly hook: string;

@@ -1,4 +1,4 @@
-/** Where a hook may take part. The first eight come before the judgement; `executionEnd` looks back on it. */
+/** Points at which a hook may be called. The first eight come before the judgement; `executionEnd` looks back on it. */
 export const HookPoint = {
   /** Before a start is judged. */
   ExecutionStart: 'execution_start',
@@ -7,11 +7,11 @@ export const HookPoint = {
   AfterInference: 'after_inference',
   BeforeTool: 'before_tool',
   AfterTool: 'after_tool',
-  /** When a step was made: before it is judged, or, for a hook that changes nothing, after it was recorded. */
+  /** After a step was produced: before it is judged, or, for a hook that changes nothing, after it was recorded. */
   AfterStep: 'after_step',
   /** The same for a step that failed. */
   OnError: 'on_error',
-  /** When an execution has its reason to have ended. */
+  /** After an execution has ended. */
   ExecutionEnd: 'execution_end',
 } as const;
 export type HookPoint = (typeof HookPoint)[keyof typeof HookPoint];

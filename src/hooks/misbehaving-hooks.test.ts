@@ -231,8 +231,8 @@ const metadata: readonly (readonly [kind: string, metadata: unknown, problem: st
   ['a Map', new Map(), 'its metadata cannot be stored: the whole is a Map'],
   ['a Map deep inside', { a: { b: new Map() } }, 'its metadata cannot be stored: a.b is a Map'],
   ['a promise', Promise.resolve({}), 'its metadata cannot be stored: the whole is a promise'],
-  ['5', 5, 'its metadata is no object.'],
-  ['null', null, 'its metadata is no object.'],
+  ['5', 5, 'its metadata is not an object.'],
+  ['null', null, 'its metadata is not an object.'],
 ];
 
 /** Something that can be changed, but not at this point. */
@@ -342,18 +342,18 @@ describe.each(pickSubjects(policies))('under %s a hook', (_, options) => {
     type Row = readonly [point: string, change: string, kind: string, give: (step: ToolUseStep) => unknown, problem: string];
     const rows: readonly Row[] = [
       ['beforeStep', 'tools', 'one that there is not', () => ['work', 'nope'], 'there is no tool "nope" to choose from; there are work'],
-      ['beforeStep', 'tools', 'a text', () => 'work', 'its tools are no list of names.'],
+      ['beforeStep', 'tools', 'a text', () => 'work', 'its tools are not a list of names.'],
       ['beforeStep', 'tools', 'a list with nothing in it', () => [undefined], 'there is no tool '],
-      ['beforeStep', 'conversation', 'an object', () => ({}), 'its conversation is no MessageStore.'],
-      ['beforeStep', 'conversation', 'a list', () => [Message.user('Hi.')], 'its conversation is no MessageStore.'],
+      ['beforeStep', 'conversation', 'an object', () => ({}), 'its conversation is not a MessageStore.'],
+      ['beforeStep', 'conversation', 'a list', () => [Message.user('Hi.')], 'its conversation is not a MessageStore.'],
       ['beforeInference', 'tools', 'one that there is not', () => ['nope'], 'there is no tool "nope" to choose from; there are work'],
-      ['beforeInference', 'tools', 'a text', () => 'work', 'its tools are no list of names.'],
+      ['beforeInference', 'tools', 'a text', () => 'work', 'its tools are not a list of names.'],
       ['beforeInference', 'messages', 'a text', () => 'Hi.', 'its messages must be a list with at least one Message.'],
       ['beforeInference', 'messages', 'an empty list', () => [], 'its messages must be a list with at least one Message.'],
       ['beforeInference', 'messages', 'plain objects', () => [{ role: 'user', content: 'Hi.' }], 'its messages must all be of the class'],
-      ['beforeInference', 'settings', '5', () => 5, 'its settings are no object.'],
-      ['beforeInference', 'settings', 'a list', () => [], 'its settings are no object.'],
-      ['beforeInference', 'settings', 'a Map', () => new Map(), 'its settings are no object.'],
+      ['beforeInference', 'settings', '5', () => 5, 'its settings are not an object.'],
+      ['beforeInference', 'settings', 'a list', () => [], 'its settings are not an object.'],
+      ['beforeInference', 'settings', 'a Map', () => new Map(), 'its settings are not an object.'],
       ['beforeTool', 'args', 'a Map', () => new Map(), 'its args cannot be stored: the whole is a Map'],
       ['beforeTool', 'args', 'an object with a promise', () => ({ a: Promise.resolve(1) }), 'its args cannot be stored: a is a promise'],
       ['beforeTool', 'block', 'an empty text', () => '', 'it blocked without a reason'],
@@ -728,7 +728,7 @@ describe('a hook that cannot work is refused when it is made:', () => {
   const refused: readonly (readonly [what: string, options: object, problem: string])[] = [
     ['hooks that are no list', { hooks: hook }, 'hooks must be a list of hooks, not object.'],
     [
-      'what is no hook among the hooks',
+      'what is not a hook among the hooks',
       { hooks: [hook, { name: 'x', beforeStep: run }] },
       'hooks[1] is not a hook; make it with defineHook',
     ],

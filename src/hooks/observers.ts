@@ -1,4 +1,4 @@
-// Hooks that look on: they see what was recorded, after it was stored.
+// Hooks that only observe: they see records after these were stored.
 import { classifyError } from '../errors/index.ts';
 import type { ProblemReporter } from '../events/index.ts';
 import { isRecord, isThenable } from '../lib/index.ts';
@@ -10,7 +10,7 @@ import { reportHook } from './hook-call.ts';
 import { HookFailedError } from './hook-failed-error.ts';
 import type { HookPoint } from './hook-point.ts';
 
-/** Shows a record to one hook. Nobody waits for it; what it throws or gives back is reported. */
+/** Shows a record to one hook. Nobody waits for it; a thrown error or a return value is reported. */
 export function show(hook: Hook, point: HookPoint, { seen, onProblem }: Showing): void {
   const report = (problem: string, cause?: unknown): void =>
     reportHook(onProblem, new HookFailedError({ hook: hook.name, point }, problem, cause));

@@ -2,7 +2,7 @@ import { stableStringify, toCanonical } from '../lib/index.ts';
 import { Message } from '../messages/index.ts';
 import type { Step } from '../step-by-step/index.ts';
 
-/** What is wrong with messages that a hook gave, if anything. */
+/** Returns the problem with messages returned by a hook, if any. */
 export function checkedMessages(given: unknown): string | undefined {
   if (!Array.isArray(given) || given.length === 0) return 'must be a list with at least one Message.';
   return given.every((message) => message instanceof Message)
@@ -10,7 +10,7 @@ export function checkedMessages(given: unknown): string | undefined {
     : 'must all be of the class Message; make them with Message.user() and its like.';
 }
 
-// What a step says is stored; what a model reads once is not.
+// The messages of a step are stored; messages for one model call are not.
 function storageProblem(messages: readonly Message[]): string | undefined {
   const canonical = toCanonical(
     messages.map((message) => message.toJSON()),
@@ -19,7 +19,7 @@ function storageProblem(messages: readonly Message[]): string | undefined {
   return canonical.ok ? undefined : `its output cannot be stored: ${canonical.path} ${canonical.problem}.`;
 }
 
-/** The calls and results in messages, in their order, as text. */
+/** Returns the calls and results in messages, in their order, as text. */
 function callsIn(messages: readonly Message[]): string {
   const parts = messages.flatMap((message) => message.parts.filter(({ type }) => type === 'tool-call' || type === 'tool-result'));
   return stableStringify(parts);
@@ -27,7 +27,7 @@ function callsIn(messages: readonly Message[]): string {
 
 const isSpoken = (message: Message): boolean => message.isAssistant();
 
-/** What is wrong with the output that a hook wants a step to have, if anything. */
+/** Returns the problem with the step output returned by a hook, if any. */
 export function findOutputProblem({ outputMessages }: Step, output: unknown): string | undefined {
   if (typeof output === 'string')
     return outputMessages.some(isSpoken) ? undefined : 'the step says nothing, so its words cannot be changed.';
@@ -45,7 +45,7 @@ function reworded(message: Message, text: string): Message {
   return new Message({ ...message, parts: [{ type: 'text', text }, ...rest] });
 }
 
-/** The step with other messages; text replaces the words of its last answer. */
+/** Replaces the messages of a step; text replaces the text of its last answer. */
 export function changedOutput<S extends Step>(step: S, output: string | readonly Message[]): S {
   if (typeof output !== 'string') return { ...step, outputMessages: [...output] };
   const last = step.outputMessages.findLastIndex(isSpoken);

@@ -2,12 +2,12 @@
 // M1.  Exactly one outcome per call, as a value: a model never throws. An aborted signal wins over any other classification.
 // M2.  Any error during the answer makes it a failure, even if the provider says that it finished.
 // M3.  An answer that breaks off is a retryable failure; what had come is kept in `partial`.
-// M4.  What is left to do is told by the calls (`pendingToolCalls`), never by the finish reason.
-// M5.  Arguments are parsed strictly; what is no JSON is handed on as text (`rawArgs`), never a crash. Call ids are unique and not empty.
+// M4.  The calls (`pendingToolCalls`) say what is left to do, never the finish reason.
+// M5.  Arguments are parsed strictly; invalid JSON is passed on as text (`rawArgs`) and never throws. Call ids are unique and not empty.
 // M6.  An answer without content is a failure of its own (`empty-response`), not silent success.
 // M7.  Usage that was not reported is unknown, not zero.
 // M8.  The delay that a provider asks for is read wherever it puts it.
-// M9.  What we do not know is kept as it came, and harms nothing.
+// M9.  Unknown data is kept as it came and does no harm.
 // M10. Provider metadata goes back untouched with the next request.
 import type { Failure } from '../errors/index.ts';
 import type { JsonObject } from '../lib/index.ts';
@@ -15,16 +15,16 @@ import type { Message, OfferedTool, Part, Usage } from '../messages/index.ts';
 import type { FinishReason } from './finish-reason.ts';
 import type { ModelSettings } from './model-settings.ts';
 
-/** The form in which the answer is wanted. */
+/** Requested form of the answer. */
 export interface OutputFormat {
   readonly schema: JsonObject;
   readonly name?: string;
   readonly description?: string;
 }
 
-/** How long a call may keep us waiting. Each that is left out is not watched. */
+/** Time limits of a model call. An omitted one does not apply. */
 export interface ModelTimeouts {
-  /** Until anything comes; until the answer, where it is asked for in one piece. */
+  /** Until the first piece; until the answer, if it is requested in one piece. */
   readonly firstByteMs?: number;
   /** Between one piece and the next. */
   readonly silenceMs?: number;
@@ -43,9 +43,9 @@ export type ModelNotice =
     }
   /** The wait is over. */
   | { readonly type: 'waited'; readonly model: string; readonly ms: number }
-  /** A model failed and another one is asked. `usage` is what the failed attempt is known to have used. */
+  /** A model failed and another one is called. `usage` is the known usage of the failed attempt. */
   | { readonly type: 'fallback'; readonly from: string; readonly to: string; readonly failure: Failure; readonly usage: Usage }
-  /** The provider, or what came from it, was odd; nothing was harmed. */
+  /** The provider or its answer was unusual; no harm was done. */
   | { readonly type: 'warning'; readonly model: string; readonly message: string };
 
 /** One call. */
@@ -57,28 +57,28 @@ export interface ModelRequest {
   readonly timeouts?: ModelTimeouts;
   readonly signal?: AbortSignal;
   readonly onNotice?: (notice: ModelNotice) => void;
-  /** Called whenever anything comes from the provider, also what is not told as a delta. Time-outs listen here. */
+  /** Called whenever anything arrives from the provider, even if it is not emitted as a delta. Used by time-outs. */
   readonly onActivity?: () => void;
 }
 
 /** A whole answer. Plain JSON: it is journaled. */
 export interface ModelResponse {
-  /** What was said, in the order in which it came. */
+  /** Parts of the answer, in the order in which they came. */
   readonly parts: readonly Part[];
-  /** Absent where the provider gave none. */
+  /** Absent if the provider gave none. */
   readonly finishReason?: FinishReason;
   /** The provider's own word for it. */
   readonly rawFinishReason?: string;
   readonly usage: Usage;
   readonly id?: string;
-  /** The model that really answered. */
+  /** Model that answered. */
   readonly modelId?: string;
-  /** Who really answered, where it was not the model that was asked but one of its fallbacks. */
+  /** Provider that answered, if it was a fallback of the model that was called. */
   readonly provider?: string;
   readonly providerMetadata?: JsonObject;
 }
 
-/** What became of a call. A failure keeps what had come until then, for display. */
+/** Outcome of a call. A failure keeps the partial answer, for display. */
 export type ModelOutcome =
   | { readonly ok: true; readonly response: ModelResponse }
   | { readonly ok: false; readonly failure: Failure; readonly partial: ModelResponse };
@@ -89,7 +89,7 @@ export type ModelDelta =
   | { readonly type: 'reasoning'; readonly text: string }
   /** A piece of a call's arguments; never part of the text. */
   | { readonly type: 'tool-input'; readonly toolCallId: string; readonly toolName: string; readonly text: string }
-  /** Another model begins anew: what was told until now belongs to an answer that failed, and is to be dropped. */
+  /** Another model starts over: drop the deltas so far, which belong to a failed answer. */
   | { readonly type: 'restart' };
 
 /** A language model. */
@@ -98,6 +98,6 @@ export interface Model {
   readonly modelId: string;
   /** Asks for the answer in one piece. */
   generate(request: ModelRequest): Promise<ModelOutcome>;
-  /** Tells each piece as it comes, then gives the whole. */
+  /** Emits each piece as it comes, then returns the whole answer. */
   stream(request: ModelRequest, onDelta: (delta: ModelDelta) => void): Promise<ModelOutcome>;
 }

@@ -1,10 +1,10 @@
 import { SteplineError } from '../lib/index.ts';
 
-/** A request is repeated that was stored while a step was open, and could not be used when that had ended. */
+/** A repeated request was stored while a step was open, and could not be applied after the step ended. */
 export class ActionRefusedError extends SteplineError {
   override readonly name = 'ActionRefusedError';
   readonly code = 'action-refused';
-  /** The code of what was wrong with it. */
+  /** Code of the error that refused it. */
   readonly reason: string | undefined;
 
   constructor(why: string, reason: string | undefined) {

@@ -35,7 +35,7 @@ export type RecordedAction = Action & {
   /** Its number in the log. */
   readonly entry: number;
   readonly requestId?: string;
-  /** Why it was not used, if it was not. */
+  /** Reason why it was not applied, if it was not. */
   readonly refused?: string;
 };
 

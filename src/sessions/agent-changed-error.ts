@@ -1,6 +1,6 @@
 import { SteplineError } from '../lib/index.ts';
 
-/** A session belongs to another version of its agent, and the rule is not to go on with this one. */
+/** A session belongs to another version of its agent, and the rule is not to continue with this one. */
 export class AgentChangedError extends SteplineError {
   override readonly name = 'AgentChangedError';
   readonly code = 'agent-changed';

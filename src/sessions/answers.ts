@@ -6,7 +6,7 @@ import { Message } from '../messages/index.ts';
 import type { Orchestrator, RunState, Wait } from '../step-by-step/index.ts';
 import { AlreadyAnsweredError, NotWaitingError } from '../step-by-step/index.ts';
 import type { Action, ActionRequest } from './action.ts';
-import { approvalDigest, findAskedCalls, toShownCall } from './approval-digest.ts';
+import { approvalDigest, findAskedCalls, toAskedCall } from './approval-digest.ts';
 import type { Queue } from './entries.ts';
 import { readActions, readEntriesFrom } from './entries.ts';
 import { ForgedApprovalError } from './forged-approval-error.ts';
@@ -72,7 +72,7 @@ const findAskingEvents = (waitId: string, entries: readonly LogEntry[]): readonl
   entries.flatMap(({ events = '' }) => (events.includes(`"waitId":${JSON.stringify(waitId)}`) ? [events] : []));
 
 async function checkDigest(wait: Wait, digest: string, { id, state, claimed }: AnswerContext['log']): Promise<void> {
-  if ((await approvalDigest(id, toShownCall(state, wait))) === digest) return;
+  if ((await approvalDigest(id, toAskedCall(state, wait))) === digest) return;
   for (const text of findAskingEvents(wait.id, await readEntriesFrom(claimed.store, id, 1))) {
     const events = await readEvents(text, () => Promise.resolve(state));
     for (const asked of findAskedCalls(id, events).values())

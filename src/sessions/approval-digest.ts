@@ -5,13 +5,13 @@ import type { StoredEvent } from './stored-events.ts';
 
 const hex = (bytes: Uint8Array): string => Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 
-/** The same for the same value, and for no other. */
+/** Hashes a value: the same for equal values only. */
 export async function createDigest(value: Json): Promise<string> {
   return hex(new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(stableStringify(value)))));
 }
 
-/** A call as it is shown to whoever has to agree. */
-export interface ShownCall {
+/** A call as it is shown to the person who has to approve it. */
+export interface AskedCall {
   /** Execution and step of the call: the same call in another step is another call. */
   readonly execution: number;
   readonly step: number;
@@ -21,27 +21,27 @@ export interface ShownCall {
 }
 
 /** Binds an answer to what was shown: the session, the call, and its arguments as they are. */
-export async function approvalDigest(sessionId: string, { execution, step, id, toolName = null, args = null }: ShownCall): Promise<string> {
+export async function approvalDigest(sessionId: string, { execution, step, id, toolName = null, args = null }: AskedCall): Promise<string> {
   return createDigest({ sessionId, execution, step, id, toolName, args });
 }
 
 /** Returns a wait as it is shown in this state. */
-export const toShownCall = ({ execution }: RunState, wait: Wait): ShownCall => ({
+export const toAskedCall = ({ execution }: RunState, wait: Wait): AskedCall => ({
   ...wait,
   execution: execution.number,
   step: execution.pendingStep?.number ?? 0,
 });
 
 /** Finds the execution and the step of a session that the events of one commit belong to, those of inner runs included. */
-function findPlace(sessionId: string, events: readonly StoredEvent[]): Pick<ShownCall, 'execution' | 'step'> | undefined {
+function findPlace(sessionId: string, events: readonly StoredEvent[]): Pick<AskedCall, 'execution' | 'step'> | undefined {
   const own = events.findLast(({ executionId }) => executionId.startsWith(`${sessionId}/`));
   return own === undefined ? undefined : { execution: Number(own.executionId.slice(sessionId.length + 1)), step: own.stepNumber };
 }
 
 /** Finds the calls and questions that the events of one commit ask about, each with its event. */
-export function findAskedCalls(sessionId: string, events: readonly StoredEvent[]): ReadonlyMap<StoredEvent, ShownCall> {
+export function findAskedCalls(sessionId: string, events: readonly StoredEvent[]): ReadonlyMap<StoredEvent, AskedCall> {
   const place = findPlace(sessionId, events);
-  const asked = new Map<StoredEvent, ShownCall>();
+  const asked = new Map<StoredEvent, AskedCall>();
   for (const event of events) {
     const { type, waitId, toolCallId, tool, args = null } = event;
     const id = waitId ?? toolCallId;

@@ -2,7 +2,7 @@
 import { InvalidArgumentError } from '../lib/index.ts';
 import type { EntryQuery, SessionQuery, SessionWrite } from './session-store.ts';
 
-/** The error of a write that no reading again can help. */
+/** Creates the error for a write that a retry cannot fix. */
 export const refusedWrite = (sessionId: string, why: string): InvalidArgumentError =>
   new InvalidArgumentError(`The write to session "${sessionId}" cannot be kept: ${why}.`);
 
@@ -27,7 +27,7 @@ function checkEntries({ sessionId, after, entries = [] }: SessionWrite): void {
   }
 }
 
-/** Refuses what no store could keep, whatever it holds. For writers of a store; throws an `InvalidArgumentError`. */
+/** Throws an `InvalidArgumentError` for a write that no store could keep. For authors of stores. */
 export function checkWrite(write: SessionWrite): void {
   const { sessionId, after, header, entries = [], effects = [] } = write;
   if (!Number.isSafeInteger(after) || after < 0) refuse(sessionId, `it follows entry ${after}`);

@@ -1,6 +1,6 @@
 import { SteplineError } from '../lib/index.ts';
 
-/** The host's function that gives the context of a run has failed. */
+/** The host's function that returns the context of a run failed. */
 export class ContextFailedError extends SteplineError {
   override readonly name = 'ContextFailedError';
   readonly code = 'context-failed';

@@ -13,13 +13,13 @@ import { UnknownStepError } from './unknown-step-error.ts';
 /** The body of an entry. */
 export interface EntryBody {
   readonly action?: Action;
-  /** True if the action came while a run was under way: it waits until an entry applies it. */
+  /** True if the action came during a run: it waits until an entry applies it. */
   readonly isQueued?: boolean;
   /** The entries whose actions are applied here. */
   readonly applied?: readonly number[];
   /** The execution that the action, or the actions, went to. */
   readonly execution?: number;
-  /** The entries whose actions could not be used, and why. */
+  /** Entries whose actions could not be applied, with the reason. */
   readonly refused?: readonly { readonly entry: number; readonly why: string; readonly code?: string }[];
   /** The change that the entry makes to the state. */
   readonly change?: JsonObject;
@@ -30,7 +30,7 @@ export interface EntryBody {
 /** An action that waits to be applied. */
 export interface QueuedAction {
   readonly action: Action;
-  /** The execution that was under way when it came. */
+  /** The execution in progress when it came. */
   readonly execution: number;
 }
 

@@ -11,7 +11,7 @@ import type { SessionPool } from './session-pool.ts';
 import type { SessionStore } from './session-store.ts';
 import { listAll } from './session-store.ts';
 
-/** How far ahead it looks: what expires later is found by then. */
+/** Look-ahead time. Later expiries are found by a later check. */
 const lookAheadMs = 60_000;
 
 const by = { id: 'expiry', kind: 'system' };

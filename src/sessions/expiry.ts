@@ -3,9 +3,9 @@ import type { RunState, Wait } from '../step-by-step/index.ts';
 
 /** Rule for approvals that nobody gives. */
 export interface ExpiryOptions {
-  /** How long an approval is waited for. */
+  /** Time to wait for an approval. */
   readonly expireAfterMs: number;
-  /** The decision then. @default 'reject' */
+  /** Decision when the time is up. @default 'reject' */
   readonly whenExpired?: 'reject' | 'approve';
 }
 

@@ -1,6 +1,6 @@
 import { SteplineError } from '../lib/index.ts';
 
-/** Somebody answered what was settled before. */
+/** An answer came for a wait that was already answered or closed. */
 export class LateAnswerError extends SteplineError {
   override readonly name = 'LateAnswerError';
   readonly code = 'late-answer';

@@ -4,7 +4,7 @@
 // A1. One run at a time. An action that comes while it lasts is stored at once and applied at the next boundary, in order.
 // A2. An action is stored before it has an effect; a request that was stored once has no effect again.
 // A3. Whoever acted gets the execution that applied the action, once it has ended or waits.
-// A4. If the store fails, nothing goes on from memory: the session is released, and read again.
+// A4. If the store fails, nothing continues from memory: the session is released, and read again.
 import type { Between, Orchestrator, RunResult, RunState } from '../step-by-step/index.ts';
 import { toRunResult } from '../step-by-step/index.ts';
 import type { Action, ActionOptions, ActionRequest } from './action.ts';
@@ -30,7 +30,7 @@ export interface SessionServices extends RunServices {
   readonly agents: Agents;
   /** A session has nothing to do. */
   onIdle(session: LiveSession): void;
-  /** A session cannot go on from memory. */
+  /** A session cannot continue from memory. */
   onReleased(session: LiveSession, error: unknown): void;
   /** Reports an error that nobody waits for. */
   report(error: unknown, where: string): void;
@@ -50,7 +50,7 @@ export class LiveSession {
   readonly #waiters = new Waiters();
   #lastAction: Promise<unknown> = Promise.resolve();
   #running: Promise<void> | undefined;
-  /** Interrupts the run that is under way. */
+  /** Interrupts the current run. */
   #abort: AbortController | undefined;
   #released: Promise<void> | undefined;
 
@@ -66,7 +66,7 @@ export class LiveSession {
   get isBusy(): boolean {
     return this.#running !== undefined || !this.#waiters.isEmpty || this.log.isWriting;
   }
-  /** Set once nothing goes on from here any more; settles when nothing more of it is written either. */
+  /** Set once the session is released; settles when its last write has ended. */
   get released(): Promise<void> | undefined {
     return this.#released;
   }
@@ -75,7 +75,7 @@ export class LiveSession {
     return this.#running !== undefined || !this.log.journal.isEmpty;
   }
 
-  /** Settles when nothing is under way. */
+  /** Settles when nothing is running. */
   async whenIdle(): Promise<void> {
     while (this.#running !== undefined) await this.#running;
   }
@@ -95,12 +95,12 @@ export class LiveSession {
     return toSessionResult(facts.id, safeState, { execution, isRepeated, approvals: claimed.approvals, toResult });
   }
 
-  /** Goes on with what is left to do, if anything is. */
+  /** Continues with the remaining work, if there is any. */
   resume(): void {
     if (this.#running === undefined && this.log.isOpen) this.#start();
   }
 
-  /** Stores the header anew. */
+  /** Stores the header again. */
   async touch(): Promise<void> {
     await this.#inTurn(() => this.#orRelease(this.log.append({})));
   }
@@ -131,14 +131,14 @@ export class LiveSession {
     }
   }
 
-  /** Stores an action, and starts a run if none is under way. */
+  /** Stores an action, and starts a run if none is in progress. */
   async #accept(request: ActionRequest, { by, requestId, until }: ActionOptions): Promise<AcceptedAction> {
     const isAwaited = until !== 'accepted';
     this.#assertActive();
     const repeated = requestId === undefined ? undefined : await this.#findRepeated(requestId, request, isAwaited);
     this.#assertActive();
     if (repeated !== undefined) return repeated;
-    // Refused before anything is stored, if no agent could go on with the session.
+    // Refused before anything is stored, if no agent could continue the session.
     if (request.type !== 'cancel' || hasWork(this.log.state)) this.#getAgent();
     if (isAnswer(request)) await this.#checkAnswer(request, this.#hasOpenStep);
     // Asked again after everything that was awaited: release() reaches those who wait from here on.
@@ -291,7 +291,7 @@ export class LiveSession {
 
   #between(state: RunState): Between<RunState> {
     if (this.#services.closing.aborted) return { leave: true };
-    // A step that was open before goes on as it was; what came since follows it.
+    // A step that was open before continues as it was; later actions follow it.
     const actions = this.log.journal.isEmpty ? applyBetweenSteps(state, this.log.queued) : undefined;
     if (actions === undefined) return undefined;
     this.#record(actions);

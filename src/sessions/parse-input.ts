@@ -102,7 +102,7 @@ export function parseText(value: unknown, what: string): string {
   return value;
 }
 
-/** Makes a message of what somebody says. */
+/** Creates a message from user input. */
 export function parseMessage(content: MessageContent | Message, ids: IdSource): Message {
   assert(isMessageContent(content), 'send(sessionId, content, { by }) takes text, a message or parts.');
   const message = content instanceof Message ? content : Message.user(content, { ids });

@@ -29,7 +29,7 @@ interface ExecutionOptions {
 /** The longest sleep in one go, so that no long timer is left behind when the runtime closes. */
 const longestSleepMs = 1000;
 
-/** The same effects, whose sleeps end when the runtime closes. */
+/** Wraps effects so that sleeps end when the runtime closes. */
 function interruptSleeps(direct: Effects, closing: AbortSignal): Effects {
   const sleepOnce = (key: string, ms: number): Promise<SleepResult> =>
     new Promise((resolve, reject) => {

@@ -4,7 +4,7 @@ import { SteplineError } from '../lib/index.ts';
 export class RuntimeClosedError extends SteplineError {
   override readonly name = 'RuntimeClosedError';
   readonly code = 'runtime-closed';
-  /** True if the action is stored and the next runtime goes on with it; false if it had no effect. */
+  /** True if the action is stored and the next runtime continues with it; false if it had no effect. */
   readonly isStored: boolean;
 
   constructor(why: string, { isStored = false }: { readonly isStored?: boolean } = {}) {

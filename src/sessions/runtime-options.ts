@@ -14,11 +14,11 @@ export interface SessionRuntimeOptions<Given extends Orchestrator = Orchestrator
   /** Agents that run the sessions. Several versions of one agent have the same id; the last one is the newest. */
   readonly agents: readonly Given[];
   readonly store: SessionStore;
-  /** Gives the context of a run; asked before each. */
+  /** Returns the context of a run; called before each run. */
   readonly context?: (session: SessionFacts) => InferContext<Given> | Promise<InferContext<Given>>;
   /** Rule for sessions whose agent has changed since. @default 'continue' */
   readonly onVersionChange?: OnVersionChange;
-  /** Settles approvals that nobody gives. @default they wait for ever */
+  /** Rule for approvals that nobody gives. @default they wait for ever */
   readonly approvals?: ExpiryOptions;
   /** Number of idle sessions that stay in memory, so that they need not be read again. @default 100 */
   readonly keepInMemory?: number;
@@ -45,7 +45,7 @@ export interface NewSession {
   readonly tags?: readonly string[];
 }
 
-/** An answer to something that is waited for: hand back the wait that was shown. */
+/** An answer to a wait: pass back the wait that was shown. */
 export type AnsweredWait = Pick<SessionWait, 'id'> & Partial<Pick<SessionWait, 'digest' | 'sessionId'>>;
 
 /** An approval has to say what was shown. */
@@ -62,13 +62,13 @@ export interface ListedSessions {
 export interface Recovery {
   /** Sessions that were interrupted and are resumed. */
   readonly resumed: readonly string[];
-  /** Sessions that could not be, and why. */
+  /** Sessions that could not be resumed, with the reason. */
   readonly failed: readonly { readonly sessionId: string; readonly error: unknown }[];
 }
 
 /** Options for reading events. */
 export interface EventsOptions {
-  /** Goes on with events that are stored later, until the reader leaves. @default false */
+  /** Continues with events that are stored later, until the reader leaves. @default false */
   readonly follow?: boolean;
   /** Ends a reader that follows. */
   readonly signal?: AbortSignal;
@@ -80,25 +80,25 @@ export interface SessionRuntime<State extends RunState = RunState, Output = unkn
   readonly ready: Promise<Recovery>;
   /** Creates a session in which nothing was said yet. */
   create(session: NewSession, options: ActionOptions): Promise<Session<State>>;
-  /** Says something. While a run is under way it joins that at the next boundary. Settles with the execution that read it. */
+  /** Sends a message. If a run is in progress, the message joins it at the next boundary. Settles with the execution that read it. */
   send(sessionId: string, content: MessageContent | Message, options: ActionOptions): Promise<SessionResult<State, Output>>;
   /** Resumes a session that was left with something to do. */
   resume(sessionId: string, options: ActionOptions): Promise<SessionResult<State, Output>>;
   /** Ends the execution that runs or waits. */
   cancel(sessionId: string, reason: string, options: ActionOptions): Promise<SessionResult<State, Output>>;
-  /** Lets a call run that waits for it, with other arguments if given. */
+  /** Approves a waiting call, with other arguments if given. */
   approve(
     sessionId: string,
     wait: ApprovedWait,
     options: ActionOptions & { readonly args?: unknown },
   ): Promise<SessionResult<State, Output>>;
-  /** Refuses; the model reads the reason. */
+  /** Rejects a call; the model reads the reason. */
   reject(
     sessionId: string,
     wait: AnsweredWait,
     options: ActionOptions & { readonly reason?: string },
   ): Promise<SessionResult<State, Output>>;
-  /** Gives what is waited for: a client tool's output, the true result of a call, a person's words. */
+  /** Answers a wait: the output of a client tool, the true result of a call, or a person's input. */
   answer(
     sessionId: string,
     wait: AnsweredWait,
@@ -106,7 +106,7 @@ export interface SessionRuntime<State extends RunState = RunState, Output = unkn
   ): Promise<SessionResult<State, Output>>;
   /** Raises the limits of the execution that waits or runs. */
   grant(sessionId: string, amounts: Grant, options: ActionOptions): Promise<SessionResult<State, Output>>;
-  /** Creates a session of its own from the state of this one after a step. */
+  /** Creates a separate session from the state of this one after a step. */
   fork(sessionId: string, at: Omit<ForkPoint, 'sessionId'>, options: ActionOptions & Omit<NewSession, 'agent'>): Promise<Session<State>>;
   get(sessionId: string): Promise<Session<State>>;
   list(query?: SessionQuery): Promise<ListedSessions>;
@@ -114,6 +114,6 @@ export interface SessionRuntime<State extends RunState = RunState, Output = unkn
   actions(sessionId: string): Promise<readonly RecordedAction[]>;
   /** The stored events after this number, in order. */
   events(sessionId: string, fromSeq?: number, options?: EventsOptions): AsyncIterable<StoredEvent>;
-  /** Takes no more work, lets steps under way end, and leaves the rest to the next runtime. */
+  /** Takes no more work, lets open steps end, and leaves the rest to the next runtime. */
   drain(options?: { readonly timeoutMs?: number }): Promise<void>;
 }

@@ -1,11 +1,11 @@
 import { SteplineError } from '../lib/index.ts';
 
-/** What is stored of a session cannot be trusted. It is set aside; other sessions are not touched by it. */
+/** The stored data of a session cannot be trusted. It is set aside; other sessions are not affected. */
 export class SessionDamagedError extends SteplineError {
   override readonly name = 'SessionDamagedError';
   readonly code = 'session-damaged';
   readonly sessionId: string;
-  /** What is wrong, and where. */
+  /** Description of the damage and its place. */
   readonly damage: string;
 
   constructor(sessionId: string, damage: string, cause?: unknown) {

@@ -26,7 +26,7 @@ import type { ListedSession, SessionStore } from './session-store.ts';
 import { listAll } from './session-store.ts';
 import { UnknownSessionError } from './unknown-session-error.ts';
 
-/** How long to wait before a store that failed is tried again. */
+/** Delay before a failed store is tried again. */
 const retryStoreMs = 10_000;
 
 const hasCode = (error: unknown, code: string): boolean => SteplineError.is(error) && error.code === code;
@@ -62,7 +62,7 @@ export class SessionHost implements SessionServices {
     this.#expiry = approvals && new ExpiryTimer(approvals, this);
     this.#claimed = store.claim().then((epoch) => ({ store, epoch, clock, approvals }));
     this.ready = this.#recover();
-    // Whoever asks for something gets the error; sessions that were resumed already must not go on alone.
+    // Whoever asks for something gets the error; sessions that were resumed already must not continue alone.
     this.ready.catch((error: unknown) => this.#end('it could not begin', error));
   }
 
@@ -110,7 +110,7 @@ export class SessionHost implements SessionServices {
     };
   }
 
-  /** Starts no more work, and lets steps under way end for as long as it is given. */
+  /** Starts no more work, and lets open steps end within the given time. */
   async drain(timeoutMs: number): Promise<void> {
     this.#closing.abort('it was drained');
     await this.ready.catch(() => undefined);
@@ -196,7 +196,7 @@ export class SessionHost implements SessionServices {
     sleep(this.clock, retryStoreMs, this.closing).then(retry, () => undefined);
   }
 
-  /** Ends everything, also what is under way. */
+  /** Ends everything, including work in progress. */
   #end(why: string, error: unknown): void {
     this.#closing.abort(why);
     for (const session of this.sessions.all) session.release(error);

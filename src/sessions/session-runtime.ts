@@ -1,4 +1,4 @@
-// The public face of the sessions: checks what is asked for, and passes it on.
+// The public interface of sessions: checks arguments and passes them on.
 import type { IdSource } from '../lib/index.ts';
 import { InvalidArgumentError, systemIds } from '../lib/index.ts';
 import type { InferOutput, InferState, Orchestrator } from '../step-by-step/index.ts';

@@ -34,7 +34,7 @@ export interface LogEntry {
   /** Counts from 1 in a session, without a gap. */
   readonly n: number;
   readonly at: number;
-  /** True if the entry holds a whole state: entries before it need not be read to go on. */
+  /** True if the entry holds a whole state: entries before it need not be read to continue. */
   readonly isSnapshot: boolean;
   /** The execution, and the step of it, that this entry recorded. */
   readonly execution?: number;
@@ -52,7 +52,7 @@ export interface LogEntry {
 /** A write that is kept whole or not at all. */
 export interface SessionWrite {
   readonly sessionId: string;
-  /** What `claim` gave. */
+  /** Number that `claim` returned. */
   readonly epoch: number;
   /** The last entry that the writer knows of; 0 makes the session. Another one in the store refuses the write. */
   readonly after: number;
@@ -65,7 +65,7 @@ export interface SessionWrite {
   readonly clearsEffects?: boolean;
 }
 
-/** A session as it is read to go on with it. */
+/** A session as it is loaded to continue it. */
 export interface StoredSession {
   readonly header: SessionHeader;
   /** The number of the last entry. */
@@ -75,7 +75,7 @@ export interface StoredSession {
   readonly effects: readonly EffectRow[];
 }
 
-/** Which sessions to list; all that is given must fit. */
+/** Filter for sessions; all given fields must match. */
 export interface SessionQuery {
   readonly tenant?: string;
   readonly agentId?: string;
@@ -86,7 +86,7 @@ export interface SessionQuery {
   readonly isOpen?: boolean;
   /** Those to be woken at this time or before. */
   readonly wakeBefore?: number;
-  /** How many at most. @default 100 */
+  /** Maximum number. @default 100 */
   readonly limit?: number;
   /** Cursor of the page before. */
   readonly cursor?: string;
@@ -108,7 +108,7 @@ export interface SessionPage {
   readonly cursor?: string;
 }
 
-/** Which entries to read. */
+/** Range of entries to read. */
 export interface EntryQuery {
   /** The first entry. @default 1 */
   readonly from?: number;
@@ -116,7 +116,7 @@ export interface EntryQuery {
   readonly to?: number;
   /** Only those with events after this number. */
   readonly afterSeq?: number;
-  /** How many at most. @default 1000 */
+  /** Maximum number. @default 1000 */
   readonly limit?: number;
 }
 

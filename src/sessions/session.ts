@@ -16,17 +16,17 @@ import type {
 } from '../step-by-step/index.ts';
 import type { ForkPoint } from './action.ts';
 import type { AgentIdentity } from './agents.ts';
-import { approvalDigest, toShownCall } from './approval-digest.ts';
+import { approvalDigest, toAskedCall } from './approval-digest.ts';
 import type { ExpiryOptions } from './expiry.ts';
 import { getExpiresAt } from './expiry.ts';
 import type { ListedSession, SessionHeader } from './session-store.ts';
 
-/** Something that a session waits for. Hand it back with the answer: it says what exactly was shown. */
+/** Something that a session waits for. Pass it back with the answer: it identifies exactly what was shown. */
 export type SessionWait = Wait & {
   readonly sessionId: string;
   /** Binds an approval to the session, the call and its arguments. */
   readonly digest: string;
-  /** Time at which it is settled without anybody. */
+  /** Time at which it expires. */
   readonly expiresAt?: number;
 };
 
@@ -63,12 +63,12 @@ export interface DamagedSession {
 /** A whole session. */
 export interface Session<State extends RunState = RunState> extends Omit<SessionSummary, 'waitingFor'> {
   readonly waitingFor: readonly SessionWait[];
-  /** The last words of the agent. */
+  /** Last text of the agent. */
   readonly text: string;
   readonly usage: Usage;
   /** Everything, to read: changes go through the runtime. Left out if a session is written as JSON. */
   readonly state: State;
-  /** Says in a few lines why it is in this state. */
+  /** Explains in a few lines why it is in this state. */
   explain(options?: ExplainStateOptions): string;
 }
 
@@ -109,7 +109,7 @@ export type SessionResult<State = RunState, Output = unknown> = SessionResultFie
 /** True if the session has something to do by itself. A conversation in which nobody has spoken has not. */
 export const hasWork = (state: RunState): boolean => canBegin(state) && (state.execution.id !== undefined || state.messages.length > 0);
 
-/** Returns the status to show: a session that was spoken to is under way, even if its first step is not recorded yet. */
+/** Returns the status to show: a session that received a message is in progress, even if its first step is not recorded yet. */
 export const getShownStatus = (state: RunState): ExecutionStatus =>
   state.status === Statuses.Pending && hasWork(state) ? Statuses.InProgress : state.status;
 
@@ -118,7 +118,7 @@ function toWaits(sessionId: string, state: RunState, approvals: ExpiryOptions | 
     state.waitingFor.map(async (wait) => ({
       ...wait,
       sessionId,
-      digest: await approvalDigest(sessionId, toShownCall(state, wait)),
+      digest: await approvalDigest(sessionId, toAskedCall(state, wait)),
       ...omitUndefined({ expiresAt: getExpiresAt(approvals, state, wait) }),
     })),
   );

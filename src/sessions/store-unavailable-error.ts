@@ -1,6 +1,6 @@
 import { assertNever, SteplineError } from '../lib/index.ts';
 
-/** Why a store cannot be used. */
+/** Reason why a store cannot be used. */
 export type StoreProblem = 'closed' | 'full' | 'read-only' | 'busy' | 'not-a-store' | 'newer-schema' | 'failed';
 
 function adviceFor(problem: StoreProblem): string {

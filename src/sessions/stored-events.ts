@@ -62,7 +62,7 @@ const isEvent = (fields: JsonObject): fields is StoredEvent =>
   ['type', 'id', 'agentId', 'executionId'].every((key) => typeof fields[key] === 'string') &&
   ['seq', 'at', 'stepNumber'].every((key) => typeof fields[key] === 'number');
 
-/** Reads the events of one commit; `stateOf` gives the session's state if an event refers to it. */
+/** Reads the events of one commit; `stateOf` returns the session's state if an event refers to it. */
 export async function readEvents(text: string, stateOf: () => Promise<RunState>): Promise<readonly StoredEvent[]> {
   const [shared, ...own] = readArray(JSON.parse(text), 'events', readJsonObject);
   const events: StoredEvent[] = [];

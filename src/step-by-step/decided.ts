@@ -1,5 +1,5 @@
-// What people decide about an execution that waits, or runs.
-// D1. Every decision is a new execution; one that does not fit is refused, and nothing has changed.
+// Decisions of people about an execution that waits or runs.
+// D1. Every decision returns a new execution; one that does not fit throws and changes nothing.
 import { ContinuationOutcome, toStopEvaluation } from '../continuation/index.ts';
 import { InvalidArgumentError, isRecord } from '../lib/index.ts';
 import { Usage } from '../messages/index.ts';
@@ -13,13 +13,13 @@ import { StepResult } from './step-result.ts';
 import type { PendingStep, Wait } from './waiting.ts';
 import { parseValue, getOpenWaits, withAnswer } from './waiting.ts';
 
-/** What has to be settled before an execution can go on. */
+/** Returns the waits that need an answer before an execution can continue. */
 export function getWaits(execution: Execution): readonly Wait[] {
   if (execution.pendingStep !== undefined) return getOpenWaits(execution.pendingStep);
   return [...new Set(getAwaitedGrants(execution))].map((limit) => ({ type: 'grant', id: `grant/${limit}`, limit }));
 }
 
-/** True for the id of a grant that is waited for. */
+/** True if the execution waits for a grant with this id. */
 export const isWaitingGrant = (execution: Execution, id: string): boolean =>
   execution.pendingStep === undefined && getWaits(execution).some((wait) => wait.id === id);
 
@@ -31,7 +31,7 @@ function refuseGrant(execution: Execution, id: string): void {
 export function approveWait<S extends Step>(execution: Execution<S>, id: string, options: { readonly args?: unknown }): Execution<S> {
   refuseGrant(execution, id);
   const { pendingStep } = execution;
-  // Arguments that were handed in at the wrong place would be lost, and the call run as it was.
+  // Arguments passed in the wrong place would be lost, and the call would run unchanged.
   const isWaiting = pendingStep?.waits.some((wait) => wait.id === id) === true;
   const isRight = !isWaiting || (isRecord(options) && Object.keys(options).every((name) => name === 'args'));
   if (!isRight) throw new InvalidArgumentError('approve(id, { args }) takes the edited arguments under "args", and nothing else.');
@@ -57,20 +57,20 @@ export function addGrant<S extends Step>(execution: Execution<S>, amounts: Grant
       `This execution has ended (${getStopReason(execution) ?? 'completed'}); a grant raises limits of one that waits or runs. Open a new one with a message.`,
     );
   }
-  // A grant in time makes the summary needless.
+  // With a grant in time, no summary is needed.
   const waited = getAwaitedGrants(execution).length > 0 || getLastOutcome(execution)?.isFinalizing === true;
-  // Whoever grants takes no time of the run's.
+  // Time spent waiting for a grant does not count.
   const regranted = waited && execution.pendingStep === undefined ? { regranted: true, wallStartedAt: undefined } : {};
   return { ...execution, grants: [...(execution.grants ?? []), grant], ...regranted };
 }
 
-/** Ends an execution that waits for a grant, because somebody wants it to end. */
+/** Ends an execution that waits for a grant, at a person's request. */
 export function endAtLimit<S extends Step>(execution: Execution<S>, reason: string): Execution<S> {
   const startOutcome = ContinuationOutcome.fromEvaluations([toStopEvaluation({ by: 'request', reason })]);
   return { ...execution, startOutcome, regranted: undefined };
 }
 
-/** Records a step that waited, as it is closed, and ends the execution for this reason. */
+/** Records a closed step and ends the execution for this reason. */
 export function recordClosedStep<S extends Step>(
   execution: Execution<S>,
   { pending, step, reason }: { readonly pending: PendingStep<S>; readonly step: S; readonly reason: string },

@@ -6,7 +6,7 @@ import type { Interruption, Step } from './step.ts';
 import type { StepResult } from './step-result.ts';
 import type { PendingStep, Wait } from './waiting.ts';
 
-/** The part of a state that can be put in words. */
+/** Parts of a state that an explanation uses. */
 interface Explainable {
   readonly status: ExecutionStatus;
   readonly stepCount: number;
@@ -25,9 +25,9 @@ const grantText: Readonly<Record<LimitKind, string>> = {
   cost: 'money',
 };
 
-/** How much is said. */
+/** Level of detail. */
 export interface ExplainStateOptions {
-  /** Leaves out the criteria that had nothing to say. @default false */
+  /** Leaves out criteria that had nothing to report. @default false */
   readonly brief?: boolean;
 }
 
@@ -62,7 +62,7 @@ const interruptionText: Readonly<Record<Interruption, string>> = {
 const asSentence = (text: string): string => (/[.!?]$/.test(text) ? text : `${text}.`);
 
 function stepLines({ errors, interrupted, finalizing, outputMessages }: Step): readonly string[] {
-  // What a criterion threw is quoted by the outcome already.
+  // The outcome already quotes an error thrown by a criterion.
   const failures = errors.filter(({ code }) => code !== 'criterion-failed');
   const lines = failures.map(({ type, code, message, toolName }) => {
     const tool = toolName === undefined ? '' : ` in ${toolName}`;
@@ -79,10 +79,10 @@ function stepLines({ errors, interrupted, finalizing, outputMessages }: Step): r
   return [...summary, ...lines, ...cut];
 }
 
-// A reason may quote what a criterion threw, or what somebody said.
+// A reason may quote a thrown error or a person's words.
 const outcomeText = (outcome: ContinuationOutcome, options: ExplainOptions): string => defaultRedactor.text(outcome.explain(options));
 
-// Somebody ended what waited for a grant: that is no start that was refused.
+// The execution was ended while it waited for a grant: this is not a refused start.
 const isCancelled = ({ resolvedBy }: ContinuationOutcome): boolean => resolvedBy === 'StopRequested';
 
 function stoppedText({ lastStepResult, startOutcome, stepCount }: Explainable, brief: boolean): string {
@@ -95,7 +95,7 @@ function stoppedText({ lastStepResult, startOutcome, stepCount }: Explainable, b
   return [headline, ...stepLines(step), ...votes].join('\n');
 }
 
-/** Renders where a state stands and why. */
+/** Explains the status of a state and the reasons for it. */
 export function explainState(state: Explainable, { brief = false }: ExplainStateOptions): string {
   if (state.status === 'pending') return 'Not started: no run has begun since the last input.';
   if (state.waitingFor.length > 0 && state.pendingStep === undefined) {

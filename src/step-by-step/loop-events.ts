@@ -8,9 +8,9 @@ import type { Usage } from '../messages/index.ts';
 import type { ExecutionStatus } from './execution.ts';
 import type { Interruption, Step } from './step.ts';
 
-/** Base of the events that orchestrators tell: the loop's own, and those of their rooms. */
+/** Base of the events that orchestrators emit: the loop's own, and those of each module. */
 export abstract class OrchestratorEvent extends BaseEvent {
-  /** Which kind of orchestrator ran the step. */
+  /** Kind of orchestrator that ran the step. */
   readonly orchestrator: string;
 
   constructor(header: EventHeader, orchestrator: string) {
@@ -19,19 +19,19 @@ export abstract class OrchestratorEvent extends BaseEvent {
   }
 }
 
-/** What is known when a run begins. */
+/** Facts known when a run starts. */
 export interface StartFacts {
   readonly resumed: boolean;
   readonly messageCount: number;
   readonly agent?: JsonObject | undefined;
 }
 
-/** A run has begun, or was taken up again. */
+/** A run has started or was resumed. */
 export class AgentExecutionStarted extends OrchestratorEvent {
   readonly type = 'AgentExecutionStarted';
   readonly resumed: boolean;
   readonly messageCount: number;
-  /** Who carries it out: id, version and fingerprint of the agent. */
+  /** Id, version and fingerprint of the agent that runs it. */
   declare readonly agent?: JsonObject;
 
   constructor(header: EventHeader, orchestrator: string, facts: StartFacts) {
@@ -60,7 +60,7 @@ export class AgentStepStarted extends OrchestratorEvent {
   }
 }
 
-/** It was decided whether to go on: once per recorded step, and once for a start that was refused. */
+/** The decision to continue or stop: once per recorded step, and once for a refused start. */
 export class ContinuationEvaluated extends OrchestratorEvent {
   readonly type = 'ContinuationEvaluated';
   readonly outcome: ContinuationOutcome;
@@ -148,15 +148,15 @@ export class TokenUsageReported extends OrchestratorEvent {
   }
 }
 
-/** What is known about a retry when it is announced. */
+/** Facts known when a retry is scheduled. */
 export interface RetryFacts {
   readonly delayMs: number;
   readonly errorType: ErrorType;
-  /** How many attempts in a row have failed. */
+  /** Number of failed attempts in a row. */
   readonly failures: number;
 }
 
-/** The run waits before it tries again. */
+/** The run waits before the next attempt. */
 export class RetryScheduled extends OrchestratorEvent {
   readonly type = 'RetryScheduled';
   readonly delayMs: number;
@@ -175,7 +175,7 @@ export class RetryScheduled extends OrchestratorEvent {
   }
 }
 
-/** How a run ended. */
+/** Facts about the end of a run. */
 export interface EndFacts {
   readonly status: ExecutionStatus;
   readonly stopReason?: StopReason | undefined;
@@ -188,12 +188,12 @@ export interface EndFacts {
 /** Base of the events that end a run. */
 abstract class EndEvent extends OrchestratorEvent {
   readonly status: ExecutionStatus;
-  /** Absent where the run waits. */
+  /** Absent if the run waits. */
   declare readonly stopReason?: StopReason;
   declare readonly resolvedBy?: string;
   readonly stepCount: number;
   readonly usage: Usage;
-  /** What went wrong in the last step. */
+  /** Failures of the last step. */
   readonly errors: readonly Failure[];
 
   constructor(header: EventHeader, orchestrator: string, facts: EndFacts) {
@@ -218,7 +218,7 @@ export class AgentFailed extends EndEvent {
   }
 }
 
-/** The run has ended, or waits for somebody. Always the last event of a run; a run with nothing to do tells nothing. */
+/** The run has ended or waits. Always the last event of a run; a run with nothing to do emits nothing. */
 export class AgentFinished extends EndEvent {
   readonly type = 'AgentFinished';
 
@@ -228,7 +228,7 @@ export class AgentFinished extends EndEvent {
   }
 }
 
-/** Every event that the loop itself tells. */
+/** Every event that the loop itself emits. */
 export type LoopEvent =
   | AgentExecutionStarted
   | AgentStepStarted

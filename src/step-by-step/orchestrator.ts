@@ -75,7 +75,7 @@ export interface Orchestrator<
   /** True if a run needs a context. */
   readonly needsContext: boolean;
   readonly states: StateType<State>;
-  /** Starts a run at once, with words of the user or with a state. */
+  /** Starts a run at once, with a user message or with a state. */
   start(input: MessageContent | Message | State, ...args: RunArgs<State, Context, Event>): Run<State, Output, Event>;
   /** Reads a stored state. */
   restore(stored: unknown): State;

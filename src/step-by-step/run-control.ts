@@ -1,27 +1,27 @@
-// Who may end a run, and how the work in flight hears of it.
-// Owns:     the stop request, the interruption, the signal that work gets.
+// Ways to end a run, and the signal that work in progress receives.
+// Owns:     the stop request, the interruption, the signal that work receives.
 // Does not: judge. It leaves findings; criteria decide.
-// R1. The first interruption stands; later ones change nothing. Only a deadline can be renewed, and not where the host gave up since.
+// R1. The first interruption counts; later ones change nothing. Only a deadline can be renewed, unless the host has aborted since.
 // R2. After `close` no listener of ours is left on the host's signal.
 import type { StopRequest } from '../continuation/index.ts';
 import type { Interruption } from './step.ts';
 
 export interface RunControl {
-  /** Aborts when the run is interrupted. Made when first asked for. */
+  /** Aborts when the run is interrupted. Created on first use. */
   readonly signal: AbortSignal;
   readonly stopRequest: StopRequest | undefined;
   readonly interruption: Interruption | undefined;
-  /** Why no further step may begin: an interruption, or a request to stop. */
+  /** Reason why no further step may start: an interruption, or a request to stop. */
   readonly ending: Interruption | undefined;
   /** Ends the run at the next boundary. */
   requestStop(reason: string): void;
-  /** Cuts off what is in flight. */
+  /** Interrupts work in progress. */
   interrupt(by: Interruption, reason: unknown): void;
   /** Calls back at an interruption, at once if there was one; returns its unsubscribe. */
   onInterrupt(call: () => void): () => void;
   /** Calls back at an interruption or a request to stop, at once if there was one; returns its unsubscribe. */
   onEnding(call: () => void): () => void;
-  /** Lets work begin again after a deadline; any other interruption stands. */
+  /** Lets work start again after a deadline; any other interruption stays. */
   renew(): void;
   close(): void;
 }
@@ -45,7 +45,7 @@ export function createRunControl(hostSignal?: AbortSignal): RunControl {
     for (const listener of [...listeners]) listener();
   };
   const interrupt = (by: Interruption, reason: unknown): void => {
-    // A host that gives up is heard also where the time was up already.
+    // An abort by the host counts even after the deadline has passed.
     if (by === 'signal') stopRequest ??= { by: 'signal', reason: wordsOf(reason) };
     if (interruption !== undefined) {
       call(onRequest);

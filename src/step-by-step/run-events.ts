@@ -4,7 +4,7 @@
 // N1. Numbered events count up without a gap from the state's last one.
 // N2. A run inside another takes its numbers from that run, and each of its events is received once there too.
 import type { BaseEvent, EventHeader, EventSink, ProblemReporter } from '../events/index.ts';
-import { reportSafely, tellListener } from '../events/index.ts';
+import { reportSafely, notifyListener } from '../events/index.ts';
 import type { Callback, Clock } from '../lib/index.ts';
 import type { OuterEvents, OuterStep } from './outer-step.ts';
 
@@ -147,7 +147,7 @@ export class RunEvents implements OuterEvents {
         reportSafely(onProblem, error, `the sink of ${event.type}`);
       }
     }
-    if (onEvent !== undefined) tellListener(onEvent, event, onProblem);
+    if (onEvent !== undefined) notifyListener(onEvent, event, onProblem);
   }
 
   #fillHeader(subject: EventSubject, id: string, at: number): EventHeader {

@@ -1,9 +1,9 @@
 // The state of a conversation that runs step by step.
-// Owns:     the messages, the current execution, the executions before it, and who the state is.
+// Owns:     the messages, the current execution, the executions before it, and the state's identity.
 // Does not: run anything, read a clock while judging, or change: every transition returns a new state.
 // S1. A state that was handed out stays as it is, whatever happens to states made from it.
-// S2. Counts, usage and limits are the current execution's; `session` sums up.
-// S3. An execution that has begun is left only with a reason on it.
+// S2. Counts, usage and limits are those of the current execution; `session` has the totals.
+// S3. An execution that has started never ends without a recorded reason.
 import type { ContinuationOutcome, StopReason } from '../continuation/index.ts';
 import type { Failure } from '../errors/index.ts';
 import type { Clock, IdSource, JsonObject } from '../lib/index.ts';
@@ -32,7 +32,7 @@ import type { StepResult } from './step-result.ts';
 import type { PendingStep, Wait } from './waiting.ts';
 import { getOpenWaits, parseValue } from './waiting.ts';
 
-/** Everything a state is made of. */
+/** Parts of a state. */
 export interface RunStateData<S extends Step = Step> {
   readonly info: StateInfo;
   readonly agentId: string;
@@ -41,18 +41,18 @@ export interface RunStateData<S extends Step = Step> {
   readonly metadata: JsonObject;
   readonly execution: Execution<S>;
   readonly past: AppendOnlyList<Execution<S>>;
-  /** The number of the last event that was told about this state. */
+  /** Number of the last event emitted for this state. */
   readonly lastSeq: number;
-  /** True where a step was recorded outside a run; the next run tells of it. */
+  /** True if a step was recorded outside a run; the next run emits its events. */
   readonly owesEvents?: boolean | undefined;
-  /** Stored fields that this version does not know, kept for the one that does. */
+  /** Stored fields that this version does not know; kept for versions that do. */
   readonly unknownFields?: JsonObject | undefined;
 }
 
 /** The parts of a state that change while it lives. */
 export type RunStateChange<S extends Step = Step> = Partial<Omit<RunStateData<S>, 'agentId' | 'parentAgentId' | 'unknownFields'>>;
 
-/** Where a new state gets its time and ids. */
+/** Options of a new state. */
 export interface NewStateOptions {
   readonly clock?: Clock;
   readonly ids?: IdSource;
@@ -61,19 +61,19 @@ export interface NewStateOptions {
   readonly metadata?: JsonObject;
 }
 
-/** Who a fork is. All have working defaults. */
+/** Identity of a fork. All fields are optional. */
 export interface ForkOptions {
   /** The id of the new state. */
   readonly id?: string;
-  /** The id of the execution that is under way, where one is. */
+  /** Id of the execution in progress, if there is one. */
   readonly executionId?: string;
   readonly clock?: Clock;
   readonly ids?: IdSource;
 }
 
-/** The whole conversation's figures. */
-export interface SessionSummary<S extends Step> {
-  /** All executions that have begun, the current one last. */
+/** Totals of the whole conversation. */
+export interface SessionTotals<S extends Step> {
+  /** All executions that have started, the current one last. */
   readonly executions: readonly Execution<S>[];
   readonly stepCount: number;
   readonly usage: Usage;
@@ -81,7 +81,7 @@ export interface SessionSummary<S extends Step> {
 
 const superseded = 'superseded by a new message';
 
-/** Why a step that waits is closed. */
+/** Reason for closing a step that waits. */
 interface Closing {
   readonly why: 'superseded' | 'interrupted';
   readonly interrupted: Interruption;
@@ -96,7 +96,7 @@ export class RunState<S extends Step = Step> {
     this.data = data;
   }
 
-  /** The parts of a state in which nothing has happened yet. */
+  /** Returns the parts of an empty state. */
   static emptyData<S extends Step>({
     clock,
     ids = systemIds,
@@ -138,7 +138,7 @@ export class RunState<S extends Step = Step> {
   get messages(): Messages {
     return this.data.store.section(SectionName.Messages);
   }
-  /** What a model reads: summary, buffer, then the conversation. */
+  /** Messages sent to the model: summary, buffer, then the conversation. */
   get messagesForInference(): Messages {
     return this.data.store.toMessages();
   }
@@ -175,31 +175,31 @@ export class RunState<S extends Step = Step> {
   get usage(): Usage {
     return getUsage(this.data.execution);
   }
-  /** What this execution has cost; undefined where no prices are watched. */
+  /** Cost of this execution; undefined if costs are not tracked. */
   get cost(): Cost | undefined {
     const { cost, pendingStep } = this.data.execution;
     return addCost(cost, pendingStep?.partial.cost);
   }
-  /** What went wrong in the current step. */
+  /** Failures of the current step. */
   get errors(): readonly Failure[] {
     return this.currentStep?.errors ?? [];
   }
-  /** What was decided last, and why. */
+  /** The last decision and its reasons. */
   get continuationOutcome(): ContinuationOutcome | undefined {
     return getLastOutcome(this.data.execution);
   }
-  /** Kept where this execution was refused before its first step. */
+  /** Set if this execution was stopped before its first step. */
   get startOutcome(): ContinuationOutcome | undefined {
     return this.data.execution.startOutcome;
   }
   get pendingStep(): PendingStep<S> | undefined {
     return this.data.execution.pendingStep;
   }
-  /** What has to be settled before the run can go on. */
+  /** Waits that need an answer before the run can continue. */
   get waitingFor(): readonly Wait[] {
     return getWaits(this.data.execution);
   }
-  /** The last words of the assistant in this execution that were meant for readers; empty where it said nothing. */
+  /** Last text of the assistant in this execution that was meant for readers; empty if there is none. */
   get text(): string {
     const spoken = (step: S): string | undefined =>
       step.outputMessages.findLast((message) => message.isAssistant() && message.text !== '' && message.metadata['purpose'] === undefined)
@@ -208,7 +208,7 @@ export class RunState<S extends Step = Step> {
     const lastSpeaking = steps.findLast((step) => spoken(step) !== undefined);
     return lastSpeaking === undefined ? '' : (spoken(lastSpeaking) ?? '');
   }
-  get session(): SessionSummary<S> {
+  get session(): SessionTotals<S> {
     const { past, execution } = this.data;
     const executions = hasStarted(execution) ? [...past, execution] : past.toArray();
     return {
@@ -218,12 +218,12 @@ export class RunState<S extends Step = Step> {
     };
   }
 
-  /** Why it stands where it stands, in a few lines for a person; `brief` leaves those out who had nothing to say. */
+  /** Explains the current status in a few lines for people; `brief` leaves out criteria that had nothing to report. */
   explain(options: ExplainStateOptions = {}): string {
     return explainState(this, options);
   }
 
-  /** Adds what the user says. Opens a new execution, unless one is running or about to: that one reads the message too. */
+  /** Adds a user message. Starts a new execution unless one is running or about to run, which then reads the message too. */
   withUserMessage(content: MessageContent | Message, { ids = systemIds }: { readonly ids?: IdSource } = {}): this {
     if (!isMessageContent(content)) throw new InvalidArgumentError('withUserMessage() takes text, a message or parts.');
     const message = content instanceof Message ? content : Message.user(content, { ids });
@@ -233,7 +233,7 @@ export class RunState<S extends Step = Step> {
     return state.evolve({ execution: { ...execution, queued: [...(execution.queued ?? []), message] } });
   }
 
-  /** Puts messages of an earlier conversation behind those that are there. Opens no execution: nobody asks anything with it. */
+  /** Appends messages of an earlier conversation. Does not start an execution. */
   withMessages(messages: Iterable<Message>): this {
     const { store } = this.data;
     if (this.pendingStep !== undefined)
@@ -245,28 +245,28 @@ export class RunState<S extends Step = Step> {
     return this.evolve({ metadata: deepFreeze({ ...this.data.metadata, [key]: parseValue(value, `Metadata "${key}"`) }) });
   }
 
-  /** Lets a gated call run, with other arguments if given. Run the state to go on. */
+  /** Approves a gated call, with other arguments if given. Run the state to continue. */
   approve(id: string, options: { readonly args?: unknown } = {}): this {
     return this.evolve({ execution: approveWait(this.data.execution, id, options) });
   }
 
-  /** Refuses a call; the model reads the reason. Run the state to go on. Refusing a grant ends the execution at its limit. */
+  /** Rejects a call; the model reads the reason. Run the state to continue. Rejecting a grant ends the execution at its limit. */
   reject(id: string, reason: string = 'no reason was given'): this {
     const { execution, owesEvents } = this.data;
     return this.evolve({ execution: rejectWait(execution, id, reason), owesEvents: isWaitingGrant(execution, id) ? true : owesEvents });
   }
 
-  /** Gives what is waited for: a client tool's output, the true result of a call, a person's words. */
+  /** Answers a wait: the output of a client tool, the true result of a call, or a person's input. */
   answer(id: string, value: unknown): this {
     return this.evolve({ execution: answerWait(this.data.execution, id, value) });
   }
 
-  /** Raises this execution's limits by these amounts. Where it waits for that, run the state to go on. */
+  /** Raises this execution's limits by these amounts. If it waits for a grant, run the state to continue. */
   grant(amounts: Grant): this {
     return this.evolve({ execution: addGrant(this.data.execution, amounts) });
   }
 
-  /** Ends an execution that waits, for this reason; calls that waited are closed. One that runs is ended by its signal instead. */
+  /** Ends a waiting execution for this reason and closes its open calls. To end a running one, use its signal. */
   cancel(reason: string = 'cancelled', { ids = systemIds }: { readonly ids?: IdSource } = {}): this {
     if (typeof reason !== 'string') throw new InvalidArgumentError(`The reason of cancel(reason) must be text, not ${typeof reason}.`);
     if (this.waitingFor.length === 0)
@@ -278,8 +278,8 @@ export class RunState<S extends Step = Step> {
   }
 
   /**
-   * A conversation of its own that begins where this one stands. An execution that is under way goes on under another id, so that
-   * what it does is not taken for the same work.
+   * Creates a separate conversation that starts from this state. An execution in progress continues under another id, so that
+   * its effects are not mistaken for those of the original.
    */
   fork({ id, executionId, clock, ids = systemIds }: ForkOptions = {}): this {
     const { data } = this;
@@ -297,7 +297,7 @@ export class RunState<S extends Step = Step> {
     });
   }
 
-  /** @internal The same kind of state with some of its parts replaced. */
+  /** @internal Returns a state of the same kind with some parts replaced. */
   evolve(change: RunStateChange<S>): this {
     // Holds because every state class is constructed from its data alone.
     const Same = this.constructor as new (data: RunStateData<S>) => this;
@@ -318,15 +318,15 @@ export class RunState<S extends Step = Step> {
   }
 
   /**
-   * @internal A pending step as it is recorded when it will not be entered again: a new message made it pointless, or it was cut
-   * off while it went on. Rooms with calls close them here.
+   * @internal Returns the pending step as it is recorded if it will not be resumed: a new message superseded it, or it was
+   * interrupted. Modules with tool calls close them here.
    */
   closePendingStep(pending: PendingStep<S>, _why: 'superseded' | 'interrupted', _ids?: IdSource): S {
     return pending.partial;
   }
 
   #readyForInput(ids: IdSource): this {
-    // Where everything was answered nobody waits any more: the step goes on, and the message follows it.
+    // If everything is answered, nothing waits any more: the step continues, and the message follows it.
     const state =
       this.pendingStep === undefined || getOpenWaits(this.pendingStep).length === 0
         ? this

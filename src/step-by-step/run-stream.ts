@@ -1,11 +1,11 @@
 // A run as a stream of events.
 // Owns:     the events that its reader has not read yet.
 // Does not: slow the run down, or end it.
-// V1. The run begins at once and settles without a reader.
-// V2. What was not read yet is kept; neighbours that can be merged without loss are merged, nothing else is dropped.
-// V3. Leaving the loop detaches: what comes after is not kept for that reader.
-// V4. Several may read at once; who comes later hears what is told from then on.
-// V5. A run that rejects, for misuse or a failing store, rejects its readers too, behind the last event.
+// V1. The run starts at once and settles without a reader.
+// V2. Unread events are kept; adjacent ones that can be merged without loss are merged, and none is dropped.
+// V3. Leaving the loop detaches: later events are not kept for that reader.
+// V4. Several readers may read at once; a later reader receives the events emitted from then on.
+// V5. A run that rejects, for misuse or a failing store, rejects its readers too, after the last event.
 import type { BaseEvent } from '../events/index.ts';
 import type { RunControl } from './run-control.ts';
 import type { Run } from './orchestrator.ts';
@@ -25,7 +25,7 @@ export function createRunStream<State extends RunState, Output, Event extends Ba
   start,
   toResult,
 }: RunStreamOptions<State, Output, Event>): Run<State, Output, Event> {
-  // What nobody has read yet goes to the first reader; each reader then has a queue of its own.
+  // Unread events go to the first reader; after that, each reader has its own queue.
   let unread: Event[] | undefined = [];
   const readers = new Set<Event[]>();
   let over = false;

@@ -19,26 +19,26 @@ import { sumGrants } from './grant.ts';
 import type { RunState } from './run-state.ts';
 import { InvalidArgumentError } from '../lib/index.ts';
 
-/** The budgets of one execution. `Infinity` takes a limit away. What is left out has a default that depends on who is asked. */
+/** Limits of one execution. `Infinity` removes a limit. Defaults depend on the orchestrator. */
 export interface Limits {
   readonly steps?: number;
   readonly tokens?: number;
   /** Time on the wall clock; starts fresh with each input and each resume. */
   readonly wallMs?: number;
-  /** Time spent in steps; goes on where it was after a pause. */
+  /** Time spent in steps; continues after a pause. */
   readonly activeMs?: number;
-  /** What may be spent, as far as prices are known. */
+  /** Maximum cost, as far as prices are known. */
   readonly costUsd?: number;
   /**
-   * What happens when a limit is reached with work left: the run ends, or takes one more step without tools to sum up,
+   * Action when a limit is reached with work left: the run ends, or takes one more step without tools to sum up,
    * or waits until somebody grants more. @default 'stop'
    */
   readonly onLimit?: AtLimit;
-  /** How long the step may take that sums up. @default 30_000 */
+  /** Time limit of the step that sums up. @default 30_000 */
   readonly finalizeMs?: number;
 }
 
-/** What the standard criteria are made from. */
+/** Options of the standard criteria. */
 export interface StandardCriteriaOptions {
   /** @default 20 steps, 32,768 tokens, and 300 seconds on the wall clock unless `activeMs` is given */
   readonly limits?: Limits;
@@ -48,7 +48,7 @@ export interface StandardCriteriaOptions {
   readonly finishReasons?: readonly string[];
 }
 
-// Summing up and waiting are worth while only if work is left.
+// Summing up and waiting make sense only if work is left.
 const atLimit: Readonly<Record<AtLimit, (state: RunState, findings: Findings) => AtLimit>> = {
   stop: () => AtLimit.Stop,
   finalize: ({ execution }, { workLeft }) =>
@@ -56,7 +56,7 @@ const atLimit: Readonly<Record<AtLimit, (state: RunState, findings: Findings) =>
   pause: (_state, { workLeft }) => (workLeft === true ? AtLimit.Pause : AtLimit.Stop),
 };
 
-// The step that sums up is given on top.
+// The step that sums up comes on top of the limit.
 const stepsAgainstLimit = ({ stepCount, execution }: RunState): number =>
   execution.judgedStep?.finalizing === true ? stepCount - 1 : stepCount;
 
@@ -88,7 +88,7 @@ function limitCriteria(limits: Limits): readonly CanExplainContinuation<RunState
 const budgetNames = ['steps', 'tokens', 'wallMs', 'activeMs', 'costUsd'] as const;
 const knownLimits: ReadonlySet<string> = new Set([...budgetNames, 'onLimit', 'finalizeMs']);
 
-// A misspelt limit would be no limit.
+// A misspelt limit would not limit anything.
 function checkLimits(limits: Limits): void {
   const strange = Object.keys(limits).find((name) => !knownLimits.has(name));
   if (strange !== undefined) throw new InvalidArgumentError(`There is no limit "${strange}"; there are ${[...knownLimits].join(', ')}.`);
@@ -107,8 +107,8 @@ function checkLimits(limits: Limits): void {
 }
 
 /**
- * The guards that every orchestrator starts from, and the retry driver. The order decides who is named where several forbid:
- * a person first, then failures, then limits. Add a work driver, or the run goes on until a guard ends it.
+ * The guards that every orchestrator starts from, and the retry driver. The order decides which one is named if several forbid:
+ * a person first, then failures, then limits. Add a work driver, or the run continues until a guard ends it.
  */
 export function standardCriteria({
   limits = {},

@@ -1,8 +1,8 @@
-// Writes and reads whole states, and what has become of a state since.
-// Owns:     the stored form of everything the loop keeps; a room adds its steps' own fields.
-// C1. What was written is read again as the same state, down to each outcome.
-// C2. A message stands once: steps refer to the messages of the store.
-// C3. The wall clock and findings are not written: a state that was read has not begun to run.
+// Writes and reads whole states, and changes between states.
+// Owns:     the stored form of everything the loop keeps; a module adds the fields of its own steps.
+// C1. A written state is read back as the same state, down to each outcome.
+// C2. A message is written once: steps refer to the messages of the store.
+// C3. The wall clock and findings are not written: a loaded state has not started to run.
 // C4. Fields at the top that this version does not know are kept and written again.
 // C5. `patch(before, diff(before, after))` is `after`, and what is written grows with the change, not with the state.
 import type { JsonObject, ObjectReader } from '../lib/index.ts';
@@ -20,22 +20,22 @@ import type { RunState, RunStateData } from './run-state.ts';
 import { StateInfo } from './state-info.ts';
 import type { Step } from './step.ts';
 
-/** What makes the codec of one kind of state. */
+/** Options of the codec for one kind of state. */
 export interface StateCodecOptions<State extends RunState<S>, S extends Step> {
-  /** Names the kind of state in what is stored. */
+  /** Name of the kind of state in stored data. */
   readonly kind: string;
   readonly step: StepFieldsCodec<S>;
   readonly build: (data: RunStateData<S>) => State;
 }
 
-/** Writes states of one kind, whole or as what has changed, and reads them again. */
+/** Writes states of one kind, whole or as changes, and reads them back. */
 export interface StateCodec<State> extends Codec<State> {
   /**
    * Writes the change from an earlier state of the same conversation to a later one, as plain JSON. It refers to `messages`, which the
    * caller stores elsewhere, by their ids.
    */
   diff(before: State, after: State, messages?: readonly JsonObject[]): JsonObject;
-  /** Applies a change to the state before it, with the same `messages`; refuses damage with its place. */
+  /** Applies a change to the state before it, with the same `messages`; throws for damaged data and names its place. */
   patch(before: State, change: unknown, messages?: readonly JsonObject[]): State;
 }
 
@@ -76,18 +76,18 @@ function readData<S extends Step>(data: ObjectReader, step: StepFieldsCodec<S>):
   };
 }
 
-/** Values that a change is written and read with. */
+/** Context for writing and reading a change. */
 interface ChangeOptions<S extends Step> {
   readonly step: StepFieldsCodec<S>;
   /** Messages that are stored elsewhere. */
   readonly elsewhere: readonly JsonObject[];
 }
 
-/** Adds the messages that the state before holds for a later step. */
+/** Adds the messages that the earlier state holds for a later step. */
 const withQueued = <S extends Step>({ execution }: RunStateData<S>, elsewhere: readonly JsonObject[]): readonly JsonObject[] =>
   execution.queued === undefined ? elsewhere : [...elsewhere, ...execution.queued.map((message) => message.toJSON())];
 
-/** The executions that have begun since: those that are over, and the one that is under way. */
+/** Executions that have started since: those that have ended, and the one in progress. */
 function executionsSince<S extends Step>(before: RunStateData<S>, after: RunStateData<S>, surroundings: ResultSurroundings<S>): JsonObject {
   const ended = after.past.since(before.past);
   if (ended === undefined) throw notSameConversation();
@@ -157,7 +157,7 @@ function patchData<S extends Step>(
   };
 }
 
-/** Makes the codec of one kind of state. */
+/** Creates the codec of one kind of state. */
 export function createStateCodec<State extends RunState<S>, S extends Step>({
   kind,
   step,

@@ -2,23 +2,23 @@ import type { ContinuationOutcome, StopReason } from '../continuation/index.ts';
 import type { ErrorHandlingDecision, ErrorType } from '../errors/index.ts';
 import type { Step } from './step.ts';
 
-/** When a step ran, and how its time was spent. Milliseconds. */
+/** Start and durations of a step, in milliseconds. */
 export interface StepTiming {
   readonly startedAt: number;
   readonly endedAt: number;
-  /** Time at work. Counts toward the active limit. */
+  /** Time spent working. Counts toward the active limit. */
   readonly activeMs: number;
-  /** Time spent waiting for a provider's permission to go on. Counts on the wall clock only. */
+  /** Time spent waiting for rate limits and cool-downs. Counts on the wall clock only. */
   readonly waitedMs: number;
 }
 
-/** How the policy handled a failed step; the next failure counts on from here. */
+/** Error policy's handling of a failed step; the next failure continues its count. */
 export interface RecordedHandling {
   readonly decision: ErrorHandlingDecision;
   readonly errorType: ErrorType;
   readonly consecutiveFailures: number;
   readonly totalFailures: number;
-  /** How long the run waits before it tries again. */
+  /** Delay before the next attempt. */
   readonly delayMs?: number;
 }
 
@@ -30,14 +30,14 @@ interface StepResultFields<S extends Step> {
   readonly handling?: RecordedHandling | undefined;
 }
 
-/** A step, what was decided after it, and when. The only store of history; once recorded it never changes. */
+/** A step with the decision after it and its timing. The only record of history; it never changes. */
 export class StepResult<S extends Step = Step> {
   /** Counts from 1 in each execution. */
   readonly number: number;
   readonly step: S;
   readonly outcome: ContinuationOutcome;
   readonly timing: StepTiming;
-  /** Present where the policy was asked about failures. */
+  /** Present if the policy handled failures. */
   declare readonly handling?: RecordedHandling;
 
   constructor(fields: StepResultFields<S>) {
@@ -55,7 +55,7 @@ export class StepResult<S extends Step = Step> {
     return this.outcome.shouldContinue;
   }
 
-  /** Undefined while the run goes on. */
+  /** Undefined while the run continues. */
   get stopReason(): StopReason | undefined {
     return this.outcome.stopReason;
   }

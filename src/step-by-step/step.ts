@@ -1,38 +1,38 @@
 import type { Failure } from '../errors/index.ts';
 import type { Message, Usage } from '../messages/index.ts';
 
-/** What cut a step short. */
+/** Cause of an interrupted step. */
 export const Interruption = {
   Signal: 'signal',
   /** Somebody asked to stop. */
   Request: 'request',
   /** A time limit. */
   Deadline: 'deadline',
-  /** A new message made it pointless. */
+  /** A new message superseded it. */
   Superseded: 'superseded',
-  /** Somebody voted against going on before all of it was done. */
+  /** An evaluation stopped the run before the step was complete. */
   Vote: 'vote',
 } as const;
 export type Interruption = (typeof Interruption)[keyof typeof Interruption];
 
-/** What model calls have cost, as far as it is known. */
+/** Known cost of model calls. */
 export interface Cost {
   readonly usd: number;
-  /** Calls whose price or usage is not known; what they cost is not in `usd`. */
+  /** Number of calls whose price or usage is unknown; their cost is not in `usd`. */
   readonly unknownCalls?: number;
 }
 
-// Sums of prices are stored with every step; what stands behind a billionth of a dollar is noise.
+// Sums of prices are stored with every step; anything below a billionth of a dollar is noise.
 const withoutNoise = (usd: number): number => Math.round(usd * 1_000_000_000) / 1_000_000_000;
 
-/** The sum; undefined where nothing has a price. */
+/** Adds two costs; undefined if both are. */
 export function addCost(left: Cost | undefined, right: Cost | undefined): Cost | undefined {
   if (left === undefined || right === undefined) return left ?? right;
   const unknownCalls = (left.unknownCalls ?? 0) + (right.unknownCalls ?? 0);
   return { usd: withoutNoise(left.usd + right.usd), ...(unknownCalls > 0 && { unknownCalls }) };
 }
 
-/** What is left of a sum without a part of it. */
+/** Subtracts a part from a cost. */
 export function minusCost(whole: Cost | undefined, part: Cost | undefined): Cost | undefined {
   if (whole === undefined || part === undefined) return whole;
   const unknownCalls = (whole.unknownCalls ?? 0) - (part.unknownCalls ?? 0);
@@ -40,29 +40,29 @@ export function minusCost(whole: Cost | undefined, part: Cost | undefined): Cost
 }
 
 /**
- * What the loop must know of any step. Plain readonly data: rooms above add fields of their own.
- * A step is made once, by its producer, and never changed after it was recorded.
+ * Fields that the loop needs in every step. Plain readonly data: other modules add fields of their own.
+ * A step is created once, by its producer, and never changes after it is recorded.
  */
 export interface Step {
   readonly id: string;
-  /** Whose turn it was, where several take turns. */
+  /** Participant whose turn it was, if several take turns. */
   readonly participant?: string;
-  /** Joined to the conversation when the step is committed. */
+  /** Added to the conversation when the step is committed. */
   readonly outputMessages: readonly Message[];
   readonly usage: Usage;
   readonly errors: readonly Failure[];
-  /** Not a failure: the step has what it had produced so far. */
+  /** Not a failure: the step keeps its output so far. */
   readonly interrupted?: Interruption;
   readonly finishReason?: string;
-  /** True where calls were made whose results no model has read. */
+  /** True if calls were made whose results no model has read. */
   readonly hasToolCalls?: boolean;
-  /** What it cost; absent where nothing was paid for. */
+  /** Cost of the step; absent if nothing was charged. */
   readonly cost?: Cost;
-  /** Set by the loop: a limit had been reached, and this step was to sum up. */
+  /** Set by the loop if a limit was reached and this step writes the summary. */
   readonly finalizing?: boolean;
 }
 
-/** What the loop asks a process to make a step of, when there is nothing else to make it of. */
+/** Input for a step that has no output of its own, such as one that failed early. */
 export interface EmptyStep {
   readonly id: string;
   readonly errors: readonly Failure[];
@@ -70,5 +70,5 @@ export interface EmptyStep {
   readonly participant?: string;
 }
 
-/** The step with one more failure on it. */
+/** Adds a failure to a step. */
 export const withFailure = <S extends Step>(step: S, failure: Failure): S => ({ ...step, errors: [...step.errors, failure] });

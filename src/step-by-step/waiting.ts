@@ -5,59 +5,59 @@ import { AlreadyAnsweredError } from './already-answered-error.ts';
 import { NotWaitingError } from './not-waiting-error.ts';
 import type { Step } from './step.ts';
 
-interface CallWait<Type extends string> {
+interface ToolCallWait<Type extends string> {
   readonly type: Type;
   /** The id of the tool call. */
   readonly id: string;
   readonly toolName: string;
   readonly args: Json;
-  /** What was wrong with the last answer, where it could not be used. */
+  /** Problem with the last answer, if it could not be used. */
   readonly problem?: string;
-  /** Who asks, where that is a run inside a call: its name, and the names of the runs around it before it. */
+  /** Path of the nested run that asks, outermost name first. Absent if the run itself asks. */
   readonly agent?: string;
 }
 
-/** Something that a person, or a program outside, has to settle before a step can end. */
+/** Something that a person or an outside program has to answer before a step can end. */
 export type Wait =
-  /** A gated call: approve it, with other arguments if you like, or reject it. */
-  | CallWait<'approval'>
-  /** A call that somebody else carries out: answer with its output. */
-  | CallWait<'client-tool'>
-  /** A call that was cut off, and may or may not have happened: answer with its true result. */
-  | CallWait<'unknown-call'>
-  /** A person's words are wanted. */
+  /** A gated call: approve it, optionally with other arguments, or reject it. */
+  | ToolCallWait<'approval'>
+  /** A call that runs outside: answer with its output. */
+  | ToolCallWait<'client-tool'>
+  /** An interrupted call that may or may not have taken effect: answer with its true result. */
+  | ToolCallWait<'unknown-call'>
+  /** Input from a person. */
   | {
       readonly type: 'person';
       readonly id: string;
       readonly prompt?: string;
       readonly problem?: string;
       readonly agent?: string;
-      /** Whose words, where several take turns. */
+      /** Participant who is asked, if several take turns. */
       readonly participant?: string;
     }
-  /** A limit was reached and may be raised. */
+  /** A limit that was reached and may be raised. */
   | { readonly type: 'grant'; readonly id: string; readonly limit: LimitKind; readonly problem?: string; readonly agent?: string };
 
-/** What was answered to a wait. */
+/** Answer to a wait. */
 export type Answer =
   | { readonly type: 'approved'; readonly id: string; readonly args?: Json }
   | { readonly type: 'rejected'; readonly id: string; readonly reason: string }
   | { readonly type: 'answered'; readonly id: string; readonly value: Json };
 
-/** A step that has begun and cannot end yet. It is stored with its state, and entered again when somebody answered. */
+/** A step that has started and cannot end yet. It is stored with its state and resumed after an answer. */
 export interface PendingStep<S extends Step = Step> {
   readonly number: number;
-  /** What was produced so far. */
+  /** Output produced so far. */
   readonly partial: S;
   readonly waits: readonly Wait[];
   readonly answers: readonly Answer[];
-  /** Evaluations given so far; they are judged with the step. */
+  /** Evaluations collected so far; they are judged with the step. */
   readonly evaluations?: readonly ContinuationEvaluation[] | undefined;
-  /** When those were asked for, by their ids, that were asked for before it was parked last. */
+  /** First time each wait was asked for, by id, if it was parked before. */
   readonly askedEarlier?: Readonly<Record<string, number>> | undefined;
   readonly startedAt: number;
   readonly parkedAt: number;
-  /** Time at work so far; the waiting itself counts nowhere. */
+  /** Time spent working so far; time spent parked does not count. */
   readonly activeMs: number;
   readonly waitedMs: number;
 }
@@ -86,18 +86,18 @@ function wayToAnswer(wait: Wait): string {
   }
 }
 
-/** What is wrong with waits that could not be told apart, or that would wait for nothing. */
+/** Returns the problem with a list of waits: empty, or with duplicate ids. */
 export function findWaitsProblem(waits: readonly Wait[]): string | undefined {
   if (waits.length === 0) return 'The step waits, but says for nothing. Hand in the whole step, or at least one wait.';
   const twice = waits.find(({ id }, index) => waits.findIndex((other) => other.id === id) !== index);
   return twice === undefined ? undefined : `Two waits have the id "${twice.id}": one answer would settle both. Give each its own.`;
 }
 
-/** What is still waited for. */
+/** Returns the waits without an answer. */
 export const getOpenWaits = ({ waits, answers }: PendingStep): readonly Wait[] =>
   waits.filter(({ id }) => !answers.some((answer) => answer.id === id));
 
-/** The pending step with one more answer. Refuses an answer to nothing, a second answer, and one of the wrong kind. */
+/** Adds an answer to the pending step. Throws for an unknown id, a second answer, or the wrong kind of answer. */
 export function withAnswer<S extends Step>(pending: PendingStep<S> | undefined, answer: Answer): PendingStep<S> {
   const wait = pending?.waits.find(({ id }) => id === answer.id);
   if (pending === undefined || wait === undefined)
@@ -110,10 +110,10 @@ export function withAnswer<S extends Step>(pending: PendingStep<S> | undefined, 
   return { ...pending, answers: [...pending.answers, answer] };
 }
 
-/** A value that a person or program gave, in the form in which it is stored. */
+/** Converts a value from outside to its stored form. Throws if it cannot be stored. */
 export function parseValue(value: unknown, what: string): Json {
   const canonical = toCanonical(value);
-  // A copy: what the giver does with the original later must not change a state.
+  // A copy: later changes to the original must not change the state.
   if (canonical.ok) return structuredClone(canonical.value);
   throw new InvalidArgumentError(`${what} cannot be stored: ${canonical.path === '' ? 'it' : canonical.path} ${canonical.problem}.`);
 }

@@ -5,7 +5,7 @@ import type { Tool } from './tool.ts';
 import type { ExecutionTiming, ToolExecution } from './tool-execution.ts';
 import { failedExecution, succeededExecution } from './tool-execution.ts';
 
-/** A call whose result came from outside: a client tool's answer, or the true result of a call whose end nobody saw. */
+/** Creates the execution of a call answered from outside: by a client tool, or with the true result of an unknown call. */
 export async function answeredExecution(
   call: ToolCall,
   value: unknown,

@@ -1,4 +1,4 @@
-/** The text, cut to about `length` on a whole character, with a mark where something was cut. */
+/** Cuts text to about `length` at a whole character, and marks the cut. */
 export function clipText(text: string, length: number): string {
   if (text.length <= length) return text;
   const lastUnit = text.charCodeAt(length - 1);
@@ -6,7 +6,7 @@ export function clipText(text: string, length: number): string {
   return `${text.slice(0, splitsPair ? length - 1 : length)}…`;
 }
 
-/** A name that somebody else made up, safe to show: quoted and not too long. */
+/** Quotes and shortens an untrusted name so that it is safe to show. */
 export function quoted(name: string): string {
   return JSON.stringify(clipText(name, 80));
 }

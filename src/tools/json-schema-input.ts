@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '../lib/index.ts';
 
-/** A JSON Schema written by hand. Where it is written in place, the type of the values is read from it. */
+/** A JSON Schema written by hand. If it is written inline, the type of the values is inferred from it. */
 export interface JsonSchemaInput {
   readonly type?: string | readonly string[];
   readonly properties?: Readonly<Record<string, unknown>>;
@@ -14,11 +14,11 @@ export interface JsonSchemaInput {
   readonly allOf?: readonly unknown[];
   readonly $ref?: string;
   readonly $defs?: Readonly<Record<string, unknown>>;
-  /** A Standard Schema is none, though some have fields of the same names. */
+  /** Excludes Standard Schemas, some of which have fields of the same names. */
   readonly '~standard'?: never;
 }
 
-type Simplify<Fields> = { readonly [Key in keyof Fields]: Fields[Key] };
+type Simplify<Fields> = Fields extends infer Each ? { readonly [Key in keyof Each]: Each[Key] } : never;
 
 type RequiredKeys<Schema> = Schema extends { readonly required: readonly (infer Key)[] } ? Key : never;
 
@@ -52,7 +52,7 @@ type FromType<Name, Schema> = Name extends readonly (infer Each)[]
     ? FromTypeName<Schema>[Name]
     : Json;
 
-/** The type of the values that a JSON Schema describes; `Json` where that cannot be read from it. */
+/** Type of the values that a JSON Schema describes; `Json` if it cannot be inferred. */
 export type FromJsonSchema<Schema> = Schema extends { readonly const: infer Value }
   ? Value
   : Schema extends { readonly enum: readonly (infer Value)[] }

@@ -15,7 +15,7 @@ const unknownKeywords: ReadonlySet<string> = new Set([
 
 type Problem = string | undefined;
 
-/** Says what is wrong with a keyword's value. */
+/** Describes the problem with a keyword's value. */
 type ValueCheck = (given: Json, root: JsonObject) => Problem;
 
 const isCount = (given: Json): boolean => typeof given === 'number' && Number.isInteger(given) && given >= 0;

@@ -30,14 +30,14 @@ export interface NestedCall {
   readonly parsed: unknown;
 }
 
-/** A call that somebody else has to act on before it has a result. */
+/** A call that needs an outside action before it has a result. */
 export type WaitingCall =
   /** A person must approve it first. */
   | {
       readonly type: 'needs-approval';
       readonly call: ToolCall;
       readonly tool: Tool | undefined;
-      /** Why an approval that was given cannot be used. */
+      /** Reason why a given approval cannot be used. */
       readonly problem?: string;
     }
   /** Somebody outside runs it. */

@@ -6,7 +6,7 @@ export interface SchemaIssue {
   readonly message: string;
 }
 
-/** What a schema made of a value. */
+/** Result of parsing a value by a schema. */
 export type Parsed<Value> = { readonly ok: true; readonly value: Value } | { readonly ok: false; readonly issues: readonly SchemaIssue[] };
 
 const mostShown = 8;
@@ -16,7 +16,7 @@ function issueText({ path, message }: SchemaIssue): string {
   return clipText(path === '' ? message : `${path}: ${message}`, longestIssue);
 }
 
-/** The issues in one line that a model can act on. */
+/** Joins the issues in one line that a model can act on. */
 export function issuesText(issues: readonly SchemaIssue[]): string {
   if (issues.length === 0) return 'the schema does not say why';
   const shown = issues.slice(0, mostShown).map(issueText).join('; ');

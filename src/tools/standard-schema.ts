@@ -7,7 +7,7 @@ interface StandardIssue {
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
 }
 
-/** What a Standard Schema answers: the parsed value, or what does not fit. */
+/** Result of a Standard Schema: the parsed value, or the issues. */
 export type StandardResult<Output> =
   { readonly value: Output; readonly issues?: undefined } | { readonly issues: readonly StandardIssue[] };
 
@@ -32,7 +32,7 @@ interface JsonSchemaConverter {
   readonly input: (options: { readonly target: 'draft-2020-12' | 'draft-07' }) => Record<string, unknown>;
 }
 
-/** A Standard Schema that can also show itself as JSON Schema, which is what a model is told. */
+/** A Standard Schema that also has a JSON Schema form, which is sent to the model. */
 export interface StandardJsonSchema<Input = unknown, Output = Input> {
   readonly '~standard': StandardProps<Input, Output> & { readonly jsonSchema: JsonSchemaConverter };
 }
@@ -44,13 +44,13 @@ export function isStandardSchema(value: unknown): value is StandardSchema {
   return isRecord(props) && props['version'] === 1 && typeof props['validate'] === 'function';
 }
 
-/** True where the schema can show itself as JSON Schema. */
+/** True if the schema has a JSON Schema form. */
 export function hasJsonForm(schema: StandardSchema): schema is StandardJsonSchema {
   return typeof readField(readField(schema['~standard'], 'jsonSchema'), 'input') === 'function';
 }
 
 function pathText(path: StandardIssue['path']): string {
-  // Not `path.map`: some libraries give lists of a class of their own, whose copies are no plain lists.
+  // Not `path.map`: some libraries give lists of a class of their own, whose copies are not plain lists.
   const keys = Array.from(path ?? [], (segment) => (typeof segment === 'object' ? segment.key : segment));
   return keys.reduce<string>((text, key) => childPath(text, typeof key === 'symbol' ? String(key) : key), '');
 }
@@ -59,7 +59,7 @@ function toIssue({ message, path }: StandardIssue): SchemaIssue {
   return { path: pathText(path), message };
 }
 
-/** Reads a library's answer; one that is none counts as a refusal. */
+/** Reads a library's result; an invalid one counts as a refusal. */
 export function fromStandardResult<Output>(result: StandardResult<Output>): Parsed<Output> {
   // Asked as unknown: a library may be wrong about its own answer, and arktype's refusal is a list.
   const given: unknown = result;

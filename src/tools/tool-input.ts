@@ -2,7 +2,7 @@ import type { Json, JsonObject } from '../lib/index.ts';
 import type { FromJsonSchema, JsonSchemaInput } from './json-schema-input.ts';
 import type { StandardJsonSchema, StandardResult, StandardSchema } from './standard-schema.ts';
 
-/** What may describe a tool's arguments or result: a schema of any library that keeps to Standard Schema, or a JSON Schema. */
+/** Schema of a tool's arguments or result: of any library that implements Standard Schema, or a JSON Schema. */
 export type ToolInput = StandardSchema | JsonSchemaInput | JsonObject;
 
 /** The type before a schema has parsed it. */

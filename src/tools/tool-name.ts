@@ -2,7 +2,7 @@ import { quoted } from './clip-text.ts';
 
 const accepted = /^[a-zA-Z0-9_-]{1,64}$/;
 
-/** Why a name cannot be a tool's; undefined where it can. All providers take letters, digits, "_" and "-", up to 64 of them. */
+/** Returns the problem with a tool name; undefined if it is valid. All providers take letters, digits, "_" and "-", up to 64 of them. */
 export function toolNameProblem(name: unknown): string | undefined {
   if (typeof name !== 'string') return 'its name must be text.';
   return accepted.test(name) ? undefined : 'its name must consist of 1 to 64 letters (a-z), digits, "_" and "-": providers refuse others.';
@@ -45,7 +45,7 @@ function listed(names: readonly string[]): string {
   return `${names.slice(0, mostListed).join(', ')}${left > 0 ? ` and ${left} more` : ''}`;
 }
 
-/** Tells a model that it called what is not there, and what it may have meant. */
+/** Explains to a model that a tool does not exist, and suggests similar names. */
 export function unknownToolText(name: string, names: readonly string[]): string {
   const close = closeNames(name, names);
   if (names.length === 0) return `There is no tool named ${quoted(name)}, and no other tool either.`;

@@ -5,31 +5,31 @@ import { InvalidToolError } from './invalid-tool-error.ts';
 import type { FunctionTool, Tool } from './tool.ts';
 import { toolNameProblem } from './tool-name.ts';
 
-/** Tools as a host lists them, or by the names under which the model shall see them. */
+/** Tools as a list, or as a record keyed by the names that the model sees. */
 export type Tools = readonly Tool[] | Readonly<Record<string, Tool>>;
 
 type Each<Given extends Tools> = Given extends readonly Tool[] ? Given[number] : Given[keyof Given];
 
-// A union of what each tool takes becomes the one thing that all of them take.
-// A tool whose own type was forgotten (a plain `Tool`) does not say what it needs.
+// Turns the union of the tools' contexts into their intersection.
+// A tool typed as plain `Tool` does not say which context it needs.
 type NeededBy<Context> = [Context] extends [never] ? unknown : Context;
 type Taking<Given> =
   Given extends FunctionTool<never, unknown, infer Context> ? (context: NeededBy<Context>) => void : (context: unknown) => void;
 type Taken<Takers> = [Takers] extends [(context: infer Context) => void] ? Context : unknown;
 
-/** The context that a host must give so that each of these tools has what it needs. */
+/** Context that a host must pass so that each of these tools has what it needs. */
 export type ContextNeeded<Given extends Tools> = [Each<Given>] extends [never] ? unknown : Taken<Taking<Each<Given>>>;
 
 declare const contextNeeded: unique symbol;
 
-/** The tools of one agent, by name. It never changes. */
+/** Tools of one agent, by name. Immutable. */
 export interface ToolSet<in Context = never> {
-  /** In the order in which the model is told of them. */
+  /** In the order in which the model sees them. */
   readonly names: readonly string[];
   get(name: string): Tool | undefined;
-  /** What the model is told. */
+  /** Tool definitions sent to the model. */
   schemas(): readonly OfferedTool[];
-  /** What two sets must have in common to be the same to a model and to a run, in the order of the names. */
+  /** Values that are equal for two sets if they are the same to a model and to a run, in the order of the names. */
   fingerprint(): readonly JsonObject[];
   /** Carries the type of the context and nothing else. */
   readonly [contextNeeded]?: (context: Context) => void;
@@ -82,7 +82,7 @@ function fingerprintOf(tool: Tool): JsonObject {
 const inNameOrder = (one: Tool, other: Tool): number => (one.name < other.name ? -1 : 1);
 
 export const ToolSet = {
-  /** Makes a set from a list, or from a record whose keys are the names that the model sees. */
+  /** Creates a set from a list, or from a record whose keys are the names that the model sees. */
   from<const Given extends Tools>(given: Given): ToolSet<ContextNeeded<Given>> {
     const tools = byName(namedTools(given));
     return Object.freeze({

@@ -5,7 +5,7 @@ import type { Tools } from './tool-set.ts';
 type WrittenKeys<Given> = keyof { readonly [Key in keyof Given as string extends Key ? never : number extends Key ? never : Key]: unknown };
 type AnyOf<Names> = [Names] extends [never] ? string : Names;
 
-/** The names under which a model sees these tools, as far as they are written down; any text where none is. */
+/** Names under which a model sees these tools, if their type lists them; otherwise any text. */
 export type ToolName<Given extends Tools> = Given extends readonly Tool[] ? string : AnyOf<Extract<WrittenKeys<Given>, string>>;
 
 type Named<Given extends Tools, Name extends string> = Given extends readonly Tool[]

@@ -4,10 +4,10 @@ import type { ContentPart, ProviderTool } from '../messages/index.ts';
 import type { ApprovalContext, ReconcileContext, ToolContext } from './tool-context.ts';
 import type { InputSchema, ValueSchema } from './value-schema.ts';
 
-/** What a model may be shown of a result: words, data, or parts such as pictures. */
+/** Result as the model reads it: text, data, or parts such as images. */
 export type ModelOutput = string | Json | readonly ContentPart[];
 
-/** What became of a call that was cut off. Undefined where it still cannot be told. */
+/** Result of checking an interrupted call. Undefined if it is still unknown. */
 export type Reconciled<Result> = { readonly happened: true; readonly result: Result } | { readonly happened: false } | undefined;
 
 /** The call whose result is shown. */
@@ -16,7 +16,7 @@ export interface ShownCall {
   readonly args: Json;
 }
 
-/** A tool that its provider knows by an id of its own, although it is carried out here. */
+/** A tool that its provider knows by an id of its own, although it runs here. */
 export interface OfferedAs {
   readonly id: `${string}.${string}`;
   readonly args: JsonObject;
@@ -29,7 +29,7 @@ export interface DescribedTool<Result = unknown> {
   /** Name that the model calls it by. */
   readonly name: string;
   readonly description: string;
-  /** Parses the arguments; its JSON form is what the model is told. */
+  /** Parses the arguments; its JSON form is sent to the model. */
   readonly input: InputSchema;
   /** Parses the result. */
   readonly output?: ValueSchema;
@@ -47,7 +47,7 @@ export interface DescribedTool<Result = unknown> {
 export interface FunctionTool<Args = never, Result = unknown, Context = never> extends DescribedTool<Result> {
   readonly type: 'function';
   readonly run: (args: Args, ctx: ToolContext<Context>) => unknown;
-  /** Set if the tool says what it needs from its host. */
+  /** Set if the tool declares the context that it needs. */
   readonly needsContext?: boolean;
   readonly effect: EffectClass;
   readonly timeoutMs?: number;
@@ -55,7 +55,7 @@ export interface FunctionTool<Args = never, Result = unknown, Context = never> e
   readonly reconcile?: (idempotencyKey: string, ctx: ReconcileContext<Context>) => Reconciled<unknown> | PromiseLike<Reconciled<unknown>>;
 }
 
-/** A tool that somebody outside runs; a call of it waits for the answer. */
+/** A tool that runs outside; a call of it waits for the answer. */
 export interface ClientTool extends DescribedTool {
   readonly type: 'client';
 }

@@ -132,7 +132,7 @@ export function aiSdkTools<const Given extends Readonly<Record<string, AiSdkTool
   tools: Given,
 ): { readonly [Name in keyof Given]: Tool } {
   const taken = Object.entries(tools).map(([name, tool]) => {
-    if (!isRecord(tool)) throw new InvalidToolError(name, 'is no tool of the AI SDK.');
+    if (!isRecord(tool)) throw new InvalidToolError(name, 'is not a tool of the AI SDK.');
     const isProviders = tool['type'] === 'provider' || tool['type'] === 'provider-defined';
     return [name, isProviders ? toProviderTool(name, tool) : toOwnTool(name, tool)] as const;
   });

@@ -29,7 +29,7 @@ const versions: readonly unknown[] = ['v3', 'v4'];
 
 function findProblem(model: unknown): string | undefined {
   if (typeof model === 'string') return `"${model}" is a model id; pass a model object, such as openai("${model}") from @ai-sdk/openai`;
-  if (!isRecord(model)) return `a ${model === null ? 'null' : typeof model} is no model; pass what a provider of the AI SDK returns`;
+  if (!isRecord(model)) return `a ${model === null ? 'null' : typeof model} is not a model; pass what a provider of the AI SDK returns`;
   const { specificationVersion, doGenerate, doStream } = model;
   if (!versions.includes(specificationVersion)) {
     const found = typeof specificationVersion === 'string' ? `"${specificationVersion}"` : 'no version';
