@@ -1,4 +1,4 @@
-// The nine reasons to stop, on both rooms that talk to a model: how each is recorded, told and put in words.
+// The nine reasons to stop, on both orchestrators that ask a model: how each is recorded, emitted and explained.
 import { describe, expect, test } from 'vitest';
 import { StopReason, stopWhen } from '../continuation/index.ts';
 import { ErrorPolicy, ToolFailedError } from '../errors/index.ts';
