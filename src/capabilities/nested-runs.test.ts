@@ -390,3 +390,23 @@ test('over random trees of runs, pauses and cut-offs, usage is counted exactly o
     { numRuns: pickRuns({ quick: 20, slow: 500 }) },
   );
 });
+
+test('a run given a clock of its own lends it to the runs inside', async () => {
+  const { agent, start } = stage();
+  const top = agent('top', [spawns('a'), says('top done')], among({ a: agent('a', [says('a done')]) }));
+  const at = Date.parse('2031-05-06T07:08:09Z');
+  const events: { readonly at: number; readonly isInside: boolean }[] = [];
+  await top.run(start, {
+    clock: createFakeClock(at),
+    onEvent: (event) => events.push({ at: event.at, isInside: event.parentAgentId !== undefined }),
+  });
+  expect(new Set(events.map((event) => event.isInside)).size).toBe(2);
+  expect(new Set(events.map((event) => event.at))).toStrictEqual(new Set([at]));
+});
+
+test('a text handed to start() becomes a state with the ids of the run', async () => {
+  const { agent } = stage();
+  const run = agent('top', [says('done')]).start('Go.', { ids: createCountingIds('attempt') });
+  const { state } = await run.result;
+  expect(state.messages.map((message) => message.id.startsWith('attempt'))).toStrictEqual([true, true]);
+});

@@ -119,7 +119,7 @@ const { text, callback } = optionRule;
 
 /** Form of a time limit. */
 export const timeoutRule: readonly [isValid: (value: unknown) => boolean, wanted: string] = [
-  (value: unknown) => typeof value === 'number' && value > 0,
+  (value: unknown): boolean => typeof value === 'number' && value > 0,
   'a number above 0, or Infinity',
 ];
 

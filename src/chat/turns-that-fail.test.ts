@@ -73,6 +73,12 @@ describe('a failed turn', () => {
     await expect(chat.start(start).result).rejects.toThrow(ConversationFailedError);
   });
 
+  test('does not reject a run that a store keeps: the failure is in what was stored', async () => {
+    const { chat, start } = setUp({ participants: [llm('m', { error: new ModelFailedError('line cut') })], throwOnFailure: true });
+    const { result } = chat.start(start, { commit: () => undefined });
+    await expect(result).resolves.toMatchObject({ error: { message: 'line cut' } });
+  });
+
   test('does not hold the conversation up: the next input is answered', async () => {
     const { chat, start, ids } = setUp({ participants: [llm('m', { error: new ModelFailedError('line cut') }, { text: 'Back.' })] });
     const failed = await chat.run(start);

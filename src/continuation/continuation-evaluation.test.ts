@@ -57,3 +57,22 @@ describe('an evaluation from storage', () => {
     expect(() => ContinuationEvaluation.fromJSON(input)).toThrow(expect.objectContaining({ path }));
   });
 });
+
+describe('the constructor', () => {
+  test('copies and freezes the context: its caller may go on using its own', () => {
+    const context = { count: 1 };
+    const made = new ContinuationEvaluation({ criterion: 'Mine', decision: 'allow', context });
+    context.count = 2;
+    expect(made.context).toStrictEqual({ count: 1 });
+    expect([Object.isFrozen(made), Object.isFrozen(made.context)]).toStrictEqual([true, true]);
+  });
+
+  test('makes plain data, with a reason if none is given', () => {
+    expect(new ContinuationEvaluation({ criterion: 'Mine', decision: 'stop' })).toStrictEqual({
+      criterion: 'Mine',
+      decision: 'stop',
+      reason: 'Mine allows stop',
+      context: {},
+    });
+  });
+});

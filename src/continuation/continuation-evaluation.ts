@@ -1,5 +1,5 @@
 import type { JsonObject } from '../lib/index.ts';
-import { present, readObject } from '../lib/index.ts';
+import { isRecord, present, readObject } from '../lib/index.ts';
 import { ContinuationDecision } from './continuation-decision.ts';
 import { StopReason } from './stop-reason.ts';
 
@@ -63,7 +63,8 @@ export class ContinuationEvaluation {
       ...(stopReason !== undefined && { stopReason }),
       ...(limit !== undefined && { limit }),
       ...(atLimit !== undefined && { atLimit }),
-      context: Object.freeze(context),
+      // A copy: the caller may go on using its own. What is not an object is refused when it is judged.
+      context: Object.isFrozen(context) || !isRecord(context) ? context : Object.freeze({ ...context }),
     });
   }
 

@@ -297,12 +297,28 @@ describe('the constructor', () => {
     [
       'going on although a criterion forbids',
       { decision: 'request', resolvedBy: 'Work', evaluations: [requests, forbids] },
-      'does not follow',
+      'its evaluations add up to',
     ],
     [
       'a stop although work is requested',
       { decision: 'stop', resolvedBy: 'Done', stopReason: 'completed', evaluations: [requests] },
-      'does not follow',
+      'its evaluations add up to',
+    ],
+    [
+      'a criterion that did not decide',
+      { decision: 'forbid', resolvedBy: 'Work', stopReason: 'guard', evaluations: [requests, forbids] },
+      'are resolved by Limit, not by Work',
+    ],
+    [
+      'a stop reason of another kind',
+      { decision: 'forbid', resolvedBy: 'Limit', stopReason: 'completed', evaluations: [forbids] },
+      'stop with "guard", not with "completed"',
+    ],
+    // Holds because this is what a caller without types can give.
+    [
+      'an unknown stop reason',
+      { decision: 'stop', resolvedBy: 'Done', stopReason: 'tired' as StopReason, evaluations: [] },
+      'no stop reason "tired"',
     ],
   ])('refuses %s', (_name, fields, message) => {
     expect(() => new ContinuationOutcome(fields)).toThrow(InvalidArgumentError);

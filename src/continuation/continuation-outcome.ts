@@ -1,13 +1,13 @@
 import { classifyError } from '../errors/index.ts';
 import type { JsonObject } from '../lib/index.ts';
 import { DamagedDataError, InvalidArgumentError, readObject } from '../lib/index.ts';
-import { canContinueWith, ContinuationDecision } from './continuation-decision.ts';
+import { ContinuationDecision } from './continuation-decision.ts';
 import type { LimitKind } from './continuation-evaluation.ts';
 import { AtLimit, ContinuationEvaluation } from './continuation-evaluation.ts';
 import { CriterionFailedError } from './criterion-failed-error.ts';
 import type { ExplainOptions } from './explain-outcome.ts';
 import { explainOutcome } from './explain-outcome.ts';
-import { StopReason } from './stop-reason.ts';
+import { isStopReason, StopReason } from './stop-reason.ts';
 
 const { ForbidContinuation, RequestContinuation, AllowStop } = ContinuationDecision;
 
@@ -24,13 +24,43 @@ export interface OutcomeFields {
   readonly evaluations: readonly ContinuationEvaluation[];
 }
 
-function findContradiction({ decision, stopReason, evaluations }: OutcomeFields): string | undefined {
+/** Resolves evaluations by the truth table. The first one to forbid, request or allow a stop, in that rank, is named. */
+function resolveEvaluations(evaluations: readonly ContinuationEvaluation[]): OutcomeFields {
+  let forbidding: ContinuationEvaluation | undefined;
+  let requesting: ContinuationEvaluation | undefined;
+  let stopping: ContinuationEvaluation | undefined;
+  for (const evaluation of evaluations) {
+    if (evaluation.decision === ForbidContinuation) forbidding ??= evaluation;
+    else if (evaluation.decision === RequestContinuation) requesting ??= evaluation;
+    else if (evaluation.decision === AllowStop) stopping ??= evaluation;
+  }
+  if (forbidding !== undefined) {
+    const { criterion: resolvedBy, stopReason = StopReason.GuardForbade } = forbidding;
+    return { decision: ForbidContinuation, resolvedBy, stopReason, evaluations };
+  }
+  if (requesting !== undefined || (stopping === undefined && evaluations.length > 0))
+    return { decision: RequestContinuation, resolvedBy: requesting?.criterion ?? aggregate, evaluations };
+  return { decision: AllowStop, resolvedBy: stopping?.criterion ?? collection, stopReason: StopReason.Completed, evaluations };
+}
+
+/** Finds parts that do not go together. */
+function findContradiction({ decision, stopReason }: OutcomeFields): string | undefined {
   const shouldContinue = decision === RequestContinuation;
   if (decision === ContinuationDecision.AllowContinuation) return 'an outcome decides request, forbid or stop, never allow';
   if (shouldContinue && stopReason !== undefined) return `a run that continues has no stop reason, but "${stopReason}" was given`;
   if (!shouldContinue && stopReason === undefined) return `decision "${decision}" ends the run, but there is no stop reason`;
-  if (evaluations.length === 0 || canContinueWith(evaluations.map((each) => each.decision)) === shouldContinue) return undefined;
-  return `decision "${decision}" does not follow from its evaluations`;
+  return stopReason === undefined || isStopReason(stopReason) ? undefined : `there is no stop reason "${String(stopReason)}"`;
+}
+
+/** Finds parts that do not follow from the evaluations. */
+function findDeviation({ decision, resolvedBy, stopReason, evaluations }: OutcomeFields): string | undefined {
+  if (evaluations.length === 0) return undefined;
+  const resolved = resolveEvaluations(evaluations);
+  if (decision !== resolved.decision) return `its evaluations add up to "${resolved.decision}", not to "${decision}"`;
+  if (resolvedBy !== resolved.resolvedBy) return `its evaluations are resolved by ${resolved.resolvedBy}, not by ${resolvedBy}`;
+  return stopReason === resolved.stopReason
+    ? undefined
+    : `its evaluations stop with "${resolved.stopReason ?? 'nothing'}", not with "${stopReason ?? 'nothing'}"`;
 }
 
 class Outcome {
@@ -43,8 +73,9 @@ class Outcome {
   /** One per criterion, in the order of the criteria, then those given before judging. */
   readonly evaluations: readonly ContinuationEvaluation[];
 
-  constructor(fields: OutcomeFields) {
-    const contradiction = findContradiction(fields);
+  /** `isResolved` is set for parts that were resolved from the evaluations just now, or when they were stored. */
+  constructor(fields: OutcomeFields, isResolved = false) {
+    const contradiction = findContradiction(fields) ?? (isResolved ? undefined : findDeviation(fields));
     if (contradiction !== undefined) throw new InvalidArgumentError(`This outcome contradicts itself: ${contradiction}.`);
     this.decision = fields.decision;
     this.shouldContinue = fields.decision === RequestContinuation;
@@ -54,24 +85,9 @@ class Outcome {
     Object.freeze(this);
   }
 
-  /** Resolves evaluations by the truth table. The first one to forbid, request or allow a stop, in that rank, is named. */
+  /** Resolves evaluations by the truth table. */
   static fromEvaluations(evaluations: readonly ContinuationEvaluation[]): ContinuationOutcome {
-    let forbidding: ContinuationEvaluation | undefined;
-    let requesting: ContinuationEvaluation | undefined;
-    let stopping: ContinuationEvaluation | undefined;
-    for (const evaluation of evaluations) {
-      if (evaluation.decision === ForbidContinuation) forbidding ??= evaluation;
-      else if (evaluation.decision === RequestContinuation) requesting ??= evaluation;
-      else if (evaluation.decision === AllowStop) stopping ??= evaluation;
-    }
-    if (forbidding !== undefined) {
-      const { criterion: resolvedBy, stopReason = StopReason.GuardForbade } = forbidding;
-      return new ContinuationOutcome({ decision: ForbidContinuation, resolvedBy, stopReason, evaluations });
-    }
-    if (requesting !== undefined || (stopping === undefined && evaluations.length > 0))
-      return new ContinuationOutcome({ decision: RequestContinuation, resolvedBy: requesting?.criterion ?? aggregate, evaluations });
-    const resolvedBy = stopping?.criterion ?? collection;
-    return new ContinuationOutcome({ decision: AllowStop, resolvedBy, stopReason: StopReason.Completed, evaluations });
+    return create(resolveEvaluations(evaluations));
   }
 
   /** The outcome of having no criteria: stop. */
@@ -109,7 +125,7 @@ class Outcome {
       throw new DamagedDataError(path, `decision "${decision}" and shouldContinue ${String(shouldContinue)} contradict each other`);
     const contradiction = findContradiction(fields);
     if (contradiction !== undefined) throw new DamagedDataError(path, `its parts contradict each other: ${contradiction}`);
-    return new ContinuationOutcome(fields);
+    return create(fields);
   }
 
   get isForbidden(): boolean {
@@ -188,5 +204,6 @@ interface OutcomeClass extends Omit<typeof Outcome, 'prototype'> {
   new (fields: OutcomeFields): ContinuationOutcome;
 }
 
-// Holds because the constructor refuses a continuing outcome with a stop reason, and a stopping one without.
+// Holds, twice, because the constructor refuses a continuing outcome with a stop reason, and a stopping one without.
+const create = (fields: OutcomeFields): ContinuationOutcome => new Outcome(fields, true) as ContinuationOutcome;
 export const ContinuationOutcome: OutcomeClass = Outcome as OutcomeClass;

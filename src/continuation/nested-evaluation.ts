@@ -16,6 +16,7 @@ export function toNestedEvaluation(name: string, outcome: ContinuationOutcome): 
     reason: decisive === undefined ? undecided : `${decisive.criterion}: ${decisive.reason}`,
     stopReason: outcome.isForbidden ? outcome.stopReason : undefined,
     limit: outcome.isOnlyLimited ? decisive?.limit : undefined,
+    atLimit: outcome.isOnlyLimited ? decisive?.atLimit : undefined,
     context: { criteriaCount: count, resolvedBy },
   });
 }

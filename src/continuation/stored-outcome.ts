@@ -43,11 +43,11 @@ function writeEvaluation(evaluation: ContinuationEvaluation, before: Continuatio
 function changeEvaluation(data: ObjectReader | undefined, before: ContinuationEvaluation): ContinuationEvaluation {
   if (data === undefined) return before;
   const changed = data.optionalJsonObject('context');
-  return {
+  return new ContinuationEvaluation({
     ...before,
     reason: data.optionalString('reason') ?? before.reason,
     context: changed === undefined ? before.context : { ...before.context, ...changed },
-  };
+  });
 }
 
 /** True if the outcome can be resolved again from its evaluations, and each of these has a name of its own. */

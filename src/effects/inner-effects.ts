@@ -10,7 +10,7 @@ function untilEnd<Result>(
   return new Promise((resolve, reject) => {
     const unsubscribe = subscribe(() => resolve(cancelledEffect()));
     // An engine that is down is not a result of the work: it rejects.
-    start().finally(unsubscribe).then(resolve, reject);
+    Promise.resolve(start()).finally(unsubscribe).then(resolve, reject);
   });
 }
 

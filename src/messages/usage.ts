@@ -106,7 +106,7 @@ interface UsageCompanion {
   isNone(usage: Usage): boolean;
   toJSON(usage: Usage): JsonObject;
   /** Reads stored usage; the total is calculated again. */
-  fromJSON(this: void, value: unknown, path?: string): Usage;
+  readonly fromJSON: (value: unknown, path?: string) => Usage;
 }
 
 export const Usage: UsageCompanion = {

@@ -167,6 +167,8 @@ export class LiveSession {
     if (entry.n > this.log.head) await this.#orRelease(this.log.confirm());
     if (!isSameRequest(action, request)) throw new RequestReusedError(requestId);
     this.resume();
+    // A refusal of the earlier request may still be on its way to the store.
+    await this.log.whenWritten();
     const isQueued = action.type !== 'cancel' && this.log.queued.has(entry.n);
     const target: ActionTarget = isQueued
       ? { entry: entry.n }

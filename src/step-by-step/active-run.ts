@@ -45,7 +45,7 @@ export class ActiveRun<State, Context> {
   ) {
     const { inside: outer, onEvent } = options;
     const { random = systemRandom, events: sink, onProblem = reportToConsole } = ports;
-    const clock = options.clock ?? ports.clock ?? systemClock;
+    const clock = options.clock ?? outer?.time.clock ?? ports.clock ?? systemClock;
     // Holds because a host whose process needs a context has to give one; the typed orchestrators see to it.
     this.context = options.context as Context;
     this.options = options;
@@ -79,7 +79,10 @@ export class ActiveRun<State, Context> {
   untilAbandoned<Value>(work: Promise<Value>): Promise<Value | typeof abandoned> {
     return new Promise((resolve, reject) => {
       this.#waiting.add(resolve);
-      work.finally(() => this.#waiting.delete(resolve)).then(resolve, reject);
+      // Any thenable, not only a native promise: a producer returns its own kind.
+      Promise.resolve(work)
+        .finally(() => this.#waiting.delete(resolve))
+        .then(resolve, reject);
     });
   }
 

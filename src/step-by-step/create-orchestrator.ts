@@ -5,6 +5,7 @@ import type { Message, MessageContent } from '../messages/index.ts';
 import { isMessageContent } from '../messages/index.ts';
 import type { LoopEvent } from './loop-events.ts';
 import type { Orchestrator, StateType } from './orchestrator.ts';
+import type { EngineOptions } from './run-options.ts';
 import type { RunState } from './run-state.ts';
 import type { StepByStepOptions } from './step-by-step.ts';
 import { createStepByStep } from './step-by-step.ts';
@@ -52,8 +53,8 @@ export function createOrchestrator<State extends RunState, Context = unknown, Ev
       );
   };
   const loop = createStepByStep<State, Context, Event, Output>(process, { ...rest, events, assertState });
-  const toState = (input: MessageContent | Message | State): State => {
-    const { clock, ids = systemIds } = rest;
+  const toState = (input: MessageContent | Message | State, run: Pick<EngineOptions, 'clock' | 'ids'> = {}): State => {
+    const { clock = rest.clock, ids = rest.ids ?? systemIds } = run;
     if (isMessageContent(input)) return states.empty(omitUndefined({ clock, ids })).withUserMessage(input, { ids });
     if (states.is(input)) return input;
     throw new InvalidArgumentError(
@@ -67,7 +68,7 @@ export function createOrchestrator<State extends RunState, Context = unknown, Ev
     fingerprint,
     needsContext,
     states,
-    start: (input, ...args) => loop.start(toState(input), ...args),
+    start: (input, ...args) => loop.start(toState(input, args[0]), ...args),
     restore: (stored) => states.decode(stored),
     checkArgs,
     onEvent: events.on,

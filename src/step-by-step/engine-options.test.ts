@@ -66,3 +66,34 @@ test('the start of the wall clock can be given: a run in another process does no
   const fresh = await loop.run(start);
   expect(fresh.status).toBe('completed');
 });
+
+test('a run that is left without a store keeps the numbers of its events', async () => {
+  const { loop, start } = setUp();
+  const numbers: number[] = [];
+  const onEvent = ({ seq }: { readonly seq: number }): void => void numbers.push(seq);
+  const left = await loop.run(start, { onEvent, between: () => ({ leave: true }) });
+  await loop.run(left, { onEvent });
+  expect(numbers).toStrictEqual(numbers.map((_, index) => index + 1));
+});
+
+test('a state with a later event number, returned by a commit, moves the numbers on', async () => {
+  const { loop, start } = setUp();
+  const numbers: number[] = [];
+  await loop.run(start, {
+    onEvent: ({ seq }) => numbers.push(seq),
+    commit: ({ state }) => (state.stepCount === 1 ? state.evolve({ lastSeq: 100 }) : state),
+  });
+  expect(numbers.findIndex((seq) => seq > 100)).toBeGreaterThan(0);
+  expect(numbers.filter((seq) => seq > 100)[0]).toBe(101);
+});
+
+test('a producer may return any thenable', async () => {
+  const { start } = setUp();
+  const process = createScriptedProcess([finishes]);
+  const produce: typeof process.produce = (state, scope) => {
+    const promise = process.produce(state, scope);
+    // Holds because a thenable is all that the loop needs.
+    return { then: promise.then.bind(promise) } as typeof promise;
+  };
+  expect((await createStepByStep({ ...process, produce }).run(start)).status).toBe('completed');
+});

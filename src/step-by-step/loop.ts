@@ -73,12 +73,19 @@ export class Loop<State extends RunState, Context> {
 
   /** Waits if the last step failed, then asks the host. Returns true if the run is to be left as it is. */
   async #pause(): Promise<boolean> {
-    if (this.#retryDelayMs > 0 && (await this.#waitBeforeRetry())) return (this.#isLeft = true);
+    if (this.#retryDelayMs > 0 && (await this.#waitBeforeRetry())) return this.#leave();
     const answer = await this.run.options.between?.(this.#state);
     if (answer === undefined) return false;
-    if ('leave' in answer) return (this.#isLeft = true);
+    if ('leave' in answer) return this.#leave();
     this.#state = answer.state;
     return false;
+  }
+
+  #leave(): true {
+    this.#isLeft = true;
+    // Events that no commit will store keep their numbers; a store numbers them again when the run is resumed.
+    if (this.run.options.commit === undefined) this.#state = this.#state.evolve({ lastSeq: this.run.events.lastSeq });
+    return true;
   }
 
   async #takeStep(): Promise<State> {

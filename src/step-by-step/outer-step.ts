@@ -9,7 +9,7 @@ import type { ContinuationEvaluation } from '../continuation/index.ts';
 import type { Effects } from '../effects/index.ts';
 import type { BaseEvent, EventSink } from '../events/index.ts';
 import type { PriceOf } from '../inference/index.ts';
-import type { IdSource } from '../lib/index.ts';
+import type { Clock, IdSource } from '../lib/index.ts';
 import type { Usage } from '../messages/index.ts';
 import type { RunControl } from './run-control.ts';
 import type { Cost } from './step.ts';
@@ -79,7 +79,8 @@ export interface OuterStep {
   readonly control: Pick<RunControl, 'signal' | 'interruption' | 'stopRequest' | 'onInterrupt' | 'onEnding'>;
   readonly events: OuterEvents;
   readonly budget: OuterBudget;
-  readonly time: WaitingTime;
+  /** The outer run's clock: both runs share it. */
+  readonly time: WaitingTime & { readonly clock: Clock };
 }
 
 /** Ends the inner run when the outer one ends, for the same reason. Returns a function that unlinks them. */

@@ -70,6 +70,11 @@ export class RunEvents implements OuterEvents {
     return this.#seq;
   }
 
+  /** Goes on from a later number, such as that of a state that was read again. */
+  advanceTo(seq: number): void {
+    this.#seq = Math.max(this.#seq, seq);
+  }
+
   /** Gives the last number back if there is no event for it after all. */
   dropSeq(): void {
     this.#openOuter?.events.dropSeq();

@@ -26,7 +26,10 @@ export interface Commit<State> {
   readonly events: readonly BaseEvent[];
 }
 
-/** Answer to `between`: go on, go on with another state (a message arrived), or leave the run as it is. */
+/**
+ * Answer to `between`: go on, go on with another state (a message arrived), or leave the run as it is. A run that is left has no result
+ * yet: take its state from `run()`.
+ */
 export type Between<State> = undefined | { readonly state: State } | { readonly leave: true };
 
 /** Options for engines: they store a run, drive it between steps, and make every attempt at it come out the same. */

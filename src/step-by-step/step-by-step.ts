@@ -140,7 +140,7 @@ export function createStepByStep<State extends RunState, Context = unknown, Even
         control,
         onEvent: options.onEvent,
         start: (onEvent) => runToEnd(state, { ...options, onEvent }, { restartsWallClock: true, control }),
-        toResult: async (state) => toResult(assertNotFailed(state)),
+        toResult: async (state) => toResult(options.commit === undefined ? assertNotFailed(state) : state),
       });
     },
     toResult,

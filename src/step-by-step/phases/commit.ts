@@ -101,7 +101,9 @@ export function commit<State extends RunState, Context>(
   const uncommitted = run.events.takeUncommitted();
   const settle = (next: unknown): State => {
     run.events.emitCommitted(events);
-    return isStateLike(next, state) ? next : state;
+    if (!isStateLike(next, state)) return state;
+    run.events.advanceTo(next.data.lastSeq);
+    return next;
   };
   if (run.options.commit === undefined) return settle(undefined);
   const stored = run.options.commit({ state, result, events: [...uncommitted, ...events] });
