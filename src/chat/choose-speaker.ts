@@ -1,5 +1,5 @@
 // Whose turn it is.
-// Owns:     the order of the rules: a turn that did not complete stays with its participant, then whoever has a claim, then the selector.
+// Owns:     the order of the rules: the participant of an unfinished turn, then one with a claim to the turn, then the selector's choice.
 // Does not: fall back by itself: a selector that names nobody who takes part makes a failed turn of nobody.
 import { withKeyPrefix } from '../effects/index.ts';
 import type { Failure } from '../errors/index.ts';

@@ -1,5 +1,5 @@
 // The record of a run inside a turn.
-// I1. Calls of a turn that did not complete are kept, so that whoever takes the turn again knows of them.
+// I1. The calls of an unfinished turn are kept for the participant that repeats the turn.
 import { AgentState } from '../agent/index.ts';
 import type { IdSource, Json } from '../lib/index.ts';
 import { omitUndefined } from '../lib/index.ts';

@@ -17,7 +17,7 @@ import type { TurnState } from './turn-state.ts';
 export interface ParticipantInfo {
   readonly name: string;
   readonly kind: ParticipantKind;
-  /** What it is good for, in words for whoever selects. */
+  /** Describes its strengths to the model that selects the next speaker. */
   readonly description?: string;
 }
 
@@ -109,7 +109,7 @@ export type TurnResult =
 export interface ParticipantOptions {
   /** Letters, digits, "_", "-" or "."; others address it by this name. */
   readonly name: string;
-  /** What it is good for, in words for whoever selects. */
+  /** Describes its strengths to the model that selects the next speaker. */
   readonly description?: string;
 }
 

@@ -6,5 +6,5 @@ export const BoardTool = {
   Handoff: 'handoff',
 } as const;
 
-/** Tools whose calls count only in a turn that completes: whoever takes the turn again has to call them again. */
+/** Tools whose calls count only in a turn that completes; a repeated turn has to call them again. */
 export const completionOnly: readonly string[] = [BoardTool.Approve, BoardTool.Handoff];

@@ -249,6 +249,11 @@ describe('a collection as one criterion of another', () => {
     expect(nested(forbids)).toMatchObject({ decision: 'forbid', stopReason: 'guard' });
   });
 
+  test('one that pauses at a limit still pauses', () => {
+    const pausing = new StepsLimit<State>(0, ({ steps }) => steps, { onLimit: () => 'pause' });
+    expect(nested(allows, pausing)).toMatchObject({ decision: 'forbid', limit: 'steps', atLimit: 'pause' });
+  });
+
   test.each([
     ['a guard forbids beside the limit', [limited, forbids]],
     ['somebody asks for more', [limited, requests]],

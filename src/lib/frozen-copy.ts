@@ -19,7 +19,7 @@ function copyJson(value: unknown, finish: Finish): unknown {
   return isRecord(value) ? finish(copyFields(value, (field) => copyJson(field ?? null, finish))) : value;
 }
 
-/** Copies JSON data: whoever gets the copy may change it. */
+/** Copies JSON data. The copy may be changed. */
 export function jsonCopy<Value>(value: Value): Value {
   // Holds: JSON data is copied to the same data.
   return copyJson(value, leave) as Value;

@@ -1,5 +1,5 @@
 // Repeated requests.
-// Q1. A request that was stored once has no effect again: whoever repeats it gets its result.
+// Q1. A stored request takes effect once; repeating it returns its result.
 // Q2. The same id with other content is refused.
 import type { JsonObject } from '../lib/index.ts';
 import { jsonEquals, present } from '../lib/index.ts';

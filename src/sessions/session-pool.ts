@@ -1,6 +1,6 @@
 // The sessions that are in memory.
 // Owns:     which ones are, and when one is dropped.
-// P1. A session is in memory at most once: whoever asks for it meanwhile gets the same one.
+// P1. A session is in memory at most once: all callers share it.
 // P2. One that somebody holds, or that is busy, is never dropped.
 import type { LiveSession } from './live-session.ts';
 

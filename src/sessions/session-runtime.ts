@@ -26,7 +26,7 @@ import type { SessionFacts, SessionResult } from './session.ts';
 import { toSummary } from './session.ts';
 import { SessionHost } from './session-host.ts';
 
-/** Runs the sessions of a store. Claims the store: whoever owned it before can write no more. */
+/** Runs the sessions of a store. Claims the store: its previous owner can no longer write. */
 export function createSessionRuntime<Given extends Orchestrator>(
   options: RuntimeOptionsFor<Given>,
 ): SessionRuntime<InferState<Given>, InferOutput<Given>>;

@@ -3,7 +3,7 @@
 // R1. One budget: what is spent inside counts outside at once, and what ends the outer run ends the inner one.
 // R2. Waits inside are waits at the top, under an id that leads back.
 // R3. Others read the words alone: calls, results and reasoning stay inside the turn.
-// R4. Calls of a turn that did not complete are read by whoever takes it again: nothing is done twice because it was forgotten.
+// R4. A participant that repeats an unfinished turn reads the calls already made in it, so that it repeats none by mistake.
 import type { Failure } from '../../errors/index.ts';
 import { classifyError, TimedOutError } from '../../errors/index.ts';
 import type { Capability } from '../../hooks/index.ts';

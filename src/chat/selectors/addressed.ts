@@ -20,7 +20,7 @@ function findAddressed(text: string, names: readonly string[]): readonly string[
   });
 }
 
-/** Selects whoever the last words address as `@name`. Nobody addresses themselves; the first one of several is taken. */
+/** Selects the participant that the last message mentions as `@name`: the first, if there are several. Mentions of oneself do not count. */
 export function addressed({ otherwise = roundRobin() }: AddressedOptions = {}): Selector {
   return {
     name: 'addressed',

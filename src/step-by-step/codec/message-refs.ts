@@ -20,7 +20,7 @@ export interface ReferableMessages {
   readonly beside?: readonly Message[];
   /** Written earlier: referred to by their id. */
   readonly store?: MessageStore;
-  /** Stored elsewhere by whoever stores the change, as JSON: referred to by `{ messageId }`. */
+  /** Messages that the caller stores elsewhere: the change refers to them by `{ messageId }`. */
   readonly elsewhere?: readonly JsonObject[];
 }
 

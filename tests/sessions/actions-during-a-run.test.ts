@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import type { BaseEvent } from '../../src/entry/index.ts';
 import { RateLimitedError } from '../../src/entry/index.ts';
-import type { SessionRuntime, SessionResult } from '../../src/sessions/index.ts';
+import type { SessionRuntime, SessionResult, SessionStore } from '../../src/sessions/index.ts';
 import { approvalDigest } from '../../src/sessions/index.ts';
 import type { Stage } from './gated-session.ts';
 import { accepted, begin, by, calls, createGate, createStage, expectDenseEvents, settle, soon } from './gated-session.ts';
@@ -17,8 +17,8 @@ describe('answers', () => {
     const id = event?.waitId ?? 'nobody asked';
     return { id, sessionId: 's', digest: await approvalDigest('s', { ...first, id, toolName: 'pay', args: {} }) };
   };
-  const untilAsked = async (stage: Stage, heard: BaseEvent[]) => {
-    const runtime = stage.start({ onEvent: (event) => void heard.push(event) });
+  const untilAsked = async (stage: Stage, heard: BaseEvent[], store = stage.store) => {
+    const runtime = stage.start({ store, onEvent: (event) => void heard.push(event) });
     const { sent: first } = await begin(runtime);
     (await stage.gated.next()).answer(calls('pay', 'slow'));
     await settle();
@@ -70,6 +70,28 @@ describe('answers', () => {
     await expect(repeated, 'repeating it gives what came of it').rejects.toThrow();
     const elsewhere = stage.start().approve('s', { ...wait, digest: '0'.repeat(64) }, { by, requestId: 'forged' });
     await expect(elsewhere, 'also in the next process').rejects.toThrow();
+  });
+
+  test('a request that is repeated while its refusal is being written is refused, too', async () => {
+    const stage = createStage();
+    const [disk, { store }] = [createGate(), stage];
+    const slowStore: SessionStore = {
+      ...store,
+      write: async (write) => {
+        if (write.entries?.some(({ body }) => body.includes('"refused"')) === true) await disk.passed;
+        return store.write(write);
+      },
+    };
+    const { runtime, wait } = await untilAsked(stage, [], slowStore);
+    const approve = () => runtime.approve('s', { ...wait, digest: '0'.repeat(64) }, { by, requestId: 'forged' });
+    const refused = expect(approve()).rejects.toMatchObject({ code: 'forged-approval' });
+    await settle();
+    stage.slow.open();
+    await refused;
+    const repeated = expect(approve()).rejects.toThrow();
+    await settle();
+    disk.open();
+    await repeated;
   });
 
   test('a rejection that comes early is read by the model', async () => {

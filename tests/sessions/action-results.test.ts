@@ -1,4 +1,4 @@
-// What whoever acted is told.
+// Results of actions: of repeated ones, of accepted ones, and of those that a drain cuts off.
 import { expect, test } from 'vitest';
 import { createAgent, defineTool } from '../../src/entry/index.ts';
 import { createMemoryPlace, createSessionRuntime, RuntimeClosedError } from '../../src/sessions/index.ts';
