@@ -25,7 +25,7 @@ export const median = (values: readonly number[]): number => {
 };
 
 /** The compiler is done with the hot paths after about this many. */
-const warmUpPasses = 3;
+const defaultWarmUpPasses = 3;
 
 async function cpuPerUnit({ units, work }: Contender, repeats: number): Promise<number> {
   globalThis.gc?.();
@@ -34,13 +34,19 @@ async function cpuPerUnit({ units, work }: Contender, repeats: number): Promise<
   return (cpuMicros() - before) / (repeats * units);
 }
 
+interface Effort {
+  readonly rounds: number;
+  readonly unitsPerRound: number;
+  readonly warmUpPasses?: number;
+}
+
 /**
  * Measures contenders against each other: warmed up, then in rounds, each contender once per round, so that a slow moment
  * of the machine hits all alike.
  */
 export async function compare(
   contenders: readonly Contender[],
-  { rounds, unitsPerRound }: { readonly rounds: number; readonly unitsPerRound: number },
+  { rounds, unitsPerRound, warmUpPasses = defaultWarmUpPasses }: Effort,
 ): Promise<readonly Sample[]> {
   const repeatsOf = ({ units }: Contender): number => Math.max(1, Math.round(unitsPerRound / units));
   for (let pass = 0; pass < warmUpPasses; pass += 1) {

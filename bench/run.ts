@@ -1,6 +1,7 @@
 // Benchmarks. Ratios compare within one run; absolute figures are medians, reported, and gate nothing.
 //   npm run bench            nine rounds
 //   npm run bench -- --quick five rounds
+import { agentOverAiSdk, aiSdkByHand, aiSdkLoop } from './ai-sdk.bench.ts';
 import { coldImport } from './cold-import.bench.ts';
 import { chatByHand, withChat } from './chat.bench.ts';
 import { agentByHand, sessionsAtOnce, withAgent } from './agent.bench.ts';
@@ -47,6 +48,24 @@ print(
   `  added by an agent, 100 steps  ${micros(agentShort - agentHand)}   (one model call and one tool call a step; wanted: 10 µs or less)`,
 );
 print(`  a step at 5000 : at 100       ${(agentLong / agentShort).toFixed(2).padStart(8)}      (wanted: 1.3 or less)`);
+
+// The AI SDK's own loop takes seconds for 5000 steps: one run of each length a round is enough.
+const overAiSdk = [100, 5000].flatMap((steps) => [aiSdkByHand(steps), agentOverAiSdk(steps), aiSdkLoop(steps)]);
+const sdkSamples = await compare(overAiSdk, { rounds: 3, unitsPerRound: 2000, warmUpPasses: 1 });
+const [sdkHandShort = 0, sdkShort = 0, aiShort = 0, sdkHandLong = 0, sdkLong = 0, aiLong = 0] = sdkSamples.map(
+  ({ microsPerUnit }) => microsPerUnit,
+);
+const ratio = (value: number): string => value.toFixed(2).padStart(8);
+print();
+print('  Through an AI SDK model:');
+for (const { name, microsPerUnit } of sdkSamples) print(`  ${name.padEnd(28)}${micros(microsPerUnit)}`);
+print(`  added by an agent, 100 steps  ${micros(sdkShort - sdkHandShort)}`);
+print(`  added by an agent, 5000 steps ${micros(sdkLong - sdkHandLong)}`);
+print(`  an agent : ai, 100 steps      ${ratio(sdkShort / aiShort)}      (wanted: 1 or less)`);
+print(`  an agent : ai, 5000 steps     ${ratio(sdkLong / aiLong)}      (wanted: 1 or less)`);
+print(`  a step at 5000 : at 100       ${ratio(sdkLong / sdkShort)}      (wanted: 2 or less)`);
+print();
+
 const hooked = await compare([withHooks(100, []), withHooks(100, idleHooks)], { rounds, unitsPerRound });
 const [bare = 0, twelve = 0] = hooked.map(({ microsPerUnit }) => microsPerUnit);
 for (const { name, microsPerUnit } of hooked) print(`  ${name.padEnd(28)}${micros(microsPerUnit)}`);

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import type { Json } from '../lib/index.ts';
 import { isLeakedArguments, TextHold } from './leak-guard.ts';
 
@@ -75,5 +75,17 @@ describe('the text hold (C48)', () => {
     hold.take('["');
     for (let index = 0; index < 100_000; index += 1) hold.take('word ');
     expect(hold.take('"]x')).toHaveLength(500_005);
+  });
+});
+
+describe('an answer without text', () => {
+  test('is not parsed as JSON', () => {
+    const parse = vi.spyOn(JSON, 'parse');
+    try {
+      expect(isLeakedArguments(' ', [{ args: {} }])).toBe(false);
+      expect(parse).not.toHaveBeenCalled();
+    } finally {
+      parse.mockRestore();
+    }
   });
 });

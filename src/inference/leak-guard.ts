@@ -5,7 +5,9 @@ import { parseJson } from './parse-arguments.ts';
 
 /** True if the whole text is JSON that equals the arguments of one of the calls. JSON inside prose is prose. */
 export function isLeakedArguments(text: string, calls: readonly { readonly args: Json; readonly rawArgs?: string }[]): boolean {
-  const value = calls.length === 0 ? undefined : parseJson(text.trim());
+  const trimmed = text.trim();
+  // Parsing no text at all would throw inside, for every answer that only calls.
+  const value = calls.length === 0 || trimmed === '' ? undefined : parseJson(trimmed);
   if (typeof value !== 'object' || value === null) return false;
   const leaked = stableStringify(value);
   return calls.some(({ args, rawArgs }) => rawArgs === undefined && stableStringify(args) === leaked);

@@ -196,3 +196,22 @@ describe('what was appended since', () => {
     );
   });
 });
+
+test('copies of a version hold its items only, after those that are given', () => {
+  const list = AppendOnlyList.from([1, 2]);
+  list.append(3);
+  const copy = list.copyAfter([0]);
+  copy.push(9);
+  expect(copy).toEqual([0, 1, 2, 9]);
+  expect(list.copyAfter([])).toEqual([1, 2]);
+  expect(list.slice(-1)).toEqual([2]);
+});
+
+test('a joined list holds the items of its lists in order, and grows on its own', () => {
+  const [left, right] = [AppendOnlyList.from([1]), AppendOnlyList.from([2, 3])];
+  left.append(7);
+  const joined = AppendOnlyList.join([left, AppendOnlyList.empty<number>(), right]);
+  expect(joined.append(4).toArray()).toEqual([1, 2, 3, 4]);
+  expect(joined.toArray()).toEqual([1, 2, 3]);
+  expect(right.toArray()).toEqual([2, 3]);
+});

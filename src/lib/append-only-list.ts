@@ -8,6 +8,8 @@
 // A4. Items to append are read to their end before anything is written: a source that throws, or that appends to this very list, does no harm.
 // A5. `toArray` is made once per version and frozen.
 
+const emptyArray = <Item>(): Item[] => [];
+
 /** A list that is immutable to its readers and cheap to extend. */
 export class AppendOnlyList<Item> implements Iterable<Item> {
   readonly length: number;
@@ -28,6 +30,12 @@ export class AppendOnlyList<Item> implements Iterable<Item> {
   static from<Item>(items: Iterable<Item>): AppendOnlyList<Item> {
     if (items instanceof AppendOnlyList) return items as AppendOnlyList<Item>; // Holds: an iterable of Item that is a list is a list of Item.
     const backing = [...items];
+    return new AppendOnlyList(backing, backing.length);
+  }
+
+  /** A list of the items of several lists, one after the other. */
+  static join<Item>(lists: readonly AppendOnlyList<Item>[]): AppendOnlyList<Item> {
+    const backing = emptyArray<Item>().concat(...lists.map((list) => list.#view()));
     return new AppendOnlyList(backing, backing.length);
   }
 
@@ -71,6 +79,16 @@ export class AppendOnlyList<Item> implements Iterable<Item> {
     return isBeginning ? this.#backing.slice(earlier.length, this.length) : undefined;
   }
 
+  /** A new array: the given items, then those of the list. Cheaper than to spread `toArray`: engines are slow to copy frozen arrays. */
+  copyAfter(first: readonly Item[]): Item[] {
+    return emptyArray<Item>().concat(first, this.#view());
+  }
+
+  /** A new array of the items from `start` to before `end`; negative counts from the end. */
+  slice(start?: number, end?: number): Item[] {
+    return this.#view().slice(start, end);
+  }
+
   /** The items as a frozen array. */
   toArray(): readonly Item[] {
     this.#array ??= Object.freeze(this.#backing.slice(0, this.length));
@@ -85,6 +103,11 @@ export class AppendOnlyList<Item> implements Iterable<Item> {
       left -= 1;
       yield item;
     }
+  }
+
+  /** The items, to be read at once: the array may grow. */
+  #view(): readonly Item[] {
+    return this.#backing.length === this.length ? this.#backing : this.#backing.slice(0, this.length);
   }
 
   #extendable(): Item[] {

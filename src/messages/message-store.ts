@@ -95,7 +95,7 @@ export class MessageStore {
   select(names: readonly string[]): Messages {
     const filled = names.map((name) => this.section(name)).filter((messages) => messages.length > 0);
     const [only = noMessages] = filled;
-    return filled.length > 1 ? Messages.from(filled.flatMap((messages) => messages.toArray())) : only;
+    return filled.length > 1 ? Messages.join(filled) : only;
   }
 
   /** Appends the other store's sections to the ones of the same name; new ones follow. */

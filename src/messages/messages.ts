@@ -41,6 +41,11 @@ export class Messages implements Iterable<Message> {
     return messages instanceof Messages ? messages : new Messages(AppendOnlyList.from(messages));
   }
 
+  /** The messages of several lists, one after the other. */
+  static join(lists: readonly Messages[]): Messages {
+    return new Messages(AppendOnlyList.join(lists.map((messages) => messages.#list)));
+  }
+
   static of(...messages: readonly Message[]): Messages {
     return Messages.from(messages);
   }
@@ -72,7 +77,7 @@ export class Messages implements Iterable<Message> {
   }
 
   slice(start?: number, end?: number): Message[] {
-    return this.toArray().slice(start, end);
+    return this.#list.slice(start, end);
   }
 
   find(isWanted: (message: Message, index: number) => unknown): Message | undefined {
@@ -154,6 +159,11 @@ export class Messages implements Iterable<Message> {
       else merged.push(message);
     }
     return Messages.from(merged);
+  }
+
+  /** Returns a new array: the given messages, then these. */
+  copyAfter(first: readonly Message[]): Message[] {
+    return this.#list.copyAfter(first);
   }
 
   toArray(): readonly Message[] {

@@ -78,8 +78,7 @@ export class OpenTurn implements Turn {
   messages(more?: string): readonly Message[] {
     const own = this.#setup.instructions.map((each) => this.#readInstructions(each));
     const text = [...own, more].filter((each) => each !== undefined && each !== '').join('\n\n');
-    const conversation = this.state.messagesForInference.toArray();
-    return text === '' ? conversation : [Message.system(text, { id: 'instructions' }), ...conversation];
+    return this.state.messagesForInference.copyAfter(text === '' ? [] : [Message.system(text, { id: 'instructions' })]);
   }
 
   ask(question: Question): Promise<Answered> {

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../lib/index.ts';
-import { isRecord } from '../lib/index.ts';
+import { isRecord, omitUndefined } from '../lib/index.ts';
 import type { OfferedTool } from '../messages/index.ts';
 import { InvalidToolError } from './invalid-tool-error.ts';
 import type { FunctionTool, Tool } from './tool.ts';
@@ -65,8 +65,8 @@ function byName(tools: readonly Tool[]): ReadonlyMap<string, Tool> {
 function schemaOf(tool: Tool): OfferedTool {
   if (tool.type === 'provider') return tool;
   const { name, description, input, offeredAs, providerOptions } = tool;
-  if (offeredAs !== undefined) return { type: 'provider', name, ...offeredAs };
-  return { name, description, inputSchema: input.json, ...(providerOptions !== undefined && { providerOptions }) };
+  if (offeredAs !== undefined) return Object.freeze<OfferedTool>({ type: 'provider', name, ...offeredAs });
+  return Object.freeze<OfferedTool>({ name, description, inputSchema: input.json, ...omitUndefined({ providerOptions }) });
 }
 
 function fingerprintOf(tool: Tool): JsonObject {

@@ -11,10 +11,11 @@ import { toFields, toList } from './fields.ts';
 import type { CallableModel, CallOptions, LanguageModelLike } from './language-model-like.ts';
 import { toCallableModel } from './language-model-like.ts';
 import { dropStream, readStream } from './read-stream.ts';
+import { PromptCache } from './prompt-cache.ts';
 import { takeEnding, takeMetadata, takeWarnings } from './take-ending.ts';
 import { isRawPart, takePart } from './take-part.ts';
 import { takeStreamPart } from './take-stream-part.ts';
-import { toCallOptions } from './to-call-options.ts';
+import { toCallOptions, ToolCache } from './to-call-options.ts';
 
 /** Services of an adapted model. */
 export interface AiSdkOptions {
@@ -24,8 +25,14 @@ export interface AiSdkOptions {
   readonly ids?: IdSource;
 }
 
-interface Call {
+/** A model, with what was converted for it before. */
+interface Adapted {
   readonly model: CallableModel;
+  readonly prompts: PromptCache;
+  readonly tools: ToolCache;
+}
+
+interface Call extends Adapted {
   readonly request: ModelRequest;
   readonly builder: ResponseBuilder;
   readonly now: () => number;
@@ -74,15 +81,10 @@ async function inPieces(call: Call, options: CallOptions): Promise<void> {
 type Ask = (call: Call, options: CallOptions) => Promise<void>;
 
 async function settle(call: Call, ask: Ask): Promise<ModelOutcome> {
-  const { model, request, builder } = call;
+  const { prompts, tools, request, builder } = call;
   try {
-    const { specificationVersion: version, provider } = model;
-    const options = toCallOptions(request, {
-      version,
-      provider,
-      warn: (message) => builder.warn(message),
-    });
-    if (request.signal?.aborted !== true) await ask(call, options);
+    const prompt = prompts.write(request.messages, (message) => builder.warn(message));
+    if (request.signal?.aborted !== true) await ask(call, toCallOptions(request, prompt, tools));
   } catch (error) {
     fail(call, error);
   }
@@ -92,19 +94,28 @@ async function settle(call: Call, ask: Ask): Promise<ModelOutcome> {
 /** Makes a model of the AI SDK (`openai('gpt-5')`, `anthropic('claude-…')`, …) one of ours. */
 export function aiSdk(model: LanguageModelLike, { clock = systemClock, ids = systemIds }: AiSdkOptions = {}): Model {
   const callable = toCallableModel(model);
-  const { provider, modelId } = callable;
+  const { provider, modelId, specificationVersion: version } = callable;
+  const adapted: Adapted = { model: callable, prompts: new PromptCache({ version, provider }), tools: new ToolCache() };
+  const name = `${provider}/${modelId}`;
   const open = (request: ModelRequest, onDelta?: (delta: ModelDelta) => void): Call => ({
-    model: callable,
+    ...adapted,
     request,
-    builder: createResponseBuilder({ ids, model: `${provider}/${modelId}`, request, ...omitUndefined({ onDelta }) }),
+    builder: createResponseBuilder({ ids, model: name, request, ...omitUndefined({ onDelta }) }),
     now: () => clock.now(),
     isAnswering: false,
   });
-  const adapted: Model = {
+  const untimed: Model = {
     provider,
     modelId,
     generate: (request) => settle(open(request), whole),
     stream: (request, onDelta) => settle(open(request, onDelta), inPieces),
   };
-  return withTimeouts(adapted, {}, clock);
+  const timed = withTimeouts(untimed, {}, clock);
+  const choose = ({ timeouts }: ModelRequest): Model => (timeouts === undefined ? untimed : timed);
+  return {
+    provider,
+    modelId,
+    generate: (request) => choose(request).generate(request),
+    stream: (request, onDelta) => choose(request).stream(request, onDelta),
+  };
 }

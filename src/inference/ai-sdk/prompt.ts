@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../lib/index.ts';
+import { isPlainObject, readField, setOwn } from '../../lib/index.ts';
 
 /** One piece of a message in the AI SDK's words. Its fields depend on its type and on the version. */
 export interface PromptPart {
@@ -20,4 +21,26 @@ export function withOptions<Value extends object>(
   options: JsonObject | undefined,
 ): Value & { readonly providerOptions?: JsonObject } {
   return options === undefined ? value : { ...value, providerOptions: options };
+}
+
+/** Freezes a part of a prompt. Returns true if it holds a URL: a URL can be changed even then. */
+export function freezePart(value: unknown): boolean {
+  if (value instanceof URL) return true;
+  // Data of a message is frozen already, and holds no URL.
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return false;
+  let hasUrl = false;
+  for (const key of Object.keys(value)) if (freezePart(readField(value, key))) hasUrl = true;
+  Object.freeze(value);
+  return hasUrl;
+}
+
+/** Copies plain data with its URLs; anything else in it is taken as it is. */
+export function copyPlain<Value>(value: Value): Value;
+export function copyPlain(value: unknown): unknown {
+  if (value instanceof URL) return new URL(value.href);
+  if (Array.isArray(value)) return value.map((item: unknown) => copyPlain(item));
+  if (!isPlainObject(value)) return value;
+  const copy: Record<string, unknown> = {};
+  for (const key of Object.keys(value)) setOwn(copy, key, copyPlain(value[key]));
+  return copy;
 }

@@ -16,19 +16,12 @@ function inWords(part: Part): Part {
   return { ...part, output: { type: 'text', value: toolResultText(part.output) } };
 }
 
-/** Says results in words, and shows their pictures and files right after all the results of the turn, as if the user did. */
-export function showFiles(messages: readonly Message[]): readonly Message[] {
-  const shown: Message[] = [];
-  let files: readonly ContentPart[] = [];
-  const show = (): void => {
-    if (files.length > 0) shown.push(Message.user(files, { id: 'shown-files' }));
-    files = [];
-  };
-  for (const message of messages) {
-    if (!message.isTool()) show();
-    files = [...files, ...(message.isTool() ? filesIn(message.parts) : [])];
-    shown.push(message.isTool() ? message.withParts(message.parts.map(inWords)) : message);
-  }
-  show();
-  return shown;
+const hasContent = ({ parts }: Message): boolean => parts.some((part) => part.type === 'tool-result' && part.output.type === 'content');
+
+/** Puts the results of one turn into words, and shows their pictures and files after them, as if the user did. */
+export function showFiles(results: readonly Message[]): readonly Message[] {
+  if (!results.some(hasContent)) return results;
+  const files = results.flatMap(({ parts }) => filesIn(parts));
+  const told = results.map((message) => message.withParts(message.parts.map(inWords)));
+  return files.length === 0 ? told : [...told, Message.user(files, { id: 'shown-files' })];
 }

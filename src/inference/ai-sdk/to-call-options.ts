@@ -2,13 +2,32 @@ import type { JsonObject } from '../../lib/index.ts';
 import { omitUndefined } from '../../lib/index.ts';
 import type { ModelRequest, OfferedTool, OutputFormat, ToolChoice } from '../index.ts';
 import type { CallOptions } from './language-model-like.ts';
-import type { PromptOptions } from './to-prompt.ts';
-import { toPrompt } from './to-prompt.ts';
+import type { PromptMessage } from './prompt.ts';
+import { copyPlain, freezePart } from './prompt.ts';
 
-function toTool(tool: OfferedTool): Readonly<Record<string, unknown>> {
+type OfferedForm = Readonly<Record<string, unknown>>;
+
+function toTool(tool: OfferedTool): OfferedForm {
   if ('type' in tool) return { type: 'provider', id: tool.id, name: tool.name, args: tool.args };
   const { name, description, inputSchema, providerOptions } = tool;
   return omitUndefined({ type: 'function', name, description: description === '' ? undefined : description, inputSchema, providerOptions });
+}
+
+/** Converts the offered tools; a tool that comes again is converted once. */
+export class ToolCache {
+  readonly #converted = new WeakMap<OfferedTool, OfferedForm>();
+
+  convert(tools: readonly OfferedTool[]): readonly OfferedForm[] {
+    return tools.map((tool) => this.#converted.get(tool) ?? this.#add(tool));
+  }
+
+  #add(tool: OfferedTool): OfferedForm {
+    const converted = copyPlain(toTool(tool));
+    freezePart(converted);
+    // One that may still change is converted every time.
+    if (Object.isFrozen(tool)) this.#converted.set(tool, converted);
+    return converted;
+  }
 }
 
 function toToolChoice(choice: ToolChoice): Readonly<Record<string, unknown>> {
@@ -16,18 +35,20 @@ function toToolChoice(choice: ToolChoice): Readonly<Record<string, unknown>> {
 }
 
 function toResponseFormat({ schema, name, description }: OutputFormat): JsonObject {
-  return { type: 'json', schema, ...omitUndefined({ name, description }) };
+  return { type: 'json', schema: copyPlain(schema), ...omitUndefined({ name, description }) };
 }
 
-/** Writes one call in the AI SDK's words. */
-export function toCallOptions(request: ModelRequest, options: PromptOptions): CallOptions {
-  const { messages, tools = [], settings = {}, output, signal } = request;
-  const { toolChoice, stop = [], ...same } = settings;
+/** Writes one call in the AI SDK's words. What the model does to it changes nothing of ours. */
+export function toCallOptions(request: ModelRequest, prompt: readonly PromptMessage[], offered: ToolCache): CallOptions {
+  const { tools = [], settings = {}, output, signal } = request;
+  const { toolChoice, stop = [], headers, providerOptions, ...same } = settings;
   return omitUndefined({
-    prompt: toPrompt(messages, options),
+    prompt,
     ...same,
+    headers: headers && { ...headers },
+    providerOptions: providerOptions && copyPlain(providerOptions),
     stopSequences: stop.length === 0 ? undefined : [...stop],
-    tools: tools.length === 0 ? undefined : tools.map(toTool),
+    tools: tools.length === 0 ? undefined : offered.convert(tools),
     toolChoice: tools.length === 0 || toolChoice === undefined ? undefined : toToolChoice(toolChoice),
     responseFormat: output && toResponseFormat(output),
     abortSignal: signal,

@@ -3,7 +3,7 @@ import type { Part } from '../../messages/index.ts';
 import { Message } from '../../messages/index.ts';
 import type { PromptMessage } from './prompt.ts';
 import type { Reader } from './to-file-part.ts';
-import { toPrompt } from './to-prompt.ts';
+import { PromptWriter } from './prompt-writer.ts';
 
 const signature = { anthropic: { signature: 'abc' } };
 
@@ -14,10 +14,10 @@ interface Written {
 
 function prompt(messages: readonly Message[], { version = 'v4', provider = 'openai.responses' }: Partial<Reader> = {}): Written {
   const warnings: string[] = [];
-  return { prompt: toPrompt(messages, { version, provider, warn: (message) => warnings.push(message) }), warnings };
+  return { prompt: new PromptWriter({ version, provider }).write(messages, (message) => warnings.push(message)), warnings };
 }
 
-describe('toPrompt', () => {
+describe('a prompt', () => {
   it('gives instructions as system messages, developer ones too, with their options', () => {
     const cached = { anthropic: { cacheControl: { type: 'ephemeral' } } };
     expect(prompt([Message.system('Be brief.', { providerOptions: cached }), Message.developer('Be kind.')]).prompt).toEqual([

@@ -3,18 +3,19 @@
 import type { Json, JsonObject } from '../../lib/index.ts';
 import { assertNever, isRecord, parseJsonText } from '../../lib/index.ts';
 import type { ContentPart, Message, Part, ProviderPart, ToolCallPart, ToolOutput, ToolResultPart } from '../../messages/index.ts';
+import { toSentName } from './call-names.ts';
 import type { PromptMessage, PromptPart } from './prompt.ts';
 import { withOptions } from './prompt.ts';
+import type { SentCalls } from './sent-calls.ts';
 import { showFiles } from './show-files.ts';
 import type { Reader } from './to-file-part.ts';
 import { toFilePart, toFileResult } from './to-file-part.ts';
 
-/** The model that the conversation is written for, and a listener to what was left out. */
-export interface PromptOptions extends Reader {
+/** The model that a conversation is written for, the calls before, and a listener to what is left out. */
+export interface PromptContext extends Reader {
+  readonly calls: SentCalls;
   readonly warn: (message: string) => void;
 }
-
-type Calls = ReadonlyMap<string, ToolCallPart>;
 
 function isFamily(provider: string, other: string): boolean {
   return provider.split('.')[0] === other.split('.')[0];
@@ -29,7 +30,7 @@ function reviveUrl(data: Json): unknown {
 }
 
 // A provider's own part goes back in the form in which it came, to that provider only.
-function toProviderPart(part: ProviderPart, { provider, warn }: PromptOptions): readonly PromptPart[] {
+function toProviderPart(part: ProviderPart, { provider, warn }: PromptContext): readonly PromptPart[] {
   if (!isFamily(part.provider, provider)) return [];
   const data: Readonly<Record<string, Json>> = isRecord(part.data) ? part.data : {};
   const { type } = data;
@@ -81,39 +82,50 @@ function mergeOptions(base: JsonObject | undefined, own: JsonObject | undefined)
   return { ...base, ...Object.fromEntries(each) };
 }
 
-function toResult(part: ToolResultPart, calls: Calls, reader: Reader): PromptPart {
-  const { toolCallId, toolName } = part;
-  const output = toOutput(part.output, part.providerExecuted === true, reader);
+function toResult(part: ToolResultPart, context: PromptContext): PromptPart {
+  const { calls } = context;
+  const isProviders = part.providerExecuted === true;
   // Some providers want to read with a result what they gave us with its call.
-  const options = mergeOptions(calls.get(toolCallId)?.providerMetadata, part.providerMetadata);
-  return withOptions({ type: 'tool-result', toolCallId, toolName, output }, options);
+  const options = mergeOptions(calls.getMetadata(part.toolCallId), part.providerMetadata);
+  const result = {
+    type: 'tool-result',
+    toolCallId: calls.getResultId(part),
+    toolName: isProviders ? part.toolName : toSentName(part.toolName),
+    output: toOutput(part.output, isProviders, context),
+  };
+  return withOptions(result, options);
 }
 
-function toCall({ toolCallId, toolName, args, rawArgs, providerExecuted, providerMetadata }: ToolCallPart): PromptPart {
-  // Arguments that are no JSON cannot be sent back: providers refuse the whole conversation for them.
-  const input = rawArgs === undefined ? args : {};
-  const call = { type: 'tool-call', toolCallId, toolName, input, ...(providerExecuted !== undefined && { providerExecuted }) };
-  return withOptions(call, providerMetadata);
+function toCall(part: ToolCallPart, calls: SentCalls): PromptPart {
+  const { toolName, args, rawArgs, providerExecuted } = part;
+  const call = {
+    type: 'tool-call',
+    toolCallId: calls.addCall(part),
+    toolName: providerExecuted === true ? toolName : toSentName(toolName),
+    // Arguments that are not JSON cannot be sent back: providers refuse the whole conversation for them.
+    input: rawArgs === undefined ? args : {},
+  };
+  return withOptions(providerExecuted === undefined ? call : { ...call, providerExecuted }, part.providerMetadata);
 }
 
 function isSilent(part: Part): boolean {
   return part.type === 'text' && part.text === '' && part.providerMetadata === undefined;
 }
 
-function toParts(part: Part, calls: Calls, options: PromptOptions): readonly PromptPart[] {
+function toParts(part: Part, context: PromptContext): readonly PromptPart[] {
   switch (part.type) {
     case 'text':
     case 'reasoning':
       return isSilent(part) ? [] : [withOptions({ type: part.type, text: part.text }, part.providerMetadata)];
     case 'image':
     case 'file':
-      return [toFilePart(part, options)];
+      return [toFilePart(part, context)];
     case 'tool-call':
-      return [toCall(part)];
+      return [toCall(part, context.calls)];
     case 'tool-result':
-      return [toResult(part, calls, options)];
+      return [toResult(part, context)];
     case 'provider':
-      return toProviderPart(part, options);
+      return toProviderPart(part, context);
     case 'source':
       // No provider reads its sources again.
       return [];
@@ -122,46 +134,55 @@ function toParts(part: Part, calls: Calls, options: PromptOptions): readonly Pro
   }
 }
 
-const allowedParts: Readonly<Record<'user' | 'assistant' | 'tool', readonly Part['type'][]>> = {
-  user: ['text', 'image', 'file', 'provider'],
-  assistant: ['text', 'reasoning', 'image', 'file', 'tool-call', 'tool-result', 'provider', 'source'],
-  tool: ['tool-result', 'provider'],
+const allowedParts: Readonly<Record<'user' | 'assistant' | 'tool', ReadonlySet<Part['type']>>> = {
+  user: new Set(['text', 'image', 'file', 'provider']),
+  assistant: new Set(['text', 'reasoning', 'image', 'file', 'tool-call', 'tool-result', 'provider', 'source']),
+  tool: new Set(['tool-result', 'provider']),
 };
 
-function toMessage(message: Message, calls: Calls, options: PromptOptions): readonly PromptMessage[] {
-  const { role, parts, providerOptions } = message;
-  if (role === 'system' || role === 'developer') return [withOptions({ role: 'system' as const, content: message.text }, providerOptions)];
-  const content = parts.flatMap((part) => {
-    if (allowedParts[role].includes(part.type)) return toParts(part, calls, options);
-    options.warn(`A ${role} message cannot hold a ${part.type} part; it was left out.`);
-    return [];
-  });
-  return content.length === 0 ? [] : [withOptions({ role, content }, providerOptions)];
+function toMessage(message: Message, context: PromptContext): PromptMessage | undefined {
+  const { role, providerOptions } = message;
+  if (role === 'system' || role === 'developer') return toSystemMessage(message);
+  const content: PromptPart[] = [];
+  for (const part of message.parts) {
+    if (allowedParts[role].has(part.type)) for (const written of toParts(part, context)) content.push(written);
+    else context.warn(`A ${role} message cannot hold a ${part.type} part; it was left out.`);
+  }
+  return content.length === 0 ? undefined : withOptions({ role, content }, providerOptions);
 }
 
-function withLastOptions(parts: readonly PromptPart[], options: JsonObject | undefined): readonly PromptPart[] {
-  const last = parts.at(-1);
-  return last === undefined || options === undefined
-    ? parts
-    : [...parts.slice(0, -1), { ...last, providerOptions: { ...options, ...last.providerOptions } }];
+function addOptions(part: PromptPart, options: JsonObject | undefined): PromptPart {
+  return options === undefined ? part : { ...part, providerOptions: { ...options, ...part.providerOptions } };
 }
 
-// We keep one message per result; providers want the results of one turn together.
-function addMessage(prompt: PromptMessage[], next: PromptMessage): void {
-  const last = prompt.at(-1);
-  if (last?.role === 'tool' && next.role === 'tool' && typeof last.content !== 'string' && typeof next.content !== 'string') {
-    const content = [...withLastOptions(last.content, last.providerOptions), ...next.content];
-    prompt[prompt.length - 1] = withOptions({ role: 'tool', content }, next.providerOptions);
-  } else prompt.push(next);
+// We keep one message per result; providers want the results of one turn together. The options of a message are those of its last part.
+function joinResults(messages: readonly PromptMessage[]): PromptMessage | undefined {
+  const last = messages.at(-1);
+  if (last === undefined || messages.length === 1) return last;
+  const content: PromptPart[] = [];
+  for (const message of messages) {
+    if (typeof message.content === 'string') continue;
+    const end = message === last ? undefined : message.content.length - 1;
+    for (const [index, part] of message.content.entries()) content.push(index === end ? addOptions(part, message.providerOptions) : part);
+  }
+  return withOptions({ role: 'tool' as const, content }, last.providerOptions);
 }
 
-/** Writes a conversation for a model. */
-export function toPrompt(given: readonly Message[], options: PromptOptions): readonly PromptMessage[] {
-  const messages = options.provider.endsWith('.chat') ? showFiles(given) : given;
-  const calls = new Map(
-    messages.flatMap(({ parts }) => parts.flatMap((part) => (part.type === 'tool-call' ? [[part.toolCallId, part] as const] : []))),
-  );
-  const prompt: PromptMessage[] = [];
-  for (const message of messages.flatMap((each) => toMessage(each, calls, options))) addMessage(prompt, message);
-  return prompt;
+/** Converts instructions. */
+export function toSystemMessage(message: Message): PromptMessage {
+  return withOptions({ role: 'system' as const, content: message.text }, message.providerOptions);
+}
+
+/** Converts one message, or all results of one turn. Returns nothing for a message that says nothing to the provider. */
+export function toPromptMessages(unit: readonly Message[], context: PromptContext): readonly PromptMessage[] {
+  const messages = context.provider.endsWith('.chat') && unit[0]?.isTool() === true ? showFiles(unit) : unit;
+  const written: PromptMessage[] = [];
+  for (const message of messages) {
+    const converted = toMessage(message, context);
+    if (converted !== undefined) written.push(converted);
+  }
+  if (written.length < 2) return written;
+  const results = joinResults(written.filter(({ role }) => role === 'tool'));
+  const others = written.filter(({ role }) => role !== 'tool');
+  return results === undefined ? others : [results, ...others];
 }

@@ -1,0 +1,161 @@
+// The prompt of one conversation
+// Owns:     what was converted for the requests before, and how much of it the next request can use.
+// Does not: know whose conversation it is.
+// P1. A prompt is the same whether it was converted in one go or step by step.
+// P2. Each message is converted once, and once more while it is among the last: a step costs what is new.
+// P3. Whoever gets a prompt may change its list, its instructions and its last message; the rest is frozen. Nothing of it is in the next one.
+// P4. What was left out is reported with every request.
+import type { Message } from '../../messages/index.ts';
+import { getIdForm } from './call-names.ts';
+import type { PromptMessage } from './prompt.ts';
+import { copyPlain, freezePart } from './prompt.ts';
+import { SentCalls } from './sent-calls.ts';
+import type { Reader } from './to-file-part.ts';
+import { toPromptMessages, toSystemMessage } from './to-prompt.ts';
+
+/** How far a conversation was converted. */
+interface Mark {
+  readonly sources: number;
+  readonly written: number;
+  readonly calls: number;
+  readonly warnings: number;
+  readonly withUrls: number;
+}
+
+interface Converted {
+  readonly written: readonly PromptMessage[];
+  readonly warnings: readonly string[];
+}
+
+const start: Mark = { sources: 0, written: 0, calls: 0, warnings: 0, withUrls: 0 };
+
+/** Returns the number of instructions at the front: they may change with every request. */
+export function countInstructions(messages: readonly Message[]): number {
+  let count = 0;
+  while (messages[count]?.isSystem() === true) count += 1;
+  return count;
+}
+
+function findUnitEnd(messages: readonly Message[], begin: number): number {
+  let end = begin + 1;
+  if (messages[begin]?.isTool() === true) while (messages[end]?.isTool() === true) end += 1;
+  return end;
+}
+
+export class PromptWriter {
+  readonly #reader: Reader;
+  readonly #calls: SentCalls;
+  /** The messages that are converted for good: all but the last one, or but the results of the last turn. */
+  readonly #sources: Message[] = [];
+  readonly #written: PromptMessage[] = [];
+  readonly #warnings: string[] = [];
+  /** Indexes of prompt messages that hold a URL, which cannot be frozen. */
+  readonly #withUrls: number[] = [];
+  /** One after each message, or after all results of a turn. */
+  readonly #marks: Mark[] = [];
+
+  constructor(reader: Reader) {
+    this.#reader = reader;
+    this.#calls = new SentCalls(getIdForm(reader.provider));
+  }
+
+  /** Number of messages that are converted for good, without the instructions at the front. */
+  get length(): number {
+    return this.#sources.length;
+  }
+
+  /** The newest message that is converted for good. */
+  get last(): Message | undefined {
+    return this.#sources.at(-1);
+  }
+
+  /** Returns how many of the converted messages a conversation begins with, after its instructions. */
+  countCommon(messages: readonly Message[], instructions: number): number {
+    const sources = this.#sources;
+    const most = Math.min(sources.length, messages.length - instructions);
+    let count = 0;
+    while (count < most && sources[count] === messages[count + instructions]) count += 1;
+    return count;
+  }
+
+  /** Writes the prompt of a conversation, and reports what was left out. */
+  write(messages: readonly Message[], warn: (message: string) => void): readonly PromptMessage[] {
+    const instructions = countInstructions(messages);
+    this.#rewind(this.#countUsable(messages, instructions));
+    let begin = instructions + this.#sources.length;
+    let end = findUnitEnd(messages, begin);
+    while (end < messages.length) {
+      this.#keep(messages.slice(begin, end));
+      begin = end;
+      end = findUnitEnd(messages, begin);
+    }
+    const system = messages.slice(0, instructions).map(toSystemMessage);
+    const last = this.#convertLast(messages.slice(begin));
+    // Not a spread: a list of thousands is copied for every request.
+    const prompt = system.concat(this.#written, last.written);
+    for (const index of this.#withUrls) {
+      const message = this.#written[index];
+      if (message !== undefined) prompt[instructions + index] = copyPlain(message);
+    }
+    for (const message of this.#warnings) warn(message);
+    for (const message of last.warnings) warn(message);
+    return prompt;
+  }
+
+  #keep(unit: readonly Message[]): void {
+    const { written, warnings } = this.#convert(unit);
+    for (const message of written) {
+      if (freezePart(message)) this.#withUrls.push(this.#written.length);
+      this.#written.push(message);
+    }
+    for (const message of warnings) this.#warnings.push(message);
+    for (const message of unit) this.#sources.push(message);
+    this.#marks.push({
+      sources: this.#sources.length,
+      written: this.#written.length,
+      calls: this.#calls.mark(),
+      warnings: this.#warnings.length,
+      withUrls: this.#withUrls.length,
+    });
+  }
+
+  // More results may join the last ones, and a request may end with a message that the next one has not.
+  #convertLast(unit: readonly Message[]): Converted {
+    const mark = this.#calls.mark();
+    const converted = this.#convert(unit);
+    this.#calls.rewind(mark);
+    return converted;
+  }
+
+  #convert(unit: readonly Message[]): Converted {
+    const mark = this.#calls.mark();
+    const warnings: string[] = [];
+    try {
+      const warn = (message: string): void => void warnings.push(message);
+      return { written: toPromptMessages(unit, { ...this.#reader, calls: this.#calls, warn }), warnings };
+    } catch (error) {
+      // A file with an address that is not a URL.
+      this.#calls.rewind(mark);
+      throw error;
+    }
+  }
+
+  #countUsable(messages: readonly Message[], instructions: number): number {
+    let count = this.countCommon(messages, instructions);
+    // Results that were the last of their turn join those that follow now.
+    if (messages[count + instructions]?.isTool() === true) while (this.#sources[count - 1]?.isTool() === true) count -= 1;
+    return count;
+  }
+
+  /** Forgets what follows the first messages. */
+  #rewind(sources: number): void {
+    if (sources >= this.#sources.length) return;
+    while ((this.#marks.at(-1)?.sources ?? 0) > sources) this.#marks.pop();
+    const mark = this.#marks.at(-1) ?? start;
+    this.#sources.length = mark.sources;
+    this.#written.length = mark.written;
+    this.#warnings.length = mark.warnings;
+    this.#withUrls.length = mark.withUrls;
+    this.#calls.rewind(mark.calls);
+  }
+}
