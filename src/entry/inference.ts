@@ -17,6 +17,7 @@ export {
   createModelLimits,
   createResponseBuilder,
   EmptyResponseError,
+  MalformedResponseError,
   pendingToolCalls,
   StreamInterruptedError,
   toFinishReason,

@@ -1,5 +1,6 @@
 import { toFailure } from '../effects/index.ts';
 import type { Model, ModelOutcome, ModelRequest, PricedModel, PriceOf } from '../inference/index.ts';
+import { parseOutcome } from '../inference/index.ts';
 import { Usage } from '../messages/index.ts';
 import type { Cost, StepScope } from '../step-by-step/index.ts';
 
@@ -50,9 +51,10 @@ export async function askModel(
   const begun: true[] = [];
   const answered = await scope.effects.run(
     key,
-    (signal) => {
+    async (signal) => {
       begun.push(true);
-      return model.generate({ ...request, signal: request.signal === undefined ? signal : AbortSignal.any([signal, request.signal]) });
+      const either = request.signal === undefined ? signal : AbortSignal.any([signal, request.signal]);
+      return parseOutcome(await model.generate({ ...request, signal: either }), model);
     },
     { effect: 'pure', failsAs: 'model', late: 'drop', label, ...(timeoutMs !== undefined && { timeoutMs }) },
   );

@@ -59,7 +59,7 @@ class TextDrafts {
 interface AnswerTextOptions {
   /** Parts of the answer; text and reasoning are added to them. */
   readonly drafts: Draft[];
-  /** True if text that may be leaked arguments is held back. */
+  /** True if text that consists only of JSON is held back: it may repeat a call. */
   readonly holdsJson: boolean;
   readonly emit: (delta: ModelDelta) => void;
 }
@@ -72,7 +72,7 @@ interface WaitingPart {
 
 const noText: SplitText = { reasoning: '', text: '' };
 
-/** The text and reasoning of one answer: thinking inside the text is split off, and possible leaks are held back. */
+/** The text and reasoning of one answer: thinking inside the text is split off, and JSON is held back. */
 export class AnswerText {
   readonly #options: AnswerTextOptions;
   readonly #parts: { -readonly [Type in TextDraft['type']]?: TextDrafts } = {};
@@ -80,18 +80,18 @@ export class AnswerText {
   #maySplit = true;
   #splitter: ThinkSplitter | undefined;
   #waiting: WaitingPart = {};
-  /** True as long as all text so far may be leaked arguments. */
-  #mayLeak: boolean;
+  /** True as long as all text so far may consist only of JSON. */
+  #mayBeJson: boolean;
   #hold: TextHold | undefined;
 
   constructor(options: AnswerTextOptions) {
     this.#options = options;
-    this.#mayLeak = options.holdsJson;
+    this.#mayBeJson = options.holdsJson;
   }
 
-  /** True if all text so far may still be JSON, and none of it was emitted. */
-  get isHolding(): boolean {
-    return this.#hold !== undefined;
+  /** True if all text so far is JSON, whole or cut off, and none of it was emitted. */
+  get isOnlyJson(): boolean {
+    return this.#hold?.isOnlyJson === true;
   }
 
   addText(piece: string, id?: string, providerMetadata?: JsonObject): void {
@@ -133,7 +133,7 @@ export class AnswerText {
   release(): void {
     const text = this.#hold?.release() ?? '';
     this.#hold = undefined;
-    this.#mayLeak = false;
+    this.#mayBeJson = false;
     this.#emitText(text);
   }
 
@@ -171,13 +171,13 @@ export class AnswerText {
     else if (text !== '') this.#options.emit({ type, text });
   }
 
-  // Leaked arguments are an object or an array: text that begins otherwise is not held back.
+  // Objects, arrays and fences only: text that begins otherwise is not held back.
   #holdBack(piece: string): string {
-    if (!this.#mayLeak || piece === '') return piece;
-    this.#hold ??= /^\s*(?:[{[]|$)/.test(piece) ? new TextHold() : undefined;
+    if (!this.#mayBeJson || piece === '') return piece;
+    this.#hold ??= /^\s*(?:[{[`]|$)/.test(piece) ? new TextHold() : undefined;
     const shown = this.#hold?.take(piece) ?? piece;
-    this.#mayLeak = this.#hold?.isHolding === true;
-    if (!this.#mayLeak) this.#hold = undefined;
+    this.#mayBeJson = this.#hold?.isHolding === true;
+    if (!this.#mayBeJson) this.#hold = undefined;
     return shown;
   }
 

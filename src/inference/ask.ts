@@ -3,6 +3,7 @@ import { classifyError, ErrorType } from '../errors/index.ts';
 import { systemClock } from '../lib/index.ts';
 import { Usage } from '../messages/index.ts';
 import type { Model, ModelDelta, ModelOutcome, ModelRequest, ModelResponse } from './model.ts';
+import { parseOutcome } from './parse-outcome.ts';
 import { PartialAnswer } from './partial-answer.ts';
 import { abortedFailure } from './settle-answer.ts';
 import { emitActivity, emitDelta } from './emit-notice.ts';
@@ -20,7 +21,7 @@ const isAborted = ({ signal }: ModelRequest): boolean => signal?.aborted === tru
 
 async function callModel(model: Model, request: ModelRequest, onDelta: OnDelta): Promise<ModelOutcome> {
   try {
-    return await (onDelta === undefined ? model.generate(request) : model.stream(request, onDelta));
+    return parseOutcome(await (onDelta === undefined ? model.generate(request) : model.stream(request, onDelta)), model);
   } catch (error) {
     return { ok: false, failure: classifyError(error, { fallback: ErrorType.Model }), partial: nothingKnown };
   }

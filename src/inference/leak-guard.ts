@@ -1,21 +1,78 @@
-// Some models write a call's arguments into their text as well. Such text is not an answer, and nobody should see it.
-import type { Json } from '../lib/index.ts';
-import { JsonScanner, stableStringify } from '../lib/index.ts';
-import { parseJson } from './parse-arguments.ts';
+// Some models write their calls into their text as well. Such text is not an answer, and nobody should see it.
+import { JsonScanner } from '../lib/index.ts';
 
-/** True if the whole text is JSON that equals the arguments of one of the calls. JSON inside prose is prose. */
-export function isLeakedArguments(text: string, calls: readonly { readonly args: Json; readonly rawArgs?: string }[]): boolean {
-  const trimmed = text.trim();
-  // Parsing no text at all would throw inside, for every answer that only calls.
-  const value = calls.length === 0 || trimmed === '' ? undefined : parseJson(trimmed);
-  if (typeof value !== 'object' || value === null) return false;
-  const leaked = stableStringify(value);
-  return calls.some(({ args, rawArgs }) => rawArgs === undefined && stableStringify(args) === leaked);
+const isSpace = (character: string): boolean => character.trim() === '';
+const languageCharacter = /[\w.+-]/;
+const fenceLength = 3;
+
+/** Reads text in pieces: objects and arrays, one after another, with or without code fences around them. */
+class JsonTextReader {
+  /** True once an object, an array or a code fence has begun. */
+  hasBegun = false;
+  /** Reads the object or array that has begun; it ends with the next character that is not space. */
+  #scanner: JsonScanner | undefined;
+  /** Number of characters that the scanner was given before this piece. */
+  #scanned = 0;
+  /** Length of the run of backticks at the end of the text so far. */
+  #ticks = 0;
+  #isInFence = false;
+  /** True while the word after an opening fence is read. */
+  #isInLanguage = false;
+
+  /** Reads on; false once the text is anything else. */
+  take(text: string): boolean {
+    let index = 0;
+    while (index < text.length) {
+      const next = this.#scanner === undefined ? this.#readBetween(text, index) : this.#readJson(this.#scanner, text, index);
+      if (next === undefined) return false;
+      index = next;
+    }
+    return true;
+  }
+
+  /** Returns the index behind what belongs to the object or array; undefined if it is not JSON. */
+  #readJson(scanner: JsonScanner, text: string, index: number): number | undefined {
+    const rest = text.slice(index);
+    const start = this.#scanned;
+    this.#scanned += rest.length;
+    if (scanner.take(rest)) return text.length;
+    if (!scanner.isComplete) return undefined;
+    this.#scanner = undefined;
+    return index + (scanner.end()?.at ?? 0) - start;
+  }
+
+  /** Reads one character outside of objects and arrays. Returns the index of the next one; undefined if it does not belong there. */
+  #readBetween(text: string, index: number): number | undefined {
+    const character = text.charAt(index);
+    if (character === '`') {
+      this.#ticks += 1;
+      this.#isInLanguage = false;
+      this.hasBegun ||= this.#ticks === fenceLength;
+      return index + 1;
+    }
+    if (this.#ticks > 0 && !this.#endTicks()) return undefined;
+    if (this.#isInLanguage && languageCharacter.test(character)) return index + 1;
+    this.#isInLanguage = false;
+    if (isSpace(character)) return index + 1;
+    if (character !== '{' && character !== '[') return undefined;
+    this.hasBegun = true;
+    this.#scanner = new JsonScanner('container');
+    this.#scanned = 0;
+    return index;
+  }
+
+  #endTicks(): boolean {
+    const isFence = this.#ticks >= fenceLength;
+    this.#ticks = 0;
+    this.#isInFence = !this.#isInFence;
+    this.#isInLanguage = this.#isInFence;
+    return isFence;
+  }
 }
 
-/** Holds text back until it stops being the beginning of a JSON object or array: it may be leaked arguments. */
+/** Holds text back until it stops being the beginning of JSON objects and arrays: beside tool calls, such text is not shown. */
 export class TextHold {
-  readonly #scanner = new JsonScanner('container');
+  readonly #reader = new JsonTextReader();
   #held = '';
   #isHolding = true;
 
@@ -24,11 +81,16 @@ export class TextHold {
     return this.#isHolding;
   }
 
+  /** True if the text so far consists of objects and arrays only, fenced or not; the last one may be cut off. */
+  get isOnlyJson(): boolean {
+    return this.#isHolding && this.#reader.hasBegun;
+  }
+
   /** Takes more text. Returns what may be shown now. */
   take(text: string): string {
     if (!this.#isHolding) return text;
     this.#held += text;
-    return this.#scanner.take(text) ? '' : this.release();
+    return this.#reader.take(text) ? '' : this.release();
   }
 
   /** Returns what is held, and lets all text through from now on. */

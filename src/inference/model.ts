@@ -1,5 +1,6 @@
 // The Model port, and its ten promises. The conformance suite in testing/ checks them on every adapter.
 // M1.  Exactly one outcome per call, as a value: a model never throws. An aborted signal wins over any other classification.
+//      Whatever a model returns is parsed (parse-outcome.ts) before it enters a step.
 // M2.  Any error during the answer makes it a failure, even if the provider says that it finished.
 // M3.  An answer that breaks off is a retryable failure; what had come is kept in `partial`.
 // M4.  The calls (`pendingToolCalls`) say what is left to do, never the finish reason.

@@ -383,7 +383,7 @@ describe('thinking in the text', () => {
   });
 });
 
-describe('text that repeats the arguments of a call (C45–C48)', () => {
+describe('text beside a call that consists only of JSON (C45–C48)', () => {
   const leak = (b: ResponseBuilder): void => {
     b.text('{"q"');
     b.text(': 1}\n');
@@ -404,18 +404,77 @@ describe('text that repeats the arguments of a call (C45–C48)', () => {
     expect(told(deltas, 'text')).toStrictEqual(['{"q"', ': 1}\n']);
   });
 
-  test('other JSON beside a call is kept, and told at the end', () => {
+  const fence = '```';
+  const [object, call] = ['{"q":2}', '{"name":"search","arguments":{"q":1}}'];
+
+  test.each([
+    ['other JSON', object],
+    ['a list', `[${object},${object}]`],
+    ['the call by name', call],
+    ['several objects', `${object}\n${call}`],
+    ['JSON in a fence', `${fence}json\n${object}\n${fence}\n`],
+    ['JSON that is cut off', '{"q": "Par'],
+    ['a fence that is cut off', `${fence}json\n{"q":`],
+  ])('is dropped too if it is %s, in whatever pieces it comes', (_, text) => {
+    for (let cut = 0; cut <= text.length; cut += 1) {
+      const { parts, deltas } = build(
+        (b) => {
+          b.text(text.slice(0, cut), 'text-1');
+          b.text(text.slice(cut), 'text-1');
+          b.toolCall({ id: 'a', name: 'search', input: '{"q":1}' });
+          b.finish('tool-calls');
+        },
+        { tools },
+      );
+      expect(parts.map(({ type }) => type)).toStrictEqual(['tool-call']);
+      expect(deltas).toStrictEqual([]);
+    }
+  });
+
+  test.each([
+    ['a number', '5'],
+    ['a string', '"five"'],
+    ['prose with JSON in it', `I ask for ${object}.`],
+    ['prose after JSON', `${object} is what I ask for.`],
+    ['code in a fence', `${fence}ts\nconst q = 2;\n${fence}`],
+  ])('is kept if it is %s, in whatever pieces it comes', (_, text) => {
+    for (let cut = 0; cut <= text.length; cut += 1) {
+      const { parts, deltas } = build(
+        (b) => {
+          b.text(text.slice(0, cut));
+          b.text(text.slice(cut));
+          b.toolCall({ id: 'a', name: 'search', input: '{"q":1}' });
+          b.finish('tool-calls');
+        },
+        { tools },
+      );
+      expect(parts[0]).toStrictEqual(textPart(text));
+      expect(told(deltas, 'text').join('')).toBe(text);
+    }
+  });
+
+  test.each<[string, (b: ResponseBuilder) => void]>([
+    ['no call', () => undefined],
+    ["only the provider's own calls", (b) => b.toolCall({ id: 'a', name: 'search', input: '{"q":2}', providerExecuted: true })],
+    [
+      'only calls that have their results',
+      (b) => {
+        b.toolCall({ id: 'a', name: 'search', input: '{"q":2}' });
+        b.toolResult({ toolCallId: 'a', toolName: 'search', output: { type: 'text', value: 'found' } });
+      },
+    ],
+  ])('is the answer if beside it there are %s, and is told at the end', (_, add) => {
     const { parts, deltas } = build(
       (b) => {
         b.text('{"q":');
         b.text('2}');
-        b.toolCall({ id: 'a', name: 'search', input: '{"q":1}' });
-        b.finish('tool-calls');
+        add(b);
+        b.finish('stop');
       },
       { tools },
     );
-    expect(parts[0]).toStrictEqual(textPart('{"q":2}'));
-    expect(told(deltas, 'text')).toStrictEqual(['{"q":2}']);
+    expect(parts[0]).toStrictEqual(textPart(object));
+    expect(told(deltas, 'text')).toStrictEqual([object]);
   });
 
   test('prose around it is kept whole, and told as soon as it is prose', () => {

@@ -17,7 +17,6 @@ import type { Draft } from './answer-text.ts';
 import { AnswerText, toFinishedPart } from './answer-text.ts';
 import { emitActivity, emitDelta, emitNotice } from './emit-notice.ts';
 import { FinishReason, toFinishReason } from './finish-reason.ts';
-import { isLeakedArguments } from './leak-guard.ts';
 import type { ModelDelta, ModelOutcome, ModelRequest, ModelResponse } from './model.ts';
 import { limits, parseArguments } from './parse-arguments.ts';
 import { settleAnswer } from './settle-answer.ts';
@@ -28,7 +27,7 @@ export interface ResponseBuilderOptions {
   readonly ids?: IdSource;
   /** The model's name in warnings. @default 'model' */
   readonly model?: string;
-  /** If it offers tools and asks for no output format, text that only repeats a call's arguments is dropped. */
+  /** If it offers tools and asks for no output format, text beside calls that consists only of JSON is dropped. */
   readonly request?: Pick<ModelRequest, 'tools' | 'output' | 'onNotice' | 'onActivity'>;
   /** Called with each piece; left out if the answer comes as a whole. */
   readonly onDelta?: (delta: ModelDelta) => void;
@@ -222,18 +221,15 @@ export class ResponseBuilder {
     text?.settle();
     for (const input of this.#madeCalls?.takeInputs() ?? []) this.#addUnfinishedCall(input);
     if (!this.#finished || this.#facts.finishReason === FinishReason.Length) this.#markBareCalls();
-    const isLeak = text?.isHolding === true && this.#isLeak();
+    // Beside a call of ours, JSON repeats the call; beside the provider's own calls it may be the answer.
+    const isLeak = text?.isOnlyJson === true && this.#drafts.some((draft) => draft.type === 'tool-call' && this.#isOurs(draft));
     if (!isLeak) text?.release();
     const parts = this.#drafts.filter(({ type }) => !isLeak || type !== 'text').flatMap((draft) => toFinishedPart(draft) ?? []);
     return { parts, usage: toUsage(this.#usage), ...this.#facts };
   }
 
-  #isLeak(): boolean {
-    const text = this.#drafts.map((draft) => (draft.type === 'text' ? draft.text : '')).join('');
-    return isLeakedArguments(
-      text,
-      this.#drafts.filter((draft) => draft.type === 'tool-call'),
-    );
+  #isOurs({ toolCallId, providerExecuted }: ToolCallPart): boolean {
+    return providerExecuted !== true && this.#results?.has(toolCallId) !== true;
   }
 
   #addCall(call: ToolCallPart, given: unknown): void {

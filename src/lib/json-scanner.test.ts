@@ -107,3 +107,18 @@ describe('the JSON scanner', () => {
     expect(scanner.end()).toBe(undefined);
   });
 });
+
+test.each([
+  ['{"a":[1]}', true],
+  ['[] ', true],
+  ['{} and words', true],
+  ['{"a":', false],
+  ['[1', false],
+  ['[1,]', false],
+  ['words', false],
+  ['', false],
+])('%j holds a whole object or array at its start: %s', (text, expected) => {
+  const scanner = new JsonScanner('container');
+  scanner.take(text);
+  expect(scanner.isComplete).toBe(expected);
+});

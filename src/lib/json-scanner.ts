@@ -67,6 +67,11 @@ export class JsonScanner {
     this.#state = accepts;
   }
 
+  /** True once a whole value was read, even if something else follows it. A number may still go on. */
+  get isComplete(): boolean {
+    return this.#state === 'end';
+  }
+
   /** Reads on; false once no text that follows could make it JSON. */
   take(text: string): boolean {
     for (let index = 0; index < text.length && this.#problem === undefined;) index = this.#read(text, index);

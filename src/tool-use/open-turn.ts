@@ -19,6 +19,7 @@ import type {
   OfferedTool,
   PricedModel,
 } from '../inference/index.ts';
+import { parseOutcome } from '../inference/index.ts';
 import { InvalidArgumentError, omitUndefined } from '../lib/index.ts';
 import { Message, Usage } from '../messages/index.ts';
 import type { Cost, RunState, StepScope } from '../step-by-step/index.ts';
@@ -170,10 +171,11 @@ export class OpenTurn implements Turn {
     const facts = { model: `${model.provider}/${model.modelId}`, messageCount: messages.length, tools: this.#listNames(tools) };
     scope.events.emit((header) => new InferenceStarted(header, name, facts));
     const key = purpose === undefined ? `model/${scope.stepNumber}` : `model/${scope.stepNumber}/${purpose}`;
-    const work = (signal: AbortSignal): Promise<ModelOutcome> => {
+    const work = async (signal: AbortSignal): Promise<ModelOutcome> => {
       incoming.hasStarted = true;
       const request = this.#toRequest(question, signal, incoming);
-      return isStreaming ? model.stream(request, (delta) => this.#onDelta(delta, incoming, question)) : model.generate(request);
+      const answer = isStreaming ? model.stream(request, (delta) => this.#onDelta(delta, incoming, question)) : model.generate(request);
+      return parseOutcome(await answer, model);
     };
     return scope.effects.run(key, work, { effect: 'pure', failsAs: 'model', late: 'drop' });
   }

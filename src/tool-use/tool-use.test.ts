@@ -472,8 +472,12 @@ describe('text beside a call', () => {
     ['the arguments in another order, in pieces', [' {"b"', ':3,', '"a":2}\n'], ''],
     ['prose', ['Let me', ' add.'], 'Let me add.'],
     ['prose with the arguments in it', ['I call add with {"a":2,"b":3}.'], 'I call add with {"a":2,"b":3}.'],
-    ['other JSON', ['{"a":2,', '"b":4}'], '{"a":2,"b":4}'],
-  ])('%s: kept unless it is the arguments, and so it is streamed', async (_, chunks, text) => {
+    ['other JSON', ['{"a":2,', '"b":4}'], ''],
+    ['the call in a code fence', ['```js', 'on\n{"name":"add","arg', 'uments":{"a":2,"b":3}}\n```'], ''],
+    ['several objects, the last one cut off', ['{"a":2,"b":3}\n{"a"', ':2'], ''],
+    ['a bare number', ['5'], '5'],
+    ['code in a fence', ['```', 'ts\nadd(2, 3);\n```'], '```ts\nadd(2, 3);\n```'],
+  ])('%s: kept unless it is nothing but JSON, and so it is streamed', async (_, chunks, text) => {
     const { orchestrator, start } = setUp([{ chunks, toolCalls: [call] }, five]);
     const pieces: string[] = [];
     const end = await orchestrator.run(start, {

@@ -686,7 +686,10 @@ describe('one loop', () => {
     ['a call with no words leaves no words', '', ''],
     ['words beside a call are kept', 'I add them.', 'I add them.'],
     ['leaked arguments are dropped', '{"a": 2, "b": 3}', ''],
-    ['JSON that is not the arguments is kept', '{"a": 9}', '{"a": 9}'],
+    ['other JSON is dropped', '{"a": 9}', ''],
+    ['JSON in a code fence is dropped', '```json\n{"a": 2, "b": 3}\n```', ''],
+    ['JSON that is cut off is dropped', '[{"a": 2', ''],
+    ['words with JSON in them are kept', 'I add {"a": 2, "b": 3}.', 'I add {"a": 2, "b": 3}.'],
   ])('%s', async (_what, text, kept) => {
     const deltas: string[] = [];
     const model = scriptedModel([{ ...(callAdd as object), text }, five]);

@@ -43,15 +43,31 @@ export function readUsage(value: unknown): ReportedUsage {
   };
 }
 
-function takeFinishReason(value: unknown, builder: ResponseBuilder): void {
-  if (typeof value === 'string') {
-    builder.finish(value);
-    return;
-  }
+/** Why an answer ended, in the AI SDK's word and in the provider's own. */
+interface GivenReason {
+  readonly word: string | undefined;
+  readonly rawWord: string | undefined;
+}
+
+function readReason(value: unknown): GivenReason {
+  if (typeof value === 'string') return { word: value, rawWord: undefined };
   const reason = toFields(value);
-  const [word, rawWord] = [readText(reason, 'unified'), readText(reason, 'raw')];
+  return { word: readText(reason, 'unified'), rawWord: readText(reason, 'raw') };
+}
+
+function takeFinishReason({ word, rawWord }: GivenReason, builder: ResponseBuilder): void {
   // If the SDK has no word for it, the provider's own may still be one that we know.
   builder.finish(word === 'other' ? (rawWord ?? word) : word, rawWord);
+}
+
+const vagueWords: ReadonlySet<string | undefined> = new Set([undefined, '', 'other', 'unknown']);
+
+// Some packages put 0 in the place of every count if no usage came.
+function isReported(value: unknown): boolean {
+  const { inputTokens, outputTokens, raw } = toFields(value);
+  return (
+    raw !== undefined || [inputTokens, outputTokens].some((counts) => Object.values(toFields(counts)).some((each) => Number(each) > 0))
+  );
 }
 
 /** Emits the provider's warnings. */
@@ -73,5 +89,15 @@ export function takeMetadata(value: unknown, builder: ResponseBuilder): void {
 export function takeEnding(ending: Fields, builder: ResponseBuilder): void {
   builder.usage(readUsage(ending['usage']));
   builder.facts({ providerMetadata: getMetadata(ending) });
-  takeFinishReason(ending['finishReason'], builder);
+  takeFinishReason(readReason(ending['finishReason']), builder);
+}
+
+/**
+ * Takes the end of a stream. Some packages write an end of their own when the connection closes: if it has neither the
+ * provider's word for the reason nor usage, the provider never finished, and the answer broke off.
+ */
+export function takeStreamEnding(ending: Fields, builder: ResponseBuilder): void {
+  const { word, rawWord } = readReason(ending['finishReason']);
+  if (vagueWords.has(word) && rawWord === undefined && !isReported(ending['usage'])) builder.finish('interrupted');
+  else takeEnding(ending, builder);
 }

@@ -1,5 +1,5 @@
 import { getText } from './fields.ts';
-import { takeEnding, takeMetadata, takeWarnings } from './take-ending.ts';
+import { takeMetadata, takeStreamEnding, takeWarnings } from './take-ending.ts';
 import type { PartSink, RawPart } from './take-part.ts';
 import { getMetadata, takePart } from './take-part.ts';
 
@@ -26,7 +26,7 @@ const takers: Readonly<Record<string, Take>> = {
   'tool-input-end': (part, { builder }) => builder.toolInputEnd(getId(part)),
   'stream-start': (part, { builder }) => takeWarnings(part['warnings'], builder),
   'response-metadata': (part, { builder }) => takeMetadata(part, builder),
-  finish: (part, { builder }) => takeEnding(part, builder),
+  finish: (part, { builder }) => takeStreamEnding(part, builder),
   error: (part, { fail }) => fail(part['error']),
   raw: (_, { builder }) => builder.alive(),
   ping: (_, { builder }) => builder.alive(),

@@ -1,0 +1,142 @@
+// Anybody may write a Model. What it returns is checked here, before it enters a step: a step that was recorded with a malformed
+// answer could not be restored.
+import type { Failure } from '../errors/index.ts';
+import { classifyError, ErrorType } from '../errors/index.ts';
+import { childPath, isRecord } from '../lib/index.ts';
+import { Usage } from '../messages/index.ts';
+import { MalformedResponseError } from './malformed-response-error.ts';
+import type { Model, ModelOutcome, ModelResponse } from './model.ts';
+import type { FieldForms, Form } from './value-form.ts';
+import { countForm, describeFound, flagForm, jsonForm, jsonObjectForm, listForm, Mismatch } from './value-form.ts';
+import { nameForm, objectForm, textForm, unionForm, wordForm } from './value-form.ts';
+
+const metadata = { providerMetadata: jsonObjectForm };
+
+/** The form of a part, beside its type, and beside the metadata that any part may have. */
+function partForm({ required, optional = {} }: FieldForms): Form {
+  return objectForm({ required: { type: textForm, ...required }, optional: { ...optional, ...metadata } });
+}
+
+/** The form of a part that holds or names its content in exactly one of several ways. */
+function sourceForm(names: readonly [string, ...string[]], rest: FieldForms): Form {
+  const [first, ...others] = names;
+  const sources = Object.fromEntries(names.map((name) => [name, textForm]));
+  const parse = partForm({ ...rest, optional: { ...rest.optional, ...sources } });
+  const unlessGiven = others.map((name) => `"${name}"`).join(' or ');
+  return (value) => {
+    const parsed = parse(value);
+    if (!isRecord(parsed) || parsed instanceof Mismatch) return parsed;
+    const [given, second] = names.filter((name) => Object.hasOwn(parsed, name));
+    if (given === undefined) return new Mismatch(`a string, unless ${unlessGiven} is given`, undefined, [first]);
+    return second === undefined ? parsed : new Mismatch(`left out if "${given}" is given`, parsed[second], [second]);
+  };
+}
+
+const contentForms = {
+  text: partForm({ required: { text: textForm } }),
+  image: sourceForm(['data', 'url'], { required: {}, optional: { mediaType: textForm } }),
+  file: sourceForm(['data', 'url', 'id'], { required: { mediaType: textForm }, optional: { filename: textForm } }),
+};
+
+const outputForm = (required: Readonly<Record<string, Form>>): Form => objectForm({ required: { type: textForm, ...required } });
+
+const toolOutput = unionForm({
+  text: outputForm({ value: textForm }),
+  json: outputForm({ value: jsonForm }),
+  content: outputForm({ parts: listForm(unionForm(contentForms)) }),
+  error: outputForm({ value: textForm }),
+  rejected: outputForm({ reason: textForm }),
+});
+
+const part = unionForm({
+  ...contentForms,
+  reasoning: partForm({ required: { text: textForm } }),
+  'tool-call': partForm({
+    required: { toolCallId: nameForm, toolName: textForm, args: jsonForm },
+    optional: { rawArgs: textForm, providerExecuted: flagForm },
+  }),
+  'tool-result': partForm({
+    required: { toolCallId: nameForm, toolName: textForm, output: toolOutput },
+    optional: { providerExecuted: flagForm },
+  }),
+  source: partForm({
+    required: { sourceType: wordForm(['url', 'document']), id: textForm },
+    optional: { url: textForm, title: textForm, mediaType: textForm, filename: textForm },
+  }),
+  provider: partForm({ required: { provider: textForm, data: jsonForm } }),
+});
+
+const counts = objectForm({
+  required: { input: countForm, output: countForm },
+  optional: { total: (value) => value, cacheRead: countForm, cacheWrite: countForm, reasoning: countForm, unknownCalls: countForm },
+});
+
+const usage: Form = (value) => {
+  const parsed = counts(value);
+  if (!isRecord(parsed) || parsed instanceof Mismatch) return parsed;
+  const { input, output, total, reasoning = 0 } = parsed;
+  // The total follows from the rest, and thinking is a part of the output.
+  return total === Number(input) + Number(output) && Number(reasoning) <= Number(output) ? parsed : Usage.fromJSON(parsed);
+};
+
+const response = objectForm({
+  required: { parts: listForm(part), usage },
+  optional: {
+    finishReason: textForm,
+    rawFinishReason: textForm,
+    id: textForm,
+    modelId: textForm,
+    provider: textForm,
+    ...metadata,
+  },
+});
+
+const failure = objectForm({
+  required: { type: wordForm(Object.values(ErrorType)), code: textForm, message: textForm, retryable: flagForm },
+  optional: { retryAfterMs: countForm, toolName: textForm, toolCallId: textForm, readable: flagForm },
+});
+
+const success = objectForm({ required: { ok: flagForm, response } });
+const refusal = objectForm({ required: { ok: flagForm, failure }, optional: { partial: (value) => value } });
+
+function describe({ keys, expected, found }: Mismatch): string {
+  if (keys.length === 0) return `returned ${describeFound(found)} instead of an outcome`;
+  return `returned a malformed outcome: ${keys.reduce<string>(childPath, '')} must be ${expected}, found ${describeFound(found)}`;
+}
+
+/** Usage of an answer that cannot be read otherwise; unknown if its usage cannot be read either. */
+function salvageUsage(value: unknown): Usage {
+  const found = usage(isRecord(value) ? value['usage'] : undefined);
+  // Holds: a value that has the form of usage is usage.
+  return found instanceof Mismatch ? Usage.unknown() : (found as Usage);
+}
+
+function toMalformed(mismatch: Mismatch, given: unknown, { provider, modelId }: Pick<Model, 'provider' | 'modelId'>): ModelOutcome {
+  const message = `The model ${provider}/${modelId} ${describe(mismatch)}. Its answer was not used. Correct what its generate() and stream() return.`;
+  const answer = isRecord(given) ? (given['response'] ?? given['partial']) : undefined;
+  return {
+    ok: false,
+    failure: classifyError(new MalformedResponseError(message, { retryable: false })),
+    partial: { parts: [], usage: salvageUsage(answer) },
+  };
+}
+
+function parseFailed(parsed: { readonly failure: Failure; readonly partial?: unknown }): ModelOutcome {
+  const partial = response(parsed.partial);
+  // The failure says what happened; a partial answer is only for display.
+  const shown = partial instanceof Mismatch ? { parts: [], usage: salvageUsage(parsed.partial) } : (partial as ModelResponse);
+  return { ok: false, failure: parsed.failure, partial: shown };
+}
+
+/**
+ * Parses what a model returned. A well-formed outcome is returned as it is, without fields that nobody knows; anything else is a
+ * failure that says which field is wrong and what was found there.
+ */
+export function parseOutcome(given: unknown, model: Pick<Model, 'provider' | 'modelId'>): ModelOutcome {
+  if (!isRecord(given)) return toMalformed(new Mismatch('an object', given), given, model);
+  const { ok } = given;
+  const parsed = ok === true ? success(given) : ok === false ? refusal(given) : flagForm(ok);
+  if (parsed instanceof Mismatch) return toMalformed(typeof ok === 'boolean' ? parsed : parsed.inside('ok'), given, model);
+  // Holds: both forms were checked field by field.
+  return ok === true ? (parsed as ModelOutcome) : parseFailed(parsed as { readonly failure: Failure; readonly partial?: unknown });
+}

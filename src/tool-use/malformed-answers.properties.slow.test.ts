@@ -1,0 +1,2 @@
+// The same property as beside it, on many more answers.
+import './malformed-answers.properties.test.ts';
