@@ -120,8 +120,8 @@ describe('what holds without a word about it', () => {
   });
 
   test.each([
-    { tokens: 4095, steps: 2 },
-    { tokens: 4096, steps: 1 },
+    { tokens: 499_999, steps: 2 },
+    { tokens: 500_000, steps: 1 },
   ])('$tokens tokens in the first turn leave room for $steps', async ({ tokens, steps }) => {
     const big = llmParticipant({ name: 'big', model: model({ text: 'Long.', usage: { input: tokens, output: 0 } }) });
     const { chat, start } = setUp({ participants: [big, says('b', 'y')] });

@@ -16,7 +16,7 @@ interface CriteriaOptions<State> {
   readonly onlyCriteria?: readonly ContinuationCriterion<State>[];
 }
 
-const defaultLimits: Limits = { steps: 16, tokens: 4096, wallMs: Infinity };
+const defaultLimits: Limits = { steps: 16, tokens: 500_000, wallMs: Infinity };
 const defaultFinishReasons = ['length', 'content_filter'];
 
 function checkAtLimit(limits: Limits | undefined): void {
