@@ -22,7 +22,7 @@ const kept = { events: 0, messages: 0 };
 export function withChat(turns: number): Contender {
   const chat = createChat({
     participants: [llmParticipant({ name: 'a', model }), llmParticipant({ name: 'b', model })],
-    criteria: [new StepsLimit<ChatState>(turns, ({ stepCount }) => stepCount)],
+    onlyCriteria: [new StepsLimit<ChatState>(turns, ({ stepCount }) => stepCount)],
   });
   chat.wiretap(() => {
     kept.events += 1;

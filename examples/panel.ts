@@ -1,7 +1,7 @@
 // A panel, live in the terminal: a moderator, two experts, and a coordinator who gives the turn where nobody was addressed.
 // All models play a script: no key is needed.
 import assert from 'node:assert/strict';
-import { ContinuationDecision, ErrorPolicy, when } from 'stepline';
+import { ContinuationDecision, when } from 'stepline';
 import type { ChatState } from 'stepline/chat';
 import { addressed, coordinator, createChat, llmParticipant, scriptedParticipant } from 'stepline/chat';
 import { scriptedModel } from 'stepline/testing';
@@ -51,9 +51,8 @@ const chat = createChat({
       instructions: 'Let the experts finish before the moderator asks again.',
     }),
   }),
-  // Rules of one's own take the place of all the default ones; so the limit and the policy are named again.
   limits: { steps: 12 },
-  errors: ErrorPolicy.stopOnAnyError(),
+  // Added to the default criteria: it requests turns after everyone has spoken.
   criteria: [
     when<ChatState>('ModeratorHasMore', ({ currentStep }) =>
       currentStep?.participant === 'moderator' && currentStep.outputMessages[0]?.text === ''
@@ -84,7 +83,7 @@ const { state, status, usage } = result;
 print(`\n${result.explain()}\n${String(usage.total)} tokens, the coordinator's among them\n`);
 
 // It came as it was told above.
-assert.deepEqual([status, state.continuationOutcome?.resolvedBy], ['completed', 'ModeratorHasMore']);
+assert.deepEqual([status, state.continuationOutcome?.resolvedBy], ['completed', 'EveryoneHasSpoken']);
 const order = state.steps.map(({ participant }) => participant);
 assert.deepEqual(order, ['moderator', 'engineer', 'lawyer', 'engineer', 'moderator', 'lawyer', 'moderator']);
 const [, ...said] = state.transcript;

@@ -33,11 +33,11 @@ const good = await careful.start(question).result;
 print(`\n  It said: ${good.text}`);
 print(`  Tokens, the critic's included: ${good.usage.total}`);
 
-print('\nThe model does not listen, and two rounds are all it has:\n');
+print('\nThe model does not listen, and one revision is all it has:\n');
 const stubborn = createAgent({
   model: scriptedModel([looksUp, says('We have nine blue lamps.'), says('Nine, as I said.')]),
   tools: [stock],
-  capabilities: [selfCritique({ model: scriptedModel([refused, refused]), maxRounds: 2 })],
+  capabilities: [selfCritique({ model: scriptedModel([refused, refused]), maxRevisions: 1 })],
 });
 stubborn.onEvent('HookReported', ({ stepNumber, message }) => print(`  step ${stepNumber}: ${message}`));
 const bad = await stubborn.start(question).result;

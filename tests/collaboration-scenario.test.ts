@@ -106,8 +106,8 @@ const kettles = (count: number) => Array.from({ length: count }, (_, index) => [
 const ends = [
   { what: 'never content', contentWith: 99, by: 'mark', turns: 12, stopReason: 'steps_limit', resolvedBy: 'StepsLimit' },
   { what: 'never content', contentWith: 99, by: 'approval', turns: 12, stopReason: 'steps_limit', resolvedBy: 'StepsLimit' },
-  { what: 'content at once', contentWith: 1, by: 'mark', turns: 3, stopReason: 'completed', resolvedBy: 'ResponseContentCheck' },
-  { what: 'content with the third', contentWith: 3, by: 'mark', turns: 9, stopReason: 'completed', resolvedBy: 'ResponseContentCheck' },
+  { what: 'content at once', contentWith: 1, by: 'mark', turns: 3, stopReason: 'completed', resolvedBy: 'EveryoneHasSpoken' },
+  { what: 'content with the third', contentWith: 3, by: 'mark', turns: 9, stopReason: 'completed', resolvedBy: 'EveryoneHasSpoken' },
   { what: 'content with the third', contentWith: 3, by: 'approval', turns: 9, stopReason: 'completed', resolvedBy: 'TaskCompletion' },
 ] as const;
 

@@ -65,11 +65,13 @@ const careful: Parts = {
 };
 
 /**
- * Builds an agent step by step. Immutable: every method returns a new builder. Unless told otherwise the agent stops after 20 steps,
+ * Builds an agent from settings. Every method changes the builder and returns it, so statements and chains work alike; in a chain the
+ * types follow what was added. An agent that was built stays as it is. Unless configured otherwise the agent stops after 20 steps,
  * 32,768 tokens or 300 seconds, and at any failure.
  */
 export class AgentBuilder<Context = unknown, Given extends Tools = readonly [], Output extends ToolInput = ToolInput> {
-  readonly #parts: Parts;
+  // Replaced as a whole: agents that were built share nothing with it.
+  #parts: Parts;
 
   private constructor(parts: Parts) {
     this.#parts = parts;
@@ -83,24 +85,24 @@ export class AgentBuilder<Context = unknown, Given extends Tools = readonly [], 
   }
 
   /** Sets the name of the agent in stored records, and its release. */
-  withId(id: string, version?: string): AgentBuilder<Context, Given, Output> {
+  withId(id: string, version?: string): this {
     return this.#with(omitUndefined({ id, version }));
   }
-  withModel(model: Model): AgentBuilder<Context, Given, Output> {
+  withModel(model: Model): this {
     return this.#with({ model });
   }
-  withModelSettings(settings: ModelSettings): AgentBuilder<Context, Given, Output> {
+  withModelSettings(settings: ModelSettings): this {
     return this.#with({ settings });
   }
   /** Asked in turn where the model is busy, slow or broken. */
-  withFallbackModels(...fallback: readonly Model[]): AgentBuilder<Context, Given, Output> {
+  withFallbackModels(...fallback: readonly Model[]): this {
     return this.#with({ fallback });
   }
-  withDriver(driver: Driver): AgentBuilder<Context, Given, Output> {
+  withDriver(driver: Driver): this {
     return this.#with({ driver });
   }
   /** What usage costs. */
-  withPrices(price: PriceOf): AgentBuilder<Context, Given, Output> {
+  withPrices(price: PriceOf): this {
     return this.#with({ price });
   }
 
@@ -111,54 +113,54 @@ export class AgentBuilder<Context = unknown, Given extends Tools = readonly [], 
   /** Adds tools: one, a list, or a record by name. Of two with the same name the later stands. */
   withTools<const Added extends readonly GivenTools[]>(...tools: Added): AgentBuilder<Context, MergedAll<Given, Added>, Output> {
     const merged = tools.reduce<Parts['tools']>((all, each) => ({ ...all, ...toRecord(each) }), this.#parts.tools);
-    return new AgentBuilder({ ...this.#parts, tools: merged });
+    return this.#change({ tools: merged });
   }
   /** The form of the final answer. */
   withResponseFormat<const Added extends ToolInput>(output: Added): AgentBuilder<Context, Given, Added> {
     return this.#with({ output });
   }
   /** What the model is told to be. Empty text is ignored. */
-  withSystemPrompt(instructions: Instructions<Context & ContextNeeded<Given>, AgentState>): AgentBuilder<Context, Given, Output> {
+  withSystemPrompt(instructions: Instructions<Context & ContextNeeded<Given>, AgentState>): this {
     const given = typeof instructions === 'string' ? instructions.trim() : instructions;
     return given === '' ? this : this.#with({ instructions: given });
   }
 
-  withMaxSteps(steps: number): AgentBuilder<Context, Given, Output> {
+  withMaxSteps(steps: number): this {
     return this.withLimits({ steps });
   }
-  withMaxTokens(tokens: number): AgentBuilder<Context, Given, Output> {
+  withMaxTokens(tokens: number): this {
     return this.withLimits({ tokens });
   }
   /** Seconds on the wall clock. */
-  withTimeout(seconds: number): AgentBuilder<Context, Given, Output> {
+  withTimeout(seconds: number): this {
     return this.withLimits({ wallMs: seconds * 1000 });
   }
   /** Seconds of active time, in place of the wall clock: waiting and pauses do not count. */
-  withCumulativeTimeout(seconds: number): AgentBuilder<Context, Given, Output> {
-    return new AgentBuilder({ ...this.#parts, activeMs: seconds * 1000 });
+  withCumulativeTimeout(seconds: number): this {
+    return this.#change({ activeMs: seconds * 1000 });
   }
   /** Any limits, and what happens when one is reached. */
-  withLimits(limits: ToolUseLimits): AgentBuilder<Context, Given, Output> {
+  withLimits(limits: ToolUseLimits): this {
     return this.#with({ limits: withDefaultLimits(this.#parts.options.limits ?? {}, limits) });
   }
-  withErrorPolicy(errors: ErrorPolicy): AgentBuilder<Context, Given, Output> {
+  withErrorPolicy(errors: ErrorPolicy): this {
     return this.#with({ errors });
   }
   /** How many failures in a row end the run. Without a policy of your own it is the model that is asked again; tools are not. */
-  withMaxRetries(maxRetries: number): AgentBuilder<Context, Given, Output> {
-    return new AgentBuilder({ ...this.#parts, maxRetries });
+  withMaxRetries(maxRetries: number): this {
+    return this.#change({ maxRetries });
   }
   /** Finish reasons that end the run. */
-  withFinishReasons(...finishReasons: readonly string[]): AgentBuilder<Context, Given, Output> {
+  withFinishReasons(...finishReasons: readonly string[]): this {
     return this.#with({ finishReasons });
   }
   /** Adds rules behind the built-in ones. */
-  addContinuationCriteria(...criteria: readonly ContinuationCriterion<AgentState>[]): AgentBuilder<Context, Given, Output> {
+  addContinuationCriteria(...criteria: readonly ContinuationCriterion<AgentState>[]): this {
     return this.#with({ criteria: [...(this.#parts.options.criteria ?? []), ...criteria] });
   }
 
   /** Adds functions of your own at the points of a step. */
-  withHooks(...hooks: readonly Hook<AgentState, Context & ContextNeeded<Given>>[]): AgentBuilder<Context, Given, Output> {
+  withHooks(...hooks: readonly Hook<AgentState, Context & ContextNeeded<Given>>[]): this {
     return this.#with({ hooks: [...(this.#parts.options.hooks ?? []), ...hooks] });
   }
   /** Puts in a bundle of tools, hooks, rules and words. Each can be put in once. */
@@ -169,17 +171,17 @@ export class AgentBuilder<Context = unknown, Given extends Tools = readonly [], 
   }
 
   /** Sends the events to this bus. */
-  withEvents(events: EventBus<ToolEvent<Given>> | EventBus<ToolEvent> | EventBus<ToolUseEvent>): AgentBuilder<Context, Given, Output> {
+  withEvents(events: EventBus<ToolEvent<Given>> | EventBus<ToolEvent> | EventBus<ToolUseEvent>): this {
     return this.#with({ events });
   }
   /** Where time, ids and chance come from, and who hears of problems. */
-  withPorts(ports: NonNullable<AgentOptions['ports']>): AgentBuilder<Context, Given, Output> {
+  withPorts(ports: NonNullable<AgentOptions['ports']>): this {
     return this.#with({ ports });
   }
   /** Changes the agent when it is built; callbacks run in order, each on what the one before returned. */
-  onBuild(change: (agent: BuiltAgent<Context, Given, Output>) => BuiltAgent<Context, Given, Output>): AgentBuilder<Context, Given, Output> {
+  onBuild(change: (agent: BuiltAgent<Context, Given, Output>) => BuiltAgent<Context, Given, Output>): this {
     // Holds: build() calls it with an agent of these types.
-    return new AgentBuilder({ ...this.#parts, onBuild: [...this.#parts.onBuild, change as unknown as OnBuild] });
+    return this.#change({ onBuild: [...this.#parts.onBuild, change as unknown as OnBuild] });
   }
 
   build(): BuiltAgent<Context, Given, Output> {
@@ -192,11 +194,14 @@ export class AgentBuilder<Context = unknown, Given extends Tools = readonly [], 
     return agent as unknown as BuiltAgent<Context, Given, Output>;
   }
 
-  // The type parameters are no part of what is held, so a caller may declare them anew.
-  #with<NewContext, NewGiven extends Tools, NewOutput extends ToolInput>(
-    options: Parts['options'],
-  ): AgentBuilder<NewContext, NewGiven, NewOutput> {
-    return new AgentBuilder({ ...this.#parts, options: { ...this.#parts.options, ...options } });
+  #with<Changed = this>(options: Parts['options']): Changed {
+    return this.#change({ options: { ...this.#parts.options, ...options } });
+  }
+
+  #change<Changed = this>(parts: Partial<Parts>): Changed {
+    this.#parts = { ...this.#parts, ...parts };
+    // Holds: the type parameters are no part of what is held, so a method may declare them anew.
+    return this as unknown as Changed;
   }
 }
 

@@ -1,3 +1,4 @@
+import type { ErrorPolicy } from '../errors/index.ts';
 import type { HookChange, HookPoint } from '../hooks/index.ts';
 import { omitUndefined } from '../lib/index.ts';
 import type { Rules, Setup, ToolUseLimits, ToolUseOrchestrator } from '../tool-use/index.ts';
@@ -51,7 +52,8 @@ export interface AgentDescription {
 interface Parts {
   readonly orchestrator: Pick<ToolUseOrchestrator, 'id' | 'version' | 'fingerprint'>;
   readonly setup: Setup;
-  readonly rules: Pick<Rules<never>, 'limits' | 'policy'>;
+  readonly rules: Pick<Rules<never>, 'limits'>;
+  readonly policy: ErrorPolicy;
   readonly criteria: readonly string[];
 }
 
@@ -71,7 +73,7 @@ function describeTool(tool: Tool, capabilities: Capabilities): ToolSummary {
 }
 
 /** Describes an agent as plain data. */
-export function describeAgent({ orchestrator, setup, rules, criteria }: Parts): AgentDescription {
+export function describeAgent({ orchestrator, setup, rules, policy, criteria }: Parts): AgentDescription {
   const { id, version, fingerprint } = orchestrator;
   const { model, driver, instructions, tools, hooks, capabilities, output } = setup;
   const words = instructions.filter((each) => typeof each === 'string');
@@ -89,7 +91,7 @@ export function describeAgent({ orchestrator, setup, rules, criteria }: Parts): 
     }),
     criteria,
     limits: rules.limits,
-    errors: rules.policy.toJSON(),
+    errors: policy.toJSON(),
     capabilities: capabilities.map(({ name, description }) => omitUndefined({ name, description })),
     hasOutput: output !== undefined,
   });

@@ -132,7 +132,7 @@ function open(given: Plan) {
     selector: selectorOf(given, present, meter),
     limits: { steps: given.steps, tokens: given.tokens },
     errors: given.policy.withBackoff({ baseMs: 0 }),
-    ...(given.ownRules && { criteria: [] }),
+    ...(given.ownRules && { onlyCriteria: [] }),
     ports: { clock, ids, random: () => 0, onProblem: () => undefined },
   });
   chat.wiretap((event) => events.push(event));

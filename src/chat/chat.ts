@@ -43,7 +43,7 @@ const parse = (said: unknown): ParsedWords =>
 
 /**
  * Creates a chat. By default its participants speak one after the other, and it ends when each has spoken since the last
- * input; it stops at 16 turns, 4,096 tokens, a model that was cut off or filtered, and any failed turn.
+ * input; it stops at 16 turns, 500,000 tokens, a model that was cut off or filtered, and any failed turn.
  */
 export function createChat<const Given extends readonly Participant<never>[]>(
   options: ChatOptions<Given>,

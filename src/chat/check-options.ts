@@ -1,5 +1,5 @@
 import { InvalidArgumentError, isRecord } from '../lib/index.ts';
-import { checkOptions } from '../tool-use/index.ts';
+import { checkOptions, checkOwnCriteria } from '../tool-use/index.ts';
 
 const isParticipant = (value: unknown): value is { readonly name: string } =>
   isRecord(value) && typeof value['join'] === 'function' && typeof value['name'] === 'string';
@@ -21,7 +21,7 @@ function checkParticipants(maker: string, participants: unknown, key: string): v
 }
 
 const optionNames = [
-  ...['id', 'version', 'selector', 'limits', 'errors', 'finishReasons', 'criteria', 'price'],
+  ...['id', 'version', 'selector', 'limits', 'errors', 'finishReasons', 'criteria', 'onlyCriteria', 'price'],
   ...['introduce', 'throwOnFailure', 'events', 'ports'],
 ];
 
@@ -32,5 +32,6 @@ export function checkConversationOptions(
   { key = 'participants', more = [] }: { readonly key?: string; readonly more?: readonly string[] } = {},
 ): void {
   checkOptions(maker, options, { known: [key, ...optionNames, ...more] });
+  checkOwnCriteria(maker, options);
   checkParticipants(maker, options[key], key);
 }

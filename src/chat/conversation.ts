@@ -39,14 +39,16 @@ export interface ConversationOptions<State extends TurnState, Context = unknown,
   readonly version?: string;
   /** Selector of the next turn, or a function that names a participant. @default roundRobin() */
   readonly selector?: Selector | SelectFunction<Context, State>;
-  /** @default 16 steps and 4,096 tokens, and no limit of time */
+  /** @default 16 steps and 500,000 tokens, and no limit of time */
   readonly limits?: Limits;
   /** Handling of failed turns. @default ErrorPolicy.stopOnAnyError() */
   readonly errors?: ErrorPolicy;
   /** Finish reasons of a model that end the conversation. @default ['length', 'content_filter'] */
   readonly finishReasons?: readonly string[];
-  /** Criteria of your own instead of all the default ones; limits, errors and finishReasons apply if you give them as well. */
+  /** Criteria of your own, added after the default ones. A name that is taken gets a number: `StepsLimit#2`. */
   readonly criteria?: readonly ContinuationCriterion<State>[];
+  /** Criteria of your own in place of all default ones. Of `limits`, `errors` and `finishReasons` only what you give applies. */
+  readonly onlyCriteria?: readonly ContinuationCriterion<State>[];
   /** Prices of usage; also for models among the participants that have no prices of their own. */
   readonly price?: PriceOf;
   /** Tells models, after their instructions, under which name they speak and with whom. @default true */

@@ -1,13 +1,14 @@
-import type { ContinuationEvaluation, CanExplainContinuation } from '../continuation/index.ts';
+import type { CanExplainContinuation, ContinuationEvaluation, CriterionOptions } from '../continuation/index.ts';
 import { ContinuationDecision } from '../continuation/index.ts';
 import type { TurnState } from './turn-state.ts';
 
 /** Requests another turn while somebody has not spoken since the last input; allows a stop when everybody has. */
 export class EveryoneHasSpoken implements CanExplainContinuation<TurnState> {
-  readonly name = 'EveryoneHasSpoken';
+  readonly name: string;
   readonly #participants: readonly string[];
 
-  constructor(participants: readonly string[]) {
+  constructor(participants: readonly string[], { name = 'EveryoneHasSpoken' }: CriterionOptions = {}) {
+    this.name = name;
     this.#participants = participants;
   }
 

@@ -5,7 +5,6 @@ export type { ChatStep, InnerRun, ParticipantWindow, UnfinishedTurn } from './ch
 export type { Chat, ChatOptions } from './chat.ts';
 export { createChat } from './chat.ts';
 export { checkConversationOptions } from './check-options.ts';
-export { defaultCriteria } from './conversation-criteria.ts';
 export { ConversationFailedError } from './conversation-failed-error.ts';
 export type { ContextOfParticipants, Conversation, ConversationOptions } from './conversation.ts';
 export { createConversation } from './conversation.ts';

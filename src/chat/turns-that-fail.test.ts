@@ -275,7 +275,7 @@ describe('whose turn it is after one that came to no end', () => {
   });
 
   test('failed, and the run went on: that of the next one', async () => {
-    const { chat, start } = setUp({ participants: [says('a', 'x'), broken(), says('c', 'z')], criteria: [], limits: { steps: 5 } });
+    const { chat, start } = setUp({ participants: [says('a', 'x'), broken(), says('c', 'z')], onlyCriteria: [], limits: { steps: 5 } });
     const end = await chat.run(start);
     expect([order(end), end.steps[1]?.errors.length]).toStrictEqual([['a', 'b', 'c', 'a', 'b'], 1]);
   });

@@ -146,7 +146,7 @@ describe('the turn is handed over', () => {
     const ann = llmCollaborator({ name: 'ann', model: scriptedModel(script), errors: ErrorPolicy.stopOnAnyError() });
     const { collaboration, start } = setUp({
       collaborators: [ann, says('bob', '.'), says('cat', '.')],
-      criteria: [when<CollaborationState>('GoOn', () => ContinuationDecision.RequestContinuation)],
+      onlyCriteria: [when<CollaborationState>('GoOn', () => ContinuationDecision.RequestContinuation)],
     });
     const second = await collaboration.nextStep(await collaboration.nextStep(start));
     expect([second.steps[0]?.errors.length, order(second)]).toStrictEqual([1, ['ann', 'bob']]);

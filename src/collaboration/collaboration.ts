@@ -103,7 +103,7 @@ async function inspect(candidate: CollaborationState, completion: PreparedComple
 /**
  * Creates a collaboration. Its input is the task, its result the board. By default collaborators take their turns one after
  * the other, and whoever is handed the turn goes first; it ends when `done` holds, or, without it, when each has had a turn; it stops
- * at 16 turns, 4,096 tokens, a model that was cut off or filtered, and any failed turn.
+ * at 16 turns, 500,000 tokens, a model that was cut off or filtered, and any failed turn.
  */
 export function createCollaboration<const Given extends readonly Participant<never>[]>(
   options: CollaborationOptions<Given>,

@@ -1,11 +1,25 @@
+import { InvalidArgumentError } from '../lib/index.ts';
 import type { ContinuationDecision } from './continuation-decision.ts';
 import type { ContinuationEvaluation } from './continuation-evaluation.ts';
 import type { CanExplainContinuation } from './criterion.ts';
 import type { Findings } from './findings.ts';
 
+/** Options that every built-in criterion takes. */
+export interface CriterionOptions {
+  /** Name in evaluations and explanations. @default the name of the class */
+  readonly name?: string;
+}
+
 /** Base of this module's criteria. Their evaluations are known to be well-formed, so judging does not check them at every step. */
 export abstract class BuiltInCriterion<State> implements CanExplainContinuation<State> {
-  abstract readonly name: string;
+  readonly name: string;
+
+  constructor(usualName: string, options: CriterionOptions) {
+    const { name = usualName }: { readonly name?: unknown } = options;
+    if (typeof name !== 'string' || name === '')
+      throw new InvalidArgumentError(`${usualName}: name must be text that is not empty, not ${JSON.stringify(name)}.`);
+    this.name = name;
+  }
 
   abstract explain(state: State, findings?: Findings): ContinuationEvaluation;
 

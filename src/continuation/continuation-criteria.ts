@@ -3,22 +3,31 @@ import { InvalidArgumentError, isRecord } from '../lib/index.ts';
 import type { ContinuationDecision } from './continuation-decision.ts';
 import { ContinuationOutcome } from './continuation-outcome.ts';
 import type { CanExplainContinuation, ContinuationCriterion } from './criterion.ts';
+import type { ListedCriterion } from './evaluate-criterion.ts';
 import { evaluateCriterion, parseEvaluation } from './evaluate-criterion.ts';
 import type { Findings } from './findings.ts';
 import { toNestedEvaluation } from './nested-evaluation.ts';
+import { numberNames } from './number-names.ts';
 
 const nothingFound: Findings = {};
 
 /**
  * An ordered list of criteria, judged together. Every criterion is asked every time, so that the trace is complete.
- * The order never changes whether the run goes on; it decides which one is named if several forbid.
+ * The order never changes whether the run goes on; it decides which one is named if several forbid. If several have the same
+ * name, the second is listed as `StepsLimit#2`, the third as `StepsLimit#3`: in the evaluations, and wherever else it is named.
  */
 export class ContinuationCriteria<State> {
   readonly #criteria: readonly ContinuationCriterion<State>[];
+  readonly #listed: readonly ListedCriterion<State>[];
+  /** Names of the criteria, numbered if they come more than once. */
+  readonly names: readonly string[];
 
   private constructor(criteria: readonly ContinuationCriterion<State>[]) {
     for (const [index, criterion] of criteria.entries()) assertCriterion(criterion, index);
     this.#criteria = criteria;
+    const names = numberNames(criteria.map(({ name }) => name));
+    this.names = names;
+    this.#listed = criteria.map((criterion, index) => ({ criterion, name: names[index] ?? criterion.name }));
   }
 
   static from<State>(...criteria: readonly ContinuationCriterion<State>[]): ContinuationCriteria<State> {
@@ -29,8 +38,9 @@ export class ContinuationCriteria<State> {
     return this.#criteria.length === 0;
   }
 
-  get names(): readonly string[] {
-    return this.#criteria.map(({ name }) => name);
+  /** The name under which this criterion is listed; undefined if it is not among them. */
+  getName(criterion: ContinuationCriterion<State>): string | undefined {
+    return this.#listed.find((listed) => listed.criterion === criterion)?.name;
   }
 
   /** The policy that judges failures: that of the first criterion that has one. */
@@ -45,7 +55,7 @@ export class ContinuationCriteria<State> {
 
   /** Asks every criterion and resolves the evaluations, those among the findings included. */
   evaluate(state: State, findings: Findings = nothingFound): ContinuationOutcome {
-    const evaluations = this.#criteria.map((criterion) => evaluateCriterion(criterion, state, findings));
+    const evaluations = this.#listed.map((listed) => evaluateCriterion(listed, state, findings));
     for (const given of findings.evaluations ?? []) evaluations.push(parseEvaluation(getCriterionName(given), given));
     return ContinuationOutcome.fromEvaluations(evaluations);
   }

@@ -6,9 +6,10 @@ import { evaluateCriterion } from './evaluate-criterion.ts';
 
 // What somebody without types can hand over.
 const untyped = (criterion: object): ContinuationCriterion<undefined> => criterion as ContinuationCriterion<undefined>;
+const listed = (criterion: ContinuationCriterion<undefined>) => ({ criterion, name: criterion.name });
 const failureOf = (criterion: object): CriterionFailedError => {
   try {
-    evaluateCriterion(untyped(criterion), undefined, {});
+    evaluateCriterion(listed(untyped(criterion)), undefined, {});
   } catch (error) {
     if (error instanceof CriterionFailedError) return error;
     throw error;
@@ -96,5 +97,5 @@ test('this of decide and explain is the criterion', () => {
       return this.#answer;
     }
   }
-  expect(evaluateCriterion(new Own(), undefined, {}).decision).toBe('request');
+  expect(evaluateCriterion(listed(new Own()), undefined, {}).decision).toBe('request');
 });

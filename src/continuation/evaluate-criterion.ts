@@ -81,16 +81,33 @@ function getEvaluation<State>(criterion: ContinuationCriterion<State>, state: St
   throw new CriterionFailedError(criterion.name, `it answered in the name of "${evaluation.criterion}".`);
 }
 
+/** A criterion, and its name in a collection: numbered if another one before it has the same. */
+export interface ListedCriterion<State> {
+  readonly criterion: ContinuationCriterion<State>;
+  readonly name: string;
+}
+
+/** Returns the evaluation under another name. A default reason begins with the name, and follows. */
+function renameEvaluation(evaluation: ContinuationEvaluation, name: string): ContinuationEvaluation {
+  const { criterion, decision, reason } = evaluation;
+  const isDefault = reason === ContinuationEvaluation.fromDecision(criterion, decision).reason;
+  return new ContinuationEvaluation({ ...evaluation, criterion: name, reason: isDefault ? undefined : reason });
+}
+
 /** Asks one criterion. Whatever goes wrong is thrown as a CriterionFailedError that names it. */
 export function evaluateCriterion<State>(
-  criterion: ContinuationCriterion<State>,
+  { criterion, name }: ListedCriterion<State>,
   state: State,
   findings: Findings,
 ): ContinuationEvaluation {
   try {
-    return getEvaluation(criterion, state, findings);
+    const evaluation = getEvaluation(criterion, state, findings);
+    return name === criterion.name ? evaluation : renameEvaluation(evaluation, name);
   } catch (error) {
-    if (error instanceof CriterionFailedError) throw error;
-    throw new CriterionFailedError(criterion.name, classifyError(error).message, error);
+    if (!(error instanceof CriterionFailedError)) throw new CriterionFailedError(name, classifyError(error).message, error);
+    // The error of a nested collection names the criterion in there.
+    throw error.criterion === criterion.name && name !== criterion.name
+      ? new CriterionFailedError(name, error.problem, error.cause)
+      : error;
   }
 }

@@ -1,3 +1,4 @@
+export type { CriterionOptions } from './built-in-criterion.ts';
 export { ContinuationCriteria } from './continuation-criteria.ts';
 export { canContinueWith, ContinuationDecision } from './continuation-decision.ts';
 export { AtLimit, ContinuationEvaluation, LimitKind, limitStopReasons } from './continuation-evaluation.ts';

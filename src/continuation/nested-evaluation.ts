@@ -5,7 +5,7 @@ import type { ContinuationOutcome } from './continuation-outcome.ts';
 /** A whole outcome as one evaluation, for the collection that contains the judged one. */
 export function toNestedEvaluation(name: string, outcome: ContinuationOutcome): ContinuationEvaluation {
   const { decision, evaluations, resolvedBy } = outcome;
-  // By name and decision, because two criteria may share a name.
+  // By name and decision, because a criterion may be called "aggregate".
   const decisive = evaluations.find((evaluation) => evaluation.criterion === resolvedBy && evaluation.decision === decision);
   const count = evaluations.length;
   const undecided = count === 0 ? 'there were no criteria to ask' : `none of ${count} criteria was decisive`;

@@ -17,7 +17,7 @@ export {
   ConversationFailedError,
   coordinator,
   createChat,
-  defaultCriteria,
+  EveryoneHasSpoken,
   functionParticipant,
   humanParticipant,
   llmParticipant,

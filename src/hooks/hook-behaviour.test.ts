@@ -16,7 +16,7 @@ import {
   ToolCallPresenceCheck,
 } from '../continuation/index.ts';
 import { ErrorPolicy, ToolFailedError } from '../errors/index.ts';
-import type { Hook, HookChange } from './index.ts';
+import type { GuardPoint, Hook, HookChange } from './index.ts';
 import { defineAnyCapability as defineCapability, guardHook, HookFailedError, HookPoint } from './index.ts';
 import type { Model, ModelOutcome, ModelRequest } from '../inference/index.ts';
 import type { FakeClock } from '../lib/index.ts';
@@ -632,9 +632,25 @@ describe.each(names)('a guard as a hook in %s', (name) => {
     expect(end.currentStep?.executions).toHaveLength(1);
   });
 
-  test('cannot have the name of a criterion that is there', () => {
+  test('gets a number if a criterion has its name', async () => {
     const guard = guardHook(new StepsLimit<ToolUseState>(1, ({ stepCount }) => stepCount));
-    expect(() => setUp(name, { hooks: [guard] })).toThrow('Two criteria are called "StepsLimit"');
+    const end = await setUp(name, { script: [call, says('Never.')], hooks: [guard] }).run();
+    expect([end.stopReason, end.continuationOutcome?.resolvedBy]).toStrictEqual(['steps_limit', 'StepsLimit#2']);
+  });
+
+  test.each<[readonly GuardPoint[]]>([[['before_step']], [['before_step', 'after_step']]])(
+    'that votes at %j cannot have the name of a criterion',
+    (at) => {
+      const guard = guardHook(new StepsLimit<ToolUseState>(1, ({ stepCount }) => stepCount), { at });
+      expect(() => setUp(name, { hooks: [guard] })).toThrow('A hook and a criterion are both called "StepsLimit"');
+    },
+  );
+
+  test('that votes at several points may have a name that no criterion has', () => {
+    const guard = guardHook(new StepsLimit<ToolUseState>(1, ({ stepCount }) => stepCount, { name: 'Mine' }), {
+      at: ['before_step', 'after_step'],
+    });
+    expect(() => setUp(name, { hooks: [guard] })).not.toThrow();
   });
 });
 

@@ -3,7 +3,7 @@
 // Does not: hold messages, know the session, or decide anything.
 // X1. Results are appended, never changed; steps, status and stop reason are read from them.
 // X2. Active time, usage and failures start at 0 with each execution and survive pause and storage.
-// X3. The wall clock starts with each run and is never stored.
+// X3. The wall clock starts with each run and each single step, and is never stored.
 import type { ContinuationOutcome, LimitKind } from '../continuation/index.ts';
 import { StopReason } from '../continuation/index.ts';
 import type { JsonObject } from '../lib/index.ts';

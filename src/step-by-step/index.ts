@@ -34,7 +34,7 @@ export type { Between, Commit, EngineOptions, Ports, RunOptions } from './run-op
 export type { NewStateOptions } from './run-state.ts';
 export { RunState } from './run-state.ts';
 export type { Limits, StandardCriteriaOptions } from './standard-criteria.ts';
-export { standardCriteria } from './standard-criteria.ts';
+export { requestedCriteria, standardCriteria } from './standard-criteria.ts';
 export type { StateCodec } from './state-codec.ts';
 export { createStateCodec } from './state-codec.ts';
 export { StateInfo } from './state-info.ts';

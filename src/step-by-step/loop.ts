@@ -26,7 +26,7 @@ const pollMs = 25;
 export class Loop<State extends RunState, Context> {
   readonly process: StepProcess<State, Context>;
   readonly run: ActiveRun<State, Context>;
-  readonly #restartsWallClock: boolean;
+  readonly #announcesResume: boolean;
   #state: State;
   #isBegun = false;
   #isLeft = false;
@@ -35,12 +35,12 @@ export class Loop<State extends RunState, Context> {
   constructor(
     process: StepProcess<State, Context>,
     state: State,
-    { run, restartsWallClock }: { readonly run: ActiveRun<State, Context>; readonly restartsWallClock: boolean },
+    { run, announcesResume }: { readonly run: ActiveRun<State, Context>; readonly announcesResume: boolean },
   ) {
     this.process = process;
     this.run = run;
     this.#state = state;
-    this.#restartsWallClock = restartsWallClock;
+    this.#announcesResume = announcesResume;
   }
 
   get state(): State {
@@ -65,7 +65,7 @@ export class Loop<State extends RunState, Context> {
   async #begin(): Promise<void> {
     this.#isBegun = true;
     const given = this.#state;
-    this.#state = begin(this, given, this.#restartsWallClock);
+    this.#state = begin(this, given, this.#announcesResume);
     this.#watchTime();
     if (this.#state !== given) this.#state = await judgeStart(this, this.#state);
     else if (owesEnd(given)) this.#state = await commitOwedEnd(this, given);

@@ -106,25 +106,40 @@ function checkLimits(limits: Limits): void {
     throw new InvalidArgumentError(`finalizeMs must be a number above 0, not ${String(finalizeMs)}.`);
 }
 
+function createCriteria({ limits = {}, policy, finishReasons }: StandardCriteriaOptions): readonly ContinuationCriterion<RunState>[] {
+  const resolver = new AgentErrorContextResolver();
+  checkLimits(limits);
+  const budgets = limitCriteria(limits);
+  return [
+    new StopRequested<RunState>(),
+    ...(policy === undefined ? [] : [new ErrorPolicyCriterion<RunState>(policy, resolver)]),
+    ...budgets,
+    ...(finishReasons === undefined
+      ? []
+      : [new FinishReasonCheck<RunState>(finishReasons, ({ currentStep }) => currentStep?.finishReason)]),
+    ...(policy === undefined ? [] : [new PendingRetry<RunState>(policy, resolver)]),
+    ...(limits.onLimit === AtLimit.Finalize ? [new Finalize<RunState>(budgets)] : []),
+  ];
+}
+
 /**
  * The guards that every orchestrator starts from, and the retry driver. The order decides which one is named if several forbid:
  * a person first, then failures, then limits. Add a work driver, or the run continues until a guard ends it.
  */
 export function standardCriteria({
   limits = {},
-  policy,
+  policy = ErrorPolicy.stopOnAnyError(),
   finishReasons = [],
 }: StandardCriteriaOptions = {}): readonly ContinuationCriterion<RunState>[] {
-  const errors = policy ?? ErrorPolicy.stopOnAnyError();
-  const resolver = new AgentErrorContextResolver();
-  checkLimits(limits);
-  const budgets = limitCriteria(limits);
-  return [
-    new StopRequested<RunState>(),
-    new ErrorPolicyCriterion<RunState>(errors, resolver),
-    ...budgets,
-    new FinishReasonCheck<RunState>(finishReasons, ({ currentStep }) => currentStep?.finishReason),
-    new PendingRetry<RunState>(errors, resolver),
-    ...(limits.onLimit === AtLimit.Finalize ? [new Finalize<RunState>(budgets)] : []),
-  ];
+  return createCriteria({ limits, policy, finishReasons });
+}
+
+const noLimits: Limits = { steps: Infinity, tokens: Infinity, wallMs: Infinity };
+
+/** The standard criteria that were asked for, without any defaults: for criteria of the host's own that replace those. */
+export function requestedCriteria({ limits = {}, ...options }: StandardCriteriaOptions): readonly ContinuationCriterion<RunState>[] {
+  const given = Object.fromEntries(Object.entries(limits).filter(([, limit]) => limit !== undefined));
+  const requested = createCriteria({ ...options, limits: { ...noLimits, ...given } });
+  // A request to stop is honoured in any case: alone, that criterion adds nothing.
+  return requested.length > 1 ? requested : [];
 }

@@ -73,12 +73,29 @@ describe('as JSON', () => {
   });
 
   const whole = create().toJSON();
+  const later = begin + 3 * day;
+  const sources = () => ({ clock: createFakeClock(later), ids: createCountingIds('new') });
+  test.each([
+    ['no id', 'id', { id: 'new-1' }],
+    ['no start', 'startedAt', { startedAt: later }],
+    ['no update', 'updatedAt', { updatedAt: later }],
+  ])('with %s gets a new one', (_, field, filled) => {
+    const { [field]: __, ...rest } = whole;
+    for (const partial of [rest, { ...rest, [field]: null }, { ...rest, [field]: undefined }])
+      expect(StateInfo.fromJSON(partial, 'info', sources())).toStrictEqual(
+        Object.assign(Object.create(StateInfo.prototype) as StateInfo, create(), filled),
+      );
+  });
+
+  test('with nothing in it is the info of a new state', () => {
+    expect(StateInfo.fromJSON({}, 'info', sources())).toStrictEqual(StateInfo.create(sources()));
+    expect(StateInfo.fromJSON({}).id).not.toBe(StateInfo.fromJSON({}).id);
+  });
+
   test.each([
     ['nothing', undefined, 'info'],
     ['a list', [], 'info'],
-    ['no id', { ...whole, id: undefined }, 'info.id'],
     ['a number for an id', { ...whole, id: 7 }, 'info.id'],
-    ['no start', { ...whole, startedAt: undefined }, 'info.startedAt'],
     ['a start that is no time', { ...whole, startedAt: 'yesterday-ish' }, 'info.startedAt'],
     ['an update that is a number', { ...whole, updatedAt: 1 }, 'info.updatedAt'],
     ['an update that is no time', { ...whole, updatedAt: '' }, 'info.updatedAt'],

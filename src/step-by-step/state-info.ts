@@ -1,5 +1,5 @@
 import type { Clock, IdSource, JsonObject } from '../lib/index.ts';
-import { DamagedDataError, readObject, systemClock, systemIds } from '../lib/index.ts';
+import { DamagedDataError, readObject, readString, systemClock, systemIds } from '../lib/index.ts';
 
 interface StateInfoFields {
   readonly id: string;
@@ -8,7 +8,14 @@ interface StateInfoFields {
   readonly cumulativeExecutionSeconds: number;
 }
 
-function readTime(text: string, path: string): number {
+/** Sources of time and ids. */
+interface Sources {
+  readonly clock?: Clock;
+  readonly ids?: IdSource;
+}
+
+function readTime(input: unknown, path: string): number {
+  const text = readString(input, path);
   const time = Date.parse(text);
   if (Number.isNaN(time)) throw new DamagedDataError(path, `expected a date and time, found "${text}"`);
   return time;
@@ -33,18 +40,18 @@ export class StateInfo {
     this.cumulativeExecutionSeconds = fields.cumulativeExecutionSeconds;
   }
 
-  static create({ clock = systemClock, ids = systemIds }: { readonly clock?: Clock; readonly ids?: IdSource } = {}): StateInfo {
+  static create({ clock = systemClock, ids = systemIds }: Sources = {}): StateInfo {
     const now = clock.now();
     return new StateInfo({ id: ids(), startedAt: now, updatedAt: now, cumulativeExecutionSeconds: 0 });
   }
 
-  /** Reads stored info; data from before time was tracked has spent none. */
-  static fromJSON(input: unknown, path = 'info'): StateInfo {
+  /** Reads stored info. A missing id is a new one, a missing time is now, and missing execution time is none. */
+  static fromJSON(input: unknown, path = 'info', { clock = systemClock, ids = systemIds }: Sources = {}): StateInfo {
     const data = readObject(input, path);
     return new StateInfo({
-      id: data.string('id'),
-      startedAt: readTime(data.string('startedAt'), `${path}.startedAt`),
-      updatedAt: readTime(data.string('updatedAt'), `${path}.updatedAt`),
+      id: data.optionalString('id') ?? ids(),
+      startedAt: data.optionalValue('startedAt', readTime) ?? clock.now(),
+      updatedAt: data.optionalValue('updatedAt', readTime) ?? clock.now(),
       cumulativeExecutionSeconds: data.optionalNumber('cumulativeExecutionSeconds') ?? 0,
     });
   }

@@ -1,5 +1,4 @@
 import { canBegin } from './execution.ts';
-import { hasStarted } from './execution.ts';
 import { Loop } from './loop.ts';
 import { isJudgedAtStart, toStartCandidate } from './phases/begin.ts';
 import { judge } from './phases/judge.ts';
@@ -37,7 +36,8 @@ function checkRunOptions(options: object): void {
 
 /** Facts that a driver gives to the loop. */
 interface Drive {
-  readonly restartsWallClock: boolean;
+  /** False for single steps: only the first of an execution emits AgentExecutionStarted. */
+  readonly announcesResume: boolean;
   readonly control?: RunControl;
 }
 
@@ -72,13 +72,13 @@ export function createStepByStep<State extends RunState, Context = unknown, Even
   const createLoop = (
     state: State,
     options: RunOptions<State, Context, Event>,
-    { restartsWallClock, control }: Drive,
+    { announcesResume, control }: Drive,
   ): Loop<State, Context> => {
     const owned = control ?? createRunControl(options.signal);
     try {
       assertState(state);
       process.checkContext?.(options.context);
-      return new Loop(process, state, { run: new ActiveRun(state, options, { ...ports, control: owned }), restartsWallClock });
+      return new Loop(process, state, { run: new ActiveRun(state, options, { ...ports, control: owned }), announcesResume });
     } catch (error) {
       // Nothing of ours may stay on the signal of a host whose run is refused.
       owned.close();
@@ -115,23 +115,22 @@ export function createStepByStep<State extends RunState, Context = unknown, Even
       if (!canBegin(state)) return false;
       if (!isJudgedAtStart(state)) return true;
       const now = clock.now();
-      const wallStartedAt = hasStarted(state.execution) ? state.execution.wallStartedAt : now;
-      const started = state.evolve({ execution: { ...state.execution, wallStartedAt } });
+      const started = state.evolve({ execution: { ...state.execution, wallStartedAt: now } });
       return !judge(process, toStartCandidate(started, { now })).outcome.isForbidden;
     },
     nextStep: async (state, ...[options = {}]) => {
       checkRunOptions(options);
-      for await (const next of iterate(state, options, { restartsWallClock: false })) return next;
+      for await (const next of iterate(state, options, { announcesResume: false })) return next;
       return state;
     },
     run: async (state, ...[options = {}]) => {
       checkRunOptions(options);
-      const end = await runToEnd(state, options, { restartsWallClock: true });
+      const end = await runToEnd(state, options, { announcesResume: true });
       return options.commit === undefined ? assertNotFailed(end) : end;
     },
     iterate: (state, ...[options = {}]) => {
       checkRunOptions(options);
-      return iterate(state, options, { restartsWallClock: true });
+      return iterate(state, options, { announcesResume: true });
     },
     start: (state, ...[options = {}]) => {
       checkRunOptions(options);
@@ -139,7 +138,7 @@ export function createStepByStep<State extends RunState, Context = unknown, Even
       return createRunStream({
         control,
         onEvent: options.onEvent,
-        start: (onEvent) => runToEnd(state, { ...options, onEvent }, { restartsWallClock: true, control }),
+        start: (onEvent) => runToEnd(state, { ...options, onEvent }, { announcesResume: true, control }),
         toResult: async (state) => toResult(options.commit === undefined ? assertNotFailed(state) : state),
       });
     },

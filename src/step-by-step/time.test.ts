@@ -295,7 +295,7 @@ describe('the wall clock starts fresh', () => {
     const two = await orchestrator.nextStep(await orchestrator.nextStep(start));
     const paused = reread(two);
     expect(JSON.stringify(two)).not.toContain('wallStartedAt');
-    expect([two.execution.wallStartedAt, paused.execution.wallStartedAt]).toStrictEqual([start.info.startedAt, undefined]);
+    expect([two.execution.wallStartedAt, paused.execution.wallStartedAt]).toStrictEqual([start.info.startedAt + 300, undefined]);
     await clock.advance(7 * day);
     expect([paused.stepCount, paused.usage.total, paused.execution.activeMs, paused.execution.failedSteps]).toStrictEqual([2, 10, 500, 1]);
     expect([paused.status, paused.execution.id]).toStrictEqual(['in_progress', two.execution.id]);
@@ -305,11 +305,35 @@ describe('the wall clock starts fresh', () => {
     expect(end.info.cumulativeExecutionSeconds).toBeCloseTo(1.4);
   });
 
-  test('with nextStep it runs on from step to step', async () => {
-    const { orchestrator, start, clock } = setUp([goesOn], { limits: { wallMs: 1000 } });
-    const one = await orchestrator.nextStep(start);
-    await clock.advance(1000);
-    expect((await orchestrator.nextStep(one)).stopReason).toBe('time_limit');
+  test.each([
+    ['in memory', (state: ScriptedState) => state],
+    ['after storage', reread],
+  ])('with each nextStep, %s', async (_, kept) => {
+    const script: Script = ({ stepCount }) => (stepCount < 3 ? { ...goesOn, takesMs: 900 } : { ...finishes, takesMs: 1000 });
+    const { orchestrator, start, clock, events } = setUp(script, { limits: { wallMs: 1000 } });
+    const one = kept(await orchestrator.nextStep(start));
+    await clock.advance(7 * day);
+    expect(orchestrator.hasNextStep(one)).toBe(true);
+    const two = kept(await orchestrator.nextStep(one));
+    const three = kept(await orchestrator.nextStep(two));
+    for (const { status, lastStepResult } of [one, two, three]) {
+      expect([status, lastStepResult?.step.interrupted]).toStrictEqual(['in_progress', undefined]);
+      expect(lastStepResult?.outcome.getEvaluationFor('ExecutionTimeLimit')?.context['elapsedSeconds']).toBe(0.9);
+    }
+    // A single step is still bound by it.
+    expect((await orchestrator.nextStep(three)).continuationOutcome?.getForbiddingCriterion()).toBe('ExecutionTimeLimit');
+    expect(events.filter(({ type }) => type === 'AgentExecutionStarted')).toHaveLength(1);
+  });
+
+  test('with nextStep, and the limit of active time bounds all steps together', async () => {
+    const { orchestrator, start } = setUp([{ ...goesOn, takesMs: 400 }], { limits: { wallMs: 1000, activeMs: 1000 } });
+    let state = start;
+    while (orchestrator.hasNextStep(state)) state = await orchestrator.nextStep(state);
+    expect([state.stopReason, state.stepCount, state.continuationOutcome?.resolvedBy]).toStrictEqual([
+      'time_limit',
+      3,
+      'CumulativeExecutionTimeLimit',
+    ]);
   });
 
   test('the active limit survives pause and storage', async () => {

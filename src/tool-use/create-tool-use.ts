@@ -1,4 +1,5 @@
-import type { ErrorPolicy } from '../errors/index.ts';
+import { ContinuationCriteria } from '../continuation/index.ts';
+import { ErrorPolicy } from '../errors/index.ts';
 import type { EventBus } from '../events/index.ts';
 import { omitUndefined, stableStringify, toCanonical } from '../lib/index.ts';
 import type { Orchestrator, StateType } from '../step-by-step/index.ts';
@@ -6,7 +7,7 @@ import { createOrchestrator } from '../step-by-step/index.ts';
 import type { Tools, ToolSet } from '../tools/index.ts';
 import { findArgsProblem } from '../tools/index.ts';
 import type { AnyToolUseOptions, ToolUseLimits } from './options.ts';
-import { checkOptions, toolUseOptionNames, withDefaultLimits } from './options.ts';
+import { checkOptions, checkOwnCriteria, toolUseOptionNames, withDefaultLimits } from './options.ts';
 import { readOutput } from './output.ts';
 import type { Rules } from './process.ts';
 import { createToolUseProcess } from './process.ts';
@@ -42,6 +43,7 @@ interface ToolUseParts<State extends ToolUseState> {
   readonly orchestrator: ToolUseOrchestrator<State>;
   readonly setup: Setup;
   readonly rules: Rules<State>;
+  readonly policy: ErrorPolicy;
   /** Names of all criteria, in their order. */
   readonly criteria: readonly string[];
 }
@@ -64,6 +66,10 @@ export function hashConfiguration(parts: Readonly<Record<string, unknown>>): str
   return `${hash(text, 0x811c9dc5)}${hash(text, 0x9747b28c)}`;
 }
 
+/** Finds the policy that handles failures. The loop stops at any if no criterion has one. */
+const findPolicy = ({ policy, criteria = [] }: Rules<never>): ErrorPolicy =>
+  policy ?? ContinuationCriteria.from(...criteria).errorPolicy ?? ErrorPolicy.stopOnAnyError();
+
 /** Two orchestrators with the same fingerprint have the same instructions, tools, limits, policy and answers. */
 function computeFingerprint({ instructions, tools, driver, output, settings, hooks, capabilities }: Setup, rules: Rules<never>): string {
   const words = instructions.map((each) => (typeof each === 'function' ? String(each) : each));
@@ -74,7 +80,8 @@ function computeFingerprint({ instructions, tools, driver, output, settings, hoo
     ...(capabilities.length > 0 && { capabilities: capabilities.map(({ name }) => name) }),
     tools: tools.fingerprint(),
     limits: Object.fromEntries(Object.entries({ ...limits, onLimit }).map(([name, limit]) => [name, String(limit)])),
-    policy: rules.policy.toJSON(),
+    policy: findPolicy(rules).toJSON(),
+    ...(rules.replacesDefaults === true && { replacesDefaults: true }),
     criteria: rules.criteria?.map(({ name }) => name) ?? [],
     finishReasons: rules.finishReasons ?? [],
     driver: driver.name,
@@ -97,12 +104,15 @@ export function createToolUse<State extends ToolUseState>(
   { maker, name, states, limits, policy, identity }: Kind<State>,
 ): ToolUseParts<State> {
   checkOptions(maker, options, { known: [...(identity === undefined ? [] : ['id', 'version']), ...toolUseOptionNames] });
+  checkOwnCriteria(maker, options);
+  const replacesDefaults = options.onlyCriteria !== undefined;
   const setup = toSetup(name, options);
   const rules: Rules<State> = omitUndefined({
-    limits: withDefaultLimits(limits, options.limits),
-    policy: options.errors ?? policy(),
+    limits: withDefaultLimits(replacesDefaults ? {} : limits, options.limits),
+    policy: options.errors ?? (replacesDefaults ? undefined : policy()),
     criteria: setup.criteria,
     finishReasons: options.finishReasons,
+    replacesDefaults,
   });
   const fingerprint = computeFingerprint(setup, rules);
   const process = createToolUseProcess(setup, rules, identity && { ...identity, fingerprint });
@@ -117,5 +127,11 @@ export function createToolUse<State extends ToolUseState>(
     readOutput: (state) => readOutput(state.output, setup.output),
     checkArgs: async (toolName, args, agent) => (agent === undefined ? describeArgsProblem(setup.tools, toolName, args) : undefined),
   });
-  return { orchestrator: { ...orchestrator, toolNames: setup.toolNames }, setup, rules, criteria: process.criteria.names };
+  return {
+    orchestrator: { ...orchestrator, toolNames: setup.toolNames },
+    setup,
+    rules,
+    policy: findPolicy(rules),
+    criteria: process.criteria.names,
+  };
 }

@@ -43,8 +43,10 @@ export interface ToolUseOptions<
   readonly errors?: ErrorPolicy;
   /** Finish reasons that end the run. @default [] */
   readonly finishReasons?: readonly string[];
-  /** Criteria of your own, evaluated after the built-in ones. */
+  /** Criteria of your own, added after the default ones. A name that is taken gets a number: `StepsLimit#2`. */
   readonly criteria?: readonly ContinuationCriterion<State>[];
+  /** Criteria of your own in place of all default ones. Of `limits`, `errors` and `finishReasons` only what you give applies. */
+  readonly onlyCriteria?: readonly ContinuationCriterion<State>[];
   /** Functions of your own at the points of a step; make them with defineHook(). */
   readonly hooks?: readonly Hook<State, NoInfer<Context & ContextNeeded<Given>>>[];
   /** Bundles of tools, hooks, criteria and instructions; each may be added once. */
@@ -81,7 +83,19 @@ export interface AnyToolUseOptions<State extends RunState> extends Omit<
 /** Names of the options of a conversation with tools. */
 export const toolUseOptionNames: readonly string[] = [
   ...['model', 'fallback', 'settings', 'timeouts', 'context', 'tools', 'instructions', 'output', 'limits', 'errors', 'finishReasons'],
-  ...['criteria', 'hooks', 'capabilities', 'driver', 'price', 'onUnknown', 'toolConcurrency', 'streaming', 'events', 'ports'],
+  ...[
+    'criteria',
+    'onlyCriteria',
+    'hooks',
+    'capabilities',
+    'driver',
+    'price',
+    'onUnknown',
+    'toolConcurrency',
+    'streaming',
+    'events',
+    'ports',
+  ],
 ];
 
 const isText = (value: unknown): boolean => typeof value === 'string';
@@ -115,6 +129,7 @@ const optionRules: Readonly<Record<string, OptionRule>> = {
   errors: [(value) => value instanceof ErrorPolicy, 'an ErrorPolicy, such as ErrorPolicy.retryToolErrors(3)'],
   finishReasons: [Array.isArray, 'a list'],
   criteria: [Array.isArray, 'a list'],
+  onlyCriteria: [Array.isArray, 'a list'],
   hooks: [Array.isArray, 'a list of hooks'],
   capabilities: [Array.isArray, 'a list of capabilities'],
   driver: [hasMethod('ask'), 'a driver, such as reActDriver()'],
@@ -150,6 +165,19 @@ export function checkOptions(
     if ((value !== undefined || required.includes(option)) && !isValid(value))
       throw new InvalidArgumentError(`${maker}: ${option} must be ${wanted}, not ${describeValue(value)}.`);
   }
+}
+
+/** Throws if criteria were given to add to the default ones, and others to replace them. */
+export function checkOwnCriteria(maker: string, { criteria, onlyCriteria }: OwnCriteria): void {
+  if (criteria === undefined || onlyCriteria === undefined) return;
+  throw new InvalidArgumentError(
+    `${maker} takes criteria (added to the default ones) or onlyCriteria (in place of them), not both. Put all of them in onlyCriteria.`,
+  );
+}
+
+interface OwnCriteria {
+  readonly criteria?: unknown;
+  readonly onlyCriteria?: unknown;
 }
 
 /** Checks of options. */

@@ -7,7 +7,7 @@ import { InvalidArgumentError, omitUndefined } from '../lib/index.ts';
 import type { HookChain } from '../hooks/index.ts';
 import { HookPoint } from '../hooks/index.ts';
 import type { Produced, StepProcess, StepScope } from '../step-by-step/index.ts';
-import { standardCriteria } from '../step-by-step/index.ts';
+import { requestedCriteria, standardCriteria } from '../step-by-step/index.ts';
 import type { ToolExecution } from '../tools/index.ts';
 import { inspectStep } from './inspect-step.ts';
 import { OpenTurn } from './open-turn.ts';
@@ -23,9 +23,12 @@ import type { ToolUseStep } from './tool-use-step.ts';
 /** Rules that a conversation with tools is judged by. */
 export interface Rules<State> {
   readonly limits: ToolUseLimits;
-  readonly policy: ErrorPolicy;
+  /** Undefined if criteria of the host replace the default ones, and no policy was given. */
+  readonly policy?: ErrorPolicy;
   readonly finishReasons?: readonly string[];
-  /** Criteria of the host and of capabilities. */
+  /** True if criteria of the host replace the default ones. */
+  readonly replacesDefaults?: boolean;
+  /** Criteria of the host, of capabilities and of guards. */
   readonly criteria?: readonly ContinuationCriterion<State>[];
 }
 
@@ -51,19 +54,17 @@ function checkLimits(limits: ToolUseLimits): void {
 
 /** All rules, in the order in which they are named if several forbid. */
 export function toCriteria<State extends ToolUseState>(rules: Rules<State>): ContinuationCriteria<State> {
-  const { limits, policy, finishReasons = [], criteria = [] } = rules;
+  const { limits, policy, finishReasons, replacesDefaults, criteria = [] } = rules;
   const { repeatedToolCalls, ...budgets } = limits;
   checkLimits(limits);
-  const own = ContinuationCriteria.from(...criteria).names;
-  const all = ContinuationCriteria.from<State>(
-    ...standardCriteria({ limits: budgets, policy, finishReasons }),
+  const options = omitUndefined({ limits: budgets, policy, finishReasons });
+  const hasWork = ({ stepCount, currentStep }: State): boolean => stepCount === 0 || currentStep?.hasToolCalls === true;
+  return ContinuationCriteria.from<State>(
+    ...(replacesDefaults === true ? requestedCriteria(options) : standardCriteria(options)),
     ...(repeatedToolCalls === undefined ? [] : [new RepeatedToolCall<State>(repeatedToolCalls, recentToolCalls)]),
-    new ToolCallPresenceCheck<State>(({ stepCount, currentStep }) => stepCount === 0 || currentStep?.hasToolCalls === true),
+    ...(replacesDefaults === true ? [] : [new ToolCallPresenceCheck<State>(hasWork)]),
     ...criteria,
   );
-  const twice = own.find((name) => all.names.filter((other) => other === name).length > 1);
-  if (twice === undefined) return all;
-  throw new InvalidArgumentError(`Two criteria are called "${twice}": the trace could not tell them apart. Give yours another name.`);
 }
 
 /** Creates the process of a conversation with tools. */
@@ -131,8 +132,12 @@ function createHookPhases({ output }: Setup, hooks: HookChain): Partial<StepProc
   };
 }
 
-function checkHookNames({ hooks }: HookChain, { names }: { readonly names: readonly string[] }): void {
-  const twice = hooks.find(({ name, changes, guard }) => changes.includes('votes') && guard === undefined && names.includes(name));
+// A guard that is asked at other points too votes there under the hook's name; a number would tell it apart in one place only.
+function checkHookNames({ hooks }: HookChain, criteria: ContinuationCriteria<never>): void {
+  const twice = hooks.find(({ name, changes, guard, handlers }) => {
+    const votes = changes.includes('votes') && (guard === undefined || Object.keys(handlers).length > 0);
+    return votes && criteria.names.includes(name) && (guard === undefined || criteria.getName(guard) !== name);
+  });
   if (twice !== undefined)
     throw new InvalidArgumentError(
       `A hook and a criterion are both called "${twice.name}": nobody could tell who voted. Give the hook another name.`,

@@ -20,7 +20,7 @@ export interface Setup {
   readonly model: Model;
   readonly settings: ModelSettings;
   readonly tools: ToolSet<unknown>;
-  /** Criteria of the host and of capabilities. */
+  /** Criteria of the host, of capabilities and of guards. */
   readonly criteria: readonly ContinuationCriterion<ToolUseState>[];
   readonly offered: readonly OfferedTool[];
   readonly toolNames: readonly string[];
@@ -84,7 +84,10 @@ const asksForContext = (tool: Tool): boolean => tool.type === 'function' && tool
 export function toSetup<State extends ToolUseState>(name: string, options: AnyToolUseOptions<State>): Setup {
   const { output, driver = toolCallingDriver(), price, limits, toolConcurrency, capabilities = [] } = options;
   const { onProblem } = options.ports ?? {};
-  const { tools, hooks, instructions, criteria } = addCapabilities(options, capabilities);
+  const { tools, hooks, instructions, criteria } = addCapabilities(
+    { ...options, criteria: options.onlyCriteria ?? options.criteria },
+    capabilities,
+  );
   const set: ToolSet<unknown> = ToolSet.from(tools);
   const watchesCost = price !== undefined || limits?.costUsd !== undefined;
   return {

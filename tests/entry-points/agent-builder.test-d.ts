@@ -251,3 +251,26 @@ test('a list that is spread counts like one that is given whole', () => {
   // @ts-expect-error -- its tools need a context
   void spread.start('x');
 });
+
+test('a builder in statements keeps the type that it began with, and builds', async () => {
+  const builder = AgentBuilder.base();
+  builder.withModel(model);
+  builder.withTools({ add });
+  builder.withMaxSteps(3);
+  expectTypeOf(builder).toEqualTypeOf<AgentBuilder>();
+  const agent: Agent = builder.build();
+  expectTypeOf(agent.id).toBeString();
+  await builder.build().run(state);
+});
+
+test('a variable that holds a link of the chain has its types, and keeps them through other methods', () => {
+  const withAdd = AgentBuilder.base().withModel(model).withTools({ add });
+  expectTypeOf(withAdd.withMaxSteps(1)).toEqualTypeOf<typeof withAdd>();
+  expectTypeOf(withAdd.onBuild((agent) => agent)).toEqualTypeOf<typeof withAdd>();
+  withAdd.build().onEvent('ToolCallCompleted', (event) => {
+    expectTypeOf(event.tool).toEqualTypeOf<'add'>();
+  });
+  const needy = withAdd.withTools({ whoAmI });
+  // @ts-expect-error -- its tools need a context
+  void needy.build().start('x');
+});

@@ -125,23 +125,30 @@ describe('an answer that the critic approves', () => {
       {
         criterion: 'self-critique',
         decision: 'stop',
-        reason: 'the critic approved the answer in round 1 of 2: It is right.',
-        context: { point: 'after_step', round: 1, maxRounds: 2, approved: true },
+        reason: 'the critic approved the answer: It is right.',
+        context: { point: 'after_step', revision: 0, maxRevisions: 2, approved: true },
       },
     ]);
-    expect(state.explain()).toContain('the critic approved the answer in round 1 of 2: It is right.');
+    expect(state.explain()).toContain('the critic approved the answer: It is right.');
     expect(said(state.messages.toArray())).toStrictEqual([
       ['user', 'How many?'],
       ['assistant', 'Forty-two.'],
     ]);
-    const record = { executionId: state.execution.id, round: 1, approved: true, summary: 'It is right.', weaknesses: [], suggestions: [] };
+    const record = {
+      executionId: state.execution.id,
+      revision: 0,
+      approved: true,
+      summary: 'It is right.',
+      weaknesses: [],
+      suggestions: [],
+    };
     expect(critiqueOf(state)).toStrictEqual(record);
     expect(reports(events)).toMatchObject([
       {
         hook: 'self-critique',
         point: 'after_step',
-        message: 'the critic approved the answer in round 1 of 2: It is right.',
-        data: { ...record, maxRounds: 2, strengths: ['short'] },
+        message: 'the critic approved the answer: It is right.',
+        data: { ...record, maxRevisions: 2, strengths: ['short'] },
       },
     ]);
   });
@@ -186,7 +193,7 @@ describe('an answer that the critic approves', () => {
   ])('may be approved in JSON that is %s', async (_, text) => {
     const { run } = setUp([says('Forty-two.')], [{ text }]);
     const { state } = await run();
-    expect(votes(state)).toMatchObject([{ decision: 'stop', reason: 'the critic approved the answer in round 1 of 2: It is right.' }]);
+    expect(votes(state)).toMatchObject([{ decision: 'stop', reason: 'the critic approved the answer: It is right.' }]);
     expect(critiqueOf(state)).not.toHaveProperty('failed');
   });
 
@@ -220,18 +227,18 @@ describe('an answer that the critic does not approve', () => {
       [false, 'ToolCallPresenceCheck'],
     ]);
     expect(votes(state)).toMatchObject([
-      { decision: 'request', context: { round: 1, maxRounds: 2, approved: false } },
-      { decision: 'stop', context: { round: 2, maxRounds: 2, approved: true } },
+      { decision: 'request', context: { revision: 0, maxRevisions: 2, approved: false } },
+      { decision: 'stop', context: { revision: 1, maxRevisions: 2, approved: true } },
     ]);
-    expect(votes(state)[0]!.reason).toBe('the critic did not approve the answer in round 1 of 2: A number is missing.');
+    expect(votes(state)[0]!.reason).toBe('the critic did not approve the answer: A number is missing.');
     expect(material(critic)).toContain('<question>\nHow many?\n</question>');
     expect(material(critic)).toContain('<answer>\nForty-two.\n</answer>');
     expect(material(critic)).not.toContain('Some.');
-    expect(reports(events).map(({ data }) => [data['round'], data['approved'], data['weaknesses']])).toStrictEqual([
-      [1, false, ['It names no number.', 'It is vague.']],
-      [2, true, []],
+    expect(reports(events).map(({ data }) => [data['revision'], data['approved'], data['weaknesses']])).toStrictEqual([
+      [0, false, ['It names no number.', 'It is vague.']],
+      [1, true, []],
     ]);
-    expect(critiqueOf(state)).toMatchObject({ round: 2, approved: true });
+    expect(critiqueOf(state)).toMatchObject({ revision: 1, approved: true });
   });
 
   test('stays what the state says until there is another one, also from storage', async () => {
@@ -248,7 +255,7 @@ describe('an answer that the critic does not approve', () => {
     expect(stored(first).messages.toArray()).toStrictEqual(first.messages.toArray());
     expect(critiqueOf(stored(first))).toStrictEqual({
       executionId: first.execution.id,
-      round: 1,
+      revision: 0,
       approved: false,
       summary: 'A number is missing.',
       weaknesses: ['It names no number.', 'It is vague.'],
@@ -256,7 +263,7 @@ describe('an answer that the critic does not approve', () => {
     });
   });
 
-  test('may be revised with tools, which takes no round', async () => {
+  test('may be revised with tools, which is one revision', async () => {
     const { run, critic } = setUp([says('Some.'), calls({ name: 'look' }), says('Forty-two.')], [refuses, approves]);
     const { state } = await run();
     expect([state.stopReason, state.stepCount, critic.calls.length, decisions(state)]).toStrictEqual([
@@ -265,29 +272,57 @@ describe('an answer that the critic does not approve', () => {
       2,
       ['request', 'stop'],
     ]);
-    expect(votes(state)[1]!.context['round']).toBe(2);
+    expect(votes(state)[1]!.context['revision']).toBe(1);
   });
 
-  test('ends the run with retry_limit in the last round', async () => {
-    const { run, model, critic } = setUp([says('Some.'), says('Many.'), says('Never.')], [refuses, refuses, approves]);
+  test('ends the run with retry_limit if the last revision is refused too', async () => {
+    const script = [says('Some.'), says('More.'), says('Many.'), says('Never.')];
+    const { run, model, critic } = setUp(script, [refuses, refuses, refuses, approves]);
     const { state, ...result } = await run();
     expect([result.status, state.status, state.stopReason]).toStrictEqual(['stopped', 'stopped', 'retry_limit']);
-    expect([result.text, state.stepCount, model.calls.length, critic.calls.length]).toStrictEqual(['Many.', 2, 2, 2]);
+    expect([result.text, state.stepCount, model.calls.length, critic.calls.length]).toStrictEqual(['Many.', 3, 3, 3]);
     expect(state.lastStepResult!.outcome.resolvedBy).toBe('self-critique');
     expect(votes(state)).toMatchObject([
-      { decision: 'request', context: { round: 1, maxRounds: 2, approved: false } },
-      { decision: 'forbid', stopReason: 'retry_limit', context: { round: 2, maxRounds: 2, approved: false } },
+      { decision: 'request', context: { revision: 0, maxRevisions: 2, approved: false } },
+      { decision: 'request', context: { revision: 1, maxRevisions: 2, approved: false } },
+      { decision: 'forbid', stopReason: 'retry_limit', context: { revision: 2, maxRevisions: 2, approved: false } },
     ]);
     expect(result.explain()).toMatch(
-      /^Stopped after step 2: retry_limit\.[^]*self-critique.*the critic did not approve the answer in round 2 of 2, which was the last one: A number is missing\./,
+      /^Stopped after step 3: retry_limit\.[^]*self-critique.*the critic did not approve revision 2 of 2, which was the last one: A number is missing\./,
     );
     expect(state.messages.at(-1)!.text).toBe('Many.');
-    expect([state.errors, critiqueOf(state)]).toMatchObject([[], { round: 2, approved: false }]);
+    expect([state.errors, critiqueOf(state)]).toMatchObject([[], { revision: 2, approved: false }]);
     expect(stored(state).status).toBe('stopped');
   });
 
-  test('ends the run at once where there is one round', async () => {
-    const { run, model } = setUp([says('Some.')], [refuses], { critique: { maxRounds: 1 } });
+  const three = [says('One.'), says('Two.'), says('Three.'), says('Four.')];
+  test.each([
+    [0, [approves], ['completed', 'One.', ['stop']]],
+    [0, [refuses], ['retry_limit', 'One.', ['forbid']]],
+    [1, [refuses, approves], ['completed', 'Two.', ['request', 'stop']]],
+    [1, [refuses, refuses], ['retry_limit', 'Two.', ['request', 'forbid']]],
+    [2, [refuses, approves], ['completed', 'Two.', ['request', 'stop']]],
+    [2, [refuses, refuses, approves], ['completed', 'Three.', ['request', 'request', 'stop']]],
+    [2, [refuses, refuses, refuses], ['retry_limit', 'Three.', ['request', 'request', 'forbid']]],
+    [undefined, [refuses, refuses, refuses], ['retry_limit', 'Three.', ['request', 'request', 'forbid']]],
+  ])('with maxRevisions %j, every answer is judged, the last revision too (%#)', async (maxRevisions, critics, end) => {
+    const { run, model, critic } = setUp(three, critics, { critique: maxRevisions === undefined ? {} : { maxRevisions } });
+    const { state, text } = await run();
+    expect([state.stopReason, text, decisions(state)]).toStrictEqual(end);
+    expect([model.calls.length, critic.calls.length]).toStrictEqual([critics.length, critics.length]);
+  });
+
+  test('says of a revision which one it is', async () => {
+    const { run } = setUp(three, [refuses, refuses, approves]);
+    expect(votes((await run()).state).map(({ reason }) => reason)).toStrictEqual([
+      'the critic did not approve the answer: A number is missing.',
+      'the critic did not approve revision 1 of 2: A number is missing.',
+      'the critic approved revision 2 of 2: It is right.',
+    ]);
+  });
+
+  test('ends the run at once if no revision is allowed', async () => {
+    const { run, model } = setUp([says('Some.')], [refuses], { critique: { maxRevisions: 0 } });
     const { state } = await run();
     expect([state.stopReason, state.stepCount, model.calls.length, decisions(state)]).toStrictEqual(['retry_limit', 1, 1, ['forbid']]);
   });
@@ -298,27 +333,29 @@ describe('an answer that the critic does not approve', () => {
     const words = model.calls[1]!.messages[2]!.text;
     expect(words).toMatch(/not approved[^]*Answer the user's question again/);
     expect(words).not.toMatch(/Weaknesses|Suggestions/);
-    expect(reports(events)[0]!.message).toBe('the critic did not approve the answer in round 1 of 2');
+    expect(reports(events)[0]!.message).toBe('the critic did not approve the answer');
   });
 
   test('is explained in one line of a bearable length', async () => {
     const summary = `First.\n\nSecond: ${'🦆'.repeat(400)}`;
-    const { run } = setUp([says('Some.')], [verdict({ approved: false, summary })], { critique: { maxRounds: 1 } });
+    const { run } = setUp([says('Some.')], [verdict({ approved: false, summary })], { critique: { maxRevisions: 0 } });
     const { state } = await run();
     const { reason } = votes(state)[0]!;
-    expect(reason).toMatch(/which was the last one: First\. Second: 🦆+…$/u);
+    expect(reason).toMatch(/and no revision is allowed: First\. Second: 🦆+…$/u);
     expect([reason.length <= 300, reason.length > 290, /\p{Surrogate}/u.test(reason)]).toStrictEqual([true, true, false]);
     expect(critiqueOf(state)).toMatchObject({ summary });
   });
 
-  test('starts with round 1 again when the user asks something new', async () => {
-    const { run, critic } = setUp([says('Some.'), says('Many.'), says('A few.'), says('Seven.')], [refuses, refuses, refuses, approves]);
+  test('starts with no revisions again when the user asks something new', async () => {
+    const { run, critic } = setUp([says('Some.'), says('Many.'), says('A few.'), says('Seven.')], [refuses, refuses, refuses, approves], {
+      critique: { maxRevisions: 1 },
+    });
     const first = await run();
     expect(first.state.stopReason).toBe('retry_limit');
     const { state } = await run(stored(first.state).withUserMessage('And how many geese?'));
     expect([state.stopReason, state.text, state.stepCount]).toStrictEqual(['completed', 'Seven.', 2]);
-    expect(votes(state).map(({ context }) => context['round'])).toStrictEqual([1, 2]);
-    expect(critiqueOf(state)).toMatchObject({ executionId: state.execution.id, round: 2 });
+    expect(votes(state).map(({ context }) => context['revision'])).toStrictEqual([0, 1]);
+    expect(critiqueOf(state)).toMatchObject({ executionId: state.execution.id, revision: 1 });
     expect(material(critic)).toContain('<question>\nAnd how many geese?\n</question>');
   });
 
@@ -326,7 +363,7 @@ describe('an answer that the critic does not approve', () => {
     const { agent, critic } = setUp([says('Some.'), says('Forty-two.')], [refuses, approves]);
     const first = await agent.nextStep(AgentState.empty().withUserMessage('How many?'));
     const end = await agent.run(first.withUserMessage('Only the grey ones.'));
-    expect(votes(end).map(({ context }) => context['round'])).toStrictEqual([1, 2]);
+    expect(votes(end).map(({ context }) => context['revision'])).toStrictEqual([0, 1]);
     expect(material(critic)).toContain('<question>\nHow many?\n\nOnly the grey ones.\n</question>');
   });
 
@@ -345,7 +382,7 @@ describe('an answer that the critic does not approve', () => {
   test('ends the same when the state is stored after every step', async () => {
     const script = [calls({ name: 'look' }), says('Some.'), calls({ name: 'breaks' }), says('Many.'), says('Never.')];
     const through = async (keep: (state: AgentState) => AgentState): Promise<AgentState> => {
-      const { agent } = setUp(script, [refuses, refuses, approves]);
+      const { agent } = setUp(script, [refuses, refuses, approves], { critique: { maxRevisions: 1 } });
       const ids = createCountingIds('state');
       let state = AgentState.empty({ ids, clock: createFakeClock() }).withUserMessage('How many?', { ids });
       while (agent.hasNextStep(state)) state = keep(await agent.nextStep(state));
@@ -382,8 +419,8 @@ describe('a critic that fails counts as approval, and that is said', () => {
     const { state, status, text } = await run();
     expect([status, state.stopReason, text, state.stepCount, state.errors]).toStrictEqual(['completed', 'completed', 'Forty-two.', 1, []]);
     const [vote] = votes(state);
-    expect(vote).toMatchObject({ decision: 'stop', context: { round: 1, maxRounds: 2, approved: true, failed: true } });
-    expect(vote!.reason).toMatch(/^the critic failed in round 1 of 2, which counts as approval: ./);
+    expect(vote).toMatchObject({ decision: 'stop', context: { revision: 0, maxRevisions: 2, approved: true, failed: true } });
+    expect(vote!.reason).toMatch(/^the critic failed to judge the answer, which counts as approval: ./);
     expect(vote!.reason).toContain(why);
     expect(critiqueOf(state)).toMatchObject({ approved: true, summary: '', failed: expect.stringContaining(why) as string });
     expect(reports(events).map(({ message }) => message)).toStrictEqual([vote!.reason]);
@@ -391,11 +428,11 @@ describe('a critic that fails counts as approval, and that is said', () => {
     expect(problems).toStrictEqual([]);
   });
 
-  test('also in a later round', async () => {
+  test('also on a revision', async () => {
     const { run } = setUp([says('Some.'), says('Many.')], [refuses, { error: failure }]);
     const { state } = await run();
     expect([state.stopReason, state.text, decisions(state)]).toStrictEqual(['completed', 'Many.', ['request', 'stop']]);
-    expect(critiqueOf(state)).toMatchObject({ round: 2, approved: true, failed: 'The model is overloaded.' });
+    expect(critiqueOf(state)).toMatchObject({ revision: 1, approved: true, failed: 'The model is overloaded.' });
   });
 
   test('where the time of the run is over: the answer stands', async () => {
@@ -614,7 +651,7 @@ describe('the critic is not asked about', () => {
     const output = { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] } as const;
     const { run, critic } = setUp([says('Hm.'), says('{"n":42}')], [approves], { output });
     const result = await run();
-    expect([result.status, critic.calls.length, votes(result.state)[0]!.context['round']]).toStrictEqual(['completed', 1, 1]);
+    expect([result.status, critic.calls.length, votes(result.state)[0]!.context['revision']]).toStrictEqual(['completed', 1, 0]);
   });
 
   test('answers that were cut off', async () => {
@@ -651,7 +688,7 @@ describe('beside others', () => {
     const { state } = await run();
     expect([state.stopReason, state.text]).toStrictEqual(['steps_limit', 'Some.']);
     const next = await run(stored(state).withUserMessage('How many geese?'));
-    expect(votes(next.state)).toMatchObject([{ decision: 'stop', context: { round: 1 } }]);
+    expect(votes(next.state)).toMatchObject([{ decision: 'stop', context: { revision: 0 } }]);
     expect(material(critic)).toContain('<question>\nHow many geese?\n</question>');
   });
 
@@ -693,7 +730,7 @@ describe('beside others', () => {
       ],
       { repeatLast: true },
     );
-    const capability = selfCritique({ model: judge });
+    const capability = selfCritique({ model: judge, maxRevisions: 1 });
     const agentThatSays = (...texts: readonly string[]) =>
       createAgent({ model: scriptedModel(texts.map(says)), capabilities: [capability], ports: { clock } });
     const running = [agentThatSays('Some.', 'Some more.'), agentThatSays('Some.', 'Seven.'), agentThatSays('Six.')].map((agent) =>
@@ -707,7 +744,7 @@ describe('beside others', () => {
     ]);
   });
 
-  test('one agent with several runs side by side counts the rounds of each', async () => {
+  test('one agent with several runs side by side counts the revisions of each', async () => {
     const judge = scriptedModel([({ messages }) => (messages[1]!.text.includes('<answer>\nSome') ? refuses : approves)], {
       repeatLast: true,
     });
@@ -755,14 +792,14 @@ describe('selfCritique() refuses', () => {
   const model = scriptedModel([]);
 
   test.each<[string, unknown, string]>([
-    ['no options', undefined, 'selfCritique() needs options. It takes model, maxRounds, instructions, maxEvidenceLength.'],
+    ['no options', undefined, 'selfCritique() needs options. It takes model, maxRevisions, instructions, maxEvidenceLength.'],
     ['no model', {}, 'selfCritique(): model must be a model, not undefined.'],
     ['what is no model', { model: 'gpt' }, 'selfCritique(): model must be a model, not "gpt".'],
-    ['an option that there is not', { model, rounds: 3 }, 'Unknown option "rounds" in selfCritique(). It takes model, maxRounds,'],
-    ['no rounds', { model, maxRounds: 0 }, 'selfCritique(): maxRounds must be a whole number of 1 or more, not 0.'],
-    ['half a round', { model, maxRounds: 1.5 }, 'selfCritique(): maxRounds must be a whole number of 1 or more, not 1.5.'],
-    ['endless rounds', { model, maxRounds: Infinity }, 'not Infinity.'],
-    ['rounds in words', { model, maxRounds: 'two' }, 'not "two".'],
+    ['an option that there is not', { model, rounds: 3 }, 'Unknown option "rounds" in selfCritique(). It takes model, maxRevisions,'],
+    ['fewer than no revisions', { model, maxRevisions: -1 }, 'selfCritique(): maxRevisions must be a whole number of 0 or more, not -1.'],
+    ['half a revision', { model, maxRevisions: 1.5 }, 'selfCritique(): maxRevisions must be a whole number of 0 or more, not 1.5.'],
+    ['endless revisions', { model, maxRevisions: Infinity }, 'not Infinity.'],
+    ['revisions in words', { model, maxRevisions: 'two' }, 'not "two".'],
     ['instructions that are no text', { model, instructions: ['x'] }, 'selfCritique(): instructions must be text'],
     ['a length below 0', { model, maxEvidenceLength: -1 }, 'selfCritique(): maxEvidenceLength must be a whole number of 0 or more'],
     ['a length that is no number', { model, maxEvidenceLength: Number.NaN }, 'not NaN.'],
@@ -773,7 +810,7 @@ describe('selfCritique() refuses', () => {
   });
 
   test('nothing that may be left out', () => {
-    const made = selfCritique({ model, maxRounds: undefined, instructions: undefined, maxEvidenceLength: Infinity } as never);
+    const made = selfCritique({ model, maxRevisions: undefined, instructions: undefined, maxEvidenceLength: Infinity } as never);
     expect(made.name).toBe('self-critique');
     expect(made.hooks).toMatchObject([
       { name: 'self-critique', points: ['after_step'], changes: ['output', 'votes', 'metadata'], timeoutMs: Infinity },

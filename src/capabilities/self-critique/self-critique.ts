@@ -1,9 +1,9 @@
 // Self-critique: a second model judges final answers before the run may end with them.
-// Owns:     nothing that changes: which round it is stands in the steps of the execution.
+// Owns:     nothing that changes: the number of revisions is read from the steps of the execution.
 // Does not: judge answers to a limit, steps with calls, or steps that failed.
-// K1. The critic is asked at most once a step, and decides nothing alone: it votes.
-// K2. A critic that fails counts as approval, and that is said.
-// K3. An execution begins with round 1; pause and storage leave the round as it is.
+// K1. The critic is asked at most once a step, and decides nothing alone: it votes. Every answer is judged, the last revision too.
+// K2. A critic that fails counts as approval, and the evaluation says so.
+// K3. An execution starts with no revisions; pause and storage leave their number as it is.
 import type { AfterStepFacts, Capability, ChangesAt, Vote } from '../../hooks/index.ts';
 import { defineAnyCapability } from '../../hooks/index.ts';
 import type { Model, ModelOutcome } from '../../inference/index.ts';
@@ -20,8 +20,8 @@ import { createCriticRequest, readVerdict, writeCritique } from './verdict.ts';
 export interface SelfCritiqueOptions {
   /** The critic. It may be the model that answers; a different one sees more. */
   readonly model: Model;
-  /** Number of times the critic is asked in one execution before an answer that it does not approve ends it. @default 2 */
-  readonly maxRounds?: number;
+  /** Number of revisions that are asked for in one execution, at most; if the last one is refused too, the run stops. @default 2 */
+  readonly maxRevisions?: number;
   /** Advice for the critic. @default to check that the answer is complete, and its facts are in the evidence */
   readonly instructions?: string;
   /** Number of characters that the critic reads of calls and results; the newest are kept. @default 8000 */
@@ -31,9 +31,10 @@ export interface SelfCritiqueOptions {
 /** The options with their defaults. */
 type Settings = Required<SelfCritiqueOptions>;
 
-/** A verdict on one answer, and its round. */
+/** A verdict on one answer. */
 interface JudgedAnswer extends Verdict {
-  readonly round: number;
+  /** Number of the revision that was judged; 0 for the first answer. */
+  readonly revision: number;
   /** Reason why the critic could not judge; the answer then counts as approved. */
   readonly failed?: string;
 }
@@ -44,7 +45,7 @@ const name = 'self-critique';
 const purpose = 'critique';
 const rules = {
   model: optionRule.model,
-  maxRounds: optionRule.count,
+  maxRevisions: [(value: unknown) => Number.isSafeInteger(value) && Number(value) >= 0, 'a whole number of 0 or more'],
   instructions: optionRule.text,
   maxEvidenceLength: [
     (value: unknown) => value === Infinity || (Number.isInteger(value) && Number(value) >= 0),
@@ -62,9 +63,9 @@ function getAnswer({ stepType, errors, interrupted, finalizing, outputMessages }
 
 const isCritique = ({ metadata }: Message): boolean => metadata['purpose'] === purpose;
 
-/** Counts rounds from 1: each critique in this execution has used up one. */
-const getRound = ({ stepResults }: ToolUseState): number =>
-  1 + stepResults.flatMap(({ step }) => step.outputMessages).filter(isCritique).length;
+/** Counts the revisions that were asked for in this execution. */
+const countRevisions = ({ stepResults }: ToolUseState): number =>
+  stepResults.flatMap(({ step }) => step.outputMessages).filter(isCritique).length;
 
 function readOutcome(outcome: ModelOutcome): ReadVerdict {
   if (!outcome.ok) return { ok: false, problem: outcome.failure.message };
@@ -76,41 +77,42 @@ const noVerdict = { approved: true, summary: '', strengths: [], weaknesses: [], 
 async function judge({ state, ask }: Facts, answer: string, settings: Settings): Promise<JudgedAnswer> {
   const { model, instructions, maxEvidenceLength } = settings;
   const material = { question: collectQuestions(state), evidence: collectEvidence(state.steps, maxEvidenceLength), answer };
-  const round = getRound(state);
+  const revision = countRevisions(state);
   const read = readOutcome(await ask(model, createCriticRequest(material, instructions)));
-  return read.ok ? { ...read.verdict, round } : { ...noVerdict, round, failed: read.problem };
+  return read.ok ? { ...read.verdict, revision } : { ...noVerdict, revision, failed: read.problem };
 }
 
 // A reason is one line of an explanation.
 const toOneLine = (text: string): string => cutText(text.replace(/\s+/g, ' ').trim(), 300);
 
-function describeVerdict({ round, approved, summary, weaknesses, failed }: JudgedAnswer, maxRounds: number): string {
-  const which = `round ${round} of ${maxRounds}`;
-  if (failed !== undefined) return toOneLine(`the critic failed in ${which}, which counts as approval: ${failed}`);
+function describeVerdict({ revision, approved, summary, weaknesses, failed }: JudgedAnswer, maxRevisions: number): string {
+  const which = revision === 0 ? 'the answer' : `revision ${revision} of ${maxRevisions}`;
+  if (failed !== undefined) return toOneLine(`the critic failed to judge ${which}, which counts as approval: ${failed}`);
   const verdict = approved ? 'approved' : 'did not approve';
-  const last = !approved && round >= maxRounds ? ', which was the last one' : '';
+  const last = approved || revision < maxRevisions ? '' : revision === 0 ? ', and no revision is allowed' : ', which was the last one';
   const why = summary === '' && !approved ? (weaknesses[0] ?? '') : summary;
-  return toOneLine(`the critic ${verdict} the answer in ${which}${last}${why === '' ? '' : `: ${why}`}`);
+  return toOneLine(`the critic ${verdict} ${which}${last}${why === '' ? '' : `: ${why}`}`);
 }
 
-function toVote(judged: JudgedAnswer, maxRounds: number): Vote {
-  const { round, approved, failed } = judged;
-  const reason = describeVerdict(judged, maxRounds);
-  const context = { round, maxRounds, approved, ...(failed !== undefined && { failed: true }) };
+function toVote(judged: JudgedAnswer, maxRevisions: number): Vote {
+  const { revision, approved, failed } = judged;
+  const reason = describeVerdict(judged, maxRevisions);
+  const context = { revision, maxRevisions, approved, ...(failed !== undefined && { failed: true }) };
   if (approved) return { decision: 'stop', reason, context };
-  return round < maxRounds ? { decision: 'request', reason, context } : { decision: 'forbid', stopReason: 'retry_limit', reason, context };
+  if (revision < maxRevisions) return { decision: 'request', reason, context };
+  return { decision: 'forbid', stopReason: 'retry_limit', reason, context };
 }
 
 type Changes = Partial<Pick<ChangesAt['after_step'], 'output' | 'votes' | 'metadata'>>;
 
 async function critique(facts: Facts, answer: string, settings: Settings): Promise<Changes> {
   const { step, ids, executionId, report } = facts;
-  const { maxRounds } = settings;
+  const { maxRevisions } = settings;
   const judged = await judge(facts, answer, settings);
-  const votes = toVote(judged, maxRounds);
+  const votes = toVote(judged, maxRevisions);
   const { strengths, ...found } = judged;
   const record: JsonObject = present({ executionId, ...found });
-  report(votes.reason, { ...record, maxRounds, strengths });
+  report(votes.reason, { ...record, maxRevisions, strengths });
   const kept = { votes, metadata: { self_critique: record } };
   if (votes.decision !== 'request') return kept;
   return { ...kept, output: [...step.outputMessages, Message.user(writeCritique(judged), { ids, metadata: { purpose } })] };
@@ -118,12 +120,13 @@ async function critique(facts: Facts, answer: string, settings: Settings): Promi
 
 /**
  * Lets a critic judge each final answer, with what tools gave as evidence. An answer that it does not approve goes back to the model
- * with what is wrong; after `maxRounds` of that the run stops with `retry_limit`. The last verdict is kept in the state's metadata
+ * with what is wrong, at most `maxRevisions` times; if the last revision is refused too, the run stops with `retry_limit`. The last
+ * verdict is kept in the state's metadata
  * under `self_critique`.
  */
 export function selfCritique(options: SelfCritiqueOptions): Capability<readonly [], ToolUseState, unknown> {
   checkOptions('selfCritique()', options, { rules, required: ['model'] });
-  const settings: Settings = { maxRounds: 2, instructions: '', maxEvidenceLength: 8000, ...omitUndefined({ ...options }) };
+  const settings: Settings = { maxRevisions: 2, instructions: '', maxEvidenceLength: 8000, ...omitUndefined({ ...options }) };
   const hook = defineHook({
     name,
     changes: ['output', 'votes', 'metadata'],

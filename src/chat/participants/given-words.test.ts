@@ -19,7 +19,7 @@ describe('a script', () => {
   const script = scriptedParticipant({ name: 'al', says: ['one', '', 'three'] });
 
   test('is said in turn, from the beginning again, in the role of a user', async () => {
-    const { chat, start } = setUp([script], { criteria: [], limits: { steps: 5 } });
+    const { chat, start } = setUp([script], { onlyCriteria: [], limits: { steps: 5 } });
     const end = await chat.run(start);
     expect(end.transcript.slice(1)).toStrictEqual(['one', '', 'three', 'one', ''].map((text) => ({ speaker: 'al', text })));
     expect([said(end)?.role, said(end)?.name, end.usage.total, end.currentStep?.inner]).toStrictEqual(['user', 'al', 0, undefined]);

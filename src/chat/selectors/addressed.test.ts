@@ -71,7 +71,7 @@ describe('those who take part address each other', () => {
       scriptedParticipant({ name: 'cy', says: ['Back to @al.'] }),
     ],
     selector: addressed(),
-    criteria: [],
+    onlyCriteria: [],
     limits: { steps: 4 },
     ports,
   });

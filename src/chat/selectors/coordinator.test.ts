@@ -23,7 +23,7 @@ function setUp(script: readonly ScriptedEntry[], more: Partial<CoordinatorOption
   const chat = createChat({
     participants,
     selector: coordinator({ model, ...more }),
-    criteria: [],
+    onlyCriteria: [],
     limits: { steps: script.length },
     ports,
   });

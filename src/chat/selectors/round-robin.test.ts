@@ -31,7 +31,7 @@ describe('who comes after whom', () => {
 
 describe('a round', () => {
   const chatOf = (steps: number) =>
-    createChat({ participants: saying('a', 'b', 'c'), selector: roundRobin(), criteria: [], limits: { steps }, ports });
+    createChat({ participants: saying('a', 'b', 'c'), selector: roundRobin(), onlyCriteria: [], limits: { steps }, ports });
 
   test('goes on from the beginning after the last', async () => {
     const end = await chatOf(7).run(begin());
@@ -94,7 +94,7 @@ describe('a round', () => {
   test('a turn that failed where the run goes on was a turn', async () => {
     const b = functionParticipant({ name: 'b', speak: () => Promise.reject(new Error('no')) });
     const [a, c] = saying('a', 'c') as [Participant, Participant];
-    const chat = createChat({ participants: [a, b, c], criteria: [], limits: { steps: 4 }, ports });
+    const chat = createChat({ participants: [a, b, c], onlyCriteria: [], limits: { steps: 4 }, ports });
     expect(order(await chat.run(begin()))).toStrictEqual(['a', 'b', 'c', 'a']);
   });
 
@@ -107,7 +107,7 @@ describe('a round', () => {
         seen.push([last, next]);
         return wanted[state.stepCount] ?? next;
       },
-      criteria: [],
+      onlyCriteria: [],
       limits: { steps: 8 },
       ports,
     });

@@ -56,7 +56,7 @@ describe('a function gives the turn', () => {
 
   test('that looks at the conversation chooses rightly after a JSON round trip', async () => {
     const { chat, start } = setUp(({ state }: SelectFacts) => (state.messages.at(-1)?.text === 'bea speaks.' ? 'al' : 'bea'), {
-      criteria: [],
+      onlyCriteria: [],
       limits: { steps: 4 },
     });
     let state = start;

@@ -13,13 +13,12 @@ const roundUsd = (usd: number): number => Math.round(usd * 10_000) / 10_000;
 
 /** Forbids once the allowed amount is spent. Unknown costs are not counted, and the reason says so. Judged after a step. */
 export class CostLimit<State> extends LimitCriterion<State> {
-  override readonly name = 'CostLimit';
   protected override readonly limit: LimitKind = LimitKind.Cost;
   readonly maxUsd: number;
   readonly #cost: (state: State) => CostSoFar | undefined;
 
   constructor(maxUsd: number, cost: (state: State) => CostSoFar | undefined, options: LimitOptions<State> = {}) {
-    super(options);
+    super('CostLimit', options);
     this.maxUsd = assertLimit('maxUsd', maxUsd, { least: 'zero' });
     this.#cost = cost;
   }

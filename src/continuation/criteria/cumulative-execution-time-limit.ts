@@ -4,13 +4,12 @@ import { assertCount, assertLimit, LimitCriterion, toTenths } from './limit.ts';
 
 /** Forbids once the allowed time was spent in steps. Continues from where it was after a pause; waiting does not count. */
 export class CumulativeExecutionTimeLimit<State> extends LimitCriterion<State> {
-  override readonly name = 'CumulativeExecutionTimeLimit';
   protected override readonly limit: LimitKind = LimitKind.Active;
   readonly maxSeconds: number;
   readonly #cumulativeSeconds: (state: State) => number;
 
   constructor(maxSeconds: number, cumulativeSeconds: (state: State) => number, options: LimitOptions<State> = {}) {
-    super(options);
+    super('CumulativeExecutionTimeLimit', options);
     this.maxSeconds = assertLimit('maxSeconds', maxSeconds, { least: 'above-zero' });
     this.#cumulativeSeconds = cumulativeSeconds;
   }

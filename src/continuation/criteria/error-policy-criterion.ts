@@ -1,5 +1,6 @@
 import type { CanResolveErrorContext, ErrorPolicy } from '../../errors/index.ts';
 import { ErrorContext, ErrorHandlingDecision, isExhausted } from '../../errors/index.ts';
+import type { CriterionOptions } from '../built-in-criterion.ts';
 import { BuiltInCriterion } from '../built-in-criterion.ts';
 import { ContinuationDecision } from '../continuation-decision.ts';
 import { ContinuationEvaluation } from '../continuation-evaluation.ts';
@@ -9,14 +10,13 @@ import { toHandlingContext, toHandlingReason } from './handling-text.ts';
 
 /** Forbids if the policy says stop: `retry_limit` when retries are used up, `error` otherwise. */
 export class ErrorPolicyCriterion<State> extends BuiltInCriterion<State> {
-  override readonly name = 'ErrorPolicyCriterion';
   readonly policy: ErrorPolicy;
   readonly #resolver: CanResolveErrorContext<State>;
   // Most steps do not fail, and then the evaluation is always the same.
   readonly #noErrors: ContinuationEvaluation;
 
-  constructor(policy: ErrorPolicy, resolver: CanResolveErrorContext<State>) {
-    super();
+  constructor(policy: ErrorPolicy, resolver: CanResolveErrorContext<State>, options: CriterionOptions = {}) {
+    super('ErrorPolicyCriterion', options);
     this.policy = policy;
     this.#resolver = resolver;
     this.#noErrors = Object.freeze(this.#judge(ErrorContext.none()));

@@ -1,3 +1,4 @@
+import type { CriterionOptions } from '../built-in-criterion.ts';
 import { BuiltInCriterion } from '../built-in-criterion.ts';
 import { ContinuationDecision } from '../continuation-decision.ts';
 import { ContinuationEvaluation } from '../continuation-evaluation.ts';
@@ -5,11 +6,10 @@ import { StopReason } from '../stop-reason.ts';
 
 /** Forbids if the last step failed. Legacy: `ErrorPolicyCriterion` does this and more. */
 export class ErrorPresenceCheck<State> extends BuiltInCriterion<State> {
-  override readonly name = 'ErrorPresenceCheck';
   readonly #hasErrors: (state: State) => boolean;
 
-  constructor(hasErrors: (state: State) => boolean) {
-    super();
+  constructor(hasErrors: (state: State) => boolean, options: CriterionOptions = {}) {
+    super('ErrorPresenceCheck', options);
     this.#hasErrors = hasErrors;
   }
 

@@ -8,13 +8,12 @@ import { assertCount, assertLimit, LimitCriterion, toTenths } from './limit.ts';
  * undefined before it did. The time of judging is among the findings.
  */
 export class ExecutionTimeLimit<State> extends LimitCriterion<State> {
-  override readonly name = 'ExecutionTimeLimit';
   protected override readonly limit: LimitKind = LimitKind.Wall;
   readonly maxSeconds: number;
   readonly #startedAt: (state: State) => number | undefined;
 
   constructor(maxSeconds: number, startedAt: (state: State) => number | undefined, options: LimitOptions<State> = {}) {
-    super(options);
+    super('ExecutionTimeLimit', options);
     this.maxSeconds = assertLimit('maxSeconds', maxSeconds, { least: 'above-zero' });
     this.#startedAt = startedAt;
   }

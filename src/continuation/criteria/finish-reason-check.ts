@@ -1,3 +1,4 @@
+import type { CriterionOptions } from '../built-in-criterion.ts';
 import { BuiltInCriterion } from '../built-in-criterion.ts';
 import { ContinuationDecision } from '../continuation-decision.ts';
 import { ContinuationEvaluation } from '../continuation-evaluation.ts';
@@ -12,14 +13,13 @@ function toReason(finishReason: string | undefined, stopReasons: readonly string
 
 /** Forbids if the model finished for one of the given reasons. */
 export class FinishReasonCheck<State> extends BuiltInCriterion<State> {
-  override readonly name = 'FinishReasonCheck';
   readonly stopReasons: readonly string[];
   readonly #finishReason: (state: State) => string | null | undefined;
   // Most steps bring no finish reason, and then the evaluation is always the same.
   readonly #none: ContinuationEvaluation;
 
-  constructor(stopReasons: readonly string[], finishReason: (state: State) => string | null | undefined) {
-    super();
+  constructor(stopReasons: readonly string[], finishReason: (state: State) => string | null | undefined, options: CriterionOptions = {}) {
+    super('FinishReasonCheck', options);
     this.stopReasons = [...stopReasons];
     this.#finishReason = finishReason;
     this.#none = this.#judge(undefined);

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../lib/index.ts';
 import { InvalidArgumentError } from '../../lib/index.ts';
+import type { CriterionOptions } from '../built-in-criterion.ts';
 import { BuiltInCriterion } from '../built-in-criterion.ts';
 import { ContinuationDecision } from '../continuation-decision.ts';
 import type { LimitKind } from '../continuation-evaluation.ts';
@@ -26,8 +27,8 @@ export const toTenths = (seconds: number): number => Math.round(seconds * 10) / 
 export const countCalls = (count: number): string => `${count} ${count === 1 ? 'call' : 'calls'}`;
 
 /** Options of a limit beside its number. */
-export interface LimitOptions<State> {
-  /** Amount granted on top of the limit, in the limit's own unit. @default nothing */
+export interface LimitOptions<State> extends CriterionOptions {
+  /** Amount granted on top of the limit, in the limit's own unit. Without it no grant raises this limit. @default nothing */
   readonly granted?: (state: State) => number;
   /** Action when the limit is reached on this state. @default 'stop' */
   readonly onLimit?: (state: State, findings: Findings) => AtLimit;
@@ -45,8 +46,8 @@ export abstract class LimitCriterion<State> extends BuiltInCriterion<State> {
   protected abstract readonly limit: LimitKind;
   readonly #options: LimitOptions<State>;
 
-  constructor(options: LimitOptions<State>) {
-    super();
+  constructor(usualName: string, options: LimitOptions<State>) {
+    super(usualName, options);
     this.#options = options;
   }
 

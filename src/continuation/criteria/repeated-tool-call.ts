@@ -1,5 +1,6 @@
 import type { Json } from '../../lib/index.ts';
 import { InvalidArgumentError, stableStringify } from '../../lib/index.ts';
+import type { CriterionOptions } from '../built-in-criterion.ts';
 import { BuiltInCriterion } from '../built-in-criterion.ts';
 import { ContinuationDecision } from '../continuation-decision.ts';
 import type { ContinuationEvaluation } from '../continuation-evaluation.ts';
@@ -13,13 +14,16 @@ export interface RepeatableCall {
 
 /** Forbids when the same tool was called with the same arguments in that many steps in a row. */
 export class RepeatedToolCall<State> extends BuiltInCriterion<State> {
-  override readonly name = 'RepeatedToolCall';
   readonly maxRepeats: number;
   readonly #recentCalls: (state: State, steps: number) => readonly (readonly RepeatableCall[])[];
 
   /** `recentCalls` gives the calls of each of the last `steps` steps, as many as there are. */
-  constructor(maxRepeats: number, recentCalls: (state: State, steps: number) => readonly (readonly RepeatableCall[])[]) {
-    super();
+  constructor(
+    maxRepeats: number,
+    recentCalls: (state: State, steps: number) => readonly (readonly RepeatableCall[])[],
+    options: CriterionOptions = {},
+  ) {
+    super('RepeatedToolCall', options);
     if (!Number.isInteger(maxRepeats) || maxRepeats < 2) {
       throw new InvalidArgumentError(`maxRepeats must be a whole number of 2 or more, not ${String(maxRepeats)}.`);
     }

@@ -1,15 +1,19 @@
+import type { CriterionOptions } from '../built-in-criterion.ts';
 import { BuiltInCriterion } from '../built-in-criterion.ts';
 import { ContinuationDecision } from '../continuation-decision.ts';
 import type { ContinuationEvaluation } from '../continuation-evaluation.ts';
 
 /** Requests another step while the last response satisfies the predicate; lets go when it does not. */
 export class ResponseContentCheck<State, Response> extends BuiltInCriterion<State> {
-  override readonly name = 'ResponseContentCheck';
   readonly #response: (state: State) => Response | null | undefined;
   readonly #goesOn: (response: Response) => boolean;
 
-  constructor(response: (state: State) => Response | null | undefined, goesOn: (response: Response) => boolean) {
-    super();
+  constructor(
+    response: (state: State) => Response | null | undefined,
+    goesOn: (response: Response) => boolean,
+    options: CriterionOptions = {},
+  ) {
+    super('ResponseContentCheck', options);
     this.#response = response;
     this.#goesOn = goesOn;
   }

@@ -1,3 +1,4 @@
+import type { CriterionOptions } from '../built-in-criterion.ts';
 import { BuiltInCriterion } from '../built-in-criterion.ts';
 import { ContinuationDecision } from '../continuation-decision.ts';
 import { ContinuationEvaluation } from '../continuation-evaluation.ts';
@@ -18,12 +19,11 @@ function countTrailingFailures<State, Step>(state: State, { steps, hasError }: F
 
 /** Forbids once this many steps in a row failed. Legacy: `ErrorPolicy.maxRetries` does this and more. */
 export class RetryLimit<State, Step> extends BuiltInCriterion<State> {
-  override readonly name = 'RetryLimit';
   readonly maxConsecutiveFailures: number;
   readonly #read: FailureReader<State, Step>;
 
-  constructor(maxConsecutiveFailures: number, read: FailureReader<State, Step>) {
-    super();
+  constructor(maxConsecutiveFailures: number, read: FailureReader<State, Step>, options: CriterionOptions = {}) {
+    super('RetryLimit', options);
     this.maxConsecutiveFailures = assertLimit('maxConsecutiveFailures', maxConsecutiveFailures, { least: 'zero' });
     this.#read = read;
   }

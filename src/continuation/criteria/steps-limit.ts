@@ -4,13 +4,12 @@ import { assertCount, assertLimit, LimitCriterion } from './limit.ts';
 
 /** Forbids once the allowed number of steps is taken. 0 refuses to start. */
 export class StepsLimit<State> extends LimitCriterion<State> {
-  override readonly name = 'StepsLimit';
   protected override readonly limit: LimitKind = LimitKind.Steps;
   readonly maxSteps: number;
   readonly #stepCount: (state: State) => number;
 
   constructor(maxSteps: number, stepCount: (state: State) => number, options: LimitOptions<State> = {}) {
-    super(options);
+    super('StepsLimit', options);
     this.maxSteps = assertLimit('maxSteps', maxSteps, { least: 'zero' });
     this.#stepCount = stepCount;
   }

@@ -1,14 +1,14 @@
+import type { CriterionOptions } from '../built-in-criterion.ts';
 import { BuiltInCriterion } from '../built-in-criterion.ts';
 import { ContinuationDecision } from '../continuation-decision.ts';
 import type { ContinuationEvaluation } from '../continuation-evaluation.ts';
 
 /** Requests another step after a step that used tools; allows a stop after any other. */
 export class StopOnFinalDecision<State> extends BuiltInCriterion<State> {
-  override readonly name = 'StopOnFinalDecision';
   readonly #stepType: (state: State) => string | null | undefined;
 
-  constructor(stepType: (state: State) => string | null | undefined) {
-    super();
+  constructor(stepType: (state: State) => string | null | undefined, options: CriterionOptions = {}) {
+    super('StopOnFinalDecision', options);
     this.#stepType = stepType;
   }
 

@@ -5,13 +5,12 @@ import { assertCount, assertLimit, countCalls, LimitCriterion } from './limit.ts
 
 /** Forbids once the allowed tokens are used. Judged after a step, so the last step may overshoot. */
 export class TokenUsageLimit<State> extends LimitCriterion<State> {
-  override readonly name = 'TokenUsageLimit';
   protected override readonly limit: LimitKind = LimitKind.Tokens;
   readonly maxTokens: number;
   readonly #usage: (state: State) => number | Usage;
 
   constructor(maxTokens: number, usage: (state: State) => number | Usage, options: LimitOptions<State> = {}) {
-    super(options);
+    super('TokenUsageLimit', options);
     this.maxTokens = assertLimit('maxTokens', maxTokens, { least: 'zero' });
     this.#usage = usage;
   }

@@ -1,28 +1,30 @@
+import type { CriterionOptions } from '../built-in-criterion.ts';
 import { BuiltInCriterion } from '../built-in-criterion.ts';
 import { ContinuationDecision } from '../continuation-decision.ts';
 import type { ContinuationEvaluation } from '../continuation-evaluation.ts';
 
-const answer = (hasToolCalls: boolean): ContinuationEvaluation =>
+const toEvaluation = (criterion: string, hasToolCalls: boolean): ContinuationEvaluation =>
   Object.freeze({
-    criterion: 'ToolCallPresenceCheck',
+    criterion,
     decision: hasToolCalls ? ContinuationDecision.RequestContinuation : ContinuationDecision.AllowStop,
     reason: hasToolCalls ? 'there is work for the model to go on with' : 'no tool calls are left to go on with',
     context: Object.freeze({ hasToolCalls }),
   });
-const workToDo = answer(true);
-const nothingToDo = answer(false);
 
-/** Requests another step while there are tool calls whose results the model has not read; lets go otherwise. */
+/** Requests another step while there are tool calls whose results the model has not read; allows a stop otherwise. */
 export class ToolCallPresenceCheck<State> extends BuiltInCriterion<State> {
-  override readonly name = 'ToolCallPresenceCheck';
   readonly #hasToolCalls: (state: State) => boolean;
+  readonly #workLeft: ContinuationEvaluation;
+  readonly #nothingLeft: ContinuationEvaluation;
 
-  constructor(hasToolCalls: (state: State) => boolean) {
-    super();
+  constructor(hasToolCalls: (state: State) => boolean, options: CriterionOptions = {}) {
+    super('ToolCallPresenceCheck', options);
     this.#hasToolCalls = hasToolCalls;
+    this.#workLeft = toEvaluation(this.name, true);
+    this.#nothingLeft = toEvaluation(this.name, false);
   }
 
   override explain(state: State): ContinuationEvaluation {
-    return this.#hasToolCalls(state) ? workToDo : nothingToDo;
+    return this.#hasToolCalls(state) ? this.#workLeft : this.#nothingLeft;
   }
 }

@@ -82,13 +82,10 @@ export function toStartCandidate<State extends RunState>(state: State, findings:
 }
 
 /**
- * Starts an execution, or resumes one; its start is yet to be judged. Returns the same state if there is nothing to do.
+ * Starts an execution, or resumes one; the wall clock starts anew, and the start is yet to be judged. Returns the same state if there
+ * is nothing to do.
  */
-export function begin<State extends RunState, Context>(
-  running: ProcessRun<State, Context>,
-  given: State,
-  restartsWallClock: boolean,
-): State {
+export function begin<State extends RunState, Context>(running: ProcessRun<State, Context>, given: State, announcesResume: boolean): State {
   if (!canBegin(given)) return given;
   const { process, run } = running;
   const { options } = run;
@@ -101,11 +98,12 @@ export function begin<State extends RunState, Context>(
     ...execution,
     id: execution.id ?? options.executionId ?? run.ids(),
     startedAt: execution.startedAt ?? now,
-    wallStartedAt: options.wallStartedAt ?? (restartsWallClock ? now : (execution.wallStartedAt ?? now)),
+    // Also for a state that stayed in memory: it runs on as it would after storage.
+    wallStartedAt: options.wallStartedAt ?? now,
     agent,
     resumedBy: addResumer(execution, process.identity),
   };
-  if (restartsWallClock || !resumed) {
+  if (announcesResume || !resumed) {
     const facts = { resumed, messageCount: state.messages.length, agent: process.identity ?? agent };
     run.events.emit(new AgentExecutionStarted(run.events.nextHeader(toSubject(state, started), now), process.name, facts));
   }
