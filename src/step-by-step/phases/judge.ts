@@ -117,7 +117,7 @@ export function handleFailures<State extends RunState, Context>(
   const onWall = state.evolve({ execution: { ...state.execution, activeMs: Number.NEGATIVE_INFINITY } });
   const remainingMs = getRemainingMs(process, { ...candidate, state: onWall });
   const policy = process.criteria.errorPolicy ?? ErrorPolicy.stopOnAnyError();
-  const contexts = resolver.resolve(state, { remainingMs });
+  const contexts = resolver.resolve(state, { remainingMs, now: candidate.now });
   const { decision, context } = policy.handle(contexts);
   const { type: errorType, consecutiveFailures, totalFailures } = context;
   const handling = { decision, errorType, consecutiveFailures, totalFailures };
