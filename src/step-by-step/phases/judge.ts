@@ -51,6 +51,7 @@ export function buildCandidate<State extends RunState, Context>(
     info: info.addExecutionTime(activeMs / 1000, now),
     store: appendMessages({ execution, store: notes.store ?? store }, step, earlier),
     metadata: notes.over(metadata),
+    coolDowns: notes.coolDowns,
     execution: {
       ...execution,
       judgedStep: step,
