@@ -48,12 +48,16 @@ export interface AgentOptions<
 /** Options of any agent, without their types. */
 export interface AnyAgentOptions extends AnyToolUseOptions<AgentState>, Pick<AgentOptions, 'id' | 'version'> {}
 
-const defaultPolicy = (): ErrorPolicy => ErrorPolicy.retryToolErrors(3).withModelErrorHandling(ErrorHandlingDecision.Retry);
+/** Span of failures in a row before they end a run: most hiccups of a provider pass within it. */
+const defaultRetrySpanMs = 10_000;
+const defaultPolicy = (): ErrorPolicy =>
+  ErrorPolicy.retryToolErrors(3).withModelErrorHandling(ErrorHandlingDecision.Retry).withMinRetrySpanMs(defaultRetrySpanMs);
 const defaultLimits: ToolUseLimits = { steps: 20, tokens: 500_000, wallMs: 300_000 };
 
 /**
  * Creates an agent. Unless configured otherwise it stops after 20 steps, 500,000 tokens or 300 seconds, gives failed tools back to the
- * model, and retries what may pass: three failures in a row end it.
+ * model, and retries what may pass: three failures in a row end it. Rate limits, time-outs and failures of the model end it only if they
+ * also span 10 seconds.
  */
 export function createAgent<
   Context = unknown,

@@ -102,7 +102,7 @@ function createFacts({ setup, state, scope }: OpenTurn, spent: { usage: Usage })
         scope.notes.add(note);
       };
       return askModel(model, request, {
-        scope: { effects, time: scope.time, notes: { add } },
+        scope: { effects, time: scope.time, models: scope.models, notes: { add } },
         key: `model/${asked}`,
         pricing: { price: pricing.price, watchesCost },
         timeoutMs,

@@ -158,8 +158,8 @@ describe('a turn that is tried again', () => {
     const run = chat.run(start);
     await clock.advance(20_000);
     const end = await run;
-    // As long as the provider asked for; then the second wait, whose ceiling is twice the base of 500.
-    expect([at, end.text]).toStrictEqual([[0, 700, 1700], 'Now.']);
+    // As long as the provider asked for; then the second wait, whose ceiling is twice the base of 1000.
+    expect([at, end.text]).toStrictEqual([[0, 700, 2700], 'Now.']);
     expect(events.filter(({ type, agentId }) => type === 'RetryScheduled' && agentId === end.agentId)).toHaveLength(2);
   });
 

@@ -92,6 +92,7 @@ export {
   defineHook,
   InferenceStarted,
   ModelFallback,
+  ModelSkipped,
   reActDriver,
   ReasoningDelta,
   TextDelta,

@@ -6,6 +6,7 @@ export type {
   ModelOutcome,
   ModelRequest,
   ModelResponse,
+  ModelRoute,
   ModelSettings,
   ModelTimeouts,
   OfferedTool,

@@ -5,6 +5,8 @@ export interface ErrorContext {
   readonly type: ErrorType;
   /** Trailing run of failed steps that were handled by retry, the current one included. 0 means no failure. */
   readonly consecutiveFailures: number;
+  /** Time from the first of the failures in a row to this one. Absent if it is not known. */
+  readonly failureSpanMs?: number;
   /** Failed steps of this execution. */
   readonly totalFailures: number;
   readonly message?: string;
@@ -15,9 +17,9 @@ export interface ErrorContext {
   readonly retryable?: boolean;
   /** Whether the model has a result that tells it of the failure. @default true */
   readonly readable?: boolean;
-  /** What the provider asked us to wait. */
+  /** Wait that the provider asked for. */
   readonly retryAfterMs?: number;
-  /** Time left under the wall limit, where there is one. */
+  /** Time left under the wall limit, if there is one. */
   readonly remainingMs?: number;
   readonly metadata?: Readonly<Record<string, unknown>>;
 }
@@ -31,6 +33,9 @@ export const ErrorContext = {
 
 /** Reads the failures of a state's current step: one context per failure, or `ErrorContext.none()`. */
 export interface CanResolveErrorContext<State> {
-  /** `remainingMs` is the time left under the wall limit, if that is known. */
-  resolve(state: State, findings?: { readonly remainingMs?: number | undefined }): ErrorContext | readonly ErrorContext[];
+  /** `remainingMs` is the time left under the wall limit, `now` the time of judging, if they are known. */
+  resolve(
+    state: State,
+    findings?: { readonly remainingMs?: number | undefined; readonly now?: number | undefined },
+  ): ErrorContext | readonly ErrorContext[];
 }

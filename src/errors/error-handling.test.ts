@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import type { ErrorHandling, HandlingCause } from './error-handling.ts';
-import { graver, isExhausted } from './error-handling.ts';
+import type { ErrorHandling } from './error-handling.ts';
+import { graver } from './error-handling.ts';
 import type { ErrorHandlingDecision } from './error-handling-decision.ts';
 
-const handling = (decision: ErrorHandlingDecision, cause: HandlingCause = 'policy'): ErrorHandling => ({
+const handling = (decision: ErrorHandlingDecision): ErrorHandling => ({
   decision,
-  cause,
+  cause: 'policy',
   context: { type: 'tool', consecutiveFailures: 1, totalFailures: 1 },
   maxRetries: 3,
 });
@@ -25,15 +25,4 @@ describe('the graver of two handlings', () => {
     const first = handling(decision);
     expect(graver(first, handling(decision))).toBe(first);
   });
-});
-
-test.each([
-  ['retries-used-up', true],
-  ['wait-too-long', true],
-  ['policy', false],
-  ['not-retryable', false],
-  ['nothing-to-read', false],
-  ['no-error', false],
-] as const)('a stop because of %s means that retrying is over: %s', (cause, expected) => {
-  expect(isExhausted(handling('stop', cause))).toBe(expected);
 });

@@ -1,7 +1,8 @@
+import type { ExceededBound } from './backoff.ts';
 import type { ErrorContext } from './error-context.ts';
 import { ErrorHandlingDecision } from './error-handling-decision.ts';
 
-/** Why a policy decided as it did. */
+/** Reason for a policy's decision. */
 export type HandlingCause = 'no-error' | 'policy' | 'retries-used-up' | 'wait-too-long' | 'not-retryable' | 'nothing-to-read';
 
 /** A policy's decision about a step, with the failure that decided it. */
@@ -11,10 +12,11 @@ export interface ErrorHandling {
   readonly context: ErrorContext;
   /** The number of attempts that applied to this failure. */
   readonly maxRetries: number;
+  /** The span that failures in a row must have before they end the run. Absent if only their number counts. */
+  readonly minRetrySpanMs?: number;
+  /** The bound that the provider's wait exceeds, if that is the cause. */
+  readonly exceeded?: ExceededBound;
 }
-
-/** True where the run ends because retrying is over, not because the policy said stop. */
-export const isExhausted = ({ cause }: ErrorHandling): boolean => cause === 'retries-used-up' || cause === 'wait-too-long';
 
 const weight = { [ErrorHandlingDecision.Stop]: 2, [ErrorHandlingDecision.Retry]: 1, [ErrorHandlingDecision.Ignore]: 0 } as const;
 

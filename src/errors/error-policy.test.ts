@@ -122,6 +122,63 @@ test('only failures in a row count, not all failures of the run', () => {
   expect(ErrorPolicy.retryToolErrors(3).evaluate(context({ consecutiveFailures: 2, totalFailures: 40 }))).toBe('retry');
 });
 
+describe('with a least span of 10 s', () => {
+  const policy = ErrorPolicy.retryAll(3).withMinRetrySpanMs(10_000);
+
+  test.each([
+    // [failures in a row, span, decision]
+    [1, 0, 'retry'],
+    [2, 60_000, 'retry'],
+    [3, 0, 'retry'],
+    [3, 9_999, 'retry'],
+    [3, 10_000, 'stop'],
+    [7, 9_999, 'retry'],
+    [7, 10_000, 'stop'],
+    [3, undefined, 'stop'],
+  ] as const)(
+    'failure %i in a row, %s ms after the first, is decided by both numbers: %s',
+    (consecutiveFailures, failureSpanMs, decision) => {
+      const facts = { consecutiveFailures, ...(failureSpanMs !== undefined && { failureSpanMs }) };
+      for (const type of ['rate_limit', 'timeout', 'model', 'unknown'] as const)
+        expect(policy.handle(context({ type, ...facts }))).toMatchObject({ decision, minRetrySpanMs: 10_000 });
+    },
+  );
+
+  test.each([
+    ['tool', 'search'],
+    ['tool', undefined],
+    ['validation', undefined],
+    ['timeout', 'search'],
+  ] as const)('a %s failure (tool: %s) is retried by number alone', (type, toolName) => {
+    const failure = context({ type, consecutiveFailures: 3, failureSpanMs: 0, ...(toolName !== undefined && { toolName }) });
+    expect(policy.handle(failure)).toMatchObject({ decision: 'stop', cause: 'retries-used-up' });
+    expect(policy.handle(failure)).not.toHaveProperty('minRetrySpanMs');
+  });
+
+  test('a failure that cannot be retried still stops at once', () => {
+    expect(policy.handle(context({ type: 'model', retryable: false, failureSpanMs: 0 }))).toMatchObject({
+      decision: 'stop',
+      cause: 'not-retryable',
+    });
+  });
+
+  test('a provider that asks for no wait is waited for once the attempts are used up', () => {
+    const failure = (consecutiveFailures: number): ErrorContext =>
+      context({ type: 'rate_limit', consecutiveFailures, failureSpanMs: 0, retryAfterMs: 0 });
+    expect([1, 2, 3, 4].map((count) => policy.delayMs(failure(count), () => 0))).toStrictEqual([0, 0, 2000, 4000]);
+  });
+
+  test('changes nothing else', () => {
+    const before = ErrorPolicy.retryAll(3);
+    expect(policy.toJSON()).toStrictEqual({ ...before.toJSON(), minRetrySpanMs: 10_000 });
+    expect(presets.map((preset) => preset.policy.minRetrySpanMs)).toStrictEqual([0, 0, 0, 0]);
+  });
+
+  test.each([-1, Number.NaN, Number.POSITIVE_INFINITY])('refuses a span of %d', (bad) => {
+    expect(() => policy.withMinRetrySpanMs(bad)).toThrow(`minRetrySpanMs must be a number of 0 or more, not ${String(bad)}.`);
+  });
+});
+
 const setters = [
   ['tool', 'withToolErrorHandling'],
   ['model', 'withModelErrorHandling'],
@@ -236,7 +293,7 @@ describe('where the handling cannot be what the policy says', () => {
   test('the longest wait can be set', () => {
     const policy = ErrorPolicy.retryAll().withBackoff({ longestRetryAfterMs: 10 });
     expect(policy.handle(context({ retryAfterMs: 11 }))).toMatchObject({ cause: 'wait-too-long' });
-    expect(policy.backoff).toMatchObject({ baseMs: 500, longestRetryAfterMs: 10 });
+    expect(policy.backoff).toMatchObject({ baseMs: 1000, longestRetryAfterMs: 10 });
     expect(() => policy.withBackoff({ capMs: -1 })).toThrow(InvalidArgumentError);
   });
 });
@@ -291,8 +348,8 @@ describe('the wait before a retry', () => {
 
   test('is the longest that any of the failures wants', () => {
     const contexts = [context(), context({ type: 'model' }), context({ type: 'rate_limit', retryAfterMs: 300 })];
-    expect(policy.delayMs(contexts, () => 0.5)).toBe(300);
-    expect(policy.delayMs(contexts.toReversed(), () => 0.99)).toBe(495);
+    expect(policy.withBackoff({ baseMs: 200 }).delayMs(contexts, () => 0.5)).toBe(300);
+    expect(policy.delayMs(contexts.toReversed(), () => 0.99)).toBe(995);
   });
 
   test('does not count failures that are not retried', () => {
@@ -313,8 +370,9 @@ test('a policy is plain data for logs and fingerprints', () => {
     timeout: 'retry',
     unknown: 'stop',
     maxRetries: 2,
+    minRetrySpanMs: 0,
     tools: { search: { handling: 'ignore' } },
-    backoff: { baseMs: 500, factor: 2, capMs: 30_000, longestRetryAfterMs: 60_000 },
+    backoff: { baseMs: 1000, factor: 2, capMs: 30_000, longestRetryAfterMs: 60_000 },
   });
 });
 

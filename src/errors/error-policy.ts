@@ -1,6 +1,6 @@
 import { checkKeys, InvalidArgumentError } from '../lib/index.ts';
 import type { Backoff } from './backoff.ts';
-import { backoffMs, createBackoff, waitsTooLong } from './backoff.ts';
+import { backoffMs, createBackoff, drawWaitMs, findExceededBound, needsWait } from './backoff.ts';
 import { ErrorContext } from './error-context.ts';
 import type { ErrorHandling } from './error-handling.ts';
 import { graver } from './error-handling.ts';
@@ -26,6 +26,11 @@ export interface ErrorPolicyOptions {
   readonly onUnknownError?: ErrorHandlingDecision;
   /** Attempts until a failure that is retried ends the run. @default 0 */
   readonly maxRetries?: number;
+  /**
+   * Time that failures in a row must span before they end the run, however many there are. Holds for failures that are waited for (rate
+   * limits, time-outs and failures of a model), not for those of tools. @default 0
+   */
+  readonly minRetrySpanMs?: number;
   /** Rules for the failures of single tools. @default {} */
   readonly tools?: Readonly<Record<string, ToolErrorRule>>;
   readonly backoff?: Partial<Backoff>;
@@ -36,6 +41,13 @@ function parseRetries(maxRetries = 0): number {
     throw new InvalidArgumentError(`maxRetries must be a whole number of 0 or more, not ${String(maxRetries)}.`);
   }
   return maxRetries;
+}
+
+function parseSpan(minRetrySpanMs = 0): number {
+  if (!Number.isFinite(minRetrySpanMs) || minRetrySpanMs < 0) {
+    throw new InvalidArgumentError(`minRetrySpanMs must be a number of 0 or more, not ${String(minRetrySpanMs)}.`);
+  }
+  return minRetrySpanMs;
 }
 
 function parseHandling(decision: ErrorHandlingDecision = Stop): ErrorHandlingDecision {
@@ -54,8 +66,9 @@ const optionFor = {
 } as const satisfies Record<ErrorType, string>;
 
 /**
- * Says what to do about each kind of failure. Immutable: every `with…` returns a new policy.
- * `maxRetries` counts attempts: with 3, failures one and two are retried and the third ends the run.
+ * Rules for each kind of failure. Immutable: every `with…` returns a new policy.
+ * `maxRetries` counts attempts: with 3, failures one and two are retried and the third ends the run. With `minRetrySpanMs`, failures
+ * that are waited for end the run only if they span that long too.
  */
 export class ErrorPolicy implements Required<ErrorPolicyOptions> {
   readonly onToolError: ErrorHandlingDecision;
@@ -65,11 +78,12 @@ export class ErrorPolicy implements Required<ErrorPolicyOptions> {
   readonly onTimeoutError: ErrorHandlingDecision;
   readonly onUnknownError: ErrorHandlingDecision;
   readonly maxRetries: number;
+  readonly minRetrySpanMs: number;
   readonly tools: Readonly<Record<string, ToolErrorRule>>;
   readonly backoff: Backoff;
 
   constructor(options: ErrorPolicyOptions = {}) {
-    checkKeys('new ErrorPolicy()', options, { known: [...Object.values(optionFor), 'maxRetries', 'tools', 'backoff'] });
+    checkKeys('new ErrorPolicy()', options, { known: [...Object.values(optionFor), 'maxRetries', 'minRetrySpanMs', 'tools', 'backoff'] });
     this.onToolError = parseHandling(options.onToolError);
     this.onModelError = parseHandling(options.onModelError);
     this.onValidationError = parseHandling(options.onValidationError);
@@ -77,6 +91,7 @@ export class ErrorPolicy implements Required<ErrorPolicyOptions> {
     this.onTimeoutError = parseHandling(options.onTimeoutError);
     this.onUnknownError = parseHandling(options.onUnknownError);
     this.maxRetries = parseRetries(options.maxRetries);
+    this.minRetrySpanMs = parseSpan(options.minRetrySpanMs);
     this.tools = options.tools ?? {};
     this.backoff = createBackoff(options.backoff ?? {});
     for (const { handling, maxRetries } of Object.values(this.tools)) {
@@ -141,12 +156,18 @@ export class ErrorPolicy implements Required<ErrorPolicyOptions> {
     return new ErrorPolicy({ ...this, maxRetries });
   }
 
+  /** Sets the time that failures in a row must span before they end the run. */
+  withMinRetrySpanMs(minRetrySpanMs: number): ErrorPolicy {
+    return new ErrorPolicy({ ...this, minRetrySpanMs });
+  }
+
   /** Gives one tool its own rule, for every kind of failure that the tool can have. */
   withTool(name: string, rule: ErrorHandlingDecision | ToolErrorRule): ErrorPolicy {
     const given = typeof rule === 'string' ? { handling: rule } : rule;
     return new ErrorPolicy({ ...this, tools: { ...this.tools, [name]: { ...this.#ruleFor(name), ...given } } });
   }
 
+  /** Changes the waits before retries; what is left out stays as it is. */
   withBackoff(options: Partial<Backoff>): ErrorPolicy {
     return new ErrorPolicy({ ...this, backoff: { ...this.backoff, ...options } });
   }
@@ -165,7 +186,7 @@ export class ErrorPolicy implements Required<ErrorPolicyOptions> {
   /** How long to wait before the retry: the longest wait that any of the retried failures wants. */
   delayMs(contexts: ErrorContext | readonly ErrorContext[], random: () => number): number {
     const retried = [contexts].flat().filter((context) => this.evaluate(context) === Retry);
-    return retried.reduce((longest, context) => Math.max(longest, backoffMs(this.backoff, context, random)), 0);
+    return retried.reduce((longest, context) => Math.max(longest, this.#waitMs(context, random)), 0);
   }
 
   /** The policy as plain data, for logs and fingerprints. */
@@ -178,19 +199,29 @@ export class ErrorPolicy implements Required<ErrorPolicyOptions> {
       timeout: this.onTimeoutError,
       unknown: this.onUnknownError,
       maxRetries: this.maxRetries,
+      minRetrySpanMs: this.minRetrySpanMs,
       tools: this.tools,
       backoff: this.backoff,
     };
   }
 
+  // A provider that says "at once" again and again would be asked without pause until the span is over.
+  #waitMs(context: ErrorContext, random: () => number): number {
+    const waitMs = backoffMs(this.backoff, context, random);
+    const isAskedInVain = context.retryAfterMs !== undefined && context.consecutiveFailures >= this.maxRetries && needsWait(context);
+    return isAskedInVain ? Math.max(waitMs, drawWaitMs(this.backoff, context.consecutiveFailures, random)) : waitMs;
+  }
+
   #handleOne(context: ErrorContext): ErrorHandling {
     const rule = context.toolName === undefined ? undefined : this.#ruleFor(context.toolName);
     const maxRetries = rule?.maxRetries ?? this.maxRetries;
+    const span = this.minRetrySpanMs > 0 && needsWait(context) ? { minRetrySpanMs: this.minRetrySpanMs } : {};
     const answer = (decision: ErrorHandlingDecision, cause: ErrorHandling['cause']): ErrorHandling => ({
       decision,
       cause,
       context,
       maxRetries,
+      ...span,
     });
 
     if (context.consecutiveFailures === 0) return answer(Ignore, 'no-error');
@@ -198,9 +229,11 @@ export class ErrorPolicy implements Required<ErrorPolicyOptions> {
     if (decision === Ignore) return context.readable === false ? answer(Stop, 'nothing-to-read') : answer(Ignore, 'policy');
     if (decision === Stop) return answer(Stop, 'policy');
     if (context.retryable === false) return answer(Stop, 'not-retryable');
-    if (context.consecutiveFailures >= maxRetries) return answer(Stop, 'retries-used-up');
-    if (waitsTooLong(this.backoff, context)) return answer(Stop, 'wait-too-long');
-    return answer(Retry, 'policy');
+    // If the span is not known, their number decides.
+    const isLongEnough = (context.failureSpanMs ?? Infinity) >= (span.minRetrySpanMs ?? 0);
+    if (context.consecutiveFailures >= maxRetries && isLongEnough) return answer(Stop, 'retries-used-up');
+    const exceeded = findExceededBound(this.backoff, context);
+    return exceeded === undefined ? answer(Retry, 'policy') : { ...answer(Stop, 'wait-too-long'), exceeded };
   }
 
   // Own keys only: a tool may be called "constructor".

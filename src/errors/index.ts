@@ -1,4 +1,5 @@
 export { DamagedDataError, InvalidArgumentError, SteplineError } from '../lib/index.ts';
+export { drawWaitMs } from './backoff.ts';
 export type { ClassifiedErrorOptions } from './classified-error.ts';
 export { ClassifiedError } from './classified-error.ts';
 export { classifyError } from './classify-error.ts';
@@ -6,7 +7,6 @@ export type { CanResolveErrorContext } from './error-context.ts';
 export { ErrorContext } from './error-context.ts';
 export { ErrorHandlingDecision } from './error-handling-decision.ts';
 export type { ErrorHandling } from './error-handling.ts';
-export { isExhausted } from './error-handling.ts';
 export type { ErrorPolicyOptions } from './error-policy.ts';
 export { ErrorPolicy } from './error-policy.ts';
 export { ErrorType, isErrorType } from './error-type.ts';

@@ -1,6 +1,6 @@
 import { toFailure } from '../effects/index.ts';
 import type { Model, ModelOutcome, ModelRequest, PricedModel, PriceOf } from '../inference/index.ts';
-import { parseOutcome } from '../inference/index.ts';
+import { listCoolingDown, parseOutcome } from '../inference/index.ts';
 import { Usage } from '../messages/index.ts';
 import type { Cost, StepScope } from '../step-by-step/index.ts';
 
@@ -32,7 +32,7 @@ export function toCost(usage: Usage, who: PricedModel, { price, watchesCost }: P
 
 /** Services and effect key of one model call. */
 interface Asking {
-  readonly scope: Pick<StepScope, 'effects'> & {
+  readonly scope: Pick<StepScope, 'effects' | 'models'> & {
     readonly time: Pick<StepScope['time'], 'clock'>;
     readonly notes: Pick<StepScope['notes'], 'add'>;
   };
@@ -49,18 +49,25 @@ export async function askModel(
   { scope, key, pricing, timeoutMs, label = key }: Asking,
 ): Promise<ModelOutcome> {
   const begun: true[] = [];
+  const { coolDowns } = scope.models;
+  const coolingDown = coolDowns && listCoolingDown(coolDowns, scope.time.clock.now());
   const answered = await scope.effects.run(
     key,
     async (signal) => {
       begun.push(true);
-      const either = request.signal === undefined ? signal : AbortSignal.any([signal, request.signal]);
-      return parseOutcome(await model.generate({ ...request, signal: either }), model);
+      const asked = {
+        ...request,
+        ...(coolingDown !== undefined && { coolingDown }),
+        signal: request.signal === undefined ? signal : AbortSignal.any([signal, request.signal]),
+      };
+      return parseOutcome(await model.generate(asked), model);
     },
     { effect: 'pure', failsAs: 'model', late: 'drop', label, ...(timeoutMs !== undefined && { timeoutMs }) },
   );
   // The usage of an interrupted call is unknown, unless it never started.
   const unread = { parts: [], usage: begun.length > 0 ? Usage.unknown() : Usage.none() };
   const outcome: ModelOutcome = answered.ok ? answered.value : { ok: false, failure: toFailure(answered), partial: unread };
+  if (outcome.ok && outcome.response.route !== undefined) scope.models.record(outcome.response.route);
   const { usage, provider, modelId } = outcome.ok ? outcome.response : outcome.partial;
   const who = { provider: provider ?? model.provider, modelId: modelId ?? model.modelId, at: scope.time.clock.now() };
   scope.notes.add({ usage, cost: toCost(usage, who, pricing) });

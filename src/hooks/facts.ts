@@ -105,7 +105,7 @@ export class Facts implements HookFacts<RunState, unknown> {
     const effects = withKeyPrefix(scope.effects, this.#key('hook-model'));
     this.#asked += 1;
     return askModel(model, request, {
-      scope: { effects, time: scope.time, notes: scope.notes },
+      scope: { effects, time: scope.time, notes: scope.notes, models: scope.models },
       key: `model/${this.#asked}`,
       pricing: { price: pricing.price ?? scope.budget.price, watchesCost: pricing.watchesCost || scope.budget.watchesCost },
     });

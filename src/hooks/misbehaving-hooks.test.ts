@@ -475,8 +475,9 @@ describe('a hook that is told to slow down', () => {
     onError: ['completed', 'completed', 2, 2, 1],
   };
 
-  test.each(before)('each time in $point is tried three times where the policy tries again', async ({ point, at, tool }) => {
-    const told = await setUp({ hooks: [hookAt(point, () => Promise.reject(slowDown()))], script: [calls(tool)] }).run();
+  test.each(before)('each time in $point is tried three times if the policy retries by number', async ({ point, at, tool }) => {
+    const errors = ErrorPolicy.retryToolErrors(3);
+    const told = await setUp({ hooks: [hookAt(point, () => Promise.reject(slowDown()))], script: [calls(tool)], errors }).run();
     expect(endOf(told)).toStrictEqual(always[point]);
     expect(told.state.explain()).toContain(`Hook "culprit" failed at ${at}: Slow down.`);
     expect(hookFailures(told.state)).toHaveLength(told.state.stepCount);

@@ -3,7 +3,8 @@ import { ErrorType } from '../errors/index.ts';
 import { Usage } from '../messages/index.ts';
 import type { OnDelta } from './ask.ts';
 import { ask, modelLike, modelName } from './ask.ts';
-import type { Model, ModelNotice, ModelOutcome, ModelRequest, ModelResponse } from './model.ts';
+import { sortByCoolDown, toRowNames } from './cool-down.ts';
+import type { Model, ModelNotice, ModelOutcome, ModelRequest, ModelResponse, ModelRoute } from './model.ts';
 import { abortedFailure } from './settle-answer.ts';
 import { emitDelta, emitNotice } from './emit-notice.ts';
 
@@ -58,51 +59,87 @@ function countFallbacks(request: ModelRequest, inner: { usage: Usage }): ModelRe
   return { ...request, onNotice };
 }
 
-function noteDeltas(onDelta: NonNullable<OnDelta>, told: { any: boolean }): OnDelta {
+function noteDeltas(onDelta: NonNullable<OnDelta>, emitted: { any: boolean }): OnDelta {
   return (delta) => {
-    told.any = true;
+    emitted.any = true;
     onDelta(delta);
   };
 }
 
+/** A row of models, asked for one answer. */
+interface Row {
+  readonly models: readonly Model[];
+  readonly names: readonly string[];
+}
+
+/** Emits each model that is skipped because it is cooling down, when one behind it is asked. Returns a function to call before each. */
+function emitSkipped({ names }: Row, request: ModelRequest): (place: number) => void {
+  const { coolingDown = [] } = request;
+  let announced = 0;
+  return (place) => {
+    for (; announced < place; announced += 1) {
+      const model = names[announced] ?? '';
+      if (coolingDown.includes(model) && !coolingDown.includes(names[place] ?? '')) emitNotice(request, { type: 'skipped', model });
+    }
+  };
+}
+
+/** Adds the route to an answer, if somebody counts failures or there were any. */
+function addRoute(outcome: ModelOutcome, route: ModelRoute, { coolingDown }: ModelRequest): ModelOutcome {
+  if (!outcome.ok || (route.failed.length === 0 && coolingDown === undefined)) return outcome;
+  const { response } = outcome;
+  // A model that is itself a row of models has said which of them answered.
+  const { failed, answered } = response.route ?? { failed: [], answered: route.answered };
+  return { ok: true, response: { ...response, route: { failed: [...route.failed, ...failed], answered } } };
+}
+
 /**
  * Asks the model, then each of the others once, until one answers. A rate limit, a time-out or a failure that may pass leads to the
- * next; a bad request, a wrong key, an overfull context or an abort does not. If pieces of a failed answer were emitted already,
- * a `restart` delta says so before the next model answers. The usage is what all attempts reported.
+ * next; a bad request, a wrong key, an overfull context or an abort does not. Models that the request names as cooling down are asked
+ * last. If pieces of a failed answer were emitted already, a `restart` delta says so before the next model answers. The usage is what
+ * all attempts reported.
  */
 export function withFallback(model: Model, others: Model | readonly Model[]): Model {
   const models = [model, ...[others].flat()];
+  const row: Row = { models, names: toRowNames(models) };
+  return modelLike(model, (request, onDelta) => askRow(row, request, onDelta));
+}
 
-  const answer = async (request: ModelRequest, onDelta: OnDelta): Promise<ModelOutcome> => {
-    const failed: Attempt[] = [];
-    let spent = Usage.none();
-    const told = { any: false };
-    const hear: OnDelta = onDelta && noteDeltas(onDelta, told);
-    for (let [index, current] = [0, model]; ; index += 1) {
-      const next = models[index + 1];
-      // A model may itself turn to others; what they told already is not told again.
-      const inner = { usage: Usage.none() };
-      const outcome = await ask(current, countFallbacks(request, inner), hear);
-      if (outcome.ok) return index === 0 ? outcome : addSpent(addModel(outcome, current), spent);
-      if (next === undefined || !mayHelp(outcome.failure)) {
-        const told = listAttempts(outcome, failed, current);
-        return addSpent(index === 0 ? told : addModel(told, current), spent);
-      }
-      failed.push({ model: current, failure: outcome.failure });
-      const whole = getSpent(outcome.partial);
-      const usage = Usage.minus(whole, inner.usage);
-      spent = Usage.add(spent, whole);
-      emitNotice(request, {
-        type: 'fallback',
-        from: getFailedName(outcome.partial, current),
-        to: modelName(next),
-        failure: outcome.failure,
-        usage,
-      });
-      if (told.any) emitDelta(onDelta, { type: 'restart' });
-      told.any = false;
-      current = next;
-    }
-  };
-  return modelLike(model, answer);
+async function askRow(row: Row, request: ModelRequest, onDelta: OnDelta): Promise<ModelOutcome> {
+  const { models, names } = row;
+  const order = sortByCoolDown(names, request.coolingDown);
+  const announceSkipped = emitSkipped(row, request);
+  const failed: Attempt[] = [];
+  const failedNames: string[] = [];
+  let spent = Usage.none();
+  const emitted = { any: false };
+  const listen: OnDelta = onDelta && noteDeltas(onDelta, emitted);
+  const [first] = models;
+  for (let turn = 0; ; turn += 1) {
+    const place = order[turn] ?? 0;
+    // Holds: there are as many places as models, and the loop ends at the last one.
+    const current = models[place] as Model;
+    const next = models[order[turn + 1] ?? models.length];
+    announceSkipped(place);
+    // A model may itself turn to others; what they reported already is not reported again.
+    const inner = { usage: Usage.none() };
+    const outcome = await ask(current, countFallbacks(request, inner), listen);
+    const sign = (signed: ModelOutcome): ModelOutcome => addSpent(current === first ? signed : addModel(signed, current), spent);
+    if (outcome.ok) return addRoute(sign(outcome), { failed: failedNames, answered: names[place] ?? '' }, request);
+    if (next === undefined || !mayHelp(outcome.failure)) return sign(listAttempts(outcome, failed, current));
+    failed.push({ model: current, failure: outcome.failure });
+    failedNames.push(names[place] ?? '');
+    const whole = getSpent(outcome.partial);
+    const usage = Usage.minus(whole, inner.usage);
+    spent = Usage.add(spent, whole);
+    emitNotice(request, {
+      type: 'fallback',
+      from: getFailedName(outcome.partial, current),
+      to: modelName(next),
+      failure: outcome.failure,
+      usage,
+    });
+    if (emitted.any) emitDelta(onDelta, { type: 'restart' });
+    emitted.any = false;
+  }
 }

@@ -1,6 +1,8 @@
 export type { OfferedTool, ProviderTool, ReportedUsage } from '../messages/index.ts';
 export { toUsage } from '../messages/index.ts';
 export { pendingToolCalls } from './answer-calls.ts';
+export type { CoolDown, CoolDowns } from './cool-down.ts';
+export { applyRoute, listCoolingDown, sortByCoolDown, toRowNames } from './cool-down.ts';
 export { ContextOverflowError } from './context-overflow-error.ts';
 export { EmptyResponseError } from './empty-response-error.ts';
 export { withFallback } from './fallback.ts';
@@ -9,7 +11,17 @@ export { limited } from './limited.ts';
 export { createModelLimits } from './model-limits.ts';
 export { MalformedResponseError } from './malformed-response-error.ts';
 export type { ModelSettings, ToolChoice } from './model-settings.ts';
-export type { Model, ModelDelta, ModelNotice, ModelOutcome, ModelRequest, ModelResponse, ModelTimeouts, OutputFormat } from './model.ts';
+export type {
+  Model,
+  ModelDelta,
+  ModelNotice,
+  ModelOutcome,
+  ModelRequest,
+  ModelResponse,
+  ModelRoute,
+  ModelTimeouts,
+  OutputFormat,
+} from './model.ts';
 export { parseOutcome } from './parse-outcome.ts';
 export type { Price, PricedModel, PriceOf, TokenPrices } from './price.ts';
 export { pricesFrom, priceTable } from './price.ts';

@@ -46,6 +46,8 @@ export type ModelNotice =
   | { readonly type: 'waited'; readonly model: string; readonly ms: number }
   /** A model failed and another one is called. `usage` is the known usage of the failed attempt. */
   | { readonly type: 'fallback'; readonly from: string; readonly to: string; readonly failure: Failure; readonly usage: Usage }
+  /** A model is cooling down after a failure, and others are asked before it. */
+  | { readonly type: 'skipped'; readonly model: string }
   /** The provider or its answer was unusual; no harm was done. */
   | { readonly type: 'warning'; readonly model: string; readonly message: string };
 
@@ -57,9 +59,19 @@ export interface ModelRequest {
   readonly output?: OutputFormat;
   readonly timeouts?: ModelTimeouts;
   readonly signal?: AbortSignal;
+  /** Names of models that are cooling down after a failure: a row of models asks them last. Given, the answer says its route. */
+  readonly coolingDown?: readonly string[];
   readonly onNotice?: (notice: ModelNotice) => void;
   /** Called whenever anything arrives from the provider, even if it is not emitted as a delta. Used by time-outs. */
   readonly onActivity?: () => void;
+}
+
+/** Way through a row of models to an answer. */
+export interface ModelRoute {
+  /** Names of the models that failed before, in their order. */
+  readonly failed: readonly string[];
+  /** Name of the model that answered. */
+  readonly answered: string;
 }
 
 /** A whole answer. Plain JSON: it is journaled. */
@@ -76,6 +88,8 @@ export interface ModelResponse {
   readonly modelId?: string;
   /** Provider that answered, if it was a fallback of the model that was called. */
   readonly provider?: string;
+  /** Way to this answer, if it came from a row of models and not simply from the first. */
+  readonly route?: ModelRoute;
   readonly providerMetadata?: JsonObject;
 }
 

@@ -1,5 +1,7 @@
 import type { ContinuationOutcome, ExplainOptions, LimitKind } from '../continuation/index.ts';
-import { assertNever, defaultRedactor } from '../lib/index.ts';
+import type { CoolDowns } from '../inference/index.ts';
+import { listCoolingDown } from '../inference/index.ts';
+import { assertNever, defaultRedactor, pluralize } from '../lib/index.ts';
 import type { ExecutionStatus } from './execution.ts';
 import { finishedAtLimit } from './execution.ts';
 import type { Interruption, Step } from './step.ts';
@@ -14,6 +16,8 @@ interface Explainable {
   readonly startOutcome: ContinuationOutcome | undefined;
   readonly waitingFor: readonly Wait[];
   readonly pendingStep: PendingStep | undefined;
+  readonly coolDowns: CoolDowns;
+  readonly info: { readonly updatedAt: number };
   readonly execution: { readonly grantRefused?: string | undefined; readonly regranted?: boolean | undefined };
 }
 
@@ -95,8 +99,21 @@ function stoppedText({ lastStepResult, startOutcome, stepCount }: Explainable, b
   return [headline, ...stepLines(step), ...votes].join('\n');
 }
 
+/** Lists the models that were skipped at the last change of the state. */
+function describeCoolDowns({ coolDowns, info }: Explainable): readonly string[] {
+  return listCoolingDown(coolDowns, info.updatedAt).map((name) => {
+    const { failures, until } = coolDowns[name] ?? { failures: 0, until: 0 };
+    const failed = failures === 1 ? 'it failed' : `it failed ${pluralize(failures, 'time')} in a row`;
+    return `Model ${name} is skipped until ${new Date(until).toISOString()}: ${failed} and another model answered.`;
+  });
+}
+
 /** Explains the status of a state and the reasons for it. */
-export function explainState(state: Explainable, { brief = false }: ExplainStateOptions): string {
+export function explainState(state: Explainable, options: ExplainStateOptions): string {
+  return [explainStatus(state, options), ...describeCoolDowns(state)].join('\n');
+}
+
+function explainStatus(state: Explainable, { brief = false }: ExplainStateOptions): string {
   if (state.status === 'pending') return 'Not started: no run has begun since the last input.';
   if (state.waitingFor.length > 0 && state.pendingStep === undefined) {
     const waits = `Waiting after step ${state.stepCount} for ${state.waitingFor.map((wait) => waitText(wait)).join('; ')}.`;

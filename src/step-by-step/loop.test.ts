@@ -94,7 +94,7 @@ describe('what is told, in order', () => {
     const script: Script = ({ stepCount }) => (stepCount === 0 ? { throws: new RateLimitedError('slow down') } : finishes);
     const { orchestrator, start, types, events, clock } = setUp(script, { policy: ErrorPolicy.retryAll(3) });
     const running = orchestrator.run(start);
-    await clock.advance(250);
+    await clock.advance(750);
     await running;
     expect(types()).toStrictEqual([
       '0 AgentExecutionStarted',
@@ -109,7 +109,7 @@ describe('what is told, in order', () => {
       '2 AgentStepCompleted',
       '2 AgentFinished',
     ]);
-    expect(events[5]).toMatchObject({ delayMs: 250, errorType: 'rate_limit', failures: 1 });
+    expect(events[5]).toMatchObject({ delayMs: 750, errorType: 'rate_limit', failures: 1 });
   });
 
   test('a retry without a wait is not announced', async () => {
@@ -763,7 +763,7 @@ test('an engine stands between the run and its effects', async () => {
   });
   await clock.advance(1000);
   expect((await running).status).toBe('completed');
-  expect(keys).toStrictEqual(['wait/1: 10', 'sleep/1: 250']);
+  expect(keys).toStrictEqual(['wait/1: 10', 'sleep/1: 750']);
 });
 
 describe('an engine that answers a sleep with "leave"', () => {
@@ -783,14 +783,14 @@ describe('an engine that answers a sleep with "leave"', () => {
     const asked: unknown[] = [];
     const left = await orchestrator.run(start, { effects: leaving(asked) });
     expect([left.status, left.stopReason, left.stepCount]).toStrictEqual(['in_progress', undefined, 1]);
-    expect(asked).toStrictEqual([['sleep/1', 250, { mayLeave: true }]]);
+    expect(asked).toStrictEqual([['sleep/1', 750, { mayLeave: true }]]);
     expect([types().includes('AgentFinished'), clock.pendingTimers()]).toStrictEqual([false, 0]);
 
     await clock.advance(100);
     expect(await orchestrator.nextStep(left, { effects: leaving(asked) })).toBe(left);
-    expect(asked.at(-1)).toStrictEqual(['sleep/1', 150, { mayLeave: true }]);
+    expect(asked.at(-1)).toStrictEqual(['sleep/1', 650, { mayLeave: true }]);
 
-    await clock.advance(150);
+    await clock.advance(650);
     const end = await orchestrator.run(reread(left), { effects: leaving(asked) });
     expect([end.status, end.stepCount, asked.length]).toStrictEqual(['completed', 2, 2]);
   });

@@ -13,6 +13,7 @@ import type { Clock, IdSource } from '../lib/index.ts';
 import type { Usage } from '../messages/index.ts';
 import type { RunControl } from './run-control.ts';
 import type { Cost } from './step.ts';
+import type { StepModels } from './step-scope.ts';
 
 /** Tokens and money that were used up. */
 export interface Spent {
@@ -79,6 +80,8 @@ export interface OuterStep {
   readonly control: Pick<RunControl, 'signal' | 'interruption' | 'stopRequest' | 'onInterrupt' | 'onEnding'>;
   readonly events: OuterEvents;
   readonly budget: OuterBudget;
+  /** Models that failed lately: a run inside skips them too, and adds its own. */
+  readonly models: StepModels;
   /** The outer run's clock: both runs share it. */
   readonly time: WaitingTime & { readonly clock: Clock };
 }

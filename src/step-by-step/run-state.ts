@@ -6,6 +6,7 @@
 // S3. An execution that has started never ends without a recorded reason.
 import type { ContinuationOutcome, StopReason } from '../continuation/index.ts';
 import type { Failure } from '../errors/index.ts';
+import type { CoolDowns } from '../inference/index.ts';
 import type { Clock, IdSource, JsonObject } from '../lib/index.ts';
 import { AppendOnlyList, deepFreeze, InvalidArgumentError, systemIds } from '../lib/index.ts';
 import type { MessageContent, Messages } from '../messages/index.ts';
@@ -41,6 +42,8 @@ export interface RunStateData<S extends Step = Step> {
   readonly metadata: JsonObject;
   readonly execution: Execution<S>;
   readonly past: AppendOnlyList<Execution<S>>;
+  /** Models that failed while another one answered, and are skipped for a while. */
+  readonly coolDowns?: CoolDowns | undefined;
   /** Number of the last event emitted for this state. */
   readonly lastSeq: number;
   /** True if a step was recorded outside a run; the next run emits its events. */
@@ -218,6 +221,11 @@ export class RunState<S extends Step = Step> {
     };
   }
 
+  /** Models that are skipped for a while because they failed and another one answered, by name. */
+  get coolDowns(): CoolDowns {
+    return this.data.coolDowns ?? {};
+  }
+
   /** Explains the current status in a few lines for people; `brief` leaves out criteria that had nothing to report. */
   explain(options: ExplainStateOptions = {}): string {
     return explainState(this, options);
@@ -311,6 +319,7 @@ export class RunState<S extends Step = Step> {
       metadata: change.metadata ?? data.metadata,
       execution: change.execution ?? data.execution,
       past: change.past ?? data.past,
+      coolDowns: 'coolDowns' in change ? change.coolDowns : data.coolDowns,
       lastSeq: change.lastSeq ?? data.lastSeq,
       owesEvents: 'owesEvents' in change ? change.owesEvents : data.owesEvents,
       unknownFields: data.unknownFields,

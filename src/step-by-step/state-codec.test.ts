@@ -53,6 +53,7 @@ const kinds: readonly (readonly [string, () => ScriptedState | Promise<ScriptedS
   ['was refused', () => run([finishes], { limits: { steps: 0 } })],
   ['failed, with a retry before', () => run([{ errors: [failure, { ...failure, type: 'unknown' }] }], { policy: ErrorPolicy.retryAll(2) })],
   ['waits', parked],
+  ['skips a model', () => setUp([finishes]).start.evolve({ coolDowns: { 'p/a': { failures: 2, until: 1 } } })],
   [
     'waited and was answered',
     async () =>
@@ -396,4 +397,15 @@ test('a session’s first words survive many executions', async () => {
     state = reread(await orchestrator.run(turn === 0 ? state : state.withUserMessage(`Turn ${turn}.`)));
   expect([state.session.executions.length, state.session.stepCount, state.messages.length]).toStrictEqual([20, 20, 40]);
   expect([state.messages.toArray()[0]?.text, state.session.usage]).toStrictEqual(['Hello.', Usage.of({ input: 20, output: 0 })]);
+});
+
+test('a change says that a model is skipped, and that it is not any more', () => {
+  const { codec } = ScriptedState;
+  const { start } = setUp([finishes]);
+  const skipping = start.evolve({ coolDowns: { 'p/a': { failures: 1, until: 30 } } });
+  const again = skipping.evolve({ coolDowns: undefined });
+  const [before, after] = [codec.diff(start, skipping), codec.diff(skipping, again)];
+  expect([before, after]).toStrictEqual([{ coolDowns: { 'p/a': { failures: 1, until: 30 } } }, { coolDowns: {} }]);
+  expect(codec.patch(start, before).data).toStrictEqual(skipping.data);
+  expect(codec.patch(skipping, after).data).toStrictEqual(again.data);
 });

@@ -5,6 +5,7 @@
 // C3. The wall clock and findings are not written: a loaded state has not started to run.
 // C4. Fields at the top that this version does not know are kept and written again.
 // C5. `patch(before, diff(before, after))` is `after`, and what is written grows with the change, not with the state.
+import type { CoolDowns } from '../inference/index.ts';
 import type { JsonObject, ObjectReader } from '../lib/index.ts';
 import { AppendOnlyList, InvalidArgumentError, present, readObject } from '../lib/index.ts';
 import { MessageStore } from '../messages/index.ts';
@@ -39,7 +40,7 @@ export interface StateCodec<State> extends Codec<State> {
   patch(before: State, change: unknown, messages?: readonly JsonObject[]): State;
 }
 
-const knownFields = ['info', 'agentId', 'parentAgentId', 'store', 'metadata', 'execution', 'past', 'lastSeq', 'owesEvents'];
+const knownFields = ['info', 'agentId', 'parentAgentId', 'store', 'metadata', 'execution', 'past', 'coolDowns', 'lastSeq', 'owesEvents'];
 
 function writeData<S extends Step>(data: RunStateData<S>, step: StepFieldsCodec<S>): JsonObject {
   const surroundings = { step, refs: refsInto(data.store) };
@@ -52,6 +53,7 @@ function writeData<S extends Step>(data: RunStateData<S>, step: StepFieldsCodec<
     metadata: data.metadata,
     execution: writeExecution(data.execution, surroundings),
     past: Array.from(data.past, (execution) => writeExecution(execution, surroundings)),
+    coolDowns: data.coolDowns,
     lastSeq: data.lastSeq,
     owesEvents: data.owesEvents,
   });
@@ -70,10 +72,21 @@ function readData<S extends Step>(data: ObjectReader, step: StepFieldsCodec<S>):
     metadata: data.jsonObject('metadata'),
     execution: data.value('execution', read),
     past: AppendOnlyList.from(data.array('past', read)),
+    coolDowns: data.optionalValue('coolDowns', readCoolDowns),
     lastSeq: data.number('lastSeq'),
     owesEvents: data.optionalBoolean('owesEvents'),
     unknownFields: Object.keys(unknownFields).length === 0 ? undefined : unknownFields,
   };
+}
+
+/** Reads cool-downs; undefined if there are none. */
+function readCoolDowns(input: unknown, path: string): CoolDowns | undefined {
+  const data = readObject(input, path);
+  const entries = Object.keys(data.raw).map((name) => {
+    const coolDown = data.object(name);
+    return [name, { failures: coolDown.number('failures'), until: coolDown.number('until') }] as const;
+  });
+  return entries.length === 0 ? undefined : Object.fromEntries(entries);
 }
 
 /** Context for writing and reading a change. */
@@ -120,6 +133,7 @@ function diffData<S extends Step>(
     store: store === undefined ? undefined : writeStoreChanges(store, before.store, elsewhere),
     metadata: after.metadata === before.metadata ? undefined : after.metadata,
     ...executionsSince(before, after, surroundings),
+    coolDowns: after.coolDowns === before.coolDowns ? undefined : (after.coolDowns ?? {}),
     lastSeq: after.lastSeq === before.lastSeq ? undefined : after.lastSeq,
     owesEvents: after.owesEvents === before.owesEvents ? undefined : (after.owesEvents ?? false),
   });
@@ -152,6 +166,7 @@ function patchData<S extends Step>(
     metadata: data.optionalJsonObject('metadata') ?? before.metadata,
     execution: executions.at(-1) ?? successor,
     past: before.past.appendAll(executions.slice(0, -1)),
+    coolDowns: data.has('coolDowns') ? data.optionalValue('coolDowns', readCoolDowns) : before.coolDowns,
     lastSeq: data.optionalNumber('lastSeq') ?? before.lastSeq,
     owesEvents: owesEvents === undefined ? before.owesEvents : owesEvents || undefined,
   };

@@ -1,7 +1,7 @@
 import type { ContinuationEvaluation } from '../continuation/index.ts';
 import type { Effects } from '../effects/index.ts';
 import type { BaseEvent, EventHeader } from '../events/index.ts';
-import type { PriceOf } from '../inference/index.ts';
+import type { CoolDowns, ModelRoute, PriceOf } from '../inference/index.ts';
 import type { Clock, IdSource, JsonObject } from '../lib/index.ts';
 import type { MessageStore, Usage } from '../messages/index.ts';
 import type { NestOptions, OuterStep, WaitingTime } from './outer-step.ts';
@@ -65,6 +65,14 @@ export interface StepBudget {
   readonly price: PriceOf | undefined;
 }
 
+/** Models that failed lately, as the outermost run knows them. */
+export interface StepModels {
+  /** Models that are skipped for a while, by name; undefined if there are none. */
+  readonly coolDowns: CoolDowns | undefined;
+  /** Adds the models that failed on the way to an answer, and removes the one that answered. */
+  record(route: ModelRoute): void;
+}
+
 /** Runs inside a step. */
 export interface StepNesting {
   /** Begins the id of every wait in this step, seen from the top; empty at the top. */
@@ -91,6 +99,8 @@ export interface StepScope<Context = unknown> {
   /** Keeps evaluations, spending and changes, however the step ends. */
   readonly notes: StepNotebook;
   readonly budget: StepBudget;
+  /** Keeps which models failed lately. */
+  readonly models: StepModels;
   /** Opens the step to runs inside it. */
   readonly nesting: StepNesting;
 }

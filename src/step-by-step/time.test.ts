@@ -150,9 +150,9 @@ describe('backoff', () => {
   test('counts on the wall only', async () => {
     const { orchestrator, start, clock } = setUp(failsOnce(rateLimited), { policy: ErrorPolicy.retryAll() });
     const running = orchestrator.run(start);
-    await clock.advance(250);
+    await clock.advance(750);
     const end = await running;
-    expect([end.status, end.execution.activeMs, end.execution.waitedMs]).toStrictEqual(['completed', 0, 250]);
+    expect([end.status, end.execution.activeMs, end.execution.waitedMs]).toStrictEqual(['completed', 0, 750]);
     expect(end.stepResults.map(({ timing }) => timing.waitedMs)).toStrictEqual([0, 0]);
     expect(end.info.cumulativeExecutionSeconds).toBe(0);
   });
@@ -193,22 +193,27 @@ describe('backoff', () => {
     expect((await running).status).toBe('completed');
   });
 
-  test.each<[string, number, ScriptedProcessOptions['limits']]>([
-    ['longer than a minute', 60_001, {}],
-    ['longer than the wall limit leaves', 5001, { wallMs: 5000 }],
-    ['longer than the wall limit leaves, beside an active limit', 5001, { wallMs: 5000, activeMs: 60_000 }],
-  ])('that a provider wants %s is not waited for: retry_limit', async (_, retryAfterMs, limits) => {
+  test.each<[string, number, ScriptedProcessOptions['limits'], string]>([
+    ['longer than a minute', 61_000, {}, 'asked for a 61 s wait, but the policy waits at most 60 s'],
+    ['longer than the wall limit leaves', 5500, { wallMs: 5000 }, 'asked for a 5.5 s wait, but only 5 s of the time limit are left'],
+    [
+      'longer than the wall limit leaves, beside an active limit',
+      5500,
+      { wallMs: 5000, activeMs: 60_000 },
+      'asked for a 5.5 s wait, but only 5 s of the time limit are left',
+    ],
+  ])('that a provider wants %s is not waited for, and the run ends with an error', async (_, retryAfterMs, limits, words) => {
     const failing: Script = [{ throws: new RateLimitedError('slow down', { retryAfterMs }) }];
     const { orchestrator, start, clock } = setUp(failing, { limits: limits ?? {}, policy: ErrorPolicy.retryAll() });
     const end = await orchestrator.run(start);
-    expect([end.status, end.stopReason, end.stepCount, clock.pendingTimers()]).toStrictEqual(['failed', 'retry_limit', 1, 0]);
-    expect(end.explain()).toContain('longer than we wait or than there is time');
+    expect([end.status, end.stopReason, end.stepCount, clock.pendingTimers()]).toStrictEqual(['failed', 'error', 1, 0]);
+    expect(end.explain()).toContain(words);
     expect(end.lastStepResult?.handling).not.toHaveProperty('delayMs');
   });
 
   test.each([
-    ['the rest of it is waited for after a resume', 100, 150],
-    ['none of it is where it has passed', 250, 0],
+    ['the rest of it is waited for after a resume', 100, 650],
+    ['none of it is if it has passed', 750, 0],
     ['none of it is a week later', 7 * day, 0],
   ])('%s', async (_, pausedMs, restMs) => {
     const { orchestrator, start, clock, events } = setUp(failsOnce(rateLimited), { policy: ErrorPolicy.retryAll() });
@@ -229,9 +234,9 @@ describe('backoff', () => {
     const failed = await orchestrator.nextStep(start);
     shift = -day;
     const running = orchestrator.run(reread(failed));
-    await clock.advance(250);
+    await clock.advance(750);
     const end = await running;
-    expect([end.status, end.execution.waitedMs]).toStrictEqual(['completed', 250]);
+    expect([end.status, end.execution.waitedMs]).toStrictEqual(['completed', 750]);
   });
 });
 
@@ -365,7 +370,7 @@ describe('cumulative seconds', () => {
     const { orchestrator, start, clock } = setUp(script, { policy: ErrorPolicy.retryAll(9) });
     const controller = new AbortController();
     const running = orchestrator.run(start, { signal: controller.signal });
-    await clock.advance(6000);
+    await clock.advance(8000);
     controller.abort();
     const end = await running;
     const spent = end.stepResults.map(({ timing }) => timing.activeMs);

@@ -20,6 +20,7 @@ export type { ToolEvent, ToolUseEvent } from './tool-use-events.ts';
 export {
   InferenceStarted,
   ModelFallback,
+  ModelSkipped,
   ReasoningDelta,
   TextDelta,
   ToolApprovalRequested,

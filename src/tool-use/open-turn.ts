@@ -19,7 +19,7 @@ import type {
   OfferedTool,
   PricedModel,
 } from '../inference/index.ts';
-import { parseOutcome } from '../inference/index.ts';
+import { listCoolingDown, parseOutcome, sortByCoolDown } from '../inference/index.ts';
 import { InvalidArgumentError, omitUndefined } from '../lib/index.ts';
 import { Message, Usage } from '../messages/index.ts';
 import type { Cost, RunState, StepScope } from '../step-by-step/index.ts';
@@ -29,7 +29,7 @@ import { ToolSet } from '../tools/index.ts';
 import type { Answered, AnswerFacts, Question, Turn } from './driver.ts';
 import type { Instructions } from './options.ts';
 import type { Setup } from './setup.ts';
-import { InferenceStarted, ModelFallback, ReasoningDelta, TextDelta } from './tool-use-events.ts';
+import { InferenceStarted, ModelFallback, ModelSkipped, ReasoningDelta, TextDelta } from './tool-use-events.ts';
 import type { ToolUseState } from './tool-use-state.ts';
 
 const noTools: readonly OfferedTool[] = [];
@@ -166,9 +166,10 @@ export class OpenTurn implements Turn {
 
   #start(question: Question, incoming: IncomingAnswer): Promise<EffectResult<ModelOutcome>> {
     const { scope } = this;
-    const { name, model, isStreaming } = this.#setup;
+    const { name, model, modelNames, isStreaming } = this.#setup;
     const { messages, tools = noTools, purpose } = question;
-    const facts = { model: `${model.provider}/${model.modelId}`, messageCount: messages.length, tools: this.#listNames(tools) };
+    const [first = 0] = sortByCoolDown(modelNames, this.#coolingDown);
+    const facts = { model: modelNames[first] ?? '', messageCount: messages.length, tools: this.#listNames(tools) };
     scope.events.emit((header) => new InferenceStarted(header, name, facts));
     const key = purpose === undefined ? `model/${scope.stepNumber}` : `model/${scope.stepNumber}/${purpose}`;
     const work = async (signal: AbortSignal): Promise<ModelOutcome> => {
@@ -185,6 +186,8 @@ export class OpenTurn implements Turn {
     const { text } = incoming;
     if (!answered.ok) return { ok: false, failure: toFailure(answered), text, facts: this.#toUnknownFacts(incoming) };
     const outcome = answered.value;
+    // Read from the answer, which is stored, so that a replay keeps the same.
+    if (outcome.ok && outcome.response.route !== undefined) this.scope.models.record(outcome.response.route);
     if (outcome.ok) return { ok: true, response: outcome.response, facts: this.#toFacts(outcome.response, incoming) };
     const { failure, partial } = outcome;
     // A call that was refused for its rate, before anything came, has used nothing.
@@ -198,10 +201,17 @@ export class OpenTurn implements Turn {
       messages,
       signal,
       settings: settings ?? this.settings,
+      coolingDown: this.#coolingDown,
       onNotice: (notice: ModelNotice) => this.#onNotice(notice, incoming),
       tools: tools?.length === 0 ? undefined : tools,
       output,
     });
+  }
+
+  /** Names of the models that are cooling down; undefined if none has failed lately. */
+  get #coolingDown(): readonly string[] | undefined {
+    const { models, time } = this.scope;
+    return models.coolDowns === undefined ? undefined : listCoolingDown(models.coolDowns, time.clock.now());
   }
 
   #onDelta(delta: ModelDelta, incoming: IncomingAnswer, { isForReaders = true }: Question): void {
@@ -220,6 +230,11 @@ export class OpenTurn implements Turn {
     if (notice.type === 'fallback') {
       incoming.attempts.push({ who: toPricedModel(notice.from), usage: notice.usage });
       this.scope.events.emit((header) => new ModelFallback(header, this.#setup.name, notice));
+    }
+    if (notice.type === 'skipped') {
+      const { model } = notice;
+      const { failures, until } = this.scope.models.coolDowns?.[model] ?? { failures: 0, until: 0 };
+      this.scope.events.emit((header) => new ModelSkipped(header, this.#setup.name, { model, failures, until }));
     }
     if (notice.type === 'waiting') incoming.leaveWait ??= this.scope.time.beginWaiting();
     if (notice.type === 'waited') {

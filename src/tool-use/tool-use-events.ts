@@ -169,8 +169,30 @@ export class ModelFallback extends OrchestratorEvent {
   }
 }
 
+/** A model is skipped because it failed lately and another one answered. */
+export class ModelSkipped extends OrchestratorEvent {
+  readonly type = 'ModelSkipped';
+  readonly model: string;
+  /** Failures in a row that another model covered. */
+  readonly failures: number;
+  /** Time at which it is asked first again. */
+  readonly until: number;
+
+  constructor(header: EventHeader, orchestrator: string, facts: Pick<ModelSkipped, 'model' | 'failures' | 'until'>) {
+    super(header, orchestrator);
+    this.model = facts.model;
+    this.failures = facts.failures;
+    this.until = facts.until;
+  }
+
+  describe(): string {
+    return `skips ${this.model} until ${new Date(this.until).toISOString()} after ${pluralize(this.failures, 'failure')} in a row`;
+  }
+}
+
 /** Events that do not depend on the tools. */
-type CommonEvent = LoopEvent | InferenceStarted | TextDelta | ReasoningDelta | ModelFallback | HookApplied | HookReported | ToolCallBlocked;
+type CommonEvent =
+  LoopEvent | InferenceStarted | TextDelta | ReasoningDelta | ModelFallback | ModelSkipped | HookApplied | HookReported | ToolCallBlocked;
 
 /** Every event of a conversation with tools. */
 export type ToolUseEvent = CommonEvent | ToolCallStarted | ToolCallProgress | ToolCallCompleted | ToolApprovalRequested;

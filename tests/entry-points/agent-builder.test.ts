@@ -667,7 +667,9 @@ describe('built and created', () => {
     [
       'the working policy',
       (builder) =>
-        builder.withErrorPolicy(ErrorPolicy.retryToolErrors(3).withModelErrorHandling(ErrorHandlingDecision.Retry)).withMaxTokens(500_000),
+        builder
+          .withErrorPolicy(ErrorPolicy.retryToolErrors(3).withModelErrorHandling(ErrorHandlingDecision.Retry).withMinRetrySpanMs(10_000))
+          .withMaxTokens(500_000),
       {},
     ],
     ['an output', (builder) => builder.withResponseFormat(output), { ...stop, limits: careful, output }],

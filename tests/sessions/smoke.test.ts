@@ -73,7 +73,7 @@ test('a session runs, waits, is approved and goes on in another runtime', async 
       "sessions": [
         {
           "agent": {
-            "fingerprint": "d7794c0789e7e97a",
+            "fingerprint": "d630933acbde37ef",
             "id": "desk",
           },
           "createdAt": 1767225600000,

@@ -1,5 +1,5 @@
 import type { CanResolveErrorContext, ErrorPolicy } from '../../errors/index.ts';
-import { ErrorContext, ErrorHandlingDecision, isExhausted } from '../../errors/index.ts';
+import { ErrorContext, ErrorHandlingDecision } from '../../errors/index.ts';
 import type { CriterionOptions } from '../built-in-criterion.ts';
 import { BuiltInCriterion } from '../built-in-criterion.ts';
 import { ContinuationDecision } from '../continuation-decision.ts';
@@ -30,7 +30,7 @@ export class ErrorPolicyCriterion<State> extends BuiltInCriterion<State> {
   #judge(contexts: ErrorContext | readonly ErrorContext[]): ContinuationEvaluation {
     const handling = this.policy.handle(contexts);
     const stops = handling.decision === ErrorHandlingDecision.Stop;
-    const stopReason = isExhausted(handling) ? StopReason.RetryLimitReached : StopReason.ErrorForbade;
+    const stopReason = handling.cause === 'retries-used-up' ? StopReason.RetryLimitReached : StopReason.ErrorForbade;
     return new ContinuationEvaluation({
       criterion: this.name,
       decision: stops ? ContinuationDecision.ForbidContinuation : ContinuationDecision.AllowContinuation,

@@ -1,16 +1,34 @@
 import type { ErrorHandling } from '../../errors/index.ts';
 import { ErrorHandlingDecision } from '../../errors/index.ts';
 import type { JsonObject } from '../../lib/index.ts';
-import { assertNever } from '../../lib/index.ts';
+import { assertNever, pluralize } from '../../lib/index.ts';
 
-const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
+const toSeconds = (ms: number): string => `${Number((ms / 1000).toFixed(1))} s`;
 
-function stopText({ cause, context, maxRetries }: ErrorHandling, subject: string): string {
+/** Describes failures in a row and their span, in the words of a policy that looks at both. */
+function describeSpan({ context, maxRetries, minRetrySpanMs = 0 }: ErrorHandling, ends: string): string {
+  const { consecutiveFailures, failureSpanMs } = context;
+  const after = failureSpanMs === undefined ? '' : ` after ${toSeconds(failureSpanMs)}`;
+  return `failure ${consecutiveFailures} in a row${after} (${ends} ${pluralize(maxRetries, 'failure')} that span ${toSeconds(minRetrySpanMs)})`;
+}
+
+function describeLongWait({ context: { retryAfterMs = 0 }, exceeded }: ErrorHandling): string {
+  const asked = `the provider asked for a ${toSeconds(retryAfterMs)} wait`;
+  if (exceeded === undefined) return `${asked}; not retried`;
+  const bound = toSeconds(exceeded.boundMs);
+  return exceeded.bound === 'time-left'
+    ? `${asked}, but only ${bound} of the time limit are left; not retried`
+    : `${asked}, but the policy waits at most ${bound} (backoff.longestRetryAfterMs); not retried`;
+}
+
+function stopText(handling: ErrorHandling, subject: string): string {
+  const { cause, context, maxRetries, minRetrySpanMs } = handling;
   switch (cause) {
     case 'retries-used-up':
+      if (minRetrySpanMs !== undefined) return `${subject}: ${describeSpan(handling, 'limit:')}`;
       return `${subject}: attempt ${context.consecutiveFailures} failed, ${maxRetries} allowed`;
     case 'wait-too-long':
-      return `${subject}: the provider asks to wait ${seconds(context.retryAfterMs ?? 0)}, which is longer than we wait or than there is time`;
+      return `${subject}: ${describeLongWait(handling)}`;
     case 'not-retryable':
       return `${subject}: the policy would retry, but trying again cannot help; handled as stop`;
     case 'nothing-to-read':
@@ -25,17 +43,19 @@ function stopText({ cause, context, maxRetries }: ErrorHandling, subject: string
 
 /** A policy's decision in words. */
 export function toHandlingReason(handling: ErrorHandling): string {
-  const { decision, context, maxRetries } = handling;
+  const { decision, context, maxRetries, minRetrySpanMs } = handling;
   if (handling.cause === 'no-error') return 'no errors';
   const tool = context.toolName === undefined ? '' : ` in ${context.toolName}`;
   const subject = `${context.type} error${tool}`;
   if (decision === ErrorHandlingDecision.Stop) return stopText(handling, subject);
   if (decision === ErrorHandlingDecision.Ignore) return `${subject}: ignored by policy`;
+  if (minRetrySpanMs !== undefined && context.consecutiveFailures >= maxRetries)
+    return `${subject}: retrying, ${describeSpan(handling, 'ends after')}`;
   return `${subject}: retrying, attempt ${context.consecutiveFailures} of ${maxRetries} failed`;
 }
 
 /** The numbers behind a policy's decision. */
-export function toHandlingContext({ decision, cause, context, maxRetries }: ErrorHandling): JsonObject {
+export function toHandlingContext({ decision, cause, context, maxRetries, minRetrySpanMs, exceeded }: ErrorHandling): JsonObject {
   return {
     errorType: context.type,
     consecutiveFailures: context.consecutiveFailures,
@@ -47,5 +67,8 @@ export function toHandlingContext({ decision, cause, context, maxRetries }: Erro
     ...(context.toolCallId !== undefined && { toolCallId: context.toolCallId }),
     ...(context.code !== undefined && { code: context.code }),
     ...(context.retryAfterMs !== undefined && { retryAfterMs: context.retryAfterMs }),
+    ...(minRetrySpanMs !== undefined && context.failureSpanMs !== undefined && { failureSpanMs: context.failureSpanMs }),
+    ...(minRetrySpanMs !== undefined && { minRetrySpanMs }),
+    ...exceeded,
   };
 }

@@ -135,6 +135,7 @@ async function enter<State extends RunState, Context>(running: ProcessRun<State,
   const { execution, metadata, store, cost } = state;
   const changed = state.evolve({
     metadata: notes.over(metadata),
+    coolDowns: notes.coolDowns,
     store: notes.store ?? store,
     execution: { ...execution, usage: Usage.add(execution.usage, notes.usage), cost: addCost(cost, notes.cost) },
   });

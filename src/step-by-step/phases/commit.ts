@@ -216,6 +216,7 @@ export function park<State extends RunState, Context>(open: OpenStep<State, Cont
     lastSeq: run.events.lastSeq,
     store: notes.store ?? store,
     metadata: notes.over(metadata),
+    coolDowns: notes.coolDowns,
   });
   run.outer?.budget.spend(getSpent(open, state));
   return commit(open, { state, events });

@@ -51,6 +51,7 @@ export function buildCandidate<State extends RunState, Context>(
     info: info.addExecutionTime(activeMs / 1000, now),
     store: appendMessages({ execution, store: notes.store ?? store }, step, earlier),
     metadata: notes.over(metadata),
+    coolDowns: notes.coolDowns,
     execution: {
       ...execution,
       judgedStep: step,
@@ -117,7 +118,7 @@ export function handleFailures<State extends RunState, Context>(
   const onWall = state.evolve({ execution: { ...state.execution, activeMs: Number.NEGATIVE_INFINITY } });
   const remainingMs = getRemainingMs(process, { ...candidate, state: onWall });
   const policy = process.criteria.errorPolicy ?? ErrorPolicy.stopOnAnyError();
-  const contexts = resolver.resolve(state, { remainingMs });
+  const contexts = resolver.resolve(state, { remainingMs, now: candidate.now });
   const { decision, context } = policy.handle(contexts);
   const { type: errorType, consecutiveFailures, totalFailures } = context;
   const handling = { decision, errorType, consecutiveFailures, totalFailures };

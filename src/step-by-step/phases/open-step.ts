@@ -2,6 +2,8 @@ import type { ContinuationEvaluation } from '../../continuation/index.ts';
 import type { Effects } from '../../effects/index.ts';
 import { withKeyPrefix } from '../../effects/index.ts';
 import type { BaseEvent, EventHeader } from '../../events/index.ts';
+import type { CoolDowns, ModelRoute } from '../../inference/index.ts';
+import { applyRoute } from '../../inference/index.ts';
 import type { IdSource } from '../../lib/index.ts';
 import { Usage } from '../../messages/index.ts';
 import type { ActiveRun } from '../active-run.ts';
@@ -14,7 +16,7 @@ import type { Interruption } from '../step.ts';
 import { addCost } from '../step.ts';
 import { StepNotes } from '../step-notes.ts';
 import type { StepProcess } from '../step-process.ts';
-import type { StepBudget, StepControl, StepEvents, StepNesting, StepScope } from '../step-scope.ts';
+import type { StepBudget, StepControl, StepEvents, StepModels, StepNesting, StepScope } from '../step-scope.ts';
 import { StepTimer } from '../step-timer.ts';
 import { evaluateOuterLimits, toOuterEvaluation } from './outer-limits.ts';
 import type { ProcessRun } from './process-run.ts';
@@ -55,7 +57,7 @@ class OpenStepControl implements StepControl {
 const getStepNumber = ({ execution: { pendingStep, results } }: RunState): number => pendingStep?.number ?? results.length + 1;
 
 /** A step being taken. Its producer gets it as a StepScope; after `close` nothing that is left of the producer has an effect. */
-export class OpenStep<State extends RunState, Context> implements StepScope<Context>, StepEvents, StepBudget, StepNesting {
+export class OpenStep<State extends RunState, Context> implements StepScope<Context>, StepEvents, StepBudget, StepModels, StepNesting {
   readonly process: StepProcess<State, Context>;
   readonly run: ActiveRun<State, Context>;
   /** The state before the step. */
@@ -84,6 +86,8 @@ export class OpenStep<State extends RunState, Context> implements StepScope<Cont
     this.finalizing = stepNumber > 0 && regranted !== true && results.last?.outcome.isFinalizing === true;
     this.time = new StepTimer(run.clock, run.outer?.time);
     this.notes = new StepNotes(run.outer === undefined ? undefined : (spent) => this.#passOn(spent));
+    // The outermost run keeps them for all.
+    this.notes.coolDowns = run.outer === undefined ? state.data.coolDowns : undefined;
     this.control = new OpenStepControl(run.control, this.notes);
     // A step that waited is entered again, not started; a start is not a step.
     this.#isStarted = stepNumber === 0 || pendingStep !== undefined;
@@ -110,6 +114,9 @@ export class OpenStep<State extends RunState, Context> implements StepScope<Cont
     return this;
   }
   get budget(): StepBudget {
+    return this;
+  }
+  get models(): StepModels {
     return this;
   }
   get nesting(): StepNesting {
@@ -142,6 +149,15 @@ export class OpenStep<State extends RunState, Context> implements StepScope<Cont
     return this.run.outer?.budget.price;
   }
 
+  get coolDowns(): CoolDowns | undefined {
+    return this.run.outer === undefined ? this.notes.coolDowns : this.run.outer.models.coolDowns;
+  }
+  record(route: ModelRoute): void {
+    if (this.#isOver) return;
+    if (this.run.outer !== undefined) this.run.outer.models.record(route);
+    else this.notes.coolDowns = applyRoute(this.notes.coolDowns, route, this.run.clock.now());
+  }
+
   get path(): string {
     return this.run.outer?.path ?? '';
   }
@@ -172,6 +188,7 @@ export class OpenStep<State extends RunState, Context> implements StepScope<Cont
           ...evaluateOuterLimits(this, [own, this.notes, more]),
         ],
       },
+      models: this,
       time: this.time,
     };
   }

@@ -1,0 +1,58 @@
+// Models that failed while another one answered, and are skipped for a while.
+// Owns:     how long a model is skipped, and in which order a row of models is asked.
+// Does not: read a clock or keep anything: the caller has both.
+// K1. No model is refused: one that is cooling down is asked last, and if all are, they are asked in their order.
+import type { Model, ModelRoute } from './model.ts';
+
+/** A model that failed and is skipped. */
+export interface CoolDown {
+  /** Failures in a row that another model covered. */
+  readonly failures: number;
+  /** Time at which it is asked first again, in milliseconds since the epoch. */
+  readonly until: number;
+}
+
+/** Models that failed lately, by name. Plain JSON: it is stored with the state. */
+export type CoolDowns = Readonly<Record<string, CoolDown>>;
+
+/** Duration of the first cool-down; each further failure in a row doubles it. */
+const firstMs = 30_000;
+const longestMs = 300_000;
+
+const toDurationMs = (failures: number): number => Math.min(longestMs, firstMs * 2 ** Math.min(failures - 1, 10));
+
+/** Returns the cool-downs after an answer: models that failed on the way to it are added, the one that answered is removed. */
+export function applyRoute(coolDowns: CoolDowns | undefined, { failed, answered }: ModelRoute, now: number): CoolDowns | undefined {
+  const next = new Map(Object.entries(coolDowns ?? {}));
+  for (const name of failed) {
+    const failures = (next.get(name)?.failures ?? 0) + 1;
+    next.set(name, { failures, until: now + toDurationMs(failures) });
+  }
+  next.delete(answered);
+  return next.size === 0 ? undefined : Object.fromEntries(next);
+}
+
+/** Lists the models that are cooling down now. */
+export function listCoolingDown(coolDowns: CoolDowns | undefined, now: number): readonly string[] {
+  // A clock that was set back must not lengthen a cool-down.
+  const isCooling = ({ until }: CoolDown): boolean => until > now && until - now <= longestMs;
+  return Object.entries(coolDowns ?? {}).flatMap(([name, coolDown]) => (isCooling(coolDown) ? [name] : []));
+}
+
+/** Returns the places of a row's models in the order in which they are asked: those that are cooling down come last. */
+export function sortByCoolDown(names: readonly string[], coolingDown: readonly string[] = []): readonly number[] {
+  const places = names.map((_, index) => index);
+  const isCooling = (index: number): boolean => coolingDown.includes(names[index] ?? '');
+  return [...places.filter((index) => !isCooling(index)), ...places.filter(isCooling)];
+}
+
+/** Names the models of a row as `provider/model`; one that is there twice is numbered (`p/a#2`). */
+export function toRowNames(models: readonly Pick<Model, 'provider' | 'modelId'>[]): readonly string[] {
+  const seen = new Map<string, number>();
+  return models.map(({ provider, modelId }) => {
+    const name = `${provider}/${modelId}`;
+    const count = (seen.get(name) ?? 0) + 1;
+    seen.set(name, count);
+    return count === 1 ? name : `${name}#${count}`;
+  });
+}
