@@ -1,5 +1,4 @@
-import { canBegin } from './execution.ts';
-import { hasStarted } from './execution.ts';
+import { canBegin, getJudgingTime, hasStarted } from './execution.ts';
 import { Loop } from './loop.ts';
 import { isJudgedAtStart, toStartCandidate } from './phases/begin.ts';
 import { judge } from './phases/judge.ts';
@@ -114,7 +113,7 @@ export function createStepByStep<State extends RunState, Context = unknown, Even
       assertState(state);
       if (!canBegin(state)) return false;
       if (!isJudgedAtStart(state)) return true;
-      const now = clock.now();
+      const now = getJudgingTime(state.execution, clock);
       const wallStartedAt = hasStarted(state.execution) ? state.execution.wallStartedAt : now;
       const started = state.evolve({ execution: { ...state.execution, wallStartedAt } });
       return !judge(process, toStartCandidate(started, { now })).outcome.isForbidden;
