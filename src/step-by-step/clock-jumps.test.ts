@@ -53,7 +53,13 @@ describe.each(jumps)('a wall clock that is set %s by an hour', (_, jumpMs) => {
   });
 
   test('does not change the wall limit between two calls of nextStep', async () => {
-    const { orchestrator, start, clock } = setUp([{ ...goesOn, takesMs: 400 }, { ...goesOn, takesMs: 400 }], { limits: { wallMs: 1000 } });
+    const { orchestrator, start, clock } = setUp(
+      [
+        { ...goesOn, takesMs: 400 },
+        { ...goesOn, takesMs: 400 },
+      ],
+      { limits: { wallMs: 1000 } },
+    );
     const first = await orchestrator.nextStep(start);
     clock.shiftWall(jumpMs);
     const second = await orchestrator.nextStep(first);

@@ -167,7 +167,11 @@ export async function judgeStart<State extends RunState, Context>(running: Proce
   const entered = process.enter === undefined ? { state: started, evaluations: [] } : await enter(running, started);
   const { state } = entered;
   const evaluations = joinEvaluations(entered.evaluations, run.outer?.budget.evaluateLimits({ usage: Usage.none() }));
-  const candidate = toStartCandidate(state, { now: getJudgingTime(state.execution, run.clock), stopRequest: run.control.stopRequest, evaluations });
+  const candidate = toStartCandidate(state, {
+    now: getJudgingTime(state.execution, run.clock),
+    stopRequest: run.control.stopRequest,
+    evaluations,
+  });
   const judged = 'error' in entered ? { candidate, outcome: toFailedStart(entered.error, evaluations) } : judge(process, candidate);
   // Only a forbid refuses a start: before the first step, that nothing is left to do means nothing.
   if (judged.outcome.isForbidden) return refuseStart(running, judged, toSubject(state, state.execution));

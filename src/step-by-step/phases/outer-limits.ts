@@ -45,7 +45,10 @@ export function evaluateOuterLimits<State extends RunState, Context>(
   };
   const further = run.outer?.budget.evaluateLimits(rest) ?? [];
   try {
-    const { evaluations } = process.criteria.evaluate(supposed, { now: getJudgingTime(execution, run.clock) - time.personMs, workLeft: false });
+    const { evaluations } = process.criteria.evaluate(supposed, {
+      now: getJudgingTime(execution, run.clock) - time.personMs,
+      workLeft: false,
+    });
     return [...evaluations.flatMap((each) => toBindingEvaluation(each) ?? []), ...further];
   } catch {
     // A criterion that throws is reported when the outer step itself is judged.
