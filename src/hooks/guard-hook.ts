@@ -3,6 +3,7 @@ import { ContinuationCriteria, ContinuationDecision, ContinuationEvaluation } fr
 import { classifyError } from '../errors/index.ts';
 import { InvalidArgumentError } from '../lib/index.ts';
 import type { RunState } from '../step-by-step/index.ts';
+import { getJudgingTime } from '../step-by-step/index.ts';
 import type { Hook } from './hook.ts';
 import { defineAnyHook } from './define-any-hook.ts';
 import type { HookFacts } from './hook-facts.ts';
@@ -59,7 +60,7 @@ export function guardHook<State extends RunState>(
   const criteria = ContinuationCriteria.from(guard);
   const ask = ({ state, clock }: HookFacts<State, unknown>): { readonly votes: readonly ContinuationEvaluation[] } => {
     const workLeft = state.execution.results.isEmpty ? undefined : true;
-    return { votes: criteria.evaluate(state, { now: clock.now(), workLeft }).evaluations };
+    return { votes: criteria.evaluate(state, { now: getJudgingTime(state.execution, clock), workLeft }).evaluations };
   };
   const handlers = Object.fromEntries(at.map((point) => [handlerNames[point], ask]));
   const hook = defineAnyHook<readonly ['votes'], unknown, State>({ name, order, changes: ['votes'], ...handlers });

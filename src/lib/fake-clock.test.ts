@@ -9,6 +9,18 @@ test('time stands still until it is moved', async () => {
   expect([clock.now(), clock.monotonic()]).toEqual([1_250, 250]);
 });
 
+test('the wall clock can be set back and forward; timers and durations do not notice', async () => {
+  const clock = createFakeClock(5_000);
+  const fired: number[] = [];
+  clock.schedule(100, () => fired.push(clock.monotonic()));
+  clock.shiftWall(-3_000);
+  expect([clock.now(), clock.monotonic()]).toEqual([2_000, 0]);
+  await clock.advance(100);
+  expect([clock.now(), clock.monotonic(), fired]).toEqual([2_100, 100, [100]]);
+  clock.shiftWall(60_000);
+  expect([clock.now(), clock.monotonic()]).toEqual([62_100, 100]);
+});
+
 test('timers fire in the order of their time, then of their making', () => {
   const clock = createFakeClock();
   const fired: string[] = [];

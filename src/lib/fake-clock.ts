@@ -6,6 +6,8 @@ export interface FakeClock extends Clock {
   readonly advance: (ms: number) => Promise<void>;
   /** Moves time on without letting anything else run; timers that fall due fire synchronously. */
   readonly skip: (ms: number) => void;
+  /** Sets the wall clock forward, or back if negative, as an operator or a time server does. Timers and `monotonic` are not affected. */
+  readonly shiftWall: (ms: number) => void;
   /** How many timers are waiting; 0 after a run shows that nothing was left behind. */
   readonly pendingTimers: () => number;
 }
@@ -23,6 +25,7 @@ const settle = (): Promise<void> => new Promise((resolve) => setTimeout(resolve,
 export function createFakeClock(startAt: number = Date.UTC(2026, 0, 1)): FakeClock {
   const timers = new Set<Timer>();
   let elapsed = 0;
+  let shifted = 0;
   let made = 0;
 
   const nextDue = (limit: number): Timer | undefined => {
@@ -40,7 +43,7 @@ export function createFakeClock(startAt: number = Date.UTC(2026, 0, 1)): FakeClo
   };
 
   return {
-    now: () => startAt + elapsed,
+    now: () => startAt + shifted + elapsed,
     monotonic: () => elapsed,
     schedule: (afterMs, call) => {
       const timer: Timer = { dueAt: elapsed + Math.max(0, afterMs), order: (made += 1), call };
@@ -60,6 +63,9 @@ export function createFakeClock(startAt: number = Date.UTC(2026, 0, 1)): FakeClo
       const target = elapsed + ms;
       for (let due = nextDue(target); due !== undefined; due = nextDue(target)) fire(due);
       elapsed = Math.max(elapsed, target);
+    },
+    shiftWall: (ms) => {
+      shifted += ms;
     },
     pendingTimers: () => timers.size,
   };

@@ -125,7 +125,7 @@ export class SessionHost implements SessionServices {
   }
 
   onIdle(session: LiveSession): void {
-    this.#expiry?.watch(session.log.state);
+    this.#expiry?.watch(session.id, session.log.state);
     this.sessions.trim();
   }
 

@@ -12,7 +12,7 @@ function adviceFor(problem: StoreProblem): string {
     case 'read-only':
       return 'It can only be read; check the rights of the file and of its folder.';
     case 'busy':
-      return 'Another process holds it; end that one, or wait.';
+      return 'Nothing of the write was kept. Try again later, or end the process that holds it.';
     case 'not-a-store':
       return 'What is there is no session store; nothing was changed. Give another path.';
     case 'newer-schema':

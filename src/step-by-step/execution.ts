@@ -3,10 +3,11 @@
 // Does not: hold messages, know the session, or decide anything.
 // X1. Results are appended, never changed; steps, status and stop reason are read from them.
 // X2. Active time, usage and failures start at 0 with each execution and survive pause and storage.
-// X3. The wall clock starts with each run and each single step, and is never stored.
+// X3. The wall clock starts with each run and each single step, and is never stored. While the process lives, no limit notices that the
+//     machine's clock is set.
 import type { ContinuationOutcome, LimitKind } from '../continuation/index.ts';
 import { StopReason } from '../continuation/index.ts';
-import type { JsonObject } from '../lib/index.ts';
+import type { Clock, JsonObject } from '../lib/index.ts';
 import { AppendOnlyList } from '../lib/index.ts';
 import type { Message } from '../messages/index.ts';
 import { Usage } from '../messages/index.ts';
@@ -59,6 +60,8 @@ export interface Execution<S extends Step = Step> {
   readonly startedAt?: number | undefined;
   /** Start of the current run on the wall clock. */
   readonly wallStartedAt?: number | undefined;
+  /** The same moment on the clock that never jumps. */
+  readonly monotonicStartedAt?: number | undefined;
   readonly activeMs: number;
   /** Time spent on backoff and on permission to go on. */
   readonly waitedMs: number;
@@ -91,6 +94,12 @@ export function createExecution<S extends Step>(number: number): Execution<S> {
 }
 
 export const hasStarted = (execution: Execution): boolean => execution.id !== undefined;
+
+/** Returns the time to judge by: the start of the run, and the time since then on the clock that never jumps. */
+export function getJudgingTime({ wallStartedAt, monotonicStartedAt }: Execution, clock: Clock): number {
+  if (wallStartedAt === undefined || monotonicStartedAt === undefined) return clock.now();
+  return wallStartedAt + Math.max(0, Math.round(clock.monotonic() - monotonicStartedAt));
+}
 
 /** The outcome that stands: that of a start that was refused since, else the last step's. */
 export const getLastOutcome = (execution: Execution): ContinuationOutcome | undefined =>

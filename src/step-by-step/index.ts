@@ -1,6 +1,6 @@
 export { AgentErrorContextResolver } from './agent-error-context-resolver.ts';
 export { AlreadyAnsweredError } from './already-answered-error.ts';
-export { canBegin, ExecutionStatus } from './execution.ts';
+export { canBegin, ExecutionStatus, getJudgingTime } from './execution.ts';
 export type { StepFieldsCodec } from './codec/step-codec.ts';
 export type { OrchestratorOptions } from './create-orchestrator.ts';
 export { createOrchestrator } from './create-orchestrator.ts';

@@ -7,7 +7,7 @@
 // L4. Whoever drives it (to the end, step by step, as a stream), the steps are the same.
 import { TimedOutError } from '../errors/index.ts';
 import type { ActiveRun } from './active-run.ts';
-import { canBegin } from './execution.ts';
+import { canBegin, getJudgingTime } from './execution.ts';
 import { begin, commitOwedEnd, judgeStart, owesEnd } from './phases/begin.ts';
 import { commitStep, park } from './phases/commit.ts';
 import { addOuterEvaluations, buildCandidate, getRemainingMs, handleFailures, judge } from './phases/judge.ts';
@@ -31,6 +31,8 @@ export class Loop<State extends RunState, Context> {
   #isBegun = false;
   #isLeft = false;
   #open: OpenStep<State, Context> | undefined;
+  /** End of the last step of this run, on the clock that never jumps. */
+  #stepEndedAt: number | undefined;
 
   constructor(
     process: StepProcess<State, Context>,
@@ -107,6 +109,7 @@ export class Loop<State extends RunState, Context> {
       }
       if (this.run.outer !== undefined) candidate = addOuterEvaluations(open, candidate);
       open.close();
+      this.#stepEndedAt = this.run.clock.monotonic();
       const handled = handleFailures(open, candidate);
       const committed = commitStep(open, judge(process, handled.candidate), handled.handling);
       // Awaiting a state that is there would cost every step of a run without a store.
@@ -137,10 +140,11 @@ export class Loop<State extends RunState, Context> {
     const last = this.#state.lastStepResult;
     const delayMs = this.#retryDelayMs;
     if (last === undefined) return false;
-    // A clock that was set back since then must not lengthen the wait.
-    const leftMs = Math.min(delayMs, last.timing.endedAt + delayMs - clock.now());
-    if (leftMs <= 0) return false;
     const began = clock.monotonic();
+    // After a restart only the wall clock can tell; one that was set back since then must not lengthen the wait.
+    const passedMs = this.#stepEndedAt === undefined ? Math.max(0, clock.now() - last.timing.endedAt) : began - this.#stepEndedAt;
+    const leftMs = delayMs - passedMs;
+    if (leftMs <= 0) return false;
     const slept = await effects.sleep(`sleep/${last.number}`, leftMs, { mayLeave: true });
     if (!slept.ok && slept.kind === 'leave') return true;
     const { execution } = this.#state;
@@ -156,7 +160,7 @@ export class Loop<State extends RunState, Context> {
       const { execution } = this.#state;
       const time = this.#open?.time;
       const state = this.#state.evolve({ execution: { ...execution, activeMs: execution.activeMs + (time?.activeMs ?? 0) } });
-      const leftMs = getRemainingMs(this.process, { state, now: run.clock.now() - (time?.personMs ?? 0) });
+      const leftMs = getRemainingMs(this.process, { state, now: getJudgingTime(execution, run.clock) - (time?.personMs ?? 0) });
       // The step that sums up has a deadline of its own.
       if (leftMs === undefined || !Number.isFinite(leftMs) || this.#open?.finalizing === true) return;
       if (leftMs <= 0) run.control.interrupt('deadline', new TimedOutError('The time limit was reached.'));

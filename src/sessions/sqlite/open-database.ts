@@ -5,6 +5,7 @@ import { dirname } from 'node:path';
 import { StoreUnavailableError } from '../index.ts';
 import { getResultName, toStoreError } from './classify-error.ts';
 import { connect } from './connection.ts';
+import { blockingMs } from './retry-while-busy.ts';
 import { sql } from './sql.ts';
 import type { SqliteDatabase } from './sqlite-database.ts';
 import { applicationId, insertInto, isIntact, schema, schemaVersion, withChecksum } from './tables.ts';
@@ -42,9 +43,9 @@ function createTables(database: SqliteDatabase, name: string): void {
 }
 
 /** Makes an open database ready to be used as a store. */
-export function prepareDatabase(database: SqliteDatabase, name: string, busyTimeoutMs: number): SqliteDatabase {
+export function prepareDatabase(database: SqliteDatabase, name: string): SqliteDatabase {
   try {
-    database.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}`);
+    database.exec(`PRAGMA busy_timeout = ${blockingMs}`);
     const isThere = isStore(database, name);
     database.exec(
       'PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = OFF; PRAGMA wal_autocheckpoint = 16000; PRAGMA cache_size = -32000',
@@ -75,15 +76,15 @@ function checkPath(path: string): void {
 }
 
 /** Opens the file of a store, or makes it. */
-export async function openFile(path: string, busyTimeoutMs: number): Promise<SqliteDatabase> {
-  if (path === ':memory:') return prepareDatabase(await open(path), path, busyTimeoutMs);
+export async function openFile(path: string): Promise<SqliteDatabase> {
+  if (path === ':memory:') return prepareDatabase(await open(path), path);
   checkPath(path);
   const name = `"${path}"`;
   // Opened for reading first: closing a foreign database could otherwise change its file.
   if (existsSync(path) && statSync(path).size > 0) await checkFile(path, name);
   const database = await open(path);
   try {
-    return prepareDatabase(database, name, busyTimeoutMs);
+    return prepareDatabase(database, name);
   } catch (error) {
     database.close();
     throw error;

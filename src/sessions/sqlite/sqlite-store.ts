@@ -4,7 +4,10 @@
 // W1. Writes of one turn of the event loop are stored in one transaction, and so with one wait for the disk.
 // W2. A promise settles after the transaction has ended, in the order of the calls.
 // W3. A transaction that fails rejects its writes and leaves the store usable.
+// W4. While another process holds the file, everything waits in its order, and the event loop is not blocked.
 import { statSync } from 'node:fs';
+import type { Clock } from '../../lib/index.ts';
+import { systemClock } from '../../lib/index.ts';
 import type { SessionStore } from '../index.ts';
 import { checkWrite, StoreUnavailableError } from '../index.ts';
 import type { Task, TaskResult } from './batch.ts';
@@ -15,12 +18,15 @@ import { connect } from './connection.ts';
 import { listSessions } from './list-sessions.ts';
 import { openFile, prepareDatabase } from './open-database.ts';
 import { findAnswer, loadSession, readEntries } from './read-session.ts';
+import { isBusy, retryWhileBusy } from './retry-while-busy.ts';
 import { sql } from './sql.ts';
 import type { SqliteDatabase } from './sqlite-database.ts';
 
 interface CommonOptions {
-  /** Time to wait for another process that is writing. The event loop is blocked meanwhile. @default 1000 */
+  /** Time to wait for another process that holds the file; then what was asked for is refused. @default 10_000 */
   readonly busyTimeoutMs?: number;
+  /** Clock for that wait. @default the machine's clock */
+  readonly clock?: Clock;
 }
 
 /** The file or database that holds the sessions. */
@@ -53,22 +59,23 @@ function ignoreErrors(work: () => unknown): void {
 }
 
 async function openStore(options: SqliteStoreOptions): Promise<Connection> {
-  const { busyTimeoutMs = 1000 } = options;
-  if ('path' in options) return connect(await openFile(options.path, busyTimeoutMs));
-  return connect(prepareDatabase(options.database, 'the database', busyTimeoutMs));
+  if ('path' in options) return connect(await openFile(options.path));
+  return connect(prepareDatabase(options.database, 'the database'));
 }
 
 /** Keeps sessions in a SQLite file. Opened when it is first used. */
 export function sqliteStore(options: SqliteStoreOptions): SessionStore {
+  const { busyTimeoutMs = 10_000, clock = systemClock } = options;
+  const busy = { clock, timeoutMs: busyTimeoutMs };
   const knowledge = createKnowledge();
   let queue: QueuedTask[] = [];
-  let isScheduled = false;
+  let writing: Promise<void> | undefined;
   let opening: Promise<Connection> | undefined;
   let closing: Promise<void> | undefined;
   let file: number | undefined;
 
   function open(): Promise<Connection> {
-    opening ??= openStore(options).catch((error: unknown) => {
+    opening ??= retryWhileBusy(() => openStore(options), busy).catch((error: unknown) => {
       opening = undefined;
       throw toStoreError(error);
     });
@@ -99,11 +106,14 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
       throw new StoreUnavailableError('failed', `"${options.path}" was removed or replaced while it was open`);
   }
 
-  function runTasks(db: Connection, tasks: readonly Task[]): readonly TaskResult[] {
+  /** Runs tasks in one transaction, or, if one of them may be at fault, each in its own. Throws if another process holds the file. */
+  function runTasks(db: Connection, tasks: readonly Task[], isSplit = false): readonly TaskResult[] {
     try {
       return commit(db, tasks);
     } catch (error) {
-      if (tasks.length > 1 && mayBeOneWrite(error)) return tasks.flatMap((task) => runTasks(db, [task]));
+      // Tasks before this one are stored already: only this one is refused.
+      if (!isSplit && isBusy(error)) throw error;
+      if (tasks.length > 1 && mayBeOneWrite(error)) return tasks.flatMap((task) => runTasks(db, [task], true));
       const [first] = tasks;
       const isOneWrite = tasks.length === 1 && first?.type === 'write';
       const reported = isOneWrite ? toSessionError(first.write.sessionId, error) : toStoreError(error);
@@ -112,13 +122,19 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
   }
 
   async function writeOut(): Promise<void> {
-    if (queue.length === 0) return;
     try {
       const db = await open();
-      const batch = queue.slice(0, mostInBatch);
-      const tasks = batch.map(({ task }) => task);
-      queue = queue.slice(mostInBatch);
-      for (const [index, result] of runTasks(db, tasks).entries()) batch[index]?.settle(result);
+      let batch: readonly QueuedTask[] = [];
+      const results = await retryWhileBusy(() => {
+        // Whatever came while the file was held belongs to the same transaction.
+        batch = queue.slice(0, mostInBatch);
+        return runTasks(
+          db,
+          batch.map(({ task }) => task),
+        );
+      }, busy);
+      queue = queue.slice(batch.length);
+      for (const [index, result] of results.entries()) batch[index]?.settle(result);
     } catch (error) {
       const failed = queue;
       queue = [];
@@ -127,12 +143,15 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
   }
 
   function schedule(): void {
-    if (isScheduled || queue.length === 0) return;
-    isScheduled = true;
-    setImmediate(() => {
-      isScheduled = false;
-      void writeOut().then(schedule);
-    });
+    if (writing !== undefined || queue.length === 0) return;
+    writing = new Promise<void>((resolve) => {
+      setImmediate(resolve);
+    })
+      .then(writeOut)
+      .finally(() => {
+        writing = undefined;
+        schedule();
+      });
   }
 
   async function enqueue(task: Task): Promise<number> {
@@ -152,19 +171,24 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
   async function read<Value>(work: (db: Connection) => Value, sessionId?: string): Promise<Value> {
     assertOpen();
     const db = await open();
-    assertOpen();
+    const readOnce = (): Value => {
+      assertOpen();
+      try {
+        db.run(sql.beginReading);
+        return work(db);
+      } finally {
+        ignoreErrors(() => db.run(sql.commit));
+      }
+    };
     try {
-      db.run(sql.beginReading);
-      return work(db);
+      return await retryWhileBusy(readOnce, busy);
     } catch (error) {
       throw sessionId === undefined ? toStoreError(error) : toSessionError(sessionId, error);
-    } finally {
-      ignoreErrors(() => db.run(sql.commit));
     }
   }
 
   async function close(): Promise<void> {
-    while (queue.length > 0) await writeOut();
+    while (writing !== undefined) await writing;
     const db = await opening?.catch(() => undefined);
     const database = 'database' in options ? options.database : db;
     try {

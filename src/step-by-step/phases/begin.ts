@@ -5,7 +5,7 @@ import type { BaseEvent, EventHeader } from '../../events/index.ts';
 import type { JsonObject, Soon } from '../../lib/index.ts';
 import { stableStringify } from '../../lib/index.ts';
 import { Usage } from '../../messages/index.ts';
-import { canBegin, hasEnded, hasStarted } from '../execution.ts';
+import { canBegin, getJudgingTime, hasEnded, hasStarted } from '../execution.ts';
 import type { Candidate } from '../candidate.ts';
 import type { Execution } from '../execution.ts';
 import { AgentExecutionStarted, ContinuationEvaluated } from '../loop-events.ts';
@@ -94,12 +94,14 @@ export function begin<State extends RunState, Context>(running: ProcessRun<State
   const now = run.clock.now();
   const resumed = hasStarted(execution);
   const agent = execution.agent ?? process.identity;
+  // Also for a state that stayed in memory: it runs on as it would after storage.
+  const wallStartedAt = options.wallStartedAt ?? now;
   const started: Execution = {
     ...execution,
     id: execution.id ?? options.executionId ?? run.ids(),
     startedAt: execution.startedAt ?? now,
-    // Also for a state that stayed in memory: it runs on as it would after storage.
-    wallStartedAt: options.wallStartedAt ?? now,
+    wallStartedAt,
+    monotonicStartedAt: run.clock.monotonic() - (now - wallStartedAt),
     agent,
     resumedBy: addResumer(execution, process.identity),
   };
@@ -162,7 +164,11 @@ export async function judgeStart<State extends RunState, Context>(running: Proce
   const entered = process.enter === undefined ? { state: started, evaluations: [] } : await enter(running, started);
   const { state } = entered;
   const evaluations = joinEvaluations(entered.evaluations, run.outer?.budget.evaluateLimits({ usage: Usage.none() }));
-  const candidate = toStartCandidate(state, { now: run.clock.now(), stopRequest: run.control.stopRequest, evaluations });
+  const candidate = toStartCandidate(state, {
+    now: getJudgingTime(state.execution, run.clock),
+    stopRequest: run.control.stopRequest,
+    evaluations,
+  });
   const judged = 'error' in entered ? { candidate, outcome: toFailedStart(entered.error, evaluations) } : judge(process, candidate);
   // Only a forbid refuses a start: before the first step, that nothing is left to do means nothing.
   if (judged.outcome.isForbidden) return refuseStart(running, judged, toSubject(state, state.execution));

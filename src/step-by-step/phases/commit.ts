@@ -149,7 +149,7 @@ export function commitStep<State extends RunState, Context>(
   const { execution } = candidate.state.data;
   // Holds because only a candidate is ever committed.
   const step = execution.judgedStep as StepOf<State> & Step;
-  const endedAt = candidate.now ?? time.startedAt;
+  const endedAt = candidate.state.info.updatedAt;
   const { pendingStep, activeMs, waitedMs } = open.state.execution;
   const timing: StepTiming = {
     startedAt: pendingStep?.startedAt ?? time.startedAt,

@@ -14,6 +14,7 @@ import { SectionName, Usage } from '../../messages/index.ts';
 import { AgentErrorContextResolver } from '../agent-error-context-resolver.ts';
 import type { Candidate } from '../candidate.ts';
 import type { Execution } from '../execution.ts';
+import { getJudgingTime } from '../execution.ts';
 import type { Spent } from '../outer-step.ts';
 import type { RunState } from '../run-state.ts';
 import type { Step } from '../step.ts';
@@ -44,11 +45,10 @@ export function buildCandidate<State extends RunState, Context>(
   const { run, time, notes } = open;
   const step = notes.joinTo(produced);
   const { execution, info, store, metadata } = open.state.data;
-  const now = run.clock.now();
-  const { activeMs } = time;
-  const { wallStartedAt, pendingStep } = execution;
+  const { activeMs, personMs } = time;
+  const { wallStartedAt, monotonicStartedAt, pendingStep } = execution;
   const state = open.state.evolve({
-    info: info.addExecutionTime(activeMs / 1000, now),
+    info: info.addExecutionTime(activeMs / 1000, run.clock.now()),
     store: appendMessages({ execution, store: notes.store ?? store }, step, earlier),
     metadata: notes.over(metadata),
     coolDowns: notes.coolDowns,
@@ -56,7 +56,8 @@ export function buildCandidate<State extends RunState, Context>(
       ...execution,
       judgedStep: step,
       // A person's time does not count.
-      wallStartedAt: wallStartedAt === undefined ? undefined : wallStartedAt + time.personMs,
+      wallStartedAt: wallStartedAt === undefined ? undefined : wallStartedAt + personMs,
+      monotonicStartedAt: monotonicStartedAt === undefined ? undefined : monotonicStartedAt + personMs,
       usage: Usage.add(execution.usage, step.usage),
       cost: addCost(execution.cost, step.cost),
       activeMs: toMicroseconds(execution.activeMs + activeMs),
@@ -67,7 +68,7 @@ export function buildCandidate<State extends RunState, Context>(
   });
   return {
     state,
-    now,
+    now: getJudgingTime(execution, run.clock),
     stopRequest: run.control.stopRequest,
     workLeft: step.hasToolCalls === true || step.interrupted !== undefined || open.process.workLeft?.(state) === true,
     evaluations: joinEvaluations(pendingStep?.evaluations, notes.evaluations),

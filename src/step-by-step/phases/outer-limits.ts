@@ -1,7 +1,7 @@
 import type { ContinuationEvaluation } from '../../continuation/index.ts';
 import { AtLimit, ContinuationDecision, LimitKind, limitStopReasons } from '../../continuation/index.ts';
 import { Usage } from '../../messages/index.ts';
-import { getUsage } from '../execution.ts';
+import { getJudgingTime, getUsage } from '../execution.ts';
 import type { Spent } from '../outer-step.ts';
 import type { RunState } from '../run-state.ts';
 import { addCost, minusCost } from '../step.ts';
@@ -45,7 +45,10 @@ export function evaluateOuterLimits<State extends RunState, Context>(
   };
   const further = run.outer?.budget.evaluateLimits(rest) ?? [];
   try {
-    const { evaluations } = process.criteria.evaluate(supposed, { now: run.clock.now() - time.personMs, workLeft: false });
+    const { evaluations } = process.criteria.evaluate(supposed, {
+      now: getJudgingTime(execution, run.clock) - time.personMs,
+      workLeft: false,
+    });
     return [...evaluations.flatMap((each) => toBindingEvaluation(each) ?? []), ...further];
   } catch {
     // A criterion that throws is reported when the outer step itself is judged.
