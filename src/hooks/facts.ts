@@ -6,7 +6,7 @@ import type { Failure } from '../errors/index.ts';
 import type { ProblemReporter } from '../events/index.ts';
 import type { Model, ModelOutcome, ModelRequest, ModelResponse, ModelSettings } from '../inference/index.ts';
 import type { Clock, IdSource } from '../lib/index.ts';
-import { isRecord, toCanonical } from '../lib/index.ts';
+import { cleanText, isRecord, toCanonical } from '../lib/index.ts';
 import type { Message, ToolCall } from '../messages/index.ts';
 import type { Observed, RunState, Step, StepScope } from '../step-by-step/index.ts';
 import type { ToolExecution } from '../tools/index.ts';
@@ -91,7 +91,7 @@ export class Facts implements HookFacts<RunState, unknown> {
       const { hook, at } = this.#calling;
       const { scope, point, orchestrator } = at;
       const canonical = toCanonical(data);
-      const facts = { hook, point, message, data: canonical.ok && isRecord(canonical.value) ? canonical.value : {} };
+      const facts = { hook, point, message: cleanText(message), data: canonical.ok && isRecord(canonical.value) ? canonical.value : {} };
       scope.events.emit((header) => new HookReported(header, orchestrator, facts));
     };
   }

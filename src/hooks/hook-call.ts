@@ -6,7 +6,7 @@ import { classifyError } from '../errors/index.ts';
 import type { ProblemReporter } from '../events/index.ts';
 import { reportSafely, reportToConsole } from '../events/index.ts';
 import type { Soon } from '../lib/index.ts';
-import { deepFreeze, isRecord, isThenable } from '../lib/index.ts';
+import { cleanText, deepFreeze, isRecord, isThenable } from '../lib/index.ts';
 import type { ToolCall } from '../messages/index.ts';
 import type { RunState } from '../step-by-step/index.ts';
 import type { ToolExecution } from '../tools/index.ts';
@@ -93,13 +93,14 @@ export function keep(hook: Hook, { votes, metadata }: Change, calling: Calling):
 /** Emits that a hook blocked a call, and returns the failed result of the call. */
 export function blockCall(
   call: ToolCall,
-  reason: unknown,
+  given: unknown,
   { calling, ...timing }: { readonly calling: Calling; readonly startedAt: number; readonly durationMs?: number },
 ): ToolExecution {
   const { hook, at } = calling;
   const { scope, point, orchestrator } = at;
-  if (typeof reason !== 'string' || reason === '')
+  if (typeof given !== 'string' || given === '')
     throw toHookError(calling, 'it blocked without a reason; give one in words: the model reads it.');
+  const reason = cleanText(given);
   const facts = { tool: call.name, toolCallId: call.id, args: call.args, hook, reason };
   scope.events.emit((header) => new ToolCallBlocked(header, orchestrator, facts));
   const what = point === HookPoint.BeforeTool ? `"${call.name}" was not called` : `The result of "${call.name}" was withheld`;

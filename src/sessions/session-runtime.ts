@@ -10,6 +10,7 @@ import { readActions, readEntriesFrom, readStateAfterStep } from './entries.ts';
 import { followEvents } from './follow-events.ts';
 import {
   parseActionOptions,
+  parseEventsOptions,
   parseFacts,
   parseForkPoint,
   parseMessage,
@@ -17,7 +18,6 @@ import {
   parseNewSession,
   parseQuery,
   parseRuntimeOptions,
-  parseSeq,
   parseText,
   parseWait,
 } from './parse-input.ts';
@@ -53,16 +53,17 @@ function createMakers(host: SessionHost, ids: IdSource): Pick<SessionRuntime, 'c
       const agent = agents.newest(agentId);
       const at = clock.now();
       const facts: SessionFacts = { ...parseFacts({ ...wishes, id }), agent: toIdentity(agent), createdAt: at };
-      const state = agent.states.empty({ clock, ids: startWith(id, ids) });
+      const state = agent.states.empty({ clock, ids: startWith(facts.id, ids) });
       return host.create({ facts, states: agent.states, state, action: { type: 'create', by, at } }, requestId);
     },
     fork: async (sessionId, forkAt, options) => {
       const action = parseActionOptions(options);
       const { by, requestId } = action;
       const from: ForkPoint = { sessionId: parseText(sessionId, 'A session id'), ...parseForkPoint(forkAt) };
-      const { id = await createId(`fork ${sessionId}`, action, ids) } = options;
+      const { id: given = await createId(`fork ${from.sessionId}`, action, ids) } = options;
+      const id = parseText(given, 'The id of a session');
       await host.ready;
-      return host.sessions.use(sessionId, async ({ log: { facts: source, states } }) => {
+      return host.sessions.use(from.sessionId, async ({ log: { facts: source, states } }) => {
         const { tenant = source.tenant, owner = source.owner, tags = source.tags } = options;
         const at = clock.now();
         const facts: SessionFacts = { ...parseFacts({ id, tenant, owner, tags }), agent: source.agent, createdAt: at, forkedFrom: from };
@@ -90,10 +91,10 @@ type ActionMethod = 'send' | 'resume' | 'cancel' | 'approve' | 'reject' | 'answe
 /** Methods that act on a session. */
 function createActions(host: SessionHost, ids: IdSource): Pick<SessionRuntime, ActionMethod> {
   // The options are checked before the request is read from them.
-  const act = async (sessionId: string, options: ActionOptions, toRequest: () => ActionRequest): Promise<SessionResult> => {
+  const act = async (given: string, options: ActionOptions, toRequest: (sessionId: string) => ActionRequest): Promise<SessionResult> => {
     const action = parseActionOptions(options);
-    parseText(sessionId, 'A session id');
-    const request = toRequest();
+    const sessionId = parseText(given, 'A session id');
+    const request = toRequest(sessionId);
     await host.assertOpen();
     return host.sessions.use(sessionId, (session) => session.act(request, action));
   };
@@ -103,20 +104,20 @@ function createActions(host: SessionHost, ids: IdSource): Pick<SessionRuntime, A
     cancel: (id, reason, options) =>
       act(id, options, () => ({ type: 'cancel', reason: parseText(reason, 'The reason of cancel(sessionId, reason)') })),
     approve: (id, wait, options) =>
-      act(id, options, () => {
-        const { waitId, digest } = parseWait(id, wait);
+      act(id, options, (sessionId) => {
+        const { waitId, digest } = parseWait(sessionId, wait);
         if (digest === undefined)
           throw new InvalidArgumentError('approve(sessionId, wait, …) needs the digest of what was shown; hand back the wait itself.');
         const edited = options.args === undefined ? {} : { args: parseValue(options.args, 'The edited arguments') };
         return { type: 'approve', waitId, digest, ...edited };
       }),
     reject: (id, wait, options) =>
-      act(id, options, () => {
+      act(id, options, (sessionId) => {
         const reason = parseText(options.reason ?? 'no reason was given', 'The reason of a rejection');
-        return { type: 'reject', ...parseWait(id, wait), reason };
+        return { type: 'reject', ...parseWait(sessionId, wait), reason };
       }),
     answer: (id, wait, options) =>
-      act(id, options, () => ({ type: 'answer', ...parseWait(id, wait), value: parseValue(options.value, 'The answer') })),
+      act(id, options, (sessionId) => ({ type: 'answer', ...parseWait(sessionId, wait), value: parseValue(options.value, 'The answer') })),
     grant: (id, amounts, options) => act(id, options, () => ({ type: 'grant', amounts: parseGrant(amounts) })),
   };
 }
@@ -124,8 +125,8 @@ function createActions(host: SessionHost, ids: IdSource): Pick<SessionRuntime, A
 /** Methods that read sessions. */
 function createReaders(host: SessionHost): Pick<SessionRuntime, 'get' | 'list' | 'actions' | 'events'> {
   const { ready, store } = host;
-  const get: SessionRuntime['get'] = async (sessionId) => {
-    parseText(sessionId, 'A session id');
+  const get: SessionRuntime['get'] = async (given) => {
+    const sessionId = parseText(given, 'A session id');
     await ready;
     return host.sessions.use(sessionId, (session) => session.view());
   };
@@ -137,12 +138,10 @@ function createReaders(host: SessionHost): Pick<SessionRuntime, 'get' | 'list' |
       return { sessions: sessions.map(toSummary), ...(cursor !== undefined && { cursor }) };
     },
     actions: async (sessionId) => {
-      await get(sessionId);
-      return readActions(await readEntriesFrom(store, sessionId, 1));
+      const { id } = await get(sessionId);
+      return readActions(await readEntriesFrom(store, id, 1));
     },
-    events: (sessionId, fromSeq = 0, options = {}) => {
-      parseText(sessionId, 'A session id');
-      return followEvents(host, { ...options, sessionId, fromSeq: parseSeq(fromSeq) });
-    },
+    events: (sessionId, options = {}) =>
+      followEvents(host, { ...parseEventsOptions(options), sessionId: parseText(sessionId, 'A session id') }),
   };
 }

@@ -1,5 +1,5 @@
 import type { Clock, IdSource, JsonObject } from '../lib/index.ts';
-import { DamagedDataError, readObject, systemClock, systemIds } from '../lib/index.ts';
+import { cleanText, DamagedDataError, readObject, systemClock, systemIds } from '../lib/index.ts';
 
 interface StateInfoFields {
   readonly id: string;
@@ -35,7 +35,7 @@ export class StateInfo {
 
   static create({ clock = systemClock, ids = systemIds }: { readonly clock?: Clock; readonly ids?: IdSource } = {}): StateInfo {
     const now = clock.now();
-    return new StateInfo({ id: ids(), startedAt: now, updatedAt: now, cumulativeExecutionSeconds: 0 });
+    return new StateInfo({ id: cleanText(ids()), startedAt: now, updatedAt: now, cumulativeExecutionSeconds: 0 });
   }
 
   /** Reads stored info; data from before time was tracked has spent none. */
