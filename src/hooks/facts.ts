@@ -3,7 +3,6 @@ import type { Effects } from '../effects/index.ts';
 import { withKeyPrefix } from '../effects/index.ts';
 import type { ContinuationOutcome, StopReason } from '../continuation/index.ts';
 import type { Failure } from '../errors/index.ts';
-import type { ProblemReporter } from '../events/index.ts';
 import type { Model, ModelOutcome, ModelRequest, ModelResponse, ModelSettings } from '../inference/index.ts';
 import type { Clock, IdSource } from '../lib/index.ts';
 import { cleanText, isRecord, toCanonical } from '../lib/index.ts';
@@ -31,7 +30,6 @@ export interface At extends Omit<Place, 'state'> {
   readonly point: HookPoint;
   /** Kind of orchestrator in events. */
   readonly orchestrator: string;
-  readonly onProblem: ProblemReporter | undefined;
   readonly pricing: Pricing;
 }
 

@@ -4,7 +4,7 @@
 import type { Failure } from '../errors/index.ts';
 import { classifyError } from '../errors/index.ts';
 import type { ProblemReporter } from '../events/index.ts';
-import { reportSafely, reportToConsole } from '../events/index.ts';
+import { reportSafely } from '../events/index.ts';
 import type { Soon } from '../lib/index.ts';
 import { cleanText, deepFreeze, isRecord, isThenable } from '../lib/index.ts';
 import type { ToolCall } from '../messages/index.ts';
@@ -35,13 +35,13 @@ function asHookFailed(calling: Calling, error: unknown): HookFailedError {
 /** Reports an error thrown by a hook with its stack: the record keeps plain data only. */
 function fail(calling: Calling, error: unknown): never {
   const known = asHookFailed(calling, error);
-  if (known.cause !== undefined) reportHook(calling.at.onProblem, known);
+  if (known.cause !== undefined) reportHook(calling.at.scope.onProblem, known);
   throw known;
 }
 
 /** Reports a hook that failed, under its name. */
-export function reportHook(onProblem: ProblemReporter | undefined, error: HookFailedError): void {
-  reportSafely(onProblem ?? reportToConsole, error, `hook ${error.hook}`);
+export function reportHook(onProblem: ProblemReporter, error: HookFailedError): void {
+  reportSafely(onProblem, error, `hook ${error.hook}`);
 }
 
 // Records which hook the run was waiting for when it was interrupted.

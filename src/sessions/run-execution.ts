@@ -11,7 +11,7 @@ import type { SessionLog } from './session-log.ts';
 
 /** Services of the process that a run needs. */
 export interface RunServices {
-  readonly options: Pick<SessionRuntimeOptions, 'context' | 'onEvent'>;
+  readonly options: Pick<SessionRuntimeOptions, 'context' | 'onEvent' | 'onProblem'>;
   /** Aborted once no further step may start; its reason says why. */
   readonly closing: AbortSignal;
   /** More of a session can be read. */
@@ -66,7 +66,7 @@ export async function runExecution(
   state: RunState,
   { agent, services, onStart, between }: ExecutionOptions,
 ): Promise<void> {
-  const { onEvent } = services.options;
+  const { onEvent, onProblem } = services.options;
   const { number } = state.execution;
   const identity = toIdentity(agent);
   if (!jsonEquals({ ...identity }, { ...log.facts.agent })) log.facts = { ...log.facts, agent: identity };
@@ -95,5 +95,6 @@ export async function runExecution(
       endIfCancelled();
     },
     between,
+    onProblem,
   });
 }

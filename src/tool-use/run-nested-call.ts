@@ -5,7 +5,7 @@
 // J2. Every attempt at the same round of the same call draws the same ids.
 import { classifyError } from '../errors/index.ts';
 import type { BaseEvent, EventHeader } from '../events/index.ts';
-import { reportSafely, reportToConsole } from '../events/index.ts';
+import { reportSafely } from '../events/index.ts';
 import type { Clock, IdSource, Json } from '../lib/index.ts';
 import { assertNever } from '../lib/index.ts';
 import type { ToolCall } from '../messages/index.ts';
@@ -77,7 +77,7 @@ function createHost({ turn, setup }: Work, { id }: ToolCall, at: NestedRound): N
     ids,
     memo: at.memo,
     answers: at.answers,
-    report: (error, where) => reportSafely(setup.onProblem ?? reportToConsole, error, where),
+    report: (error, where) => reportSafely(scope.onProblem, error, where),
     emit: (make) => scope.events.emit((header) => make(header, setup.name)),
   };
 }

@@ -77,7 +77,7 @@ async function runToolCall(batch: Batch, given: ToolCall, position: number): Pro
     context,
     state,
     clock,
-    onProblem: setup.onProblem,
+    onProblem: scope.onProblem,
     onProgress: (progress) => scope.events.emitPiece((header) => new ToolCallProgress(header, setup.name, { ...facts, progress })),
   });
   return isAsked(batch, execution) ? { unknown: execution } : completeCall(batch, call, execution);
