@@ -5,7 +5,7 @@ import type { ContinuationOutcome, StopReason } from '../continuation/index.ts';
 import type { Failure } from '../errors/index.ts';
 import type { Model, ModelOutcome, ModelRequest, ModelResponse, ModelSettings } from '../inference/index.ts';
 import type { Clock, IdSource } from '../lib/index.ts';
-import { cleanText, isRecord, toCanonical } from '../lib/index.ts';
+import { cleanText, escapePart, isRecord, toCanonical } from '../lib/index.ts';
 import type { Message, ToolCall } from '../messages/index.ts';
 import type { Observed, RunState, Step, StepScope } from '../step-by-step/index.ts';
 import type { ToolExecution } from '../tools/index.ts';
@@ -80,7 +80,7 @@ export class Facts implements HookFacts<RunState, unknown> {
   #key(kind: string): string {
     const { hook, at } = this.#calling;
     const { scope, point, detail } = at;
-    return `${kind}/${scope.stepNumber}/${point}${detail === undefined ? '' : `/${detail}`}/${hook}`;
+    return `${kind}/${scope.stepNumber}/${point}${detail === undefined ? '' : `/${detail}`}/${escapePart(hook)}`;
   }
 
   /** Returns a function that needs no `this`: facts are usually destructured. */

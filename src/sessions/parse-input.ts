@@ -36,10 +36,18 @@ export function parseActionOptions(options: ActionOptions): ActionOptions {
   const { by, requestId, until } = given;
   const { id, kind } = isRecord(by) ? by : {};
   assert(isText(id) && isText(kind), 'Say who acts: by: { id, kind }, both of them text that is not empty.');
+  assert(
+    kind.trim().toLowerCase() !== 'system',
+    `by.kind ${JSON.stringify(kind)} is reserved for what the runtime does itself, such as expiry. Use another word, such as "service".`,
+  );
   const request = requestId === undefined ? undefined : parseText(requestId, 'requestId');
   if (until !== undefined && until !== 'rest' && until !== 'accepted')
     throw new InvalidArgumentError(`until must be "rest" or "accepted", not ${JSON.stringify(until)}.`);
-  return { by: { id: cleanText(id), kind: cleanText(kind) }, ...omitUndefined({ requestId: request }), ...(until !== undefined && { until }) };
+  return {
+    by: { id: cleanText(id), kind: cleanText(kind) },
+    ...omitUndefined({ requestId: request }),
+    ...(until !== undefined && { until }),
+  };
 }
 
 /** Checks a number of milliseconds that a timer can wait for. */

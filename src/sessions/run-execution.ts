@@ -5,6 +5,7 @@ import { jsonEquals } from '../lib/index.ts';
 import type { Between, Orchestrator, RunState } from '../step-by-step/index.ts';
 import { toIdentity } from './agents.ts';
 import { ContextFailedError } from './context-failed-error.ts';
+import { toExecutionId } from './execution-id.ts';
 import { findCancel } from './queue.ts';
 import type { SessionRuntimeOptions } from './runtime-options.ts';
 import type { SessionLog } from './session-log.ts';
@@ -85,8 +86,11 @@ export async function runExecution(
   await agent.run(state, {
     context,
     signal: abort.signal,
-    onEvent: onEvent && ((event) => onEvent(event, log.facts)),
-    executionId: `${log.id}/${number}`,
+    onEvent: (event) => {
+      log.noteAsked(event);
+      return onEvent?.(event, log.facts);
+    },
+    executionId: toExecutionId(log.id, number),
     effects: (direct) => log.journal.wrap(interruptSleeps(direct, services.closing), `${number}/`, endIfCancelled),
     commit: async (commit) => {
       log.journal.check();

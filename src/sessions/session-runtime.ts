@@ -7,6 +7,7 @@ import type { ActionOptions, ActionRequest, ForkPoint } from './action.ts';
 import { toIdentity } from './agents.ts';
 import { createDigest } from './approval-digest.ts';
 import { readActions, readEntriesFrom, readStateAfterStep } from './entries.ts';
+import { toExecutionId } from './execution-id.ts';
 import { followEvents } from './follow-events.ts';
 import {
   parseActionOptions,
@@ -68,7 +69,7 @@ function createMakers(host: SessionHost, ids: IdSource): Pick<SessionRuntime, 'c
         const at = clock.now();
         const facts: SessionFacts = { ...parseFacts({ id, tenant, owner, tags }), agent: source.agent, createdAt: at, forkedFrom: from };
         const past = await readStateAfterStep(store, states, from);
-        const state = past.fork({ id, executionId: `${id}/${from.execution}`, clock, ids });
+        const state = past.fork({ id, executionId: toExecutionId(id, from.execution), clock, ids });
         return host.create({ facts, states, state, action: { type: 'fork', from, by, at } }, requestId);
       });
     },
