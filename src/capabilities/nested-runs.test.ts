@@ -9,7 +9,7 @@ import { TokenUsageLimit } from '../continuation/index.ts';
 import { guardHook } from '../hooks/index.ts';
 import { createCountingIds, createFakeClock } from '../lib/index.ts';
 import { Message } from '../messages/index.ts';
-import type { ScriptedEntry, ScriptedModel, ScriptedToolCall } from '../testing/index.ts';
+import type { ScriptedAnswer, ScriptedEntry, ScriptedModel, ScriptedToolCall } from '../testing/index.ts';
 import { scriptedModel } from '../testing/index.ts';
 import type { ToolUseEvent } from '../tool-use/index.ts';
 import { defineHook, toolCallingDriver } from '../tool-use/index.ts';
@@ -19,10 +19,10 @@ import { compaction, selfCritique, subAgents } from './index.ts';
 
 const anything = { type: 'object', properties: {} } as const;
 const usage = { input: 100, output: 0 };
-const says = (text: string): ScriptedEntry => ({ text, usage });
-const calls = (...names: readonly string[]): ScriptedEntry => ({ toolCalls: names.map((name) => ({ name })), usage });
+const says = (text: string): ScriptedAnswer => ({ text, usage });
+const calls = (...names: readonly string[]): ScriptedAnswer => ({ toolCalls: names.map((name) => ({ name })), usage });
 const task = (subagent: string) => ({ name: 'spawn_subagent', args: { subagent, prompt: `Task for ${subagent}.` } });
-const spawns = (...names: readonly string[]): ScriptedEntry => ({ toolCalls: names.map(task), usage });
+const spawns = (...names: readonly string[]): ScriptedAnswer => ({ toolCalls: names.map(task), usage });
 const among = (agents: Readonly<Record<string, Agent | (() => Agent)>>) => ({
   capabilities: [
     subAgents({ agents: Object.fromEntries(Object.entries(agents).map(([name, agent]) => [name, { agent, description: 'Helps.' }])) }),

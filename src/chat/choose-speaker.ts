@@ -83,7 +83,7 @@ function findNextInRound(state: TurnState, names: readonly string[]): string {
 }
 
 function createFacts({ setup, state, scope }: OpenTurn, spent: { usage: Usage }): SelectionFacts {
-  const { joined, pricing, onProblem, selector } = setup;
+  const { joined, pricing, selector } = setup;
   const effects = withKeyPrefix(scope.effects, `select/${scope.stepNumber}`);
   const names = joined.map(({ name }) => name);
   const watchesCost = pricing.watchesCost || scope.budget.watchesCost;
@@ -110,6 +110,6 @@ function createFacts({ setup, state, scope }: OpenTurn, spent: { usage: Usage })
       });
     },
     run: (work, options) => effects.run(`run/${(run += 1)}`, work, options),
-    report: (error) => reportSafely(onProblem, error, `the selector "${selector.name}"`),
+    report: (error) => reportSafely(scope.onProblem, error, `the selector "${selector.name}"`),
   };
 }

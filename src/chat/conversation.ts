@@ -3,7 +3,6 @@
 import type { ContinuationCriterion } from '../continuation/index.ts';
 import type { ErrorPolicy } from '../errors/index.ts';
 import type { BaseEvent, EventBus } from '../events/index.ts';
-import { reportToConsole } from '../events/index.ts';
 import type { PriceOf } from '../inference/index.ts';
 import type { JsonObject } from '../lib/index.ts';
 import { omitUndefined } from '../lib/index.ts';
@@ -151,7 +150,6 @@ export function createConversation<State extends TurnState<S>, S extends ChatSte
     extension,
     identity,
     workLeft: (state) => driver.isOpen(state),
-    onProblem: ports.onProblem ?? reportToConsole,
   });
   const orchestrator = createOrchestrator<State, Context, Event>(process, {
     ...ports,

@@ -122,7 +122,7 @@ async function takeTurn(at: OpenTurn, step: ChatStep, parked?: ChatStep): Promis
       shown: extension.shown?.(state),
       equipment: equipment?.capability,
       hint: extension.hint?.(state, participant),
-      report: (error) => reportSafely(setup.onProblem, error, `the turn of ${participant}`),
+      report: (error) => reportSafely(scope.onProblem, error, `the turn of ${participant}`),
     };
     const result = await findSpeaker(at, step, turn).speak(turn);
     const changed = withChanges(

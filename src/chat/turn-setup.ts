@@ -1,5 +1,4 @@
 import type { ContinuationCriteria } from '../continuation/index.ts';
-import type { ProblemReporter } from '../events/index.ts';
 import type { Capability, Pricing } from '../hooks/index.ts';
 import type { Callback, Json, JsonObject } from '../lib/index.ts';
 import type { StepScope } from '../step-by-step/index.ts';
@@ -47,8 +46,6 @@ export interface TurnSetup<State extends TurnState<S>, S extends ChatStep> {
   readonly identity: JsonObject;
   /** True if ending now would leave something undone. */
   readonly workLeft: (state: State) => boolean;
-  /** Reports errors of the host's functions, with their stacks. */
-  readonly onProblem: ProblemReporter;
 }
 
 /** The turn that is being taken. */

@@ -1,5 +1,5 @@
 import type { ErrorPolicy } from '../errors/index.ts';
-import { InvalidArgumentError, isRecord } from '../lib/index.ts';
+import { describeBrokenText, InvalidArgumentError, isCleanText, isRecord } from '../lib/index.ts';
 import type { ContinuationDecision } from './continuation-decision.ts';
 import { ContinuationOutcome } from './continuation-outcome.ts';
 import type { CanExplainContinuation, ContinuationCriterion } from './criterion.ts';
@@ -95,6 +95,7 @@ function assertCriterion(criterion: unknown, index: number): void {
   if (typeof name !== 'string' || name === '') {
     throw new InvalidArgumentError(`Criterion ${index + 1} has no name. Give it a stable one: it is how the trace refers to it.`);
   }
+  if (!isCleanText(name)) throw new InvalidArgumentError(`The name of criterion ${index + 1} ${describeBrokenText(name)}`);
   if (typeof decide !== 'function' && typeof explain !== 'function') {
     throw new InvalidArgumentError(`Criterion "${name}" has neither decide(state) nor explain(state).`);
   }

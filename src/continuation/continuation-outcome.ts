@@ -1,6 +1,6 @@
 import { classifyError } from '../errors/index.ts';
 import type { JsonObject } from '../lib/index.ts';
-import { DamagedDataError, InvalidArgumentError, readObject } from '../lib/index.ts';
+import { cleanText, DamagedDataError, InvalidArgumentError, readObject } from '../lib/index.ts';
 import { ContinuationDecision } from './continuation-decision.ts';
 import type { LimitKind } from './continuation-evaluation.ts';
 import { AtLimit, ContinuationEvaluation } from './continuation-evaluation.ts';
@@ -97,7 +97,7 @@ class Outcome {
 
   /** The outcome if judging itself failed: stop with `error`, naming the criterion that threw. */
   static fromEvaluationError(error: unknown): ContinuationOutcome {
-    const name = error instanceof Error ? error.name : typeof error;
+    const name = error instanceof Error ? cleanText(error.name) : typeof error;
     const { message } = classifyError(error);
     const criterion = error instanceof CriterionFailedError ? { criterion: error.criterion } : {};
     return Outcome.fromEvaluations([

@@ -1,6 +1,6 @@
 import { classifyError } from '../errors/index.ts';
 import type { JsonObject } from '../lib/index.ts';
-import { isRecord, toCanonical } from '../lib/index.ts';
+import { cleanText, isRecord, toCanonical } from '../lib/index.ts';
 import { BuiltInCriterion } from './built-in-criterion.ts';
 import type { ContinuationDecision } from './continuation-decision.ts';
 import { isContinuationDecision } from './continuation-decision.ts';
@@ -34,11 +34,14 @@ export function parseDecision(name: string, answer: unknown): ContinuationDecisi
 }
 
 const isPlain = (value: unknown): boolean =>
-  value === null || typeof value === 'string' || typeof value === 'boolean' || (typeof value === 'number' && Number.isFinite(value));
+  value === null ||
+  (typeof value === 'string' && cleanText(value) === value) ||
+  typeof value === 'boolean' ||
+  (typeof value === 'number' && Number.isFinite(value));
 
 // A loop, because it runs for every evaluation of every step.
 function hasOnlyPlainValues(context: Readonly<Record<string, unknown>>): context is JsonObject {
-  for (const key in context) if (!isPlain(context[key])) return false;
+  for (const key in context) if (!isPlain(context[key]) || !isPlain(key)) return false;
   return true;
 }
 
@@ -65,7 +68,9 @@ function isEvaluation(given: unknown): given is ContinuationEvaluation {
 export function parseEvaluation(name: string, given: unknown): ContinuationEvaluation {
   if (isEvaluation(given)) {
     const context = toStorable(given.context);
-    if (context !== undefined) return Object.freeze(context === given.context ? given : { ...given, context });
+    const reason = cleanText(given.reason);
+    const isSame = context === given.context && reason === given.reason;
+    if (context !== undefined) return Object.freeze(isSame ? given : { ...given, reason, context });
   }
   const wanted = 'an evaluation {criterion, decision, reason, stopReason?, limit?, atLimit?, context} of data that can be stored';
   throw new CriterionFailedError(name, `it answered ${describeAnswer(given)} instead of ${wanted}.`);

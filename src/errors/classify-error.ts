@@ -1,4 +1,4 @@
-import { omitUndefined, readField, SteplineError } from '../lib/index.ts';
+import { cleanText, omitUndefined, readField, SteplineError } from '../lib/index.ts';
 import { ErrorType, isErrorType } from './error-type.ts';
 import type { Failure } from './failure.ts';
 
@@ -68,13 +68,13 @@ export function classifyError(error: unknown, options: ClassifyOptions = {}): Fa
   const toolName = options.toolName ?? kinds.find((named) => named.toolName !== undefined)?.toolName;
   return {
     type: kind?.type ?? options.fallback ?? ErrorType.Unknown,
-    code: readText(error, 'code') ?? 'unclassified',
-    message: readText(error, 'message') ?? describeThrown(error),
+    code: cleanText(readText(error, 'code') ?? 'unclassified'),
+    message: cleanText(readText(error, 'message') ?? describeThrown(error)),
     // Whoever wrapped the error and says that trying again cannot help knows more than the cause does.
     retryable: kinds.every(({ retryable }) => retryable !== false),
     ...omitUndefined({
       retryAfterMs: isWait(kind?.retryAfterMs) ? kind.retryAfterMs : undefined,
-      toolName: typeof toolName === 'string' ? toolName : undefined,
+      toolName: typeof toolName === 'string' ? cleanText(toolName) : undefined,
       toolCallId: options.toolCallId,
       readable: options.readable,
     }),

@@ -1,4 +1,4 @@
-import { checkKeys, InvalidArgumentError, isRecord } from '../lib/index.ts';
+import { checkKeys, describeBrokenText, InvalidArgumentError, isCleanText, isRecord } from '../lib/index.ts';
 import type { RunState } from '../step-by-step/index.ts';
 import type { Hook, HookOptions } from './hook.ts';
 import { canChange } from './hook.ts';
@@ -49,7 +49,8 @@ export function defineAnyHook<
   if (!isRecord(given) || typeof given['name'] !== 'string' || given['name'] === '')
     throw new InvalidArgumentError('A hook needs a name. Give it a stable one: it is how votes, events and errors refer to it.');
   const points = pointsOf(given);
-  const problem = findProblem(given) ?? pointProblem(points, given);
+  const isStorable = isCleanText(given['name']);
+  const problem = (isStorable ? undefined : describeBrokenText(given['name'])) ?? findProblem(given) ?? pointProblem(points, given);
   if (problem !== undefined) throw new InvalidArgumentError(`Hook "${given['name']}" ${problem}`);
   const { name, order = 0, changes = [], timeoutMs = defaultTimeoutMs, context } = options;
   const handlers = Object.fromEntries(points.map((point) => [point, options[handlerNames[point]]])) as Hook['handlers'];

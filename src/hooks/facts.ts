@@ -3,10 +3,9 @@ import type { Effects } from '../effects/index.ts';
 import { withKeyPrefix } from '../effects/index.ts';
 import type { ContinuationOutcome, StopReason } from '../continuation/index.ts';
 import type { Failure } from '../errors/index.ts';
-import type { ProblemReporter } from '../events/index.ts';
 import type { Model, ModelOutcome, ModelRequest, ModelResponse, ModelSettings } from '../inference/index.ts';
 import type { Clock, IdSource } from '../lib/index.ts';
-import { isRecord, toCanonical } from '../lib/index.ts';
+import { cleanText, escapePart, isRecord, toCanonical } from '../lib/index.ts';
 import type { Message, ToolCall } from '../messages/index.ts';
 import type { Observed, RunState, Step, StepScope } from '../step-by-step/index.ts';
 import type { ToolExecution } from '../tools/index.ts';
@@ -31,7 +30,6 @@ export interface At extends Omit<Place, 'state'> {
   readonly point: HookPoint;
   /** Kind of orchestrator in events. */
   readonly orchestrator: string;
-  readonly onProblem: ProblemReporter | undefined;
   readonly pricing: Pricing;
 }
 
@@ -82,7 +80,7 @@ export class Facts implements HookFacts<RunState, unknown> {
   #key(kind: string): string {
     const { hook, at } = this.#calling;
     const { scope, point, detail } = at;
-    return `${kind}/${scope.stepNumber}/${point}${detail === undefined ? '' : `/${detail}`}/${hook}`;
+    return `${kind}/${scope.stepNumber}/${point}${detail === undefined ? '' : `/${detail}`}/${escapePart(hook)}`;
   }
 
   /** Returns a function that needs no `this`: facts are usually destructured. */
@@ -91,7 +89,7 @@ export class Facts implements HookFacts<RunState, unknown> {
       const { hook, at } = this.#calling;
       const { scope, point, orchestrator } = at;
       const canonical = toCanonical(data);
-      const facts = { hook, point, message, data: canonical.ok && isRecord(canonical.value) ? canonical.value : {} };
+      const facts = { hook, point, message: cleanText(message), data: canonical.ok && isRecord(canonical.value) ? canonical.value : {} };
       scope.events.emit((header) => new HookReported(header, orchestrator, facts));
     };
   }

@@ -4,9 +4,9 @@
 import type { Failure } from '../errors/index.ts';
 import { classifyError } from '../errors/index.ts';
 import type { ProblemReporter } from '../events/index.ts';
-import { reportSafely, reportToConsole } from '../events/index.ts';
+import { reportSafely } from '../events/index.ts';
 import type { Soon } from '../lib/index.ts';
-import { deepFreeze, isRecord, isThenable } from '../lib/index.ts';
+import { cleanText, deepFreeze, isRecord, isThenable } from '../lib/index.ts';
 import type { ToolCall } from '../messages/index.ts';
 import type { RunState } from '../step-by-step/index.ts';
 import type { ToolExecution } from '../tools/index.ts';
@@ -35,13 +35,13 @@ function asHookFailed(calling: Calling, error: unknown): HookFailedError {
 /** Reports an error thrown by a hook with its stack: the record keeps plain data only. */
 function fail(calling: Calling, error: unknown): never {
   const known = asHookFailed(calling, error);
-  if (known.cause !== undefined) reportHook(calling.at.onProblem, known);
+  if (known.cause !== undefined) reportHook(calling.at.scope.onProblem, known);
   throw known;
 }
 
 /** Reports a hook that failed, under its name. */
-export function reportHook(onProblem: ProblemReporter | undefined, error: HookFailedError): void {
-  reportSafely(onProblem ?? reportToConsole, error, `hook ${error.hook}`);
+export function reportHook(onProblem: ProblemReporter, error: HookFailedError): void {
+  reportSafely(onProblem, error, `hook ${error.hook}`);
 }
 
 // Records which hook the run was waiting for when it was interrupted.
@@ -93,13 +93,14 @@ export function keep(hook: Hook, { votes, metadata }: Change, calling: Calling):
 /** Emits that a hook blocked a call, and returns the failed result of the call. */
 export function blockCall(
   call: ToolCall,
-  reason: unknown,
+  given: unknown,
   { calling, ...timing }: { readonly calling: Calling; readonly startedAt: number; readonly durationMs?: number },
 ): ToolExecution {
   const { hook, at } = calling;
   const { scope, point, orchestrator } = at;
-  if (typeof reason !== 'string' || reason === '')
+  if (typeof given !== 'string' || given === '')
     throw toHookError(calling, 'it blocked without a reason; give one in words: the model reads it.');
+  const reason = cleanText(given);
   const facts = { tool: call.name, toolCallId: call.id, args: call.args, hook, reason };
   scope.events.emit((header) => new ToolCallBlocked(header, orchestrator, facts));
   const what = point === HookPoint.BeforeTool ? `"${call.name}" was not called` : `The result of "${call.name}" was withheld`;

@@ -9,7 +9,6 @@
 // H5. Hooks that cannot change a step see it after it was recorded; nobody waits for them.
 import type { Findings } from '../continuation/index.ts';
 import type { Failure } from '../errors/index.ts';
-import type { ProblemReporter } from '../events/index.ts';
 import type { ModelResponse } from '../inference/index.ts';
 import type { Soon } from '../lib/index.ts';
 import { deepFreeze, frozenCopy, InvalidArgumentError } from '../lib/index.ts';
@@ -35,7 +34,6 @@ export interface HookChainOptions extends Pricing {
   /** Kind of orchestrator in events. */
   readonly name: string;
   readonly hooks: readonly Hook<never>[];
-  readonly onProblem?: ProblemReporter | undefined;
 }
 
 /** Decision about a call before it runs. */
@@ -318,8 +316,7 @@ export class HookChain {
   }
 
   #show(point: HookPoint, seen: Observed<RunState>): void {
-    for (const hook of this.#observers.get(point) ?? [])
-      show(hook, point, { seen: { ...seen, state: shut(seen.state) }, onProblem: this.#options.onProblem });
+    for (const hook of this.#observers.get(point) ?? []) show(hook, point, { ...seen, state: shut(seen.state) });
   }
 
   #hooks(point: HookPoint): readonly Hook[] {
@@ -327,8 +324,7 @@ export class HookChain {
   }
 
   #point(point: HookPoint, { scope, detail, toolCallId }: Place): At {
-    const { name: orchestrator, onProblem } = this.#options;
-    return { point, scope, detail, toolCallId, orchestrator, onProblem, pricing: this.#options };
+    return { point, scope, detail, toolCallId, orchestrator: this.#options.name, pricing: this.#options };
   }
 
   /** Calls the hooks of a point at which only votes and metadata can be changed. */

@@ -1,6 +1,5 @@
 // Hooks that only observe: they see records after these were stored.
 import { classifyError } from '../errors/index.ts';
-import type { ProblemReporter } from '../events/index.ts';
 import { isRecord, isThenable } from '../lib/index.ts';
 import type { Observed, RunState } from '../step-by-step/index.ts';
 import { SeenRecord } from './facts.ts';
@@ -11,9 +10,9 @@ import { HookFailedError } from './hook-failed-error.ts';
 import type { HookPoint } from './hook-point.ts';
 
 /** Shows a record to one hook. Nobody waits for it; a thrown error or a return value is reported. */
-export function show(hook: Hook, point: HookPoint, { seen, onProblem }: Showing): void {
+export function show(hook: Hook, point: HookPoint, seen: Observed<RunState>): void {
   const report = (problem: string, cause?: unknown): void =>
-    reportHook(onProblem, new HookFailedError({ hook: hook.name, point }, problem, cause));
+    reportHook(seen.onProblem, new HookFailedError({ hook: hook.name, point }, problem, cause));
   const check = (returned: unknown): void => {
     if (returned === undefined) return;
     const named = isRecord(returned) ? Object.keys(returned).find((key) => canChange(point, key)) : undefined;
@@ -28,9 +27,4 @@ export function show(hook: Hook, point: HookPoint, { seen, onProblem }: Showing)
   } catch (error) {
     report(classifyError(error).message, error);
   }
-}
-
-interface Showing {
-  readonly seen: Observed<RunState>;
-  readonly onProblem: ProblemReporter | undefined;
 }

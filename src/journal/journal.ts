@@ -6,7 +6,7 @@
 // J3. Before anything with an outside effect starts, everything that led to it is safe: results are kept in their order.
 // J4. If the store fails, nothing more starts, and the step is not recorded.
 import type { EffectFailure, EffectResult, Effects } from '../effects/index.ts';
-import { DamagedDataError, isRecord } from '../lib/index.ts';
+import { cleanText, DamagedDataError, isRecord } from '../lib/index.ts';
 
 const unknownEnd = (key: string): EffectFailure => ({
   ok: false,
@@ -71,7 +71,7 @@ export class Journal {
   wrap(direct: Effects, prefix = '', onNew?: () => void): Effects {
     return {
       run: async (name, work, options = {}) => {
-        const key = `${prefix}${name}`;
+        const key = cleanText(`${prefix}${name}`);
         const known = this.#results.get(key);
         // Holds: the same key stands for the same work.
         if (known !== undefined) return known as EffectResult<Awaited<ReturnType<typeof work>>>;

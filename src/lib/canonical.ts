@@ -4,6 +4,7 @@
 // V1. toCanonical(toCanonical(x)) is toCanonical(x), by reference.
 // V2. JSON.parse(JSON.stringify(v)) equals v for every canonical v.
 // V3. What cannot be kept without losing meaning is refused with its path; what JSON would quietly change is changed here, once.
+import { cleanText } from './clean-text.ts';
 import type { Json, JsonObject } from './json.ts';
 import { setOwn } from './json.ts';
 import { childPath } from './json-path.ts';
@@ -68,26 +69,6 @@ function counted<Value extends Json>(walk: Walk, value: Value, size: number): Va
   // It is the whole that is too large, not the part that was read last.
   walk.trail.length = 0;
   return refuse(walk, describeSize(walk.maxBytes));
-}
-
-// With the u flag a surrogate is one that stands alone.
-const loneSurrogate = /\p{Surrogate}/u;
-const shortText = 40;
-
-// A plain loop is quicker than a regular expression on short texts, which most keys and many values are.
-function isShortAndPlain(text: string): boolean {
-  if (text.length > shortText) return false;
-  for (let index = 0; index < text.length; index += 1) {
-    const unit = text.charCodeAt(index);
-    if (unit === 0 || (unit >= 0xd800 && unit <= 0xdfff)) return false;
-  }
-  return true;
-}
-
-/** Replaces broken surrogates and NUL, which cannot be stored. */
-export function cleanText(text: string): string {
-  if (isShortAndPlain(text) || (!loneSurrogate.test(text) && !text.includes('\0'))) return text;
-  return text.replace(/\p{Surrogate}/gu, '\uFFFD').replaceAll('\0', '\uFFFD');
 }
 
 function countedText(walk: Walk, text: string): string | typeof refused {

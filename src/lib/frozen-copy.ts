@@ -1,3 +1,5 @@
+import { cleanText } from './clean-text.ts';
+import { InvalidArgumentError } from './invalid-argument-error.ts';
 import { isPlainObject, isRecord, setOwn } from './json.ts';
 
 type Finish = <Item>(item: Item) => Item;
@@ -41,13 +43,41 @@ export function deepFreeze<Value>(value: Value): Value {
   return Object.freeze(value);
 }
 
-function copyFrozen(value: unknown): unknown {
-  if (!isOpenData(value)) return value;
-  return Object.freeze(isRecord(value) ? copyFields(value, copyFrozen) : value.map(copyFrozen));
+function cleanKey(key: string, source: Fields, copy: Fields): string {
+  const name = cleanText(key);
+  if (name !== key && (Object.hasOwn(source, name) || Object.hasOwn(copy, name)))
+    throw new InvalidArgumentError(`Two fields are called ${JSON.stringify(name)} once broken characters are replaced. Rename one.`);
+  return name;
 }
 
-/** Copies and freezes plain data all the way down. Data that is frozen already, or is not plain, is taken as it is. */
+function ownFields(source: Fields): Fields {
+  const copy: Record<string, unknown> = {};
+  let isSame = Object.isFrozen(source);
+  for (const key of Object.keys(source)) {
+    const name = cleanKey(key, source, copy);
+    const value = ownFrozen(source[key]);
+    isSame &&= name === key && value === source[key];
+    setOwn(copy, name, value);
+  }
+  return isSame ? source : Object.freeze(copy);
+}
+
+function ownItems(source: readonly unknown[]): readonly unknown[] {
+  const copy = source.map(ownFrozen);
+  return Object.isFrozen(source) && copy.every((item, index) => item === source[index]) ? source : Object.freeze(copy);
+}
+
+function own(value: unknown): unknown {
+  if (typeof value === 'string') return cleanText(value);
+  if (Array.isArray(value)) return ownItems(value);
+  return isPlainObject(value) ? ownFields(value) : value;
+}
+
+/**
+ * Copies and freezes plain data all the way down, and replaces characters that cannot be stored. Data that needs no change, or is not
+ * plain, is returned as it is.
+ */
 export function ownFrozen<Value>(value: Value): Value {
-  // Holds: plain data is copied to the same data.
-  return copyFrozen(value) as Value;
+  // Holds: plain data is copied to data of the same form.
+  return own(value) as Value;
 }

@@ -1,12 +1,14 @@
 export { AppendOnlyList } from './append-only-list.ts';
 export { assertNever } from './assert-never.ts';
 export type { Callback } from './callback.ts';
-export { cleanText, toCanonical } from './canonical.ts';
+export { toCanonical } from './canonical.ts';
 export { checkKeys, findKeyProblem } from './check-keys.ts';
+export { cleanText, describeBrokenText, isCleanText } from './clean-text.ts';
 export type { Clock } from './clock.ts';
 export { sleep, systemClock } from './clock.ts';
 export { pluralize } from './counted.ts';
 export { DamagedDataError } from './damaged-data-error.ts';
+export { escapePart } from './escape-part.ts';
 export type { FakeClock } from './fake-clock.ts';
 export { createFakeClock } from './fake-clock.ts';
 export { deepFreeze, frozenCopy, jsonCopy, ownFrozen } from './frozen-copy.ts';

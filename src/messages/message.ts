@@ -1,5 +1,5 @@
 import type { IdSource, Json, JsonObject } from '../lib/index.ts';
-import { DamagedDataError, omitUndefined, ownFrozen, readObject, systemIds } from '../lib/index.ts';
+import { cleanText, DamagedDataError, omitUndefined, ownFrozen, readObject, systemIds } from '../lib/index.ts';
 import { MessageRole, messageRoles } from './message-role.ts';
 import { textPart } from './content-part.ts';
 import type { Part } from './parts.ts';
@@ -77,11 +77,11 @@ export class Message {
   declare readonly providerOptions?: JsonObject;
 
   constructor({ id, role, parts, name, metadata = noMetadata, providerOptions }: MessageFields) {
-    this.id = id;
+    this.id = cleanText(id);
     this.role = role;
     this.parts = frozenParts(parts);
     this.metadata = ownFrozen(metadata);
-    if (name !== undefined) this.name = name;
+    if (name !== undefined) this.name = cleanText(name);
     if (providerOptions !== undefined) this.providerOptions = ownFrozen(providerOptions);
     Object.freeze(this);
   }

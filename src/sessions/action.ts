@@ -4,7 +4,7 @@ import type { Grant } from '../step-by-step/index.ts';
 /** Author of an action. */
 export interface By {
   readonly id: string;
-  /** `user`, `staff`, `service`, or a word of the host's own. The runtime itself is `system`. */
+  /** `user`, `staff`, `service`, or a word of the host's own. `system` is reserved: the runtime itself. */
   readonly kind: string;
 }
 

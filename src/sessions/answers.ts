@@ -1,11 +1,13 @@
 // Answers to what a session waits for.
 // W1. An approval counts only for what was shown: the session, the call, and its arguments as they are.
-// W2. An answer that cannot be used is refused with a reason of its own, and changes nothing.
+// W2. An approval may come before the step waits, but not before the call was emitted.
+// W3. An answer that cannot be used is refused with a reason of its own, and changes nothing.
 import { InvalidArgumentError } from '../lib/index.ts';
 import { Message } from '../messages/index.ts';
 import type { Orchestrator, RunState, Wait } from '../step-by-step/index.ts';
 import { AlreadyAnsweredError, NotWaitingError } from '../step-by-step/index.ts';
 import type { Action, ActionRequest } from './action.ts';
+import type { AskedCall } from './approval-digest.ts';
 import { approvalDigest, findAskedCalls, toAskedCall } from './approval-digest.ts';
 import type { Queue } from './entries.ts';
 import { readActions, readEntriesFrom } from './entries.ts';
@@ -45,7 +47,7 @@ export function applyRequest(state: RunState, request: ActionRequest): RunState 
 
 /** The session that an answer is checked against. */
 export interface AnswerContext {
-  readonly log: Pick<SessionLog, 'id' | 'state' | 'queued' | 'claimed'>;
+  readonly log: Pick<SessionLog, 'id' | 'state' | 'queued' | 'asked' | 'claimed'>;
   readonly agent: Pick<Orchestrator, 'checkArgs'>;
   /** True while a step is open: it may still ask for what is not waited for yet. */
   readonly isRunning: boolean;
@@ -81,14 +83,22 @@ async function checkDigest(wait: Wait, digest: string, { id, state, claimed }: A
   throw new ForgedApprovalError(wait.id);
 }
 
+/** Throws unless an approval that comes before the step waits is for exactly what was emitted. */
+async function checkEarlyApproval({ waitId, digest }: AnswerRequest, asked: AskedCall, sessionId: string): Promise<void> {
+  if ((await approvalDigest(sessionId, asked)) !== digest) throw new ForgedApprovalError(waitId);
+}
+
 /** Throws if an answer cannot be used. */
 export async function checkAnswer(request: AnswerRequest, { log, agent, isRunning }: AnswerContext): Promise<void> {
   const { state } = log;
+  // Looked up before anything is awaited: the step may end meanwhile.
+  const asked = log.asked.get(request.waitId);
   const wait = state.waitingFor.find(({ id }) => id === request.waitId);
   if (wait === undefined) {
     if (state.pendingStep?.answers.some(({ id }) => id === request.waitId) === true) throw new AlreadyAnsweredError(request.waitId);
     checkNotOver(request.waitId, await readEntriesFrom(log.claimed.store, log.id, 1), log.queued);
-    if (isRunning) return;
+    if (isRunning && request.type !== 'approve') return;
+    if (isRunning && asked !== undefined) return checkEarlyApproval(request, asked, log.id);
     throw new NotWaitingError(
       request.waitId,
       state.waitingFor.map(({ id }) => id),

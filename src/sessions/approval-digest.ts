@@ -1,6 +1,7 @@
 import type { Json } from '../lib/index.ts';
-import { stableStringify } from '../lib/index.ts';
+import { readField, stableStringify } from '../lib/index.ts';
 import type { RunState, Wait } from '../step-by-step/index.ts';
+import { readExecutionNumber } from './execution-id.ts';
 import type { StoredEvent } from './stored-events.ts';
 
 const hex = (bytes: Uint8Array): string => Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
@@ -34,8 +35,24 @@ export const toAskedCall = ({ execution }: RunState, wait: Wait): AskedCall => (
 
 /** Finds the execution and the step of a session that the events of one commit belong to, those of inner runs included. */
 function findPlace(sessionId: string, events: readonly StoredEvent[]): Pick<AskedCall, 'execution' | 'step'> | undefined {
-  const own = events.findLast(({ executionId }) => executionId.startsWith(`${sessionId}/`));
-  return own === undefined ? undefined : { execution: Number(own.executionId.slice(sessionId.length + 1)), step: own.stepNumber };
+  for (const { executionId, stepNumber: step } of events.toReversed()) {
+    const execution = readExecutionNumber(sessionId, executionId);
+    if (execution !== undefined) return { execution, step };
+  }
+  return undefined;
+}
+
+/** Reads the call that an event asks a person to approve, under the id of its wait. */
+export function readAskedCall(event: object): Omit<AskedCall, 'execution' | 'step'> | undefined {
+  if (readField(event, 'type') !== 'ToolApprovalRequested') return undefined;
+  const [id, toolName, args] = [
+    readField(event, 'waitId') ?? readField(event, 'toolCallId'),
+    readField(event, 'tool'),
+    readField(event, 'args'),
+  ];
+  if (typeof id !== 'string' || typeof toolName !== 'string') return undefined;
+  // Holds: the arguments of a call are JSON.
+  return { id, toolName, args: (args ?? null) as Json };
 }
 
 /** Finds the calls and questions that the events of one commit ask about, each with its event. */
@@ -43,11 +60,11 @@ export function findAskedCalls(sessionId: string, events: readonly StoredEvent[]
   const place = findPlace(sessionId, events);
   const asked = new Map<StoredEvent, AskedCall>();
   for (const event of events) {
-    const { type, waitId, toolCallId, tool, args = null } = event;
-    const id = waitId ?? toolCallId;
-    if (place === undefined || typeof id !== 'string') continue;
-    if (type === 'ToolApprovalRequested' && typeof tool === 'string') asked.set(event, { ...place, id, toolName: tool, args });
-    if (type === 'PersonAsked') asked.set(event, { ...place, id });
+    if (place === undefined) continue;
+    const call = readAskedCall(event);
+    if (call !== undefined) asked.set(event, { ...place, ...call });
+    const { type, waitId } = event;
+    if (type === 'PersonAsked' && typeof waitId === 'string') asked.set(event, { ...place, id: waitId });
   }
   return asked;
 }

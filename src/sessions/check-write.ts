@@ -1,5 +1,5 @@
 // Checks that every store makes alike, whatever it keeps sessions in. Writers of stores call these first.
-import { InvalidArgumentError } from '../lib/index.ts';
+import { cleanText, describeBrokenText, InvalidArgumentError } from '../lib/index.ts';
 import type { EntryQuery, SessionQuery, SessionWrite } from './session-store.ts';
 
 /** Creates the error for a write that a retry cannot fix. */
@@ -16,12 +16,19 @@ function checkNumbers(sessionId: string, numbers: Readonly<Record<string, number
     if (!Number.isFinite(value) || Math.abs(value) > Number.MAX_SAFE_INTEGER) refuse(sessionId, `${name} is ${value}`);
 }
 
+// Broken text would be stored as other text, and no longer match its checksum or be found.
+function checkTexts(sessionId: string, texts: Readonly<Record<string, string | undefined>>): void {
+  for (const [name, text] of Object.entries(texts))
+    if (text !== undefined && cleanText(text) !== text) refuse(sessionId, `${name} ${describeBrokenText(text).replace(/\.$/, '')}`);
+}
+
 function checkEntries({ sessionId, after, entries = [] }: SessionWrite): void {
   const requests = new Set<string>();
   for (const [index, { n, at, execution, step, lastSeq, requestId }] of entries.entries()) {
     if (n !== after + 1 + index) refuse(sessionId, `entry ${n} stands where entry ${after + 1 + index} belongs`);
     checkNumbers(sessionId, { at, execution, step, lastSeq });
     if (requestId === undefined) continue;
+    checkTexts(sessionId, { 'a request id': requestId });
     if (requests.has(requestId)) refuse(sessionId, `two of its entries answer the request "${requestId}"`);
     requests.add(requestId);
   }
@@ -34,11 +41,14 @@ export function checkWrite(write: SessionWrite): void {
   if (after === 0 && (header === undefined || entries.length === 0))
     refuse(sessionId, 'a session is made with a header and its first entry');
   if (header !== undefined) {
-    const { id, wakeAt, createdAt, updatedAt } = header;
+    const { id, agentId, tenant, owner, tags, wakeAt, createdAt, updatedAt } = header;
     if (id !== sessionId) refuse(sessionId, `its header is that of "${id}"`);
     checkNumbers(sessionId, { wakeAt, createdAt, updatedAt });
+    checkTexts(sessionId, { 'its id': id, 'its agent': agentId, 'its tenant': tenant, 'its owner': owner });
+    for (const tag of tags) checkTexts(sessionId, { 'a tag': tag });
   }
   checkEntries(write);
+  for (const { key } of effects) checkTexts(sessionId, { 'the key of an effect': key });
   const names = new Set(effects.map(({ key, phase }) => `${phase} ${key}`));
   if (names.size < effects.length) refuse(sessionId, 'it has two effects of one phase under the same key');
 }

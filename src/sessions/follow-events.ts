@@ -1,14 +1,22 @@
+import { defaultRedactor, isRecord } from '../lib/index.ts';
 import type { RunState } from '../step-by-step/index.ts';
 import { approvalDigest, findAskedCalls } from './approval-digest.ts';
-import type { EventsOptions } from './runtime-options.ts';
+import type { ParsedEventsOptions } from './parse-input.ts';
 import type { SessionHost } from './session-host.ts';
 import type { StoredEvent } from './stored-events.ts';
 import { readEvents } from './stored-events.ts';
 
 /** Events of a session that are read. */
-interface EventRange extends EventsOptions {
+interface EventRange extends ParsedEventsOptions {
   readonly sessionId: string;
-  readonly fromSeq: number;
+}
+
+/** Replaces secrets in an event. The fields that identify it, or approve a call, stay. */
+function redactEvent(event: StoredEvent): StoredEvent {
+  const { type, id, seq, at, agentId, executionId, stepNumber, digest } = event;
+  const redacted = defaultRedactor.value(event);
+  const known = { type, id, seq, at, agentId, executionId, stepNumber };
+  return { ...(isRecord(redacted) ? redacted : {}), ...known, ...(digest !== undefined && { digest }) };
 }
 
 /** Adds to each event that asks for an approval the digest that approves exactly that. */
@@ -44,7 +52,7 @@ export function followEvents(host: SessionHost, range: EventRange): AsyncIterabl
 
 async function* readEventsAfter(
   host: SessionHost,
-  { sessionId, fromSeq, follow = false }: EventRange,
+  { sessionId, fromSeq, follow, redact }: EventRange,
   ends: readonly AbortSignal[],
 ): AsyncGenerator<StoredEvent, void, undefined> {
   const getState = (): Promise<RunState> => host.readState(sessionId);
@@ -60,7 +68,8 @@ async function* readEventsAfter(
     for (let seq = fromSeq; ;) {
       const entries = await host.store.entries(sessionId, { afterSeq: seq, limit: 200 });
       for (const { events = '[{}]', lastSeq = seq } of entries) {
-        for (const event of await withDigests(sessionId, await readEvents(events, getState))) if (event.seq > seq) yield event;
+        for (const event of await withDigests(sessionId, await readEvents(events, getState)))
+          if (event.seq > seq) yield redact ? redactEvent(event) : event;
         seq = lastSeq;
       }
       if (entries.length > 0) continue;

@@ -1,12 +1,13 @@
 // Checks of what callers pass to a session runtime.
+import { StopReason } from '../continuation/index.ts';
 import type { IdSource } from '../lib/index.ts';
-import { checkKeys, InvalidArgumentError, isRecord, omitUndefined } from '../lib/index.ts';
+import { checkKeys, cleanText, InvalidArgumentError, isRecord, omitUndefined } from '../lib/index.ts';
 import type { MessageContent } from '../messages/index.ts';
 import { isMessageContent, Message } from '../messages/index.ts';
 import { ExecutionStatus } from '../step-by-step/index.ts';
 import type { ActionOptions, ForkPoint } from './action.ts';
 import { ForeignApprovalError } from './foreign-approval-error.ts';
-import type { AnsweredWait, NewSession, SessionRuntimeOptions } from './runtime-options.ts';
+import type { AnsweredWait, EventsOptions, NewSession, SessionRuntimeOptions } from './runtime-options.ts';
 import type { SessionFacts } from './session.ts';
 import type { SessionQuery } from './session-store.ts';
 
@@ -21,6 +22,8 @@ const isAgent = (agent: unknown): boolean =>
 
 const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
 
+const isTime = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value);
+
 const isAmount = (value: unknown): value is number => typeof value === 'number' && value >= 0;
 
 function assert(isValid: boolean, message: string): asserts isValid {
@@ -33,10 +36,18 @@ export function parseActionOptions(options: ActionOptions): ActionOptions {
   const { by, requestId, until } = given;
   const { id, kind } = isRecord(by) ? by : {};
   assert(isText(id) && isText(kind), 'Say who acts: by: { id, kind }, both of them text that is not empty.');
-  assert(requestId === undefined || isText(requestId), 'requestId must be text that is not empty.');
+  assert(
+    kind.trim().toLowerCase() !== 'system',
+    `by.kind ${JSON.stringify(kind)} is reserved for what the runtime does itself, such as expiry. Use another word, such as "service".`,
+  );
+  const request = requestId === undefined ? undefined : parseText(requestId, 'requestId');
   if (until !== undefined && until !== 'rest' && until !== 'accepted')
     throw new InvalidArgumentError(`until must be "rest" or "accepted", not ${JSON.stringify(until)}.`);
-  return { by: { id, kind }, ...omitUndefined({ requestId }), ...(until !== undefined && { until }) };
+  return {
+    by: { id: cleanText(id), kind: cleanText(kind) },
+    ...omitUndefined({ requestId: request }),
+    ...(until !== undefined && { until }),
+  };
 }
 
 /** Checks a number of milliseconds that a timer can wait for. */
@@ -45,20 +56,68 @@ export function parseMs(value: unknown, what: string): number {
   return value;
 }
 
-/** Refuses a filter that would silently match everything, or nothing. */
-export function parseQuery(query: SessionQuery): SessionQuery {
-  checkKeys('list()', query, { known: knownFilters });
-  const { status } = query;
-  const statuses = Object.values(ExecutionStatus);
-  assert(status === undefined || statuses.includes(status), `Unknown status "${String(status)}". Use one of ${statuses.join(', ')}.`);
-  return query;
+function describe(value: unknown): string {
+  if (typeof value === 'string') return JSON.stringify(value);
+  if (Array.isArray(value)) return 'a list';
+  return typeof value === 'number' || value === null ? String(value) : typeof value;
 }
 
-/** Checks the number of an event to start behind. */
-export function parseSeq(value: unknown): number {
-  const found = typeof value === 'number' ? value : value === null ? 'null' : typeof value;
-  assert(isAmount(value) && Number.isSafeInteger(value), `fromSeq must be the number of an event, or 0 for all; it is ${found}.`);
-  return value;
+function parseOneOf<Value extends string>(value: unknown, what: string, known: readonly Value[]): Value | undefined {
+  const found = known.find((each) => each === value);
+  assert(value === undefined || found !== undefined, `Unknown ${what} ${describe(value)}. Use one of ${known.join(', ')}.`);
+  return found;
+}
+
+/** Refuses a filter that would silently match everything, or nothing. */
+export function parseQuery(query: SessionQuery): SessionQuery {
+  const given: unknown = query;
+  assert(isRecord(given), `list({ tenant, owner, … }) takes an object of filters, not ${describe(given)}.`);
+  checkKeys('list()', given, { known: knownFilters });
+  const parseFilter = (name: keyof SessionQuery): string | undefined =>
+    given[name] === undefined ? undefined : parseText(given[name], `The filter ${name} of list()`);
+  const { isOpen, wakeBefore, limit } = given;
+  assert(
+    isOpen === undefined || typeof isOpen === 'boolean',
+    `The filter isOpen of list() must be true or false, not ${describe(isOpen)}.`,
+  );
+  assert(
+    wakeBefore === undefined || isTime(wakeBefore),
+    `The filter wakeBefore of list() must be a time in milliseconds, not ${describe(wakeBefore)}.`,
+  );
+  assert(limit === undefined || typeof limit === 'number', `The limit of list() must be a whole number from 1 on, not ${describe(limit)}.`);
+  return omitUndefined({
+    tenant: parseFilter('tenant'),
+    agentId: parseFilter('agentId'),
+    owner: parseFilter('owner'),
+    tag: parseFilter('tag'),
+    cursor: parseFilter('cursor'),
+    status: parseOneOf(given['status'], 'status', Object.values(ExecutionStatus)),
+    stopReason: parseOneOf(given['stopReason'], 'stop reason', Object.values(StopReason)),
+    isOpen,
+    wakeBefore,
+    limit,
+  });
+}
+
+/** Options for reading events, checked. */
+export type ParsedEventsOptions = EventsOptions & Required<Pick<EventsOptions, 'fromSeq' | 'follow' | 'redact'>>;
+
+/** Checks the options of events(). */
+export function parseEventsOptions(options: EventsOptions): ParsedEventsOptions {
+  const given: unknown = options;
+  const hint = typeof given === 'number' ? ` Use { fromSeq: ${given} }.` : '';
+  assert(isRecord(given), `events(sessionId, { fromSeq, follow, redact, signal }) takes an object, not ${describe(given)}.${hint}`);
+  checkKeys('events()', given, { known: ['fromSeq', 'follow', 'redact', 'signal'] });
+  const { fromSeq = 0, follow = false, redact = false, signal } = given;
+  const found = typeof fromSeq === 'number' ? fromSeq : describe(fromSeq);
+  assert(
+    isAmount(fromSeq) && Number.isSafeInteger(fromSeq),
+    `fromSeq of events() must be the number of an event, or 0 for all; it is ${found}.`,
+  );
+  for (const [name, value] of Object.entries({ follow, redact }))
+    assert(typeof value === 'boolean', `${name} of events() must be true or false, not ${describe(value)}.`);
+  assert(signal === undefined || signal instanceof AbortSignal, `signal of events() must be an AbortSignal, not ${describe(signal)}.`);
+  return { fromSeq, follow: follow === true, redact: redact === true, ...omitUndefined({ signal }) };
 }
 
 /** Checks the step that a fork starts after. */
@@ -96,10 +155,10 @@ function checkApprovals({ expireAfterMs, whenExpired = 'reject' }: Readonly<Reco
   assert(whenExpired === 'reject' || whenExpired === 'approve', 'approvals.whenExpired must be "reject" or "approve".');
 }
 
-/** Refuses anything but text, and empty text. */
+/** Refuses anything but text, and empty text. Characters that cannot be stored are replaced, in what is stored and in what is asked for. */
 export function parseText(value: unknown, what: string): string {
   assert(isText(value), `${what} must be text that is not empty, not ${value === '' ? 'empty' : typeof value}.`);
-  return value;
+  return cleanText(value);
 }
 
 /** Creates a message from user input. */
@@ -134,7 +193,12 @@ export function parseFacts({ id, tenant, owner, tags = [] }: Wishes): Pick<Sessi
 export function parseWait(sessionId: string, wait: AnsweredWait): { readonly waitId: string; readonly digest?: string } {
   const given: unknown = wait;
   assert(isRecord(given) && typeof given['id'] === 'string', 'Hand back the wait that was shown: it has an id and a digest.');
+  const { digest } = given;
+  assert(
+    digest === undefined || typeof digest === 'string',
+    `The digest of a wait is text, not ${typeof digest}. Hand back the wait itself.`,
+  );
   if (wait.sessionId !== undefined && wait.sessionId !== sessionId)
     throw new ForeignApprovalError(wait.id, { own: sessionId, given: wait.sessionId });
-  return { waitId: wait.id, ...omitUndefined({ digest: wait.digest }) };
+  return { waitId: cleanText(given['id']), ...omitUndefined({ digest: digest === undefined ? undefined : cleanText(digest) }) };
 }

@@ -5,13 +5,14 @@ import { jsonEquals } from '../lib/index.ts';
 import type { Between, Orchestrator, RunState } from '../step-by-step/index.ts';
 import { toIdentity } from './agents.ts';
 import { ContextFailedError } from './context-failed-error.ts';
+import { toExecutionId } from './execution-id.ts';
 import { findCancel } from './queue.ts';
 import type { SessionRuntimeOptions } from './runtime-options.ts';
 import type { SessionLog } from './session-log.ts';
 
 /** Services of the process that a run needs. */
 export interface RunServices {
-  readonly options: Pick<SessionRuntimeOptions, 'context' | 'onEvent'>;
+  readonly options: Pick<SessionRuntimeOptions, 'context' | 'onEvent' | 'onProblem'>;
   /** Aborted once no further step may start; its reason says why. */
   readonly closing: AbortSignal;
   /** More of a session can be read. */
@@ -66,7 +67,7 @@ export async function runExecution(
   state: RunState,
   { agent, services, onStart, between }: ExecutionOptions,
 ): Promise<void> {
-  const { onEvent } = services.options;
+  const { onEvent, onProblem } = services.options;
   const { number } = state.execution;
   const identity = toIdentity(agent);
   if (!jsonEquals({ ...identity }, { ...log.facts.agent })) log.facts = { ...log.facts, agent: identity };
@@ -85,8 +86,11 @@ export async function runExecution(
   await agent.run(state, {
     context,
     signal: abort.signal,
-    onEvent: onEvent && ((event) => onEvent(event, log.facts)),
-    executionId: `${log.id}/${number}`,
+    onEvent: (event) => {
+      log.noteAsked(event);
+      return onEvent?.(event, log.facts);
+    },
+    executionId: toExecutionId(log.id, number),
     effects: (direct) => log.journal.wrap(interruptSleeps(direct, services.closing), `${number}/`, endIfCancelled),
     commit: async (commit) => {
       log.journal.check();
@@ -95,5 +99,6 @@ export async function runExecution(
       endIfCancelled();
     },
     between,
+    onProblem,
   });
 }

@@ -68,8 +68,12 @@ export interface Recovery {
 
 /** Options for reading events. */
 export interface EventsOptions {
-  /** Continues with events that are stored later, until the reader leaves. @default false */
+  /** Number of the last event that you have: reading begins after it. @default 0, which reads all */
+  readonly fromSeq?: number;
+  /** Continues with events that are stored later, until the reader leaves. False ends at what is stored. @default false */
   readonly follow?: boolean;
+  /** Replaces obvious secrets (keys, tokens, passwords) in what is returned; what is stored stays as it is. @default false */
+  readonly redact?: boolean;
   /** Ends a reader that follows. */
   readonly signal?: AbortSignal;
 }
@@ -112,8 +116,8 @@ export interface SessionRuntime<State extends RunState = RunState, Output = unkn
   list(query?: SessionQuery): Promise<ListedSessions>;
   /** Lists the actions on a session in their order, with author and time. */
   actions(sessionId: string): Promise<readonly RecordedAction[]>;
-  /** The stored events after this number, in order. */
-  events(sessionId: string, fromSeq?: number, options?: EventsOptions): AsyncIterable<StoredEvent>;
+  /** Reads the stored events in order. They hold what was stored, secrets in arguments and results included, unless redacted. */
+  events(sessionId: string, options?: EventsOptions): AsyncIterable<StoredEvent>;
   /** Takes no more work, lets open steps end, and leaves the rest to the next runtime. */
   drain(options?: { readonly timeoutMs?: number }): Promise<void>;
 }

@@ -5,7 +5,7 @@
 // R2. Once another has claimed the store, nothing more is done here.
 import { reportSafely, reportToConsole } from '../events/index.ts';
 import type { Clock, JsonObject } from '../lib/index.ts';
-import { jsonEquals, present, sleep, SteplineError, systemClock } from '../lib/index.ts';
+import { cleanText, jsonEquals, present, sleep, SteplineError, systemClock } from '../lib/index.ts';
 import type { RunState } from '../step-by-step/index.ts';
 import type { Action } from './action.ts';
 import { Agents } from './agents.ts';
@@ -175,7 +175,7 @@ export class SessionHost implements SessionServices {
       const { states } = this.agents.newest(stored.header.agentId);
       return new LiveSession(SessionLog.load(await this.#claimed, stored, states), this);
     } catch (error) {
-      if (error instanceof SessionDamagedError) await this.store.quarantine(sessionId, error.damage);
+      if (error instanceof SessionDamagedError) await this.store.quarantine(sessionId, cleanText(error.damage));
       throw error;
     }
   }

@@ -11,6 +11,8 @@ import { omitUndefined } from '../lib/index.ts';
 import { WrongKindError } from '../serialization/index.ts';
 import type { RunState, StateType, StepResult } from '../step-by-step/index.ts';
 import type { Action } from './action.ts';
+import type { AskedCall } from './approval-digest.ts';
+import { readAskedCall } from './approval-digest.ts';
 import type { EntryBody, QueuedAction, ReplayedLog } from './entries.ts';
 import { getSentMessages, readStored, replay, updateQueue } from './entries.ts';
 import type { ExpiryOptions } from './expiry.ts';
@@ -56,6 +58,8 @@ export class SessionLog {
   readonly states: StateType;
   readonly journal: Journal;
   readonly queued: Map<number, QueuedAction>;
+  /** Calls that the open step has asked a person to approve, by the id of the wait. */
+  readonly asked = new Map<string, AskedCall>();
   facts: SessionFacts;
   #state: RunState;
   #safeState: RunState;
@@ -144,11 +148,21 @@ export class SessionLog {
     this.#state = state;
     this.#count(entry.isSnapshot, text.length);
     updateQueue(this.queued, entry.n, body);
-    if (endsStep) this.journal.clear();
+    if (endsStep) {
+      this.journal.clear();
+      this.asked.clear();
+    }
     await this.#write({ after, header: this.#toHeader(entry.at), entries: [entry], clearsEffects: endsStep });
     if (entry.n < this.#safeHead) return;
     this.#safeState = state;
     this.#safeHead = entry.n;
+  }
+
+  /** Notes the call that an event of the open step asks about, if it does. */
+  noteAsked(event: object): void {
+    const call = readAskedCall(event);
+    const { number: execution, pendingStep, results } = this.#state.execution;
+    if (call !== undefined) this.asked.set(call.id, { ...call, execution, step: pendingStep?.number ?? results.length + 1 });
   }
 
   /** Rejects if another has written since, or may write now. */

@@ -7,9 +7,11 @@ import type { ActionOptions, ActionRequest, ForkPoint } from './action.ts';
 import { toIdentity } from './agents.ts';
 import { createDigest } from './approval-digest.ts';
 import { readActions, readEntriesFrom, readStateAfterStep } from './entries.ts';
+import { toExecutionId } from './execution-id.ts';
 import { followEvents } from './follow-events.ts';
 import {
   parseActionOptions,
+  parseEventsOptions,
   parseFacts,
   parseForkPoint,
   parseMessage,
@@ -17,7 +19,6 @@ import {
   parseNewSession,
   parseQuery,
   parseRuntimeOptions,
-  parseSeq,
   parseText,
   parseWait,
 } from './parse-input.ts';
@@ -53,21 +54,22 @@ function createMakers(host: SessionHost, ids: IdSource): Pick<SessionRuntime, 'c
       const agent = agents.newest(agentId);
       const at = clock.now();
       const facts: SessionFacts = { ...parseFacts({ ...wishes, id }), agent: toIdentity(agent), createdAt: at };
-      const state = agent.states.empty({ clock, ids: startWith(id, ids) });
+      const state = agent.states.empty({ clock, ids: startWith(facts.id, ids) });
       return host.create({ facts, states: agent.states, state, action: { type: 'create', by, at } }, requestId);
     },
     fork: async (sessionId, forkAt, options) => {
       const action = parseActionOptions(options);
       const { by, requestId } = action;
       const from: ForkPoint = { sessionId: parseText(sessionId, 'A session id'), ...parseForkPoint(forkAt) };
-      const { id = await createId(`fork ${sessionId}`, action, ids) } = options;
+      const { id: given = await createId(`fork ${from.sessionId}`, action, ids) } = options;
+      const id = parseText(given, 'The id of a session');
       await host.ready;
-      return host.sessions.use(sessionId, async ({ log: { facts: source, states } }) => {
+      return host.sessions.use(from.sessionId, async ({ log: { facts: source, states } }) => {
         const { tenant = source.tenant, owner = source.owner, tags = source.tags } = options;
         const at = clock.now();
         const facts: SessionFacts = { ...parseFacts({ id, tenant, owner, tags }), agent: source.agent, createdAt: at, forkedFrom: from };
         const past = await readStateAfterStep(store, states, from);
-        const state = past.fork({ id, executionId: `${id}/${from.execution}`, clock, ids });
+        const state = past.fork({ id, executionId: toExecutionId(id, from.execution), clock, ids });
         return host.create({ facts, states, state, action: { type: 'fork', from, by, at } }, requestId);
       });
     },
@@ -90,10 +92,10 @@ type ActionMethod = 'send' | 'resume' | 'cancel' | 'approve' | 'reject' | 'answe
 /** Methods that act on a session. */
 function createActions(host: SessionHost, ids: IdSource): Pick<SessionRuntime, ActionMethod> {
   // The options are checked before the request is read from them.
-  const act = async (sessionId: string, options: ActionOptions, toRequest: () => ActionRequest): Promise<SessionResult> => {
+  const act = async (given: string, options: ActionOptions, toRequest: (sessionId: string) => ActionRequest): Promise<SessionResult> => {
     const action = parseActionOptions(options);
-    parseText(sessionId, 'A session id');
-    const request = toRequest();
+    const sessionId = parseText(given, 'A session id');
+    const request = toRequest(sessionId);
     await host.assertOpen();
     return host.sessions.use(sessionId, (session) => session.act(request, action));
   };
@@ -103,20 +105,20 @@ function createActions(host: SessionHost, ids: IdSource): Pick<SessionRuntime, A
     cancel: (id, reason, options) =>
       act(id, options, () => ({ type: 'cancel', reason: parseText(reason, 'The reason of cancel(sessionId, reason)') })),
     approve: (id, wait, options) =>
-      act(id, options, () => {
-        const { waitId, digest } = parseWait(id, wait);
+      act(id, options, (sessionId) => {
+        const { waitId, digest } = parseWait(sessionId, wait);
         if (digest === undefined)
           throw new InvalidArgumentError('approve(sessionId, wait, …) needs the digest of what was shown; hand back the wait itself.');
         const edited = options.args === undefined ? {} : { args: parseValue(options.args, 'The edited arguments') };
         return { type: 'approve', waitId, digest, ...edited };
       }),
     reject: (id, wait, options) =>
-      act(id, options, () => {
+      act(id, options, (sessionId) => {
         const reason = parseText(options.reason ?? 'no reason was given', 'The reason of a rejection');
-        return { type: 'reject', ...parseWait(id, wait), reason };
+        return { type: 'reject', ...parseWait(sessionId, wait), reason };
       }),
     answer: (id, wait, options) =>
-      act(id, options, () => ({ type: 'answer', ...parseWait(id, wait), value: parseValue(options.value, 'The answer') })),
+      act(id, options, (sessionId) => ({ type: 'answer', ...parseWait(sessionId, wait), value: parseValue(options.value, 'The answer') })),
     grant: (id, amounts, options) => act(id, options, () => ({ type: 'grant', amounts: parseGrant(amounts) })),
   };
 }
@@ -124,8 +126,8 @@ function createActions(host: SessionHost, ids: IdSource): Pick<SessionRuntime, A
 /** Methods that read sessions. */
 function createReaders(host: SessionHost): Pick<SessionRuntime, 'get' | 'list' | 'actions' | 'events'> {
   const { ready, store } = host;
-  const get: SessionRuntime['get'] = async (sessionId) => {
-    parseText(sessionId, 'A session id');
+  const get: SessionRuntime['get'] = async (given) => {
+    const sessionId = parseText(given, 'A session id');
     await ready;
     return host.sessions.use(sessionId, (session) => session.view());
   };
@@ -137,12 +139,10 @@ function createReaders(host: SessionHost): Pick<SessionRuntime, 'get' | 'list' |
       return { sessions: sessions.map(toSummary), ...(cursor !== undefined && { cursor }) };
     },
     actions: async (sessionId) => {
-      await get(sessionId);
-      return readActions(await readEntriesFrom(store, sessionId, 1));
+      const { id } = await get(sessionId);
+      return readActions(await readEntriesFrom(store, id, 1));
     },
-    events: (sessionId, fromSeq = 0, options = {}) => {
-      parseText(sessionId, 'A session id');
-      return followEvents(host, { ...options, sessionId, fromSeq: parseSeq(fromSeq) });
-    },
+    events: (sessionId, options = {}) =>
+      followEvents(host, { ...parseEventsOptions(options), sessionId: parseText(sessionId, 'A session id') }),
   };
 }

@@ -28,6 +28,8 @@ export class ActiveRun<State, Context> {
   readonly ids: IdSource;
   readonly random: Random;
   readonly onProblem: ProblemReporter;
+  /** The reporter that came with the run; runs inside it use it too. */
+  readonly givenOnProblem: ProblemReporter | undefined;
   readonly control: RunControl;
   readonly effects: Effects;
   readonly events: RunEvents;
@@ -44,7 +46,9 @@ export class ActiveRun<State, Context> {
     { control, ...ports }: Ports & { readonly control: RunControl },
   ) {
     const { inside: outer, onEvent } = options;
-    const { random = systemRandom, events: sink, onProblem = reportToConsole } = ports;
+    const { random = systemRandom, events: sink } = ports;
+    this.givenOnProblem = options.onProblem ?? outer?.onProblem;
+    const onProblem = this.givenOnProblem ?? ports.onProblem ?? reportToConsole;
     const clock = options.clock ?? outer?.time.clock ?? ports.clock ?? systemClock;
     // Holds because a host whose process needs a context has to give one; the typed orchestrators see to it.
     this.context = options.context as Context;

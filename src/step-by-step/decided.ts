@@ -1,7 +1,7 @@
 // Decisions of people about an execution that waits or runs.
 // D1. Every decision returns a new execution; one that does not fit throws and changes nothing.
 import { ContinuationOutcome, toStopEvaluation } from '../continuation/index.ts';
-import { InvalidArgumentError, isRecord } from '../lib/index.ts';
+import { cleanText, InvalidArgumentError, isRecord } from '../lib/index.ts';
 import { Usage } from '../messages/index.ts';
 import type { Execution } from './execution.ts';
 import { getAwaitedGrants, hasEnded, getLastOutcome, getStopReason, withResult } from './execution.ts';
@@ -41,8 +41,9 @@ export function approveWait<S extends Step>(execution: Execution<S>, id: string,
 
 export function rejectWait<S extends Step>(execution: Execution<S>, id: string, reason: string): Execution<S> {
   if (typeof reason !== 'string') throw new InvalidArgumentError(`The reason of reject(id, reason) must be text, not ${typeof reason}.`);
-  if (isWaitingGrant(execution, id)) return { ...execution, grantRefused: reason };
-  return { ...execution, pendingStep: withAnswer(execution.pendingStep, { type: 'rejected', id, reason }) };
+  const kept = cleanText(reason);
+  if (isWaitingGrant(execution, id)) return { ...execution, grantRefused: kept };
+  return { ...execution, pendingStep: withAnswer(execution.pendingStep, { type: 'rejected', id, reason: kept }) };
 }
 
 export function answerWait<S extends Step>(execution: Execution<S>, id: string, value: unknown): Execution<S> {

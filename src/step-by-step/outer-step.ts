@@ -7,7 +7,7 @@
 // I4. Once the outer step is over, nothing from inside is emitted or counted any more.
 import type { ContinuationEvaluation } from '../continuation/index.ts';
 import type { Effects } from '../effects/index.ts';
-import type { BaseEvent, EventSink } from '../events/index.ts';
+import type { BaseEvent, EventSink, ProblemReporter } from '../events/index.ts';
 import type { PriceOf } from '../inference/index.ts';
 import type { Clock, IdSource } from '../lib/index.ts';
 import type { Usage } from '../messages/index.ts';
@@ -77,6 +77,8 @@ export interface OuterStep {
   /** False once the outer step is over. */
   readonly isOpen: boolean;
   readonly effects: Effects;
+  /** Receives errors that nobody waits for. @default the inner run's own */
+  readonly onProblem?: ProblemReporter | undefined;
   readonly control: Pick<RunControl, 'signal' | 'interruption' | 'stopRequest' | 'onInterrupt' | 'onEnding'>;
   readonly events: OuterEvents;
   readonly budget: OuterBudget;

@@ -4,6 +4,7 @@
 // R1. The first interruption counts; later ones change nothing. Only a deadline can be renewed, unless the host has aborted since.
 // R2. After `close` no listener of ours is left on the host's signal.
 import type { StopRequest } from '../continuation/index.ts';
+import { cleanText } from '../lib/index.ts';
 import type { Interruption } from './step.ts';
 
 export interface RunControl {
@@ -46,7 +47,7 @@ export function createRunControl(hostSignal?: AbortSignal): RunControl {
   };
   const interrupt = (by: Interruption, reason: unknown): void => {
     // An abort by the host counts even after the deadline has passed.
-    if (by === 'signal') stopRequest ??= { by: 'signal', reason: wordsOf(reason) };
+    if (by === 'signal') stopRequest ??= { by: 'signal', reason: cleanText(wordsOf(reason)) };
     if (interruption !== undefined) {
       call(onRequest);
       return;
@@ -84,7 +85,7 @@ export function createRunControl(hostSignal?: AbortSignal): RunControl {
     requestStop: (reason) => {
       if (stopRequest !== undefined) return;
       const isText = typeof reason === 'string' && reason !== '';
-      stopRequest = { by: 'request', reason: isText ? reason : 'stop was requested' };
+      stopRequest = { by: 'request', reason: isText ? cleanText(reason) : 'stop was requested' };
       call(onRequest);
     },
     interrupt,

@@ -51,6 +51,8 @@ export interface EngineOptions<State = RunState> {
   readonly clock?: Clock | undefined;
   /** Ids of this run; the same at every attempt. @default the orchestrator's */
   readonly ids?: IdSource | undefined;
+  /** Receives errors of this run, and of runs inside it, that nobody waits for. @default the orchestrator's */
+  readonly onProblem?: ProblemReporter | undefined;
 }
 
 /** Options of one run. `Event` is the union that listeners get; an orchestrator with events of its own widens it. */

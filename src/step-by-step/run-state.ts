@@ -8,7 +8,7 @@ import type { ContinuationOutcome, StopReason } from '../continuation/index.ts';
 import type { Failure } from '../errors/index.ts';
 import type { CoolDowns } from '../inference/index.ts';
 import type { Clock, IdSource, JsonObject } from '../lib/index.ts';
-import { AppendOnlyList, deepFreeze, InvalidArgumentError, systemIds } from '../lib/index.ts';
+import { AppendOnlyList, cleanText, deepFreeze, InvalidArgumentError, isRecord, systemIds } from '../lib/index.ts';
 import type { MessageContent, Messages } from '../messages/index.ts';
 import { isMessageContent, Message, MessageStore, SectionName, Usage } from '../messages/index.ts';
 import { addGrant, answerWait, approveWait, endAtLimit, getWaits, isWaitingGrant, recordClosedStep, rejectWait } from './decided.ts';
@@ -84,6 +84,12 @@ export interface SessionTotals<S extends Step> {
 
 const superseded = 'superseded by a new message';
 
+function parseMetadata(given: JsonObject): JsonObject {
+  const metadata = parseValue(given, 'The metadata');
+  if (!isRecord(metadata)) throw new InvalidArgumentError(`The metadata of a state must be an object, not ${JSON.stringify(metadata)}.`);
+  return deepFreeze(metadata);
+}
+
 /** Reason for closing a step that waits. */
 interface Closing {
   readonly why: 'superseded' | 'interrupted';
@@ -109,10 +115,10 @@ export class RunState<S extends Step = Step> {
   }: NewStateOptions = {}): RunStateData<S> {
     return {
       info: StateInfo.create({ ids, ...(clock !== undefined && { clock }) }),
-      agentId: agentId ?? ids(),
-      parentAgentId,
+      agentId: cleanText(agentId ?? ids()),
+      parentAgentId: parentAgentId === undefined ? undefined : cleanText(parentAgentId),
       store: MessageStore.empty(),
-      metadata: deepFreeze(structuredClone(metadata)),
+      metadata: parseMetadata(metadata),
       execution: createExecution(1),
       past: AppendOnlyList.empty(),
       lastSeq: 0,
@@ -250,7 +256,7 @@ export class RunState<S extends Step = Step> {
   }
 
   withMetadata(key: string, value: unknown): this {
-    return this.evolve({ metadata: deepFreeze({ ...this.data.metadata, [key]: parseValue(value, `Metadata "${key}"`) }) });
+    return this.evolve({ metadata: deepFreeze({ ...this.data.metadata, [cleanText(key)]: parseValue(value, `Metadata "${key}"`) }) });
   }
 
   /** Approves a gated call, with other arguments if given. Run the state to continue. */

@@ -1,5 +1,5 @@
 import type { Clock, IdSource, JsonObject } from '../lib/index.ts';
-import { DamagedDataError, readObject, readString, systemClock, systemIds } from '../lib/index.ts';
+import { cleanText, DamagedDataError, readObject, readString, systemClock, systemIds } from '../lib/index.ts';
 
 interface StateInfoFields {
   readonly id: string;
@@ -42,7 +42,7 @@ export class StateInfo {
 
   static create({ clock = systemClock, ids = systemIds }: Sources = {}): StateInfo {
     const now = clock.now();
-    return new StateInfo({ id: ids(), startedAt: now, updatedAt: now, cumulativeExecutionSeconds: 0 });
+    return new StateInfo({ id: cleanText(ids()), startedAt: now, updatedAt: now, cumulativeExecutionSeconds: 0 });
   }
 
   /** Reads stored info. A missing id is a new one, a missing time is now, and missing execution time is none. */

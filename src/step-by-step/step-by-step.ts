@@ -17,7 +17,20 @@ import type { LoopEvent } from './loop-events.ts';
 import { InvalidArgumentError, isRecord, systemClock } from '../lib/index.ts';
 
 const knownOptions = [
-  ...['context', 'signal', 'onEvent', 'commit', 'effects', 'inside', 'executionId', 'wallStartedAt', 'between', 'clock', 'ids'],
+  ...[
+    'context',
+    'signal',
+    'onEvent',
+    'commit',
+    'effects',
+    'inside',
+    'executionId',
+    'wallStartedAt',
+    'between',
+    'clock',
+    'ids',
+    'onProblem',
+  ],
 ];
 const hints: Readonly<Record<string, string>> = { abortSignal: ' The signal is called signal.' };
 

@@ -1,5 +1,5 @@
 import type { ContinuationCriteria, Findings, StopReason } from '../continuation/index.ts';
-import type { BaseEvent, EventHeader } from '../events/index.ts';
+import type { BaseEvent, EventHeader, ProblemReporter } from '../events/index.ts';
 import type { JsonObject } from '../lib/index.ts';
 import type { RunState } from './run-state.ts';
 import type { EmptyStep } from './step.ts';
@@ -24,6 +24,8 @@ export type Produced<S> =
 export interface Observed<State, Context = unknown> {
   readonly state: State;
   readonly context: Context;
+  /** Receives errors of the observer. */
+  readonly onProblem: ProblemReporter;
   /** The recorded step; absent if a start was refused. */
   readonly result?: StepResult<StepOf<State>>;
   /** The reason that ended the execution; absent if it goes on or waits. */

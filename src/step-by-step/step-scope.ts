@@ -1,6 +1,6 @@
 import type { ContinuationEvaluation } from '../continuation/index.ts';
 import type { Effects } from '../effects/index.ts';
-import type { BaseEvent, EventHeader } from '../events/index.ts';
+import type { BaseEvent, EventHeader, ProblemReporter } from '../events/index.ts';
 import type { CoolDowns, ModelRoute, PriceOf } from '../inference/index.ts';
 import type { Clock, IdSource, JsonObject } from '../lib/index.ts';
 import type { MessageStore, Usage } from '../messages/index.ts';
@@ -92,6 +92,8 @@ export interface StepScope<Context = unknown> {
   readonly ids: IdSource;
   /** Runs everything with a side effect: model calls, tools, waits. */
   readonly effects: Effects;
+  /** Receives errors that do not harm the step. */
+  readonly onProblem: ProblemReporter;
   /** Tells when to end early. */
   readonly control: StepControl;
   readonly time: StepTime;

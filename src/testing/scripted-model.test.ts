@@ -31,6 +31,34 @@ describe('a scripted model', () => {
     expect(model.calls).toStrictEqual([request, second]);
   });
 
+  test('takes plain text as an answer, also from a function', async () => {
+    const model = scriptedModel(['hello', () => 'again', async () => 'later']);
+    for (const text of ['hello', 'again', 'later'])
+      expect(await model.generate(request)).toMatchObject({
+        ok: true,
+        response: { parts: [{ type: 'text', text }], finishReason: 'stop' },
+      });
+  });
+
+  test.each<readonly [string, unknown, string]>([
+    ['text in place of a list', 'hello', 'scriptedModel([…]) takes a list of answers, not "hello". Put it into a list.'],
+    ['nothing', undefined, 'scriptedModel([…]) takes a list of answers, not undefined.'],
+    ['a number among the answers', ['a', 5], 'Answer 2 of scriptedModel() must be text, an object or a function, not 5.'],
+    ['null among the answers', [null], 'Answer 1 of scriptedModel() must be text, an object or a function, not null.'],
+    ['a list among the answers', [['a']], 'Answer 1 of scriptedModel() must be text, an object or a function, not a list.'],
+    ['an unknown field', [{ content: 'a' }], 'Unknown option "content" in answer 1 of scriptedModel(). The words are called text.'],
+  ])('refuses %s', (_, script, message) => {
+    expect(() => scriptedModel(script as never)).toThrow(message);
+  });
+
+  test('fails if a function returns something else', async () => {
+    const model = scriptedModel([() => 5 as never]);
+    expect(await model.generate(request)).toMatchObject({
+      ok: false,
+      failure: { message: 'Answer 1 of scriptedModel() must be text, an object or a function, not 5.' },
+    });
+  });
+
   test('calls tools, with broken JSON where the script has a text', async () => {
     const model = scriptedModel([
       { toolCalls: [{ name: 'search', args: { q: 1 } }, { name: 'now' }, { name: 'bad', args: '{"q":', id: 'mine' }] },

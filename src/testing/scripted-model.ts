@@ -3,7 +3,7 @@ import { classifyError, isErrorType } from '../errors/index.ts';
 import type { Model, ModelDelta, ModelOutcome, ModelRequest, ReportedUsage, ResponseBuilder } from '../inference/index.ts';
 import { createResponseBuilder } from '../inference/index.ts';
 import type { IdSource, Json } from '../lib/index.ts';
-import { assertNever, createCountingIds, isRecord } from '../lib/index.ts';
+import { assertNever, checkKeys, createCountingIds, InvalidArgumentError, isRecord } from '../lib/index.ts';
 
 /** A call that a scripted model makes. */
 export interface ScriptedToolCall {
@@ -29,8 +29,9 @@ export interface ScriptedAnswer {
   readonly chunks?: Iterable<ModelDelta | string> | AsyncIterable<ModelDelta | string>;
 }
 
-/** An answer, or how to find one. A promise that never settles is a model that hangs until its signal fires. */
-export type ScriptedEntry = ScriptedAnswer | ((request: ModelRequest) => ScriptedAnswer | Promise<ScriptedAnswer>);
+/** An answer or plain text, or a function that returns one. A promise that never settles is a model that hangs until its signal fires. */
+export type ScriptedEntry =
+  string | ScriptedAnswer | ((request: ModelRequest) => string | ScriptedAnswer | Promise<string | ScriptedAnswer>);
 
 /** What may be said about a scripted model beside its script. */
 export interface ScriptedModelOptions {
@@ -100,6 +101,31 @@ async function play(answer: ScriptedAnswer, { builder, ids, signal }: Playback):
   builder.finish(finishReason === undefined ? (toolCalls.length + begun.size > 0 ? 'tool_calls' : 'stop') : finishReason);
 }
 
+const answerKeys = {
+  known: ['text', 'reasoning', 'toolCalls', 'error', 'usage', 'finishReason', 'chunks'],
+  hints: { content: 'The words are called text.', tool_calls: 'Calls are called toolCalls.' },
+};
+
+function describe(value: unknown): string {
+  if (Array.isArray(value)) return 'a list';
+  return typeof value === 'string' ? JSON.stringify(value) : String(value);
+}
+
+/** Refuses an answer that could not be played. Text stands for an answer that says it. */
+function parseAnswer(given: unknown, number: number): ScriptedAnswer {
+  if (typeof given === 'string') return { text: given };
+  const place = `nswer ${number} of scriptedModel()`;
+  if (!isRecord(given)) throw new InvalidArgumentError(`A${place} must be text, an object or a function, not ${describe(given)}.`);
+  checkKeys(`a${place}`, given, answerKeys);
+  return given;
+}
+
+function checkScript(script: unknown): void {
+  const hint = typeof script === 'string' ? ' Put it into a list.' : '';
+  if (!Array.isArray(script)) throw new InvalidArgumentError(`scriptedModel([…]) takes a list of answers, not ${describe(script)}.${hint}`);
+  for (const [index, entry] of script.entries()) if (typeof entry !== 'function') parseAnswer(entry, index + 1);
+}
+
 const usedUp = (entries: number): ScriptedAnswer => ({
   error: {
     type: 'model',
@@ -124,6 +150,7 @@ function waitUnlessAborted(work: Promise<void>, signal: AbortSignal | undefined)
 /** A model that answers from a script, by the same road as real ones. Every call takes the next entry. */
 export function scriptedModel(script: readonly ScriptedEntry[], options: ScriptedModelOptions = {}): ScriptedModel {
   const { provider = 'scripted', modelId = 'script', repeatLast = false, ids = createCountingIds('call') } = options;
+  checkScript(script);
   const calls: ModelRequest[] = [];
   let next = 0;
 
@@ -132,8 +159,11 @@ export function scriptedModel(script: readonly ScriptedEntry[], options: Scripte
     const builder = createResponseBuilder({ ids, model: `${provider}/${modelId}`, request, ...(onDelta !== undefined && { onDelta }) });
     const perform = async (): Promise<void> => {
       try {
-        const entry = script[next++] ?? (repeatLast ? script.at(-1) : undefined) ?? usedUp(script.length);
-        await play(typeof entry === 'function' ? await entry(request) : entry, { builder, ids, signal });
+        next += 1;
+        const number = repeatLast ? Math.min(next, script.length) : next;
+        const entry = script[number - 1] ?? usedUp(script.length);
+        const answer = typeof entry === 'function' ? await entry(request) : entry;
+        await play(parseAnswer(answer, number), { builder, ids, signal });
       } catch (error) {
         builder.error(toFailure(error));
       }

@@ -3,7 +3,7 @@ import { ErrorPolicy } from '../errors/index.ts';
 import type { EventBus, EventSink } from '../events/index.ts';
 import type { Model, ModelSettings, ModelTimeouts, PriceOf } from '../inference/index.ts';
 import type { Capability, Hook } from '../hooks/index.ts';
-import { checkKeys, InvalidArgumentError, isRecord } from '../lib/index.ts';
+import { checkKeys, InvalidArgumentError, isCleanText, isRecord } from '../lib/index.ts';
 import type { Limits, Ports, RunState } from '../step-by-step/index.ts';
 import type { AfterParsing, ContextNeeded, ContextType, ToolInput, Tools } from '../tools/index.ts';
 import type { Driver } from './driver.ts';
@@ -120,8 +120,8 @@ export const optionRule: Readonly<Record<'count' | 'text' | 'callback' | 'model'
 
 /** Form of each option of an orchestrator that is checked here. */
 const optionRules: Readonly<Record<string, OptionRule>> = {
-  id: [(value) => isText(value) && value !== '', 'text'],
-  version: [isText, 'text'],
+  id: [isCleanText, 'text that can be stored'],
+  version: [(value) => value === '' || isCleanText(value), 'text that can be stored'],
   fallback: [Array.isArray, 'a list of models'],
   instructions: [(value) => isText(value) || isFunction(value), 'text, or a function that returns it'],
   tools: [(value) => typeof value === 'object' && value !== null, 'a list or a record of tools'],

@@ -5,9 +5,9 @@
 // J2. Every attempt at the same round of the same call draws the same ids.
 import { classifyError } from '../errors/index.ts';
 import type { BaseEvent, EventHeader } from '../events/index.ts';
-import { reportSafely, reportToConsole } from '../events/index.ts';
+import { reportSafely } from '../events/index.ts';
 import type { Clock, IdSource, Json } from '../lib/index.ts';
-import { assertNever } from '../lib/index.ts';
+import { assertNever, escapePart } from '../lib/index.ts';
 import type { ToolCall } from '../messages/index.ts';
 import type { Answer, OuterStep, RunState, Spent, Wait } from '../step-by-step/index.ts';
 import type { NestedCall, ToolExecution } from '../tools/index.ts';
@@ -56,11 +56,11 @@ type NestedOutcome =
   { readonly type: 'ended'; readonly execution: ToolExecution } | { readonly type: 'waiting'; readonly results: CallResults };
 
 /** The id under which a wait inside a call is known outside. */
-export const toOuterId = (callId: string, id: string): string => `${callId}/${id}`;
+export const toOuterId = (callId: string, id: string): string => `${escapePart(callId)}/${id}`;
 
 function createHost({ turn, setup }: Work, { id }: ToolCall, at: NestedRound): NestedHost {
   const { scope, state } = turn;
-  const prefix = `${scope.executionId}/${scope.stepNumber}/${id}/${at.round}`;
+  const prefix = `${scope.executionId}/${scope.stepNumber}/${escapePart(id)}/${at.round}`;
   let drawn = 0;
   const ids: IdSource = () => `${prefix}/${(drawn += 1)}`;
   return {
@@ -77,7 +77,7 @@ function createHost({ turn, setup }: Work, { id }: ToolCall, at: NestedRound): N
     ids,
     memo: at.memo,
     answers: at.answers,
-    report: (error, where) => reportSafely(setup.onProblem ?? reportToConsole, error, where),
+    report: (error, where) => reportSafely(scope.onProblem, error, where),
     emit: (make) => scope.events.emit((header) => make(header, setup.name)),
   };
 }

@@ -7,7 +7,7 @@
 import type { HookChain } from '../hooks/index.ts';
 import { HookPoint } from '../hooks/index.ts';
 import type { Soon } from '../lib/index.ts';
-import { omitUndefined, stableStringify } from '../lib/index.ts';
+import { escapePart, omitUndefined, stableStringify } from '../lib/index.ts';
 import type { ToolCall } from '../messages/index.ts';
 import type { EndedCall, PreparedCall, ToolExecution, WaitingCall } from '../tools/index.ts';
 import { cancelledExecution, prepareCall, runCall } from '../tools/index.ts';
@@ -73,11 +73,11 @@ async function runToolCall(batch: Batch, given: ToolCall, position: number): Pro
   const execution = await runCall(prepared, {
     effects: scope.effects,
     key: `tool/${stepNumber}/${index}`,
-    idempotencyKey: `${scope.executionId}/${stepNumber}/${call.id}`,
+    idempotencyKey: `${scope.executionId}/${stepNumber}/${escapePart(call.id)}`,
     context,
     state,
     clock,
-    onProblem: setup.onProblem,
+    onProblem: scope.onProblem,
     onProgress: (progress) => scope.events.emitPiece((header) => new ToolCallProgress(header, setup.name, { ...facts, progress })),
   });
   return isAsked(batch, execution) ? { unknown: execution } : completeCall(batch, call, execution);

@@ -1,6 +1,5 @@
 import type { ContinuationCriterion } from '../continuation/index.ts';
 import { InvalidArgumentError } from '../lib/index.ts';
-import type { ProblemReporter } from '../events/index.ts';
 import type { Capability, Hook, HookChain } from '../hooks/index.ts';
 import { createChain, checkCapabilities } from '../hooks/index.ts';
 import type { Model, ModelSettings, OfferedTool, PriceOf } from '../inference/index.ts';
@@ -40,7 +39,6 @@ export interface Setup {
   readonly isStreaming: boolean;
   /** True if a tool, a hook or the options ask for a context. */
   readonly needsContext: boolean;
-  readonly onProblem: ProblemReporter | undefined;
 }
 
 /** Parts of an orchestrator that capabilities add to. */
@@ -85,7 +83,6 @@ const asksForContext = (tool: Tool): boolean => tool.type === 'function' && tool
 /** Checks the options and prepares what every step needs. */
 export function toSetup<State extends ToolUseState>(name: string, options: AnyToolUseOptions<State>): Setup {
   const { output, driver = toolCallingDriver(), price, limits, toolConcurrency, capabilities = [] } = options;
-  const { onProblem } = options.ports ?? {};
   const { tools, hooks, instructions, criteria } = addCapabilities(
     { ...options, criteria: options.onlyCriteria ?? options.criteria },
     capabilities,
@@ -102,7 +99,7 @@ export function toSetup<State extends ToolUseState>(name: string, options: AnyTo
     toolNames: set.names,
     // Holds, here and below: an orchestrator only runs states of its own kind, with the context that its parts need.
     instructions: instructions as readonly Instructions<unknown, ToolUseState>[],
-    hooks: createChain({ name, hooks, onProblem, price, watchesCost }),
+    hooks: createChain({ name, hooks, price, watchesCost }),
     capabilities,
     criteria: [...criteria, ...hooks.flatMap(({ guard }) => guard ?? [])] as Setup['criteria'],
     output: output === undefined ? undefined : toAnswerSchema(output),
@@ -113,6 +110,5 @@ export function toSetup<State extends ToolUseState>(name: string, options: AnyTo
     toolConcurrency,
     isStreaming: options.streaming ?? true,
     needsContext: options.context !== undefined || tools.some(asksForContext) || hooks.some(({ needsContext }) => needsContext),
-    onProblem,
   };
 }

@@ -23,7 +23,7 @@ import {
 } from '../../src/entry/index.ts';
 import { aiSdkTools } from '../../src/inference/ai-sdk/index.ts';
 import { toolResultText } from '../../src/messages/index.ts';
-import type { FakeClock, ScriptedEntry } from '../../src/testing/index.ts';
+import type { FakeClock, ScriptedAnswer, ScriptedEntry } from '../../src/testing/index.ts';
 import { createCountingIds, createFakeClock, orchestratorConformance, scriptedModel } from '../../src/testing/index.ts';
 
 const day = 86_400_000;
@@ -52,12 +52,12 @@ const pay = defineTool({
 });
 
 const usage = { input: 3, output: 2 };
-const callAdd: ScriptedEntry = { toolCalls: [{ name: 'add', args: { a: 2, b: 3 } }], usage };
-const callFail: ScriptedEntry = { toolCalls: [{ name: 'fail' }], usage };
-const five: ScriptedEntry = { text: 'It is 5.', usage };
-const busy: ScriptedEntry = { error: { type: 'rate_limit', code: 'http-429', message: 'Too many requests.', retryable: true } };
-const broken: ScriptedEntry = { error: { type: 'model', code: 'http-500', message: 'Broken.', retryable: true } };
-const denied: ScriptedEntry = { error: { type: 'model', code: 'http-401', message: 'No key.', retryable: false } };
+const callAdd: ScriptedAnswer = { toolCalls: [{ name: 'add', args: { a: 2, b: 3 } }], usage };
+const callFail: ScriptedAnswer = { toolCalls: [{ name: 'fail' }], usage };
+const five: ScriptedAnswer = { text: 'It is 5.', usage };
+const busy: ScriptedAnswer = { error: { type: 'rate_limit', code: 'http-429', message: 'Too many requests.', retryable: true } };
+const broken: ScriptedAnswer = { error: { type: 'model', code: 'http-500', message: 'Broken.', retryable: true } };
+const denied: ScriptedAnswer = { error: { type: 'model', code: 'http-401', message: 'No key.', retryable: false } };
 
 /** Time and ids that do as they are told; chance that always says the same. */
 function stage() {
@@ -1022,7 +1022,7 @@ describe('waiting', () => {
 
 describe('money', () => {
   const price = priceTable({ 'scripted/script': { inputPerMillion: 1_000_000, outputPerMillion: 0 } });
-  const dear = (usd: number, entry: ScriptedEntry): ScriptedEntry => ({ ...entry, usage: { input: usd, output: 0 } });
+  const dear = (usd: number, entry: ScriptedAnswer): ScriptedAnswer => ({ ...entry, usage: { input: usd, output: 0 } });
 
   test('a cost limit ends the run once it is spent, and the result says what it cost', async () => {
     const agent = createAgent({

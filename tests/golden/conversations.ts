@@ -3,14 +3,14 @@ import { ChatState, coordinator, createChat, humanParticipant, llmParticipant, s
 import { CollaborationState, createCollaboration, humanCollaborator, llmCollaborator } from '../../src/collaboration/index.ts';
 import { compaction } from '../../src/capabilities/index.ts';
 import { defineTool, ErrorPolicy } from '../../src/entry/index.ts';
-import type { ScriptedEntry } from '../../src/testing/index.ts';
+import type { ScriptedAnswer } from '../../src/testing/index.ts';
 import { createCountingIds, createFakeClock, scriptedModel } from '../../src/testing/index.ts';
 
 const stage = () => ({ clock: createFakeClock(Date.UTC(2026, 0, 1)), ids: createCountingIds(), random: () => 0.5 });
 const usage = { input: 30, output: 12 };
-const says = (text: string): ScriptedEntry => ({ text, usage });
-const calls = (name: string, args = {}): ScriptedEntry => ({ toolCalls: [{ name, args }], usage });
-const chooses = (participant: string): ScriptedEntry => says(JSON.stringify({ participant, reason: `${participant} knows.` }));
+const says = (text: string): ScriptedAnswer => ({ text, usage });
+const calls = (name: string, args = {}): ScriptedAnswer => ({ toolCalls: [{ name, args }], usage });
+const chooses = (participant: string): ScriptedAnswer => says(JSON.stringify({ participant, reason: `${participant} knows.` }));
 
 const input = { type: 'object' } as const;
 const look = defineTool({ name: 'look', description: 'Looks.', input, effect: 'pure', run: () => 'It stands.' });

@@ -56,7 +56,7 @@ describe('answers', () => {
     expect(stage.done.filter((name) => name === 'pay')).toStrictEqual(['pay']);
   });
 
-  test('an early approval of something else is refused when the step waits, and the call still waits', async () => {
+  test('an early approval of something else is refused, and the call still waits', async () => {
     const stage = createStage();
     const { runtime, first, wait } = await untilAsked(stage, []);
     const forged = runtime.approve('s', { ...wait, digest: '0'.repeat(64) }, { by, requestId: 'forged' });
@@ -83,12 +83,12 @@ describe('answers', () => {
       },
     };
     const { runtime, wait } = await untilAsked(stage, [], slowStore);
-    const approve = () => runtime.approve('s', { ...wait, digest: '0'.repeat(64) }, { by, requestId: 'forged' });
-    const refused = expect(approve()).rejects.toMatchObject({ code: 'forged-approval' });
+    const reject = () => runtime.reject('s', { ...wait, digest: '0'.repeat(64) }, { by, requestId: 'forged' });
+    const refused = expect(reject()).rejects.toMatchObject({ code: 'forged-approval' });
     await settle();
     stage.slow.open();
     await refused;
-    const repeated = expect(approve()).rejects.toThrow();
+    const repeated = expect(reject()).rejects.toThrow();
     await settle();
     disk.open();
     await repeated;

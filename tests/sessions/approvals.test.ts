@@ -272,6 +272,28 @@ describe.each(pickSubjects(places))('approvals over %s', (_, makePlace) => {
       expect(ran).toStrictEqual(['slow 1']);
     });
 
+    test('with a digest that does not fit what was emitted are refused at once, and nothing is stored', async () => {
+      const { runtime, asked, place, gate } = await underWay();
+      const digest = await approvalDigest('one', { ...asked, ...first, args: { amount: 1 } });
+      await refusal(runtime.approve('one', { ...asked, digest }, { by: bob }), 'forged-approval');
+      expect((await actionsOf(place.open(), 'one')).map(({ type }) => type)).not.toContain('approve');
+      gate.current.open();
+    });
+
+    test('for a call that was not emitted yet are refused, even with the digest that it will have', async () => {
+      const stage = stageOn(makePlace());
+      const runtime = stage.start();
+      await runtime.create({ id: 'one' }, { by: ann });
+      const sent = runtime.send('one', 'slow 1; pay 5', { by: ann });
+      await stage.gate.current.reached;
+      const guessed = { id: 'c3-0', toolName: 'pay', args: { amount: 5 } };
+      const digest = await approvalDigest('one', { ...guessed, execution: 1, step: 2 });
+      await refusal(runtime.approve('one', { ...guessed, digest }, { by: bob }), 'not-waiting');
+      stage.gate.current.open();
+      expect((await sent).waitingFor).toMatchObject([{ id: guessed.id, digest }]);
+      expect(stage.ran).toStrictEqual(['slow 1']);
+    });
+
     test('for what is never asked are refused', async () => {
       const { runtime, asked, gate } = await underWay();
       const refused = refusal(runtime.reject('one', { ...asked, id: 'c7-0' }, { by: bob }), 'not-waiting');

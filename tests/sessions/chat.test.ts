@@ -90,7 +90,7 @@ describe.each(pickSubjects(places))('a chat over %s', (_, makePlace) => {
     const leave = new AbortController();
     const read: string[] = [];
     const following = (async () => {
-      for await (const event of runtime.events('one', 0, { follow: true, signal: leave.signal })) read.push(inShort(event));
+      for await (const event of runtime.events('one', { follow: true, signal: leave.signal })) read.push(inShort(event));
     })();
     await runtime.send('one', 'say Hello', { by: ann });
     await until(() => expect(read.at(-1)).toBe('boss AgentFinished'));

@@ -24,7 +24,8 @@ async function follow(runtime: SessionRuntime, id: string, options: { readonly f
   const events: StoredEvent[] = [];
   const { from = 0, signal } = options;
   const ended = (async () => {
-    for await (const event of runtime.events(id, from, { follow: true, ...(signal !== undefined && { signal }) })) events.push(event);
+    for await (const event of runtime.events(id, { fromSeq: from, follow: true, ...(signal !== undefined && { signal }) }))
+      events.push(event);
   })();
   return { events, ended };
 }
@@ -164,7 +165,7 @@ describe.each(pickSubjects(places))('stored events over %s', (_, makePlace) => {
     const runtime = stage.start();
     await runtime.create({ id: 'one' }, { by: ann });
     const sending = runtime.send('one', 'look 1; look 2; say End', { by: ann });
-    for await (const event of runtime.events('one', 0, { follow: true })) if (event.type === 'AgentStepCompleted') break;
+    for await (const event of runtime.events('one', { follow: true })) if (event.type === 'AgentStepCompleted') break;
     expect((await sending).text).toBe('End');
   });
 

@@ -98,7 +98,7 @@ test('a reader that leaves while it waits is let go', async () => {
   const { agent } = desk([]);
   const runtime = createSessionRuntime({ agents: [agent], store: createMemoryStore() });
   const { id } = await runtime.create({}, { by });
-  const reader = runtime.events(id, 0, { follow: true })[Symbol.asyncIterator]();
+  const reader = runtime.events(id, { follow: true })[Symbol.asyncIterator]();
   const waiting = reader.next();
   await new Promise((resolve) => setImmediate(resolve));
   await reader.return?.();

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
+import { LateResultError } from '../../src/effects/index.ts';
 import { createAgent, defineHook, defineTool } from '../../src/entry/index.ts';
 import { createCountingIds, createFakeClock } from '../../src/lib/index.ts';
 import type { SessionRuntime, SessionStore, SessionResult } from '../../src/sessions/index.ts';
@@ -144,7 +145,7 @@ test.each(stores)(
       tools: [look],
       hooks: [reader],
       limits: { steps: 10_000 },
-      ports: { clock, ids, onProblem: () => undefined },
+      ports: { clock, ids },
     });
     const store = open();
     const runtime = createSessionRuntime({ agents: [agent], store, clock, ids, onProblem: (error) => problems.push(error) });
@@ -174,7 +175,8 @@ test.each(stores)(
     expect(sent.filter(({ turn }) => !['completed', 'stopped'].includes(turn.status))).toStrictEqual([]);
     const events = await eventsOf(runtime, 's');
     expect(events.map(({ seq }) => seq)).toStrictEqual(events.map((__, index) => index + 1));
-    expect(problems).toStrictEqual([]);
+    // A look that was just about to end when somebody cancelled is reported, and harms nothing.
+    expect(problems.filter((problem) => !(problem instanceof LateResultError))).toStrictEqual([]);
     // The case is worth its time only if messages did meet running executions, and executions were cancelled.
     expect(session.executions).toBeLessThan(clients * sendsEach);
     expect(sent.some(({ turn }) => turn.stopReason === 'user_requested')).toBe(true);

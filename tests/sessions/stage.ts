@@ -208,9 +208,9 @@ export async function actionsOf(store: SessionStore, sessionId: string): Promise
   return entries.flatMap(({ body }) => (JSON.parse(body) as { readonly action?: Action }).action ?? []);
 }
 
-export async function eventsOf(runtime: SessionRuntime, sessionId: string, fromSeq?: number): Promise<readonly StoredEvent[]> {
+export async function eventsOf(runtime: SessionRuntime, sessionId: string, fromSeq = 0): Promise<readonly StoredEvent[]> {
   const events: StoredEvent[] = [];
-  for await (const event of runtime.events(sessionId, fromSeq)) events.push(event);
+  for await (const event of runtime.events(sessionId, { fromSeq })) events.push(event);
   return events;
 }
 

@@ -5,7 +5,7 @@ import { AgentState, createAgent } from '../../agent/index.ts';
 import { ErrorPolicy } from '../../errors/index.ts';
 import { priceTable } from '../../inference/index.ts';
 import { createCountingIds, createFakeClock } from '../../lib/index.ts';
-import type { ScriptedEntry, ScriptedModel } from '../../testing/index.ts';
+import type { ScriptedAnswer, ScriptedEntry, ScriptedModel } from '../../testing/index.ts';
 import { scriptedModel } from '../../testing/index.ts';
 import type { ToolUseEvent } from '../../tool-use/index.ts';
 import type { Tool } from '../../tools/index.ts';
@@ -15,9 +15,9 @@ import { subAgents } from './sub-agents.ts';
 
 const anything = { type: 'object', properties: {} } as const;
 const usage = { input: 100, output: 0 };
-const says = (text: string): ScriptedEntry => ({ text, usage });
-const calls = (...names: readonly string[]): ScriptedEntry => ({ toolCalls: names.map((name) => ({ name })), usage });
-const spawns = (...names: readonly string[]): ScriptedEntry => ({
+const says = (text: string): ScriptedAnswer => ({ text, usage });
+const calls = (...names: readonly string[]): ScriptedAnswer => ({ toolCalls: names.map((name) => ({ name })), usage });
+const spawns = (...names: readonly string[]): ScriptedAnswer => ({
   toolCalls: names.map((subagent) => ({ name: 'spawn_subagent', args: { subagent, prompt: `Task for ${subagent}.` } })),
   usage,
 });

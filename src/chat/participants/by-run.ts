@@ -9,7 +9,7 @@ import { classifyError, TimedOutError } from '../../errors/index.ts';
 import type { Capability } from '../../hooks/index.ts';
 import { EmptyResponseError } from '../../inference/index.ts';
 import type { Callback, IdSource } from '../../lib/index.ts';
-import { readJson } from '../../lib/index.ts';
+import { escapePart, readJson } from '../../lib/index.ts';
 import type { Part } from '../../messages/index.ts';
 import { Usage } from '../../messages/index.ts';
 import { getEndFailure } from '../../step-by-step/index.ts';
@@ -124,7 +124,7 @@ async function speakByRun(turn: Turn, orchestrator: ToolUseOrchestrator, speaker
   const { name, kind, context, watchesCost, price } = speaker;
   const { state, scope, parked, answers } = turn;
   const round = (parked?.memo?.round ?? 0) + 1;
-  const prefix = `${scope.executionId}/${scope.stepNumber}/${name}/${round}`;
+  const prefix = `${scope.executionId}/${scope.stepNumber}/${escapePart(name)}/${round}`;
   let drawn = 0;
   // The same ids at every attempt.
   const ids: IdSource = () => `${prefix}/${(drawn += 1)}`;

@@ -1,3 +1,4 @@
+import { cleanText } from '../../lib/index.ts';
 import type { CriterionOptions } from '../built-in-criterion.ts';
 import { BuiltInCriterion } from '../built-in-criterion.ts';
 import { ContinuationDecision } from '../continuation-decision.ts';
@@ -26,7 +27,8 @@ export class StopRequested<State> extends BuiltInCriterion<State> {
 }
 
 /** The evaluation of a stop request, even if the criterion is not installed. */
-export function toStopEvaluation({ by, reason }: StopRequest, criterion: string = usualName): ContinuationEvaluation {
+export function toStopEvaluation({ by, reason: given }: StopRequest, criterion: string = usualName): ContinuationEvaluation {
+  const reason = cleanText(given);
   const decision = ContinuationDecision.ForbidContinuation;
   return new ContinuationEvaluation({ criterion, decision, reason, stopReason: StopReason.UserRequested, context: { by } });
 }

@@ -3,7 +3,7 @@ import { ContinuationDecision, ContinuationOutcome, StopReason } from '../../con
 import { classifyError } from '../../errors/index.ts';
 import type { BaseEvent, EventHeader } from '../../events/index.ts';
 import type { JsonObject, Soon } from '../../lib/index.ts';
-import { stableStringify } from '../../lib/index.ts';
+import { cleanText, stableStringify } from '../../lib/index.ts';
 import { Usage } from '../../messages/index.ts';
 import { canBegin, getJudgingTime, hasEnded, hasStarted } from '../execution.ts';
 import type { Candidate } from '../candidate.ts';
@@ -152,7 +152,7 @@ function toFailedStart(error: unknown, evaluations: readonly ContinuationEvaluat
     decision: ContinuationDecision.ForbidContinuation,
     reason: message,
     stopReason: StopReason.ErrorForbade,
-    context: { code, error: error instanceof Error ? error.name : typeof error },
+    context: { code, error: error instanceof Error ? cleanText(error.name) : typeof error },
   };
   return ContinuationOutcome.fromEvaluations([failed, ...evaluations]);
 }

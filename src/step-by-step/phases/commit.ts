@@ -130,6 +130,7 @@ export function observe<State extends RunState, Context>(
     process.observe?.({
       state,
       context: run.context,
+      onProblem: run.onProblem,
       ...(result !== undefined && { result }),
       ...(stopReason !== undefined && { stopReason }),
     });

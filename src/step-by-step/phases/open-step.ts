@@ -1,7 +1,7 @@
 import type { ContinuationEvaluation } from '../../continuation/index.ts';
 import type { Effects } from '../../effects/index.ts';
 import { withKeyPrefix } from '../../effects/index.ts';
-import type { BaseEvent, EventHeader } from '../../events/index.ts';
+import type { BaseEvent, EventHeader, ProblemReporter } from '../../events/index.ts';
 import type { CoolDowns, ModelRoute } from '../../inference/index.ts';
 import { applyRoute } from '../../inference/index.ts';
 import type { IdSource } from '../../lib/index.ts';
@@ -109,6 +109,9 @@ export class OpenStep<State extends RunState, Context> implements StepScope<Cont
   get effects(): Effects {
     return (this.#effects ??= this.time.watch(this.run.effects, () => this.#isOver));
   }
+  get onProblem(): ProblemReporter {
+    return this.run.onProblem;
+  }
   // One object serves these ports: it is made for every step, and most of it is seldom used.
   get events(): StepEvents {
     return this;
@@ -177,6 +180,7 @@ export class OpenStep<State extends RunState, Context> implements StepScope<Cont
         return isOpen();
       },
       effects: withKeyPrefix(this.effects, key),
+      onProblem: run.givenOnProblem,
       control: run.control,
       events: run.events,
       budget: {

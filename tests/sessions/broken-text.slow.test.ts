@@ -1,0 +1,2 @@
+// The same tests as beside it, with more random runs.
+import './broken-text.test.ts';
