@@ -1,7 +1,9 @@
 // Answers of real provider packages as they enter a step.
+import { createOpenAI } from '@ai-sdk/openai';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { ErrorPolicy } from '../src/errors/index.ts';
+import { aiSdk } from '../src/inference/ai-sdk/index.ts';
 import { createCountingIds, createFakeClock } from '../src/lib/index.ts';
 import { ToolUse, ToolUseState } from '../src/tool-use/index.ts';
 import { defineTool } from '../src/tools/index.ts';
@@ -24,5 +26,75 @@ describe('the calls of an answer that broke off', () => {
     );
     expect([end.status, paid]).toEqual(['failed', []]);
     expect(end.steps[0]).toMatchObject({ toolCalls: [], errors: [{ type: 'model', code: 'stream-interrupted', retryable: true }] });
+  });
+});
+
+interface Exchange {
+  readonly fetch: typeof globalThis.fetch;
+  /** The requests so far. */
+  readonly sent: Readonly<Record<string, unknown>>[];
+}
+
+/** Answers each request with the next body: JSON, or a stream if that was asked for. */
+function createExchange(...answers: readonly { readonly whole: object; readonly events: readonly object[] }[]): Exchange {
+  const sent: Record<string, unknown>[] = [];
+  return {
+    sent,
+    fetch: (_, init) => {
+      const request = JSON.parse(typeof init?.body === 'string' ? init.body : '{}') as Record<string, unknown>;
+      const answer = answers[Math.min(sent.push(request), answers.length) - 1]!;
+      const isStream = request['stream'] === true;
+      const headers = { 'content-type': isStream ? 'text/event-stream' : 'application/json' };
+      return Promise.resolve(new Response(isStream ? toStream(answer.events) : JSON.stringify(answer.whole), { headers }));
+    },
+  };
+}
+
+function toResponse(id: string, ...output: readonly { readonly type: string }[]): { whole: object; events: readonly object[] } {
+  const base = { id, object: 'response', created_at: 1, model: 'gpt', output: [], incomplete_details: null };
+  const done = { ...base, status: 'completed', output, usage: { input_tokens: 9, output_tokens: 5 } };
+  return {
+    whole: done,
+    events: [
+      { type: 'response.created', response: base },
+      ...output.flatMap((item, index) => [
+        { type: 'response.output_item.added', output_index: index, item: { ...item, status: 'in_progress' } },
+        { type: 'response.output_item.done', output_index: index, item },
+      ]),
+      { type: 'response.completed', response: done },
+    ],
+  };
+}
+
+describe('a shell call of OpenAI whose tool was not offered', () => {
+  const shellCall = { type: 'shell_call', id: 'sh_1', call_id: 'call_1', status: 'completed', action: { commands: ['ls'] } };
+  const localCall = {
+    type: 'local_shell_call',
+    id: 'lsh_1',
+    call_id: 'call_1',
+    status: 'completed',
+    action: { type: 'exec', command: ['ls'], env: {} },
+  };
+  const output = [{ stdout: 'a.txt', stderr: '', outcome: { type: 'exit', exit_code: 0 } }];
+  const shellOutput = { type: 'shell_call_output', id: 'sho_1', call_id: 'call_1', status: 'completed', output };
+
+  it.each([
+    ['with its output in the same answer, whole', [shellCall, shellOutput], false, 'a.txt'],
+    ['with its output in the same answer, streamed', [shellCall, shellOutput], true, 'a.txt'],
+    ['alone, whole', [shellCall], false, 'There is no tool named'],
+    ['alone, streamed', [shellCall], true, 'There is no tool named'],
+    ['for a local shell, streamed', [localCall], true, 'There is no tool named'],
+  ])('is in the history together with its result: %s', async (_, items, streaming, expected) => {
+    const { fetch, sent } = createExchange(toResponse('resp_1', ...items), toResponse('resp_2', { type: 'reasoning' }));
+    const model = aiSdk(createOpenAI({ apiKey: 'none', baseURL: 'http://provider.test', fetch }).responses('gpt'));
+    const ports = { clock: createFakeClock(), ids: createCountingIds() };
+    const agent = new ToolUse({ model, streaming, ports, errors: ErrorPolicy.ignoreToolErrors() });
+    const first = await agent.nextStep(ToolUseState.empty(ports).withUserMessage('List the files.', ports));
+    expect(first.messages.toArray().map(({ role }) => role)).toEqual(['user', 'assistant', 'tool']);
+    await agent.nextStep(first.status === 'completed' ? first.withUserMessage('And now?', ports) : first);
+    const input = sent.at(-1)!['input'] as readonly Readonly<Record<string, unknown>>[];
+    expect(input.filter(({ call_id: id }) => id === 'call_1').map(({ type }) => type)).toEqual(['function_call', 'function_call_output']);
+    expect(JSON.stringify(input.find(({ type }) => type === 'function_call_output'))).toContain(expected);
+    expect(input.some(({ type }) => type === 'item_reference')).toBe(false);
   });
 });
