@@ -1,4 +1,5 @@
 // Answers of real provider packages as they enter a step.
+import { createAnthropic } from '@ai-sdk/anthropic';
 import { createOpenAI } from '@ai-sdk/openai';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -96,5 +97,64 @@ describe('a shell call of OpenAI whose tool was not offered', () => {
     expect(input.filter(({ call_id: id }) => id === 'call_1').map(({ type }) => type)).toEqual(['function_call', 'function_call_output']);
     expect(JSON.stringify(input.find(({ type }) => type === 'function_call_output'))).toContain(expected);
     expect(input.some(({ type }) => type === 'item_reference')).toBe(false);
+  });
+});
+
+describe("Anthropic's summary of the conversation so far", () => {
+  const summary = 'The user asked for names, and got them.';
+  const usage = { input_tokens: 9, output_tokens: 5 };
+  const base = { id: 'msg_1', type: 'message', role: 'assistant', model: 'claude', content: [], stop_reason: null, usage };
+
+  const toMessage = (block: Readonly<Record<string, unknown>>): { whole: object; events: readonly object[] } => ({
+    whole: {
+      ...base,
+      content: [
+        { ...block, content: summary },
+        { type: 'text', text: 'Ann.' },
+      ],
+      stop_reason: 'end_turn',
+    },
+    events: [
+      { type: 'message_start', message: base },
+      { type: 'content_block_start', index: 0, content_block: { ...block, content: block['signature'] === undefined ? null : summary } },
+      ...(block['signature'] === undefined
+        ? [{ type: 'content_block_delta', index: 0, delta: { type: 'compaction_delta', content: summary } }]
+        : []),
+      { type: 'content_block_stop', index: 0 },
+      { type: 'content_block_start', index: 1, content_block: { type: 'text', text: '' } },
+      { type: 'content_block_delta', index: 1, delta: { type: 'text_delta', text: 'Ann.' } },
+      { type: 'content_block_stop', index: 1 },
+      { type: 'message_delta', delta: { stop_reason: 'end_turn', stop_sequence: null }, usage },
+      { type: 'message_stop' },
+    ],
+  });
+
+  it.each([
+    ['whole', false, {}],
+    ['streamed', true, {}],
+    ['whole and signed', false, { signature: 'signed' }],
+    ['streamed and signed', true, { signature: 'signed' }],
+  ])('is not shown, and goes back as it came: %s', async (_, streaming, signature) => {
+    const { fetch, sent } = createExchange(toMessage({ type: 'compaction', ...signature }));
+    const model = aiSdk(createAnthropic({ apiKey: 'none', baseURL: 'http://provider.test', fetch })('claude'));
+    const ports = { clock: createFakeClock(), ids: createCountingIds() };
+    const agent = new ToolUse({ model, streaming, ports });
+    const pieces: string[] = [];
+    const first = await agent.run(ToolUseState.empty(ports).withUserMessage('A name?', ports), {
+      onEvent: (event) => event.type === 'TextDelta' && pieces.push(event.text),
+    });
+    expect([first.status, first.text, pieces.join('')]).toEqual(['completed', 'Ann.', streaming ? 'Ann.' : '']);
+    expect(first.messages.toArray().map(({ text }) => text)).toEqual(['A name?', 'Ann.']);
+    const restored = ToolUseState.fromJSON(JSON.parse(JSON.stringify(first)));
+    expect(restored.messages.toArray()).toEqual(first.messages.toArray());
+    await agent.run(restored.withUserMessage('Another?', ports));
+    const messages = sent.at(-1)!['messages'] as readonly { readonly role: string; readonly content: unknown }[];
+    expect(messages[1]).toMatchObject({
+      role: 'assistant',
+      content: [
+        { type: 'compaction', content: summary, ...signature },
+        { type: 'text', text: 'Ann.' },
+      ],
+    });
   });
 });
