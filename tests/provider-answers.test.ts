@@ -1,7 +1,10 @@
 // Answers of real provider packages as they enter a step.
+import { createAnthropic } from '@ai-sdk/anthropic';
+import { createOpenAI } from '@ai-sdk/openai';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { ErrorPolicy } from '../src/errors/index.ts';
+import { aiSdk } from '../src/inference/ai-sdk/index.ts';
 import { createCountingIds, createFakeClock } from '../src/lib/index.ts';
 import { ToolUse, ToolUseState } from '../src/tool-use/index.ts';
 import { defineTool } from '../src/tools/index.ts';
@@ -24,5 +27,134 @@ describe('the calls of an answer that broke off', () => {
     );
     expect([end.status, paid]).toEqual(['failed', []]);
     expect(end.steps[0]).toMatchObject({ toolCalls: [], errors: [{ type: 'model', code: 'stream-interrupted', retryable: true }] });
+  });
+});
+
+interface Exchange {
+  readonly fetch: typeof globalThis.fetch;
+  /** The requests so far. */
+  readonly sent: Readonly<Record<string, unknown>>[];
+}
+
+/** Answers each request with the next body: JSON, or a stream if that was asked for. */
+function createExchange(...answers: readonly { readonly whole: object; readonly events: readonly object[] }[]): Exchange {
+  const sent: Record<string, unknown>[] = [];
+  return {
+    sent,
+    fetch: (_, init) => {
+      const request = JSON.parse(typeof init?.body === 'string' ? init.body : '{}') as Record<string, unknown>;
+      const answer = answers[Math.min(sent.push(request), answers.length) - 1]!;
+      const isStream = request['stream'] === true;
+      const headers = { 'content-type': isStream ? 'text/event-stream' : 'application/json' };
+      return Promise.resolve(new Response(isStream ? toStream(answer.events) : JSON.stringify(answer.whole), { headers }));
+    },
+  };
+}
+
+function toResponse(id: string, ...output: readonly { readonly type: string }[]): { whole: object; events: readonly object[] } {
+  const base = { id, object: 'response', created_at: 1, model: 'gpt', output: [], incomplete_details: null };
+  const done = { ...base, status: 'completed', output, usage: { input_tokens: 9, output_tokens: 5 } };
+  return {
+    whole: done,
+    events: [
+      { type: 'response.created', response: base },
+      ...output.flatMap((item, index) => [
+        { type: 'response.output_item.added', output_index: index, item: { ...item, status: 'in_progress' } },
+        { type: 'response.output_item.done', output_index: index, item },
+      ]),
+      { type: 'response.completed', response: done },
+    ],
+  };
+}
+
+describe('a shell call of OpenAI whose tool was not offered', () => {
+  const shellCall = { type: 'shell_call', id: 'sh_1', call_id: 'call_1', status: 'completed', action: { commands: ['ls'] } };
+  const localCall = {
+    type: 'local_shell_call',
+    id: 'lsh_1',
+    call_id: 'call_1',
+    status: 'completed',
+    action: { type: 'exec', command: ['ls'], env: {} },
+  };
+  const output = [{ stdout: 'a.txt', stderr: '', outcome: { type: 'exit', exit_code: 0 } }];
+  const shellOutput = { type: 'shell_call_output', id: 'sho_1', call_id: 'call_1', status: 'completed', output };
+
+  it.each([
+    ['with its output in the same answer, whole', [shellCall, shellOutput], false, 'a.txt'],
+    ['with its output in the same answer, streamed', [shellCall, shellOutput], true, 'a.txt'],
+    ['alone, whole', [shellCall], false, 'There is no tool named'],
+    ['alone, streamed', [shellCall], true, 'There is no tool named'],
+    ['for a local shell, streamed', [localCall], true, 'There is no tool named'],
+  ])('is in the history together with its result: %s', async (_, items, streaming, expected) => {
+    const { fetch, sent } = createExchange(toResponse('resp_1', ...items), toResponse('resp_2', { type: 'reasoning' }));
+    const model = aiSdk(createOpenAI({ apiKey: 'none', baseURL: 'http://provider.test', fetch }).responses('gpt'));
+    const ports = { clock: createFakeClock(), ids: createCountingIds() };
+    const agent = new ToolUse({ model, streaming, ports, errors: ErrorPolicy.ignoreToolErrors() });
+    const first = await agent.nextStep(ToolUseState.empty(ports).withUserMessage('List the files.', ports));
+    expect(first.messages.toArray().map(({ role }) => role)).toEqual(['user', 'assistant', 'tool']);
+    await agent.nextStep(first.status === 'completed' ? first.withUserMessage('And now?', ports) : first);
+    const input = sent.at(-1)!['input'] as readonly Readonly<Record<string, unknown>>[];
+    expect(input.filter(({ call_id: id }) => id === 'call_1').map(({ type }) => type)).toEqual(['function_call', 'function_call_output']);
+    expect(JSON.stringify(input.find(({ type }) => type === 'function_call_output'))).toContain(expected);
+    expect(input.some(({ type }) => type === 'item_reference')).toBe(false);
+  });
+});
+
+describe("Anthropic's summary of the conversation so far", () => {
+  const summary = 'The user asked for names, and got them.';
+  const usage = { input_tokens: 9, output_tokens: 5 };
+  const base = { id: 'msg_1', type: 'message', role: 'assistant', model: 'claude', content: [], stop_reason: null, usage };
+
+  const toMessage = (block: Readonly<Record<string, unknown>>): { whole: object; events: readonly object[] } => ({
+    whole: {
+      ...base,
+      content: [
+        { ...block, content: summary },
+        { type: 'text', text: 'Ann.' },
+      ],
+      stop_reason: 'end_turn',
+    },
+    events: [
+      { type: 'message_start', message: base },
+      { type: 'content_block_start', index: 0, content_block: { ...block, content: block['signature'] === undefined ? null : summary } },
+      ...(block['signature'] === undefined
+        ? [{ type: 'content_block_delta', index: 0, delta: { type: 'compaction_delta', content: summary } }]
+        : []),
+      { type: 'content_block_stop', index: 0 },
+      { type: 'content_block_start', index: 1, content_block: { type: 'text', text: '' } },
+      { type: 'content_block_delta', index: 1, delta: { type: 'text_delta', text: 'Ann.' } },
+      { type: 'content_block_stop', index: 1 },
+      { type: 'message_delta', delta: { stop_reason: 'end_turn', stop_sequence: null }, usage },
+      { type: 'message_stop' },
+    ],
+  });
+
+  it.each([
+    ['whole', false, {}],
+    ['streamed', true, {}],
+    ['whole and signed', false, { signature: 'signed' }],
+    ['streamed and signed', true, { signature: 'signed' }],
+  ])('is not shown, and goes back as it came: %s', async (_, streaming, signature) => {
+    const { fetch, sent } = createExchange(toMessage({ type: 'compaction', ...signature }));
+    const model = aiSdk(createAnthropic({ apiKey: 'none', baseURL: 'http://provider.test', fetch })('claude'));
+    const ports = { clock: createFakeClock(), ids: createCountingIds() };
+    const agent = new ToolUse({ model, streaming, ports });
+    const pieces: string[] = [];
+    const first = await agent.run(ToolUseState.empty(ports).withUserMessage('A name?', ports), {
+      onEvent: (event) => event.type === 'TextDelta' && pieces.push(event.text),
+    });
+    expect([first.status, first.text, pieces.join('')]).toEqual(['completed', 'Ann.', streaming ? 'Ann.' : '']);
+    expect(first.messages.toArray().map(({ text }) => text)).toEqual(['A name?', 'Ann.']);
+    const restored = ToolUseState.fromJSON(JSON.parse(JSON.stringify(first)));
+    expect(restored.messages.toArray()).toEqual(first.messages.toArray());
+    await agent.run(restored.withUserMessage('Another?', ports));
+    const messages = sent.at(-1)!['messages'] as readonly { readonly role: string; readonly content: unknown }[];
+    expect(messages[1]).toMatchObject({
+      role: 'assistant',
+      content: [
+        { type: 'compaction', content: summary, ...signature },
+        { type: 'text', text: 'Ann.' },
+      ],
+    });
   });
 });

@@ -6,6 +6,8 @@ import type { Part, ToolCall } from '../messages/index.ts';
 import { Message, Usage } from '../messages/index.ts';
 import type { EmptyStep, Produced } from '../step-by-step/index.ts';
 import { cancelledExecution } from '../tools/index.ts';
+import type { AnswerMessages } from './answer-messages.ts';
+import { toAnswerMessages } from './answer-messages.ts';
 import type { Answered, AnswerFacts, Turn } from './driver.ts';
 import { finishStep } from './finish-step.ts';
 import { checkOutput } from './output.ts';
@@ -50,10 +52,12 @@ export function createUnansweredStep(turn: Turn, { failure, text, facts }: Extra
   return createStep(turn, facts, { messages, errors: [{ ...failure, readable: false }] });
 }
 
-/** Creates the step of a final answer. One that does not fit the output schema is a failure, with a message to the model to repair it. */
-export async function createFinalStep(turn: Turn, facts: AnswerFacts, answer: Message): Promise<ToolUseStep> {
+type FinalAnswer = Pick<AnswerMessages, 'answer'> & Partial<AnswerMessages>;
+
+/** Creates the step of a final answer, with the results that came in it. One that does not fit the output schema is a failure, with a message to the model to repair it. */
+export async function createFinalStep(turn: Turn, facts: AnswerFacts, { answer, results = [] }: FinalAnswer): Promise<ToolUseStep> {
   const { output: schema, scope } = turn;
-  const messages = [answer];
+  const messages = [answer, ...results];
   if (schema === undefined) return createStep(turn, facts, { messages });
   const checked = await checkOutput(schema, answer.text, scope);
   if (checked === undefined) return { ...createStep(turn, facts, { messages }), interrupted: scope.control.interruption ?? 'signal' };
@@ -61,7 +65,7 @@ export async function createFinalStep(turn: Turn, facts: AnswerFacts, answer: Me
   const request = `Your last answer cannot be used: ${checked.problem} Answer again with JSON that fits the schema, and nothing else.`;
   const repair = Message.user(request, { ids: scope.ids, metadata: { purpose: 'repair' } });
   const failure: Failure = { type: 'validation', code: 'invalid-output', message: checked.problem, retryable: true, readable: false };
-  return createStep(turn, facts, { messages: [answer, repair], errors: [failure] });
+  return createStep(turn, facts, { messages: [...messages, repair], errors: [failure] });
 }
 
 /** Takes the last step after a limit: no tools, and a request to the model to sum up, which is not kept in the conversation. */
@@ -77,8 +81,8 @@ export async function sumUp(turn: Turn): Promise<ToolUseStep> {
   const messages = [...turn.messages(), Message.user(request, { ids, metadata: { purpose: 'finalize' } })];
   const answered = await turn.ask({ messages, settings });
   if (!answered.ok) return createUnansweredStep(turn, answered);
-  const answer = Message.assistant(answered.response.parts, { ids });
-  return createStep(turn, answered.facts, { messages: [answer], calls: pendingToolCalls(answer) });
+  const { answer, results } = toAnswerMessages(answered.response.parts, ids);
+  return createStep(turn, answered.facts, { messages: [answer, ...results], calls: pendingToolCalls(answered.response) });
 }
 
 /** Returns the step with a different id for each of its calls: answers, results and idempotency keys depend on it, and not every model cares. */

@@ -13,6 +13,7 @@ import { toCallableModel } from './language-model-like.ts';
 import { dropStream, readStream } from './read-stream.ts';
 import { PromptCache } from './prompt-cache.ts';
 import { takeEnding, takeMetadata, takeWarnings } from './take-ending.ts';
+import type { RawPart } from './take-part.ts';
 import { isRawPart, takePart } from './take-part.ts';
 import { takeStreamPart } from './take-stream-part.ts';
 import { toCallOptions, ToolCache } from './to-call-options.ts';
@@ -74,7 +75,7 @@ async function inPieces(call: Call, options: CallOptions): Promise<void> {
     return;
   }
   call.isAnswering = true;
-  const sink = { builder, provider: model.provider, fail: (error: unknown) => fail(call, error) };
+  const sink = { builder, provider: model.provider, fail: (error: unknown) => fail(call, error), summaries: new Map<string, RawPart>() };
   await readStream(result, (value) => isRawPart(value) && takeStreamPart(value, sink), request.signal);
 }
 

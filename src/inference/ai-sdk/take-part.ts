@@ -103,7 +103,8 @@ function toOpaque({ providerMetadata: _, ...part }: RawPart): Json {
   return toJson({ ...part, data: 'url' in data ? { type: 'url', url: data.url } : { type: 'data', data: data.data } });
 }
 
-function takeOpaque(part: RawPart, { builder, provider }: PartSink): void {
+/** Keeps a part as one of its provider, which only that provider reads again. */
+export function takeOpaque(part: RawPart, { builder, provider }: PartSink): void {
   builder.part({ type: 'provider', provider, data: toOpaque(part), ...getExtras(part) });
 }
 
@@ -118,12 +119,23 @@ function takeUnknown(part: RawPart, sink: PartSink): void {
   takeOpaque(part, sink);
 }
 
+/** True for text that sums up the conversation for its provider (Anthropic's compaction): it is not part of the answer. */
+export function isSummary({ providerMetadata }: RawPart): boolean {
+  return isRecord(providerMetadata) && Object.values(providerMetadata).some((each) => isRecord(each) && each['type'] === 'compaction');
+}
+
+function takeText(part: RawPart, sink: PartSink): void {
+  if (isSummary(part)) {
+    takeOpaque(part, sink);
+    return;
+  }
+  // Each stands alone: an id of its own keeps neighbours apart.
+  sink.builder.text(getText(part, 'text'), 'text', getMetadata(part));
+  sink.builder.textEnd('text');
+}
+
 const takers: Readonly<Record<string, (part: RawPart, sink: PartSink) => void>> = {
-  text: (part, { builder }) => {
-    // Each stands alone: an id of its own keeps neighbours apart.
-    builder.text(getText(part, 'text'), 'text', getMetadata(part));
-    builder.textEnd('text');
-  },
+  text: takeText,
   reasoning: (part, { builder }) => {
     builder.reasoning(getText(part, 'text'), 'reasoning', getMetadata(part));
     builder.reasoningEnd('reasoning');

@@ -22,7 +22,7 @@ function isFamily(provider: string, other: string): boolean {
 }
 
 // What a model may read of its own again; other parts are kept for display, and no provider is asked to read what it may not know.
-const readable: ReadonlySet<unknown> = new Set(['custom', 'reasoning-file', 'tool-approval-response']);
+const readable: ReadonlySet<unknown> = new Set(['custom', 'reasoning-file', 'text', 'tool-approval-response']);
 
 // An address is stored as text, and sent as a URL.
 function reviveUrl(data: Json): unknown {

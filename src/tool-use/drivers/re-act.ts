@@ -72,7 +72,7 @@ async function createAnswerStep(
   const metadata = thought === '' ? {} : { metadata: { thought } };
   if (!viaInference) {
     turn.scope.events.emitPiece((header) => new TextDelta(header, turn.orchestrator, answer));
-    return createFinalStep(turn, facts, Message.assistant(answer, { ids, ...metadata }));
+    return createFinalStep(turn, facts, { answer: Message.assistant(answer, { ids, ...metadata }) });
   }
   const request = Message.user(`You have decided to answer: ${thought} Give the user the final answer now, in plain words.`, { ids });
   const output = turn.output === undefined ? {} : { output: { schema: turn.output.json } };
@@ -80,9 +80,9 @@ async function createAnswerStep(
   const answered: Answered = await turn.ask({ messages: [...turn.messages(), request], settings, purpose: 'final', ...output });
   const both = joinFacts(facts, answered.facts);
   if (!answered.ok) return createUnansweredStep(turn, { ...answered, facts: both });
-  // No tool was offered: a call that came all the same is dropped.
-  const parts = answered.response.parts.filter(({ type }) => type !== 'tool-call');
-  return createFinalStep(turn, both, Message.assistant(parts, { ids, ...metadata }));
+  // No tool was offered: a call that came all the same is dropped, with its result.
+  const parts = answered.response.parts.filter(({ type }) => type !== 'tool-call' && type !== 'tool-result');
+  return createFinalStep(turn, both, { answer: Message.assistant(parts, { ids, ...metadata }) });
 }
 
 /** Lets the model reason and act in alternation, one tool at a time, in plain text: for models that cannot call tools themselves. */

@@ -1,6 +1,6 @@
 import { pendingToolCalls } from '../../inference/index.ts';
 import { omitUndefined } from '../../lib/index.ts';
-import { Message } from '../../messages/index.ts';
+import { toAnswerMessages } from '../answer-messages.ts';
 import type { Answered, Driver, Question, Turn } from '../driver.ts';
 import { createStep, createFinalStep, createUnansweredStep, sumUp } from '../steps.ts';
 import type { ToolUseStep } from '../tool-use-step.ts';
@@ -12,9 +12,12 @@ function toQuestion(turn: Turn): Question {
 
 function readAnswer(turn: Turn, answered: Answered): ToolUseStep | Promise<ToolUseStep> {
   if (!answered.ok) return createUnansweredStep(turn, answered);
-  const answer = Message.assistant(answered.response.parts, { ids: turn.scope.ids });
-  const calls = pendingToolCalls(answered.response);
-  return calls.length > 0 ? createStep(turn, answered.facts, { messages: [answer], calls }) : createFinalStep(turn, answered.facts, answer);
+  const { response, facts } = answered;
+  const { answer, results } = toAnswerMessages(response.parts, turn.scope.ids);
+  const calls = pendingToolCalls(response);
+  return calls.length > 0
+    ? createStep(turn, facts, { messages: [answer, ...results], calls })
+    : createFinalStep(turn, facts, { answer, results });
 }
 
 const driver: Driver = Object.freeze<Driver>({

@@ -182,9 +182,7 @@ function readAnswer(body: Fields | readonly Fields[]): WireAnswer {
     events.some(({ type, delta }) => type === 'message_delta' && textOf(fieldsOf(delta)['stop_reason']) !== '') ||
     events.some(({ message }) => textOf(fieldsOf(message)['stop_reason']) !== '');
   return {
-    text: blocks
-      .map((block) => (block['type'] === 'text' ? textOf(block['text']) : block['type'] === 'compaction' ? textOf(block['content']) : ''))
-      .join(''),
+    text: blocks.map((block) => (block['type'] === 'text' ? textOf(block['text']) : '')).join(''),
     calls: blocks.filter((block) => block['type'] === 'tool_use').map(toCall),
     ...usageOf({
       input,
@@ -192,9 +190,10 @@ function readAnswer(body: Fields | readonly Fields[]): WireAnswer {
       cacheRead: usage['cache_read_input_tokens'],
       reasoning: fieldsOf(usage['output_tokens_details'])['thinking_tokens'],
     }),
-    signatures: blocks.flatMap(
-      ({ type, signature, data }) => optionalText(type === 'thinking' ? signature : type === 'redacted_thinking' ? data : '') ?? [],
-    ),
+    signatures: blocks.flatMap(({ type, signature, data, content }) => {
+      const byType: Fields = { thinking: signature, redacted_thinking: data, compaction: content };
+      return optionalText(byType[textOf(type)] ?? '') ?? [];
+    }),
     isBroken: !hasEnded || (events?.some(({ type }) => type === 'error') ?? (body as Fields)['type'] === 'error'),
   };
 }

@@ -39,7 +39,7 @@ export interface WireAnswer {
   /** The calls that are the client's to carry out. */
   readonly calls: readonly WireCall[];
   readonly usage?: WireUsage;
-  /** The words with which a provider signs its thoughts, and wants to read again. */
+  /** The words with which a provider signs its thoughts or sums up the conversation, and wants to read again. */
   readonly signatures: readonly string[];
   /** True where the answer itself tells of an error, or breaks off. */
   readonly isBroken: boolean;

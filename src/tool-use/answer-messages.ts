@@ -1,0 +1,32 @@
+import type { IdSource } from '../lib/index.ts';
+import type { Part, ToolResultPart } from '../messages/index.ts';
+import { Message, toToolResult } from '../messages/index.ts';
+
+/** An answer as messages: the assistant's, and the results of calls that came in the same answer. */
+export interface AnswerMessages {
+  readonly answer: Message;
+  readonly results: readonly Message[];
+}
+
+const noResults: readonly Message[] = [];
+
+/**
+ * Converts an answer to messages. The result of a call that the provider did not run itself is a message of its own, as it would
+ * be if the call had run here: providers refuse a call without one. A later result of the same call replaces an earlier one.
+ */
+export function toAnswerMessages(parts: readonly Part[], ids: IdSource): AnswerMessages {
+  if (!parts.some(({ type }) => type === 'tool-result')) return { answer: Message.assistant(parts, { ids }), results: noResults };
+  const ours = new Set(parts.flatMap((part) => (part.type === 'tool-call' && part.providerExecuted !== true ? [part.toolCallId] : [])));
+  const isOurs = (part: Part): part is ToolResultPart => part.type === 'tool-result' && ours.has(part.toolCallId);
+  const results = new Map(parts.filter(isOurs).map((part) => [part.toolCallId, part]));
+  return {
+    answer: Message.assistant(
+      parts.filter((part) => !isOurs(part)),
+      { ids },
+    ),
+    results: [...results.values()].map((part) => {
+      const { providerExecuted: _, ...result } = toToolResult(part);
+      return Message.tool(result, { ids });
+    }),
+  };
+}
