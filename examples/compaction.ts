@@ -37,7 +37,7 @@ const agent = createAgent({
   model,
   tools: [findOrder],
   instructions: 'You look orders up.',
-  // So small that a few messages fill it. Leave maxTokens and maxBufferTokens out for 4,096 and 8,192.
+  // So small that a few messages fill it. Leave maxTokens and maxBufferTokens out for shares of the context window.
   capabilities: [compaction({ model: summarizer, maxTokens: 40, maxBufferTokens: 40, instructions: 'Keep order numbers.' })],
 });
 

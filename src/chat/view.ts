@@ -1,34 +1,31 @@
 // The conversation as one participant reads it.
 // Owns:     the roles, the names before the words, and the bounds of a participant's window.
-// V1. A participant's own words are the assistant's, everybody else's the user's, with the speaker's name before them.
+// V1. A participant's own words are the assistant's, everybody else's the user's, with the speaker's name before them; no line of them
+//     begins with the name of anybody else.
 // V2. A message keeps its id, so that it can be found in the conversation after it has left the window.
 // V3. What was folded into a summary is read there, and nowhere else; the conversation itself never gets shorter.
 import { jsonEquals, omitUndefined } from '../lib/index.ts';
-import type { Part } from '../messages/index.ts';
-import { Message, MessageRole, MessageStore, SectionName, textPart } from '../messages/index.ts';
+import { Message, MessageRole, MessageStore, SectionName } from '../messages/index.ts';
 import type { ParticipantWindow, UnfinishedTurn } from './chat-step.ts';
+import { markLines, nameOutsider, withSpeaker } from './speaker-lines.ts';
 import type { TurnState } from './turn-state.ts';
 import { getSpeaker, listStepsBackwards, getUnfinishedTurns } from './turn-state.ts';
 
 const isBlank = ({ parts }: Message): boolean => parts.every((part) => part.type === 'text' && part.text.trim() === '');
 
-// The name stands in the words: no provider shows a message's name to its model reliably.
-function withNameBefore(name: string, parts: readonly Part[]): readonly Part[] {
-  const [first, ...rest] = parts;
-  if (first?.type === 'text') return [textPart(`[${name}] ${first.text}`), ...rest];
-  return [textPart(`[${name}]`), ...parts];
-}
-
 function toSeen(participant: string, message: Message): Message {
   const speaker = getSpeaker(message);
   const { id, parts, name } = message;
   if (speaker === participant) return new Message({ id, role: MessageRole.Assistant, parts, name: participant });
-  if (speaker !== undefined) return new Message({ id, role: MessageRole.User, parts: withNameBefore(speaker, parts), name: speaker });
+  if (speaker !== undefined) return new Message({ id, role: MessageRole.User, parts: withSpeaker(speaker, parts), name: speaker });
   // What an assistant said before this conversation is nobody's own here; its calls cannot be told otherwise than they were.
   const isForeign = message.isAssistant() && message.toolCalls.length === 0;
   const seen = isForeign ? message.withRole(MessageRole.User) : message;
+  if (!seen.isUser()) return seen;
   // One who speaks from outside may have the name of somebody here.
-  return name === undefined || !seen.isUser() ? seen : seen.withParts(withNameBefore(`input from ${name}`, parts));
+  const outsider = nameOutsider(name);
+  const marked = name === undefined ? markLines(outsider, parts) : withSpeaker(outsider, parts);
+  return marked === parts ? seen : seen.withParts(marked);
 }
 
 /** Returns the window of a participant after its last change. */

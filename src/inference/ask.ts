@@ -77,6 +77,7 @@ export function modelLike(model: Model, answer: (request: ModelRequest, onDelta:
   return {
     provider: model.provider,
     modelId: model.modelId,
+    ...(model.contextWindow !== undefined && { contextWindow: model.contextWindow }),
     generate: (request) => answer(request, undefined),
     stream: answer,
   };

@@ -111,6 +111,8 @@ export type ModelDelta =
 export interface Model {
   readonly provider: string;
   readonly modelId: string;
+  /** Tokens that a request and its answer may have together, if the model tells. */
+  readonly contextWindow?: number;
   /** Asks for the answer in one piece. */
   generate(request: ModelRequest): Promise<ModelOutcome>;
   /** Emits each piece as it comes, then returns the whole answer. */

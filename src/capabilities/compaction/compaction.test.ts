@@ -76,8 +76,11 @@ describe('a conversation that fits', () => {
     expect(summarizer.calls).toHaveLength(0);
   });
 
-  test('is judged with an estimate of 4,096 tokens where nothing else is said', async () => {
-    const { say, start, reports } = setUp({ answers: [says('One.'), says('Two.'), says('Three.')] }, { countTokens: undefined as never });
+  test('is judged with an estimate of its tokens, and 40 % of the window, unless configured otherwise', async () => {
+    const { say, start, reports } = setUp(
+      { answers: [says('One.'), says('Two.'), says('Three.')] },
+      { countTokens: undefined as never, contextWindow: 10_240 },
+    );
     const one = await say(start, 'x'.repeat(4 * 4000));
     const two = await say(one, 'y'.repeat(4 * 50));
     expect(reports()).toHaveLength(0);
@@ -480,7 +483,7 @@ describe('it works', () => {
 
 describe('options', () => {
   const model = scriptedModel([]);
-  const known = 'It takes model, maxTokens, maxBufferTokens, maxSummaryTokens, countTokens, instructions.';
+  const known = 'It takes model, contextWindow, maxTokens, maxBufferTokens, maxSummaryTokens, countTokens, instructions.';
   test.each<[unknown, string]>([
     [undefined, `compaction() needs options. ${known}`],
     [{}, 'compaction(): model must be a model, not undefined.'],

@@ -6,6 +6,7 @@
 // K3. A message is either there or in the summary. If no summary could be made, buffer and summary stay as they are.
 // K4. The last words of the user are never summarized: they may leave the window, and stay in the buffer as they are. So a run of
 //     tools that is longer than the window is folded too, and what it is for is read in the user's own words all the same.
+// K5. Between two summaries a prompt only grows at its end: a move to the buffer changes nothing that the model reads.
 import type { Failure } from '../../errors/index.ts';
 import type { Capability, HookFacts } from '../../hooks/index.ts';
 import { defineAnyHook, defineAnyCapability } from '../../hooks/index.ts';

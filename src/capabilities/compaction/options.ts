@@ -8,11 +8,13 @@ import { estimateTokens } from './estimate-tokens.ts';
 export interface CompactionOptions {
   /** Asked for the summary. What it uses counts as the step's. */
   readonly model: Model;
-  /** Tokens that the section `messages` may hold before its oldest move to the buffer. @default 4096 */
+  /** Context window, in tokens, of the model that reads the conversation. @default the window that `model` tells, or 128,000 */
+  readonly contextWindow?: number;
+  /** Tokens that the section `messages` may hold before its oldest move to the buffer. @default 40 % of the context window */
   readonly maxTokens?: number;
-  /** Tokens that the buffer may hold before it is folded into the summary; the last words of the user do not count. @default 8192 */
+  /** Tokens that the buffer may hold before it is folded into the summary; the last words of the user do not count. @default maxTokens */
   readonly maxBufferTokens?: number;
-  /** Tokens that a summary may have: the model is told so, and its output is limited to it. @default 512 */
+  /** Tokens that a summary may have: the model is told so, and its output is limited to it. @default 5 % of maxTokens, at least 512 */
   readonly maxSummaryTokens?: number;
   /** Counts the tokens of a message. Called once for each message. @default estimateTokens */
   readonly countTokens?: (message: Message) => number;
@@ -21,11 +23,21 @@ export interface CompactionOptions {
 }
 
 /** The options with their defaults, checked. */
-export type Settings = CompactionOptions & Required<Omit<CompactionOptions, 'instructions'>>;
+export type Settings = CompactionOptions & Required<Omit<CompactionOptions, 'instructions' | 'contextWindow'>>;
+
+/** Context window if nobody tells it: large models have at least this much. */
+const usualWindow = 128_000;
+// Buffer and messages together are 80 % of the window when a summary is due; the rest is for instructions, tools, the answer, and an
+// estimate that is too low. After it 40 % are left: each summary changes the beginning of the prompt, which providers then read anew,
+// so it should be rare, and still leave the newest messages as they are.
+const share = 0.4;
+const summaryShare = 0.05;
+const leastSummaryTokens = 512;
 
 const { model, count, callback, text } = optionRule;
 const rules = {
   model,
+  contextWindow: count,
   maxTokens: count,
   maxBufferTokens: count,
   maxSummaryTokens: count,
@@ -50,6 +62,13 @@ function withMemory(countTokens: (message: Message) => number): (message: Messag
 /** Checks the options and adds the defaults. */
 export function toSettings(options: CompactionOptions): Settings {
   checkOptions('compaction()', options, { rules, required: ['model'] });
-  const { maxTokens = 4096, maxBufferTokens = 8192, maxSummaryTokens = 512, countTokens = estimateTokens } = options;
+  const { contextWindow = getWindow(options.model), countTokens = estimateTokens } = options;
+  const { maxTokens = Math.max(1, Math.floor(contextWindow * share)) } = options;
+  const { maxBufferTokens = maxTokens, maxSummaryTokens = Math.max(leastSummaryTokens, Math.floor(maxTokens * summaryShare)) } = options;
   return { ...options, maxTokens, maxBufferTokens, maxSummaryTokens, countTokens: withMemory(countTokens) };
+}
+
+function getWindow({ contextWindow = usualWindow }: Model): number {
+  checkOptions('compaction()', { 'model.contextWindow': contextWindow }, { rules: { 'model.contextWindow': count } });
+  return contextWindow;
 }

@@ -29,9 +29,13 @@ function describePart(part: Part): string | undefined {
   }
 }
 
+const lineStart = /(?<=\r\n|[\n\v\f\r\u0085\u2028\u2029])(?!(?<=\r)\n)/g;
+
 function describeMessage({ role, name, parts }: Message): string {
   const words = parts.flatMap((part) => describePart(part) ?? []).join('\n');
-  return words === '' ? '' : `${name === undefined ? role : `${role} (${name})`}: ${words}`;
+  if (words === '') return '';
+  // Only a message begins at the beginning of a line: what somebody says cannot read as a message of somebody else.
+  return `${name === undefined ? role : `${role} (${name})`}: ${words}`.replace(lineStart, '  ');
 }
 
 /**

@@ -24,6 +24,8 @@ export interface AiSdkOptions {
   readonly clock?: Clock;
   /** For tool calls that come without an id. @default systemIds */
   readonly ids?: IdSource;
+  /** Tokens that a request and its answer may have together; AI SDK models do not tell. @default unknown */
+  readonly contextWindow?: number;
 }
 
 /** A model, with what was converted for it before. */
@@ -93,7 +95,7 @@ async function settle(call: Call, ask: Ask): Promise<ModelOutcome> {
 }
 
 /** Makes a model of the AI SDK (`openai('gpt-5')`, `anthropic('claude-…')`, …) one of ours. */
-export function aiSdk(model: LanguageModelLike, { clock = systemClock, ids = systemIds }: AiSdkOptions = {}): Model {
+export function aiSdk(model: LanguageModelLike, { clock = systemClock, ids = systemIds, contextWindow }: AiSdkOptions = {}): Model {
   const callable = toCallableModel(model);
   const { provider, modelId, specificationVersion: version } = callable;
   const adapted: Adapted = { model: callable, prompts: new PromptCache({ version, provider }), tools: new ToolCache() };
@@ -108,6 +110,7 @@ export function aiSdk(model: LanguageModelLike, { clock = systemClock, ids = sys
   const untimed: Model = {
     provider,
     modelId,
+    ...omitUndefined({ contextWindow }),
     generate: (request) => settle(open(request), whole),
     stream: (request, onDelta) => settle(open(request, onDelta), inPieces),
   };
