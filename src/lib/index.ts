@@ -7,6 +7,8 @@ export type { Clock } from './clock.ts';
 export { sleep, systemClock } from './clock.ts';
 export { pluralize } from './counted.ts';
 export { DamagedDataError } from './damaged-data-error.ts';
+export type { Breather } from './event-loop.ts';
+export { createBreather } from './event-loop.ts';
 export type { FakeClock } from './fake-clock.ts';
 export { createFakeClock } from './fake-clock.ts';
 export { deepFreeze, frozenCopy, jsonCopy, ownFrozen } from './frozen-copy.ts';

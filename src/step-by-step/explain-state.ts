@@ -1,6 +1,6 @@
 import type { ContinuationOutcome, ExplainOptions, LimitKind } from '../continuation/index.ts';
 import { assertNever, defaultRedactor } from '../lib/index.ts';
-import type { ExecutionStatus } from './execution.ts';
+import type { CrashLoop, Execution, ExecutionStatus } from './execution.ts';
 import { finishedAtLimit } from './execution.ts';
 import type { Interruption, Step } from './step.ts';
 import type { StepResult } from './step-result.ts';
@@ -14,7 +14,7 @@ interface Explainable {
   readonly startOutcome: ContinuationOutcome | undefined;
   readonly waitingFor: readonly Wait[];
   readonly pendingStep: PendingStep | undefined;
-  readonly execution: { readonly grantRefused?: string | undefined; readonly regranted?: boolean | undefined };
+  readonly execution: Pick<Execution, 'grantRefused' | 'regranted' | 'crashLoop'>;
 }
 
 const grantText: Readonly<Record<LimitKind, string>> = {
@@ -43,6 +43,7 @@ function waitText(wait: Wait, turn?: string): string {
     case 'unknown-call':
       return `the true result of ${wait.toolName} (${wait.id})${who}, which was cut off${problem}`;
     case 'person':
+      if (wait.reason === 'crash-loop') return 'a person';
       return `${wait.participant === undefined ? "a person's words" : `the words of ${wait.participant}`} (${wait.id})${who}${problem}`;
     case 'grant':
       return `more ${grantText[wait.limit]}${problem}`;
@@ -95,8 +96,17 @@ function stoppedText({ lastStepResult, startOutcome, stepCount }: Explainable, b
   return [headline, ...stepLines(step), ...votes].join('\n');
 }
 
+/** Explains a step that ended the process each time it was resumed. */
+function explainCrashLoop({ stepCount }: Explainable, { attempts, since }: CrashLoop): string {
+  const times = attempts === 1 ? 'once, and the process ended' : `${attempts} times, and the process ended each time`;
+  const what = attempts === 0 ? 'the process ended while it was open' : `it was resumed ${times}`;
+  return `Waiting in step ${stepCount + 1} for a person since ${new Date(since).toISOString()}: ${what}. Resume the session to try again, or cancel it.`;
+}
+
 /** Explains the status of a state and the reasons for it. */
 export function explainState(state: Explainable, { brief = false }: ExplainStateOptions): string {
+  const { crashLoop } = state.execution;
+  if (crashLoop !== undefined) return explainCrashLoop(state, crashLoop);
   if (state.status === 'pending') return 'Not started: no run has begun since the last input.';
   if (state.waitingFor.length > 0 && state.pendingStep === undefined) {
     const waits = `Waiting after step ${state.stepCount} for ${state.waitingFor.map((wait) => waitText(wait)).join('; ')}.`;
