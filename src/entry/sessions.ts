@@ -29,6 +29,8 @@ export {
   AgentChangedError,
   approvalDigest,
   ContextFailedError,
+  CrashLoopError,
+  CrashLoopDetected,
   createMemoryPlace,
   createMemoryStore,
   createSessionRuntime,

@@ -9,6 +9,8 @@ export { sleep, systemClock } from './clock.ts';
 export { pluralize } from './counted.ts';
 export { DamagedDataError } from './damaged-data-error.ts';
 export { escapePart } from './escape-part.ts';
+export type { Breather } from './event-loop.ts';
+export { createBreather } from './event-loop.ts';
 export type { FakeClock } from './fake-clock.ts';
 export { createFakeClock } from './fake-clock.ts';
 export { deepFreeze, frozenCopy, jsonCopy, ownFrozen } from './frozen-copy.ts';

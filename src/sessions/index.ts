@@ -5,6 +5,8 @@ export { AgentChangedError } from './agent-changed-error.ts';
 export { OnVersionChange } from './agents.ts';
 export { approvalDigest } from './approval-digest.ts';
 export { checkWrite, parsePage, parseRange, refusedWrite } from './check-write.ts';
+export { CrashLoopDetected } from './crash-loop.ts';
+export { CrashLoopError } from './crash-loop-error.ts';
 export { ContextFailedError } from './context-failed-error.ts';
 export { ForeignApprovalError } from './foreign-approval-error.ts';
 export { ForgedApprovalError } from './forged-approval-error.ts';

@@ -11,6 +11,7 @@ import type { Action, ActionOptions, ActionRequest } from './action.ts';
 import type { Agents } from './agents.ts';
 import type { AnswerRequest } from './answers.ts';
 import { applyRequest, checkAnswer, isAnswer } from './answers.ts';
+import { findCrashLoop } from './crash-loop.ts';
 import { readBody } from './entries.ts';
 import type { AppliedActions } from './queue.ts';
 import { applyActions, applyBetweenSteps, isHalfAnswered, toBody } from './queue.ts';
@@ -18,6 +19,7 @@ import { RequestReusedError } from './request-reused-error.ts';
 import { findExecution, isSameRequest } from './requests.ts';
 import type { RunServices } from './run-execution.ts';
 import { runExecution } from './run-execution.ts';
+import type { RecoveryGate, RunSlot, RunSlots } from './run-slots.ts';
 import { RuntimeClosedError } from './runtime-closed-error.ts';
 import type { Session, SessionResult } from './session.ts';
 import { hasWork, toSession, toSessionResult } from './session.ts';
@@ -28,6 +30,9 @@ import { Waiters } from './waiters.ts';
 /** Services the host provides to a session. */
 export interface SessionServices extends RunServices {
   readonly agents: Agents;
+  readonly slots: RunSlots;
+  readonly recoveries: RecoveryGate;
+  readonly maxRecoveries: number;
   /** A session has nothing to do. */
   onIdle(session: LiveSession): void;
   /** A session cannot continue from memory. */
@@ -52,11 +57,15 @@ export class LiveSession {
   #running: Promise<void> | undefined;
   /** Interrupts the current run. */
   #abort: AbortController | undefined;
+  #slot: RunSlot | undefined;
   #released: Promise<void> | undefined;
+  /** True if an earlier process left a step open that was not resumed yet. */
+  #isLeftOpen: boolean;
 
-  constructor(log: SessionLog, services: SessionServices) {
+  constructor(log: SessionLog, services: SessionServices, isLeftOpen = false) {
     this.log = log;
     this.#services = services;
+    this.#isLeftOpen = isLeftOpen;
   }
 
   get id(): string {
@@ -65,6 +74,13 @@ export class LiveSession {
   /** True while somebody or something needs it in memory. */
   get isBusy(): boolean {
     return this.#running !== undefined || !this.#waiters.isEmpty || this.log.isWriting;
+  }
+  get isLeftOpen(): boolean {
+    return this.#isLeftOpen;
+  }
+  /** True if its open step is not resumed again, should it end the process once more. */
+  get isLastAttempt(): boolean {
+    return this.#isLeftOpen && this.log.nextRecovery >= this.#services.maxRecoveries;
   }
   /** Set once the session is released; settles when its last write has ended. */
   get released(): Promise<void> | undefined {
@@ -100,6 +116,11 @@ export class LiveSession {
     if (this.#running === undefined && this.log.isOpen) this.#start();
   }
 
+  /** Stores that the process ends in order. */
+  async leave(): Promise<void> {
+    if (!this.#isLeftOpen && this.#released === undefined && this.log.isOpen) await this.log.leave();
+  }
+
   /** Stores the header again. */
   async touch(): Promise<void> {
     await this.#inTurn(() => this.#orRelease(this.log.append({})));
@@ -111,9 +132,15 @@ export class LiveSession {
     this.log.journal.shut(error);
     this.#abort?.abort(error);
     this.#waiters.fail(error);
-    this.#running = undefined;
+    this.#rest();
     // Whoever reads the session again must find all that was written.
     this.#released = this.log.whenWritten().then(() => this.#services.onReleased(this, error));
+  }
+
+  #rest(): void {
+    this.#running = undefined;
+    this.#slot?.free();
+    this.#slot = undefined;
   }
 
   #inTurn<Value>(work: () => Promise<Value>): Promise<Value> {
@@ -138,6 +165,8 @@ export class LiveSession {
     const repeated = requestId === undefined ? undefined : await this.#findRepeated(requestId, request, isAwaited);
     this.#assertActive();
     if (repeated !== undefined) return repeated;
+    const looping = findCrashLoop(this.id, this.log.state);
+    if (looping !== undefined && request.type !== 'resume' && request.type !== 'cancel') throw looping;
     // Refused before anything is stored, if no agent could continue the session.
     if (request.type !== 'cancel' || hasWork(this.log.state)) this.#getAgent();
     if (isAnswer(request)) await this.#checkAnswer(request, this.#hasOpenStep);
@@ -175,25 +204,38 @@ export class LiveSession {
       : { execution: (await findExecution(store, this.id, entry)) ?? this.log.state.execution.number };
     // Nothing is awaited from here on: a target that is still open gets its waiter before it can end.
     const isOver = 'execution' in target && (this.#running === undefined || target.execution < this.log.state.execution.number);
-    return { target, end: isAwaited && !isOver ? this.#waiters.add(target) : undefined, isRepeated: true };
+    // A session that waits for a person after a crash loop applies nothing.
+    const isWaited = isAwaited && !isOver && this.log.state.execution.crashLoop === undefined;
+    return { target, end: isWaited ? this.#waiters.add(target) : undefined, isRepeated: true };
   }
 
   /** Stores an action: applied to the state, or, if a step is open, queued behind that. */
   #store(action: Action, requestId: string | undefined): { readonly done: Promise<void>; readonly target: ActionTarget } {
     const { log } = this;
     const { state } = log;
-    const execution = state.execution.number;
-    if (action.type === 'resume') return { done: log.append({ action, execution }, { requestId }), target: { execution } };
+    const { number: execution, crashLoop } = state.execution;
+    const isLooping = crashLoop !== undefined;
+    if (action.type === 'resume') {
+      const next = isLooping ? state.evolve({ execution: { ...state.execution, crashLoop: undefined } }) : state;
+      return { done: log.append({ action, execution }, { state: next, requestId, restartsCount: isLooping }), target: { execution } };
+    }
     const isCancel = action.type === 'cancel';
-    if (this.#hasOpenStep || (isCancel && hasWork(state))) {
+    // A step that ends the process is closed as it is: to run it to its end might end the process again.
+    if (!isLooping && (this.#hasOpenStep || (isCancel && hasWork(state)))) {
       const done = log.append({ action, isQueued: true, execution }, { requestId });
-      if (isCancel) this.#abort?.abort(action.reason);
+      if (isCancel) this.#interrupt(action.reason);
       return { done, target: isCancel ? { execution } : { entry: log.head } };
     }
     // An execution that has ended needs no cancel; that somebody wanted it is stored.
     const next = isCancel && state.waitingFor.length === 0 ? state : applyRequest(state, action);
     const target = { execution: next.execution.number };
-    return { done: log.append({ action, ...target }, { state: next, requestId }), target };
+    return { done: log.append({ action, ...target }, { state: next, requestId, endsStep: isLooping }), target };
+  }
+
+  /** Ends the current run, also if it still waits for its turn. */
+  #interrupt(reason: string): void {
+    this.#abort?.abort(reason);
+    this.#slot?.grantNow();
   }
 
   #checkAnswer(request: AnswerRequest, isRunning: boolean): Promise<void> {
@@ -232,18 +274,33 @@ export class LiveSession {
       this.#waiters.settle(state.execution.number - 1);
       if (closing.aborted) break;
       // Events that are owed about an end wait for an agent that can emit them.
-      if (hasWork(state) || (state.data.owesEvents === true && this.#findAgent() !== undefined)) await this.#run(state);
-      else if (log.queued.size > 0 && log.journal.isEmpty) continue;
+      if (hasWork(state) || (state.data.owesEvents === true && this.#findAgent() !== undefined)) {
+        const waiting = this.#takeSlot();
+        if (waiting !== undefined) {
+          await waiting;
+          if (this.#released !== undefined) return;
+          // Actions may have come meanwhile.
+          continue;
+        }
+        await this.#run(state);
+      } else if (log.queued.size > 0 && log.journal.isEmpty) continue;
       // Left at a boundary, or nothing to do.
       if (log.head === head) break;
     }
     // Nothing is awaited until the session is idle: an action that comes now finds it so.
-    this.#running = undefined;
+    this.#rest();
     const isLeft = closing.aborted && hasWork(log.state);
     this.#waiters.settle(log.state.execution.number - (isLeft ? 1 : 0));
     if (closing.aborted) return;
     await log.compact();
     this.#services.onIdle(this);
+  }
+
+  /** Takes the right to run, which is kept until the session rests. Returns undefined if it is there at once. */
+  #takeSlot(): Promise<void> | undefined {
+    if (this.#slot !== undefined) return undefined;
+    this.#slot = this.#services.slots.take();
+    return this.#slot.granted;
   }
 
   /** Applies all actions that came while a step was open, now that none is. */
@@ -279,15 +336,25 @@ export class LiveSession {
   }
 
   async #run(state: RunState): Promise<void> {
+    const { closing, recoveries } = this.#services;
+    const isRecovery = this.#isLeftOpen && hasWork(state);
+    const endAttempt = isRecovery ? await recoveries.enter(this.isLastAttempt) : undefined;
     try {
+      if (closing.aborted || this.#released !== undefined) return;
       await runExecution(this.log, state, {
         agent: this.#getAgent(),
         services: this.#services,
         onStart: (abort) => (this.#abort = abort),
+        beforeRun: async () => {
+          if (isRecovery) await this.log.takeUp();
+          this.#isLeftOpen = false;
+        },
+        onCommit: () => endAttempt?.(),
         between: (current) => this.#between(current),
       });
     } finally {
       this.#abort = undefined;
+      endAttempt?.();
     }
   }
 

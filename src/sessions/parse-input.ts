@@ -13,7 +13,10 @@ import type { SessionQuery } from './session-store.ts';
 
 const storeMethods = ['claim', 'write', 'load', 'entries', 'findRequest', 'list', 'quarantine'];
 
-const knownOptions = ['agents', 'store', 'context', 'onVersionChange', 'approvals', 'keepInMemory', 'onEvent', 'onProblem', 'clock', 'ids'];
+const knownOptions = [
+  ...['agents', 'store', 'context', 'onVersionChange', 'approvals', 'maxRecoveries', 'maxConcurrent', 'keepInMemory'],
+  ...['onEvent', 'onProblem', 'clock', 'ids'],
+];
 
 const knownFilters = ['tenant', 'agentId', 'owner', 'status', 'stopReason', 'tag', 'isOpen', 'wakeBefore', 'limit', 'cursor'];
 
@@ -132,9 +135,11 @@ export function parseRuntimeOptions(options: SessionRuntimeOptions): SessionRunt
   const given: unknown = options;
   assert(isRecord(given), 'createSessionRuntime({ agents, store }) takes an object.');
   checkKeys('createSessionRuntime()', options, { known: knownOptions });
-  const { store, context, keepInMemory, agents, approvals } = given;
+  const { store, context, keepInMemory, maxRecoveries, maxConcurrent, agents, approvals } = given;
   assert(Array.isArray(agents) && agents.every(isAgent), 'agents must be a list of agents, as createAgent() or AgentBuilder make them.');
   assert(keepInMemory === undefined || isAmount(keepInMemory), 'keepInMemory must be a number of 0 or more.');
+  assertCount(maxRecoveries, 'maxRecoveries', 0);
+  assertCount(maxConcurrent, 'maxConcurrent', 1);
   assert(
     isRecord(store) && storeMethods.every((name) => typeof store[name] === 'function'),
     'A session runtime needs a store: createMemoryStore(), or sqliteStore({ path }) of "stepline/sqlite".',
@@ -145,6 +150,13 @@ export function parseRuntimeOptions(options: SessionRuntimeOptions): SessionRunt
   );
   if (approvals !== undefined) checkApprovals(isRecord(approvals) ? approvals : {});
   return options;
+}
+
+/** Refuses anything but a whole number, or Infinity, of at least so much. */
+function assertCount(value: unknown, name: string, least: number): void {
+  const isCount = typeof value === 'number' && value >= least && (Number.isSafeInteger(value) || value === Number.POSITIVE_INFINITY);
+  const found = typeof value === 'number' ? value : JSON.stringify(value);
+  assert(value === undefined || isCount, `${name} must be a whole number of ${least} or more, or Infinity, not ${String(found)}.`);
 }
 
 function checkApprovals({ expireAfterMs, whenExpired = 'reject' }: Readonly<Record<string, unknown>>): void {

@@ -24,6 +24,9 @@ interface ExecutionOptions {
   readonly services: RunServices;
   /** Receives the controller that interrupts the run. */
   readonly onStart: (abort: AbortController) => void;
+  /** Called when everything is there that the run needs. */
+  readonly beforeRun: () => Promise<void>;
+  readonly onCommit: () => void;
   readonly between: (state: RunState) => Between<RunState>;
 }
 
@@ -65,7 +68,7 @@ async function createContext({ facts }: SessionLog, { context }: RunServices['op
 export async function runExecution(
   log: SessionLog,
   state: RunState,
-  { agent, services, onStart, between }: ExecutionOptions,
+  { agent, services, onStart, beforeRun, onCommit, between }: ExecutionOptions,
 ): Promise<void> {
   const { onEvent, onProblem } = services.options;
   const { number } = state.execution;
@@ -74,6 +77,7 @@ export async function runExecution(
   // A run that only ends needs no context.
   const onlyEnds = log.journal.isEmpty && findCancel(log.queued, number) !== undefined;
   const context = onlyEnds ? {} : await createContext(log, services.options);
+  await beforeRun();
   const abort = new AbortController();
   // Somebody may have cancelled it before it ran, in this process or in an earlier one.
   const cancel = findCancel(log.queued, number);
@@ -96,6 +100,7 @@ export async function runExecution(
       log.journal.check();
       await log.append({}, { ...commit, endsStep: true });
       services.onStored(log.id);
+      onCommit();
       endIfCancelled();
     },
     between,

@@ -20,6 +20,10 @@ export interface SessionRuntimeOptions<Given extends Orchestrator = Orchestrator
   readonly onVersionChange?: OnVersionChange;
   /** Rule for approvals that nobody gives. @default they wait for ever */
   readonly approvals?: ExpiryOptions;
+  /** Number of times that the open step of a session is resumed after crashes; then the session waits for a person. @default 3 */
+  readonly maxRecoveries?: number;
+  /** Number of sessions that run at once; others wait for their turn, in order. Recovery uses half of it at most. @default 500 */
+  readonly maxConcurrent?: number;
   /** Number of idle sessions that stay in memory, so that they need not be read again. @default 100 */
   readonly keepInMemory?: number;
   /** Receives the events of all runs at once, pieces of text included; stored events are read with `events`. */
@@ -60,7 +64,7 @@ export interface ListedSessions {
 
 /** Sessions found at the start. */
 export interface Recovery {
-  /** Sessions that were interrupted and are resumed. */
+  /** Sessions that were interrupted and are resumed, or will be when it is their turn. */
   readonly resumed: readonly string[];
   /** Sessions that could not be resumed, with the reason. */
   readonly failed: readonly { readonly sessionId: string; readonly error: unknown }[];
@@ -80,13 +84,16 @@ export interface EventsOptions {
 
 /** Runs the sessions of a store. `Output` is the output of its agents' completed results. */
 export interface SessionRuntime<State extends RunState = RunState, Output = unknown> {
-  /** Settles when the store is claimed and interrupted sessions are resumed. All methods wait for it. */
+  /**
+   * Settles when the store is claimed, and interrupted sessions are resumed or wait for their turn. The other methods wait for the
+   * claim only. A claim that failed is tried again by the next call of any of them.
+   */
   readonly ready: Promise<Recovery>;
   /** Creates a session in which nothing was said yet. */
   create(session: NewSession, options: ActionOptions): Promise<Session<State>>;
   /** Sends a message. If a run is in progress, the message joins it at the next boundary. Settles with the execution that read it. */
   send(sessionId: string, content: MessageContent | Message, options: ActionOptions): Promise<SessionResult<State, Output>>;
-  /** Resumes a session that was left with something to do. */
+  /** Resumes a session that was left with something to do, or that waits because its step ended the process each time. */
   resume(sessionId: string, options: ActionOptions): Promise<SessionResult<State, Output>>;
   /** Ends the execution that runs or waits. */
   cancel(sessionId: string, reason: string, options: ActionOptions): Promise<SessionResult<State, Output>>;

@@ -1,7 +1,7 @@
 // The sessions of one store, in the process that owns it.
 // Owns:     the claim on the store, which sessions are in memory, what is resumed without being asked for, and when all of it ends.
 // Does not: know what a session holds, how a step is taken, or who may ask for what.
-// R1. Interrupted sessions are found at the start and resumed; a damaged one is set aside, and harms no other.
+// R1. Interrupted sessions are found at the start and resumed; a damaged one, or one that ends the process, harms no other.
 // R2. Once another has claimed the store, nothing more is done here.
 import { reportSafely, reportToConsole } from '../events/index.ts';
 import type { Clock, JsonObject } from '../lib/index.ts';
@@ -9,11 +9,13 @@ import { cleanText, jsonEquals, present, sleep, SteplineError, systemClock } fro
 import type { RunState } from '../step-by-step/index.ts';
 import type { Action } from './action.ts';
 import { Agents } from './agents.ts';
+import { findCrashLoop, storeCrashLoop } from './crash-loop.ts';
 import { readBody } from './entries.ts';
 import { ExpiryTimer } from './expiry-timer.ts';
 import type { SessionServices } from './live-session.ts';
 import { LiveSession } from './live-session.ts';
 import { RequestReusedError } from './request-reused-error.ts';
+import { RecoveryGate, RunSlots } from './run-slots.ts';
 import { RuntimeClosedError } from './runtime-closed-error.ts';
 import type { Recovery, SessionRuntimeOptions } from './runtime-options.ts';
 import type { Session, SessionFacts } from './session.ts';
@@ -22,12 +24,15 @@ import { SessionDamagedError } from './session-damaged-error.ts';
 import type { ClaimedStore, NewLog } from './session-log.ts';
 import { SessionLog } from './session-log.ts';
 import { SessionPool } from './session-pool.ts';
-import type { ListedSession, SessionStore } from './session-store.ts';
-import { listAll } from './session-store.ts';
+import { SessionRecovery } from './session-recovery.ts';
+import type { SessionStore } from './session-store.ts';
 import { UnknownSessionError } from './unknown-session-error.ts';
 
 /** Delay before a failed store is tried again. */
 const retryStoreMs = 10_000;
+
+/** Time that the last writes have when the runtime ends. */
+const leaveMs = 1000;
 
 const hasCode = (error: unknown, code: string): boolean => SteplineError.is(error) && error.code === code;
 
@@ -44,26 +49,37 @@ export class SessionHost implements SessionServices {
   readonly store: SessionStore;
   readonly clock: Clock;
   readonly sessions: SessionPool;
+  readonly slots: RunSlots;
+  readonly recoveries: RecoveryGate;
+  readonly maxRecoveries: number;
+  readonly #recovery: SessionRecovery;
   readonly #expiry: ExpiryTimer | undefined;
   readonly #closing = new AbortController();
   /** Readers to call when more of a session is stored, by its id. */
   readonly #followers = new Map<string, Set<() => void>>();
   /** Sessions that wait until a store that failed is tried again. */
   readonly #retrying = new Set<string>();
-  readonly #claimed: Promise<ClaimedStore>;
+  /** Sessions whose open step was left by this process itself. */
+  readonly #releasedHere = new Set<string>();
+  #claimed: Promise<ClaimedStore> | undefined;
+  #recovering: Promise<Recovery> | undefined;
 
   constructor(options: SessionRuntimeOptions) {
     const { agents, store, onVersionChange, clock = systemClock, keepInMemory = 100, approvals } = options;
+    const { maxRecoveries = 3, maxConcurrent = 500 } = options;
     this.options = options;
     this.store = store;
     this.clock = clock;
     this.agents = new Agents(agents, onVersionChange);
     this.sessions = new SessionPool((sessionId) => this.#load(sessionId), keepInMemory);
     this.#expiry = approvals && new ExpiryTimer(approvals, this);
-    this.#claimed = store.claim().then((epoch) => ({ store, epoch, clock, approvals }));
+    this.slots = new RunSlots(maxConcurrent, this.closing);
+    this.recoveries = new RecoveryGate(this.closing);
+    this.maxRecoveries = maxRecoveries;
+    this.#recovery = new SessionRecovery(this, maxConcurrent);
     this.ready = this.#recover();
-    // Whoever asks for something gets the error; sessions that were resumed already must not continue alone.
-    this.ready.catch((error: unknown) => this.#end('it could not begin', error));
+    // Whoever asks for something gets the error.
+    this.ready.catch(() => undefined);
   }
 
   get closing(): AbortSignal {
@@ -72,12 +88,18 @@ export class SessionHost implements SessionServices {
 
   /** Throws if nothing more may be done. */
   async assertOpen(): Promise<void> {
-    await this.ready;
+    await this.whenClaimed();
     if (this.closing.aborted) throw new RuntimeClosedError(String(this.closing.reason));
   }
 
+  /** Settles when the store is claimed. If that failed, it is tried again. */
+  async whenClaimed(): Promise<ClaimedStore> {
+    this.#recover().catch(() => undefined);
+    return this.#claim();
+  }
+
   async readState(sessionId: string): Promise<RunState> {
-    await this.ready;
+    await this.whenClaimed();
     return this.sessions.use(sessionId, ({ log }) => log.state);
   }
 
@@ -86,7 +108,7 @@ export class SessionHost implements SessionServices {
     const { id } = parts.facts;
     await this.assertOpen();
     try {
-      const session = new LiveSession(await SessionLog.create(await this.#claimed, parts, requestId), this);
+      const session = new LiveSession(await SessionLog.create(await this.#claim(), parts, requestId), this);
       this.sessions.add(session);
       return await session.view();
     } catch (error) {
@@ -113,11 +135,16 @@ export class SessionHost implements SessionServices {
   /** Starts no more work, and lets open steps end within the given time. */
   async drain(timeoutMs: number): Promise<void> {
     this.#closing.abort('it was drained');
-    await this.ready.catch(() => undefined);
-    const timeout = new AbortController();
-    await Promise.race([Promise.all(this.sessions.all.map((session) => session.whenIdle())), sleep(this.clock, timeoutMs, timeout.signal)]);
-    timeout.abort();
+    const idle = this.ready.catch(() => undefined).then(() => Promise.all(this.sessions.all.map((session) => session.whenIdle())));
+    await this.#within(timeoutMs, idle);
+    await this.#within(leaveMs, Promise.allSettled(this.sessions.all.map((session) => session.leave())));
     this.#end('it was drained', new RuntimeClosedError('it was drained', { isStored: true }));
+  }
+
+  async #within(ms: number, work: Promise<unknown>): Promise<void> {
+    const timeout = new AbortController();
+    await Promise.race([work, sleep(this.clock, ms, timeout.signal)]);
+    timeout.abort();
   }
 
   onStored(sessionId: string): void {
@@ -131,6 +158,7 @@ export class SessionHost implements SessionServices {
 
   onReleased(session: LiveSession, error: unknown): void {
     this.sessions.drop(session);
+    if (!session.isLeftOpen) this.#releasedHere.add(session.id);
     if (!this.closing.aborted) this.report(error, `session ${session.id}`);
     if (hasCode(error, 'store-fenced')) this.#end('another runtime has taken the store over', error);
     else if (hasCode(error, 'store-unavailable')) this.#retryLater(session.id);
@@ -140,32 +168,34 @@ export class SessionHost implements SessionServices {
     reportSafely(this.options.onProblem ?? reportToConsole, error, where);
   }
 
-  async #recover(): Promise<Recovery> {
-    await this.#claimed;
-    const resumed: string[] = [];
-    const failed: { readonly sessionId: string; readonly error: unknown }[] = [];
-    for await (const listed of listAll(this.store, { isOpen: true })) {
-      if (this.closing.aborted) break;
-      try {
-        await this.#resume(listed);
-        resumed.push(listed.id);
-      } catch (error) {
-        failed.push({ sessionId: listed.id, error });
-        this.report(error, `session ${listed.id}`);
-      }
-    }
-    if (!this.closing.aborted) await this.#expiry?.start();
-    return { resumed, failed };
+  #claim(): Promise<ClaimedStore> {
+    const { store, clock, options } = this;
+    this.#claimed ??= store.claim().then(
+      (epoch) => ({ store, epoch, clock, approvals: options.approvals }),
+      (error: unknown) => {
+        this.#claimed = undefined;
+        throw error;
+      },
+    );
+    return this.#claimed;
   }
 
-  async #resume({ id, damage }: Pick<ListedSession, 'id' | 'damage'>): Promise<void> {
-    await this.sessions.use(id, (session) => {
-      // Throws now if it cannot be resumed: another version of its agent, a missing one.
-      this.agents.findSuccessor(session.log.facts.agent);
-      session.resume();
+  /** Resumes what an earlier process left, once; again only if the store could not be claimed. */
+  #recover(): Promise<Recovery> {
+    this.#recovering ??= this.#findOpenSessions().catch((error: unknown) => {
+      if (this.#claimed === undefined) this.#recovering = undefined;
+      // Sessions that were resumed already must not continue alone.
+      else this.#end('it could not begin', error);
+      throw error;
     });
-    // A damaged session was repaired, or it could not have been read.
-    if (damage !== undefined) await this.store.quarantine(id, undefined);
+    return this.#recovering;
+  }
+
+  async #findOpenSessions(): Promise<Recovery> {
+    await this.#claim();
+    const recovery = await this.#recovery.start();
+    if (!this.closing.aborted) await this.#expiry?.start();
+    return recovery;
   }
 
   async #load(sessionId: string): Promise<LiveSession> {
@@ -173,11 +203,22 @@ export class SessionHost implements SessionServices {
       const stored = await this.store.load(sessionId);
       if (stored === undefined) throw new UnknownSessionError(sessionId);
       const { states } = this.agents.newest(stored.header.agentId);
-      return new LiveSession(SessionLog.load(await this.#claimed, stored, states), this);
+      const log = SessionLog.load(await this.#claim(), stored, states);
+      const isLeftOpen = log.isOpen && !this.#releasedHere.has(sessionId);
+      if (isLeftOpen && log.nextRecovery > this.maxRecoveries) await this.#giveUp(log);
+      return new LiveSession(log, this, isLeftOpen && log.isOpen);
     } catch (error) {
       if (error instanceof SessionDamagedError) await this.store.quarantine(sessionId, cleanText(error.damage));
       throw error;
     }
+  }
+
+  /** Makes a session wait whose open step has ended the process each time it was resumed. */
+  async #giveUp(log: SessionLog): Promise<void> {
+    const events = await storeCrashLoop(log, this.agents.newest(log.facts.agent.id).name);
+    for (const event of events) this.options.onEvent?.(event, log.facts);
+    this.onStored(log.id);
+    this.report(findCrashLoop(log.id, log.state), `session ${log.id}`);
   }
 
   /** A store that failed may work again: what is left to do is then resumed, also if nobody asks for it. */
@@ -187,7 +228,7 @@ export class SessionHost implements SessionServices {
     const retry = async (): Promise<void> => {
       this.#retrying.delete(id);
       try {
-        await this.#resume({ id });
+        await this.sessions.use(id, (session) => session.resume());
       } catch (error) {
         if (hasCode(error, 'store-unavailable')) this.#retryLater(id);
         else this.report(error, `session ${id}`);

@@ -17,6 +17,7 @@ import type { EntryBody, QueuedAction, ReplayedLog } from './entries.ts';
 import { getSentMessages, readStored, replay, updateQueue } from './entries.ts';
 import type { ExpiryOptions } from './expiry.ts';
 import { getWakeAt } from './expiry.ts';
+import { RecoveryMarks } from './recovery-marks.ts';
 import type { SessionFacts } from './session.ts';
 import { getShownStatus, hasWork, readHeader, toFacts, writeDetails } from './session.ts';
 import type { LogEntry, SessionHeader, SessionStore, SessionWrite, StoredSession } from './session-store.ts';
@@ -39,6 +40,8 @@ interface EntryParts {
   readonly requestId?: string | undefined;
   /** True if the open step is recorded or parked. */
   readonly endsStep?: boolean;
+  /** True if the open step is to be resumed as if it never had been. */
+  readonly restartsCount?: boolean;
 }
 
 /** A session that is about to be created. */
@@ -63,6 +66,7 @@ export class SessionLog {
   facts: SessionFacts;
   #state: RunState;
   #safeState: RunState;
+  readonly #marks: RecoveryMarks;
   readonly #writing = new Set<Promise<void>>();
   #head: number;
   #safeHead = 0;
@@ -80,7 +84,9 @@ export class SessionLog {
     this.#safeState = state;
     this.queued = queued;
     this.#head = head;
-    this.journal = new Journal(effects, (rows) => this.#write({ effects: rows }));
+    this.#marks = new RecoveryMarks(effects);
+    const rows = effects.filter((row) => !RecoveryMarks.isMark(row));
+    this.journal = new Journal(rows, (rows) => this.#write({ effects: rows }));
   }
 
   /** Creates a session; settles when it is safe. */
@@ -121,13 +127,34 @@ export class SessionLog {
 
   /** True if something is left to do without anybody's help. */
   get isOpen(): boolean {
+    if (this.#state.execution.crashLoop !== undefined) return false;
     // A fork does nothing until somebody acts on it.
     if (this.#head <= 1 && this.facts.forkedFrom !== undefined) return false;
     return hasWork(this.#state) || this.#state.data.owesEvents === true || this.queued.size > 0;
   }
 
+  /** Number of times that the open step was resumed after a crash. */
+  get recoveries(): number {
+    return this.#marks.attempts;
+  }
+  /** The number that this is if the open step is resumed now. */
+  get nextRecovery(): number {
+    return this.#marks.nextAttempt;
+  }
+
+  /** Stores that the open step is resumed. */
+  takeUp(): Promise<void> {
+    return this.#write({ effects: [this.#marks.takeUp()] });
+  }
+
+  /** Stores that the process ends in order: that the open step is resumed after that does not count. */
+  leave(): Promise<void> {
+    return this.#write({ effects: [this.#marks.leave()] });
+  }
+
   /** Writes an entry; settles when it is safe. The state is the new one at once. An entry with a whole state is a snapshot. */
-  async append(body: EntryBody, { state = this.#state, result, events = [], requestId, endsStep = false }: EntryParts = {}): Promise<void> {
+  async append(body: EntryBody, parts: EntryParts = {}): Promise<void> {
+    const { state = this.#state, result, events = [], requestId, endsStep = false, restartsCount = false } = parts;
     // Everything that may fail is done before anything has changed here.
     const change = state === this.#state ? {} : this.states.diff(this.#state, state, getSentMessages(body, this.queued));
     const text = JSON.stringify({ ...body, ...(Object.keys(change).length > 0 && { change }) });
@@ -148,11 +175,9 @@ export class SessionLog {
     this.#state = state;
     this.#count(entry.isSnapshot, text.length);
     updateQueue(this.queued, entry.n, body);
-    if (endsStep) {
-      this.journal.clear();
-      this.asked.clear();
-    }
-    await this.#write({ after, header: this.#toHeader(entry.at), entries: [entry], clearsEffects: endsStep });
+    if (endsStep) this.#clearStep();
+    const effects = restartsCount ? [this.#marks.restart()] : [];
+    await this.#write({ after, header: this.#toHeader(entry.at), entries: [entry], effects, clearsEffects: endsStep });
     if (entry.n < this.#safeHead) return;
     this.#safeState = state;
     this.#safeHead = entry.n;
@@ -179,6 +204,12 @@ export class SessionLog {
   async compact(): Promise<void> {
     const isWorthIt = this.#bytesSince >= Math.max(leastSnapshotBytes, this.#snapshotBytes);
     if (isWorthIt && this.queued.size === 0 && this.journal.isEmpty) await this.append({ state: this.states.stringify(this.#state) });
+  }
+
+  #clearStep(): void {
+    this.journal.clear();
+    this.asked.clear();
+    this.#marks.clear();
   }
 
   #count(isSnapshot: boolean, bytes: number): void {

@@ -63,7 +63,7 @@ function createMakers(host: SessionHost, ids: IdSource): Pick<SessionRuntime, 'c
       const from: ForkPoint = { sessionId: parseText(sessionId, 'A session id'), ...parseForkPoint(forkAt) };
       const { id: given = await createId(`fork ${from.sessionId}`, action, ids) } = options;
       const id = parseText(given, 'The id of a session');
-      await host.ready;
+      await host.whenClaimed();
       return host.sessions.use(from.sessionId, async ({ log: { facts: source, states } }) => {
         const { tenant = source.tenant, owner = source.owner, tags = source.tags } = options;
         const at = clock.now();
@@ -125,16 +125,16 @@ function createActions(host: SessionHost, ids: IdSource): Pick<SessionRuntime, A
 
 /** Methods that read sessions. */
 function createReaders(host: SessionHost): Pick<SessionRuntime, 'get' | 'list' | 'actions' | 'events'> {
-  const { ready, store } = host;
+  const { store } = host;
   const get: SessionRuntime['get'] = async (given) => {
     const sessionId = parseText(given, 'A session id');
-    await ready;
+    await host.whenClaimed();
     return host.sessions.use(sessionId, (session) => session.view());
   };
   return {
     get,
     list: async (query = {}) => {
-      await ready;
+      await host.whenClaimed();
       const { sessions, cursor } = await store.list(parseQuery(query));
       return { sessions: sessions.map(toSummary), ...(cursor !== undefined && { cursor }) };
     },

@@ -7,6 +7,7 @@
 // T4. Whoever claimed the store last is the only one who can write.
 // T5. Damage is reported for the session that it belongs to; all others can be read.
 import type { EffectRow } from '../journal/index.ts';
+import { createBreather } from '../lib/index.ts';
 import type { ExecutionStatus } from '../step-by-step/index.ts';
 import type { StopReason } from '../continuation/index.ts';
 
@@ -142,11 +143,16 @@ export interface SessionStore {
   close(): Promise<void>;
 }
 
+/** Sessions that are read in one go: few enough not to hold up the event loop. */
+const pageSize = 200;
+
 /** Lists all sessions that fit, page by page. */
 export async function* listAll(store: SessionStore, query: SessionQuery): AsyncGenerator<ListedSession, void, undefined> {
+  const breathe = createBreather();
   let cursor: string | undefined;
   do {
-    const page = await store.list({ ...query, limit: 1000, ...(cursor !== undefined && { cursor }) });
+    await breathe();
+    const page = await store.list({ ...query, limit: pageSize, ...(cursor !== undefined && { cursor }) });
     yield* page.sessions;
     ({ cursor } = page);
   } while (cursor !== undefined);

@@ -51,7 +51,12 @@ export interface SessionSummary extends SessionFacts {
   readonly stepCount: number;
   readonly lastSeq: number;
   /** Its waits, without the arguments. */
-  readonly waitingFor: readonly { readonly type: Wait['type']; readonly id: string; readonly toolName?: string }[];
+  readonly waitingFor: readonly {
+    readonly type: Wait['type'];
+    readonly id: string;
+    readonly toolName?: string;
+    readonly reason?: string;
+  }[];
 }
 
 /** A session whose stored data cannot be trusted. */
@@ -187,6 +192,7 @@ export function writeDetails({ agent, forkedFrom }: SessionFacts, kind: string, 
     type: wait.type,
     id: wait.id,
     toolName: 'toolName' in wait ? wait.toolName : undefined,
+    reason: 'reason' in wait ? wait.reason : undefined,
   }));
   const waitingFor = waits.length > 0 ? waits : undefined;
   return JSON.stringify({ agent, kind, executions: execution.number, stepCount, lastSeq, forkedFrom, waitingFor });

@@ -15,13 +15,16 @@ import { parseValue, getOpenWaits, withAnswer } from './waiting.ts';
 
 /** Returns the waits that need an answer before an execution can continue. */
 export function getWaits(execution: Execution): readonly Wait[] {
+  const { crashLoop, results } = execution;
+  // Nothing else can be answered until it is known whether the step may be resumed.
+  if (crashLoop !== undefined) return [{ type: 'person', id: `crash-loop/${results.length + 1}`, reason: 'crash-loop', ...crashLoop }];
   if (execution.pendingStep !== undefined) return getOpenWaits(execution.pendingStep);
   return [...new Set(getAwaitedGrants(execution))].map((limit) => ({ type: 'grant', id: `grant/${limit}`, limit }));
 }
 
 /** True if the execution waits for a grant with this id. */
 export const isWaitingGrant = (execution: Execution, id: string): boolean =>
-  execution.pendingStep === undefined && getWaits(execution).some((wait) => wait.id === id);
+  execution.pendingStep === undefined && getWaits(execution).some((wait) => wait.type === 'grant' && wait.id === id);
 
 function refuseGrant(execution: Execution, id: string): void {
   if (isWaitingGrant(execution, id))
@@ -65,10 +68,10 @@ export function addGrant<S extends Step>(execution: Execution<S>, amounts: Grant
   return { ...execution, grants: [...(execution.grants ?? []), grant], ...regranted };
 }
 
-/** Ends an execution that waits for a grant, at a person's request. */
+/** Ends an execution that waits between two steps, at a person's request. */
 export function endAtLimit<S extends Step>(execution: Execution<S>, reason: string): Execution<S> {
   const startOutcome = ContinuationOutcome.fromEvaluations([toStopEvaluation({ by: 'request', reason })]);
-  return { ...execution, startOutcome, regranted: undefined };
+  return { ...execution, startOutcome, regranted: undefined, crashLoop: undefined };
 }
 
 /** Records a closed step and ends the execution for this reason. */

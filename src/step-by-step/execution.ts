@@ -52,6 +52,14 @@ export function toStatus(outcome: ContinuationOutcome, step: Step | undefined): 
   }
 }
 
+/** Facts about a step that ended the process each time it was resumed. */
+export interface CrashLoop {
+  /** Number of times that the step was resumed. */
+  readonly attempts: number;
+  /** Time at which it was given up. */
+  readonly since: number;
+}
+
 export interface Execution<S extends Step = Step> {
   /** Minted when the execution starts. */
   readonly id?: string | undefined;
@@ -81,6 +89,8 @@ export interface Execution<S extends Step = Step> {
   /** Kept where a start was refused or judging it failed, until a step is recorded. */
   readonly startOutcome?: ContinuationOutcome | undefined;
   readonly pendingStep?: PendingStep<S> | undefined;
+  /** Set if the open step is not resumed any more until somebody asks for it. */
+  readonly crashLoop?: CrashLoop | undefined;
   /** What the user said while the open step could not take it in; it joins the conversation behind that step. */
   readonly queued?: readonly Message[] | undefined;
   /** Who carried it out: agent id, version, fingerprint. */
@@ -113,6 +123,7 @@ export function getAwaitedGrants(execution: Execution): readonly LimitKind[] {
 
 export function getStatus(execution: Execution): ExecutionStatus {
   if (!hasStarted(execution)) return ExecutionStatus.Pending;
+  if (execution.crashLoop !== undefined) return ExecutionStatus.Waiting;
   if (execution.pendingStep !== undefined) {
     return getOpenWaits(execution.pendingStep).length > 0 ? ExecutionStatus.Waiting : ExecutionStatus.InProgress;
   }
@@ -134,7 +145,8 @@ export const hasEnded = (execution: Execution): boolean => getStopReason(executi
 
 /** True if there is something to do: not ended, and, if it waits, with an answer or a grant to work on. */
 export function canBegin({ execution }: { readonly execution: Execution }): boolean {
-  const { pendingStep } = execution;
+  const { pendingStep, crashLoop } = execution;
+  if (crashLoop !== undefined) return false;
   if (pendingStep !== undefined) return pendingStep.answers.length > 0;
   return !hasEnded(execution) && getAwaitedGrants(execution).length === 0;
 }
@@ -155,6 +167,7 @@ export function withResult<S extends Step>(execution: Execution<S>, result: Step
     judgedStep: undefined,
     startOutcome: undefined,
     regranted: undefined,
+    crashLoop: undefined,
     results: execution.results.append(result),
     failedSteps: execution.failedSteps + (step.errors.length === 0 ? 0 : 1),
   };

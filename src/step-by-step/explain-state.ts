@@ -2,7 +2,7 @@ import type { ContinuationOutcome, ExplainOptions, LimitKind } from '../continua
 import type { CoolDowns } from '../inference/index.ts';
 import { listCoolingDown } from '../inference/index.ts';
 import { assertNever, defaultRedactor, pluralize } from '../lib/index.ts';
-import type { ExecutionStatus } from './execution.ts';
+import type { CrashLoop, Execution, ExecutionStatus } from './execution.ts';
 import { finishedAtLimit } from './execution.ts';
 import type { Interruption, Step } from './step.ts';
 import type { StepResult } from './step-result.ts';
@@ -18,7 +18,7 @@ interface Explainable {
   readonly pendingStep: PendingStep | undefined;
   readonly coolDowns: CoolDowns;
   readonly info: { readonly updatedAt: number };
-  readonly execution: { readonly grantRefused?: string | undefined; readonly regranted?: boolean | undefined };
+  readonly execution: Pick<Execution, 'grantRefused' | 'regranted' | 'crashLoop'>;
 }
 
 const grantText: Readonly<Record<LimitKind, string>> = {
@@ -47,6 +47,7 @@ function waitText(wait: Wait, turn?: string): string {
     case 'unknown-call':
       return `the true result of ${wait.toolName} (${wait.id})${who}, which was cut off${problem}`;
     case 'person':
+      if (wait.reason === 'crash-loop') return 'a person';
       return `${wait.participant === undefined ? "a person's words" : `the words of ${wait.participant}`} (${wait.id})${who}${problem}`;
     case 'grant':
       return `more ${grantText[wait.limit]}${problem}`;
@@ -99,6 +100,13 @@ function stoppedText({ lastStepResult, startOutcome, stepCount }: Explainable, b
   return [headline, ...stepLines(step), ...votes].join('\n');
 }
 
+/** Explains a step that ended the process each time it was resumed. */
+function explainCrashLoop({ stepCount }: Explainable, { attempts, since }: CrashLoop): string {
+  const times = attempts === 1 ? 'once, and the process ended' : `${attempts} times, and the process ended each time`;
+  const what = attempts === 0 ? 'the process ended while it was open' : `it was resumed ${times}`;
+  return `Waiting in step ${stepCount + 1} for a person since ${new Date(since).toISOString()}: ${what}. Resume the session to try again, or cancel it.`;
+}
+
 /** Lists the models that were skipped at the last change of the state. */
 function describeCoolDowns({ coolDowns, info }: Explainable): readonly string[] {
   return listCoolingDown(coolDowns, info.updatedAt).map((name) => {
@@ -114,6 +122,8 @@ export function explainState(state: Explainable, options: ExplainStateOptions): 
 }
 
 function explainStatus(state: Explainable, { brief = false }: ExplainStateOptions): string {
+  const { crashLoop } = state.execution;
+  if (crashLoop !== undefined) return explainCrashLoop(state, crashLoop);
   if (state.status === 'pending') return 'Not started: no run has begun since the last input.';
   if (state.waitingFor.length > 0 && state.pendingStep === undefined) {
     const waits = `Waiting after step ${state.stepCount} for ${state.waitingFor.map((wait) => waitText(wait)).join('; ')}.`;

@@ -4,7 +4,7 @@ export { canBegin, ExecutionStatus, getJudgingTime } from './execution.ts';
 export type { StepFieldsCodec } from './codec/step-codec.ts';
 export type { OrchestratorOptions } from './create-orchestrator.ts';
 export { createOrchestrator } from './create-orchestrator.ts';
-export type { Execution } from './execution.ts';
+export type { CrashLoop, Execution } from './execution.ts';
 export type { ExplainStateOptions } from './explain-state.ts';
 export type { Grant } from './grant.ts';
 export { parseGrant } from './grant.ts';

@@ -305,7 +305,9 @@ export class RunState<S extends Step = Step> {
       ...data,
       info: info.at(info.updatedAt, data.info.cumulativeExecutionSeconds),
       agentId: ids(),
-      execution: isUnderWay ? { ...data.execution, id: executionId ?? ids(), wallStartedAt: undefined } : data.execution,
+      execution: isUnderWay
+        ? { ...data.execution, id: executionId ?? ids(), wallStartedAt: undefined, crashLoop: undefined }
+        : data.execution,
       lastSeq: 0,
       owesEvents: undefined,
     });

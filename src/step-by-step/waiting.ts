@@ -17,6 +17,16 @@ interface ToolCallWait<Type extends string> {
   readonly agent?: string;
 }
 
+interface PersonWait {
+  readonly type: 'person';
+  readonly id: string;
+  readonly prompt?: string;
+  readonly problem?: string;
+  readonly agent?: string;
+  /** Participant who is asked, if several take turns. */
+  readonly participant?: string;
+}
+
 /** Something that a person or an outside program has to answer before a step can end. */
 export type Wait =
   /** A gated call: approve it, optionally with other arguments, or reject it. */
@@ -26,15 +36,15 @@ export type Wait =
   /** An interrupted call that may or may not have taken effect: answer with its true result. */
   | ToolCallWait<'unknown-call'>
   /** Input from a person. */
-  | {
-      readonly type: 'person';
-      readonly id: string;
-      readonly prompt?: string;
-      readonly problem?: string;
-      readonly agent?: string;
-      /** Participant who is asked, if several take turns. */
-      readonly participant?: string;
-    }
+  | (PersonWait & { readonly reason?: never })
+  /** A step that ended the process each time it was resumed: somebody has to resume the session, or cancel it. */
+  | (PersonWait & {
+      readonly reason: 'crash-loop';
+      /** Number of times that the step was resumed. */
+      readonly attempts: number;
+      /** Time at which it was given up. Milliseconds since the epoch. */
+      readonly since: number;
+    })
   /** A limit that was reached and may be raised. */
   | { readonly type: 'grant'; readonly id: string; readonly limit: LimitKind; readonly problem?: string; readonly agent?: string };
 

@@ -34,11 +34,11 @@ async function setUp(): Promise<Stage & { readonly lock: Lock; readonly open: ()
 
 /** Lets time pass until the work has ended. */
 async function settle<Value>({ clock }: Stage, work: Promise<Value>, mostMs: number): Promise<Value> {
-  let isOver = false;
-  const over = work.finally(() => (isOver = true));
+  const progress = { isOver: false };
+  const over = work.finally(() => (progress.isOver = true));
   over.catch(() => undefined);
-  for (let passed = 0; passed < mostMs && !isOver; passed += 100) await clock.advance(100);
-  expect(isOver).toBe(true);
+  for (let passed = 0; passed < mostMs && !progress.isOver; passed += 100) await clock.advance(100);
+  expect(progress.isOver).toBe(true);
   return over;
 }
 
@@ -77,7 +77,11 @@ test('writes of a session stay in their order over a time in which the store is 
   stage.lock.free();
   await settle(stage, Promise.all(all), 2000);
   const { messages } = (await runtime.get('one')).state;
-  expect(messages.toArray().flatMap((message) => (message.isUser() ? [message.text] : []))).toStrictEqual(['say One', 'say Two', 'say Three']);
+  expect(messages.toArray().flatMap((message) => (message.isUser() ? [message.text] : []))).toStrictEqual([
+    'say One',
+    'say Two',
+    'say Three',
+  ]);
 });
 
 test('a store that is never free refuses with the time that was waited, and the session goes on later', async () => {

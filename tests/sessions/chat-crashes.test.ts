@@ -206,6 +206,8 @@ async function live(world: World, mortality: Mortality, openStore: () => Session
     };
     const process = mortality.start();
     const runtime = createSessionRuntime({
+      // Processes die here more often than a step is resumed by default.
+      maxRecoveries: Number.POSITIVE_INFINITY,
       agents: [room(world, process)],
       store: mortalStore(watched, process),
       clock: world.clock,

@@ -87,6 +87,8 @@ export async function live(world: World, mortality: Mortality, openStore: () => 
     const heard: BaseEvent[] = [];
     told.push(heard);
     const runtime = createSessionRuntime({
+      // Processes die here more often than a step is resumed by default.
+      maxRecoveries: Number.POSITIVE_INFINITY,
       agents: [tenStepAgent(world, process)],
       store: mortalStore(watched, process),
       clock: world.clock,

@@ -21,7 +21,10 @@ describe.each(pickSubjects(places))('drain over %s', (_, makePlace) => {
     await draining;
     expect(ran).toStrictEqual(['look 1', 'slow 2']);
     const reader = place.open();
-    expect(await reader.load('one')).toMatchObject({ header: { status: 'in_progress', isOpen: true }, effects: [] });
+    expect(await reader.load('one')).toMatchObject({
+      header: { status: 'in_progress', isOpen: true },
+      effects: [{ key: 'recovery/1', body: '{"attempts":0,"wasLeft":true}' }],
+    });
     // Whoever waited hears that it goes on elsewhere, or how it stood.
     const [settled] = await sent;
     expect(settled).toMatchObject(

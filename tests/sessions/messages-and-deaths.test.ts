@@ -97,6 +97,8 @@ async function run(firstStep: FirstStep, deaths: readonly number[] = []): Promis
     const store = place.open();
     const living: Living = { process: mortality.start(), asked: createGate(), released: createGate() };
     const runtime = createSessionRuntime({
+      // Processes die here more often than a step is resumed by default.
+      maxRecoveries: Number.POSITIVE_INFINITY,
       agents: [agentIn(living, firstStep)],
       store: mortalStore(store, living.process),
       // A context that takes its time lets messages come before the first step, too.

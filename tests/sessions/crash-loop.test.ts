@@ -1,0 +1,331 @@
+// Sessions whose step ends the process each time it is resumed. A runtime that claims the store stands for the next process: nothing
+// that the one before it does is stored any more.
+import { describe, expect, test } from 'vitest';
+import { defineTool } from '../../src/entry/index.ts';
+import type { SessionRuntime, SessionRuntimeOptions } from '../../src/sessions/index.ts';
+import { createMemoryPlace, StoreUnavailableError } from '../../src/sessions/index.ts';
+import { pickSubjects } from '../support/test-scale.ts';
+import type { Place } from './stage.ts';
+import { ann, bob, dump, eventsOf, places, refusal, stageOn, until } from './stage.ts';
+
+const input = { type: 'object', properties: { amount: { type: 'number' } }, required: ['amount'] } as const;
+
+function setUp(place: Place) {
+  const stage = stageOn(place);
+  /** How often the tool `slow` was called, by its amount. */
+  const calls: Record<number, number> = {};
+  /** Calls of `slow` that end. All others hang until their process is gone. */
+  const ending = new Set<number>();
+  const hanging: { readonly amount: number; readonly end: (text: string) => void }[] = [];
+  const slow = defineTool({
+    name: 'slow',
+    description: 'Ends the process.',
+    input,
+    effect: 'pure',
+    run: ({ amount }) => {
+      calls[amount] = (calls[amount] ?? 0) + 1;
+      return ending.has(amount) ? 'done' : new Promise<string>((end) => hanging.push({ amount, end }));
+    },
+  });
+  const agents = [stage.agent({ tools: [...Object.values(stage.tools).filter(({ name }) => name !== 'slow'), slow] })];
+  const start = (more: Partial<SessionRuntimeOptions> = {}): SessionRuntime => stage.start({ agents, ...more });
+  const send = async (runtime: SessionRuntime, id: string, words: string): Promise<void> => {
+    await runtime.create({ id }, { by: ann });
+    void runtime.send(id, words, { by: ann, requestId: `of ${id}` }).catch(() => undefined);
+  };
+  /** Waits until this call of `slow` was made this many times. */
+  const called = (amount: number, times: number): Promise<unknown> => until(() => expect(calls[amount]).toBe(times));
+  /** Starts processes, each of which ends while the call is open. */
+  const crash = async (amount: number, times: number, more: Partial<SessionRuntimeOptions> = {}): Promise<void> => {
+    for (let time = 0; time < times; time += 1) {
+      const before = calls[amount] ?? 0;
+      start(more);
+      await called(amount, before + 1);
+    }
+  };
+  /** Ends the calls that hang, and those to come. */
+  const finish = (amount: number): void => {
+    ending.add(amount);
+    for (const call of hanging) if (call.amount === amount) call.end('done');
+  };
+  return { ...stage, calls, ending, start, send, called, crash, finish };
+}
+
+async function loop(place: Place) {
+  const stage = setUp(place);
+  await stage.send(stage.start(), 'one', 'note 1; slow 2; say End');
+  await stage.called(2, 1);
+  await stage.crash(2, 3);
+  await stage.clock.advance(5000);
+  const runtime = stage.start();
+  await runtime.ready;
+  await until(async () => expect((await runtime.get('one')).status).toBe('waiting'));
+  return { ...stage, runtime };
+}
+
+describe.each(pickSubjects(places))('a step that ends the process, over %s', (_, makePlace) => {
+  test('is resumed 3 times; then the session waits for a person', async () => {
+    const { runtime, calls, clock, problems } = await loop(makePlace());
+    expect(calls[2]).toBe(4);
+    const session = await runtime.get('one');
+    const since = clock.now();
+    expect(session.waitingFor).toMatchObject([
+      { type: 'person', id: 'crash-loop/2', reason: 'crash-loop', attempts: 3, since, sessionId: 'one' },
+    ]);
+    expect(session.state.waitingFor).toStrictEqual([{ type: 'person', id: 'crash-loop/2', reason: 'crash-loop', attempts: 3, since }]);
+    expect(session.explain()).toBe(
+      `Waiting in step 2 for a person since ${new Date(since).toISOString()}: it was resumed 3 times, and the process ended each time. ` +
+        'Resume the session to try again, or cancel it.',
+    );
+    expect((await runtime.list({ status: 'waiting' })).sessions).toMatchObject([
+      { id: 'one', waitingFor: [{ type: 'person', id: 'crash-loop/2', reason: 'crash-loop' }] },
+    ]);
+    expect(problems.map(String)).toStrictEqual([expect.stringContaining('CrashLoopError') as string]);
+  });
+
+  test('is not resumed by later processes, and nothing more is written', async () => {
+    const { place, start, calls } = await loop(makePlace());
+    const before = await dump(place.open());
+    for (let time = 0; time < 3; time += 1) expect(await start().ready).toStrictEqual({ resumed: [], failed: [] });
+    expect(calls[2]).toBe(4);
+    expect(await dump(place.open())).toStrictEqual(before);
+  });
+
+  test('is told of by a stored event, behind those of the steps before', async () => {
+    const { runtime } = await loop(makePlace());
+    const events = await eventsOf(runtime, 'one');
+    expect(events.map(({ seq }) => seq)).toStrictEqual(events.map((_event, index) => index + 1));
+    expect(events.slice(-3)).toMatchObject([
+      { type: 'CrashLoopDetected', attempts: 3, waitId: 'crash-loop/2', executionId: 'one/1', stepNumber: 2 },
+      { type: 'AgentStateUpdated', status: 'waiting', stepCount: 1 },
+      { type: 'AgentFinished', status: 'waiting', stepCount: 1 },
+    ]);
+  });
+
+  test('gives a repeated request the waiting session', async () => {
+    const { runtime } = await loop(makePlace());
+    const result = await runtime.send('one', 'note 1; slow 2; say End', { by: ann, requestId: 'of one' });
+    expect(result).toMatchObject({ status: 'waiting', isRepeated: true, waitingFor: [{ reason: 'crash-loop' }] });
+  });
+
+  test('is resumed by resume, once more and 3 times after that', async () => {
+    const { runtime, calls, called, crash, start, ran } = await loop(makePlace());
+    void runtime.resume('one', { by: bob }).catch(() => undefined);
+    await called(2, 5);
+    expect((await runtime.get('one')).waitingFor).toStrictEqual([]);
+    await crash(2, 3);
+    const next = start();
+    await until(async () => expect((await next.get('one')).status).toBe('waiting'));
+    expect([calls[2], ran]).toStrictEqual([8, ['note 1']]);
+  });
+
+  test('ends like any other once it has stopped ending the process', async () => {
+    const { runtime, ending, ran } = await loop(makePlace());
+    ending.add(2);
+    const result = await runtime.resume('one', { by: bob });
+    expect(result).toMatchObject({ status: 'completed', text: 'End', waitingFor: [], execution: 1 });
+    expect(ran).toStrictEqual(['note 1']);
+    const events = await eventsOf(runtime, 'one');
+    expect(events.map(({ seq }) => seq)).toStrictEqual(events.map((_event, index) => index + 1));
+  });
+
+  test('can be cancelled without being resumed', async () => {
+    const { runtime, calls, place } = await loop(makePlace());
+    const result = await runtime.cancel('one', 'it is poisoned', { by: bob });
+    expect(result).toMatchObject({ status: 'stopped', stopReason: 'user_requested', waitingFor: [] });
+    expect(result.explain()).toContain('it is poisoned');
+    expect([calls[2], (await place.open().load('one'))?.effects]).toStrictEqual([4, []]);
+    expect(await runtime.send('one', 'say Hello again', { by: ann })).toMatchObject({
+      status: 'completed',
+      text: 'Hello again',
+      execution: 2,
+    });
+  });
+
+  test('refuses everything else, and stores nothing of it', async () => {
+    const { runtime, place } = await loop(makePlace());
+    const [wait] = (await runtime.get('one')).waitingFor;
+    if (wait === undefined) throw new Error('nothing waits');
+    const before = await dump(place.open());
+    for (const action of [
+      runtime.send('one', 'Hello?', { by: ann }),
+      runtime.approve('one', wait, { by: bob }),
+      runtime.reject('one', wait, { by: bob }),
+      runtime.answer('one', wait, { by: bob, value: 'go' }),
+      runtime.grant('one', { steps: 1 }, { by: bob }),
+    ]) {
+      const { message } = await refusal(action, 'crash-loop');
+      expect(message).toMatch(/^Session "one" waits for a person: step 2 was resumed 3 times, and the process ended each time\./);
+      expect(message).toMatch(/Resume or cancel the session\.$/);
+    }
+    expect(await dump(place.open())).toStrictEqual(before);
+  });
+
+  test('keeps a message that came while it was open for the time after resume', async () => {
+    const stage = setUp(makePlace());
+    const first = stage.start();
+    await stage.send(first, 'one', 'slow 1; say End');
+    await stage.called(1, 1);
+    await first.send('one', 'say Later', { by: bob, until: 'accepted', requestId: 'later' });
+    await stage.crash(1, 3);
+    const runtime = stage.start();
+    await until(async () => expect((await runtime.get('one')).status).toBe('waiting'));
+    expect(await runtime.send('one', 'say Later', { by: bob, requestId: 'later' })).toMatchObject({ status: 'waiting', isRepeated: true });
+    stage.ending.add(1);
+    await runtime.resume('one', { by: bob });
+    await until(async () => expect(await runtime.get('one')).toMatchObject({ status: 'completed', text: 'Later' }));
+  });
+});
+
+describe.each(pickSubjects(places))('the count of resumptions, over %s', (_, makePlace) => {
+  test('starts anew when a step is recorded', async () => {
+    const stage = setUp(makePlace());
+    await stage.send(stage.start(), 'one', 'slow 1; slow 2; say End');
+    await stage.called(1, 1);
+    await stage.crash(1, 2);
+    stage.ending.add(1);
+    await stage.crash(2, 3);
+    stage.ending.add(2);
+    const runtime = stage.start();
+    await until(async () => expect((await runtime.get('one')).status).toBe('completed'));
+    expect(stage.calls).toStrictEqual({ 1: 4, 2: 4 });
+  });
+
+  test('is stored before the step is resumed', async () => {
+    const stage = setUp(makePlace());
+    await stage.send(stage.start(), 'one', 'slow 1');
+    await stage.called(1, 1);
+    await stage.crash(1, 2);
+    expect((await stage.place.open().load('one'))?.effects.map(({ key, body }) => [key, body])).toMatchObject([
+      [expect.stringContaining('model') as string, expect.anything()],
+      ['recovery/1', '{"attempts":1}'],
+      ['recovery/2', '{"attempts":2}'],
+    ]);
+  });
+
+  test('leaves out a runtime that was drained while the step was open', async () => {
+    const stage = setUp(makePlace());
+    let runtime = stage.start();
+    await stage.send(runtime, 'one', 'slow 1; say End');
+    await stage.called(1, 1);
+    for (let time = 2; time <= 6; time += 1) {
+      const draining = runtime.drain({ timeoutMs: 100 });
+      await stage.clock.advance(100);
+      await draining;
+      runtime = stage.start();
+      await stage.called(1, time);
+    }
+    expect((await runtime.get('one')).status).toBe('in_progress');
+    expect((await stage.place.open().load('one'))?.effects.at(-1)).toMatchObject({ key: 'recovery/10', body: '{"attempts":0}' });
+  });
+
+  test('goes on where it stood after a runtime that was drained', async () => {
+    const stage = setUp(makePlace());
+    await stage.send(stage.start(), 'one', 'slow 1; say End');
+    await stage.called(1, 1);
+    await stage.crash(1, 1);
+    const second = stage.start();
+    await stage.called(1, 3);
+    const draining = second.drain({ timeoutMs: 100 });
+    await stage.clock.advance(100);
+    await draining;
+    await stage.crash(1, 2);
+    const runtime = stage.start();
+    await until(async () => expect((await runtime.get('one')).status).toBe('waiting'));
+    expect(stage.calls[1]).toBe(5);
+  });
+
+  test('includes a step that is resumed by somebody who acts before it is its turn', async () => {
+    const stage = setUp(makePlace());
+    await stage.send(stage.start(), 'one', 'slow 1; say End');
+    await stage.called(1, 1);
+    for (let time = 1; time <= 3; time += 1) {
+      void stage
+        .start()
+        .resume('one', { by: ann })
+        .catch(() => undefined);
+      await stage.called(1, time + 1);
+    }
+    expect(await stage.start().get('one')).toMatchObject({ status: 'waiting', waitingFor: [{ reason: 'crash-loop', attempts: 3 }] });
+    expect(stage.calls[1]).toBe(4);
+  });
+
+  test.each([
+    [0, 1, 'the process ended while it was open'],
+    [1, 2, 'it was resumed once, and the process ended'],
+    [5, 6, 'it was resumed 5 times, and the process ended each time'],
+  ])('allows maxRecoveries: %i', async (maxRecoveries, calls, why) => {
+    const stage = setUp(makePlace());
+    await stage.send(stage.start({ maxRecoveries }), 'one', 'slow 1');
+    await stage.called(1, 1);
+    await stage.crash(1, maxRecoveries, { maxRecoveries });
+    const runtime = stage.start({ maxRecoveries });
+    await until(async () => expect((await runtime.get('one')).status).toBe('waiting'));
+    expect(stage.calls[1]).toBe(calls);
+    expect((await runtime.get('one')).explain()).toContain(why);
+  });
+
+  test('is not looked at with maxRecoveries: Infinity', async () => {
+    const stage = setUp(makePlace());
+    await stage.send(stage.start(), 'one', 'slow 1');
+    await stage.called(1, 1);
+    await stage.crash(1, 6, { maxRecoveries: Number.POSITIVE_INFINITY });
+    expect(stage.calls[1]).toBe(7);
+  });
+
+  test('is not raised by a store that failed: the process has not ended', async () => {
+    const stage = setUp(makePlace());
+    const store = stage.place.open();
+    let isBroken = false;
+    const runtime = stage.start({
+      store: {
+        ...store,
+        write: (write) => (isBroken ? Promise.reject(new StoreUnavailableError('failed', 'unplugged')) : store.write(write)),
+      },
+    });
+    await stage.send(runtime, 'one', 'slow 1; note 2; say End');
+    await stage.called(1, 1);
+    for (let time = 1; time <= 5; time += 1) {
+      isBroken = true;
+      await refusal(runtime.send('one', 'Hello?', { by: ann }), 'store-unavailable');
+      isBroken = false;
+      void runtime.resume('one', { by: ann }).catch(() => undefined);
+      await stage.called(1, time + 1);
+    }
+    expect((await store.load('one'))?.effects.filter(({ key }) => key.startsWith('recovery/'))).toStrictEqual([]);
+  });
+});
+
+test.each([-1, 1.5, Number.NaN, '3'])('maxRecoveries: %s is refused', (maxRecoveries) => {
+  const stage = stageOn(createMemoryPlace());
+  expect(() => stage.start({ maxRecoveries: maxRecoveries as number })).toThrow(
+    /maxRecoveries must be a whole number of 0 or more, or Infinity, not/,
+  );
+});
+
+describe.each(pickSubjects(places))('other sessions, over %s', (_, makePlace) => {
+  test('finish, also if their step takes longer than any process lives', async () => {
+    const stage = setUp(makePlace());
+    const runtime = stage.start();
+    await stage.send(runtime, 'poison', 'slow 1; say End');
+    await stage.send(runtime, 'long', 'slow 2; say End');
+    await stage.send(runtime, 'short', 'look 1; look 2; say End');
+    await Promise.all([stage.called(1, 1), stage.called(2, 1)]);
+    // Both are open in two processes that the poisoned one ends.
+    for (const times of [2, 3]) {
+      stage.start();
+      await Promise.all([stage.called(1, times), stage.called(2, times)]);
+    }
+    // In the third one they are resumed one after the other: nobody is blamed for what another did.
+    stage.start();
+    await stage.called(2, 4);
+    expect(stage.calls[1]).toBe(3);
+    stage.finish(2);
+    await stage.called(1, 4);
+    const last = stage.start();
+    await last.ready;
+    await until(async () => expect((await last.get('long')).status).toBe('completed'));
+    expect([(await last.get('poison')).status, (await last.get('short')).status]).toStrictEqual(['waiting', 'completed']);
+    expect(stage.calls).toStrictEqual({ 1: 4, 2: 4 });
+  });
+});
