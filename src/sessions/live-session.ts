@@ -183,7 +183,10 @@ export class LiveSession {
     const { log } = this;
     const { state } = log;
     const execution = state.execution.number;
-    if (action.type === 'resume') return { done: log.append({ action, execution }, { requestId }), target: { execution } };
+    if (action.type === 'resume') {
+      const resumed = this.#hasOpenStep ? state : applyRequest(state, action);
+      return { done: log.append({ action, execution }, { state: resumed, requestId }), target: { execution } };
+    }
     const isCancel = action.type === 'cancel';
     if (this.#hasOpenStep || (isCancel && hasWork(state))) {
       const done = log.append({ action, isQueued: true, execution }, { requestId });

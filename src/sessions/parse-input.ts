@@ -12,7 +12,9 @@ import type { SessionQuery } from './session-store.ts';
 
 const storeMethods = ['claim', 'write', 'load', 'entries', 'findRequest', 'list', 'quarantine'];
 
-const knownOptions = ['agents', 'store', 'context', 'onVersionChange', 'approvals', 'keepInMemory', 'onEvent', 'onProblem', 'clock', 'ids'];
+const knownOptions = [
+  ...['agents', 'store', 'context', 'onVersionChange', 'approvals', 'onOutage', 'keepInMemory', 'onEvent', 'onProblem', 'clock', 'ids'],
+];
 
 const knownFilters = ['tenant', 'agentId', 'owner', 'status', 'stopReason', 'tag', 'isOpen', 'wakeBefore', 'limit', 'cursor'];
 
@@ -73,7 +75,7 @@ export function parseRuntimeOptions(options: SessionRuntimeOptions): SessionRunt
   const given: unknown = options;
   assert(isRecord(given), 'createSessionRuntime({ agents, store }) takes an object.');
   checkKeys('createSessionRuntime()', options, { known: knownOptions });
-  const { store, context, keepInMemory, agents, approvals } = given;
+  const { store, context, keepInMemory, agents, approvals, onOutage } = given;
   assert(Array.isArray(agents) && agents.every(isAgent), 'agents must be a list of agents, as createAgent() or AgentBuilder make them.');
   assert(keepInMemory === undefined || isAmount(keepInMemory), 'keepInMemory must be a number of 0 or more.');
   assert(
@@ -84,8 +86,17 @@ export function parseRuntimeOptions(options: SessionRuntimeOptions): SessionRunt
     context === undefined || typeof context === 'function',
     'context must be a function that returns the context of a run: (session) => …',
   );
+  assert(
+    onOutage === undefined || onOutage === 'fail' || onOutage === 'park' || isOutageRule(onOutage),
+    `onOutage must be "fail", "park" or { maxMs } with a number above 0, not ${JSON.stringify(onOutage)}.`,
+  );
   if (approvals !== undefined) checkApprovals(isRecord(approvals) ? approvals : {});
   return options;
+}
+
+function isOutageRule(value: unknown): boolean {
+  if (!isRecord(value) || Object.keys(value).some((name) => name !== 'maxMs')) return false;
+  return Number.isFinite(value['maxMs']) && Number(value['maxMs']) > 0;
 }
 
 function checkApprovals({ expireAfterMs, whenExpired = 'reject' }: Readonly<Record<string, unknown>>): void {

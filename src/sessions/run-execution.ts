@@ -2,7 +2,7 @@
 import type { Effects, SleepResult } from '../effects/index.ts';
 import { cancelledEffect } from '../effects/index.ts';
 import { jsonEquals } from '../lib/index.ts';
-import type { Between, Orchestrator, RunState } from '../step-by-step/index.ts';
+import type { Between, Orchestrator, OutageRule, RunState } from '../step-by-step/index.ts';
 import { toIdentity } from './agents.ts';
 import { ContextFailedError } from './context-failed-error.ts';
 import { findCancel } from './queue.ts';
@@ -11,7 +11,7 @@ import type { SessionLog } from './session-log.ts';
 
 /** Services of the process that a run needs. */
 export interface RunServices {
-  readonly options: Pick<SessionRuntimeOptions, 'context' | 'onEvent'>;
+  readonly options: Pick<SessionRuntimeOptions, 'context' | 'onEvent' | 'onOutage'>;
   /** Aborted once no further step may start; its reason says why. */
   readonly closing: AbortSignal;
   /** More of a session can be read. */
@@ -52,6 +52,15 @@ function interruptSleeps(direct: Effects, closing: AbortSignal): Effects {
   };
 }
 
+/** Longest time to wait for a provider, unless a runtime has its own. */
+const defaultOutageMs = 3_600_000;
+
+/** Returns the rule for a provider that is down; undefined if sessions fail then. */
+function toOutageRule(onOutage: SessionRuntimeOptions['onOutage']): OutageRule | undefined {
+  if (onOutage === undefined || onOutage === 'fail') return undefined;
+  return onOutage === 'park' ? { maxMs: defaultOutageMs } : onOutage;
+}
+
 async function createContext({ facts }: SessionLog, { context }: RunServices['options']): Promise<unknown> {
   try {
     return await context?.(facts);
@@ -66,7 +75,7 @@ export async function runExecution(
   state: RunState,
   { agent, services, onStart, between }: ExecutionOptions,
 ): Promise<void> {
-  const { onEvent } = services.options;
+  const { onEvent, onOutage } = services.options;
   const { number } = state.execution;
   const identity = toIdentity(agent);
   if (!jsonEquals({ ...identity }, { ...log.facts.agent })) log.facts = { ...log.facts, agent: identity };
@@ -86,6 +95,7 @@ export async function runExecution(
     context,
     signal: abort.signal,
     onEvent: onEvent && ((event) => onEvent(event, log.facts)),
+    onOutage: toOutageRule(onOutage),
     executionId: `${log.id}/${number}`,
     effects: (direct) => log.journal.wrap(interruptSleeps(direct, services.closing), `${number}/`, endIfCancelled),
     commit: async (commit) => {

@@ -13,6 +13,7 @@ import { readBody } from './entries.ts';
 import { ExpiryTimer } from './expiry-timer.ts';
 import type { SessionServices } from './live-session.ts';
 import { LiveSession } from './live-session.ts';
+import { OutageTimer } from './outage-timer.ts';
 import { RequestReusedError } from './request-reused-error.ts';
 import { RuntimeClosedError } from './runtime-closed-error.ts';
 import type { Recovery, SessionRuntimeOptions } from './runtime-options.ts';
@@ -45,6 +46,7 @@ export class SessionHost implements SessionServices {
   readonly clock: Clock;
   readonly sessions: SessionPool;
   readonly #expiry: ExpiryTimer | undefined;
+  readonly #outages: OutageTimer;
   readonly #closing = new AbortController();
   /** Readers to call when more of a session is stored, by its id. */
   readonly #followers = new Map<string, Set<() => void>>();
@@ -60,6 +62,7 @@ export class SessionHost implements SessionServices {
     this.agents = new Agents(agents, onVersionChange);
     this.sessions = new SessionPool((sessionId) => this.#load(sessionId), keepInMemory);
     this.#expiry = approvals && new ExpiryTimer(approvals, this);
+    this.#outages = new OutageTimer(this);
     this.#claimed = store.claim().then((epoch) => ({ store, epoch, clock, approvals }));
     this.ready = this.#recover();
     // Whoever asks for something gets the error; sessions that were resumed already must not continue alone.
@@ -126,6 +129,7 @@ export class SessionHost implements SessionServices {
 
   onIdle(session: LiveSession): void {
     this.#expiry?.watch(session.log.state);
+    this.#outages.watch(session);
     this.sessions.trim();
   }
 
@@ -155,6 +159,7 @@ export class SessionHost implements SessionServices {
       }
     }
     if (!this.closing.aborted) await this.#expiry?.start();
+    if (!this.closing.aborted) await this.#outages.start();
     return { resumed, failed };
   }
 

@@ -51,6 +51,14 @@ export function toStatus(outcome: ContinuationOutcome, step: Step | undefined): 
   }
 }
 
+/** A provider that was down when the open step was last tried. */
+export interface Outage {
+  /** Time of the first failure. */
+  readonly since: number;
+  /** Number of times that the step has waited since then. */
+  readonly tries: number;
+}
+
 export interface Execution<S extends Step = Step> {
   /** Minted when the execution starts. */
   readonly id?: string | undefined;
@@ -78,6 +86,8 @@ export interface Execution<S extends Step = Step> {
   /** Kept where a start was refused or judging it failed, until a step is recorded. */
   readonly startOutcome?: ContinuationOutcome | undefined;
   readonly pendingStep?: PendingStep<S> | undefined;
+  /** Set while a step that waited for a provider is taken again, until it is recorded. */
+  readonly outage?: Outage | undefined;
   /** What the user said while the open step could not take it in; it joins the conversation behind that step. */
   readonly queued?: readonly Message[] | undefined;
   /** Who carried it out: agent id, version, fingerprint. */
@@ -146,6 +156,7 @@ export function withResult<S extends Step>(execution: Execution<S>, result: Step
     judgedStep: undefined,
     startOutcome: undefined,
     regranted: undefined,
+    outage: undefined,
     results: execution.results.append(result),
     failedSteps: execution.failedSteps + (step.errors.length === 0 ? 0 : 1),
   };
