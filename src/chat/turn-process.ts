@@ -50,6 +50,9 @@ export function createTurnProcess(setup: TurnSetup<TurnState, ChatStep>): StepPr
     },
     ...omitUndefined({ inspect: extension.inspect }),
     emptyStep,
+    // Calls that were made must not be forgotten.
+    isRepeatable: ({ outputMessages, inner, unfinished }) =>
+      outputMessages.length === 0 && unfinished === undefined && inner?.calls === undefined,
   };
 }
 

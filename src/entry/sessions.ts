@@ -1,3 +1,4 @@
+export type { OutageRule } from '../step-by-step/index.ts';
 export type {
   ActionOptions,
   By,

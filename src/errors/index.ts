@@ -12,6 +12,7 @@ export { ErrorPolicy } from './error-policy.ts';
 export { ErrorType, isErrorType } from './error-type.ts';
 export type { Failure } from './failure.ts';
 export { ModelFailedError } from './model-failed-error.ts';
+export { isOutage } from './outage.ts';
 export { RateLimitedError } from './rate-limited-error.ts';
 export { TimedOutError } from './timed-out-error.ts';
 export { ToolFailedError } from './tool-failed-error.ts';

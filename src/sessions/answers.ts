@@ -38,8 +38,9 @@ export function applyRequest(state: RunState, request: ActionRequest): RunState 
       return state.grant(request.amounts);
     case 'cancel':
       return state.cancel(request.reason);
-    case 'create':
     case 'resume':
+      return state.waitingFor.some(({ type }) => type === 'provider') ? state.retryNow() : state;
+    case 'create':
     case 'fork':
       return state;
   }

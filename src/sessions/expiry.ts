@@ -19,8 +19,10 @@ export function getExpiresAt(
   return (pendingStep.askedEarlier?.[id] ?? pendingStep.parkedAt) + approvals.expireAfterMs;
 }
 
-/** Returns the time at which the first wait of a state expires. */
+/** Returns the time at which a state needs attention: its first wait expires, or a provider is tried again. */
 export function getWakeAt(approvals: ExpiryOptions | undefined, state: RunState): number | undefined {
-  const times = state.waitingFor.flatMap((wait) => getExpiresAt(approvals, state, wait) ?? []);
+  const times = state.waitingFor.flatMap((wait) =>
+    wait.type === 'provider' ? [wait.nextTryAt] : (getExpiresAt(approvals, state, wait) ?? []),
+  );
   return times.length === 0 ? undefined : Math.min(...times);
 }

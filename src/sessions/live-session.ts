@@ -217,7 +217,8 @@ export class LiveSession {
     const isLooping = crashLoop !== undefined;
     if (action.type === 'resume') {
       const next = isLooping ? state.evolve({ execution: { ...state.execution, crashLoop: undefined } }) : state;
-      return { done: log.append({ action, execution }, { state: next, requestId, restartsCount: isLooping }), target: { execution } };
+      const resumed = isLooping || this.#hasOpenStep ? next : applyRequest(state, action);
+      return { done: log.append({ action, execution }, { state: resumed, requestId, restartsCount: isLooping }), target: { execution } };
     }
     const isCancel = action.type === 'cancel';
     // A step that ends the process is closed as it is: to run it to its end might end the process again.

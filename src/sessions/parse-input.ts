@@ -14,7 +14,7 @@ import type { SessionQuery } from './session-store.ts';
 const storeMethods = ['claim', 'write', 'load', 'entries', 'findRequest', 'list', 'quarantine'];
 
 const knownOptions = [
-  ...['agents', 'store', 'context', 'onVersionChange', 'approvals', 'maxRecoveries', 'maxConcurrent', 'keepInMemory'],
+  ...['agents', 'store', 'context', 'onVersionChange', 'approvals', 'onOutage', 'maxRecoveries', 'maxConcurrent', 'keepInMemory'],
   ...['onEvent', 'onProblem', 'clock', 'ids'],
 ];
 
@@ -135,7 +135,7 @@ export function parseRuntimeOptions(options: SessionRuntimeOptions): SessionRunt
   const given: unknown = options;
   assert(isRecord(given), 'createSessionRuntime({ agents, store }) takes an object.');
   checkKeys('createSessionRuntime()', options, { known: knownOptions });
-  const { store, context, keepInMemory, maxRecoveries, maxConcurrent, agents, approvals } = given;
+  const { store, context, keepInMemory, maxRecoveries, maxConcurrent, agents, approvals, onOutage } = given;
   assert(Array.isArray(agents) && agents.every(isAgent), 'agents must be a list of agents, as createAgent() or AgentBuilder make them.');
   assert(keepInMemory === undefined || isAmount(keepInMemory), 'keepInMemory must be a number of 0 or more.');
   assertCount(maxRecoveries, 'maxRecoveries', 0);
@@ -148,6 +148,10 @@ export function parseRuntimeOptions(options: SessionRuntimeOptions): SessionRunt
     context === undefined || typeof context === 'function',
     'context must be a function that returns the context of a run: (session) => …',
   );
+  assert(
+    onOutage === undefined || onOutage === 'fail' || onOutage === 'park' || isOutageRule(onOutage),
+    `onOutage must be "fail", "park" or { maxMs } with a number above 0, not ${JSON.stringify(onOutage)}.`,
+  );
   if (approvals !== undefined) checkApprovals(isRecord(approvals) ? approvals : {});
   return options;
 }
@@ -157,6 +161,11 @@ function assertCount(value: unknown, name: string, least: number): void {
   const isCount = typeof value === 'number' && value >= least && (Number.isSafeInteger(value) || value === Number.POSITIVE_INFINITY);
   const found = typeof value === 'number' ? value : JSON.stringify(value);
   assert(value === undefined || isCount, `${name} must be a whole number of ${least} or more, or Infinity, not ${String(found)}.`);
+}
+
+function isOutageRule(value: unknown): boolean {
+  if (!isRecord(value) || Object.keys(value).some((name) => name !== 'maxMs')) return false;
+  return Number.isFinite(value['maxMs']) && Number(value['maxMs']) > 0;
 }
 
 function checkApprovals({ expireAfterMs, whenExpired = 'reject' }: Readonly<Record<string, unknown>>): void {

@@ -2,7 +2,7 @@
 import type { Effects, SleepResult } from '../effects/index.ts';
 import { cancelledEffect } from '../effects/index.ts';
 import { jsonEquals } from '../lib/index.ts';
-import type { Between, Orchestrator, RunState } from '../step-by-step/index.ts';
+import type { Between, Orchestrator, OutageRule, RunState } from '../step-by-step/index.ts';
 import { toIdentity } from './agents.ts';
 import { ContextFailedError } from './context-failed-error.ts';
 import { toExecutionId } from './execution-id.ts';
@@ -12,7 +12,7 @@ import type { SessionLog } from './session-log.ts';
 
 /** Services of the process that a run needs. */
 export interface RunServices {
-  readonly options: Pick<SessionRuntimeOptions, 'context' | 'onEvent' | 'onProblem'>;
+  readonly options: Pick<SessionRuntimeOptions, 'context' | 'onEvent' | 'onOutage' | 'onProblem'>;
   /** Aborted once no further step may start; its reason says why. */
   readonly closing: AbortSignal;
   /** More of a session can be read. */
@@ -56,6 +56,15 @@ function interruptSleeps(direct: Effects, closing: AbortSignal): Effects {
   };
 }
 
+/** Longest time to wait for a provider, unless a runtime has its own. */
+const defaultOutageMs = 3_600_000;
+
+/** Returns the rule for a provider that is down; undefined if sessions fail then. */
+function toOutageRule(onOutage: SessionRuntimeOptions['onOutage']): OutageRule | undefined {
+  if (onOutage === undefined || onOutage === 'fail') return undefined;
+  return onOutage === 'park' ? { maxMs: defaultOutageMs } : onOutage;
+}
+
 async function createContext({ facts }: SessionLog, { context }: RunServices['options']): Promise<unknown> {
   try {
     return await context?.(facts);
@@ -70,7 +79,7 @@ export async function runExecution(
   state: RunState,
   { agent, services, onStart, beforeRun, onCommit, between }: ExecutionOptions,
 ): Promise<void> {
-  const { onEvent, onProblem } = services.options;
+  const { onEvent, onOutage, onProblem } = services.options;
   const { number } = state.execution;
   const identity = toIdentity(agent);
   if (!jsonEquals({ ...identity }, { ...log.facts.agent })) log.facts = { ...log.facts, agent: identity };
@@ -94,6 +103,7 @@ export async function runExecution(
       log.noteAsked(event);
       return onEvent?.(event, log.facts);
     },
+    onOutage: toOutageRule(onOutage),
     executionId: toExecutionId(log.id, number),
     effects: (direct) => log.journal.wrap(interruptSleeps(direct, services.closing), `${number}/`, endIfCancelled),
     commit: async (commit) => {

@@ -1,7 +1,7 @@
 import type { ProblemReporter } from '../events/index.ts';
 import type { Clock, IdSource } from '../lib/index.ts';
 import type { Message, MessageContent } from '../messages/index.ts';
-import type { Grant, InferContext, InferEvent, Orchestrator, RunState } from '../step-by-step/index.ts';
+import type { Grant, InferContext, InferEvent, Orchestrator, OutageRule, RunState } from '../step-by-step/index.ts';
 import type { ActionOptions, ForkPoint, RecordedAction } from './action.ts';
 import type { OnVersionChange } from './agents.ts';
 import type { ExpiryOptions } from './expiry.ts';
@@ -24,6 +24,12 @@ export interface SessionRuntimeOptions<Given extends Orchestrator = Orchestrator
   readonly maxRecoveries?: number;
   /** Number of sessions that run at once; others wait for their turn, in order. Recovery uses half of it at most. @default 500 */
   readonly maxConcurrent?: number;
+  /**
+   * Rule for a provider that is down: a rate limit, a time-out, a 5xx or a lost connection that the retries of the agent do not outlast.
+   * `fail`: the execution fails. `park`: the session waits for the provider and is tried again by itself, for an hour; `{ maxMs }`: for
+   * this long. @default 'fail'
+   */
+  readonly onOutage?: 'fail' | 'park' | OutageRule;
   /** Number of idle sessions that stay in memory, so that they need not be read again. @default 100 */
   readonly keepInMemory?: number;
   /** Receives the events of all runs at once, pieces of text included; stored events are read with `events`. */
@@ -93,7 +99,8 @@ export interface SessionRuntime<State extends RunState = RunState, Output = unkn
   create(session: NewSession, options: ActionOptions): Promise<Session<State>>;
   /** Sends a message. If a run is in progress, the message joins it at the next boundary. Settles with the execution that read it. */
   send(sessionId: string, content: MessageContent | Message, options: ActionOptions): Promise<SessionResult<State, Output>>;
-  /** Resumes a session that was left with something to do, or that waits because its step ended the process each time. */
+  /** Resumes a session that was left with something to do, or that waits because its step ended the process each time. One that waits for a
+   * provider is tried at once. */
   resume(sessionId: string, options: ActionOptions): Promise<SessionResult<State, Output>>;
   /** Ends the execution that runs or waits. */
   cancel(sessionId: string, reason: string, options: ActionOptions): Promise<SessionResult<State, Output>>;

@@ -14,6 +14,7 @@ import { readBody } from './entries.ts';
 import { ExpiryTimer } from './expiry-timer.ts';
 import type { SessionServices } from './live-session.ts';
 import { LiveSession } from './live-session.ts';
+import { OutageTimer } from './outage-timer.ts';
 import { RequestReusedError } from './request-reused-error.ts';
 import { RecoveryGate, RunSlots } from './run-slots.ts';
 import { RuntimeClosedError } from './runtime-closed-error.ts';
@@ -54,6 +55,7 @@ export class SessionHost implements SessionServices {
   readonly maxRecoveries: number;
   readonly #recovery: SessionRecovery;
   readonly #expiry: ExpiryTimer | undefined;
+  readonly #outages: OutageTimer;
   readonly #closing = new AbortController();
   /** Readers to call when more of a session is stored, by its id. */
   readonly #followers = new Map<string, Set<() => void>>();
@@ -73,6 +75,7 @@ export class SessionHost implements SessionServices {
     this.agents = new Agents(agents, onVersionChange);
     this.sessions = new SessionPool((sessionId) => this.#load(sessionId), keepInMemory);
     this.#expiry = approvals && new ExpiryTimer(approvals, this);
+    this.#outages = new OutageTimer(this);
     this.slots = new RunSlots(maxConcurrent, this.closing);
     this.recoveries = new RecoveryGate(this.closing);
     this.maxRecoveries = maxRecoveries;
@@ -153,6 +156,7 @@ export class SessionHost implements SessionServices {
 
   onIdle(session: LiveSession): void {
     this.#expiry?.watch(session.id, session.log.state);
+    this.#outages.watch(session);
     this.sessions.trim();
   }
 
@@ -195,6 +199,7 @@ export class SessionHost implements SessionServices {
     await this.#claim();
     const recovery = await this.#recovery.start();
     if (!this.closing.aborted) await this.#expiry?.start();
+    if (!this.closing.aborted) await this.#outages.start();
     return recovery;
   }
 

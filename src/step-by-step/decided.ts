@@ -10,7 +10,7 @@ import { parseGrant } from './grant.ts';
 import type { Step } from './step.ts';
 import { addCost } from './step.ts';
 import { StepResult } from './step-result.ts';
-import type { PendingStep, Wait } from './waiting.ts';
+import type { PendingStep, ProviderWait, Wait } from './waiting.ts';
 import { parseValue, getOpenWaits, withAnswer } from './waiting.ts';
 
 /** Returns the waits that need an answer before an execution can continue. */
@@ -66,6 +66,27 @@ export function addGrant<S extends Step>(execution: Execution<S>, amounts: Grant
   // Time spent waiting for a grant does not count.
   const regranted = waited && execution.pendingStep === undefined ? { regranted: true, wallStartedAt: undefined } : {};
   return { ...execution, grants: [...(execution.grants ?? []), grant], ...regranted };
+}
+
+/** Returns the wait for a provider that is down, if the execution has one. */
+export const getProviderWait = (execution: Execution): ProviderWait | undefined =>
+  getWaits(execution).find((wait) => wait.type === 'provider');
+
+/** Drops the attempt that waits for a provider, so that its step is taken again. What the attempt has cost stays counted. */
+export function retryProvider<S extends Step>(execution: Execution<S>): Execution<S> {
+  const { pendingStep } = execution;
+  const wait = getProviderWait(execution);
+  if (pendingStep === undefined || wait === undefined)
+    throw new InvalidArgumentError('retryNow() is for an execution that waits for a provider, and this one does not. Look at waitingFor.');
+  const { since, tries } = wait;
+  const { usage, cost } = pendingStep.partial;
+  return {
+    ...execution,
+    pendingStep: undefined,
+    usage: Usage.add(execution.usage, usage),
+    cost: addCost(execution.cost, cost),
+    outage: { since, tries },
+  };
 }
 
 /** Ends an execution that waits between two steps, at a person's request. */

@@ -60,6 +60,14 @@ export interface CrashLoop {
   readonly since: number;
 }
 
+/** A provider that was down when the open step was last tried. */
+export interface Outage {
+  /** Time of the first failure. */
+  readonly since: number;
+  /** Number of times that the step has waited since then. */
+  readonly tries: number;
+}
+
 export interface Execution<S extends Step = Step> {
   /** Minted when the execution starts. */
   readonly id?: string | undefined;
@@ -91,6 +99,8 @@ export interface Execution<S extends Step = Step> {
   readonly pendingStep?: PendingStep<S> | undefined;
   /** Set if the open step is not resumed any more until somebody asks for it. */
   readonly crashLoop?: CrashLoop | undefined;
+  /** Set while a step that waited for a provider is taken again, until it is recorded. */
+  readonly outage?: Outage | undefined;
   /** What the user said while the open step could not take it in; it joins the conversation behind that step. */
   readonly queued?: readonly Message[] | undefined;
   /** Who carried it out: agent id, version, fingerprint. */
@@ -168,6 +178,7 @@ export function withResult<S extends Step>(execution: Execution<S>, result: Step
     startOutcome: undefined,
     regranted: undefined,
     crashLoop: undefined,
+    outage: undefined,
     results: execution.results.append(result),
     failedSteps: execution.failedSteps + (step.errors.length === 0 ? 0 : 1),
   };

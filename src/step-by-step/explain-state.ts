@@ -35,6 +35,8 @@ export interface ExplainStateOptions {
   readonly brief?: boolean;
 }
 
+const toIso = (time: number): string => new Date(time).toISOString();
+
 function waitText(wait: Wait, turn?: string): string {
   const who = wait.agent === undefined || wait.agent === turn ? '' : ` for ${wait.agent}`;
   const problem =
@@ -49,6 +51,8 @@ function waitText(wait: Wait, turn?: string): string {
     case 'person':
       if (wait.reason === 'crash-loop') return 'a person';
       return `${wait.participant === undefined ? "a person's words" : `the words of ${wait.participant}`} (${wait.id})${who}${problem}`;
+    case 'provider':
+      return `the provider, which is down since ${toIso(wait.since)} (${defaultRedactor.text(wait.reason).replace(/\.$/, '')}): the next try is at ${toIso(wait.nextTryAt)}, the last one at ${toIso(wait.giveUpAt)}`;
     case 'grant':
       return `more ${grantText[wait.limit]}${problem}`;
     default:
@@ -112,7 +116,7 @@ function describeCoolDowns({ coolDowns, info }: Explainable): readonly string[] 
   return listCoolingDown(coolDowns, info.updatedAt).map((name) => {
     const { failures, until } = coolDowns[name] ?? { failures: 0, until: 0 };
     const failed = failures === 1 ? 'it failed' : `it failed ${pluralize(failures, 'time')} in a row`;
-    return `Model ${name} is skipped until ${new Date(until).toISOString()}: ${failed} and another model answered.`;
+    return `Model ${name} is skipped until ${toIso(until)}: ${failed} and another model answered.`;
   });
 }
 

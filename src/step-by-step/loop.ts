@@ -5,16 +5,21 @@
 // L2. A failure, an interruption and a criterion that throws take the same path as a good step.
 // L3. A run ends only with a reason on its state, or waiting for somebody, or left by its host.
 // L4. Whoever drives it (to the end, step by step, as a stream), the steps are the same.
+import type { ErrorHandling } from '../errors/index.ts';
 import { TimedOutError } from '../errors/index.ts';
 import type { ActiveRun } from './active-run.ts';
 import { canBegin, getJudgingTime } from './execution.ts';
 import { begin, commitOwedEnd, judgeStart, owesEnd } from './phases/begin.ts';
 import { commitStep, park } from './phases/commit.ts';
+import type { Judged } from './phases/judge.ts';
 import { addOuterEvaluations, buildCandidate, getRemainingMs, handleFailures, judge } from './phases/judge.ts';
 import { OpenStep } from './phases/open-step.ts';
+import { findProviderWait } from './phases/outage.ts';
 import { inspectStep, produceStep } from './phases/produce.ts';
 import type { RunState } from './run-state.ts';
-import type { Produced, StepProcess } from './step-process.ts';
+import type { Step } from './step.ts';
+import type { Produced, StepOf, StepProcess } from './step-process.ts';
+import type { ProviderWait } from './waiting.ts';
 
 /** Time limit of the step that sums up, unless the process has one. */
 const defaultFinalizeMs = 30_000;
@@ -111,13 +116,25 @@ export class Loop<State extends RunState, Context> {
       open.close();
       this.#stepEndedAt = this.run.clock.monotonic();
       const handled = handleFailures(open, candidate);
-      const committed = commitStep(open, judge(process, handled.candidate), handled.handling);
+      const judged = judge(process, handled.candidate);
+      const wait = this.#findProviderWait(judged, handled.decided);
+      if (wait !== undefined) return await park(open, judged.candidate.state.execution.judgedStep ?? produced.step, [wait]);
+      const committed = commitStep(open, judged, handled.handling);
       // Awaiting a state that is there would cost every step of a run without a store.
       return committed instanceof Promise ? await committed : committed;
     } finally {
       this.#open = undefined;
       endFinalizing?.();
     }
+  }
+
+  /** Returns the wait for a provider that is down, if the host has a rule for that and the step may be taken again. */
+  #findProviderWait(judged: Judged<State>, handling: ErrorHandling | undefined): ProviderWait | undefined {
+    const { onOutage: rule } = this.run.options;
+    if (rule === undefined || handling === undefined) return undefined;
+    // Holds: a candidate's step is of its state's kind.
+    const isRepeatable = (step: Step): boolean => this.process.isRepeatable?.(step as StepOf<State>) === true;
+    return findProviderWait({ rule, judged, handling, isRepeatable, random: this.run.random });
   }
 
   /** Gives the step that sums up a deadline of its own in place of the one that has passed. Returns a function that takes it away. */

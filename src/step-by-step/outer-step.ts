@@ -13,7 +13,7 @@ import type { Clock, IdSource } from '../lib/index.ts';
 import type { Usage } from '../messages/index.ts';
 import type { RunControl } from './run-control.ts';
 import type { Cost } from './step.ts';
-import type { StepModels } from './step-scope.ts';
+import type { StepModels } from './step-models.ts';
 
 /** Tokens and money that were used up. */
 export interface Spent {

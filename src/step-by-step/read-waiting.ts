@@ -5,7 +5,7 @@ import type { Answer, Wait } from './waiting.ts';
 /** Reads a stored wait. */
 export function readWait(input: unknown, path: string): Wait {
   const data = readObject(input, path);
-  const type = data.oneOf('type', ['approval', 'client-tool', 'unknown-call', 'person', 'grant']);
+  const type = data.oneOf('type', ['approval', 'client-tool', 'unknown-call', 'person', 'provider', 'grant']);
   const common = omitUndefined({
     id: data.string('id'),
     problem: data.optionalString('problem'),
@@ -23,6 +23,16 @@ export function readWait(input: unknown, path: string): Wait {
         prompt: data.optionalString('prompt'),
         participant: data.optionalString('participant'),
       });
+    case 'provider':
+      return {
+        type,
+        ...common,
+        reason: data.string('reason'),
+        since: data.number('since'),
+        tries: data.number('tries'),
+        nextTryAt: data.number('nextTryAt'),
+        giveUpAt: data.number('giveUpAt'),
+      };
     case 'grant':
       return { type, ...common, limit: data.oneOf('limit', Object.values(LimitKind)) };
     default:

@@ -32,6 +32,12 @@ export interface Commit<State> {
  */
 export type Between<State> = undefined | { readonly state: State } | { readonly leave: true };
 
+/** Rule for a provider that is down. */
+export interface OutageRule {
+  /** Longest time to wait for it, from the first failure, in milliseconds. */
+  readonly maxMs: number;
+}
+
 /** Options for engines: they store a run, drive it between steps, and make every attempt at it come out the same. */
 export interface EngineOptions<State = RunState> {
   /**
@@ -43,6 +49,11 @@ export interface EngineOptions<State = RunState> {
   readonly effects?: (direct: Effects) => Effects;
   /** Asked before each step, the first included. */
   readonly between?: Callback<[state: State], Between<State> | Promise<Between<State>>> | undefined;
+  /**
+   * Makes a step wait if it would end the run only because a provider is down: the run returns as waiting for the provider. Call
+   * `state.retryNow()` at the time that the wait says, and run it again. @default the run fails
+   */
+  readonly onOutage?: OutageRule | undefined;
   /** Id of an execution that starts with this run; the same at every attempt. */
   readonly executionId?: string | undefined;
   /** Start of the wall clock, for a run that continues one in another process. @default now */

@@ -449,3 +449,8 @@ describe('explain', () => {
     expect(text).not.toContain('sk-abc');
   });
 });
+
+test('a state that does not wait for a provider has nothing to retry', () => {
+  const state = ScriptedState.empty();
+  expect(() => state.retryNow()).toThrow('retryNow() is for an execution that waits for a provider, and this one does not.');
+});

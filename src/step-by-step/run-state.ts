@@ -11,7 +11,17 @@ import type { Clock, IdSource, JsonObject } from '../lib/index.ts';
 import { AppendOnlyList, cleanText, deepFreeze, InvalidArgumentError, isRecord, systemIds } from '../lib/index.ts';
 import type { MessageContent, Messages } from '../messages/index.ts';
 import { isMessageContent, Message, MessageStore, SectionName, Usage } from '../messages/index.ts';
-import { addGrant, answerWait, approveWait, endAtLimit, getWaits, isWaitingGrant, recordClosedStep, rejectWait } from './decided.ts';
+import {
+  addGrant,
+  answerWait,
+  approveWait,
+  endAtLimit,
+  getWaits,
+  isWaitingGrant,
+  recordClosedStep,
+  rejectWait,
+  retryProvider,
+} from './decided.ts';
 import type { Execution, ExecutionStatus } from './execution.ts';
 import {
   createExecution,
@@ -278,6 +288,11 @@ export class RunState<S extends Step = Step> {
   /** Raises this execution's limits by these amounts. If it waits for a grant, run the state to continue. */
   grant(amounts: Grant): this {
     return this.evolve({ execution: addGrant(this.data.execution, amounts) });
+  }
+
+  /** Stops waiting for a provider that is down: the step that failed is taken again. Run the state to continue. */
+  retryNow(): this {
+    return this.evolve({ execution: retryProvider(this.data.execution) });
   }
 
   /** Ends a waiting execution for this reason and closes its open calls. To end a running one, use its signal. */

@@ -27,6 +27,7 @@ const waits: readonly Wait[] = [
   { type: 'person', id: 'call-4', prompt: 'Which one?' },
   { type: 'person', id: 'call-5' },
   { type: 'grant', id: 'call-6', limit: 'tokens' },
+  { type: 'provider', id: 'call-7', reason: '503', since: 1, tries: 2, nextTryAt: 3, giveUpAt: 4 },
 ];
 
 function setUp(script: Script, options: ScriptedProcessOptions = {}) {

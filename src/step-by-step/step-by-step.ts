@@ -17,20 +17,8 @@ import type { LoopEvent } from './loop-events.ts';
 import { InvalidArgumentError, isRecord, systemClock } from '../lib/index.ts';
 
 const knownOptions = [
-  ...[
-    'context',
-    'signal',
-    'onEvent',
-    'commit',
-    'effects',
-    'inside',
-    'executionId',
-    'wallStartedAt',
-    'between',
-    'clock',
-    'ids',
-    'onProblem',
-  ],
+  ...['context', 'signal', 'onEvent', 'commit', 'effects', 'inside', 'executionId', 'wallStartedAt', 'between', 'onOutage'],
+  ...['clock', 'ids', 'onProblem'],
 ];
 const hints: Readonly<Record<string, string>> = { abortSignal: ' The signal is called signal.' };
 

@@ -52,6 +52,8 @@ export interface StepRules<State extends RunState> {
   readonly finalizeMs?: number;
   /** Time left under rules that are not among the criteria. */
   remainingMs?(state: State, findings: Findings): number | undefined;
+  /** True if nothing was done in a failed step, so that it may be taken again in place of being recorded. @default false */
+  isRepeatable?(step: StepOf<State>): boolean;
   /** True if ending now would leave something undone that the step itself does not show. Pure. */
   workLeft?(candidate: State): boolean;
 }

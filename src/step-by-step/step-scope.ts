@@ -6,6 +6,7 @@ import type { Clock, IdSource, JsonObject } from '../lib/index.ts';
 import type { MessageStore, Usage } from '../messages/index.ts';
 import type { NestOptions, OuterStep, WaitingTime } from './outer-step.ts';
 import type { Cost, Interruption } from './step.ts';
+import type { StepModels } from './step-models.ts';
 
 /** Signs that a step has to end. */
 export interface StepControl {
@@ -63,14 +64,6 @@ export interface StepBudget {
   /** True if a run around this one watches the cost. */
   readonly watchesCost: boolean;
   readonly price: PriceOf | undefined;
-}
-
-/** Models that failed lately, as the outermost run knows them. */
-export interface StepModels {
-  /** Models that are skipped for a while, by name; undefined if there are none. */
-  readonly coolDowns: CoolDowns | undefined;
-  /** Adds the models that failed on the way to an answer, and removes the one that answered. */
-  record(route: ModelRoute): void;
 }
 
 /** Runs inside a step. */

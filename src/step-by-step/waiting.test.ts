@@ -11,6 +11,7 @@ const waits = {
   'client-tool': { type: 'client-tool', id: 'call-1', toolName: 'read_clipboard', args: {} },
   'unknown-call': { type: 'unknown-call', id: 'call-1', toolName: 'pay', args: { amount: 5 } },
   person: { type: 'person', id: 'call-1', prompt: 'Which one?' },
+  provider: { type: 'provider', id: 'call-1', reason: '503', since: 0, tries: 1, nextTryAt: 30, giveUpAt: 60 },
   grant: { type: 'grant', id: 'call-1', limit: 'steps' },
 } as const satisfies Record<Wait['type'], Wait>;
 
@@ -28,6 +29,7 @@ function pendingOn(...list: readonly Wait[]): PendingStep {
 const byApproval = 'settle it with approve(id) or reject(id, reason)';
 const byOutput = 'settle it with answer(id, value) or reject(id, reason)';
 const byWords = 'settle it with answer(id, value)';
+const byRetry = 'settle it with retryNow()';
 const byGrant = 'settle it with grant(amounts)';
 
 describe('which answer settles which wait', () => {
@@ -44,6 +46,9 @@ describe('which answer settles which wait', () => {
     ['person', 'approved', byWords],
     ['person', 'rejected', byWords],
     ['person', 'answered', undefined],
+    ['provider', 'approved', byRetry],
+    ['provider', 'rejected', byRetry],
+    ['provider', 'answered', byRetry],
     ['grant', 'approved', byGrant],
     ['grant', 'rejected', byGrant],
     ['grant', 'answered', byGrant],

@@ -27,7 +27,24 @@ interface PersonWait {
   readonly participant?: string;
 }
 
-/** Something that a person or an outside program has to answer before a step can end. */
+/** A provider that is down: the step is taken again at `nextTryAt`. Times are milliseconds since the epoch. */
+export interface ProviderWait {
+  readonly type: 'provider';
+  readonly id: string;
+  /** Message of the last failure. */
+  readonly reason: string;
+  /** Time of the first failure. */
+  readonly since: number;
+  /** Number of times that the step has waited since then. */
+  readonly tries: number;
+  readonly nextTryAt: number;
+  /** Time of the last try: if that fails, the run fails. */
+  readonly giveUpAt: number;
+  readonly problem?: string;
+  readonly agent?: string;
+}
+
+/** Something that a person or an outside program has to answer before a step can end, or that a provider is back. */
 export type Wait =
   /** A gated call: approve it, optionally with other arguments, or reject it. */
   | ToolCallWait<'approval'>
@@ -45,6 +62,7 @@ export type Wait =
       /** Time at which it was given up. Milliseconds since the epoch. */
       readonly since: number;
     })
+  | ProviderWait
   /** A limit that was reached and may be raised. */
   | { readonly type: 'grant'; readonly id: string; readonly limit: LimitKind; readonly problem?: string; readonly agent?: string };
 
@@ -77,6 +95,7 @@ const answersTo = {
   'client-tool': ['answered', 'rejected'],
   'unknown-call': ['answered', 'rejected'],
   person: ['answered'],
+  provider: [],
   grant: [],
 } as const satisfies Record<Wait['type'], readonly Answer['type'][]>;
 
@@ -89,6 +108,8 @@ function wayToAnswer(wait: Wait): string {
       return 'answer(id, value) or reject(id, reason)';
     case 'person':
       return 'answer(id, value)';
+    case 'provider':
+      return 'retryNow()';
     case 'grant':
       return 'grant(amounts)';
     default:

@@ -91,6 +91,7 @@ export function createToolUseProcess(setup: Setup, rules: Rules<ToolUseState>, i
     produce: (state, scope) => produce(new OpenTurn(setup, state, scope), setup),
     eventsOf: (step, next) => listClosedCalls(step).map((execution) => new ToolCallCompleted(next(), setup.name, execution)),
     emptyStep: createEmptyStep,
+    isRepeatable: ({ toolCalls, outputMessages }) => toolCalls.length === 0 && outputMessages.length === 0,
     ...(hooks !== undefined && createHookPhases(setup, hooks)),
   };
 }

@@ -15,7 +15,7 @@ import { toProduced } from './steps.ts';
 import type { CallAnswer, CallResults, NestedMemo, ToolUseStep } from './tool-use-step.ts';
 import type { Work } from './work.ts';
 
-type CallWait = Exclude<Wait, { readonly type: 'person' | 'grant' }>;
+type CallWait = Extract<Wait, { readonly toolName: string }>;
 
 /** Outcome of an answer: a call to run, a result, or the same wait again. */
 type AnswerOutcome =
@@ -113,7 +113,7 @@ export async function resumeStep(work: Work, pending: PendingStep<ToolUseStep>):
   for (const wait of waits) {
     if (insideIds.has(wait.id)) continue;
     const answer = answers.find(({ id }) => id === wait.id);
-    if (answer === undefined || wait.type === 'person' || wait.type === 'grant') {
+    if (answer === undefined || wait.type === 'person' || wait.type === 'provider' || wait.type === 'grant') {
       open.push(wait);
       continue;
     }

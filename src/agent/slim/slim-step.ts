@@ -125,7 +125,7 @@ export interface SlimWait extends Pick<SlimToolCall, 'args' | 'args_text'> {
 }
 
 export const readWait: ReadValue<SlimWait> = createReader<SlimWait>({
-  type: oneOf(['approval', 'client-tool', 'unknown-call', 'person', 'grant']),
+  type: oneOf(['approval', 'client-tool', 'unknown-call', 'person', 'provider', 'grant']),
   id: string,
   tool_name: optionalString,
   args: json,

@@ -3,7 +3,7 @@ import type { JsonObject, ObjectReader } from '../../lib/index.ts';
 import { AppendOnlyList, isRecord, omitUndefined, present, readJsonObject, readObject } from '../../lib/index.ts';
 import { Usage } from '../../messages/index.ts';
 import { changesSince, withChanges } from '../../serialization/index.ts';
-import type { CrashLoop, Execution } from '../execution.ts';
+import type { CrashLoop, Execution, Outage } from '../execution.ts';
 import type { Grant } from '../grant.ts';
 import { readAnswer, readWait } from '../read-waiting.ts';
 import type { Step } from '../step.ts';
@@ -26,6 +26,11 @@ const readGrant = (input: unknown, path: string): Grant => {
 const readCrashLoop = (input: unknown, path: string): CrashLoop => {
   const data = readObject(input, path);
   return { attempts: data.number('attempts'), since: data.number('since') };
+};
+
+const readOutage = (input: unknown, path: string): Outage => {
+  const data = readObject(input, path);
+  return { since: data.number('since'), tries: data.number('tries') };
 };
 
 function writePending<S extends Step>(pending: PendingStep<S>, { step: codec, refs }: ResultSurroundings<S>): JsonObject {
@@ -74,6 +79,7 @@ function writeHead<S extends Step>(execution: Execution<S>, surroundings: Result
     startOutcome: execution.startOutcome?.toJSON(),
     pendingStep: execution.pendingStep === undefined ? undefined : writePending(execution.pendingStep, surroundings),
     crashLoop: execution.crashLoop,
+    outage: execution.outage,
     queued: execution.queued?.map((message) => surroundings.refs.write(message)),
     agent: execution.agent,
     resumedBy: execution.resumedBy,
@@ -96,6 +102,7 @@ function readHead<S extends Step>(data: ObjectReader, surroundings: ResultSurrou
     startOutcome: data.optionalValue('startOutcome', ContinuationOutcome.fromJSON),
     pendingStep: data.optionalValue('pendingStep', (item, at) => readPending(item, at, surroundings)),
     crashLoop: data.optionalValue('crashLoop', readCrashLoop),
+    outage: data.optionalValue('outage', readOutage),
     queued: data.optionalArray('queued', (item, at) => surroundings.refs.read(item, at)),
     agent: data.optionalJsonObject('agent'),
     resumedBy: data.optionalArray('resumedBy', readJsonObject),

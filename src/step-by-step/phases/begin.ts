@@ -66,7 +66,7 @@ export function commitOwedEnd<State extends RunState, Context>(running: ProcessR
 
 /** True for a first start, and for one after a grant; a step in progress just continues. */
 export const isJudgedAtStart = ({ execution }: RunState): boolean =>
-  execution.pendingStep === undefined && (execution.results.isEmpty || execution.regranted === true);
+  execution.pendingStep === undefined && execution.outage === undefined && (execution.results.isEmpty || execution.regranted === true);
 
 // An execution that continues under another agent, or another release of it, says so.
 function addResumer({ agent, resumedBy: earlier }: Execution, identity: JsonObject | undefined): readonly JsonObject[] | undefined {

@@ -6,7 +6,7 @@ import { Usage } from '../../messages/index.ts';
 import type { ProcessRun } from './process-run.ts';
 import type { Execution } from '../execution.ts';
 import { ExecutionStatus, getLastOutcome, getStatus, getStopReason, getUsage, hasEnded, withResult } from '../execution.ts';
-import type { EndFacts } from '../loop-events.ts';
+import type { EndFacts, RetryFacts } from '../loop-events.ts';
 import {
   AgentFailed,
   AgentFinished,
@@ -23,7 +23,7 @@ import type { StepOf, StepProcess } from '../step-process.ts';
 import type { RecordedHandling, StepTiming } from '../step-result.ts';
 import { StepResult } from '../step-result.ts';
 import { toMicroseconds } from '../step-timer.ts';
-import type { PendingStep, Wait } from '../waiting.ts';
+import type { PendingStep, ProviderWait, Wait } from '../waiting.ts';
 import type { Judged } from './judge.ts';
 import { getSpent, joinEvaluations } from './judge.ts';
 import type { OpenStep } from './open-step.ts';
@@ -181,6 +181,16 @@ function keepAskedTimes(before: PendingStep, waits: readonly Wait[]): Pick<Pendi
   return asked.length === 0 ? {} : { askedEarlier: Object.fromEntries(asked) };
 }
 
+/** Facts about the next try of a step that waits for a provider. */
+function toRetryFacts(
+  { nextTryAt, tries }: ProviderWait,
+  { execution, step, now }: { readonly execution: Execution; readonly step: Step; readonly now: number },
+): RetryFacts {
+  const { decision, consecutiveFailures = 0 } = execution.results.last?.handling ?? {};
+  const recorded = decision === 'retry' ? consecutiveFailures : 0;
+  return { delayMs: nextTryAt - now, errorType: step.errors[0]?.type ?? 'unknown', failures: recorded + tries };
+}
+
 /** Keeps a step that cannot end yet, and ends the run until somebody answers. */
 export function park<State extends RunState, Context>(open: OpenStep<State, Context>, produced: Step, waits: readonly Wait[]): Soon<State> {
   const { process, run, time, subject, notes } = open;
@@ -210,7 +220,12 @@ export function park<State extends RunState, Context>(open: OpenStep<State, Cont
     waitedMs: execution.waitedMs + waitedMs,
   };
   const next = (): EventHeader => run.events.nextHeader(subject, now);
-  const events = [createUpdate(parked, process.name, next), ...createEndEvents(parked, process.name, next)];
+  const retries = waits.flatMap((wait) => (wait.type === 'provider' ? [toRetryFacts(wait, { execution, step: produced, now })] : []));
+  const events = [
+    ...retries.map((facts) => new RetryScheduled(next(), process.name, facts)),
+    createUpdate(parked, process.name, next),
+    ...createEndEvents(parked, process.name, next),
+  ];
   const state = open.state.evolve({
     execution: parked,
     info: info.addExecutionTime(activeMs / 1000, now),

@@ -8,6 +8,7 @@ import {
   StopReason,
   toStopEvaluation,
 } from '../../continuation/index.ts';
+import type { ErrorHandling } from '../../errors/index.ts';
 import { classifyError, ErrorPolicy } from '../../errors/index.ts';
 import type { MessageStore } from '../../messages/index.ts';
 import { SectionName, Usage } from '../../messages/index.ts';
@@ -104,6 +105,8 @@ export function addOuterEvaluations<State extends RunState, Context>(
 interface Handled<State> {
   readonly candidate: Candidate<State>;
   readonly handling?: RecordedHandling;
+  /** The policy's decision, with the failure that decided it. */
+  readonly decided?: ErrorHandling;
 }
 
 const resolver = new AgentErrorContextResolver();
@@ -120,10 +123,11 @@ export function handleFailures<State extends RunState, Context>(
   const remainingMs = getRemainingMs(process, { ...candidate, state: onWall });
   const policy = process.criteria.errorPolicy ?? ErrorPolicy.stopOnAnyError();
   const contexts = resolver.resolve(state, { remainingMs, now: candidate.now });
-  const { decision, context } = policy.handle(contexts);
+  const decided = policy.handle(contexts);
+  const { decision, context } = decided;
   const { type: errorType, consecutiveFailures, totalFailures } = context;
   const handling = { decision, errorType, consecutiveFailures, totalFailures };
-  if (decision !== 'retry') return { candidate: { ...candidate, remainingMs }, handling };
+  if (decision !== 'retry') return { candidate: { ...candidate, remainingMs }, handling, decided };
   return {
     candidate: { ...candidate, remainingMs, workLeft: true },
     handling: { ...handling, delayMs: policy.delayMs(contexts, run.random) },

@@ -16,7 +16,8 @@ import type { Interruption } from '../step.ts';
 import { addCost } from '../step.ts';
 import { StepNotes } from '../step-notes.ts';
 import type { StepProcess } from '../step-process.ts';
-import type { StepBudget, StepControl, StepEvents, StepModels, StepNesting, StepScope } from '../step-scope.ts';
+import type { StepModels } from '../step-models.ts';
+import type { StepBudget, StepControl, StepEvents, StepNesting, StepScope } from '../step-scope.ts';
 import { StepTimer } from '../step-timer.ts';
 import { evaluateOuterLimits, toOuterEvaluation } from './outer-limits.ts';
 import type { ProcessRun } from './process-run.ts';
@@ -77,7 +78,7 @@ export class OpenStep<State extends RunState, Context> implements StepScope<Cont
   /** Opens the next step, or the one that waited; `stepNumber` is 0 before the first step. */
   constructor(running: ProcessRun<State, Context>, state: State, stepNumber: number = getStepNumber(state)) {
     const { process, run } = running;
-    const { pendingStep, results, id = '', regranted } = state.execution;
+    const { pendingStep, results, id = '', regranted, outage } = state.execution;
     const { agentId, parentAgentId } = state;
     this.process = process;
     this.run = run;
@@ -90,7 +91,7 @@ export class OpenStep<State extends RunState, Context> implements StepScope<Cont
     this.notes.coolDowns = run.outer === undefined ? state.data.coolDowns : undefined;
     this.control = new OpenStepControl(run.control, this.notes);
     // A step that waited is entered again, not started; a start is not a step.
-    this.#isStarted = stepNumber === 0 || pendingStep !== undefined;
+    this.#isStarted = stepNumber === 0 || pendingStep !== undefined || outage !== undefined;
     if (process.takesTurns !== true) this.ensureStarted(this.time.startedAt);
   }
 

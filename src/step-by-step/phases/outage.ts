@@ -1,0 +1,56 @@
+// A provider that is down: the step that failed waits for it, and is taken again in place of being recorded.
+// Owns:     whether a step may wait, and when it is taken again.
+// Does not: take it again: the host does, when the time has come.
+// U1. A step waits only if nothing was done in it, and only failures of a provider end the run.
+// U2. It waits for at most the given time since the first failure; then it is recorded as it failed.
+import { ContinuationDecision } from '../../continuation/index.ts';
+import type { ErrorHandling } from '../../errors/index.ts';
+import { drawWaitMs, isOutage } from '../../errors/index.ts';
+import type { Random } from '../../lib/index.ts';
+import type { Execution } from '../execution.ts';
+import type { Judged } from './judge.ts';
+import type { OutageRule } from '../run-options.ts';
+import type { RunState } from '../run-state.ts';
+import type { Step } from '../step.ts';
+import type { ProviderWait } from '../waiting.ts';
+
+/** Waits between tries: 30 s, 1, 2, 4, then 5 minutes, each drawn between half of it and all of it. */
+const waits = { baseMs: 30_000, factor: 2, capMs: 300_000 };
+
+/** Facts for the decision about a failed step. */
+interface FailedStep<State> {
+  readonly rule: OutageRule | undefined;
+  readonly judged: Judged<State>;
+  /** Handling of the failure that decided. */
+  readonly handling: ErrorHandling | undefined;
+  /** True if the step may be taken again. */
+  readonly isRepeatable: (step: Step) => boolean;
+  readonly random: Random;
+}
+
+const isProviderEnd = (cause: unknown): boolean => cause === 'retries-used-up' || cause === 'wait-too-long';
+
+/** True if the run ends only because a provider is down. */
+function endsByOutage({ judged: { candidate, outcome }, isRepeatable }: FailedStep<RunState>): boolean {
+  const { judgedStep } = candidate.state.execution;
+  if (judgedStep === undefined || judgedStep.interrupted !== undefined || judgedStep.finalizing === true) return false;
+  const forbidding = outcome.evaluations.filter(({ decision }) => decision === ContinuationDecision.ForbidContinuation);
+  const isAlone = outcome.isForbidden && forbidding.every(({ context }) => isProviderEnd(context['cause']));
+  return isAlone && judgedStep.errors.length > 0 && judgedStep.errors.every(isOutage) && isRepeatable(judgedStep);
+}
+
+/** Returns the wait for a provider that is down; undefined if the step is to be recorded. Pure, except for `random`. */
+export function findProviderWait<State extends RunState>(failed: FailedStep<State>): ProviderWait | undefined {
+  const { rule, judged, handling, random } = failed;
+  const { now, state } = judged.candidate;
+  if (rule === undefined || handling === undefined || now === undefined || !isProviderEnd(handling.cause)) return undefined;
+  if (!endsByOutage(failed)) return undefined;
+  const { outage }: Execution = state.execution;
+  const since = outage?.since ?? now - (handling.context.failureSpanMs ?? 0);
+  const tries = (outage?.tries ?? 0) + 1;
+  const giveUpAt = since + rule.maxMs;
+  const askedMs = Math.max(0, ...state.errors.map(({ retryAfterMs = 0 }) => retryAfterMs));
+  if (now >= giveUpAt || now + askedMs > giveUpAt) return undefined;
+  const nextTryAt = Math.min(giveUpAt, now + Math.max(askedMs, drawWaitMs(waits, tries, random)));
+  return { type: 'provider', id: 'provider', reason: state.errors[0]?.message ?? '', since, tries, nextTryAt, giveUpAt };
+}
