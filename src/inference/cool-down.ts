@@ -39,20 +39,26 @@ export function listCoolingDown(coolDowns: CoolDowns | undefined, now: number): 
   return Object.entries(coolDowns ?? {}).flatMap(([name, coolDown]) => (isCooling(coolDown) ? [name] : []));
 }
 
-/** Returns the places of a row's models in the order in which they are asked: those that are cooling down come last. */
-export function sortByCoolDown(names: readonly string[], coolingDown: readonly string[] = []): readonly number[] {
-  const places = names.map((_, index) => index);
-  const isCooling = (index: number): boolean => coolingDown.includes(names[index] ?? '');
-  return [...places.filter((index) => !isCooling(index)), ...places.filter(isCooling)];
+/** A model with its name in a row of models. */
+export interface RowMember {
+  /** `provider/model`; numbered if the row has it twice (`p/a#2`). */
+  readonly name: string;
+  readonly model: Model;
 }
 
-/** Names the models of a row as `provider/model`; one that is there twice is numbered (`p/a#2`). */
-export function toRowNames(models: readonly Pick<Model, 'provider' | 'modelId'>[]): readonly string[] {
-  const seen = new Map<string, number>();
-  return models.map(({ provider, modelId }) => {
-    const name = `${provider}/${modelId}`;
-    const count = (seen.get(name) ?? 0) + 1;
-    seen.set(name, count);
-    return count === 1 ? name : `${name}#${count}`;
+/** Names the models of a row. */
+export function toRow(models: readonly Model[]): readonly RowMember[] {
+  const counts = new Map<string, number>();
+  return models.map((model) => {
+    const name = `${model.provider}/${model.modelId}`;
+    const count = (counts.get(name) ?? 0) + 1;
+    counts.set(name, count);
+    return { name: count === 1 ? name : `${name}#${count}`, model };
   });
+}
+
+/** Returns a row in the order in which it is asked: models that are cooling down come last. */
+export function sortByCoolDown(row: readonly RowMember[], coolingDown: readonly string[] = []): readonly RowMember[] {
+  const isCooling = ({ name }: RowMember): boolean => coolingDown.includes(name);
+  return [...row.filter((member) => !isCooling(member)), ...row.filter(isCooling)];
 }

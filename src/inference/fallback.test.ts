@@ -138,3 +138,38 @@ describe('falling back', () => {
     expect((await withFallback(throwing, named('b', { text: 'B' })).generate(request)).ok).toBe(true);
   });
 });
+
+describe('models that are cooling down', () => {
+  const ask = async (coolingDown: readonly string[], models: readonly ScriptedModel[]) => {
+    const notices: ModelNotice[] = [];
+    const [first, ...others] = models;
+    if (first === undefined) throw new Error('there is no model');
+    const outcome = await withFallback(first, others).generate({ ...request, coolingDown, onNotice: (notice) => notices.push(notice) });
+    return { outcome, notices: notices.map((notice) => (notice.type === 'skipped' ? `skipped ${notice.model}` : notice.type)) };
+  };
+
+  test('are asked last, are emitted once, and the answer says its route', async () => {
+    const models = [named('a', { text: 'A' }), named('b', failing({})), named('c', failing({}))];
+    const { outcome, notices } = await ask(['p/a'], models);
+    expect(outcome).toMatchObject({ ok: true, response: { parts: [{ text: 'A' }], route: { failed: ['p/b', 'p/c'], answered: 'p/a' } } });
+    expect(notices).toStrictEqual(['skipped p/a', 'fallback', 'fallback']);
+  });
+
+  test('are emitted when they are passed over in the middle of the row', async () => {
+    const { outcome, notices } = await ask(['p/b'], [named('a', failing({})), named('b', { text: 'B' }), named('c', { text: 'C' })]);
+    expect(outcome).toMatchObject({ ok: true, response: { parts: [{ text: 'C' }], route: { failed: ['p/a'], answered: 'p/c' } } });
+    expect(notices).toStrictEqual(['fallback', 'skipped p/b']);
+  });
+
+  test('are asked in their order if all are', async () => {
+    const { outcome, notices } = await ask(['p/a', 'p/b'], [named('a', { text: 'A' }), named('b', { text: 'B' })]);
+    expect(outcome).toMatchObject({ ok: true, response: { parts: [{ text: 'A' }], route: { failed: [], answered: 'p/a' } } });
+    expect(notices).toStrictEqual([]);
+  });
+
+  test('in a row inside a row are named by that row', async () => {
+    const inner = withFallback(named('a', failing({})), named('b', { text: 'B' }));
+    const outcome = await withFallback(inner, named('c', { text: 'C' })).generate({ ...request, coolingDown: [] });
+    expect(outcome).toMatchObject({ ok: true, response: { route: { failed: ['p/a'], answered: 'p/b' } } });
+  });
+});

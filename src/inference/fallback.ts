@@ -3,13 +3,14 @@ import { ErrorType } from '../errors/index.ts';
 import { Usage } from '../messages/index.ts';
 import type { OnDelta } from './ask.ts';
 import { ask, modelLike, modelName } from './ask.ts';
-import { sortByCoolDown, toRowNames } from './cool-down.ts';
+import type { RowMember } from './cool-down.ts';
+import { sortByCoolDown, toRow } from './cool-down.ts';
 import type { Model, ModelNotice, ModelOutcome, ModelRequest, ModelResponse, ModelRoute } from './model.ts';
 import { abortedFailure } from './settle-answer.ts';
 import { emitDelta, emitNotice } from './emit-notice.ts';
 
 interface Attempt {
-  readonly model: Model;
+  readonly member: RowMember;
   readonly failure: Failure;
 }
 
@@ -28,10 +29,10 @@ function addModel(outcome: ModelOutcome, { modelId, provider }: Model): ModelOut
   return mapResponse(outcome, (response) => ({ modelId, ...response, provider }));
 }
 
-function listAttempts(outcome: Failed, earlier: readonly Attempt[], last: Model): ModelOutcome {
+function listAttempts(outcome: Failed, earlier: readonly Attempt[], last: RowMember): ModelOutcome {
   if (earlier.length === 0 || outcome.failure.code === abortedFailure.code) return outcome;
-  const attempts = [...earlier, { model: last, failure: outcome.failure }];
-  const words = attempts.map(({ model, failure }) => `${modelName(model)}: ${failure.message}`);
+  const attempts = [...earlier, { member: last, failure: outcome.failure }];
+  const words = attempts.map(({ member, failure }) => `${member.name}: ${failure.message}`);
   return { ...outcome, failure: { ...outcome.failure, message: `${attempts.length} models failed. ${words.join(' | ')}` } };
 }
 
@@ -66,22 +67,10 @@ function noteDeltas(onDelta: NonNullable<OnDelta>, emitted: { any: boolean }): O
   };
 }
 
-/** A row of models, asked for one answer. */
-interface Row {
-  readonly models: readonly Model[];
-  readonly names: readonly string[];
-}
-
-/** Emits each model that is skipped because it is cooling down, when one behind it is asked. Returns a function to call before each. */
-function emitSkipped({ names }: Row, request: ModelRequest): (place: number) => void {
-  const { coolingDown = [] } = request;
-  let announced = 0;
-  return (place) => {
-    for (; announced < place; announced += 1) {
-      const model = names[announced] ?? '';
-      if (coolingDown.includes(model) && !coolingDown.includes(names[place] ?? '')) emitNotice(request, { type: 'skipped', model });
-    }
-  };
+/** Lists the models before this one that are skipped because they are cooling down. */
+function listSkipped(row: readonly RowMember[], current: RowMember, { coolingDown = [] }: ModelRequest): readonly string[] {
+  if (coolingDown.includes(current.name)) return [];
+  return row.slice(0, row.indexOf(current)).flatMap(({ name }) => (coolingDown.includes(name) ? [name] : []));
 }
 
 /** Adds the route to an answer, if somebody counts failures or there were any. */
@@ -100,46 +89,44 @@ function addRoute(outcome: ModelOutcome, route: ModelRoute, { coolingDown }: Mod
  * all attempts reported.
  */
 export function withFallback(model: Model, others: Model | readonly Model[]): Model {
-  const models = [model, ...[others].flat()];
-  const row: Row = { models, names: toRowNames(models) };
+  const row = toRow([model, ...[others].flat()]);
   return modelLike(model, (request, onDelta) => askRow(row, request, onDelta));
 }
 
-async function askRow(row: Row, request: ModelRequest, onDelta: OnDelta): Promise<ModelOutcome> {
-  const { models, names } = row;
-  const order = sortByCoolDown(names, request.coolingDown);
-  const announceSkipped = emitSkipped(row, request);
+async function askRow(row: readonly RowMember[], request: ModelRequest, onDelta: OnDelta): Promise<ModelOutcome> {
   const failed: Attempt[] = [];
-  const failedNames: string[] = [];
+  const announced = new Set<string>();
   let spent = Usage.none();
   const emitted = { any: false };
   const listen: OnDelta = onDelta && noteDeltas(onDelta, emitted);
-  const [first] = models;
-  for (let turn = 0; ; turn += 1) {
-    const place = order[turn] ?? 0;
-    // Holds: there are as many places as models, and the loop ends at the last one.
-    const current = models[place] as Model;
-    const next = models[order[turn + 1] ?? models.length];
-    announceSkipped(place);
+  let outcome: ModelOutcome = { ok: false, failure: abortedFailure, partial: { parts: [], usage: Usage.none() } };
+  const order = sortByCoolDown(row, request.coolingDown);
+  for (const [turn, current] of order.entries()) {
+    const { name, model } = current;
+    const next = order[turn + 1];
+    for (const skipped of listSkipped(row, current, request).filter((each) => !announced.has(each))) {
+      announced.add(skipped);
+      emitNotice(request, { type: 'skipped', model: skipped });
+    }
     // A model may itself turn to others; what they reported already is not reported again.
     const inner = { usage: Usage.none() };
-    const outcome = await ask(current, countFallbacks(request, inner), listen);
-    const sign = (signed: ModelOutcome): ModelOutcome => addSpent(current === first ? signed : addModel(signed, current), spent);
-    if (outcome.ok) return addRoute(sign(outcome), { failed: failedNames, answered: names[place] ?? '' }, request);
+    outcome = await ask(model, countFallbacks(request, inner), listen);
+    const sign = (signed: ModelOutcome): ModelOutcome => addSpent(current === row[0] ? signed : addModel(signed, model), spent);
+    if (outcome.ok) return addRoute(sign(outcome), { failed: failed.map(({ member }) => member.name), answered: name }, request);
     if (next === undefined || !mayHelp(outcome.failure)) return sign(listAttempts(outcome, failed, current));
-    failed.push({ model: current, failure: outcome.failure });
-    failedNames.push(names[place] ?? '');
+    failed.push({ member: current, failure: outcome.failure });
     const whole = getSpent(outcome.partial);
     const usage = Usage.minus(whole, inner.usage);
     spent = Usage.add(spent, whole);
     emitNotice(request, {
       type: 'fallback',
-      from: getFailedName(outcome.partial, current),
-      to: modelName(next),
+      from: getFailedName(outcome.partial, model),
+      to: modelName(next.model),
       failure: outcome.failure,
       usage,
     });
     if (emitted.any) emitDelta(onDelta, { type: 'restart' });
     emitted.any = false;
   }
+  return outcome;
 }

@@ -7,7 +7,7 @@ import type { Clock } from '../lib/index.ts';
 import type { ProviderWait } from '../step-by-step/index.ts';
 import type { LiveSession } from './live-session.ts';
 import type { SessionPool } from './session-pool.ts';
-import { readHeader } from './session.ts';
+import { toSummary } from './session.ts';
 import type { SessionStore } from './session-store.ts';
 import { listAll } from './session-store.ts';
 
@@ -36,6 +36,8 @@ export class OutageTimer {
   /** Time of the next try by session, on the clock that never jumps. */
   readonly #dueAt = new Map<string, number>();
   #cancel: (() => void) | undefined;
+  /** The time that the timer is set to. */
+  #next = Infinity;
 
   constructor(host: OutageHost) {
     this.#host = host;
@@ -45,31 +47,32 @@ export class OutageTimer {
   /** Finds the sessions that an earlier process left waiting. */
   async start(): Promise<void> {
     const { store, clock } = this.#host;
-    for await (const { id, header } of listAll(store, { status: 'waiting', wakeBefore: Number.MAX_SAFE_INTEGER })) {
-      if (header?.wakeAt === undefined || this.#dueAt.has(id)) continue;
-      if (readHeader(header).waitingFor.some(({ type }) => type === 'provider'))
-        this.#set(id, Math.min(longestListedMs, header.wakeAt - clock.now()));
+    for await (const listed of listAll(store, { status: 'waiting', wakeBefore: Number.MAX_SAFE_INTEGER })) {
+      const { id, header } = listed;
+      const summary = toSummary(listed);
+      if (header?.wakeAt === undefined || 'damage' in summary || this.#dueAt.has(id)) continue;
+      if (summary.waitingFor.some(({ type }) => type === 'provider')) this.#set(id, Math.min(longestListedMs, header.wakeAt - clock.now()));
     }
   }
 
   /** Notes when a session is tried again, if it waits for a provider. */
   watch(session: LiveSession): void {
     const wait = getProviderWait(session);
-    if (wait !== undefined) this.#set(session.id, wait.nextTryAt - this.#host.clock.now());
-    else if (this.#dueAt.delete(session.id)) this.#arm();
+    if (wait === undefined) this.#dueAt.delete(session.id);
+    else this.#set(session.id, wait.nextTryAt - this.#host.clock.now());
   }
 
   #set(sessionId: string, delayMs: number): void {
-    this.#dueAt.set(sessionId, this.#host.clock.monotonic() + Math.max(0, delayMs));
-    this.#arm();
+    const dueAt = this.#host.clock.monotonic() + Math.max(0, delayMs);
+    this.#dueAt.set(sessionId, dueAt);
+    if (dueAt < this.#next) this.#arm(dueAt);
   }
 
-  #arm(): void {
+  #arm(next: number): void {
     const { clock, closing } = this.#host;
     this.#cancel?.();
-    if (closing.aborted || this.#dueAt.size === 0) return;
-    let next = Infinity;
-    for (const dueAt of this.#dueAt.values()) next = Math.min(next, dueAt);
+    this.#next = next;
+    if (closing.aborted || next === Infinity) return;
     this.#cancel = clock.schedule(Math.max(0, next - clock.monotonic()), () => void this.#retryDue());
   }
 
@@ -79,7 +82,9 @@ export class OutageTimer {
     const due = [...this.#dueAt].flatMap(([id, dueAt]) => (dueAt <= now ? [id] : []));
     // Tried again later if it fails; what the session then waits for replaces this.
     for (const id of due) this.#dueAt.set(id, now + retryMs);
-    this.#arm();
+    let next = Infinity;
+    for (const dueAt of this.#dueAt.values()) next = Math.min(next, dueAt);
+    this.#arm(next);
     for (const id of due) await this.#retry(id);
   }
 

@@ -131,7 +131,8 @@ export class Loop<State extends RunState, Context> {
   /** Returns the wait for a provider that is down, if the host has a rule for that and the step may be taken again. */
   #findProviderWait(judged: Judged<State>, handling: ErrorHandling | undefined): ProviderWait | undefined {
     const { onOutage: rule } = this.run.options;
-    if (rule === undefined || handling === undefined) return undefined;
+    // A step that had waited for somebody has done something already.
+    if (rule === undefined || handling === undefined || this.#state.pendingStep !== undefined) return undefined;
     // Holds: a candidate's step is of its state's kind.
     const isRepeatable = (step: Step): boolean => this.process.isRepeatable?.(step as StepOf<State>) === true;
     return findProviderWait({ rule, judged, handling, isRepeatable, random: this.run.random });

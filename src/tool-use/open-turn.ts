@@ -166,10 +166,10 @@ export class OpenTurn implements Turn {
 
   #start(question: Question, incoming: IncomingAnswer): Promise<EffectResult<ModelOutcome>> {
     const { scope } = this;
-    const { name, model, modelNames, isStreaming } = this.#setup;
+    const { name, model, row, isStreaming } = this.#setup;
     const { messages, tools = noTools, purpose } = question;
-    const [first = 0] = sortByCoolDown(modelNames, this.#coolingDown);
-    const facts = { model: modelNames[first] ?? '', messageCount: messages.length, tools: this.#listNames(tools) };
+    const [first] = sortByCoolDown(row, this.#coolingDown);
+    const facts = { model: first?.name ?? '', messageCount: messages.length, tools: this.#listNames(tools) };
     scope.events.emit((header) => new InferenceStarted(header, name, facts));
     const key = purpose === undefined ? `model/${scope.stepNumber}` : `model/${scope.stepNumber}/${purpose}`;
     const work = async (signal: AbortSignal): Promise<ModelOutcome> => {

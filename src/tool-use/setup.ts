@@ -2,8 +2,8 @@ import type { ContinuationCriterion } from '../continuation/index.ts';
 import { InvalidArgumentError } from '../lib/index.ts';
 import type { Capability, Hook, HookChain } from '../hooks/index.ts';
 import { createChain, checkCapabilities } from '../hooks/index.ts';
-import type { Model, ModelSettings, OfferedTool, PriceOf } from '../inference/index.ts';
-import { toRowNames, withFallback, withTimeouts } from '../inference/index.ts';
+import type { Model, ModelSettings, OfferedTool, PriceOf, RowMember } from '../inference/index.ts';
+import { toRow, withFallback, withTimeouts } from '../inference/index.ts';
 import type { AnswerSchema, Tool, Tools } from '../tools/index.ts';
 import { toAnswerSchema, ToolSet } from '../tools/index.ts';
 import type { Driver } from './driver.ts';
@@ -17,8 +17,8 @@ export interface Setup {
   /** Kind of orchestrator in events. */
   readonly name: string;
   readonly model: Model;
-  /** Names of the model and its fallbacks, in their order. */
-  readonly modelNames: readonly string[];
+  /** The model and its fallbacks, in their order. */
+  readonly row: readonly RowMember[];
   readonly settings: ModelSettings;
   readonly tools: ToolSet<unknown>;
   /** Criteria of the host, of capabilities and of guards. */
@@ -92,7 +92,7 @@ export function toSetup<State extends ToolUseState>(name: string, options: AnyTo
   return {
     name,
     model: toModel(options),
-    modelNames: toRowNames([options.model, ...(options.fallback ?? [])]),
+    row: toRow([options.model, ...(options.fallback ?? [])]),
     settings: options.settings ?? {},
     tools: set,
     offered: set.schemas(),

@@ -7,6 +7,7 @@ import { ContinuationDecision } from '../../continuation/index.ts';
 import type { ErrorHandling } from '../../errors/index.ts';
 import { drawWaitMs, isOutage } from '../../errors/index.ts';
 import type { Random } from '../../lib/index.ts';
+import { defaultRedactor } from '../../lib/index.ts';
 import type { Execution } from '../execution.ts';
 import type { Judged } from './judge.ts';
 import type { OutageRule } from '../run-options.ts';
@@ -19,10 +20,10 @@ const waits = { baseMs: 30_000, factor: 2, capMs: 300_000 };
 
 /** Facts for the decision about a failed step. */
 interface FailedStep<State> {
-  readonly rule: OutageRule | undefined;
+  readonly rule: OutageRule;
   readonly judged: Judged<State>;
   /** Handling of the failure that decided. */
-  readonly handling: ErrorHandling | undefined;
+  readonly handling: ErrorHandling;
   /** True if the step may be taken again. */
   readonly isRepeatable: (step: Step) => boolean;
   readonly random: Random;
@@ -43,8 +44,7 @@ function endsByOutage({ judged: { candidate, outcome }, isRepeatable }: FailedSt
 export function findProviderWait<State extends RunState>(failed: FailedStep<State>): ProviderWait | undefined {
   const { rule, judged, handling, random } = failed;
   const { now, state } = judged.candidate;
-  if (rule === undefined || handling === undefined || now === undefined || !isProviderEnd(handling.cause)) return undefined;
-  if (!endsByOutage(failed)) return undefined;
+  if (now === undefined || !isProviderEnd(handling.cause) || !endsByOutage(failed)) return undefined;
   const { outage }: Execution = state.execution;
   const since = outage?.since ?? now - (handling.context.failureSpanMs ?? 0);
   const tries = (outage?.tries ?? 0) + 1;
@@ -52,5 +52,7 @@ export function findProviderWait<State extends RunState>(failed: FailedStep<Stat
   const askedMs = Math.max(0, ...state.errors.map(({ retryAfterMs = 0 }) => retryAfterMs));
   if (now >= giveUpAt || now + askedMs > giveUpAt) return undefined;
   const nextTryAt = Math.min(giveUpAt, now + Math.max(askedMs, drawWaitMs(waits, tries, random)));
-  return { type: 'provider', id: 'provider', reason: state.errors[0]?.message ?? '', since, tries, nextTryAt, giveUpAt };
+  // People read it; the step keeps the original.
+  const reason = defaultRedactor.text(state.errors[0]?.message ?? '');
+  return { type: 'provider', id: 'provider', reason, since, tries, nextTryAt, giveUpAt };
 }
