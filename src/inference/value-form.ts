@@ -38,18 +38,18 @@ const form =
 // What replaces itself when it is stored may be anything then.
 const hasOwnForm = (value: unknown): boolean => typeof readField(value, 'toJSON') === 'function';
 
-export const textForm = form('a string', (value) => typeof value === 'string');
-export const nameForm = form('a string that is not empty', (value) => typeof value === 'string' && value !== '');
-export const flagForm = form('true or false', (value) => typeof value === 'boolean');
-export const countForm = form(
+export const textForm: Form = form('a string', (value) => typeof value === 'string');
+export const nameForm: Form = form('a string that is not empty', (value) => typeof value === 'string' && value !== '');
+export const flagForm: Form = form('true or false', (value) => typeof value === 'boolean');
+export const countForm: Form = form(
   `a number from 0 to ${Number.MAX_SAFE_INTEGER}`,
   (value) => typeof value === 'number' && value >= 0 && value <= Number.MAX_SAFE_INTEGER,
 );
-export const jsonForm = form(
+export const jsonForm: Form = form(
   'a JSON value',
   (value) => value !== undefined && typeof value !== 'function' && typeof value !== 'symbol' && !hasOwnForm(value),
 );
-export const jsonObjectForm = form('an object', (value) => isPlainObject(value) && !hasOwnForm(value));
+export const jsonObjectForm: Form = form('an object', (value) => isPlainObject(value) && !hasOwnForm(value));
 
 /** The form of a value that is one of these words. */
 export function wordForm(words: readonly string[]): Form {

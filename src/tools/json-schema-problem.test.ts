@@ -9,6 +9,7 @@ describe('jsonSchemaProblem', () => {
       'keywords that only describe',
       { title: 'T', description: 'D', default: 1, examples: [], format: 'email', $comment: 'c', 'x-own': { not: 1 } },
     ],
+    ['lists without repetition', { uniqueItems: true, items: { uniqueItems: false } }],
     ['boolean schemas', { properties: { a: true, b: false }, additionalProperties: false }],
     ['a schema that contains itself one level down', { properties: { next: { $ref: '#' } } }],
     [
@@ -43,6 +44,7 @@ describe('jsonSchemaProblem', () => {
     [{ additionalProperties: 'no' }, 'additionalProperties must be a schema'],
     [{ items: [{}] }, 'items must be one schema for all items'],
     [{ anyOf: [] }, 'anyOf must be a list of schemas'],
+    [{ uniqueItems: 1 }, 'uniqueItems must be true or false'],
     [{ minLength: -1 }, 'minLength must be a whole number from 0 on'],
     [{ minimum: '1' }, 'minimum must be a number'],
     [{ exclusiveMinimum: true }, 'exclusiveMinimum must be a number'],

@@ -6,7 +6,7 @@ import { resolveRef, toPattern, typeChecks } from './validate-json.ts';
 
 /** Keywords of the standard that would change what is valid, and that the validator does not know. */
 const unknownKeywords: ReadonlySet<string> = new Set([
-  ...['not', 'if', 'then', 'else', 'multipleOf', 'uniqueItems', 'contains', 'minContains', 'maxContains', 'prefixItems'],
+  ...['not', 'if', 'then', 'else', 'multipleOf', 'contains', 'minContains', 'maxContains', 'prefixItems'],
   ...['additionalItems', 'unevaluatedItems', 'unevaluatedProperties', 'patternProperties', 'propertyNames'],
   ...['minProperties', 'maxProperties', 'dependencies', 'dependentRequired', 'dependentSchemas', '$dynamicRef', '$recursiveRef'],
   // Of OpenAPI 3.0, and common enough to be meant.
@@ -58,6 +58,7 @@ const valueChecks: ReadonlyMap<string, ValueCheck> = new Map<string, ValueCheck>
   ['required', unless((given) => isList(given) && given.every((name) => typeof name === 'string'), 'a list of names')],
   ['additionalProperties', unless(isSchema, 'a schema')],
   ['items', unless(isSchema, 'one schema for all items')],
+  ['uniqueItems', unless((given) => typeof given === 'boolean', 'true or false')],
   ['pattern', patternProblem],
   ['$ref', refProblem],
   ...forEach(

@@ -1,10 +1,8 @@
-// Checks JSON values against the common part of JSON Schema (drafts 07 and 2020-12): type (one name or several), enum, const,
-// properties, required, additionalProperties, items (one schema), minItems, maxItems, minLength, maxLength, pattern, minimum,
-// maximum, exclusiveMinimum, exclusiveMaximum, anyOf, oneOf, allOf, and $ref to a place inside the same schema. Keywords that only
+// Checks JSON values against the common part of JSON Schema (drafts 07 and 2020-12), which docs/tools.md lists. Keywords that only
 // describe (title, default, format …) and those that nobody knows are skipped; json-schema-problem.ts refuses the rest by name.
 // Does not: look at `format`, fill in defaults, or change the value.
 import type { Json, JsonObject } from '../lib/index.ts';
-import { childPath, isList, isRecord, jsonEquals } from '../lib/index.ts';
+import { childPath, isList, isRecord, jsonEquals, stableStringify } from '../lib/index.ts';
 import { clipText } from './clip-text.ts';
 import type { SchemaIssue } from './schema-issue.ts';
 
@@ -78,6 +76,17 @@ function limit(
   };
 }
 
+function findRepeated(items: readonly Json[]): string | undefined {
+  const places = new Map<string, number>();
+  for (const [index, item] of items.entries()) {
+    const text = stableStringify(item);
+    const first = places.get(text);
+    if (first !== undefined) return `must not repeat items: [${index}] is the same as [${first}]`;
+    places.set(text, index);
+  }
+  return undefined;
+}
+
 const rules: ReadonlyMap<string, Rule> = new Map(
   Object.entries<Rule>({
     type: (given, value) => {
@@ -100,6 +109,7 @@ const rules: ReadonlyMap<string, Rule> = new Map(
     maxLength: limit(countCharacters, isAtMost, (most) => `have at most ${most} characters`),
     minItems: limit(countItems, isAtLeast, (least) => `have at least ${least} items`),
     maxItems: limit(countItems, isAtMost, (most) => `have at most ${most} items`),
+    uniqueItems: (given, value) => (given === true && isList(value) ? findRepeated(value) : undefined),
   }),
 );
 
