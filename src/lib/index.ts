@@ -25,7 +25,7 @@ export { isList, isPlainObject, isRecord, omitUndefined, parseJsonText, present,
 export type { Random } from './random.ts';
 export { systemRandom } from './random.ts';
 export type { ObjectReader, ReadValue } from './reader.ts';
-export { readArray, readJson, readJsonObject, readObject, readString } from './reader.ts';
+export { latestTime, readArray, readJson, readJsonObject, readObject, readString, readTime } from './reader.ts';
 export type { Redactor } from './redactor.ts';
 export { createRedactor, defaultRedactor } from './redactor.ts';
 export type { Soon } from './soon.ts';

@@ -74,3 +74,12 @@ test('the data is read, not copied or changed', () => {
   const reader = readObject(Object.freeze({ inner }));
   expect(reader.json('inner')).toBe(inner);
 });
+
+test.each([0, 1767225600000, -1, 8.64e15, -8.64e15])('a time is read as it is: %d', (at) => {
+  expect(readObject({ at }).time('at')).toBe(at);
+});
+
+test.each([8.64e15 + 1, -8.64e15 - 1, Number.MAX_SAFE_INTEGER, 1e300])('a time that no date has is damage: %d', (at) => {
+  expect(() => readObject({ at }, 'step').time('at')).toThrow(DamagedDataError);
+  expect(() => readObject({ at }, 'step').optionalTime('at')).toThrow(/step\.at.*expected a time/);
+});

@@ -36,6 +36,16 @@ function readNumber(value: unknown, path: string): number {
   return value;
 }
 
+/** The latest time that a Date can hold, in milliseconds since the epoch; negative, the earliest. */
+export const latestTime = 8.64e15;
+
+/** Reads a time in milliseconds since the epoch. */
+export function readTime(value: unknown, path: string): number {
+  const time = readNumber(value, path);
+  if (Math.abs(time) > latestTime) throw new DamagedDataError(path, `expected a time in milliseconds since 1970, found ${time}`);
+  return time;
+}
+
 function readBoolean(value: unknown, path: string): boolean {
   if (typeof value !== 'boolean') throw mismatch('true or false', value, path);
   return value;
@@ -116,6 +126,15 @@ export class ObjectReader {
 
   optionalNumber(key: string): number | undefined {
     return this.optionalValue(key, readNumber);
+  }
+
+  /** Reads a time in milliseconds since the epoch. */
+  time(key: string): number {
+    return this.value(key, readTime);
+  }
+
+  optionalTime(key: string): number | undefined {
+    return this.optionalValue(key, readTime);
   }
 
   boolean(key: string): boolean {

@@ -10,7 +10,7 @@ import type { Action, ActionRequest } from './action.ts';
 import type { AskedCall } from './approval-digest.ts';
 import { approvalDigest, findAskedCalls, toAskedCall } from './approval-digest.ts';
 import type { Queue } from './entries.ts';
-import { readActions, readEntriesFrom } from './entries.ts';
+import { readActions, readEntriesFrom, readStored } from './entries.ts';
 import { ForgedApprovalError } from './forged-approval-error.ts';
 import { LateAnswerError } from './late-answer-error.ts';
 import type { SessionLog } from './session-log.ts';
@@ -97,7 +97,8 @@ export async function checkAnswer(request: AnswerRequest, { log, agent, isRunnin
   const wait = state.waitingFor.find(({ id }) => id === request.waitId);
   if (wait === undefined) {
     if (state.pendingStep?.answers.some(({ id }) => id === request.waitId) === true) throw new AlreadyAnsweredError(request.waitId);
-    checkNotOver(request.waitId, await readEntriesFrom(log.claimed.store, log.id, 1), log.queued);
+    const entries = await readEntriesFrom(log.claimed.store, log.id, 1);
+    readStored(log.id, () => checkNotOver(request.waitId, entries, log.queued));
     if (isRunning && request.type !== 'approve') return;
     if (isRunning && asked !== undefined) return checkEarlyApproval(request, asked, log.id);
     throw new NotWaitingError(

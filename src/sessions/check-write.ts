@@ -1,5 +1,5 @@
 // Checks that every store makes alike, whatever it keeps sessions in. Writers of stores call these first.
-import { cleanText, describeBrokenText, InvalidArgumentError } from '../lib/index.ts';
+import { cleanText, describeBrokenText, InvalidArgumentError, latestTime } from '../lib/index.ts';
 import type { EntryQuery, SessionQuery, SessionWrite } from './session-store.ts';
 
 /** Creates the error for a write that a retry cannot fix. */
@@ -22,11 +22,17 @@ function checkTexts(sessionId: string, texts: Readonly<Record<string, string | u
     if (text !== undefined && cleanText(text) !== text) refuse(sessionId, `${name} ${describeBrokenText(text).replace(/\.$/, '')}`);
 }
 
+function checkTimes(sessionId: string, times: Readonly<Record<string, number | undefined>>): void {
+  for (const [name, value = 0] of Object.entries(times))
+    if (!Number.isFinite(value) || Math.abs(value) > latestTime) refuse(sessionId, `${name} is ${value}, which is not a time`);
+}
+
 function checkEntries({ sessionId, after, entries = [] }: SessionWrite): void {
   const requests = new Set<string>();
   for (const [index, { n, at, execution, step, lastSeq, requestId }] of entries.entries()) {
     if (n !== after + 1 + index) refuse(sessionId, `entry ${n} stands where entry ${after + 1 + index} belongs`);
-    checkNumbers(sessionId, { at, execution, step, lastSeq });
+    checkTimes(sessionId, { at });
+    checkNumbers(sessionId, { execution, step, lastSeq });
     if (requestId === undefined) continue;
     checkTexts(sessionId, { 'a request id': requestId });
     if (requests.has(requestId)) refuse(sessionId, `two of its entries answer the request "${requestId}"`);
@@ -43,7 +49,7 @@ export function checkWrite(write: SessionWrite): void {
   if (header !== undefined) {
     const { id, agentId, tenant, owner, tags, wakeAt, createdAt, updatedAt } = header;
     if (id !== sessionId) refuse(sessionId, `its header is that of "${id}"`);
-    checkNumbers(sessionId, { wakeAt, createdAt, updatedAt });
+    checkTimes(sessionId, { wakeAt, createdAt, updatedAt });
     checkTexts(sessionId, { 'its id': id, 'its agent': agentId, 'its tenant': tenant, 'its owner': owner });
     for (const tag of tags) checkTexts(sessionId, { 'a tag': tag });
   }

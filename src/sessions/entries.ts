@@ -45,7 +45,9 @@ export interface ReplayedLog {
 
 /** Reads a body. Its writer guarantees that an action is whole: the store has checked that nothing was changed. */
 export function readBody(text: string): EntryBody {
-  return readObject(JSON.parse(text), 'entry').raw;
+  const body = readObject(JSON.parse(text), 'entry');
+  body.optionalObject('action')?.time('at');
+  return body.raw;
 }
 
 /** Reads all entries from one on, page by page. */
@@ -98,13 +100,18 @@ export function replay(entries: readonly LogEntry[], states: StateType): Replaye
   return { state, queued };
 }
 
+/** Returns the error of reading a session's data: damage if the data is to blame, else the error itself. */
+export function toReadError(sessionId: string, error: unknown): unknown {
+  const isDamage = error instanceof SyntaxError || (SteplineError.is(error) && error.code === 'damaged-data');
+  return isDamage ? new SessionDamagedError(sessionId, error.message, error) : error;
+}
+
 /** Reads what a store returned. An error of the data is damage; any other is an error of the reader, not of the session. */
 export function readStored<Value>(sessionId: string, read: () => Value): Value {
   try {
     return read();
   } catch (error) {
-    const isDamage = error instanceof SyntaxError || (SteplineError.is(error) && error.code === 'damaged-data');
-    throw isDamage ? new SessionDamagedError(sessionId, error.message, error) : error;
+    throw toReadError(sessionId, error);
   }
 }
 

@@ -1,4 +1,5 @@
 // Expiry of approvals that nobody gives.
+import { latestTime } from '../lib/index.ts';
 import type { RunState, Wait } from '../step-by-step/index.ts';
 
 /** Rule for approvals that nobody gives. */
@@ -16,7 +17,7 @@ export function getExpiresAt(
   { id, type }: Pick<Wait, 'id' | 'type'>,
 ): number | undefined {
   if (approvals === undefined || pendingStep === undefined || type !== 'approval') return undefined;
-  return (pendingStep.askedEarlier?.[id] ?? pendingStep.parkedAt) + approvals.expireAfterMs;
+  return Math.min(latestTime, (pendingStep.askedEarlier?.[id] ?? pendingStep.parkedAt) + approvals.expireAfterMs);
 }
 
 /** Returns the time at which a state needs attention: its first wait expires, or a provider is tried again. */

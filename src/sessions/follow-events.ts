@@ -1,6 +1,7 @@
 import { defaultRedactor, isRecord } from '../lib/index.ts';
 import type { RunState } from '../step-by-step/index.ts';
 import { approvalDigest, findAskedCalls } from './approval-digest.ts';
+import { toReadError } from './entries.ts';
 import type { ParsedEventsOptions } from './parse-input.ts';
 import type { SessionHost } from './session-host.ts';
 import type { StoredEvent } from './stored-events.ts';
@@ -68,8 +69,8 @@ async function* readEventsAfter(
     for (let seq = fromSeq; ;) {
       const entries = await host.store.entries(sessionId, { afterSeq: seq, limit: 200 });
       for (const { events = '[{}]', lastSeq = seq } of entries) {
-        for (const event of await withDigests(sessionId, await readEvents(events, getState)))
-          if (event.seq > seq) yield redact ? redactEvent(event) : event;
+        const read = await readEvents(events, getState).catch((error: unknown) => Promise.reject(toReadError(sessionId, error)));
+        for (const event of await withDigests(sessionId, read)) if (event.seq > seq) yield redact ? redactEvent(event) : event;
         seq = lastSeq;
       }
       if (entries.length > 0) continue;

@@ -6,7 +6,7 @@ import { parseGrant, parseValue } from '../step-by-step/index.ts';
 import type { ActionOptions, ActionRequest, ForkPoint } from './action.ts';
 import { toIdentity } from './agents.ts';
 import { createDigest } from './approval-digest.ts';
-import { readActions, readEntriesFrom, readStateAfterStep } from './entries.ts';
+import { readActions, readEntriesFrom, readStateAfterStep, readStored } from './entries.ts';
 import { toExecutionId } from './execution-id.ts';
 import { followEvents } from './follow-events.ts';
 import {
@@ -140,7 +140,8 @@ function createReaders(host: SessionHost): Pick<SessionRuntime, 'get' | 'list' |
     },
     actions: async (sessionId) => {
       const { id } = await get(sessionId);
-      return readActions(await readEntriesFrom(store, id, 1));
+      const entries = await readEntriesFrom(store, id, 1);
+      return readStored(id, () => readActions(entries));
     },
     events: (sessionId, options = {}) =>
       followEvents(host, { ...parseEventsOptions(options), sessionId: parseText(sessionId, 'A session id') }),

@@ -1,6 +1,6 @@
 // A session as it is shown, and as a list finds it.
 import type { StopReason } from '../continuation/index.ts';
-import { omitUndefined, readObject } from '../lib/index.ts';
+import { omitUndefined, readObject, readTime } from '../lib/index.ts';
 import type { Usage } from '../messages/index.ts';
 import { canBegin, ExecutionStatus as Statuses } from '../step-by-step/index.ts';
 import type {
@@ -201,6 +201,8 @@ export function writeDetails({ agent, forkedFrom }: SessionFacts, kind: string, 
 /** Reads a header: what a list shows of a session, and the kind of its state. */
 export function readHeader(header: SessionHeader): SessionSummary & { readonly kind: string } {
   const { id, tags, tenant, owner, createdAt, status, stopReason, updatedAt } = header;
+  readTime(createdAt, 'createdAt');
+  readTime(updatedAt, 'updatedAt');
   const data = readObject(JSON.parse(header.details), 'details');
   const agent = data.object('agent');
   const from = data.optionalObject('forkedFrom');

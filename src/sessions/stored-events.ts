@@ -3,7 +3,7 @@
 // V2. An outcome that the step's record holds already is not written again; it is found there when the event is read.
 import type { BaseEvent } from '../events/index.ts';
 import type { JsonObject } from '../lib/index.ts';
-import { DamagedDataError, readArray, readJsonObject } from '../lib/index.ts';
+import { DamagedDataError, latestTime, readArray, readJsonObject } from '../lib/index.ts';
 import type { RunState, StepResult } from '../step-by-step/index.ts';
 
 /** An event as it is read from a store: plain data with the fields of the event. */
@@ -60,7 +60,8 @@ function withOutcome(fields: StoredEvent, state: RunState): StoredEvent {
 
 const isEvent = (fields: JsonObject): fields is StoredEvent =>
   ['type', 'id', 'agentId', 'executionId'].every((key) => typeof fields[key] === 'string') &&
-  ['seq', 'at', 'stepNumber'].every((key) => typeof fields[key] === 'number');
+  ['seq', 'at', 'stepNumber'].every((key) => typeof fields[key] === 'number') &&
+  Math.abs(Number(fields['at'])) <= latestTime;
 
 /** Reads the events of one commit; `stateOf` returns the session's state if an event refers to it. */
 export async function readEvents(text: string, stateOf: () => Promise<RunState>): Promise<readonly StoredEvent[]> {

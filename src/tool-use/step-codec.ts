@@ -102,7 +102,7 @@ function decodeExecution(data: ObjectReader, { calls, outputs, observed, failure
     toolName: requireFound(data.optionalString('toolName') ?? call?.name, path, 'a toolName'),
     // Null is a value.
     args: data.has('args') ? data.json('args') : requireFound(call?.args, path, 'args'),
-    startedAt: data.number('startedAt'),
+    startedAt: data.time('startedAt'),
     durationMs: data.number('durationMs'),
   };
   if (status === 'succeeded') {

@@ -635,6 +635,13 @@ describe.each(pickSubjects(places))('approvals over %s', (_, makePlace) => {
       expect((await actionsOf(place.open(), id)).filter(({ type }) => type === 'approve')).toHaveLength(2);
     });
 
+    test.each([Number.MAX_SAFE_INTEGER, 1e300])('an expiry in %s ms is at the latest time that there is', async (expireAfterMs) => {
+      const stage = stageOn(makePlace());
+      const runtime = stage.start({ approvals: { expireAfterMs } });
+      await runtime.create({ id: 'one' }, { by: ann });
+      expect((await runtime.send('one', 'pay 5', { by: ann })).waitingFor).toMatchObject([{ expiresAt: 8.64e15 }]);
+    });
+
     test.each([0, -1, Number.NaN, Number.POSITIVE_INFINITY])('expireAfterMs: %s is refused', (expireAfterMs) => {
       const stage = stageOn(makePlace());
       expect(() => stage.start({ approvals: { expireAfterMs } })).toThrow(expect.objectContaining({ code: 'invalid-argument' }) as Error);

@@ -375,6 +375,12 @@ describe.each(pickSubjects(places))('bad input over %s', (_, makePlace) => {
       ['a truncated state', withBody((body) => body.replace(/"state":"[^"]*/, '"state":"'))],
       ['an entry that is no object', withBody(() => '7')],
       ['a state without its messages', withState((state) => ({ ...state, data: {} }))],
+      [
+        'a step that began at a time that no date has',
+        withBody((body) => body.replace(/"startedAt":\d+/g, '"startedAt":8640000000000001')),
+      ],
+      ['an action at a time that no date has', withBody((body) => body.replace(/"at":\d+/, '"at":-8640000000000001'))],
+      ['a header with a time that no date has', (stored) => ({ ...stored, header: { ...stored.header, updatedAt: 8.64e15 + 1 } })],
       ['no snapshot', (stored) => ({ ...stored, entries: stored.entries.slice(1) })],
       ['details that cannot be read', (stored) => ({ ...stored, header: { ...stored.header, details: '{' } })],
       ['an effect that cannot be read', (stored) => ({ ...stored, effects: [{ key: 'tool/1/0', phase: 'result', body: '{' }] })],

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { pickSubjects } from '../support/test-scale.ts';
-import { createAgent } from '../../src/entry/index.ts';
+import { createAgent, defineTool } from '../../src/entry/index.ts';
 import { subAgents } from '../../src/capabilities/index.ts';
 import type { SessionRuntime, StoredEvent } from '../../src/sessions/index.ts';
+import { scriptedModel } from '../../src/testing/index.ts';
 import type { Stage } from './stage.ts';
 import { ann, bob, createGate, eventsOf, places, refusal, stageOn, until, waitOf } from './stage.ts';
 
@@ -55,6 +56,37 @@ describe.each(pickSubjects(places))('stored events over %s', (_, makePlace) => {
     expect(judged.length).toBeGreaterThanOrEqual(5);
     for (const { outcome } of judged)
       expect(outcome).toMatchObject({ decision: expect.any(String) as string, evaluations: expect.any(Array) as unknown[] });
+  });
+
+  test('hold secrets as they were; redact takes them out of what is returned, and the digest still approves', async () => {
+    const stage = stageOn(makePlace());
+    const secret = 'sk-abcdefghijklmnopqrstuvwx';
+    const open = defineTool({
+      name: 'open',
+      description: 'Opens.',
+      input: { type: 'object', properties: { password: { type: 'string' } } },
+      needsApproval: true,
+      run: ({ password }) => `opened with ${String(password)}`,
+    });
+    const model = scriptedModel([{ toolCalls: [{ name: 'open', args: { password: secret } }] }, 'Open.']);
+    const runtime = stage.start({ agents: [createAgent({ model, tools: [open], ports: { clock: stage.clock, ids: stage.ids } })] });
+    await runtime.create({ id: 'one' }, { by: ann });
+    await runtime.send('one', 'Open it.', { by: ann });
+    const read = async (redact: boolean): Promise<readonly StoredEvent[]> => {
+      const events: StoredEvent[] = [];
+      for await (const event of runtime.events('one', { redact, follow: false })) events.push(event);
+      return events;
+    };
+    const [asked] = (await read(true)).filter(({ type }) => type === 'ToolApprovalRequested');
+    expect(asked).toMatchObject({ args: { password: '[redacted]' } });
+    // Holds: such an event has them.
+    const wait = { id: asked?.['waitId'] as string, digest: asked?.['digest'] as string };
+    expect(await runtime.approve('one', wait, { by: bob })).toMatchObject({ status: 'completed' });
+    expect(JSON.stringify(await read(true))).not.toContain(secret);
+    expect(JSON.stringify(await read(false))).toContain(secret);
+    const inShort = (events: readonly StoredEvent[]) =>
+      events.map(({ type, id, seq, at, executionId }) => [type, id, seq, at, executionId]);
+    expect(inShort(await read(true))).toStrictEqual(inShort(await read(false)));
   });
 
   test('are the same after a restart, also where one stood before it', async () => {

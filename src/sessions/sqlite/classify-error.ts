@@ -1,4 +1,4 @@
-import { isRecord, SteplineError } from '../../lib/index.ts';
+import { DamagedDataError, isRecord, SteplineError } from '../../lib/index.ts';
 import type { StoreProblem } from '../index.ts';
 import { SessionDamagedError, StoreUnavailableError } from '../index.ts';
 
@@ -42,6 +42,7 @@ export function toStoreError(error: unknown, what = 'SQLite said'): SteplineErro
 
 /** Classifies an error of SQLite if only one session was touched: a contradiction is that session's damage. */
 export function toSessionError(sessionId: string, error: unknown): SteplineError {
+  if (error instanceof DamagedDataError) return new SessionDamagedError(sessionId, error.message, error);
   if (SteplineError.is(error)) return error;
   const name = getResultName(error);
   if (name === 'CORRUPT') return new SessionDamagedError(sessionId, 'the file is damaged where it stands', error);

@@ -5,6 +5,8 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { SessionHeader, SessionStore } from '../index.ts';
 import { sqliteStore } from './index.ts';
+import { headerValues } from './rows.ts';
+import { sql } from './sql.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'stepline-damage-'));
 const path = join(folder, 'sessions.db');
@@ -47,6 +49,24 @@ afterAll(async () => {
   raw.close();
   await store.close();
   rmSync(folder, { recursive: true, force: true });
+});
+
+test('a time that no date has is the damage of its session, and the others are listed', async () => {
+  const place = sqliteStore({ path: join(folder, 'times.db') });
+  const own = await place.claim();
+  const write = (id: string) =>
+    place.write({ sessionId: id, epoch: own, after: 0, header: header(id), entries: [{ n: 1, at: 1, isSnapshot: true, body: '{}' }] });
+  await write('one');
+  await write('two');
+  const file = new DatabaseSync(join(folder, 'times.db'));
+  const [, , ...values] = headerValues(1, { ...header('one'), createdAt: 8.64e15 + 1 });
+  file.prepare(sql.setHeader).run(...values, 1);
+  file.close();
+  const damage = expect.stringContaining('created_at') as string;
+  expect((await place.list()).sessions).toMatchObject([{ id: 'two' }, { id: 'one', damage }]);
+  await expect(place.load('one')).rejects.toMatchObject({ code: 'session-damaged', damage });
+  await expect(write('three')).resolves.toBeUndefined();
+  await place.close();
 });
 
 /** Runs the work while the file is damaged, and puts it right again. */

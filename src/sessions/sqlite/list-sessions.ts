@@ -1,5 +1,5 @@
-import { omitUndefined } from '../../lib/index.ts';
-import type { ListedSession, SessionPage, SessionQuery } from '../index.ts';
+import { DamagedDataError, omitUndefined } from '../../lib/index.ts';
+import type { ListedSession, SessionHeader, SessionPage, SessionQuery } from '../index.ts';
 import { parsePage } from '../index.ts';
 import type { Connection } from './connection.ts';
 import { findTagDamage } from './read-session.ts';
@@ -63,11 +63,22 @@ function readNote(db: Connection, id: string, num: number): string | undefined {
   return isIntact('quarantine', row) ? String(row['damage']) : 'what was noted of its damage does not match its checksum';
 }
 
+/** Reads a header, or says why it cannot be read: one session must not take the page with it. */
+function readHeader(row: Row): SessionHeader | { readonly damage: string } {
+  try {
+    return toHeader(row);
+  } catch (error) {
+    if (error instanceof DamagedDataError || error instanceof SyntaxError) return { damage: error.message };
+    throw error;
+  }
+}
+
 function toListed(db: Connection, found: Found): ListedSession {
   const { num, row } = found;
   if (row['sum'] === undefined) return { id: String(row['id']), damage: 'its header is missing' };
   if (!isIntact('sessions', row)) return { id: findName(db, found), damage: 'its header does not match its checksum' };
-  const header = toHeader(row);
+  const header = readHeader(row);
+  if ('damage' in header) return { id: findName(db, found), damage: header.damage };
   const damage = readNote(db, header.id, num) ?? findTagDamage(db, num, header);
   return omitUndefined({ id: header.id, header, damage });
 }

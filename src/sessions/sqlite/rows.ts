@@ -37,9 +37,9 @@ export function toHeader(row: Row): SessionHeader {
     status: data.oneOf('status', Object.values(ExecutionStatus)),
     stopReason: data.optionalOneOf('stop_reason', Object.values(StopReason)),
     isOpen: data.number('is_open') === 1,
-    wakeAt: data.optionalNumber('wake_at'),
-    createdAt: data.number('created_at'),
-    updatedAt: data.number('updated_at'),
+    wakeAt: data.optionalTime('wake_at'),
+    createdAt: data.time('created_at'),
+    updatedAt: data.time('updated_at'),
     details: data.string('details'),
   });
 }
@@ -66,7 +66,7 @@ export function toEntry(row: Row): LogEntry {
   const data = readObject(row, 'log');
   return omitUndefined({
     n: data.number('n'),
-    at: data.number('at'),
+    at: data.time('at'),
     isSnapshot: data.number('is_snapshot') === 1,
     execution: data.optionalNumber('execution'),
     step: data.optionalNumber('step'),

@@ -54,9 +54,9 @@ function readPending<S extends Step>(input: unknown, path: string, surroundings:
     waits: data.array('waits', readWait),
     answers: data.array('answers', readAnswer),
     ...(evaluations !== undefined && { evaluations }),
-    ...(asked !== undefined && { askedEarlier: Object.fromEntries(Object.keys(asked.raw).map((id) => [id, asked.number(id)])) }),
-    startedAt: data.number('startedAt'),
-    parkedAt: data.number('parkedAt'),
+    ...(asked !== undefined && { askedEarlier: Object.fromEntries(Object.keys(asked.raw).map((id) => [id, asked.time(id)])) }),
+    startedAt: data.time('startedAt'),
+    parkedAt: data.time('parkedAt'),
     activeMs: data.number('activeMs'),
     waitedMs: data.number('waitedMs'),
   };
@@ -90,7 +90,7 @@ function readHead<S extends Step>(data: ObjectReader, surroundings: ResultSurrou
   return {
     id: data.optionalString('id'),
     number: data.number('number'),
-    startedAt: data.optionalNumber('startedAt'),
+    startedAt: data.optionalTime('startedAt'),
     activeMs: data.number('activeMs'),
     waitedMs: data.number('waitedMs'),
     usage: data.value('usage', Usage.fromJSON),

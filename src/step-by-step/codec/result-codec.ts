@@ -22,8 +22,8 @@ export interface ResultSurroundings<S extends Step> {
 function readTiming(input: unknown, path: string): StepTiming {
   const data = readObject(input, path);
   return {
-    startedAt: data.number('startedAt'),
-    endedAt: data.number('endedAt'),
+    startedAt: data.time('startedAt'),
+    endedAt: data.time('endedAt'),
     activeMs: data.number('activeMs'),
     waitedMs: data.optionalNumber('waitedMs') ?? 0,
   };
