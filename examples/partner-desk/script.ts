@@ -27,9 +27,9 @@ interface Reply {
 const helpText = `I can look for partners and manage program leads. Try one of these:\n${examples.map((text) => `  - ${text}`).join('\n')}`;
 const unknownText = `I am a script, and that is no sentence I know. These I understand:\n${examples.map((text) => `  - ${text}`).join('\n')}`;
 
-function readTurn({ messages, tools = [] }: ModelRequest): Turn {
-  const mustEnd = tools.length === 0;
-  // Without tools the last word of the "user" is the request to sum up; the question stands before it.
+function readTurn({ messages }: ModelRequest): Turn {
+  // At a limit the last message is a request to sum up; the question stands before it.
+  const mustEnd = messages.at(-1)?.metadata['purpose'] === 'finalize';
   const asked = mustEnd ? messages.slice(0, -1) : messages;
   const at = asked.findLastIndex((message) => message.isUser());
   const calls = messages.reduce((count, { toolCalls }) => count + toolCalls.length, 0);

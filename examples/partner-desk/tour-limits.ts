@@ -7,7 +7,7 @@ import { deskWith } from './tour-guide.ts';
 const question = 'Create a lead for Nordwind in program Growth';
 
 export const finalizing: Scene = async ({ note, code, run }) => {
-  note('The request takes three steps, and one is allowed. The model gets one more, without tools, to say what it has.');
+  note('The request takes three steps, and one is allowed. The model gets one more, in which calls are refused, to say what it has.');
   code("limits: { steps: 1, onLimit: 'finalize' }");
   await run(await deskWith({ limits: { steps: 1, onLimit: 'finalize' } }), question);
 };

@@ -1,6 +1,7 @@
 // What becomes of work that was cut off: nothing of it goes on in secret, nothing of it is lost, and everybody is told once.
 import type { Effects } from '../effects/index.ts';
 import { describe, expect, test, vi } from 'vitest';
+import type { ModelRequest } from '../inference/index.ts';
 import type { FakeClock } from '../lib/index.ts';
 import { createCountingIds, createFakeClock, sleep } from '../lib/index.ts';
 import type { RunOptions } from '../step-by-step/index.ts';
@@ -151,8 +152,8 @@ describe('a producer that was left behind at the deadline', () => {
     const inTime: { clock?: FakeClock } = {};
     const world = setUp(
       [
-        ({ tools }) => (tools === undefined ? sleep(inTime.clock!, 500).then(() => ({ text: 'In short.', usage })) : pays),
-        ({ tools }) => (tools === undefined ? sleep(inTime.clock!, 500).then(() => ({ text: 'In short.', usage })) : pays),
+        (request) => (isSummary(request) ? sleep(inTime.clock!, 500).then(() => ({ text: 'In short.', usage })) : pays),
+        (request) => (isSummary(request) ? sleep(inTime.clock!, 500).then(() => ({ text: 'In short.', usage })) : pays),
         says('One too many.'),
       ],
       (clock) => {
@@ -173,6 +174,7 @@ describe('a producer that was left behind at the deadline', () => {
     return { ...world, left };
   }
   const pays = { toolCalls: [{ name: 'pay' }], usage: { input: 100, output: 1 } };
+  const isSummary = ({ messages }: ModelRequest): boolean => messages.at(-1)?.metadata['purpose'] === 'finalize';
 
   test('asks no model and runs no tool while the summary is made', async () => {
     const { run, left, model, events } = leaveBehind(async (turn, pause) => {

@@ -30,7 +30,7 @@ export interface Limits {
   /** Maximum cost, as far as prices are known. */
   readonly costUsd?: number;
   /**
-   * Action when a limit is reached with work left: the run ends, or takes one more step without tools to sum up,
+   * Action when a limit is reached with work left: the run ends, or takes one more step to sum up, in which calls are refused,
    * or waits until somebody grants more. @default 'stop'
    */
   readonly onLimit?: AtLimit;

@@ -15,7 +15,8 @@ import type { ToolUseLimits } from './options.ts';
 import { resumeStep } from './resume-step.ts';
 import { runToolCalls } from './run-tool-calls.ts';
 import type { Setup } from './setup.ts';
-import { cancelCalls, createEmptyStep, toProduced, toWholeStep, withUniqueCalls } from './steps.ts';
+import { createEmptyStep, toProduced, toWholeStep, withUniqueCalls } from './steps.ts';
+import { refuseCalls } from './sum-up.ts';
 import { ToolCallCompleted } from './tool-use-events.ts';
 import type { ToolUseState } from './tool-use-state.ts';
 import type { ToolUseStep } from './tool-use-step.ts';
@@ -106,7 +107,8 @@ async function produce(turn: OpenTurn, setup: Setup): Promise<Produced<ToolUseSt
   if (scope.control.forbidding !== undefined) return { type: 'step', step: asHeldBack(createEmptyStep({ id: scope.ids(), errors: [] })) };
   const step = withUniqueCalls(await driver.ask(turn));
   if (step.toolCalls.length === 0) return toWholeStep(withoutCancelled(step, scope));
-  return toProduced(turn, step, scope.finalizing ? cancelCalls(turn, step) : await runToolCalls({ setup, turn, step }, step.toolCalls));
+  if (scope.finalizing) return refuseCalls(turn, step);
+  return toProduced(turn, step, await runToolCalls({ setup, turn, step }, step.toolCalls));
 }
 
 // A question that was not asked because a vote came first did not fail.

@@ -1,11 +1,10 @@
 // The steps of a conversation with tools: made from an answer of the model, completed with the results of its calls or parked.
 import type { Failure } from '../errors/index.ts';
-import { pendingToolCalls } from '../inference/index.ts';
 import { omitUndefined } from '../lib/index.ts';
 import type { Part, ToolCall } from '../messages/index.ts';
 import { Message, Usage } from '../messages/index.ts';
 import type { EmptyStep, Produced } from '../step-by-step/index.ts';
-import { cancelledExecution } from '../tools/index.ts';
+import { addCost } from '../step-by-step/index.ts';
 import type { AnswerMessages } from './answer-messages.ts';
 import { toAnswerMessages } from './answer-messages.ts';
 import type { Answered, AnswerFacts, Turn } from './driver.ts';
@@ -68,21 +67,10 @@ export async function createFinalStep(turn: Turn, facts: AnswerFacts, { answer, 
   return createStep(turn, facts, { messages: [...messages, repair], errors: [failure] });
 }
 
-/** Takes the last step after a limit: no tools, and a request to the model to sum up, which is not kept in the conversation. */
-export async function sumUp(turn: Turn): Promise<ToolUseStep> {
-  const { toolChoice: _, ...settings } = turn.settings;
-  const { ids } = turn.scope;
-  const reached = turn.state.lastStepResult?.outcome.evaluations.filter(({ atLimit }) => atLimit === 'finalize') ?? [];
-  const limits = reached.map(({ criterion, reason }) => `${criterion}: ${reason}`).join('; ');
-  const request = [
-    `A limit of this run has been reached (${limits}), and no tool can be called any more.`,
-    'Answer now with what you have: say what you found out or did, and what is left to do.',
-  ].join(' ');
-  const messages = [...turn.messages(), Message.user(request, { ids, metadata: { purpose: 'finalize' } })];
-  const answered = await turn.ask({ messages, settings });
-  if (!answered.ok) return createUnansweredStep(turn, answered);
-  const { answer, results } = toAnswerMessages(answered.response.parts, ids);
-  return createStep(turn, answered.facts, { messages: [answer, ...results], calls: pendingToolCalls(answered.response) });
+/** Returns the usage and cost of two answers of one step, and the model of the second. */
+export function joinFacts(first: AnswerFacts, second: AnswerFacts): AnswerFacts {
+  const cost = addCost(first.cost, second.cost);
+  return { ...first, ...second, usage: Usage.add(first.usage, second.usage), ...(cost !== undefined && { cost }) };
 }
 
 /** Returns the step with a different id for each of its calls: answers, results and idempotency keys depend on it, and not every model cares. */
@@ -104,14 +92,6 @@ export function withUniqueCalls(step: ToolUseStep): ToolUseStep {
     toolCalls: step.toolCalls.map((call) => ({ ...call, id: claimId(call.id, inCalls) })),
     outputMessages: step.outputMessages.map((message) => message.withParts(message.parts.map(rename))),
   };
-}
-
-const noMoreTools = 'The call was not made: a limit has been reached, and no tool can be called any more.';
-
-/** Returns results for the calls of a step that may only sum up: none of them runs. */
-export function cancelCalls(turn: Turn, step: ToolUseStep): CallResults {
-  const startedAt = turn.scope.time.clock.now();
-  return { executions: step.toolCalls.map((call) => cancelledExecution(call, { startedAt, text: noMoreTools })), waits: [] };
 }
 
 /** Completes the step with its results, or parks it if calls wait for somebody. */

@@ -1088,7 +1088,7 @@ describe('summing up at a limit', () => {
   const limits = { steps: 1, onLimit: 'finalize' } as const;
   const summary: ScriptedAnswer = { text: 'In short: 5.', usage };
 
-  test('asks without tools and without a choice of tools, and says why', async () => {
+  test('asks with the same tools but does not force a call, and says why', async () => {
     const { orchestrator, start, asked } = setUp([sum, summary], {
       limits,
       settings: { temperature: 0, toolChoice: 'required' },
@@ -1097,7 +1097,7 @@ describe('summing up at a limit', () => {
     const end = await orchestrator.run(start);
     expect([...ended(end), end.text]).toStrictEqual(['stopped', 'steps_limit', 2, 'In short: 5.']);
     expect(asked(0)).toHaveProperty('tools');
-    expect(asked(1)).not.toHaveProperty('tools');
+    expect(asked(1).tools).toStrictEqual(asked(0).tools);
     expect([asked(1).settings, asked(1).messages[0]!.text]).toStrictEqual([{ temperature: 0 }, 'Be brief.']);
     const request = asked(1).messages.at(-1)!;
     expect([request.role, request.text]).toStrictEqual([
@@ -1134,6 +1134,45 @@ describe('summing up at a limit', () => {
       type: 'error',
       value: 'The call was not made: a limit has been reached, and no tool can be called any more.',
     });
+  });
+
+  test('asks once more in words, without tools, if the model only called tools', async () => {
+    const { orchestrator, start, asked } = setUp([sum, sum, summary], { limits });
+    const end = await orchestrator.run(start);
+    expect([...ended(end), end.text, looseEnds(end.messages), end.errors]).toStrictEqual([
+      'stopped',
+      'steps_limit',
+      2,
+      'In short: 5.',
+      [],
+      [],
+    ]);
+    expect(roles(end)).toStrictEqual(['user', 'assistant', 'tool', 'assistant', 'tool', 'assistant']);
+    expect(statuses(end, 1)).toStrictEqual([['add', 'cancelled']]);
+    expect(asked(2)).not.toHaveProperty('tools');
+    const words = asked(2).messages.map(({ text }) => text);
+    expect(words.slice(1, 5)).toStrictEqual([
+      '[Called add with {"a":2,"b":3}]',
+      '[add returned: 5]',
+      '[Called add with {"a":2,"b":3}]',
+      '[add returned: The call was not made: a limit has been reached, and no tool can be called any more.]',
+    ]);
+    // Both answers are paid for.
+    expect(end.steps[1]!.usage.total).toBe(2 * end.steps[0]!.usage.total);
+  });
+
+  test('ends without text if the model will not give any', async () => {
+    const { orchestrator, start } = setUp([sum, sum, sum], { limits });
+    const end = await orchestrator.run(start);
+    expect([...ended(end), end.text, looseEnds(end.messages)]).toStrictEqual(['stopped', 'steps_limit', 2, '', []]);
+  });
+
+  test('keeps the refused calls if the second question fails', async () => {
+    const failed = { error: { type: 'model', code: 'overloaded', message: 'No.', retryable: true } } as const;
+    const { orchestrator, start } = setUp([sum, sum, failed], { limits });
+    const end = await orchestrator.run(start);
+    expect([end.stepCount, statuses(end, 1), looseEnds(end.messages)]).toStrictEqual([2, [['add', 'cancelled']], []]);
+    expect(end.errors.map(({ code }) => code)).toStrictEqual(['overloaded']);
   });
 
   test('needs no form, where the answer has one', async () => {

@@ -1011,12 +1011,12 @@ describe('waiting', () => {
     expect(end.state.execution.grants).toStrictEqual([{ steps: 2 }]);
   });
 
-  test('a limit with onLimit finalize sums up without tools, and is a stop', async () => {
+  test('a limit with onLimit finalize sums up with the same tools offered, and is a stop', async () => {
     const model = scriptedModel([callAdd, { text: 'So far: 5.' }]);
     const agent = createAgent({ model, tools: { add }, limits: { steps: 1, onLimit: 'finalize' }, ports: stage().ports });
     const result = await agent.start('x').result;
     expect(endOf(result)).toStrictEqual(['stopped', 'steps_limit', 2]);
-    expect([result.text, model.calls[1]?.tools]).toStrictEqual(['So far: 5.', undefined]);
+    expect([result.text, model.calls[1]?.tools]).toStrictEqual(['So far: 5.', model.calls[0]?.tools]);
   });
 });
 

@@ -1,9 +1,9 @@
 // A driver for models without tool calling: the model thinks, decides as JSON, and reads its observations as plain text.
 import type { Failure } from '../../errors/index.ts';
-import { Message, Usage } from '../../messages/index.ts';
-import { addCost } from '../../step-by-step/index.ts';
+import { Message } from '../../messages/index.ts';
 import type { Answered, AnswerFacts, Driver, Turn } from '../driver.ts';
-import { createStep, createFinalStep, createUnansweredStep, sumUp } from '../steps.ts';
+import { createStep, createFinalStep, createUnansweredStep, joinFacts } from '../steps.ts';
+import { sumUp } from '../sum-up.ts';
 import type { ToolUseStep } from '../tool-use-step.ts';
 import { TextDelta } from '../tool-use-events.ts';
 import type { Decision } from './decision.ts';
@@ -57,11 +57,6 @@ function createCallStep(
   const message = Message.assistant(words, { ids, metadata: { purpose: 'action' } });
   return createStep(turn, facts, { messages: [message], calls: [call] });
 }
-
-const joinFacts = (first: AnswerFacts, second: AnswerFacts): AnswerFacts => {
-  const cost = addCost(first.cost, second.cost);
-  return { ...first, ...second, usage: Usage.add(first.usage, second.usage), ...(cost !== undefined && { cost }) };
-};
 
 async function createAnswerStep(
   turn: Turn,

@@ -2,7 +2,8 @@ import { pendingToolCalls } from '../../inference/index.ts';
 import { omitUndefined } from '../../lib/index.ts';
 import { toAnswerMessages } from '../answer-messages.ts';
 import type { Answered, Driver, Question, Turn } from '../driver.ts';
-import { createStep, createFinalStep, createUnansweredStep, sumUp } from '../steps.ts';
+import { createStep, createFinalStep, createUnansweredStep } from '../steps.ts';
+import { sumUp } from '../sum-up.ts';
 import type { ToolUseStep } from '../tool-use-step.ts';
 
 function toQuestion(turn: Turn): Question {
@@ -22,7 +23,7 @@ function readAnswer(turn: Turn, answered: Answered): ToolUseStep | Promise<ToolU
 
 const driver: Driver = Object.freeze<Driver>({
   name: 'tool-calling',
-  ask: async (turn) => (turn.scope.finalizing ? sumUp(turn) : readAnswer(turn, await turn.ask(toQuestion(turn)))),
+  ask: async (turn) => (turn.scope.finalizing ? sumUp(turn, turn.offered) : readAnswer(turn, await turn.ask(toQuestion(turn)))),
 });
 
 /** Lets the model call tools in its provider's own way: the calls of an answer run side by side. */
