@@ -1,11 +1,13 @@
 // Kills workers in the middle of their work and shows that nothing is lost, done twice or told wrong. Exits with 1 where something is.
-//   npm run chaos                                    1,000 sessions × 40 steps, 40 kills, and then the zombies
+//   npm run chaos                                    1,000 sessions × 40 steps, 40 kills, then the zombies and the poisoned session
 //   npm run chaos -- --sessions 200 --steps 20 --kills 8 --seed 7
 //   npm run chaos -- --zombie                        the zombies alone
+//   npm run chaos -- --poison                        the session that kills its process alone
 import { parseArgs } from 'node:util';
 import type { Figure } from './figures.ts';
 import { toTable, wrongOnes } from './figures.ts';
 import { runKills } from './kills.ts';
+import { runPoison } from './poison.ts';
 import { runZombie, zombiePlaces } from './zombie.ts';
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
@@ -17,6 +19,7 @@ const { values } = parseArgs({
     kills: { type: 'string', default: '40' },
     seed: { type: 'string', default: '1' },
     zombie: { type: 'boolean', default: false },
+    poison: { type: 'boolean', default: false },
   },
 });
 
@@ -32,17 +35,19 @@ function show(title: string, figures: readonly Figure[]): void {
   print(`\n${toTable(title, figures)}`);
 }
 
-if (!values.zombie) {
+const { zombie, poison } = values;
+if (!zombie && !poison) {
   const [sessions, steps, kills, seed] = [numberOf('sessions'), numberOf('steps'), numberOf('kills'), numberOf('seed')];
   const title = `${sessions} sessions × ${steps} steps, ${kills} kills, seed ${seed}`;
   show(title, await runKills({ sessions, steps, kills, seed, onProgress: print }));
 }
-for (const place of zombiePlaces) {
+for (const place of zombie || !poison ? zombiePlaces : []) {
   show(
     `A worker that stands still (${place}), is taken for dead and wakes up: 100 sessions × 20 steps`,
     await runZombie({ sessions: 100, steps: 20, place }),
   );
 }
+if (poison || !zombie) show('A session that kills its process, among healthy ones', await runPoison());
 const wrong = wrongOnes(all);
 print(wrong.length === 0 ? '\nAll figures are right.' : `\n${wrong.length} figures are wrong.`);
 process.exitCode = wrong.length === 0 ? 0 : 1;

@@ -19,7 +19,8 @@ import { RequestReusedError } from './request-reused-error.ts';
 import { findExecution, isSameRequest } from './requests.ts';
 import type { RunServices } from './run-execution.ts';
 import { runExecution } from './run-execution.ts';
-import type { RecoveryGate, RunSlot, RunSlots } from './run-slots.ts';
+import type { PermitServices } from './run-permit.ts';
+import { RunPermit } from './run-permit.ts';
 import { RuntimeClosedError } from './runtime-closed-error.ts';
 import type { Session, SessionResult } from './session.ts';
 import { hasWork, toSession, toSessionResult } from './session.ts';
@@ -28,11 +29,8 @@ import type { ActionTarget } from './waiters.ts';
 import { Waiters } from './waiters.ts';
 
 /** Services the host provides to a session. */
-export interface SessionServices extends RunServices {
+export interface SessionServices extends RunServices, PermitServices {
   readonly agents: Agents;
-  readonly slots: RunSlots;
-  readonly recoveries: RecoveryGate;
-  readonly maxRecoveries: number;
   /** A session has nothing to do. */
   onIdle(session: LiveSession): void;
   /** A session cannot continue from memory. */
@@ -51,21 +49,19 @@ interface AcceptedAction {
 
 export class LiveSession {
   readonly log: SessionLog;
+  readonly permit: RunPermit;
   readonly #services: SessionServices;
   readonly #waiters = new Waiters();
   #lastAction: Promise<unknown> = Promise.resolve();
   #running: Promise<void> | undefined;
   /** Interrupts the current run. */
   #abort: AbortController | undefined;
-  #slot: RunSlot | undefined;
   #released: Promise<void> | undefined;
-  /** True if an earlier process left a step open that was not resumed yet. */
-  #isLeftOpen: boolean;
 
   constructor(log: SessionLog, services: SessionServices, isLeftOpen = false) {
     this.log = log;
     this.#services = services;
-    this.#isLeftOpen = isLeftOpen;
+    this.permit = new RunPermit(log, services, isLeftOpen);
   }
 
   get id(): string {
@@ -74,13 +70,6 @@ export class LiveSession {
   /** True while somebody or something needs it in memory. */
   get isBusy(): boolean {
     return this.#running !== undefined || !this.#waiters.isEmpty || this.log.isWriting;
-  }
-  get isLeftOpen(): boolean {
-    return this.#isLeftOpen;
-  }
-  /** True if its open step is not resumed again, should it end the process once more. */
-  get isLastAttempt(): boolean {
-    return this.#isLeftOpen && this.log.nextRecovery >= this.#services.maxRecoveries;
   }
   /** Set once the session is released; settles when its last write has ended. */
   get released(): Promise<void> | undefined {
@@ -118,7 +107,7 @@ export class LiveSession {
 
   /** Stores that the process ends in order. */
   async leave(): Promise<void> {
-    if (!this.#isLeftOpen && this.#released === undefined && this.log.isOpen) await this.log.leave();
+    if (!this.permit.isLeftOpen && this.#released === undefined && this.log.isOpen) await this.log.leave();
   }
 
   /** Stores the header again. */
@@ -139,8 +128,7 @@ export class LiveSession {
 
   #rest(): void {
     this.#running = undefined;
-    this.#slot?.free();
-    this.#slot = undefined;
+    this.permit.free();
   }
 
   #inTurn<Value>(work: () => Promise<Value>): Promise<Value> {
@@ -236,7 +224,7 @@ export class LiveSession {
   /** Ends the current run, also if it still waits for its turn. */
   #interrupt(reason: string): void {
     this.#abort?.abort(reason);
-    this.#slot?.grantNow();
+    this.permit.grantNow();
   }
 
   #checkAnswer(request: AnswerRequest, isRunning: boolean): Promise<void> {
@@ -276,7 +264,7 @@ export class LiveSession {
       if (closing.aborted) break;
       // Events that are owed about an end wait for an agent that can emit them.
       if (hasWork(state) || (state.data.owesEvents === true && this.#findAgent() !== undefined)) {
-        const waiting = this.#takeSlot();
+        const waiting = this.permit.take();
         if (waiting !== undefined) {
           await waiting;
           if (this.#released !== undefined) return;
@@ -295,13 +283,6 @@ export class LiveSession {
     if (closing.aborted) return;
     await log.compact();
     this.#services.onIdle(this);
-  }
-
-  /** Takes the right to run, which is kept until the session rests. Returns undefined if it is there at once. */
-  #takeSlot(): Promise<void> | undefined {
-    if (this.#slot !== undefined) return undefined;
-    this.#slot = this.#services.slots.take();
-    return this.#slot.granted;
   }
 
   /** Applies all actions that came while a step was open, now that none is. */
@@ -337,25 +318,20 @@ export class LiveSession {
   }
 
   async #run(state: RunState): Promise<void> {
-    const { closing, recoveries } = this.#services;
-    const isRecovery = this.#isLeftOpen && hasWork(state);
-    const endAttempt = isRecovery ? await recoveries.enter(this.isLastAttempt) : undefined;
+    const attempt = await this.permit.startAttempt(hasWork(state));
     try {
-      if (closing.aborted || this.#released !== undefined) return;
+      if (this.#services.closing.aborted || this.#released !== undefined) return;
       await runExecution(this.log, state, {
         agent: this.#getAgent(),
         services: this.#services,
         onStart: (abort) => (this.#abort = abort),
-        beforeRun: async () => {
-          if (isRecovery) await this.log.takeUp();
-          this.#isLeftOpen = false;
-        },
-        onCommit: () => endAttempt?.(),
+        beforeRun: () => attempt.store(),
+        onCommit: () => attempt.end(),
         between: (current) => this.#between(current),
       });
     } finally {
       this.#abort = undefined;
-      endAttempt?.();
+      attempt.end();
     }
   }
 

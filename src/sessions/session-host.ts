@@ -162,7 +162,7 @@ export class SessionHost implements SessionServices {
 
   onReleased(session: LiveSession, error: unknown): void {
     this.sessions.drop(session);
-    if (!session.isLeftOpen) this.#releasedHere.add(session.id);
+    if (!session.permit.isLeftOpen) this.#releasedHere.add(session.id);
     if (!this.closing.aborted) this.report(error, `session ${session.id}`);
     if (hasCode(error, 'store-fenced')) this.#end('another runtime has taken the store over', error);
     else if (hasCode(error, 'store-unavailable')) this.#retryLater(session.id);

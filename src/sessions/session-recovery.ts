@@ -63,7 +63,7 @@ export class SessionRecovery {
     const isOpen = await sessions.use(id, (session) => {
       agents.findSuccessor(session.log.facts.agent);
       if (!session.log.isOpen) return false;
-      if (session.isLastAttempt) last.push(id);
+      if (session.permit.isLastAttempt) last.push(id);
       else if (this.#running < this.#limit) void this.#run(session);
       else this.#queue.push(id);
       return true;

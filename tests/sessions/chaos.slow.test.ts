@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import { wrongOnes } from '../../chaos/figures.ts';
 import { runKills } from '../../chaos/kills.ts';
+import { runPoison } from '../../chaos/poison.ts';
 import { runZombie, zombiePlaces } from '../../chaos/zombie.ts';
 
 test('200 sessions of 20 steps come through 8 kills with nothing lost, done twice or told wrong', async () => {
@@ -14,4 +15,8 @@ test('200 sessions of 20 steps come through 8 kills with nothing lost, done twic
 test.each(zombiePlaces)('a worker that stands still at %s and wakes up after another took over writes nothing more', async (place) => {
   const figures = await runZombie({ sessions: 100, steps: 20, place });
   expect(wrongOnes(figures)).toStrictEqual([]);
+});
+
+test('a session that kills its process comes to wait after 3 attempts, all others finish, and resume releases it', async () => {
+  expect(wrongOnes(await runPoison())).toStrictEqual([]);
 });

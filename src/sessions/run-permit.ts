@@ -1,0 +1,71 @@
+// The right of one session to run.
+// Owns:     its place among the sessions that run at once, and whether its open step was left by an earlier process.
+import type { RecoveryGate, RunSlot, RunSlots } from './run-slots.ts';
+import type { SessionLog } from './session-log.ts';
+
+/** Services of the process that decide who runs. */
+export interface PermitServices {
+  readonly slots: RunSlots;
+  readonly recoveries: RecoveryGate;
+  readonly maxRecoveries: number;
+}
+
+/** One attempt to run the open step. */
+export interface RunAttempt {
+  /** Stores that a step which was left open is resumed. */
+  store(): Promise<void>;
+  /** The step is recorded, or the run has ended. */
+  end(): void;
+}
+
+export class RunPermit {
+  readonly #log: SessionLog;
+  readonly #services: PermitServices;
+  #isLeftOpen: boolean;
+  #slot: RunSlot | undefined;
+
+  constructor(log: SessionLog, services: PermitServices, isLeftOpen: boolean) {
+    this.#log = log;
+    this.#services = services;
+    this.#isLeftOpen = isLeftOpen;
+  }
+
+  /** True if an earlier process left a step open that was not resumed yet. */
+  get isLeftOpen(): boolean {
+    return this.#isLeftOpen;
+  }
+  /** True if the open step is not resumed again, should it end the process once more. */
+  get isLastAttempt(): boolean {
+    return this.#isLeftOpen && this.#log.nextRecovery >= this.#services.maxRecoveries;
+  }
+
+  /** Takes a place, which is kept until the session rests. Returns undefined if it is there at once. */
+  take(): Promise<void> | undefined {
+    if (this.#slot !== undefined) return undefined;
+    this.#slot = this.#services.slots.take();
+    return this.#slot.granted;
+  }
+
+  /** Does not wait for a place any longer. */
+  grantNow(): void {
+    this.#slot?.grantNow();
+  }
+
+  free(): void {
+    this.#slot?.free();
+    this.#slot = undefined;
+  }
+
+  /** Starts an attempt. The last one that a step has waits until it is the only one. */
+  async startAttempt(hasOpenWork: boolean): Promise<RunAttempt> {
+    const isRecovery = this.#isLeftOpen && hasOpenWork;
+    const leave = isRecovery ? await this.#services.recoveries.enter(this.isLastAttempt) : undefined;
+    return {
+      store: async () => {
+        if (isRecovery) await this.#log.takeUp();
+        this.#isLeftOpen = false;
+      },
+      end: () => leave?.(),
+    };
+  }
+}
