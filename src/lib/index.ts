@@ -24,6 +24,7 @@ export type { ObjectReader, ReadValue } from './reader.ts';
 export { readArray, readJson, readJsonObject, readObject, readString } from './reader.ts';
 export type { Redactor } from './redactor.ts';
 export { createRedactor, defaultRedactor } from './redactor.ts';
+export { sha256 } from './sha256.ts';
 export type { Soon } from './soon.ts';
 export { isThenable } from './soon.ts';
 export { stableStringify } from './stable-json.ts';

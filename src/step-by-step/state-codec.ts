@@ -17,6 +17,7 @@ import type { StepFieldsCodec } from './codec/step-codec.ts';
 import { messagesIn, readStoreChanges, storeAfter, storeSince, writeStoreChanges } from './codec/store-changes.ts';
 import type { Execution } from './execution.ts';
 import type { RunState, RunStateData } from './run-state.ts';
+import { readGaps } from './state-gaps.ts';
 import { StateInfo } from './state-info.ts';
 import type { Step } from './step.ts';
 
@@ -39,7 +40,7 @@ export interface StateCodec<State> extends Codec<State> {
   patch(before: State, change: unknown, messages?: readonly JsonObject[]): State;
 }
 
-const knownFields = ['info', 'agentId', 'parentAgentId', 'store', 'metadata', 'execution', 'past', 'lastSeq', 'owesEvents'];
+const knownFields = ['info', 'agentId', 'parentAgentId', 'store', 'metadata', 'execution', 'past', 'lastSeq', 'owesEvents', 'gaps'];
 
 function writeData<S extends Step>(data: RunStateData<S>, step: StepFieldsCodec<S>): JsonObject {
   const surroundings = { step, refs: refsInto(data.store) };
@@ -54,6 +55,7 @@ function writeData<S extends Step>(data: RunStateData<S>, step: StepFieldsCodec<
     past: Array.from(data.past, (execution) => writeExecution(execution, surroundings)),
     lastSeq: data.lastSeq,
     owesEvents: data.owesEvents,
+    gaps: data.gaps,
   });
 }
 
@@ -72,6 +74,7 @@ function readData<S extends Step>(data: ObjectReader, step: StepFieldsCodec<S>):
     past: AppendOnlyList.from(data.array('past', read)),
     lastSeq: data.number('lastSeq'),
     owesEvents: data.optionalBoolean('owesEvents'),
+    gaps: data.optionalValue('gaps', readGaps),
     unknownFields: Object.keys(unknownFields).length === 0 ? undefined : unknownFields,
   };
 }
