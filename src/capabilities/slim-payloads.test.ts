@@ -52,6 +52,9 @@ test('a lossy payload does not hold the sub-agent: its wait cannot be answered, 
   const id = restored.waitingFor[0]?.id ?? '';
   for (const answer of [() => restored.approve(id), () => restored.approve(id, { args: {} }), () => restored.reject(id)])
     expect(answer).toThrow(expect.objectContaining({ code: 'lost-in-payload', waitId: id }));
-  const end = await top.run(restored.withUserMessage('Never mind.'));
+  const closed = restored.withUserMessage('Never mind.');
+  // Nobody knows what it did until then.
+  expect(closed.data.past.last?.results.last?.step.executions[0]?.status).toBe('unknown');
+  const end = await top.run(closed);
   expect([end.status, end.text, ran]).toEqual(['completed', 'Done.', []]);
 });

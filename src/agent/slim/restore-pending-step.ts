@@ -59,6 +59,15 @@ function listAnsweredWaits({ tool_calls }: SlimStep, open: readonly SlimWait[]):
   });
 }
 
+/** Marks calls in which a run has started: its state is missing, and nobody knows what it did. */
+function markNested({ toolCalls }: Pick<ToolUseStep, 'toolCalls'>, waits: readonly SlimWait[]): Pick<ToolUseStep, 'nested'> {
+  const inside = toolCalls.flatMap(({ id, args }) => {
+    const own = waits.filter((wait) => wait.agent !== undefined && wait.id.startsWith(`${id}/`)).map((wait) => wait.id);
+    return own.length === 0 ? [] : [[id, { round: 0, args, waits: own, memo: null }] as const];
+  });
+  return inside.length === 0 ? {} : { nested: Object.fromEntries(inside) };
+}
+
 const getCalls = (step: SlimStep, messages: readonly Message[]): readonly ToolCall[] => {
   const spoken = new Map(messages.flatMap(({ toolCalls }) => toolCalls).map((call) => [call.id, call]));
   return step.tool_calls.map((call) => spoken.get(call.id) ?? restoreCall(call.id, call.name, call));
@@ -70,10 +79,12 @@ export function restorePendingStep(payload: LossySlimPayload, executionId: strin
   if (slim === null || slim.ended_at !== null || slim.started_at === null) return undefined;
   const startedAt = Date.parse(slim.started_at);
   const outputMessages = (slim.messages ?? []).map(restoreMessage);
+  const toolCalls = getCalls(slim, outputMessages);
   const partial = {
     ...restoreStep(slim, `${executionId}/${String(slim.step_number)}`),
     outputMessages,
-    toolCalls: getCalls(slim, outputMessages),
+    toolCalls,
+    ...markNested({ toolCalls }, waiting_for),
     executions: slim.tool_calls.flatMap((call) => restoreExecution(call, startedAt)),
   };
   const waits = [...waiting_for.map(restoreWait), ...listAnsweredWaits(slim, waiting_for)];
