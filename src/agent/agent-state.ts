@@ -1,16 +1,37 @@
+import { isRecord } from '../lib/index.ts';
+import { WrongKindError } from '../serialization/index.ts';
 import type { StateCodec, NewStateOptions } from '../step-by-step/index.ts';
 import { createStateCodec, RunState } from '../step-by-step/index.ts';
 import type { ToolUseStep } from '../tool-use/index.ts';
 import { stepCodec, ToolUseState } from '../tool-use/index.ts';
+import { LostInPayloadError } from './slim/lost-in-payload-error.ts';
+import { isSlimPayload, slimKind } from './slim/slim-kind.ts';
+
+const kind = 'agent-state';
+
+function refuseSlimPayload(stored: unknown): void {
+  if (isSlimPayload(stored)) throw new WrongKindError(kind, slimKind, 'Read it with deserialize() of a SlimAgentStateSerializer.');
+}
+
+function refuseLostWait({ data: { gaps } }: AgentState, id: string): void {
+  if (gaps?.lostWaits?.includes(id) === true) throw LostInPayloadError.forRun(id);
+}
+
+function createAgentStateCodec(): StateCodec<AgentState> {
+  const codec = createStateCodec<AgentState, ToolUseStep>({ kind, step: stepCodec, build: (data) => new AgentState(data) });
+  return {
+    ...codec,
+    decode: (stored) => {
+      refuseSlimPayload(stored);
+      return codec.decode(stored);
+    },
+  };
+}
 
 /** The state of a conversation with an agent: over many turns, over days, on any machine. */
 export class AgentState extends ToolUseState {
   /** How it is stored. */
-  static override readonly codec: StateCodec<AgentState> = createStateCodec<AgentState, ToolUseStep>({
-    kind: 'agent-state',
-    step: stepCodec,
-    build: (data) => new AgentState(data),
-  });
+  static override readonly codec: StateCodec<AgentState> = createAgentStateCodec();
 
   /** A conversation in which nothing was said yet. */
   static override empty(options: NewStateOptions = {}): AgentState {
@@ -24,5 +45,22 @@ export class AgentState extends ToolUseState {
 
   override toJSON(): unknown {
     return AgentState.codec.encode(this);
+  }
+
+  override approve(id: string, options: { readonly args?: unknown } = {}): this {
+    const isEdited = isRecord(options) && options.args !== undefined;
+    refuseLostWait(this, id);
+    if (!isEdited && this.data.gaps?.callsWithoutArgs?.includes(id) === true) throw LostInPayloadError.forArgs(id);
+    return super.approve(id, options);
+  }
+
+  override reject(id: string, reason?: string): this {
+    refuseLostWait(this, id);
+    return super.reject(id, reason);
+  }
+
+  override answer(id: string, value: unknown): this {
+    refuseLostWait(this, id);
+    return super.answer(id, value);
   }
 }

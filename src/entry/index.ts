@@ -1,10 +1,9 @@
 export { EffectClass } from '../effects/index.ts';
-export type { Agent, AgentEvent, AgentOptions, AgentStep, SlimPayload } from '../agent/index.ts';
+export type { Agent, AgentEvent, AgentOptions, AgentStep, CanSerializeAgentState, SlimPayload } from '../agent/index.ts';
 export {
   AgentBuilder,
   AgentState,
   createAgent,
-  SlimAgentState,
   SlimAgentStateSerializer,
   SlimSerializationConfig,
 } from '../agent/index.ts';

@@ -28,6 +28,7 @@ export type { ObjectReader, ReadValue } from './reader.ts';
 export { latestTime, readArray, readJson, readJsonObject, readObject, readString, readTime } from './reader.ts';
 export type { Redactor } from './redactor.ts';
 export { createRedactor, defaultRedactor } from './redactor.ts';
+export { sha256 } from './sha256.ts';
 export type { Soon } from './soon.ts';
 export { isThenable } from './soon.ts';
 export { stableStringify } from './stable-json.ts';

@@ -7,8 +7,9 @@ export class WrongKindError extends SteplineError {
   readonly expected: string;
   readonly found: string;
 
-  constructor(expected: string, found: string) {
-    super(`Expected data of kind "${expected}", found kind "${found}".`);
+  /** `advice` is a sentence that says how to read what was found. */
+  constructor(expected: string, found: string, advice?: string) {
+    super(`Expected data of kind "${expected}", found kind "${found}".${advice === undefined ? '' : ` ${advice}`}`);
     this.expected = expected;
     this.found = found;
   }

@@ -36,6 +36,7 @@ import {
 import type { ExplainStateOptions } from './explain-state.ts';
 import { explainState } from './explain-state.ts';
 import type { Grant } from './grant.ts';
+import type { StateGaps } from './state-gaps.ts';
 import { StateInfo } from './state-info.ts';
 import type { Cost, Interruption, Step } from './step.ts';
 import { addCost } from './step.ts';
@@ -58,12 +59,14 @@ export interface RunStateData<S extends Step = Step> {
   readonly lastSeq: number;
   /** True if a step was recorded outside a run; the next run emits its events. */
   readonly owesEvents?: boolean | undefined;
+  /** Present if the state was read from a copy that did not hold everything. */
+  readonly gaps?: StateGaps | undefined;
   /** Stored fields that this version does not know; kept for versions that do. */
   readonly unknownFields?: JsonObject | undefined;
 }
 
 /** The parts of a state that change while it lives. */
-export type RunStateChange<S extends Step = Step> = Partial<Omit<RunStateData<S>, 'agentId' | 'parentAgentId' | 'unknownFields'>>;
+export type RunStateChange<S extends Step = Step> = Partial<Omit<RunStateData<S>, 'agentId' | 'parentAgentId' | 'gaps' | 'unknownFields'>>;
 
 /** Options of a new state. */
 export interface NewStateOptions {
@@ -244,7 +247,8 @@ export class RunState<S extends Step = Step> {
 
   /** Explains the current status in a few lines for people; `brief` leaves out criteria that had nothing to report. */
   explain(options: ExplainStateOptions = {}): string {
-    return explainState(this, options);
+    const { gaps } = this.data;
+    return gaps === undefined ? explainState(this, options) : `${explainState(this, options)}\n${gaps.summary}`;
   }
 
   /** Adds a user message. Starts a new execution unless one is running or about to run, which then reads the message too. */
@@ -345,6 +349,7 @@ export class RunState<S extends Step = Step> {
       coolDowns: 'coolDowns' in change ? change.coolDowns : data.coolDowns,
       lastSeq: change.lastSeq ?? data.lastSeq,
       owesEvents: 'owesEvents' in change ? change.owesEvents : data.owesEvents,
+      gaps: data.gaps,
       unknownFields: data.unknownFields,
     });
   }

@@ -18,6 +18,7 @@ import type { StepFieldsCodec } from './codec/step-codec.ts';
 import { messagesIn, readStoreChanges, storeAfter, storeSince, writeStoreChanges } from './codec/store-changes.ts';
 import type { Execution } from './execution.ts';
 import type { RunState, RunStateData } from './run-state.ts';
+import { readGaps } from './state-gaps.ts';
 import { StateInfo } from './state-info.ts';
 import type { Step } from './step.ts';
 
@@ -40,7 +41,9 @@ export interface StateCodec<State> extends Codec<State> {
   patch(before: State, change: unknown, messages?: readonly JsonObject[]): State;
 }
 
-const knownFields = ['info', 'agentId', 'parentAgentId', 'store', 'metadata', 'execution', 'past', 'coolDowns', 'lastSeq', 'owesEvents'];
+const knownFields = [
+  ...['info', 'agentId', 'parentAgentId', 'store', 'metadata', 'execution', 'past', 'coolDowns', 'lastSeq', 'owesEvents', 'gaps'],
+];
 
 function writeData<S extends Step>(data: RunStateData<S>, step: StepFieldsCodec<S>): JsonObject {
   const surroundings = { step, refs: refsInto(data.store) };
@@ -56,6 +59,7 @@ function writeData<S extends Step>(data: RunStateData<S>, step: StepFieldsCodec<
     coolDowns: data.coolDowns,
     lastSeq: data.lastSeq,
     owesEvents: data.owesEvents,
+    gaps: data.gaps,
   });
 }
 
@@ -75,6 +79,7 @@ function readData<S extends Step>(data: ObjectReader, step: StepFieldsCodec<S>):
     coolDowns: data.optionalValue('coolDowns', readCoolDowns),
     lastSeq: data.number('lastSeq'),
     owesEvents: data.optionalBoolean('owesEvents'),
+    gaps: data.optionalValue('gaps', readGaps),
     unknownFields: Object.keys(unknownFields).length === 0 ? undefined : unknownFields,
   };
 }

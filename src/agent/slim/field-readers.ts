@@ -40,6 +40,7 @@ export const optional =
     data.optionalValue(key, () => field(data, key));
 
 export const optionalString: FieldReader<string | undefined> = (data, key) => data.optionalString(key);
+export const optionalBoolean: FieldReader<boolean | undefined> = (data, key) => data.optionalBoolean(key);
 export const optionalNumber: FieldReader<number | undefined> = (data, key) => data.optionalNumber(key);
 
 /** A field that must be there and may be null. */

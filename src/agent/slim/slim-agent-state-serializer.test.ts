@@ -108,8 +108,8 @@ describe('a slim payload', () => {
       waiting_for: [],
       last_continuation: { should_continue: false, stop_reason: 'completed' },
       metadata: { topic: 'needles' },
-      omitted: { messages: 0, steps: 0, metadata: 0 },
-      resumable: false,
+      omitted: { messages: 0, steps: 0, metadata: 0, secrets: true },
+      resumable: 'lossy',
     });
     expect(payload.execution.started_at).toMatch(/^2026-01-02T00:00:0.*Z$/);
     expect(payload.last_continuation).not.toHaveProperty('evaluations');
@@ -132,7 +132,7 @@ describe('a slim payload', () => {
 
   test('is minimal where that is asked for', async () => {
     const payload = slim(await worked(), SlimSerializationConfig.minimal());
-    expect(payload).toMatchObject({ steps: [], metadata: null, omitted: { messages: 0, steps: 2, metadata: 1 }, resumable: false });
+    expect(payload).toMatchObject({ steps: [], metadata: null, omitted: { messages: 0, steps: 2, metadata: 1 }, resumable: 'lossy' });
     expect(payload.messages[1]?.tool_calls).toStrictEqual([{ id: 'call-1', name: 'work' }]);
     expect(payload.messages[1]?.omitted).toStrictEqual(['tool_args']);
     expect(payload.messages[2]?.tool_results?.[0]?.content).toBe('[tool result left out]');
@@ -140,12 +140,22 @@ describe('a slim payload', () => {
     expect(JSON.stringify(payload)).not.toMatch(/needle/);
   });
 
-  test('is never resumable, not even where nothing was cut', async () => {
-    expect(slim(await ran([says('Hello.')]), SlimSerializationConfig.full()).resumable).toBe(false);
+  test.each<readonly [string, SlimSerializationOptions, true | 'lossy']>([
+    ['minimal', SlimSerializationConfig.minimal(), 'lossy'],
+    ['standard', SlimSerializationConfig.standard(), 'lossy'],
+    ['full', SlimSerializationConfig.full(), true],
+    ['full without results', SlimSerializationConfig.full().with({ includeToolResults: false }), 'lossy'],
+    ['full with a bound', SlimSerializationConfig.full().with({ maxContentLength: 1_000_000 }), 'lossy'],
+  ])('that is %s says whether everything is in it', async (_, config, resumable) => {
+    expect(slim(await ran([says('Hello.')]), config).resumable).toBe(resumable);
+  });
+
+  test('that is full, but had a secret, is lossy', async () => {
+    expect(slim(await worked(), SlimSerializationConfig.full())).toMatchObject({ resumable: 'lossy', omitted: { secrets: true } });
   });
 
   test('shows the trace where that is asked for', async () => {
-    const { steps, last_continuation } = slim(await worked(), SlimSerializationConfig.full());
+    const { steps, last_continuation } = slim(await worked(), { includeContinuationTrace: true });
     const limit = expect.objectContaining({ criterion: 'StepsLimit', decision: 'allow', limit: 'steps' }) as unknown;
     expect(steps.map(({ evaluations }) => evaluations)).toEqual([expect.arrayContaining([limit]), expect.arrayContaining([limit])]);
     expect(last_continuation?.evaluations).toStrictEqual(steps[1]?.evaluations);
@@ -186,10 +196,13 @@ describe('what is waited for', () => {
         text: 'I call wipe.',
         tool_calls: [{ id: 'call-1', name: 'wipe' }],
       },
-      waiting_for: [{ type: 'approval', id: 'call-1', tool_name: 'wipe', args: { disk: 'c', api_key: '[redacted]' } }],
+      waiting_for: [{ type: 'approval', id: 'call-1', tool_name: 'wipe', args: { disk: 'c', api_key: '[redacted]' }, args_redacted: true }],
     });
-    expect(payload.current_step?.tool_calls[0]).not.toHaveProperty('status');
-    expect(slim(state, { includeToolArgs: false }).waiting_for).toStrictEqual([{ type: 'approval', id: 'call-1', tool_name: 'wipe' }]);
+    expect(payload.current_step?.tool_calls?.[0]).not.toHaveProperty('status');
+    const digest = expect.stringMatching(/^[0-9a-f]{64}$/) as string;
+    expect(slim(state, { includeToolArgs: false }).waiting_for).toStrictEqual([
+      { type: 'approval', id: 'call-1', tool_name: 'wipe', digest },
+    ]);
   });
 
   test('is a grant at a limit, also where no step was taken', async () => {
@@ -222,7 +235,7 @@ describe('cutting', () => {
       ['assistant', 'tool', 'assistant'],
       ['user', 'assistant', 'tool', 'assistant'],
     ]);
-    expect(slim(state, { maxMessages: 2 }).omitted.messages).toBe(3);
+    expect(slim(state, { maxMessages: 2 }).omitted?.messages).toBe(3);
   });
 
   test('keeps the true numbers of steps', async () => {
@@ -316,7 +329,7 @@ describe('what is left out', () => {
     expect(shown.steps[0]?.errors).toMatchObject([
       { type: 'tool', tool_name: 'fail', message: expect.stringMatching(/no such needle/) as string },
     ]);
-    expect(hidden.steps[0]?.errors[0]).toMatchObject({ type: 'tool', tool_name: 'fail' });
+    expect(hidden.steps[0]?.errors?.[0]).toMatchObject({ type: 'tool', tool_name: 'fail' });
     expect(JSON.stringify(hidden)).not.toMatch(/no such needle/);
   });
 
@@ -355,7 +368,7 @@ describe('what is left out', () => {
         { type: 'provider', provider: 'p', data: { blob: 'QUJD' } },
       ]),
     );
-    const payload = slim(state, SlimSerializationConfig.full());
+    const payload = slim(state);
     expect(payload.messages[0]).toMatchObject({
       content: 'See.',
       attachments: [

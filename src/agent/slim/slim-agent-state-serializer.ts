@@ -1,21 +1,18 @@
-import type { Redactor } from '../../lib/index.ts';
+import type { JsonObject, Redactor } from '../../lib/index.ts';
 import { defaultRedactor, InvalidArgumentError, isRecord } from '../../lib/index.ts';
-import type { Message } from '../../messages/index.ts';
 import { AgentState } from '../agent-state.ts';
-import { messageWindow } from './message-window.ts';
-import { SlimAgentState } from './slim-agent-state.ts';
-import { writeContinuation } from './slim-continuation.ts';
-import type { SlimMessage } from './slim-message.ts';
-import { writeMessage } from './slim-message.ts';
+import type { CanSerializeAgentState } from './can-serialize-agent-state.ts';
+import { readLossyPayload } from './read-lossy-payload.ts';
 import type { SlimPayload } from './slim-payload.ts';
-import { readSlimPayload, slimKind, slimSchema } from './slim-payload.ts';
+import { readSlimPayload } from './slim-payload.ts';
 import type { SlimSerializationOptions } from './slim-serialization-config.ts';
 import { SlimSerializationConfig } from './slim-serialization-config.ts';
 import { SlimWriter } from './slim-writer.ts';
-import { toIso, writeCurrentStep, writeSteps, writeUsage, writeWait } from './slim-step.ts';
+import { readWholePayload, writeWholePayload } from './whole-payload.ts';
+import { writeLossyPayload } from './write-lossy-payload.ts';
 
 export interface SlimSerializerOptions {
-  /** Removes secrets from everything that is shown. @default a redactor that knows the obvious ones */
+  /** Removes secrets from everything that is written. @default a redactor that knows the obvious ones */
   readonly redactor?: Redactor;
 }
 
@@ -25,73 +22,41 @@ function parseRedactor({ redactor = defaultRedactor }: SlimSerializerOptions): R
   throw new InvalidArgumentError('The redactor of a slim serializer needs text() and value(); make one with createRedactor().');
 }
 
-function writeMessages(
-  { messages, execution: { queued = [] } }: AgentState,
-  writer: SlimWriter,
-): readonly [readonly SlimMessage[], number] {
-  // Not concat: that would write behind the end of the state's own list, and its next message would copy it all.
-  const all = {
-    length: messages.length + queued.length,
-    at: (index: number) => (index < messages.length ? messages.at(index) : queued[index - messages.length]),
-  };
-  const window = messageWindow(all, writer.config.maxMessages);
-  const queuedIds = new Set(queued.map(({ id }) => id));
-  const write = (message: Message): SlimMessage => ({
-    ...writeMessage(message, writer),
-    ...(queuedIds.has(message.id) && { queued: true }),
-  });
-  return [window.messages.map(write), window.dropped];
+/** The stored form of a state, or undefined if it holds secrets or something that JSON cannot hold. */
+function getCleanData(state: AgentState, writer: SlimWriter): JsonObject | undefined {
+  const { data } = AgentState.codec.encode(state);
+  const clean = writer.clean(data);
+  return isRecord(clean) && (clean === data || JSON.stringify(clean) === JSON.stringify(data)) ? clean : undefined;
 }
 
-/** Writes a state for display, small and without secrets, and reads it again. Not for pause and resume. */
-export class SlimAgentStateSerializer {
+/**
+ * Writes a state in short and without secrets, and reads it again. The payload says in `resumable` whether everything is in it: `true` if
+ * the config leaves nothing out and there was no secret to remove, else `'lossy'`.
+ */
+export class SlimAgentStateSerializer implements CanSerializeAgentState<SlimPayload> {
   readonly config: SlimSerializationConfig;
-  readonly #writer: SlimWriter;
+  readonly #redactor: Redactor;
 
   constructor(config: SlimSerializationOptions = SlimSerializationConfig.standard(), options: SlimSerializerOptions = {}) {
     this.config = config instanceof SlimSerializationConfig ? config : new SlimSerializationConfig(config);
-    this.#writer = new SlimWriter(this.config, parseRedactor(options));
+    this.#redactor = parseRedactor(options);
   }
 
   serialize(state: AgentState): SlimPayload {
     if (!(state instanceof AgentState))
       throw new InvalidArgumentError('serialize() takes an AgentState. Read stored data with agent.restore() first.');
-    const writer = this.#writer;
-    const { info, continuationOutcome: outcome } = state;
-    const [messages, dropped] = writeMessages(state, writer);
-    const steps = writeSteps(state, writer);
-    const noted = this.config.includeMetadata ? writer.writeFields(state.metadata) : undefined;
-    return {
-      kind: slimKind,
-      schema: slimSchema,
-      agent_id: writer.writeName(state.agentId),
-      parent_agent_id: state.parentAgentId === undefined ? null : writer.writeName(state.parentAgentId),
-      status: state.status,
-      execution: {
-        number: state.execution.number,
-        step_count: state.stepCount,
-        started_at: toIso(info.startedAt),
-        updated_at: toIso(info.updatedAt),
-        cumulative_seconds: info.cumulativeExecutionSeconds,
-      },
-      usage: writeUsage(state.usage),
-      messages,
-      current_step: writeCurrentStep(state, writer),
-      steps,
-      waiting_for: state.waitingFor.map((wait) => writeWait(wait, writer)),
-      last_continuation: outcome === undefined ? null : writeContinuation(outcome, writer),
-      metadata: noted === undefined ? null : noted.fields,
-      omitted: {
-        messages: dropped,
-        steps: state.stepCount - steps.length,
-        metadata: noted?.dropped ?? Object.keys(state.metadata).length,
-      },
-      resumable: false,
-    };
+    const writer = new SlimWriter(this.config, this.#redactor);
+    const data = this.config.isUnlimited ? getCleanData(state, writer) : undefined;
+    return data === undefined ? writeLossyPayload(state, writer) : writeWholePayload(state, data);
   }
 
-  /** Reads a payload of any config, for display. Throws if the data is of another kind, newer, or damaged. */
-  deserialize(payload: unknown): SlimAgentState {
-    return new SlimAgentState(readSlimPayload(payload));
+  /**
+   * Reads a payload of any config. The state of a whole payload is the one that was written. The state of a lossy payload continues with
+   * what is in it: messages, usage, times, identity and metadata; `explain()` says what is missing. Throws for data that is of another
+   * kind, damaged, or newer.
+   */
+  deserialize(payload: unknown): AgentState {
+    const read = readSlimPayload(payload);
+    return read.resumable === true ? readWholePayload(read) : readLossyPayload(read);
   }
 }

@@ -44,6 +44,15 @@ export const readContinuation: ReadValue<SlimContinuation> = createReader<SlimCo
   evaluations,
 });
 
+/** Whether the run goes on, and by whose decision. */
+export type SlimContinuationSummary = Pick<SlimContinuation, 'should_continue' | 'stop_reason' | 'resolved_by'>;
+
+export const readContinuationSummary: ReadValue<SlimContinuationSummary> = createReader<SlimContinuationSummary>({
+  should_continue: boolean,
+  stop_reason: nullable(oneOf(StopReason)),
+  resolved_by: string,
+});
+
 // Without the context of the evaluations: that may hold the arguments of calls, and the reason has the numbers.
 export function writeTrace(outcome: ContinuationOutcome, writer: SlimWriter): Pick<SlimContinuation, 'evaluations'> {
   if (!writer.config.includeContinuationTrace) return {};

@@ -10,6 +10,7 @@ import {
   jsonObject,
   oneOf,
   optional,
+  optionalBoolean,
   optionalNumber,
   optionalString,
   string,
@@ -26,16 +27,23 @@ export const argsLeftOut = '[tool arguments left out]';
 export const SlimOmission = { ToolArgs: 'tool_args', ToolResults: 'tool_results' } as const;
 export type SlimOmission = (typeof SlimOmission)[keyof typeof SlimOmission];
 
-/** A call; without arguments if they were left out. */
-export interface SlimToolCall {
-  readonly id: string;
-  readonly name: string;
+/** The arguments of a call; empty if they were left out. */
+export interface SlimArgs {
   readonly args?: Json;
   /** Instead of `args`, if their JSON is too long or could not be parsed: its beginning. */
   readonly args_text?: string;
+  /** True if secrets were removed from them. */
+  readonly args_redacted?: boolean;
 }
 
-const readCall = createReader<SlimToolCall>({ id: string, name: string, args: json, args_text: optionalString });
+export const args = { args: json, args_text: optionalString, args_redacted: optionalBoolean } as const;
+
+export interface SlimToolCall extends SlimArgs {
+  readonly id: string;
+  readonly name: string;
+}
+
+const readCall = createReader<SlimToolCall>({ id: string, name: string, ...args });
 
 export interface SlimToolResult {
   readonly tool_call_id: string;
@@ -113,19 +121,24 @@ export const readMessage: ReadValue<SlimMessage> = createReader<SlimMessage>({
 });
 
 /** Writes the arguments of a call, if the config shows them. */
-export function writeArgs(args: Json, writer: SlimWriter): Pick<SlimToolCall, 'args' | 'args_text'> {
+export function writeArgs(value: Json, writer: SlimWriter): SlimArgs {
   if (!writer.config.includeToolArgs) return {};
-  const shown = writer.writeValue(args);
-  return shown.whole ? { args: shown.value } : { args_text: shown.text };
+  const shown = writer.writeValue(value);
+  return { ...(shown.whole ? { args: shown.value } : { args_text: shown.text }), ...(shown.redacted && { args_redacted: true }) };
 }
 
-function writeCall({ id, name, args, rawArgs }: ToolCall, writer: SlimWriter): SlimToolCall {
-  const call = { id: writer.writeName(id), name: writer.writeName(name) };
-  if (rawArgs === undefined) return { ...call, ...writeArgs(args, writer) };
-  return writer.config.includeToolArgs ? { ...call, args_text: writer.writeText(rawArgs) } : call;
+/** Writes the arguments of a call; of those that could not be parsed, the text. */
+export function writeCallArgs({ args: value, rawArgs }: ToolCall, writer: SlimWriter): SlimArgs {
+  if (rawArgs === undefined) return writeArgs(value, writer);
+  return writer.config.includeToolArgs ? { args_text: writer.writeText(rawArgs) } : {};
 }
 
-function writeOutput(output: ToolOutput, writer: SlimWriter): string {
+function writeCall(call: ToolCall, writer: SlimWriter): SlimToolCall {
+  return { id: writer.writeName(call.id), name: writer.writeName(call.name), ...writeCallArgs(call, writer) };
+}
+
+/** Writes the output of a call as text. */
+export function writeOutput(output: ToolOutput, writer: SlimWriter): string {
   if (output.type !== 'json' || typeof output.value === 'string') return writer.writeText(toolResultText(output));
   // As a value: in a text, only a secret that is text itself is recognised by the name of its field.
   const shown = writer.writeValue(output.value);

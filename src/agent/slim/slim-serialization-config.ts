@@ -74,7 +74,7 @@ export class SlimSerializationConfig implements Required<SlimSerializationOption
     return new SlimSerializationConfig();
   }
 
-  /** Nothing is cut, and the trace is shown. Secrets are still removed. */
+  /** Nothing is left out: a payload without secrets can be resumed exactly. Secrets are still removed. */
   static full(): SlimSerializationConfig {
     return new SlimSerializationConfig({
       maxMessages: Infinity,
@@ -83,6 +83,13 @@ export class SlimSerializationConfig implements Required<SlimSerializationOption
       includeAllSteps: true,
       includeContinuationTrace: true,
     });
+  }
+
+  /** True if nothing is left out. */
+  get isUnlimited(): boolean {
+    const { maxMessages, maxContentLength, maxSteps, includeAllSteps, ...others } = this;
+    const hasAllSteps = includeAllSteps || maxSteps === Infinity;
+    return maxMessages === Infinity && maxContentLength === Infinity && hasAllSteps && !Object.values(others).includes(false);
   }
 
   with(options: SlimSerializationOptions): SlimSerializationConfig {

@@ -1,55 +1,21 @@
-import { LimitKind } from '../../continuation/index.ts';
 import type { Failure } from '../../errors/index.ts';
 import { ErrorType } from '../../errors/index.ts';
 import type { ReadValue } from '../../lib/index.ts';
 import { omitUndefined } from '../../lib/index.ts';
-import type { Usage } from '../../messages/index.ts';
-import type { StepResult, Wait } from '../../step-by-step/index.ts';
+import type { PendingStep, StepResult, Wait } from '../../step-by-step/index.ts';
 import { Interruption } from '../../step-by-step/index.ts';
 import type { ToolUseStep } from '../../tool-use/index.ts';
 import { StepType } from '../../tool-use/index.ts';
 import type { ToolExecution } from '../../tools/index.ts';
 import type { AgentState } from '../agent-state.ts';
-import {
-  array,
-  boolean,
-  createReader,
-  json,
-  nullable,
-  number,
-  object,
-  oneOf,
-  optional,
-  optionalNumber,
-  optionalString,
-  string,
-  time,
-} from './field-readers.ts';
+import { array, boolean, createReader, nullable, number, object, oneOf, optional, optionalString, string, time } from './field-readers.ts';
 import type { SlimEvaluation } from './slim-continuation.ts';
 import { evaluations, writeTrace } from './slim-continuation.ts';
-import type { SlimToolCall } from './slim-message.ts';
-import { writeArgs, writeMessage } from './slim-message.ts';
+import type { SlimArgs, SlimMessage } from './slim-message.ts';
+import { args, readMessage, resultLeftOut, writeCallArgs, writeMessage, writeOutput } from './slim-message.ts';
+import type { SlimUsage } from './slim-usage.ts';
+import { readUsage, writeUsage } from './slim-usage.ts';
 import type { SlimWriter } from './slim-writer.ts';
-
-export interface SlimUsage {
-  readonly input: number;
-  readonly output: number;
-  readonly total: number;
-  readonly cache_read?: number;
-  readonly cache_write?: number;
-  readonly reasoning?: number;
-  readonly unknown_calls?: number;
-}
-
-export const readUsage: ReadValue<SlimUsage> = createReader<SlimUsage>({
-  input: number,
-  output: number,
-  total: number,
-  cache_read: optionalNumber,
-  cache_write: optionalNumber,
-  reasoning: optionalNumber,
-  unknown_calls: optionalNumber,
-});
 
 export interface SlimFailure {
   readonly type: ErrorType;
@@ -61,17 +27,25 @@ export interface SlimFailure {
 
 const readFailure = createReader<SlimFailure>({ type: oneOf(ErrorType), code: string, message: optionalString, tool_name: optionalString });
 
-export interface SlimStepCall {
+/** A call of a step. Its arguments and its result are here if the step is open; else they are in the messages. */
+export interface SlimStepCall extends SlimArgs {
   readonly id: string;
   readonly name: string;
   /** Absent until the call has ended. */
   readonly status?: ToolExecution['status'];
+  /** The result of a call that has ended. */
+  readonly content?: string;
+  /** What the call waits for, or waited for until it was answered. */
+  readonly wait?: Wait['type'];
 }
 
 const readStepCall = createReader<SlimStepCall>({
   id: string,
   name: string,
   status: optional(oneOf(['succeeded', 'failed', 'rejected', 'cancelled', 'unknown'])),
+  content: optionalString,
+  wait: optional(oneOf(['approval', 'client-tool', 'unknown-call'])),
+  ...args,
 });
 
 export interface SlimStep {
@@ -93,8 +67,15 @@ export interface SlimStep {
   readonly duration_ms: number | null;
   /** The assistant's words in a step whose messages are not in the conversation yet. */
   readonly text?: string;
+  /** The messages of a step that is open: they are not in the conversation yet. */
+  readonly messages?: readonly SlimMessage[];
   readonly evaluations?: readonly SlimEvaluation[];
 }
+
+/** Which step, and of what kind. */
+export type SlimStepSummary = Pick<SlimStep, 'step_number' | 'type'>;
+
+export const readStepSummary: ReadValue<SlimStepSummary> = createReader<SlimStepSummary>({ step_number: number, type: oneOf(StepType) });
 
 export const readStep: ReadValue<SlimStep> = createReader<SlimStep>({
   step_number: number,
@@ -110,37 +91,11 @@ export const readStep: ReadValue<SlimStep> = createReader<SlimStep>({
   ended_at: nullable(time),
   duration_ms: nullable(number),
   text: optionalString,
+  messages: optional(array(readMessage)),
   evaluations,
 });
 
-/** Something that the run waits for. */
-export interface SlimWait extends Pick<SlimToolCall, 'args' | 'args_text'> {
-  readonly type: Wait['type'];
-  readonly id: string;
-  readonly tool_name?: string;
-  readonly prompt?: string;
-  readonly limit?: LimitKind;
-  readonly problem?: string;
-  readonly agent?: string;
-}
-
-export const readWait: ReadValue<SlimWait> = createReader<SlimWait>({
-  type: oneOf(['approval', 'client-tool', 'unknown-call', 'person', 'provider', 'grant']),
-  id: string,
-  tool_name: optionalString,
-  args: json,
-  args_text: optionalString,
-  prompt: optionalString,
-  limit: optional(oneOf(LimitKind)),
-  problem: optionalString,
-  agent: optionalString,
-});
-
 export const toIso = (time: number): string => new Date(time).toISOString();
-
-export function writeUsage({ input, output, total, cacheRead, cacheWrite, reasoning, unknownCalls }: Usage): SlimUsage {
-  return omitUndefined({ input, output, total, cache_read: cacheRead, cache_write: cacheWrite, reasoning, unknown_calls: unknownCalls });
-}
 
 // The message of a failed call may quote its arguments or its result.
 function writeFailure({ type, code, message, toolName, toolCallId }: Failure, writer: SlimWriter): SlimFailure {
@@ -151,18 +106,6 @@ function writeFailure({ type, code, message, toolName, toolCallId }: Failure, wr
     code: writer.writeName(code),
     ...((!isAboutCall || (includeToolArgs && includeToolResults)) && { message: writer.writeText(message) }),
     ...(toolName !== undefined && { tool_name: writer.writeName(toolName) }),
-  };
-}
-
-export function writeWait(wait: Wait, writer: SlimWriter): SlimWait {
-  return {
-    type: wait.type,
-    id: writer.writeName(wait.id),
-    ...('toolName' in wait && { tool_name: writer.writeName(wait.toolName), ...writeArgs(wait.args, writer) }),
-    ...('prompt' in wait && { prompt: writer.writeText(wait.prompt) }),
-    ...('limit' in wait && { limit: wait.limit }),
-    ...(wait.problem !== undefined && { problem: writer.writeText(wait.problem) }),
-    ...(wait.agent !== undefined && { agent: writer.writeName(wait.agent) }),
   };
 }
 
@@ -185,10 +128,37 @@ function writeStep(step: ToolUseStep, fields: StepFields, writer: SlimWriter): S
   };
 }
 
+function writeOpenCalls({ toolCalls, executions }: ToolUseStep, waits: readonly Wait[], writer: SlimWriter): readonly SlimStepCall[] {
+  return toolCalls.map((call) => {
+    const execution = executions.find(({ toolCallId }) => toolCallId === call.id);
+    const wait = waits.find(({ id }) => id === call.id)?.type;
+    return {
+      id: writer.writeName(call.id),
+      name: writer.writeName(call.name),
+      ...writeCallArgs(call, writer),
+      ...(execution !== undefined && {
+        status: execution.status,
+        content: writer.config.includeToolResults ? writeOutput(execution.output, writer) : resultLeftOut,
+      }),
+      ...(wait !== undefined && { wait }),
+    };
+  });
+}
+
 // The messages of an open step are not in the conversation yet.
 function writeOpenStep(step: ToolUseStep, fields: StepFields, writer: SlimWriter): SlimStep {
   const spoken = step.outputMessages.findLast((message) => message.isAssistant() && message.text !== '');
   return { ...writeStep(step, fields, writer), ...(spoken !== undefined && { text: writeMessage(spoken, writer).content }) };
+}
+
+function writePendingStep({ number, partial, waits, ...pending }: PendingStep<ToolUseStep>, writer: SlimWriter): SlimStep {
+  const { startedAt, activeMs, waitedMs } = pending;
+  const times = { started_at: toIso(startedAt), ended_at: null, duration_ms: activeMs + waitedMs };
+  return {
+    ...writeOpenStep(partial, { step_number: number, ...times }, writer),
+    tool_calls: writeOpenCalls(partial, waits, writer),
+    messages: partial.outputMessages.map((message) => writeMessage(message, writer)),
+  };
 }
 
 function writeResult({ number, step, outcome, timing }: StepResult<ToolUseStep>, writer: SlimWriter): SlimStep {
@@ -206,11 +176,7 @@ function writeCandidate({ execution: { judgedStep, results } }: AgentState, writ
 /** Writes the step that waits or is being judged, else the last one. */
 export function writeCurrentStep(state: AgentState, writer: SlimWriter): SlimStep | null {
   const { pendingStep, results } = state.execution;
-  if (pendingStep !== undefined) {
-    const { number, partial, startedAt, activeMs, waitedMs } = pendingStep;
-    const times = { started_at: toIso(startedAt), ended_at: null, duration_ms: activeMs + waitedMs };
-    return writeOpenStep(partial, { step_number: number, ...times }, writer);
-  }
+  if (pendingStep !== undefined) return writePendingStep(pendingStep, writer);
   const { last } = results;
   return writeCandidate(state, writer) ?? (last === undefined ? null : writeResult(last, writer));
 }

@@ -12,34 +12,51 @@ function toJson(value: Json): Json {
   return result.ok ? result.value : null;
 }
 
-/** A JSON value that is shown whole, or the beginning of its text. */
-export type ShownValue = { readonly whole: true; readonly value: Json } | { readonly whole: false; readonly text: string };
+/** A JSON value that is shown whole, or the beginning of its text. `redacted` if secrets were removed from it. */
+export type ShownValue = { readonly redacted: boolean } & (
+  { readonly whole: true; readonly value: Json } | { readonly whole: false; readonly text: string }
+);
 
 /** Writes single values for display. Removes secrets before it cuts texts: half a secret could not be recognised. */
 export class SlimWriter {
   readonly config: SlimSerializationConfig;
   readonly #redactor: Redactor;
+  #hasCut = false;
+  #hasRedacted = false;
 
   constructor(config: SlimSerializationConfig, redactor: Redactor) {
     this.config = config;
     this.#redactor = redactor;
   }
 
+  /** True if a text or a value was cut. */
+  get hasCut(): boolean {
+    return this.#hasCut;
+  }
+
+  /** True if something was changed because it was a secret, or because JSON cannot hold it. */
+  get hasRedacted(): boolean {
+    return this.#hasRedacted;
+  }
+
   /** Writes an id or a name. It is never cut, so that records that belong together can still be matched. */
   writeName(text: string): string {
     const clean = toJson(this.#redactor.text(text));
+    this.#hasRedacted ||= clean !== text;
     return typeof clean === 'string' ? clean : '';
   }
 
   writeText(text: string): string {
-    return cutText(this.writeName(text), this.config.maxContentLength);
+    return this.#cut(this.writeName(text));
   }
 
   writeValue(value: Json): ShownValue {
-    const clean = this.#clean(value);
+    const clean = this.clean(value);
+    const redacted = clean !== value && JSON.stringify(clean) !== JSON.stringify(value);
+    this.#hasRedacted ||= redacted;
     const json = JSON.stringify(clean);
-    const text = cutText(json, this.config.maxContentLength);
-    return text === json ? { whole: true, value: clean } : { whole: false, text };
+    const text = this.#cut(json);
+    return text === json ? { whole: true, value: clean, redacted } : { whole: false, text, redacted };
   }
 
   /** Writes whole fields, in their order, as long as their JSON together is not too long. Counts those that were dropped. */
@@ -48,7 +65,9 @@ export class SlimWriter {
     // Two for the braces; a colon and a comma for each field.
     let [room, dropped] = [this.config.maxContentLength - 2, 0];
     for (const [name, value] of Object.entries(source)) {
-      const clean = this.#clean({ [name]: value });
+      const given = { [name]: value };
+      const clean = this.clean(given);
+      this.#hasRedacted ||= JSON.stringify(clean) !== JSON.stringify(given);
       // No field if it cannot be shown as JSON.
       const [field] = isRecord(clean) ? Object.entries(clean) : [];
       const length = field === undefined ? Infinity : JSON.stringify(field[0]).length + JSON.stringify(field[1]).length + 2;
@@ -61,7 +80,14 @@ export class SlimWriter {
     return { fields, dropped };
   }
 
-  #clean(value: Json): Json {
+  #cut(text: string): string {
+    const cut = cutText(text, this.config.maxContentLength);
+    this.#hasCut ||= cut !== text;
+    return cut;
+  }
+
+  /** Removes secrets from a value and its names, and what JSON cannot hold. */
+  clean(value: Json): Json {
     return toJson(this.#cleanKeys(this.#redactor.value(toJson(value))));
   }
 

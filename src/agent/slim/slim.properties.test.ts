@@ -1,123 +1,18 @@
 // What holds for the payload of every state under every config.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { plantedArgs, plantedResult, randomStates, secret } from '../../../tests/support/random-states.ts';
 import { pickRuns } from '../../../tests/support/test-scale.ts';
-import { ContinuationOutcome } from '../../continuation/index.ts';
-import type { Json } from '../../lib/index.ts';
-import { AppendOnlyList, createFakeClock, isRecord } from '../../lib/index.ts';
-import type { Part, ToolOutput } from '../../messages/index.ts';
-import { Message, MessageRole, toolCallPart, toolResultPart, Usage } from '../../messages/index.ts';
-import type { PendingStep } from '../../step-by-step/index.ts';
-import { StepResult } from '../../step-by-step/index.ts';
-import type { ToolUseStep } from '../../tool-use/index.ts';
+import { isRecord } from '../../lib/index.ts';
 import { AgentState } from '../index.ts';
 import { SlimAgentStateSerializer } from './slim-agent-state-serializer.ts';
 import { argsLeftOut, resultLeftOut } from './slim-message.ts';
-import type { SlimPayload } from './slim-payload.ts';
+import type { LossySlimPayload, SlimPayload } from './slim-payload.ts';
 import { SlimSerializationConfig } from './slim-serialization-config.ts';
 
-// Random states: texts with secrets, half characters and long ones in them, results without calls, calls without results.
-
-const secret = ['sk', 'proj-abcdefghijklmnop1234'].join('-');
+const state = randomStates('with secrets');
 const part = secret.slice(3, 15);
-const piece = fc.oneof(
-  fc.string({ maxLength: 8 }),
-  fc.string({ unit: 'binary', maxLength: 8 }),
-  fc.constantFrom('\ud800', '\udc00', '😀', '\0', ` ${secret} `, `{"password":"${secret}"}`, 'x'.repeat(60)),
-);
-const words = fc.array(piece, { maxLength: 4 }).map((pieces) => pieces.join(''));
-const json = fc.letrec<{ value: Json }>((tie) => ({
-  value: fc.oneof(
-    { depthSize: 'small', withCrossShrink: true },
-    words,
-    fc.double(),
-    fc.constantFrom(null, true, -0, NaN),
-    fc.array(tie('value'), { maxLength: 3 }),
-    fc.dictionary(fc.oneof(words, fc.constantFrom('api_key', '__proto__')), tie('value'), { maxKeys: 3 }),
-  ),
-})).value;
-const fields = fc.dictionary(fc.oneof(fc.string({ maxLength: 4 }), fc.constant('token'), fc.constant(` ${secret} `)), json, { maxKeys: 3 });
-const plantedArgs = 'planted-argument';
-const plantedResult = 'planted-result';
-const args = fc.oneof(json, fc.constant({ q: plantedArgs }));
-const callId = fc.constantFrom('1', '2', '3', '4');
-const output: fc.Arbitrary<ToolOutput> = fc.oneof(
-  fc.constantFrom<ToolOutput>({ type: 'text', value: plantedResult }, { type: 'json', value: [plantedResult] }),
-  words.map((value) => ({ type: 'text', value }) as const),
-  json.map((value) => ({ type: 'json', value }) as const),
-  words.map((value) => ({ type: 'error', value }) as const),
-  words.map((reason) => ({ type: 'rejected', reason }) as const),
-);
-const messagePart: fc.Arbitrary<Part> = fc.oneof(
-  words.map((text) => ({ type: 'text', text }) as const),
-  words.map((text) => ({ type: 'reasoning', text }) as const),
-  fc.record({ id: callId, args }).map(({ id, args }) => toolCallPart({ id, name: 'work', args })),
-  fc
-    .record({ id: callId, rawArgs: fc.oneof(words, fc.constant(`{${plantedArgs}`)) })
-    .map(({ id, rawArgs }) => toolCallPart({ id, name: 'work', args: null, rawArgs })),
-  fc.record({ id: callId, output }).map((given) => toolResultPart({ toolCallId: given.id, toolName: 'work', output: given.output })),
-  words.map((data) => ({ type: 'image', data }) as const),
-  words.map((filename) => ({ type: 'file', id: filename, mediaType: 'text/plain', filename }) as const),
-  fc.record({ url: words, title: words }).map((given) => ({ type: 'source', sourceType: 'url', id: 's', ...given }) as const),
-);
-const message = fc
-  .record({
-    role: fc.constantFrom(...Object.values(MessageRole)),
-    parts: fc.array(messagePart, { maxLength: 3 }),
-    purpose: fc.constantFrom('observation', 'action', 'undecided', undefined),
-    metadata: fields,
-  })
-  .map(({ role, parts, purpose, metadata }) =>
-    Message.of(role, parts, { metadata: { ...metadata, ...(purpose !== undefined && { purpose }) } }),
-  );
-const call = fc.record({ id: callId, name: fc.constantFrom('work', ` ${secret} `), args });
-const step: fc.Arbitrary<ToolUseStep> = fc
-  .record({ outputMessages: fc.array(message, { maxLength: 2 }), toolCalls: fc.array(call, { maxLength: 2 }), failure: words })
-  .map(({ outputMessages, toolCalls, failure }) => ({
-    id: 's',
-    outputMessages,
-    usage: Usage.of({ input: 1, output: 2 }),
-    errors: [{ type: 'tool', code: 'broken', message: failure, retryable: false }],
-    stepType: 'error',
-    toolCalls,
-    executions: [],
-    finishReason: failure,
-  }));
-const timing = { startedAt: 0, endedAt: 9, activeMs: 5, waitedMs: 1 };
-const outcome = words.map((reason) =>
-  ContinuationOutcome.fromEvaluations([{ criterion: 'Mine', decision: 'forbid', reason, context: { [reason]: reason } }]),
-);
-const pending = (number: number) =>
-  fc.record({ partial: step, args, prompt: words }).map(({ partial, args, prompt }): PendingStep<ToolUseStep> => ({
-    number,
-    partial,
-    waits: [
-      { type: 'approval', id: 'w', toolName: 'work', args, problem: prompt },
-      { type: 'person', id: 'p', prompt },
-    ],
-    answers: [],
-    startedAt: 0,
-    parkedAt: 1,
-    activeMs: 1,
-    waitedMs: 0,
-  }));
-const clock = createFakeClock();
-const state = fc
-  .record({
-    messages: fc.array(message, { maxLength: 12 }),
-    queued: fc.array(message, { maxLength: 2 }),
-    steps: fc.array(fc.record({ step, outcome }), { maxLength: 5 }),
-    metadata: fields,
-    agentId: words,
-    ending: fc.constantFrom('recorded', 'judged', 'waiting'),
-  })
-  .chain((given) => fc.record({ given: fc.constant(given), pending: pending(given.steps.length + 1), candidate: step }))
-  .map(({ given, pending: pendingStep, candidate }) => {
-    const { data } = AgentState.empty({ clock, agentId: given.agentId, metadata: given.metadata }).withMessages(given.messages);
-    const results = AppendOnlyList.from(given.steps.map((taken, index) => new StepResult({ ...taken, number: index + 1, timing })));
-    const ending = given.ending === 'waiting' ? { pendingStep, queued: given.queued } : given.ending === 'judged' ? { candidate } : {};
-    return new AgentState({ ...data, execution: { ...data.execution, id: 'e', results, ...ending } });
-  });
+
 const config = fc.oneof(
   fc.constantFrom(SlimSerializationConfig.minimal(), SlimSerializationConfig.standard(), SlimSerializationConfig.full()),
   fc
@@ -135,11 +30,12 @@ const config = fc.oneof(
 );
 
 function everyState(
-  check: (payload: SlimPayload, given: { readonly state: AgentState; readonly config: SlimSerializationConfig }) => void,
+  check: (payload: LossySlimPayload, given: { readonly state: AgentState; readonly config: SlimSerializationConfig }) => void,
 ): void {
   fc.assert(
     fc.property(state, config, (given, shown) => {
-      check(new SlimAgentStateSerializer(shown).serialize(given), { state: given, config: shown });
+      const payload: SlimPayload = new SlimAgentStateSerializer(shown).serialize(given);
+      if (payload.resumable === 'lossy') check(payload, { state: given, config: shown });
     }),
     { numRuns: pickRuns({ quick: 80, slow: 1000 }) },
   );
@@ -154,19 +50,31 @@ function textsIn(value: unknown): readonly string[] {
 const lengthOf = (text: string): number => [...text].length;
 
 describe('the payload of every state', () => {
-  test('is what JSON makes of it, and is read as it was written', () => {
-    everyState((payload, { config: shown }) => {
+  test('is what JSON makes of it, and is read as a state that runs could continue', () => {
+    everyState((payload, { state: given, config: shown }) => {
       const written: unknown = JSON.parse(JSON.stringify(payload));
       expect(written).toStrictEqual(payload);
-      const view = new SlimAgentStateSerializer(shown).deserialize(written);
-      expect(view.payload).toStrictEqual(payload);
-      expect([view.messages, view.steps, view.currentStep ?? null, view.waitingFor, view.lastContinuation ?? null]).toStrictEqual([
-        payload.messages,
-        payload.steps,
-        payload.current_step,
-        payload.waiting_for,
-        payload.last_continuation,
-      ]);
+      const restored = new SlimAgentStateSerializer(shown).deserialize(written);
+      expect(restored).toBeInstanceOf(AgentState);
+      expect([restored.agentId, restored.id, restored.usage.total]).toEqual([payload.agent_id, payload.session_id, given.usage.total]);
+      expect(restored.stepCount).toBe(given.execution.results.length);
+      expect(restored.info).toMatchObject({
+        startedAt: given.info.startedAt,
+        cumulativeExecutionSeconds: given.info.cumulativeExecutionSeconds,
+      });
+      expect(restored.messages.length).toBe(payload.messages.filter(({ queued }) => queued !== true).length);
+      expect(restored.metadata).toEqual(payload.metadata ?? {});
+      expect(restored.explain()).toContain('Read from a slim payload that does not hold everything');
+      // It can be stored like any other.
+      expect(JSON.stringify(AgentState.fromJSON(JSON.parse(JSON.stringify(restored))))).toBe(JSON.stringify(restored));
+    });
+  });
+
+  test('keeps the status, the stop reason and the waits', () => {
+    everyState((payload, { state: given, config: shown }) => {
+      const restored = new SlimAgentStateSerializer(shown).deserialize(payload);
+      expect([restored.status, restored.stopReason]).toEqual([given.status, given.stopReason]);
+      expect(restored.waitingFor.map(({ id, type }) => [id, type])).toEqual(given.waitingFor.map(({ id, type }) => [id, type]));
     });
   });
 
@@ -221,5 +129,33 @@ describe('the payload of every state', () => {
       expect(numbers).toEqual(numbers.map((_, index) => given.stepCount - numbers.length + index + 1));
       expect(payload.omitted.messages).toBe(given.messages.length + (given.execution.queued ?? []).length - payload.messages.length);
     });
+  });
+});
+
+describe('the full payload of every state without secrets', () => {
+  const serializer = new SlimAgentStateSerializer(SlimSerializationConfig.full());
+  const plain = randomStates('plain');
+  const runs = { numRuns: pickRuns({ quick: 150, slow: 3000 }) };
+
+  test('gives back the same state', () => {
+    fc.assert(
+      fc.property(plain, (given) => {
+        const payload = serializer.serialize(given);
+        expect(payload.resumable).toBe(true);
+        expect(JSON.parse(JSON.stringify(payload))).toStrictEqual(payload);
+        const stored = AgentState.fromJSON(JSON.parse(JSON.stringify(given)));
+        expect(JSON.stringify(serializer.deserialize(payload))).toBe(JSON.stringify(stored));
+      }),
+      runs,
+    );
+  });
+
+  test('is not larger than the JSON of the state', () => {
+    fc.assert(
+      fc.property(plain, (given) => {
+        expect(JSON.stringify(serializer.serialize(given)).length).toBeLessThanOrEqual(JSON.stringify(given).length);
+      }),
+      runs,
+    );
   });
 });
