@@ -142,3 +142,13 @@ describe('a stream that ends as it should', () => {
     expect(await ask(name, toStream([...chatBegin, end, '[DONE]']))).toMatchObject({ ok: true, response: { finishReason: 'tool_calls' } });
   });
 });
+
+// Usage does not outweigh the package's own word: Google reports usage with every piece of a stream.
+describe('a stream that its package calls interrupted', () => {
+  it.each<ProviderPackage>(['openaiChat', 'groq', 'mistral', 'compatible'])('broke off, even if usage came: %s', async (name) => {
+    expect(await ask(name, toStream([...chatBegin, chatUsage, '[DONE]']))).toMatchObject({
+      ok: false,
+      failure: { type: 'model', retryable: true },
+    });
+  });
+});
