@@ -1,4 +1,4 @@
-export type { CriterionOptions, ExplainedDecision, ExplainOptions, LimitOptions } from '../continuation/index.ts';
+export type { ExplainedDecision, ExplainOptions, LimitOptions } from '../continuation/index.ts';
 export {
   AtLimit,
   CostLimit,

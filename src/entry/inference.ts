@@ -6,7 +6,6 @@ export type {
   ModelOutcome,
   ModelRequest,
   ModelResponse,
-  ModelRoute,
   ModelSettings,
   ModelTimeouts,
   OfferedTool,

@@ -1,4 +1,3 @@
-export type { OutageRule } from '../step-by-step/index.ts';
 export type {
   ActionOptions,
   By,

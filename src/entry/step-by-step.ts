@@ -1,4 +1,4 @@
-export type { CoolDown, CoolDowns } from '../inference/index.ts';
+export type { CoolDowns } from '../inference/index.ts';
 export type { EffectOptions, EffectResult, Effects } from '../effects/index.ts';
 export { createDirectEffects, LateResultError } from '../effects/index.ts';
 export type { EventSink, ProblemReporter } from '../events/index.ts';

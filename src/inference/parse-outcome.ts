@@ -87,6 +87,7 @@ const response = objectForm({
     id: textForm,
     modelId: textForm,
     provider: textForm,
+    route: objectForm({ required: { failed: listForm(textForm), answered: textForm } }),
     ...metadata,
   },
 });
