@@ -145,12 +145,15 @@ export class OpenTurn implements Turn {
 
   /** Returns the question as hooks leave it; undefined if the run was interrupted meanwhile. */
   async #applyBeforeHooks(question: Question, hooks: HookChain): Promise<Question | undefined> {
-    const { messages, settings = this.settings, tools = noTools, purpose } = question;
+    const { settings = this.settings, tools = noTools, purpose } = question;
+    // Hooks change a request by what they return. The model gets the list that is not frozen: it is faster to copy.
+    const messages = Object.freeze(question.messages.slice());
     const changed = await hooks.beforeInference(this.#place(question), { messages, settings, tools: this.#listNames(tools), purpose });
     if (changed === undefined) return undefined;
     const { state, request } = changed;
     this.keep(state);
-    const asked = { ...question, messages: request.messages, settings: request.settings };
+    const isSame = request.messages === messages;
+    const asked = { ...question, messages: isSame ? question.messages : request.messages, settings: request.settings };
     if (request.tools.length === tools.length) return asked;
     this.#narrow(request.tools);
     return { ...asked, tools: tools.filter(({ name }) => request.tools.includes(name)) };

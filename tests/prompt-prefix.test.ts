@@ -1,13 +1,13 @@
 // What an AI SDK model is sent from step to step, however the run is driven.
 import { describe, expect, test } from 'vitest';
-import type { AgentOptions } from '../agent/index.ts';
-import { AgentState, createAgent } from '../agent/index.ts';
-import type { Effects } from '../effects/index.ts';
-import { aiSdk } from '../inference/ai-sdk/index.ts';
-import { createCountingIds, createFakeClock } from '../lib/index.ts';
-import { scriptedModel } from '../testing/index.ts';
-import { defineTool } from '../tools/index.ts';
-import { compaction } from './compaction/compaction.ts';
+import type { AgentOptions } from '../src/agent/index.ts';
+import { AgentState, createAgent } from '../src/agent/index.ts';
+import type { Effects } from '../src/effects/index.ts';
+import { aiSdk } from '../src/inference/ai-sdk/index.ts';
+import { createCountingIds, createFakeClock } from '../src/lib/index.ts';
+import { scriptedModel } from '../src/testing/index.ts';
+import { defineTool } from '../src/tools/index.ts';
+import { compaction } from '../src/capabilities/index.ts';
 
 const steps = 12;
 
