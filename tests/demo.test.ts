@@ -3,17 +3,19 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
 import { afterAll, describe, expect, it } from 'vitest';
 import { readOptions } from '../examples/partner-desk/options.ts';
 import { createDirectory } from '../examples/partner-desk/partners.ts';
 import { clipped, createScreen, harmless } from '../examples/partner-desk/screen.ts';
 import { answer } from '../examples/partner-desk/script.ts';
 import { examples, readSentence } from '../examples/partner-desk/sentences.ts';
+import { readPiped } from '../examples/partner-desk/piped.ts';
 import { createSpeech } from '../examples/partner-desk/speech.ts';
 import type { AgentOptions, AgentState } from '../src/entry/index.ts';
 import { createAgent, defineTool, Message } from '../src/entry/index.ts';
 import { scriptedModel } from '../src/testing/index.ts';
-import { startDesk } from './support/desk.ts';
+import { runPiped, startDesk } from './support/desk.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'stepline-demo-'));
 afterAll(() => {
@@ -258,5 +260,40 @@ describe('a conversation', { timeout: 60_000 }, () => {
     expect(desk.output().split('\n')).toContainEqual(expect.stringMatching(/^The session store cannot be used: .*notes\.txt/));
     expect(desk.output()).not.toMatch(/^ +at /m);
     expect(readFileSync(db, 'utf8')).toBe('Buy milk.');
+  });
+});
+
+describe('a question without a terminal', { timeout: 60_000 }, () => {
+  it('is read from the pipe and answered', async () => {
+    const { code, output } = await runPiped('Find Acme\n');
+    expect(code).toBe(0);
+    expect(output).toContain('you › Find Acme');
+    expect(output).toContain('Acme Robotics, Berlin');
+  });
+
+  it.each([[''], ['\n']])('is the usual one if %j is piped in', async (text) => {
+    const { code, output } = await runPiped(text);
+    expect([code, /you › (.*)/.exec(output)?.[1]]).toEqual([0, 'Who is in Berlin?']);
+  });
+
+  it('on the command line wins over the pipe', async () => {
+    const { output } = await runPiped('Find Acme', '--once', 'Find Vela');
+    expect(output).toContain('you › Find Vela');
+  });
+
+  it('is printed without secrets, and so are arguments, results and the answer', async () => {
+    const key = ['sk', 'proj-abcdefghijklmnop1234'].join('-');
+    const { code, output } = await runPiped(`Find ${key}`);
+    expect(code).toBe(0);
+    expect(output).toContain('search_entities {"query":"[redacted]"}');
+    expect(output).not.toContain(key.slice(3, 15));
+  });
+
+  it('is taken as it is if the pipe stays open, and is the usual one if nothing comes', async () => {
+    const [said, silent] = [new PassThrough(), new PassThrough()];
+    said.write('Find Acme\n');
+    expect(await readPiped(said, 5)).toBe('Find Acme');
+    expect(await readPiped(silent, 5)).toBeUndefined();
+    expect([said.destroyed, silent.destroyed]).toEqual([true, true]);
   });
 });

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import vm from 'node:vm';
 import { build } from 'vite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { entryPoints } from '../scripts/entry-points.mjs';
 import { root } from '../scripts/run.mjs';
 
 let project = '';
@@ -34,7 +35,8 @@ beforeAll(() => {
   const packed = execFileSync('npm', ['pack', '--pack-destination', project], { cwd: root, encoding: 'utf8' }).trim().split('\n').at(-1);
   writeFileSync(join(project, 'package.json'), JSON.stringify({ name: 'newcomer', private: true, type: 'module' }));
   runHere('npm', 'install', '--no-audit', '--no-fund', `./${packed ?? ''}`);
-});
+  // Packing builds what is stale.
+}, 300_000);
 
 afterAll(() => {
   rmSync(project, { recursive: true, force: true });
@@ -48,6 +50,17 @@ describe('the quick start of the README', () => {
   it('runs as JavaScript', () => {
     writeFileSync(join(project, 'quick.js'), quickStart());
     expect(runHere(process.execPath, 'quick.js')).toContain(expectedEnd);
+  });
+
+  it.each(entryPoints.map(({ name }) => name.replace(/^\./, 'stepline')))('lets a CommonJS file require %s', (name) => {
+    writeFileSync(join(project, 'required.cjs'), `console.log(Object.keys(require('${name}')).length > 0 ? 'loaded' : 'empty');`);
+    expect(runHere(process.execPath, 'required.cjs').trim()).toBe('loaded');
+  });
+
+  it('runs as CommonJS', () => {
+    const code = quickStart().replaceAll(/^import (.*) from (.*);$/gm, 'const $1 = require($2);');
+    writeFileSync(join(project, 'quick.cjs'), `(async () => {\n${code}\n})();`);
+    expect(runHere(process.execPath, 'quick.cjs')).toContain(expectedEnd);
   });
 
   it('compiles under strict TypeScript, and runs', () => {

@@ -11,6 +11,7 @@ import { defaultQuestion, once } from './once.ts';
 import type { Options } from './options.ts';
 import { readOptions, usage } from './options.ts';
 import { createDirectory } from './partners.ts';
+import { readPiped } from './piped.ts';
 import { createProblems, problemText } from './problems.ts';
 import type { Screen } from './screen.ts';
 import { createScreen } from './screen.ts';
@@ -40,9 +41,10 @@ function shownPath(file: string): string {
   return near.startsWith('..') ? file : near;
 }
 
-async function answerOnce(chosen: Chosen, screen: Screen, question = defaultQuestion): Promise<number> {
+async function answerOnce(chosen: Chosen, screen: Screen, given?: string): Promise<number> {
+  const piped = given ?? (process.stdin.isTTY ? undefined : await readPiped(process.stdin));
   screen.line();
-  return once(question, { desk: createDesk(chosen.model), directory: createDirectory(), screen });
+  return once(piped ?? defaultQuestion, { desk: createDesk(chosen.model), directory: createDirectory(), screen });
 }
 
 async function converse(

@@ -1,6 +1,7 @@
-// One question, one answer: for scripts, pipes, and everything that is no terminal.
+// One question, one answer: for scripts, pipes, and everything that is not a terminal. Secrets are not printed.
 import type { Desk } from './desk.ts';
 import type { Directory } from './partners.ts';
+import { redactText } from './redacted.ts';
 import type { Screen } from './screen.ts';
 import { label, margin } from './screen.ts';
 import { follow } from './show.ts';
@@ -19,8 +20,8 @@ export async function once(question: string, { desk, directory, screen }: OnceOp
   const abort = new AbortController();
   // Once only: the second Ctrl-C ends the process.
   process.once('SIGINT', () => abort.abort('Ctrl-C was pressed'));
-  screen.line(`${label(screen, 'you')}${question}`);
-  const result = await follow(desk.start(question, { context: { directory }, signal: abort.signal }), screen);
+  screen.line(`${label(screen, 'you')}${redactText(question)}`);
+  const result = await follow(desk.start(question, { context: { directory }, signal: abort.signal }), screen, { isLive: false });
   showWhy(screen, result.state);
   if (result.status === 'waiting') screen.line(`${margin}Nobody is here to decide: it was left waiting, and nothing was done.`);
   if (abort.signal.aborted) return 130;

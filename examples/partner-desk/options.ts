@@ -22,6 +22,7 @@ export const usage = `Partner desk, a demo of Stepline: an agent that can always
   npm start -- --new               begins another conversation; the others stay
   npm start -- --db FILE           keeps the conversations in this file, and the leads beside it
   npm start -- --once "question"   one answer, and why it stopped
+  echo "question" | npm start      the same, with the question from a pipe
   npm start -- --tour              failures, limits, approvals, pauses, a killed process, each explained
   npm start -- --help              this page
   --offline                        runs on the script even where there is a key

@@ -1,8 +1,10 @@
 // A run on the screen, as it happens: words, calls with arguments, results and times, failures.
 import type { Json } from 'stepline';
 import type { DeskEvent, DeskRun } from './desk.ts';
+import { redactJson, redactText } from './redacted.ts';
 import type { Screen } from './screen.ts';
-import { clipped, json, showProblem, time } from './screen.ts';
+import { clipped, showProblem, time } from './screen.ts';
+import type { Speech } from './speech.ts';
 import { createSpeech } from './speech.ts';
 
 type Ended = Extract<DeskEvent, { readonly type: 'ToolCallCompleted' }>;
@@ -22,23 +24,44 @@ function callLine(screen: Screen, mark: string, { tool, rest }: { readonly tool:
 
 /** A call that waits for a person. */
 export function showGated(screen: Screen, tool: string, args: Json): void {
-  callLine(screen, screen.paint.yellow('?'), { tool, rest: `${json(args)}  needs approval` });
+  callLine(screen, screen.paint.yellow('?'), { tool, rest: `${redactJson(args)}  needs approval` });
+}
+
+export interface ShowOptions {
+  /** Shows words while they are spoken. Else they are shown when they are complete, without secrets. @default true */
+  readonly isLive?: boolean;
+}
+
+/** Words that are shown when they are complete: a secret may come in pieces. */
+function createRedactedSpeech(screen: Screen): Speech {
+  const speech = createSpeech(screen);
+  let said = '';
+  return {
+    take: (text) => {
+      said += text;
+    },
+    end: () => {
+      speech.take(redactText(said));
+      said = '';
+      speech.end();
+    },
+  };
 }
 
 /** Shows the events of one run. */
-export function createShow(screen: Screen): Show {
+export function createShow(screen: Screen, { isLive = true }: ShowOptions = {}): Show {
   const { paint } = screen;
-  const speech = createSpeech(screen);
+  const speech = isLive ? createSpeech(screen) : createRedactedSpeech(screen);
   let failedCalls = 0;
 
   const ended = (event: Ended): void => {
     if (event.status === 'failed') failedCalls += 1;
     const mark = event.success ? paint.green('←') : paint.red('←');
-    const result = event.success ? json(event.result) : event.error.replace(`"${event.tool}" failed: `, 'failed: ');
+    const result = event.success ? redactJson(event.result) : redactText(event.error).replace(`"${event.tool}" failed: `, 'failed: ');
     callLine(screen, mark, { tool: event.tool, rest: `${time(event.durationMs)}  ${result}` });
   };
   const failures = (messages: readonly string[]): void => {
-    for (const message of messages) showProblem(screen, message);
+    for (const message of messages) showProblem(screen, redactText(message));
   };
 
   return {
@@ -49,7 +72,7 @@ export function createShow(screen: Screen): Show {
       }
       speech.end();
       if (event.type === 'AgentStepStarted') failedCalls = 0;
-      if (event.type === 'ToolCallStarted') callLine(screen, paint.dim('→'), { tool: event.tool, rest: json(event.args) });
+      if (event.type === 'ToolCallStarted') callLine(screen, paint.dim('→'), { tool: event.tool, rest: redactJson(event.args) });
       if (event.type === 'ToolApprovalRequested') showGated(screen, event.tool, event.args);
       if (event.type === 'ToolCallCompleted') ended(event);
       if (event.type === 'RetryScheduled')
@@ -64,8 +87,8 @@ export function createShow(screen: Screen): Show {
 }
 
 /** Follows a run to its end. */
-export async function follow(run: DeskRun, screen: Screen): DeskRun['result'] {
-  const show = createShow(screen);
+export async function follow(run: DeskRun, screen: Screen, options?: ShowOptions): DeskRun['result'] {
+  const show = createShow(screen, options);
   for await (const event of run) show.event(event);
   show.end();
   return run.result;

@@ -1,5 +1,6 @@
 // Why a run stands where it stands: in two lines after an answer, and in full on demand.
 import type { AgentState, ContinuationEvaluation, ContinuationOutcome } from 'stepline';
+import { redactJson, redactText } from './redacted.ts';
 import type { Screen } from './screen.ts';
 import { clipped, counted, harmless, json, label, margin, time, wrapped } from './screen.ts';
 
@@ -50,8 +51,8 @@ function callText(
   { toolCallId, toolName, args, status, durationMs }: Step['executions'][number],
 ): string {
   const wanted = toolCalls.find(({ id }) => id === toolCallId)?.args ?? args;
-  const edited = json(wanted) === json(args) ? '' : `, edited from ${clipped(json(wanted), 60)}`;
-  return `${paint.cyan(toolName)} ${clipped(json(args), 60)} → ${status} in ${time(durationMs)}${edited}`;
+  const edited = json(wanted) === json(args) ? '' : `, edited from ${clipped(redactJson(wanted), 60)}`;
+  return `${paint.cyan(toolName)} ${clipped(redactJson(args), 60)} → ${status} in ${time(durationMs)}${edited}`;
 }
 
 function showStep(screen: Screen, { number, step, outcome, timing, handling }: Result): void {
@@ -59,7 +60,8 @@ function showStep(screen: Screen, { number, step, outcome, timing, handling }: R
   const facts = [step.stepType, time(timing.activeMs), counted(step.usage.total, 'token')].join(' · ');
   screen.line(`\n  ${paint.bold(`Step ${number}`)}  ${paint.dim(facts)}`);
   for (const execution of step.executions) screen.line(`    called   ${callText(screen, step, execution)}`);
-  for (const { type, message } of step.errors) screen.line(`    failed   ${paint.red(clipped(`${type}: ${message}`, screen.width - 14))}`);
+  for (const { type, message } of step.errors)
+    screen.line(`    failed   ${paint.red(clipped(`${type}: ${redactText(message)}`, screen.width - 14))}`);
   if (handling !== undefined)
     screen.line(`    handled  ${handling.decision}, after ${counted(handling.consecutiveFailures, 'failure')} in a row`);
   screen.line(`    decided  ${paint.bold(verdict(outcome))}`);

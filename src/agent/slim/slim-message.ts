@@ -2,6 +2,7 @@ import type { Json, JsonObject, ReadValue } from '../../lib/index.ts';
 import { DamagedDataError, omitUndefined } from '../../lib/index.ts';
 import type { Message, MessageRole, Part, ToolCall, ToolOutput, ToolResult } from '../../messages/index.ts';
 import { messageRoles, toolResultText } from '../../messages/index.ts';
+import type { FieldReader } from './field-readers.ts';
 import {
   array,
   boolean,
@@ -36,7 +37,11 @@ export interface SlimArgs {
   readonly args_redacted?: boolean;
 }
 
-export const args = { args: json, args_text: optionalString, args_redacted: optionalBoolean } as const;
+export const args: { readonly [Key in keyof SlimArgs]-?: FieldReader<SlimArgs[Key]> } = {
+  args: json,
+  args_text: optionalString,
+  args_redacted: optionalBoolean,
+};
 
 export interface SlimToolCall extends SlimArgs {
   readonly id: string;
