@@ -6,7 +6,7 @@ import { createOrchestrator } from '../step-by-step/index.ts';
 import type { Tools, ToolSet } from '../tools/index.ts';
 import { findArgsProblem } from '../tools/index.ts';
 import type { AnyToolUseOptions, ToolUseLimits } from './options.ts';
-import { checkOptions, toolUseOptionNames, withDefaultLimits } from './options.ts';
+import { checkCostLimit, checkOptions, toolUseOptionNames, withDefaultLimits } from './options.ts';
 import { readOutput } from './output.ts';
 import type { Rules } from './process.ts';
 import { createToolUseProcess } from './process.ts';
@@ -97,6 +97,7 @@ export function createToolUse<State extends ToolUseState>(
   { maker, name, states, limits, policy, identity }: Kind<State>,
 ): ToolUseParts<State> {
   checkOptions(maker, options, { known: [...(identity === undefined ? [] : ['id', 'version']), ...toolUseOptionNames] });
+  checkCostLimit(maker, options);
   const setup = toSetup(name, options);
   const rules: Rules<State> = omitUndefined({
     limits: withDefaultLimits(limits, options.limits),

@@ -262,7 +262,7 @@ describe('cutting', () => {
   test('keeps whole fields of metadata, as many as fit', () => {
     const state = AgentState.empty({ clock, metadata: { a: 1, long: 'x'.repeat(50), b: 2 } });
     expect(slim(state, { maxContentLength: 30 })).toMatchObject({ metadata: { a: 1, b: 2 }, omitted: { metadata: 1 } });
-    const odd = AgentState.empty({ clock, metadata: { a: 1, map: new Map() as never } });
+    const odd = AgentState.empty({ clock }).evolve({ metadata: { a: 1, map: new Map() as never } });
     expect(slim(odd)).toMatchObject({ metadata: { a: 1 }, omitted: { metadata: 1 } });
   });
 
