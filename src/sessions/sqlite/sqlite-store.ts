@@ -16,25 +16,8 @@ import { listSessions } from './list-sessions.ts';
 import { openFile, prepareDatabase } from './open-database.ts';
 import { findAnswer, loadSession, readEntries } from './read-session.ts';
 import { sql } from './sql.ts';
-import type { SqliteDatabase } from './sqlite-database.ts';
-
-interface CommonOptions {
-  /** Time to wait for another process that is writing. The event loop is blocked meanwhile. @default 1000 */
-  readonly busyTimeoutMs?: number;
-}
-
-/** The file or database that holds the sessions. */
-export type SqliteStoreOptions = CommonOptions &
-  (
-    | {
-        /** The file; created if there is none. Needs `node:sqlite`. */
-        readonly path: string;
-      }
-    | {
-        /** An open database of better-sqlite3 or node:sqlite. It is the store's alone from now on, and closed with it. */
-        readonly database: SqliteDatabase;
-      }
-  );
+import type { ParsedOptions, SqliteStoreOptions } from './sqlite-options.ts';
+import { parseOptions } from './sqlite-options.ts';
 
 interface QueuedTask {
   readonly task: Task;
@@ -52,14 +35,15 @@ function ignoreErrors(work: () => unknown): void {
   }
 }
 
-async function openStore(options: SqliteStoreOptions): Promise<Connection> {
-  const { busyTimeoutMs = 1000 } = options;
+async function openStore(options: ParsedOptions): Promise<Connection> {
+  const { busyTimeoutMs } = options;
   if ('path' in options) return connect(await openFile(options.path, busyTimeoutMs));
   return connect(prepareDatabase(options.database, 'the database', busyTimeoutMs));
 }
 
-/** Keeps sessions in a SQLite file. Opened when it is first used. */
-export function sqliteStore(options: SqliteStoreOptions): SessionStore {
+/** Keeps sessions in a SQLite file, or in a database of your own. Text is the path of the file. Opened when it is first used. */
+export function sqliteStore(given: SqliteStoreOptions | string): SessionStore {
+  const options = parseOptions(given);
   const knowledge = createKnowledge();
   let queue: QueuedTask[] = [];
   let isScheduled = false;
