@@ -115,8 +115,8 @@ describe('what a run with a fallback costs', () => {
     expect([status, spent.total, spent.unknownCalls, cost]).toStrictEqual(['stopped', 120, 1, { usd: 120, unknownCalls: 1 }]);
   });
 
-  test('names a cost limit that could not count all where nobody knows a price, too', async () => {
-    const { agent, start } = setUp(scriptedModel([says('Done.')]), { limits: { costUsd: 5 } });
+  test('names a cost limit that could not count all where the price list does not know the model, too', async () => {
+    const { agent, start } = setUp(scriptedModel([says('Done.')]), { price: priceTable({}), limits: { costUsd: 5 } });
     const { cost, explain } = await agent.start(start).result;
     expect(cost).toStrictEqual({ usd: 0, unknownCalls: 1 });
     expect(explain({ brief: true })).toContain('CostLimit could not count all: 0 of 5 US dollars spent; what 1 call cost is not known.');

@@ -30,7 +30,7 @@ function toResult<Value>(value: Value, failsAs: ErrorType | undefined): EffectRe
   const canonical = toCanonical(value);
   // Holds because a canonical value is the same data in its JSON form.
   if (canonical.ok) return { ok: true, value: canonical.value as Value };
-  return toEffectFailure(new UnencodableValueError(canonical.path, canonical.problem), failsAs);
+  return toEffectFailure(new UnencodableValueError(canonical.path, canonical.problem, canonical), failsAs);
 }
 
 export function createDirectEffects({ clock, control, onProblem }: DirectEffectsOptions): Effects {

@@ -6,8 +6,9 @@ export class UnencodableValueError extends SteplineError {
   readonly code = 'unencodable-value';
   readonly path: string;
 
-  constructor(path: string, problem: string) {
-    super(`The returned value cannot be stored: ${path === '' ? 'it' : path} ${problem}. Return plain JSON data.`);
+  constructor(path: string, problem: string, { isTooLarge = false }: { readonly isTooLarge?: boolean } = {}) {
+    const advice = isTooLarge ? 'Return less.' : 'Return plain JSON data.';
+    super(`The returned value cannot be stored: ${path === '' ? 'it' : path} ${problem}. ${advice}`);
     this.path = path;
   }
 }

@@ -461,7 +461,11 @@ describe('a hook on the step that sums up', () => {
     };
     const first = { beforeStep: note, beforeInference: note, afterInference: note, beforeTool: note };
     const hook = defineHook({ name: 'everywhere', changes: ['metadata'], ...first, afterTool: note, afterStep: note } as never);
-    const told = await setUp({ hooks: [hook], script: [calls('work'), { ...calls('work'), text: 'So far.' }], limits }).run();
+    const told = await setUp({
+      hooks: [hook],
+      script: [calls('work'), { text: 'So far.', toolCalls: [{ name: 'work', args: {} }] }],
+      limits,
+    }).run();
     expect(seen).toStrictEqual(['before_step', 'before_inference', 'after_inference', 'after_step']);
     expect(endOf(told)).toStrictEqual(['stopped', 'steps_limit', 2, 2, 1]);
     expectDefined(told);

@@ -144,7 +144,8 @@ test('size is counted in UTF-8 bytes of the JSON text, exactly at the border', (
   expect(problem(value, { maxBytes: bytes - 1 })).toEqual({
     ok: false,
     path: '',
-    problem: `takes more than ${String(bytes - 1)} bytes as JSON`,
+    problem: `takes ${bytes} bytes as JSON, and at most ${bytes - 1} can be stored`,
+    isTooLarge: true,
   });
 });
 

@@ -19,7 +19,8 @@ export interface CanonicalLimits {
 
 /** The canonical value, or where it could not be made and why. */
 export type CanonicalResult =
-  { readonly ok: true; readonly value: Json } | { readonly ok: false; readonly path: string; readonly problem: string };
+  | { readonly ok: true; readonly value: Json }
+  | { readonly ok: false; readonly path: string; readonly problem: string; readonly isTooLarge?: true };
 
 const dropped: unique symbol = Symbol('dropped');
 const refused: unique symbol = Symbol('refused');
@@ -32,6 +33,8 @@ interface Walk {
   /** Keys from the top to the value at hand; left standing where a walk ends early. */
   readonly trail: (string | number)[];
   problem: string;
+  isTooLarge: boolean;
+  valuesLeft: number;
   // The JSON text has between atLeast and atMost bytes; only values between the two limits are measured exactly.
   atLeast: number;
   atMost: number;
@@ -58,17 +61,15 @@ function refuse(walk: Walk, problem: string): typeof refused {
   return refused;
 }
 
-function describeSize(maxBytes: number): string {
-  return `takes more than ${String(maxBytes)} bytes as JSON`;
-}
-
 function counted<Value extends Json>(walk: Walk, value: Value, size: number): Value | typeof refused {
   walk.atLeast += 1;
   walk.atMost += size;
-  if (walk.atLeast <= walk.maxBytes) return value;
+  walk.valuesLeft -= 1;
+  if (walk.atLeast <= walk.maxBytes && walk.valuesLeft >= 0) return value;
   // It is the whole that is too large, not the part that was read last.
   walk.trail.length = 0;
-  return refuse(walk, describeSize(walk.maxBytes));
+  walk.isTooLarge = true;
+  return refused;
 }
 
 function countedText(walk: Walk, text: string): string | typeof refused {
@@ -200,16 +201,39 @@ function walkThrough(value: unknown, walk: Walk): Converted {
   }
 }
 
-function isTooLarge(value: Json, walk: Walk): boolean {
-  if (walk.atMost <= walk.maxBytes) return false;
-  return new TextEncoder().encode(JSON.stringify(value)).length > walk.maxBytes;
+const countBytes = (value: Json): number => new TextEncoder().encode(JSON.stringify(value)).length;
+
+const createWalk = ({ maxDepth, maxBytes }: Required<CanonicalLimits>): Walk => ({
+  maxDepth,
+  maxBytes,
+  ancestors: [],
+  trail: [],
+  problem: '',
+  isTooLarge: false,
+  valuesLeft: Infinity,
+  atLeast: 0,
+  atMost: 0,
+});
+
+// Measuring has an end too: a value may be almost endless.
+const mostMeasured = { bytes: 100, values: 500_000 };
+
+function describeSize(value: unknown, { maxDepth, maxBytes }: Required<CanonicalLimits>): string {
+  const whole = walkThrough(value, {
+    ...createWalk({ maxDepth, maxBytes: maxBytes * mostMeasured.bytes }),
+    valuesLeft: mostMeasured.values,
+  });
+  const isMeasured = whole !== refused && whole !== dropped;
+  const size = isMeasured ? String(countBytes(whole)) : `more than ${maxBytes}`;
+  return `takes ${size} bytes as JSON, and at most ${maxBytes} can be stored`;
 }
 
 /** Brings a value into the form that JSON keeps; returns the very same value when it has that form already. */
 export function toCanonical(value: unknown, { maxDepth = 64, maxBytes = 1_000_000 }: CanonicalLimits = {}): CanonicalResult {
-  const walk: Walk = { maxDepth, maxBytes, ancestors: [], trail: [], problem: '', atLeast: 0, atMost: 0 };
+  const walk = createWalk({ maxDepth, maxBytes });
   const converted = walkThrough(value, walk);
-  if (converted === refused) return { ok: false, path: walk.trail.reduce(childPath, ''), problem: walk.problem };
+  if (converted === refused && !walk.isTooLarge) return { ok: false, path: walk.trail.reduce(childPath, ''), problem: walk.problem };
   const canonical = converted === dropped ? null : converted;
-  return isTooLarge(canonical, walk) ? { ok: false, path: '', problem: describeSize(maxBytes) } : { ok: true, value: canonical };
+  if (canonical !== refused && (walk.atMost <= maxBytes || countBytes(canonical) <= maxBytes)) return { ok: true, value: canonical };
+  return { ok: false, path: '', problem: describeSize(value, { maxDepth, maxBytes }), isTooLarge: true };
 }

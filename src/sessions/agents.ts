@@ -22,6 +22,18 @@ const describe = ({ version, fingerprint }: AgentIdentity): string =>
 const isSame = (agent: Orchestrator, identity: AgentIdentity): boolean =>
   agent.id === identity.id && agent.version === identity.version && agent.fingerprint === identity.fingerprint;
 
+/** Throws if two agents could not be told apart in stored sessions. */
+function checkIdentities(agents: readonly Orchestrator[]): void {
+  for (const [index, { id, version }] of agents.entries()) {
+    const twin = agents.findIndex((other) => other.id === id && other.version === version);
+    if (twin === index || agents[twin] === agents[index]) continue;
+    const named = version === undefined ? 'and no version' : `and version ${JSON.stringify(version)}`;
+    throw new InvalidArgumentError(
+      `agents[${twin}] and agents[${index}] are different agents, but both have the id ${JSON.stringify(id)} ${named}. Give each an id of its own; two releases of one agent differ in version.`,
+    );
+  }
+}
+
 /** The agents of a runtime. Several may have one id: the last one given is the newest. */
 export class Agents {
   readonly #agents: readonly Orchestrator[];
@@ -31,6 +43,7 @@ export class Agents {
     if (agents.length === 0) throw new InvalidArgumentError('A session runtime needs agents: a list with at least one of them.');
     if (!Object.values(OnVersionChange).includes(policy))
       throw new InvalidArgumentError(`onVersionChange must be "pin", "continue" or "refuse", not ${JSON.stringify(policy)}.`);
+    checkIdentities(agents);
     this.#agents = [...agents];
     this.#policy = policy;
   }

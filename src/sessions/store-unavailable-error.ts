@@ -30,8 +30,10 @@ export class StoreUnavailableError extends SteplineError {
   readonly code = 'store-unavailable';
   readonly problem: StoreProblem;
 
-  constructor(problem: StoreProblem, what: string, cause?: unknown) {
-    super(`The session store cannot be used: ${what}. ${adviceFor(problem)}`, cause);
+  /** `what` is the problem in words; with `advice`, if there is better advice than the usual one for such a problem. */
+  constructor(problem: StoreProblem, what: string | { readonly what: string; readonly advice: string }, cause?: unknown) {
+    const { what: words, advice } = typeof what === 'string' ? { what, advice: adviceFor(problem) } : what;
+    super(`The session store cannot be used: ${words}. ${advice}`, cause);
     this.problem = problem;
   }
 }

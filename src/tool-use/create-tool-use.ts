@@ -7,7 +7,7 @@ import { createOrchestrator } from '../step-by-step/index.ts';
 import type { Tools, ToolSet } from '../tools/index.ts';
 import { findArgsProblem } from '../tools/index.ts';
 import type { AnyToolUseOptions, ToolUseLimits } from './options.ts';
-import { checkOptions, checkOwnCriteria, toolUseOptionNames, withDefaultLimits } from './options.ts';
+import { checkCostLimit, checkOptions, checkOwnCriteria, toolUseOptionNames, withDefaultLimits } from './options.ts';
 import { readOutput } from './output.ts';
 import type { Rules } from './process.ts';
 import { createToolUseProcess } from './process.ts';
@@ -106,6 +106,7 @@ export function createToolUse<State extends ToolUseState>(
   checkOptions(maker, options, { known: [...(identity === undefined ? [] : ['id', 'version']), ...toolUseOptionNames] });
   checkOwnCriteria(maker, options);
   const replacesDefaults = options.onlyCriteria !== undefined;
+  checkCostLimit(maker, options);
   const setup = toSetup(name, options);
   const rules: Rules<State> = omitUndefined({
     limits: withDefaultLimits(replacesDefaults ? {} : limits, options.limits),

@@ -180,6 +180,18 @@ interface OwnCriteria {
   readonly onlyCriteria?: unknown;
 }
 
+/** Throws if a cost is limited that nobody can know. */
+export function checkCostLimit(
+  maker: string,
+  { limits, price }: { readonly limits?: Pick<Limits, 'costUsd'> | undefined; readonly price?: PriceOf | undefined },
+): void {
+  const { costUsd } = limits ?? {};
+  if (costUsd === undefined || costUsd === Infinity || price !== undefined) return;
+  throw new InvalidArgumentError(
+    `${maker}: limits.costUsd is ${costUsd}, but there is no price, so the cost would be unknown and the limit would never act. Pass price: priceTable({…}), or leave the limit out.`,
+  );
+}
+
 /** Checks of options. */
 interface OptionChecks {
   /** @default those of orchestrators */

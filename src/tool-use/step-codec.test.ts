@@ -15,8 +15,16 @@ import { reActDriver, ToolUse, ToolUseState } from './index.ts';
 
 const anything = z.looseObject({});
 
+const long = defineTool({ name: 'long', description: 'Long.', input: { type: 'object', properties: {} }, run: () => 'z'.repeat(60_000) });
 const gives = (value: unknown) =>
-  defineTool({ name: 'gives', description: 'Gives a value.', input: anything, effect: 'pure', run: (): unknown => value });
+  defineTool({
+    name: 'gives',
+    description: 'Gives a value.',
+    input: anything,
+    effect: 'pure',
+    maxResultChars: Infinity,
+    run: (): unknown => value,
+  });
 const shows = (value: unknown, shown: Json) =>
   defineTool({
     name: 'gives',
@@ -227,6 +235,15 @@ describe('what was damaged is refused, and it says where', () => {
     expect(() => ToolUseState.fromJSON(stored)).toThrow(DamagedDataError);
     expect(() => ToolUseState.fromJSON(stored)).toThrow(words);
   });
+});
+
+test('a result that the model reads cut is kept whole, and is the same after storage', async () => {
+  const { orchestrator, start } = setUp([calls({ name: 'long' }), done], [long]);
+  const end = await orchestrator.run(start);
+  const [execution] = end.steps[0]?.executions ?? [];
+  expect(execution).toMatchObject({ value: 'z'.repeat(60_000), output: { type: 'text' } });
+  expect(end.messages.toArray().find((message) => message.isTool())?.toolResults[0]?.output).toStrictEqual(execution?.output);
+  expectSameAfterStorage(end);
 });
 
 describe('nothing is written twice', () => {

@@ -1051,12 +1051,18 @@ describe('who answered, and what it cost', () => {
   const throwing = (): never => {
     throw new Error('no list');
   };
+  test('a limit of the cost without a price is refused', () => {
+    expect(() => setUp(one([five]), { limits: { costUsd: 1 } })).toThrow(
+      'limits.costUsd is 1, but there is no price, so the cost would be unknown and the limit would never act. Pass price: priceTable({…}), or leave the limit out.',
+    );
+  });
+
   test.each<[string, ScriptedAnswer, Options]>([
     ['the model is not in the list', five, { price: priceTable({}) }],
     ['the usage is unknown', done, { price }],
     ['the price list throws', five, { price: throwing }],
     ['the price list gives what is no number', five, { price: () => ({ usd: Number.NaN }) }],
-    ['there is no list, but a limit', five, { limits: { costUsd: 1 } }],
+    ['the model is not in the list, and there is a limit', five, { price: priceTable({}), limits: { costUsd: 1 } }],
   ])('what is not known is not nothing: %s', async (_, answer, options) => {
     const { orchestrator, start } = setUp(one([answer]), options);
     const end = await orchestrator.run(start);

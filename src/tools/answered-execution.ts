@@ -1,5 +1,6 @@
 import { classifyError } from '../errors/index.ts';
 import type { ToolCall } from '../messages/index.ts';
+import type { ResultTool } from './stored-result.ts';
 import { toStoredResult } from './stored-result.ts';
 import type { Tool } from './tool.ts';
 import type { ExecutionTiming, ToolExecution } from './tool-execution.ts';
@@ -12,11 +13,8 @@ export async function answeredExecution(
   { tool, ...timing }: ExecutionTiming & { readonly tool?: Tool | undefined },
 ): Promise<ToolExecution> {
   try {
-    return succeededExecution(
-      call,
-      await toStoredResult(tool === undefined || tool.type === 'provider' ? { name: call.name } : tool, value, call),
-      timing,
-    );
+    const known: ResultTool = tool === undefined || tool.type === 'provider' ? { name: call.name } : tool;
+    return succeededExecution(call, await toStoredResult(known, value, call), { ...timing, maxResultChars: known.maxResultChars });
   } catch (error) {
     const failure = classifyError(error, { fallback: 'tool' });
     return failedExecution(call, failure, { ...timing, text: `The answer to "${call.name}" cannot be used: ${failure.message}` });

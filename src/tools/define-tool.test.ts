@@ -62,6 +62,8 @@ describe('defineTool', () => {
     [{ toModelOutput: {} }, 'toModelOutput must be a function.'],
     [{ timeoutMs: 0 }, 'timeoutMs must be a number above 0.'],
     [{ timeoutMs: Number.POSITIVE_INFINITY }, 'timeoutMs must be a number above 0.'],
+    [{ maxResultChars: 0 }, 'maxResultChars must be a whole number above 0, or Infinity for no limit.'],
+    [{ maxResultChars: '5' }, 'maxResultChars must be a whole number above 0, or Infinity for no limit.'],
     [{ effect: 'twice' }, 'effect must be one of pure, idempotent, once.'],
     [{ needsApproval: 'yes' }, 'needsApproval must be true, false or a function.'],
     [{ run: undefined }, 'run must be a function. Use defineClientTool() for a tool that somebody outside runs.'],

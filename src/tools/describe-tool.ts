@@ -17,6 +17,7 @@ export interface ToolDescription {
   readonly output?: unknown;
   readonly providerOptions?: JsonObject | undefined;
   readonly toModelOutput?: DescribedTool['toModelOutput'] | undefined;
+  readonly maxResultChars?: number | undefined;
 }
 
 /** The function that declares a tool, and the options it takes beside the description. */
@@ -26,7 +27,17 @@ export interface ToolMaker {
   readonly hints?: Readonly<Record<string, string>>;
 }
 
-const described = ['name', 'description', 'input', 'inputJsonSchema', 'validate', 'output', 'providerOptions', 'toModelOutput'];
+const described = [
+  'name',
+  'description',
+  'input',
+  'inputJsonSchema',
+  'validate',
+  'output',
+  'providerOptions',
+  'toModelOutput',
+  'maxResultChars',
+];
 
 const hints = {
   execute: 'The function that does the work is called run.',
@@ -51,6 +62,10 @@ const rules: Readonly<Record<string, Rule>> = {
   toModelOutput: { isRight: isFunction, wanted: 'a function.' },
   validate: { isRight: isFunction, wanted: 'a function.' },
   timeoutMs: { isRight: (given) => typeof given === 'number' && Number.isFinite(given) && given > 0, wanted: 'a number above 0.' },
+  maxResultChars: {
+    isRight: (given) => given === Infinity || (Number.isSafeInteger(given) && Number(given) > 0),
+    wanted: 'a whole number above 0, or Infinity for no limit.',
+  },
   effect: { isRight: (given) => effects.includes(given), wanted: `one of ${effects.join(', ')}.` },
   providerOptions: { isRight: isRecord, wanted: 'an object.' },
   needsApproval: { isRight: (given) => typeof given === 'boolean' || isFunction(given), wanted: 'true, false or a function.' },
@@ -68,7 +83,7 @@ function findOptionProblem(options: object, known: readonly string[]): string | 
 
 /** Checks all options of a new tool, and reads those that describe it. */
 export function describeTool(given: ToolDescription, { maker, options = [], hints: own }: ToolMaker): DescribedTool<never> {
-  const { name, description, input, inputJsonSchema, validate, output, providerOptions, toModelOutput } = given;
+  const { name, description, input, inputJsonSchema, validate, output, providerOptions, toModelOutput, maxResultChars } = given;
   const known = [...described, ...options];
   const problem =
     toolNameProblem(name) ?? findKeyProblem(maker, given, { known, hints: { ...hints, ...own } }) ?? findOptionProblem(given, known);
@@ -77,6 +92,11 @@ export function describeTool(given: ToolDescription, { maker, options = [], hint
     name,
     description,
     input: toInputSchema(name, { input, inputJsonSchema, validate }),
-    ...omitUndefined({ output: output === undefined ? undefined : toOutputSchema(name, output), providerOptions, toModelOutput }),
+    ...omitUndefined({
+      output: output === undefined ? undefined : toOutputSchema(name, output),
+      providerOptions,
+      toModelOutput,
+      maxResultChars,
+    }),
   };
 }

@@ -121,6 +121,49 @@ describe('runCall', () => {
     });
   });
 
+  it.each([
+    ['returned', () => new RateLimitedError('too many')],
+    ['returned by a promise', () => Promise.resolve(new RateLimitedError('too many'))],
+    [
+      'returned last by an iterable',
+      async function* (): AsyncGenerator<unknown> {
+        yield 'half';
+        yield new RateLimitedError('too many');
+      },
+    ],
+  ])('fails if an Error is %s, as if it had been thrown', async (_, run) => {
+    const thrown = await runOne(
+      tool('t', () => {
+        throw new RateLimitedError('too many');
+      }),
+    );
+    expect(thrown).toMatchObject({ status: 'failed', failure: { type: 'rate_limit', message: 'too many' } });
+    expect(await runOne(tool('t', run))).toStrictEqual(thrown);
+  });
+
+  it('cuts what the model reads of a long result, and keeps the whole of it', async () => {
+    const long = 'x'.repeat(60_000);
+    const { value, output } = await runOne(tool('t', () => long));
+    expect(value).toBe(long);
+    expect(toolResultText(output)).toMatch(/^x{50000}\n\n\[This result was cut: these are the first 50000 of 60000 characters\./);
+    const short = await runOne(defineTool({ name: 't', description: '', input, maxResultChars: 3, run: () => ({ a: 1 }) }));
+    expect(short).toMatchObject({ value: { a: 1 }, output: { type: 'text', value: expect.stringMatching(/^\{"a\n\n\[/) as string } });
+    const whole = await runOne(defineTool({ name: 't', description: '', input, maxResultChars: Infinity, run: () => long }));
+    expect(whole.output).toStrictEqual({ type: 'text', value: long });
+  });
+
+  it('cuts what toModelOutput gives', async () => {
+    const shown = defineTool({ name: 't', description: '', input, maxResultChars: 3, run: () => 1, toModelOutput: () => 'abcdef' });
+    expect(toolResultText((await runOne(shown)).output)).toMatch(/^abc\n\n\[/);
+  });
+
+  it('says of a result that is too large to store how large it is, and what to do', async () => {
+    const { failure } = await runOne(tool('t', () => ({ rows: Array.from({ length: 300_000 }, () => 'row') })));
+    expect(failure?.message).toBe(
+      'The result of "t" cannot be stored: it takes 1800010 bytes as JSON, and at most 1000000 can be stored. Return less: one page, a summary, or an id under which the tool finds the rest.',
+    );
+  });
+
   it('tells the effects what kind of work it is', async () => {
     const { pending, asked } = start(
       [tool('a', () => 1, { effect: 'idempotent', timeoutMs: 70 }), tool('b', () => 1)],

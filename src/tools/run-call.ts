@@ -89,7 +89,7 @@ async function reconcileCall<Context>(
     { effect: 'pure', failsAs: 'tool', timeoutMs },
   );
   if (!found.ok || found.value.type === 'unknown') return unknownExecution(call, timing);
-  if (found.value.type === 'happened') return succeededExecution(call, found.value, timing);
+  if (found.value.type === 'happened') return succeededExecution(call, found.value, { ...timing, maxResultChars: tool.maxResultChars });
   return cancelledExecution(call, {
     ...timing,
     text: 'The call was interrupted before it took effect. Call it again if it is still wanted.',
@@ -120,7 +120,10 @@ export async function runCall<Context>(ready: ReadyCall, options: RunCallOptions
   };
   const ended = await effects.run(key, work, { effect: tool.effect, failsAs: 'tool', timeoutMs: tool.timeoutMs });
   now.isOpen = false;
-  if (ended.ok) return succeededExecution(call, ended.value, ended.value);
+  if (ended.ok) {
+    const { startedAt, durationMs } = ended.value;
+    return succeededExecution(call, ended.value, { startedAt, durationMs, maxResultChars: tool.maxResultChars });
+  }
   const timing = getTiming();
   switch (ended.kind) {
     case 'cancelled':

@@ -15,15 +15,15 @@ export interface StoredResult {
   readonly output?: ToolOutput;
 }
 
-type ResultTool = Pick<FunctionTool | ClientTool | NestedTool, 'name' | 'output' | 'toModelOutput'>;
+export type ResultTool = Pick<FunctionTool | ClientTool | NestedTool, 'name' | 'output' | 'toModelOutput' | 'maxResultChars'>;
 
 function toStoredValue(value: unknown, what: string): Json {
   const canonical = toCanonical(value);
   // A copy: what the tool does with its own later must not change what was recorded.
   if (canonical.ok) return jsonCopy(canonical.value);
-  throw new ToolFailedError(
-    `${what} cannot be stored: ${canonical.path === '' ? 'it' : canonical.path} ${canonical.problem}. Return plain JSON data.`,
-  );
+  const { path, problem, isTooLarge = false } = canonical;
+  const advice = isTooLarge ? 'Return less: one page, a summary, or an id under which the tool finds the rest.' : 'Return plain JSON data.';
+  throw new ToolFailedError(`${what} cannot be stored: ${path === '' ? 'it' : path} ${problem}. ${advice}`);
 }
 
 async function parseResult({ name, output }: ResultTool, result: unknown): Promise<unknown> {
@@ -66,6 +66,8 @@ async function toModelOutput(tool: ResultTool, result: unknown, { id, args, onPr
 
 /** Brings a tool's result into its stored form, with the output for the model. Throws or rejects if it cannot be stored. */
 export function toStoredResult(tool: ResultTool, result: unknown, call: StoredCall): Soon<StoredResult> {
+  // A returned error means what a thrown one means; stored as data it would be an empty object.
+  if (result instanceof Error) throw result;
   // Most results are there at once: there is nothing to parse or show.
   if (tool.output === undefined && tool.toModelOutput === undefined)
     return { value: toStoredValue(result, `The result of "${tool.name}"`) };

@@ -4,6 +4,7 @@ import { cleanText, toCanonical } from '../lib/index.ts';
 import type { ToolCall, ToolOutput } from '../messages/index.ts';
 import { Message } from '../messages/index.ts';
 import { clipText } from './clip-text.ts';
+import { cutOutput, defaultMaxResultChars } from './cut-output.ts';
 
 /** Start and duration of a call. */
 export interface ExecutionTiming {
@@ -44,14 +45,14 @@ export function valueOutput(value: Json): ToolOutput {
   return { type: 'text', value: value === '' ? '(empty text)' : value };
 }
 
-/** A call that returned a value. */
+/** A call that returned a value. The whole value is kept; the model reads at most `maxResultChars` of it. */
 export function succeededExecution(
   call: ToolCall,
   result: { readonly value: Json; readonly output?: ToolOutput },
-  timing: ExecutionTiming,
+  { maxResultChars = defaultMaxResultChars, ...timing }: ExecutionTiming & { readonly maxResultChars?: number | undefined },
 ): ToolExecution {
   const { value, output = valueOutput(value) } = result;
-  return { ...toBase(call, timing), status: 'succeeded', value, output };
+  return { ...toBase(call, timing), status: 'succeeded', value, output: cutOutput(output, maxResultChars) };
 }
 
 // A thrown value may be anything: it becomes storable text of limited length.

@@ -21,8 +21,8 @@ export type ToolReturn<Value> = Value | AsyncIterable<Value> | PromiseLike<Async
 /** Values that `run` may return, given the tool's output schema. */
 export type AllowedReturn<Output> = [Output] extends [undefined] ? unknown : ToolReturn<DeepReadonly<BeforeParsing<Output>>>;
 
-/** Value that `run` returns in the end, before an output schema parses it. */
-export type FinalResult<Returned> = Result<Awaited<NoInfer<Returned>>>;
+/** Value that `run` returns in the end, before an output schema parses it. An Error that it returns is a failure, not a value. */
+export type FinalResult<Returned> = Exclude<Result<Awaited<NoInfer<Returned>>>, Error>;
 
 /** Result of a call: parsed by the output schema, or else what `run` returns in the end. */
 export type CallResult<Returned, Output> = [Output] extends [undefined] ? FinalResult<Returned> : AfterParsing<Output>;
@@ -43,6 +43,11 @@ interface DescribedOptions<Input, Output, Shown> {
   readonly output?: Output;
   /** Passed on to the provider with the tool, by provider name: prompt caching, for instance. */
   readonly providerOptions?: JsonObject;
+  /**
+   * Number of characters of a result that the model reads; the record keeps all of it. What is longer is cut, with a note that says so.
+   * Pictures and files do not count. Infinity for no limit. @default 50_000
+   */
+  readonly maxResultChars?: number;
   /** Form of the result that the model is shown. @default the result itself */
   readonly toModelOutput?: (result: Shown, call: ShownCall) => ModelOutput | PromiseLike<ModelOutput>;
   /** @deprecated Use `input`. */
@@ -61,7 +66,7 @@ export interface FunctionToolOptions<Input, Returned, Context, Output = undefine
 > {
   /** Type of the context that the tool needs from its host: `contextOf<{ db: Db }>()`. */
   readonly context?: ContextType<Context>;
-  /** Does the work. Return an async iterable to report progress on the way: its last value is the result. */
+  /** Does the work. Return an async iterable to report progress on the way: its last value is the result. A returned Error counts as thrown. */
   readonly run: (args: ArgsOf<Input>, ctx: ToolContext<Context>) => Returned;
   /** Time that the work may take. @default no limit of its own */
   readonly timeoutMs?: number;

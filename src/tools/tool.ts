@@ -37,6 +37,8 @@ export interface DescribedTool<Result = unknown> {
   readonly providerOptions?: JsonObject;
   /** Set if the provider defines the tool and the host runs it. */
   readonly offeredAs?: OfferedAs;
+  /** Number of characters of a result that the model reads; the record keeps all of it. @default 50_000 */
+  readonly maxResultChars?: number;
   /** A method, so that a tool with a typed result fits. */
   toModelOutput?(result: unknown, call: ShownCall): ModelOutput | PromiseLike<ModelOutput>;
   /** Carries the type of the result and nothing else. */

@@ -377,7 +377,7 @@ describe('limits', () => {
     ],
     [
       'withLimits, beside those that were set',
-      (builder) => builder.withMaxSteps(3).withLimits({ tokens: 5000, activeMs: 9000, costUsd: 2 }),
+      (builder) => builder.withMaxSteps(3).withPrices(priceTable({})).withLimits({ tokens: 5000, activeMs: 9000, costUsd: 2 }),
       {
         StepsLimit: { maxSteps: 3 },
         TokenUsageLimit: { maxTokens: 5000 },

@@ -91,6 +91,8 @@ describe('a runtime is not made', () => {
     ['with one agent that is no list', { agents: agent(), store }, /list/],
     ['with something else among the agents', { agents: [agent(), undefined], store }, /agent/],
     ['with things that are no agents', { agents: [{ id: 'x' }], store }, /agent/],
+    ['with two agents under one id', { agents: [agent(), agent()], store }, /agents\[0\] and agents\[1\].*"desk" and no version/],
+    ['with two agents of one version', { agents: [agent({ version: '1' }), agent({ version: '1' })], store }, /"desk" and version "1"/],
     ['without a store', { agents: [agent()] }, /createMemoryStore/],
     ['with half a store', { agents: [agent()], store: { load: () => undefined } }, /store/],
     ['with a context that is no function', { agents: [agent()], store, context: { db: 1 } }, /context/],

@@ -275,6 +275,8 @@ describe('cutting', () => {
   test('keeps whole fields of metadata, as many as fit', () => {
     const state = AgentState.empty({ clock, metadata: { a: 1, long: 'x'.repeat(50), b: 2 } });
     expect(slim(state, { maxContentLength: 30 })).toMatchObject({ metadata: { a: 1, b: 2 }, omitted: { metadata: 1 } });
+    const odd = AgentState.empty({ clock }).evolve({ metadata: { a: 1, map: new Map() as never } });
+    expect(slim(odd)).toMatchObject({ metadata: { a: 1 }, omitted: { metadata: 1 } });
   });
 
   test('looks at no old step and no old message', () => {

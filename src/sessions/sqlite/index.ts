@@ -1,3 +1,3 @@
 export type { SqliteDatabase } from './sqlite-database.ts';
-export type { SqliteStoreOptions } from './sqlite-store.ts';
+export type { SqliteStoreOptions } from './sqlite-options.ts';
 export { sqliteStore } from './sqlite-store.ts';

@@ -69,7 +69,8 @@ const canWrite = (path: string): boolean => {
 /** Throws if the system says that a path cannot be opened at all. */
 function checkPath(path: string): void {
   const folder = dirname(path);
-  if (!existsSync(folder)) throw new StoreUnavailableError('not-a-store', `there is no folder "${folder}"`);
+  const advice = 'Create the folder, or give another path.';
+  if (!existsSync(folder)) throw new StoreUnavailableError('not-a-store', { what: `there is no folder "${folder}"`, advice });
   const isThere = existsSync(path);
   if (isThere && !statSync(path).isFile()) throw new StoreUnavailableError('not-a-store', `"${path}" is not a file`);
   if (!canWrite(folder) || (isThere && !canWrite(path))) throw new StoreUnavailableError('read-only', `"${path}" cannot be written`);
@@ -93,7 +94,10 @@ export async function openFile(path: string): Promise<SqliteDatabase> {
 
 async function open(path: string, readOnly = false): Promise<SqliteDatabase> {
   // Loaded here, so that the entry point costs nothing to those who bring a database of their own.
-  const { DatabaseSync } = await import('node:sqlite');
+  const { DatabaseSync } = await import('node:sqlite').catch((error: unknown) => {
+    const advice = 'Use Node 22.13 or newer, or pass a database of better-sqlite3: sqliteStore({ database }).';
+    throw new StoreUnavailableError('failed', { what: `this Node (${process.version}) has no node:sqlite`, advice }, error);
+  });
   try {
     return new DatabaseSync(path, { readOnly });
   } catch (error) {

@@ -20,27 +20,8 @@ import { openFile, prepareDatabase } from './open-database.ts';
 import { findAnswer, loadSession, readEntries } from './read-session.ts';
 import { isBusy, retryWhileBusy } from './retry-while-busy.ts';
 import { sql } from './sql.ts';
-import type { SqliteDatabase } from './sqlite-database.ts';
-
-interface CommonOptions {
-  /** Time to wait for another process that holds the file; then what was asked for is refused. @default 10_000 */
-  readonly busyTimeoutMs?: number;
-  /** Clock for that wait. @default the machine's clock */
-  readonly clock?: Clock;
-}
-
-/** The file or database that holds the sessions. */
-export type SqliteStoreOptions = CommonOptions &
-  (
-    | {
-        /** The file; created if there is none. Needs `node:sqlite`. */
-        readonly path: string;
-      }
-    | {
-        /** An open database of better-sqlite3 or node:sqlite. It is the store's alone from now on, and closed with it. */
-        readonly database: SqliteDatabase;
-      }
-  );
+import type { ParsedOptions, SqliteStoreOptions } from './sqlite-options.ts';
+import { parseOptions } from './sqlite-options.ts';
 
 interface QueuedTask {
   readonly task: Task;
@@ -58,15 +39,15 @@ function ignoreErrors(work: () => unknown): void {
   }
 }
 
-async function openStore(options: SqliteStoreOptions): Promise<Connection> {
+async function openStore(options: ParsedOptions): Promise<Connection> {
   if ('path' in options) return connect(await openFile(options.path));
   return connect(prepareDatabase(options.database, 'the database'));
 }
 
-/** Keeps sessions in a SQLite file. Opened when it is first used. */
-export function sqliteStore(options: SqliteStoreOptions): SessionStore {
-  const { busyTimeoutMs = 10_000, clock = systemClock } = options;
-  const busy = { clock, timeoutMs: busyTimeoutMs };
+/** Keeps sessions in a SQLite file, or in a database of your own. Text is the path of the file. Opened when it is first used. */
+export function sqliteStore(given: SqliteStoreOptions | string): SessionStore {
+  const options = parseOptions(given);
+  const busy = { clock: options.clock, timeoutMs: options.busyTimeoutMs };
   const knowledge = createKnowledge();
   let queue: QueuedTask[] = [];
   let writing: Promise<void> | undefined;
