@@ -91,7 +91,11 @@ async function settle(call: Call, ask: Ask): Promise<ModelOutcome> {
   } catch (error) {
     fail(call, error);
   }
-  return builder.outcome({ aborted: request.signal?.aborted === true });
+  const outcome = builder.outcome({ aborted: request.signal?.aborted === true });
+  // After a call the conversation goes on; after anything else, who knows.
+  const goesOn = outcome.ok && outcome.response.parts.some(({ type }) => type === 'tool-call');
+  if (!goesOn) prompts.release(request.messages);
+  return outcome;
 }
 
 /** Makes a model of the AI SDK (`openai('gpt-5')`, `anthropic('claude-…')`, …) one of ours. */

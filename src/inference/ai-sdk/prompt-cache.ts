@@ -4,7 +4,9 @@ import { countInstructions, PromptWriter } from './prompt-writer.ts';
 import type { Reader } from './to-file-part.ts';
 
 interface Entry {
-  readonly writer: PromptWriter;
+  readonly writer: WeakRef<PromptWriter>;
+  /** Keeps the writer in memory; undefined while nobody is expected to continue the conversation soon. */
+  kept: PromptWriter | undefined;
   /** The messages under which the entry is found. */
   keys: readonly Message[];
 }
@@ -27,10 +29,19 @@ export class PromptCache {
   /** Writes the prompt of a conversation, and reports what was left out. */
   write(messages: readonly Message[], warn: (message: string) => void): readonly PromptMessage[] {
     const instructions = countInstructions(messages);
-    const entry = this.#find(messages, instructions) ?? { writer: new PromptWriter(this.#reader), keys: [] };
-    const prompt = entry.writer.write(messages, warn);
-    this.#register(entry, messages[instructions]);
+    const found = this.#find(messages, instructions);
+    const writer = found?.writer.deref() ?? new PromptWriter(this.#reader);
+    const entry: Entry = found ?? { writer: new WeakRef(writer), kept: writer, keys: [] };
+    entry.kept = writer;
+    const prompt = writer.write(messages, warn);
+    this.#register(entry, [messages[instructions], writer.last]);
     return prompt;
+  }
+
+  /** Lets go of what was converted if memory is needed: the conversation may be over, and idle ones would hold it twice. */
+  release(messages: readonly Message[]): void {
+    const entry = this.#find(messages, countInstructions(messages));
+    if (entry !== undefined) entry.kept = undefined;
   }
 
   #find(messages: readonly Message[], instructions: number): Entry | undefined {
@@ -39,19 +50,18 @@ export class PromptCache {
     for (let index = messages.length - 1; index >= oldest; index -= 1) {
       const message = messages[index];
       const entry = message && this.#entries.get(message);
-      if (entry?.writer.last === message) return entry;
+      if (message !== undefined && entry?.writer.deref()?.last === message) return entry;
     }
     const first = messages[instructions];
     const entry = first && this.#entries.get(first);
+    const writer = entry?.writer.deref();
     // Another conversation that began with the same message keeps what it has.
-    const isSame = entry !== undefined && entry.writer.countCommon(messages, instructions) * 2 > entry.writer.length;
-    return isSame ? entry : undefined;
+    return writer !== undefined && writer.countCommon(messages, instructions) * 2 > writer.length ? entry : undefined;
   }
 
-  #register(entry: Entry, first: Message | undefined): void {
-    const { last } = entry.writer;
+  #register(entry: Entry, keys: readonly (Message | undefined)[]): void {
     for (const key of entry.keys) if (this.#entries.get(key) === entry) this.#entries.delete(key);
-    entry.keys = [first, last].filter((key) => key !== undefined);
+    entry.keys = keys.filter((key) => key !== undefined);
     for (const key of entry.keys) this.#entries.set(key, entry);
   }
 }
