@@ -1,5 +1,4 @@
 import { cleanText } from './clean-text.ts';
-import { InvalidArgumentError } from './invalid-argument-error.ts';
 import { isPlainObject, isRecord, setOwn } from './json.ts';
 
 type Finish = <Item>(item: Item) => Item;
@@ -43,10 +42,11 @@ export function deepFreeze<Value>(value: Value): Value {
   return Object.freeze(value);
 }
 
+/** Cleans the name of a field; one that another field has already gets a further U+FFFD, so that no field is lost. */
 function cleanKey(key: string, source: Fields, copy: Fields): string {
-  const name = cleanText(key);
-  if (name !== key && (Object.hasOwn(source, name) || Object.hasOwn(copy, name)))
-    throw new InvalidArgumentError(`Two fields are called ${JSON.stringify(name)} once broken characters are replaced. Rename one.`);
+  let name = cleanText(key);
+  if (name === key) return key;
+  while (Object.hasOwn(source, name) || Object.hasOwn(copy, name)) name += '\uFFFD';
   return name;
 }
 
