@@ -4,9 +4,9 @@
 import { InvalidArgumentError } from '../lib/index.ts';
 import { Message } from '../messages/index.ts';
 import type { Orchestrator, RunState, Wait } from '../step-by-step/index.ts';
-import { AlreadyAnsweredError, NotWaitingError } from '../step-by-step/index.ts';
+import { AlreadyAnsweredError, NotWaitingError, toAskedCall } from '../step-by-step/index.ts';
 import type { Action, ActionRequest } from './action.ts';
-import { approvalDigest, findAskedCalls, toAskedCall } from './approval-digest.ts';
+import { approvalDigest, findAskedCalls } from './approval-digest.ts';
 import type { Queue } from './entries.ts';
 import { readActions, readEntriesFrom } from './entries.ts';
 import { ForgedApprovalError } from './forged-approval-error.ts';
