@@ -1,12 +1,6 @@
 export { EffectClass } from '../effects/index.ts';
 export type { Agent, AgentEvent, AgentOptions, AgentStep, CanSerializeAgentState, SlimPayload } from '../agent/index.ts';
-export {
-  AgentBuilder,
-  AgentState,
-  createAgent,
-  SlimAgentStateSerializer,
-  SlimSerializationConfig,
-} from '../agent/index.ts';
+export { AgentBuilder, AgentState, createAgent, SlimAgentStateSerializer, SlimSerializationConfig } from '../agent/index.ts';
 export type { CanDecideToContinue, CanExplainContinuation, ContinuationCriterion, Findings } from '../continuation/index.ts';
 export {
   canContinueWith,
