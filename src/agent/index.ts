@@ -6,5 +6,5 @@ export type { Agent, AgentEvent, AgentOptions } from './agent.ts';
 export { createAgent } from './agent.ts';
 export type { CanSerializeAgentState } from './slim/can-serialize-agent-state.ts';
 export { SlimAgentStateSerializer } from './slim/slim-agent-state-serializer.ts';
-export type { LossySlimPayload, SlimPayload, WholeSlimPayload } from './slim/slim-payload.ts';
+export type { SlimPayload } from './slim/slim-payload.ts';
 export { SlimSerializationConfig } from './slim/slim-serialization-config.ts';

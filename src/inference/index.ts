@@ -1,7 +1,7 @@
 export type { OfferedTool, ProviderTool, ReportedUsage } from '../messages/index.ts';
 export { toUsage } from '../messages/index.ts';
 export { pendingToolCalls } from './answer-calls.ts';
-export type { CoolDown, CoolDowns, RowMember } from './cool-down.ts';
+export type { CoolDowns, RowMember } from './cool-down.ts';
 export { applyRoute, listCoolingDown, sortByCoolDown, toRow } from './cool-down.ts';
 export { ContextOverflowError } from './context-overflow-error.ts';
 export { EmptyResponseError } from './empty-response-error.ts';

@@ -4,11 +4,10 @@
 // W3. An answer that cannot be used is refused with a reason of its own, and changes nothing.
 import { InvalidArgumentError } from '../lib/index.ts';
 import { Message } from '../messages/index.ts';
-import type { Orchestrator, RunState, Wait } from '../step-by-step/index.ts';
-import { AlreadyAnsweredError, NotWaitingError } from '../step-by-step/index.ts';
+import type { AskedCall, Orchestrator, RunState, Wait } from '../step-by-step/index.ts';
+import { AlreadyAnsweredError, NotWaitingError, toAskedCall } from '../step-by-step/index.ts';
 import type { Action, ActionRequest } from './action.ts';
-import type { AskedCall } from './approval-digest.ts';
-import { approvalDigest, findAskedCalls, toAskedCall } from './approval-digest.ts';
+import { approvalDigest, findAskedCalls } from './approval-digest.ts';
 import type { Queue } from './entries.ts';
 import { readActions, readEntriesFrom, readStored } from './entries.ts';
 import { ForgedApprovalError } from './forged-approval-error.ts';

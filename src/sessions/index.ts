@@ -3,7 +3,7 @@ export { ActionRefusedError } from './action-refused-error.ts';
 export type { Action, ActionOptions, By, RecordedAction } from './action.ts';
 export { AgentChangedError } from './agent-changed-error.ts';
 export { OnVersionChange } from './agents.ts';
-export { approvalDigest, getWaitDigest } from './approval-digest.ts';
+export { approvalDigest } from './approval-digest.ts';
 export { checkWrite, parsePage, parseRange, refusedWrite } from './check-write.ts';
 export { CrashLoopDetected } from './crash-loop.ts';
 export { CrashLoopError } from './crash-loop-error.ts';

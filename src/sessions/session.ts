@@ -2,7 +2,7 @@
 import type { StopReason } from '../continuation/index.ts';
 import { omitUndefined, readObject, readTime } from '../lib/index.ts';
 import type { Usage } from '../messages/index.ts';
-import { canBegin, ExecutionStatus as Statuses } from '../step-by-step/index.ts';
+import { canBegin, ExecutionStatus as Statuses, toAskedCall } from '../step-by-step/index.ts';
 import type {
   CompletedResult,
   ExecutionStatus,
@@ -16,7 +16,7 @@ import type {
 } from '../step-by-step/index.ts';
 import type { ForkPoint } from './action.ts';
 import type { AgentIdentity } from './agents.ts';
-import { approvalDigest, toAskedCall } from './approval-digest.ts';
+import { approvalDigest } from './approval-digest.ts';
 import type { ExpiryOptions } from './expiry.ts';
 import { getExpiresAt } from './expiry.ts';
 import type { ListedSession, SessionHeader } from './session-store.ts';

@@ -1,7 +1,7 @@
 import type { ContinuationEvaluation } from '../continuation/index.ts';
 import type { Effects } from '../effects/index.ts';
 import type { BaseEvent, EventHeader, ProblemReporter } from '../events/index.ts';
-import type { CoolDowns, ModelRoute, PriceOf } from '../inference/index.ts';
+import type { PriceOf } from '../inference/index.ts';
 import type { Clock, IdSource, JsonObject } from '../lib/index.ts';
 import type { MessageStore, Usage } from '../messages/index.ts';
 import type { NestOptions, OuterStep, WaitingTime } from './outer-step.ts';

@@ -6,7 +6,6 @@ import { Message, Usage } from '../messages/index.ts';
 import type { EmptyStep, Produced } from '../step-by-step/index.ts';
 import { addCost } from '../step-by-step/index.ts';
 import type { AnswerMessages } from './answer-messages.ts';
-import { toAnswerMessages } from './answer-messages.ts';
 import type { Answered, AnswerFacts, Turn } from './driver.ts';
 import { finishStep } from './finish-step.ts';
 import { checkOutput } from './output.ts';

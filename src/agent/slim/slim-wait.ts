@@ -1,8 +1,8 @@
 import { LimitKind } from '../../continuation/index.ts';
 import type { Json, JsonObject, ReadValue } from '../../lib/index.ts';
 import { omitUndefined, present, readObject } from '../../lib/index.ts';
-import { getWaitDigest } from '../../sessions/index.ts';
 import type { Wait } from '../../step-by-step/index.ts';
+import { getWaitDigest } from '../../step-by-step/index.ts';
 import type { AgentState } from '../agent-state.ts';
 import {
   createReader,

@@ -2,8 +2,8 @@
 // call that it is about, are the number of the wait in `waiting_for`.
 import type { Json, JsonObject } from '../../lib/index.ts';
 import { DamagedDataError, isList, isRecord, jsonEquals, present } from '../../lib/index.ts';
-import { getWaitDigest } from '../../sessions/index.ts';
 import type { Wait } from '../../step-by-step/index.ts';
+import { getWaitDigest } from '../../step-by-step/index.ts';
 import type { AgentState } from '../agent-state.ts';
 import type { ReadWholeWait, WholeSlimWait } from './slim-wait.ts';
 import { toStoredWait, writeWholeWait } from './slim-wait.ts';

@@ -6,8 +6,6 @@
 // W3. A transaction that fails rejects its writes and leaves the store usable.
 // W4. While another process holds the file, everything waits in its order, and the event loop is not blocked.
 import { statSync } from 'node:fs';
-import type { Clock } from '../../lib/index.ts';
-import { systemClock } from '../../lib/index.ts';
 import type { SessionStore } from '../index.ts';
 import { checkWrite, StoreUnavailableError } from '../index.ts';
 import type { Task, TaskResult } from './batch.ts';
