@@ -126,7 +126,7 @@ describe('runCall', () => {
     ['returned by a promise', () => Promise.resolve(new RateLimitedError('too many'))],
     [
       'returned last by an iterable',
-      async function* (): AsyncGenerator<unknown> {
+      async function* (): AsyncGenerator {
         yield 'half';
         yield new RateLimitedError('too many');
       },
