@@ -61,7 +61,7 @@ export class SessionLog {
   readonly journal: Journal;
   readonly queued: Map<number, QueuedAction>;
   /** Calls that the open step has asked a person to approve, by the id of the wait. */
-  readonly asked = new Map<string, AskedCall>();
+  readonly asked: Map<string, AskedCall> = new Map();
   facts: SessionFacts;
   #state: RunState;
   #safeState: RunState;
