@@ -178,6 +178,8 @@ interface GivenVote extends Given {
   /** When it was given: how much had begun by then, and in which turn. */
   readonly begun: number;
   readonly turn: number;
+  /** True if other calls of the step run beside the hook: one of them may start in the same turn. */
+  readonly isBesideCalls: boolean;
 }
 
 class World {
@@ -259,9 +261,10 @@ function changesNow({ world, hook, given, isHonest }: Handling, facts: AnyFacts)
   const isDeclared = isHonest && point !== HookPoint.ExecutionEnd;
   const isCertain = given.pace === 'at once' && signal?.aborted !== true;
   const where = { run: world.run, executionId, stepNumber, hook, isDeclared, isCertain, signal: signal ?? AbortSignal.abort() };
+  const isBesideCalls = point === HookPoint.BeforeTool || point === HookPoint.AfterTool;
   const votes = given.votes.map((each): Vote => {
     const key = `vote-${world.votes.length}`;
-    world.votes.push({ ...where, key, decision: each.decision, begun: world.begun.length, turn: world.turn });
+    world.votes.push({ ...where, key, decision: each.decision, begun: world.begun.length, turn: world.turn, isBesideCalls });
     return { ...each, context: { ...each.context, key } };
   });
   const special = specialOf(point, given);
@@ -600,7 +603,8 @@ function voteProblems(world: World, state: AgentState): readonly string[] {
     const misplaced = mustStand || found.length > 0 ? differs(`place of ${key}`, found, mayStand ? [home] : []) : [];
     if (!mustStand || !isForbidding) return [...problems, ...misplaced];
     const outcome = isStart ? refused.get(run) : result?.outcome;
-    const after = begun.slice(given.begun).filter((each) => each.run === run && (given.isCertain || each.turn > given.turn));
+    const isOrdered = given.isCertain && !given.isBesideCalls;
+    const after = begun.slice(given.begun).filter((each) => each.run === run && (isOrdered || each.turn > given.turn));
     const isLast = isStart || execution?.results.length === stepNumber;
     const isHeard = outcome?.isForbidden === true && outcome.awaitedGrants.length === 0 && isLast;
     return [
