@@ -11,6 +11,7 @@ import { createCountingIds, createFakeClock } from '../src/lib/index.ts';
 import { createMemoryPlace, createSessionRuntime } from '../src/sessions/index.ts';
 import type { ScriptedAnswer, ScriptedModel } from '../src/testing/index.ts';
 import { scriptedModel } from '../src/testing/index.ts';
+import { newProcess } from './sessions/stage.ts';
 
 const numRuns = pickRuns({ quick: 30, slow: 500 });
 const anything = { type: 'object', properties: {} } as const;
@@ -553,6 +554,7 @@ describe('what is stored', () => {
     const by = { id: 'ann', kind: 'user' };
     const start = () =>
       createSessionRuntime({
+        ...newProcess,
         agents: [hall.chat([ann, bob].map((each) => hall.participant(each)))],
         store: place.open(),
         clock: hall.clock,

@@ -5,6 +5,7 @@ import { createAgent, defineTool } from '../src/entry/index.ts';
 import { createCountingIds, createFakeClock } from '../src/lib/index.ts';
 import { createMemoryPlace, createSessionRuntime } from '../src/sessions/index.ts';
 import { scriptedModel } from '../src/testing/index.ts';
+import { newProcess } from './sessions/stage.ts';
 
 const examples = [...readFileSync(new URL('../docs/storage.md', import.meta.url), 'utf8').matchAll(/```json\n([^]*?)```/g)].map(
   ([, text = '']) => JSON.parse(text) as unknown,
@@ -26,7 +27,7 @@ async function storedBodies(): Promise<readonly unknown[]> {
   const model = scriptedModel([calls, calls, { text: 'Found it.', usage: { input: 30, output: 12 } }]);
   const agent = createAgent({ id: 'desk', model, tools: [search], limits: { steps: 6 }, ports: { clock, ids } });
   const store = createMemoryPlace().open();
-  const runtime = createSessionRuntime({ agents: [agent], store, clock, ids });
+  const runtime = createSessionRuntime({ ...newProcess, agents: [agent], store, clock, ids });
   const { id } = await runtime.create({ id: 's-1' }, { by: { id: 'ann', kind: 'user' } });
   await runtime.send(id, 'Find Acme.', { by: { id: 'ann', kind: 'user' } });
   return (await store.entries(id)).map(({ body }) => JSON.parse(body) as unknown);

@@ -4,20 +4,25 @@ export interface Clock {
   readonly now: () => number;
   /** Milliseconds that only ever go forward; for durations. */
   readonly monotonic: () => number;
-  /** Calls back once after at least `afterMs`; the returned function cancels. */
-  readonly schedule: (afterMs: number, call: () => void) => () => void;
+  /**
+   * Calls back once after at least `afterMs`; the returned function cancels. In the background, a timer does not keep the process from
+   * ending.
+   */
+  readonly schedule: (afterMs: number, call: () => void, inBackground?: boolean) => () => void;
 }
 
 // Above this, setTimeout fires at once instead of late.
 const longestTimerMs = 2 ** 31 - 1;
 
-function schedule(afterMs: number, call: () => void): () => void {
+function schedule(afterMs: number, call: () => void, inBackground = false): () => void {
   let remainingMs = Math.max(0, afterMs);
   let timer: ReturnType<typeof setTimeout>;
   const arm = (): void => {
     const leg = Math.min(remainingMs, longestTimerMs);
     remainingMs -= leg;
     timer = setTimeout(remainingMs > 0 ? arm : call, leg);
+    // Only Node has timers that can be left in the background; elsewhere they are numbers.
+    if (inBackground && typeof timer === 'object') timer.unref();
   };
   arm();
   return () => clearTimeout(timer);

@@ -24,6 +24,8 @@ export type { Json, Jsonify, JsonObject } from './json.ts';
 export { isList, isPlainObject, isRecord, omitUndefined, parseJsonText, present, readField, setOwn } from './json.ts';
 export type { Random } from './random.ts';
 export { systemRandom } from './random.ts';
+export type { ProcessIdentity } from './process-identity.ts';
+export { isProcessGone, readProcessIdentity } from './process-identity.ts';
 export type { ObjectReader, ReadValue } from './reader.ts';
 export { latestTime, readArray, readJson, readJsonObject, readObject, readString, readTime } from './reader.ts';
 export type { Redactor } from './redactor.ts';

@@ -20,6 +20,7 @@ export { SessionConflictError } from './session-conflict-error.ts';
 export { SessionDamagedError } from './session-damaged-error.ts';
 export { createSessionRuntime } from './session-runtime.ts';
 export type {
+  ClaimRequest,
   EntryQuery,
   ListedSession,
   LogEntry,
@@ -28,11 +29,14 @@ export type {
   SessionQuery,
   SessionStore,
   SessionWrite,
+  StoreClaim,
   StoredSession,
+  StoreHolder,
 } from './session-store.ts';
 export type { DamagedSession, Session, SessionFacts, SessionResult, SessionSummary, SessionWait } from './session.ts';
 export { StaleApprovalError } from './stale-approval-error.ts';
 export { StoreFencedError } from './store-fenced-error.ts';
+export { StoreInUseError } from './store-in-use-error.ts';
 export type { StoreProblem } from './store-unavailable-error.ts';
 export { StoreUnavailableError } from './store-unavailable-error.ts';
 export type { StoredEvent } from './stored-events.ts';

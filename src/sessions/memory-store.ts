@@ -11,6 +11,7 @@ import type {
   SessionQuery,
   SessionStore,
   SessionWrite,
+  StoreHolder,
   StoredSession,
 } from './session-store.ts';
 import { StoreFencedError } from './store-fenced-error.ts';
@@ -27,6 +28,8 @@ interface MemorySession {
 
 interface Place {
   epoch: number;
+  holder: StoreHolder | undefined;
+  beats: number;
   readonly sessions: Map<string, MemorySession>;
   readonly damages: Map<string, string>;
 }
@@ -50,9 +53,14 @@ function checkFits({ sessionId, after, entries = [], effects = [], clearsEffects
   if (kept !== undefined) throw refusedWrite(sessionId, `the ${kept.phase} of "${kept.key}" is kept already`);
 }
 
-function apply({ epoch, sessions }: Place, write: SessionWrite): void {
+function checkEpoch({ epoch }: Place, own: number): void {
+  if (own !== epoch) throw new StoreFencedError({ own, current: epoch });
+}
+
+function apply(place: Place, write: SessionWrite): void {
+  const { sessions } = place;
   const { sessionId, header, entries = [], effects = [], clearsEffects = false } = write;
-  if (write.epoch !== epoch) throw new StoreFencedError({ own: write.epoch, current: epoch });
+  checkEpoch(place, write.epoch);
   const before = sessions.get(sessionId);
   checkFits(write, before);
   const known = header === undefined ? before?.header : freezeHeader(header);
@@ -104,7 +112,25 @@ function openStore(place: Place): SessionStore {
     return place;
   };
   return {
-    claim: async () => (open().epoch += 1),
+    claim: async ({ holder, after } = {}) => {
+      open();
+      if (after !== undefined) checkEpoch(place, after);
+      place.holder = holder && freezeCopy(holder);
+      place.beats = 0;
+      return (place.epoch += 1);
+    },
+    readClaim: async () => {
+      const { epoch, holder, beats } = open();
+      return omitUndefined({ epoch, holder, beats });
+    },
+    beat: async (epoch) => {
+      checkEpoch(open(), epoch);
+      place.beats += 1;
+    },
+    release: async (epoch) => {
+      checkEpoch(open(), epoch);
+      place.holder = undefined;
+    },
     write: async (write) => {
       open();
       checkWrite(write);
@@ -136,7 +162,7 @@ function openStore(place: Place): SessionStore {
 
 /** A place to open stores on again and again: for tests of what survives a process. */
 export function createMemoryPlace(): MemoryPlace {
-  const place: Place = { epoch: 0, sessions: new Map(), damages: new Map() };
+  const place: Place = { epoch: 0, holder: undefined, beats: 0, sessions: new Map(), damages: new Map() };
   return { open: () => openStore(place) };
 }
 

@@ -11,11 +11,11 @@ import type { AnsweredWait, EventsOptions, NewSession, SessionRuntimeOptions } f
 import type { SessionFacts } from './session.ts';
 import type { SessionQuery } from './session-store.ts';
 
-const storeMethods = ['claim', 'write', 'load', 'entries', 'findRequest', 'list', 'quarantine'];
+const storeMethods = ['claim', 'readClaim', 'beat', 'release', 'write', 'load', 'entries', 'findRequest', 'list', 'quarantine'];
 
 const knownOptions = [
   ...['agents', 'store', 'context', 'onVersionChange', 'approvals', 'onOutage', 'maxRecoveries', 'maxConcurrent', 'keepInMemory'],
-  ...['onEvent', 'onProblem', 'clock', 'ids'],
+  ...['onEvent', 'onProblem', 'name', 'takeOver', 'standby', 'heartbeatClock', 'clock', 'ids'],
 ];
 
 const knownFilters = ['tenant', 'agentId', 'owner', 'status', 'stopReason', 'tag', 'isOpen', 'wakeBefore', 'limit', 'cursor'];
@@ -138,6 +138,13 @@ export function parseRuntimeOptions(options: SessionRuntimeOptions): SessionRunt
   const { store, context, keepInMemory, maxRecoveries, maxConcurrent, agents, approvals, onOutage } = given;
   assert(Array.isArray(agents) && agents.every(isAgent), 'agents must be a list of agents, as createAgent() or AgentBuilder make them.');
   assert(keepInMemory === undefined || isAmount(keepInMemory), 'keepInMemory must be a number of 0 or more.');
+  for (const flag of ['takeOver', 'standby'] as const)
+    assert(given[flag] === undefined || typeof given[flag] === 'boolean', `${flag} must be true or false, not ${typeof given[flag]}.`);
+  assert(
+    given['takeOver'] !== true || given['standby'] !== true,
+    'takeOver takes the store at once, standby waits for it: pass one of them.',
+  );
+  assert(given['name'] === undefined || typeof given['name'] === 'string', `name must be text, not ${typeof given['name']}.`);
   assertCount(maxRecoveries, 'maxRecoveries', 0);
   assertCount(maxConcurrent, 'maxConcurrent', 1);
   assert(

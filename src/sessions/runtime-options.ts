@@ -30,6 +30,14 @@ export interface SessionRuntimeOptions<Given extends Orchestrator = Orchestrator
    * this long. @default 'fail'
    */
   readonly onOutage?: 'fail' | 'park' | OutageRule;
+  /** Name of this process, for others that want the store. */
+  readonly name?: string;
+  /** Takes the store from a live process that holds it; that process can write nothing more. @default false */
+  readonly takeOver?: boolean;
+  /** Waits until the process that holds the store is gone, and then takes its place. @default false */
+  readonly standby?: boolean;
+  /** Clock of the heartbeats, by which processes find out whether another is alive. For tests. @default the machine's clock */
+  readonly heartbeatClock?: Clock;
   /** Number of idle sessions that stay in memory, so that they need not be read again. @default 100 */
   readonly keepInMemory?: number;
   /** Receives the events of all runs at once, pieces of text included; stored events are read with `events`. */

@@ -5,10 +5,11 @@
 // R2. Once another has claimed the store, nothing more is done here.
 import { reportSafely, reportToConsole } from '../events/index.ts';
 import type { Clock, JsonObject } from '../lib/index.ts';
-import { cleanText, jsonEquals, present, sleep, SteplineError, systemClock } from '../lib/index.ts';
+import { cleanText, jsonEquals, present, sleep, SteplineError, systemClock, systemIds } from '../lib/index.ts';
 import type { RunState } from '../step-by-step/index.ts';
 import type { Action } from './action.ts';
 import { Agents } from './agents.ts';
+import { claimStore, startHeartbeat } from './claim-store.ts';
 import { findCrashLoop, storeCrashLoop } from './crash-loop.ts';
 import { readBody } from './entries.ts';
 import { ExpiryTimer } from './expiry-timer.ts';
@@ -20,6 +21,7 @@ import { RecoveryGate, RunSlots } from './run-slots.ts';
 import { RuntimeClosedError } from './runtime-closed-error.ts';
 import type { Recovery, SessionRuntimeOptions } from './runtime-options.ts';
 import type { Session, SessionFacts } from './session.ts';
+import { toSession } from './session.ts';
 import { SessionConflictError } from './session-conflict-error.ts';
 import { SessionDamagedError } from './session-damaged-error.ts';
 import type { ClaimedStore, NewLog } from './session-log.ts';
@@ -31,6 +33,12 @@ import { UnknownSessionError } from './unknown-session-error.ts';
 
 /** Delay before a failed store is tried again. */
 const retryStoreMs = 10_000;
+
+/** Delay between two looks at what another process has stored. */
+const lookForMoreMs = 100;
+
+/** A claim that nobody ever has. */
+const noEpoch = -1;
 
 /** Time that the last writes have when the runtime ends. */
 const leaveMs = 1000;
@@ -54,6 +62,7 @@ export class SessionHost implements SessionServices {
   readonly recoveries: RecoveryGate;
   readonly maxRecoveries: number;
   readonly #recovery: SessionRecovery;
+  readonly #holderId: string = systemIds();
   readonly #expiry: ExpiryTimer | undefined;
   readonly #outages: OutageTimer;
   readonly #closing = new AbortController();
@@ -64,6 +73,12 @@ export class SessionHost implements SessionServices {
   /** Sessions whose open step was left by this process itself. */
   readonly #releasedHere = new Set<string>();
   #claimed: Promise<ClaimedStore> | undefined;
+  /** The process that holds the store, as far as it is known: this one, or another. */
+  #holder: 'unknown' | 'this' | 'other' = 'unknown';
+  /** Settles when it turns out that another process holds the store. */
+  readonly #heldByOther: Promise<void>;
+  #noteOther = (): void => undefined;
+  #stopHeartbeat = (): void => undefined;
   #recovering: Promise<Recovery> | undefined;
 
   constructor(options: SessionRuntimeOptions) {
@@ -80,6 +95,7 @@ export class SessionHost implements SessionServices {
     this.recoveries = new RecoveryGate(this.closing);
     this.maxRecoveries = maxRecoveries;
     this.#recovery = new SessionRecovery(this, maxConcurrent);
+    this.#heldByOther = new Promise((resolve) => (this.#noteOther = resolve));
     this.ready = this.#recover();
     // Whoever asks for something gets the error.
     this.ready.catch(() => undefined);
@@ -102,8 +118,21 @@ export class SessionHost implements SessionServices {
   }
 
   async readState(sessionId: string): Promise<RunState> {
-    await this.whenClaimed();
-    return this.sessions.use(sessionId, ({ log }) => log.state);
+    if (await this.holdsStore()) return this.sessions.use(sessionId, ({ log }) => log.state);
+    return (await this.#readLog(sessionId)).state;
+  }
+
+  /** Reads a session. That needs no claim. */
+  async view(sessionId: string): Promise<Session> {
+    if (await this.holdsStore()) return this.sessions.use(sessionId, (session) => session.view());
+    const { facts, state } = await this.#readLog(sessionId);
+    return toSession(facts, state, this.options.approvals);
+  }
+
+  /** True if this process holds the store, false if another one does. Waits for the claim only as long as that is not known. */
+  async holdsStore(): Promise<boolean> {
+    if (this.#holder === 'unknown') await Promise.race([this.whenClaimed(), this.#heldByOther]);
+    return this.#holder === 'this';
   }
 
   /** Creates a session. The same request creates none again, and returns the one that it created. */
@@ -129,10 +158,27 @@ export class SessionHost implements SessionServices {
   follow(sessionId: string, call: () => void): () => void {
     const followers = this.#followers.get(sessionId) ?? new Set();
     this.#followers.set(sessionId, followers.add(call));
+    const stopLooking = this.#holder === 'other' ? this.#lookForMore(call) : undefined;
     return () => {
+      stopLooking?.();
       followers.delete(call);
       if (followers.size === 0) this.#followers.delete(sessionId);
     };
+  }
+
+  /** Calls again and again: what another process stores is not told here. */
+  #lookForMore(call: () => void): () => void {
+    let cancel = (): void => undefined;
+    const look = (): void => {
+      call();
+      cancel = this.#heartbeatClock.schedule(lookForMoreMs, look);
+    };
+    cancel = this.#heartbeatClock.schedule(lookForMoreMs, look);
+    return () => cancel();
+  }
+
+  get #heartbeatClock(): Clock {
+    return this.options.heartbeatClock ?? systemClock;
   }
 
   /** Starts no more work, and lets open steps end within the given time. */
@@ -142,6 +188,9 @@ export class SessionHost implements SessionServices {
     await this.#within(timeoutMs, idle);
     await this.#within(leaveMs, Promise.allSettled(this.sessions.all.map((session) => session.leave())));
     this.#end('it was drained', new RuntimeClosedError('it was drained', { isStored: true }));
+    const claimed = await this.#claimed?.catch(() => undefined);
+    // If that fails, others find out that this process is gone.
+    await claimed?.store.release(claimed.epoch).catch(() => undefined);
   }
 
   async #within(ms: number, work: Promise<unknown>): Promise<void> {
@@ -173,15 +222,31 @@ export class SessionHost implements SessionServices {
   }
 
   #claim(): Promise<ClaimedStore> {
-    const { store, clock, options } = this;
-    this.#claimed ??= store.claim().then(
-      (epoch) => ({ store, epoch, clock, approvals: options.approvals }),
-      (error: unknown) => {
-        this.#claimed = undefined;
-        throw error;
-      },
-    );
+    this.#claimed ??= this.#claimStore().catch((error: unknown) => {
+      this.#claimed = undefined;
+      // The wait for another process ends with the reason of the abort.
+      throw error === this.closing.reason ? new RuntimeClosedError(String(error)) : error;
+    });
     return this.#claimed;
+  }
+
+  async #claimStore(): Promise<ClaimedStore> {
+    const { store, clock, options } = this;
+    const { name, takeOver = false, standby = false, approvals } = options;
+    const onWait = (): void => {
+      this.#holder = 'other';
+      this.#noteOther();
+    };
+    const rules = { name, takeOver, standby, clock: this.#heartbeatClock, onWait, signal: this.closing };
+    const epoch = await claimStore(store, this.#holderId, rules);
+    this.#holder = 'this';
+    const onLost = (error: unknown): void => {
+      this.report(error, 'the heartbeat');
+      this.#end('another runtime has taken the store over', error);
+    };
+    this.#stopHeartbeat = startHeartbeat(store, epoch, this.#heartbeatClock, onLost);
+    if (this.closing.aborted) this.#stopHeartbeat();
+    return { store, epoch, clock, approvals };
   }
 
   /** Resumes what an earlier process left, once; again only if the store could not be claimed. */
@@ -203,12 +268,21 @@ export class SessionHost implements SessionServices {
     return recovery;
   }
 
+  /** Reads a session as it is stored. Nothing can be written to its log. */
+  async #readLog(sessionId: string): Promise<SessionLog> {
+    const { store, clock, options } = this;
+    return this.#loadLog(sessionId, { store, epoch: noEpoch, clock, approvals: options.approvals });
+  }
+
+  async #loadLog(sessionId: string, claimed: ClaimedStore): Promise<SessionLog> {
+    const stored = await this.store.load(sessionId);
+    if (stored === undefined) throw new UnknownSessionError(sessionId);
+    return SessionLog.load(claimed, stored, this.agents.newest(stored.header.agentId).states);
+  }
+
   async #load(sessionId: string): Promise<LiveSession> {
     try {
-      const stored = await this.store.load(sessionId);
-      if (stored === undefined) throw new UnknownSessionError(sessionId);
-      const { states } = this.agents.newest(stored.header.agentId);
-      const log = SessionLog.load(await this.#claim(), stored, states);
+      const log = await this.#loadLog(sessionId, await this.#claim());
       const isLeftOpen = log.isOpen && !this.#releasedHere.has(sessionId);
       if (isLeftOpen && log.nextRecovery > this.maxRecoveries) await this.#giveUp(log);
       return new LiveSession(log, this, isLeftOpen && log.isOpen);
@@ -245,6 +319,7 @@ export class SessionHost implements SessionServices {
   /** Ends everything, including work in progress. */
   #end(why: string, error: unknown): void {
     this.#closing.abort(why);
+    this.#stopHeartbeat();
     for (const session of this.sessions.all) session.release(error);
   }
 }

@@ -127,14 +127,12 @@ function createActions(host: SessionHost, ids: IdSource): Pick<SessionRuntime, A
 function createReaders(host: SessionHost): Pick<SessionRuntime, 'get' | 'list' | 'actions' | 'events'> {
   const { store } = host;
   const get: SessionRuntime['get'] = async (given) => {
-    const sessionId = parseText(given, 'A session id');
-    await host.whenClaimed();
-    return host.sessions.use(sessionId, (session) => session.view());
+    return host.view(parseText(given, 'A session id'));
   };
   return {
     get,
     list: async (query = {}) => {
-      await host.whenClaimed();
+      await host.holdsStore();
       const { sessions, cursor } = await store.list(parseQuery(query));
       return { sessions: sessions.map(toSummary), ...(cursor !== undefined && { cursor }) };
     },

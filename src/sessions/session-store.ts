@@ -4,12 +4,39 @@
 // T1. A write is kept whole or not at all, and what was kept survives the process.
 // T2. Writes of one session are kept in the order in which they were asked for.
 // T3. The log only grows. The journal of an open step is dropped in the same write that records the step.
-// T4. Whoever claimed the store last is the only one who can write.
+// T4. Only the process that claimed the store last can write. The claim says who that is, and whether it still gives signs of life.
 // T5. Damage is reported for the session that it belongs to; all others can be read.
 import type { EffectRow } from '../journal/index.ts';
 import { createBreather } from '../lib/index.ts';
 import type { ExecutionStatus } from '../step-by-step/index.ts';
 import type { StopReason } from '../continuation/index.ts';
+import type { ProcessIdentity } from '../lib/index.ts';
+
+/** The process that has claimed a store. */
+export interface StoreHolder extends ProcessIdentity {
+  /** Different for each runtime. */
+  readonly id: string;
+  /** Name that the host gave it. */
+  readonly name?: string;
+  readonly claimedAt: number;
+}
+
+/** The claim on a store, as everybody can read it. */
+export interface StoreClaim {
+  /** Number of the last claim; 0 if there was none. */
+  readonly epoch: number;
+  /** Absent if nobody holds the store, or if the holder did not say who it is. */
+  readonly holder?: StoreHolder;
+  /** Grows with each heartbeat of the holder. */
+  readonly beats: number;
+}
+
+/** A claim to make. */
+export interface ClaimRequest {
+  readonly holder?: StoreHolder;
+  /** The last claim that the caller knows of; another one in the store refuses this one with `StoreFencedError`. @default any */
+  readonly after?: number;
+}
 
 /** Fields that a session is found by, and that a list shows. Replaced with each write. */
 export interface SessionHeader {
@@ -127,7 +154,12 @@ export interface EntryQuery {
  */
 export interface SessionStore {
   /** Makes the caller the one writer: the one before is refused from now on. Returns a number that is higher than any before. */
-  claim(): Promise<number>;
+  claim(request?: ClaimRequest): Promise<number>;
+  readClaim(): Promise<StoreClaim>;
+  /** Notes that the holder of this claim is alive. Rejects with `StoreFencedError` if another has claimed the store since. */
+  beat(epoch: number): Promise<void>;
+  /** Says that nobody holds the store any more. Rejects with `StoreFencedError` if another has claimed it since. */
+  release(epoch: number): Promise<void>;
   /** Settles when the write is safe. Rejects with `SessionConflictError` if the log has grown otherwise, or the session exists. */
   write(write: SessionWrite): Promise<void>;
   /** Undefined if there is no such session. */

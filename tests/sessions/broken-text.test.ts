@@ -10,7 +10,7 @@ import type { ScriptedAnswer } from '../../src/testing/index.ts';
 import { createCountingIds, createFakeClock, scriptedModel } from '../../src/testing/index.ts';
 import { pickRuns } from '../support/test-scale.ts';
 import type { Place } from './stage.ts';
-import { ann, dump, eventsOf, places, waitOf } from './stage.ts';
+import { ann, dump, eventsOf, newProcess, places, waitOf } from './stage.ts';
 
 const brokenText = fc
   .array(fc.constantFrom('a', 'é', '😀', '\0', '\uD83D', '\uDE00', '\uD800', '\uFFFD', '"', '/', '\n'), { minLength: 1, maxLength: 12 })
@@ -74,6 +74,7 @@ function createTalker(text: string): Agent {
 
 const start = (store: SessionStore, text: string): SessionRuntime =>
   createSessionRuntime({
+    ...newProcess,
     agents: [createTalker(text)],
     store,
     clock: createFakeClock(),

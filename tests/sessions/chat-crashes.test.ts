@@ -24,7 +24,7 @@ import type { ScriptedModel, ScriptedToolCall } from '../../src/testing/index.ts
 import { scriptedModel } from '../../src/testing/index.ts';
 import type { MortalProcess, Mortality, Troubles } from './mortal-process.ts';
 import { createMortality, mortalStore, outOfOrder } from './mortal-process.ts';
-import { actionsOf } from './stage.ts';
+import { actionsOf, newProcess } from './stage.ts';
 import type { World } from './ten-steps.ts';
 import { createWorld } from './ten-steps.ts';
 
@@ -206,6 +206,7 @@ async function live(world: World, mortality: Mortality, openStore: () => Session
     };
     const process = mortality.start();
     const runtime = createSessionRuntime({
+      ...newProcess,
       // Processes die here more often than a step is resumed by default.
       maxRecoveries: Number.POSITIVE_INFINITY,
       agents: [room(world, process)],

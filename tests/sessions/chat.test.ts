@@ -19,7 +19,21 @@ import { AgentState, contextOf, createAgent, defineTool } from '../../src/entry/
 import type { SessionRuntimeOptions, SessionWait } from '../../src/sessions/index.ts';
 import { approvalDigest, createSessionRuntime } from '../../src/sessions/index.ts';
 import { chatStageOn, inShort, linesIn, speakersOf, turnsIn } from './chat-stage.ts';
-import { actionsOf, ann, bob, createGate, dump, eventsOf, obedientModel, places, refusal, resultsRead, until, waitOf } from './stage.ts';
+import {
+  actionsOf,
+  ann,
+  bob,
+  createGate,
+  dump,
+  eventsOf,
+  newProcess,
+  obedientModel,
+  places,
+  refusal,
+  resultsRead,
+  until,
+  waitOf,
+} from './stage.ts';
 
 describe.each(pickSubjects(places))('a chat over %s', (_, makePlace) => {
   const newStage = () => chatStageOn(makePlace());
@@ -939,6 +953,7 @@ describe.each(pickSubjects(places))('a chat over %s', (_, makePlace) => {
       const { agent, room, place, clock, ids } = desks();
       const chosen: string[] = [];
       const runtime = createSessionRuntime({
+        ...newProcess,
         agents: [agent, room],
         store: place.open(),
         clock,
@@ -957,7 +972,7 @@ describe.each(pickSubjects(places))('a chat over %s', (_, makePlace) => {
         false,
         ['clerk by round-robin', 'boss by round-robin'],
       ]);
-      const alone = createSessionRuntime({ agents: [room], store: place.open(), clock, ids });
+      const alone = createSessionRuntime({ ...newProcess, agents: [room], store: place.open(), clock, ids });
       expectTypeOf((await alone.get('c')).state).toEqualTypeOf<ChatState>();
       const { speaker, participant } = (await alone.get('c')).state;
       expect([speaker, participant]).toStrictEqual(['clerk', 'boss']);
@@ -973,10 +988,11 @@ describe.each(pickSubjects(places))('a chat over %s', (_, makePlace) => {
       const needyRoom = createChat({ id: 'needy', participants: [needy, echo], ports: { clock, ids } });
       const store = place.open();
       // @ts-expect-error: a participant needs a context, and nobody says how to get it.
-      createSessionRuntime({ agents: [needyRoom], store });
+      createSessionRuntime({ ...newProcess, agents: [needyRoom], store });
       // @ts-expect-error: that is another context.
-      createSessionRuntime({ agents: [agent, needyRoom], store, context: () => ({ nothing: 1 }) });
+      createSessionRuntime({ ...newProcess, agents: [agent, needyRoom], store, context: () => ({ nothing: 1 }) });
       const runtime = createSessionRuntime({
+        ...newProcess,
         agents: [agent, needyRoom],
         store,
         clock,
@@ -993,11 +1009,12 @@ describe.each(pickSubjects(places))('a chat over %s', (_, makePlace) => {
 
     test('a session whose id stands for another kind now is refused, and stays readable by its own', async () => {
       const { place, clock, ids, model, agent, room } = desks();
-      const before = createSessionRuntime({ agents: [room], store: place.open(), clock, ids });
+      const before = createSessionRuntime({ ...newProcess, agents: [room], store: place.open(), clock, ids });
       await before.create({ id: 'c' }, { by: ann });
       await before.send('c', 'say Hello', { by: ann });
       await before.drain();
       const wrong = createSessionRuntime({
+        ...newProcess,
         agents: [createAgent({ id: 'room', model })],
         store: place.open(),
         clock,
@@ -1006,7 +1023,7 @@ describe.each(pickSubjects(places))('a chat over %s', (_, makePlace) => {
       });
       const [settled] = await Promise.allSettled([wrong.send('c', 'say On', { by: ann })]);
       expect(settled.status).toBe('rejected');
-      const back = createSessionRuntime({ agents: [agent, room], store: place.open(), clock, ids });
+      const back = createSessionRuntime({ ...newProcess, agents: [agent, room], store: place.open(), clock, ids });
       expect((await back.answer('c', { id: 'boss/2' }, { by: bob, value: 'Fine.' })).status).toBe('completed');
     });
   });

@@ -8,6 +8,7 @@ import type { Mortality } from './mortal-process.ts';
 import { mortalStore, outOfOrder } from './mortal-process.ts';
 import type { World } from './ten-steps.ts';
 import { tenStepAgent } from './ten-steps.ts';
+import { newProcess } from './stage.ts';
 
 const by = { id: 'ann', kind: 'user' };
 export const sessionId = 's';
@@ -87,6 +88,7 @@ export async function live(world: World, mortality: Mortality, openStore: () => 
     const heard: BaseEvent[] = [];
     told.push(heard);
     const runtime = createSessionRuntime({
+      ...newProcess,
       // Processes die here more often than a step is resumed by default.
       maxRecoveries: Number.POSITIVE_INFINITY,
       agents: [tenStepAgent(world, process)],

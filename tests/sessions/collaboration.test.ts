@@ -20,7 +20,7 @@ import type { ScriptedToolCall } from '../../src/testing/index.ts';
 import { createCountingIds, createFakeClock, scriptedModel } from '../../src/testing/index.ts';
 import type { MortalProcess, Mortality, Troubles } from './mortal-process.ts';
 import { createMortality, mortalStore } from './mortal-process.ts';
-import { ann, bob, eventsOf, places, sqlitePlace, stageOn } from './stage.ts';
+import { ann, bob, eventsOf, newProcess, places, sqlitePlace, stageOn } from './stage.ts';
 
 const usage = { input: 10, output: 5 };
 const write = (artifact: string, content: string, id: string): ScriptedToolCall => ({
@@ -168,7 +168,13 @@ describe.each(pickSubjects(places))('a collaboration over %s', (_, makePlace) =>
 
   test('the compiler knows its state', async () => {
     const stage = open();
-    const runtime = createSessionRuntime({ agents: [stage.desk()], store: stage.place.open(), clock: stage.clock, ids: stage.ids });
+    const runtime = createSessionRuntime({
+      ...newProcess,
+      agents: [stage.desk()],
+      store: stage.place.open(),
+      clock: stage.clock,
+      ids: stage.ids,
+    });
     await runtime.create({ id: 'one' }, { by: ann });
     await runtime.send('one', 'Go.', { by: ann });
     expect((await runtime.get('one')).state.board.text('draft')).toBe('one');
@@ -263,6 +269,7 @@ async function live(mortality: Mortality, openStore: () => SessionStore): Promis
     const process = mortality.start();
     const { clock, ids, noted } = world;
     const runtime = createSessionRuntime({
+      ...newProcess,
       agents: [deskIn(process, world)],
       store: mortalStore(openStore(), process),
       clock,

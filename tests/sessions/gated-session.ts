@@ -10,6 +10,7 @@ import { createMemoryPlace, createSessionRuntime } from '../../src/sessions/inde
 import type { ScriptedAnswer } from '../../src/testing/index.ts';
 import { scriptedModel } from '../../src/testing/index.ts';
 import { eventsOf } from './client-of-ten-steps.ts';
+import { newProcess } from './stage.ts';
 
 export const by = { id: 'ann', kind: 'user' };
 
@@ -106,7 +107,15 @@ export function createStage(options: Partial<AgentOptions> = {}): Stage {
   const ports = { clock, ids, random: () => 0.5, onProblem: () => undefined };
   const agent = createAgent({ id: 'desk', model: gated.model, tools, ports, ...options });
   const start = (more: Partial<SessionRuntimeOptions> = {}): SessionRuntime =>
-    createSessionRuntime({ agents: [agent], store: place.open(), clock, ids, onProblem: (error) => problems.push(error), ...more });
+    createSessionRuntime({
+      ...newProcess,
+      agents: [agent],
+      store: place.open(),
+      clock,
+      ids,
+      onProblem: (error) => problems.push(error),
+      ...more,
+    });
   return { clock, gated, done, slow, problems, store: place.open(), agent, start };
 }
 

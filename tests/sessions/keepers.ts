@@ -13,6 +13,7 @@ import type { EntryBody } from '../../src/sessions/entries.ts';
 import type { SessionRuntime } from '../../src/sessions/index.ts';
 import { createSessionRuntime, RuntimeClosedError } from '../../src/sessions/index.ts';
 import { sqliteStore } from '../../src/sessions/sqlite/index.ts';
+import { newProcess } from './stage.ts';
 
 /** What somebody does with a conversation that was put away. */
 export type Request =
@@ -121,7 +122,7 @@ function sqliteKeeper(make: MakeAgent): Keeper {
   let isMade = false;
   const inRuntime = async <Value>(work: (runtime: SessionRuntime) => Promise<Value>): Promise<Value> => {
     const store = sqliteStore({ path: join(folder, 'sessions.db') });
-    const runtime = createSessionRuntime({ agents: [make(desk)], store, clock: desk.clock, ids: desk.ids });
+    const runtime = createSessionRuntime({ ...newProcess, agents: [make(desk)], store, clock: desk.clock, ids: desk.ids });
     try {
       return await work(runtime);
     } finally {

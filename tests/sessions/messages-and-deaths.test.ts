@@ -11,6 +11,7 @@ import type { Gate } from './gated-session.ts';
 import { by, createGate } from './gated-session.ts';
 import type { MortalProcess } from './mortal-process.ts';
 import { createMortality, mortalStore } from './mortal-process.ts';
+import { newProcess } from './stage.ts';
 
 const texts = ['one', 'two', 'three'] as const;
 
@@ -97,6 +98,7 @@ async function run(firstStep: FirstStep, deaths: readonly number[] = []): Promis
     const store = place.open();
     const living: Living = { process: mortality.start(), asked: createGate(), released: createGate() };
     const runtime = createSessionRuntime({
+      ...newProcess,
       // Processes die here more often than a step is resumed by default.
       maxRecoveries: Number.POSITIVE_INFINITY,
       agents: [agentIn(living, firstStep)],

@@ -80,7 +80,10 @@ const summary = ({ effects = [], entries = [] }: SessionWrite): string =>
 /** A store as a process sees it that can die at each of its operations, before it is kept or before it is told. */
 export function mortalStore(store: SessionStore, process: MortalProcess): SessionStore {
   return {
-    claim: () => process.work('claim', () => store.claim()),
+    claim: (...args) => process.work('claim', () => store.claim(...args)),
+    readClaim: () => store.readClaim(),
+    beat: (...args) => store.beat(...args),
+    release: (...args) => store.release(...args),
     write: (write) => process.work(`write ${summary(write)}`, () => store.write(write)),
     load: (...args) => process.work('load', () => store.load(...args)),
     entries: (...args) => process.work('entries', () => store.entries(...args)),

@@ -7,6 +7,7 @@ import { createCountingIds, createFakeClock } from '../../src/lib/index.ts';
 import { createSessionRuntime } from '../../src/sessions/index.ts';
 import { sqliteStore } from '../../src/sessions/sqlite/index.ts';
 import { scriptedModel } from '../../src/testing/index.ts';
+import { newProcess } from './stage.ts';
 
 const by = { id: 'ann', kind: 'user' };
 
@@ -24,7 +25,7 @@ test('a session that waits for a grant goes on in another runtime, and the numbe
       criteria: [limit(4), limit(9)],
       ports: { clock, ids },
     });
-    return createSessionRuntime({ agents: [agent], store: sqliteStore({ database }), clock, ids });
+    return createSessionRuntime({ ...newProcess, agents: [agent], store: sqliteStore({ database }), clock, ids });
   };
   const first = open();
   const { id } = await first.create({}, { by });

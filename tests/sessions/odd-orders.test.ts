@@ -9,6 +9,7 @@ import { createMemoryPlace, createMemoryStore, createSessionRuntime } from '../.
 import { sqliteStore } from '../../src/sessions/sqlite/index.ts';
 import type { ScriptedEntry } from '../../src/testing/index.ts';
 import { scriptedModel } from '../../src/testing/index.ts';
+import { newProcess } from './stage.ts';
 
 const by = { id: 'ann', kind: 'user' };
 const input = { type: 'object', properties: { to: { type: 'string' } }, required: ['to'] } as const;
@@ -62,7 +63,7 @@ test('an action that is under way when the runtime is drained is either stored a
   for (let ticks = 0; ticks < 12; ticks += 1) {
     const { agent } = desk([{ toolCalls: [call('a', 'Ann')] }, { text: 'Paid.' }]);
     const place = createMemoryPlace();
-    const runtime = createSessionRuntime({ agents: [agent], store: place.open(), onProblem: () => undefined });
+    const runtime = createSessionRuntime({ ...newProcess, agents: [agent], store: place.open(), onProblem: () => undefined });
     const { id } = await runtime.create({}, { by });
     await runtime.send(id, 'Pay.', { by });
     const approving = runtime.approve(id, await waitFor(runtime, id), { by }).then(
@@ -123,7 +124,7 @@ test('a file that is removed under the process is told of, not written to in vai
   const path = join(folder, 'sessions.db');
   const { agent } = desk([{ text: 'Hello.' }]);
   const store = sqliteStore({ path });
-  const runtime = createSessionRuntime({ agents: [agent], store, onProblem: () => undefined });
+  const runtime = createSessionRuntime({ ...newProcess, agents: [agent], store, onProblem: () => undefined });
   const { id } = await runtime.create({}, { by });
   rmSync(path);
   await expect(runtime.send(id, 'Hi.', { by })).rejects.toMatchObject({ code: 'store-unavailable' });

@@ -11,6 +11,7 @@ import { createMemoryStore, createSessionRuntime } from '../../src/sessions/inde
 import { sqliteStore } from '../../src/sessions/sqlite/index.ts';
 import { scriptedModel } from '../../src/testing/index.ts';
 import { eventsOf } from './client-of-ten-steps.ts';
+import { newProcess } from './stage.ts';
 
 const clients = 50;
 const sendsEach = 20;
@@ -148,7 +149,14 @@ test.each(stores)(
       ports: { clock, ids },
     });
     const store = open();
-    const runtime = createSessionRuntime({ agents: [agent], store, clock, ids, onProblem: (error) => problems.push(error) });
+    const runtime = createSessionRuntime({
+      ...newProcess,
+      agents: [agent],
+      store,
+      clock,
+      ids,
+      onProblem: (error) => problems.push(error),
+    });
     await runtime.create({ id: 's' }, { by: { id: 'host', kind: 'service' } });
     const names = Array.from({ length: clients }, (__, index) => `client ${index + 1}`);
     const sent = (await Promise.all(names.map((name) => speak(runtime, name, chance)))).flat();

@@ -10,6 +10,7 @@ import type { ModelOutcome } from '../../src/inference/index.ts';
 import { createAgent, defineTool, Usage } from '../../src/entry/index.ts';
 import { createSessionRuntime, SessionDamagedError } from '../../src/sessions/index.ts';
 import { sqliteStore } from '../../src/sessions/sqlite/index.ts';
+import { newProcess } from './stage.ts';
 
 const by = { id: 'ann', kind: 'user' };
 // Of different lengths: no change of one makes another of it.
@@ -47,7 +48,7 @@ beforeAll(async () => {
   const agent = agentThat((step) => {
     if (step === 2) asked.leave?.();
   });
-  const runtime = createSessionRuntime({ agents: [agent], store });
+  const runtime = createSessionRuntime({ ...newProcess, agents: [agent], store });
   asked.leave = () => void runtime.drain();
   await Promise.all(ids.map((id) => runtime.create({ id, tenant: 'north', tags: ['red'] }, { by })));
   await Promise.allSettled(ids.map((id) => runtime.send(id, 'Go.', { by, requestId: `request of ${id}` })));
@@ -112,7 +113,7 @@ test('over 1,000 changes of stored rows, that session is told of, and all others
       copyFileSync(original, path);
       inflict(path, damage);
       const store = sqliteStore({ path });
-      const runtime = createSessionRuntime({ agents: [agentThat()], store, onProblem: () => undefined });
+      const runtime = createSessionRuntime({ ...newProcess, agents: [agentThat()], store, onProblem: () => undefined });
       const hurt = ids[damage.session];
       await runtime.ready;
       for (const id of ids.filter((each) => each !== hurt))

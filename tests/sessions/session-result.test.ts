@@ -11,7 +11,7 @@ import type { SessionResult, SessionStore, SessionWait } from '../../src/session
 import { createMemoryPlace, createMemoryStore, createSessionRuntime } from '../../src/sessions/index.ts';
 import { sqliteStore } from '../../src/sessions/sqlite/index.ts';
 import { scriptedModel } from '../../src/testing/index.ts';
-import { ann, obedientModel } from './stage.ts';
+import { ann, newProcess, obedientModel } from './stage.ts';
 
 const by = ann;
 const Day = z.object({ day: z.string().transform((text) => new Date(text)) });
@@ -43,14 +43,14 @@ const reopened: readonly (readonly [string, (use: (open: () => SessionStore) => 
 describe.each(reopened)('the output of an agent, %s', (_, withStore) => {
   test('is parsed in the result of a send, and again for the same request after a restart', () =>
     withStore(async (open) => {
-      const first = createSessionRuntime({ agents: [createPlanner()], store: open() });
+      const first = createSessionRuntime({ ...newProcess, agents: [createPlanner()], store: open() });
       await first.create({ id: 's' }, { by });
       const sent = await first.send('s', 'When?', { by, requestId: 'one' });
       expect(sent).toMatchObject({ status: 'completed', output: day, sessionId: 's', execution: 1, waitingFor: [] });
       await first.send('s', 'And now?', { by });
       await first.drain();
 
-      const second = createSessionRuntime({ agents: [createPlanner('"never asked"')], store: open() });
+      const second = createSessionRuntime({ ...newProcess, agents: [createPlanner('"never asked"')], store: open() });
       const again = await second.send('s', 'When?', { by, requestId: 'one' });
       expect(again).toMatchObject({ status: 'completed', output: day, execution: 1, isRepeated: true });
       await second.drain();

@@ -3,6 +3,7 @@ import { createAgent, defineTool } from '../../src/entry/index.ts';
 import { createMemoryStore, createSessionRuntime } from '../../src/sessions/index.ts';
 import { createCountingIds, createFakeClock } from '../../src/lib/index.ts';
 import { scriptedModel } from '../../src/testing/index.ts';
+import { newProcess } from './stage.ts';
 
 const by = { id: 'ann', kind: 'user' };
 
@@ -27,13 +28,13 @@ test('a session runs, waits, is approved and goes on in another runtime', async 
   const one = agent();
   const store = createMemoryStore();
   const problems: unknown[] = [];
-  const first = createSessionRuntime({ agents: [one], store, clock, ids, onProblem: (problem) => problems.push(problem) });
+  const first = createSessionRuntime({ ...newProcess, agents: [one], store, clock, ids, onProblem: (problem) => problems.push(problem) });
   const session = await first.create({ tenant: 't', tags: ['a'] }, { by });
   const turn = await first.send(session.id, 'Pay 5.', { by, requestId: 'r1' });
   expect(turn.status).toBe('waiting');
   const again = await first.send(session.id, 'Pay 5.', { by, requestId: 'r1' });
   expect(again).toMatchObject({ isRepeated: true, status: 'waiting', execution: 1 });
-  const second = createSessionRuntime({ agents: [one], store, clock, ids });
+  const second = createSessionRuntime({ ...newProcess, agents: [one], store, clock, ids });
   const [wait] = (await second.get(session.id)).waitingFor;
   if (wait === undefined) throw new Error('nothing waits');
   const end = await second.approve(session.id, wait, { by });

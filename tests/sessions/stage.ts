@@ -21,6 +21,9 @@ import { createMemoryPlace, createSessionRuntime } from '../../src/sessions/inde
 import { sqliteStore } from '../../src/sessions/sqlite/index.ts';
 import { createCountingIds, createFakeClock, scriptedModel } from '../../src/testing/index.ts';
 
+/** Options of a runtime that stands for a new process: it takes the store over, and an abandoned one gives no sign of life. */
+export const newProcess = { takeOver: true, heartbeatClock: createFakeClock() } as const;
+
 export const ann = { id: 'ann', kind: 'user' } as const;
 export const bob = { id: 'bob', kind: 'staff' } as const;
 
@@ -186,7 +189,7 @@ export function stageOn(place: Place): Stage {
   const agent = ({ tools: own = Object.values(tools), ...more }: MoreOfAgent = {}): Agent =>
     createAgent({ id: 'desk', model, tools: own, ports: { clock, ids, onProblem }, ...more });
   const start = (more: Partial<SessionRuntimeOptions> = {}): SessionRuntime =>
-    createSessionRuntime({ agents: [agent()], store: place.open(), clock, ids, onProblem, ...more });
+    createSessionRuntime({ ...newProcess, agents: [agent()], store: place.open(), clock, ids, onProblem, ...more });
   return { place, clock, ids, model, problems, tools, agent, start, ...parts };
 }
 

@@ -4,7 +4,7 @@ import { createAgent, defineTool, Message } from '../../src/entry/index.ts';
 import type { SessionRuntime } from '../../src/sessions/index.ts';
 import { createMemoryPlace, createSessionRuntime } from '../../src/sessions/index.ts';
 import { scriptedModel } from '../../src/testing/index.ts';
-import { createGate } from './stage.ts';
+import { createGate, newProcess } from './stage.ts';
 
 const by = { id: 'ann', kind: 'user' };
 const input = { type: 'object', properties: {} } as const;
@@ -25,7 +25,7 @@ function setUp() {
   const pay = defineTool({ name: 'pay', description: 'Pays.', input, needsApproval: true, run: () => 'paid' });
   const open = (script: Parameters<typeof scriptedModel>[0]): SessionRuntime => {
     const agent = createAgent({ id: 'desk', model: scriptedModel(script, { repeatLast: true }), tools: [wait, pay] });
-    return createSessionRuntime({ agents: [agent], store: place.open() });
+    return createSessionRuntime({ ...newProcess, agents: [agent], store: place.open() });
   };
   /** The number of times that a text stands in the bodies of the log. */
   const count = async (id: string, text: string): Promise<number> =>

@@ -4,7 +4,7 @@ import type { AgentState, Agent } from '../../src/entry/index.ts';
 import { AgentBuilder, contextOf, createAgent, defineTool } from '../../src/entry/index.ts';
 import type { SessionRuntimeOptions, StoredEvent } from '../../src/sessions/index.ts';
 import { createMemoryStore, createSessionRuntime } from '../../src/sessions/index.ts';
-import { ann, obedientModel } from './stage.ts';
+import { ann, newProcess, obedientModel } from './stage.ts';
 
 interface Host {
   readonly db: string;
@@ -68,10 +68,10 @@ test('the runtime knows what its agents know: their states, their events, and th
   const needyAgent = createAgent({ id: 'needy', model, tools: [needy] });
   const store = createMemoryStore();
   // @ts-expect-error: a tool of one of them needs a context, and nobody says how to get it.
-  createSessionRuntime({ agents: [plainAgent, needyAgent], store });
+  createSessionRuntime({ ...newProcess, agents: [plainAgent, needyAgent], store });
   // @ts-expect-error: that is another context.
-  createSessionRuntime({ agents: [plainAgent, needyAgent], store, context: () => ({ nothing: 1 }) });
-  createSessionRuntime({ agents: [plainAgent], store });
+  createSessionRuntime({ ...newProcess, agents: [plainAgent, needyAgent], store, context: () => ({ nothing: 1 }) });
+  createSessionRuntime({ ...newProcess, agents: [plainAgent], store });
   const words: string[] = [];
   const runtime = createSessionRuntime({
     agents: [plainAgent, needyAgent],

@@ -6,12 +6,13 @@
 // G3. Facts about sessions are kept only as long as no other connection has written.
 import type { EffectRow } from '../../journal/index.ts';
 import { jsonEquals } from '../../lib/index.ts';
-import type { LogEntry, SessionHeader, SessionWrite } from '../index.ts';
+import type { ClaimRequest, LogEntry, SessionHeader, SessionWrite } from '../index.ts';
 import { refusedWrite, SessionConflictError, SessionDamagedError, StoreFencedError, StoreUnavailableError } from '../index.ts';
 import { toSessionError, toStoreError } from './classify-error.ts';
 import type { Connection } from './connection.ts';
 import type { KnownSession } from './read-session.ts';
 import { findSession } from './read-session.ts';
+import { findHolder, setHolder } from './holder.ts';
 import { effectValues, entryValues, headerValues } from './rows.ts';
 import { sql } from './sql.ts';
 import { isIntact, withChecksum } from './tables.ts';
@@ -19,7 +20,8 @@ import { isIntact, withChecksum } from './tables.ts';
 /** Something to do in a batch. */
 export type Task =
   | { readonly type: 'write'; readonly write: SessionWrite }
-  | { readonly type: 'claim' }
+  | { readonly type: 'claim'; readonly request: ClaimRequest }
+  | { readonly type: 'beat' | 'release'; readonly epoch: number }
   | { readonly type: 'quarantine'; readonly sessionId: string; readonly damage: string | undefined };
 
 /** Result of a task once the batch is stored: the current epoch, or the error that refused it. */
@@ -78,7 +80,7 @@ export function runBatch(
 
   function plan(write: SessionWrite): void {
     const { sessionId, after, header } = write;
-    if (write.epoch !== epoch) throw new StoreFencedError({ own: write.epoch, current: epoch });
+    checkEpoch(write.epoch);
     let draft = drafts.get(sessionId);
     if (draft === undefined) {
       const before = knowledge.sessions.get(sessionId) ?? findSession(db, sessionId);
@@ -93,11 +95,36 @@ export function runBatch(
     drafts.set(sessionId, draft);
   }
 
+  function checkEpoch(own: number): void {
+    if (own !== epoch) throw new StoreFencedError({ own, current: epoch });
+  }
+
+  function runTask(task: Task): void {
+    switch (task.type) {
+      case 'write':
+        return plan(task.write);
+      case 'quarantine':
+        return noteDamage(db, task.sessionId, task.damage);
+      case 'claim': {
+        const { holder, after = epoch } = task.request;
+        checkEpoch(after);
+        epoch += 1;
+        return setHolder(db, holder && { epoch, beats: 0, body: JSON.stringify(holder) });
+      }
+      case 'beat': {
+        checkEpoch(task.epoch);
+        const row = findHolder(db);
+        return row?.epoch === epoch ? setHolder(db, { ...row, beats: row.beats + 1 }) : undefined;
+      }
+      case 'release':
+        checkEpoch(task.epoch);
+        return setHolder(db, undefined);
+    }
+  }
+
   function run(task: Task): TaskResult {
     try {
-      if (task.type === 'claim') epoch += 1;
-      else if (task.type === 'quarantine') noteDamage(db, task.sessionId, task.damage);
-      else plan(task.write);
+      runTask(task);
       return { ok: true, epoch };
     } catch (error) {
       return { ok: false, error: task.type === 'write' ? toSessionError(task.write.sessionId, error) : toStoreError(error) };

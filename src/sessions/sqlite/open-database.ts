@@ -8,7 +8,7 @@ import { connect } from './connection.ts';
 import { blockingMs } from './retry-while-busy.ts';
 import { sql } from './sql.ts';
 import type { SqliteDatabase } from './sqlite-database.ts';
-import { applicationId, insertInto, isIntact, schema, schemaVersion, withChecksum } from './tables.ts';
+import { applicationId, insertInto, isIntact, laterTables, schema, schemaVersion, withChecksum } from './tables.ts';
 
 /** True for a store, false for an empty database. Throws for everything else. Writes nothing. */
 function isStore(database: SqliteDatabase, name: string): boolean {
@@ -42,6 +42,15 @@ function createTables(database: SqliteDatabase, name: string): void {
   }
 }
 
+/** Adds the tables that the file of an earlier build lacks. That build goes on with the file as before. */
+function addLaterTables(database: SqliteDatabase): void {
+  const db = connect(database);
+  for (const [table, definition] of Object.entries(laterTables)) {
+    const isThere = db.get("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?", table) !== undefined;
+    if (!isThere) database.exec(definition.replace('CREATE TABLE', 'CREATE TABLE IF NOT EXISTS'));
+  }
+}
+
 /** Makes an open database ready to be used as a store. */
 export function prepareDatabase(database: SqliteDatabase, name: string): SqliteDatabase {
   try {
@@ -50,7 +59,8 @@ export function prepareDatabase(database: SqliteDatabase, name: string): SqliteD
     database.exec(
       'PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = OFF; PRAGMA wal_autocheckpoint = 16000; PRAGMA cache_size = -32000',
     );
-    if (!isThere) createTables(database, name);
+    if (isThere) addLaterTables(database);
+    else createTables(database, name);
     return database;
   } catch (error) {
     throw toStoreError(error, `${name} could not be opened:`);

@@ -33,6 +33,9 @@ type SqlName =
   | 'effect'
   | 'addEffect'
   | 'dropEffects'
+  | 'holder'
+  | 'setHolder'
+  | 'dropHolder'
   | 'quarantined'
   | 'addQuarantine'
   | 'dropQuarantine';
@@ -78,6 +81,10 @@ export const sql: Readonly<Record<SqlName, string>> = {
   effect: 'SELECT 1 FROM effects WHERE session = ? AND key = ? AND phase = ?',
   addEffect: insertInto('effects'),
   dropEffects: 'DELETE FROM effects WHERE session = ?',
+
+  holder: `SELECT ${selected('holder')} FROM holder WHERE num = 1`,
+  setHolder: insertInto('holder').replace('INSERT', 'INSERT OR REPLACE'),
+  dropHolder: 'DELETE FROM holder',
 
   quarantined: `SELECT ${selected('quarantine')} FROM quarantine WHERE id = ? OR session = ?`,
   addQuarantine: `${insertInto('quarantine')} ON CONFLICT DO NOTHING`,

@@ -13,6 +13,7 @@ import { createKnowledge, forget, runBatch } from './batch.ts';
 import { mayBeOneWrite, toSessionError, toStoreError } from './classify-error.ts';
 import type { Connection } from './connection.ts';
 import { connect } from './connection.ts';
+import { readClaim } from './holder.ts';
 import { listSessions } from './list-sessions.ts';
 import { openFile, prepareDatabase } from './open-database.ts';
 import { findAnswer, loadSession, readEntries } from './read-session.ts';
@@ -178,7 +179,14 @@ export function sqliteStore(given: SqliteStoreOptions | string): SessionStore {
   }
 
   return {
-    claim: () => enqueue({ type: 'claim' }),
+    claim: (request = {}) => enqueue({ type: 'claim', request }),
+    readClaim: () => read(readClaim),
+    beat: async (epoch) => {
+      await enqueue({ type: 'beat', epoch });
+    },
+    release: async (epoch) => {
+      await enqueue({ type: 'release', epoch });
+    },
     write: async (write) => {
       await enqueue({ type: 'write', write });
     },

@@ -22,6 +22,7 @@ const definitions = {
   log: `session INTEGER, n INTEGER, at INTEGER, is_snapshot INTEGER, execution INTEGER, step INTEGER, request_id TEXT, last_seq INTEGER,
     session_id TEXT, body TEXT, events TEXT`,
   effects: 'session INTEGER, k INTEGER, key TEXT, phase TEXT, body TEXT',
+  holder: 'num INTEGER PRIMARY KEY, epoch INTEGER, beats INTEGER, body TEXT',
   quarantine: 'id TEXT UNIQUE, session INTEGER, damage TEXT',
 } as const;
 
@@ -40,13 +41,28 @@ export const columns: Readonly<Record<TableName, readonly string[]>> = {
   log: parseColumns('log'),
   effects: parseColumns('effects'),
   quarantine: parseColumns('quarantine'),
+  holder: parseColumns('holder'),
 };
+
+const tableNames = [
+  'meta',
+  'sessions',
+  'heads',
+  'session_tags',
+  'log',
+  'effects',
+  'quarantine',
+  'holder',
+] as const satisfies readonly TableName[];
+
+const createTable = (table: TableName): string => `CREATE TABLE ${table} (${definitions[table]}, sum INTEGER);`;
+
+/** Tables that files of earlier builds may lack, each with what creates it. */
+export const laterTables: Readonly<Record<string, string>> = { holder: createTable('holder') };
 
 /** Creates the tables and their indexes. */
 export const schema: string = `
-  ${Object.entries(definitions)
-    .map(([table, definition]) => `CREATE TABLE ${table} (${definition}, sum INTEGER);`)
-    .join('\n')}
+  ${tableNames.map(createTable).join('\n')}
   CREATE INDEX sessions_tenant ON sessions (tenant) WHERE tenant IS NOT NULL;
   CREATE INDEX sessions_agent ON sessions (agent_id);
   CREATE INDEX sessions_owner ON sessions (owner) WHERE owner IS NOT NULL;
