@@ -121,8 +121,7 @@ export function aiSdk(model: LanguageModelLike, { clock = systemClock, ids = sys
   const timed = withTimeouts(untimed, {}, clock);
   const choose = ({ timeouts }: ModelRequest): Model => (timeouts === undefined ? untimed : timed);
   return {
-    provider,
-    modelId,
+    ...untimed,
     generate: (request) => choose(request).generate(request),
     stream: (request, onDelta) => choose(request).stream(request, onDelta),
   };
