@@ -52,7 +52,7 @@ async function ask(
 
 describe('aiSdk', () => {
   it('says the context window that it was given, and none otherwise', () => {
-    const answer = (): Promise<object> => Promise.resolve({});
+    const answer = (): Promise<{ readonly stream: object }> => Promise.resolve({ stream: {} });
     const fake = { specificationVersion: 'v4' as const, provider: 'fake', modelId: 'fake-1', doGenerate: answer, doStream: answer };
     expect(aiSdk(fake, { contextWindow: 8000 }).contextWindow).toBe(8000);
     expect(aiSdk(fake)).not.toHaveProperty('contextWindow');
