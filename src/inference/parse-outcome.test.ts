@@ -73,6 +73,24 @@ describe('parseOutcome', () => {
     expect(parsed.ok && parsed.response.parts).toStrictEqual([{ type: 'text', text: 'Hello.' }]);
   });
 
+  test("refuses a result that belongs to no call of the answer, unless it is the provider's own", () => {
+    const result = { type: 'tool-result', toolCallId: 'earlier', toolName: 'look', output: { type: 'text', value: 'x' } } as const;
+    const parse = (part: ModelResponse['parts'][number]): ModelOutcome =>
+      parseOutcome({ ok: true, response: { ...answer, parts: [...answer.parts, part] } }, model);
+    expect(parse(result)).toMatchObject({
+      ok: false,
+      failure: {
+        code: 'malformed-response',
+        message: expect.stringContaining(
+          'response.parts[9].toolCallId must be the id of a call in the same answer, found "earlier"',
+        ) as string,
+      },
+      partial: { usage: answer.usage },
+    });
+    expect(parse({ ...result, providerExecuted: true }).ok).toBe(true);
+    expect(parse({ ...result, toolCallId: 'a' }).ok).toBe(true);
+  });
+
   test('names the field, the form and the value', () => {
     const parsed = parseOutcome({ ok: 'yes' }, model);
     expect(parsed).toMatchObject({

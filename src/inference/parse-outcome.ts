@@ -132,7 +132,20 @@ function parseFailed(parsed: { readonly failure: Failure; readonly partial?: unk
 
 type Answered = Extract<ModelOutcome, { readonly ok: true }>;
 
-function parseAnswered(parsed: Answered): ModelOutcome {
+/** Finds a result that belongs to no call of its answer; only the provider's own may belong to an earlier one. Providers refuse others. */
+function findStrayResult({ parts }: ModelResponse): Mismatch | undefined {
+  const index = parts.findIndex((each) => {
+    if (each.type !== 'tool-result' || each.providerExecuted === true) return false;
+    return !parts.some((other) => other.type === 'tool-call' && other.toolCallId === each.toolCallId);
+  });
+  const stray = parts[index];
+  if (stray?.type !== 'tool-result') return undefined;
+  return new Mismatch('the id of a call in the same answer', stray.toolCallId, ['response', 'parts', index, 'toolCallId']);
+}
+
+function parseAnswered(parsed: Answered, model: Pick<Model, 'provider' | 'modelId'>): ModelOutcome {
+  const stray = findStrayResult(parsed.response);
+  if (stray !== undefined) return toMalformed(stray, parsed, model);
   const failure = findEmptyFailure(parsed.response);
   return failure === undefined ? parsed : { ok: false, failure, partial: parsed.response };
 }
@@ -147,5 +160,7 @@ export function parseOutcome(given: unknown, model: Pick<Model, 'provider' | 'mo
   const parsed = ok === true ? success(given) : ok === false ? refusal(given) : flagForm(ok);
   if (parsed instanceof Mismatch) return toMalformed(typeof ok === 'boolean' ? parsed : parsed.inside('ok'), given, model);
   // Holds: both forms were checked field by field.
-  return ok === true ? parseAnswered(parsed as Answered) : parseFailed(parsed as { readonly failure: Failure; readonly partial?: unknown });
+  return ok === true
+    ? parseAnswered(parsed as Answered, model)
+    : parseFailed(parsed as { readonly failure: Failure; readonly partial?: unknown });
 }
