@@ -150,6 +150,10 @@ export class SessionHost implements SessionServices {
     timeout.abort();
   }
 
+  measureOutage(sessionId: string, since: number): number | undefined {
+    return this.#outages.measureMs(sessionId, since);
+  }
+
   onStored(sessionId: string): void {
     for (const call of this.#followers.get(sessionId) ?? []) call();
   }
