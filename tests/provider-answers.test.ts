@@ -157,4 +157,59 @@ describe("Anthropic's summary of the conversation so far", () => {
       ],
     });
   });
+
+  it.each([
+    ['whole', false],
+    ['streamed', true],
+  ])('is sent back at once if the provider pauses after it: %s', async (_, streaming) => {
+    const block = { type: 'compaction', content: summary };
+    const paused = {
+      whole: { ...base, content: [block], stop_reason: 'compaction' },
+      events: [
+        { type: 'message_start', message: base },
+        { type: 'content_block_start', index: 0, content_block: { type: 'compaction', content: null } },
+        { type: 'content_block_delta', index: 0, delta: { type: 'compaction_delta', content: summary } },
+        { type: 'content_block_stop', index: 0 },
+        { type: 'message_delta', delta: { stop_reason: 'compaction', stop_sequence: null }, usage },
+        { type: 'message_stop' },
+      ],
+    };
+    const answer = {
+      whole: { ...base, content: [{ type: 'text', text: 'Ann.' }], stop_reason: 'end_turn' },
+      events: [
+        { type: 'message_start', message: base },
+        { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
+        { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'Ann.' } },
+        { type: 'content_block_stop', index: 0 },
+        { type: 'message_delta', delta: { stop_reason: 'end_turn', stop_sequence: null }, usage },
+        { type: 'message_stop' },
+      ],
+    };
+    const { fetch, sent } = createExchange(paused, answer);
+    const model = aiSdk(createAnthropic({ apiKey: 'none', baseURL: 'http://provider.test', fetch })('claude'));
+    const ports = { clock: createFakeClock(), ids: createCountingIds() };
+    const agent = new ToolUse({ model, streaming, ports, errors: ErrorPolicy.stopOnAnyError() });
+    const first = await agent.run(ToolUseState.empty(ports).withUserMessage('A name?', ports));
+    expect([first.status, first.text, first.stepCount]).toEqual(['completed', 'Ann.', 1]);
+    expect(first.usage).toMatchObject({ input: 18, output: 10 });
+    const afterPause = [{ role: 'user' }, { role: 'assistant', content: [block] }];
+    expect(sent[1]!['messages']).toMatchObject(afterPause);
+    const restored = ToolUseState.fromJSON(JSON.parse(JSON.stringify(first)));
+    await agent.run(restored.withUserMessage('Another?', ports));
+    expect(sent[2]!['messages']).toMatchObject([
+      { role: 'user' },
+      { role: 'assistant', content: [block, { type: 'text', text: 'Ann.' }] },
+      { role: 'user' },
+    ]);
+  });
+
+  it('fails as an empty answer if the provider does nothing else', async () => {
+    const paused = { whole: { ...base, content: [{ type: 'compaction', content: summary }], stop_reason: 'compaction' }, events: [] };
+    const { fetch, sent } = createExchange(paused);
+    const model = aiSdk(createAnthropic({ apiKey: 'none', baseURL: 'http://provider.test', fetch })('claude'));
+    const ports = { clock: createFakeClock(), ids: createCountingIds() };
+    const agent = new ToolUse({ model, streaming: false, ports, errors: ErrorPolicy.stopOnAnyError() });
+    const end = await agent.run(ToolUseState.empty(ports).withUserMessage('A name?', ports));
+    expect([end.status, sent.length, end.steps[0]?.errors[0]?.code]).toEqual(['failed', 2, 'empty-response']);
+  });
 });

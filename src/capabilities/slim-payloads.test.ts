@@ -6,7 +6,7 @@ import { scriptedModel } from '../testing/index.ts';
 import { defineTool } from '../tools/index.ts';
 import { subAgents } from './index.ts';
 
-function createSetting() {
+function createSetting(callId = 'call-1') {
   const ports = { clock: createFakeClock(), ids: createCountingIds() };
   const ran: string[] = [];
   const pay = defineTool({
@@ -27,7 +27,10 @@ function createSetting() {
   });
   const top = createAgent({
     id: 'top',
-    model: scriptedModel([{ toolCalls: [{ name: 'spawn_subagent', args: { subagent: 'helper', prompt: 'Pay.' } }] }, { text: 'Done.' }]),
+    model: scriptedModel([
+      { toolCalls: [{ id: callId, name: 'spawn_subagent', args: { subagent: 'helper', prompt: 'Pay.' } }] },
+      { text: 'Done.' },
+    ]),
     capabilities: [subAgents({ agents: { helper: { agent: helper, description: 'Helps.' } } })],
     ports,
   });
@@ -45,16 +48,19 @@ test('a full payload resumes the sub-agent', async () => {
   expect([end.status, end.text, ran]).toEqual(['completed', 'Done.', ['pay']]);
 });
 
-test('a lossy payload does not hold the sub-agent: its wait cannot be answered, and a message closes the call', async () => {
-  const { top, ran, start } = createSetting();
-  const serializer = new SlimAgentStateSerializer();
-  const restored = serializer.deserialize(serializer.serialize(await top.run(start)));
-  const id = restored.waitingFor[0]?.id ?? '';
-  for (const answer of [() => restored.approve(id), () => restored.approve(id, { args: {} }), () => restored.reject(id)])
-    expect(answer).toThrow(expect.objectContaining({ code: 'lost-in-payload', waitId: id }));
-  const closed = restored.withUserMessage('Never mind.');
-  // Nobody knows what it did until then.
-  expect(closed.data.past.last?.results.last?.step.executions[0]?.status).toBe('unknown');
-  const end = await top.run(closed);
-  expect([end.status, end.text, ran]).toEqual(['completed', 'Done.', []]);
-});
+test.each(['call-1', 'a/b'])(
+  'a lossy payload does not hold the sub-agent: its wait cannot be answered, and a message closes call %s',
+  async (callId) => {
+    const { top, ran, start } = createSetting(callId);
+    const serializer = new SlimAgentStateSerializer();
+    const restored = serializer.deserialize(serializer.serialize(await top.run(start)));
+    const id = restored.waitingFor[0]?.id ?? '';
+    for (const answer of [() => restored.approve(id), () => restored.approve(id, { args: {} }), () => restored.reject(id)])
+      expect(answer).toThrow(expect.objectContaining({ code: 'lost-in-payload', waitId: id }));
+    const closed = restored.withUserMessage('Never mind.');
+    // Nobody knows what it did until then.
+    expect(closed.data.past.last?.results.last?.step.executions[0]?.status).toBe('unknown');
+    const end = await top.run(closed);
+    expect([end.status, end.text, ran]).toEqual(['completed', 'Done.', []]);
+  },
+);

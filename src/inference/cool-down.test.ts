@@ -18,10 +18,20 @@ describe('the cool-down of a model that failed while another one answered', () =
     [2000, 300_000],
   ])('lasts, after failure %i in a row, %i ms', (failures, ms) => {
     let coolDowns: CoolDowns | undefined;
-    for (let count = 0; count < failures; count += 1) coolDowns = applyRoute(coolDowns, { failed: ['p/a'], answered: 'p/b' }, start);
-    expect(coolDowns).toStrictEqual({ 'p/a': { failures, until: start + ms } });
-    expect(listCoolingDown(coolDowns, start + ms - 1)).toStrictEqual(['p/a']);
-    expect(listCoolingDown(coolDowns, start + ms)).toStrictEqual([]);
+    let now = start;
+    for (let count = 0; count < failures; count += 1) {
+      now = coolDowns?.['p/a']?.until ?? start;
+      coolDowns = applyRoute(coolDowns, { failed: ['p/a'], answered: 'p/b' }, now);
+    }
+    expect(coolDowns).toStrictEqual({ 'p/a': { failures, until: now + ms } });
+    expect(listCoolingDown(coolDowns, now + ms - 1)).toStrictEqual(['p/a']);
+    expect(listCoolingDown(coolDowns, now + ms)).toStrictEqual([]);
+  });
+
+  test('is not lengthened by failures that come while it lasts', () => {
+    const route = { failed: ['p/a'], answered: 'p/b' };
+    const coolDowns = applyRoute(undefined, route, start);
+    expect(applyRoute(applyRoute(coolDowns, route, start), route, start + 29_999)).toStrictEqual(coolDowns);
   });
 
   test('is forgotten once the model answers', () => {

@@ -21,11 +21,19 @@ const longestMs = 300_000;
 
 const toDurationMs = (failures: number): number => Math.min(longestMs, firstMs * 2 ** Math.min(failures - 1, 10));
 
-/** Returns the cool-downs after an answer: models that failed on the way to it are added, the one that answered is removed. */
+// A clock that was set back must not lengthen a cool-down.
+const isCooling = ({ until }: CoolDown, now: number): boolean => until > now && until - now <= longestMs;
+
+/**
+ * Returns the cool-downs after an answer: models that failed on the way to it are added, the one that answered is removed. A failure
+ * during a cool-down does not lengthen it: several runs inside one step meet the same outage.
+ */
 export function applyRoute(coolDowns: CoolDowns | undefined, { failed, answered }: ModelRoute, now: number): CoolDowns | undefined {
   const next = new Map(Object.entries(coolDowns ?? {}));
   for (const name of failed) {
-    const failures = (next.get(name)?.failures ?? 0) + 1;
+    const before = next.get(name);
+    if (before !== undefined && isCooling(before, now)) continue;
+    const failures = (before?.failures ?? 0) + 1;
     next.set(name, { failures, until: now + toDurationMs(failures) });
   }
   next.delete(answered);
@@ -34,9 +42,7 @@ export function applyRoute(coolDowns: CoolDowns | undefined, { failed, answered 
 
 /** Lists the models that are cooling down now. */
 export function listCoolingDown(coolDowns: CoolDowns | undefined, now: number): readonly string[] {
-  // A clock that was set back must not lengthen a cool-down.
-  const isCooling = ({ until }: CoolDown): boolean => until > now && until - now <= longestMs;
-  return Object.entries(coolDowns ?? {}).flatMap(([name, coolDown]) => (isCooling(coolDown) ? [name] : []));
+  return Object.entries(coolDowns ?? {}).flatMap(([name, coolDown]) => (isCooling(coolDown, now) ? [name] : []));
 }
 
 /** A model with its name in a row of models. */

@@ -39,9 +39,22 @@ const failure = classifyError(new ModelFailedError('Not now.', { retryAfterMs: 5
 describe('parseOutcome', () => {
   test.each<[string, ModelOutcome]>([
     ['an answer', { ok: true, response: answer }],
-    ['an answer without words', { ok: true, response: { parts: [], usage: Usage.unknown() } }],
+    ['a filtered answer without words', { ok: true, response: { parts: [], usage: Usage.unknown(), finishReason: 'content_filter' } }],
   ])('returns %s as it came', (_, outcome) => {
     expect(parseOutcome(outcome, model)).toBe(outcome);
+  });
+
+  test.each<[string, ModelResponse['parts']]>([
+    ['no parts', []],
+    ['only blank text', [{ type: 'text', text: ' \n' }]],
+    ['only reasoning', [{ type: 'reasoning', text: 'Hm.' }]],
+  ])('returns an answer with %s as a failure that can be retried', (_, parts) => {
+    const response: ModelResponse = { parts, usage: Usage.of({ input: 2, output: 1 }), finishReason: 'stop' };
+    expect(parseOutcome({ ok: true, response }, model)).toMatchObject({
+      ok: false,
+      failure: { type: 'model', code: 'empty-response', retryable: true },
+      partial: response,
+    });
   });
 
   test('returns a failure with its partial answer', () => {
@@ -50,7 +63,7 @@ describe('parseOutcome', () => {
   });
 
   test('gives usage its total, and counts thinking as output', () => {
-    const parsed = parseOutcome({ ok: true, response: { parts: [], usage: { input: 2, output: 1, reasoning: 4 } } }, model);
+    const parsed = parseOutcome({ ok: true, response: { parts: answer.parts, usage: { input: 2, output: 1, reasoning: 4 } } }, model);
     expect(parsed.ok && parsed.response.usage).toStrictEqual({ input: 2, output: 5, total: 7, reasoning: 4 });
   });
 
@@ -58,6 +71,24 @@ describe('parseOutcome', () => {
     const text = { type: 'text', text: 'Hello.', toJSON: () => ({ type: 'text' }) };
     const parsed = parseOutcome({ ok: true, response: { parts: [text], usage: Usage.none() } }, model);
     expect(parsed.ok && parsed.response.parts).toStrictEqual([{ type: 'text', text: 'Hello.' }]);
+  });
+
+  test("refuses a result that belongs to no call of the answer, unless it is the provider's own", () => {
+    const result = { type: 'tool-result', toolCallId: 'earlier', toolName: 'look', output: { type: 'text', value: 'x' } } as const;
+    const parse = (part: ModelResponse['parts'][number]): ModelOutcome =>
+      parseOutcome({ ok: true, response: { ...answer, parts: [...answer.parts, part] } }, model);
+    expect(parse(result)).toMatchObject({
+      ok: false,
+      failure: {
+        code: 'malformed-response',
+        message: expect.stringContaining(
+          'response.parts[9].toolCallId must be the id of a call in the same answer, found "earlier"',
+        ) as string,
+      },
+      partial: { usage: answer.usage },
+    });
+    expect(parse({ ...result, providerExecuted: true }).ok).toBe(true);
+    expect(parse({ ...result, toolCallId: 'a' }).ok).toBe(true);
   });
 
   test('names the field, the form and the value', () => {

@@ -6,6 +6,7 @@ import { childPath, isRecord } from '../lib/index.ts';
 import { Usage } from '../messages/index.ts';
 import { MalformedResponseError } from './malformed-response-error.ts';
 import type { Model, ModelOutcome, ModelResponse } from './model.ts';
+import { findEmptyFailure } from './settle-answer.ts';
 import type { FieldForms, Form } from './value-form.ts';
 import { countForm, describeFound, flagForm, jsonForm, jsonObjectForm, listForm, Mismatch } from './value-form.ts';
 import { nameForm, objectForm, textForm, unionForm, wordForm } from './value-form.ts';
@@ -129,9 +130,29 @@ function parseFailed(parsed: { readonly failure: Failure; readonly partial?: unk
   return { ok: false, failure: parsed.failure, partial: shown };
 }
 
+type Answered = Extract<ModelOutcome, { readonly ok: true }>;
+
+/** Finds a result that belongs to no call of its answer; only the provider's own may belong to an earlier one. Providers refuse others. */
+function findStrayResult({ parts }: ModelResponse): Mismatch | undefined {
+  const index = parts.findIndex((each) => {
+    if (each.type !== 'tool-result' || each.providerExecuted === true) return false;
+    return !parts.some((other) => other.type === 'tool-call' && other.toolCallId === each.toolCallId);
+  });
+  const stray = parts[index];
+  if (stray?.type !== 'tool-result') return undefined;
+  return new Mismatch('the id of a call in the same answer', stray.toolCallId, ['response', 'parts', index, 'toolCallId']);
+}
+
+function parseAnswered(parsed: Answered, model: Pick<Model, 'provider' | 'modelId'>): ModelOutcome {
+  const stray = findStrayResult(parsed.response);
+  if (stray !== undefined) return toMalformed(stray, parsed, model);
+  const failure = findEmptyFailure(parsed.response);
+  return failure === undefined ? parsed : { ok: false, failure, partial: parsed.response };
+}
+
 /**
- * Parses what a model returned. A well-formed outcome is returned as it is, without fields that nobody knows; anything else is a
- * failure that says which field is wrong and what was found there.
+ * Parses what a model returned. A well-formed outcome is returned as it is, without fields that nobody knows; an answer without
+ * content is a failure (M6), and anything else is a failure that says which field is wrong and what was found there.
  */
 export function parseOutcome(given: unknown, model: Pick<Model, 'provider' | 'modelId'>): ModelOutcome {
   if (!isRecord(given)) return toMalformed(new Mismatch('an object', given), given, model);
@@ -139,5 +160,7 @@ export function parseOutcome(given: unknown, model: Pick<Model, 'provider' | 'mo
   const parsed = ok === true ? success(given) : ok === false ? refusal(given) : flagForm(ok);
   if (parsed instanceof Mismatch) return toMalformed(typeof ok === 'boolean' ? parsed : parsed.inside('ok'), given, model);
   // Holds: both forms were checked field by field.
-  return ok === true ? (parsed as ModelOutcome) : parseFailed(parsed as { readonly failure: Failure; readonly partial?: unknown });
+  return ok === true
+    ? parseAnswered(parsed as Answered, model)
+    : parseFailed(parsed as { readonly failure: Failure; readonly partial?: unknown });
 }

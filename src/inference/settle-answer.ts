@@ -29,13 +29,12 @@ function saysSomething(part: Part): boolean {
   return part.type === 'tool-call' || part.type === 'tool-result' || part.type === 'file' || part.type === 'image';
 }
 
-function findFailure({ aborted, error, finished }: Ending, { parts, finishReason, rawFinishReason }: ModelResponse): Failure | undefined {
-  if (aborted) return abortedFailure;
-  if (error !== undefined) return error;
-  if (!finished) return classifyError(new StreamInterruptedError('The answer broke off before its end.'));
-  if (finishReason === FinishReason.Error) {
-    return classifyError(new ModelFailedError(`The provider ended the answer with "${rawFinishReason ?? finishReason}".`));
-  }
+/** Returns the failure of an answer without content (M6); undefined if it has some, or if it was filtered. */
+export function findEmptyFailure({
+  parts,
+  finishReason,
+  rawFinishReason,
+}: Pick<ModelResponse, 'parts' | 'finishReason' | 'rawFinishReason'>): Failure | undefined {
   // A refusal may be silent; the finish reason tells of it.
   if (finishReason === FinishReason.ContentFilter || parts.some(saysSomething)) return undefined;
   const empty = classifyError(
@@ -48,6 +47,17 @@ function findFailure({ aborted, error, finished }: Ending, { parts, finishReason
     retryable: false,
     message: `${empty.message} The whole output budget was used up; allow for more, or for less thinking.`,
   };
+}
+
+function findFailure({ aborted, error, finished }: Ending, response: ModelResponse): Failure | undefined {
+  if (aborted) return abortedFailure;
+  if (error !== undefined) return error;
+  if (!finished) return classifyError(new StreamInterruptedError('The answer broke off before its end.'));
+  const { finishReason, rawFinishReason } = response;
+  if (finishReason === FinishReason.Error) {
+    return classifyError(new ModelFailedError(`The provider ended the answer with "${rawFinishReason ?? finishReason}".`));
+  }
+  return findEmptyFailure(response);
 }
 
 /** The one outcome of an answer. */

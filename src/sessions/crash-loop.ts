@@ -4,6 +4,7 @@ import { BaseEvent } from '../events/index.ts';
 import type { RunState } from '../step-by-step/index.ts';
 import { AgentFinished, AgentStateUpdated } from '../step-by-step/index.ts';
 import { CrashLoopError } from './crash-loop-error.ts';
+import { toExecutionId } from './execution-id.ts';
 import type { SessionLog } from './session-log.ts';
 
 /** The open step is not resumed any more: it has ended the process each time. */
@@ -36,7 +37,7 @@ export async function storeCrashLoop(log: SessionLog, orchestrator: string): Pro
   const { execution, data, stepCount, usage } = state;
   const since = claimed.clock.now();
   // An execution whose first step is open has no id yet: it gets the one that a run would give it.
-  const { id = `${log.id}/${execution.number}`, startedAt = since } = execution;
+  const { id = toExecutionId(log.id, execution.number), startedAt = since } = execution;
   const looping = state.evolve({ execution: { ...execution, id, startedAt, crashLoop: { attempts: recoveries, since } } });
   let { lastSeq } = data;
   const next = (): EventHeader => {

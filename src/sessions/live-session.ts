@@ -14,7 +14,7 @@ import { applyRequest, checkAnswer, isAnswer } from './answers.ts';
 import { findCrashLoop } from './crash-loop.ts';
 import { readBody } from './entries.ts';
 import type { AppliedActions } from './queue.ts';
-import { applyActions, applyBetweenSteps, isHalfAnswered, toBody } from './queue.ts';
+import { applyActions, applyBetweenSteps, findCancel, isHalfAnswered, toBody } from './queue.ts';
 import { RequestReusedError } from './request-reused-error.ts';
 import { findExecution, isSameRequest } from './requests.ts';
 import type { RunServices } from './run-execution.ts';
@@ -221,7 +221,7 @@ export class LiveSession {
     return { done: log.append({ action, ...target }, { state: next, requestId, endsStep: isLooping }), target };
   }
 
-  /** Ends the current run, also if it still waits for its turn. */
+  /** Ends the current run, also if it still waits for others. */
   #interrupt(reason: string): void {
     this.#abort?.abort(reason);
     this.permit.grantNow();
@@ -318,7 +318,8 @@ export class LiveSession {
   }
 
   async #run(state: RunState): Promise<void> {
-    const attempt = await this.permit.startAttempt(hasWork(state));
+    const isCancelled = findCancel(this.log.queued, state.execution.number) !== undefined;
+    const attempt = await this.permit.startAttempt({ hasOpenWork: hasWork(state), isCancelled });
     try {
       if (this.#services.closing.aborted || this.#released !== undefined) return;
       await runExecution(this.log, state, {

@@ -2,7 +2,7 @@
 import type { Effects, SleepResult } from '../effects/index.ts';
 import { cancelledEffect } from '../effects/index.ts';
 import { jsonEquals } from '../lib/index.ts';
-import type { Between, Orchestrator, OutageRule, RunState } from '../step-by-step/index.ts';
+import type { Between, EngineOutageRule, Orchestrator, RunState } from '../step-by-step/index.ts';
 import { toIdentity } from './agents.ts';
 import { ContextFailedError } from './context-failed-error.ts';
 import { toExecutionId } from './execution-id.ts';
@@ -15,6 +15,8 @@ export interface RunServices {
   readonly options: Pick<SessionRuntimeOptions, 'context' | 'onEvent' | 'onOutage' | 'onProblem'>;
   /** Aborted once no further step may start; its reason says why. */
   readonly closing: AbortSignal;
+  /** Returns how long a provider has been down for a session; undefined if only the stored time of the first failure says so. */
+  measureOutage(sessionId: string, since: number): number | undefined;
   /** More of a session can be read. */
   onStored(sessionId: string): void;
 }
@@ -60,9 +62,11 @@ function interruptSleeps(direct: Effects, closing: AbortSignal): Effects {
 const defaultOutageMs = 3_600_000;
 
 /** Returns the rule for a provider that is down; undefined if sessions fail then. */
-function toOutageRule(onOutage: SessionRuntimeOptions['onOutage']): OutageRule | undefined {
-  if (onOutage === undefined || onOutage === 'fail') return undefined;
-  return onOutage === 'park' ? { maxMs: defaultOutageMs } : onOutage;
+function toOutageRule(services: RunServices, sessionId: string): EngineOutageRule | undefined {
+  const { onOutage = 'fail' } = services.options;
+  if (onOutage === 'fail') return undefined;
+  const { maxMs } = onOutage === 'park' ? { maxMs: defaultOutageMs } : onOutage;
+  return { maxMs, measureMs: (since) => services.measureOutage(sessionId, since) };
 }
 
 async function createContext({ facts }: SessionLog, { context }: RunServices['options']): Promise<unknown> {
@@ -79,7 +83,7 @@ export async function runExecution(
   state: RunState,
   { agent, services, onStart, beforeRun, onCommit, between }: ExecutionOptions,
 ): Promise<void> {
-  const { onEvent, onOutage, onProblem } = services.options;
+  const { onEvent, onProblem } = services.options;
   const { number } = state.execution;
   const identity = toIdentity(agent);
   if (!jsonEquals({ ...identity }, { ...log.facts.agent })) log.facts = { ...log.facts, agent: identity };
@@ -103,7 +107,7 @@ export async function runExecution(
       log.noteAsked(event);
       return onEvent?.(event, log.facts);
     },
-    onOutage: toOutageRule(onOutage),
+    onOutage: toOutageRule(services, log.id),
     executionId: toExecutionId(log.id, number),
     effects: (direct) => log.journal.wrap(interruptSleeps(direct, services.closing), `${number}/`, endIfCancelled),
     commit: async (commit) => {

@@ -23,6 +23,8 @@ export class RunPermit {
   readonly #services: PermitServices;
   #isLeftOpen: boolean;
   #slot: RunSlot | undefined;
+  /** The place among the attempts at steps that were left open. */
+  #attempt: RunSlot | undefined;
 
   constructor(log: SessionLog, services: PermitServices, isLeftOpen: boolean) {
     this.#log = log;
@@ -46,9 +48,10 @@ export class RunPermit {
     return this.#slot.granted;
   }
 
-  /** Does not wait for a place any longer. */
+  /** Does not wait for anybody else any longer. */
   grantNow(): void {
     this.#slot?.grantNow();
+    this.#attempt?.grantNow();
   }
 
   free(): void {
@@ -56,16 +59,18 @@ export class RunPermit {
     this.#slot = undefined;
   }
 
-  /** Starts an attempt. The last one that a step has waits until it is the only one. */
-  async startAttempt(hasOpenWork: boolean): Promise<RunAttempt> {
+  /** Starts an attempt. The last one that a step has waits until it is the only one, unless it is only to end. */
+  async startAttempt({ hasOpenWork, isCancelled }: { readonly hasOpenWork: boolean; readonly isCancelled: boolean }): Promise<RunAttempt> {
     const isRecovery = this.#isLeftOpen && hasOpenWork;
-    const leave = isRecovery ? await this.#services.recoveries.enter(this.isLastAttempt) : undefined;
+    const attempt = isRecovery ? this.#services.recoveries.enter(this.isLastAttempt && !isCancelled) : undefined;
+    this.#attempt = attempt;
+    await attempt?.granted;
     return {
       store: async () => {
         if (isRecovery) await this.#log.takeUp();
         this.#isLeftOpen = false;
       },
-      end: () => leave?.(),
+      end: () => attempt?.free(),
     };
   }
 }

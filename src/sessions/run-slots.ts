@@ -34,20 +34,12 @@ export class RunSlots {
       this.#taken += 1;
       return { granted: undefined, grantNow: () => undefined, free: once(() => this.#free()) };
     }
-    const waiting: Waiting = { grant: () => undefined };
-    const granted = new Promise<void>((resolve) => {
-      waiting.grant = once(() => {
-        this.#waiting.delete(waiting);
-        this.#taken += 1;
-        resolve();
-      });
-    });
-    this.#waiting.add(waiting);
+    const { granted, grant } = createGrant(this.#waiting, () => (this.#taken += 1));
     return {
       granted,
-      grantNow: () => waiting.grant(),
+      grantNow: grant,
       free: once(() => {
-        waiting.grant();
+        grant();
         this.#free();
       }),
     };
@@ -62,30 +54,51 @@ export class RunSlots {
 
 /** Attempts at steps that another process left open. */
 export class RecoveryGate {
-  readonly #waiting: (() => void)[] = [];
+  readonly #waiting = new Set<Waiting>();
   #open = 0;
 
   constructor(closing: AbortSignal) {
     closing.addEventListener('abort', () => {
-      const waiting = this.#waiting.splice(0);
-      this.#open += waiting.length;
-      for (const enter of waiting) enter();
+      for (const { grant } of [...this.#waiting]) grant();
     });
   }
 
-  /** Starts an attempt; the last one that a step has waits until it is alone. The returned function ends it. */
-  async enter(isLast: boolean): Promise<() => void> {
-    if (isLast && this.#open > 0) await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    else this.#open += 1;
-    return once(() => this.#leave());
+  /** Starts an attempt; the last one that a step has waits until it is alone. */
+  enter(isLast: boolean): RunSlot {
+    if (!isLast || this.#open === 0) {
+      this.#open += 1;
+      return { granted: undefined, grantNow: () => undefined, free: once(() => this.#leave()) };
+    }
+    const { granted, grant } = createGrant(this.#waiting, () => (this.#open += 1));
+    return {
+      granted,
+      grantNow: grant,
+      free: once(() => {
+        grant();
+        this.#leave();
+      }),
+    };
   }
 
   #leave(): void {
-    const next = this.#open === 1 ? this.#waiting.shift() : undefined;
-    // The next one takes its place.
-    if (next === undefined) this.#open -= 1;
-    else next();
+    this.#open -= 1;
+    const [next] = this.#waiting;
+    if (this.#open === 0) next?.grant();
   }
+}
+
+/** Adds somebody to those who wait. */
+function createGrant(all: Set<Waiting>, onGrant: () => void): Waiting & { readonly granted: Promise<void> } {
+  const waiting: Waiting = { grant: () => undefined };
+  const granted = new Promise<void>((resolve) => {
+    waiting.grant = once(() => {
+      all.delete(waiting);
+      onGrant();
+      resolve();
+    });
+  });
+  all.add(waiting);
+  return { granted, grant: () => waiting.grant() };
 }
 
 function once(work: () => void): () => void {

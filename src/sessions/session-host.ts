@@ -3,7 +3,7 @@
 // Does not: know what a session holds, how a step is taken, or who may ask for what.
 // R1. Interrupted sessions are found at the start and resumed; a damaged one, or one that ends the process, harms no other.
 // R2. Once another has claimed the store, nothing more is done here.
-import { reportSafely, reportToConsole } from '../events/index.ts';
+import { notifyListener, reportSafely, reportToConsole } from '../events/index.ts';
 import type { Clock, JsonObject } from '../lib/index.ts';
 import { cleanText, jsonEquals, present, sleep, SteplineError, systemClock, systemIds } from '../lib/index.ts';
 import type { RunState } from '../step-by-step/index.ts';
@@ -199,6 +199,10 @@ export class SessionHost implements SessionServices {
     timeout.abort();
   }
 
+  measureOutage(sessionId: string, since: number): number | undefined {
+    return this.#outages.measureMs(sessionId, since);
+  }
+
   onStored(sessionId: string): void {
     for (const call of this.#followers.get(sessionId) ?? []) call();
   }
@@ -295,7 +299,8 @@ export class SessionHost implements SessionServices {
   /** Makes a session wait whose open step has ended the process each time it was resumed. */
   async #giveUp(log: SessionLog): Promise<void> {
     const events = await storeCrashLoop(log, this.agents.newest(log.facts.agent.id).name);
-    for (const event of events) this.options.onEvent?.(event, log.facts);
+    const { onEvent, onProblem = reportToConsole } = this.options;
+    for (const event of events) notifyListener((each) => onEvent?.(each, log.facts), event, onProblem);
     this.onStored(log.id);
     this.report(findCrashLoop(log.id, log.state), `session ${log.id}`);
   }

@@ -7,7 +7,7 @@ type FailureCounts = Pick<ErrorContext, 'consecutiveFailures' | 'totalFailures' 
 
 // Only an unbroken run of failures that were handled by retry counts; an ignored one restarts the count.
 function countFailures({ execution, info }: RunState, now: number = info.updatedAt): FailureCounts {
-  const { results, judgedStep, failedSteps } = execution;
+  const { results, judgedStep, failedSteps, outage } = execution;
   const last = results.last?.handling;
   const endedAt = (stepsBack: number): number | undefined => results.at(-stepsBack)?.timing.endedAt;
   // A clock that was set back must not give a negative span.
@@ -17,7 +17,7 @@ function countFailures({ execution, info }: RunState, now: number = info.updated
     return { consecutiveFailures, totalFailures, failureSpanMs: toSpan(endedAt(consecutiveFailures), endedAt(1)) };
   }
   const before = last?.decision === ErrorHandlingDecision.Retry ? last.consecutiveFailures : 0;
-  const failureSpanMs = before === 0 ? 0 : toSpan(endedAt(before), now);
+  const failureSpanMs = Math.max(outage?.spanMs ?? 0, before === 0 ? 0 : toSpan(endedAt(before), now));
   return { consecutiveFailures: before + 1, totalFailures: failedSteps + 1, failureSpanMs };
 }
 

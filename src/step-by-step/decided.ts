@@ -80,12 +80,13 @@ export function retryProvider<S extends Step>(execution: Execution<S>): Executio
     throw new InvalidArgumentError('retryNow() is for an execution that waits for a provider, and this one does not. Look at waitingFor.');
   const { since, tries } = wait;
   const { usage, cost } = pendingStep.partial;
+  const spanMs = Math.max(execution.outage?.spanMs ?? 0, pendingStep.parkedAt - since);
   return {
     ...execution,
     pendingStep: undefined,
     usage: Usage.add(execution.usage, usage),
     cost: addCost(execution.cost, cost),
-    outage: { since, tries },
+    outage: { since, tries, spanMs },
   };
 }
 

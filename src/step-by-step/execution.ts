@@ -66,6 +66,8 @@ export interface Outage {
   readonly since: number;
   /** Number of times that the step has waited since then. */
   readonly tries: number;
+  /** Time that the failures in a row had spanned when the step waited. A clock that is set back does not make it less. */
+  readonly spanMs?: number;
 }
 
 export interface Execution<S extends Step = Step> {

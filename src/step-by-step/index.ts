@@ -30,7 +30,7 @@ export type { RunControl } from './run-control.ts';
 export { createRunControl } from './run-control.ts';
 export type { CompletedResult, FailedResult, OutputReading, RunResult, RunResultBase, StoppedResult } from './run-result.ts';
 export { getEndFailure, redactFailure, toRunResult } from './run-result.ts';
-export type { Between, Commit, EngineOptions, OutageRule, Ports, RunOptions } from './run-options.ts';
+export type { Between, Commit, EngineOptions, EngineOutageRule, OutageRule, Ports, RunOptions } from './run-options.ts';
 export type { NewStateOptions } from './run-state.ts';
 export { RunState } from './run-state.ts';
 export type { Limits, StandardCriteriaOptions } from './standard-criteria.ts';

@@ -135,7 +135,7 @@ export class Loop<State extends RunState, Context> {
     if (rule === undefined || handling === undefined || this.#state.pendingStep !== undefined) return undefined;
     // Holds: a candidate's step is of its state's kind.
     const isRepeatable = (step: Step): boolean => this.process.isRepeatable?.(step as StepOf<State>) === true;
-    return findProviderWait({ rule, judged, handling, isRepeatable, random: this.run.random });
+    return findProviderWait({ rule, judged, handling, isRepeatable, now: this.run.clock.now(), random: this.run.random });
   }
 
   /** Gives the step that sums up a deadline of its own in place of the one that has passed. Returns a function that takes it away. */
@@ -148,8 +148,9 @@ export class Loop<State extends RunState, Context> {
 
   /** Delay before the next step that the last one's failure asks for. */
   get #retryDelayMs(): number {
-    const { lastStepResult, pendingStep } = this.#state;
-    return pendingStep === undefined ? (lastStepResult?.handling?.delayMs ?? 0) : 0;
+    const { lastStepResult, pendingStep, execution } = this.#state;
+    // A step that has waited for its provider was taken before, after this delay.
+    return pendingStep === undefined && execution.outage === undefined ? (lastStepResult?.handling?.delayMs ?? 0) : 0;
   }
 
   /** Waits for what is left of the delay. Returns true if the engine asks to leave the run and enter it again later. */

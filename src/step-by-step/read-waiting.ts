@@ -28,10 +28,10 @@ export function readWait(input: unknown, path: string): Wait {
         type,
         ...common,
         reason: data.string('reason'),
-        since: data.number('since'),
+        since: data.time('since'),
         tries: data.number('tries'),
-        nextTryAt: data.number('nextTryAt'),
-        giveUpAt: data.number('giveUpAt'),
+        nextTryAt: data.time('nextTryAt'),
+        giveUpAt: data.time('giveUpAt'),
       };
     case 'grant':
       return { type, ...common, limit: data.oneOf('limit', Object.values(LimitKind)) };

@@ -38,6 +38,12 @@ export interface OutageRule {
   readonly maxMs: number;
 }
 
+/** Rule for a provider that is down, and how long that lasts already. */
+export interface EngineOutageRule extends OutageRule {
+  /** Returns the time since the first failure, if the engine has measured it. @default the time on the wall clock */
+  readonly measureMs?: Callback<[since: number], number | undefined> | undefined;
+}
+
 /** Options for engines: they store a run, drive it between steps, and make every attempt at it come out the same. */
 export interface EngineOptions<State = RunState> {
   /**
@@ -53,7 +59,7 @@ export interface EngineOptions<State = RunState> {
    * Makes a step wait if it would end the run only because a provider is down: the run returns as waiting for the provider. Call
    * `state.retryNow()` at the time that the wait says, and run it again. @default the run fails
    */
-  readonly onOutage?: OutageRule | undefined;
+  readonly onOutage?: EngineOutageRule | undefined;
   /** Id of an execution that starts with this run; the same at every attempt. */
   readonly executionId?: string | undefined;
   /** Start of the wall clock, for a run that continues one in another process. @default now */

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { ContinuationDecision, ContinuationEvaluation, StepsLimit } from '../continuation/index.ts';
 import type { Failure } from '../errors/index.ts';
 import { ErrorPolicy } from '../errors/index.ts';
+import { DamagedDataError } from '../lib/index.ts';
 import { Message, Usage } from '../messages/index.ts';
 import type { Script, ScriptedProcessOptions, ScriptedStep } from '../testing/index.ts';
 import { createCountingIds, createFakeClock, createScriptedProcess, ScriptedState } from '../testing/index.ts';
@@ -115,6 +116,27 @@ describe('C1: what was written is read again as the same state', () => {
     const state = setUp([finishes]).start;
     const named = state.evolve({ execution: { ...state.execution, agent: { id: 'writer', version: 3 } } });
     expect(reread(named).execution.agent).toStrictEqual({ id: 'writer', version: 3 });
+  });
+});
+
+describe('a time that no date has is damage', () => {
+  const tooLate = 8.64e15 + 1;
+  const provider = { type: 'provider', id: 'p', reason: '503', since: 1, tries: 2, nextTryAt: 3, giveUpAt: 4 } as const;
+
+  test.each(['since', 'nextTryAt', 'giveUpAt'])('as %s of a wait for a provider', async (name) => {
+    const state = await run([{ ...goesOn, waits: [{ ...provider, [name]: tooLate }] }]);
+    expect(() => reread(state)).toThrow(DamagedDataError);
+  });
+
+  test('in a crash loop, an outage and a model that is skipped', () => {
+    const { start } = setUp([finishes]);
+    const { execution } = start;
+    for (const state of [
+      start.evolve({ execution: { ...execution, crashLoop: { attempts: 3, since: tooLate } } }),
+      start.evolve({ execution: { ...execution, outage: { since: tooLate, tries: 1 } } }),
+      start.evolve({ coolDowns: { 'p/a': { failures: 1, until: tooLate } } }),
+    ])
+      expect(() => reread(state)).toThrow(DamagedDataError);
   });
 });
 

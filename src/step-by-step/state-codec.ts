@@ -89,7 +89,7 @@ function readCoolDowns(input: unknown, path: string): CoolDowns | undefined {
   const data = readObject(input, path);
   const entries = Object.keys(data.raw).map((name) => {
     const coolDown = data.object(name);
-    return [name, { failures: coolDown.number('failures'), until: coolDown.number('until') }] as const;
+    return [name, { failures: coolDown.number('failures'), until: coolDown.time('until') }] as const;
   });
   return entries.length === 0 ? undefined : Object.fromEntries(entries);
 }
@@ -146,7 +146,7 @@ function diffData<S extends Step>(
 
 function readInfo(before: StateInfo, input: unknown, path: string): StateInfo {
   const data = readObject(input, path);
-  return before.at(data.number('updatedAt'), data.number('cumulativeExecutionSeconds'));
+  return before.at(data.time('updatedAt'), data.number('cumulativeExecutionSeconds'));
 }
 
 function patchData<S extends Step>(

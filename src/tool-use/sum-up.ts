@@ -71,9 +71,10 @@ async function askForWords(turn: Turn, step: ToolUseStep): Promise<ToolUseStep> 
       stepType: StepType.Error,
     };
   }
-  // No tool was offered: a call that came all the same is dropped.
-  const parts = answered.response.parts.filter(({ type }) => type !== 'tool-call');
-  return { ...step, ...facts, outputMessages: [...step.outputMessages, Message.assistant(parts, { ids: turn.scope.ids })] };
+  // No tool was offered: a call that came all the same is dropped, with its result if it has one.
+  const parts = answered.response.parts.filter(({ type }) => type !== 'tool-call' && type !== 'tool-result');
+  const summary = parts.length === 0 ? [] : [Message.assistant(parts, { ids: turn.scope.ids })];
+  return { ...step, ...facts, outputMessages: [...step.outputMessages, ...summary] };
 }
 
 // Without what the provider gave with a part: it would look for the parts beside it.

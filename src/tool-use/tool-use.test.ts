@@ -1171,6 +1171,7 @@ describe('summing up at a limit', () => {
     const { orchestrator, start } = setUp([sum, sum, sum], { limits });
     const end = await orchestrator.run(start);
     expect([...ended(end), end.text, looseEnds(end.messages)]).toStrictEqual(['stopped', 'steps_limit', 2, '', []]);
+    expect(roles(end)).toStrictEqual(['user', 'assistant', 'tool', 'assistant', 'tool']);
   });
 
   test('keeps the refused calls if the second question fails', async () => {

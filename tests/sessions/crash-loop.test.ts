@@ -51,6 +51,10 @@ function setUp(place: Place) {
   return { ...stage, calls, ending, start, send, called, crash, finish };
 }
 
+function assertFailing(): never {
+  throw new Error('the listener failed');
+}
+
 async function loop(place: Place) {
   const stage = setUp(place);
   await stage.send(stage.start(), 'one', 'note 1; slow 2; say End');
@@ -296,6 +300,50 @@ describe.each(pickSubjects(places))('the count of resumptions, over %s', (_, mak
   });
 });
 
+test('a step that ends the process keeps its idempotency keys if the id of its session has a slash', async () => {
+  const stage = stageOn(createMemoryPlace());
+  const keys: string[] = [];
+  let isEnding = false;
+  const slow = defineTool({
+    name: 'slow',
+    description: 'Ends the process.',
+    input,
+    effect: 'idempotent',
+    run: (_, { idempotencyKey }) => {
+      keys.push(idempotencyKey);
+      return isEnding ? 'done' : new Promise<string>(() => undefined);
+    },
+  });
+  const start = (): SessionRuntime => stage.start({ agents: [stage.agent({ tools: [slow] })] });
+  const first = start();
+  await first.create({ id: 'a/b%c' }, { by: ann });
+  void first.send('a/b%c', 'slow 1; say End', { by: ann }).catch(() => undefined);
+  for (let time = 1; time <= 4; time += 1) {
+    await until(() => expect(keys).toHaveLength(time));
+    if (time < 4) start();
+  }
+  const last = start();
+  expect((await last.get('a/b%c')).waitingFor).toMatchObject([{ reason: 'crash-loop' }]);
+  isEnding = true;
+  expect(await last.resume('a/b%c', { by: bob })).toMatchObject({ status: 'completed' });
+  expect([keys.length, new Set(keys).size]).toStrictEqual([5, 1]);
+  expect(new Set((await eventsOf(last, 'a/b%c')).map(({ executionId }) => executionId)).size).toBe(1);
+});
+
+test.each([
+  ['throws', () => assertFailing()],
+  ['rejects', async () => assertFailing()],
+])('a listener that %s is reported, and the session waits all the same', async (_, onEvent) => {
+  const stage = setUp(createMemoryPlace());
+  await stage.send(stage.start(), 'one', 'slow 1; say End');
+  await stage.called(1, 1);
+  await stage.crash(1, 3);
+  const runtime = stage.start({ onEvent });
+  expect(await runtime.ready).toStrictEqual({ resumed: [], failed: [] });
+  expect((await runtime.get('one')).waitingFor).toMatchObject([{ reason: 'crash-loop' }]);
+  await until(() => expect(stage.problems.filter((problem) => String(problem) === 'Error: the listener failed')).toHaveLength(3));
+});
+
 test.each([-1, 1.5, Number.NaN, '3'])('maxRecoveries: %s is refused', (maxRecoveries) => {
   const stage = stageOn(createMemoryPlace());
   expect(() => stage.start({ maxRecoveries: maxRecoveries as number })).toThrow(
@@ -327,5 +375,26 @@ describe.each(pickSubjects(places))('other sessions, over %s', (_, makePlace) =>
     await until(async () => expect((await last.get('long')).status).toBe('completed'));
     expect([(await last.get('poison')).status, (await last.get('short')).status]).toStrictEqual(['waiting', 'completed']);
     expect(stage.calls).toStrictEqual({ 1: 4, 2: 4 });
+  });
+
+  test('can be cancelled while they wait for the end of another attempt, and their step is not resumed', async () => {
+    const stage = setUp(makePlace());
+    const runtime = stage.start();
+    for (const id of ['1', '2']) await stage.send(runtime, id, `slow ${id}; say End`);
+    await Promise.all([stage.called(1, 1), stage.called(2, 1)]);
+    for (const times of [2, 3]) {
+      stage.start();
+      await Promise.all([stage.called(1, times), stage.called(2, times)]);
+    }
+    const last = stage.start();
+    await until(() => expect([stage.calls[1], stage.calls[2]].toSorted()).toStrictEqual([3, 4]));
+    const waiting = stage.calls[1] === 3 ? 1 : 2;
+    expect(await last.cancel(String(waiting), 'it takes too long', { by: bob })).toMatchObject({
+      status: 'stopped',
+      stopReason: 'user_requested',
+    });
+    expect(stage.calls[waiting]).toBe(3);
+    stage.finish(3 - waiting);
+    await until(async () => expect((await last.get(String(3 - waiting))).status).toBe('completed'));
   });
 });

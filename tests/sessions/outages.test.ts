@@ -238,6 +238,80 @@ test('a turn of a chat waits too, if the chat retries', async () => {
   expect(await runtime.resume('s', { by: ann })).toMatchObject({ status: 'completed', text: 'Done.' });
 });
 
+describe('a clock that jumps while a session waits for a provider', () => {
+  test.each([2 * hour, -2 * hour])('by %i ms changes neither the tries nor the longest time', async (jumpMs) => {
+    const outage = createOutage(createPlace());
+    const { runtime } = await begin(outage);
+    const tries = async (jump: number): Promise<readonly number[]> => {
+      outage.clock.shiftWall(jump);
+      const found: number[] = [];
+      for (let minutes = 1; minutes <= 65; minutes += 1) {
+        const before = outage.model.calls.length;
+        await outage.clock.advance(minute);
+        if (outage.model.calls.length > before) found.push(minutes);
+      }
+      return found;
+    };
+    // 30 s, 1, 2, 4 min, then every 5 min, and a last one when the hour is over.
+    expect(await tries(jumpMs)).toStrictEqual([1, 2, 4, 8, 13, 18, 23, 28, 33, 38, 43, 48, 53, 58, 60]);
+    expect(await runtime.get('s')).toMatchObject({ status: 'failed', stopReason: 'retry_limit', stepCount: 5 });
+  });
+
+  test('does not make it wait for longer if something else is done to the session', async () => {
+    const outage = createOutage(createPlace());
+    const { runtime } = await begin(outage);
+    outage.clock.shiftWall(-2 * hour);
+    await runtime.grant('s', { steps: 1 }, { by: ann, until: 'accepted' });
+    outage.provider.failure = undefined;
+    await outage.clock.advance(30_000);
+    expect(await runtime.get('s')).toMatchObject({ status: 'completed' });
+  });
+
+  test('does not make it wait for longer if that was during the retries', async () => {
+    const outage = createOutage(createPlace());
+    const runtime = outage.open();
+    await runtime.create({ id: 's' }, { by: ann });
+    const sent = runtime.send('s', 'Hello.', { by: ann });
+    for (let second = 0; second < 15; second += 1) {
+      if (second === 3) outage.clock.shiftWall(-2 * hour);
+      await outage.clock.advance(1000);
+    }
+    await sent;
+    const events = await eventsOf(runtime, 's');
+    expect(events.findLast(({ type }) => type === 'RetryScheduled')).toMatchObject({ delayMs: 29_999 });
+    outage.provider.failure = undefined;
+    await outage.clock.advance(30_000);
+    expect(await runtime.get('s')).toMatchObject({ status: 'completed' });
+  });
+
+  test.each([
+    ['after a restart', 0],
+    ['after a restart with a clock that was set back', -5 * hour],
+  ])('%s, the time that a provider asked for is waited for, and no longer', async (_, jumpMs) => {
+    const outage = createOutage(createPlace());
+    outage.provider.failure = { ...noCapacity, type: 'rate_limit', retryAfterMs: 30 * minute };
+    const first = outage.open();
+    await first.create({ id: 's' }, { by: ann });
+    await first.send('s', 'Hello.', { by: ann });
+    await first.drain();
+    outage.clock.shiftWall(jumpMs);
+    const next = outage.open();
+    await next.ready;
+    await outage.clock.advance(30 * minute - 1);
+    expect(outage.model.calls.length).toBe(1);
+    outage.provider.failure = undefined;
+    await outage.clock.advance(1);
+    expect(await next.get('s')).toMatchObject({ status: 'completed' });
+    expect(outage.model.calls.length).toBe(2);
+  });
+});
+
+test('a longest time beyond all dates can be explained', async () => {
+  const outage = createOutage(createPlace());
+  const { parked } = await begin(outage, { onOutage: { maxMs: Number.MAX_VALUE } });
+  expect(parked.explain()).toContain('the last one at +275760-09-13T00:00:00.000Z');
+});
+
 describe('what is an outage', () => {
   test.each([
     ['a rate limit', { type: 'rate_limit', code: 'http-429' }, 'waiting'],

@@ -9,7 +9,7 @@ import type { ToolUseStep } from '../../tool-use/index.ts';
 import { AgentState } from '../agent-state.ts';
 import { restoreMessage } from './restore-message.ts';
 import type { RestoredPendingStep } from './restore-pending-step.ts';
-import { restorePendingStep } from './restore-pending-step.ts';
+import { restoreCrashLoop, restorePendingStep } from './restore-pending-step.ts';
 import { restoreOutcome, restoreResults } from './restore-steps.ts';
 import type { LossySlimPayload } from './slim-payload.ts';
 import { toStoredUsage } from './slim-usage.ts';
@@ -100,6 +100,7 @@ export function readLossyPayload(payload: LossySlimPayload): AgentState {
       failedSteps: payload.steps.filter(({ errors }) => errors.length > 0).length,
       ...restoreHistory(payload, executionId, store),
       pendingStep: pending?.pendingStep,
+      crashLoop: restoreCrashLoop(payload),
       queued: pending === undefined || queued.length === 0 ? undefined : queued,
     },
     past: AppendOnlyList.empty(),

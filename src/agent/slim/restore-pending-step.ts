@@ -2,16 +2,17 @@
 // Q1. A call that has ended is never run again, and one that waited is never run unasked: an answer that was given, and not acted on, has
 //     to be given again.
 import type { Message, ToolCall } from '../../messages/index.ts';
-import type { PendingStep, ProviderWait, Wait } from '../../step-by-step/index.ts';
+import type { CrashLoop, PendingStep, Wait } from '../../step-by-step/index.ts';
 import type { ToolUseStep } from '../../tool-use/index.ts';
 import type { ToolExecution } from '../../tools/index.ts';
-import { omitUndefined } from '../../lib/index.ts';
+import { escapePart, omitUndefined } from '../../lib/index.ts';
 import { hasWholeArgs, restoreCall, restoreMessage } from './restore-message.ts';
 import { restoreStep } from './restore-steps.ts';
 import { resultLeftOut } from './slim-message.ts';
 import type { LossySlimPayload } from './slim-payload.ts';
 import type { SlimStep, SlimStepCall } from './slim-step.ts';
-import type { SlimWait } from './slim-wait.ts';
+import type { SlimProviderWait, SlimWait } from './slim-wait.ts';
+import { isCrashLoopWait } from './slim-wait.ts';
 
 /** A step that waits, and what cannot be answered as it was asked. */
 export interface RestoredPendingStep {
@@ -46,14 +47,17 @@ function restoreWait(slim: SlimWait): Wait {
   if (type === 'person') return omitUndefined({ type, ...common, prompt, participant });
   // A step never waits for a grant without naming the limit.
   if (type === 'grant') return { type, ...common, limit: limit ?? 'steps' };
-  if (type === 'provider') return { type, ...common, ...restoreTries(slim) };
-  return { type, ...common, toolName: tool_name, args };
+  if (type !== 'provider') return { type, ...common, toolName: tool_name, args };
+  // Holds: a wait for a provider is not read without these.
+  const { reason, since, tries, next_try_at, give_up_at } = slim as SlimProviderWait;
+  const times = { since: Date.parse(since), nextTryAt: Date.parse(next_try_at), giveUpAt: Date.parse(give_up_at) };
+  return { type, ...common, reason, tries, ...times };
 }
 
-function restoreTries(slim: SlimWait): Omit<ProviderWait, 'type' | 'id' | 'problem' | 'agent'> {
-  const { reason = '', since = '', tries = 1, next_try_at = '', give_up_at = '' } = slim;
-  const read = (text: string): number => Date.parse(text) || 0;
-  return { reason, since: read(since), tries, nextTryAt: read(next_try_at), giveUpAt: read(give_up_at) };
+/** Returns the crash loop that a payload shows as its wait; undefined if it shows none. */
+export function restoreCrashLoop({ waiting_for }: LossySlimPayload): CrashLoop | undefined {
+  const wait = waiting_for.find(isCrashLoopWait);
+  return wait && { attempts: wait.tries, since: Date.parse(wait.since) };
 }
 
 /** Waits of calls that were answered, and whose answers are not in a payload. */
@@ -69,7 +73,7 @@ function listAnsweredWaits({ tool_calls }: SlimStep, open: readonly SlimWait[]):
 /** Marks calls in which a run has started: its state is missing, and nobody knows what it did. */
 function markNested({ toolCalls }: Pick<ToolUseStep, 'toolCalls'>, waits: readonly SlimWait[]): Pick<ToolUseStep, 'nested'> {
   const inside = toolCalls.flatMap(({ id, args }) => {
-    const own = waits.filter((wait) => wait.agent !== undefined && wait.id.startsWith(`${id}/`)).map((wait) => wait.id);
+    const own = waits.filter((wait) => wait.agent !== undefined && wait.id.startsWith(`${escapePart(id)}/`)).map((wait) => wait.id);
     return own.length === 0 ? [] : [[id, { round: 0, args, waits: own, memo: null }] as const];
   });
   return inside.length === 0 ? {} : { nested: Object.fromEntries(inside) };
@@ -82,7 +86,9 @@ const getCalls = (step: SlimStep, messages: readonly Message[]): readonly ToolCa
 
 /** Returns the step that waits; undefined if the payload has none. */
 export function restorePendingStep(payload: LossySlimPayload, executionId: string): RestoredPendingStep | undefined {
-  const { current_step: slim, waiting_for } = payload;
+  const { current_step: slim } = payload;
+  // A crash loop is about the whole execution.
+  const waiting_for = payload.waiting_for.filter((wait) => !isCrashLoopWait(wait));
   if (slim === null || slim.ended_at !== null || slim.started_at === null) return undefined;
   const startedAt = Date.parse(slim.started_at);
   const outputMessages = (slim.messages ?? []).map(restoreMessage);

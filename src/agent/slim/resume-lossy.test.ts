@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { ErrorPolicy } from '../../errors/index.ts';
 import type { Json } from '../../lib/index.ts';
-import { createCountingIds, createFakeClock, DamagedDataError } from '../../lib/index.ts';
+import { createCountingIds, createFakeClock, DamagedDataError, present } from '../../lib/index.ts';
 import { Message } from '../../messages/index.ts';
 import { NewerSchemaError, WrongKindError } from '../../serialization/index.ts';
 import { approvalDigest } from '../../sessions/index.ts';
@@ -229,6 +229,51 @@ describe('a wait of a lossy payload', () => {
     const end = await agent.run(through(queued).reject('call-1'));
     expect(end.status).toBe('completed');
     expect(textsOf(model).at(-1)).toBe('Hurry.');
+  });
+});
+
+describe('a lossy payload of a step that ended the process each time', () => {
+  const withLoop = (state: AgentState): AgentState =>
+    state.evolve({ execution: { ...state.execution, crashLoop: { attempts: 3, since: Date.UTC(2026, 0, 3) } } });
+
+  test('waits for a person, and can be cancelled', async () => {
+    const { agent, start } = createSetting([calls('work'), says('Found.')]);
+    const state = withLoop(await agent.nextStep(start));
+    const back = through(state);
+    expect([back.status, back.waitingFor]).toStrictEqual(['waiting', state.waitingFor]);
+    expect(back.explain()).toContain(state.explain());
+    expect(back.cancel('enough')).toMatchObject({ status: 'stopped', waitingFor: [] });
+  });
+
+  test('asks again for an answer that was not acted on, once it is resumed', async () => {
+    const { agent, start, ran } = createSetting([calls('wipe'), says('Done.')]);
+    const state = withLoop((await agent.run(start)).approve('call-1'));
+    const back = through(state);
+    expect(back.waitingFor).toStrictEqual(state.waitingFor);
+    const resumed = back.evolve({ execution: { ...back.execution, crashLoop: undefined } });
+    expect(resumed.waitingFor).toMatchObject([{ type: 'approval', id: 'call-1' }]);
+    expect((await agent.run(resumed)).status).toBe('waiting');
+    expect(ran).toStrictEqual([]);
+  });
+});
+
+describe('a lossy payload of a wait that has times', () => {
+  const serializer = new SlimAgentStateSerializer();
+  const provider = { type: 'provider', id: 'provider', digest: '', reason: '503', tries: 1 } as const;
+  const times = { since: '2026-01-01T00:00:00.000Z', next_try_at: '2026-01-01T00:01:00.000Z', give_up_at: '2026-01-01T01:00:00.000Z' };
+  const loop = { type: 'person', id: 'crash-loop/1', digest: '', reason: 'crash-loop', tries: 3, since: times.since } as const;
+
+  test.each([
+    ...(['reason', 'since', 'tries', 'next_try_at', 'give_up_at'] as const).map((name) => [name, { ...provider, ...times }] as const),
+    ...(['since', 'tries'] as const).map((name) => [name, loop] as const),
+  ])('is refused without %s', async (name, wait) => {
+    const { agent, start } = createSetting([calls('wipe')]);
+    const payload = serializer.serialize(await agent.run(start));
+    for (const damaged of name === 'tries' || name === 'reason' ? [undefined] : [undefined, 'soon']) {
+      const attempt = (): unknown => serializer.deserialize({ ...payload, waiting_for: [present({ ...wait, [name]: damaged })] });
+      expect(attempt).toThrow(DamagedDataError);
+      expect(attempt).toThrow(expect.objectContaining({ path: `waiting_for[0].${name}` }));
+    }
   });
 });
 

@@ -245,6 +245,17 @@ describe('a full payload', () => {
     expect(payload.waiting_for?.[0]?.digest).toBe(await approvalDigest(state.id, { ...wait!, execution: 1, step: 2 }));
   });
 
+  test('of a step that ended the process each time gives back the same state, also if the step had waited', async () => {
+    const { agent, start } = createSetting([calls('wipe'), says('Done.')]);
+    const answered = (await agent.run(start)).approve('call-1');
+    for (const state of [start, answered]) {
+      const crashLoop = { attempts: 3, since: Date.UTC(2026, 0, 3) };
+      const looping = state.evolve({ execution: { ...state.execution, id: 'e/1', crashLoop } });
+      expect(serializer.serialize(looping).waiting_for).toMatchObject([{ type: 'person', reason: 'crash-loop', ...crashLoop }]);
+      expect(through(looping).toJSON()).toStrictEqual(looping.toJSON());
+    }
+  });
+
   test('keeps fields of a state that this version does not know', () => {
     const stored = JSON.parse(JSON.stringify(AgentState.empty())) as { readonly data: object };
     const newer = AgentState.fromJSON({ ...stored, data: { ...stored.data, mood: { _a: 'good' } } });

@@ -1,6 +1,7 @@
 // The slim payload: a state in short, as JSON.
 // P1. It is JSON and nothing else: what JSON.parse gives of it equals it, and no text has half a surrogate pair.
-// P2. A whole payload (`resumable: true`) holds everything that the state's own JSON holds, once, and is not longer than that.
+// P2. A whole payload (`resumable: true`) holds everything that the state's own JSON holds, once, and is not longer than that. Only the wait
+//     of a step that ended the process is shown on top: in a short state that makes it longer.
 // P3. A lossy payload (`resumable: 'lossy'`) was cut, or secrets were removed from it. It says what is missing: a cut text ends in the
 //     mark; what was left out is counted in `omitted`, or named in its place. A tool result follows its call.
 // P4. Step numbers are those of the execution, whatever was cut.

@@ -1,6 +1,6 @@
 import { LimitKind } from '../../continuation/index.ts';
 import type { Json, JsonObject, ReadValue } from '../../lib/index.ts';
-import { omitUndefined, present, readObject } from '../../lib/index.ts';
+import { childPath, DamagedDataError, omitUndefined, present, readObject } from '../../lib/index.ts';
 import type { Wait } from '../../step-by-step/index.ts';
 import { getWaitDigest } from '../../step-by-step/index.ts';
 import type { AgentState } from '../agent-state.ts';
@@ -14,6 +14,7 @@ import {
   optionalNumber,
   optionalString,
   string,
+  time,
 } from './field-readers.ts';
 import type { SlimArgs } from './slim-message.ts';
 import { writeArgs } from './slim-message.ts';
@@ -44,7 +45,7 @@ export interface SlimWait extends SlimArgs {
 
 const waitTypes = ['approval', 'client-tool', 'unknown-call', 'person', 'provider', 'grant'] as const satisfies readonly Wait['type'][];
 
-export const readWait: ReadValue<SlimWait> = createReader<SlimWait>({
+const readFields = createReader<SlimWait>({
   type: oneOf(waitTypes),
   id: string,
   tool_name: optionalString,
@@ -57,12 +58,35 @@ export const readWait: ReadValue<SlimWait> = createReader<SlimWait>({
   agent: optionalString,
   participant: optionalString,
   reason: optionalString,
-  since: optionalString,
+  since: optional(time),
   tries: optionalNumber,
-  next_try_at: optionalString,
-  give_up_at: optionalString,
+  next_try_at: optional(time),
+  give_up_at: optional(time),
   digest: string,
 });
+
+/** A wait for a provider that is down. */
+export type SlimProviderWait = SlimWait & Required<Pick<SlimWait, 'reason' | 'since' | 'tries' | 'next_try_at' | 'give_up_at'>>;
+
+/** A wait for a person after a step ended the process each time it was resumed. */
+export type SlimCrashLoopWait = SlimWait & Required<Pick<SlimWait, 'since' | 'tries'>>;
+
+const isProviderWait = (wait: SlimWait): wait is SlimProviderWait => wait.type === 'provider';
+
+export const isCrashLoopWait = (wait: SlimWait): wait is SlimCrashLoopWait => wait.type === 'person' && wait.reason === 'crash-loop';
+
+/** Names the fields that a wait has because of its type. */
+function listNeeded(wait: SlimWait): readonly (keyof SlimWait)[] {
+  if (isProviderWait(wait)) return ['reason', 'since', 'tries', 'next_try_at', 'give_up_at'];
+  return isCrashLoopWait(wait) ? ['since', 'tries'] : [];
+}
+
+export const readWait: ReadValue<SlimWait> = (input, path) => {
+  const wait = readFields(input, path);
+  const missing = listNeeded(wait).find((name) => wait[name] === undefined);
+  if (missing !== undefined) throw new DamagedDataError(childPath(path, missing), 'expected a value, found nothing');
+  return wait;
+};
 
 type RetriedFields = Pick<SlimWait, 'reason' | 'since' | 'tries' | 'next_try_at' | 'give_up_at'>;
 

@@ -36,8 +36,9 @@ export function splitWaits(
   state: AgentState,
 ): { readonly execution: JsonObject; readonly shown: readonly WholeSlimWait[] } {
   const write = (stored: JsonObject, wait: Wait): WholeSlimWait => writeWholeWait(stored, getWaitDigest(state, wait));
-  // A grant is read from the last outcome.
-  if (state.pendingStep === undefined) return { execution, shown: state.waitingFor.map((wait) => write(present({ ...wait }), wait)) };
+  // A grant is read from the last outcome; a crash loop hides what the step waits for.
+  if (state.pendingStep === undefined || state.execution.crashLoop !== undefined)
+    return { execution, shown: state.waitingFor.map((wait) => write(present({ ...wait }), wait)) };
   const all = toObject(execution['pendingStep'])['waits'];
   const open = state.waitingFor.flatMap((wait) => {
     const stored = isList(all) ? all.find((each) => isRecord(each) && each['id'] === wait.id) : undefined;

@@ -51,6 +51,13 @@ async function ask(
 }
 
 describe('aiSdk', () => {
+  it('says the context window that it was given, and none otherwise', () => {
+    const answer = (): Promise<{ readonly stream: object }> => Promise.resolve({ stream: {} });
+    const fake = { specificationVersion: 'v4' as const, provider: 'fake', modelId: 'fake-1', doGenerate: answer, doStream: answer };
+    expect(aiSdk(fake, { contextWindow: 8000 }).contextWindow).toBe(8000);
+    expect(aiSdk(fake)).not.toHaveProperty('contextWindow');
+  });
+
   it.each([
     ['the id of a model', 'gpt-5', /"gpt-5" is a model id/],
     ['a model of an older interface', { specificationVersion: 'v2', doGenerate: () => {}, doStream: () => {} }, /"v2".*update/],

@@ -1,10 +1,11 @@
 // The AI SDK adapter
-// Owns:     one call to an AI SDK model, in our words on the way in and on the way out.
+// Owns:     one question to an AI SDK model, in our words on the way in and on the way out.
 // Does not: retry, wait on a clock of its own, run tools, or decide anything.
 // It keeps the promises of the Model port (M1–M10); the recordings and the fault server test them.
 import type { Clock, IdSource } from '../../lib/index.ts';
 import { aborted, isRecord, omitUndefined, systemClock, systemIds, untilAborted } from '../../lib/index.ts';
-import type { Model, ModelDelta, ModelOutcome, ModelRequest, ResponseBuilder } from '../index.ts';
+import { Message, Usage } from '../../messages/index.ts';
+import type { Model, ModelDelta, ModelOutcome, ModelRequest, ModelResponse, ResponseBuilder } from '../index.ts';
 import { createResponseBuilder, withTimeouts } from '../index.ts';
 import { classifyProviderError } from './classify-provider-error.ts';
 import { toFields, toList } from './fields.ts';
@@ -98,6 +99,25 @@ async function settle(call: Call, ask: Ask): Promise<ModelOutcome> {
   return outcome;
 }
 
+/** True if the provider paused after it summed up the conversation (Anthropic's `pauseAfterCompaction`): the answer itself is still to come. */
+const isPaused = (outcome: ModelOutcome): outcome is Extract<ModelOutcome, { readonly ok: false }> =>
+  !outcome.ok && outcome.failure.code === 'empty-response' && outcome.partial.rawFinishReason === 'compaction';
+
+/** Asks, and once more if the provider paused: the summary goes back with the second request and stands before its answer. */
+async function settleWhole(open: (request: ModelRequest) => Call, request: ModelRequest, ask: Ask): Promise<ModelOutcome> {
+  const first = await settle(open(request), ask);
+  if (!isPaused(first)) return first;
+  const { parts, usage } = first.partial;
+  const messages = [...request.messages, Message.assistant(parts, { id: 'summary' })];
+  const second = await settle(open({ ...request, messages }), ask);
+  const join = (response: ModelResponse): ModelResponse => ({
+    ...response,
+    parts: [...parts, ...response.parts],
+    usage: Usage.add(usage, response.usage),
+  });
+  return second.ok ? { ...second, response: join(second.response) } : { ...second, partial: join(second.partial) };
+}
+
 /** Makes a model of the AI SDK (`openai('gpt-5')`, `anthropic('claude-…')`, …) one of ours. */
 export function aiSdk(model: LanguageModelLike, { clock = systemClock, ids = systemIds, contextWindow }: AiSdkOptions = {}): Model {
   const callable = toCallableModel(model);
@@ -115,14 +135,13 @@ export function aiSdk(model: LanguageModelLike, { clock = systemClock, ids = sys
     provider,
     modelId,
     ...omitUndefined({ contextWindow }),
-    generate: (request) => settle(open(request), whole),
-    stream: (request, onDelta) => settle(open(request, onDelta), inPieces),
+    generate: (request) => settleWhole(open, request, whole),
+    stream: (request, onDelta) => settleWhole((each) => open(each, onDelta), request, inPieces),
   };
   const timed = withTimeouts(untimed, {}, clock);
   const choose = ({ timeouts }: ModelRequest): Model => (timeouts === undefined ? untimed : timed);
   return {
-    provider,
-    modelId,
+    ...untimed,
     generate: (request) => choose(request).generate(request),
     stream: (request, onDelta) => choose(request).stream(request, onDelta),
   };

@@ -141,7 +141,8 @@ export class PromptWriter {
   }
 
   #countUsable(messages: readonly Message[], instructions: number): number {
-    let count = this.countCommon(messages, instructions);
+    // The last message of a request is always converted for it: whoever gets it may change it.
+    let count = Math.min(this.countCommon(messages, instructions), Math.max(0, messages.length - instructions - 1));
     // Results that were the last of their turn join those that follow now.
     if (messages[count + instructions]?.isTool() === true) while (this.#sources[count - 1]?.isTool() === true) count -= 1;
     return count;

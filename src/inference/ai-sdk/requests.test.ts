@@ -215,6 +215,21 @@ describe('a model that changes what it was sent', () => {
   });
 });
 
+it('a model may change the last message of a request that is shorter than the one before', async () => {
+  const { send } = openModel({
+    onCall: ({ prompt }) => void Object.assign(prompt.at(-1) ?? {}, { providerOptions: { fake: { cache: prompt.length } } }),
+  });
+  const conversation = [Message.user('Go.'), ...step(1), ...step(2), Message.user('And?')];
+  await send(conversation);
+  for (const length of [5, 4, 3, 1]) {
+    const { prompt } = await send(conversation.slice(0, length));
+    expect(prompt.map(({ providerOptions }) => providerOptions)).toEqual([
+      ...Array.from({ length: length - 1 }, () => undefined),
+      { fake: { cache: length } },
+    ]);
+  }
+});
+
 const anyId = fc.constantFrom('a', 'b', 'call_1', 'functions.look:0', 'functions.look:1', 'x~2', 'é', '');
 const anyName = fc.constantFrom('look', 'my tool', '', 'functions.echo', 'n'.repeat(80));
 const anyFile = fc.constantFrom<Part>(

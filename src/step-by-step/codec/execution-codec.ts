@@ -25,12 +25,12 @@ const readGrant = (input: unknown, path: string): Grant => {
 
 const readCrashLoop = (input: unknown, path: string): CrashLoop => {
   const data = readObject(input, path);
-  return { attempts: data.number('attempts'), since: data.number('since') };
+  return { attempts: data.number('attempts'), since: data.time('since') };
 };
 
 const readOutage = (input: unknown, path: string): Outage => {
   const data = readObject(input, path);
-  return { since: data.number('since'), tries: data.number('tries') };
+  return omitUndefined({ since: data.time('since'), tries: data.number('tries'), spanMs: data.optionalNumber('spanMs') });
 };
 
 function writePending<S extends Step>(pending: PendingStep<S>, { step: codec, refs }: ResultSurroundings<S>): JsonObject {

@@ -7,10 +7,10 @@ import { ContinuationDecision } from '../../continuation/index.ts';
 import type { ErrorHandling } from '../../errors/index.ts';
 import { drawWaitMs, isOutage } from '../../errors/index.ts';
 import type { Random } from '../../lib/index.ts';
-import { defaultRedactor } from '../../lib/index.ts';
+import { defaultRedactor, latestTime } from '../../lib/index.ts';
 import type { Execution } from '../execution.ts';
 import type { Judged } from './judge.ts';
-import type { OutageRule } from '../run-options.ts';
+import type { EngineOutageRule } from '../run-options.ts';
 import type { RunState } from '../run-state.ts';
 import type { Step } from '../step.ts';
 import type { ProviderWait } from '../waiting.ts';
@@ -20,12 +20,14 @@ const waits = { baseMs: 30_000, factor: 2, capMs: 300_000 };
 
 /** Facts for the decision about a failed step. */
 interface FailedStep<State> {
-  readonly rule: OutageRule;
+  readonly rule: EngineOutageRule;
   readonly judged: Judged<State>;
   /** Handling of the failure that decided. */
   readonly handling: ErrorHandling;
   /** True if the step may be taken again. */
   readonly isRepeatable: (step: Step) => boolean;
+  /** The wall clock, by which people read when the next try is. */
+  readonly now: number;
   readonly random: Random;
 }
 
@@ -40,17 +42,19 @@ function endsByOutage({ judged: { candidate, outcome }, isRepeatable }: FailedSt
   return isAlone && judgedStep.errors.length > 0 && judgedStep.errors.every(isOutage) && isRepeatable(judgedStep);
 }
 
-/** Returns the wait for a provider that is down; undefined if the step is to be recorded. Pure, except for `random`. */
+/** Returns the wait for a provider that is down; undefined if the step is to be recorded. Pure, except for `random` and the rule. */
 export function findProviderWait<State extends RunState>(failed: FailedStep<State>): ProviderWait | undefined {
-  const { rule, judged, handling, random } = failed;
-  const { now, state } = judged.candidate;
-  if (now === undefined || !isProviderEnd(handling.cause) || !endsByOutage(failed)) return undefined;
+  const { rule, judged, handling, now, random } = failed;
+  const { state } = judged.candidate;
+  if (!isProviderEnd(handling.cause) || !endsByOutage(failed)) return undefined;
   const { outage }: Execution = state.execution;
   const since = outage?.since ?? now - (handling.context.failureSpanMs ?? 0);
+  const lastedMs = (outage && rule.measureMs?.(since)) ?? Math.max(0, now - since);
+  const leftMs = rule.maxMs - lastedMs;
   const tries = (outage?.tries ?? 0) + 1;
-  const giveUpAt = since + rule.maxMs;
   const askedMs = Math.max(0, ...state.errors.map(({ retryAfterMs = 0 }) => retryAfterMs));
-  if (now >= giveUpAt || now + askedMs > giveUpAt) return undefined;
+  if (leftMs <= 0 || askedMs > leftMs) return undefined;
+  const giveUpAt = Math.min(latestTime, now + leftMs);
   const nextTryAt = Math.min(giveUpAt, now + Math.max(askedMs, drawWaitMs(waits, tries, random)));
   // People read it; the step keeps the original.
   const reason = defaultRedactor.text(state.errors[0]?.message ?? '');
