@@ -1,6 +1,7 @@
 export type {
   ActionOptions,
   By,
+  ClaimRequest,
   DamagedSession,
   EffectRow,
   EntryQuery,
@@ -21,8 +22,10 @@ export type {
   SessionSummary,
   SessionWait,
   SessionWrite,
+  StoreClaim,
   StoredEvent,
   StoredSession,
+  StoreHolder,
 } from '../sessions/index.ts';
 export {
   ActionRefusedError,
@@ -44,6 +47,7 @@ export {
   SessionDamagedError,
   StaleApprovalError,
   StoreFencedError,
+  StoreInUseError,
   StoreUnavailableError,
   UnknownAgentError,
   UnknownSessionError,

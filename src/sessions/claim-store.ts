@@ -69,8 +69,16 @@ export async function claimStore(store: SessionStore, id: string, rules: ClaimRu
   }
 }
 
+interface HeartbeatOptions {
+  readonly store: SessionStore;
+  readonly epoch: number;
+  readonly clock: Clock;
+  /** Called if another process has claimed the store. */
+  readonly onLost: (error: unknown) => void;
+}
+
 /** Shows that the holder of a claim is alive, until it is told to stop or the claim is lost. Returns the function that stops it. */
-export function startHeartbeat(store: SessionStore, epoch: number, clock: Clock, onLost: (error: unknown) => void): () => void {
+export function startHeartbeat({ store, epoch, clock, onLost }: HeartbeatOptions): () => void {
   let isOver = false;
   let cancel = (): void => undefined;
   const stop = (): void => {

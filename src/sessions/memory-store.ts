@@ -130,6 +130,7 @@ function openStore(place: Place): SessionStore {
     release: async (epoch) => {
       checkEpoch(open(), epoch);
       place.holder = undefined;
+      place.beats = 0;
     },
     write: async (write) => {
       open();

@@ -248,7 +248,7 @@ export class SessionHost implements SessionServices {
       this.report(error, 'the heartbeat');
       this.#end('another runtime has taken the store over', error);
     };
-    this.#stopHeartbeat = startHeartbeat(store, epoch, this.#heartbeatClock, onLost);
+    this.#stopHeartbeat = startHeartbeat({ store, epoch, clock: this.#heartbeatClock, onLost });
     if (this.closing.aborted) this.#stopHeartbeat();
     return { store, epoch, clock, approvals };
   }

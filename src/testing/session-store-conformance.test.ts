@@ -151,6 +151,11 @@ const broken: Readonly<Record<string, Breaking>> = {
     entries: entries.map((entry) => ({ ...entry, body: entry.body.trim().normalize() })),
   })),
   'gives each claim a higher number': changed(() => ({ claim: () => Promise.resolve(1) })),
+  'says who holds it, and how often that one gave a sign of life': changed(() => ({ beat: () => Promise.resolve() })),
+  'takes no sign of life from an older claim': changed(() => ({ release: () => Promise.resolve(), beat: () => Promise.resolve() })),
+  'refuses a claim that follows another one than the last': changed((store) => ({
+    claim: ({ after: _, ...request } = {}) => store.claim(request),
+  })),
   'refuses every kind of write of an older claim': (place) => {
     let current = 0;
     return () => {

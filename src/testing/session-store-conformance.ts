@@ -19,6 +19,9 @@ const kindsOfWrites = (epoch: number): Readonly<Record<string, SessionWrite>> =>
 /** Every way to use a store. */
 const uses = ({ store, create }: Stage): Readonly<Record<string, () => Promise<unknown>>> => ({
   claim: () => store.claim(),
+  readClaim: () => store.readClaim(),
+  beat: () => store.beat(1),
+  release: () => store.release(1),
   write: () => create('new'),
   load: () => store.load('s'),
   entries: () => store.entries('s'),
@@ -32,6 +35,36 @@ const lifeChecks: Readonly<Record<string, StoreCheck>> = {
     const other = await (await reopen()).claim();
     const again = await store.claim();
     holds(epoch < other && other < again, `claims were ${epoch}, ${other}, ${again}`);
+  },
+  'says who holds it, and how often that one gave a sign of life': async ({ store, epoch, reopen }) => {
+    const other = await reopen();
+    same(await other.readClaim(), { epoch, beats: 0 }, 'claim of a holder that did not say who it is');
+    const holder = { id: 'h', name: 'wörker "1"', host: 'a', pid: 7, claimedAt: 1000 };
+    const claimed = await store.claim({ holder });
+    await store.beat(claimed);
+    await store.beat(claimed);
+    same(await other.readClaim(), { epoch: claimed, holder, beats: 2 }, 'claim');
+    await store.release(claimed);
+    same(await other.readClaim(), { epoch: claimed, beats: 0 }, 'claim after it was released');
+    await store.write(newSession('s', claimed));
+  },
+  'takes no sign of life from an older claim': async ({ store, epoch, reopen }) => {
+    const other = await reopen();
+    const holder = { id: 'other', claimedAt: 2000 };
+    const claimed = await other.claim({ holder });
+    await refused(store.beat(epoch), 'store-fenced', 'a heartbeat');
+    await refused(store.release(epoch), 'store-fenced', 'a release');
+    same(await store.readClaim(), { epoch: claimed, holder, beats: 0 }, 'claim');
+  },
+  'refuses a claim that follows another one than the last': async ({ store, epoch, reopen, create }) => {
+    const other = await reopen();
+    const claims = await Promise.allSettled([store.claim({ after: epoch }), other.claim({ after: epoch })]);
+    same(claims.filter(({ status }) => status === 'fulfilled').length, 1, 'claims that were granted');
+    const { epoch: last } = await store.readClaim();
+    holds(last > epoch, `the last claim is ${last}`);
+    await refused(store.claim({ after: epoch }), 'store-fenced', 'a claim');
+    same((await store.readClaim()).epoch, last, 'last claim');
+    await refused(create('s'), 'store-fenced', 'a write of the first claim');
   },
   'refuses every kind of write of an older claim': async ({ store, epoch, reopen, fill, write, refuses, listIds }) => {
     await fill('s', 2);

@@ -74,6 +74,7 @@ test('the runtime knows what its agents know: their states, their events, and th
   createSessionRuntime({ ...newProcess, agents: [plainAgent], store });
   const words: string[] = [];
   const runtime = createSessionRuntime({
+    ...newProcess,
     agents: [plainAgent, needyAgent],
     store,
     context: async ({ tenant = 'none' }) => Promise.resolve({ db: tenant }),

@@ -12,7 +12,7 @@ import { toSessionError, toStoreError } from './classify-error.ts';
 import type { Connection } from './connection.ts';
 import type { KnownSession } from './read-session.ts';
 import { findSession } from './read-session.ts';
-import { findHolder, setHolder } from './holder.ts';
+import { addBeat, setHolder } from './holder.ts';
 import { effectValues, entryValues, headerValues } from './rows.ts';
 import { sql } from './sql.ts';
 import { isIntact, withChecksum } from './tables.ts';
@@ -99,26 +99,20 @@ export function runBatch(
     if (own !== epoch) throw new StoreFencedError({ own, current: epoch });
   }
 
+  function claim({ holder, after = epoch }: ClaimRequest): void {
+    checkEpoch(after);
+    epoch += 1;
+    setHolder(db, holder && { epoch, beats: 0, body: JSON.stringify(holder) });
+  }
+
   function runTask(task: Task): void {
-    switch (task.type) {
-      case 'write':
-        return plan(task.write);
-      case 'quarantine':
-        return noteDamage(db, task.sessionId, task.damage);
-      case 'claim': {
-        const { holder, after = epoch } = task.request;
-        checkEpoch(after);
-        epoch += 1;
-        return setHolder(db, holder && { epoch, beats: 0, body: JSON.stringify(holder) });
-      }
-      case 'beat': {
-        checkEpoch(task.epoch);
-        const row = findHolder(db);
-        return row?.epoch === epoch ? setHolder(db, { ...row, beats: row.beats + 1 }) : undefined;
-      }
-      case 'release':
-        checkEpoch(task.epoch);
-        return setHolder(db, undefined);
+    if (task.type === 'write') plan(task.write);
+    else if (task.type === 'claim') claim(task.request);
+    else if (task.type === 'quarantine') noteDamage(db, task.sessionId, task.damage);
+    else {
+      checkEpoch(task.epoch);
+      if (task.type === 'beat') addBeat(db, epoch);
+      else setHolder(db, undefined);
     }
   }
 

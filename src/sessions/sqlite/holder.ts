@@ -14,7 +14,7 @@ interface HolderRow {
   readonly body: string;
 }
 
-export function findHolder(db: Connection): HolderRow | undefined {
+function findHolder(db: Connection): HolderRow | undefined {
   const row = db.get(sql.holder);
   if (row === undefined || !isIntact('holder', row)) return undefined;
   return { epoch: Number(row['epoch']), beats: Number(row['beats']), body: String(row['body']) };
@@ -23,6 +23,12 @@ export function findHolder(db: Connection): HolderRow | undefined {
 export function setHolder(db: Connection, row: HolderRow | undefined): void {
   if (row === undefined) db.run(sql.dropHolder);
   else db.run(sql.setHolder, ...withChecksum('holder', [1, row.epoch, row.beats, row.body]));
+}
+
+/** Counts a sign of life of the holder, if it has said who it is. */
+export function addBeat(db: Connection, epoch: number): void {
+  const row = findHolder(db);
+  if (row?.epoch === epoch) setHolder(db, { ...row, beats: row.beats + 1 });
 }
 
 /** Reads who holds the store. */
