@@ -48,9 +48,9 @@ function toChecksumPart(value: unknown): string {
 /** Checksums of rows. */
 export interface RowSums {
   /** Values of a row, with null for each that is absent and the checksum at the end. */
-  withChecksum(table: StoredTable, values: readonly (StoredValue | undefined)[]): readonly StoredValue[];
+  readonly withChecksum: (table: StoredTable, values: readonly (StoredValue | undefined)[]) => readonly StoredValue[];
   /** True if a row reads as it was written. */
-  isIntact(table: StoredTable, row: StoredRow): boolean;
+  readonly isIntact: (table: StoredTable, row: StoredRow) => boolean;
 }
 
 /** Computes checksums of rows with the given function. */
