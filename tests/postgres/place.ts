@@ -26,6 +26,8 @@ export function usePool(): { readonly pool: () => Pool; readonly newPlace: () =>
   };
   beforeAll(async () => {
     pool = await openPool(inject('postgresUrl'));
+    // Connections are cut on purpose.
+    pool.on?.('error', () => undefined);
   });
   afterAll(() => pool?.end());
   return {
