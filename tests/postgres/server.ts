@@ -1,6 +1,6 @@
 // A real Postgres server for tests and benchmarks, from the packages of this folder.
 // They are loaded by name, so that the sources can be checked where they are not installed.
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -28,6 +28,8 @@ export interface Server {
   readonly start: () => Promise<void>;
   /** Ends all connections and stops, as an operator would do. */
   readonly stop: () => Promise<void>;
+  /** Stops without a word to anybody, as a crash does; the next start recovers from the log on the disk. */
+  readonly crash: () => Promise<void>;
   readonly dispose: () => Promise<void>;
 }
 
@@ -40,6 +42,17 @@ function findPort(): Promise<number> {
       server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
     });
   });
+}
+
+async function waitForEnd(pid: number): Promise<void> {
+  const isRunning = (): boolean => {
+    try {
+      return process.kill(pid, 0);
+    } catch {
+      return false;
+    }
+  };
+  while (isRunning()) await new Promise((resolve) => setTimeout(resolve, 10));
 }
 
 /** Starts a server in a new folder. */
@@ -65,6 +78,11 @@ export async function startServer(flags: readonly string[] = []): Promise<Server
     url: `postgres://postgres:password@127.0.0.1:${String(port)}/postgres`,
     start: () => server.start(),
     stop: () => server.stop(),
+    crash: async () => {
+      const [pid] = readFileSync(join(folder, 'data', 'postmaster.pid'), 'utf8').split('\n');
+      process.kill(Number(pid), 'SIGQUIT');
+      await waitForEnd(Number(pid));
+    },
     dispose: async () => {
       await server.stop();
       rmSync(folder, { recursive: true, force: true });
