@@ -26,8 +26,6 @@ export function usePool(): { readonly pool: () => Pool; readonly newPlace: () =>
   };
   beforeAll(async () => {
     pool = await openPool(inject('postgresUrl'));
-    // Connections are cut on purpose.
-    pool.on?.('error', () => undefined);
   });
   afterAll(() => pool?.end());
   return {

@@ -90,8 +90,15 @@ export async function startServer(flags: readonly string[] = []): Promise<Server
   };
 }
 
-/** Opens a pool on a server. */
+/** Opens a pool that survives the loss of connections, as pg's documentation asks for. */
 export async function openPool(url: string, more: object = {}): Promise<Pool> {
+  const pool = await openBarePool(url, more);
+  pool.on?.('error', () => undefined);
+  return pool;
+}
+
+/** Opens a pool that nobody listens to. */
+export async function openBarePool(url: string, more: object = {}): Promise<Pool> {
   const { default: pg } = await load<{ default: { Pool: new (options: object) => Pool } }>('pg');
   return new pg.Pool({ connectionString: url, ...more });
 }

@@ -1,12 +1,11 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, inject, test } from 'vitest';
 import type { SessionStore, SessionWrite } from '../../src/sessions/index.ts';
+import { postgresStore } from '../../src/sessions/postgres/index.ts';
 import { schemaVersion, withChecksum } from '../../src/sessions/postgres/tables.ts';
 import { newSchema, usePool } from './place.ts';
 import { adding, creating, header } from './samples.ts';
-import { openPool } from './server.ts';
+import { openBarePool, openPool } from './server.ts';
 import { watchPool } from './watched-pool.ts';
-import { inject } from 'vitest';
-import { postgresStore } from '../../src/sessions/postgres/index.ts';
 
 const { pool, newPlace } = usePool();
 
@@ -336,6 +335,19 @@ describe('texts that Postgres cannot keep', () => {
     expect((await store.list({ tag: longest })).sessions).toHaveLength(1);
     await store.close();
   });
+});
+
+test('survives the loss of connections that are not in use, though nobody listens to the pool (C2)', async () => {
+  const bare = await openBarePool(inject('postgresUrl'), { application_name: 'bare' });
+  const store = newPlace().open({ pool: bare });
+  const epoch = await store.claim();
+  const cut = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'bare'";
+  expect((await pool().query(cut)).rowCount).toBe(1);
+  await wait(50);
+  await store.write(creating('s', epoch));
+  await bare.end();
+  await wait(50);
+  await store.close();
 });
 
 test('converts no types: a pool that reads whole numbers as text or bigint makes no difference', async () => {

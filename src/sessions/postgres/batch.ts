@@ -77,17 +77,29 @@ function listWanted(tasks: readonly StoreTask[]): readonly Wanted[] {
 }
 
 async function readFacts(query: Query, sql: Sql, tasks: readonly StoreTask[]): Promise<Facts> {
-  const isClaim = tasks.some(({ type }) => type === 'claim');
+  const wanted = listWanted(tasks);
   const creates = tasks.some((task) => task.type === 'write' && task.write.after === 0);
-  const found = await queryJson(query, isClaim ? sql.factsForClaim : sql.facts, [JSON.stringify(listWanted(tasks)), creates]);
+  const text = sql.facts({
+    isClaim: tasks.some(({ type }) => type === 'claim'),
+    creates,
+    hasRequests: wanted.some(({ requests }) => requests !== undefined),
+    hasEffects: wanted.some(({ effects }) => effects),
+  });
+  const found = await queryJson(query, text, [JSON.stringify(wanted)]);
   const epoch = readRow(found['epoch']);
   if (epoch === undefined || !isIntact('meta', epoch))
     throw new StoreUnavailableError('failed', 'the row that says who may write does not match its checksum');
-  return {
-    epoch: Number(epoch['value']),
-    lastNum: Number(found['lastNum']),
-    rows: new Map(readRows(found['sessions']).map((row) => [String(row['id']), row])),
-  };
+  const rows = new Map(readRows(found['sessions']).map((row) => [String(row['id']), row]));
+  if (!creates) await markNamed(query, sql, rows);
+  return { epoch: Number(epoch['value']), lastNum: Number(found['lastNum']), rows };
+}
+
+/** Marks sessions that have entries and no header: those are damaged, and not unknown. */
+async function markNamed(query: Query, sql: Sql, rows: Map<string, StoredRow>): Promise<void> {
+  const missing = [...rows].filter(([, row]) => readRow(row['session']) === undefined).map(([id]) => id);
+  if (missing.length === 0) return;
+  const { named } = await queryJson(query, sql.named, [JSON.stringify(missing)]);
+  for (const id of Array.isArray(named) ? named.map(String) : []) rows.set(id, { ...rows.get(id), isNamed: true });
 }
 
 const nameEffect = (phase: unknown, key: unknown): string => `${String(phase)} ${String(key)}`;

@@ -232,8 +232,9 @@ export function postgresStore(given: PostgresStoreOptions): SessionStore {
   async function close(): Promise<void> {
     while (writing !== undefined) await writing;
     await opening?.catch(() => undefined);
-    pool.removeListener?.('error', ignoreError);
+    // A pool that is ending can still lose connections.
     if (options.endsPool) await pool.end();
+    else pool.removeListener?.('error', ignoreError);
   }
 
   return {

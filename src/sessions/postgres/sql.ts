@@ -3,14 +3,23 @@ import { inSchema, selected } from './tables.ts';
 /** Ends every statement that the store reads from: the answer is one JSON text, so that no type is converted on the way. */
 const asFound = '::text AS found';
 
+/** Facts that a batch needs, besides the epoch and the headers. */
+export interface FactsNeeded {
+  readonly isClaim: boolean;
+  /** True if it creates sessions. */
+  readonly creates: boolean;
+  readonly hasRequests: boolean;
+  readonly hasEffects: boolean;
+}
+
 /** SQL texts of a store that are the same each time. */
 export interface Sql {
   /** Begins the transaction of a batch. Several statements in one. */
   readonly begin: string;
-  /** Facts that a batch needs. `$1`: the sessions, as JSON; `$2`: true if it creates sessions. */
-  readonly facts: string;
-  /** The same, for a batch that claims the store. */
-  readonly factsForClaim: string;
+  /** Reads the facts that a batch needs. `$1`: the sessions, as JSON. */
+  readonly facts: (needed: FactsNeeded) => string;
+  /** The sessions of a list that a first entry names. */
+  readonly named: string;
   readonly addQuarantine: string;
   readonly dropQuarantine: string;
   readonly load: string;
@@ -41,22 +50,31 @@ export function createSql(schema: string, timeoutMs: number): Sql {
   // A number is never given twice, even if the row that had it is lost.
   const lastNum = `greatest(0, (SELECT max(num) FROM ${sessions}), (SELECT max(session) FROM ${log}), (SELECT max(session) FROM ${heads}))`;
 
-  const facts = (lock: string): string => `
-    WITH epoch AS MATERIALIZED (SELECT ${selected('meta')} FROM ${meta} WHERE name = 'epoch' ${lock})
+  // The server plans a statement each time: what is not asked for is left out.
+  const facts = ({ isClaim, creates, hasRequests, hasEffects }: FactsNeeded): string => `
+    WITH epoch AS MATERIALIZED (SELECT ${selected('meta')} FROM ${meta} WHERE name = 'epoch' ${isClaim ? 'FOR UPDATE' : 'FOR SHARE'})
     SELECT json_build_object(
       'epoch', (SELECT row_to_json(epoch) FROM epoch),
-      'lastNum', CASE WHEN $2::boolean THEN ${lastNum} END,
+      ${creates ? `'lastNum', ${lastNum},` : ''}
       'sessions', (
         SELECT json_agg(json_build_object(
+          ${creates ? `'isNamed', CASE WHEN s.num IS NULL THEN EXISTS (SELECT 1 FROM ${log} WHERE session_id = wanted.id) END,` : ''}
+          ${
+            hasRequests
+              ? `'answered', CASE WHEN wanted.requests IS NOT NULL THEN (
+                  SELECT json_agg(request_id) FROM ${log} WHERE session = s.num AND n <= h.head
+                    AND request_id IN (SELECT json_array_elements_text(wanted.requests))) END,`
+              : ''
+          }
+          ${
+            hasEffects
+              ? `'effects', CASE WHEN wanted.effects THEN (
+                  SELECT json_agg(json_build_object('key', key, 'phase', phase)) FROM ${effects} WHERE session = s.num) END,`
+              : ''
+          }
           'id', wanted.id,
           'session', row_to_json(s),
-          'head', row_to_json(h),
-          'isNamed', CASE WHEN s.num IS NULL THEN EXISTS (SELECT 1 FROM ${log} WHERE session_id = wanted.id) END,
-          'answered', CASE WHEN wanted.requests IS NOT NULL THEN (
-            SELECT json_agg(request_id) FROM ${log} WHERE session = s.num AND n <= h.head
-              AND request_id IN (SELECT json_array_elements_text(wanted.requests))) END,
-          'effects', CASE WHEN wanted.effects THEN (
-            SELECT json_agg(json_build_object('key', key, 'phase', phase)) FROM ${effects} WHERE session = s.num) END
+          'head', row_to_json(h)
         ))
         FROM json_to_recordset($1::json) AS wanted(id text, requests json, effects boolean)
         LEFT JOIN ${sessions} s ON s.id = wanted.id
@@ -76,11 +94,14 @@ export function createSql(schema: string, timeoutMs: number): Sql {
   return {
     begin: `
       BEGIN ISOLATION LEVEL READ COMMITTED;
+      SET LOCAL jit = off;
       SET LOCAL lock_timeout = ${timeoutMs};
       SET LOCAL idle_in_transaction_session_timeout = ${timeoutMs};
       SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off'`,
-    facts: facts('FOR SHARE'),
-    factsForClaim: facts('FOR UPDATE'),
+    facts,
+    named: `SELECT json_build_object('named', (
+      SELECT json_agg(session_id) FROM ${log} WHERE session_id IN (SELECT json_array_elements_text($1::json))
+    ))${asFound}`,
 
     addQuarantine: `INSERT INTO ${quarantine} (${selected('quarantine')}) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`,
     dropQuarantine: `DELETE FROM ${quarantine} WHERE id = $1`,
