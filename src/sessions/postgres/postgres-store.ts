@@ -28,8 +28,9 @@ interface QueuedTask {
   readonly settle: (result: StoreTaskResult) => void;
 }
 
-// Many enough for every session that runs; few enough for one statement.
+// Many enough for every session that runs; few enough for one statement that is answered in time.
 const mostInBatch = 2000;
+const longestBatch = 16_000_000;
 
 // A row that is still in the way then is damage.
 const attemptsToAdd = 3;
@@ -67,6 +68,22 @@ function checkTexts({ sessionId, header, entries = [], effects = [] }: SessionWr
   const long = foundBy.find((text = '') => text.length > longestFoundBy / 4 && Buffer.byteLength(text) > longestFoundBy);
   if (long !== undefined)
     throw refusedWrite(sessionId, `"${long.slice(0, 40)}…" is longer than ${longestFoundBy} bytes, and sessions are found by it`);
+}
+
+function measureTask({ task }: QueuedTask): number {
+  if (task.type !== 'write') return 0;
+  const { header, entries = [], effects = [] } = task.write;
+  let length = header?.details.length ?? 0;
+  for (const { body, events = '' } of entries) length += body.length + events.length;
+  for (const { body } of effects) length += body.length;
+  return length;
+}
+
+/** Counts the tasks that are stored together: one at least. */
+function countBatch(queue: readonly QueuedTask[]): number {
+  let length = 0;
+  const count = queue.findIndex((task, index) => (length += measureTask(task)) > longestBatch && index > 0);
+  return Math.min(count === -1 ? queue.length : count, mostInBatch);
 }
 
 /** A batch whose commit was sent. */
@@ -136,6 +153,7 @@ export function postgresStore(given: PostgresStoreOptions): SessionStore {
   }
 
   async function commitOrResolve(tasks: readonly StoreTask[]): Promise<readonly StoreTaskResult[]> {
+    const began = options.clock.monotonic();
     for (;;) {
       try {
         return await retryWhilePassing(() => commit(tasks), options);
@@ -144,6 +162,7 @@ export function postgresStore(given: PostgresStoreOptions): SessionStore {
         // Holds: only commit() throws it.
         const results = await resolveCommit(error as LostCommitError<SentBatch>);
         if (results !== undefined) return results;
+        if (options.clock.monotonic() - began > options.timeoutMs) throw toStoreError(error, 'each commit was cut off:');
       }
     }
   }
@@ -170,7 +189,7 @@ export function postgresStore(given: PostgresStoreOptions): SessionStore {
   async function writeOut(): Promise<void> {
     try {
       await open();
-      const batch = queue.slice(0, mostInBatch);
+      const batch = queue.slice(0, countBatch(queue));
       queue = queue.slice(batch.length);
       const results = await runTasks(batch.map(({ task }) => task));
       for (const [index, result] of results.entries()) batch[index]?.settle(result);
