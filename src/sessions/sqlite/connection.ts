@@ -1,13 +1,13 @@
 import { isRecord } from '../../lib/index.ts';
+import type { StoredRow } from '../index.ts';
 import type { SqliteDatabase, SqliteStatement, SqliteValue } from './sqlite-database.ts';
-import type { Row } from './tables.ts';
 
 /** Runs SQL on a database. Each text is prepared once. */
 export interface Connection {
   /** Returns how many rows were changed. */
   run(sql: string, ...values: readonly SqliteValue[]): number;
-  get(sql: string, ...values: readonly SqliteValue[]): Row | undefined;
-  all(sql: string, ...values: readonly SqliteValue[]): readonly Row[];
+  get(sql: string, ...values: readonly SqliteValue[]): StoredRow | undefined;
+  all(sql: string, ...values: readonly SqliteValue[]): readonly StoredRow[];
   close(): void;
 }
 

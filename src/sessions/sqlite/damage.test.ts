@@ -4,9 +4,10 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { SessionHeader, SessionStore } from '../index.ts';
+import { toHeaderValues } from '../index.ts';
 import { sqliteStore } from './index.ts';
-import { headerValues } from './rows.ts';
 import { sql } from './sql.ts';
+import { withChecksum } from './tables.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'stepline-damage-'));
 const path = join(folder, 'sessions.db');
@@ -59,7 +60,7 @@ test('a time that no date has is the damage of its session, and the others are l
   await write('one');
   await write('two');
   const file = new DatabaseSync(join(folder, 'times.db'));
-  const [, , ...values] = headerValues(1, { ...header('one'), createdAt: 8.64e15 + 1 });
+  const [, , ...values] = withChecksum('sessions', toHeaderValues(1, { ...header('one'), createdAt: 8.64e15 + 1 }));
   file.prepare(sql.setHeader).run(...values, 1);
   file.close();
   const damage = expect.stringContaining('created_at') as string;

@@ -1,19 +1,17 @@
 import { DamagedDataError, omitUndefined } from '../../lib/index.ts';
-import type { ListedSession, SessionHeader, SessionPage, SessionQuery } from '../index.ts';
-import { parsePage } from '../index.ts';
+import type { ListedSession, SessionHeader, SessionPage, SessionQuery, StoredRow } from '../index.ts';
+import { parsePage, readHeader, storedColumns } from '../index.ts';
 import type { Connection } from './connection.ts';
 import { findTagDamage } from './read-session.ts';
-import { toHeader } from './rows.ts';
 import type { SqliteValue } from './sqlite-database.ts';
 import { sql } from './sql.ts';
-import type { Row } from './tables.ts';
-import { columns, isIntact } from './tables.ts';
+import { isIntact } from './tables.ts';
 
 const most = Number.MAX_SAFE_INTEGER;
 const integers: ReadonlySet<string> = new Set(['num', 'is_open', 'wake_at', 'created_at', 'updated_at', 'sum']);
 
 // A damaged number may be too large to be read, and would take the whole page with it.
-const readable = [...columns.sessions, 'sum']
+const readable = [...storedColumns.sessions, 'sum']
   .map((column) => (integers.has(column) ? `max(min(${column}, ${most}), ${-most}) AS ${column}` : column))
   .join(', ');
 
@@ -37,10 +35,10 @@ function toFilters({ tenant, agentId, owner, status, stopReason, tag, isOpen, wa
 /** One place in a page: a row of `sessions`, or the remains of a session whose row is lost. */
 interface Found {
   readonly num: number;
-  readonly row: Row;
+  readonly row: StoredRow;
 }
 
-const toFound = (row: Row): Found => ({ num: Number(row['num']), row });
+const toFound = (row: StoredRow): Found => ({ num: Number(row['num']), row });
 
 /** Finds sessions without a header: sessions are numbered without a gap, and these fill one. */
 function findLost(db: Connection, found: readonly Found[], { limit, before }: ReturnType<typeof parsePage>): readonly Found[] {
@@ -64,9 +62,9 @@ function readNote(db: Connection, id: string, num: number): string | undefined {
 }
 
 /** Reads a header, or says why it cannot be read: one session must not take the page with it. */
-function readHeader(row: Row): SessionHeader | { readonly damage: string } {
+function tryReadHeader(row: StoredRow): SessionHeader | { readonly damage: string } {
   try {
-    return toHeader(row);
+    return readHeader(row);
   } catch (error) {
     if (error instanceof DamagedDataError || error instanceof SyntaxError) return { damage: error.message };
     throw error;
@@ -77,7 +75,7 @@ function toListed(db: Connection, found: Found): ListedSession {
   const { num, row } = found;
   if (row['sum'] === undefined) return { id: String(row['id']), damage: 'its header is missing' };
   if (!isIntact('sessions', row)) return { id: findName(db, found), damage: 'its header does not match its checksum' };
-  const header = readHeader(row);
+  const header = tryReadHeader(row);
   if ('damage' in header) return { id: findName(db, found), damage: header.damage };
   const damage = readNote(db, header.id, num) ?? findTagDamage(db, num, header);
   return omitUndefined({ id: header.id, header, damage });

@@ -1,52 +1,22 @@
 // Reading one session.
-// Owns:     finding damaged and missing rows in what it reads.
+// Owns:     which rows are read; all of them are checked.
 // Does not: repair anything.
-import type { EffectRow } from '../../journal/index.ts';
-import type { EntryQuery, LogEntry, SessionHeader, StoredSession } from '../index.ts';
+import type { EntryQuery, KnownSession, LogEntry, SessionHeader, StoredSession } from '../index.ts';
 import { parseRange, SessionDamagedError } from '../index.ts';
 import type { Connection } from './connection.ts';
-import { toEffect, toEntry, toHeader } from './rows.ts';
 import { sql } from './sql.ts';
-import type { Row, TableName } from './tables.ts';
-import { isIntact } from './tables.ts';
-
-/** Facts that a writer needs about a session. */
-export interface KnownSession {
-  readonly num: number;
-  readonly header: SessionHeader;
-  readonly head: number;
-  /** Number of stored effects. */
-  readonly effects: number;
-}
-
-/** Throws unless the row is there and intact. */
-function assertIntact(
-  table: TableName,
-  row: Row | undefined,
-  { id, name }: { readonly id: string; readonly name: string },
-): asserts row is Row {
-  if (row === undefined) throw new SessionDamagedError(id, `${name} is missing`);
-  if (!isIntact(table, row)) throw new SessionDamagedError(id, `${name} does not match its checksum`);
-}
+import { checks } from './tables.ts';
 
 /** Finds the header and head of a session. Throws if either is damaged or missing. */
 export function findSession(db: Connection, sessionId: string): KnownSession | undefined {
   const row = db.get(sql.session, sessionId);
   if (row === undefined && db.get(sql.firstEntryOf, sessionId) === undefined) return undefined;
-  assertIntact('sessions', row, { id: sessionId, name: 'its header' });
-  const num = Number(row['num']);
-  const head = db.get(sql.head, num);
-  assertIntact('heads', head, { id: sessionId, name: 'the number of its last entry' });
-  return { num, header: toHeader(row), head: Number(head['head']), effects: Number(head['effects']) };
+  return checks.readKnown(sessionId, { session: row, head: row && db.get(sql.head, Number(row['num'])) });
 }
 
 /** Describes the damage to the rows that a session is found with by its tags; undefined if there is none. */
-export function findTagDamage(db: Connection, num: number, { tags }: SessionHeader): string | undefined {
-  // A row that is not intact may belong to another session, so it does not count.
-  const intact = db.all(sql.tags, num).filter((row) => isIntact('session_tags', row));
-  const lost = tags.find((tag) => !intact.some((row) => row['tag'] === tag));
-  return lost === undefined ? undefined : `the row of its tag "${lost}" is damaged or missing`;
-}
+export const findTagDamage = (db: Connection, num: number, header: SessionHeader): string | undefined =>
+  checks.findTagDamage(header, db.all(sql.tags, num));
 
 interface Range {
   readonly from: number;
@@ -54,26 +24,9 @@ interface Range {
   readonly limit: number;
 }
 
-function readIntactEntries(db: Connection, { header, num }: KnownSession, { from, to, limit }: Range): readonly LogEntry[] {
+function readIntactEntries(db: Connection, session: KnownSession, { from, to, limit }: Range): readonly LogEntry[] {
   const last = Math.min(to, from + limit - 1);
-  const rows = db.all(sql.entries, num, from, last, limit);
-  for (let n = from; n <= last; n += 1) {
-    const row = rows[n - from];
-    assertIntact('log', row?.['n'] === n ? row : undefined, { id: header.id, name: `entry ${n}` });
-  }
-  return rows.map(toEntry);
-}
-
-function readIntactEffects(db: Connection, { header, num, effects }: KnownSession): readonly EffectRow[] {
-  const rows = db.all(sql.effects, num);
-  const intact = rows.filter((row) => isIntact('effects', row));
-  for (let k = 1; k <= effects; k += 1) {
-    if (intact[k - 1]?.['k'] === k) continue;
-    const problem = rows.some((row) => row['k'] === k) ? 'does not match its checksum' : 'is missing';
-    throw new SessionDamagedError(header.id, `effect ${k} of its open step ${problem}`);
-  }
-  if (intact.length > effects) throw new SessionDamagedError(header.id, 'its open step has more effects than were counted');
-  return intact.map(toEffect);
+  return checks.readEntries(session, db.all(sql.entries, session.num, from, last, limit), { from, to: last });
 }
 
 /** Reads a session from its last snapshot on. */
@@ -85,7 +38,7 @@ export function loadSession(db: Connection, sessionId: string): StoredSession | 
   if (tagDamage !== undefined) throw new SessionDamagedError(sessionId, tagDamage);
   const from = Math.max(1, Number(db.get(sql.lastSnapshot, num, head)?.['n'] ?? 1));
   const entries = readIntactEntries(db, session, { from, to: head, limit: head });
-  return { header, head, entries, effects: readIntactEffects(db, session) };
+  return { header, head, entries, effects: checks.readEffects(session, db.all(sql.effects, num)) };
 }
 
 // Events are numbered along the log. So every entry after the last one that was seen has either later events or none.
@@ -114,7 +67,5 @@ export function readEntries(db: Connection, sessionId: string, query: EntryQuery
 export function findAnswer(db: Connection, sessionId: string, requestId: string): LogEntry | undefined {
   const session = findSession(db, sessionId);
   const row = session && db.get(sql.request, session.num, requestId, session.head);
-  if (row === undefined) return undefined;
-  assertIntact('log', row, { id: sessionId, name: `entry ${String(row['n'])}` });
-  return toEntry(row);
+  return row && checks.readEntry(sessionId, row);
 }

@@ -1,6 +1,7 @@
-import { columns, insertInto, selected } from './tables.ts';
+import { storedColumns } from '../index.ts';
+import { insertInto, selected } from './tables.ts';
 
-const headerColumns = columns.sessions.slice(2);
+const headerColumns = storedColumns.sessions.slice(2);
 
 type SqlName =
   | 'begin'

@@ -6,9 +6,8 @@
 // W3. A transaction that fails rejects its writes and leaves the store usable.
 // W4. While another process holds the file, everything waits in its order, and the event loop is not blocked.
 import { statSync } from 'node:fs';
-import type { SessionStore } from '../index.ts';
+import type { SessionStore, StoreTask, StoreTaskResult } from '../index.ts';
 import { checkWrite, StoreUnavailableError } from '../index.ts';
-import type { Task, TaskResult } from './batch.ts';
 import { createKnowledge, forget, runBatch } from './batch.ts';
 import { mayBeOneWrite, toSessionError, toStoreError } from './classify-error.ts';
 import type { Connection } from './connection.ts';
@@ -23,8 +22,8 @@ import type { ParsedOptions, SqliteStoreOptions } from './sqlite-options.ts';
 import { parseOptions } from './sqlite-options.ts';
 
 interface QueuedTask {
-  readonly task: Task;
-  readonly settle: (result: TaskResult) => void;
+  readonly task: StoreTask;
+  readonly settle: (result: StoreTaskResult) => void;
 }
 
 // One transaction must not hold up the event loop for long.
@@ -62,7 +61,7 @@ export function sqliteStore(given: SqliteStoreOptions | string): SessionStore {
     return opening;
   }
 
-  function commit(db: Connection, tasks: readonly Task[]): readonly TaskResult[] {
+  function commit(db: Connection, tasks: readonly StoreTask[]): readonly StoreTaskResult[] {
     checkFile();
     try {
       db.run(sql.begin);
@@ -87,7 +86,7 @@ export function sqliteStore(given: SqliteStoreOptions | string): SessionStore {
   }
 
   /** Runs tasks in one transaction, or, if one of them may be at fault, each in its own. Throws if another process holds the file. */
-  function runTasks(db: Connection, tasks: readonly Task[], isSplit = false): readonly TaskResult[] {
+  function runTasks(db: Connection, tasks: readonly StoreTask[], isSplit = false): readonly StoreTaskResult[] {
     try {
       return commit(db, tasks);
     } catch (error) {
@@ -134,7 +133,7 @@ export function sqliteStore(given: SqliteStoreOptions | string): SessionStore {
       });
   }
 
-  async function enqueue(task: Task): Promise<number> {
+  async function enqueue(task: StoreTask): Promise<number> {
     assertOpen();
     if (task.type === 'write') checkWrite(task.write);
     return new Promise((resolve, reject) => {

@@ -1,10 +1,9 @@
 // The tables, and how damage to a row is found.
 // Owns:     the tables, and the checksum that every row has over all its columns.
 // Does not: read or write them.
-// Q1. Changing any column of a row is found when the row is read: the sum covers the table, every column and where one ends.
-// Q2. Removing a row is found: heads counts entries and effects, and the first entry names the session that it begins.
 import { crc32 } from 'node:zlib';
-import type { SqliteValue } from './sqlite-database.ts';
+import type { RowChecks, RowSums, StoredTable } from '../index.ts';
+import { createRowChecks, createRowSums, storedColumns } from '../index.ts';
 
 /** The release of the tables below. */
 export const schemaVersion = 1;
@@ -12,7 +11,7 @@ export const schemaVersion = 1;
 /** Marks the file as ours ("Step"). */
 export const applicationId = 0x53746570;
 
-const definitions = {
+const definitions: Readonly<Record<StoredTable, string>> = {
   meta: 'name TEXT PRIMARY KEY, value INTEGER',
   sessions: `num INTEGER PRIMARY KEY, id TEXT UNIQUE, agent_id TEXT, tenant TEXT, owner TEXT, tags TEXT, status TEXT, stop_reason TEXT,
     is_open INTEGER, wake_at INTEGER, created_at INTEGER, updated_at INTEGER, details TEXT`,
@@ -24,24 +23,6 @@ const definitions = {
   effects: 'session INTEGER, k INTEGER, key TEXT, phase TEXT, body TEXT',
   holder: 'num INTEGER PRIMARY KEY, epoch INTEGER, beats INTEGER, body TEXT',
   quarantine: 'id TEXT UNIQUE, session INTEGER, damage TEXT',
-} as const;
-
-export type TableName = keyof typeof definitions;
-export type Row = Readonly<Record<string, unknown>>;
-
-const parseColumns = (table: TableName): readonly string[] =>
-  definitions[table].split(',').map((column) => column.trim().replace(/ .*/, ''));
-
-/** The columns of each table, in the order of its checksum. */
-export const columns: Readonly<Record<TableName, readonly string[]>> = {
-  meta: parseColumns('meta'),
-  sessions: parseColumns('sessions'),
-  heads: parseColumns('heads'),
-  session_tags: parseColumns('session_tags'),
-  log: parseColumns('log'),
-  effects: parseColumns('effects'),
-  quarantine: parseColumns('quarantine'),
-  holder: parseColumns('holder'),
 };
 
 const tableNames = [
@@ -53,9 +34,9 @@ const tableNames = [
   'effects',
   'quarantine',
   'holder',
-] as const satisfies readonly TableName[];
+] as const satisfies readonly StoredTable[];
 
-const createTable = (table: TableName): string => `CREATE TABLE ${table} (${definitions[table]}, sum INTEGER);`;
+const createTable = (table: StoredTable): string => `CREATE TABLE ${table} (${definitions[table]}, sum INTEGER);`;
 
 /** Tables that files of earlier builds may lack, each with what creates it. */
 export const laterTables: Readonly<Record<string, string>> = { holder: createTable('holder') };
@@ -79,33 +60,14 @@ export const schema: string = `
   CREATE INDEX quarantine_session ON quarantine (session);
 `;
 
-function toChecksumPart(value: unknown): string {
-  if (typeof value === 'string') return `${value.length}:${value}`;
-  if (typeof value === 'number') return String(value);
-  return value === null ? '-' : '?';
-}
-
-function computeChecksum(table: TableName, values: readonly unknown[]): number {
-  let text: string = table;
-  for (const value of values) text += `,${toChecksumPart(value)}`;
-  return crc32(text);
-}
-
-/** Values of a row, with null for each that is absent and the checksum at the end. */
-export function withChecksum(table: TableName, values: readonly (SqliteValue | undefined)[]): readonly SqliteValue[] {
-  const row = values.map((value) => value ?? null);
-  return [...row, computeChecksum(table, row)];
-}
-
-/** True if a row reads as it was written. */
-export function isIntact(table: TableName, row: Row): boolean {
-  const values = columns[table].map((column) => row[column]);
-  return row['sum'] === computeChecksum(table, values);
-}
+const sums: RowSums = createRowSums((text) => crc32(text));
+export const withChecksum: RowSums['withChecksum'] = sums.withChecksum;
+export const isIntact: RowSums['isIntact'] = sums.isIntact;
+export const checks: RowChecks = createRowChecks(sums);
 
 /** `INSERT` for the values that `withChecksum` returns. */
-export const insertInto = (table: TableName): string =>
-  `INSERT INTO ${table} (${columns[table].join(', ')}, sum) VALUES (${'?, '.repeat(columns[table].length)}?)`;
+export const insertInto = (table: StoredTable): string =>
+  `INSERT INTO ${table} (${storedColumns[table].join(', ')}, sum) VALUES (${'?, '.repeat(storedColumns[table].length)}?)`;
 
 /** The columns of a whole row, for `SELECT`. */
-export const selected = (table: TableName): string => [...columns[table], 'sum'].join(', ');
+export const selected = (table: StoredTable): string => [...storedColumns[table], 'sum'].join(', ');

@@ -1,0 +1,2 @@
+export type { PostgresStoreOptions } from '../sessions/postgres/index.ts';
+export { postgresStore } from '../sessions/postgres/index.ts';

@@ -1,0 +1,80 @@
+// Checks of the rows of one session, for stores that keep sessions in tables.
+// Owns:     finding damaged and missing rows in what was read.
+// Does not: read or repair anything.
+import type { EffectRow } from '../journal/index.ts';
+import { SessionDamagedError } from './session-damaged-error.ts';
+import type { LogEntry, SessionHeader } from './session-store.ts';
+import type { RowSums, StoredRow, StoredTable } from './stored-rows.ts';
+import { readEffect, readEntry, readHeader } from './stored-rows.ts';
+
+/** Facts that a writer needs about a session. */
+export interface KnownSession {
+  readonly num: number;
+  readonly header: SessionHeader;
+  readonly head: number;
+  /** Number of stored effects. */
+  readonly effects: number;
+}
+
+/** Reads rows of a session. Throws a `SessionDamagedError` if one is damaged or missing. */
+export interface RowChecks {
+  readKnown(sessionId: string, rows: { readonly session: StoredRow | undefined; readonly head: StoredRow | undefined }): KnownSession;
+  /** Reads the entries from one number to another. */
+  readEntries(
+    session: KnownSession,
+    rows: readonly StoredRow[],
+    range: { readonly from: number; readonly to: number },
+  ): readonly LogEntry[];
+  /** Reads one entry. */
+  readEntry(sessionId: string, row: StoredRow): LogEntry;
+  readEffects(session: KnownSession, rows: readonly StoredRow[]): readonly EffectRow[];
+  /** Describes the damage to the rows that a session is found with by its tags; undefined if there is none. */
+  findTagDamage(header: SessionHeader, rows: readonly StoredRow[]): string | undefined;
+}
+
+export function createRowChecks({ isIntact }: RowSums): RowChecks {
+  /** Throws unless the row is there and intact. */
+  function assertIntact(
+    table: StoredTable,
+    row: StoredRow | undefined,
+    { id, name }: { readonly id: string; readonly name: string },
+  ): asserts row is StoredRow {
+    if (row === undefined) throw new SessionDamagedError(id, `${name} is missing`);
+    if (!isIntact(table, row)) throw new SessionDamagedError(id, `${name} does not match its checksum`);
+  }
+
+  return {
+    readKnown: (id, { session, head }) => {
+      assertIntact('sessions', session, { id, name: 'its header' });
+      assertIntact('heads', head, { id, name: 'the number of its last entry' });
+      return { num: Number(session['num']), header: readHeader(session), head: Number(head['head']), effects: Number(head['effects']) };
+    },
+    readEntries: ({ header }, rows, { from, to }) => {
+      for (let n = from; n <= to; n += 1) {
+        const row = rows[n - from];
+        assertIntact('log', row?.['n'] === n ? row : undefined, { id: header.id, name: `entry ${n}` });
+      }
+      return rows.map(readEntry);
+    },
+    readEntry: (id, row) => {
+      assertIntact('log', row, { id, name: `entry ${String(row['n'])}` });
+      return readEntry(row);
+    },
+    readEffects: ({ header, effects }, rows) => {
+      const intact = rows.filter((row) => isIntact('effects', row));
+      for (let k = 1; k <= effects; k += 1) {
+        if (intact[k - 1]?.['k'] === k) continue;
+        const problem = rows.some((row) => row['k'] === k) ? 'does not match its checksum' : 'is missing';
+        throw new SessionDamagedError(header.id, `effect ${k} of its open step ${problem}`);
+      }
+      if (intact.length > effects) throw new SessionDamagedError(header.id, 'its open step has more effects than were counted');
+      return intact.map(readEffect);
+    },
+    findTagDamage: ({ tags }, rows) => {
+      // A row that is not intact may belong to another session, so it does not count.
+      const intact = rows.filter((row) => isIntact('session_tags', row));
+      const lost = tags.find((tag) => !intact.some((row) => row['tag'] === tag));
+      return lost === undefined ? undefined : `the row of its tag "${lost}" is damaged or missing`;
+    },
+  };
+}

@@ -1,0 +1,86 @@
+// Connections of the pool, for one piece of work each.
+// Owns:     the time limit of each answer, and whether a connection is used again.
+// Does not: retry anything.
+// C1. A connection that was lost, or on which no answer came in time, is closed and never used again.
+// C2. An error event of a connection or of the pool never ends the process: whoever waits for an answer is told.
+import { isRecord } from '../../lib/index.ts';
+import type { StoredRow } from '../index.ts';
+import { getSqlState, isConnectionLost, LostCommitError, NoAnswerError } from './classify-error.ts';
+import type { ParsedOptions } from './postgres-options.ts';
+import type { PostgresClient } from './postgres-pool.ts';
+
+/** Runs a statement. Without values it may be several statements, parted by semicolons. */
+export type Query = (text: string, values?: unknown[]) => Promise<readonly StoredRow[]>;
+
+type Timing = Pick<ParsedOptions, 'clock' | 'timeoutMs'>;
+
+/** Rejects if the answer does not come in time. */
+export function answerInTime<Value>(work: Promise<Value>, { clock, timeoutMs }: Timing): Promise<Value> {
+  return new Promise((resolve, reject) => {
+    const cancel = clock.schedule(timeoutMs, () => reject(new NoAnswerError(`no answer came within ${timeoutMs} ms`)));
+    work.then(resolve, reject).finally(cancel);
+  });
+}
+
+/** Listener for error events. Errors are told to whoever waits for an answer. */
+export const ignoreError = (): void => undefined;
+
+async function connect(options: ParsedOptions): Promise<PostgresClient> {
+  const connecting = options.pool.connect();
+  try {
+    return await answerInTime(connecting, options);
+  } catch (error) {
+    // It may come yet, and belongs to the pool.
+    connecting.then(
+      (client) => client.release(),
+      () => undefined,
+    );
+    throw error;
+  }
+}
+
+/** True if nothing more can be done on a connection that failed with this error. */
+const isUseless = (error: unknown): boolean =>
+  // A server that only reads may have been the primary: another connection may lead to the new one.
+  isConnectionLost(error) || error instanceof LostCommitError || getSqlState(error) === '25006';
+
+/** Runs work on a connection of its own. Whatever it leaves open is rolled back if it fails. */
+export async function withConnection<Value>(options: ParsedOptions, work: (query: Query) => Promise<Value>): Promise<Value> {
+  const client = await connect(options);
+  client.on?.('error', ignoreError);
+  const query: Query = async (text, values) => {
+    const result: unknown = await answerInTime(client.query(text, values), options);
+    // For several statements pg gives a list of results.
+    const last: unknown = Array.isArray(result) ? result.at(-1) : result;
+    return readRows(isRecord(last) ? last['rows'] : undefined);
+  };
+  const release = (isLost: boolean): void => {
+    // A connection that is being closed can still fail.
+    if (!isLost) client.removeListener?.('error', ignoreError);
+    client.release(isLost);
+  };
+  try {
+    const value = await work(query);
+    release(false);
+    return value;
+  } catch (error) {
+    const isLost =
+      isUseless(error) ||
+      (await query('ROLLBACK').then(
+        () => false,
+        () => true,
+      ));
+    release(isLost);
+    throw error;
+  }
+}
+
+/** Runs a statement that answers with one JSON text: numbers and texts come as they are, whatever types the pool converts. */
+export async function queryJson(query: Query, text: string, values?: unknown[]): Promise<StoredRow> {
+  const [row] = await query(text, values);
+  const found: unknown = JSON.parse(String(row?.['found']));
+  return isRecord(found) ? found : {};
+}
+
+export const readRow = (value: unknown): StoredRow | undefined => (isRecord(value) ? value : undefined);
+export const readRows = (value: unknown): readonly StoredRow[] => (Array.isArray(value) ? value.filter(isRecord) : []);

@@ -1,0 +1,163 @@
+import { inSchema, selected } from './tables.ts';
+
+/** Ends every statement that the store reads from: the answer is one JSON text, so that no type is converted on the way. */
+const asFound = '::text AS found';
+
+/** Facts that a batch needs, besides the epoch and the headers. */
+export interface FactsNeeded {
+  readonly isClaim: boolean;
+  /** True if it creates sessions. */
+  readonly creates: boolean;
+  readonly hasRequests: boolean;
+  readonly hasEffects: boolean;
+}
+
+/** SQL texts of a store that are the same each time. */
+export interface Sql {
+  /** Begins the transaction of a batch. Several statements in one. */
+  readonly begin: string;
+  /** Reads the facts that a batch needs. `$1`: the sessions, as JSON. */
+  readonly facts: (needed: FactsNeeded) => string;
+  /** The sessions of a list that a first entry names. */
+  readonly named: string;
+  readonly addQuarantine: string;
+  readonly dropQuarantine: string;
+  readonly load: string;
+  readonly entries: string;
+  readonly lastSeen: string;
+  readonly request: string;
+  readonly lost: string;
+  readonly firstEntries: string;
+  readonly holder: string;
+  readonly setHolder: string;
+  readonly dropHolder: string;
+  /** The number of the last batch that a store has committed. */
+  readonly lastBatch: string;
+  /** Waits for every transaction that writes. */
+  readonly awaitWriters: string;
+  /** Ends a connection that holds a transaction open and waits for its client. */
+  readonly endIdle: string;
+}
+
+/** Texts for the tables in a schema. */
+export function createSql(schema: string, timeoutMs: number): Sql {
+  const meta = inSchema(schema, 'meta');
+  const sessions = inSchema(schema, 'sessions');
+  const heads = inSchema(schema, 'heads');
+  const tags = inSchema(schema, 'session_tags');
+  const log = inSchema(schema, 'log');
+  const effects = inSchema(schema, 'effects');
+  const quarantine = inSchema(schema, 'quarantine');
+  const holder = inSchema(schema, 'holder');
+  const writers = inSchema(schema, 'writers');
+
+  // A number is never given twice, even if the row that had it is lost.
+  const lastNum = `greatest(0, (SELECT max(num) FROM ${sessions}), (SELECT max(session) FROM ${log}), (SELECT max(session) FROM ${heads}))`;
+
+  // The server plans a statement each time: what is not asked for is left out.
+  const facts = ({ isClaim, creates, hasRequests, hasEffects }: FactsNeeded): string => `
+    WITH epoch AS MATERIALIZED (SELECT ${selected('meta')} FROM ${meta} WHERE name = 'epoch' ${isClaim ? 'FOR UPDATE' : 'FOR SHARE'})
+    SELECT json_build_object(
+      'epoch', (SELECT row_to_json(epoch) FROM epoch),
+      ${creates ? `'lastNum', ${lastNum},` : ''}
+      'sessions', (
+        SELECT json_agg(json_build_object(
+          ${creates ? `'isNamed', CASE WHEN s.num IS NULL THEN EXISTS (SELECT 1 FROM ${log} WHERE session_id = wanted.id) END,` : ''}
+          ${
+            hasRequests
+              ? `'answered', CASE WHEN wanted.requests IS NOT NULL THEN (
+                  SELECT json_agg(request_id) FROM ${log} WHERE session = s.num AND n <= h.head
+                    AND request_id IN (SELECT json_array_elements_text(wanted.requests))) END,`
+              : ''
+          }
+          ${
+            hasEffects
+              ? `'effects', CASE WHEN wanted.effects THEN (
+                  SELECT json_agg(json_build_object('key', key, 'phase', phase)) FROM ${effects} WHERE session = s.num) END,`
+              : ''
+          }
+          'id', wanted.id,
+          'session', row_to_json(s),
+          'head', row_to_json(h)
+        ))
+        FROM json_to_recordset($1::json) AS wanted(id text, requests json, effects boolean)
+        LEFT JOIN ${sessions} s ON s.id = wanted.id
+        LEFT JOIN ${heads} h ON h.session = s.num
+      )
+    )${asFound}`;
+
+  // Finds one session by its id, as s, and its head, as h.
+  const one = `WITH s AS (SELECT * FROM ${sessions} WHERE id = $1), h AS (SELECT * FROM ${heads} WHERE session = (SELECT num FROM s))`;
+  const known = `
+      'session', (SELECT row_to_json(s) FROM s),
+      'head', (SELECT row_to_json(h) FROM h),
+      'isNamed', EXISTS (SELECT 1 FROM ${log} WHERE session_id = $1)`;
+  const ofOne = `session = (SELECT num FROM s)`;
+  const readable = `n <= (SELECT head FROM h)`;
+
+  return {
+    begin: `
+      BEGIN ISOLATION LEVEL READ COMMITTED;
+      SET LOCAL jit = off;
+      SET LOCAL lock_timeout = ${timeoutMs};
+      SET LOCAL idle_in_transaction_session_timeout = ${timeoutMs};
+      SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off'`,
+    facts,
+    named: `SELECT json_build_object('named', (
+      SELECT json_agg(session_id) FROM ${log} WHERE session_id IN (SELECT json_array_elements_text($1::json))
+    ))${asFound}`,
+
+    holder: `SELECT json_build_object(
+      'epoch', (SELECT value FROM ${meta} WHERE name = 'epoch'), 'holder', (SELECT row_to_json(h) FROM ${holder} h WHERE num = 1)
+    )${asFound}`,
+    setHolder: `INSERT INTO ${holder} (${selected('holder')}) VALUES ($1, $2, $3, $4, $5)
+      ON CONFLICT (num) DO UPDATE SET epoch = excluded.epoch, beats = excluded.beats, body = excluded.body, sum = excluded.sum`,
+    dropHolder: `DELETE FROM ${holder}`,
+
+    addQuarantine: `INSERT INTO ${quarantine} (${selected('quarantine')}) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`,
+    dropQuarantine: `DELETE FROM ${quarantine} WHERE id = $1`,
+
+    load: `${one},
+      snapshot AS (SELECT n FROM ${log} WHERE ${ofOne} AND ${readable} AND is_snapshot = 1 ORDER BY n DESC LIMIT 1)
+      SELECT json_build_object(${known},
+        'from', greatest(1, (SELECT n FROM snapshot)),
+        'tags', (SELECT json_agg(t) FROM ${tags} t WHERE ${ofOne}),
+        'entries', (SELECT json_agg(l ORDER BY n) FROM ${log} l
+          WHERE ${ofOne} AND n >= greatest(1, (SELECT n FROM snapshot)) AND ${readable}),
+        'effects', (SELECT json_agg(e ORDER BY k) FROM ${effects} e WHERE ${ofOne})
+      )${asFound}`,
+    entries: `${one}
+      SELECT json_build_object(${known},
+        'entries', (SELECT json_agg(l ORDER BY n) FROM ${log} l WHERE ${ofOne} AND n >= $2::bigint AND n <= $3::bigint AND ${readable})
+      )${asFound}`,
+    lastSeen: `${one}
+      SELECT json_build_object(${known},
+        'seen', (SELECT n FROM ${log} WHERE ${ofOne} AND n >= $2::bigint AND n <= $3::bigint AND ${readable}
+          AND last_seq <= $4::double precision ORDER BY n DESC LIMIT 1)
+      )${asFound}`,
+    request: `${one}
+      SELECT json_build_object(${known},
+        'entry', (SELECT row_to_json(l) FROM ${log} l WHERE ${ofOne} AND request_id = $2 AND ${readable})
+      )${asFound}`,
+
+    lost: `
+      SELECT json_build_object('lost', (
+        SELECT json_agg(json_build_object('num', session, 'id', session_id)) FROM ${log} l
+        WHERE session_id IS NOT NULL AND session BETWEEN $1::bigint AND $2::bigint
+          AND NOT EXISTS (SELECT 1 FROM ${sessions} WHERE num = l.session) AND NOT EXISTS (SELECT 1 FROM ${sessions} WHERE id = l.session_id)
+      ))${asFound}`,
+    firstEntries: `
+      SELECT json_build_object('entries', (
+        SELECT json_agg(l) FROM ${log} l WHERE n = 1 AND session IN (SELECT json_array_elements_text($1::json)::bigint)
+      ))${asFound}`,
+
+    lastBatch: `SELECT json_build_object('batch', (SELECT batch FROM ${writers} WHERE id = $1))${asFound}`,
+    awaitWriters: `SELECT 1 FROM ${meta} WHERE name = 'epoch' FOR UPDATE`,
+    endIdle: `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+      WHERE pid = $1::int AND backend_xid::text = $2 AND state LIKE 'idle in transaction%'`,
+  };
+}
+
+/** The rows of a JSON parameter, as a table `r`. */
+export const recordset = (position: number, columns: string): string =>
+  `json_to_recordset($${position}::json) AS r(${columns.replaceAll(' COLLATE "C"', '')})`;

@@ -1,0 +1,123 @@
+// The tables, and how damage to a row is found.
+// Owns:     the tables, their migrations, and the checksum that every row has over all its columns.
+// Does not: read or write them.
+import { crc32 } from 'node:zlib';
+import type { RowChecks, RowSums, StoredTable } from '../index.ts';
+import { createRowChecks, createRowSums, storedColumns } from '../index.ts';
+
+const sums: RowSums = createRowSums((text) => crc32(text));
+export const withChecksum: RowSums['withChecksum'] = sums.withChecksum;
+export const isIntact: RowSums['isIntact'] = sums.isIntact;
+export const checks: RowChecks = createRowChecks(sums);
+
+// Text is compared byte by byte: an index that follows the rules of a language breaks when the system's rules change.
+const text = 'text COLLATE "C"';
+const time = 'double precision';
+// As exact as numbers are in JavaScript; whole numbers only where the port says so.
+const number = 'double precision';
+
+const types: { readonly [Table in StoredTable]: Readonly<Record<(typeof storedColumns)[Table][number], string>> } = {
+  meta: { name: text, value: 'bigint' },
+  sessions: {
+    num: 'bigint',
+    id: text,
+    agent_id: text,
+    tenant: text,
+    owner: text,
+    tags: text,
+    status: text,
+    stop_reason: text,
+    is_open: 'smallint',
+    wake_at: time,
+    created_at: time,
+    updated_at: time,
+    details: text,
+  },
+  heads: { session: 'bigint', head: 'bigint', effects: 'bigint' },
+  session_tags: { session: 'bigint', tag: text },
+  log: {
+    session: 'bigint',
+    n: 'bigint',
+    at: time,
+    is_snapshot: 'smallint',
+    execution: number,
+    step: number,
+    request_id: text,
+    last_seq: number,
+    session_id: text,
+    body: text,
+    events: text,
+  },
+  effects: { session: 'bigint', k: 'bigint', key: text, phase: text, body: text },
+  quarantine: { id: text, session: 'bigint', damage: text },
+  holder: { num: 'bigint', epoch: 'bigint', beats: 'bigint', body: text },
+};
+
+/** The columns of a whole row, with their types. */
+export const typedColumns = (table: StoredTable): string =>
+  [...Object.entries(types[table]).map(([name, type]) => `${name} ${type}`), 'sum bigint'].join(', ');
+
+/** The columns of a whole row. */
+export const selected = (table: StoredTable): string => [...storedColumns[table], 'sum'].join(', ');
+
+/** Quotes a name that was checked. */
+const quote = (name: string): string => `"${name}"`;
+
+/** Names a table in its schema. */
+export const inSchema = (schema: string, table: StoredTable | 'writers'): string => `${quote(schema)}.${table}`;
+
+function createTables(schema: string): string {
+  const name = (table: StoredTable | 'writers'): string => inSchema(schema, table);
+  const create = (table: StoredTable, keys = '', options = ''): string =>
+    `CREATE TABLE ${name(table)} (${typedColumns(table)}${keys}) ${options};`;
+  // Rows that are updated with each step get room beside them, so that their indexes stay as they are.
+  const updated = 'WITH (fillfactor = 50)';
+  return `
+    ${create('meta', ', PRIMARY KEY (name)', updated)}
+    ${create('sessions', ', PRIMARY KEY (num), UNIQUE (id)', updated)}
+    ${create('heads', ', PRIMARY KEY (session)', updated)}
+    ${create('session_tags')}
+    ${create('log', ', PRIMARY KEY (session, n)')}
+    ${create('effects')}
+    ${create('quarantine', ', UNIQUE (id)')}
+    ${create('holder', ', PRIMARY KEY (num)', updated)}
+    CREATE TABLE ${name('writers')} (id ${text} PRIMARY KEY, batch bigint, written_at timestamptz DEFAULT now()) ${updated};
+    CREATE INDEX sessions_tenant ON ${name('sessions')} (tenant) WHERE tenant IS NOT NULL;
+    CREATE INDEX sessions_agent ON ${name('sessions')} (agent_id);
+    CREATE INDEX sessions_owner ON ${name('sessions')} (owner) WHERE owner IS NOT NULL;
+    CREATE INDEX sessions_status ON ${name('sessions')} (status);
+    CREATE INDEX sessions_stop_reason ON ${name('sessions')} (stop_reason) WHERE stop_reason IS NOT NULL;
+    CREATE INDEX sessions_open ON ${name('sessions')} (num) WHERE is_open = 1;
+    CREATE INDEX sessions_wake ON ${name('sessions')} (wake_at) WHERE wake_at IS NOT NULL;
+    CREATE INDEX session_tags_session ON ${name('session_tags')} (session);
+    CREATE INDEX session_tags_tag ON ${name('session_tags')} (tag, session);
+    CREATE INDEX log_snapshot ON ${name('log')} (session, n) WHERE is_snapshot = 1;
+    CREATE UNIQUE INDEX log_request ON ${name('log')} (session, request_id) WHERE request_id IS NOT NULL;
+    CREATE UNIQUE INDEX log_first ON ${name('log')} (session_id) WHERE session_id IS NOT NULL;
+    CREATE INDEX effects_session ON ${name('effects')} (session);
+    CREATE INDEX quarantine_session ON ${name('quarantine')} (session);
+    INSERT INTO ${name('meta')} (name, value, sum) VALUES ${toMetaRow('epoch', 0)};
+  `;
+}
+
+/** A row of `meta` as SQL. Both values are ours. */
+function toMetaRow(key: 'schema' | 'epoch', value: number): string {
+  const sum = Number(withChecksum('meta', [key, value]).at(-1));
+  return `('${key}', ${value}, ${sum})`;
+}
+
+/** Each entry leads from the schema of its place to the next. Entries are added, never changed. */
+const migrations: readonly ((schema: string) => string)[] = [createTables];
+
+/** The release of the tables that this code works with. */
+export const schemaVersion: number = migrations.length;
+
+/** Statements that lead from an older schema, 0 for none, to this one. */
+export const migrateFrom = (version: number, schema: string): string => `
+  ${migrations
+    .slice(version)
+    .map((migrate) => migrate(schema))
+    .join('\n')}
+  INSERT INTO ${inSchema(schema, 'meta')} (name, value, sum) VALUES ${toMetaRow('schema', schemaVersion)}
+    ON CONFLICT (name) DO UPDATE SET value = excluded.value, sum = excluded.sum;
+`;

@@ -1,0 +1,8 @@
+// pg's own Pool fits, as its types say. Checked by `npm run test:postgres`, where those are installed.
+import { Pool } from 'pg';
+import { postgresStore } from '../../src/entry/postgres.ts';
+
+postgresStore({ pool: new Pool(), schema: 'sessions' });
+
+// @ts-expect-error A connection is not a pool.
+postgresStore({ pool: await new Pool().connect() });
