@@ -4,7 +4,7 @@ import { userInfo } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { By, Recovery, SessionFacts, SessionRuntime } from 'stepline/sessions';
-import { createSessionRuntime } from 'stepline/sessions';
+import { createSessionRuntime, StoreInUseError } from 'stepline/sessions';
 import { sqliteStore } from 'stepline/sqlite';
 import type { Desk, DeskContext, DeskEvent } from './desk.ts';
 import type { Directory } from './partners.ts';
@@ -68,7 +68,11 @@ export async function openHome(named: string, { desk, onEvent, onProblem, adapt 
     ...(onEvent !== undefined && { onEvent: (event, session) => onEvent(event as DeskEvent, session) }),
     onProblem,
   });
-  const recovery = await runtime.ready;
+  const recovery = await runtime.ready.catch((error: unknown) => {
+    if (!(error instanceof StoreInUseError)) throw error;
+    const { pid = 0 } = error.holder;
+    throw new HomeError(`Another partner desk (process ${pid}) has ${file} open. Close it, or name another file with --db.`);
+  });
   return {
     runtime,
     directory: open(),
