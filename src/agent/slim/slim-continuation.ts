@@ -44,7 +44,7 @@ export const readContinuation: ReadValue<SlimContinuation> = createReader<SlimCo
   evaluations,
 });
 
-/** Whether the run goes on, and by whose decision. */
+/** The last decision: continue or stop, and the rule that decided. */
 export type SlimContinuationSummary = Pick<SlimContinuation, 'should_continue' | 'stop_reason' | 'resolved_by'>;
 
 export const readContinuationSummary: ReadValue<SlimContinuationSummary> = createReader<SlimContinuationSummary>({

@@ -66,7 +66,7 @@ export interface SlimExecution extends SlimTimes {
   /** Time that this execution has spent in steps. */
   readonly active_ms: number;
   readonly cost?: { readonly usd: number; readonly unknown_calls?: number };
-  /** What was granted on top of its limits. */
+  /** Amounts granted on top of the limits. */
   readonly grants?: readonly Grant[];
 }
 
@@ -203,7 +203,7 @@ const readLossy = createReader<Omit<LossySlimPayload, 'state'>>({
   resumable: () => 'lossy',
 });
 
-/** What is read of a whole payload before its state is: messages are the state's own to read. */
+/** Fields of a whole payload that are read before its state. The state reads the messages itself. */
 export interface ReadWholePayload extends Omit<WholeSlimPayload, 'messages' | 'waiting_for' | 'kind' | 'omitted'> {
   readonly messages: readonly JsonObject[];
   readonly waiting_for?: readonly ReadWholeWait[];

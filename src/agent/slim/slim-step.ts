@@ -35,7 +35,7 @@ export interface SlimStepCall extends SlimArgs {
   readonly status?: ToolExecution['status'];
   /** The result of a call that has ended. */
   readonly content?: string;
-  /** What the call waits for, or waited for until it was answered. */
+  /** Type of the wait of this call, open or already answered. */
   readonly wait?: Wait['type'];
 }
 
