@@ -127,6 +127,10 @@ module.exports = {
       from: { path: '^src/', pathNot: testFile },
       to: { path: testSupport },
     }),
+    forbid('sessions-core-apart', 'The core of sessions, and stores, work without the runtime in this process.', {
+      from: { path: '^src/sessions/(core|store)/', pathNot: testFile },
+      to: { path: '^src/sessions/embedded/' },
+    }),
     forbid('no-circular', 'Files do not import each other in a circle, types included.', {
       from: { path: '^src/' },
       to: { circular: true },

@@ -2,6 +2,7 @@ import js from '@eslint/js';
 import { defineConfig, globalIgnores } from 'eslint/config';
 import tseslint from 'typescript-eslint';
 import table from './scripts/floors.cjs';
+import { plainWords } from './scripts/plain-words.mjs';
 
 const testFiles = ['**/*.test.ts', '**/*.test-d.ts', '**/*.examples.ts'];
 const adapterFiles = table.modules.flatMap(({ name, adapters }) => adapters.map((adapter) => `src/${name}/${adapter}/**`));
@@ -51,6 +52,11 @@ export default defineConfig(
         { allowNumber: true, allowBoolean: true, allowAny: false, allowNullish: false, allowRegExp: false },
       ],
     },
+  },
+  {
+    name: 'plain English',
+    plugins: { 'plain-words': plainWords },
+    rules: { 'plain-words/function-names': 'error', 'plain-words/comments': 'error' },
   },
   {
     name: 'what ships',

@@ -11,7 +11,7 @@ export default defineConfig(({ mode }) => ({
     include: mode === 'slow' ? ['src/**/*.slow.test.ts', 'tests/**/*.slow.test.ts'] : ['src/**/*.test.ts', 'tests/**/*.test.ts'],
     exclude: mode === 'slow' ? [apart] : [slow, apart],
     passWithNoTests: mode === 'slow',
-    testTimeout: mode === 'slow' ? 300_000 : 10_000,
+    testTimeout: mode === 'slow' ? 300_000 : 20_000,
     setupFiles: ['tests/support/quiet-console.ts'],
     // Loading the sources again for each file took as long as the tests. No module keeps state, so that files can share them.
     isolate: false,

@@ -57,7 +57,7 @@ export async function runBench(agent: Pick<Agent, 'run'>, steps: number): Promis
   kept.messages += state.messages.length;
 }
 
-/** What one writes by hand: ask, run the tool, keep the messages, add up the usage, look whether to go on. */
+/** A hand-written loop: ask, run the tool, keep the messages, add up the usage, look whether to go on. */
 export function agentByHand(steps: number): Contender {
   const model = benchModel(steps);
   return {

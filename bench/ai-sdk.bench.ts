@@ -73,7 +73,7 @@ export function aiSdkLoop(steps: number): Contender {
   };
 }
 
-/** What one writes by hand: call the model, run the tool, keep the prompt, look whether to go on. */
+/** A hand-written loop: call the model, run the tool, keep the prompt, look whether to go on. */
 export function aiSdkByHand(steps: number): Contender {
   const model = fakeModel(steps);
   return {

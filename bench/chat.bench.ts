@@ -38,7 +38,7 @@ export function withChat(turns: number): Contender {
   };
 }
 
-/** What one writes by hand: put the roles right, ask, keep the words, count. */
+/** A hand-written loop: put the roles right, ask, keep the words, count. */
 export function chatByHand(turns: number): Contender {
   return {
     name: `by hand, ${String(turns)} turns`,

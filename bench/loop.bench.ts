@@ -27,7 +27,7 @@ async function produce(number: number, last: number): Promise<BenchStep> {
   });
 }
 
-function processOf(last: number): StepProcess<BenchState> {
+function setUpProcess(last: number): StepProcess<BenchState> {
   const limits = { steps: 1_000_000, tokens: 1_000_000_000 };
   const presence = new ToolCallPresenceCheck<BenchState>(
     ({ stepCount, currentStep }) => stepCount === 0 || currentStep?.hasToolCalls === true,
@@ -48,7 +48,7 @@ export function withLoop(steps: number): Contender {
   events.wiretap(() => {
     keepFromBeingOptimisedAway.events += 1;
   });
-  const orchestrator = createStepByStep(processOf(steps), { events });
+  const orchestrator = createStepByStep(setUpProcess(steps), { events });
   return {
     name: `stepline, ${String(steps)} steps`,
     units: steps,
@@ -60,7 +60,7 @@ export function withLoop(steps: number): Contender {
   };
 }
 
-/** What one writes by hand: await the step, keep its messages, add up its usage, look whether to go on. */
+/** A hand-written loop: await the step, keep its messages, add up its usage, look whether to go on. */
 export function byHand(steps: number): Contender {
   return {
     name: `by hand, ${String(steps)} steps`,

@@ -4,7 +4,7 @@ const cpuMicros = (): number => {
   return user + system;
 };
 
-/** What one way of doing the work cost. */
+/** Cost of one way of doing the work. */
 export interface Sample {
   readonly name: string;
   /** Microseconds of CPU per unit of work: the median of the rounds. */
@@ -48,13 +48,13 @@ export async function compare(
   contenders: readonly Contender[],
   { rounds, unitsPerRound, warmUpPasses = defaultWarmUpPasses }: Effort,
 ): Promise<readonly Sample[]> {
-  const repeatsOf = ({ units }: Contender): number => Math.max(1, Math.round(unitsPerRound / units));
+  const countRepeats = ({ units }: Contender): number => Math.max(1, Math.round(unitsPerRound / units));
   for (let pass = 0; pass < warmUpPasses; pass += 1) {
-    for (const contender of contenders) await cpuPerUnit(contender, repeatsOf(contender));
+    for (const contender of contenders) await cpuPerUnit(contender, countRepeats(contender));
   }
   const taken = contenders.map((): number[] => []);
   for (let round = 0; round < rounds; round += 1) {
-    for (const [index, contender] of contenders.entries()) taken[index]?.push(await cpuPerUnit(contender, repeatsOf(contender)));
+    for (const [index, contender] of contenders.entries()) taken[index]?.push(await cpuPerUnit(contender, countRepeats(contender)));
   }
   return contenders.map(({ name }, index) => ({ name, microsPerUnit: median(taken[index] ?? []) }));
 }

@@ -29,7 +29,7 @@ const print = (line = ''): void => {
   process.stdout.write(`${line}\n`);
 };
 
-const agentOf = (steps: number) => createAgent({ id: 'bench', model: benchModel(steps), tools: [look], limits: benchLimits });
+const setUpAgent = (steps: number) => createAgent({ id: 'bench', model: benchModel(steps), tools: [look], limits: benchLimits });
 
 async function inFolder<Value>(work: (path: string) => Promise<Value>): Promise<Value> {
   const folder = mkdtempSync(join(tmpdir(), 'stepline-bench-'));
@@ -48,7 +48,7 @@ async function secondsFor(
 ): Promise<number> {
   return inFolder(async (path) => {
     const store = wrap(sqliteStore({ path }));
-    const runtime = createSessionRuntime({ agents: [agentOf(steps)], store });
+    const runtime = createSessionRuntime({ agents: [setUpAgent(steps)], store });
     const made = await Promise.all(Array.from({ length: sessions }, () => runtime.create({}, { by })));
     const began = performance.now();
     const turns = await Promise.all(made.map(({ id }) => runtime.send(id, 'Go.', { by })));
@@ -61,7 +61,7 @@ async function secondsFor(
   });
 }
 
-async function medianOf(work: () => Promise<number>): Promise<number> {
+async function measureMedian(work: () => Promise<number>): Promise<number> {
   // The first rounds are the compiler's.
   await work();
   await work();
@@ -70,7 +70,7 @@ async function medianOf(work: () => Promise<number>): Promise<number> {
   return median(figures);
 }
 
-/** What is handed to the store for each step of one session, in bytes. */
+/** Bytes handed to the store for each step of one session. */
 async function bytesPerStep(steps: number): Promise<readonly number[]> {
   const bytes: number[] = [];
   let open = 0;
@@ -91,15 +91,15 @@ async function bytesPerStep(steps: number): Promise<readonly number[]> {
 const around = (bytes: readonly number[], step: number): number => median(bytes.slice(step - 3, step + 2));
 
 async function codecBytes(steps: number): Promise<number> {
-  const end = await agentOf(steps).run(AgentState.empty().withUserMessage('Go.'));
+  const end = await setUpAgent(steps).run(AgentState.empty().withUserMessage('Go.'));
   return Buffer.byteLength(AgentState.codec.stringify(end));
 }
 
 print(`Node ${process.version}, SQLite with synchronous=FULL in ${tmpdir()}, medians of ${String(rounds)}`);
 print('A step: one model call and one tool call that must not happen twice.');
-const many = await medianOf(async () => (200 * 50) / (await secondsFor(200, 50)));
+const many = await measureMedian(async () => (200 * 50) / (await secondsFor(200, 50)));
 print(`  200 sessions at once          ${many.toFixed(0).padStart(8)} steps/s  (wanted: 5,000 or more)`);
-const one = await medianOf(async () => (1000 * (await secondsFor(1, 300))) / 300);
+const one = await measureMedian(async () => (1000 * (await secondsFor(1, 300))) / 300);
 print(`  one session                   ${one.toFixed(2).padStart(8)} ms/step  (wanted: 2 or less)`);
 const bytes = await bytesPerStep(5005);
 const [early, late] = [around(bytes, 10), around(bytes, 5000)];

@@ -1,4 +1,4 @@
-// What a streamed piece of text costs on its way through the AI SDK adapter, over reading the same stream by hand.
+// Cost of a streamed piece of text on its way through the AI SDK adapter, over reading the same stream by hand.
 import { Message } from 'stepline';
 import { aiSdk } from 'stepline/ai-sdk';
 import type { LanguageModelV4, LanguageModelV4StreamPart } from '@ai-sdk/provider';
@@ -21,7 +21,7 @@ function parts(): readonly LanguageModelV4StreamPart[] {
 }
 
 const source = parts();
-const streamed = (): ReadableStream<LanguageModelV4StreamPart> =>
+const createStream = (): ReadableStream<LanguageModelV4StreamPart> =>
   new ReadableStream({
     start: (controller) => {
       for (const part of source) controller.enqueue(part);
@@ -35,7 +35,7 @@ const model: LanguageModelV4 = {
   modelId: 'bench',
   supportedUrls: {},
   doGenerate: () => Promise.reject(new Error('The bench streams.')),
-  doStream: () => Promise.resolve({ stream: streamed() }),
+  doStream: () => Promise.resolve({ stream: createStream() }),
 };
 
 const keepFromBeingOptimisedAway = { characters: 0 };
@@ -55,7 +55,7 @@ export const readByHand: Contender = {
   name: 'a delta read by hand',
   units: pieces,
   work: async () => {
-    const reader = streamed().getReader();
+    const reader = createStream().getReader();
     for (let next = await reader.read(); !next.done; next = await reader.read()) {
       if (next.value.type === 'text-delta') keepFromBeingOptimisedAway.characters += next.value.delta.length;
     }

@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite';
 import type { Figure } from './figures.ts';
 import { exactly, none } from './figures.ts';
 import { filesIn } from './orders.ts';
-import { requestOf } from './plan.ts';
+import { toRequestId } from './plan.ts';
 import type { SafeEntry } from './records.ts';
 
 /** An entry of the log as it stands in the file. */
@@ -36,7 +36,7 @@ function groupBy<Item>(items: readonly Item[], keyOf: (item: Item) => string): R
 const orDash = (value: unknown): string => (typeof value === 'number' ? String(value) : '-');
 
 // Events are stored as one array: what they share, then each of them.
-function seqsOf(events: unknown): readonly number[] {
+function readSeqs(events: unknown): readonly number[] {
   if (typeof events !== 'string') return [];
   // Holds: it is how events are stored.
   const [shared, ...own] = JSON.parse(events) as readonly { readonly seq?: number }[];
@@ -53,7 +53,7 @@ export function readLog(folder: string): RawLog {
     n: Number(n),
     step: `${orDash(execution)}/${orDash(step)}`,
     request: typeof request === 'string' ? request : undefined,
-    seqs: seqsOf(events),
+    seqs: readSeqs(events),
   }));
   const openEffects = Number(database.prepare('SELECT count(*) AS open FROM effects').get()?.['open']);
   const integrity = String(database.prepare('PRAGMA integrity_check').get()?.['integrity_check']);
@@ -74,8 +74,8 @@ export function checkLog(
   safe: readonly SafeEntry[],
   { ids, steps }: { readonly ids: readonly string[]; readonly steps: number },
 ): readonly Figure[] {
-  const entriesOf = (session: string): readonly RawEntry[] => log.entries.get(session) ?? [];
-  const lost = safe.filter(({ session, n, step }) => entriesOf(session)[n - 1]?.step !== step);
+  const getEntries = (session: string): readonly RawEntry[] => log.entries.get(session) ?? [];
+  const lost = safe.filter(({ session, n, step }) => getEntries(session)[n - 1]?.step !== step);
   const isStep = ({ step }: SafeEntry): boolean => step !== '-/-';
   const toText = ({ session, n, step }: SafeEntry): string => `${session}: entry ${n}, step ${step}`;
   const twice = [...groupBy(safe, ({ session, n }) => `${session}: entry ${n}`)].filter(([, entries]) => entries.length > 1);
@@ -90,19 +90,19 @@ export function checkLog(
     ),
     none(
       'sessions whose steps are not 1 to the last, once each',
-      ids.filter((id) => wrongSteps(entriesOf(id), steps)),
+      ids.filter((id) => wrongSteps(getEntries(id), steps)),
     ),
     none(
       'sessions whose entries have a gap',
-      ids.filter((id) => !isDense(entriesOf(id).map(({ n }) => n))),
+      ids.filter((id) => !isDense(getEntries(id).map(({ n }) => n))),
     ),
     none(
       'sessions whose events have a gap or stand twice',
-      ids.filter((id) => !isDense(entriesOf(id).flatMap(({ seqs }) => seqs))),
+      ids.filter((id) => !isDense(getEntries(id).flatMap(({ seqs }) => seqs))),
     ),
     none(
       'sessions whose request does not stand exactly once',
-      ids.filter((id) => entriesOf(id).filter(({ request }) => request === requestOf(id)).length !== 1),
+      ids.filter((id) => getEntries(id).filter(({ request }) => request === toRequestId(id)).length !== 1),
     ),
     exactly('effects left open in the store', log.openEffects, 0),
     none('damage that SQLite finds', log.integrity === 'ok' ? [] : [log.integrity]),

@@ -10,7 +10,7 @@ const workerFile = fileURLToPath(new URL('worker.ts', import.meta.url));
 
 export interface Child {
   readonly pid: number;
-  /** Settles with the first line that fits; rejects where the worker ends without one. */
+  /** Settles with the first line that fits; rejects if the worker ends without one. */
   hear(fits: (said: Said) => boolean): Promise<Said>;
   signal(signal: 'SIGKILL' | 'SIGSTOP' | 'SIGCONT'): void;
   /** Settles when the process is gone. */
@@ -63,7 +63,7 @@ export function startWorker(orders: Orders): Child {
     }
   }
 
-  // Holds: a worker prints nothing else. A line that a kill cut off is no line.
+  // Holds: a worker prints nothing else. A line that a kill cut off does not count.
   createInterface({ input: worker.stdout }).on('line', (line) => {
     if (line.endsWith('}')) tell(JSON.parse(line) as Said);
   });

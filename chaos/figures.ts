@@ -2,14 +2,14 @@
 export interface Figure {
   readonly what: string;
   readonly value: number | string;
-  /** What it has to be; absent where it is only reported. */
+  /** Expected value; absent if it is only reported. */
   readonly wanted?: string;
   readonly isRight: boolean;
-  /** What is behind a figure that is wrong. */
+  /** Details of a wrong figure. */
   readonly examples?: readonly string[];
 }
 
-export const told = (what: string, value: number | string): Figure => ({ what, value, isRight: true });
+export const inform = (what: string, value: number | string): Figure => ({ what, value, isRight: true });
 
 export const exactly = (what: string, value: number, wanted: number): Figure => ({
   what,

@@ -5,7 +5,7 @@ import type { Child } from './child.ts';
 import { startWorker } from './child.ts';
 import { check } from './check.ts';
 import type { Figure } from './figures.ts';
-import { atMost, exactly, none, told } from './figures.ts';
+import { atMost, exactly, none, inform } from './figures.ts';
 import type { Orders, Place } from './orders.ts';
 import { places } from './orders.ts';
 import { createRandom } from './random.ts';
@@ -20,11 +20,11 @@ export interface KillOptions {
   readonly onProgress?: (line: string) => void;
 }
 
-/** When and where a worker is killed. */
+/** Time and place of a kill. */
 interface Kill {
   /** Steps that are recorded before. */
   readonly from: number;
-  /** A random moment where it is left out. */
+  /** A random moment if it is left out. */
   readonly place?: Place;
   readonly passes: number;
   readonly delayMs: number;
@@ -32,7 +32,7 @@ interface Kill {
 
 const clientsAtOnce = 250;
 
-function shuffled(random: () => number): readonly Place[] {
+function shuffle(random: () => number): readonly Place[] {
   return places
     .map((place) => [random(), place] as const)
     .sort(([left], [right]) => left - right)
@@ -42,7 +42,7 @@ function shuffled(random: () => number): readonly Place[] {
 function planKills({ sessions, steps, kills, seed }: KillOptions): readonly Kill[] {
   const random = createRandom(seed);
   const upTo = (most: number): number => Math.floor(random() * most);
-  const deck = shuffled(random);
+  const deck = shuffle(random);
   const between = (sessions * steps) / (kills + 1);
   return Array.from({ length: kills }, (_, index) => {
     const from = Math.floor(between * (index + 1));
@@ -69,13 +69,13 @@ function ordersFor(orders: Orders, { place, from, passes }: Kill): Orders {
   return { ...orders, hold: early.includes(place) ? { place, from: 0, passes: passes % 10 } : { place, from, passes } };
 }
 
-/** Where it is killed by chance if the chosen point does not come: not all of them are passed in every part of the work. */
+/** Random place of the kill if the chosen point is not reached: not all of them are passed in every part of the work. */
 const margin = (orders: Orders, kills: number): number => (orders.sessions * orders.steps) / (kills + 1) / 2;
 
-/** What became of a worker that was to be killed. */
+/** Result of an attempt to kill a worker. */
 interface Killed {
   readonly child: Child;
-  /** Where it was killed; undefined where it had done all the work before. */
+  /** Place of the kill; undefined if all work was done before. */
   readonly at: Place | 'a random moment' | undefined;
 }
 
@@ -91,7 +91,7 @@ async function killOne(orders: Orders, kill: Kill, missed: number): Promise<Kill
   return { child, at: type === 'held' ? kill.place : type === 'done' ? undefined : 'a random moment' };
 }
 
-const problemsOf = (children: readonly Child[]): readonly string[] =>
+const findProblems = (children: readonly Child[]): readonly string[] =>
   children.flatMap(({ problems }) => problems.map(({ code, where, message }) => `${code}, ${where}: ${message}`));
 
 /** Does the work with all its kills, and gives what must hold and whether it does. */
@@ -114,10 +114,10 @@ export async function runKills(options: KillOptions): Promise<readonly Figure[]>
     const seconds = (from: number): number => Math.round((end - from) / 100) / 10;
     return [
       exactly('kills', killed.filter(({ at }) => at !== undefined).length, kills),
-      told('  at a chosen point', killed.filter(({ at }) => at !== undefined && at !== 'a random moment').length),
+      inform('  at a chosen point', killed.filter(({ at }) => at !== undefined && at !== 'a random moment').length),
       atMost('seconds from the last kill to the end of the work', seconds(lastKill), 60),
-      told('seconds in all', seconds(begun)),
-      none('problems that workers told of', problemsOf([...killed.map(({ child }) => child), last])),
+      inform('seconds in all', seconds(begun)),
+      none('problems that workers told of', findProblems([...killed.map(({ child }) => child), last])),
       ...(await check(folder, options)),
     ];
   });

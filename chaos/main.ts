@@ -1,4 +1,4 @@
-// Kills workers in the middle of their work and shows that nothing is lost, done twice or told wrong. Exits with 1 where something is.
+// Kills workers in the middle of their work and shows that nothing is lost, done twice or told wrong. Exits with 1 if anything is.
 //   npm run chaos                                    1,000 sessions × 40 steps, 40 kills, then the zombies and the poisoned session
 //   npm run chaos -- --sessions 200 --steps 20 --kills 8 --seed 7
 //   npm run chaos -- --zombie                        the zombies alone
@@ -23,7 +23,7 @@ const { values } = parseArgs({
   },
 });
 
-function numberOf(name: 'sessions' | 'steps' | 'kills' | 'seed'): number {
+function readNumber(name: 'sessions' | 'steps' | 'kills' | 'seed'): number {
   const number = Number(values[name]);
   if (Number.isInteger(number) && number > 0) return number;
   throw new Error(`--${name} must be a whole number above 0, not "${values[name]}".`);
@@ -37,7 +37,7 @@ function show(title: string, figures: readonly Figure[]): void {
 
 const { zombie, poison } = values;
 if (!zombie && !poison) {
-  const [sessions, steps, kills, seed] = [numberOf('sessions'), numberOf('steps'), numberOf('kills'), numberOf('seed')];
+  const [sessions, steps, kills, seed] = [readNumber('sessions'), readNumber('steps'), readNumber('kills'), readNumber('seed')];
   const title = `${sessions} sessions × ${steps} steps, ${kills} kills, seed ${seed}`;
   show(title, await runKills({ sessions, steps, kills, seed, onProgress: print }));
 }

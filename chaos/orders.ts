@@ -1,7 +1,7 @@
 // What parent and worker know of each other: the orders that a worker gets, the words that it says, and the files that both use.
 import { join } from 'node:path';
 
-/** Where a worker can be held, so that it is killed or stopped at exactly that point. */
+/** Places at which a worker can be held, to be killed or stopped at exactly that point. */
 export const places = [
   'model', // while the model answers
   'before-effect', // inside a `once` tool that has done nothing yet
@@ -22,9 +22,9 @@ export interface Hold {
   readonly place: Place;
   /** Steps that must be recorded before. */
   readonly from: number;
-  /** How many times it passes the place first. */
+  /** Number of times that it passes the place first. */
   readonly passes: number;
-  /** Goes on by itself after this time; for ever where it is left out. */
+  /** Goes on by itself after this time; for ever if it is left out. */
   readonly ms?: number;
 }
 
@@ -32,7 +32,7 @@ export interface Orders {
   readonly folder: string;
   readonly sessions: number;
   readonly steps: number;
-  /** How many clients wait for their session at a time. */
+  /** Number of clients that wait for their session at a time. */
   readonly atOnce: number;
   /** A new one comes after this time. */
   readonly everyMs: number;

@@ -4,7 +4,7 @@ import type { ModelOutcome } from '../src/inference/index.ts';
 import type { ToolOutput } from '../src/messages/index.ts';
 import { Message, Usage } from '../src/entry/index.ts';
 
-/** What a model reads of a `once` call whose end nobody saw. */
+/** Result that a model reads for a `once` call whose end nobody saw. */
 export const unknownText = 'The call was interrupted. It may or may not have taken effect: find out before you repeat it.';
 
 /** The tools by name: one of each effect class. */
@@ -20,20 +20,20 @@ export interface PlannedCall {
 export const sessionIds = (sessions: number): readonly string[] =>
   Array.from({ length: sessions }, (_, index) => `s-${String(index + 1).padStart(4, '0')}`);
 
-export const requestOf = (session: string): string => `request-of-${session}`;
-export const questionOf = (session: string, steps: number): string => `Session ${session}: take ${steps} steps.`;
-export const resultOf = (name: ToolName, session: string, step: number): string => `${name} ${session}/${step}: done`;
+export const toRequestId = (session: string): string => `request-of-${session}`;
+export const toQuestion = (session: string, steps: number): string => `Session ${session}: take ${steps} steps.`;
+export const toResult = (name: ToolName, session: string, step: number): string => `${name} ${session}/${step}: done`;
 
 /** The key under which a call must reach the outside world. All of it happens in the first execution. */
-export const keyOf = (session: string, { args, toolCallId }: PlannedCall): string => `${session}/1/${args.step}/${toolCallId}`;
+export const toKey = (session: string, { args, toolCallId }: PlannedCall): string => `${session}/1/${args.step}/${toolCallId}`;
 
 /** The calls of a step: one `once` call, and now and then one of the other classes beside it. */
-export function callsOf(session: string, step: number, heard: string): readonly PlannedCall[] {
+export function planCalls(session: string, step: number, heard: string): readonly PlannedCall[] {
   const names = [toolNames.once, ...(step % 5 === 0 ? [toolNames.idempotent] : []), ...(step % 3 === 0 ? [toolNames.pure] : [])];
   return names.map((toolName) => ({ toolCallId: `${toolName}-${step}`, toolName, args: { session, step, heard } }));
 }
 
-const wordsOf = (step: number, heard: string): string => `Step ${step}, having heard: ${heard}.`;
+const toWords = (step: number, heard: string): string => `Step ${step}, having heard: ${heard}.`;
 const lastWords = (heard: string): string => `All done, having heard: ${heard}.`;
 
 interface Read {
@@ -41,11 +41,11 @@ interface Read {
   readonly steps: number;
   /** The step that comes now. */
   readonly step: number;
-  /** What the last `once` call said. */
+  /** Returns the result of the last `once` call. */
   readonly heard: string;
 }
 
-const textOf = (output: ToolOutput): string =>
+const toText = (output: ToolOutput): string =>
   'value' in output && typeof output.value === 'string' ? output.value : JSON.stringify(output);
 
 function read(messages: readonly Message[]): Read {
@@ -54,30 +54,30 @@ function read(messages: readonly Message[]): Read {
   const results = messages.flatMap(({ parts }) => parts.flatMap((part) => (part.type === 'tool-result' ? [part] : [])));
   const last = results.findLast(({ toolName }) => toolName === toolNames.once);
   const step = messages.filter((message) => message.isAssistant()).length + 1;
-  return { session, steps: Number(steps), step, heard: last === undefined ? 'nothing' : textOf(last.output) };
+  return { session, steps: Number(steps), step, heard: last === undefined ? 'nothing' : toText(last.output) };
 }
 
-/** What the model says to these messages. */
+/** Returns the model's answer to these messages. */
 export function answerTo(messages: readonly Message[]): ModelOutcome {
   const { session, steps, step, heard } = read(messages);
   const usage = Usage.of({ input: 10, output: 5 });
   if (step >= steps) return { ok: true, response: { parts: [{ type: 'text', text: lastWords(heard) }], usage, finishReason: 'stop' } };
-  const calls = callsOf(session, step, heard).map((call) => ({ type: 'tool-call' as const, ...call }));
-  return { ok: true, response: { parts: [{ type: 'text', text: wordsOf(step, heard) }, ...calls], usage, finishReason: 'tool_calls' } };
+  const calls = planCalls(session, step, heard).map((call) => ({ type: 'tool-call' as const, ...call }));
+  return { ok: true, response: { parts: [{ type: 'text', text: toWords(step, heard) }, ...calls], usage, finishReason: 'tool_calls' } };
 }
 
-/** What the whole conversation must be, where the ends of these calls are unknown. */
+/** Returns the expected conversation if the ends of these calls are unknown. */
 export function expectedMessages(session: string, steps: number, isUnknown: (toolCallId: string) => boolean): readonly Message[] {
-  const messages = [Message.user(questionOf(session, steps))];
+  const messages = [Message.user(toQuestion(session, steps))];
   let heard = 'nothing';
   for (let step = 1; step < steps; step += 1) {
-    const calls = callsOf(session, step, heard);
+    const calls = planCalls(session, step, heard);
     messages.push(
-      Message.assistant([{ type: 'text', text: wordsOf(step, heard) }, ...calls.map((call) => ({ type: 'tool-call' as const, ...call }))]),
+      Message.assistant([{ type: 'text', text: toWords(step, heard) }, ...calls.map((call) => ({ type: 'tool-call' as const, ...call }))]),
     );
     for (const { toolCallId, toolName } of calls) {
       const isLost = isUnknown(toolCallId);
-      const value = isLost ? unknownText : resultOf(toolName, session, step);
+      const value = isLost ? unknownText : toResult(toolName, session, step);
       if (toolName === toolNames.once) heard = value;
       messages.push(Message.tool({ toolCallId, toolName, output: { type: isLost ? 'error' : 'text', value } }));
     }

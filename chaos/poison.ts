@@ -5,13 +5,13 @@
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { Figure } from './figures.ts';
-import { exactly, none, told } from './figures.ts';
+import { exactly, none, inform } from './figures.ts';
 import { withFolder } from './with-folder.ts';
 
-/** How long a process lives once the poisoned session runs. */
+/** Lifetime of a process once the poisoned session runs. */
 export const killAfterMs = 150;
 
-/** How long one call of a slow healthy session takes. */
+/** Duration of one call of a slow healthy session. */
 export const longMs = 400;
 
 /** The sessions by id, each with the tool that it calls. */
@@ -21,7 +21,7 @@ export const poisonSessions: readonly (readonly [id: string, tool: 'look' | 'lon
   ...Array.from({ length: 4 }, (_, index) => [`long-${String(index + 1)}`, 'long'] as const),
 ];
 
-/** What a worker says of the sessions before it ends. */
+/** A worker's report about the sessions before it ends. */
 export type PoisonReport = readonly {
   readonly id: string;
   readonly status: string;
@@ -77,7 +77,7 @@ export async function runPoison(): Promise<readonly Figure[]> {
         'sessions that did not finish after resume',
         cured.filter(({ status }) => status !== 'completed').map(({ id, explanation }) => `${id}: ${explanation}`),
       ),
-      told('  sessions after resume', cured.length),
+      inform('  sessions after resume', cured.length),
     ];
   });
 }

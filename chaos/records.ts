@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { filesIn } from './orders.ts';
 
 /** One effect on the outside world. */
-export interface Deed {
+export interface RecordedCall {
   readonly pid: number;
   readonly tool: string;
   readonly key: string;
@@ -19,7 +19,7 @@ export interface SafeEntry {
   readonly step: string;
 }
 
-/** What a client heard of its session. */
+/** Result that a client received from its session. */
 export interface HeardTurn {
   readonly session: string;
   readonly execution: number;
@@ -27,18 +27,18 @@ export interface HeardTurn {
   readonly text: string;
 }
 
-const linesOf = (file: string): readonly (readonly string[])[] =>
+const readLines = (file: string): readonly (readonly string[])[] =>
   readFileSync(file, 'utf8')
     .split('\n')
     .filter((line) => line !== '')
     .map((line) => line.split('\t'));
 
-export function readDeeds(folder: string): readonly Deed[] {
-  return linesOf(filesIn(folder).world).map(([pid, tool = '', key = '', session = '']) => ({ pid: Number(pid), tool, key, session }));
+export function readDeeds(folder: string): readonly RecordedCall[] {
+  return readLines(filesIn(folder).world).map(([pid, tool = '', key = '', session = '']) => ({ pid: Number(pid), tool, key, session }));
 }
 
 export function readSeen(folder: string): { readonly entries: readonly SafeEntry[]; readonly turns: readonly HeardTurn[] } {
-  const lines = linesOf(filesIn(folder).seen);
+  const lines = readLines(filesIn(folder).seen);
   const entries = lines
     .filter(([, type]) => type === 'entry')
     .map(([pid, , session = '', n, execution = '', step = '']) => ({

@@ -15,7 +15,7 @@ interface WritePlaces {
   readonly safe?: Place;
 }
 
-function placesOf({ entries = [], effects = [], after }: SessionWrite): WritePlaces | undefined {
+function findPlaces({ entries = [], effects = [], after }: SessionWrite): WritePlaces | undefined {
   if (entries.some(({ step }) => step !== undefined)) return { asked: 'commit-asked', safe: 'commit-safe' };
   if (entries.length > 0 && after > 0) return { asked: 'act-asked', safe: 'act-safe' };
   if (effects.some(({ phase }) => phase === 'intent')) return { asked: 'intent-asked', safe: 'intent-safe' };
@@ -31,7 +31,7 @@ export function watchedStore(store: SessionStore, { reach, onSafe, onClaimed }: 
       return epoch;
     },
     write: async (write) => {
-      const places = placesOf(write);
+      const places = findPlaces(write);
       const writing = store.write(write);
       if (places !== undefined) reach(places.asked);
       await writing;

@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Figure } from './figures.ts';
-import { told, wrongOnes } from './figures.ts';
+import { inform, wrongOnes } from './figures.ts';
 
-/** Works in a folder of its own. It is gone afterwards, and left for a look where something went wrong. */
+/** Works in a folder of its own. The folder is removed afterwards, and kept for inspection if something failed. */
 export async function withFolder(work: (folder: string) => Promise<readonly Figure[]>): Promise<readonly Figure[]> {
   const folder = mkdtempSync(join(tmpdir(), 'stepline-chaos-'));
   let figures: readonly Figure[];
@@ -13,7 +13,7 @@ export async function withFolder(work: (folder: string) => Promise<readonly Figu
   } catch (error) {
     throw new Error(`The chaos run failed; its files are in ${folder}.`, { cause: error });
   }
-  if (wrongOnes(figures).length > 0) return [...figures, told('its files', folder)];
+  if (wrongOnes(figures).length > 0) return [...figures, inform('its files', folder)];
   rmSync(folder, { recursive: true, force: true });
   return figures;
 }

@@ -5,14 +5,14 @@ import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { FunctionTool, Model, ToolContext } from '../src/entry/index.ts';
 import { createAgent, defineTool } from '../src/entry/index.ts';
-import type { SessionRuntime, SessionStore, SessionWrite } from '../src/sessions/index.ts';
+import type { EmbeddedRuntime, SessionStore, SessionWrite } from '../src/sessions/index.ts';
 import { createSessionRuntime } from '../src/sessions/index.ts';
 import { sqliteStore } from '../src/sessions/sqlite/index.ts';
-import { headsOf } from './heads.ts';
+import { readHeads } from './heads.ts';
 import type { Hold, Orders, Place, Said } from './orders.ts';
 import { filesIn } from './orders.ts';
 import type { ToolName } from './plan.ts';
-import { answerTo, questionOf, requestOf, resultOf, sessionIds, toolNames } from './plan.ts';
+import { answerTo, toQuestion, toRequestId, toResult, sessionIds, toolNames } from './plan.ts';
 import { watchedStore } from './watched-store.ts';
 
 // Holds: the parent writes the orders.
@@ -37,7 +37,7 @@ function countSteps(steps: number): void {
 let hold: Hold | undefined = orders.hold;
 let passes = 0;
 
-/** Stands still here where the orders say so. Nothing of this process moves meanwhile, so it is found exactly here. */
+/** Blocks here if the orders say so. The whole process is blocked, so it is found exactly here. */
 function reach(place: Place): void {
   if (hold?.place !== place || progress < hold.from) return;
   passes += 1;
@@ -48,14 +48,14 @@ function reach(place: Place): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 }
 
-const codeOf = (error: unknown): string =>
+const getCode = (error: unknown): string =>
   typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : 'no-code';
 
-const isOver = (error: unknown): boolean => codeOf(error) === 'store-fenced' || codeOf(error) === 'runtime-closed';
+const isOver = (error: unknown): boolean => getCode(error) === 'store-fenced' || getCode(error) === 'runtime-closed';
 
 function report(error: unknown, where: string): void {
   const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  say({ type: 'problem', code: codeOf(error), where, message });
+  say({ type: 'problem', code: getCode(error), where, message });
 }
 
 interface Args {
@@ -83,7 +83,7 @@ async function carryOut(name: ToolName, args: Args, { idempotencyKey }: ToolCont
   if (name !== toolNames.pure) note(world, name, idempotencyKey, session, step);
   if (name === toolNames.once) reach('after-effect');
   await linger(args, 2);
-  return resultOf(name, session, step);
+  return toResult(name, session, step);
 }
 
 // The `once` tool says nothing of its effect class: that is the default.
@@ -124,7 +124,7 @@ function onSafe({ sessionId, entries = [] }: SessionWrite): void {
 
 async function onClaimed(): Promise<void> {
   const database = new DatabaseSync(files.store, { readOnly: true });
-  say({ type: 'claimed', heads: headsOf(database) });
+  say({ type: 'claimed', heads: readHeads(database) });
   const row = database.prepare('SELECT count(*) AS steps FROM log WHERE step IS NOT NULL').get();
   progress = Number(row?.['steps']);
   database.close();
@@ -133,20 +133,20 @@ async function onClaimed(): Promise<void> {
 
 const by = { id: 'client', kind: 'user' };
 
-/** What a client does that does not know what came of its request: it makes it again. */
-async function beClient(runtime: SessionRuntime, session: string): Promise<void> {
+/** Repeats a request until its result is known, as a client would. */
+async function beClient(runtime: EmbeddedRuntime, session: string): Promise<void> {
   try {
     await runtime.create({ id: session }, { by });
   } catch (error) {
     // It was made before the kill.
-    if (codeOf(error) !== 'session-conflict') throw error;
+    if (getCode(error) !== 'session-conflict') throw error;
   }
-  const turn = await runtime.send(session, questionOf(session, orders.steps), { by, requestId: requestOf(session) });
+  const turn = await runtime.send(session, toQuestion(session, orders.steps), { by, requestId: toRequestId(session) });
   note(seen, 'turn', session, turn.execution, turn.status, turn.text);
 }
 
-/** A client after the other, each for the next session. False where the store was taken over. */
-async function beClients(runtime: SessionRuntime, left: string[]): Promise<boolean> {
+/** Runs one client after the other, each for the next session. False if the store was taken over. */
+async function beClients(runtime: EmbeddedRuntime, left: string[]): Promise<boolean> {
   for (let session = left.shift(); session !== undefined; session = left.shift()) {
     try {
       await beClient(runtime, session);
@@ -159,7 +159,7 @@ async function beClients(runtime: SessionRuntime, left: string[]): Promise<boole
 }
 
 /** Clients come one by one, so that at any moment some sessions begin, some are under way and some end. */
-async function letClientsCome(runtime: SessionRuntime, ids: readonly string[]): Promise<boolean> {
+async function letClientsCome(runtime: EmbeddedRuntime, ids: readonly string[]): Promise<boolean> {
   const left = [...ids];
   const ends: Promise<boolean>[] = [];
   while (left.length > 0 && ends.length < orders.atOnce) {

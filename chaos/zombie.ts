@@ -6,7 +6,7 @@ import { check } from './check.ts';
 import type { Child } from './child.ts';
 import { startWorker } from './child.ts';
 import type { Figure } from './figures.ts';
-import { exactly, none, told } from './figures.ts';
+import { exactly, none, inform } from './figures.ts';
 import type { Orders, Place } from './orders.ts';
 import { readDeeds, readSeen } from './records.ts';
 import { withFolder } from './with-folder.ts';
@@ -14,11 +14,11 @@ import { withFolder } from './with-folder.ts';
 export interface ZombieOptions {
   readonly sessions: number;
   readonly steps: number;
-  /** Where the first worker stands still. */
+  /** Place at which the first worker is held. */
   readonly place: Place;
 }
 
-/** Where it is tried: before and after an effect, and with a step that is about to be recorded. */
+/** Places to try: before and after an effect, and before a step is recorded. */
 export const zombiePlaces: readonly Place[] = ['before-effect', 'after-effect', 'commit-asked'];
 
 // Long enough to be stopped while it is held. It is held outside every transaction: one that it had open would keep the file locked.
@@ -26,16 +26,16 @@ const heldMs = 3000;
 
 /** Entries behind those that stood when the second worker claimed the store, and that it did not write itself. */
 function foreignEntries(folder: string, { pid, heads }: Child): readonly string[] {
-  const nameOf = ({ session, n }: { readonly session: string; readonly n: number }): string => `${session}: entry ${n}`;
+  const toName = ({ session, n }: { readonly session: string; readonly n: number }): string => `${session}: entry ${n}`;
   const own = new Set(
     readSeen(folder)
       .entries.filter((entry) => entry.pid === pid)
-      .map(nameOf),
+      .map(toName),
   );
   const all = [...readLog(folder).entries.values()].flat();
   return all
     .filter(({ session, n }) => n > (heads[session] ?? 0))
-    .map(nameOf)
+    .map(toName)
     .filter((name) => !own.has(name));
 }
 
@@ -67,7 +67,7 @@ export async function runZombie({ sessions, steps, place }: ZombieOptions): Prom
     return [
       none('entries in the log that the first worker wrote after its time', foreignEntries(folder, second)),
       exactly('first workers that were told that their time is over', isFenced ? 1 : 0, 1),
-      told('effects that it had begun and that came after it woke up', late.length),
+      inform('effects that it had begun and that came after it woke up', late.length),
       none(
         'other problems that workers told of',
         others.map(({ code, where, message }) => `${code}, ${where}: ${message}`),

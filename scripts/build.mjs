@@ -1,4 +1,4 @@
-// Builds src/ into dist/: declarations with tsc, one per source; JavaScript with rolldown, bundled.
+// Builds src/ into dist/: declarations with tsc, one per source; JavaScript with rolldown, bundled; the command line tool as one file.
 // With --if-stale, only when the sources differ from those of the last build.
 import { createHash } from 'node:crypto';
 import { existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -8,7 +8,7 @@ import { root, run } from './run.mjs';
 const dist = join(root, 'dist');
 const stamp = join(root, '.cache/build-stamp');
 const settings = ['tsconfig.json', 'tsconfig.build.json', 'package.json', 'package-lock.json'];
-const scripts = ['build.mjs', 'bundle.mjs', 'entry-points.mjs', 'floors.cjs'].map((file) => `scripts/${file}`);
+const scripts = ['build.mjs', 'bundle.mjs', 'bundle-cli.mjs', 'entry-points.mjs', 'floors.cjs'].map((file) => `scripts/${file}`);
 
 function fingerprint() {
   const hash = createHash('sha256');
@@ -31,6 +31,8 @@ if (!(isFresh && process.argv.includes('--if-stale'))) {
   if (ok) {
     const { bundleEntryPoints } = await import('./bundle.mjs');
     await bundleEntryPoints(dist);
+    const { bundleCli } = await import('./bundle-cli.mjs');
+    await bundleCli(dist);
     mkdirSync(join(root, '.cache'), { recursive: true });
     writeFileSync(stamp, wanted);
   } else {

@@ -66,7 +66,7 @@ export async function bundleEntryPoints(folder) {
     input: Object.fromEntries(entryPoints.map(({ source }) => [relative(sources, source).replace(/\.ts$/, ''), source])),
     external: (id) => !id.startsWith('.') && !isAbsolute(id),
     platform: 'neutral',
-    // A slow machine is no fault of the bundle.
+    // A slow machine is not the bundle's fault.
     checks: { pluginTimings: false },
     tsconfig: join(root, 'tsconfig.build.json'),
     transform: { target: 'es2023' },

@@ -1,24 +1,16 @@
-// npm run snippets: compiles every ```ts block of README.md and docs/ against the built package, then runs it.
-// A fence that says ```ts no-run is only compiled. Each block stands alone: it imports what it uses.
-import { existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+// npm run snippets: compiles every ts block of README.md and docs/ against the built package, runs it, and compares what it prints with
+// the output that the page shows. Then it compares the README's picture with its run.
+// --update writes the real outputs and the picture instead. Names of pages check only those.
+import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { drawReadme, picture } from './picture.mjs';
 import { root, run } from './run.mjs';
+import { readSnippets, replaceOutputs, trimOutput } from './snippets.mjs';
+
+/** @typedef {import('./snippets.mjs').Snippet} Snippet */
 
 const folder = '.cache/snippets';
-
-/** @typedef {{ readonly page: string, readonly line: number, readonly runs: boolean, readonly code: string }} Snippet */
-
-/** @type {(page: string) => Snippet[]} */
-function readSnippets(page) {
-  const text = existsSync(join(root, page)) ? readFileSync(join(root, page), 'utf8') : '';
-  return [...text.matchAll(/^```ts\b([^\n]*)\n(.*?)^```$/gms)].map(({ index, 1: words = '', 2: code = '' }) => ({
-    page,
-    line: text.slice(0, index).split('\n').length,
-    runs: !words.split(/\s+/).includes('no-run'),
-    code,
-  }));
-}
-
+const read = (/** @type {string} */ file) => readFileSync(join(root, file), 'utf8');
 const toFile = (/** @type {Snippet} */ { page, line }) => `${folder}/${page.replaceAll(/[^\w]+/g, '-')}-${String(line)}.ts`;
 
 /** @type {(snippets: readonly Snippet[]) => void} */
@@ -31,24 +23,48 @@ function write(snippets) {
   writeFileSync(join(root, folder, 'tsconfig.json'), JSON.stringify(config));
 }
 
-/** @type {(title: string, output: string) => void} */
-function fail(title, output) {
+/** @type {(title: string, output?: string) => void} */
+function fail(title, output = '') {
   console.error(`${title}\n${output}`);
   process.exitCode = 1;
 }
 
-const snippets = ['README.md', ...globSync('docs/**/*.md', { cwd: root }).sort()].flatMap(readSnippets);
+const isUpdate = process.argv.includes('--update');
+const named = process.argv.slice(2).filter((word) => !word.startsWith('--'));
+const pages = named.length > 0 ? named : ['README.md', ...globSync('docs/**/*.md', { cwd: root }).sort()];
+const snippets = pages.flatMap((page) => readSnippets(page, read(page)));
 write(snippets);
-if (!snippets.some(({ page }) => page === 'README.md')) fail('README.md has no ```ts block.', '');
+if (snippets.length === 0) fail(`There is no \`\`\`ts block in ${pages.join(', ')}.`);
 
-if (snippets.length > 0) {
-  const compiled = await run('tsc', ['-p', folder]);
-  if (!compiled.ok) fail('Snippets do not compile (the line numbers are those of the page):', compiled.output);
-}
+const compiled = snippets.length === 0 ? { ok: true, output: '' } : await run('tsc', ['-p', folder]);
+if (!compiled.ok) fail('Snippets do not compile (the line numbers are those of the page):', compiled.output);
 
 const runnable = process.exitCode === 1 ? [] : snippets.filter(({ runs }) => runs);
+/** @type {{ readonly page: string, readonly output: import('./snippets.mjs').Output, readonly real: string }[]} */
+const changed = [];
 for (const snippet of runnable) {
-  const { ok, output } = await run('node', [toFile(snippet)], { timeoutMs: 60_000 });
-  if (!ok) fail(`${snippet.page}:${String(snippet.line)} fails when run:`, output);
+  const { ok, output } = await run('node', ['--disable-warning=ExperimentalWarning', toFile(snippet)], { timeoutMs: 60_000 });
+  const place = `${snippet.page}:${String(snippet.line)}`;
+  if (!ok) fail(`${place} fails when run:`, output);
+  else if (snippet.output !== undefined && trimOutput(output) !== snippet.output.text) {
+    changed.push({ page: snippet.page, output: snippet.output, real: trimOutput(output) });
+    if (!isUpdate) fail(`${place} prints something else than the page says. \`npm run snippets -- --update\` writes it:`, output);
+  }
+}
+if (isUpdate)
+  for (const page of new Set(changed.map((each) => each.page)))
+    writeFileSync(
+      join(root, page),
+      replaceOutputs(
+        read(page),
+        changed.filter((each) => each.page === page),
+      ),
+    );
+
+if (process.exitCode !== 1 && pages.includes('README.md')) {
+  const drawn = await drawReadme();
+  if (isUpdate) writeFileSync(join(root, picture), drawn);
+  else if (drawn !== read(picture))
+    fail(`${picture} does not show the run of the README. \`npm run snippets -- --update\` draws it again.`);
 }
 console.log(`${String(snippets.length)} snippets compiled, ${String(runnable.length)} run`);

@@ -67,11 +67,13 @@ const modules = {
   'src/chat/index.ts': 'export const chat = 1;',
   'src/sessions/index.ts':
     "import type { Journaled } from '../journal/index.ts';\nexport const session: Journaled | undefined = undefined;",
+  'src/sessions/embedded/running.ts': 'export const running = 1;',
   'src/cli/main.ts': "import { argv } from 'node:process';\nimport { mcp } from '../tools/mcp/index.ts';\nexport const main = [argv, mcp];",
 };
 
 // Each file holds one breach, and the rule that must name it.
 const breaches: readonly (readonly [rule: string, file: string, code: string])[] = [
+  ['sessions-core-apart', 'src/sessions/core/runs.ts', "import { running } from '../embedded/running.ts';\nexport const runs = running;"],
   ['not-upward:lib', 'src/lib/upward.ts', "import { message } from '../messages/index.ts';\nexport const upward = message;"],
   ['not-upward:lib', 'src/lib/upward-type.ts', "import type { Event } from '../events/index.ts';\nexport type Upward = Event;"],
   ['not-upward:lib', 'src/lib/upward-name.ts', "export { message } from '../messages/index.ts';"],

@@ -17,34 +17,34 @@ const numRuns = pickRuns({ quick: 30, slow: 500 });
 const anything = { type: 'object', properties: {} } as const;
 
 /** Each message has a number of its own, by which it is found again wherever it is read. */
-const numbered = (number: number, length: number): string => `<${number}>${'x'.repeat(length)}`;
+const toNumberedText = (number: number, length: number): string => `<${number}>${'x'.repeat(length)}`;
 const numbersIn = (text: string): readonly number[] => [...text.matchAll(/<(\d+)>/g)].map(([, number]) => Number(number));
 const isSystem = (message: Message): boolean => message.isSystem();
 const isSummary = ({ metadata }: Message): boolean => metadata['purpose'] === 'summary';
-const textOf = ({ messages }: ModelRequest): string =>
+const getText = ({ messages }: ModelRequest): string =>
   messages
     .filter((message) => !isSystem(message))
     .map(({ text }) => text)
     .join('\n');
-const sizeOf = ({ text }: Message): number => text.length;
+const getSize = ({ text }: Message): number => text.length;
 
 interface WindowSizes {
   readonly maxTokens: number;
   readonly maxBufferTokens: number;
 }
 
-/** What is random, or chosen by a test. */
+/** Choices, random or by a test. */
 interface Plan {
-  /** How long the words with this number are; undefined for a function that says nothing. */
+  /** Length of the words with this number; undefined for a function that says nothing. */
   readonly length: (number: number) => number;
-  /** Whether the summarizer of somebody fails when it is asked for this time. */
+  /** True if a summarizer fails at this call. */
   readonly summaryFails?: (name: string, time: number) => boolean;
-  /** How many calls are made in the turn before the words with this number. */
+  /** Number of calls in the turn before the words with this number. */
   readonly calls?: (number: number) => number;
-  /** Whether the model breaks off once, after its calls, before it says the words with this number. */
+  /** True if the model breaks off once, after its calls, before it says the words with this number. */
   readonly breaksOff?: (number: number) => boolean;
   readonly isSilent?: (turn: number) => boolean;
-  /** Whether the words with this number come from the host's program and not from a person. */
+  /** True if the words with this number come from the host's program and not from a person. */
   readonly isNote?: (number: number) => boolean;
 }
 
@@ -54,7 +54,7 @@ interface Reader {
   readonly sizes: WindowSizes | undefined;
   readonly model: ScriptedModel;
   readonly summarizer: ScriptedModel;
-  /** What was folded into a summary that was taken. */
+  /** Messages folded into a summary that was used. */
   readonly folded: Set<number>;
   /** The summary that was made last. */
   newest: string | undefined;
@@ -79,7 +79,7 @@ class Hall {
   words(): string {
     this.#last += 1;
     this.said.push(this.#last);
-    return numbered(this.#last, this.#plan.length(this.#last));
+    return toNumberedText(this.#last, this.#plan.length(this.#last));
   }
 
   reader(name: string, sizes?: WindowSizes): Reader {
@@ -96,7 +96,7 @@ class Hall {
     const { name, folded } = reader;
     const usage = { input: 1000, output: 100 };
     if (this.#plan.summaryFails?.(name, time) === true) return { error: new Error('no summary today') };
-    for (const number of numbersIn(textOf(request))) {
+    for (const number of numbersIn(getText(request))) {
       if (folded.has(number)) this.problems.push(`${number} was folded twice for ${name}`);
       folded.add(number);
     }
@@ -118,7 +118,7 @@ class Hall {
 
   /** Everything that was said is read word by word, or was folded once; in its order, and nothing twice. */
   #check({ name, folded, newest }: Reader, request: ModelRequest): void {
-    const read = numbersIn(textOf(request));
+    const read = numbersIn(getText(request));
     const expected = this.said.filter((number) => !folded.has(number));
     if (JSON.stringify(read) !== JSON.stringify(expected))
       this.problems.push(`${name} read ${read.join()}, not ${expected.join()}; folded ${[...folded].join()}`);
@@ -129,11 +129,11 @@ class Hall {
   participant({ name, sizes, model, summarizer }: Reader): Participant {
     const look = defineTool({ name: 'look', description: 'Looks.', input: anything, effect: 'pure', run: () => 'seen '.repeat(8) });
     const pay = defineTool({ name: 'pay', description: 'Pays.', input: anything, needsApproval: true, run: () => 'paid' });
-    const capabilities = sizes === undefined ? [] : [compaction({ model: summarizer, ...sizes, countTokens: sizeOf })];
+    const capabilities = sizes === undefined ? [] : [compaction({ model: summarizer, ...sizes, countTokens: getSize })];
     return llmParticipant({ name, model, tools: { look, pay }, capabilities, limits: { steps: 9, tokens: Infinity, wallMs: Infinity } });
   }
 
-  /** Somebody who is no model; says nothing in some turns. */
+  /** A participant that is not a model; says nothing in some turns. */
   crier(): Participant {
     return functionParticipant({
       name: 'crier',
@@ -174,15 +174,15 @@ class Hall {
 }
 
 const throughJson = (state: ChatState): ChatState => ChatState.fromJSON(JSON.parse(JSON.stringify(state)));
-const stepsOf = ({ session }: ChatState) => session.executions.flatMap(({ results }) => results.toArray().map(({ step }) => step));
+const listSteps = ({ session }: ChatState) => session.executions.flatMap(({ results }) => results.toArray().map(({ step }) => step));
 const small: WindowSizes = { maxTokens: 120, maxBufferTokens: 80 };
 const large: WindowSizes = { maxTokens: 600, maxBufferTokens: 400 };
-const readBy = ({ model }: Reader): readonly string[] => model.calls.map(textOf);
+const readBy = ({ model }: Reader): readonly string[] => model.calls.map(getText);
 const sameLength = (length: number): Plan => ({ length: () => length });
 
-/** What one of them read in one request beside its summary. */
-const bulkOf = ({ messages }: ModelRequest): number =>
-  messages.filter((message) => !isSystem(message) && !isSummary(message)).reduce((sum, message) => sum + sizeOf(message), 0);
+/** Messages of one request besides its summary. */
+const measureRequest = ({ messages }: ModelRequest): number =>
+  messages.filter((message) => !isSystem(message) && !isSummary(message)).reduce((sum, message) => sum + getSize(message), 0);
 
 describe('thirty turns', () => {
   async function thirty(plan: Plan = sameLength(20), between?: (state: ChatState) => ChatState) {
@@ -204,7 +204,7 @@ describe('thirty turns', () => {
     // One message of 30 may be kept as the last words beside a full buffer.
     for (const { model, sizes } of [ann, bob])
       for (const request of model.calls)
-        expect(bulkOf(request)).toBeLessThanOrEqual((sizes?.maxTokens ?? 0) + (sizes?.maxBufferTokens ?? 0) + 32);
+        expect(measureRequest(request)).toBeLessThanOrEqual((sizes?.maxTokens ?? 0) + (sizes?.maxBufferTokens ?? 0) + 32);
     expect([ann.summarizer.calls.length > bob.summarizer.calls.length, bob.summarizer.calls.length > 0]).toStrictEqual([true, true]);
     expect(state.session.stepCount).toBe(30);
   });
@@ -227,14 +227,14 @@ describe('thirty turns', () => {
     const [here, there] = [await thirty(), await thirty(sameLength(20), throughJson)];
     for (const name of ['ann', 'bob', 'cleo'] as const) {
       expect(readBy(there[name])).toStrictEqual(readBy(here[name]));
-      expect(there[name].summarizer.calls.map(textOf)).toStrictEqual(here[name].summarizer.calls.map(textOf));
+      expect(there[name].summarizer.calls.map(getText)).toStrictEqual(here[name].summarizer.calls.map(getText));
     }
     expect(JSON.stringify(there.state)).toBe(JSON.stringify(here.state));
   });
 
   test('what summaries used counts on the turn in which they were made', async () => {
     const { ann, bob, state } = await thirty();
-    const made = stepsOf(state).filter(({ usage }) => usage.total > 15);
+    const made = listSteps(state).filter(({ usage }) => usage.total > 15);
     expect(made.every(({ usage }) => usage.total === 15 + 1100)).toBe(true);
     expect(made.filter(({ participant }) => participant === 'ann')).toHaveLength(ann.summarizer.calls.length);
     expect(made.filter(({ participant }) => participant === 'bob')).toHaveLength(bob.summarizer.calls.length);
@@ -263,7 +263,7 @@ test('two windows do not disturb each other: one reads the same, whatever window
     const [ann, bob] = [hall.reader('ann', small), hall.reader('bob', other)];
     await hall.rounds(hall.chat([ann, bob].map((each) => hall.participant(each))), 12);
     expect(hall.problems).toStrictEqual([]);
-    read.push([...readBy(ann), ...ann.summarizer.calls.map(textOf)]);
+    read.push([...readBy(ann), ...ann.summarizer.calls.map(getText)]);
   }
   expect(read[0]?.length).toBeGreaterThan(12);
   for (const each of read.slice(1)) expect(each).toStrictEqual(read[0]);
@@ -276,7 +276,7 @@ describe('a summary that fails', () => {
     const state = await hall.rounds(hall.chat([hall.participant(ann), hall.crier()]), 10, throughJson);
     expect(hall.problems).toStrictEqual([]);
     expect([state.status, state.session.stepCount]).toStrictEqual(['completed', 20]);
-    expect(stepsOf(state).flatMap(({ errors }) => errors)).toStrictEqual([]);
+    expect(listSteps(state).flatMap(({ errors }) => errors)).toStrictEqual([]);
     expect(ann.folded.size).toBeGreaterThan(0);
     expect(ann.summarizer.calls.length).toBeGreaterThan(4);
   });
@@ -323,12 +323,12 @@ describe('a summary that was made', () => {
     const ann = hall.reader('ann', small);
     let asks = false;
     const paying: ScriptedAnswer = { toolCalls: [{ name: 'pay', id: 'p1' }], usage: { input: 10, output: 5 } };
-    const turnOf = (request: ModelRequest) =>
+    const getTurn = (request: ModelRequest) =>
       asks && !request.messages.some(({ toolCalls }) => toolCalls.length > 0) ? scriptedModel([paying]) : ann.model;
     const model: ScriptedModel = {
       ...ann.model,
-      generate: (request) => turnOf(request).generate(request),
-      stream: (request, hear) => turnOf(request).stream(request, hear),
+      generate: (request) => getTurn(request).generate(request),
+      stream: (request, hear) => getTurn(request).stream(request, hear),
     };
     const chat = (): Chat => hall.chat(parts(hall, { ...ann, model }));
     let state = await hall.rounds(chat(), 2);
@@ -351,7 +351,7 @@ test('an agent that takes part has a window of its own in the same way', async (
   const [ann, bob] = [hall.reader('ann', small), hall.reader('bob', small)];
   const agent = createAgent({
     model: ann.model,
-    capabilities: [compaction({ model: ann.summarizer, ...small, countTokens: sizeOf })],
+    capabilities: [compaction({ model: ann.summarizer, ...small, countTokens: getSize })],
     ports: { clock: hall.clock, ids: hall.ids },
   });
   const chat = hall.chat([agentParticipant({ name: 'ann', agent }), hall.participant(bob)]);
@@ -430,7 +430,7 @@ test('a fork has the windows of the step at which it begins', async () => {
   // Its turn is taken with everything that was said until then: nothing was folded at that time.
   await runtime.send('fork', 'What now?', { by });
   const request = ann.model.calls.at(-1);
-  expect([numbersIn(request === undefined ? '' : textOf(request)), request?.messages.filter(isSummary)]).toStrictEqual([[1, 2, 3], []]);
+  expect([numbersIn(request === undefined ? '' : getText(request)), request?.messages.filter(isSummary)]).toStrictEqual([[1, 2, 3], []]);
 });
 
 test.each([
@@ -446,7 +446,7 @@ test.each([
   );
   const state = await hall.rounds(chat, 12, throughJson);
   expect(hall.problems).toStrictEqual([]);
-  const taken = stepsOf(state).filter(({ participant }) => participant === 'ann');
+  const taken = listSteps(state).filter(({ participant }) => participant === 'ann');
   const broken = taken.filter(({ unfinished }) => unfinished !== undefined);
   expect([broken.length > 2, broken.every(({ errors }) => errors.length === 1)]).toStrictEqual([true, true]);
   // Each turn: its one call, then the words; one that broke off is asked once more.
@@ -495,7 +495,7 @@ test('whatever is said, each reads every word or has it folded once, in order, a
       });
       const state = await hall.rounds(chat, rounds, reloads ? throughJson : undefined);
       expect(hall.problems).toStrictEqual([]);
-      expect(stepsOf(state).flatMap(({ errors }) => errors)).toStrictEqual([]);
+      expect(listSteps(state).flatMap(({ errors }) => errors)).toStrictEqual([]);
       expect(state.session.stepCount).toBeGreaterThanOrEqual(Math.min(steps, 4) * rounds);
       expect(state.messages.toArray().flatMap(({ text }) => numbersIn(text))).toStrictEqual(hall.said);
       if (fails.some((each) => each)) return;
@@ -503,7 +503,7 @@ test('whatever is said, each reads every word or has it folded once, in order, a
       for (const { model, sizes: given } of readers)
         for (const request of given === undefined ? [] : model.calls) {
           const { maxTokens, maxBufferTokens } = given ?? { maxTokens: 0, maxBufferTokens: 0 };
-          expect(bulkOf(request)).toBeLessThanOrEqual(Math.max(maxTokens, longest) + maxBufferTokens + longest);
+          expect(measureRequest(request)).toBeLessThanOrEqual(Math.max(maxTokens, longest) + maxBufferTokens + longest);
         }
     }),
     { numRuns },
@@ -581,7 +581,7 @@ test('calls of turns that failed for good leave the window in their place, and a
   const summarizer = scriptedModel(
     [
       (request) => {
-        folded.push(textOf(request));
+        folded.push(getText(request));
         return { text: `Summary ${folded.length}.` };
       },
     ],

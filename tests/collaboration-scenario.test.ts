@@ -14,10 +14,10 @@ const usage = { input: 3, output: 2 };
 const mark = '[APPROVED]';
 const mind = (answer: (request: ModelRequest) => ScriptedAnswer): ScriptedModel => scriptedModel([answer], { repeatLast: true });
 
-/** What stands on the board, as the instructions of a turn have it. */
+/** The board in the instructions of a turn. */
 const versionRead = ({ messages }: ModelRequest): number =>
   Number(/- "description": version (\d+)/.exec(messages.find((message) => message.isSystem())?.text ?? '')?.[1] ?? 0);
-/** How many answers this one gave in the turn under way. */
+/** Number of answers of this participant in the current turn. */
 const answersSo = ({ messages }: ModelRequest): number => messages.slice(messages.findLastIndex((message) => message.isUser())).length - 1;
 const next: Readonly<Record<string, string>> = { input: 'writer', writer: 'checker', checker: 'critic', critic: 'writer' };
 
@@ -100,7 +100,7 @@ const round = ['writer', 'checker', 'critic'];
 const order = ({ steps }: CollaborationState) => steps.map(({ participant }) => participant);
 const contents = ({ board }: CollaborationState) =>
   board.get('description')?.versions.map(({ version, content, author }) => [version, content, author]);
-const stored = (state: CollaborationState): CollaborationState => CollaborationState.fromJSON(JSON.parse(JSON.stringify(state)));
+const roundTrip = (state: CollaborationState): CollaborationState => CollaborationState.fromJSON(JSON.parse(JSON.stringify(state)));
 const kettles = (count: number) => Array.from({ length: count }, (_, index) => [index + 1, `Kettle ${index + 1}.`, 'writer']);
 
 const ends = [
@@ -115,7 +115,7 @@ describe.each(ends)('a critic who is $what, by $by', ({ turns, stopReason, resol
   test('ends it rightly', async () => {
     const { collaboration, start, looked } = cast(critic);
     const end = await collaboration.run(start);
-    expect([end.stopReason, end.continuationOutcome?.resolvedBy, end.stepCount]).toStrictEqual([stopReason, resolvedBy, turns]);
+    expect([end.stopReason, end.lastContinuationOutcome?.resolvedBy, end.stepCount]).toStrictEqual([stopReason, resolvedBy, turns]);
     expect(order(end)).toStrictEqual(Array.from({ length: turns }, (_, index) => round[index % 3]));
     expect(new Set(end.steps.map(({ selection }) => selection?.by))).toStrictEqual(new Set(['coordinator']));
     expect([contents(end), looked.length]).toStrictEqual([kettles(turns / 3), turns / 3]);
@@ -127,11 +127,11 @@ describe.each(ends)('a critic who is $what, by $by', ({ turns, stopReason, resol
   test('stored after every turn and taken up elsewhere, it goes on with the right one, to the same end', async () => {
     const first = cast(critic);
     const straight = await first.collaboration.run(first.start);
-    let state = stored(first.start);
+    let state = roundTrip(first.start);
     for (let number = 1; number <= turns; number += 1) {
       const elsewhere = cast(critic).collaboration;
       expect(elsewhere.hasNextStep(state)).toBe(true);
-      state = stored(await elsewhere.nextStep(state));
+      state = roundTrip(await elsewhere.nextStep(state));
       expect([state.stepCount, state.currentStep?.participant]).toStrictEqual([number, round[(number - 1) % 3]]);
     }
     expect(cast(critic).collaboration.hasNextStep(state)).toBe(false);
@@ -152,7 +152,7 @@ describe.each(ends)('a critic who is $what, by $by', ({ turns, stopReason, resol
     let state = first.start;
     for (let number = 1; number < turns; number += 1) {
       state = await first.collaboration.nextStep(state);
-      const end = await cast(critic).collaboration.run(stored(state));
+      const end = await cast(critic).collaboration.run(roundTrip(state));
       expect([end.stopReason, order(end), contents(end), end.usage]).toStrictEqual([
         straight.stopReason,
         order(straight),

@@ -56,7 +56,7 @@ describe('a conversation', { timeout: 60_000 }, () => {
     second.type('e');
     await second.says('arguments ›');
     second.type('\u0015{"lead":"three"}');
-    await second.says('The call still waits.');
+    await second.says('The call is still waiting.');
     await second.says('allow it?');
     expect(leadsBeside(db)).toEqual([1, 2, 3]);
     second.type('y');

@@ -7,7 +7,7 @@ import { PassThrough } from 'node:stream';
 import { afterAll, describe, expect, it } from 'vitest';
 import { readOptions } from '../examples/partner-desk/options.ts';
 import { createDirectory } from '../examples/partner-desk/partners.ts';
-import { clipped, createScreen, harmless } from '../examples/partner-desk/screen.ts';
+import { clipText, createScreen, harmless } from '../examples/partner-desk/screen.ts';
 import { answer } from '../examples/partner-desk/script.ts';
 import { examples, readSentence } from '../examples/partner-desk/sentences.ts';
 import { readPiped } from '../examples/partner-desk/piped.ts';
@@ -208,19 +208,19 @@ describe('the script', () => {
 });
 
 describe('the screen', () => {
-  const written = (isTTY: boolean, columns: number, env: Record<string, string> = {}) => {
+  const writeToScreen = (isTTY: boolean, columns: number, env: Record<string, string> = {}) => {
     const output = { isTTY, columns, text: '', write: (text: string) => (output.text += text) };
     return { output, screen: createScreen(output, env) };
   };
 
   it('has colours only on a terminal that wants them', () => {
-    expect(written(true, 80).screen.paint.red('x')).toContain('\u001B[31m');
-    expect(written(true, 80, { NO_COLOR: '1' }).screen.paint.red('x')).toBe('x');
-    expect(written(false, 80).screen.paint.red('x')).toBe('x');
+    expect(writeToScreen(true, 80).screen.paint.red('x')).toContain('\u001B[31m');
+    expect(writeToScreen(true, 80, { NO_COLOR: '1' }).screen.paint.red('x')).toBe('x');
+    expect(writeToScreen(false, 80).screen.paint.red('x')).toBe('x');
   });
 
   it('keeps words whole, wherever the pieces were cut', () => {
-    const { output, screen } = written(true, 24, { NO_COLOR: '1' });
+    const { output, screen } = writeToScreen(true, 24, { NO_COLOR: '1' });
     const speech = createSpeech(screen);
     for (const piece of ['\nOne t', 'wo three fo', 'ur five\n  - si', 'x']) speech.take(piece);
     speech.end();
@@ -229,7 +229,7 @@ describe('the screen', () => {
 
   it('lets no text steer the terminal', () => {
     expect(harmless('a\u001B[2Jb\u0007c\r\nd')).toBe('abc\nd');
-    expect(clipped('one\n  two three', 9)).toBe('one two …');
+    expect(clipText('one\n  two three', 9)).toBe('one two …');
   });
 });
 

@@ -90,13 +90,13 @@ interface Subject {
 }
 const rows = Object.entries(subjects as unknown as Readonly<Record<string, Subject>>).map(([name, subject]) => ({ name, ...subject }));
 
-const names = (state: RunState): readonly string[] => state.continuationOutcome?.evaluations.map(({ criterion }) => criterion) ?? [];
-const endOf = (state: RunState) => [state.stopReason, state.stepCount, state.continuationOutcome?.resolvedBy];
+const names = (state: RunState): readonly string[] => state.lastContinuationOutcome?.evaluations.map(({ criterion }) => criterion) ?? [];
+const getEnd = (state: RunState) => [state.stopReason, state.stepCount, state.lastContinuationOutcome?.resolvedBy];
 const steps = (max: number, options = {}): Criterion => new StepsLimit<RunState>(max, ({ stepCount }) => stepCount, options);
 
 describe.each(rows)('criteria of $name', ({ make, start, restore }) => {
   const run = (options: Options): Promise<RunState> => make(options).run(start());
-  const stored = (state: RunState) => restore(JSON.parse(JSON.stringify(state)));
+  const roundTrip = (state: RunState) => restore(JSON.parse(JSON.stringify(state)));
 
   test('are added after the default ones, which stay as they are', async () => {
     const defaults = names(await make({}).nextStep(start()));
@@ -115,14 +115,14 @@ describe.each(rows)('criteria of $name', ({ make, start, restore }) => {
     ],
   ])('may be a second %s, which is numbered', async (name, criterion, end) => {
     const state = await run({ criteria: [criterion] });
-    expect(endOf(state)).toStrictEqual([...end, `${name}#2`]);
+    expect(getEnd(state)).toStrictEqual([...end, `${name}#2`]);
     expect(names(state).filter((each) => each.startsWith(name))).toStrictEqual([name, `${name}#2`]);
     expect(state.explain()).toContain(`${name}#2: `);
   });
 
   test('are named as they are told to be', async () => {
     const state = await run({ criteria: [steps(3, { name: 'FewSteps' })] });
-    expect(endOf(state)).toStrictEqual(['steps_limit', 3, 'FewSteps']);
+    expect(getEnd(state)).toStrictEqual(['steps_limit', 3, 'FewSteps']);
     expect(state.explain()).toContain('FewSteps: 3 of 3 steps used.');
   });
 
@@ -130,8 +130,8 @@ describe.each(rows)('criteria of $name', ({ make, start, restore }) => {
     const orchestrator = make({ criteria: [steps(3), steps(9)] });
     const straight = await orchestrator.run(start());
     let state: RunState = start();
-    while (state.status !== 'stopped') state = stored(await make({ criteria: [steps(3), steps(9)] }).nextStep(state));
-    expect(endOf(state)).toStrictEqual(['steps_limit', 3, 'StepsLimit#2']);
+    while (state.status !== 'stopped') state = roundTrip(await make({ criteria: [steps(3), steps(9)] }).nextStep(state));
+    expect(getEnd(state)).toStrictEqual(['steps_limit', 3, 'StepsLimit#2']);
     for (const [index, { outcome }] of state.stepResults.entries())
       expect(outcome.evaluations.map(({ criterion }) => criterion)).toStrictEqual(
         straight.stepResults[index]?.outcome.evaluations.map(({ criterion }) => criterion),
@@ -142,11 +142,11 @@ describe.each(rows)('criteria of $name', ({ make, start, restore }) => {
 
   test('a grant raises the limits of the execution, and no criterion that does not read grants', async () => {
     const orchestrator = make({ limits: { steps: 2, onLimit: 'pause' }, criteria: [steps(4)] });
-    const paused = stored(await orchestrator.run(start()));
+    const paused = roundTrip(await orchestrator.run(start()));
     expect([paused.status, paused.waitingFor]).toStrictEqual(['waiting', [{ type: 'grant', id: 'grant/steps', limit: 'steps' }]]);
     const end = await orchestrator.run(paused.grant({ steps: 5 }));
-    expect(endOf(end)).toStrictEqual(['steps_limit', 4, 'StepsLimit#2']);
-    const limits = end.continuationOutcome?.evaluations.filter(({ limit }) => limit === 'steps');
+    expect(getEnd(end)).toStrictEqual(['steps_limit', 4, 'StepsLimit#2']);
+    const limits = end.lastContinuationOutcome?.evaluations.filter(({ limit }) => limit === 'steps');
     expect(limits?.map(({ criterion, context }) => [criterion, context['maxSteps']])).toStrictEqual([
       ['StepsLimit', 7],
       ['StepsLimit#2', 4],
@@ -154,10 +154,10 @@ describe.each(rows)('criteria of $name', ({ make, start, restore }) => {
   });
 
   test('a grant raises a limit of the host that reads grants, and both limits are one wait', async () => {
-    const granted = ({ execution }: RunState): number => (execution.grants ?? []).reduce((sum, grant) => sum + (grant.steps ?? 0), 0);
-    const own = steps(2, { granted, onLimit: () => 'pause' });
+    const countGranted = ({ execution }: RunState): number => (execution.grants ?? []).reduce((sum, grant) => sum + (grant.steps ?? 0), 0);
+    const own = steps(2, { granted: countGranted, onLimit: () => 'pause' });
     const orchestrator = make({ limits: { steps: 2, onLimit: 'pause' }, criteria: [own] });
-    const paused = stored(await orchestrator.run(start()));
+    const paused = roundTrip(await orchestrator.run(start()));
     expect(paused.waitingFor).toHaveLength(1);
     expect(paused.explain()).toContain('StepsLimit#2: 2 of 2 steps used');
     const again = await orchestrator.run(paused.grant({ steps: 3 }));
@@ -166,7 +166,7 @@ describe.each(rows)('criteria of $name', ({ make, start, restore }) => {
 
   test('a limit of the host that is reached in the same step as one that waits ends the run: no grant could help', async () => {
     const end = await run({ limits: { steps: 2, onLimit: 'pause' }, criteria: [steps(2)] });
-    expect([end.status, ...endOf(end)]).toStrictEqual(['stopped', 'steps_limit', 2, 'StepsLimit']);
+    expect([end.status, ...getEnd(end)]).toStrictEqual(['stopped', 'steps_limit', 2, 'StepsLimit']);
   });
 
   describe('as onlyCriteria', () => {
@@ -174,17 +174,17 @@ describe.each(rows)('criteria of $name', ({ make, start, restore }) => {
 
     test('replace all default ones', async () => {
       const state = await run({ onlyCriteria: [until(25)] });
-      expect([...endOf(state), names(state)]).toStrictEqual(['guard', 25, 'Until', ['Until']]);
+      expect([...getEnd(state), names(state)]).toStrictEqual(['guard', 25, 'Until', ['Until']]);
     });
 
     test('leave what is given as limits and errors, and nothing else', async () => {
       const state = await run({ onlyCriteria: [until(9)], limits: { steps: 3 }, errors: ErrorPolicy.retryAll(2) });
-      expect(endOf(state)).toStrictEqual(['steps_limit', 3, 'StepsLimit']);
+      expect(getEnd(state)).toStrictEqual(['steps_limit', 3, 'StepsLimit']);
       expect(names(state)).toStrictEqual(['StopRequested', 'ErrorPolicyCriterion', 'StepsLimit', 'PendingRetry', 'Until']);
     });
 
     test('that are none end the run after one step', async () => {
-      expect(endOf(await run({ onlyCriteria: [] }))).toStrictEqual(['completed', 1, 'ContinuationCriteria']);
+      expect(getEnd(await run({ onlyCriteria: [] }))).toStrictEqual(['completed', 1, 'ContinuationCriteria']);
     });
 
     test('are numbered too', async () => {
@@ -193,12 +193,12 @@ describe.each(rows)('criteria of $name', ({ make, start, restore }) => {
 
     test('cannot be given beside criteria', () => {
       expect(() => make({ criteria: [until(1)], onlyCriteria: [until(2)] })).toThrow(
-        'takes criteria (added to the default ones) or onlyCriteria (in place of them), not both. Put all of them in onlyCriteria.',
+        'got both criteria and onlyCriteria. Use criteria to add to the default ones, or onlyCriteria to replace them.',
       );
     });
 
     test('must be a list', () => {
-      expect(() => make({ onlyCriteria: until(1) as never })).toThrow('onlyCriteria must be a list, not object.');
+      expect(() => make({ onlyCriteria: until(1) as never })).toThrow('onlyCriteria must be a list of criteria, not an object.');
     });
 
     test('give another fingerprint than the same criteria added', () => {
@@ -213,17 +213,17 @@ describe('an agent', () => {
   test('may have a second ErrorPolicyCriterion: the stricter one ends the run, the first says how long to wait', async () => {
     const strict = new ErrorPolicyCriterion<AgentState>(ErrorPolicy.stopOnAnyError(), new AgentErrorContextResolver());
     const end = await createAgent({ ...working(breaks), criteria: [strict] }).run(start());
-    expect(endOf(end)).toStrictEqual(['error', 1, 'ErrorPolicyCriterion#2']);
+    expect(getEnd(end)).toStrictEqual(['error', 1, 'ErrorPolicyCriterion#2']);
     const lenient = new ErrorPolicyCriterion<AgentState>(ErrorPolicy.ignoreToolErrors(), new AgentErrorContextResolver());
     const other = await createAgent({ ...working(breaks), criteria: [lenient] }).run(start());
-    expect(endOf(other)).toStrictEqual(['retry_limit', 3, 'ErrorPolicyCriterion']);
+    expect(getEnd(other)).toStrictEqual(['retry_limit', 3, 'ErrorPolicyCriterion']);
   });
 
   test('may have a second ToolCallPresenceCheck: it goes on while either of them asks to', async () => {
     const model = scriptedModel([{ text: 'One.' }, { text: 'Two.' }, { text: 'Three.' }]);
     const second = new ToolCallPresenceCheck<AgentState>(({ stepCount }) => stepCount < 3);
     const end = await createAgent({ model, ports, criteria: [second] }).run(start());
-    expect(endOf(end)).toStrictEqual(['completed', 3, 'ToolCallPresenceCheck']);
+    expect(getEnd(end)).toStrictEqual(['completed', 3, 'ToolCallPresenceCheck']);
     expect(end.stepResults.map(({ outcome }) => outcome.resolvedBy)).toStrictEqual([
       'ToolCallPresenceCheck#2',
       'ToolCallPresenceCheck#2',
@@ -238,7 +238,7 @@ describe('an agent', () => {
       .withPorts(ports)
       .addContinuationCriteria(new StepsLimit<AgentState>(2, ({ stepCount }) => stepCount))
       .build();
-    expect(endOf(await agent.run(start()))).toStrictEqual(['steps_limit', 2, 'StepsLimit#2']);
+    expect(getEnd(await agent.run(start()))).toStrictEqual(['steps_limit', 2, 'StepsLimit#2']);
   });
 
   test('describes the criteria by their numbered names, and the policy that handles failures', () => {

@@ -25,7 +25,7 @@ type TurnOptions = Pick<ChatOptions, 'limits' | 'errors' | 'finishReasons'> & {
 interface Subject {
   readonly orchestrator: string;
   readonly drivenBy: string;
-  /** Set if a row that fails throws in a function of the host that is no tool. */
+  /** Set if a row that fails throws in a function of the host that is not a tool. */
   readonly reportsThrown?: boolean;
   readonly run: (
     row: Row,
@@ -39,7 +39,7 @@ interface Subject {
 }
 
 const goOn = when('GoOn', () => ContinuationDecision.RequestContinuation);
-const closed = (guard: string) => stopWhen<{ readonly stepCount: number }>('Closed', ({ stepCount }) => stepCount > 0 && guard);
+const createGuard = (guard: string) => stopWhen<{ readonly stepCount: number }>('Closed', ({ stepCount }) => stepCount > 0 && guard);
 
 const subjects: Readonly<Record<'ToolUse' | 'Agent' | 'Chat' | 'Collaboration', Subject>> = {
   ToolUse: {
@@ -65,7 +65,7 @@ const subjects: Readonly<Record<'ToolUse' | 'Agent' | 'Chat' | 'Collaboration', 
     reportsThrown: true,
     run: ({ turns }, { host, ports }, onEvent) => {
       const { guard, ...options } = turns(host);
-      const chat = createChat({ ...options, ...(guard !== undefined && { criteria: [goOn, closed(guard)] }), ports });
+      const chat = createChat({ ...options, ...(guard !== undefined && { criteria: [goOn, createGuard(guard)] }), ports });
       return chat.run(ChatState.empty(ports).withUserMessage('Go.', ports), { signal: host.signal, onEvent });
     },
     restore: ChatState.fromJSON,
@@ -79,7 +79,7 @@ const subjects: Readonly<Record<'ToolUse' | 'Agent' | 'Chat' | 'Collaboration', 
       const lead = scriptedCollaborator({ name: 'lead', says: [{ text: 'Done.', writes: { draft: 'x' }, approves: ['draft'] }] });
       const collaboration = createCollaboration({
         ...options,
-        ...(guard !== undefined && { criteria: [goOn, closed(guard)] }),
+        ...(guard !== undefined && { criteria: [goOn, createGuard(guard)] }),
         collaborators: [...participants, lead],
         done: { approvedBy: ['lead'] },
         ports,
@@ -101,7 +101,7 @@ const breaks = work(() => {
 const forEver = (): Promise<never> => new Promise(() => undefined);
 
 const speaks = (name: string): Participant => scriptedParticipant({ name, says: ['x'] });
-const modelled = (said: ScriptedAnswer = answer): Participant =>
+const createModelParticipant = (said: ScriptedAnswer = answer): Participant =>
   llmParticipant({ name: 'model', model: scriptedModel([said], { repeatLast: true }) });
 const doing = (name: string, speak: () => string | Promise<string>): Participant => functionParticipant({ name, speak });
 const broken = doing('broken', () => Promise.reject(new ToolFailedError('It broke.')));
@@ -123,7 +123,7 @@ const rows: readonly Row[] = [
     status: 'completed',
     resolvedBy: 'driver',
     model: () => ({ model: scriptedModel([call, answer]), tools: [work()] }),
-    turns: () => ({ participants: [modelled(), speaks('other')] }),
+    turns: () => ({ participants: [createModelParticipant(), speaks('other')] }),
     words: /let go/,
   },
   {
@@ -131,7 +131,7 @@ const rows: readonly Row[] = [
     status: 'stopped',
     resolvedBy: 'StepsLimit',
     model: () => ({ model: scriptedModel([call]), tools: [work()], limits: { steps: 1 } }),
-    turns: () => ({ participants: [modelled(), speaks('other')], limits: { steps: 1 } }),
+    turns: () => ({ participants: [createModelParticipant(), speaks('other')], limits: { steps: 1 } }),
     words: /1 of 1 steps used/,
   },
   {
@@ -139,7 +139,7 @@ const rows: readonly Row[] = [
     status: 'stopped',
     resolvedBy: 'TokenUsageLimit',
     model: () => ({ model: scriptedModel([call]), tools: [work()], limits: { tokens: 15 } }),
-    turns: () => ({ participants: [modelled(), speaks('other')], limits: { tokens: 15 } }),
+    turns: () => ({ participants: [createModelParticipant(), speaks('other')], limits: { tokens: 15 } }),
     words: /15 of 15 tokens used/,
   },
   {
@@ -171,15 +171,15 @@ const rows: readonly Row[] = [
     status: 'stopped',
     resolvedBy: 'FinishReasonCheck',
     model: () => ({ model: scriptedModel([{ ...answer, finishReason: 'length' }]), finishReasons: ['length'] }),
-    turns: () => ({ participants: [modelled({ ...answer, finishReason: 'length' }), speaks('other')] }),
+    turns: () => ({ participants: [createModelParticipant({ ...answer, finishReason: 'length' }), speaks('other')] }),
     words: /finish reason "length"/,
   },
   {
     stopReason: 'guard',
     status: 'stopped',
     resolvedBy: 'Closed',
-    model: () => ({ model: scriptedModel([call]), tools: [work()], criteria: [closed('the office is closed')] }),
-    turns: () => ({ participants: [modelled(), speaks('other')], guard: 'the office is closed' }),
+    model: () => ({ model: scriptedModel([call]), tools: [work()], criteria: [createGuard('the office is closed')] }),
+    turns: () => ({ participants: [createModelParticipant(), speaks('other')], guard: 'the office is closed' }),
     words: /Closed: the office is closed\./,
   },
   {
@@ -230,8 +230,8 @@ describe.each(pickSubjects(Object.entries(subjects)))('%s', (_name, subject) => 
 
     // On the state, on the last step and on what was decided about it.
     expect([end.status, end.stopReason]).toStrictEqual([status, stopReason]);
-    expect(end.continuationOutcome).toMatchObject({ stopReason, resolvedBy, shouldContinue: false });
-    expect(end.lastStepResult?.outcome).toBe(end.continuationOutcome);
+    expect(end.lastContinuationOutcome).toMatchObject({ stopReason, resolvedBy, shouldContinue: false });
+    expect(end.lastStepResult?.outcome).toBe(end.lastContinuationOutcome);
     expect([end.lastStepResult?.stopReason, end.lastStepResult?.shouldContinue]).toStrictEqual([stopReason, false]);
     expect(end.stepResults.slice(0, -1).every(({ shouldContinue }) => shouldContinue)).toBe(true);
 
@@ -257,7 +257,7 @@ describe.each(pickSubjects(Object.entries(subjects)))('%s', (_name, subject) => 
     // In JSON.
     const read = subject.restore(JSON.parse(JSON.stringify(end)));
     expect([read.status, read.stopReason, read.lastStepResult?.stopReason]).toStrictEqual([status, stopReason, stopReason]);
-    expect(read.continuationOutcome).toStrictEqual(end.continuationOutcome);
+    expect(read.lastContinuationOutcome).toStrictEqual(end.lastContinuationOutcome);
     expect(read.explain()).toBe(explanation);
     expect(JSON.parse(JSON.stringify(events.at(-1)))).toMatchObject({ type: 'AgentFinished', stopReason, resolvedBy });
 

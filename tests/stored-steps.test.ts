@@ -12,7 +12,7 @@ const examples = [...readFileSync(new URL('../docs/storage.md', import.meta.url)
 );
 
 /** The bodies of a session's log: a message, two steps that call a tool, and an answer. */
-async function storedBodies(): Promise<readonly unknown[]> {
+async function readStoredBodies(): Promise<readonly unknown[]> {
   const [clock, ids] = [createFakeClock(), createCountingIds()];
   const search = defineTool({
     name: 'search',
@@ -34,6 +34,6 @@ async function storedBodies(): Promise<readonly unknown[]> {
 }
 
 test('the entry of a message and the entry of a second step are stored as the docs show them', async () => {
-  const bodies = await storedBodies();
+  const bodies = await readStoredBodies();
   expect(examples).toStrictEqual([bodies[1], bodies[3]]);
 });

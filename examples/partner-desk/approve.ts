@@ -2,7 +2,7 @@
 import type { Json } from 'stepline';
 import type { AskOptions, Heard, Keyboard } from './keyboard.ts';
 import type { Screen } from './screen.ts';
-import { clipped, json, margin, showProblem } from './screen.ts';
+import { clipText, json, margin, showProblem } from './screen.ts';
 
 interface Asking {
   readonly screen: Screen;
@@ -14,7 +14,7 @@ interface Asked {
   readonly problem?: string;
 }
 
-/** What was decided; `left` where nobody wanted to decide now. */
+/** The decision; `left` if nobody wanted to decide now. */
 export type Decision =
   { readonly type: 'approve'; readonly args?: unknown } | { readonly type: 'reject'; readonly reason?: string } | { readonly type: 'left' };
 
@@ -24,7 +24,7 @@ async function hear({ screen, keyboard }: Asking, prompt: string, options?: AskO
   return keyboard.ask(`${margin}${screen.paint.yellow(prompt)} `, options);
 }
 
-function parsed(text: string): { readonly args: unknown } | { readonly problem: string } {
+function parseArgs(text: string): { readonly args: unknown } | { readonly problem: string } {
   try {
     return { args: JSON.parse(text) };
   } catch (error) {
@@ -32,16 +32,16 @@ function parsed(text: string): { readonly args: unknown } | { readonly problem: 
   }
 }
 
-async function edited(asking: Asking, { args }: Asked): Promise<Decision | undefined> {
+async function askForEdit(asking: Asking, { args }: Asked): Promise<Decision | undefined> {
   const heard = await hear(asking, 'arguments ›', { prefill: json(args) });
   if (heard.type !== 'line') return left;
-  const result = parsed(heard.text);
+  const result = parseArgs(heard.text);
   if ('args' in result) return { type: 'approve', args: result.args };
   showProblem(asking.screen, `That is no JSON: ${result.problem}`);
   return undefined;
 }
 
-async function rejected(asking: Asking): Promise<Decision> {
+async function askForReason(asking: Asking): Promise<Decision> {
   const heard = await hear(asking, 'why not? (Enter for no reason) ›');
   if (heard.type !== 'line') return left;
   const reason = heard.text.trim();
@@ -51,14 +51,14 @@ async function rejected(asking: Asking): Promise<Decision> {
 /** Asks until there is a decision. */
 export async function decide(asking: Asking, wait: Asked): Promise<Decision> {
   const { screen } = asking;
-  if (wait.problem !== undefined) showProblem(screen, `That could not be used: ${clipped(wait.problem, 400)}`);
+  if (wait.problem !== undefined) showProblem(screen, `That could not be used: ${clipText(wait.problem, 400)}`);
   for (;;) {
     const heard = await hear(asking, 'allow it?  y yes · n no · e edit the arguments ›', { fresh: true });
     if (heard.type !== 'line') return left;
     const word = heard.text.trim().toLowerCase();
     if (word === 'y' || word === 'yes') return { type: 'approve' };
-    if (word === 'n' || word === 'no') return rejected(asking);
-    const decided = word === 'e' || word === 'edit' ? await edited(asking, wait) : undefined;
+    if (word === 'n' || word === 'no') return askForReason(asking);
+    const decided = word === 'e' || word === 'edit' ? await askForEdit(asking, wait) : undefined;
     if (decided !== undefined) return decided;
   }
 }

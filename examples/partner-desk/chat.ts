@@ -1,5 +1,5 @@
 // The conversation in the terminal: every word goes through the runtime, which keeps it before anything comes of it.
-import type { By, SessionSummary, SessionWait, SessionResult } from 'stepline/sessions';
+import type { Actor, SessionSummary, SessionWait, SessionResult } from 'stepline/sessions';
 import { decide } from './approve.ts';
 import type { Home } from './home.ts';
 import type { Keyboard } from './keyboard.ts';
@@ -9,19 +9,19 @@ import type { Screen } from './screen.ts';
 import { label, margin } from './screen.ts';
 import { showGated } from './show.ts';
 import type { Stage } from './stage.ts';
-import { damageText, listStored, showList, showStored, speak, stateOf } from './stored.ts';
+import { damageText, listStored, showList, showStored, speak, getState } from './stored.ts';
 import { showTrace, showWhy } from './why.ts';
 
 export interface Place {
   readonly home: Home;
-  readonly by: By;
+  readonly by: Actor;
   readonly screen: Screen;
   readonly keyboard: Keyboard;
   readonly stage: Stage;
   readonly problems: Problems;
 }
 
-/** Which conversation this is; none until something was said. */
+/** Id of the conversation; none until something was said. */
 interface Here {
   readonly sessionId?: string;
   /** The conversations as they were last listed. */
@@ -40,7 +40,7 @@ function leave(screen: Screen, keyboard: Keyboard): never {
 }
 
 /** Shows what comes of an action until the conversation rests. Ctrl-C cancels it, and once more leaves the program. */
-async function watched(
+async function watchRun(
   place: Place,
   sessionId: string,
   action: () => Promise<SessionResult>,
@@ -60,8 +60,8 @@ async function watched(
   }
 }
 
-/** Asks about a call and does what was decided. Undefined where nobody wanted to decide. */
-async function settled(place: Place, wait: SessionWait & { readonly type: 'approval' }): Promise<SessionResult | undefined> {
+/** Asks about a call and does what was decided. Undefined if nobody wanted to decide. */
+async function askAboutWait(place: Place, wait: SessionWait & { readonly type: 'approval' }): Promise<SessionResult | undefined> {
   const { home, by, problems } = place;
   const { sessionId } = wait;
   for (;;) {
@@ -69,7 +69,7 @@ async function settled(place: Place, wait: SessionWait & { readonly type: 'appro
     if (decision.type === 'left') return undefined;
     const { type, ...more } = decision;
     try {
-      return (await watched(place, sessionId, () => home.runtime[type](sessionId, wait, { by, ...more }))).turn;
+      return (await watchRun(place, sessionId, () => home.runtime[type](sessionId, wait, { by, ...more }))).turn;
     } catch (error) {
       // Arguments that do not fit are refused at once, and the call still waits.
       if (!isBadAnswer(error)) throw error;
@@ -85,11 +85,11 @@ async function goOn(place: Place, sessionId: string, start: Rest): Promise<void>
   for (;;) {
     const [wait] = rest.waitingFor;
     if (wait?.type !== 'approval') break;
-    const turn = await settled(place, wait);
+    const turn = await askAboutWait(place, wait);
     if (turn === undefined) break;
     rest = turn;
   }
-  showWhy(screen, stateOf(await home.runtime.get(sessionId)));
+  showWhy(screen, getState(await home.runtime.get(sessionId)));
   if (rest.status !== 'waiting') return;
   screen.line(`${margin}${screen.paint.yellow('It still waits: press Enter to decide.')}`);
   screen.line(`${margin}${screen.paint.yellow('Say something else, and the call is given up.')}`);
@@ -107,7 +107,7 @@ async function takeUp(place: Place, summary: SessionSummary): Promise<void> {
   const session = await home.runtime.get(id);
   showStored(screen, session, { summary, isInterrupted });
   if (isInterrupted) {
-    const { turn, spoke } = await watched(place, id, () => home.runtime.resume(id, { by }));
+    const { turn, spoke } = await watchRun(place, id, () => home.runtime.resume(id, { by }));
     // The words may have been safe before, so that nobody said them again.
     if (!spoke && turn.status !== 'waiting') speak(screen, turn.text);
     await goOn(place, id, turn);
@@ -120,7 +120,7 @@ async function takeUp(place: Place, summary: SessionSummary): Promise<void> {
 async function say(place: Place, text: string, here: Here): Promise<Here> {
   const { home, by } = place;
   const sessionId = here.sessionId ?? (await home.runtime.create({ owner: by.id }, { by })).id;
-  const { turn } = await watched(place, sessionId, () => home.runtime.send(sessionId, text, { by }));
+  const { turn } = await watchRun(place, sessionId, () => home.runtime.send(sessionId, text, { by }));
   await goOn(place, sessionId, turn);
   return { ...here, sessionId };
 }
@@ -141,7 +141,7 @@ async function openOther(place: Place, wanted: string, here: Here): Promise<Here
 
 async function why({ home, screen }: Place, { sessionId }: Here): Promise<void> {
   if (sessionId === undefined) screen.line('  Nothing has run yet; ask something first.');
-  else showTrace(screen, stateOf(await home.runtime.get(sessionId)));
+  else showTrace(screen, getState(await home.runtime.get(sessionId)));
 }
 
 async function command(place: Place, line: string, here: Here): Promise<Here> {
@@ -191,7 +191,7 @@ async function begin(place: Place, isNew: boolean): Promise<Here> {
   return { sessionId: last.id, listed: [] };
 }
 
-/** Does something; what goes wrong is told. Undefined where this process cannot go on. */
+/** Runs some work and reports its errors. Undefined if this process cannot continue. */
 async function attempt(place: Place, here: Here, work: () => Promise<Here>): Promise<Here | undefined> {
   try {
     return await work();
@@ -201,7 +201,7 @@ async function attempt(place: Place, here: Here, work: () => Promise<Here>): Pro
   }
 }
 
-/** Talks until somebody leaves or the input ends. Returns the exit code: 1 where another process has taken over. */
+/** Talks until somebody leaves or the input ends. Returns the exit code: 1 if another process has taken over. */
 export async function chat(place: Place, { isNew }: { readonly isNew: boolean }): Promise<number> {
   const { screen, keyboard } = place;
   let here = await attempt(place, { listed: [] }, () => begin(place, isNew));

@@ -6,16 +6,16 @@ import { answer } from './script.ts';
 const openAiModel = 'gpt-5-mini';
 const anthropicModel = 'claude-sonnet-4-5';
 
-/** Milliseconds between two words of the script, where somebody watches. */
+/** Milliseconds between two words of the script, if somebody watches. */
 const wordPaceMs = 22;
 
 export interface Chosen {
   readonly model: Model;
-  /** True where no model answers but the script. */
+  /** True if no model answers but the script. */
   readonly isScript: boolean;
 }
 
-/** What the environment says cannot be meant. */
+/** Thrown for contradictory environment variables. */
 export class ChoiceError extends Error {}
 
 type Env = Readonly<Record<string, string | undefined>>;

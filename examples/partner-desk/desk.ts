@@ -1,11 +1,11 @@
 // The agent: what it is told to be, what it can do, and how far it may go.
 import type { AgentOptions, InferEvent, Model } from 'stepline';
-import { contextOf, createAgent, defineTool } from 'stepline';
+import { defineContext, createAgent, defineTool } from 'stepline';
 import { z } from 'zod';
 import type { Directory } from './partners.ts';
 import { programs } from './partners.ts';
 
-/** What each run is given. It is never stored. */
+/** Context of each run. Never stored. */
 export interface DeskContext {
   readonly directory: Directory;
 }
@@ -13,7 +13,7 @@ export interface DeskContext {
 const searchEntities = defineTool({
   name: 'search_entities',
   description: 'Finds partner companies by name or city, with the leads they have.',
-  context: contextOf<DeskContext>(),
+  context: defineContext<DeskContext>(),
   input: z.object({ query: z.string().min(1).describe('A name, a city, or a part of one') }),
   effect: 'pure',
   run: ({ query }, { context }) => ({ found: context.directory.search(query) }),
@@ -22,7 +22,7 @@ const searchEntities = defineTool({
 const createProgramLead = defineTool({
   name: 'create_program_lead',
   description: `Makes a company a lead of a program. Programs: ${programs.join(', ')}.`,
-  context: contextOf<DeskContext>(),
+  context: defineContext<DeskContext>(),
   input: z.object({ companyId: z.string().describe('The id that search_entities gave'), program: z.string() }),
   // Never run again by itself. Where the process died under it, the directory is asked whether this very call had made its lead.
   effect: 'once',
@@ -36,7 +36,7 @@ const createProgramLead = defineTool({
 const deleteProgramLead = defineTool({
   name: 'delete_program_lead',
   description: 'Deletes a lead by its number. A person is asked first.',
-  context: contextOf<DeskContext>(),
+  context: defineContext<DeskContext>(),
   input: z.object({ lead: z.number().int().positive() }),
   needsApproval: true,
   // May run again: with the same key the directory deletes nothing more.
@@ -63,7 +63,7 @@ export const createDesk = (model: Model, rules: Pick<AgentOptions, 'limits' | 'e
     version: '1',
     model,
     instructions,
-    context: contextOf<DeskContext>(),
+    context: defineContext<DeskContext>(),
     tools,
     limits: { steps: 12, tokens: 60_000, wallMs: 120_000, onLimit: 'finalize' },
     ports: { onProblem: report },

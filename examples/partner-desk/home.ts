@@ -3,7 +3,7 @@ import { mkdirSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { By, Recovery, SessionFacts, SessionRuntime } from 'stepline/sessions';
+import type { Actor, Recovery, SessionFacts, EmbeddedRuntime } from 'stepline/sessions';
 import { createSessionRuntime, StoreInUseError } from 'stepline/sessions';
 import { sqliteStore } from 'stepline/sqlite';
 import type { Desk, DeskContext, DeskEvent } from './desk.ts';
@@ -11,9 +11,9 @@ import type { Directory } from './partners.ts';
 import { createDirectory } from './partners.ts';
 
 export interface Home {
-  readonly runtime: SessionRuntime;
+  readonly runtime: EmbeddedRuntime;
   readonly directory: Directory;
-  /** What the last process left undone. */
+  /** Work that the last process left undone. */
   readonly recovery: Recovery;
   /** Lets steps under way end; the rest is left to the next start. */
   close(): Promise<void>;
@@ -30,11 +30,11 @@ export interface HomeOptions {
 /** Why the files cannot be used. */
 export class HomeError extends Error {}
 
-/** The file of the conversations where none was named. */
+/** The file of the conversations if none was named. */
 export const usualFile: string = fileURLToPath(new URL('../../.stepline/partner-desk.db', import.meta.url));
 
 /** Whoever sits here. */
-export function whoIsHere(): By {
+export function whoIsHere(): Actor {
   try {
     return { id: userInfo().username || 'you', kind: 'user' };
   } catch {
@@ -57,7 +57,7 @@ export async function openHome(named: string, { desk, onEvent, onProblem, adapt 
   orRefused(dirname(file), () => mkdirSync(dirname(file), { recursive: true }));
   const leadsFile = `${file}.partners`;
   let directory: Directory | undefined;
-  // Opened only once the store is ours: beside a file that is no store, nothing is made.
+  // Opened only once the store is ours: beside a file that is not a store, nothing is created.
   const open = (): Directory => (directory ??= orRefused(leadsFile, () => createDirectory(leadsFile)));
   const store = sqliteStore({ path: file });
   const runtime = createSessionRuntime({

@@ -36,7 +36,7 @@ type Asked = Extract<Options, { readonly mode: 'chat' | 'once' }>;
 
 const watches = (): boolean => process.stdin.isTTY && process.stdout.isTTY;
 
-function shownPath(file: string): string {
+function toRelativePath(file: string): string {
   const near = relative('', file);
   return near.startsWith('..') ? file : near;
 }
@@ -59,7 +59,9 @@ async function converse(
     problems.tell(error);
   };
   const home = await openHome(db, { desk: createDesk(chosen.model), onEvent: stage.hear, onProblem });
-  screen.line(screen.paint.dim(`Commands: ${commands}\nCtrl-C stops an answer; twice leaves. Everything is kept in ${shownPath(db)}.`));
+  screen.line(
+    screen.paint.dim(`Commands: ${commands}\nCtrl-C stops an answer; twice leaves. Everything is kept in ${toRelativePath(db)}.`),
+  );
   const keyboard = createKeyboard({ input: process.stdin, output: process.stdout });
   const code = await chat({ home, by: whoIsHere(), screen, keyboard, stage, problems }, { isNew });
   await home.close();

@@ -15,7 +15,7 @@ export interface OnceOptions {
   readonly screen: Screen;
 }
 
-/** Answers and says why it stopped. Returns the exit code: 1 where the run failed, 130 where Ctrl-C ended it. */
+/** Answers and says why it stopped. Returns the exit code: 1 if the run failed, 130 if Ctrl-C ended it. */
 export async function once(question: string, { desk, directory, screen }: OnceOptions): Promise<number> {
   const abort = new AbortController();
   // Once only: the second Ctrl-C ends the process.

@@ -10,7 +10,7 @@ export type Options =
       readonly mode: 'chat';
       /** The file of the conversations; absent for the usual one. */
       readonly db?: string;
-      /** True where no stored conversation is to be gone on with. */
+      /** True if no stored conversation is continued. */
       readonly isNew: boolean;
     })
   | (Common & { readonly mode: 'once'; readonly question?: string })
@@ -37,14 +37,14 @@ const wrong = (problem: string): Options => ({ mode: 'wrong', problem });
 
 const knownFlags = ['--once', '--tour', '--help', '-h', '--offline', '--new', '--db'];
 
-interface Given {
+interface CommandLine {
   readonly flags: readonly string[];
   readonly words: readonly string[];
   readonly db?: string;
 }
 
 /** Takes the file out from behind its flag. */
-function readGiven(args: readonly string[]): Given {
+function readGiven(args: readonly string[]): CommandLine {
   const isFlag = (arg: string): boolean => arg.startsWith('-');
   const at = args.findLastIndex((arg) => arg === '--db');
   const db = at === -1 ? undefined : args[at + 1];
@@ -53,15 +53,15 @@ function readGiven(args: readonly string[]): Given {
   return { flags: rest.filter(isFlag), words: rest.filter((arg) => !isFlag(arg)), ...(hasFile && { db }) };
 }
 
-function readQuestion({ words }: Given, offline: boolean): Options {
+function readQuestion({ words }: CommandLine, offline: boolean): Options {
   const [question, ...more] = words;
   if (question === undefined) return { mode: 'once', offline };
   if (more.length > 0) return wrong(`Put the question in quotes: --once "${words.join(' ')}"`);
   return question.trim() === '' ? wrong('The question is empty.') : { mode: 'once', question, offline };
 }
 
-/** What does not go together. */
-function conflictIn({ flags, words, db }: Given): string | undefined {
+/** Returns the problem with options that exclude each other. */
+function conflictIn({ flags, words, db }: CommandLine): string | undefined {
   const has = (flag: string): boolean => flags.includes(flag);
   if (has('--db') && db === undefined) return 'Name a file: --db FILE';
   if (has('--tour') && has('--once')) return '--once and --tour do not go together.';

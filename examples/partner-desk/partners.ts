@@ -43,7 +43,7 @@ export interface Directory {
   createLead(wanted: { readonly companyId: string; readonly program: string }, key: string): NamedLead;
   /** A call that asks again with its key gets the lead that it deleted. */
   deleteLead(lead: number, key: string): NamedLead;
-  /** The lead that the call with this key made; undefined where it made none. */
+  /** The lead that the call with this key made; undefined if it made none. */
   leadMadeBy(key: string): NamedLead | undefined;
   leads(): readonly Lead[];
   close(): void;
@@ -52,19 +52,19 @@ export interface Directory {
 // "Kaefer", "Käfer" and "kafer" are the same company to a person.
 const plain = (text: string): string => text.toLowerCase().replaceAll('ae', 'a').normalize('NFD').replaceAll(/\p{M}/gu, '');
 
-const companyOf = (id: string): Company => {
+const findCompany = (id: string): Company => {
   const company = companies.find((other) => other.id === id);
   if (company === undefined) throw new Error(`There is no company with the id "${id}". Search for it first.`);
   return company;
 };
 
-function programOf(wanted: string): string {
+function findProgram(wanted: string): string {
   const program = programs.find((name) => plain(name) === plain(wanted));
   if (program === undefined) throw new Error(`There is no program "${wanted}"; there are ${programs.join(', ')}.`);
   return program;
 }
 
-const named = (lead: Lead): NamedLead => ({ ...lead, company: companyOf(lead.companyId).name });
+const withCompanyName = (lead: Lead): NamedLead => ({ ...lead, company: findCompany(lead.companyId).name });
 
 /** The directory, with its leads in a file or, without one, in memory. */
 export function createDirectory(file?: string): Directory {
@@ -82,11 +82,11 @@ export function createDirectory(file?: string): Directory {
       }));
     },
     createLead: ({ companyId, program }, key) =>
-      named(leads.create({ companyId: companyOf(companyId).id, program: programOf(program) }, key)),
-    deleteLead: (number, key) => named(leads.delete(number, key)),
+      withCompanyName(leads.create({ companyId: findCompany(companyId).id, program: findProgram(program) }, key)),
+    deleteLead: (number, key) => withCompanyName(leads.delete(number, key)),
     leadMadeBy: (key) => {
       const lead = leads.createdBy(key);
-      return lead && named(lead);
+      return lead && withCompanyName(lead);
     },
     leads: () => leads.all(),
     close: () => {

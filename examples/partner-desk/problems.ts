@@ -7,13 +7,13 @@ export interface Problems {
   readonly tell: (error: unknown) => void;
 }
 
-const codeOf = (error: unknown): string => (SteplineError.is(error) ? error.code : '');
+const getCode = (error: unknown): string => (SteplineError.is(error) ? error.code : '');
 
-/** True where this process cannot go on: another one has the conversations now. */
-export const isTakenOver = (error: unknown): boolean => ['store-fenced', 'runtime-closed'].includes(codeOf(error));
+/** True if this process cannot continue: another one owns the conversations now. */
+export const isTakenOver = (error: unknown): boolean => ['store-fenced', 'runtime-closed'].includes(getCode(error));
 
-/** True where an answer was refused and the call still waits. */
-export const isBadAnswer = (error: unknown): boolean => codeOf(error) === 'invalid-argument';
+/** True if an answer was refused and the call still waits. */
+export const isBadAnswer = (error: unknown): boolean => getCode(error) === 'invalid-argument';
 
 export function problemText(error: unknown): string {
   if (isTakenOver(error)) return 'Another partner desk has opened this file and carries its conversations on. This one ends here.';

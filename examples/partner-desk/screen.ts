@@ -15,7 +15,7 @@ export interface Paint {
 
 export interface Screen {
   readonly paint: Paint;
-  /** How many characters fit in a line; Infinity where nobody counts. */
+  /** Number of characters in a line; Infinity if there is no limit. */
   readonly width: number;
   write(text: string): void;
   line(text?: string): void;
@@ -66,25 +66,25 @@ export function createScreen(output: Output, env: Readonly<Record<string, string
   };
 }
 
-/** Where everything stands that is said or done: right of the labels. */
+/** Column of all text: right of the labels. */
 export const margin = ' '.repeat(7);
 
-/** Who speaks, in front of the first line. */
+/** Label of the speaker in front of the first line. */
 export const label = ({ paint }: Screen, name: string): string => `${paint.bold(name.padStart(4))} ${paint.dim('›')} `;
 
 /** A number with its noun. */
-export const counted = (count: number, noun: string): string => `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : 's'}`;
+export const pluralize = (count: number, noun: string): string => `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : 's'}`;
 
 const seconds = (duration: number): string => `${(duration / 1000).toFixed(1)} s`;
 
-/** How long something took. */
+/** Formats a duration. */
 export function time(duration: number): string {
   if (duration >= 1000) return seconds(duration);
   return duration < 1 ? 'under 1 ms' : `${Math.round(duration)} ms`;
 }
 
 /** A line in rows that are no longer than this, broken between words. */
-export function wrapped(line: string, width: number): readonly string[] {
+export function wrapLine(line: string, width: number): readonly string[] {
   const rows: string[] = [];
   for (const word of line.split(' ')) {
     const last = rows.at(-1);
@@ -96,7 +96,7 @@ export function wrapped(line: string, width: number): readonly string[] {
 
 /** Tells what went wrong. */
 export function showProblem(screen: Screen, text: string): void {
-  const rows = wrapped(harmless(text), screen.width - margin.length - 1);
+  const rows = wrapLine(harmless(text), screen.width - margin.length - 1);
   for (const [index, row] of rows.entries()) screen.line(`${index === 0 ? `     ${screen.paint.red('!')} ` : margin}${row}`);
 }
 
@@ -107,7 +107,7 @@ export function harmless(text: string): string {
 }
 
 /** The beginning of a text, on one line. */
-export function clipped(text: string, width: number): string {
+export function clipText(text: string, width: number): string {
   const line = harmless(text).replaceAll(/\s*\n\s*/g, ' ');
   return line.length <= width ? line : `${line.slice(0, Math.max(1, width - 1))}…`;
 }

@@ -1,20 +1,20 @@
-// The offline script: reads a conversation as a model would, and answers with calls and words. It is no model.
+// The offline script: reads a conversation as a model would, and answers with calls and words. It is not a model.
 import type { Json, Message, ToolResult } from 'stepline';
 import type { ModelRequest } from 'stepline/inference';
 import type { ScriptedAnswer, ScriptedToolCall } from 'stepline/testing';
 import type { Found } from './partners.ts';
 import type { Wish } from './sentences.ts';
 import { examples, readSentence } from './sentences.ts';
-import { failed, foundIn, inWords, wasLost } from './wording.ts';
+import { isFailed, foundIn, inWords, wasLost } from './wording.ts';
 
-/** How often the script calls a search again that fails. */
+/** Number of times that the script retries a failing search. */
 const mostTries = 5;
 
-interface Turn {
+interface ScriptedTurn {
   readonly said: string;
-  /** What the calls since then came to, oldest first. */
+  /** Results of the calls since then, oldest first. */
   readonly results: readonly ToolResult[];
-  /** True where a limit was reached and nothing can be called any more. */
+  /** True if a limit was reached and nothing can be called any more. */
   readonly mustEnd: boolean;
   readonly nextCallId: string;
 }
@@ -27,7 +27,7 @@ interface Reply {
 const helpText = `I can look for partners and manage program leads. Try one of these:\n${examples.map((text) => `  - ${text}`).join('\n')}`;
 const unknownText = `I am a script, and that is no sentence I know. These I understand:\n${examples.map((text) => `  - ${text}`).join('\n')}`;
 
-function readTurn({ messages }: ModelRequest): Turn {
+function readTurn({ messages }: ModelRequest): ScriptedTurn {
   // At a limit the last message is a request to sum up; the question stands before it.
   const mustEnd = messages.at(-1)?.metadata['purpose'] === 'finalize';
   const asked = mustEnd ? messages.slice(0, -1) : messages;
@@ -50,8 +50,8 @@ const search = (query: string, text: string): Reply => ({ text, call: { name: 's
 function afterSearch(query: string, results: readonly ToolResult[]): Reply | undefined {
   const last = results.findLast(({ toolName }) => toolName === 'search_entities');
   if (last === undefined) return search(query, `I look for ${query}.`);
-  if (!failed(last)) return undefined;
-  const tries = results.filter(failed).length;
+  if (!isFailed(last)) return undefined;
+  const tries = results.filter(isFailed).length;
   return tries < mostTries
     ? search(query, 'The search failed; I try again.')
     : { text: `I give up after ${tries} tries. ${inWords(last)}` };
@@ -60,7 +60,7 @@ function afterSearch(query: string, results: readonly ToolResult[]): Reply | und
 type WithCompany = Extract<Wish, { readonly company: string }>;
 
 /** The one company that is meant, or what to say before that is known. */
-function companyOf({ company }: WithCompany, results: readonly ToolResult[]): Found | Reply {
+function findCompany({ company }: WithCompany, results: readonly ToolResult[]): Found | Reply {
   const searching = afterSearch(company, results);
   if (searching !== undefined) return searching;
   const companies = results.flatMap(foundIn);
@@ -72,14 +72,14 @@ function companyOf({ company }: WithCompany, results: readonly ToolResult[]): Fo
 }
 
 function createLead(wish: Extract<Wish, { readonly type: 'create' }>, results: readonly ToolResult[]): Reply {
-  const company = companyOf(wish, results);
+  const company = findCompany(wish, results);
   if ('text' in company) return company;
   const args = { companyId: company.id, program: wish.program };
   return { text: `I create the lead for ${company.name}.`, call: { name: 'create_program_lead', args } };
 }
 
-function deleteLeadOf(wish: Extract<Wish, { readonly type: 'delete-of' }>, results: readonly ToolResult[]): Reply {
-  const company = companyOf(wish, results);
+function replyToDelete(wish: Extract<Wish, { readonly type: 'delete-of' }>, results: readonly ToolResult[]): Reply {
+  const company = findCompany(wish, results);
   if ('text' in company) return company;
   const [only, ...more] = company.leads;
   if (only === undefined) return { text: `${company.name} has no lead.` };
@@ -88,7 +88,7 @@ function deleteLeadOf(wish: Extract<Wish, { readonly type: 'delete-of' }>, resul
   return { text: '', call: { name: 'delete_program_lead', args: { lead: only.lead } } };
 }
 
-function replyTo({ said, results }: Turn): Reply {
+function replyTo({ said, results }: ScriptedTurn): Reply {
   const wish = readSentence(said);
   const last = results.at(-1);
   // Whatever was to be changed was changed, or could not be.
@@ -101,7 +101,7 @@ function replyTo({ said, results }: Turn): Reply {
     case 'delete':
       return { text: '', call: { name: 'delete_program_lead', args: { lead: wish.lead } } };
     case 'delete-of':
-      return deleteLeadOf(wish, results);
+      return replyToDelete(wish, results);
     case 'help':
       return { text: helpText };
     case 'unknown':
@@ -109,7 +109,7 @@ function replyTo({ said, results }: Turn): Reply {
   }
 }
 
-function summary({ results }: Turn): Reply {
+function summary({ results }: ScriptedTurn): Reply {
   const last = results.at(-1);
   const had = last === undefined ? 'I had not begun.' : inWords(last);
   return { text: `A limit was reached before I was done, so the rest is left to do. ${had}` };

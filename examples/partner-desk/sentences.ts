@@ -29,24 +29,24 @@ const search = [
 const fillers = /^(?:(?:the|a|an|our|all|any|companies|company|partners?|called|named|in|from)\s+)+/i;
 
 const withoutEnd = (text: string): string => text.trim().replace(/[\s.!?]+$/, '');
-const unquoted = (text: string): string => withoutEnd(text).replaceAll(/["“”„«»]/g, '');
+const removeQuotes = (text: string): string => withoutEnd(text).replaceAll(/["“”„«»]/g, '');
 const programName = (text: string): string =>
-  unquoted(text)
+  removeQuotes(text)
     .replaceAll(/\b(?:the|our|program(?:me)?)\b\s*/gi, '')
     .trim();
 
-/** What somebody wants, as far as the script understands it. */
+/** A request, as far as the script understands it. */
 export function readSentence(said: string): Wish {
   const sentence = said.trim() === '?' ? '?' : withoutEnd(said.replaceAll(/\s+/g, ' '));
   const creates = create.exec(sentence)?.groups;
   if (creates !== undefined)
-    return { type: 'create', company: unquoted(creates['company'] ?? ''), program: programName(creates['program'] ?? '') };
+    return { type: 'create', company: removeQuotes(creates['company'] ?? ''), program: programName(creates['program'] ?? '') };
   const lead = remove.exec(sentence)?.groups?.['lead'];
   if (lead !== undefined) return { type: 'delete', lead: Number(lead) };
   const company = removeOf.exec(sentence)?.groups?.['company'];
-  if (company !== undefined) return { type: 'delete-of', company: unquoted(company) };
+  if (company !== undefined) return { type: 'delete-of', company: removeQuotes(company) };
   if (help.test(sentence)) return { type: 'help' };
   const query = search.map((pattern) => pattern.exec(sentence)?.groups?.['query']).find((found) => found !== undefined);
-  const words = query === undefined ? '' : unquoted(query).replace(fillers, '');
+  const words = query === undefined ? '' : removeQuotes(query).replace(fillers, '');
   return words === '' ? { type: 'unknown' } : { type: 'search', query: words };
 }

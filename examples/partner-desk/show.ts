@@ -3,23 +3,23 @@ import type { Json } from 'stepline';
 import type { DeskEvent, DeskRun } from './desk.ts';
 import { redactJson, redactText } from './redacted.ts';
 import type { Screen } from './screen.ts';
-import { clipped, showProblem, time } from './screen.ts';
+import { clipText, showProblem, time } from './screen.ts';
 import type { Speech } from './speech.ts';
 import { createSpeech } from './speech.ts';
 
-type Ended = Extract<DeskEvent, { readonly type: 'ToolCallCompleted' }>;
+type CompletedCall = Extract<DeskEvent, { readonly type: 'ToolCallCompleted' }>;
 
 export interface Show {
   event(event: DeskEvent): void;
   end(): void;
 }
 
-/** Where nobody counts the width of a line, this is enough to see what came. */
+/** Length of a shortened result if lines have no width. */
 const widest = 160;
 
 function callLine(screen: Screen, mark: string, { tool, rest }: { readonly tool: string; readonly rest: string }): void {
   const room = Math.min(screen.width, widest) - tool.length - 9;
-  screen.line(`     ${mark} ${screen.paint.cyan(tool)} ${screen.paint.dim(clipped(rest, room))}`);
+  screen.line(`     ${mark} ${screen.paint.cyan(tool)} ${screen.paint.dim(clipText(rest, room))}`);
 }
 
 /** A call that waits for a person. */
@@ -54,7 +54,7 @@ export function createShow(screen: Screen, { isLive = true }: ShowOptions = {}):
   const speech = isLive ? createSpeech(screen) : createRedactedSpeech(screen);
   let failedCalls = 0;
 
-  const ended = (event: Ended): void => {
+  const showResult = (event: CompletedCall): void => {
     if (event.status === 'failed') failedCalls += 1;
     const mark = event.success ? paint.green('←') : paint.red('←');
     const result = event.success ? redactJson(event.result) : redactText(event.error).replace(`"${event.tool}" failed: `, 'failed: ');
@@ -74,7 +74,7 @@ export function createShow(screen: Screen, { isLive = true }: ShowOptions = {}):
       if (event.type === 'AgentStepStarted') failedCalls = 0;
       if (event.type === 'ToolCallStarted') callLine(screen, paint.dim('→'), { tool: event.tool, rest: redactJson(event.args) });
       if (event.type === 'ToolApprovalRequested') showGated(screen, event.tool, event.args);
-      if (event.type === 'ToolCallCompleted') ended(event);
+      if (event.type === 'ToolCallCompleted') showResult(event);
       if (event.type === 'RetryScheduled')
         screen.line(paint.dim(`     … waits ${time(event.delayMs)} and tries again (${event.errorType})`));
       // What a tool failed with was shown with its call.

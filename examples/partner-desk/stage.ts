@@ -10,7 +10,7 @@ export interface Stage {
   watch(sessionId: string): void;
   /** Writes what is held back, so that something else can be told. */
   pause(): void;
-  /** Ends what is shown; true where the desk has said something meanwhile. */
+  /** Ends what is shown; true if the desk has said something meanwhile. */
   end(): boolean;
 }
 

@@ -1,8 +1,8 @@
 // Stored conversations on the screen: the one that is gone on with, and the list of all.
 import { AgentState } from 'stepline';
-import type { DamagedSession, Session, SessionRuntime, SessionSummary } from 'stepline/sessions';
+import type { DamagedSession, Session, EmbeddedRuntime, SessionSummary } from 'stepline/sessions';
 import type { Screen } from './screen.ts';
-import { clipped, counted, label, margin, showProblem, wrapped } from './screen.ts';
+import { clipText, pluralize, label, margin, showProblem, wrapLine } from './screen.ts';
 import { createSpeech } from './speech.ts';
 
 const units: readonly (readonly [ms: number, noun: string])[] = [
@@ -11,19 +11,19 @@ const units: readonly (readonly [ms: number, noun: string])[] = [
   [60_000, 'minute'],
 ];
 
-/** How long ago something was. */
+/** Formats the time since something happened. */
 export function ago(at: number, now: number): string {
   const [ms, noun] = units.find(([length]) => now - at >= length) ?? [];
-  return ms === undefined || noun === undefined ? 'just now' : `${counted(Math.floor((now - at) / ms), noun)} ago`;
+  return ms === undefined || noun === undefined ? 'just now' : `${pluralize(Math.floor((now - at) / ms), noun)} ago`;
 }
 
 /** The state of a conversation, as what it is. */
-export function stateOf({ state }: Session): AgentState {
+export function getState({ state }: Session): AgentState {
   if (state instanceof AgentState) return state;
   throw new TypeError('This conversation belongs to no agent.');
 }
 
-const lastQuestion = (session: Session): string => stateOf(session).messages.findLast((message) => message.isUser())?.text ?? '';
+const lastQuestion = (session: Session): string => getState(session).messages.findLast((message) => message.isUser())?.text ?? '';
 
 const waitText = ({ waitingFor: [wait] }: Pick<SessionSummary, 'waitingFor'>): string =>
   wait === undefined ? '' : ` for ${wait.type}${wait.toolName === undefined ? '' : ` of ${wait.toolName}`}`;
@@ -44,11 +44,11 @@ export function showStored(
   { summary, isInterrupted }: { readonly summary: SessionSummary; readonly isInterrupted: boolean },
 ): void {
   const { stepCount, executions, updatedAt } = summary;
-  const turns = `${counted(executions, 'turn')}, ${counted(stepCount, 'step')}`;
+  const turns = `${pluralize(executions, 'turn')}, ${pluralize(stepCount, 'step')}`;
   const text = `Goes on with a stored conversation: last used ${ago(updatedAt, Date.now())}, ${turns}.${standing(summary, isInterrupted)}`;
   screen.line();
-  for (const row of wrapped(text, screen.width - margin.length - 1)) screen.line(`${margin}${screen.paint.yellow(row)}`);
-  screen.line(`${label(screen, 'you')}${clipped(lastQuestion(session), screen.width - margin.length - 1)}`);
+  for (const row of wrapLine(text, screen.width - margin.length - 1)) screen.line(`${margin}${screen.paint.yellow(row)}`);
+  screen.line(`${label(screen, 'you')}${clipText(lastQuestion(session), screen.width - margin.length - 1)}`);
   // What is said in the answer that goes on is shown as it comes.
   if (!isInterrupted) speak(screen, session.text);
 }
@@ -69,7 +69,7 @@ export interface Stored {
 const isGood = (session: SessionSummary | DamagedSession): session is SessionSummary => !('damage' in session);
 
 /** The conversations of the file. */
-export async function listStored(runtime: SessionRuntime): Promise<Stored> {
+export async function listStored(runtime: EmbeddedRuntime): Promise<Stored> {
   const { sessions } = await runtime.list();
   return {
     good: sessions.filter(isGood).sort((one, other) => other.updatedAt - one.updatedAt),
@@ -80,7 +80,7 @@ export async function listStored(runtime: SessionRuntime): Promise<Stored> {
 export const damageText = ({ id, damage }: DamagedSession): string =>
   `Conversation ${id} cannot be read and was set aside: ${damage}. The others are not touched by it.`;
 
-const lastWords = async (runtime: SessionRuntime, { id }: SessionSummary): Promise<string> => {
+const lastWords = async (runtime: EmbeddedRuntime, { id }: SessionSummary): Promise<string> => {
   try {
     const session = await runtime.get(id);
     return session.text === '' ? lastQuestion(session) : session.text;
@@ -90,14 +90,14 @@ const lastWords = async (runtime: SessionRuntime, { id }: SessionSummary): Promi
 };
 
 /** Lists all conversations. */
-export async function showList(screen: Screen, runtime: SessionRuntime, current: string | undefined): Promise<readonly string[]> {
+export async function showList(screen: Screen, runtime: EmbeddedRuntime, current: string | undefined): Promise<readonly string[]> {
   const { good, damaged } = await listStored(runtime);
   if (good.length === 0) screen.line(`${margin}Nothing is stored yet.`);
   for (const [index, summary] of good.entries()) {
     const { id, status, updatedAt, stepCount } = summary;
-    const facts = `${status}${waitText(summary)}, ${ago(updatedAt, Date.now())}, ${counted(stepCount, 'step')}`;
+    const facts = `${status}${waitText(summary)}, ${ago(updatedAt, Date.now())}, ${pluralize(stepCount, 'step')}`;
     screen.line(`${id === current ? '   ▸ ' : '     '}${screen.paint.bold(String(index + 1))} ${facts}  ${screen.paint.dim(id)}`);
-    screen.line(`${margin}${screen.paint.dim(clipped(await lastWords(runtime, summary), Math.min(screen.width, 120) - margin.length))}`);
+    screen.line(`${margin}${screen.paint.dim(clipText(await lastWords(runtime, summary), Math.min(screen.width, 120) - margin.length))}`);
   }
   for (const session of damaged) showProblem(screen, damageText(session));
   return good.map(({ id }) => id);

@@ -12,9 +12,9 @@ import { showWhy } from './why.ts';
 
 export interface Guide {
   readonly screen: Screen;
-  /** What the reader should know before it happens. */
+  /** Explanation for the reader before it happens. */
   readonly note: (text: string) => void;
-  /** What the program does, as code. */
+  /** The program's action, as code. */
   readonly code: (text: string) => void;
   /** Runs a question or a state, shows what happens and why it ended. */
   readonly run: (desk: Desk, input: string | AgentState, directory?: Directory) => Promise<AgentState>;

@@ -10,7 +10,7 @@ import { createDirectory } from './partners.ts';
 import { createProblems } from './problems.ts';
 import { label } from './screen.ts';
 import { createStage } from './stage.ts';
-import { stateOf } from './stored.ts';
+import { getState } from './stored.ts';
 import type { Guide, Scene } from './tour-guide.ts';
 import { deskWith } from './tour-guide.ts';
 import { showWhy } from './why.ts';
@@ -36,7 +36,7 @@ async function goOn({ screen, note, code }: Guide, file: string): Promise<void> 
   stage.watch(interrupted);
   await home.runtime.resume(interrupted, { by });
   stage.end();
-  showWhy(screen, stateOf(await home.runtime.get(interrupted)));
+  showWhy(screen, getState(await home.runtime.get(interrupted)));
   note(`Leads: ${numbers(home.directory.leads())}`);
   await home.close();
 }

@@ -2,18 +2,18 @@
 import type { AgentState, ContinuationEvaluation, ContinuationOutcome } from 'stepline';
 import { redactJson, redactText } from './redacted.ts';
 import type { Screen } from './screen.ts';
-import { clipped, counted, harmless, json, label, margin, time, wrapped } from './screen.ts';
+import { clipText, pluralize, harmless, json, label, margin, time, wrapLine } from './screen.ts';
 
 /** The counters of the current execution on one line. */
 export function counters(state: AgentState): string {
   const { stepCount, usage, execution } = state;
   const { total, unknownCalls = 0 } = usage;
-  const unknown = unknownCalls === 0 ? '' : ` and ${counted(unknownCalls, 'call')} of unknown size`;
-  return `${counted(stepCount, 'step')} · ${counted(total, 'token')}${unknown} · ${time(execution.activeMs)} active`;
+  const unknown = unknownCalls === 0 ? '' : ` and ${pluralize(unknownCalls, 'call')} of unknown size`;
+  return `${pluralize(stepCount, 'step')} · ${pluralize(total, 'token')}${unknown} · ${time(execution.activeMs)} active`;
 }
 
 function showLines(screen: Screen, lines: readonly string[]): void {
-  const rows = lines.flatMap((line) => wrapped(harmless(line), screen.width - margin.length - 1));
+  const rows = lines.flatMap((line) => wrapLine(harmless(line), screen.width - margin.length - 1));
   for (const [index, row] of rows.entries()) screen.line(`${index === 0 ? label(screen, 'why') : margin}${screen.paint.dim(row)}`);
 }
 
@@ -33,7 +33,7 @@ function showEvaluations(screen: Screen, { evaluations, resolvedBy }: Continuati
   const { paint } = screen;
   const widest = Math.max(0, ...evaluations.map(({ criterion }) => criterion.length));
   const row = ({ criterion, decision, reason }: ContinuationEvaluation): string =>
-    clipped(`${criterion === resolvedBy ? '▸' : ' '} ${decision.padEnd(8)} ${criterion.padEnd(widest)}  ${reason}`, screen.width - 5);
+    clipText(`${criterion === resolvedBy ? '▸' : ' '} ${decision.padEnd(8)} ${criterion.padEnd(widest)}  ${reason}`, screen.width - 5);
   for (const evaluation of evaluations)
     screen.line(`    ${evaluation.criterion === resolvedBy ? paint.bold(row(evaluation)) : paint.dim(row(evaluation))}`);
 }
@@ -51,19 +51,19 @@ function callText(
   { toolCallId, toolName, args, status, durationMs }: Step['executions'][number],
 ): string {
   const wanted = toolCalls.find(({ id }) => id === toolCallId)?.args ?? args;
-  const edited = json(wanted) === json(args) ? '' : `, edited from ${clipped(redactJson(wanted), 60)}`;
-  return `${paint.cyan(toolName)} ${clipped(redactJson(args), 60)} → ${status} in ${time(durationMs)}${edited}`;
+  const edited = json(wanted) === json(args) ? '' : `, edited from ${clipText(redactJson(wanted), 60)}`;
+  return `${paint.cyan(toolName)} ${clipText(redactJson(args), 60)} → ${status} in ${time(durationMs)}${edited}`;
 }
 
 function showStep(screen: Screen, { number, step, outcome, timing, handling }: Result): void {
   const { paint } = screen;
-  const facts = [step.stepType, time(timing.activeMs), counted(step.usage.total, 'token')].join(' · ');
+  const facts = [step.stepType, time(timing.activeMs), pluralize(step.usage.total, 'token')].join(' · ');
   screen.line(`\n  ${paint.bold(`Step ${number}`)}  ${paint.dim(facts)}`);
   for (const execution of step.executions) screen.line(`    called   ${callText(screen, step, execution)}`);
   for (const { type, message } of step.errors)
-    screen.line(`    failed   ${paint.red(clipped(`${type}: ${redactText(message)}`, screen.width - 14))}`);
+    screen.line(`    failed   ${paint.red(clipText(`${type}: ${redactText(message)}`, screen.width - 14))}`);
   if (handling !== undefined)
-    screen.line(`    handled  ${handling.decision}, after ${counted(handling.consecutiveFailures, 'failure')} in a row`);
+    screen.line(`    handled  ${handling.decision}, after ${pluralize(handling.consecutiveFailures, 'failure')} in a row`);
   screen.line(`    decided  ${paint.bold(verdict(outcome))}`);
   showEvaluations(screen, outcome);
 }

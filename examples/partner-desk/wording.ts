@@ -9,7 +9,7 @@ const isFields = (value: Json | undefined): value is Fields => typeof value === 
 // Where a person changed the arguments, the result says so before anything else.
 const withoutNote = (text: string): string => text.replace(/^A person changed the arguments to .*\n/, '');
 
-function parsed(text: string): Json | undefined {
+function parseJson(text: string): Json | undefined {
   try {
     // Holds: what JSON.parse gives is JSON.
     return JSON.parse(text) as Json;
@@ -18,15 +18,15 @@ function parsed(text: string): Json | undefined {
   }
 }
 
-function fieldsOf({ output }: ToolResult): Fields {
+function readFields({ output }: ToolResult): Fields {
   if (output.type !== 'json' && output.type !== 'text') return {};
-  const value = output.type === 'json' ? output.value : parsed(withoutNote(output.value));
+  const value = output.type === 'json' ? output.value : parseJson(withoutNote(output.value));
   return isFields(value) ? value : {};
 }
 
-/** The companies of a search; none where it was something else. */
+/** The companies of a search; none if it was something else. */
 export function foundIn(result: ToolResult): readonly Found[] {
-  const { found } = fieldsOf(result);
+  const { found } = readFields(result);
   // Holds: nobody else answers under that name.
   return result.toolName === 'search_entities' && Array.isArray(found) ? (found as readonly Found[]) : [];
 }
@@ -35,7 +35,7 @@ export function foundIn(result: ToolResult): readonly Found[] {
 export const wasLost = ({ output }: ToolResult): boolean =>
   output.type === 'error' && withoutNote(output.value).startsWith('The call was interrupted before it took effect');
 
-export const failed = ({ output }: ToolResult): boolean => output.type === 'error';
+export const isFailed = ({ output }: ToolResult): boolean => output.type === 'error';
 
 function companyText({ name, city, field, leads }: Found): string {
   const lead = leads.map((one) => `lead ${one.lead} in ${one.program}`).join(', ');
@@ -59,7 +59,7 @@ export function inWords(result: ToolResult): string {
   if (output.type === 'rejected')
     return output.reason === '' ? 'I left it as it is, as you said.' : `I left it as it is: ${output.reason}.`;
   if (output.type === 'error') return `That did not work: ${withoutNote(output.value).replace(/^"[\w-]+" failed: /, '')}`;
-  const { created, deleted } = fieldsOf(result);
+  const { created, deleted } = readFields(result);
   if (isFields(created))
     return `Done: ${text(created, 'company')} is lead ${text(created, 'lead')} in the program ${text(created, 'program')}.`;
   if (isFields(deleted))

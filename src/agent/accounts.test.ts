@@ -12,7 +12,7 @@ import { scriptedModel } from '../testing/index.ts';
 import type { ToolEvent } from '../tool-use/index.ts';
 import { reActDriver, ToolUse, ToolUseState } from '../tool-use/index.ts';
 import type { Tool, Tools } from '../tools/index.ts';
-import { contextOf, defineTool } from '../tools/index.ts';
+import { defineContext, defineTool } from '../tools/index.ts';
 import type { AgentOptions } from './index.ts';
 import { AgentState, createAgent } from './index.ts';
 
@@ -123,55 +123,55 @@ describe('what a run with a fallback costs', () => {
   });
 
   test.each(['gpt-5', ''])('a price list with "%s" names no provider, and is refused', (name) => {
-    expect(() => priceTable({ [name]: perMillion(1) })).toThrow(`"${name}" names no provider; write "provider/model"`);
+    expect(() => priceTable({ [name]: perMillion(1) })).toThrow(`"${name}" in priceTable() has no provider. Use "provider/model"`);
   });
 });
 
 describe.each(ways)('an execution that another agent takes up, %s,', (_, carry) => {
-  const made = (id: string, version: string | undefined, script: readonly ScriptedEntry[], tools: readonly Tool[] = [wipe]) =>
+  const createVersion = (id: string, version: string | undefined, script: readonly ScriptedEntry[], tools: readonly Tool[] = [wipe]) =>
     setUp(scriptedModel(script), { id, tools, ...(version !== undefined && { version }) }).agent;
   const asks = { toolCalls: [{ id: 'a', name: 'wipe' }], usage };
-  const identityOf = ({ id, version, fingerprint }: ReturnType<typeof made>): JsonObject => ({
+  const toIdentity = ({ id, version, fingerprint }: ReturnType<typeof createVersion>): JsonObject => ({
     id,
     ...(version !== undefined && { version }),
     fingerprint,
   });
 
   test('keeps who began it, and lists who went on', async () => {
-    const first = made('desk', '1', [asks]);
-    const second = made('desk', '2', [asks]);
-    const third = made('billing', undefined, [says('Done.')], [wipe, work]);
+    const first = createVersion('desk', '1', [asks]);
+    const second = createVersion('desk', '2', [asks]);
+    const third = createVersion('billing', undefined, [says('Done.')], [wipe, work]);
     const events: ToolEvent[] = [];
     const hear = { onEvent: (event: ToolEvent) => events.push(event) };
     const one = carry((await first.start('Go.', hear).result).state);
-    expect([one.execution.agent, one.execution.resumedBy]).toStrictEqual([identityOf(first), undefined]);
+    expect([one.execution.agent, one.execution.resumedBy]).toStrictEqual([toIdentity(first), undefined]);
     const two = carry((await second.start(one.approve('a'), hear).result).state);
     expect(two.status).toBe('waiting');
-    expect([two.execution.agent, two.execution.resumedBy]).toStrictEqual([identityOf(first), [identityOf(second)]]);
+    expect([two.execution.agent, two.execution.resumedBy]).toStrictEqual([toIdentity(first), [toIdentity(second)]]);
     const three = carry((await third.start(two.approve('a'), hear).result).state);
     expect([three.status, three.text]).toStrictEqual(['completed', 'Done.']);
-    expect(three.execution.agent).toStrictEqual(identityOf(first));
-    expect(three.execution.resumedBy).toStrictEqual([identityOf(second), identityOf(third)]);
+    expect(three.execution.agent).toStrictEqual(toIdentity(first));
+    expect(three.execution.resumedBy).toStrictEqual([toIdentity(second), toIdentity(third)]);
     const begun = events.flatMap((event) => (event.type === 'AgentExecutionStarted' ? [event.agent] : []));
-    expect(begun).toStrictEqual([first, second, third].map(identityOf));
+    expect(begun).toStrictEqual([first, second, third].map(toIdentity));
   });
 
   test('lists nobody where the same one goes on, also step by step', async () => {
-    const agent = made('desk', '1', [asks, asks, says('Done.')]);
+    const agent = createVersion('desk', '1', [asks, asks, says('Done.')]);
     let state = carry((await agent.start('Go.').result).state);
     while (state.status !== 'completed') {
       state = carry(await agent.nextStep(state.status === 'waiting' ? state.approve('a') : state));
     }
-    expect([state.execution.agent, state.execution.resumedBy]).toStrictEqual([identityOf(agent), undefined]);
+    expect([state.execution.agent, state.execution.resumedBy]).toStrictEqual([toIdentity(agent), undefined]);
   });
 
   test('lists nobody in the next execution, which is the other’s own', async () => {
-    const first = made('desk', '1', [says('Done.')]);
-    const second = made('desk', '2', [says('Done.')]);
+    const first = createVersion('desk', '1', [says('Done.')]);
+    const second = createVersion('desk', '2', [says('Done.')]);
     const one = carry((await first.start('Go.').result).state);
     const two = carry((await second.start(one.withUserMessage('Again.')).result).state);
-    expect([two.execution.agent, two.execution.resumedBy]).toStrictEqual([identityOf(second), undefined]);
-    expect(two.session.executions[0]?.agent).toStrictEqual(identityOf(first));
+    expect([two.execution.agent, two.execution.resumedBy]).toStrictEqual([toIdentity(second), undefined]);
+    expect(two.session.executions[0]?.agent).toStrictEqual(toIdentity(first));
   });
 });
 
@@ -304,7 +304,7 @@ describe('the error of a failed run shows no secret, and its state keeps the tru
 });
 
 describe('what is refused', () => {
-  const needs = contextOf<{ readonly user: string }>();
+  const needs = defineContext<{ readonly user: string }>();
   const reads = defineTool({
     name: 'read',
     description: 'Reads.',
@@ -318,7 +318,7 @@ describe('what is refused', () => {
     ['a tool', () => createAgent({ model: model(), tools: [reads] })],
     ['the agent', () => createAgent({ model: scriptedModel([says('Done.')]), context: needs })],
   ])('a run without the context that %s declared', (_, open) => {
-    const message = 'This needs a context, which its tools, hooks or instructions read. Pass { context } with the run';
+    const message = 'This agent needs a context: its tools, hooks or instructions read it. Pass { context } to run() or start()';
     const state = AgentState.empty().withUserMessage('Go.');
 
     test('at start, run, nextStep, stream and iterate', async () => {
@@ -341,15 +341,15 @@ describe('what is refused', () => {
   test('a run without the context that a tool declared, of ToolUse, too', async () => {
     const use = new ToolUse({ model: model(), tools: [reads] });
     const state = ToolUseState.empty().withUserMessage('Go.');
-    await expect(use.run(state, {} as never)).rejects.toThrow('This needs a context');
-    await expect(use.nextStep(state, {} as never)).rejects.toThrow('This needs a context');
+    await expect(use.run(state, {} as never)).rejects.toThrow('This agent needs a context');
+    await expect(use.nextStep(state, {} as never)).rejects.toThrow('This agent needs a context');
   });
 
   test.each<[object, string]>([
-    [{ abortSignal: new AbortController().signal }, 'A run has no option "abortSignal"'],
-    [{ abortSignal: new AbortController().signal }, 'The signal is called signal.'],
+    [{ abortSignal: new AbortController().signal }, 'Unknown option "abortSignal" in the options of a run'],
+    [{ abortSignal: new AbortController().signal }, 'Use signal.'],
     [{ signal: new AbortController() }, 'signal must be an AbortSignal'],
-    [{ onEvent: {} }, 'onEvent must be a function.'],
+    [{ onEvent: {} }, 'onEvent must be a function, not an object.'],
   ])('a start with %o: %s', async (options, message) => {
     const { agent } = setUp(scriptedModel([says('Done.')]));
     await expect((async () => agent.start('Go.', options as never).result)()).rejects.toThrow(message);
@@ -358,17 +358,17 @@ describe('what is refused', () => {
   test.each([[7], [null], [{}], [[]], [{ kind: 'agent-state' }]])('a start with %o for input', async (input) => {
     const { agent } = setUp(scriptedModel([says('Done.')]));
     await expect((async () => agent.start(input as never).result)()).rejects.toThrow(
-      'start() takes text, a message, parts, or a state of kind "agent-state".',
+      'start() needs a string, a message, a list of parts, or a state of kind "agent-state"',
     );
   });
 
-  const closed = (name: string) => stopWhen<AgentState>(name, () => false);
+  const createGuard = (name: string) => stopWhen<AgentState>(name, () => false);
   test.each([
     ['two of one’s own', ['Closed', 'Closed'], ['Closed', 'Closed#2']],
     ['one like a built-in one', ['StepsLimit'], ['StepsLimit#2']],
     ['one like the check of calls', ['ToolCallPresenceCheck'], ['ToolCallPresenceCheck#2']],
   ])('no criteria of the same name, which get a number: %s', (_, names, listed) => {
-    const agent = createAgent({ model: scriptedModel([]), criteria: names.map(closed) });
+    const agent = createAgent({ model: scriptedModel([]), criteria: names.map(createGuard) });
     expect(agent.describe().criteria.slice(-names.length)).toStrictEqual(listed);
   });
 

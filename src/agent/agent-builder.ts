@@ -2,8 +2,8 @@ import type { ContinuationCriterion } from '../continuation/index.ts';
 import { ErrorHandlingDecision, ErrorPolicy } from '../errors/index.ts';
 import type { EventBus } from '../events/index.ts';
 import type { Hook } from '../hooks/index.ts';
-import { InvalidArgumentError, isRecord, omitUndefined } from '../lib/index.ts';
-import type { Model, ModelSettings, PriceOf } from '../inference/index.ts';
+import { describeValue, InvalidArgumentError, isRecord, omitUndefined } from '../lib/index.ts';
+import type { Model, ModelSettings, PriceSource } from '../inference/index.ts';
 import type { Driver, Instructions, ParsedOutput, ToolEvent, ToolUseEvent, ToolUseLimits } from '../tool-use/index.ts';
 import { withDefaultLimits } from '../tool-use/index.ts';
 import type { ContextNeeded, ContextType, Tool, ToolInput, Tools } from '../tools/index.ts';
@@ -65,7 +65,7 @@ const careful: Parts = {
 };
 
 /**
- * Builds an agent from settings. Every method changes the builder and returns it, so statements and chains work alike; in a chain the
+ * Builds an agent from settings. Every method changes the builder and returns it, so both statements and chains work; in a chain the
  * types follow what was added. An agent that was built stays as it is. Unless configured otherwise the agent stops after 20 steps,
  * 32,768 tokens or 300 seconds, and at any failure.
  */
@@ -94,32 +94,32 @@ export class AgentBuilder<Context = unknown, Given extends Tools = readonly [], 
   withModelSettings(settings: ModelSettings): this {
     return this.#with({ settings });
   }
-  /** Asked in turn where the model is busy, slow or broken. */
+  /** Models to try in turn if the model is busy, slow or broken. */
   withFallbackModels(...fallback: readonly Model[]): this {
     return this.#with({ fallback });
   }
   withDriver(driver: Driver): this {
     return this.#with({ driver });
   }
-  /** What usage costs. */
-  withPrices(price: PriceOf): this {
+  /** Prices of models, for costs and cost limits. */
+  withPrices(price: PriceSource): this {
     return this.#with({ price });
   }
 
-  /** Says what the host gives with each run: `contextOf<{ db: Db }>()`. */
+  /** Declares the context that the host passes with each run: `defineContext<{ db: Db }>()`. */
   withContext<Added>(context: ContextType<Added>): AgentBuilder<Context & Added, Given, Output> {
     return this.#with({ context });
   }
-  /** Adds tools: one, a list, or a record by name. Of two with the same name the later stands. */
+  /** Adds tools: one, a list, or a record by name. If two have the same name, the later one is used. */
   withTools<const Added extends readonly GivenTools[]>(...tools: Added): AgentBuilder<Context, MergedAll<Given, Added>, Output> {
     const merged = tools.reduce<Parts['tools']>((all, each) => ({ ...all, ...toRecord(each) }), this.#parts.tools);
     return this.#change({ tools: merged });
   }
-  /** The form of the final answer. */
+  /** Schema of the final answer. */
   withResponseFormat<const Added extends ToolInput>(output: Added): AgentBuilder<Context, Given, Added> {
     return this.#with({ output });
   }
-  /** What the model is told to be. Empty text is ignored. */
+  /** System prompt. Empty text is ignored. */
   withSystemPrompt(instructions: Instructions<Context & ContextNeeded<Given>, AgentState>): this {
     const given = typeof instructions === 'string' ? instructions.trim() : instructions;
     return given === '' ? this : this.#with({ instructions: given });
@@ -146,7 +146,7 @@ export class AgentBuilder<Context = unknown, Given extends Tools = readonly [], 
   withErrorPolicy(errors: ErrorPolicy): this {
     return this.#with({ errors });
   }
-  /** How many failures in a row end the run. Without a policy of your own it is the model that is asked again; tools are not. */
+  /** Number of failures in a row that end the run. Without a policy of your own, model calls are retried and tools are not. */
   withMaxRetries(maxRetries: number): this {
     return this.#change({ maxRetries });
   }
@@ -154,7 +154,7 @@ export class AgentBuilder<Context = unknown, Given extends Tools = readonly [], 
   withFinishReasons(...finishReasons: readonly string[]): this {
     return this.#with({ finishReasons });
   }
-  /** Adds rules behind the built-in ones. */
+  /** Adds rules after the built-in ones. */
   addContinuationCriteria(...criteria: readonly ContinuationCriterion<AgentState>[]): this {
     return this.#with({ criteria: [...(this.#parts.options.criteria ?? []), ...criteria] });
   }
@@ -163,7 +163,7 @@ export class AgentBuilder<Context = unknown, Given extends Tools = readonly [], 
   withHooks(...hooks: readonly Hook<AgentState, Context & ContextNeeded<Given>>[]): this {
     return this.#with({ hooks: [...(this.#parts.options.hooks ?? []), ...hooks] });
   }
-  /** Puts in a bundle of tools, hooks, rules and words. Each can be put in once. */
+  /** Adds a bundle of tools, hooks, rules and instructions. Each can be added once. */
   withCapability<const Added extends AgentCapability>(
     capability: Added,
   ): AgentBuilder<Context & ContextOfCapabilities<readonly [Added]>, WithCapabilities<Given, readonly [Added]>, Output> {
@@ -174,7 +174,7 @@ export class AgentBuilder<Context = unknown, Given extends Tools = readonly [], 
   withEvents(events: EventBus<ToolEvent<Given>> | EventBus<ToolEvent> | EventBus<ToolUseEvent>): this {
     return this.#with({ events });
   }
-  /** Where time, ids and chance come from, and who hears of problems. */
+  /** Sources of time, ids and random numbers, and the reporter of problems. */
   withPorts(ports: NonNullable<AgentOptions['ports']>): this {
     return this.#with({ ports });
   }
@@ -189,7 +189,7 @@ export class AgentBuilder<Context = unknown, Given extends Tools = readonly [], 
     const limits = activeMs === undefined ? options.limits : { ...options.limits, wallMs: Infinity, activeMs };
     // Holds: options without a model are refused when the agent is created.
     const given = omitUndefined({ ...options, tools, limits, errors: toPolicy(this.#parts) }) as AnyAgentOptions;
-    const agent = onBuild.reduce((built, change) => assertAgent(change(built)), createAnyAgent(given));
+    const agent = onBuild.reduce((built, change) => assertAgent(change(built)), createAnyAgent(given, 'AgentBuilder'));
     // Holds: the types follow what was put in.
     return agent as unknown as BuiltAgent<Context, Given, Output>;
   }
@@ -200,7 +200,7 @@ export class AgentBuilder<Context = unknown, Given extends Tools = readonly [], 
 
   #change<Changed = this>(parts: Partial<Parts>): Changed {
     this.#parts = { ...this.#parts, ...parts };
-    // Holds: the type parameters are no part of what is held, so a method may declare them anew.
+    // Holds: the type parameters are not part of the stored data, so a method may declare them again.
     return this as unknown as Changed;
   }
 }
@@ -208,5 +208,7 @@ export class AgentBuilder<Context = unknown, Given extends Tools = readonly [], 
 function assertAgent(given: Agent): Agent {
   const value: unknown = given;
   if (isRecord(value) && typeof value['run'] === 'function' && typeof value['start'] === 'function') return given;
-  throw new InvalidArgumentError('A callback of onBuild() must return an agent: the one it was given, or one made from it.');
+  throw new InvalidArgumentError(
+    `The callback of onBuild() returned ${describeValue(value)}. Return the agent it was given, or one derived from it.`,
+  );
 }

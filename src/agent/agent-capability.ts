@@ -36,7 +36,7 @@ export type WithCapabilities<Given extends Tools, Added extends readonly AgentCa
 
 type Taking<Given> = Given extends Capability<Tools, never, infer Context> ? (context: Context) => void : never;
 
-/** What the capabilities need of the host. */
+/** Context that the capabilities need from the host. */
 export type ContextOfCapabilities<Added extends readonly AgentCapability[]> = [Added[number]] extends [never]
   ? unknown
   : [Taking<Added[number]>] extends [(context: infer Context) => void]

@@ -30,10 +30,10 @@ function createAgentStateCodec(): StateCodec<AgentState> {
 
 /** The state of a conversation with an agent: over many turns, over days, on any machine. */
 export class AgentState extends ToolUseState {
-  /** How it is stored. */
+  /** Codec of the stored form. */
   static override readonly codec: StateCodec<AgentState> = createAgentStateCodec();
 
-  /** A conversation in which nothing was said yet. */
+  /** An empty conversation. */
   static override empty(options: NewStateOptions = {}): AgentState {
     return new AgentState(RunState.emptyData(options));
   }

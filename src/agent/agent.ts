@@ -26,7 +26,8 @@ export interface Agent<Given extends Tools = Tools, Output = unknown, Context = 
   describe(): AgentDescription;
 }
 
-const states: StateType<AgentState> = {
+/** Kind of state, for programs that read stored states without running them. */
+export const agentStates: StateType<AgentState> = {
   ...AgentState.codec,
   empty: (options) => AgentState.empty(options),
   is: (value) => value instanceof AgentState,
@@ -76,11 +77,11 @@ export function createAgent(options: AnyAgentOptions): Agent {
 }
 
 /** Creates an agent of options whose types are not known. */
-export function createAnyAgent(options: AnyAgentOptions): Agent {
+export function createAnyAgent(options: AnyAgentOptions, maker = 'createAgent()'): Agent {
   // Options that are missing altogether are refused below.
   const { id = 'agent', version } = (options as AnyAgentOptions | undefined) ?? {};
   const identity = omitUndefined({ id, version });
-  const kind = { maker: 'createAgent()', name: 'agent', states, limits: defaultLimits, policy: defaultPolicy, identity };
+  const kind = { maker, name: 'agent', states: agentStates, limits: defaultLimits, policy: defaultPolicy, identity };
   const parts = createToolUse(options, kind);
   return { ...parts.orchestrator, describe: () => describeAgent(parts) };
 }

@@ -22,7 +22,7 @@ interface Stage {
   readonly begin: () => AgentState;
 }
 
-const named = (modelId: string, script: readonly ScriptedEntry[]): ScriptedModel =>
+const createModel = (modelId: string, script: readonly ScriptedEntry[]): ScriptedModel =>
   scriptedModel(script, { provider: 'p', modelId, repeatLast: true });
 
 /** An agent whose every step takes `stepMs`. */
@@ -48,14 +48,14 @@ const countSteps = (model: ScriptedModel): number => model.calls.length;
 
 describe('a model that is down, with a fallback that answers', () => {
   test('is asked once, and not again in every step', async () => {
-    const [a, b] = [named('a', [down]), named('b', [works, works, works, answers])];
+    const [a, b] = [createModel('a', [down]), createModel('b', [works, works, works, answers])];
     const { agent, begin } = createStage({ model: a, fallback: [b] });
     const end = await agent.run(begin());
     expect([end.status, countSteps(a), countSteps(b)]).toStrictEqual(['completed', 1, 4]);
   });
 
   test('is asked again after 30 s, then after 60 s, and is asked first again once it has answered', async () => {
-    const [a, b] = [named('a', [down, down, works, down, works]), named('b', [works])];
+    const [a, b] = [createModel('a', [down, down, works, down, works]), createModel('b', [works])];
     const { agent, begin, clock } = createStage({ model: a, fallback: [b] }, 10_000);
     let state = begin();
     const asked: number[] = [];
@@ -69,7 +69,7 @@ describe('a model that is down, with a fallback that answers', () => {
   });
 
   test('stays skipped in another process and after a new message', async () => {
-    const [a, b] = [named('a', [down]), named('b', [answers])];
+    const [a, b] = [createModel('a', [down]), createModel('b', [answers])];
     const { agent, begin, clock } = createStage({ model: a, fallback: [b] });
     const first = await agent.run(begin());
     const stored = AgentState.fromJSON(JSON.parse(JSON.stringify(first)));
@@ -81,19 +81,19 @@ describe('a model that is down, with a fallback that answers', () => {
   });
 
   test('is named in the events and in the explanation', async () => {
-    const [a, b] = [named('a', [down]), named('b', [works, answers])];
+    const [a, b] = [createModel('a', [down]), createModel('b', [works, answers])];
     const { agent, begin, events } = createStage({ model: a, fallback: [b] });
     const end = await agent.run(begin());
     const skipped = events.filter(({ type }) => type === 'ModelSkipped');
     const until = Date.UTC(2026, 0, 1, 0, 0, 30);
     expect(skipped).toMatchObject([{ stepNumber: 2, model: 'p/a', failures: 1, until }]);
-    expect(String(skipped[0])).toContain('skips p/a until 2026-01-01T00:00:30.000Z after 1 failure in a row');
+    expect(String(skipped[0])).toContain('skips p/a until 2026-01-01T00:00:30.000Z: it failed 1 time in a row');
     expect(events.flatMap((event) => (event.type === 'InferenceStarted' ? [event.model] : []))).toStrictEqual(['p/a', 'p/b']);
     expect(end.explain()).toContain('Model p/a is skipped until 2026-01-01T00:00:30.000Z: it failed and another model answered.');
   });
 
   test('is skipped in a row of models that the user made', async () => {
-    const [a, b] = [named('a', [down]), named('b', [works, works, answers])];
+    const [a, b] = [createModel('a', [down]), createModel('b', [works, works, answers])];
     const { agent, begin } = createStage({ model: withFallback(a, b) });
     await agent.run(begin());
     expect([countSteps(a), countSteps(b)]).toStrictEqual([1, 3]);
@@ -101,21 +101,21 @@ describe('a model that is down, with a fallback that answers', () => {
 });
 
 test('a fallback that fails is skipped too', async () => {
-  const [a, b, c] = [named('a', [down]), named('b', [down]), named('c', [works, works, answers])];
+  const [a, b, c] = [createModel('a', [down]), createModel('b', [down]), createModel('c', [works, works, answers])];
   const { agent, begin } = createStage({ model: a, fallback: [b, c] });
   await agent.run(begin());
   expect([a, b, c].map(countSteps)).toStrictEqual([1, 1, 3]);
 });
 
 test('a model that is cooling down is asked after all if the others fail', async () => {
-  const [a, b] = [named('a', [down, answers]), named('b', [works, down])];
+  const [a, b] = [createModel('a', [down, answers]), createModel('b', [works, down])];
   const { agent, begin } = createStage({ model: a, fallback: [b] });
   const end = await agent.run(begin());
   expect([end.status, end.stepCount, countSteps(a), countSteps(b)]).toStrictEqual(['completed', 2, 2, 2]);
 });
 
 test('if every model is cooling down, they are asked in order all the same', async () => {
-  const [a, b, c] = [named('a', [down, answers]), named('b', [down]), named('c', [works])];
+  const [a, b, c] = [createModel('a', [down, answers]), createModel('b', [down]), createModel('c', [works])];
   const { agent, begin } = createStage({ model: a, fallback: [b, c] });
   const first = await agent.nextStep(begin());
   const only = createStage({ model: a, fallback: [b] });
@@ -124,7 +124,7 @@ test('if every model is cooling down, they are asked in order all the same', asy
 });
 
 test('a failure that no other model covered does not count', async () => {
-  const [a, b] = [named('a', [down, answers]), named('b', [down])];
+  const [a, b] = [createModel('a', [down, answers]), createModel('b', [down])];
   const { agent, begin, clock } = createStage({ model: a, fallback: [b] });
   const running = agent.run(begin());
   await clock.advance(2000);

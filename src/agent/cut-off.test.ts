@@ -7,10 +7,10 @@ import { createCountingIds, createFakeClock, sleep } from '../lib/index.ts';
 import type { RunOptions } from '../step-by-step/index.ts';
 import type { ScriptedEntry, ScriptedToolCall } from '../testing/index.ts';
 import { scriptedModel } from '../testing/index.ts';
-import type { Driver, ToolEvent, ToolUseStep, Turn } from '../tool-use/index.ts';
+import type { Driver, ToolEvent, ToolUseStep, DriverContext } from '../tool-use/index.ts';
 import { reActDriver, toolCallingDriver } from '../tool-use/index.ts';
 import type { Tool, ToolContext, ToolExecution, Tools } from '../tools/index.ts';
-import { contextOf, defineClientTool, defineTool } from '../tools/index.ts';
+import { defineContext, defineClientTool, defineTool } from '../tools/index.ts';
 import type { AgentOptions } from './index.ts';
 import { AgentState, createAgent } from './index.ts';
 
@@ -85,7 +85,7 @@ function setUp(
 }
 
 const interruptions = ({ steps }: AgentState) => steps.map(({ interrupted }) => interrupted);
-const stored = (state: AgentState): AgentState => AgentState.fromJSON(JSON.parse(JSON.stringify(state)));
+const roundTrip = (state: AgentState): AgentState => AgentState.fromJSON(JSON.parse(JSON.stringify(state)));
 
 // The tests
 
@@ -146,9 +146,9 @@ describe('a producer that was left behind at the deadline', () => {
   const pay = tool('pay', ({ toolCallId }) => ran.push(toolCallId));
 
   /** Works on, deaf, for 1.2 s: 150 ms longer than the limit and its grace leave. The summary takes from 1.05 s to 1.55 s. */
-  function leaveBehind(deaf: (turn: Turn, pause: () => Promise<void>) => Promise<ToolUseStep>) {
+  function leaveBehind(deaf: (turn: DriverContext, pause: () => Promise<void>) => Promise<ToolUseStep>) {
     ran.length = 0;
-    const left: { turn?: Turn; over: boolean } = { over: false };
+    const left: { turn?: DriverContext; over: boolean } = { over: false };
     const inTime: { clock?: FakeClock } = {};
     const world = setUp(
       [
@@ -249,7 +249,7 @@ describe('an answer that is cut off while its schema is being checked', () => {
       ['assistant', '{"a":1}'],
     ]);
     expect([state.output, state.errors]).toStrictEqual([undefined, []]);
-    expect(stored(state).usage).toStrictEqual(state.usage);
+    expect(roundTrip(state).usage).toStrictEqual(state.usage);
   });
 
   test('by the deadline keeps them too', async () => {
@@ -340,12 +340,12 @@ describe('a person is asked', () => {
   });
 
   test('not at all where stop was requested before', async () => {
-    const asked = async (): Promise<{ readonly toolCalls: readonly ScriptedToolCall[] }> => {
+    const answerWithCall = async (): Promise<{ readonly toolCalls: readonly ScriptedToolCall[] }> => {
       await sleep(world.clock, 10);
       running.requestStop('enough');
       return { toolCalls: [{ id: 'gated', name: 'wipe' }] };
     };
-    const world = setUp([asked], withSlow);
+    const world = setUp([answerWithCall], withSlow);
     const running = world.begin();
     const { state } = await whileTimePasses(world.clock, running.result);
     expect([state.status, state.stopReason]).toStrictEqual(['stopped', 'user_requested']);
@@ -370,7 +370,7 @@ describe('every call that is closed is told by exactly one ToolCallCompleted', (
     [
       'given up for a message, through storage',
       [two, says('Fine.')],
-      async ({ run }) => (await run(stored(stored((await run()).state).withUserMessage('Never mind.')))).state,
+      async ({ run }) => (await run(roundTrip(roundTrip((await run()).state).withUserMessage('Never mind.')))).state,
     ],
     [
       'given up for a message when one was answered already',
@@ -485,7 +485,7 @@ describe('every call that is closed is told by exactly one ToolCallCompleted', (
 
 describe('no listener is left on the signal of a host', () => {
   /** The listeners that stand on a signal. */
-  function watched() {
+  function setUpWatched() {
     const host = new AbortController();
     const listeners = new Set<unknown>();
     let added = 0;
@@ -506,7 +506,7 @@ describe('no listener is left on the signal of a host', () => {
 
   const agent = createAgent({
     model: scriptedModel([says('Hello.')], { repeatLast: true }),
-    context: contextOf<{ readonly user: string }>(),
+    context: defineContext<{ readonly user: string }>(),
   });
   const state = AgentState.empty().withUserMessage('Go.');
   const context = { user: 'Ann' };
@@ -525,23 +525,23 @@ describe('no listener is left on the signal of a host', () => {
   describe.each(Object.keys(ways) as (keyof typeof ways)[])('after %s()', (way) => {
     test.each<[string, unknown, object, RegExp]>([
       ['a missing context', state, {}, /needs a context/],
-      ['an unknown option', state, { context, abort: true }, /no option "abort"/],
+      ['an unknown option', state, { context, abort: true }, /Unknown option "abort"/],
       ['a wrong state', { kind: 'agent-state' }, { context }, /a state of kind "agent-state"/],
       ['effects that throw', state, { context, effects: throwing }, /No engine/],
     ])('refused for %s', async (_, given, options, message) => {
-      const { signal, left } = watched();
+      const { signal, left } = setUpWatched();
       await expect(ways[way](given, { ...options, signal })).rejects.toThrow(message);
       expect(left()).toBe(0);
     });
 
     test('that went well, although there was one', async () => {
-      const { signal, left, added } = watched();
+      const { signal, left, added } = setUpWatched();
       await ways[way](state, { context, signal });
       expect([left(), added() > 0]).toStrictEqual([0, true]);
     });
 
     test('whose store failed', async () => {
-      const { signal, left } = watched();
+      const { signal, left } = setUpWatched();
       await expect(ways[way](state, { context, signal, commit: throwing })).rejects.toThrow('No engine.');
       expect(left()).toBe(0);
     });

@@ -9,7 +9,7 @@ import { ToolSet } from '../tools/index.ts';
 export interface ToolSummary {
   readonly name: string;
   readonly description?: string;
-  /** Place where it runs: in the agent, outside, as a nested run, or at the provider. */
+  /** Kind of tool: run by the agent, by the client, as a nested run, or by the provider. */
   readonly type: Tool['type'];
   /** True, or `by-arguments`, if a person has to approve. */
   readonly needsApproval?: true | 'by-arguments';

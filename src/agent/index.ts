@@ -3,7 +3,7 @@ export { AgentBuilder } from './agent-builder.ts';
 export type { AgentCapability } from './agent-capability.ts';
 export { AgentState } from './agent-state.ts';
 export type { Agent, AgentEvent, AgentOptions } from './agent.ts';
-export { createAgent } from './agent.ts';
+export { agentStates, createAgent } from './agent.ts';
 export type { CanSerializeAgentState } from './slim/can-serialize-agent-state.ts';
 export { SlimAgentStateSerializer } from './slim/slim-agent-state-serializer.ts';
 export type { SlimPayload } from './slim/slim-payload.ts';

@@ -15,15 +15,24 @@ describe('what nested fallbacks cost', () => {
     usage: million,
     error: { type: 'model', code: 'broken', message: 'broken', retryable: true },
   };
-  const named = (modelId: string, answer: ScriptedAnswer) => scriptedModel([answer], { provider: 'p', modelId });
+  const createModel = (modelId: string, answer: ScriptedAnswer) => scriptedModel([answer], { provider: 'p', modelId });
   const at = (usd: number) => ({ inputPerMillion: usd, outputPerMillion: 0 });
   const price = priceTable({ 'p/a': at(1), 'p/b': at(10), 'p/c': at(100) });
 
   test.each([
-    ['side by side', () => ({ model: named('a', broken), fallback: [named('b', broken), named('c', { text: 'Done.', usage: million })] })],
+    [
+      'side by side',
+      () => ({
+        model: createModel('a', broken),
+        fallback: [createModel('b', broken), createModel('c', { text: 'Done.', usage: million })],
+      }),
+    ],
     [
       'one in another',
-      () => ({ model: withFallback(named('a', broken), named('b', broken)), fallback: [named('c', { text: 'Done.', usage: million })] }),
+      () => ({
+        model: withFallback(createModel('a', broken), createModel('b', broken)),
+        fallback: [createModel('c', { text: 'Done.', usage: million })],
+      }),
     ],
   ])('is the same, each model at its own price: %s', async (_, models) => {
     const { cost, usage, status } = await createAgent({ ...models(), price, ports }).start('Go.').result;

@@ -229,8 +229,8 @@ describe.each(Object.keys(subjects) as Name[])('%s', (name) => {
     const { end, events, clock } = await play(name, row);
     const { stopReason, status, decision, resolvedBy } = row;
     expect([end.status, end.stopReason]).toStrictEqual([status, stopReason]);
-    expect(end.continuationOutcome).toMatchObject({ decision, resolvedBy, shouldContinue: false, stopReason });
-    expect(end.lastStepResult?.outcome).toBe(end.continuationOutcome);
+    expect(end.lastContinuationOutcome).toMatchObject({ decision, resolvedBy, shouldContinue: false, stopReason });
+    expect(end.lastStepResult?.outcome).toBe(end.lastContinuationOutcome);
     expect([end.lastStepResult?.shouldContinue, end.lastStepResult?.stopReason]).toStrictEqual([false, stopReason]);
     expect(end.explain()).toBe(row.explanation);
 

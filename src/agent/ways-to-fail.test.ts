@@ -22,21 +22,21 @@ import { AgentState, createAgent } from './index.ts';
 type Options = Omit<ToolUseOptions<ToolUseState>, 'capabilities'>;
 type Given = RunOptions<ToolUseState, unknown, ToolEvent>;
 
-/** What one run of a scenario happens in. */
+/** Environment of one run of a scenario. */
 interface World {
   readonly clock: FakeClock;
   readonly host: AbortController;
   readonly problems: unknown[];
 }
 
-/** What goes wrong, and what people do about it each time the run waits for them. */
+/** The fault, and the people's answers each time the run waits for them. */
 interface Scenario {
   readonly options: Partial<Options>;
   readonly onEvent?: (event: ToolEvent) => unknown;
   readonly people?: readonly ((state: ToolUseState) => ToolUseState)[];
 }
 
-/** What came of it. */
+/** Record of the run. */
 interface Told {
   readonly end: ToolUseState;
   readonly events: readonly ToolEvent[];
@@ -131,7 +131,7 @@ const straight =
   ({ run }, state, given) =>
     whileTimePasses(clock, run(state, given));
 
-/** One step at a time, and through storage after each, also where it is parked. */
+/** One step at a time, and through storage after each, even if it is parked. */
 const throughStorage =
   (subject: Subject) =>
   (clock: FakeClock): Carry =>
@@ -162,10 +162,10 @@ function expectNothingLost({ end, events }: Told): void {
   expect(before.every(({ shouldContinue, outcome }) => shouldContinue || outcome.awaitedGrants.length > 0)).toBe(true);
   expect([...new Set(events.map(({ seq }) => seq))]).toStrictEqual(upTo(end.data.lastSeq));
   const recorded = end.session.executions.flatMap(({ id, results }) => results.toArray().map(({ number }) => `${id ?? ''}/${number}`));
-  const placeOf = ({ executionId, stepNumber }: ToolEvent): string => `${executionId}/${stepNumber}`;
+  const toPlace = ({ executionId, stepNumber }: ToolEvent): string => `${executionId}/${stepNumber}`;
   const judged = ofType(events, 'ContinuationEvaluated').filter(({ stepNumber }) => stepNumber > 0);
-  expect(judged.map(placeOf)).toStrictEqual(recorded);
-  expect(ofType(events, 'AgentStepCompleted').map(placeOf)).toStrictEqual(recorded);
+  expect(judged.map(toPlace)).toStrictEqual(recorded);
+  expect(ofType(events, 'AgentStepCompleted').map(toPlace)).toStrictEqual(recorded);
 }
 
 function expectToldEnd({ end, events }: Told): void {
@@ -189,8 +189,8 @@ function expectEveryCallAnswered({ end }: Told): void {
   expect([...open]).toStrictEqual([]);
 }
 
-/** What must not depend on who drives the run. */
-const factsOf = ({ end, events }: Told): object => ({
+/** Facts that must not depend on who drives the run. */
+const getFacts = ({ end, events }: Told): object => ({
   status: end.status,
   stopReason: end.stopReason,
   stepCount: end.stepCount,
@@ -624,7 +624,7 @@ const startRows: readonly Row[] = [
     name: 'a criterion answers with what is no answer',
     scenario: () => ({ options: { model: scriptedModel([]), criteria: [when('Odd', () => true as never)] } }),
     ends: ['failed', 'error', 0, 'ContinuationCriteria'],
-    also: ({ end }) => expect(end.explain()).toContain('Criterion "Odd" failed: it answered true'),
+    also: ({ end }) => expect(end.explain()).toContain('Criterion "Odd" failed: it returned true'),
   },
   {
     name: 'a criterion throws after a step that waited',
@@ -669,7 +669,7 @@ const startRows: readonly Row[] = [
   },
 ];
 
-const aborted = (steps: number): Expected => ['stopped', 'user_requested', steps, 'StopRequested'];
+const expectAborted = (steps: number): Expected => ['stopped', 'user_requested', steps, 'StopRequested'];
 const statuses = ({ end }: Told): readonly string[] => end.steps.flatMap(({ executions }) => executions.map(({ status }) => status));
 
 const abortRows: readonly Row[] = [
@@ -683,7 +683,7 @@ const abortRows: readonly Row[] = [
       }
       return { options: { model: scriptedModel([{ chunks: chunks() }]) } };
     },
-    ends: aborted(1),
+    ends: expectAborted(1),
     also: ({ end }) => {
       expect([end.text, end.steps[0]?.interrupted, end.errors]).toStrictEqual(['Half of ', 'signal', []]);
       expect(end.usage.unknownCalls).toBe(1);
@@ -703,7 +703,7 @@ const abortRows: readonly Row[] = [
         ],
       },
     }),
-    ends: aborted(1),
+    ends: expectAborted(1),
     also: (told) => {
       expect(statuses(told)[0]).toBe('unknown');
       expect([told.end.steps[0]?.interrupted, told.end.errors]).toStrictEqual(['signal', []]);
@@ -726,7 +726,7 @@ const abortRows: readonly Row[] = [
         ],
       },
     }),
-    ends: aborted(1),
+    ends: expectAborted(1),
     also: (told) => expect([statuses(told), told.end.errors]).toStrictEqual([['cancelled'], []]),
   },
   {
@@ -737,7 +737,7 @@ const abortRows: readonly Row[] = [
         if (type === 'AgentStepCompleted') host.abort('enough');
       },
     }),
-    ends: aborted(2),
+    ends: expectAborted(2),
     also: ({ end }) => expect(end.steps.map(({ interrupted }) => interrupted)).toStrictEqual([undefined, 'signal']),
   },
   {
@@ -748,7 +748,7 @@ const abortRows: readonly Row[] = [
         if (type === 'RetryScheduled') clock.schedule(100, () => host.abort('enough'));
       },
     }),
-    ends: aborted(2),
+    ends: expectAborted(2),
     also: ({ end, events }) => {
       expect(ofType(events, 'RetryScheduled').map(({ delayMs }) => delayMs)).toStrictEqual([750]);
       expect(end.errors).toStrictEqual([]);
@@ -765,7 +765,7 @@ const abortRows: readonly Row[] = [
         },
       ],
     }),
-    ends: aborted(1),
+    ends: expectAborted(1),
     also: (told) => expect([statuses(told), told.end.usage.total]).toStrictEqual([['cancelled'], 15]),
   },
   {
@@ -787,7 +787,7 @@ const abortRows: readonly Row[] = [
       },
       people: [(state) => state.approve('call-1')],
     }),
-    ends: aborted(1),
+    ends: expectAborted(1),
     also: (told) => expect(statuses(told)).toStrictEqual(['unknown', 'cancelled']),
   },
   {
@@ -804,7 +804,7 @@ const abortRows: readonly Row[] = [
         ],
       },
     }),
-    ends: aborted(1),
+    ends: expectAborted(1),
     also: (told) => expect(statuses(told)).toStrictEqual(['cancelled', 'unknown']),
   },
   {
@@ -815,7 +815,7 @@ const abortRows: readonly Row[] = [
         if (type === 'ToolApprovalRequested') host.abort('enough');
       },
     }),
-    ends: aborted(1),
+    ends: expectAborted(1),
     also: (told) => expect([statuses(told), told.end.usage.total]).toStrictEqual([['cancelled'], 15]),
   },
   {
@@ -833,7 +833,7 @@ const abortRows: readonly Row[] = [
         },
       };
     },
-    ends: aborted(1),
+    ends: expectAborted(1),
     also: ({ end }) => expect(end.text).toBe('Second '),
   },
   {
@@ -849,7 +849,7 @@ const abortRows: readonly Row[] = [
         streaming: false,
       },
     }),
-    ends: aborted(1),
+    ends: expectAborted(1),
     also: ({ end }) => expect([end.text, end.errors, end.usage.unknownCalls]).toStrictEqual(['', [], 1]),
   },
   {
@@ -877,7 +877,7 @@ const abortRows: readonly Row[] = [
         },
       ],
     }),
-    ends: aborted(1),
+    ends: expectAborted(1),
     also: (told) => expect(statuses(told)).toStrictEqual(['cancelled']),
   },
   {
@@ -895,7 +895,7 @@ const abortRows: readonly Row[] = [
         limits: { steps: 1, onLimit: 'finalize' },
       },
     }),
-    ends: aborted(2),
+    ends: expectAborted(2),
     also: ({ end }) => expect(end.steps.map(({ interrupted }) => interrupted)).toStrictEqual([undefined, 'signal']),
   },
 ];
@@ -1347,7 +1347,7 @@ describe.each(pickSubjects(subjects))('$name:', (subject) => {
       const told = await play(subject, scenario, straight);
       const { end, world } = told;
       expect([end.status, end.stopReason, end.stepCount]).toStrictEqual([status, stopReason, steps]);
-      if (status !== 'waiting') expect(end.continuationOutcome?.resolvedBy).toBe(decider);
+      if (status !== 'waiting') expect(end.lastContinuationOutcome?.resolvedBy).toBe(decider);
       expect(end.explain()).toContain(decider);
       expectNothingLost(told);
       expectToldEnd(told);
@@ -1358,7 +1358,7 @@ describe.each(pickSubjects(subjects))('$name:', (subject) => {
 
     test('ends the same step by step and through storage', async () => {
       const told = await play(subject, scenario, throughStorage(subject));
-      expect(factsOf(told)).toStrictEqual(factsOf(await play(subject, scenario, straight)));
+      expect(getFacts(told)).toStrictEqual(getFacts(await play(subject, scenario, straight)));
       expectNothingLost(told);
       expectToldEnd(told);
       expectEveryCallAnswered(told);
@@ -1404,17 +1404,23 @@ describe('a listener that fails changes nothing, and is reported', () => {
     ])('a listener of one run %s', async (_, onEvent) => {
       const silent = await play(subject, scenario, straight);
       const told = await play(subject, () => ({ ...scenario(), onEvent }), straight);
-      expect(factsOf(told)).toStrictEqual(factsOf(silent));
+      expect(getFacts(told)).toStrictEqual(getFacts(silent));
       await told.world.clock.advance(0);
       expect(told.world.problems).toStrictEqual(told.events.map(() => new Error('I am deaf.')));
     });
   });
 
   test.each([
-    ['onEvent of ToolUse', (ports: Options['ports']) => listening(new ToolUse({ ...needed(), ports: ports! }), 'one')],
-    ['wiretap of ToolUse', (ports: Options['ports']) => listening(new ToolUse({ ...needed(), ports: ports! }), 'all')],
-    ['onEvent of an agent', (ports: Options['ports']) => listening(createAgent<unknown, Tools>({ ...needed(), ports: ports! }), 'one')],
-    ['wiretap of an agent', (ports: Options['ports']) => listening(createAgent<unknown, Tools>({ ...needed(), ports: ports! }), 'all')],
+    ['onEvent of ToolUse', (ports: Options['ports']) => listening(new ToolUse({ ...createOptions(), ports: ports! }), 'one')],
+    ['wiretap of ToolUse', (ports: Options['ports']) => listening(new ToolUse({ ...createOptions(), ports: ports! }), 'all')],
+    [
+      'onEvent of an agent',
+      (ports: Options['ports']) => listening(createAgent<unknown, Tools>({ ...createOptions(), ports: ports! }), 'one'),
+    ],
+    [
+      'wiretap of an agent',
+      (ports: Options['ports']) => listening(createAgent<unknown, Tools>({ ...createOptions(), ports: ports! }), 'all'),
+    ],
   ])('%s', async (_, open) => {
     const clock = createFakeClock();
     const problems: unknown[] = [];
@@ -1426,7 +1432,7 @@ describe('a listener that fails changes nothing, and is reported', () => {
     expect(problems).toStrictEqual(heard.map(() => new Error('I am deaf.')));
   });
 
-  const needed = (): Options => ({ ...scenario().options, model: scriptedModel([calls('break'), says('Done.')]) });
+  const createOptions = (): Options => ({ ...scenario().options, model: scriptedModel([calls('break'), says('Done.')]) });
 
   function listening(
     subject: ToolUse | ReturnType<typeof createAgent<unknown, Tools>>,

@@ -21,7 +21,7 @@ function world() {
   const ports = { clock, ids, random: () => 0.5, onProblem: () => undefined };
   const models: ScriptedModel[] = [];
   const done: string[] = [];
-  const modelOf = (...script: readonly ScriptedEntry[]): ScriptedModel => {
+  const setUpModel = (...script: readonly ScriptedEntry[]): ScriptedModel => {
     const model = scriptedModel(script);
     models.push(model);
     return model;
@@ -44,10 +44,10 @@ function world() {
       return answered?.ok === false ? { votes: { decision: 'forbid', reason: 'nobody answered' } } : undefined;
     },
   });
-  const second = modelOf(says('well'), says('well'));
+  const second = setUpModel(says('well'), says('well'));
   const leaf = createAgent({
     id: 'leaf',
-    model: modelOf({ toolCalls: [{ name: 'work' }], usage }, says('leaf done')),
+    model: setUpModel({ toolCalls: [{ name: 'work' }], usage }, says('leaf done')),
     tools: [work],
     hooks: [looksUp],
     ports,
@@ -55,7 +55,7 @@ function world() {
   const task = { name: 'spawn_subagent', args: { subagent: 'leaf', prompt: 'A long task, in many words, for the leaf.' } };
   const top = createAgent({
     id: 'top',
-    model: modelOf(
+    model: setUpModel(
       { toolCalls: [{ name: 'work' }, task], usage },
       { toolCalls: [{ name: 'work' }], usage },
       says('A draft.'),
@@ -65,9 +65,9 @@ function world() {
     hooks: [looksUp],
     capabilities: [
       subAgents({ agents: { leaf: { agent: leaf, description: 'Leaf.' } } }),
-      selfCritique({ model: modelOf(verdict(false), verdict(true)) }),
+      selfCritique({ model: setUpModel(verdict(false), verdict(true)) }),
       compaction({
-        model: modelOf(says('first summary'), says('second summary'), says('third summary')),
+        model: setUpModel(says('first summary'), says('second summary'), says('third summary')),
         maxTokens: 30,
         maxBufferTokens: 20,
       }),
@@ -79,7 +79,7 @@ function world() {
 }
 
 /** Keeps each result under its key, and gives it again to whoever asks under the same. */
-const journaled =
+const withJournal =
   (journal: Map<string, EffectResult<unknown>>, ran: string[]) =>
   (direct: Effects): Effects => ({
     ...direct,
@@ -98,14 +98,14 @@ test('a run comes to the same from its journal, and does nothing twice', async (
   const first = world();
   const journal = new Map<string, EffectResult<unknown>>();
   const ran: string[] = [];
-  const end = await first.top.run(first.start, { effects: journaled(journal, ran) });
+  const end = await first.top.run(first.start, { effects: withJournal(journal, ran) });
   expect([end.status, end.text]).toStrictEqual(['completed', 'The answer.']);
   // Every key names one piece of work, and hooks, critic, summaries and the leaf are among them.
   expect(new Set(ran).size).toBe(ran.length);
   for (const part of ['hook/', 'hook-model/', '/self-critique', '/compaction', 'nested/1/1/1/tool/', 'nested/1/1/1/hook/'])
     expect(ran.filter((key) => key.includes(part))).not.toStrictEqual([]);
   const whole = world();
-  const again = await whole.top.run(whole.start, { effects: journaled(new Map(journal), []) });
+  const again = await whole.top.run(whole.start, { effects: withJournal(new Map(journal), []) });
   expect([whole.done, whole.asked()]).toStrictEqual([[], 0]);
   expect(JSON.stringify(again)).toBe(JSON.stringify(end));
 });

@@ -338,12 +338,12 @@ test('over random trees of runs, pauses and cut-offs, usage is counted exactly o
     fc.asyncProperty(fc.array(level, { minLength: 7, maxLength: 7 }), rounds, async (levels, acts) => {
       const { agent, start, clock } = stage();
       const models: ScriptedModel[] = [];
-      const modelOf = (script: readonly ScriptedEntry[]): ScriptedModel => {
+      const setUpModel = (script: readonly ScriptedEntry[]): ScriptedModel => {
         const model = scriptedModel(script, { repeatLast: true });
         models.push(model);
         return model;
       };
-      const critic = modelOf([says('fine')]);
+      const critic = setUpModel([says('fine')]);
       let next = 0;
       const build = (depth: number): Agent => {
         const { tokens, onLimit, hook, script } = levels[next++ % levels.length]!;
@@ -363,7 +363,7 @@ test('over random trees of runs, pauses and cut-offs, usage is counted exactly o
           },
         });
         return agent(`level-${depth}`, [], {
-          model: modelOf([...entries, says('done')]),
+          model: setUpModel([...entries, says('done')]),
           ...(kids !== undefined && among(kids)),
           ...(hook !== 'none' && { hooks: [look] }),
           limits: { steps: 6, onLimit, ...(tokens !== undefined && { tokens: tokens * 100 }) },
@@ -398,7 +398,7 @@ test('a run given a clock of its own lends it to the runs inside', async () => {
   const events: { readonly at: number; readonly isInside: boolean }[] = [];
   await top.run(start, {
     clock: createFakeClock(at),
-    onEvent: (event) => events.push({ at: event.at, isInside: event.parentAgentId !== undefined }),
+    onEvent: (event) => events.push({ at: event.at, isInside: event.parentAgentId !== null }),
   });
   expect(new Set(events.map((event) => event.isInside)).size).toBe(2);
   expect(new Set(events.map((event) => event.at))).toStrictEqual(new Set([at]));

@@ -18,11 +18,11 @@ import {
 
 const [clock, ids] = [createFakeClock(), createCountingIds()];
 const ports = { clock, ids };
-const stored = (state: ChatState): ChatState => ChatState.fromJSON(JSON.parse(JSON.stringify(state)));
+const roundTrip = (state: ChatState): ChatState => ChatState.fromJSON(JSON.parse(JSON.stringify(state)));
 const order = (state: ChatState) => state.steps.map(({ participant }) => participant);
 const says = (name: string, ...words: readonly string[]): Participant => scriptedParticipant({ name, says: words });
 const begin = (): ChatState => ChatState.empty({ clock, ids }).withUserMessage('Go.', { ids });
-const chatOf = (...participants: readonly Participant[]) => createChat({ participants, ports });
+const setUpChat = (...participants: readonly Participant[]) => createChat({ participants, ports });
 
 const paid: string[] = [];
 const pay = defineTool({
@@ -47,23 +47,23 @@ const others: Readonly<Record<string, () => Participant>> = {
 const otherThan = (kind: string) => Object.entries(others).flatMap(([what, make]) => (what === kind ? [] : [{ what, make }]));
 
 describe('a person whose words were waited for', () => {
-  const parked = async () => stored(await chatOf(says('a', 'x'), humanParticipant({ name: 'z' }), says('c', 'y')).run(begin()));
+  const park = async () => roundTrip(await setUpChat(says('a', 'x'), humanParticipant({ name: 'z' }), says('c', 'y')).run(begin()));
 
   test.each(otherThan('a person'))('is heard, where $what has the name now', async ({ make }) => {
-    const end = await chatOf(says('a', 'x'), make(), says('c', 'y')).run((await parked()).answer('z/2', 'My words.'));
+    const end = await setUpChat(says('a', 'x'), make(), says('c', 'y')).run((await park()).answer('z/2', 'My words.'));
     expect([end.status, order(end), end.errors]).toStrictEqual(['completed', ['a', 'z', 'c'], []]);
     expect(end.transcript[2]).toStrictEqual({ speaker: 'z', text: 'My words.' });
     expect([end.messages.toArray()[2]?.role, end.steps[1]?.memo]).toStrictEqual(['user', undefined]);
   });
 
   test('is heard, where nobody has the name any more', async () => {
-    const end = await chatOf(says('a', 'x'), says('c', 'y')).run((await parked()).answer('z/2', 'My words.'));
+    const end = await setUpChat(says('a', 'x'), says('c', 'y')).run((await park()).answer('z/2', 'My words.'));
     // The round goes on behind the last of those who are still there.
     expect([end.status, order(end), end.transcript[2]?.text]).toStrictEqual(['completed', ['a', 'z', 'c'], 'My words.']);
   });
 
   test('who gave what cannot be used has a failed turn there, and nothing is lost', async () => {
-    const end = await chatOf(says('a', 'x'), says('c', 'y')).run((await parked()).answer('z/2', 4));
+    const end = await setUpChat(says('a', 'x'), says('c', 'y')).run((await park()).answer('z/2', 4));
     expect([end.status, end.participant, end.transcript.length, end.errors.length]).toStrictEqual(['failed', 'z', 2, 1]);
   });
 });
@@ -72,34 +72,34 @@ describe.each([
   { was: 'a model', first: () => llmParticipant({ name: 'z', model: payer(), tools: [pay] }) },
   { was: 'an agent', first: () => agentParticipant({ name: 'z', agent: createAgent({ model: payer(), tools: [pay], ports }) }) },
 ])('a turn of $was that waited for an approval', ({ was, first }) => {
-  const parked = async () => stored(await chatOf(first(), says('c', 'y')).run(begin()));
+  const park = async () => roundTrip(await setUpChat(first(), says('c', 'y')).run(begin()));
 
   test.each(otherThan(was))('fails in words where $what has the name now', async ({ what, make }) => {
     paid.length = 0;
-    const chat = chatOf(make(), says('c', 'y'));
-    const end = await chat.run((await parked()).approve('z/p1'));
+    const chat = setUpChat(make(), says('c', 'y'));
+    const end = await chat.run((await park()).approve('z/p1'));
     expect([end.status, end.participant, paid, end.transcript]).toStrictEqual(['failed', 'z', [], [{ text: 'Go.' }]]);
     expect(end.errors).toMatchObject([{ code: 'participant-changed', retryable: false }]);
     for (const part of ['z', was, what]) expect(end.errors[0]?.message).toContain(part);
-    expect([end.currentStep?.memo, stored(end).errors]).toStrictEqual([undefined, end.errors]);
+    expect([end.currentStep?.memo, roundTrip(end).errors]).toStrictEqual([undefined, end.errors]);
   });
 
   test('fails where nobody has the name; the next input is answered by those who are there', async () => {
-    const chat = chatOf(says('c', 'y'));
-    const failed = await chat.run((await parked()).approve('z/p1'));
+    const chat = setUpChat(says('c', 'y'));
+    const failed = await chat.run((await park()).approve('z/p1'));
     expect([failed.errors[0]?.code, failed.errors[0]?.message]).toStrictEqual(['participant-changed', expect.stringContaining('no such')]);
-    const end = await chat.run(stored(failed).withUserMessage('Who is here?', { ids }));
+    const end = await chat.run(roundTrip(failed).withUserMessage('Who is here?', { ids }));
     expect([end.status, order(end)]).toStrictEqual(['completed', ['c']]);
   });
 
   test('is not tried again: the same would come of it', async () => {
     const chat = createChat({ participants: [says('z', 'x')], errors: ErrorPolicy.retryAll(3), ports });
-    const end = await chat.run((await parked()).approve('z/p1'));
+    const end = await chat.run((await park()).approve('z/p1'));
     expect([end.status, end.stepCount]).toStrictEqual(['failed', 1]);
   });
 
   test('is given up for a message, also where nobody has the name any more', async () => {
-    const end = await chatOf(says('c', 'y')).run(stored((await parked()).withUserMessage('Never mind.', { ids })));
+    const end = await setUpChat(says('c', 'y')).run(roundTrip((await park()).withUserMessage('Never mind.', { ids })));
     expect([end.status, order(end)]).toStrictEqual(['completed', ['c']]);
   });
 
@@ -110,7 +110,7 @@ describe.each([
       was === 'a model'
         ? llmParticipant({ name: 'z', model: newer, tools: [pay], instructions: 'Newer.' })
         : agentParticipant({ name: 'z', agent: createAgent({ model: newer, tools: [pay], ports }) });
-    const end = await chatOf(says('c', 'y'), next).run((await parked()).approve('z/p1'));
+    const end = await setUpChat(says('c', 'y'), next).run((await park()).approve('z/p1'));
     expect([end.status, order(end), paid.length, end.transcript[1]?.text]).toStrictEqual([
       'completed',
       ['z', 'c'],

@@ -21,7 +21,7 @@ const usage = { input: 3, output: 2 };
 const says = (name: string, ...words: readonly string[]): Participant => scriptedParticipant({ name, says: words });
 const look = defineTool({ name: 'look', description: '', input: { type: 'object' }, effect: 'pure', run: () => 'seen' });
 const looks: ScriptedEntry = { text: 'I look.', toolCalls: [{ name: 'look' }], usage };
-const stored = (state: ChatState): ChatState => ChatState.fromJSON(JSON.parse(JSON.stringify(state)));
+const roundTrip = (state: ChatState): ChatState => ChatState.fromJSON(JSON.parse(JSON.stringify(state)));
 
 const company = (ids = createCountingIds('n'), clock = createFakeClock()): readonly Participant[] => [
   says('script', 'x'),
@@ -99,7 +99,7 @@ describe('the events of a chat with every kind of participant', () => {
     const { chat, ids, events, end } = await run();
     const before = end.data.lastSeq;
     events.length = 0;
-    await chat.with({ participants: [says('script', 'y')] }).run(stored(end).withUserMessage('More.', { ids }));
+    await chat.with({ participants: [says('script', 'y')] }).run(roundTrip(end).withUserMessage('More.', { ids }));
     const numbers = events.filter((event) => !isPiece(event)).map(({ seq }) => seq);
     expect(numbers).toStrictEqual(numbers.map((_, index) => before + index + 1));
   });
@@ -153,9 +153,9 @@ describe('ParticipantSelected', () => {
   const header = { id: 'e', seq: 1, at: 0, agentId: 'chat-1', executionId: 'x', stepNumber: 2, participant: 'ann' };
 
   test.each([
-    { selection: { by: 'round-robin' }, line: 'has the turn by round-robin' },
-    { selection: { by: 'coordinator', reason: 'she knows' }, line: 'has the turn by coordinator: she knows' },
-    { selection: { by: 'coordinator', problem: 'zoe is not here' }, line: 'has the turn by coordinator; zoe is not here' },
+    { selection: { by: 'round-robin' }, line: 'has the turn (chosen by round-robin)' },
+    { selection: { by: 'coordinator', reason: 'she knows' }, line: 'has the turn (chosen by coordinator): she knows' },
+    { selection: { by: 'coordinator', problem: 'zoe is not here' }, line: 'has the turn (chosen by coordinator); zoe is not here' },
   ])('reads "$line"', ({ selection, line }) => {
     const event = new ParticipantSelected(header, 'chat', selection);
     expect([event.describe(), event.toString().includes('(ann)')]).toStrictEqual([line, true]);
@@ -165,6 +165,7 @@ describe('ParticipantSelected', () => {
     const event = new ParticipantSelected(header, 'chat', { by: 'x', reason: 'y' });
     expect(JSON.parse(JSON.stringify(event))).toStrictEqual({
       ...header,
+      parentAgentId: null,
       orchestrator: 'chat',
       type: 'ParticipantSelected',
       selectedBy: 'x',
@@ -179,10 +180,7 @@ describe('ParticipantSelected', () => {
 
   test('is plain data also where a turn is taken up again, and reads so', () => {
     const event = new ParticipantSelected(header, 'chat', { by: 'x', reason: 'y', resumed: true });
-    expect([event.describe(), JSON.parse(JSON.stringify(event))]).toMatchObject([
-      'goes on with its turn',
-      { resumed: true, selectedBy: 'x' },
-    ]);
+    expect([event.describe(), JSON.parse(JSON.stringify(event))]).toMatchObject(['continues its turn', { resumed: true, selectedBy: 'x' }]);
   });
 
   test('comes again for a turn that is taken up after a wait, with the same number, also on another machine', async () => {
@@ -190,7 +188,7 @@ describe('ParticipantSelected', () => {
     const { chat, start } = open();
     const parked = await chat.run(start);
     const elsewhere = open();
-    await elsewhere.chat.run(stored(parked).answer('ann/2', 'Yes.'));
+    await elsewhere.chat.run(roundTrip(parked).answer('ann/2', 'Yes.'));
     const told = elsewhere.events.filter((event) => event.type === 'ParticipantSelected');
     expect(told).toMatchObject([{ participant: 'ann', stepNumber: 2, selectedBy: 'round-robin', resumed: true, agentId: parked.agentId }]);
   });
@@ -211,18 +209,18 @@ describe('ParticipantSelected', () => {
 describe('PersonAsked', () => {
   test('comes with the prompt; again, with the problem, where an answer could not be used; and not for one that could', async () => {
     const { chat, start, events } = setUp({ participants: [humanParticipant({ name: 'ann', prompt: 'Your view?' })] });
-    const asked = () => events.filter((event) => event.type === 'PersonAsked');
+    const listQuestions = () => events.filter((event) => event.type === 'PersonAsked');
     const parked = await chat.run(start);
-    expect(asked()).toMatchObject([{ participant: 'ann', waitId: 'ann/1', prompt: 'Your view?' }]);
-    expect('problem' in (asked()[0] ?? {})).toBe(false);
-    const again = await chat.run(stored(parked).answer('ann/1', 4));
-    expect(asked()[1]).toMatchObject({
+    expect(listQuestions()).toMatchObject([{ participant: 'ann', waitId: 'ann/1', prompt: 'Your view?' }]);
+    expect('problem' in (listQuestions()[0] ?? {})).toBe(false);
+    const again = await chat.run(roundTrip(parked).answer('ann/1', 4));
+    expect(listQuestions()[1]).toMatchObject({
       participant: 'ann',
       waitId: 'ann/1',
       prompt: 'Your view?',
       problem: expect.stringContaining('text') as string,
     });
     await chat.run(again.answer('ann/1', 'Fine.'));
-    expect(asked()).toHaveLength(2);
+    expect(listQuestions()).toHaveLength(2);
   });
 });

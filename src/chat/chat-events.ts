@@ -1,10 +1,9 @@
 import type { EventHeader } from '../events/index.ts';
-import { defaultRedactor } from '../lib/index.ts';
 import { OrchestratorEvent } from '../step-by-step/index.ts';
 import type { ToolEvent } from '../tool-use/index.ts';
 import type { Selection } from './chat-step.ts';
 
-/** Somebody has the turn; `participant` says who. */
+/** A participant was selected for the turn; `participant` names it. */
 export class ParticipantSelected extends OrchestratorEvent {
   readonly type = 'ParticipantSelected';
   declare readonly participant: string;
@@ -23,16 +22,9 @@ export class ParticipantSelected extends OrchestratorEvent {
     if (problem !== undefined) this.problem = problem;
     if (resumed === true) this.resumed = true;
   }
-
-  describe(): string {
-    if (this.resumed === true) return 'goes on with its turn';
-    const reason = this.reason === undefined ? '' : `: ${defaultRedactor.text(this.reason)}`;
-    const problem = this.problem === undefined ? '' : `; ${defaultRedactor.text(this.problem)}`;
-    return `has the turn by ${this.selectedBy}${reason}${problem}`;
-  }
 }
 
-/** The words of a person are wanted, and the run waits for them; `participant` says of whom. */
+/** The run waits for a person's message; `participant` names the person. */
 export class PersonAsked extends OrchestratorEvent {
   readonly type = 'PersonAsked';
   declare readonly participant: string;
@@ -48,11 +40,7 @@ export class PersonAsked extends OrchestratorEvent {
     if (prompt !== undefined) this.prompt = prompt;
     if (problem !== undefined) this.problem = problem;
   }
-
-  describe(): string {
-    return `is asked${this.prompt === undefined ? '' : `: ${defaultRedactor.text(this.prompt)}`}`;
-  }
 }
 
-/** Every event of a conversation between participants; those of the runs inside turns among them. */
+/** Every event of a conversation between participants, including those of the runs inside turns. */
 export type ChatEvent = ToolEvent | ParticipantSelected | PersonAsked;

@@ -13,7 +13,7 @@ export class ChatState extends TurnState {
     build: (data) => new ChatState(data),
   });
 
-  /** A conversation in which nothing was said yet. */
+  /** An empty conversation. */
   static empty(options: NewStateOptions = {}): ChatState {
     return new ChatState(RunState.emptyData(options));
   }

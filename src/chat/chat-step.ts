@@ -56,7 +56,7 @@ export interface UnfinishedTurn {
 export interface TurnMemo {
   /** Number of times the turn was worked on. */
   readonly round: number;
-  /** The kind of participant that took it: one of another kind cannot go on with it. */
+  /** The kind of participant that took it: one of another kind cannot continue with it. */
   readonly kind: ParticipantKind;
   /** The state of the run inside it; for a person, what was shown when the words were asked for. */
   readonly state?: Json;

@@ -10,7 +10,7 @@ import { defineTool } from '../tools/index.ts';
 import type { StepResult } from '../step-by-step/index.ts';
 import type { ChatEvent, ChatStep, Participant, SelectFacts, Selector } from './index.ts';
 import {
-  addressed,
+  byMention,
   ChatState,
   coordinator,
   createChat,
@@ -49,7 +49,7 @@ type Who = typeof who extends fc.Arbitrary<infer Value> ? Value : never;
 
 const plan = fc.record({
   company: fc.array(who, { minLength: 1, maxLength: 4 }),
-  selector: fc.constantFrom('round-robin', 'addressed', 'function', 'stranger', 'coordinator'),
+  selector: fc.constantFrom('round-robin', 'by-mention', 'function', 'stranger', 'coordinator'),
   policy: fc.constantFrom(ErrorPolicy.stopOnAnyError(), ErrorPolicy.retryAll(2), ErrorPolicy.retryToolErrors(3)),
   steps: fc.integer({ min: 1, max: 9 }),
   tokens: fc.integer({ min: 20, max: 2000 }),
@@ -61,18 +61,18 @@ type Plan = typeof plan extends fc.Arbitrary<infer Value> ? Value : never;
 const look = defineTool({ name: 'look', description: '', input: { type: 'object' }, effect: 'pure', run: () => 'seen' });
 const pay = defineTool({ name: 'pay', description: '', input: { type: 'object' }, needsApproval: true, run: () => 'paid' });
 
-/** What a model is to answer. */
+/** Answer for a model to give. */
 interface Told extends ScriptedAnswer {
   readonly usage: { readonly input: number; readonly output: number };
   readonly calls?: number;
 }
 
-/** What the models of one chat have used, as they told it themselves. */
+/** Usage of the models of one chat, as they reported it. */
 interface Meter {
   total: number;
 }
 
-function metered(script: readonly Told[], meter: Meter) {
+function createMeteredModel(script: readonly Told[], meter: Meter) {
   let next = 0;
   return scriptedModel(
     [
@@ -89,13 +89,13 @@ function metered(script: readonly Told[], meter: Meter) {
   );
 }
 
-function participantOf(given: Who, name: string, meter: Meter): Participant {
+function setUpParticipant(given: Who, name: string, meter: Meter): Participant {
   if (given.kind === 'scripted') return scriptedParticipant({ name, says: given.says });
   if (given.kind === 'human') return humanParticipant({ name });
   if (given.kind === 'llm')
     return llmParticipant({
       name,
-      model: metered(given.script, meter),
+      model: createMeteredModel(given.script, meter),
       tools: [look, pay],
       errors: ErrorPolicy.stopOnAnyError(),
       limits: { steps: 3 },
@@ -111,14 +111,14 @@ function participantOf(given: Who, name: string, meter: Meter): Participant {
   });
 }
 
-function selectorOf({ selector }: Plan, present: readonly string[], meter: Meter): Selector | ((facts: SelectFacts) => string) {
+function setUpSelector({ selector }: Plan, present: readonly string[], meter: Meter): Selector | ((facts: SelectFacts) => string) {
   const at = ({ state }: SelectFacts): string => present[(state.session.stepCount * 7) % present.length] ?? '';
-  if (selector === 'addressed') return addressed();
+  if (selector === 'by-mention') return byMention();
   if (selector === 'function') return at;
   if (selector === 'stranger') return (facts) => (facts.state.session.stepCount % 3 === 2 ? 'zoe' : at(facts));
   if (selector === 'coordinator') {
     const choices = ['bea', 'zoe', '{"participant":"al","reason":"r"}', ''].map((text) => ({ text, usage: { input: 3, output: 1 } }));
-    return coordinator({ model: metered(choices, meter) });
+    return coordinator({ model: createMeteredModel(choices, meter) });
   }
   return roundRobin();
 }
@@ -128,8 +128,8 @@ function open(given: Plan) {
   const present = names.slice(0, given.company.length);
   const events: ChatEvent[] = [];
   const chat = createChat({
-    participants: given.company.map((each, index) => participantOf(each, present[index] ?? '', meter)),
-    selector: selectorOf(given, present, meter),
+    participants: given.company.map((each, index) => setUpParticipant(each, present[index] ?? '', meter)),
+    selector: setUpSelector(given, present, meter),
     limits: { steps: given.steps, tokens: given.tokens },
     errors: given.policy.withBackoff({ baseMs: 0 }),
     ...(given.ownRules && { onlyCriteria: [] }),
@@ -140,21 +140,21 @@ function open(given: Plan) {
 }
 
 const plain = (state: ChatState): unknown => JSON.parse(JSON.stringify(state));
-const stored = (state: ChatState): ChatState => ChatState.fromJSON(JSON.parse(JSON.stringify(state)));
-const answered = (state: ChatState): ChatState =>
+const roundTrip = (state: ChatState): ChatState => ChatState.fromJSON(JSON.parse(JSON.stringify(state)));
+const answerWaits = (state: ChatState): ChatState =>
   state.waitingFor.reduce((next, { id, type }) => (type === 'approval' ? next.approve(id) : next.answer(id, `words for ${id}`)), state);
 
 type World = ReturnType<typeof open>;
 type Drive = (world: World, state: ChatState) => Promise<ChatState>;
 
 const atOnce: Drive = ({ chat }, state) => chat.run(state);
-const storedAtEachStep: Drive = async ({ chat }, given) => {
-  let state = stored(given);
-  while (chat.hasNextStep(state)) state = stored(await chat.nextStep(state));
+const storeEachStep: Drive = async ({ chat }, given) => {
+  let state = roundTrip(given);
+  while (chat.hasNextStep(state)) state = roundTrip(await chat.nextStep(state));
   return state;
 };
 const byChanges: Drive = async ({ chat }, given) => {
-  let [state, copy] = [given, stored(given)];
+  let [state, copy] = [given, roundTrip(given)];
   for await (const next of chat.iterate(given)) {
     copy = ChatState.codec.patch(copy, JSON.parse(JSON.stringify(ChatState.codec.diff(state, next))));
     expect(plain(copy)).toStrictEqual(plain(next));
@@ -169,7 +169,7 @@ async function play(given: Plan, drive: Drive): Promise<World & { readonly end: 
   for (let input = 1; input <= given.inputs; input += 1) {
     state = await drive(world, state.withUserMessage(`Input ${input}.`, { ids: world.ids }));
     // People answer, but not for ever.
-    for (let round = 0; round < 12 && state.status === 'waiting'; round += 1) state = await drive(world, answered(state));
+    for (let round = 0; round < 12 && state.status === 'waiting'; round += 1) state = await drive(world, answerWaits(state));
   }
   return { ...world, end: state };
 }
@@ -197,12 +197,12 @@ test('cut off or asked to stop anywhere, it settles with its reason, keeps its n
         first.stopReason === undefined,
         first.stopReason === undefined,
       ]);
-      const second = await world.chat.run(stored(first).withUserMessage('Next.', { ids: world.ids }));
+      const second = await world.chat.run(roundTrip(first).withUserMessage('Next.', { ids: world.ids }));
       expect([second.session.executions.length, second.status === 'pending']).toStrictEqual([2, false]);
       // An answer that was cut off has told nothing of what it used.
       if (isAbort) expect(second.session.usage.total).toBeLessThanOrEqual(world.meter.total);
       else expect(second.session.usage.total).toBe(world.meter.total);
-      const seqs = numbered(world.events).map(({ seq }) => seq);
+      const seqs = listStored(world.events).map(({ seq }) => seq);
       expect(seqs).toStrictEqual(seqs.map((_, index) => index + 1));
       for (const { participant, outputMessages } of allSteps(second))
         if (participant === undefined) expect(outputMessages).toStrictEqual([]);
@@ -224,7 +224,7 @@ const facts = (state: ChatState): unknown => [
   state.data.lastSeq,
 ];
 const allSteps = (state: ChatState) => state.session.executions.flatMap(({ results }) => results.toArray().map(({ step }) => step));
-const numbered = (events: readonly ChatEvent[]) => events.filter(({ id }) => !id.includes('.'));
+const listStored = (events: readonly ChatEvent[]) => events.filter(({ id }) => !id.includes('.'));
 
 test('every turn has one result, one judgement and one speaker; what it says is in the conversation once', async () => {
   await fc.assert(
@@ -253,7 +253,7 @@ test('every turn has one result, one judgement and one speaker; what it says is 
           .filter(({ metadata }) => metadata['turn'] === true)
           .map(({ id }) => id),
       ).toStrictEqual(spoken);
-      const seqs = numbered(events).map(({ seq }) => seq);
+      const seqs = listStored(events).map(({ seq }) => seq);
       expect(seqs).toStrictEqual(seqs.map((_, index) => index + 1));
     }),
     { numRuns },
@@ -297,15 +297,15 @@ test('what the chat has used is what its models have told', async () => {
 });
 
 test.each([
-  { how: 'stored and read again at every step', drive: storedAtEachStep },
+  { how: 'stored and read again at every step', drive: storeEachStep },
   { how: 'kept as changes', drive: byChanges },
 ])('$how, it comes to the same end', async ({ drive }) => {
   await fc.assert(
     fc.asyncProperty(plan, async (given) => {
       const [one, other] = [await play(given, atOnce), await play(given, drive)];
-      const without = (value: unknown): unknown => (drive === storedAtEachStep ? (value as unknown[]).slice(0, -1) : value);
+      const without = (value: unknown): unknown => (drive === storeEachStep ? (value as unknown[]).slice(0, -1) : value);
       expect(JSON.stringify(without(facts(other.end)))).toBe(JSON.stringify(without(facts(one.end))));
-      expect(plain(stored(other.end))).toStrictEqual(plain(other.end));
+      expect(plain(roundTrip(other.end))).toStrictEqual(plain(other.end));
     }),
     { numRuns },
   );
@@ -318,7 +318,7 @@ const wasTaken = ({ step, outcome, handling }: StepResult<ChatStep>): boolean =>
 };
 
 /** The rule of the round, told once more: the next one, unless it is two turns ahead of one who may have it in its place. */
-function nextOf(present: readonly string[], before: readonly StepResult<ChatStep>[], input: string | undefined): string | undefined {
+function findNext(present: readonly string[], before: readonly StepResult<ChatStep>[], input: string | undefined): string | undefined {
   const taken = before.filter(wasTaken);
   const last = taken.findLast(({ step }) => step.participant !== undefined)?.step.participant;
   const place = present.indexOf(last ?? '');
@@ -338,7 +338,7 @@ test("in a round, each turn is the next one's, and a turn that is tried again th
       results.forEach(({ step }, index) => {
         const last = results[index - 1];
         const isRetry = step.selection?.by === 'retry';
-        expect(step.participant).toBe(isRetry ? last?.step.participant : nextOf(present, results.slice(0, index), step.input));
+        expect(step.participant).toBe(isRetry ? last?.step.participant : findNext(present, results.slice(0, index), step.input));
         // A turn of an earlier execution is not tried again by this rule, but by its place in the round.
         const isSameRun = last !== undefined && step.input === last.step.input;
         const wasCutOff = last?.step.interrupted !== undefined && last.step.interrupted !== 'superseded';

@@ -23,7 +23,7 @@ const usage = { input: 3, output: 2 };
 const says = (name: string, ...words: readonly string[]): Participant => scriptedParticipant({ name, says: words });
 const model = (...script: readonly ScriptedEntry[]) => scriptedModel(script);
 const answers = (...texts: readonly string[]) => scriptedModel(texts.map((text) => ({ text, usage })));
-const stored = (state: ChatState): ChatState => ChatState.fromJSON(JSON.parse(JSON.stringify(state)));
+const roundTrip = (state: ChatState): ChatState => ChatState.fromJSON(JSON.parse(JSON.stringify(state)));
 const order = (state: ChatState) => state.steps.map(({ participant }) => participant);
 
 function setUp(options: Omit<ChatOptions<readonly Participant[]>, 'ports'>) {
@@ -56,7 +56,7 @@ describe('moderator, engineer and researcher', () => {
     const { chat, start } = open();
     const end = await chat.run(start);
     expect(order(end)).toStrictEqual(['moderator', 'engineer', 'researcher', 'moderator', 'engineer', 'researcher', 'moderator']);
-    expect([end.status, end.stopReason, end.continuationOutcome?.resolvedBy]).toStrictEqual([
+    expect([end.status, end.stopReason, end.lastContinuationOutcome?.resolvedBy]).toStrictEqual([
       'completed',
       'completed',
       'EveryoneHasSpoken',
@@ -77,15 +77,19 @@ describe('moderator, engineer and researcher', () => {
   test('each model reads its own words as its own, and the others by name', async () => {
     const { chat, start, engineer, researcher } = open();
     await chat.run(start);
-    const seen = (of: typeof engineer, call: number) => of.calls[call]?.messages.slice(1).map(({ role, text }) => `${role}: ${text}`);
-    expect(seen(engineer, 1)).toStrictEqual([
+    const listSeen = (of: typeof engineer, call: number) => of.calls[call]?.messages.slice(1).map(({ role, text }) => `${role}: ${text}`);
+    expect(listSeen(engineer, 1)).toStrictEqual([
       'user: Shall we ship?',
       'user: [moderator] Does it build?',
       'assistant: It builds.',
       'user: [researcher] Nobody knows.',
       'user: [moderator] How long?',
     ]);
-    expect(seen(researcher, 0)).toStrictEqual(['user: Shall we ship?', 'user: [moderator] Does it build?', 'user: [engineer] It builds.']);
+    expect(listSeen(researcher, 0)).toStrictEqual([
+      'user: Shall we ship?',
+      'user: [moderator] Does it build?',
+      'user: [engineer] It builds.',
+    ]);
     expect(engineer.calls[0]?.messages[0]).toMatchObject({ role: 'system' });
     expect(engineer.calls[0]?.messages[0]?.text).not.toContain('You doubt.');
   });
@@ -99,7 +103,7 @@ describe('moderator, engineer and researcher', () => {
   test('come to the same end where the conversation is stored after every turn', async () => {
     const { chat, start } = open();
     let state = start;
-    while (chat.hasNextStep(state)) state = stored(await chat.nextStep(state));
+    while (chat.hasNextStep(state)) state = roundTrip(await chat.nextStep(state));
     expect([order(state).length, state.stopReason, state.usage.total]).toStrictEqual([7, 'completed', 20]);
   });
 });
@@ -109,7 +113,7 @@ describe('what holds without a word about it', () => {
     const { chat, start } = setUp({ participants: [says('a', 'x'), says('b', ''), says('c', 'z')] });
     const end = await chat.run(start);
     expect([order(end), end.status, end.stopReason]).toStrictEqual([['a', 'b', 'c'], 'completed', 'completed']);
-    expect(end.continuationOutcome?.resolvedBy).toBe('EveryoneHasSpoken');
+    expect(end.lastContinuationOutcome?.resolvedBy).toBe('EveryoneHasSpoken');
     expect(end.explain()).toContain('everyone has spoken');
   });
 
@@ -246,14 +250,14 @@ describe("rules of one's own", () => {
   test('may have the name of a default one', async () => {
     const second: readonly ContinuationCriterion<ChatState>[] = [new StepsLimit<ChatState>(1, ({ stepCount }) => stepCount)];
     const { chat, start } = setUp({ participants: [a, b], criteria: second });
-    expect((await chat.run(start)).continuationOutcome?.resolvedBy).toBe('StepsLimit#2');
+    expect((await chat.run(start)).lastContinuationOutcome?.resolvedBy).toBe('StepsLimit#2');
   });
 });
 
 describe('a chat', () => {
   test('takes a second input after a finished run, with fresh limits and the old words', async () => {
     const { chat, start, ids } = setUp({ participants: [says('a', 'x', 'xx'), says('b', 'y')], limits: { steps: 2 } });
-    const again = stored(await chat.run(start)).withUserMessage('And now?', { ids });
+    const again = roundTrip(await chat.run(start)).withUserMessage('And now?', { ids });
     expect([again.status, again.stepCount, chat.hasNextStep(again)]).toStrictEqual(['pending', 0, true]);
     const end = await chat.run(again);
     expect(end.transcript.map(({ text }) => text)).toStrictEqual(['Shall we ship?', 'x', 'y', 'And now?', 'xx', 'y']);

@@ -1,4 +1,5 @@
 // A chat: a conversation between named participants, one turn after the other.
+import { describeValue } from '../lib/index.ts';
 import { createEventBus } from '../events/index.ts';
 import type { StateType } from '../step-by-step/index.ts';
 import type { ChatEvent } from './chat-events.ts';
@@ -27,19 +28,17 @@ export interface Chat<Context = unknown> extends Conversation<ChatState, Context
   with(changes: Partial<ChatOptions<readonly Participant<Context>[]>>): Chat<Context>;
 }
 
-const states: StateType<ChatState> = {
+/** Kind of state, for programs that read stored states without running them. */
+export const chatStates: StateType<ChatState> = {
   ...ChatState.codec,
   empty: (options) => ChatState.empty(options),
   is: (value) => value instanceof ChatState,
 };
 
-const describeType = (value: unknown): string =>
-  value === null ? 'null' : Array.isArray(value) ? 'a list' : `a value of type ${typeof value}`;
-
 const parse = (said: unknown): ParsedWords =>
   typeof said === 'string'
     ? { ok: true, text: said }
-    : { ok: false, problem: `What is said in a chat must be text, not ${describeType(said)}.` };
+    : { ok: false, problem: `The text of a turn must be a string, not ${describeValue(said)}.` };
 
 /**
  * Creates a chat. By default its participants speak one after the other, and it ends when each has spoken since the last
@@ -57,7 +56,7 @@ export function createChat(options: ChatOptions): Chat {
       name: 'chat',
       id: options.id ?? 'chat',
       participants: options.participants,
-      states,
+      states: chatStates,
       extension: { parse },
       driver: (names) => new EveryoneHasSpoken(names),
     },

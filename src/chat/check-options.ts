@@ -1,4 +1,4 @@
-import { InvalidArgumentError, isRecord } from '../lib/index.ts';
+import { describeValue, InvalidArgumentError, isRecord } from '../lib/index.ts';
 import { checkOptions, checkOwnCriteria } from '../tool-use/index.ts';
 
 const isParticipant = (value: unknown): value is { readonly name: string } =>
@@ -6,17 +6,19 @@ const isParticipant = (value: unknown): value is { readonly name: string } =>
 
 function checkParticipants(maker: string, participants: unknown, key: string): void {
   if (!Array.isArray(participants) || participants.length === 0)
-    throw new InvalidArgumentError(`${maker} needs ${key}: a list with at least one of them.`);
+    throw new InvalidArgumentError(`${maker} needs ${key}: a list of at least one, not ${describeValue(participants)}.`);
   const list: readonly unknown[] = participants;
   const invalid = list.findIndex((each) => !isParticipant(each));
   if (invalid !== -1)
-    throw new InvalidArgumentError(`${maker}: ${key}[${invalid}] is not a participant; create it with llmParticipant() or its like.`);
+    throw new InvalidArgumentError(
+      `${maker}: ${key}[${invalid}] is not a participant. Create it with llmParticipant(), agentParticipant() or humanParticipant().`,
+    );
   const names = list.filter(isParticipant).map(({ name }) => name);
   const lower = names.map((name) => name.toLowerCase());
   const twice = names.find((_, index) => lower.indexOf(lower[index] ?? '') !== index);
   if (twice !== undefined)
     throw new InvalidArgumentError(
-      `${maker}: two of the ${key} are called "${twice}"; give each a name of its own, in which upper and lower case do not count.`,
+      `${maker}: two ${key} are named "${twice}" (upper and lower case do not count). Give each a different name.`,
     );
 }
 

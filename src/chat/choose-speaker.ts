@@ -58,7 +58,7 @@ export async function chooseSpeaker(at: OpenTurn): Promise<SpeakerChoice> {
     }
     if (isHere(choice.participant)) return toSpeakerChoice(choice, by, usage);
     const names = joined.map(({ name }) => name).join(', ');
-    throw new TurnNotGivenError(`The selector "${by}" chose "${choice.participant}", who does not take part. There are: ${names}.`);
+    throw new TurnNotGivenError(`The selector "${by}" returned "${choice.participant}", who is not a participant. Return one of ${names}.`);
   } catch (error) {
     return { type: 'failed', failure: classifyError(error, { readable: false }) };
   }

@@ -3,7 +3,7 @@
 import type { ContinuationCriterion } from '../continuation/index.ts';
 import type { ErrorPolicy } from '../errors/index.ts';
 import type { BaseEvent, EventBus } from '../events/index.ts';
-import type { PriceOf } from '../inference/index.ts';
+import type { PriceSource } from '../inference/index.ts';
 import type { JsonObject } from '../lib/index.ts';
 import { omitUndefined } from '../lib/index.ts';
 import type { Limits, Orchestrator, Ports, StateType } from '../step-by-step/index.ts';
@@ -32,7 +32,7 @@ export type ContextOfParticipants<Given extends readonly Participant<never>[]> =
   ? Context
   : unknown;
 
-/** Options of every conversation, beside its participants. */
+/** Options of every conversation, besides its participants. */
 export interface ConversationOptions<State extends TurnState, Context = unknown, Event extends BaseEvent = ChatEvent> {
   /** Stored with each execution, to tell releases apart. */
   readonly version?: string;
@@ -49,7 +49,7 @@ export interface ConversationOptions<State extends TurnState, Context = unknown,
   /** Criteria of your own in place of all default ones. Of `limits`, `errors` and `finishReasons` only what you give applies. */
   readonly onlyCriteria?: readonly ContinuationCriterion<State>[];
   /** Prices of usage; also for models among the participants that have no prices of their own. */
-  readonly price?: PriceOf;
+  readonly price?: PriceSource;
   /** Tells models, after their instructions, under which name they speak and with whom. @default true */
   readonly introduce?: boolean;
   /** Rejects a run that failed with ConversationFailedError, which has the state; not in sessions, which keep it. @default false */
@@ -95,7 +95,7 @@ export interface ConversationKind<State extends TurnState<S>, S extends ChatStep
   readonly extension: TurnExtension<State, S>;
   /** Requests another turn while something is left to do. */
   readonly driver: (names: readonly string[]) => ContinuationCriterion<State> & { isOpen(state: State): boolean };
-  /** Parts of the fingerprint beside the common ones. */
+  /** Parts of the fingerprint besides the common ones. */
   readonly configuration?: JsonObject;
 }
 

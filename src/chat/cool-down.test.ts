@@ -6,14 +6,14 @@ import type { ScriptedEntry, ScriptedModel } from '../testing/index.ts';
 import { scriptedModel } from '../testing/index.ts';
 import { agentParticipant, ChatState, coordinator, createChat, llmParticipant } from './index.ts';
 
-const named = (modelId: string, entry: ScriptedEntry): ScriptedModel =>
+const createModel = (modelId: string, entry: ScriptedEntry): ScriptedModel =>
   scriptedModel([entry], { provider: 'p', modelId, repeatLast: true });
 
 test('a model that failed in one turn is skipped in the next ones, whoever has them', async () => {
   const [clock, ids] = [createFakeClock(), createCountingIds()];
-  const down = named('down', { error: { type: 'model', code: 'http-503', message: 'no capacity', retryable: true } });
-  const up = named('up', { text: 'Yes.' });
-  const lead = named('lead', { text: 'agent' });
+  const down = createModel('down', { error: { type: 'model', code: 'http-503', message: 'no capacity', retryable: true } });
+  const up = createModel('up', { text: 'Yes.' });
+  const lead = createModel('lead', { text: 'agent' });
   const chat = createChat({
     participants: [
       llmParticipant({ name: 'llm', model: down, fallback: [up] }),

@@ -22,7 +22,7 @@ function listCalls(steps: readonly ToolUseStep[]): InnerRun['calls'] {
 
 /** Records a run inside a turn. */
 export function toInnerRun(orchestrator: string, end: ToolUseState): InnerRun {
-  const { agentId, status, stopReason, continuationOutcome: outcome, stepCount } = end;
+  const { agentId, status, stopReason, lastContinuationOutcome: outcome, stepCount } = end;
   return omitUndefined({ orchestrator, agentId, status, stepCount, stopReason, outcome, calls: listCalls(listSteps(end)) });
 }
 
@@ -51,7 +51,7 @@ export function withoutCalls(unfinished: UnfinishedTurn | undefined, tools: read
   return messages.some((message) => message.isTool()) ? { at: unfinished.at, messages } : undefined;
 }
 
-/** Restores the run inside a turn that waits; undefined if there is none or it cannot be read: a turn must end all the same. */
+/** Restores the run inside a turn that waits; undefined if there is none or it cannot be read: a turn must end anyway. */
 function restoreInner(kind: ParticipantKind, stored: Json): ToolUseState | undefined {
   if (kind !== ParticipantKind.Agent && kind !== ParticipantKind.Llm) return undefined;
   try {

@@ -17,6 +17,9 @@ export class ParticipantChangedError extends ClassifiedError {
   constructor(participant: string, { was, is }: { readonly was: string | undefined; readonly is: string | undefined }) {
     const before = was === undefined ? '' : ` as ${kindNames[was] ?? was}`;
     const now = is === undefined ? 'there is no such participant any more' : `${participant} is ${kindNames[is] ?? is} now`;
-    super(`The turn of ${participant} was begun${before}, and ${now}. Put it back, or send a message to go on.`, { retryable: false });
+    super(
+      `Cannot resume the turn of ${participant}: it started${before}, but ${now}. Restore that participant, or send a message to continue.`,
+      { retryable: false },
+    );
   }
 }

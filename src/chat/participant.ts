@@ -3,7 +3,7 @@
 // Does not: select whose turn it is, judge, or keep anything between turns: all it needs is in the conversation.
 import type { Failure } from '../errors/index.ts';
 import type { Capability } from '../hooks/index.ts';
-import type { PriceOf } from '../inference/index.ts';
+import type { PriceSource } from '../inference/index.ts';
 import type { Json, JsonObject } from '../lib/index.ts';
 import { omitUndefined } from '../lib/index.ts';
 import type { Part } from '../messages/index.ts';
@@ -23,7 +23,7 @@ export interface ParticipantInfo {
 
 declare const takes: unique symbol;
 
-/** Somebody who can take a turn. Make one with llmParticipant(), agentParticipant(), humanParticipant() and their like. */
+/** A participant that can take turns. Create one with llmParticipant(), agentParticipant(), humanParticipant() and their like. */
 export interface Participant<in Context = unknown> extends ParticipantInfo {
   /** Joins one conversation. */
   readonly join: (conversation: ConversationInfo) => JoinedParticipant;
@@ -38,9 +38,9 @@ export interface ConversationInfo {
   readonly participants: readonly ParticipantInfo[];
   readonly ports: Omit<Ports, 'events'>;
   /** Prices for participants that have none of their own. */
-  readonly price: PriceOf | undefined;
+  readonly price: PriceSource | undefined;
   readonly watchesCost: boolean;
-  /** True if models are told where they are, and with whom. */
+  /** True if models are told that they are in a conversation, and with whom. */
   readonly introduces: boolean;
   /** Sample of the equipment that a participant gets in each turn: to be checked when it joins. */
   readonly sample: (participant: string) => Capability | undefined;
@@ -73,7 +73,7 @@ export interface Turn {
   readonly parse: (said: unknown) => ParsedWords;
   /** Tools and instructions for this turn alone. */
   readonly equipment: Capability | undefined;
-  /** What a person is shown to decide about; stored with the question. */
+  /** Content that a person is asked to decide about; stored with the question. */
   readonly shown: Json | undefined;
   /** Prompt for a person who has none. */
   readonly hint: string | undefined;
@@ -95,7 +95,7 @@ export type TurnResult =
       readonly window?: ParticipantWindow | undefined;
       /** Calls and their results; stored if the turn did not complete. */
       readonly unfinished?: UnfinishedTurn | undefined;
-      /** Changes made beside the words. */
+      /** Changes made besides the words. */
       readonly changes?: readonly JsonObject[];
     }
   | {

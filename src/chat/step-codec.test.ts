@@ -30,7 +30,7 @@ const called = [
 const inner = { orchestrator: 'tool-use', agentId: 'in-1', status: 'stopped', stopReason: 'guard', stepCount: 2 } as const;
 
 const throughJson = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
-function passed(step: ChatStep): ChatStep {
+function passThroughCodec(step: ChatStep): ChatStep {
   const outcomeInside = getInnerOutcome(step);
   const again = outcomeInside && readOutcome(throughJson(writeOutcome(outcomeInside)), 'outcome');
   return decodeTurn(base, readObject(throughJson(encodeTurn(step)), 'step'), again);
@@ -71,12 +71,12 @@ describe('a turn, written and read again', () => {
   ];
   test.each(rows)('keeps $what', ({ more }) => {
     const step = { ...base, ...more };
-    const again = passed(step);
+    const again = passThroughCodec(step);
     expect(again).toStrictEqual(step);
   });
 
   test('what was decided inside is more than data: it explains itself', () => {
-    const again = passed({ ...base, inner: { ...inner, outcome } }).inner?.outcome;
+    const again = passThroughCodec({ ...base, inner: { ...inner, outcome } }).inner?.outcome;
     expect([again?.resolvedBy, again?.shouldContinue, again?.stopReason]).toStrictEqual(['Mine', false, 'guard']);
   });
 });

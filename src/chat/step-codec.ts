@@ -1,4 +1,4 @@
-// Stores the fields that a turn has beside the common ones of a step.
+// Stores the fields that a turn has besides the common ones of a step.
 import type { ContinuationOutcome } from '../continuation/index.ts';
 import { StopReason } from '../continuation/index.ts';
 import type { JsonObject, ObjectReader } from '../lib/index.ts';
@@ -77,7 +77,7 @@ function encodeInner({ outcome: _, agentId: innerId, calls, ...inner }: InnerRun
   return present({ inner, innerId, calls });
 }
 
-/** Writes the fields that a turn has beside the common ones. */
+/** Writes the fields that a turn has besides the common ones. */
 export function encodeTurn({ input, selection, inner, window, unfinished, memo }: ChatStep): JsonObject {
   return present({
     input,

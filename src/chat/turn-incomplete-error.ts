@@ -1,6 +1,6 @@
 import { ClassifiedError, ErrorType } from '../errors/index.ts';
 
-/** A limit of a participant's own ended its turn before it had said anything. */
+/** A participant's own limit ended its turn before it said anything. */
 export class TurnIncompleteError extends ClassifiedError {
   override readonly name = 'TurnIncompleteError';
   readonly code = 'turn-incomplete';

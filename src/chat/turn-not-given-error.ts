@@ -1,7 +1,7 @@
 import type { EffectFailure } from '../effects/index.ts';
 import { ClassifiedError, ErrorType } from '../errors/index.ts';
 
-/** A selector named nobody who could have the turn. */
+/** A selector did not name a participant of the conversation. */
 export class TurnNotGivenError extends ClassifiedError {
   override readonly name = 'TurnNotGivenError';
   readonly code = 'turn-not-given';

@@ -12,7 +12,7 @@ import { reportSafely } from '../events/index.ts';
 import type { JsonObject } from '../lib/index.ts';
 import { InvalidArgumentError, omitUndefined } from '../lib/index.ts';
 import { Message, textPart, Usage } from '../messages/index.ts';
-import type { EmptyStep, Produced, StepProcess } from '../step-by-step/index.ts';
+import type { EmptyStep, ProducedStep, StepProcess } from '../step-by-step/index.ts';
 import { TextDelta } from '../tool-use/index.ts';
 import { ParticipantSelected, PersonAsked } from './chat-events.ts';
 import type { ChatStep, Selection } from './chat-step.ts';
@@ -41,7 +41,7 @@ export function createTurnProcess(setup: TurnSetup<TurnState, ChatStep>): StepPr
       const needing = joined.find(({ needsContext }) => needsContext);
       if (needing !== undefined && context === undefined)
         throw new InvalidArgumentError(
-          `${needing.name} needs a context, which its tools, hooks or instructions read. Pass { context } with the run, also when you resume a state.`,
+          `${needing.name} needs a context: its tools, hooks or instructions read it. Pass { context } to run() or start(), also when you resume a state.`,
         );
     },
     produce: (state, scope) => {
@@ -67,7 +67,7 @@ const toEndEvaluation = ({ by }: Selection, reason: string): ContinuationEvaluat
   context: {},
 });
 
-async function beginTurn(at: OpenTurn): Promise<Produced<ChatStep>> {
+async function beginTurn(at: OpenTurn): Promise<ProducedStep<ChatStep>> {
   const { setup, state, scope } = at;
   const empty = omitUndefined({ ...emptyStep({ id: scope.ids(), errors: [] }), input: getLastInput(state) });
   const chosen = await chooseSpeaker(at);
@@ -85,7 +85,7 @@ async function beginTurn(at: OpenTurn): Promise<Produced<ChatStep>> {
 }
 
 /** Resumes a turn that had to wait. Its participant is emitted again. */
-function resumeTurn(at: OpenTurn, parked: ChatStep): Promise<Produced<ChatStep>> {
+function resumeTurn(at: OpenTurn, parked: ChatStep): Promise<ProducedStep<ChatStep>> {
   const { selection = { by: 'resumed' } } = parked;
   at.scope.events.emit((header) => new ParticipantSelected(header, at.setup.name, { ...selection, resumed: true }));
   return takeTurn(at, parked, parked);
@@ -102,8 +102,8 @@ function findSpeaker({ setup, state }: OpenTurn, step: ChatStep, turn: Turn): Pi
   throw new ParticipantChangedError(step.participant ?? 'somebody', { was: kind, is: found?.kind });
 }
 
-/** Takes the turn, from the beginning or from where it had to wait. Never throws. */
-async function takeTurn(at: OpenTurn, step: ChatStep, parked?: ChatStep): Promise<Produced<ChatStep>> {
+/** Takes the turn, from the beginning or from the point at which it had to wait. Never throws. */
+async function takeTurn(at: OpenTurn, step: ChatStep, parked?: ChatStep): Promise<ProducedStep<ChatStep>> {
   const { setup, state, scope } = at;
   const { memo: _, ...rest } = step;
   const { extension } = setup;
@@ -152,7 +152,7 @@ function toParkedStep(
   { setup, scope }: OpenTurn,
   step: ChatStep,
   { waits, memo }: Extract<TurnResult, { readonly type: 'waiting' }>,
-): Produced<ChatStep> {
+): ProducedStep<ChatStep> {
   for (const wait of waits) {
     if (wait.type !== 'person' || wait.agent !== undefined) continue;
     scope.events.emit((header) => new PersonAsked(header, setup.name, { ...wait, waitId: `${scope.nesting.path}${wait.id}` }));
@@ -174,7 +174,7 @@ function toSaidStep(
     unfinished,
     wasInterrupted = false,
   }: Extract<TurnResult, { readonly type: 'said' }>,
-): Produced<ChatStep> {
+): ProducedStep<ChatStep> {
   const isSaid = errors.length === 0 && !wasInterrupted;
   const isWhole = isSaid && scope.control.interruption === undefined;
   const content = {

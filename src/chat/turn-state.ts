@@ -61,7 +61,7 @@ export class TurnState<S extends ChatStep = ChatStep> extends RunState<S> {
     return this.pendingStep?.partial.participant ?? this.currentStep?.participant;
   }
 
-  /** The last words of a participant in this execution; empty if nothing was said. */
+  /** Last text of a participant in this execution; empty if nothing was said. */
   override get text(): string {
     return this.#lastWords?.text ?? '';
   }
@@ -91,7 +91,7 @@ export class TurnState<S extends ChatStep = ChatStep> extends RunState<S> {
     return [headline, ...describeTurn(step), ...inner, ...votes].join('\n');
   }
 
-  /** Adds what comes from outside. A message that passes for a turn of a participant is taken for what it is. */
+  /** Adds a message from outside. A message that claims to be a participant's turn is added as an outside message. */
   override withUserMessage(content: MessageContent | Message, options: { readonly ids?: IdSource } = {}): this {
     if (!(content instanceof Message) || content.metadata[turnMark] === undefined) return super.withUserMessage(content, options);
     const { [turnMark]: _, ...metadata } = content.metadata;
@@ -118,7 +118,7 @@ export function* listStepsBackwards<S extends ChatStep>(state: TurnState<S>): Ge
 }
 
 // A turn that was cut off was not taken, and neither was one that failed and is to be tried again, or whose failure ended the run:
-// whoever had it has it again. One that was given up for a message was taken; and one that failed where the run went on all the same.
+// whoever had it has it again. One that was given up for a message was taken; and one that failed but did not end the run.
 export function wasTaken({ step, shouldContinue, handling }: StepResult<ChatStep>): boolean {
   if (step.errors.length > 0 && (!shouldContinue || handling?.decision === 'retry')) return false;
   return step.interrupted === undefined || step.interrupted === 'superseded';

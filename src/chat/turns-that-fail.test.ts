@@ -23,7 +23,7 @@ const usage = { input: 3, output: 2 };
 const says = (name: string, ...words: readonly string[]): Participant => scriptedParticipant({ name, says: words });
 const llm = (name: string, ...script: readonly ScriptedEntry[]) => llmParticipant({ name, model: scriptedModel(script) });
 const never = <Value>(): Promise<Value> => new Promise<Value>(() => undefined);
-const stored = (state: ChatState): ChatState => ChatState.fromJSON(JSON.parse(JSON.stringify(state)));
+const roundTrip = (state: ChatState): ChatState => ChatState.fromJSON(JSON.parse(JSON.stringify(state)));
 const order = (state: ChatState) => state.steps.map(({ participant }) => participant);
 
 function setUp(options: Omit<ChatOptions<readonly Participant[]>, 'ports'>) {
@@ -82,7 +82,7 @@ describe('a failed turn', () => {
   test('does not hold the conversation up: the next input is answered', async () => {
     const { chat, start, ids } = setUp({ participants: [llm('m', { error: new ModelFailedError('line cut') }, { text: 'Back.' })] });
     const failed = await chat.run(start);
-    const end = await chat.run(stored(failed).withUserMessage('And now?', { ids }));
+    const end = await chat.run(roundTrip(failed).withUserMessage('And now?', { ids }));
     expect([end.status, end.text, end.session.stepCount]).toStrictEqual(['completed', 'Back.', 2]);
   });
 
@@ -136,7 +136,7 @@ describe('a turn that is tried again', () => {
       errors: ErrorPolicy.retryAll(3).withBackoff({ baseMs: 0 }),
     });
     let state = start;
-    while (chat.hasNextStep(state)) state = stored(await chat.nextStep(state));
+    while (chat.hasNextStep(state)) state = roundTrip(await chat.nextStep(state));
     expect([order(state), chosen]).toStrictEqual([['m', 'm', 'a'], 2]);
   });
 
@@ -228,7 +228,7 @@ describe('an abort', () => {
     expect([end.status, end.stopReason, order(end), end.participant]).toStrictEqual(['stopped', 'user_requested', ['a', 'z'], 'z']);
     expect([end.errors, end.currentStep?.interrupted, end.usage.total]).toStrictEqual([[], 'signal', total]);
     expect(end.transcript.slice(2)).toStrictEqual(text === undefined ? [] : [{ speaker: 'z', text }]);
-    expect([stored(end).stopReason, clock.pendingTimers()]).toStrictEqual(['user_requested', 0]);
+    expect([roundTrip(end).stopReason, clock.pendingTimers()]).toStrictEqual(['user_requested', 0]);
   });
 
   test('before the first turn leaves the conversation as it was', async () => {
@@ -246,7 +246,7 @@ describe('an abort', () => {
     host.abort();
     await clock.advance(100);
     isHanging = false;
-    const end = await chat.run(stored(await run).withUserMessage('Go on.', { ids }));
+    const end = await chat.run(roundTrip(await run).withUserMessage('Go on.', { ids }));
     expect(order(end)).toStrictEqual(['z', 'c', 'a']);
   });
 });
@@ -267,7 +267,7 @@ describe('whose turn it is after one that came to no end', () => {
   test('failed, and the run ended: its own', async () => {
     const { chat, start, ids } = setUp({ participants: [says('a', 'x'), broken(), says('c', 'z')] });
     const failed = await chat.run(start);
-    const end = await chat.run(stored(failed).withUserMessage('Go on.', { ids }));
+    const end = await chat.run(roundTrip(failed).withUserMessage('Go on.', { ids }));
     expect([order(failed), order(end)]).toStrictEqual([
       ['a', 'b'],
       ['b', 'c', 'a'],
@@ -289,7 +289,7 @@ describe('whose turn it is after one that came to no end', () => {
     await clock.advance(10);
     host.abort('enough');
     await clock.advance(100);
-    const end = await chat.run(stored(await run).withUserMessage('Go on.', { ids }));
+    const end = await chat.run(roundTrip(await run).withUserMessage('Go on.', { ids }));
     expect(order(end)).toStrictEqual(['m', 'c', 'a']);
     expect(end.transcript.flatMap(({ speaker, text }) => (speaker === 'm' ? [text] : []))).toStrictEqual([
       'Half a sentence',
@@ -308,7 +308,7 @@ describe('whose turn it is after one that came to no end', () => {
     });
     const run = chat.start(start, { onEvent: ({ type }) => type === 'ToolCallStarted' && run.requestStop('lunch') });
     const { state: stopped } = await run.result;
-    const end = await chat.run(stored(stopped).withUserMessage('Go on.', { ids }));
+    const end = await chat.run(roundTrip(stopped).withUserMessage('Go on.', { ids }));
     expect([stopped.transcript.length, order(end), end.transcript[3]]).toStrictEqual([2, ['m', 'c', 'a'], { speaker: 'm', text: 'Seen.' }]);
   });
 
@@ -320,13 +320,13 @@ describe('whose turn it is after one that came to no end', () => {
       errors: ErrorPolicy.retryAll(3).withBackoff({ baseMs: 0 }),
       limits: { steps: 1, onLimit: 'pause' },
     });
-    const parked = stored(await chat.run(start));
+    const parked = roundTrip(await chat.run(start));
     expect([parked.status, parked.waitingFor.map(({ type }) => type), parked.lastStepResult?.handling?.decision]).toStrictEqual([
       'waiting',
       ['grant'],
       'retry',
     ]);
-    const end = await chat.run(stored(parked.grant({ steps: 5 })));
+    const end = await chat.run(roundTrip(parked.grant({ steps: 5 })));
     expect([order(end).slice(0, 2), end.steps[1]?.selection?.by, end.steps[1]?.outputMessages[0]?.text]).toStrictEqual([
       ['m', 'm'],
       'retry',

@@ -15,7 +15,7 @@ const usage = { input: 3, output: 2 };
 const never = (): Promise<ScriptedAnswer> => new Promise(() => undefined);
 const says = (name: string, ...words: readonly string[]): Participant => scriptedParticipant({ name, says: words });
 const plain = (state: ChatState): unknown => JSON.parse(JSON.stringify(state));
-const stored = (state: ChatState): ChatState => ChatState.fromJSON(plain(state));
+const roundTrip = (state: ChatState): ChatState => ChatState.fromJSON(plain(state));
 const order = (state: ChatState) => state.steps.map(({ participant }) => participant);
 const allSteps = ({ session }: ChatState) => session.executions.flatMap(({ results }) => results.toArray().map(({ step }) => step));
 const getUnfinished = (state: ChatState) => allSteps(state).filter(({ unfinished }) => unfinished !== undefined);
@@ -30,7 +30,7 @@ const read = (request: ModelRequest | undefined): readonly string[] =>
       return `${message.role}:${message.text === '' || message.isTool() ? '' : ` ${message.text}`}${calls}${results}`;
     });
 
-/** What providers refuse: a call without its result right behind it, a result without its call, an id twice. */
+/** Finds what providers refuse: a call without its result right behind it, a result without its call, an id twice. */
 function checkPairs({ messages }: ModelRequest): void {
   const ids = messages.map(({ id }) => id);
   expect(new Set(ids).size).toBe(ids.length);
@@ -47,7 +47,7 @@ function checkPairs({ messages }: ModelRequest): void {
 const knows = (request: ModelRequest, tool: string): boolean =>
   request.messages.some(({ toolResults }) => toolResults.some(({ toolName, output }) => toolName === tool && output.type === 'text'));
 
-/** A model that sends where it does not know that it has sent; then what is given happens; from then on it speaks. */
+/** A model that sends unless it knows that it has sent; then the given event happens; from then on it speaks. */
 function sender(...then: readonly ScriptedEntry[]): ScriptedModel {
   const left = [...then];
   let spoken = 0;
@@ -117,7 +117,7 @@ describe.each(kinds)('what was called in a turn of a participant (%s)', (kind) =
     const { chat, start, sent, ids } = setUp(model, {}, kind);
     const failed = await chat.run(start);
     expect([failed.status, failed.messages.length, sent.length]).toStrictEqual(['failed', 1, 1]);
-    const end = await chat.run(stored(failed).withUserMessage('And now?', { ids }));
+    const end = await chat.run(roundTrip(failed).withUserMessage('And now?', { ids }));
     expect([end.status, order(end), sent.length]).toStrictEqual(['completed', ['m', 'b'], 1]);
     expect(read(model.calls[2])).toStrictEqual([...begun, 'user: And now?']);
   });
@@ -125,15 +125,15 @@ describe.each(kinds)('what was called in a turn of a participant (%s)', (kind) =
   test('that a limit paused is read after the grant, by the same participant', async () => {
     const model = sender();
     const { chat, start, sent } = setUp(model, { limits: { tokens: 4, onLimit: 'pause' } }, kind);
-    const parked = stored(await chat.run(start));
+    const parked = roundTrip(await chat.run(start));
     expect([parked.status, parked.waitingFor.map(({ type }) => type), parked.steps[0]?.interrupted]).toStrictEqual([
       'waiting',
       ['grant'],
       'vote',
     ]);
-    // Words before a call that nobody followed up are no answer.
+    // Words before a call that nobody followed up are not an answer.
     expect([parked.transcript, parked.errors]).toStrictEqual([[{ text: 'Go.' }], []]);
-    const end = await chat.run(stored(parked.grant({ tokens: 1000 })));
+    const end = await chat.run(roundTrip(parked.grant({ tokens: 1000 })));
     expect([end.status, order(end), sent.length]).toStrictEqual(['completed', ['m', 'm', 'b'], 1]);
     expect(read(model.calls[1])).toStrictEqual(begun);
   });
@@ -150,10 +150,10 @@ describe.each(kinds)('what was called in a turn of a participant (%s)', (kind) =
       { repeatLast: true },
     );
     const { chat, start, sent } = setUp(model, { limits: { tokens: 4, onLimit: 'pause' } }, kind);
-    let state = stored(await chat.run(start));
+    let state = roundTrip(await chat.run(start));
     for (const tokens of [5, 5]) {
       expect([state.status, new Set(order(state))]).toStrictEqual(['waiting', new Set(['m'])]);
-      state = stored(await chat.run(state.grant({ tokens })));
+      state = roundTrip(await chat.run(state.grant({ tokens })));
     }
     const end = await chat.run(state.grant({ tokens: 1000 }));
     expect([end.status, order(end), sent.length]).toStrictEqual(['completed', ['m', 'm', 'm', 'm', 'b'], 3]);
@@ -169,7 +169,7 @@ describe.each(kinds)('what was called in a turn of a participant (%s)', (kind) =
       ['m'],
       'vote',
     ]);
-    const end = await chat.with({ limits: { tokens: 1000 } }).run(stored(stopped).withUserMessage('Go on.', { ids }));
+    const end = await chat.with({ limits: { tokens: 1000 } }).run(roundTrip(stopped).withUserMessage('Go on.', { ids }));
     expect([end.status, order(end), sent.length]).toStrictEqual(['completed', ['m', 'b'], 1]);
     expect(read(model.calls[1])).toStrictEqual([...begun, 'user: Go on.']);
   });
@@ -177,9 +177,9 @@ describe.each(kinds)('what was called in a turn of a participant (%s)', (kind) =
   test('that gave up waiting for a message is read in its next turn; the call that waited is closed', async () => {
     const model = sender({ toolCalls: [{ name: 'pay', id: 'p1' }], usage });
     const { chat, start, sent, ids } = setUp(model, {}, kind);
-    const parked = stored(await chat.run(start));
+    const parked = roundTrip(await chat.run(start));
     expect(parked.waitingFor.map(({ id }) => id)).toStrictEqual(['m/p1']);
-    const passedOver = stored(parked.withUserMessage('Never mind.', { ids }));
+    const passedOver = roundTrip(parked.withUserMessage('Never mind.', { ids }));
     const closed = allSteps(passedOver).at(-1);
     expect([closed?.interrupted, closed?.memo, closed?.inner?.status]).toStrictEqual(['superseded', undefined, 'stopped']);
     expect(closed?.inner?.calls).toStrictEqual([
@@ -207,25 +207,25 @@ describe.each(kinds)('what was called in a turn of a participant (%s)', (kind) =
       },
     ]);
     const { chat, start, sent, ids } = setUp(model, {}, kind);
-    const parked = stored(await chat.run(start));
+    const parked = roundTrip(await chat.run(start));
     expect([parked.waitingFor.map(({ id }) => id), sent.length]).toStrictEqual([['m/p1'], 1]);
-    const end = await chat.run(stored(parked.withUserMessage('Never mind.', { ids })));
+    const end = await chat.run(roundTrip(parked.withUserMessage('Never mind.', { ids })));
     expect([end.status, end.text, sent.length]).toStrictEqual(['completed', 'Sent it is.', 1]);
   });
 
   test('that was cancelled while it waited is read by the same participant', async () => {
     const model = sender({ toolCalls: [{ name: 'pay', id: 'p1' }], usage });
     const { chat, start, sent, ids } = setUp(model, {}, kind);
-    const cancelled = stored(await chat.run(start)).cancel('no more', { ids });
-    const end = await chat.run(stored(cancelled).withUserMessage('Again.', { ids }));
+    const cancelled = roundTrip(await chat.run(start)).cancel('no more', { ids });
+    const end = await chat.run(roundTrip(cancelled).withUserMessage('Again.', { ids }));
     expect([end.status, order(end), sent.length]).toStrictEqual(['completed', ['m', 'b'], 1]);
   });
 
   test('that had waited, went on and then failed is read whole: what was approved is not done twice either', async () => {
     const model = sender({ toolCalls: [{ name: 'pay', id: 'p1' }], usage }, down);
     const { chat, start, sent } = setUp(model, { errors: retrying }, kind);
-    const parked = stored(await chat.run(start));
-    const end = await chat.run(stored(parked.approve('m/p1')));
+    const parked = roundTrip(await chat.run(start));
+    const end = await chat.run(roundTrip(parked.approve('m/p1')));
     expect([end.status, order(end), sent.length]).toStrictEqual(['completed', ['m', 'm', 'b'], 1]);
     expect(read(model.calls.at(-1))).toStrictEqual([...begun, 'assistant: calls pay', 'tool: pay text']);
   });
@@ -241,9 +241,9 @@ describe.each(kinds)('what was called in a turn of a participant (%s)', (kind) =
   test('that could not go on, because somebody of another kind had its place, is read when it is back', async () => {
     const model = sender({ toolCalls: [{ name: 'pay', id: 'p1' }], usage });
     const { chat, start, sent, ids } = setUp(model, {}, kind);
-    const parked = stored(await chat.run(start));
+    const parked = roundTrip(await chat.run(start));
     const other = chat.with({ participants: [says('m', 'By rote.'), says('b', 'y')] });
-    const failed = stored(await other.run(parked.approve('m/p1')));
+    const failed = roundTrip(await other.run(parked.approve('m/p1')));
     expect(failed.errors[0]?.code).toBe('participant-changed');
     const end = await chat.run(failed.withUserMessage('Back again?', { ids }));
     expect([end.status, order(end), sent.length]).toStrictEqual(['completed', ['m', 'b'], 1]);
@@ -255,7 +255,7 @@ describe.each(kinds)('what was called in a turn of a participant (%s)', (kind) =
     const run = chat.start(start, {
       onEvent: (event) => event.type === 'ToolCallCompleted' && run.requestStop('lunch'),
     });
-    const stopped = stored((await run.result).state);
+    const stopped = roundTrip((await run.result).state);
     expect([stopped.stopReason, stopped.waitingFor, getUnfinished(stopped).length]).toStrictEqual(['user_requested', [], 1]);
     const end = await chat.run(stopped.withUserMessage('Back.', { ids }));
     expect([end.status === 'failed', sent.length]).toStrictEqual([false, 1]);
@@ -278,7 +278,7 @@ describe.each(kinds)('what was called in a turn of a participant (%s)', (kind) =
       interrupted,
       1,
     ]);
-    const end = await chat.run(stored(cut).withUserMessage('Go on.', { ids }));
+    const end = await chat.run(roundTrip(cut).withUserMessage('Go on.', { ids }));
     expect([end.status, order(end), sent.length]).toStrictEqual(['completed', ['m', 'b'], 1]);
   });
 });
@@ -288,7 +288,7 @@ describe('a turn without an end', () => {
     const model = sender(down);
     const { chat, start, ids } = setUp(model, { errors: retrying });
     const first = await chat.run(start);
-    await chat.run(stored(first).withUserMessage('More.', { ids }));
+    await chat.run(roundTrip(first).withUserMessage('More.', { ids }));
     expect(read(model.calls.at(-1))).toStrictEqual(['user: Go.', 'assistant: Said 1.', 'user: [b] y', 'user: More.']);
   });
 
@@ -297,8 +297,8 @@ describe('a turn without an end', () => {
     const model = sender(down, second, down);
     const { chat, start, ids, sent } = setUp(model);
     const one = await chat.run(start);
-    const two = await chat.run(stored(one).withUserMessage('Second.', { ids }));
-    const end = await chat.run(stored(two).withUserMessage('Third.', { ids }));
+    const two = await chat.run(roundTrip(one).withUserMessage('Second.', { ids }));
+    const end = await chat.run(roundTrip(two).withUserMessage('Third.', { ids }));
     expect([one.status, two.status, end.status, sent.length]).toStrictEqual(['failed', 'failed', 'completed', 2]);
     expect(read(model.calls.at(-1))).toStrictEqual([...begun, 'user: Second.', 'assistant: calls send', 'tool: send text', 'user: Third.']);
   });
@@ -317,7 +317,7 @@ describe('a turn without an end', () => {
     await clock.advance(100);
     const cut = await run;
     expect([cut.text, cut.steps[0]?.unfinished !== undefined]).toStrictEqual(['Half a sentence', true]);
-    const end = await chat.run(stored(cut).withUserMessage('Go on.', { ids }));
+    const end = await chat.run(roundTrip(cut).withUserMessage('Go on.', { ids }));
     // Also with partial text the turn was not taken.
     expect([order(end), sent.length]).toStrictEqual([['m', 'b'], 1]);
     const last = read(model.calls.at(-1));
@@ -342,7 +342,7 @@ describe('a turn without an end', () => {
     await clock.advance(10);
     host.abort('enough');
     await clock.advance(100);
-    const end = await chat.run(stored(await run).withUserMessage('Go on.', { ids }));
+    const end = await chat.run(roundTrip(await run).withUserMessage('Go on.', { ids }));
     expect(end.text).toBe('Well.');
     const last = read(model.calls.at(-1));
     // The words stand in the conversation, the call before them.
@@ -355,7 +355,7 @@ describe('a turn without an end', () => {
     const { chat, start, ids } = setUp(sender(down));
     const failed = await chat.run(start);
     const wide = chat.with({ participants: [llmParticipant({ name: 'o', model: other })] });
-    await wide.run(stored(failed).withUserMessage('And you?', { ids }));
+    await wide.run(roundTrip(failed).withUserMessage('And you?', { ids }));
     expect(read(other.calls[0])).toStrictEqual(['user: Go.', 'user: And you?']);
   });
 
@@ -382,7 +382,7 @@ describe('a turn without an end', () => {
     });
     const failed = await chat.run(start);
     expect([failed.errors[0]?.code, failed.messages.length]).toStrictEqual(['turn-incomplete', 1]);
-    const end = await chat.run(stored(failed).withUserMessage('Well?', { ids }));
+    const end = await chat.run(roundTrip(failed).withUserMessage('Well?', { ids }));
     expect([end.status, end.text, sent.length]).toStrictEqual(['completed', 'Said 1.', 1]);
   });
 
@@ -400,7 +400,7 @@ describe('a turn without an end', () => {
     let patched = start;
     const stations = [start, parked, passedOver, end];
     for (const [index, state] of stations.entries()) {
-      const again = stored(state);
+      const again = roundTrip(state);
       expect(plain(again)).toStrictEqual(plain(state));
       expect(getUnfinished(again).map(({ unfinished }) => unfinished)).toStrictEqual(
         getUnfinished(state).map(({ unfinished }) => unfinished),
@@ -411,7 +411,7 @@ describe('a turn without an end', () => {
     }
     // What goes on from the change reads the same as what goes on from the state.
     const [one, other] = [sender(), sender()];
-    const patchedParked = ChatState.codec.patch(stored(start), JSON.parse(JSON.stringify(ChatState.codec.diff(start, passedOver))));
+    const patchedParked = ChatState.codec.patch(roundTrip(start), JSON.parse(JSON.stringify(ChatState.codec.diff(start, passedOver))));
     await setUp(one).chat.run(passedOver);
     await setUp(other).chat.run(patchedParked);
     expect(read(one.calls[0])).toStrictEqual(read(other.calls[0]));
@@ -441,7 +441,7 @@ describe('a turn that did not come to its end comes to the same one again', () =
     const { chat, start, ids } = room(failing(2), { errors: ErrorPolicy.retryAll(2).withBackoff({ baseMs: 0 }) });
     const failed = await chat.run(start);
     expect([failed.status, order(failed)]).toStrictEqual(['failed', ['m', 'm']]);
-    const next = await chat.run(stored(failed).withUserMessage('Again.', { ids }));
+    const next = await chat.run(roundTrip(failed).withUserMessage('Again.', { ids }));
     expect([next.status, order(next)]).toStrictEqual(['completed', ['m', 'b', 'c']]);
   });
 
@@ -460,7 +460,7 @@ describe('a turn that did not come to its end comes to the same one again', () =
     const { chat, start } = room(model, { selector, limits: { tokens: 4, onLimit: 'pause' } });
     const paused = await chat.run(start);
     expect([paused.status, order(paused)]).toStrictEqual(['waiting', ['m']]);
-    const end = await chat.run(stored(paused).grant({ tokens: 100 }));
+    const end = await chat.run(roundTrip(paused).grant({ tokens: 100 }));
     expect([order(end), asked]).toStrictEqual([
       ['m', 'm', 'b', 'c'],
       ['m', 'b', 'c'],

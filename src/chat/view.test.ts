@@ -16,7 +16,7 @@ const read = (state: ChatState, participant: string): readonly string[] =>
     .toMessages()
     .toArray()
     .map(({ role, text }) => `${role}: ${text}`);
-const asked = (text: string, name?: string): Message => Message.user(text, { id: ids(), ...(name !== undefined && { name }) });
+const createQuestion = (text: string, name?: string): Message => Message.user(text, { id: ids(), ...(name !== undefined && { name }) });
 
 describe('roles', () => {
   test.each([
@@ -24,23 +24,27 @@ describe('roles', () => {
     { what: 'its own words, said as a user', message: turn('eve', 'Mine.', 'user'), seen: 'assistant: Mine.' },
     { what: "another model's words", message: turn('max', 'His.'), seen: 'user: [max] His.' },
     { what: "a person's words", message: turn('ann', 'Hers.', 'user'), seen: 'user: [ann] Hers.' },
-    { what: 'words from outside', message: asked('Please.'), seen: 'user: Please.' },
-    { what: 'words from outside under a name', message: asked('Please.', 'Bob'), seen: 'user: [input from Bob] Please.' },
-    { what: 'words from outside under its own name', message: asked('I said so.', 'eve'), seen: 'user: [input from eve] I said so.' },
+    { what: 'words from outside', message: createQuestion('Please.'), seen: 'user: Please.' },
+    { what: 'words from outside under a name', message: createQuestion('Please.', 'Bob'), seen: 'user: [input from Bob] Please.' },
+    {
+      what: 'words from outside under its own name',
+      message: createQuestion('I said so.', 'eve'),
+      seen: 'user: [input from eve] I said so.',
+    },
     { what: 'a system message from outside', message: Message.system('Be kind.', { id: 's' }), seen: 'system: Be kind.' },
   ])('$what are seen as "$seen"', ({ message, seen }) => {
-    expect(read(of(message, asked('And?')), 'eve')).toStrictEqual([seen, 'user: And?']);
+    expect(read(of(message, createQuestion('And?')), 'eve')).toStrictEqual([seen, 'user: And?']);
   });
 
   test('the same conversation, seen by each', () => {
-    const state = of(asked('Go.'), turn('a', 'One.'), turn('b', 'Two.'), turn('a', 'Three.'), asked('So?'));
+    const state = of(createQuestion('Go.'), turn('a', 'One.'), turn('b', 'Two.'), turn('a', 'Three.'), createQuestion('So?'));
     expect(read(state, 'a')).toStrictEqual(['user: Go.', 'assistant: One.', 'user: [b] Two.', 'assistant: Three.', 'user: So?']);
     expect(read(state, 'b')).toStrictEqual(['user: Go.', 'user: [a] One.', 'assistant: Two.', 'user: [a] Three.', 'user: So?']);
     expect(read(state, 'new')).toStrictEqual(['user: Go.', 'user: [a] One.', 'user: [b] Two.', 'user: [a] Three.', 'user: So?']);
   });
 
   test('messages keep their ids, and the conversation stays as it was', () => {
-    const state = of(asked('Go.'), turn('a', 'One.'), turn('b', 'Two.'));
+    const state = of(createQuestion('Go.'), turn('a', 'One.'), turn('b', 'Two.'));
     const before = JSON.stringify(state);
     expect(
       toView(state, 'a', 'q')
@@ -52,12 +56,12 @@ describe('roles', () => {
   });
 
   test('turns in which nothing was said are not shown', () => {
-    expect(read(of(asked('Go.'), turn('b', ''), turn('c', '  \n')), 'a')).toStrictEqual(['user: Go.']);
+    expect(read(of(createQuestion('Go.'), turn('b', ''), turn('c', '  \n')), 'a')).toStrictEqual(['user: Go.']);
   });
 
   test('a picture gets the name before it', () => {
     const picture: Part = { type: 'image', mediaType: 'image/png', data: 'AAAA' } as never;
-    const [, seen] = toView(of(asked('Go.'), turn('b', [picture])), 'a', 'q')
+    const [, seen] = toView(of(createQuestion('Go.'), turn('b', [picture])), 'a', 'q')
       .toMessages()
       .toArray();
     expect([seen?.parts.map(({ type }) => type), seen?.text]).toStrictEqual([['text', 'image'], '[b]']);
@@ -69,15 +73,15 @@ describe('a model is never asked without a question', () => {
     { what: 'nothing was said', state: of() },
     { what: 'only silence', state: of(turn('b', '')) },
     { what: 'a system message alone', state: of(Message.system('Be kind.', { id: 's' })) },
-    { what: 'its own words are the last', state: of(asked('Go.'), turn('a', 'Mine.')) },
-    { what: 'its own words are the last but silence', state: of(asked('Go.'), turn('a', 'Mine.'), turn('b', '')) },
+    { what: 'its own words are the last', state: of(createQuestion('Go.'), turn('a', 'Mine.')) },
+    { what: 'its own words are the last but silence', state: of(createQuestion('Go.'), turn('a', 'Mine.'), turn('b', '')) },
   ])('where $what', ({ state }) => {
     const last = toView(state, 'a', 'the-question').toMessages().toArray().at(-1);
     expect([last?.role, last?.id, (last?.text ?? '') !== '']).toStrictEqual(['user', 'the-question', true]);
   });
 
   test('and nothing is put in where somebody has asked', () => {
-    expect(read(of(asked('Go.'), turn('b', 'Yours?')), 'a')).toHaveLength(2);
+    expect(read(of(createQuestion('Go.'), turn('b', 'Yours?')), 'a')).toHaveLength(2);
   });
 });
 
@@ -131,24 +135,24 @@ describe('a window', () => {
 });
 
 describe('the window that a turn leaves behind', () => {
-  const [one, two, three] = [asked('One.'), turn('b', 'Two.'), turn('a', 'Three.')];
+  const [one, two, three] = [createQuestion('One.'), turn('b', 'Two.'), turn('a', 'Three.')];
   const state = of(one, two, three);
-  const left = (messages: readonly Message[], buffer: readonly Message[] = [], told?: Message) => {
+  const listRemaining = (messages: readonly Message[], buffer: readonly Message[] = [], told?: Message) => {
     const store = MessageStore.fromMessages(messages).withSection(SectionName.Buffer, buffer);
     return getChangedWindow(state, 'a', { store: told === undefined ? store : store.withSection(SectionName.Summary, [told]), made: [] });
   };
 
   test.each([
-    { what: 'nothing where nothing was moved', window: left([one, two, three]), wanted: undefined },
-    { what: 'a buffer', window: left([two, three], [one]), wanted: { folded: 0, buffered: 1 } },
-    { what: 'a summary', window: left([three], [], summary), wanted: { folded: 2, buffered: 2, summary } },
-    { what: 'a summary and a buffer', window: left([three], [two], summary), wanted: { folded: 1, buffered: 2, summary } },
+    { what: 'nothing where nothing was moved', window: listRemaining([one, two, three]), wanted: undefined },
+    { what: 'a buffer', window: listRemaining([two, three], [one]), wanted: { folded: 0, buffered: 1 } },
+    { what: 'a summary', window: listRemaining([three], [], summary), wanted: { folded: 2, buffered: 2, summary } },
+    { what: 'a summary and a buffer', window: listRemaining([three], [two], summary), wanted: { folded: 1, buffered: 2, summary } },
     {
       what: 'one that was kept out of the summary',
-      window: left([three], [one], summary),
+      window: listRemaining([three], [one], summary),
       wanted: { folded: 2, buffered: 2, kept: [one.id], summary },
     },
-    { what: 'everything folded', window: left([], [], summary), wanted: { folded: 3, buffered: 3, summary } },
+    { what: 'everything folded', window: listRemaining([], [], summary), wanted: { folded: 3, buffered: 3, summary } },
   ])('is $what', ({ window, wanted }) => {
     expect(window).toStrictEqual(wanted);
   });

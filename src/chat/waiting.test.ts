@@ -10,7 +10,7 @@ import { ChatState, createChat, humanParticipant, llmParticipant, scriptedPartic
 
 const usage = { input: 3, output: 2 };
 const says = (name: string, ...words: readonly string[]): Participant => scriptedParticipant({ name, says: words });
-const stored = (state: ChatState): ChatState => ChatState.fromJSON(JSON.parse(JSON.stringify(state)));
+const roundTrip = (state: ChatState): ChatState => ChatState.fromJSON(JSON.parse(JSON.stringify(state)));
 const order = (state: ChatState) => state.steps.map(({ participant }) => participant);
 const texts = (state: ChatState) => state.transcript.map(({ text }) => text);
 
@@ -42,7 +42,7 @@ describe('a person whose words are waited for', () => {
 
   test.each([
     { how: 'as it is', pass: (state: ChatState) => state },
-    { how: 'after a JSON round trip', pass: stored },
+    { how: 'after a JSON round trip', pass: roundTrip },
   ])('gives them $how, and the conversation goes on', async ({ pass }) => {
     const { chat, start } = open();
     const parked = pass(await chat.run(start));
@@ -79,7 +79,7 @@ describe('a person whose words are waited for', () => {
     { what: 'null', given: null },
   ])('who gives $what is asked again, with the problem, and no turn is lost', async ({ given }) => {
     const { chat, start } = open();
-    const again = stored(await chat.run((await chat.run(start)).answer('ann/2', given)));
+    const again = roundTrip(await chat.run((await chat.run(start)).answer('ann/2', given)));
     expect([again.status, again.stepCount]).toStrictEqual(['waiting', 1]);
     expect(again.waitingFor).toMatchObject([{ id: 'ann/2', prompt: 'Your view?', problem: expect.stringContaining('text') as string }]);
     const end = await chat.run(again.answer('ann/2', 'Sorry: yes.'));
@@ -106,7 +106,7 @@ describe('a person whose words are waited for', () => {
 
   test('is passed over by a message from outside, which opens a new execution', async () => {
     const { chat, start, ids } = open();
-    const superseding = stored(await chat.run(start)).withUserMessage('Never mind.', { ids });
+    const superseding = roundTrip(await chat.run(start)).withUserMessage('Never mind.', { ids });
     expect([superseding.waitingFor, superseding.status]).toStrictEqual([[], 'pending']);
     const parked = await chat.run(superseding);
     // Her turn was given up; the round goes on behind it, and comes to her again.
@@ -122,7 +122,7 @@ describe('a person whose words are waited for', () => {
 
   test('may be given up by cancel, which ends the execution for that reason', async () => {
     const { chat, start, ids } = open();
-    const cancelled = stored(await chat.run(start)).cancel('she has left', { ids });
+    const cancelled = roundTrip(await chat.run(start)).cancel('she has left', { ids });
     expect([cancelled.status, cancelled.stopReason, cancelled.waitingFor]).toStrictEqual(['stopped', 'user_requested', []]);
     expect(cancelled.steps.at(-1)).toMatchObject({ participant: 'ann', interrupted: 'request' });
     const told: string[] = [];
@@ -152,7 +152,7 @@ describe('a person whose words are waited for', () => {
   test('who has answered is heard before a message that came since', async () => {
     const { chat, start, ids } = open();
     const answered = (await chat.run(start)).answer('ann/2', 'I agree.').withUserMessage('Also this.', { ids });
-    const next = await chat.run(stored(answered));
+    const next = await chat.run(roundTrip(answered));
     expect(texts(next)).toStrictEqual(['Go.', 'x', 'I agree.', 'Also this.', 'z', 'xx']);
     expect([next.waitingFor.map(({ id }) => id), next.session.executions.length]).toStrictEqual([['ann/5'], 1]);
   });
@@ -193,11 +193,11 @@ describe('approvals inside a turn', () => {
 
   test('make the chat wait, and go on when approved, also after JSON; usage counts once', async () => {
     const { chat, start, model } = open(calls(payCall('p1', 5)));
-    const parked = stored(await chat.run(start));
+    const parked = roundTrip(await chat.run(start));
     expect([parked.status, parked.participant, parked.usage.total, ran]).toStrictEqual(['waiting', 'm', 5, []]);
     expect(parked.waitingFor).toMatchObject([{ type: 'approval', id: 'm/p1', toolName: 'pay', args: { usd: 5 }, agent: 'm' }]);
     expect(parked.pendingStep?.partial.inner).toMatchObject({ status: 'waiting', orchestrator: 'tool-use' });
-    const end = await chat.run(stored(parked.approve('m/p1')));
+    const end = await chat.run(roundTrip(parked.approve('m/p1')));
     expect([end.status, end.usage.total, end.stepCount, ran, model.calls.length]).toStrictEqual(['completed', 10, 3, [{ usd: 5 }], 2]);
     expect(end.steps[1]).toMatchObject({
       participant: 'm',
@@ -208,7 +208,7 @@ describe('approvals inside a turn', () => {
 
   test('that are refused: the model reads the reason, nothing runs', async () => {
     const { chat, start, model } = open(calls(payCall('p1', 5)));
-    const end = await chat.run(stored((await chat.run(start)).reject('m/p1', 'too dear')));
+    const end = await chat.run(roundTrip((await chat.run(start)).reject('m/p1', 'too dear')));
     expect([end.status, ran, end.steps[1]?.inner?.calls]).toStrictEqual(['completed', [], [{ tool: 'pay', status: 'rejected' }]]);
     expect(JSON.stringify(model.calls[1]?.messages)).toContain('too dear');
     expect(JSON.stringify(end.messages)).not.toContain('too dear');
@@ -222,7 +222,7 @@ describe('approvals inside a turn', () => {
 
   test('with arguments that do not fit wait again, and say what is wrong', async () => {
     const { chat, start } = open(calls(payCall('p1', 500)));
-    const again = stored(await chat.run((await chat.run(start)).approve('m/p1', { args: { usd: 'one' } })));
+    const again = roundTrip(await chat.run((await chat.run(start)).approve('m/p1', { args: { usd: 'one' } })));
     expect([again.status, ran]).toStrictEqual(['waiting', []]);
     expect(again.waitingFor).toMatchObject([{ id: 'm/p1', problem: expect.any(String) as string }]);
     expect((await chat.run(again.approve('m/p1', { args: { usd: 2 } }))).status).toBe('completed');
@@ -231,9 +231,9 @@ describe('approvals inside a turn', () => {
 
   test('of two calls may come one after the other, stored in between', async () => {
     const { chat, start } = open(calls(payCall('p1', 1), payCall('p2', 2)));
-    const parked = stored(await chat.run(start));
+    const parked = roundTrip(await chat.run(start));
     expect(parked.waitingFor.map(({ id }) => id)).toStrictEqual(['m/p1', 'm/p2']);
-    const half = stored(await chat.run(parked.approve('m/p2')));
+    const half = roundTrip(await chat.run(parked.approve('m/p2')));
     expect([half.status, half.waitingFor.map(({ id }) => id), ran]).toStrictEqual(['waiting', ['m/p1'], [{ usd: 2 }]]);
     const end = await chat.run(half.reject('m/p1', 'no'));
     expect([end.status, ran, end.usage.total, end.stepCount]).toStrictEqual(['completed', [{ usd: 2 }], 10, 3]);
@@ -242,7 +242,7 @@ describe('approvals inside a turn', () => {
 
   test('that a message passes over are closed, nothing runs, and what was used still counts', async () => {
     const { chat, start, ids } = open(calls(payCall('p1', 5)));
-    const next = stored((await chat.run(start)).withUserMessage('Stop that.', { ids }));
+    const next = roundTrip((await chat.run(start)).withUserMessage('Stop that.', { ids }));
     expect([next.session.usage.total, next.status, ran]).toStrictEqual([5, 'pending', []]);
     const closed = next.session.executions[0]?.results.last?.step;
     expect([closed?.participant, closed?.interrupted, closed?.memo]).toStrictEqual(['m', 'superseded', undefined]);
@@ -263,7 +263,7 @@ describe('approvals inside a turn', () => {
       participants: [llmParticipant({ name: 'm', model, tools: [hanging] }), says('c', 'z')],
       ports: { clock, ids },
     });
-    const parked = stored(await chat.run(ChatState.empty({ clock, ids }).withUserMessage('Go.', { ids })));
+    const parked = roundTrip(await chat.run(ChatState.empty({ clock, ids }).withUserMessage('Go.', { ids })));
     const host = new AbortController();
     const run = chat.run(parked.approve('m/p1'), { signal: host.signal });
     await clock.advance(5);
@@ -284,7 +284,7 @@ describe('approvals inside a turn', () => {
       ['m', 'round-robin', true],
       ['c', 'round-robin', undefined],
     ]);
-    const begun = events.filter(({ type, parentAgentId }) => type === 'AgentStepStarted' && parentAgentId === undefined);
+    const begun = events.filter(({ type, parentAgentId }) => type === 'AgentStepStarted' && parentAgentId === null);
     expect(begun.map(({ participant }) => participant)).toStrictEqual(['a', 'm', 'c']);
   });
 });
@@ -296,9 +296,9 @@ describe('a limit that may be raised', () => {
   ])('of $what pauses while somebody has not spoken, and goes on when granted', async ({ limits, grant }) => {
     const m = llmParticipant({ name: 'm', model: scriptedModel([{ text: 'One.', usage }]) });
     const { chat, start } = setUp({ participants: [m, says('b', 'y')], limits: { ...limits, onLimit: 'pause' } });
-    const parked = stored(await chat.run(start));
+    const parked = roundTrip(await chat.run(start));
     expect([parked.status, parked.waitingFor.map(({ type }) => type), order(parked)]).toStrictEqual(['waiting', ['grant'], ['m']]);
-    const end = await chat.run(stored(parked.grant(grant)));
+    const end = await chat.run(roundTrip(parked.grant(grant)));
     expect([end.status, order(end), end.session.executions.length]).toStrictEqual(['completed', ['m', 'b'], 1]);
   });
 
@@ -307,7 +307,7 @@ describe('a limit that may be raised', () => {
     const model = scriptedModel([calls({ name: 'look' }), { text: 'After all.', usage }]);
     const m = llmParticipant({ name: 'm', model, tools: [free] });
     const { chat, start } = setUp({ participants: [m, says('b', 'y')], limits: { tokens: 4, onLimit: 'pause' } });
-    const parked = stored(await chat.run(start));
+    const parked = roundTrip(await chat.run(start));
     expect([parked.waitingFor.map(({ type }) => type), parked.errors, parked.steps[0]?.inner?.stopReason]).toStrictEqual([
       ['grant'],
       [],

@@ -19,7 +19,7 @@ import {
 
 const usage = { input: 3, output: 2 };
 const says = (name: string, ...words: readonly ContributionInput[]): Participant => scriptedCollaborator({ name, says: words });
-const stored = (state: CollaborationState): CollaborationState => CollaborationState.fromJSON(JSON.parse(JSON.stringify(state)));
+const roundTrip = (state: CollaborationState): CollaborationState => CollaborationState.fromJSON(JSON.parse(JSON.stringify(state)));
 const order = ({ steps }: CollaborationState) => steps.map(({ participant }) => participant);
 
 function setUp(options: Omit<CollaborationOptions<readonly Participant[]>, 'ports'>) {
@@ -57,7 +57,7 @@ describe('an input that joins while a turn fails', () => {
       ['ann'],
       1,
     ]);
-    const joined = stored(failed.withUserMessage('Wait.', { ids }));
+    const joined = roundTrip(failed.withUserMessage('Wait.', { ids }));
     expect([joined.approvals, joined.turnsSinceInput, joined.session.executions.length]).toStrictEqual([[], [], 1]);
   });
 
@@ -66,10 +66,10 @@ describe('an input that joins while a turn fails', () => {
     const end = await collaboration.run(start, {
       between: (state) =>
         state.stepCount === 2 && state.messages.at(-1)?.text !== 'Wait.'
-          ? { state: stored(state.withUserMessage('Wait.', { ids })) }
+          ? { state: roundTrip(state.withUserMessage('Wait.', { ids })) }
           : undefined,
     });
-    // bob tries again, and ann has to be asked again: what she said was no answer to that.
+    // bob tries again, and ann has to be asked again: her words did not answer that.
     expect([order(end), end.status]).toStrictEqual([['ann', 'bob', 'bob', 'cat', 'ann'], 'completed']);
     expect(end.turnsSinceInput.map(({ participant, errors }) => [participant, errors.length])).toStrictEqual([
       ['bob', 0],
@@ -91,7 +91,7 @@ describe('an input that joins while a turn fails', () => {
       done: { approvedBy: ['ann', 'bob'] },
     });
     const end = (await collaboration.nextStep(start)).withUserMessage('Wait.', { ids });
-    expect([end.approvals, stored(end).approvals, end.steps[0]?.changes?.length]).toStrictEqual([[], [], 1]);
+    expect([end.approvals, roundTrip(end).approvals, end.steps[0]?.changes?.length]).toStrictEqual([[], [], 1]);
   });
 });
 
@@ -122,7 +122,7 @@ describe('what was approved in a turn', () => {
     const { collaboration, start } = setUp({ collaborators: [ann(script, limits)], done });
     const end = await collaboration.run(start);
     expect([end.status, end.steps[0]?.changes?.[0], end.approvals]).toStrictEqual(['failed', approved[0], []]);
-    expect(stored(end).approvals).toStrictEqual([]);
+    expect(roundTrip(end).approvals).toStrictEqual([]);
   });
 
   test('that failed is approved by the try that follows, where that approves', async () => {
@@ -168,7 +168,7 @@ describe('what was approved in a turn', () => {
       done,
       limits: { tokens: 4, onLimit: 'pause' },
     });
-    const paused = stored(await collaboration.run(start));
+    const paused = roundTrip(await collaboration.run(start));
     expect([paused.status, paused.steps[0]?.interrupted, paused.steps[0]?.changes, paused.approvals]).toStrictEqual([
       'waiting',
       'vote',
@@ -199,23 +199,23 @@ describe('what was approved in a turn', () => {
 
 describe('a person who was asked', () => {
   const boss = (prompt?: string) => humanCollaborator({ name: 'boss', ...(prompt !== undefined && { prompt }) });
-  const asked = async () => {
+  const runToQuestion = async () => {
     const set = setUp({ collaborators: [boss(), says('ann', '.')], done: { approvedBy: ['boss'] } });
-    return { ...set, waiting: stored(await set.collaboration.run(set.start)) };
+    return { ...set, waiting: roundTrip(await set.collaboration.run(set.start)) };
   };
   const hint = (what: string): string => `Approve ${what} with { approves: [name] }, or say what has to change.`;
 
   test('does not approve a version that they never saw: they are asked again, and told why', async () => {
-    const { collaboration, waiting, ids, events } = await asked();
-    const changed = stored(waiting.withArtifact('draft', 'one', { ids }));
-    const again = stored(await collaboration.run(changed.answer('boss/1', { approves: ['draft'] })));
+    const { collaboration, waiting, ids, events } = await runToQuestion();
+    const changed = roundTrip(waiting.withArtifact('draft', 'one', { ids }));
+    const again = roundTrip(await collaboration.run(changed.answer('boss/1', { approves: ['draft'] })));
     expect([again.status, again.approvals, again.stepCount]).toStrictEqual(['waiting', [], 0]);
     expect(again.waitingFor).toStrictEqual([
       {
         type: 'person',
         id: 'boss/1',
         participant: 'boss',
-        problem: expect.stringMatching(/"draft" has changed since this was asked: version 2 stands/) as string,
+        problem: expect.stringMatching(/"draft" has changed since it was shown: it is version 2/) as string,
         prompt: hint('"draft" (version 2)'),
       },
     ]);
@@ -230,7 +230,7 @@ describe('a person who was asked', () => {
   });
 
   test('may have to look again more than once', async () => {
-    const { collaboration, waiting, ids } = await asked();
+    const { collaboration, waiting, ids } = await runToQuestion();
     let state = waiting;
     for (const content of ['one', 'two', 'three']) {
       state = await collaboration.run(state.withArtifact('draft', content, { ids }).answer('boss/1', { approves: ['draft'] }));
@@ -243,13 +243,13 @@ describe('a person who was asked', () => {
   });
 
   test.each(['plan', '__proto__', 'constructor'])('does not approve the artifact %s that came after the question', async (name) => {
-    const { collaboration, waiting, ids } = await asked();
+    const { collaboration, waiting, ids } = await runToQuestion();
     const again = await collaboration.run(waiting.withArtifact(name, 'x', { ids }).answer('boss/1', { approves: [name, 'draft'] }));
     expect([again.status, again.waitingFor]).toMatchObject([
       'waiting',
-      [{ problem: expect.stringContaining(`"${name}" has changed since this was asked: version 1`) as string }],
+      [{ problem: expect.stringContaining(`"${name}" has changed since it was shown: it is version 1`) as string }],
     ]);
-    const end = await collaboration.run(stored(again).answer('boss/1', { approves: [name, 'draft'] }));
+    const end = await collaboration.run(roundTrip(again).answer('boss/1', { approves: [name, 'draft'] }));
     expect([end.status, end.approvals.length]).toStrictEqual(['completed', 2]);
   });
 
@@ -265,7 +265,7 @@ describe('a person who was asked', () => {
   });
 
   test('sees their own words as the version that they approve', async () => {
-    const { collaboration, waiting, ids } = await asked();
+    const { collaboration, waiting, ids } = await runToQuestion();
     const changed = waiting.withArtifact('draft', 'one', { ids });
     const end = await collaboration.run(changed.answer('boss/1', { writes: { draft: 'mine' }, approves: ['draft'] }));
     expect([end.status, end.approvals, end.board.text('draft')]).toStrictEqual([
@@ -297,8 +297,8 @@ describe('a person who was asked', () => {
   });
 
   test('is given up for a message: the turn is closed, and the next question is another', async () => {
-    const { collaboration, waiting, ids } = await asked();
-    const next = stored(waiting.withUserMessage('No, the pot.', { ids }));
+    const { collaboration, waiting, ids } = await runToQuestion();
+    const next = roundTrip(waiting.withUserMessage('No, the pot.', { ids }));
     const closed = next.session.executions[0]?.results.last?.step;
     expect([next.status, next.waitingFor, closed?.participant, closed?.interrupted]).toStrictEqual(['pending', [], 'boss', 'superseded']);
     // A turn that was given up was taken.
@@ -307,9 +307,9 @@ describe('a person who was asked', () => {
   });
 
   test('and is gone in the next release: the words are said under that name', async () => {
-    const { collaboration, waiting } = await asked();
+    const { collaboration, waiting } = await runToQuestion();
     const next = collaboration.with({ collaborators: [says('ann', '.'), says('bob', good)], done: { approvedBy: ['bob'] } });
-    const after = await next.nextStep(stored(waiting.answer('boss/1', { text: 'Longer!', writes: { draft: 'one' } })));
+    const after = await next.nextStep(roundTrip(waiting.answer('boss/1', { text: 'Longer!', writes: { draft: 'one' } })));
     expect([after.transcript.at(-1), after.board.get('draft')?.author, after.errors]).toStrictEqual([
       { speaker: 'boss', text: 'Longer!' },
       'boss',
@@ -319,8 +319,8 @@ describe('a person who was asked', () => {
   });
 
   test('is not waited for any more where the run is cancelled', async () => {
-    const { waiting, ids } = await asked();
-    const end = stored(waiting.cancel('enough', { ids }));
+    const { waiting, ids } = await runToQuestion();
+    const end = roundTrip(waiting.cancel('enough', { ids }));
     expect([end.status, end.waitingFor, end.steps.map(({ participant }) => participant)]).toStrictEqual(['stopped', [], ['boss']]);
   });
 });

@@ -49,7 +49,7 @@ async function playAnn(script: readonly ScriptedEntry[], more: More & { readonly
   return { end, model, events, results, collaboration };
 }
 
-const versionsOf = (state: CollaborationState, name: string) =>
+const listVersions = (state: CollaborationState, name: string) =>
   state.board.get(name)?.versions.map(({ version, content, author }) => [version, content, author]);
 
 describe('a model', () => {
@@ -59,7 +59,7 @@ describe('a model', () => {
       { artifact: 'draft', version: 1 },
       { artifact: 'draft', version: 1, author: 'ann', content: 'A kettle.' },
     ]);
-    expect(versionsOf(end, 'draft')).toStrictEqual([[1, 'A kettle.', 'ann']]);
+    expect(listVersions(end, 'draft')).toStrictEqual([[1, 'A kettle.', 'ann']]);
     expect(end.steps[0]?.changes).toStrictEqual([{ type: 'write', artifact: 'draft', version: 1 }]);
     expect(end.transcript.at(-1)).toStrictEqual({ speaker: 'ann', text: 'Written.' });
   });
@@ -118,10 +118,10 @@ describe('a model', () => {
   });
 
   test('has the tools of its rights alone', async () => {
-    const toolsOf = async (more: More) => (await playAnn([says('Hm.')], more)).model.calls[0]?.tools?.map(({ name }) => name);
-    expect(await toolsOf({})).toStrictEqual(['read_artifact', 'write_artifact', 'handoff']);
-    expect(await toolsOf({ done: { approvedBy: ['bob'] } })).toStrictEqual(['read_artifact', 'write_artifact', 'handoff']);
-    expect(await toolsOf({ done: { approvedBy: ['ann'] } })).toStrictEqual([
+    const listTools = async (more: More) => (await playAnn([says('Hm.')], more)).model.calls[0]?.tools?.map(({ name }) => name);
+    expect(await listTools({})).toStrictEqual(['read_artifact', 'write_artifact', 'handoff']);
+    expect(await listTools({ done: { approvedBy: ['bob'] } })).toStrictEqual(['read_artifact', 'write_artifact', 'handoff']);
+    expect(await listTools({ done: { approvedBy: ['ann'] } })).toStrictEqual([
       'read_artifact',
       'write_artifact',
       'approve_artifact',
@@ -170,7 +170,7 @@ describe('several calls in one answer', () => {
       { artifact: 'draft', version: 1 },
       { artifact: 'draft', version: 2 },
     ]);
-    expect(versionsOf(end, 'draft')).toStrictEqual([
+    expect(listVersions(end, 'draft')).toStrictEqual([
       [1, 'one', 'ann'],
       [2, 'two', 'ann'],
     ]);
@@ -238,7 +238,7 @@ describe('several calls in one answer', () => {
 
   test('with one id for two calls are two calls', async () => {
     const { end } = await playAnn([calls(write('a', 'one', 'x'), write('b', 'two', 'x')), calls(write('a', 'three', 'x')), says('All.')]);
-    expect([versionsOf(end, 'a'), versionsOf(end, 'b')]).toStrictEqual([
+    expect([listVersions(end, 'a'), listVersions(end, 'b')]).toStrictEqual([
       [
         [1, 'one', 'ann'],
         [2, 'three', 'ann'],

@@ -12,7 +12,7 @@ import { defineNestedTool } from '../tool-use/index.ts';
 import { clipText } from '../tools/index.ts';
 import type { Tool } from '../tools/index.ts';
 import type { Board } from './board.ts';
-import { artifactNameProblem } from './board.ts';
+import { findArtifactNameProblem } from './board.ts';
 import type { CollaborationState } from './collaboration-state.ts';
 import type { PreparedCompletion } from './completion.ts';
 import { describeCompletion } from './completion.ts';
@@ -76,7 +76,7 @@ const createWriteTool = (turn: TurnBoard): Tool =>
       'Puts the next version of an artifact on the board: the whole of it, not only what changed. Approvals of the version before end.',
     input: toInput({ artifact: artifactName, content: { type: 'string', description: 'The whole content.' } }, ['artifact', 'content']),
     run: ({ artifact, content }) => {
-      const problem = artifactNameProblem(artifact);
+      const problem = findArtifactNameProblem(artifact);
       if (problem !== undefined) return end({ error: problem });
       turn.board = turn.board.with(artifact, content, turn.author);
       const version = turn.board.get(artifact)?.version ?? 1;

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { InvalidArgumentError } from '../lib/index.ts';
 import { Message, MessageStore, SectionName } from '../messages/index.ts';
 import type { BoardWrite } from './board.ts';
-import { artifactNameProblem, Board, checkArtifact, withWrites } from './board.ts';
+import { findArtifactNameProblem, Board, checkArtifact, withWrites } from './board.ts';
 
 const empty = Board.in(MessageStore.empty());
 const write = (id: string, artifact: string, version: number, author?: string): BoardWrite => ({
@@ -99,7 +99,7 @@ describe('an artifact as data', () => {
 
 describe('a name for an artifact', () => {
   test.each(['a', 'a b', 'x'.repeat(100), 'draft.md', 'ä', '-', '🫖', '🫖'.repeat(100), '"'])('may be %j', (name) => {
-    expect(artifactNameProblem(name)).toBeUndefined();
+    expect(findArtifactNameProblem(name)).toBeUndefined();
   });
 
   const refused = [
@@ -107,7 +107,7 @@ describe('a name for an artifact', () => {
     ...['a\u2028b', 'a\u2029b', 'a\u202eb', 'a\ud800b', 'x'.repeat(101), '🫖'.repeat(101), undefined, null, 4, {}, ['a']],
   ];
   test.each(refused)('cannot be %j', (name) => {
-    expect(artifactNameProblem(name)).toMatch(/1 to 100 characters/);
+    expect(findArtifactNameProblem(name)).toMatch(/1 to 100 characters/);
     expect(() => checkArtifact(name, 'x')).toThrow(InvalidArgumentError);
   });
 
@@ -151,9 +151,15 @@ describe('in a store', () => {
   });
 
   test('versions are counted by their place, whatever number stands on them (B2)', () => {
-    const numbered = (content: string, version: unknown): Message =>
+    const createVersionMessage = (content: string, version: unknown): Message =>
       Message.user(content, { metadata: { artifact: 'a', version } as never });
-    const store = MessageStore.empty().append('board', numbered('x', 7), numbered('y', 7), numbered('z', 'one'), numbered('w', undefined));
+    const store = MessageStore.empty().append(
+      'board',
+      createVersionMessage('x', 7),
+      createVersionMessage('y', 7),
+      createVersionMessage('z', 'one'),
+      createVersionMessage('w', undefined),
+    );
     expect(
       Board.in(store)
         .get('a')

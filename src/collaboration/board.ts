@@ -32,7 +32,7 @@ const fence = /^\s*```(?:json)?\s*\n([\s\S]*?)\n```\s*$/;
 const nameForm = /^(?!\s)[^\p{C}\p{Zl}\p{Zp}]{1,100}(?<!\s)$/u;
 
 /** Describes what is wrong with a name for an artifact. */
-export const artifactNameProblem = (name: unknown): string | undefined =>
+export const findArtifactNameProblem = (name: unknown): string | undefined =>
   typeof name === 'string' && nameForm.test(name) ? undefined : 'An artifact needs a name of 1 to 100 characters in one line.';
 
 /** The work of the collaborators. Immutable: writing returns the next board. */
@@ -123,7 +123,7 @@ export function withWrites(store: MessageStore, writes: readonly BoardWrite[]): 
 /** Throws if an artifact cannot be put on a board. */
 export function checkArtifact(name: unknown, content: unknown): void {
   const problem =
-    artifactNameProblem(name) ??
-    (typeof content === 'string' ? undefined : 'The content of an artifact must be text; write data as JSON text.');
+    findArtifactNameProblem(name) ??
+    (typeof content === 'string' ? undefined : 'The content of an artifact must be a string. Write data as JSON text.');
   if (problem !== undefined) throw new InvalidArgumentError(problem);
 }

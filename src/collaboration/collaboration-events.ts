@@ -15,13 +15,7 @@ export class BoardUpdated extends OrchestratorEvent {
     super(header, orchestrator);
     this.changes = changes;
   }
-
-  describe(): string {
-    return this.changes
-      .map(({ type, artifact, version }) => `${type === 'write' ? 'wrote' : 'approved'} ${artifact} (version ${version})`)
-      .join(', ');
-  }
 }
 
-/** Every event of a collaboration; those of the runs inside turns among them. */
+/** Every event of a collaboration, including those of the runs inside turns. */
 export type CollaborationEvent = ChatEvent | BoardUpdated;

@@ -47,7 +47,7 @@ function setUp(script: readonly ScriptedEntry[], more: Pick<CollaborationOptions
 const { codec } = CollaborationState;
 
 /** The state after being stored, whole and as a change of an earlier one; both must say the same. */
-function stored(state: CollaborationState, before: CollaborationState): CollaborationState {
+function roundTrip(state: CollaborationState, before: CollaborationState): CollaborationState {
   const whole = CollaborationState.fromJSON(JSON.parse(JSON.stringify(state)));
   const patched = codec.patch(
     CollaborationState.fromJSON(JSON.parse(JSON.stringify(before))),
@@ -81,11 +81,11 @@ describe('a turn that writes', () => {
       [{ type: 'write', artifact: 'draft', version: 1 }],
     ]);
     expect(failed.messages.length).toBe(1);
-    const again = stored(failed, start).withUserMessage('Again.', { ids });
+    const again = roundTrip(failed, start).withUserMessage('Again.', { ids });
     const end = await collaboration.run(again);
     // Whoever had the turn that failed has it again.
     expect([end.steps.map(({ participant }) => participant), end.status]).toStrictEqual([['ann', 'bob'], 'completed']);
-    expect(contents(stored(end, again), 'draft')).toStrictEqual(['1 one', '2 two']);
+    expect(contents(roundTrip(end, again), 'draft')).toStrictEqual(['1 one', '2 two']);
   });
 
   test('and fails, and is tried again by the policy: the write of each try is there once', async () => {
@@ -100,7 +100,7 @@ describe('a turn that writes', () => {
       ['ann', 0],
       ['bob', 0],
     ]);
-    expect([end.status, contents(stored(end, start), 'draft'), end.usage.total]).toStrictEqual(['completed', ['1 one', '2 two'], 15]);
+    expect([end.status, contents(roundTrip(end, start), 'draft'), end.usage.total]).toStrictEqual(['completed', ['1 one', '2 two'], 15]);
   });
 
   test('and fits, fails, and is tried again: what was written since the input counts, whoever failed then', async () => {
@@ -139,7 +139,7 @@ describe('a turn that writes', () => {
       },
     });
     expect([end.status, end.stopReason, end.stepCount]).toStrictEqual(['stopped', 'user_requested', 1]);
-    expect([contents(stored(end, start), 'draft'), end.steps[0]?.changes]).toStrictEqual([
+    expect([contents(roundTrip(end, start), 'draft'), end.steps[0]?.changes]).toStrictEqual([
       ['1 one'],
       [{ type: 'write', artifact: 'draft', version: 1 }],
     ]);
@@ -150,7 +150,7 @@ describe('a turn that writes', () => {
     const running = collaboration.run(start);
     await clock.advance(1000);
     const end = await running;
-    expect([end.stopReason, contents(stored(end, start), 'draft')]).toStrictEqual(['time_limit', ['1 one']]);
+    expect([end.stopReason, contents(roundTrip(end, start), 'draft')]).toStrictEqual(['time_limit', ['1 one']]);
   });
 
   test('and is cut off by the budget of the whole: all that it wrote is on the board once', async () => {
@@ -159,7 +159,7 @@ describe('a turn that writes', () => {
     });
     const end = await collaboration.run(start);
     expect([end.stopReason, end.stepCount, end.errors, end.messages.length]).toStrictEqual(['token_limit', 1, [], 1]);
-    expect(contents(stored(end, start), 'draft')).toStrictEqual(['1 one', '2 two']);
+    expect(contents(roundTrip(end, start), 'draft')).toStrictEqual(['1 one', '2 two']);
   });
 
   test('in an agent that fails: it is on the board all the same', async () => {
@@ -191,7 +191,7 @@ describe('a turn that writes, and waits', () => {
     set.collaboration.wiretap((event) => events.push(event));
     const waiting = await set.collaboration.run(set.start);
     expect([waiting.status, waiting.waitingFor.length]).toStrictEqual(['waiting', 1]);
-    return { ...set, waiting: stored(waiting, set.start), id: waiting.waitingFor[0]?.id ?? '' };
+    return { ...set, waiting: roundTrip(waiting, set.start), id: waiting.waitingFor[0]?.id ?? '' };
   };
 
   describe.each(Object.entries(scripts))('%s', (_where, script) => {
@@ -207,10 +207,10 @@ describe('a turn that writes, and waits', () => {
     ])('is $what, and goes on: each write is there once', async ({ go, what }) => {
       const events: CollaborationEvent[] = [];
       const { waiting, id, collaboration, start } = await park(script, events);
-      const end = await collaboration.run(stored(go(waiting, id), waiting));
+      const end = await collaboration.run(roundTrip(go(waiting, id), waiting));
       // A rejection is a failed call for the model, and this one's policy stops at none of those.
       expect([end.status, what]).toStrictEqual(['completed', what]);
-      expect(contents(stored(stored(end, waiting), start), 'draft')).toStrictEqual(['1 one', '2 two']);
+      expect(contents(roundTrip(roundTrip(end, waiting), start), 'draft')).toStrictEqual(['1 one', '2 two']);
       expect(end.steps.map(({ participant, changes }) => [participant, changes?.length])).toStrictEqual([
         ['ann', 2],
         ['bob', undefined],
@@ -221,16 +221,16 @@ describe('a turn that writes, and waits', () => {
 
     test('is superseded by a message: the write stays, once, and the turn is closed', async () => {
       const { waiting, collaboration, ids } = await park(script);
-      const next = stored(waiting.withUserMessage('Forget it.', { ids }), waiting);
+      const next = roundTrip(waiting.withUserMessage('Forget it.', { ids }), waiting);
       expect([next.status, contents(next, 'draft'), next.waitingFor]).toStrictEqual(['pending', ['1 one'], []]);
       expect(next.session.executions[0]?.results.last?.step.changes).toStrictEqual([{ type: 'write', artifact: 'draft', version: 1 }]);
       const end = await collaboration.nextStep(next);
-      expect([end.participant, contents(stored(end, next), 'draft')]).toStrictEqual(['bob', ['1 one']]);
+      expect([end.participant, contents(roundTrip(end, next), 'draft')]).toStrictEqual(['bob', ['1 one']]);
     });
 
     test('is cancelled: the write stays, once', async () => {
       const { waiting, ids } = await park(script);
-      const end = stored(waiting.cancel('enough', { ids }), waiting);
+      const end = roundTrip(waiting.cancel('enough', { ids }), waiting);
       expect([end.status, contents(end, 'draft'), end.steps[0]?.changes]).toStrictEqual([
         'stopped',
         ['1 one'],
@@ -240,8 +240,8 @@ describe('a turn that writes, and waits', () => {
 
     test('while something is put there from outside: the versions go on behind it', async () => {
       const { waiting, id, collaboration, ids } = await park(script);
-      const end = await collaboration.run(stored(waiting.withArtifact('draft', 'outside', { ids }).approve(id), waiting));
-      expect(contents(stored(end, waiting), 'draft')).toStrictEqual(['1 one', '2 outside', '3 two']);
+      const end = await collaboration.run(roundTrip(waiting.withArtifact('draft', 'outside', { ids }).approve(id), waiting));
+      expect(contents(roundTrip(end, waiting), 'draft')).toStrictEqual(['1 one', '2 outside', '3 two']);
     });
   });
 
@@ -254,10 +254,10 @@ describe('a turn that writes, and waits', () => {
     ]);
     let state = await collaboration.run(start);
     expect(contents(state, 'draft')).toStrictEqual(['1 one']);
-    state = await collaboration.run(stored(state, start).answer(state.waitingFor[0]?.id ?? '', 'well'));
+    state = await collaboration.run(roundTrip(state, start).answer(state.waitingFor[0]?.id ?? '', 'well'));
     expect([contents(state, 'draft'), contents(state, 'plan'), state.waitingFor.length]).toStrictEqual([['1 one', '2 two'], ['1 x'], 1]);
-    const end = await collaboration.run(stored(state, start).answer(state.waitingFor[0]?.id ?? '', 'well'));
-    expect([contents(stored(end, state), 'draft'), contents(end, 'plan')]).toStrictEqual([['1 one', '2 two', '3 three'], ['1 x']]);
+    const end = await collaboration.run(roundTrip(state, start).answer(state.waitingFor[0]?.id ?? '', 'well'));
+    expect([contents(roundTrip(end, state), 'draft'), contents(end, 'plan')]).toStrictEqual([['1 one', '2 two', '3 three'], ['1 x']]);
     expect(end.steps[0]?.changes).toHaveLength(4);
   });
 
@@ -266,7 +266,7 @@ describe('a turn that writes, and waits', () => {
       done: { approvedBy: ['ann'] },
     });
     const waiting = await collaboration.run(start);
-    const end = await collaboration.run(stored(waiting, start).approve(waiting.waitingFor[0]?.id ?? ''));
+    const end = await collaboration.run(roundTrip(waiting, start).approve(waiting.waitingFor[0]?.id ?? ''));
     expect([end.status, end.approvals]).toStrictEqual(['completed', [{ by: 'ann', artifact: 'draft', version: 1 }]]);
   });
 });
@@ -283,9 +283,9 @@ describe('a state', () => {
     const { collaboration, start, ids } = setUp([says('I see.')]);
     const begun = start.withArtifact('brief', 'x', { ids }).withArtifact('brief', 'y', { ids });
     expect([contents(begun, 'brief'), begun.status, start.board.isEmpty]).toStrictEqual([['1 x', '2 y'], 'pending', true]);
-    const end = await collaboration.run(stored(begun, start));
+    const end = await collaboration.run(roundTrip(begun, start));
     const after = end.withArtifact('brief', 'z', { ids });
-    expect([after.status, after.session.executions.length, contents(stored(after, end), 'brief')]).toStrictEqual([
+    expect([after.status, after.session.executions.length, contents(roundTrip(after, end), 'brief')]).toStrictEqual([
       'completed',
       1,
       ['1 x', '2 y', '3 z'],

@@ -29,7 +29,7 @@ export class CollaborationState extends TurnState<CollaborationStep> {
 
   #board: Board | undefined;
 
-  /** A collaboration in which nothing was said yet. */
+  /** An empty collaboration. */
   static empty(options: NewStateOptions = {}): CollaborationState {
     return new CollaborationState(RunState.emptyData(options));
   }
@@ -54,13 +54,13 @@ export class CollaborationState extends TurnState<CollaborationStep> {
     return '';
   }
 
-  /** The turns of this execution that were begun after the last word from outside, oldest first; those that failed are among them. */
+  /** Turns of this execution that started after the last message from outside, oldest first, including failed ones. */
   get turnsSinceInput(): readonly CollaborationStep[] {
     const input = getLastInput(this);
     return this.steps.filter((step) => step.input === input);
   }
 
-  /** The approvals since the last word from outside that hold: given in a turn that came to its end, of what has not changed since. */
+  /** Valid approvals since the last message from outside: given in a turn that completed, for content that has not changed since. */
   get approvals(): readonly Approval[] {
     const { board } = this;
     return this.turnsSinceInput.flatMap(({ participant, changes = [], errors, interrupted }) =>
@@ -78,7 +78,7 @@ export class CollaborationState extends TurnState<CollaborationStep> {
     return omitUndefined({ ...step, unfinished: withoutCalls(unfinished, completionOnly) });
   }
 
-  /** Puts an artifact on the board from outside: something to begin with. */
+  /** Puts an artifact on the board from outside, as a starting point. */
   withArtifact(name: string, content: string, { ids = systemIds }: { readonly ids?: IdSource } = {}): this {
     checkArtifact(name, content);
     const version = (this.board.get(name)?.version ?? 0) + 1;

@@ -1,6 +1,6 @@
 import type { ChatStep } from '../chat/index.ts';
 
-/** A change that a participant made in a turn, beside the words. */
+/** A change that a participant made in a turn, besides the words. */
 export type TurnChange =
   /** Puts a version of an artifact on the board. */
   | { readonly type: 'write'; readonly artifact: string; readonly version: number }

@@ -19,7 +19,7 @@ import {
 
 const usage = { input: 3, output: 2 };
 const says = (name: string, ...words: readonly ContributionInput[]): Participant => scriptedCollaborator({ name, says: words });
-const stored = (state: CollaborationState): CollaborationState => CollaborationState.fromJSON(JSON.parse(JSON.stringify(state)));
+const roundTrip = (state: CollaborationState): CollaborationState => CollaborationState.fromJSON(JSON.parse(JSON.stringify(state)));
 const order = ({ steps }: CollaborationState) => steps.map(({ participant }) => participant);
 const broken = (name: string, message = 'It broke.'): Participant =>
   functionCollaborator({ name, speak: () => Promise.reject(new Error(message)) });
@@ -42,12 +42,12 @@ describe('without a word about when it is done', () => {
       collaborators: [says('ann', { writes: { draft: 'x' } }), says('bob', 'y'), says('cat', '')],
     });
     const end = await collaboration.run(start);
-    expect([order(end), end.status, end.continuationOutcome?.resolvedBy]).toStrictEqual([
+    expect([order(end), end.status, end.lastContinuationOutcome?.resolvedBy]).toStrictEqual([
       ['ann', 'bob', 'cat'],
       'completed',
       'EveryoneHasSpoken',
     ]);
-    const again = await collaboration.run(stored(end).withUserMessage('More.', { ids }));
+    const again = await collaboration.run(roundTrip(end).withUserMessage('More.', { ids }));
     expect([order(again), again.board.get('draft')?.version, again.task]).toStrictEqual([['ann', 'bob', 'cat'], 2, 'Go.']);
   });
 
@@ -87,12 +87,12 @@ describe('the turn is handed over', () => {
     );
     const told = events.flatMap((event) => (event.type === 'ParticipantSelected' ? [event] : [])).at(-1);
     expect([told?.participant, told?.selectedBy]).toStrictEqual([turns.at(-1), next === undefined ? 'round-robin' : 'handoff']);
-    expect(stored(end).steps.at(-1)?.selection).toStrictEqual(end.steps.at(-1)?.selection);
+    expect(roundTrip(end).steps.at(-1)?.selection).toStrictEqual(end.steps.at(-1)?.selection);
   });
 
   test('also after being stored, and whatever the selector says', async () => {
     const { collaboration, start } = setUp({ collaborators: cast({ ann: [to('cat')] }), selector: () => 'ann' });
-    const second = await collaboration.nextStep(stored(await collaboration.nextStep(start)));
+    const second = await collaboration.nextStep(roundTrip(await collaboration.nextStep(start)));
     expect(order(second)).toStrictEqual(['ann', 'cat']);
     expect(order(await collaboration.nextStep(second))).toStrictEqual(['ann', 'cat', 'ann']);
   });
@@ -162,7 +162,7 @@ describe('the turn is handed over', () => {
 
   test('to somebody who is not there any more: the selector decides', async () => {
     const { collaboration, start } = setUp({ collaborators: cast({ ann: [to('cat')] }) });
-    const first = stored(await collaboration.nextStep(start));
+    const first = roundTrip(await collaboration.nextStep(start));
     const smaller = collaboration.with({ collaborators: [says('ann', '.'), says('bob', '.')] });
     expect(order(await smaller.nextStep(first))).toStrictEqual(['ann', 'bob']);
   });
@@ -212,8 +212,8 @@ describe('what goes wrong', () => {
     const { collaboration, start, events } = setUp({ collaborators: [says('bob', 'x'), ann] });
     const end = await collaboration.run(start);
     expect([end.status, end.usage.total, end.steps[1]?.usage.total, end.session.usage.total]).toStrictEqual(['failed', 10, 10, 10]);
-    const reported = events.filter(({ type, parentAgentId }) => type === 'TokenUsageReported' && parentAgentId === undefined);
-    expect([reported.length, stored(end).usage.total]).toStrictEqual([1, 10]);
+    const reported = events.filter(({ type, parentAgentId }) => type === 'TokenUsageReported' && parentAgentId === null);
+    expect([reported.length, roundTrip(end).usage.total]).toStrictEqual([1, 10]);
   });
 
   test('throwOnFailure rejects, with the state and its board', async () => {
@@ -261,7 +261,7 @@ describe('a selector that sees nothing more to say', () => {
       'one',
     ]);
     expect(end.explain()).toContain('it is all said');
-    expect(stored(end).steps).toStrictEqual(end.steps);
+    expect(roundTrip(end).steps).toStrictEqual(end.steps);
   });
 });
 
@@ -274,7 +274,7 @@ describe('a person', () => {
     });
     const waiting = await collaboration.run(start);
     expect(waiting.waitingFor).toStrictEqual([{ type: 'person', id: 'boss/2', participant: 'boss', prompt: 'Good?' }]);
-    const result = await collaboration.start(stored(waiting).answer('boss/2', { text: 'Fine.', approves: ['draft'] })).result;
+    const result = await collaboration.start(roundTrip(waiting).answer('boss/2', { text: 'Fine.', approves: ['draft'] })).result;
     expect([result.status, result.text, result.state.speaker]).toStrictEqual(['completed', 'Fine.', 'boss']);
     expect(result.state.approvals).toStrictEqual([{ by: 'boss', artifact: 'draft', version: 1 }]);
     expect(result.state.board.get('draft')?.author).toBe('ann');
@@ -321,7 +321,7 @@ describe('at a limit that pauses', () => {
     const { collaboration, start } = pausing({ approvedBy: ['ann', 'bob'] });
     const paused = await collaboration.run(start);
     expect([paused.status, paused.waitingFor.map(({ type }) => type), paused.approvals.length]).toStrictEqual(['waiting', ['grant'], 1]);
-    const on = await collaboration.run(stored(paused).grant({ steps: 1 }));
+    const on = await collaboration.run(roundTrip(paused).grant({ steps: 1 }));
     expect([on.status, on.stepCount, on.board.get('draft')?.version, on.session.executions.length]).toStrictEqual(['waiting', 3, 2, 1]);
   });
 
@@ -337,7 +337,7 @@ describe('at a limit that pauses', () => {
       collaborators: [says('ann', to('cat')), says('bob', '.'), says('cat', '.')],
       limits: { steps: 1, onLimit: 'pause' },
     });
-    const paused = stored(await collaboration.run(start));
+    const paused = roundTrip(await collaboration.run(start));
     expect(order(await collaboration.run(paused.grant({ steps: 1 })))).toStrictEqual(['ann', 'cat']);
   });
 });

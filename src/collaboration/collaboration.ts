@@ -38,7 +38,8 @@ export interface Collaboration<Context = unknown> extends Conversation<Collabora
   with(changes: Partial<CollaborationOptions<readonly Participant<Context>[]>>): Collaboration<Context>;
 }
 
-const states: StateType<CollaborationState> = {
+/** Kind of state, for programs that read stored states without running them. */
+export const collaborationStates: StateType<CollaborationState> = {
   ...CollaborationState.codec,
   empty: (options) => CollaborationState.empty(options),
   is: (value) => value instanceof CollaborationState,
@@ -78,7 +79,7 @@ function checkApprovers(collaborators: readonly Participant<never>[], completion
   const unable = collaborators.find(({ name, takesEquipment = true }) => !takesEquipment && completion?.approvedBy.includes(name) === true);
   if (unable !== undefined)
     throw new InvalidArgumentError(
-      `createCollaboration(): ${unable.name} is to approve, but has no board. Create it with agentCollaborator().`,
+      `createCollaboration(): ${unable.name} is listed in done.approvedBy but cannot use the board. Create it with agentCollaborator().`,
     );
 }
 
@@ -122,7 +123,7 @@ export function createCollaboration(options: CollaborationOptions): Collaboratio
       name: 'collaboration',
       id,
       participants: collaborators,
-      states,
+      states: collaborationStates,
       extension: {
         parse: (said, at) => parseContribution(said, at, rights),
         claim: ({ lastStepResult }) => getHandoff(lastStepResult?.step),

@@ -5,7 +5,7 @@ import { agentParticipant } from '../chat/index.ts';
 import { createCountingIds, createFakeClock, InvalidArgumentError, SteplineError } from '../lib/index.ts';
 import type { ScriptedAnswer, ScriptedEntry } from '../testing/index.ts';
 import { scriptedModel } from '../testing/index.ts';
-import { contextOf, defineTool } from '../tools/index.ts';
+import { defineContext, defineTool } from '../tools/index.ts';
 import type { CollaborationEvent } from './index.ts';
 import {
   agentCollaborator,
@@ -26,7 +26,7 @@ const calls = (name: string, args: NonNullable<ScriptedAnswer['toolCalls']>[numb
 const writes = (content: string): ScriptedAnswer => calls(BoardTool.Write, { artifact: 'draft', content });
 const says = (text: string): ScriptedAnswer => ({ text, usage });
 const pay = defineTool({ name: 'pay', description: 'Pays.', input: { type: 'object' }, needsApproval: true, run: () => 'paid' });
-const stored = (state: CollaborationState): CollaborationState => CollaborationState.fromJSON(JSON.parse(JSON.stringify(state)));
+const roundTrip = (state: CollaborationState): CollaborationState => CollaborationState.fromJSON(JSON.parse(JSON.stringify(state)));
 
 describe('an agent', () => {
   const setUp = (script: readonly ScriptedEntry[]) => {
@@ -60,7 +60,7 @@ describe('an agent', () => {
       ['two', 'ann'],
     ]);
     expect([end.usage.total, end.steps[0]?.inner]).toMatchObject([20, { orchestrator: 'agent', stepCount: 2, stopReason: 'completed' }]);
-    const inside = events.filter(({ parentAgentId }) => parentAgentId !== undefined);
+    const inside = events.filter(({ parentAgentId }) => parentAgentId !== null);
     expect(new Set(inside.map(({ parentAgentId }) => parentAgentId))).toStrictEqual(new Set([end.agentId]));
     const system = (call: number) => model.calls[call]?.messages[0]?.text ?? '';
     expect([system(0).includes('Be brief.'), system(0).includes('one task: Go.'), system(0).includes('The board is empty.')]).toStrictEqual(
@@ -85,7 +85,7 @@ describe('an agent', () => {
       writes('two'),
       says('Paid.'),
     ]);
-    const waiting = stored(await collaboration.run(start));
+    const waiting = roundTrip(await collaboration.run(start));
     expect(waiting.waitingFor).toMatchObject([{ type: 'approval', toolName: 'pay', agent: 'ann' }]);
     expect(waiting.board.get('draft')?.version).toBe(1);
     const after = await collaboration.nextStep(waiting.approve(waiting.waitingFor[0]?.id ?? ''));
@@ -105,7 +105,7 @@ describe('an agent', () => {
     const ann = agentCollaborator({ name: 'ann', agent: () => createAgent({ model: scriptedModel([]) }) });
     const make = (): unknown => createCollaboration({ collaborators: [ann] });
     expect(make).toThrow(InvalidArgumentError);
-    expect(make).toThrow(/put the board into ann/);
+    expect(make).toThrow(/the agent of ann lacks the board/);
   });
 
   test('that is made without the board for one turn makes a failed turn', async () => {
@@ -118,7 +118,7 @@ describe('an agent', () => {
     expect(result).toMatchObject({
       status: 'failed',
       state: { participant: 'ann' },
-      error: { message: expect.stringContaining('put the board into ann') as string },
+      error: { message: expect.stringContaining('the agent of ann lacks the board') as string },
     });
   });
 
@@ -160,7 +160,7 @@ describe('an agent without the board', () => {
   test('cannot be one of those who approve', () => {
     const make = (): unknown => createCollaboration({ collaborators: [guest([]), bob], done: { approvedBy: ['bob', 'guest'] } });
     expect(make).toThrow(InvalidArgumentError);
-    expect(make).toThrow(/guest is to approve.*agentCollaborator\(\)/);
+    expect(make).toThrow(/guest is listed in done.approvedBy.*agentCollaborator\(\)/);
   });
 
   test('may take part all the same', async () => {
@@ -218,7 +218,7 @@ describe('a model', () => {
       name: 'db',
       description: 'Reads.',
       input: { type: 'object' },
-      context: contextOf<{ readonly db: string }>(),
+      context: defineContext<{ readonly db: string }>(),
       run: (_args, { context }) => context.db,
     });
     const collaboration = createCollaboration({
@@ -236,7 +236,7 @@ describe('a function, a person, a script', () => {
     const seen: unknown[] = [];
     const look = functionCollaborator({
       name: 'look',
-      context: contextOf<{ readonly tenant: string }>(),
+      context: defineContext<{ readonly tenant: string }>(),
       speak: ({ state, participant, messages, context }) => {
         seen.push([state.task, state.board.text('draft'), participant, messages.length, context.tenant]);
         return { text: 'Seen.', writes: { note: 'x' } };
@@ -263,7 +263,7 @@ describe('a function, a person, a script', () => {
     });
     const collaboration = createCollaboration({ collaborators: [ann], done: { approvedBy: ['ann'] } });
     let state = CollaborationState.empty().withUserMessage('Go.');
-    for (let turn = 0; turn < 4; turn += 1) state = stored(await collaboration.nextStep(state));
+    for (let turn = 0; turn < 4; turn += 1) state = roundTrip(await collaboration.nextStep(state));
     expect([state.board.get('draft')?.versions.map(({ content }) => content), state.transcript.map(({ text }) => text)]).toStrictEqual([
       ['one', 'two', 'one'],
       ['Go.', '', 'Just words.', 'Two.', ''],

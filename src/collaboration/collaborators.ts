@@ -26,7 +26,7 @@ import type { Contribution } from './contribution.ts';
 /** Input of a collaborator who is not a model: words, or a whole contribution. */
 export type ContributionInput = string | Contribution;
 
-/** Creates a collaborator from a model; it has the tools of the board beside its own. */
+/** Creates a collaborator from a model, with the tools of the board in addition to its own. */
 export function llmCollaborator<Context = unknown, const Given extends Tools = readonly []>(
   options: LlmParticipantOptions<Context, Given>,
 ): Participant<NoInfer<Context & ContextNeeded<Given>>> {
@@ -53,29 +53,33 @@ function withBoard({ name, agent }: AgentCollaboratorOptions, board: Capability 
   // A value that is not an agent is refused when agents are checked.
   const isThere = !isAgent(made) || made.describe().capabilities.some((each) => each.name === board?.name);
   if (isThere) return made;
-  throw new InvalidArgumentError(`agentCollaborator(): put the board into ${name}: (board) => createAgent({ …, capabilities: [board] }).`);
+  throw new InvalidArgumentError(
+    `agentCollaborator(): the agent of ${name} lacks the board. Use (board) => createAgent({ …, capabilities: [board] }).`,
+  );
 }
 
-/** Creates a collaborator from an agent, which is created anew for each turn, with the board of that turn. */
+/** Creates a collaborator from an agent, which is created again for each turn, with the board of that turn. */
 export function agentCollaborator(options: AgentCollaboratorOptions): Participant {
   checkParticipant('agentCollaborator()', options, ['agent', 'context']);
   const { agent } = options;
   if (typeof agent !== 'function')
-    throw new InvalidArgumentError('agentCollaborator() needs a function as agent: (board) => createAgent({ …, capabilities: [board] }).');
+    throw new InvalidArgumentError(
+      'agentCollaborator(): agent must be a function. Use (board) => createAgent({ …, capabilities: [board] }).',
+    );
   return createAgentParticipant(options, (board) => withBoard(options, board), 'agentCollaborator()');
 }
 
-/** Creates a collaborator whose contributions a person gives. */
+/** Creates a collaborator for a person. */
 export function humanCollaborator(options: HumanParticipantOptions<ContributionInput, CollaborationState>): Participant {
   return createHumanParticipant('humanCollaborator()', options);
 }
 
-/** Creates a collaborator that makes given contributions in turn. */
+/** Creates a collaborator that makes the given contributions in order. */
 export function scriptedCollaborator(options: ScriptedParticipantOptions<ContributionInput>): Participant {
   return createScriptedParticipant('scriptedCollaborator()', options, (said) => typeof said === 'string' || isRecord(said));
 }
 
-/** Creates a collaborator whose contributions a function of the host returns. */
+/** Creates a collaborator that contributes through a function of the host. */
 export function functionCollaborator<Context = unknown>(
   options: FunctionParticipantOptions<Context, ContributionInput, CollaborationState>,
 ): Participant<NoInfer<Context>> {

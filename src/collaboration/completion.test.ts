@@ -22,7 +22,7 @@ function setUp(script: Script, done: Completion, { isDone = true }: { readonly i
     collaborators,
     done,
     selector: ({ state }) => script[state.session.stepCount]?.[0] ?? names[0] ?? '',
-    // A limit forbids, also where the task is done: so it stands only where it must not be.
+    // A reached limit forbids even if the task is done, so a task that gets done has one step to spare.
     limits: { steps: isDone ? script.length + 1 : script.length },
     ports: { clock, ids },
   });
@@ -30,12 +30,12 @@ function setUp(script: Script, done: Completion, { isDone = true }: { readonly i
 }
 
 /** `ann+draft!plan` is a turn in which ann writes the draft and approves the plan. */
-function scriptOf(notation: string): Script {
+function parseScript(notation: string): Script {
   return notation.split(' ').map((turn) => {
     const [who = ''] = turn.split(/[+!]/);
-    const marked = (mark: string): readonly string[] =>
+    const findMarked = (mark: string): readonly string[] =>
       turn.split(/(?=[+!])/).flatMap((part) => (part.startsWith(mark) ? [part.slice(1)] : []));
-    const [writes, approves] = [marked('+'), marked('!')];
+    const [writes, approves] = [findMarked('+'), findMarked('!')];
     return [who, { writes: Object.fromEntries(writes.map((name) => [name, 'x'])), ...(approves.length > 0 && { approves }) }] as const;
   });
 }
@@ -61,20 +61,20 @@ describe('by approval', () => {
     ['only the one that counts is approved', draft, 'cat+draft+plan ann!draft bob!draft'],
   ];
   test.each(rows.map(([what, done, notation, open]) => ({ what, done, notation, open })))('$what', async ({ done, notation, open }) => {
-    const [script, isDone] = [scriptOf(notation), open === undefined];
+    const [script, isDone] = [parseScript(notation), open === undefined];
     const { collaboration, start } = setUp(script, done, { isDone });
     const end = await collaboration.run(start);
     expect([end.stepCount, end.stopReason]).toStrictEqual([script.length, isDone ? 'completed' : 'steps_limit']);
-    const vote = end.continuationOutcome?.evaluations.find(({ criterion }) => criterion === 'TaskCompletion');
+    const vote = end.lastContinuationOutcome?.evaluations.find(({ criterion }) => criterion === 'TaskCompletion');
     expect(vote?.decision).toBe(isDone ? 'stop' : 'request');
     expect(vote?.reason).toMatch(open ?? /the task is done: ann and bob approved/);
     // Read again it says the same.
     const read = CollaborationState.fromJSON(JSON.parse(JSON.stringify(end)));
-    expect([read.approvals, read.continuationOutcome]).toStrictEqual([end.approvals, end.continuationOutcome]);
+    expect([read.approvals, read.lastContinuationOutcome]).toStrictEqual([end.approvals, end.lastContinuationOutcome]);
   });
 
   test('an input opens the question anew: approvals before it count no more (C1)', async () => {
-    const script = scriptOf('cat+draft ann!draft bob!draft cat ann!draft bob!draft');
+    const script = parseScript('cat+draft ann!draft bob!draft cat ann!draft bob!draft');
     const { collaboration, start, ids } = setUp(script, both);
     const end = await collaboration.run(start);
     expect([end.status, end.approvals.length]).toStrictEqual(['completed', 2]);
@@ -85,7 +85,7 @@ describe('by approval', () => {
   });
 
   test('a word from outside within the run does so too', async () => {
-    const script = scriptOf('cat+draft ann!draft bob!draft ann!draft');
+    const script = parseScript('cat+draft ann!draft bob!draft ann!draft');
     const { collaboration, start, ids } = setUp(script, both);
     const end = await collaboration.run(start, {
       between: (state) =>
@@ -96,7 +96,7 @@ describe('by approval', () => {
   });
 
   test('something put there from outside ends the approvals of what was there', async () => {
-    const { collaboration, start, ids } = setUp(scriptOf('cat+draft ann!draft bob'), both, { isDone: false });
+    const { collaboration, start, ids } = setUp(parseScript('cat+draft ann!draft bob'), both, { isDone: false });
     const end = await collaboration.run(start);
     expect(end.approvals).toStrictEqual([{ by: 'ann', artifact: 'draft', version: 1 }]);
     expect(end.withArtifact('draft', 'other', { ids }).approvals).toStrictEqual([]);
@@ -107,7 +107,9 @@ describe('by approval', () => {
 describe('by form', () => {
   const price = { type: 'object', properties: { price: { type: 'number' } }, required: ['price'], additionalProperties: false } as const;
   const form = (schema: Completion['schema']): Completion => ({ artifact: 'data', ...(schema !== undefined && { schema }) });
-  const checkedBy = (validate: () => Promise<never>): Completion['schema'] => ({ '~standard': { ...z.unknown()['~standard'], validate } });
+  const createSchema = (validate: () => Promise<never>): Completion['schema'] => ({
+    '~standard': { ...z.unknown()['~standard'], validate },
+  });
   const down = (): never => {
     throw new Error('the checker is down');
   };
@@ -135,14 +137,14 @@ describe('by form', () => {
     },
     {
       what: 'meets a checker that rejects',
-      schema: checkedBy(async () => down()),
+      schema: createSchema(async () => down()),
       content: '{}',
       ok: false,
       problem: /could not be checked: the checker is down/,
     },
     {
       what: 'meets a checker that throws',
-      schema: checkedBy(down),
+      schema: createSchema(down),
       content: '{}',
       ok: false,
       problem: /could not be checked: the checker is down/,
@@ -263,13 +265,13 @@ describe('done cannot be', () => {
     { what: 'misspelt', done: { approvedby: ['ann'] }, says: /"approvedby"/ },
     { what: 'nobody', done: { approvedBy: [] }, says: /at least one name/ },
     { what: 'a name without a list', done: { approvedBy: 'ann' }, says: /approvedBy/ },
-    { what: 'a stranger', done: { approvedBy: ['zoe'] }, says: /"zoe".*there are ann, bob/ },
+    { what: 'a stranger', done: { approvedBy: ['zoe'] }, says: /"zoe".*the collaborators are ann, bob/ },
     { what: 'a name in other case', done: { approvedBy: ['Ann'] }, says: /"Ann"/ },
     { what: 'a number', done: { approvedBy: [4] }, says: /4/ },
-    { what: 'an artifact alone', done: { artifact: 'draft' }, says: /needs approvedBy, or an artifact and its schema/ },
-    { what: 'a schema alone', done: { schema: { type: 'object' } }, says: /artifact beside the schema/ },
-    { what: 'an artifact without a name', done: { approvedBy: ['ann'], artifact: '' }, says: /name of an artifact/ },
-    { what: 'an artifact that is no text', done: { approvedBy: ['ann'], artifact: 4 }, says: /name of an artifact/ },
+    { what: 'an artifact alone', done: { artifact: 'draft' }, says: /needs approvedBy, or artifact and schema/ },
+    { what: 'a schema alone', done: { schema: { type: 'object' } }, says: /a schema but no artifact/ },
+    { what: 'an artifact without a name', done: { approvedBy: ['ann'], artifact: '' }, says: /an artifact name/ },
+    { what: 'an artifact that is no text', done: { approvedBy: ['ann'], artifact: 4 }, says: /an artifact name/ },
     { what: 'an artifact whose name nothing on a board can have', done: { approvedBy: ['ann'], artifact: ' draft\n' }, says: /artifact/ },
     { what: 'a schema that is none', done: { artifact: 'draft', schema: 'object' }, says: /schema/ },
     { what: 'a schema that is null', done: { artifact: 'draft', schema: null }, says: /schema/ },

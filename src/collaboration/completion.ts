@@ -6,12 +6,12 @@ import type { EveryoneHasSpoken } from '../chat/index.ts';
 import type { ContinuationEvaluation, CanExplainContinuation } from '../continuation/index.ts';
 import { ContinuationDecision } from '../continuation/index.ts';
 import type { JsonObject } from '../lib/index.ts';
-import { InvalidArgumentError, isRecord, jsonEquals } from '../lib/index.ts';
+import { checkKeys, describeValue, InvalidArgumentError, isRecord, jsonEquals } from '../lib/index.ts';
 import type { StepScope } from '../step-by-step/index.ts';
 import { hashConfiguration } from '../tool-use/index.ts';
 import type { AnswerSchema, ToolInput } from '../tools/index.ts';
 import { issuesText, toAnswerSchema } from '../tools/index.ts';
-import { artifactNameProblem } from './board.ts';
+import { findArtifactNameProblem } from './board.ts';
 import type { Fit } from './collaboration-step.ts';
 import type { CollaborationState } from './collaboration-state.ts';
 
@@ -21,7 +21,7 @@ export interface Completion {
   readonly approvedBy?: readonly string[];
   /** The artifact that counts. */
   readonly artifact?: string;
-  /** The form that the artifact must have: a Standard Schema or a JSON Schema. JSON text is parsed before it is checked. */
+  /** Schema of the artifact: a Standard Schema or a JSON Schema. JSON text is parsed before it is checked. */
   readonly schema?: ToolInput;
 }
 
@@ -38,19 +38,18 @@ const known = ['approvedBy', 'artifact', 'schema'];
 
 function findProblem(given: Readonly<Record<string, unknown>>, names: readonly string[]): string | undefined {
   const { approvedBy, artifact, schema } = given;
-  const unknown = Object.keys(given).find((name) => !known.includes(name));
-  if (unknown !== undefined) return `has no "${unknown}"; there are ${known.join(', ')}`;
-  if (approvedBy === undefined && schema === undefined) return 'needs approvedBy, or an artifact and its schema';
-  if (artifact !== undefined && artifactNameProblem(artifact) !== undefined)
-    return 'needs the name of an artifact as artifact: 1 to 100 characters in one line';
-  if (schema !== undefined && artifact === undefined) return 'needs an artifact beside the schema: the one that must have that form';
+  checkKeys('done of createCollaboration()', given, known);
+  if (approvedBy === undefined && schema === undefined) return 'needs approvedBy, or artifact and schema';
+  if (artifact !== undefined && findArtifactNameProblem(artifact) !== undefined)
+    return 'needs an artifact name of 1 to 100 characters in one line';
+  if (schema !== undefined && artifact === undefined) return 'has a schema but no artifact; name the artifact that must match it';
   if (approvedBy === undefined) return undefined;
   if (!Array.isArray(approvedBy) || approvedBy.length === 0) return 'needs at least one name in approvedBy';
   const list: readonly unknown[] = approvedBy;
   const stranger = list.find((name) => !names.some((each) => each === name));
   return stranger === undefined
     ? undefined
-    : `names ${JSON.stringify(stranger)} in approvedBy, who does not take part; there are ${names.join(', ')}`;
+    : `has ${describeValue(stranger)} in approvedBy, who is not a collaborator; the collaborators are ${names.join(', ')}`;
 }
 
 /** Prepares a completion. Throws if it could never hold. */

@@ -1,7 +1,7 @@
 import type { ParsedWords } from '../chat/index.ts';
 import type { Json, JsonObject } from '../lib/index.ts';
-import { isRecord } from '../lib/index.ts';
-import { artifactNameProblem } from './board.ts';
+import { findKeyProblem, isRecord } from '../lib/index.ts';
+import { findArtifactNameProblem } from './board.ts';
 import type { CollaborationState } from './collaboration-state.ts';
 
 /** Contribution of a collaborator who is not a model: words, writes, approvals, a handover. */
@@ -23,39 +23,39 @@ export interface Rights {
 const known = ['text', 'writes', 'approves', 'handoff'];
 const isText = (given: unknown): given is string => typeof given === 'string';
 
-function handoffProblem(handoff: unknown, names: readonly string[], participant: string): string | undefined {
+function findHandoffProblem(handoff: unknown, names: readonly string[], participant: string): string | undefined {
   if (handoff === undefined) return undefined;
-  if (!isRecord(handoff) || !isText(handoff['to']) || !isText(handoff['reason'])) return 'handoff must be { to, reason }, both texts.';
+  if (!isRecord(handoff) || !isText(handoff['to']) || !isText(handoff['reason'])) return 'handoff must be { to, reason }, both strings.';
   const { to } = handoff;
   const others = names.filter((name) => name !== participant);
-  return others.includes(to) ? undefined : `handoff names ${JSON.stringify(to)}; there are ${others.join(', ')}.`;
+  return others.includes(to) ? undefined : `Unknown collaborator ${JSON.stringify(to)} in handoff. Use one of ${others.join(', ')}.`;
 }
 
-function writesProblem(writes: unknown): string | undefined {
+function findWritesProblem(writes: unknown): string | undefined {
   if (writes === undefined) return undefined;
-  if (!isRecord(writes) || Array.isArray(writes)) return 'writes must be an object with content by the name of the artifact.';
+  if (!isRecord(writes) || Array.isArray(writes)) return 'writes must be an object of contents by artifact name.';
   const strange = Object.entries(writes).find(([, content]) => !isText(content));
-  if (strange !== undefined) return `The content of "${strange[0]}" must be text; write data as JSON text.`;
+  if (strange !== undefined) return `The content of "${strange[0]}" must be a string. Write data as JSON text.`;
   return Object.keys(writes)
-    .map(artifactNameProblem)
+    .map(findArtifactNameProblem)
     .find((problem) => problem !== undefined);
 }
 
-function approvesProblem(
+function findApprovesProblem(
   approves: unknown,
   { there, isApprover }: { readonly there: readonly string[]; readonly isApprover: boolean },
 ): string | undefined {
   if (approves === undefined) return undefined;
-  if (!Array.isArray(approves) || !approves.every(isText)) return 'approves must be a list of names of artifacts.';
-  if (approves.length > 0 && !isApprover) return 'It is not for this collaborator to approve anything here.';
+  if (!Array.isArray(approves) || !approves.every(isText)) return 'approves must be a list of artifact names.';
+  if (approves.length > 0 && !isApprover) return 'This collaborator may not approve artifacts: it is not listed in done.approvedBy.';
   const missing = approves.find((name) => !there.includes(name));
   return missing === undefined
     ? undefined
-    : `approves names "${missing}", which is not on the board; there is ${there.length === 0 ? 'nothing' : there.join(', ')}.`;
+    : `Unknown artifact "${missing}" in approves. On the board: ${there.length === 0 ? 'nothing' : there.join(', ')}.`;
 }
 
 /** Whoever was asked about another version has not seen this one. */
-function staleProblem(
+function findStaleProblem(
   { approves = [], writes = {} }: Contribution,
   { board }: CollaborationState,
   shown: Json | undefined,
@@ -64,7 +64,7 @@ function staleProblem(
   const changed = approves.find((name) => !Object.hasOwn(writes, name) && board.get(name)?.version !== shown[name]);
   return changed === undefined
     ? undefined
-    : `"${changed}" has changed since this was asked: version ${board.get(changed)?.version ?? 0} stands there now. Look at it, and answer again.`;
+    : `"${changed}" has changed since it was shown: it is version ${board.get(changed)?.version ?? 0} now. Read it and answer again.`;
 }
 
 /** Parses the contribution of a collaborator who is not a model. */
@@ -75,17 +75,16 @@ export function parseContribution(
 ): ParsedWords {
   if (isText(said)) return { ok: true, text: said };
   if (!isRecord(said) || Array.isArray(said))
-    return { ok: false, problem: 'A contribution must be text, or { text, writes, approves, handoff }.' };
-  const unknown = Object.keys(said).find((name) => !known.includes(name));
+    return { ok: false, problem: 'A contribution must be a string, or { text, writes, approves, handoff }.' };
   const { text = '', writes, approves, handoff } = said;
   const there = [...state.board.names, ...(isRecord(writes) ? Object.keys(writes) : [])];
-  if (!isText(text)) return { ok: false, problem: 'text must be text.' };
+  if (!isText(text)) return { ok: false, problem: 'text must be a string.' };
   const problem =
-    (unknown === undefined ? undefined : `A contribution has no "${unknown}"; there are ${known.join(', ')}.`) ??
-    writesProblem(writes) ??
-    approvesProblem(approves, { there, isApprover: approvers.includes(participant) }) ??
-    staleProblem(said, state, shown) ??
-    handoffProblem(handoff, names, participant);
+    findKeyProblem('a contribution', said, known) ??
+    findWritesProblem(writes) ??
+    findApprovesProblem(approves, { there, isApprover: approvers.includes(participant) }) ??
+    findStaleProblem(said, state, shown) ??
+    findHandoffProblem(handoff, names, participant);
   if (problem !== undefined) return { ok: false, problem };
   return { ok: true, text, changes: listChanges(said, state) };
 }

@@ -7,13 +7,13 @@ import type { CollaborationOptions, Completion, ContributionInput } from './inde
 import { CollaborationState, createCollaboration, scriptedCollaborator } from './index.ts';
 
 const says = (name: string, ...words: readonly ContributionInput[]): Participant => scriptedCollaborator({ name, says: words });
-const stored = (state: CollaborationState): CollaborationState => CollaborationState.fromJSON(JSON.parse(JSON.stringify(state)));
+const roundTrip = (state: CollaborationState): CollaborationState => CollaborationState.fromJSON(JSON.parse(JSON.stringify(state)));
 const fits = ({ steps }: CollaborationState) => steps.map(({ fit }) => [fit?.version, fit?.ok, fit?.isUnknown ?? false]);
 
 type Checks = readonly (() => unknown)[];
 
 /** A schema whose answers come one after the other; each gives what a Standard Schema gives, throws, or never settles. */
-function schemaOf(checks: Checks) {
+function setUpSchema(checks: Checks) {
   const seen: unknown[] = [];
   const validate = (value: unknown): never => {
     seen.push(value);
@@ -47,9 +47,9 @@ describe('a form', () => {
     { what: 'throws', check: down },
     { what: 'rejects', check: rejecting },
   ])('that $what once is looked at again after the next turn, though nothing has changed', async ({ check }) => {
-    const { schema, seen } = schemaOf([check, right]);
+    const { schema, seen } = setUpSchema([check, right]);
     const { collaboration, start } = setUp({ artifact: 'data', schema });
-    const first = stored(await collaboration.nextStep(start));
+    const first = roundTrip(await collaboration.nextStep(start));
     expect([fits(first), collaboration.hasNextStep(first)]).toStrictEqual([[[1, false, true]], true]);
     expect(first.steps[0]?.fit?.problem).toBe('it could not be checked: the checker is down');
     expect(first.steps[0]?.errors).toStrictEqual([]);
@@ -65,7 +65,7 @@ describe('a form', () => {
   });
 
   test('that was found not to hold is not looked at again while nothing changes', async () => {
-    const { schema, seen } = schemaOf([wrong, right]);
+    const { schema, seen } = setUpSchema([wrong, right]);
     const { collaboration, start } = setUp({ artifact: 'data', schema }, { limits: { steps: 3 } });
     const end = await collaboration.run(start);
     expect([end.stopReason, fits(end).map(([, ok]) => ok), seen]).toStrictEqual(['steps_limit', [false, false, false], ['x']]);
@@ -77,7 +77,7 @@ describe('a form', () => {
   });
 
   test('that hangs is given up after 30 seconds, and looked at again after the next turn', async () => {
-    const { schema, seen } = schemaOf([hanging, right]);
+    const { schema, seen } = setUpSchema([hanging, right]);
     const { collaboration, start, clock } = setUp({ artifact: 'data', schema });
     let isOver = false;
     const running = collaboration.run(start).finally(() => {
@@ -97,7 +97,7 @@ describe('a form', () => {
   });
 
   test('that always hangs ends by the limit of turns, and no word is lost', async () => {
-    const { schema } = schemaOf([hanging]);
+    const { schema } = setUpSchema([hanging]);
     const { collaboration, start, clock } = setUp({ artifact: 'data', schema }, { limits: { steps: 2 } });
     const running = collaboration.run(start);
     for (let turn = 0; turn < 2; turn += 1) await clock.advance(30_000);
@@ -114,7 +114,7 @@ describe('a form', () => {
   });
 
   test('that hangs does not keep a run that is to end', async () => {
-    const { schema } = schemaOf([hanging]);
+    const { schema } = setUpSchema([hanging]);
     const { collaboration, start, clock } = setUp({ artifact: 'data', schema });
     const host = new AbortController();
     const running = collaboration.run(start, { signal: host.signal });
@@ -154,7 +154,7 @@ describe('a form that is another in the next release', () => {
 
   test('is looked for, though the artifact has not changed', async () => {
     const { collaboration, next, start } = releases(strict, loose);
-    const first = stored(await collaboration.nextStep(start));
+    const first = roundTrip(await collaboration.nextStep(start));
     expect(first.steps[0]?.fit).toMatchObject({ version: 1, ok: false });
     const end = await next.nextStep(first);
     expect([end.steps[1]?.fit?.ok, end.steps[1]?.fit?.version, next.hasNextStep(end)]).toStrictEqual([true, 1, false]);
@@ -163,7 +163,7 @@ describe('a form that is another in the next release', () => {
 
   test('is not taken for the one that held before', async () => {
     const set = setUp({ artifact: 'data', schema: loose, approvedBy: ['bob'] });
-    const first = stored(await set.collaboration.nextStep(set.start));
+    const first = roundTrip(await set.collaboration.nextStep(set.start));
     expect(first.steps[0]?.fit).toMatchObject({ version: 1, ok: true });
     const next = set.collaboration.with({ done: { artifact: 'data', schema: strict, approvedBy: ['bob'] } });
     expect((await next.nextStep(first)).steps[1]?.fit).toMatchObject({ version: 1, ok: false });
@@ -171,14 +171,14 @@ describe('a form that is another in the next release', () => {
 
   test('and is the same by another object is not looked for again', async () => {
     const { collaboration, next, start } = releases(strict, structuredClone(strict));
-    const first = stored(await collaboration.nextStep(start));
+    const first = roundTrip(await collaboration.nextStep(start));
     const second = await next.nextStep(first);
     expect(second.steps[1]?.fit).toStrictEqual(first.steps[0]?.fit);
   });
 
   test('and is about another artifact is looked for there', async () => {
     const { collaboration, start } = releases(strict, strict);
-    const first = stored(await collaboration.nextStep(start));
+    const first = roundTrip(await collaboration.nextStep(start));
     const other = collaboration.with({ done: { artifact: 'poem', schema: loose } });
     expect((await other.nextStep(first)).steps[1]?.fit).toMatchObject({ artifact: 'poem', version: 0, ok: false });
   });

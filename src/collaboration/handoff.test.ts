@@ -1,7 +1,7 @@
 // Handing over: H1, the last turn, and that nobody is left out.
 import { describe, expect, test } from 'vitest';
 import type { Participant } from '../chat/index.ts';
-import { addressed } from '../chat/index.ts';
+import { byMention } from '../chat/index.ts';
 import { createCountingIds, createFakeClock } from '../lib/index.ts';
 import type { ScriptedAnswer } from '../testing/index.ts';
 import { criterionConformance, scriptedModel } from '../testing/index.ts';
@@ -15,7 +15,7 @@ const to = (name: string): ContributionInput => ({ text: `${name}?`, handoff: { 
 const says = (name: string, ...words: readonly ContributionInput[]): Participant => scriptedCollaborator({ name, says: words });
 const order = ({ steps }: CollaborationState) => steps.map(({ participant }) => participant);
 const describeSelection = ({ steps }: CollaborationState) => steps.map(({ selection }) => selection?.by);
-const stored = (state: CollaborationState): CollaborationState => CollaborationState.fromJSON(JSON.parse(JSON.stringify(state)));
+const roundTrip = (state: CollaborationState): CollaborationState => CollaborationState.fromJSON(JSON.parse(JSON.stringify(state)));
 
 function setUp(options: Omit<CollaborationOptions<readonly Participant[]>, 'ports'>) {
   const [clock, ids] = [createFakeClock(), createCountingIds()];
@@ -30,15 +30,15 @@ describe('a handover in the last turn', () => {
     expect([order(end), end.status, describeSelection(end).at(-1)]).toStrictEqual([['ann', 'bob', 'cat', 'bob'], 'completed', 'handoff']);
     const vote = end.stepResults[2]?.outcome.evaluations.find(({ criterion }) => criterion === 'EveryoneHasSpoken');
     expect([vote?.decision, vote?.reason]).toStrictEqual(['request', 'cat handed over: ask bob']);
-    expect(end.continuationOutcome?.resolvedBy).toBe('EveryoneHasSpoken');
+    expect(end.lastContinuationOutcome?.resolvedBy).toBe('EveryoneHasSpoken');
   });
 
   test('also where it is taken up elsewhere', async () => {
     const { collaboration, start } = setUp({ collaborators: [says('ann', '.'), says('bob', to('ann'), '.')] });
     let state = start;
-    for (let turn = 0; turn < 2; turn += 1) state = stored(await collaboration.nextStep(state));
+    for (let turn = 0; turn < 2; turn += 1) state = roundTrip(await collaboration.nextStep(state));
     expect(collaboration.hasNextStep(state)).toBe(true);
-    state = stored(await collaboration.nextStep(state));
+    state = roundTrip(await collaboration.nextStep(state));
     expect([order(state), collaboration.hasNextStep(state)]).toStrictEqual([['ann', 'bob', 'ann'], false]);
   });
 
@@ -57,7 +57,7 @@ describe('a handover in the last turn', () => {
     const paused = setUp({ ...options, limits: { steps: 2, onLimit: 'pause' } });
     const waiting = await paused.collaboration.run(paused.start);
     expect(waiting.waitingFor.map(({ type }) => type)).toStrictEqual(['grant']);
-    const end = await paused.collaboration.run(stored(waiting).grant({ steps: 1 }));
+    const end = await paused.collaboration.run(roundTrip(waiting).grant({ steps: 1 }));
     expect([order(end), describeSelection(end).at(-1), end.waitingFor]).toStrictEqual([['ann', 'bob', 'ann'], 'handoff', []]);
   });
 
@@ -78,7 +78,7 @@ describe('a handover in the last turn', () => {
     const first = await collaboration.run(start);
     const second = await collaboration.run(first.answer('boss/1', 'Begin.'));
     expect([second.status, second.waitingFor.map(({ id }) => id)]).toStrictEqual(['waiting', ['boss/3']]);
-    const end = await collaboration.run(stored(second).answer('boss/3', 'Fine.'));
+    const end = await collaboration.run(roundTrip(second).answer('boss/3', 'Fine.'));
     expect([order(end), end.status]).toStrictEqual([['boss', 'ann', 'boss'], 'completed']);
   });
 });
@@ -94,7 +94,7 @@ describe('a handover of a turn that was cut off', () => {
       collaborators: [ann, says('bob', '.'), says('cat', '.')],
       limits: { tokens: 4, onLimit: 'pause' },
     });
-    const paused = stored(await collaboration.run(start));
+    const paused = roundTrip(await collaboration.run(start));
     expect([paused.status, order(paused), paused.steps[0]?.interrupted]).toStrictEqual(['waiting', ['ann'], 'vote']);
     const end = await collaboration.run(paused.grant({ tokens: 100 }));
     expect([order(end), new Set(describeSelection(end))]).toStrictEqual([['ann', 'ann', 'bob', 'cat'], new Set(['round-robin', 'retry'])]);
@@ -112,7 +112,7 @@ describe('a handover of a turn that was cut off', () => {
       },
     });
     expect([cut.status, cut.steps[0]?.changes?.length]).toStrictEqual(['stopped', 1]);
-    const end = await collaboration.run(stored(cut).withUserMessage('Again.', { ids }));
+    const end = await collaboration.run(roundTrip(cut).withUserMessage('Again.', { ids }));
     expect([order(end), end.status]).toStrictEqual([['ann', 'bob', 'cat'], 'completed']);
   });
 });
@@ -131,7 +131,7 @@ describe('nobody is left out', () => {
       'completed',
     ]);
     // The next round begins behind who had the last turn.
-    const again = await collaboration.run(stored(end).withUserMessage('More.', { ids }));
+    const again = await collaboration.run(roundTrip(end).withUserMessage('More.', { ids }));
     expect([order(again), again.status]).toStrictEqual([['c', 'a', 'c', 'a', 'c', 'b'], 'completed']);
   });
 
@@ -164,7 +164,7 @@ describe('nobody is left out', () => {
   test('where a name is called, and the round decides otherwise', async () => {
     const { collaboration, start } = setUp({
       collaborators: [says('a', '@c, look.'), says('b', '.'), says('c', '.')],
-      selector: addressed(),
+      selector: byMention(),
     });
     expect(order(await collaboration.run(start))).toStrictEqual(['a', 'c', 'a', 'c', 'b']);
   });

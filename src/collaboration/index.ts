@@ -2,7 +2,7 @@ export type { Artifact } from './board.ts';
 export { Board } from './board.ts';
 export { BoardTool } from './board-tool.ts';
 export type { Collaboration, CollaborationOptions } from './collaboration.ts';
-export { createCollaboration } from './collaboration.ts';
+export { collaborationStates, createCollaboration } from './collaboration.ts';
 export type { BoardChange, CollaborationEvent } from './collaboration-events.ts';
 export { BoardUpdated } from './collaboration-events.ts';
 export type { Approval } from './collaboration-state.ts';

@@ -37,8 +37,8 @@ const move: fc.Arbitrary<Move> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ type: fc.constant('outside' as const), artifact, content: fc.string({ maxLength: 5 }) }) },
 );
 
-/** What this one may contribute of the move, where the board stands like this. */
-function allowed({ writes, approves, handoff }: Turn, who: string, there: readonly string[]): Contribution {
+/** Returns the allowed part of the move for this state of the board. */
+function toContribution({ writes, approves, handoff }: Turn, who: string, there: readonly string[]): Contribution {
   const all: Readonly<Record<string, string>> = Object.fromEntries(writes);
   const known = [...there, ...Object.keys(all)];
   return {
@@ -49,7 +49,7 @@ function allowed({ writes, approves, handoff }: Turn, who: string, there: readon
   };
 }
 
-/** What the board and the approvals must be. */
+/** Returns the expected board and approvals. */
 class Expected {
   readonly versions = new Map<string, { version: number; content: string; author?: string }[]>();
   approvals: { by: string; artifact: string; version: number }[] = [];
@@ -72,9 +72,11 @@ class Expected {
     });
   }
   get isDone(): boolean {
-    const approved = (by: string, name: string, version: number): boolean =>
+    const isApproved = (by: string, name: string, version: number): boolean =>
       this.approvals.some((each) => each.by === by && each.artifact === name && each.version === version);
-    return this.versions.size > 0 && [...this.versions].every(([name, { length }]) => approvers.every((by) => approved(by, name, length)));
+    return (
+      this.versions.size > 0 && [...this.versions].every(([name, { length }]) => approvers.every((by) => isApproved(by, name, length)))
+    );
   }
 }
 
@@ -88,7 +90,7 @@ function stage(turns: readonly Turn[], { goesOn }: { readonly goesOn: boolean })
       speak: ({ state }) => {
         const now = moveAt(state);
         if (now === undefined || now.fails) throw new Error('not now');
-        return allowed(now, name, state.board.names);
+        return toContribution(now, name, state.board.names);
       },
     }),
   );
@@ -128,7 +130,7 @@ test('the board is the fold of all writes, approvals hold for what stands, and e
           const step = state.currentStep;
           expect(step?.errors.length).toBe(each.fails ? 1 : 0);
           const who = step?.participant ?? '';
-          if (!each.fails) expected.take(who, allowed(each, who, before.board.names));
+          if (!each.fails) expected.take(who, toContribution(each, who, before.board.names));
         }
         expect(state.board.artifacts).toStrictEqual(expected.artifacts);
         expect(state.approvals).toStrictEqual(expected.holding);
@@ -161,7 +163,7 @@ test('the task is done after the turn in which the last approval came that was m
         const there = state.board.names;
         state = await collaboration.nextStep(state);
         const who = state.currentStep?.participant ?? '';
-        expected.take(who, allowed(each, who, there));
+        expected.take(who, toContribution(each, who, there));
         ({ isDone } = expected);
         expect([state.status, collaboration.hasNextStep(state)]).toStrictEqual(isDone ? ['completed', false] : ['in_progress', true]);
       }

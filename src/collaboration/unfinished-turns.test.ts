@@ -22,7 +22,7 @@ const order = ({ steps }: CollaborationState) => steps.map(({ participant }) => 
 const contents = ({ board }: CollaborationState) => board.get('draft')?.versions.map(({ version, content }) => `${version} ${content}`);
 
 /** Stored as a whole and as a change; both must say the same. */
-function stored(state: CollaborationState, before: CollaborationState): CollaborationState {
+function roundTrip(state: CollaborationState, before: CollaborationState): CollaborationState {
   const whole = CollaborationState.fromJSON(JSON.parse(JSON.stringify(state)));
   const patched = codec.patch(
     CollaborationState.fromJSON(JSON.parse(JSON.stringify(before))),
@@ -33,15 +33,15 @@ function stored(state: CollaborationState, before: CollaborationState): Collabor
   return whole;
 }
 
-/** What a model was shown of the conversation, in short. */
-const shown = (request: ModelRequest | undefined): readonly string[] =>
+/** The conversation as a model was shown it, in short. */
+const listShown = (request: ModelRequest | undefined): readonly string[] =>
   (request?.messages ?? [])
     .filter((message) => !message.isSystem())
     .map(({ role, text, toolCalls, toolResults }) => {
       const done = [...toolCalls.map(({ name }) => `calls ${name}`), ...toolResults.map(({ toolName }) => `result of ${toolName}`)];
       return `${role}: ${[text, ...done].filter((each) => each !== '').join(' ')}`;
     });
-const systemOf = (request: ModelRequest | undefined): string => request?.messages.find((message) => message.isSystem())?.text ?? '';
+const getSystemText = (request: ModelRequest | undefined): string => request?.messages.find((message) => message.isSystem())?.text ?? '';
 
 const makers: readonly (readonly [kind: string, make: (model: ScriptedModel) => Participant])[] = [
   ['a model', (model) => llmCollaborator({ name: 'ann', model })],
@@ -66,38 +66,38 @@ describe.each(makers)('%s that writes, and is cut off by a limit of the whole', 
 
   test('has its turn again when more was granted, sees what it wrote, and the board has it once', async () => {
     const { collaboration, start, model } = play([write('one'), says('Written.')]);
-    const paused = stored(await collaboration.run(start), start);
+    const paused = roundTrip(await collaboration.run(start), start);
     expect([paused.status, paused.waitingFor.map(({ type }) => type), order(paused)]).toStrictEqual(['waiting', ['grant'], ['ann']]);
     expect(paused.steps[0]).toMatchObject({ interrupted: 'vote', outputMessages: [], errors: [], unfinished: { at: 1 } });
     expect([contents(paused), paused.messages.length]).toStrictEqual([['1 one'], 1]);
     const end = await collaboration.run(paused.grant({ tokens: 100 }));
-    expect([end.status, order(end), contents(stored(end, paused))]).toStrictEqual(['completed', ['ann', 'ann', 'bob'], ['1 one']]);
-    expect(shown(model.calls[1]).slice(0, 3)).toStrictEqual([
+    expect([end.status, order(end), contents(roundTrip(end, paused))]).toStrictEqual(['completed', ['ann', 'ann', 'bob'], ['1 one']]);
+    expect(listShown(model.calls[1]).slice(0, 3)).toStrictEqual([
       'user: Go.',
       `assistant: calls ${BoardTool.Write}`,
       `tool: result of ${BoardTool.Write}`,
     ]);
-    expect(systemOf(model.calls[1])).toContain('- "draft": version 1 by ann, 3 characters');
+    expect(getSystemText(model.calls[1])).toContain('- "draft": version 1 by ann, 3 characters');
     expect(end.transcript).toStrictEqual([{ text: 'Go.' }, { speaker: 'ann', text: 'Written.' }, { speaker: 'bob', text: 'Hm.' }]);
   });
 
   test('and had words before the call: they are no answer, and not said to the others', async () => {
     const { collaboration, start, model } = play([{ ...write('one'), text: 'I begin.' }, says('Written.')]);
-    const paused = stored(await collaboration.run(start), start);
+    const paused = roundTrip(await collaboration.run(start), start);
     expect([paused.steps[0]?.interrupted, paused.messages.length, paused.text]).toStrictEqual(['vote', 1, '']);
     const end = await collaboration.run(paused.grant({ tokens: 100 }));
     expect(end.transcript.map(({ text }) => text)).toStrictEqual(['Go.', 'Written.', 'Hm.']);
-    expect(shown(model.calls[1])[1]).toBe(`assistant: I begin. calls ${BoardTool.Write}`);
+    expect(listShown(model.calls[1])[1]).toBe(`assistant: I begin. calls ${BoardTool.Write}`);
   });
 
   test('and again: what it wrote in each try is there once, and it sees all of it', async () => {
     const { collaboration, start, model } = play([write('one'), write('two'), says('Written.')]);
-    const paused = stored(await collaboration.run(start), start);
-    const again = stored(await collaboration.run(paused.grant({ tokens: 5 })), paused);
+    const paused = roundTrip(await collaboration.run(start), start);
+    const again = roundTrip(await collaboration.run(paused.grant({ tokens: 5 })), paused);
     expect([again.status, order(again), contents(again)]).toStrictEqual(['waiting', ['ann', 'ann'], ['1 one', '2 two']]);
     const end = await collaboration.run(again.grant({ tokens: 100 }));
     expect([order(end), contents(end), end.status]).toStrictEqual([['ann', 'ann', 'ann', 'bob'], ['1 one', '2 two'], 'completed']);
-    expect(shown(model.calls[2]).filter((line) => line.startsWith('assistant'))).toHaveLength(2);
+    expect(listShown(model.calls[2]).filter((line) => line.startsWith('assistant'))).toHaveLength(2);
     // Each call has its result, and no two of them are the same.
     const results = (model.calls[2]?.messages ?? []).flatMap(({ toolResults }) => toolResults.map(({ toolCallId }) => toolCallId));
     const made = (model.calls[2]?.messages ?? []).flatMap(({ toolCalls }) => toolCalls.map(({ id }) => id));
@@ -110,15 +110,15 @@ describe.each(makers)('%s that writes, and is cut off by a limit of the whole', 
     const { collaboration, start } = setUp(model, make(model), { limits: { tokens: 4, onLimit: 'pause' } });
     const both = collaboration.with({ collaborators: [make(model), llmCollaborator({ name: 'bob', model: bob })] });
     await both.run((await both.run(start)).grant({ tokens: 100 }));
-    expect(shown(bob.calls[0])).toStrictEqual(['user: Go.', 'user: [ann] Written.']);
+    expect(listShown(bob.calls[0])).toStrictEqual(['user: Go.', 'user: [ann] Written.']);
   });
 
   test('reads it no more once it has come to the end of a turn', async () => {
     const { collaboration, start, model, ids } = play([write('one'), says('Written.'), says('Again.')]);
     const end = await collaboration.run((await collaboration.run(start)).grant({ tokens: 100 }));
     await collaboration.with({ limits: { tokens: 1000 } }).run(end.withUserMessage('More.', { ids }));
-    expect(shown(model.calls[2]).filter((line) => line.includes(BoardTool.Write))).toStrictEqual([]);
-    expect(shown(model.calls[2])).toContain('assistant: Written.');
+    expect(listShown(model.calls[2]).filter((line) => line.includes(BoardTool.Write))).toStrictEqual([]);
+    expect(listShown(model.calls[2])).toContain('assistant: Written.');
   });
 });
 
@@ -129,12 +129,12 @@ describe('a model that writes, and does not come to the end of its turn', () => 
   const call = (name: string): ScriptedAnswer => ({ toolCalls: [{ name }], usage });
   const ann = (model: ScriptedModel, steps = 8) => llmCollaborator({ name: 'ann', model, tools: [hangs, pay], limits: { steps } });
   const seesItsWrite = (request: ModelRequest | undefined) =>
-    shown(request).filter((line) => line === `tool: result of ${BoardTool.Write}`).length;
+    listShown(request).filter((line) => line === `tool: result of ${BoardTool.Write}`).length;
 
   test('because of a limit of its own: the turn has failed, with the numbers, and the next input gives it again', async () => {
     const model = scriptedModel([write('one'), write('two'), says('Written.')]);
     const { collaboration, start, ids } = setUp(model, ann(model, 2));
-    const failed = stored(await collaboration.run(start), start);
+    const failed = roundTrip(await collaboration.run(start), start);
     expect([failed.status, contents(failed)]).toStrictEqual(['failed', ['1 one', '2 two']]);
     expect(failed.errors).toMatchObject([
       { code: 'turn-incomplete', type: 'model', retryable: false, message: expect.stringMatching(/steps_limit.*2/) as string },
@@ -147,7 +147,7 @@ describe('a model that writes, and does not come to the end of its turn', () => 
       2,
     ]);
     // What it did stands before what was said after it.
-    expect(shown(model.calls[2]).at(-1)).toBe('user: Go on.');
+    expect(listShown(model.calls[2]).at(-1)).toBe('user: Go on.');
   });
 
   test('because of the signal: the next input gives it again, and it sees what it wrote', async () => {
@@ -160,7 +160,7 @@ describe('a model that writes, and does not come to the end of its turn', () => 
         if (event.type === 'ToolCallStarted' && event.tool === 'hangs') host.abort('enough');
       },
     });
-    const end = await collaboration.run(stored(cut, start).withUserMessage('Go on.', { ids }));
+    const end = await collaboration.run(roundTrip(cut, start).withUserMessage('Go on.', { ids }));
     expect([order(end), end.status, contents(end), seesItsWrite(model.calls[2])]).toStrictEqual([
       ['ann', 'bob'],
       'completed',
@@ -172,7 +172,7 @@ describe('a model that writes, and does not come to the end of its turn', () => 
   test('because it is gone in the next release: its write stays, once, and the turn has failed', async () => {
     const model = scriptedModel([write('one'), call('pay')]);
     const { collaboration, start } = setUp(model, ann(model));
-    const waiting = stored(await collaboration.run(start), start);
+    const waiting = roundTrip(await collaboration.run(start), start);
     const bob = scriptedCollaborator({ name: 'bob', says: ['Hm.'] });
     const others: readonly (readonly Participant[])[] = [[bob], [scriptedCollaborator({ name: 'ann', says: ['I am no model.'] }), bob]];
     for (const collaborators of others) {
@@ -186,8 +186,8 @@ describe('a model that writes, and does not come to the end of its turn', () => 
   test('because a message came while it waited: the turn was taken, and it sees what it wrote when it has the next', async () => {
     const model = scriptedModel([write('one'), call('pay'), says('Written.')]);
     const { collaboration, start, ids } = setUp(model, ann(model));
-    const waiting = stored(await collaboration.run(start), start);
-    const next = stored(waiting.withUserMessage('Forget it.', { ids }), waiting);
+    const waiting = roundTrip(await collaboration.run(start), start);
+    const next = roundTrip(waiting.withUserMessage('Forget it.', { ids }), waiting);
     expect(next.session.executions[0]?.results.last?.step).toMatchObject({ participant: 'ann', unfinished: { at: 1 } });
     const end = await collaboration.run(next);
     expect([order(end), end.status, contents(end), seesItsWrite(model.calls[2])]).toStrictEqual([
@@ -205,7 +205,7 @@ describe('what counts only in a turn that comes to its end', () => {
   const knows = (request: ModelRequest, tool: string): boolean =>
     request.messages.some(({ toolResults }) => toolResults.some(({ toolName }) => toolName === tool));
 
-  /** Does it where it does not know that it has; its model breaks once behind that. */
+  /** Does it unless it knows that it has; its model breaks once after that. */
   function doer(answer: ScriptedAnswer, tool: string): ScriptedModel {
     let broken = false;
     return scriptedModel(

@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from '../lib/index.ts';
+import { describeValue, InvalidArgumentError } from '../lib/index.ts';
 import type { ContinuationDecision } from './continuation-decision.ts';
 import type { ContinuationEvaluation } from './continuation-evaluation.ts';
 import type { CanExplainContinuation } from './criterion.ts';
@@ -17,7 +17,7 @@ export abstract class BuiltInCriterion<State> implements CanExplainContinuation<
   constructor(usualName: string, options: CriterionOptions) {
     const { name = usualName }: { readonly name?: unknown } = options;
     if (typeof name !== 'string' || name === '')
-      throw new InvalidArgumentError(`${usualName}: name must be text that is not empty, not ${JSON.stringify(name)}.`);
+      throw new InvalidArgumentError(`${usualName}: name must be a non-empty string, not ${describeValue(name)}.`);
     this.name = name;
   }
 

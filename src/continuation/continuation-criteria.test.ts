@@ -79,14 +79,14 @@ describe('the truth table, in every order of the criteria', () => {
   });
 
   test('where several are of the decisive rank, the first in the list is named', () => {
-    const named = (...criteria: readonly ContinuationCriterion<State>[]): string =>
+    const joinNames = (...criteria: readonly ContinuationCriterion<State>[]): string =>
       ContinuationCriteria.from(...criteria).evaluate(start).resolvedBy;
     for (const decision of ['forbid', 'request', 'stop'] as const) {
       const [one, two] = [decides('one', decision), decides('two', decision)];
-      expect(named(allows, one, two)).toBe('one');
-      expect(named(two, one, allows)).toBe('two');
+      expect(joinNames(allows, one, two)).toBe('one');
+      expect(joinNames(two, one, allows)).toBe('two');
     }
-    expect(named(allows, decides('also allows', 'allow'))).toBe('aggregate');
+    expect(joinNames(allows, decides('also allows', 'allow'))).toBe('aggregate');
   });
 });
 
@@ -178,7 +178,7 @@ describe('the collection', () => {
   test.each([
     ['without a name', { decide: (): string => 'allow' }, 'Criterion 2 has no name'],
     ['with an empty name', { name: '', decide: (): string => 'allow' }, 'Criterion 2 has no name'],
-    ['without decide and explain', { name: 'Mute' }, 'Criterion "Mute" has neither decide(state) nor explain(state).'],
+    ['without decide and explain', { name: 'Mute' }, 'Criterion "Mute" has neither decide() nor explain().'],
     ['that is a function', function isDone(): void {}, 'Criterion "isDone" has neither'],
     ['that is undefined', undefined, 'Criterion 2 has no name'],
     ['that is null', null, 'Criterion 2 has no name'],
@@ -190,7 +190,7 @@ describe('the collection', () => {
 });
 
 describe('remaining time', () => {
-  const timed = (name: string, remaining: number | undefined): CanDecideToContinue<State> => ({
+  const createTimedCriterion = (name: string, remaining: number | undefined): CanDecideToContinue<State> => ({
     name,
     decide: () => 'allow',
     remainingMs: () => remaining,
@@ -199,25 +199,25 @@ describe('remaining time', () => {
   test.each([
     [[], undefined],
     [[allows], undefined],
-    [[timed('a', undefined)], undefined],
-    [[allows, timed('a', 500)], 500],
-    [[timed('a', 500), timed('b', 20), timed('c', 700)], 20],
-    [[timed('a', 0), timed('b', undefined)], 0],
-    [[timed('a', -3), timed('b', 4)], -3],
+    [[createTimedCriterion('a', undefined)], undefined],
+    [[allows, createTimedCriterion('a', 500)], 500],
+    [[createTimedCriterion('a', 500), createTimedCriterion('b', 20), createTimedCriterion('c', 700)], 20],
+    [[createTimedCriterion('a', 0), createTimedCriterion('b', undefined)], 0],
+    [[createTimedCriterion('a', -3), createTimedCriterion('b', 4)], -3],
   ])('is the shortest that anybody leaves', (criteria, expected) => {
     expect(ContinuationCriteria.from<State>(...criteria).remainingMs(start)).toBe(expected);
     expect(ContinuationCriteria.from<State>(...criteria.toReversed()).remainingMs(start)).toBe(expected);
   });
 
   test('is seen through a nested collection', () => {
-    const inner = ContinuationCriteria.from(timed('a', 40));
-    expect(ContinuationCriteria.from(timed('b', 70), inner.asCriterion('inner')).remainingMs(start)).toBe(40);
+    const inner = ContinuationCriteria.from(createTimedCriterion('a', 40));
+    expect(ContinuationCriteria.from(createTimedCriterion('b', 70), inner.asCriterion('inner')).remainingMs(start)).toBe(40);
     expect(ContinuationCriteria.from(ContinuationCriteria.from(allows).asCriterion('inner')).remainingMs(start)).toBeUndefined();
   });
 });
 
 describe('a collection as one criterion of another', () => {
-  const nested = (...criteria: readonly ContinuationCriterion<State>[]): ContinuationEvaluation =>
+  const evaluateNested = (...criteria: readonly ContinuationCriterion<State>[]): ContinuationEvaluation =>
     ContinuationCriteria.from(...criteria)
       .asCriterion('inner')
       .explain(start);
@@ -229,7 +229,7 @@ describe('a collection as one criterion of another', () => {
     ['lets go', [allows, letsGo], 'stop', 'letsGo: letsGo allows stop', 'letsGo'],
     ['holds nothing: lets go', [], 'stop', 'there were no criteria to ask', 'ContinuationCriteria'],
   ] as const)('one that %s', (_name, criteria, decision, reason, resolvedBy) => {
-    expect(nested(...criteria)).toStrictEqual({
+    expect(evaluateNested(...criteria)).toStrictEqual({
       criterion: 'inner',
       decision,
       reason,
@@ -238,7 +238,7 @@ describe('a collection as one criterion of another', () => {
   });
 
   test('one that forbids keeps the reason, the stop reason and the limit', () => {
-    expect(nested(allows, limited)).toStrictEqual({
+    expect(evaluateNested(allows, limited)).toStrictEqual({
       criterion: 'inner',
       decision: 'forbid',
       reason: 'StepsLimit: 0 of 0 steps used',
@@ -246,20 +246,20 @@ describe('a collection as one criterion of another', () => {
       limit: 'steps',
       context: { criteriaCount: 2, resolvedBy: 'StepsLimit' },
     });
-    expect(nested(forbids)).toMatchObject({ decision: 'forbid', stopReason: 'guard' });
+    expect(evaluateNested(forbids)).toMatchObject({ decision: 'forbid', stopReason: 'guard' });
   });
 
   test('one that pauses at a limit still pauses', () => {
     const pausing = new StepsLimit<State>(0, ({ steps }) => steps, { onLimit: () => 'pause' });
-    expect(nested(allows, pausing)).toMatchObject({ decision: 'forbid', limit: 'steps', atLimit: 'pause' });
+    expect(evaluateNested(allows, pausing)).toMatchObject({ decision: 'forbid', limit: 'steps', atLimit: 'pause' });
   });
 
   test.each([
     ['a guard forbids beside the limit', [limited, forbids]],
     ['somebody asks for more', [limited, requests]],
   ] as const)('is no mere limit where %s', (_name, criteria) => {
-    expect(nested(...criteria)).toMatchObject({ decision: 'forbid', stopReason: 'steps_limit' });
-    expect(nested(...criteria)).not.toHaveProperty('limit');
+    expect(evaluateNested(...criteria)).toMatchObject({ decision: 'forbid', stopReason: 'steps_limit' });
+    expect(evaluateNested(...criteria)).not.toHaveProperty('limit');
     const outer = ContinuationCriteria.from(ContinuationCriteria.from<State>(...criteria).asCriterion('inner'), letsGo);
     expect(outer.evaluate(start).finishedAtLimit).toBe(false);
   });
@@ -267,13 +267,13 @@ describe('a collection as one criterion of another', () => {
   test('names the answer that decided, with its number if two criteria have the same name', () => {
     const [high, low] = [new StepsLimit<State>(20, ({ steps }) => steps), new StepsLimit<State>(0, ({ steps }) => steps)];
     const forbidden = { decision: 'forbid', limit: 'steps' };
-    expect(nested(high, low)).toMatchObject({ ...forbidden, reason: 'StepsLimit#2: 0 of 0 steps used' });
-    expect(nested(low, high)).toMatchObject({ ...forbidden, reason: 'StepsLimit: 0 of 0 steps used' });
+    expect(evaluateNested(high, low)).toMatchObject({ ...forbidden, reason: 'StepsLimit#2: 0 of 0 steps used' });
+    expect(evaluateNested(low, high)).toMatchObject({ ...forbidden, reason: 'StepsLimit: 0 of 0 steps used' });
   });
 
   test('is not misled by a criterion that is called "aggregate"', () => {
-    expect(nested(decides('aggregate', 'request'), allows)).toMatchObject({ decision: 'request' });
-    expect(nested(decides('aggregate', 'allow'), allows)).toMatchObject({ decision: 'allow' });
+    expect(evaluateNested(decides('aggregate', 'request'), allows)).toMatchObject({ decision: 'request' });
+    expect(evaluateNested(decides('aggregate', 'allow'), allows)).toMatchObject({ decision: 'allow' });
   });
 
   test('decides as its criteria would have decided in its place', () => {
@@ -315,7 +315,7 @@ test.each([
   ['an unknown stop reason', { criterion: 'Mine', decision: 'forbid', reason: 'no', stopReason: 'bored', context: {} }],
 ])('an explanation with %s is refused: it could not be read again once stored', (_, evaluation) => {
   const criterion = { name: 'Mine', explain: () => evaluation as ContinuationEvaluation };
-  expect(() => ContinuationCriteria.from(criterion).evaluate({})).toThrow(/"Mine" failed: it answered/);
+  expect(() => ContinuationCriteria.from(criterion).evaluate({})).toThrow(/"Mine" failed: it returned/);
 });
 
 test('a vote that is no evaluation is refused as well, and named', () => {

@@ -13,8 +13,8 @@ const nothingFound: Findings = {};
 
 /**
  * An ordered list of criteria, judged together. Every criterion is asked every time, so that the trace is complete.
- * The order never changes whether the run goes on; it decides which one is named if several forbid. If several have the same
- * name, the second is listed as `StepsLimit#2`, the third as `StepsLimit#3`: in the evaluations, and wherever else it is named.
+ * The order never changes whether the run continues; it decides which one is named if several forbid. If several have the same
+ * name, the second is listed as `StepsLimit#2`, the third as `StepsLimit#3`: in the evaluations, and everywhere else.
  */
 export class ContinuationCriteria<State> {
   readonly #criteria: readonly ContinuationCriterion<State>[];
@@ -22,7 +22,7 @@ export class ContinuationCriteria<State> {
   /** Names of the criteria, numbered if they come more than once. */
   readonly names: readonly string[];
 
-  private constructor(criteria: readonly ContinuationCriterion<State>[]) {
+  constructor(...criteria: readonly ContinuationCriterion<State>[]) {
     for (const [index, criterion] of criteria.entries()) assertCriterion(criterion, index);
     this.#criteria = criteria;
     const names = numberNames(criteria.map(({ name }) => name));
@@ -31,7 +31,7 @@ export class ContinuationCriteria<State> {
   }
 
   static from<State>(...criteria: readonly ContinuationCriterion<State>[]): ContinuationCriteria<State> {
-    return new ContinuationCriteria(criteria);
+    return new ContinuationCriteria(...criteria);
   }
 
   get isEmpty(): boolean {
@@ -50,7 +50,7 @@ export class ContinuationCriteria<State> {
 
   /** A new collection with these at its end. */
   withCriteria(...criteria: readonly ContinuationCriterion<State>[]): ContinuationCriteria<State> {
-    return new ContinuationCriteria([...this.#criteria, ...criteria]);
+    return new ContinuationCriteria(...this.#criteria, ...criteria);
   }
 
   /** Asks every criterion and resolves the evaluations, those among the findings included. */
@@ -93,10 +93,12 @@ function assertCriterion(criterion: unknown, index: number): void {
   const given = criterion as { readonly name?: unknown; readonly decide?: unknown; readonly explain?: unknown } | null | undefined;
   const { name, decide, explain } = given ?? {};
   if (typeof name !== 'string' || name === '') {
-    throw new InvalidArgumentError(`Criterion ${index + 1} has no name. Give it a stable one: it is how the trace refers to it.`);
+    throw new InvalidArgumentError(`Criterion ${index + 1} has no name. Give it a stable one: explanations refer to it by name.`);
   }
   if (!isCleanText(name)) throw new InvalidArgumentError(`The name of criterion ${index + 1} ${describeBrokenText(name)}`);
   if (typeof decide !== 'function' && typeof explain !== 'function') {
-    throw new InvalidArgumentError(`Criterion "${name}" has neither decide(state) nor explain(state).`);
+    throw new InvalidArgumentError(
+      `Criterion "${name}" has neither decide() nor explain(). Add one of them, or create the criterion with when() or stopWhen().`,
+    );
   }
 }

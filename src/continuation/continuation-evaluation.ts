@@ -63,7 +63,7 @@ export class ContinuationEvaluation {
       ...(stopReason !== undefined && { stopReason }),
       ...(limit !== undefined && { limit }),
       ...(atLimit !== undefined && { atLimit }),
-      // A copy: the caller may go on using its own. What is not an object is refused when it is judged.
+      // A copy: the caller may continue using its own. What is not an object is refused when it is judged.
       context: Object.isFrozen(context) || !isRecord(context) ? context : Object.freeze({ ...context }),
     });
   }

@@ -22,8 +22,8 @@ const evaluation = (criterion: string, decision: ContinuationDecision, extra: Ex
 const forbid = (name: string, extra: Extra = {}): ContinuationEvaluation => evaluation(name, 'forbid', extra);
 const request = (name: string): ContinuationEvaluation => evaluation(name, 'request');
 const allow = (name: string): ContinuationEvaluation => evaluation(name, 'allow');
-const letGo = (name: string): ContinuationEvaluation => evaluation(name, 'stop');
-const outcomeOf = (...evaluations: readonly ContinuationEvaluation[]): ContinuationOutcome =>
+const stop = (name: string): ContinuationEvaluation => evaluation(name, 'stop');
+const toOutcome = (...evaluations: readonly ContinuationEvaluation[]): ContinuationOutcome =>
   ContinuationOutcome.fromEvaluations(evaluations);
 
 const anyEvaluation: fc.Arbitrary<ContinuationEvaluation> = fc
@@ -40,7 +40,7 @@ const anyEvaluation: fc.Arbitrary<ContinuationEvaluation> = fc
   )
   .map((fields) => fields as ContinuationEvaluation);
 
-/** What the specification says, written the slow way. */
+/** The specification, written the slow way. */
 function expectedOutcome(evaluations: readonly ContinuationEvaluation[]): object {
   const first = (decision: ContinuationDecision): ContinuationEvaluation | undefined =>
     evaluations.find((one) => one.decision === decision);
@@ -64,7 +64,7 @@ describe('resolving', () => {
     const withShuffle = lists.chain((list) => fc.tuple(fc.constant(list), fc.shuffledSubarray(list, { minLength: list.length })));
     fc.assert(
       fc.property(withShuffle, ([list, shuffled]) => {
-        const [outcome, other] = [outcomeOf(...list), outcomeOf(...shuffled)];
+        const [outcome, other] = [toOutcome(...list), toOutcome(...shuffled)];
         expect(outcome).toMatchObject(expectedOutcome(list));
         expect(other).toMatchObject(expectedOutcome(shuffled));
         expect(outcome.evaluations).toStrictEqual(list);
@@ -76,18 +76,18 @@ describe('resolving', () => {
   });
 
   test('an explicit stop reason wins; a forbid without one is a guard (C05)', () => {
-    expect(outcomeOf(forbid('StepsLimit', { stopReason: 'user_requested' })).stopReason).toBe('user_requested');
-    expect(outcomeOf(forbid('StepsLimit')).stopReason).toBe('guard');
+    expect(toOutcome(forbid('StepsLimit', { stopReason: 'user_requested' })).stopReason).toBe('user_requested');
+    expect(toOutcome(forbid('StepsLimit')).stopReason).toBe('guard');
   });
 
   test('the stop reason of anybody but the first forbidder counts for nothing', () => {
-    const outcome = outcomeOf(
+    const outcome = toOutcome(
       evaluation('Odd', 'stop', { stopReason: 'error' }),
       forbid('First'),
       forbid('Second', { stopReason: 'error' }),
     );
     expect(outcome).toMatchObject({ decision: 'forbid', resolvedBy: 'First', stopReason: 'guard' });
-    expect(outcomeOf(evaluation('Odd', 'stop', { stopReason: 'error' })).stopReason).toBe('completed');
+    expect(toOutcome(evaluation('Odd', 'stop', { stopReason: 'error' })).stopReason).toBe('completed');
   });
 
   test('with nobody to ask: stop, completed, no evaluations (C04)', () => {
@@ -99,12 +99,12 @@ describe('resolving', () => {
       evaluations: [],
     };
     expect(ContinuationOutcome.empty().toJSON()).toStrictEqual(expected);
-    expect(outcomeOf().toJSON()).toStrictEqual(expected);
+    expect(toOutcome().toJSON()).toStrictEqual(expected);
   });
 });
 
 describe('reading an outcome', () => {
-  const outcome = outcomeOf(allow('A'), forbid('B', { reason: 'first B' }), forbid('B', { reason: 'second B' }), forbid('C'));
+  const outcome = toOutcome(allow('A'), forbid('B', { reason: 'first B' }), forbid('B', { reason: 'second B' }), forbid('C'));
 
   test('finds the first answer of a criterion', () => {
     expect(outcome.getEvaluationFor('B')?.reason).toBe('first B');
@@ -114,14 +114,14 @@ describe('reading an outcome', () => {
 
   test('names the first criterion that forbade', () => {
     expect(outcome.getForbiddingCriterion()).toBe('B');
-    expect(outcomeOf(letGo('A'), request('B')).getForbiddingCriterion()).toBeUndefined();
+    expect(toOutcome(stop('A'), request('B')).getForbiddingCriterion()).toBeUndefined();
     expect(ContinuationOutcome.empty().getForbiddingCriterion()).toBeUndefined();
   });
 
   test.each([
     ['forbidden', outcome, true],
-    ['completed', outcomeOf(letGo('A')), false],
-    ['going on', outcomeOf(request('A')), false],
+    ['completed', toOutcome(stop('A')), false],
+    ['going on', toOutcome(request('A')), false],
     ['empty', ContinuationOutcome.empty(), false],
   ])('says whether it was forbidden: %s', (_name, given, expected) => {
     expect(given.isForbidden).toBe(expected);
@@ -134,27 +134,27 @@ describe('finished in the very step that reached a limit', () => {
   const guard = forbid('Guard');
 
   test.each([
-    ['a limit forbids and somebody lets go', [steps, allow('A'), letGo('Work')], true],
-    ['several limits forbid and somebody lets go', [steps, tokens, letGo('Work')], true],
+    ['a limit forbids and somebody lets go', [steps, allow('A'), stop('Work')], true],
+    ['several limits forbid and somebody lets go', [steps, tokens, stop('Work')], true],
     ['a limit forbids and nobody lets go', [steps, allow('A')], false],
-    ['a limit forbids and somebody asks for more', [steps, letGo('Work'), request('Retry')], false],
-    ['a guard forbids beside the limit', [steps, guard, letGo('Work')], false],
-    ['only a guard forbids', [guard, letGo('Work')], false],
-    ['nobody forbids', [allow('StepsLimit'), letGo('Work')], false],
+    ['a limit forbids and somebody asks for more', [steps, stop('Work'), request('Retry')], false],
+    ['a guard forbids beside the limit', [steps, guard, stop('Work')], false],
+    ['only a guard forbids', [guard, stop('Work')], false],
+    ['nobody forbids', [allow('StepsLimit'), stop('Work')], false],
     ['nobody was asked', [], false],
   ])('%s', (_name, evaluations, expected) => {
-    expect(outcomeOf(...evaluations).finishedAtLimit).toBe(expected);
-    expect(outcomeOf(...evaluations.toReversed()).finishedAtLimit).toBe(expected);
+    expect(toOutcome(...evaluations).finishedAtLimit).toBe(expected);
+    expect(toOutcome(...evaluations.toReversed()).finishedAtLimit).toBe(expected);
   });
 
   test.each(Object.values(LimitKind))('the limit may be one of %s', (limit) => {
-    expect(outcomeOf(forbid('Limit', { limit }), letGo('Work')).finishedAtLimit).toBe(true);
+    expect(toOutcome(forbid('Limit', { limit }), stop('Work')).finishedAtLimit).toBe(true);
   });
 });
 
 describe('an outcome does not change', () => {
   test('it and its list are frozen', () => {
-    const outcome = outcomeOf(allow('A'));
+    const outcome = toOutcome(allow('A'));
     expect(Object.isFrozen(outcome)).toBe(true);
     expect(Object.isFrozen(outcome.evaluations)).toBe(true);
     expect(Object.isFrozen(ContinuationOutcome.empty().evaluations)).toBe(true);
@@ -225,7 +225,7 @@ describe('as JSON', () => {
 
   test('it has exactly the documented keys, in their order', () => {
     const [first, second] = stored.evaluations;
-    const outcome = outcomeOf(first, second);
+    const outcome = toOutcome(first, second);
     expect(outcome.toJSON()).toStrictEqual(stored);
     expect(JSON.stringify(outcome)).toBe(JSON.stringify(stored));
   });

@@ -183,7 +183,7 @@ class Outcome {
   }
 }
 
-/** An outcome that lets the run go on. */
+/** An outcome that lets the run continue. */
 export interface ContinuingOutcome extends Outcome {
   readonly shouldContinue: true;
   readonly stopReason: undefined;
@@ -195,7 +195,7 @@ export interface StoppingOutcome extends Outcome {
   readonly stopReason: StopReason;
 }
 
-/** The decision about going on, the criterion that made it, and every evaluation. */
+/** The decision to continue or stop, the criterion that made it, and every evaluation. */
 export type ContinuationOutcome = ContinuingOutcome | StoppingOutcome;
 
 interface OutcomeClass extends Omit<typeof Outcome, 'prototype'> {

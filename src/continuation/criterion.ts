@@ -24,7 +24,7 @@ export interface CanExplainContinuation<State> extends NamedCriterion<State> {
 }
 
 /**
- * One rule about going on. Synchronous and pure: the same state and findings always get the same answer.
+ * A rule for continuing. Synchronous and pure: the same state and findings always get the same answer.
  * Whatever needs a clock, a model or I/O runs before judging and leaves a finding.
  */
 export type ContinuationCriterion<State> = CanDecideToContinue<State> | CanExplainContinuation<State>;

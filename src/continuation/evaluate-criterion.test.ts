@@ -5,11 +5,11 @@ import type { ContinuationCriterion } from './criterion.ts';
 import { evaluateCriterion } from './evaluate-criterion.ts';
 
 // What somebody without types can hand over.
-const untyped = (criterion: object): ContinuationCriterion<undefined> => criterion as ContinuationCriterion<undefined>;
-const listed = (criterion: ContinuationCriterion<undefined>) => ({ criterion, name: criterion.name });
-const failureOf = (criterion: object): CriterionFailedError => {
+const asUntyped = (criterion: object): ContinuationCriterion<undefined> => criterion as ContinuationCriterion<undefined>;
+const toListed = (criterion: ContinuationCriterion<undefined>) => ({ criterion, name: criterion.name });
+const getFailure = (criterion: object): CriterionFailedError => {
   try {
-    evaluateCriterion(listed(untyped(criterion)), undefined, {});
+    evaluateCriterion(toListed(asUntyped(criterion)), undefined, {});
   } catch (error) {
     if (error instanceof CriterionFailedError) return error;
     throw error;
@@ -32,9 +32,9 @@ const badAnswers: readonly (readonly [string, unknown, string])[] = [
 
 describe('an answer that is none', () => {
   test.each(badAnswers)('decide() gives %s', (_name, answer, words) => {
-    const error = failureOf({ name: 'Odd', decide: () => answer });
+    const error = getFailure({ name: 'Odd', decide: () => answer });
     expect(error.criterion).toBe('Odd');
-    expect(error.message).toBe(`Criterion "Odd" failed: it answered ${words} instead of forbid, allow, request or stop.`);
+    expect(error.message).toBe(`Criterion "Odd" failed: it returned ${words}. Return forbid, allow, request or stop.`);
   });
 
   test.each([
@@ -43,17 +43,17 @@ describe('an answer that is none', () => {
     ['an evaluation without decision', { criterion: 'Odd', reason: 'x' }, '{"criterion":"Odd","reason":"x"}'],
     ['an evaluation with an unknown decision', { decision: 'no' }, '{"decision":"no"}'],
   ] as const)('explain() gives %s', (_name, answer, words) => {
-    const error = failureOf({ name: 'Odd', explain: () => answer });
+    const error = getFailure({ name: 'Odd', explain: () => answer });
     expect(error.message).toBe(
-      `Criterion "Odd" failed: it answered ${words} instead of an evaluation {criterion, decision, reason, stopReason?, limit?, atLimit?, context} of data that can be stored.`,
+      `Criterion "Odd" failed: it returned ${words}. Return an evaluation {criterion, decision, reason, stopReason?, limit?, atLimit?, context} of data that can be stored.`,
     );
   });
 
   test('a promise that rejects later does not disturb the process', async () => {
     // Vitest fails the run when a rejection goes unheard.
     const late = (): Promise<never> => Promise.reject(new Error('late'));
-    expect(failureOf({ name: 'Odd', decide: late }).message).toContain('a promise');
-    expect(failureOf({ name: 'Odd', explain: late }).message).toContain('a promise');
+    expect(getFailure({ name: 'Odd', decide: late }).message).toContain('a promise');
+    expect(getFailure({ name: 'Odd', explain: late }).message).toContain('a promise');
     await new Promise((resolve) => setTimeout(resolve, 0));
   });
 });
@@ -61,7 +61,7 @@ describe('an answer that is none', () => {
 describe('a criterion that throws', () => {
   test('comes out as an error that names it and keeps the cause', () => {
     const cause = new TypeError('state.usage is undefined');
-    const error = failureOf({
+    const error = getFailure({
       name: 'Budget',
       decide: () => {
         throw cause;
@@ -79,7 +79,7 @@ describe('a criterion that throws', () => {
     ['an object without prototype', Object.create(null), '{}'],
     ['an error without words', new RangeError(''), 'RangeError'],
   ])('may throw %s', (_name, thrown: unknown, words) => {
-    const error = failureOf({
+    const error = getFailure({
       name: 'Odd',
       explain: () => {
         throw thrown;
@@ -97,5 +97,5 @@ test('this of decide and explain is the criterion', () => {
       return this.#answer;
     }
   }
-  expect(evaluateCriterion(listed(new Own()), undefined, {}).decision).toBe('request');
+  expect(evaluateCriterion(toListed(new Own()), undefined, {}).decision).toBe('request');
 });

@@ -30,7 +30,7 @@ export function describeAnswer(answer: unknown): string {
 /** Refuses what is not a decision: a promise, a boolean, an unknown word. */
 export function parseDecision(name: string, answer: unknown): ContinuationDecision {
   if (isContinuationDecision(answer)) return answer;
-  throw new CriterionFailedError(name, `it answered ${describeAnswer(answer)} instead of forbid, allow, request or stop.`);
+  throw new CriterionFailedError(name, `it returned ${describeAnswer(answer)}. Return forbid, allow, request or stop.`);
 }
 
 const isPlain = (value: unknown): boolean =>
@@ -73,7 +73,7 @@ export function parseEvaluation(name: string, given: unknown): ContinuationEvalu
     if (context !== undefined) return Object.freeze(isSame ? given : { ...given, reason, context });
   }
   const wanted = 'an evaluation {criterion, decision, reason, stopReason?, limit?, atLimit?, context} of data that can be stored';
-  throw new CriterionFailedError(name, `it answered ${describeAnswer(given)} instead of ${wanted}.`);
+  throw new CriterionFailedError(name, `it returned ${describeAnswer(given)}. Return ${wanted}.`);
 }
 
 function getEvaluation<State>(criterion: ContinuationCriterion<State>, state: State, findings: Findings): ContinuationEvaluation {
@@ -83,7 +83,7 @@ function getEvaluation<State>(criterion: ContinuationCriterion<State>, state: St
   if (criterion instanceof BuiltInCriterion) return criterion.explain(state, findings);
   const evaluation = parseEvaluation(criterion.name, criterion.explain(state, findings));
   if (evaluation.criterion === criterion.name) return evaluation;
-  throw new CriterionFailedError(criterion.name, `it answered in the name of "${evaluation.criterion}".`);
+  throw new CriterionFailedError(criterion.name, `it returned an evaluation of "${evaluation.criterion}". Use its own name as criterion.`);
 }
 
 /** A criterion, and its name in a collection: numbered if another one before it has the same. */

@@ -194,7 +194,7 @@ describe('what a tired person reads', () => {
 });
 
 describe('details', () => {
-  const named = (count: number): string => {
+  const explainMany = (count: number): string => {
     const others = Array.from({ length: count }, (_, index) => when<Run>(`C${index + 1}`, () => 'allow'));
     return (
       ContinuationCriteria.from<Run>(
@@ -214,11 +214,11 @@ describe('details', () => {
     [12, /^Twelve other criteria would have gone on: C1, .*, C12\.$/],
     [13, /^13 other criteria would have gone on: /],
   ])('%i others are counted in words', (count, expected) => {
-    expect(named(count)).toMatch(expected);
+    expect(explainMany(count)).toMatch(expected);
   });
 
   test('nobody is counted where there is nobody', () => {
-    expect(named(0)).toBe('Guard: enough.');
+    expect(explainMany(0)).toBe('Guard: enough.');
   });
 
   test('without a step number the step is not mentioned', () => {

@@ -10,7 +10,7 @@ interface Explainable {
   readonly evaluations: readonly ContinuationEvaluation[];
 }
 
-/** What the outcome itself does not know. */
+/** Facts that the outcome itself does not know. */
 export interface ExplainOptions {
   /** The step that was judged; 0 for a start that was judged. */
   readonly stepNumber?: number;
@@ -65,7 +65,7 @@ export function explainOutcome(outcome: Explainable, options: ExplainOptions): s
     ...forbidding.map(line('')),
     ...requesting.map(line(' asked to go on')),
     ...by(AllowStop).map(line(' let go')),
-    // What a limit could not count is worth a line: it is no limit there.
+    // What a limit could not count is worth a line: it is not a limit there.
     ...allowing.filter(couldNotCount).map(line(' could not count all')),
   ];
   if (outcome.evaluations.length === 0) lines.push('There were no criteria to ask.');

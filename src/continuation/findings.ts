@@ -7,7 +7,7 @@ export interface StopRequest {
   readonly reason: string;
 }
 
-/** Facts found out before a state is judged. Criteria get them beside the state; they are never stored. */
+/** Facts collected before a state is judged. Criteria get them with the state; they are never stored. */
 export interface Findings {
   /** Time of judging, in milliseconds. */
   readonly now?: number | undefined;

@@ -78,7 +78,7 @@ describe.each(builtIns)('$usual', ({ usual, make, findings }) => {
   });
 
   test.each([[''], [7], [null]])('refuses the name %j', (name) => {
-    expect(() => make({ name: name as string })).toThrow(`${usual}: name must be text that is not empty, not ${JSON.stringify(name)}.`);
+    expect(() => make({ name: name as string })).toThrow(`${usual}: name must be a non-empty string, not ${JSON.stringify(name)}.`);
   });
 
   test('gets a number if the name is taken, and its evaluation has it', () => {
@@ -89,8 +89,8 @@ describe.each(builtIns)('$usual', ({ usual, make, findings }) => {
   });
 });
 
-const named = (name: string): ContinuationCriterion<number> => ({ name, decide: () => 'allow' });
-const listNames = (...names: readonly string[]): readonly string[] => ContinuationCriteria.from(...names.map(named)).names;
+const createCriterion = (name: string): ContinuationCriterion<number> => ({ name, decide: () => 'allow' });
+const listNames = (...names: readonly string[]): readonly string[] => ContinuationCriteria.from(...names.map(createCriterion)).names;
 
 describe('a doubled name', () => {
   test.each([
@@ -131,15 +131,17 @@ describe('a doubled name', () => {
         const all = listNames(...first, ...more);
         expect(new Set(all).size).toBe(all.length);
         expect(all.slice(0, first.length)).toStrictEqual(listNames(...first));
-        expect(ContinuationCriteria.from(...first.map(named)).withCriteria(...more.map(named)).names).toStrictEqual(all);
+        expect(ContinuationCriteria.from(...first.map(createCriterion)).withCriteria(...more.map(createCriterion)).names).toStrictEqual(
+          all,
+        );
       }),
     );
   });
 
   test('is numbered in a bare decision, in a default reason, and in nobody’s own words', () => {
     const { evaluations } = ContinuationCriteria.from<number>(
-      named('A'),
-      named('A'),
+      createCriterion('A'),
+      createCriterion('A'),
       when('A', () => ContinuationDecision.AllowContinuation),
       when('A', () => ({ decision: ContinuationDecision.AllowContinuation, reason: 'A is fine' })),
     ).evaluate(1);
@@ -176,18 +178,18 @@ describe('a doubled name', () => {
     ['whose evaluation cannot be stored', { name: 'A', explain: () => ({ criterion: 'A' }) as never }],
   ])('is numbered in the error of a criterion %s', (_, broken) => {
     const judge = (...criteria: readonly ContinuationCriterion<number>[]) => ContinuationCriteria.from(...criteria).evaluate(1);
-    expect(() => judge(named('A'), broken)).toThrow(
+    expect(() => judge(createCriterion('A'), broken)).toThrow(
       expect.objectContaining({ criterion: 'A#2', message: expect.stringMatching(/^Criterion "A#2" failed: /) as string }),
     );
-    expect(() => judge(broken, named('A'))).toThrow(expect.objectContaining({ criterion: 'A' }));
+    expect(() => judge(broken, createCriterion('A'))).toThrow(expect.objectContaining({ criterion: 'A' }));
   });
 
   test('is numbered within its own collection, whatever collection contains that', () => {
     const inner = ContinuationCriteria.from(
-      named('A'),
+      createCriterion('A'),
       stopWhen<number>('A', () => 'no'),
     ).asCriterion('Inner');
-    expect(ContinuationCriteria.from(named('A'), inner).evaluate(1).evaluations[1]).toMatchObject({
+    expect(ContinuationCriteria.from(createCriterion('A'), inner).evaluate(1).evaluations[1]).toMatchObject({
       criterion: 'Inner',
       reason: 'A#2: no',
     });

@@ -1,4 +1,4 @@
-/** Why a run ended, for programs. The trace says it for people. */
+/** Reason why a run ended, for programs. The trace explains it for people. */
 export const StopReason = {
   /** No more work was requested. */
   Completed: 'completed',

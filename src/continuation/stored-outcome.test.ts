@@ -15,7 +15,7 @@ const evaluation = (reason: string, context: JsonObject, more: Partial<Continuat
   context,
   ...more,
 });
-const outcomeOf = (...evaluations: readonly ContinuationEvaluation[]): ContinuationOutcome =>
+const toOutcome = (...evaluations: readonly ContinuationEvaluation[]): ContinuationOutcome =>
   ContinuationOutcome.fromEvaluations(evaluations);
 const throughJson = (value: Json): unknown => JSON.parse(JSON.stringify(value));
 /** As a store does it: both are read again, and the later one is written against the earlier. */
@@ -74,7 +74,7 @@ const anyEvaluation: fc.Arbitrary<ContinuationEvaluation> = fc
   }));
 
 /** The same criterion one step later: the same form of words, other numbers under the same names. */
-const followed = (first: ContinuationEvaluation): fc.Arbitrary<ContinuationEvaluation> =>
+const createNext = (first: ContinuationEvaluation): fc.Arbitrary<ContinuationEvaluation> =>
   fc
     .tuple(
       fc.constantFrom(...shapes),
@@ -91,7 +91,9 @@ const followed = (first: ContinuationEvaluation): fc.Arbitrary<ContinuationEvalu
 const fromBefore = (list: readonly ContinuationEvaluation[]): fc.Arbitrary<readonly ContinuationEvaluation[]> =>
   fc
     .tuple(
-      ...list.map((each) => fc.oneof({ weight: 4, arbitrary: followed(each) }, { weight: 3, arbitrary: fc.constant(each) }, anyEvaluation)),
+      ...list.map((each) =>
+        fc.oneof({ weight: 4, arbitrary: createNext(each) }, { weight: 3, arbitrary: fc.constant(each) }, anyEvaluation),
+      ),
     )
     .chain((later) =>
       fc.oneof(
@@ -111,7 +113,7 @@ describe('K1: an outcome that was written is read as the same outcome', () => {
   test('whatever it says, and whatever was said before', () => {
     fc.assert(
       fc.property(pair, ([before, after]) => {
-        const [earlier, outcome] = [outcomeOf(...before), outcomeOf(...after)];
+        const [earlier, outcome] = [toOutcome(...before), toOutcome(...after)];
         expect(JSON.stringify(reread(outcome, earlier))).toBe(JSON.stringify(outcome));
         expect(JSON.stringify(reread(outcome))).toBe(JSON.stringify(outcome));
         expect(JSON.stringify(reread(earlier, outcome))).toBe(JSON.stringify(earlier));
@@ -125,7 +127,7 @@ describe('K1: an outcome that was written is read as the same outcome', () => {
   test('writing reads both and changes neither', () => {
     fc.assert(
       fc.property(pair, ([before, after]) => {
-        const [earlier, outcome] = [outcomeOf(...before), outcomeOf(...after)];
+        const [earlier, outcome] = [toOutcome(...before), toOutcome(...after)];
         const texts = [JSON.stringify(earlier), JSON.stringify(outcome)];
         reread(outcome, earlier);
         expect([JSON.stringify(earlier), JSON.stringify(outcome)]).toStrictEqual(texts);
@@ -141,7 +143,7 @@ describe('K1: an outcome that was written is read as the same outcome', () => {
           .array(anyEvaluation, { minLength: 1, maxLength: 3 })
           .chain((first) => fc.array(fromBefore(first), { minLength: 2, maxLength: 6 })),
         (lists) => {
-          const outcomes = lists.map((list) => outcomeOf(...list));
+          const outcomes = lists.map((list) => toOutcome(...list));
           const written = outcomes.map((outcome, index) => writeOutcome(outcome, outcomes[index - 1]));
           let last: ContinuationOutcome | undefined;
           const read = written.map((each) => (last = readOutcome(throughJson(each), 'outcome', last)));
@@ -175,25 +177,25 @@ describe('K1: an outcome that was written is read as the same outcome', () => {
     ['a limit', evaluation('x', {}), evaluation('x', {}, { limit: 'steps' })],
     ['another limit', evaluation('x', {}, { limit: 'wall' }), evaluation('x', {}, { limit: 'steps' })],
   ])('%s', (_, before, after) => {
-    const [earlier, outcome] = [outcomeOf(before), outcomeOf(after)];
+    const [earlier, outcome] = [toOutcome(before), toOutcome(after)];
     expect(JSON.stringify(reread(outcome, earlier))).toBe(JSON.stringify(outcome));
     expect(JSON.stringify(reread(earlier, outcome))).toBe(JSON.stringify(earlier));
   });
 
   test('keys inside a value in another order: they say the same', () => {
-    const [before, after] = [outcomeOf(evaluation('x', { n: { a: 1, b: 2 } })), outcomeOf(evaluation('x', { n: { b: 2, a: 1 } }))];
+    const [before, after] = [toOutcome(evaluation('x', { n: { a: 1, b: 2 } })), toOutcome(evaluation('x', { n: { b: 2, a: 1 } }))];
     expect(writeOutcome(after, before)).toStrictEqual({ decision: 'request' });
     expect(reread(after, before).toJSON()).toStrictEqual(after.toJSON());
   });
 
   test('one that does not follow from its evaluations', () => {
-    const kept = ContinuationOutcome.fromJSON({ ...outcomeOf(evaluation('x', {})).toJSON(), resolvedBy: 'somebody else' });
-    expect(reread(kept, outcomeOf(evaluation('x', {}))).toJSON()).toStrictEqual(kept.toJSON());
-    expect(reread(outcomeOf(evaluation('x', {})), kept).resolvedBy).toBe('aggregate');
+    const kept = ContinuationOutcome.fromJSON({ ...toOutcome(evaluation('x', {})).toJSON(), resolvedBy: 'somebody else' });
+    expect(reread(kept, toOutcome(evaluation('x', {}))).toJSON()).toStrictEqual(kept.toJSON());
+    expect(reread(toOutcome(evaluation('x', {})), kept).resolvedBy).toBe('aggregate');
   });
 
   test('one that nobody had a say in, after one that somebody had', () => {
-    const [some, none] = [outcomeOf(evaluation('x', {})), ContinuationOutcome.empty()];
+    const [some, none] = [toOutcome(evaluation('x', {})), ContinuationOutcome.empty()];
     expect(reread(none, some).toJSON()).toStrictEqual(none.toJSON());
     expect(reread(some, none).toJSON()).toStrictEqual(some.toJSON());
     expect(reread(none).toJSON()).toStrictEqual(none.toJSON());
@@ -202,7 +204,7 @@ describe('K1: an outcome that was written is read as the same outcome', () => {
 
 describe('what has not changed is not written', () => {
   const usual = (steps: number): ContinuationOutcome =>
-    outcomeOf(
+    toOutcome(
       evaluation('nobody asked to stop', {}, { criterion: 'StopRequested' }),
       evaluation('no errors', { consecutiveFailures: 0, maxRetries: 2 }, { criterion: 'ErrorPolicyCriterion' }),
       evaluation(`${steps} of 20 steps used`, { currentSteps: steps, maxSteps: 20 }, { criterion: 'StepsLimit', limit: 'steps' }),
@@ -238,7 +240,7 @@ describe('what has not changed is not written', () => {
 
   test('criteria are named once, in their order, until they are others', () => {
     const names = ['StopRequested', 'ErrorPolicyCriterion', 'StepsLimit', 'Tokens', 'Wall', 'ToolCallPresenceCheck'];
-    const more = outcomeOf(...usual(3).evaluations, evaluation('seen', {}, { criterion: 'Vote' }));
+    const more = toOutcome(...usual(3).evaluations, evaluation('seen', {}, { criterion: 'Vote' }));
     expect(writeOutcome(usual(2))['criteria']).toStrictEqual(names);
     expect(writeOutcome(usual(3), usual(2))['criteria']).toBeUndefined();
     expect(writeOutcome(more, usual(3))).toStrictEqual({
@@ -254,29 +256,29 @@ describe('what has not changed is not written', () => {
   });
 
   test('K2: a reason is stored as the text that was shown', () => {
-    const [before, after] = [outcomeOf(evaluation('1 used', { n: 1 })), outcomeOf(evaluation('2 used up', { n: 2 }))];
+    const [before, after] = [toOutcome(evaluation('1 used', { n: 1 })), toOutcome(evaluation('2 used up', { n: 2 }))];
     expect(writeOutcome(after, before)).toStrictEqual({
       decision: 'request',
       evaluations: { Watch: { reason: '2 used up', context: { n: 2 } } },
     });
-    const cited = ['1 of 20', '2 of 20', '3 of 20'].map((reason, index) => outcomeOf(evaluation(reason, { n: index + 1, max: 20 })));
+    const cited = ['1 of 20', '2 of 20', '3 of 20'].map((reason, index) => toOutcome(evaluation(reason, { n: index + 1, max: 20 })));
     for (const [index, outcome] of cited.entries())
       expect(JSON.stringify(writeOutcome(outcome, cited[index - 1]))).toContain(`"reason":"${index + 1} of 20"`);
   });
 
   test('a stop says why and by whom', () => {
-    const end = outcomeOf(...usual(3).evaluations.slice(0, -1), evaluation('no calls', {}, { criterion: 'Calls', decision: 'stop' }));
+    const end = toOutcome(...usual(3).evaluations.slice(0, -1), evaluation('no calls', {}, { criterion: 'Calls', decision: 'stop' }));
     expect(writeOutcome(end, usual(3))).toMatchObject({ decision: 'stop', resolvedBy: 'Calls', stopReason: 'completed' });
   });
 
   test('two evaluations of one name are written as a list, whole', () => {
-    const outcome = outcomeOf(evaluation('x', {}), evaluation('y', {}));
+    const outcome = toOutcome(evaluation('x', {}), evaluation('y', {}));
     expect(writeOutcome(outcome, outcome)).toStrictEqual(outcome.toJSON());
   });
 });
 
 describe('damage is refused, with its place', () => {
-  const before = outcomeOf(evaluation('1 of 2', { a: 1, b: 2 }), evaluation('x', {}, { criterion: 'Other' }));
+  const before = toOutcome(evaluation('1 of 2', { a: 1, b: 2 }), evaluation('x', {}, { criterion: 'Other' }));
   const decision = 'request';
   const whole = { decision: 'allow', reason: 'y' };
 

@@ -120,12 +120,12 @@ describe('stopWhen', () => {
   });
 
   test.each([
-    ['true', true, 'not true.'],
-    ['an empty text', '', 'not "".'],
-    ['null', null, 'not null.'],
-    ['0', 0, 'not 0.'],
+    ['true', true, 'it returned true.'],
+    ['an empty text', '', 'it returned "".'],
+    ['null', null, 'it returned null.'],
+    ['0', 0, 'it returned 0.'],
     ['a promise', Promise.resolve('x'), 'a promise (criteria are synchronous'],
-    ['an object', { decision: 'forbid' }, 'not {"decision":"forbid"}.'],
+    ['an object', { decision: 'forbid' }, 'it returned {"decision":"forbid"}.'],
   ])('%s is no answer', (_name, answer, words) => {
     const guard = stopWhen<State>('Guard', () => answer as unknown as string);
     expect(() => guard.explain({ count: 0 })).toThrow(CriterionFailedError);

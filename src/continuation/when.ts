@@ -7,7 +7,7 @@ import { CriterionFailedError } from './criterion-failed-error.ts';
 import { parseDecision, describeAnswer } from './evaluate-criterion.ts';
 import { StopReason } from './stop-reason.ts';
 
-/** A decision with as much explanation as you care to give. */
+/** A decision with an optional explanation. */
 export interface ExplainedDecision {
   readonly decision: ContinuationDecision;
   readonly reason?: string;
@@ -34,7 +34,7 @@ export function when<State>(
   };
 }
 
-/** Makes a guard of a function that returns the reason to stop in words, or false to go on. */
+/** Makes a guard of a function that returns the reason to stop in words, or false to continue. */
 export function stopWhen<State>(name: string, reasonToStop: (state: State) => string | false | undefined): CanExplainContinuation<State> {
   return {
     name,
@@ -46,7 +46,7 @@ export function stopWhen<State>(name: string, reasonToStop: (state: State) => st
       if (typeof reason !== 'string' || reason === '') {
         throw new CriterionFailedError(
           name,
-          `stopWhen takes a function that returns false or the reason to stop in words, not ${describeAnswer(reason)}.`,
+          `it returned ${describeAnswer(reason)}. Return a string that says why to stop, or false to continue.`,
         );
       }
       return {

@@ -11,7 +11,7 @@ import type { Clock } from '../lib/index.ts';
 import { toCanonical } from '../lib/index.ts';
 import type { EffectControl } from './effect-control.ts';
 import type { EffectFailure, EffectOptions, EffectResult, Effects } from './effects.ts';
-import { cancelledEffect } from './effects.ts';
+import { createCancelledEffect } from './effects.ts';
 import { LateResultError } from './late-result-error.ts';
 import { UnencodableValueError } from './unencodable-value-error.ts';
 
@@ -39,7 +39,7 @@ export function createDirectEffects({ clock, control, onProblem }: DirectEffects
     work: (signal: AbortSignal) => Value | Promise<Value>,
     { timeoutMs, failsAs, late = 'report', label = key }: EffectOptions = {},
   ): Promise<EffectResult<Value>> => {
-    if (control.interruption !== undefined) return Promise.resolve(cancelledEffect());
+    if (control.interruption !== undefined) return Promise.resolve(createCancelledEffect());
     const own = timeoutMs === undefined ? undefined : new AbortController();
     let resolve: ((result: EffectResult<Value>) => void) | undefined;
     const result = new Promise<EffectResult<Value>>((settled) => {
@@ -58,7 +58,7 @@ export function createDirectEffects({ clock, control, onProblem }: DirectEffects
     const fail = (error: unknown): void => settle(toEffectFailure(error, failsAs));
     const unsubscribe = control.onInterrupt(() => {
       own?.abort(control.signal.reason);
-      settle(cancelledEffect());
+      settle(createCancelledEffect());
     });
     const cancelTimer =
       timeoutMs === undefined
@@ -85,7 +85,7 @@ export function createDirectEffects({ clock, control, onProblem }: DirectEffects
         });
         const unsubscribe = control.onEnding(() => {
           cancelTimer();
-          resolve(cancelledEffect());
+          resolve(createCancelledEffect());
         });
       }),
   };

@@ -1,4 +1,4 @@
-/** May an effect run again if its process died under it? */
+/** Rule for an effect whose process died: may it run again? */
 export const EffectClass = {
   /** May run again. */
   Pure: 'pure',

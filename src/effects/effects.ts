@@ -37,8 +37,8 @@ export interface SleepOptions {
 }
 
 /**
- * The one port for side effects. Keys are stable within an execution ("model/3", "tool/3/0"), so an engine can journal each effect and
- * return its result again. An effect never throws; its value is canonical, so a first run and a replay go on with the same value.
+ * The port for all side effects. Keys are stable within an execution ("model/3", "tool/3/0"), so an engine can journal each effect and
+ * return its result again. An effect never throws; its value is canonical, so a first run and a replay continue with the same value.
  */
 export interface Effects {
   run<Value>(key: string, work: (signal: AbortSignal) => Value | Promise<Value>, options?: EffectOptions): Promise<EffectResult<Value>>;
@@ -50,7 +50,7 @@ export interface Effects {
 }
 
 /** Result of an effect that was interrupted, or never started because the run was. */
-export const cancelledEffect = (): EffectFailure => ({
+export const createCancelledEffect = (): EffectFailure => ({
   ok: false,
   kind: 'cancelled',
   type: 'unknown',

@@ -1,14 +1,14 @@
 import type { EffectControl } from './effect-control.ts';
 import type { Effects } from './effects.ts';
-import { cancelledEffect } from './effects.ts';
+import { createCancelledEffect } from './effects.ts';
 
 /** Settles with `cancelled` when the inner run ends, whatever the outer effects do. */
 function untilEnd<Result>(
   start: () => Promise<Result>,
   subscribe: (call: () => void) => () => void,
-): Promise<Result | ReturnType<typeof cancelledEffect>> {
+): Promise<Result | ReturnType<typeof createCancelledEffect>> {
   return new Promise((resolve, reject) => {
-    const unsubscribe = subscribe(() => resolve(cancelledEffect()));
+    const unsubscribe = subscribe(() => resolve(createCancelledEffect()));
     // An engine that is down is not a result of the work: it rejects.
     Promise.resolve(start()).finally(unsubscribe).then(resolve, reject);
   });
@@ -23,13 +23,13 @@ export function createInnerEffects(outer: Effects, control: EffectControl & { re
             () => outer.run(key, (signal) => work(AbortSignal.any([signal, control.signal])), options),
             (call) => control.onInterrupt(call),
           )
-        : cancelledEffect(),
+        : createCancelledEffect(),
     sleep: async (key, ms) =>
       control.ending === undefined
         ? untilEnd(
             () => outer.sleep(key, ms),
             (call) => control.onEnding(call),
           )
-        : cancelledEffect(),
+        : createCancelledEffect(),
   };
 }

@@ -1,13 +1,13 @@
 import { SteplineError } from '../lib/index.ts';
 
-/** Work ended after its run had gone on without it; what it returned was dropped. */
+/** Work ended after its run had continued without it; what it returned was dropped. */
 export class LateResultError extends SteplineError {
   override readonly name = 'LateResultError';
   readonly code = 'late-result';
   readonly key: string;
 
   constructor(key: string) {
-    super(`"${key}" ended after it had been interrupted; its result was dropped. Let the work honour its AbortSignal.`);
+    super(`"${key}" finished after it was interrupted. Its result was dropped. Pass the AbortSignal on, so that the work stops in time.`);
     this.key = key;
   }
 }

@@ -11,7 +11,7 @@ export type {
   TurnFacts,
 } from '../chat/index.ts';
 export {
-  addressed,
+  byMention,
   agentParticipant,
   ChatState,
   ConversationFailedError,

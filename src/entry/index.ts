@@ -38,11 +38,11 @@ export {
   ValidationFailedError,
 } from '../errors/index.ts';
 export type { EventBus } from '../events/index.ts';
-export { BaseEvent, createEventBus } from '../events/index.ts';
+export { BaseEvent, createEventBus, logEvents } from '../events/index.ts';
 export type { Capability, Hook } from '../hooks/index.ts';
 export { HookApplied, HookReported, ToolCallBlocked } from '../hooks/index.ts';
-export type { Model, PriceOf } from '../inference/index.ts';
-export { FinishReason, limited, pricesFrom, priceTable, withFallback, withModelSettings } from '../inference/index.ts';
+export type { Model, PriceSource } from '../inference/index.ts';
+export { FinishReason, pricesFrom, priceTable, withFallback, withModelLimits, withModelSettings } from '../inference/index.ts';
 export type { Json, JsonObject, Redactor } from '../lib/index.ts';
 export { createRedactor } from '../lib/index.ts';
 export type { MessageContent, Part, ToolCall, ToolResult } from '../messages/index.ts';
@@ -98,4 +98,4 @@ export {
   ToolUseState,
 } from '../tool-use/index.ts';
 export type { ClientTool, ContextType, FunctionTool, Tool, ToolContext, ToolInput, Tools } from '../tools/index.ts';
-export { contextOf, defineClientTool, defineTool, providerTool } from '../tools/index.ts';
+export { defineClientTool, defineContext, defineTool, providerTool, ToolExecutions } from '../tools/index.ts';

@@ -18,7 +18,7 @@ export {
   createResponseBuilder,
   EmptyResponseError,
   MalformedResponseError,
-  pendingToolCalls,
+  findPendingToolCalls,
   StreamInterruptedError,
   toFinishReason,
   toUsage,

@@ -17,7 +17,7 @@ export type {
   OrchestratorOptions,
   PendingStep,
   Ports,
-  Produced,
+  ProducedStep,
   Run,
   RunOptions,
   RunResult,

@@ -1,7 +1,12 @@
 export type { FakeClock } from '../lib/index.ts';
 export { createCountingIds, createFakeClock } from '../lib/index.ts';
 export type {
+  AgentSurroundings,
   ConformanceCase,
+  RuntimeWorldFactory,
+  RuntimeConformanceCase,
+  RuntimeWorld,
+  RuntimeWorldOptions,
   ScriptedAnswer,
   ScriptedModel,
   ScriptedStep,
@@ -10,6 +15,7 @@ export type {
 } from '../testing/index.ts';
 export {
   ConformanceError,
+  createConformanceAgents,
   createScriptedProcess,
   criterionConformance,
   effectsConformance,
@@ -17,6 +23,8 @@ export {
   orchestratorConformance,
   scriptedModel,
   ScriptedState,
+  sessionRuntimeConformance,
   sessionStoreConformance,
   stateCodecConformance,
+  WorldAbility,
 } from '../testing/index.ts';

@@ -6,8 +6,16 @@ export type {
   ModelOutput,
   PreparedCall,
   ReconcileContext,
-  Reconciled,
+  ReconcileResult,
   StandardSchema,
   ToolExecution,
 } from '../tools/index.ts';
-export { InvalidToolError, prepareCall, rejectedExecution, runCall, supersededExecution, toolMessages, ToolSet } from '../tools/index.ts';
+export {
+  InvalidToolError,
+  prepareCall,
+  toRejectedExecution,
+  runCall,
+  toSupersededExecution,
+  toToolMessages,
+  ToolSet,
+} from '../tools/index.ts';

@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from '../lib/index.ts';
+import { checkKeys, describeValue, InvalidArgumentError } from '../lib/index.ts';
 import type { ErrorContext } from './error-context.ts';
 import { ErrorType } from './error-type.ts';
 
@@ -18,11 +18,11 @@ export const defaultBackoff: Backoff = Object.freeze({ baseMs: 1000, factor: 2, 
 
 /** Fills in the defaults and refuses figures that cannot be waited for. */
 export function createBackoff(options: Partial<Backoff>): Backoff {
+  checkKeys('backoff', options, Object.keys(defaultBackoff));
   const backoff = { ...defaultBackoff, ...options };
   for (const [name, value] of Object.entries(backoff)) {
-    if (!Number.isFinite(value) || value < 0) {
-      throw new InvalidArgumentError(`Backoff ${name} must be a number of 0 or more, not ${String(value)}.`);
-    }
+    if (!Number.isFinite(value) || value < 0)
+      throw new InvalidArgumentError(`backoff.${name} must be a number of 0 or more, not ${describeValue(value)}.`);
   }
   return backoff;
 }

@@ -1,7 +1,7 @@
 import { SteplineError } from '../lib/index.ts';
 import type { ErrorType } from './error-type.ts';
 
-/** What a classified error may say beside its message. */
+/** Facts about a classified error besides its message. */
 export interface ClassifiedErrorOptions {
   readonly cause?: unknown;
   readonly retryable?: boolean;

@@ -9,8 +9,8 @@ import { TimedOutError } from './timed-out-error.ts';
 import { ToolFailedError } from './tool-failed-error.ts';
 import { ValidationFailedError } from './validation-failed-error.ts';
 
-const wrapped = (error: unknown, times = 1): Error =>
-  times === 0 ? (error as Error) : new Error(`wrapped ${times}`, { cause: wrapped(error, times - 1) });
+const wrap = (error: unknown, times = 1): Error =>
+  times === 0 ? (error as Error) : new Error(`wrapped ${times}`, { cause: wrap(error, times - 1) });
 
 describe('an error that knows its kind', () => {
   test.each([
@@ -59,7 +59,7 @@ describe('an error that knows its kind', () => {
 
 describe('the cause chain', () => {
   test.each([1, 2, 31, 32, 33, 100])('a rate limit wrapped %i times stays a rate limit, with its wait (C38)', (times) => {
-    const failure = classifyError(wrapped(new RateLimitedError('slow down', { retryAfterMs: 700 }), times), { fallback: 'tool' });
+    const failure = classifyError(wrap(new RateLimitedError('slow down', { retryAfterMs: 700 }), times), { fallback: 'tool' });
     expect(failure).toMatchObject({ type: 'rate_limit', retryAfterMs: 700, message: `wrapped ${times}` });
   });
 
@@ -75,11 +75,11 @@ describe('the cause chain', () => {
   test('otherwise the outermost kind decides', () => {
     const inner = new ValidationFailedError('below');
     expect(classifyError(new ToolFailedError('above', { cause: inner })).type).toBe('tool');
-    expect(classifyError(wrapped(new ToolFailedError('middle', { cause: inner }))).type).toBe('tool');
+    expect(classifyError(wrap(new ToolFailedError('middle', { cause: inner }))).type).toBe('tool');
   });
 
   test('the code and the message are those of what was thrown', () => {
-    const error = Object.assign(wrapped(new RateLimitedError('below')), { code: 'EOUTER' });
+    const error = Object.assign(wrap(new RateLimitedError('below')), { code: 'EOUTER' });
     expect(classifyError(error)).toMatchObject({ code: 'EOUTER', message: 'wrapped 1' });
   });
 
@@ -178,7 +178,7 @@ describe('anything can be thrown', () => {
 
 describe('what the caller knows', () => {
   test.each(Object.values(ErrorType))('the fallback %s stands where nothing in the chain names a type', (fallback) => {
-    expect(classifyError(wrapped(new Error('x')), { fallback }).type).toBe(fallback);
+    expect(classifyError(wrap(new Error('x')), { fallback }).type).toBe(fallback);
   });
 
   test('the tool, its call and whether the model can read of it are written down', () => {
@@ -205,8 +205,8 @@ describe('an abort', () => {
   const abort = new DOMException('This operation was aborted', 'AbortError');
 
   test.each([0, 1, 5])('is seen through %i wrappings', (times) => {
-    expect(isAbort(wrapped(abort, times))).toBe(true);
-    expect(isAbort(new ToolFailedError('x', { cause: wrapped(abort, times) }))).toBe(true);
+    expect(isAbort(wrap(abort, times))).toBe(true);
+    expect(isAbort(new ToolFailedError('x', { cause: wrap(abort, times) }))).toBe(true);
   });
 
   test.each([new DOMException('late', 'TimeoutError'), new TimedOutError('x'), new Error('AbortError'), 'AbortError', null, undefined])(

@@ -2,9 +2,9 @@ import { cleanText, omitUndefined, readField, SteplineError } from '../lib/index
 import { ErrorType, isErrorType } from './error-type.ts';
 import type { Failure } from './failure.ts';
 
-/** What the caller knows that the error itself may not. */
+/** Facts that the caller knows and the error may not. */
 export interface ClassifyOptions {
-  /** The kind to assume where nothing in the chain names one. @default 'unknown' */
+  /** Kind to assume if nothing in the chain names one. @default 'unknown' */
   readonly fallback?: ErrorType;
   readonly toolName?: string;
   readonly toolCallId?: string;
@@ -56,7 +56,7 @@ function readText(error: unknown, key: 'message' | 'code'): string | undefined {
 
 const isWait = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value) && value >= 0;
 
-/** True where the chain holds an abort: somebody asked to stop, nothing failed. */
+/** True if the chain contains an abort: somebody asked to stop, nothing failed. */
 export function isAbort(error: unknown): boolean {
   return causeChain(error).some((link) => readField(link, 'name') === 'AbortError');
 }
@@ -82,13 +82,13 @@ export function classifyError(error: unknown, options: ClassifyOptions = {}): Fa
 }
 
 // JSON.stringify gives undefined for undefined, functions and symbols, whatever its type says.
-const jsonOf = (value: unknown): string | undefined => JSON.stringify(value);
+const toJsonText = (value: unknown): string | undefined => JSON.stringify(value);
 
 function describeThrown(error: unknown): string {
   if (typeof error === 'string' && error !== '') return error;
   try {
     if (error instanceof Error) return error.name;
-    return jsonOf(error) ?? String(error);
+    return toJsonText(error) ?? String(error);
   } catch {
     return `a thrown ${typeof error} that cannot be shown`;
   }

@@ -1,6 +1,6 @@
 import type { ErrorType } from './error-type.ts';
 
-/** What a policy knows about one failure of the current step. */
+/** Facts about one failure of the current step, for a policy. */
 export interface ErrorContext {
   readonly type: ErrorType;
   /** Trailing run of failed steps that were handled by retry, the current one included. 0 means no failure. */
@@ -15,7 +15,7 @@ export interface ErrorContext {
   readonly toolCallId?: string;
   /** @default true */
   readonly retryable?: boolean;
-  /** Whether the model has a result that tells it of the failure. @default true */
+  /** True if the model gets a result that describes the failure. @default true */
   readonly readable?: boolean;
   /** Wait that the provider asked for. */
   readonly retryAfterMs?: number;

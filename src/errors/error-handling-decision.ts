@@ -1,3 +1,3 @@
-/** What a policy does about a failure: end the run, try again, or carry on as if it had not happened. */
+/** A policy's decision about a failure: end the run, try again, or continue as if it had not happened. */
 export const ErrorHandlingDecision = { Stop: 'stop', Retry: 'retry', Ignore: 'ignore' } as const;
 export type ErrorHandlingDecision = (typeof ErrorHandlingDecision)[keyof typeof ErrorHandlingDecision];

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { ErrorHandling } from './error-handling.ts';
-import { graver } from './error-handling.ts';
+import { pickGraver } from './error-handling.ts';
 import type { ErrorHandlingDecision } from './error-handling-decision.ts';
 
 const handling = (decision: ErrorHandlingDecision): ErrorHandling => ({
@@ -17,12 +17,12 @@ describe('the graver of two handlings', () => {
     ['retry', 'ignore'],
   ] as const)('%s outweighs %s, on either side', (grave, light) => {
     const [heavy, other] = [handling(grave), handling(light)];
-    expect(graver(heavy, other)).toBe(heavy);
-    expect(graver(other, heavy)).toBe(heavy);
+    expect(pickGraver(heavy, other)).toBe(heavy);
+    expect(pickGraver(other, heavy)).toBe(heavy);
   });
 
   test.each(['stop', 'retry', 'ignore'] as const)('of two that say %s the first is named', (decision) => {
     const first = handling(decision);
-    expect(graver(first, handling(decision))).toBe(first);
+    expect(pickGraver(first, handling(decision))).toBe(first);
   });
 });

@@ -21,5 +21,5 @@ export interface ErrorHandling {
 const weight = { [ErrorHandlingDecision.Stop]: 2, [ErrorHandlingDecision.Retry]: 1, [ErrorHandlingDecision.Ignore]: 0 } as const;
 
 /** Of several failures in one step the gravest decides: stop, then retry, then ignore; among equals the first. */
-export const graver = (left: ErrorHandling, right: ErrorHandling): ErrorHandling =>
+export const pickGraver = (left: ErrorHandling, right: ErrorHandling): ErrorHandling =>
   weight[right.decision] > weight[left.decision] ? right : left;

@@ -14,7 +14,7 @@ const context = (fields: Partial<ErrorContext> = {}): ErrorContext => ({
   ...fields,
 });
 
-const handlingsOf = (policy: ErrorPolicy): Record<ErrorType, ErrorHandlingDecision> => ({
+const getHandlings = (policy: ErrorPolicy): Record<ErrorType, ErrorHandlingDecision> => ({
   tool: policy.onToolError,
   model: policy.onModelError,
   validation: policy.onValidationError,
@@ -61,7 +61,7 @@ describe.each(presets)('the preset $name', ({ policy, expected, maxRetries }) =>
   });
 
   test.each(types)('has the documented handling of %s errors', (type) => {
-    expect(handlingsOf(policy)[type]).toBe(expected[type]);
+    expect(getHandlings(policy)[type]).toBe(expected[type]);
   });
 
   test.each(types)('decides a first %s failure by it, and stops where there are no attempts', (type) => {
@@ -192,9 +192,9 @@ describe.each(setters)('the handling of %s errors', (type, setter) => {
   test.each(['stop', 'retry', 'ignore'] as const)(`${setter}('%s') changes it and nothing else`, (decision) => {
     for (const { policy, expected, maxRetries } of presets) {
       const changed = policy[setter](decision);
-      expect(handlingsOf(changed)).toStrictEqual({ ...expected, [type]: decision });
+      expect(getHandlings(changed)).toStrictEqual({ ...expected, [type]: decision });
       expect(changed.maxRetries).toBe(maxRetries);
-      expect(handlingsOf(policy)).toStrictEqual(expected);
+      expect(getHandlings(policy)).toStrictEqual(expected);
     }
   });
 });
@@ -379,25 +379,25 @@ test('a policy is plain data for logs and fingerprints', () => {
 test('a word that is no handling is refused when the policy is made', () => {
   // Holds because this is what a caller without types can do.
   const word = 'panic' as ErrorHandlingDecision;
-  expect(() => ErrorPolicy.stopOnAnyError().withToolErrorHandling(word)).toThrow(/stop, retry or ignore, not by panic/);
-  expect(() => ErrorPolicy.stopOnAnyError().withTool('search', word)).toThrow(/stop, retry or ignore, not by panic/);
+  expect(() => ErrorPolicy.stopOnAnyError().withToolErrorHandling(word)).toThrow(/Unknown error handling "panic"/);
+  expect(() => ErrorPolicy.stopOnAnyError().withTool('search', word)).toThrow(/Unknown error handling "panic"/);
 });
 
 describe('new ErrorPolicy()', () => {
   test('stops at every kind of failure that it says nothing about', () => {
     const policy = new ErrorPolicy({ onToolError: 'ignore', onModelError: 'retry', maxRetries: 2, backoff: { baseMs: 5 } });
-    expect(handlingsOf(policy)).toEqual({ ...handlingsOf(ErrorPolicy.stopOnAnyError()), tool: 'ignore', model: 'retry' });
+    expect(getHandlings(policy)).toEqual({ ...getHandlings(ErrorPolicy.stopOnAnyError()), tool: 'ignore', model: 'retry' });
     expect([policy.maxRetries, policy.backoff.baseMs, policy.backoff.factor]).toEqual([2, 5, 2]);
     expect(new ErrorPolicy().toJSON()).toEqual(ErrorPolicy.stopOnAnyError().toJSON());
   });
 
   test.each<[object, string]>([
-    [{ onToolError: 'again' }, 'An error is handled by stop, retry or ignore, not by again.'],
+    [{ onToolError: 'again' }, 'Unknown error handling "again". Use "stop", "retry" or "ignore".'],
     [{ maxRetries: 1.5 }, 'maxRetries must be a whole number of 0 or more, not 1.5.'],
-    [{ tools: { pay: { handling: 'again' } } }, 'An error is handled by stop, retry or ignore, not by again.'],
+    [{ tools: { pay: { handling: 'again' } } }, 'Unknown error handling "again". Use "stop", "retry" or "ignore".'],
     [{ tools: { pay: { maxRetries: -1 } } }, 'maxRetries must be a whole number of 0 or more, not -1.'],
-    [{ backoff: { baseMs: -1 } }, 'Backoff baseMs must be a number of 0 or more, not -1.'],
-    [{ onToolErrors: 'retry' }, 'Unknown option "onToolErrors" in new ErrorPolicy(). It takes onToolError,'],
+    [{ backoff: { baseMs: -1 } }, 'backoff.baseMs must be a number of 0 or more, not -1.'],
+    [{ onToolErrors: 'retry' }, 'Unknown option "onToolErrors" in new ErrorPolicy(). Did you mean "onToolError"?'],
   ])('refuses %j', (options, problem) => {
     expect(() => new ErrorPolicy(options)).toThrow(InvalidArgumentError);
     expect(() => new ErrorPolicy(options)).toThrow(problem);

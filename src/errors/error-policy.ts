@@ -1,15 +1,15 @@
-import { checkKeys, InvalidArgumentError } from '../lib/index.ts';
+import { checkKeys, describeValue, InvalidArgumentError } from '../lib/index.ts';
 import type { Backoff } from './backoff.ts';
 import { backoffMs, createBackoff, drawWaitMs, findExceededBound, needsWait } from './backoff.ts';
 import { ErrorContext } from './error-context.ts';
 import type { ErrorHandling } from './error-handling.ts';
-import { graver } from './error-handling.ts';
+import { pickGraver } from './error-handling.ts';
 import { ErrorHandlingDecision } from './error-handling-decision.ts';
 import type { ErrorType } from './error-type.ts';
 
 const { Stop, Retry, Ignore } = ErrorHandlingDecision;
 
-/** What one tool's failures get instead of the general rule. */
+/** Rule for the failures of one tool, in place of the general rule. */
 export interface ToolErrorRule {
   readonly handling?: ErrorHandlingDecision;
   readonly maxRetries?: number;
@@ -38,14 +38,14 @@ export interface ErrorPolicyOptions {
 
 function parseRetries(maxRetries = 0): number {
   if (!Number.isInteger(maxRetries) || maxRetries < 0) {
-    throw new InvalidArgumentError(`maxRetries must be a whole number of 0 or more, not ${String(maxRetries)}.`);
+    throw new InvalidArgumentError(`maxRetries must be a whole number of 0 or more, not ${describeValue(maxRetries)}.`);
   }
   return maxRetries;
 }
 
 function parseSpan(minRetrySpanMs = 0): number {
   if (!Number.isFinite(minRetrySpanMs) || minRetrySpanMs < 0) {
-    throw new InvalidArgumentError(`minRetrySpanMs must be a number of 0 or more, not ${String(minRetrySpanMs)}.`);
+    throw new InvalidArgumentError(`minRetrySpanMs must be a number of 0 or more, not ${describeValue(minRetrySpanMs)}.`);
   }
   return minRetrySpanMs;
 }
@@ -53,7 +53,7 @@ function parseSpan(minRetrySpanMs = 0): number {
 function parseHandling(decision: ErrorHandlingDecision = Stop): ErrorHandlingDecision {
   const known: readonly string[] = Object.values(ErrorHandlingDecision);
   if (known.includes(decision)) return decision;
-  throw new InvalidArgumentError(`An error is handled by stop, retry or ignore, not by ${decision}.`);
+  throw new InvalidArgumentError(`Unknown error handling ${describeValue(decision)}. Use "stop", "retry" or "ignore".`);
 }
 
 const optionFor = {
@@ -83,7 +83,7 @@ export class ErrorPolicy implements Required<ErrorPolicyOptions> {
   readonly backoff: Backoff;
 
   constructor(options: ErrorPolicyOptions = {}) {
-    checkKeys('new ErrorPolicy()', options, { known: [...Object.values(optionFor), 'maxRetries', 'minRetrySpanMs', 'tools', 'backoff'] });
+    checkKeys('new ErrorPolicy()', options, [...Object.values(optionFor), 'maxRetries', 'minRetrySpanMs', 'tools', 'backoff']);
     this.onToolError = parseHandling(options.onToolError);
     this.onModelError = parseHandling(options.onModelError);
     this.onValidationError = parseHandling(options.onValidationError);
@@ -116,7 +116,7 @@ export class ErrorPolicy implements Required<ErrorPolicyOptions> {
     });
   }
 
-  /** Lets the model live with failed tools; rate limits and timeouts are retried as often as `maxRetries` says. */
+  /** Leaves failed tools to the model; rate limits and timeouts are retried as often as `maxRetries` says. */
   static ignoreToolErrors(maxRetries = 0): ErrorPolicy {
     return new ErrorPolicy({
       onToolError: Ignore,
@@ -180,10 +180,10 @@ export class ErrorPolicy implements Required<ErrorPolicyOptions> {
   /** The decision about all failures of a step: each is judged, and the gravest decides. */
   handle(contexts: ErrorContext | readonly ErrorContext[]): ErrorHandling {
     const handlings = [contexts].flat().map((context) => this.#handleOne(context));
-    return handlings.length === 0 ? this.#handleOne(ErrorContext.none()) : handlings.reduce(graver);
+    return handlings.length === 0 ? this.#handleOne(ErrorContext.none()) : handlings.reduce(pickGraver);
   }
 
-  /** How long to wait before the retry: the longest wait that any of the retried failures wants. */
+  /** Returns the wait before the retry: the longest that any of the retried failures asks for. */
   delayMs(contexts: ErrorContext | readonly ErrorContext[], random: () => number): number {
     const retried = [contexts].flat().filter((context) => this.evaluate(context) === Retry);
     return retried.reduce((longest, context) => Math.max(longest, this.#waitMs(context, random)), 0);

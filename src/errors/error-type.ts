@@ -1,4 +1,4 @@
-/** What kind of thing failed; the policy decides by this and by nothing else. */
+/** Kind of failure; the policy decides by this and by nothing else. */
 export const ErrorType = {
   Tool: 'tool',
   Model: 'model',

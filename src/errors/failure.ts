@@ -6,12 +6,12 @@ export interface Failure {
   /** Stable kebab-case code, or the foreign error's own. */
   readonly code: string;
   readonly message: string;
-  /** False where trying again cannot help: a bad request, a wrong key. */
+  /** False if trying again cannot help: a bad request, a wrong key. */
   readonly retryable: boolean;
-  /** What the provider asked us to wait. */
+  /** Wait that the provider asked for. */
   readonly retryAfterMs?: number;
   readonly toolName?: string;
   readonly toolCallId?: string;
-  /** True where the model gets a result that tells it of this failure. Only such a failure can be ignored. */
+  /** True if the model gets a result that describes this failure. Only such a failure can be ignored. */
   readonly readable?: boolean;
 }

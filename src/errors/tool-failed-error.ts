@@ -1,7 +1,7 @@
 import { ClassifiedError } from './classified-error.ts';
 import { ErrorType } from './error-type.ts';
 
-/** A tool could not do what it was called for. */
+/** A tool call failed. */
 export class ToolFailedError extends ClassifiedError {
   override readonly name = 'ToolFailedError';
   readonly code = 'tool-failed';

@@ -1,7 +1,7 @@
 import { ClassifiedError } from './classified-error.ts';
 import { ErrorType } from './error-type.ts';
 
-/** An answer came, but not in the form that was asked for. */
+/** An answer did not match the requested schema. */
 export class ValidationFailedError extends ClassifiedError {
   override readonly name = 'ValidationFailedError';
   readonly code = 'validation-failed';

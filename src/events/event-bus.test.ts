@@ -35,8 +35,8 @@ function createHouse(): { readonly bus: EventBus<TestEvent>; readonly heard: str
   return { bus: createEventBus<TestEvent>((error, where) => problems.push({ error, where })), heard: [], problems };
 }
 
-const rejected = (error: unknown): Promise<never> => Promise.reject(error);
-const settled = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 0));
+const rejectWith = (error: unknown): Promise<never> => Promise.reject(error);
+const waitForTimers = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 0));
 
 afterEach(() => {
   vi.restoreAllMocks();
@@ -110,11 +110,11 @@ describe('B2: a listener that throws or rejects is reported and changes nothing'
   test('a rejected promise is reported', async () => {
     const { bus, heard, problems } = createHouse();
     const error = new Error('later');
-    bus.on('Closed', () => rejected(error));
+    bus.on('Closed', () => rejectWith(error));
     bus.on('Closed', () => heard.push('typed'));
     bus.emit(closed);
     expect(heard).toStrictEqual(['typed']);
-    await settled();
+    await waitForTimers();
     expect(problems).toStrictEqual([{ error, where: 'a listener of Closed' }]);
   });
 
@@ -136,10 +136,10 @@ describe('B2: a listener that throws or rejects is reported and changes nothing'
     bus.on('Opened', () => {
       throw new Error('the listener broke');
     });
-    bus.on('Opened', () => rejected(new Error('later')));
+    bus.on('Opened', () => rejectWith(new Error('later')));
     bus.on('Opened', () => heard.push('typed'));
     bus.emit(opened);
-    await settled();
+    await waitForTimers();
     expect(heard).toStrictEqual(['typed']);
   });
 
@@ -209,14 +209,14 @@ describe("B4: a listener's promise is never awaited", () => {
     const { bus, heard } = createHouse();
     bus.on('Opened', async () => {
       heard.push('slow begins');
-      await settled();
+      await waitForTimers();
       heard.push('slow ends');
     });
     bus.on('Opened', () => heard.push('quick'));
     bus.emit(opened);
     heard.push('emit returned');
-    await settled();
-    await settled();
+    await waitForTimers();
+    await waitForTimers();
     expect(heard).toStrictEqual(['slow begins', 'quick', 'emit returned', 'slow ends']);
   });
 });

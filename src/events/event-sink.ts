@@ -9,17 +9,17 @@ export interface EventSink<Event extends BaseEvent = BaseEvent> {
 /** Receives errors of listeners and of other work that nobody awaits. */
 export type ProblemReporter = (error: unknown, where: string) => void;
 
-function wordsOf(error: unknown): string {
+function describeError(error: unknown): string {
   if (!(error instanceof Error)) {
     const canonical = toCanonical(error);
     return canonical.ok ? JSON.stringify(canonical.value) : String(error);
   }
   const words = error.stack ?? error.message;
-  return error.cause === undefined ? words : `${words}\n  because of ${wordsOf(error.cause)}`;
+  return error.cause === undefined ? words : `${words}\n  because of ${describeError(error.cause)}`;
 }
 
 /** Writes the problem to the console, without its secrets: silence would hide it. */
 export const reportToConsole: ProblemReporter = (error, where) => {
   // eslint-disable-next-line no-console -- the last resort, when the host gave no reporter
-  console.error(`stepline: ${where} failed; nothing else was disturbed. ${defaultRedactor.text(wordsOf(error))}`);
+  console.error(`stepline: ${where} failed; nothing else was disturbed. ${defaultRedactor.text(describeError(error))}`);
 };

@@ -1,17 +1,17 @@
 import { toFailure } from '../effects/index.ts';
-import type { Model, ModelOutcome, ModelRequest, PricedModel, PriceOf } from '../inference/index.ts';
+import type { Model, ModelOutcome, ModelRequest, PricedModel, PriceSource } from '../inference/index.ts';
 import { listCoolingDown, parseOutcome } from '../inference/index.ts';
 import { Usage } from '../messages/index.ts';
 import type { Cost, StepScope } from '../step-by-step/index.ts';
 
 /** Prices of models. */
 export interface Pricing {
-  readonly price: PriceOf | undefined;
+  readonly price: PriceSource | undefined;
   /** False if costs are not tracked. */
   readonly watchesCost: boolean;
 }
 
-function usdOf(usage: Usage, who: PricedModel, price: PriceOf | undefined): number | undefined {
+function calculateUsd(usage: Usage, who: PricedModel, price: PriceSource | undefined): number | undefined {
   try {
     const usd = price?.(usage, who)?.usd;
     return usd !== undefined && Number.isFinite(usd) && usd >= 0 ? usd : undefined;
@@ -25,7 +25,7 @@ function usdOf(usage: Usage, who: PricedModel, price: PriceOf | undefined): numb
 export function toCost(usage: Usage, who: PricedModel, { price, watchesCost }: Pricing): Cost | undefined {
   if (!watchesCost || Usage.isNone(usage)) return undefined;
   const { unknownCalls = 0, ...known } = usage;
-  const usd = Usage.isNone(known) ? 0 : usdOf(known, who, price);
+  const usd = Usage.isNone(known) ? 0 : calculateUsd(known, who, price);
   const unknown = unknownCalls + (usd === undefined ? 1 : 0);
   return { usd: usd ?? 0, ...(unknown > 0 && { unknownCalls: unknown }) };
 }

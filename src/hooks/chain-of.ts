@@ -7,7 +7,7 @@ export function createChain(options: HookChainOptions): HookChain | undefined {
   const { hooks } = options;
   if (hooks.length === 0) return undefined;
   const maker = hooks.find(isHook);
-  if (maker === undefined) throw new InvalidArgumentError('hooks[0] is not a hook; make it with defineHook({ name, … }).');
+  if (maker === undefined) throw new InvalidArgumentError('hooks[0] is not a hook. Create it with defineHook({ name, … }).');
   // Holds: this is what hooks make; see define-any-hook.ts.
   return maker.chain(options) as HookChain;
 }

@@ -45,7 +45,7 @@ describe('a chain', () => {
     [
       'two of one name',
       [defineAnyHook({ name: 'a', beforeStep: nothing }), defineAnyHook({ name: 'a', afterStep: nothing })],
-      /Two hooks are called "a"/,
+      /Two hooks are named "a"/,
     ],
   ])('refuses %s', (_, hooks, message) => {
     expect(() => createChain({ ...about, hooks: hooks as never })).toThrow(message);
@@ -62,7 +62,9 @@ describe('a guard as a hook', () => {
   const limit = new StepsLimit<RunState>(1, ({ stepCount }) => stepCount);
 
   test.each([[[]], [['before_tool']]])('cannot be asked at %o', (at) => {
-    expect(() => guardHook(limit, { at: at as never })).toThrow('A guard can be asked at execution_start, before_step, after_step');
+    expect(() => guardHook(limit, { at: at as never })).toThrow(
+      'guardHook(): at must be a list of any of execution_start, before_step, after_step',
+    );
   });
 
   test('joins the criteria only where it is asked after steps', () => {

@@ -1,7 +1,7 @@
 import type { ContinuationCriterion, Findings } from '../continuation/index.ts';
 import { ContinuationCriteria, ContinuationDecision, ContinuationEvaluation } from '../continuation/index.ts';
 import { classifyError } from '../errors/index.ts';
-import { InvalidArgumentError } from '../lib/index.ts';
+import { checkKeys, describeValue, InvalidArgumentError } from '../lib/index.ts';
 import type { RunState } from '../step-by-step/index.ts';
 import { getJudgingTime } from '../step-by-step/index.ts';
 import type { Hook } from './hook.ts';
@@ -46,17 +46,20 @@ function asCriterion<State extends RunState>(guard: ContinuationCriterion<State>
 }
 
 /**
- * Turns a guard into a hook with the same rule as a criterion. After a step it answers in the judgement itself, where it sees all that
+ * Turns a guard into a hook with the same rule as a criterion. After a step it answers in the judgement itself, and sees all that
  * other hooks did and spent. Before a step and at a start its answer is a vote.
  */
 export function guardHook<State extends RunState>(
   guard: ContinuationCriterion<State>,
   options: GuardHookOptions = {},
 ): Hook<State, unknown> {
+  checkKeys('guardHook()', options, ['name', 'at', 'order']);
   const { name = guard.name, at = ['after_step'], order = 1000 } = options;
   const strange = at.find((point) => !guardPoints.includes(point));
   if (strange !== undefined || at.length === 0)
-    throw new InvalidArgumentError(`A guard can be asked at ${guardPoints.join(', ')}, not at ${strange ?? 'no point'}.`);
+    throw new InvalidArgumentError(
+      `guardHook(): at must be a list of any of ${guardPoints.join(', ')}, not ${strange === undefined ? 'an empty list' : describeValue(strange)}.`,
+    );
   const criteria = ContinuationCriteria.from(guard);
   const ask = ({ state, clock }: HookFacts<State, unknown>): { readonly votes: readonly ContinuationEvaluation[] } => {
     const workLeft = state.execution.results.isEmpty ? undefined : true;

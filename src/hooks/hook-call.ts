@@ -1,6 +1,6 @@
 // Calling one hook.
 // Owns:     calling it, recording and emitting its changes, and handling its failure.
-// Does not: know the order of hooks, or apply a change to the work at hand: the chain does.
+// Does not: know the order of hooks, or apply a change to the current work: the chain does.
 import type { Failure } from '../errors/index.ts';
 import { classifyError } from '../errors/index.ts';
 import type { ProblemReporter } from '../events/index.ts';
@@ -10,11 +10,11 @@ import { cleanText, deepFreeze, isRecord, isThenable } from '../lib/index.ts';
 import type { ToolCall } from '../messages/index.ts';
 import type { RunState } from '../step-by-step/index.ts';
 import type { ToolExecution } from '../tools/index.ts';
-import { blockedExecution } from '../tools/index.ts';
+import { toBlockedExecution } from '../tools/index.ts';
 import type { Calling, Facts } from './facts.ts';
 import type { Hook } from './hook.ts';
 import type { Change } from './hook-answer.ts';
-import { canonical, checkedChange, checkedVote, cutOff, toHookError, inTime } from './hook-answer.ts';
+import { canonical, parseChange, parseVote, cutOff, toHookError, inTime } from './hook-answer.ts';
 import type { HookChange } from './hook-change.ts';
 import { HookApplied, HookReported, ToolCallBlocked } from './hook-events.ts';
 import { HookFailedError } from './hook-failed-error.ts';
@@ -28,13 +28,13 @@ export const whenThere = <Value, Next>(value: Soon<Value>, next: (value: Value) 
   value instanceof Promise ? value.then(next) : next(value);
 
 /** Turns anything a hook throws, even from a getter of its return value, into its failure. */
-function asHookFailed(calling: Calling, error: unknown): HookFailedError {
+function toHookFailed(calling: Calling, error: unknown): HookFailedError {
   return error instanceof HookFailedError ? error : toHookError(calling, classifyError(error).message, error);
 }
 
 /** Reports an error thrown by a hook with its stack: the record keeps plain data only. */
 function fail(calling: Calling, error: unknown): never {
-  const known = asHookFailed(calling, error);
+  const known = toHookFailed(calling, error);
   if (known.cause !== undefined) reportHook(calling.at.scope.onProblem, known);
   throw known;
 }
@@ -55,7 +55,7 @@ function reportCutOff({ hook, at }: Calling): void {
 export function ask(hook: Hook, facts: Facts, calling: Calling): Soon<Answered> {
   const check = (given: unknown): Answered => {
     if (given === cutOff) reportCutOff(calling);
-    return given === cutOff || given === undefined ? given : checkedChange(hook, calling, given);
+    return given === cutOff || given === undefined ? given : parseChange(hook, calling, given);
   };
   try {
     // Holds: the facts are those of this point.
@@ -82,10 +82,10 @@ export function keep(hook: Hook, { votes, metadata }: Change, calling: Calling):
   const { state, at } = calling;
   const { scope } = at;
   if (votes !== undefined)
-    scope.notes.add({ evaluations: (Array.isArray(votes) ? votes : [votes]).map((vote) => checkedVote(hook, vote, calling)) });
+    scope.notes.add({ evaluations: (Array.isArray(votes) ? votes : [votes]).map((vote) => parseVote(hook, vote, calling)) });
   if (metadata === undefined) return state;
   const kept = canonical(metadata, 'its metadata', calling);
-  if (!isRecord(kept)) throw toHookError(calling, 'its metadata is not an object.');
+  if (!isRecord(kept)) throw toHookError(calling, 'its metadata must be an object.');
   scope.notes.add({ metadata: kept });
   return state.evolve({ metadata: deepFreeze({ ...state.metadata, ...kept }) });
 }
@@ -99,12 +99,12 @@ export function blockCall(
   const { hook, at } = calling;
   const { scope, point, orchestrator } = at;
   if (typeof given !== 'string' || given === '')
-    throw toHookError(calling, 'it blocked without a reason; give one in words: the model reads it.');
+    throw toHookError(calling, 'it blocked a call without a reason. Return a non-empty string as block: the model reads it.');
   const reason = cleanText(given);
   const facts = { tool: call.name, toolCallId: call.id, args: call.args, hook, reason };
   scope.events.emit((header) => new ToolCallBlocked(header, orchestrator, facts));
   const what = point === HookPoint.BeforeTool ? `"${call.name}" was not called` : `The result of "${call.name}" was withheld`;
-  return blockedExecution(call, reason, { ...timing, text: `${what}: ${reason}` });
+  return toBlockedExecution(call, reason, { ...timing, text: `${what}: ${reason}` });
 }
 
 /** A call of a hook, with handlers for its answer and its failure. */
@@ -116,13 +116,13 @@ interface Attempt {
 
 /** Calls a hook, continues with the answer, and passes any error on as a failure. */
 export function orFailure(calling: Calling, attempt: Attempt): Soon<void> {
-  const failedWith = (error: unknown): void => {
-    attempt.fail(classifyError(asHookFailed(calling, error), { readable: false }));
+  const reportFailure = (error: unknown): void => {
+    attempt.fail(classifyError(toHookFailed(calling, error), { readable: false }));
   };
   try {
     const asked = whenThere(attempt.ask(), attempt.next);
-    return asked instanceof Promise ? asked.catch(failedWith) : asked;
+    return asked instanceof Promise ? asked.catch(reportFailure) : asked;
   } catch (error) {
-    failedWith(error);
+    reportFailure(error);
   }
 }

@@ -1,5 +1,5 @@
 // The hooks of one orchestrator, in their order.
-// Owns:     which hook is called at which point and in which order, and how changes apply to the work at hand.
+// Owns:     which hook is called at which point and in which order, and how changes apply to the current work.
 // Does not: know what a step is made of beyond calls, messages and failures, or decide anything: votes join the judgement.
 // H1. Hooks of a point are called one after the other, by order, then as given; no answer keeps the next hook from being called.
 // H2. A change that a hook has not declared, or that cannot be made at that point, is refused, and the hook has failed.
@@ -11,23 +11,23 @@ import type { Findings } from '../continuation/index.ts';
 import type { Failure } from '../errors/index.ts';
 import type { ModelResponse } from '../inference/index.ts';
 import type { Soon } from '../lib/index.ts';
-import { deepFreeze, frozenCopy, InvalidArgumentError } from '../lib/index.ts';
+import { deepFreeze, copyFrozen, InvalidArgumentError } from '../lib/index.ts';
 import type { Message, ToolCall } from '../messages/index.ts';
 import { MessageStore } from '../messages/index.ts';
 import type { Observed, RunState, Step } from '../step-by-step/index.ts';
 import type { Tool, ToolExecution } from '../tools/index.ts';
-import { answeredExecution, cancelledExecution, failedExecution, withArgs } from '../tools/index.ts';
+import { toAnsweredExecution, toCancelledExecution, toFailedExecution, withArgs } from '../tools/index.ts';
 import type { Pricing } from './ask-model.ts';
 import type { At, Calling, Place } from './facts.ts';
 import { ToolCallFacts, Facts, InferenceFacts, ResponseFacts, ResultFacts, StepFacts } from './facts.ts';
 import type { Hook } from './hook.ts';
 import { isHook, isObserver } from './hook.ts';
-import { canonical, changedRequest, cutOff, toHookError, narrowTools } from './hook-answer.ts';
+import { canonical, changeRequest, cutOff, toHookError, narrowTools } from './hook-answer.ts';
 import { ask, blockCall, keep, orFailure, emitChange, whenThere } from './hook-call.ts';
 import type { InferenceRequestFacts } from './hook-facts.ts';
 import { HookPoint, hookPoints } from './hook-point.ts';
 import { show } from './observers.ts';
-import { changedOutput, findOutputProblem } from './step-output.ts';
+import { replaceOutput, findOutputProblem } from './step-output.ts';
 
 /** Options of a chain. */
 export interface HookChainOptions extends Pricing {
@@ -54,18 +54,18 @@ function inOrder(hooks: readonly Hook[]): readonly Hook[] {
 /** Throws for a value that is not a hook, and for two hooks with the same name. */
 function checkNames(hooks: readonly Hook[]): void {
   for (const [index, hook] of hooks.entries()) {
-    if (!isHook(hook)) throw new InvalidArgumentError(`hooks[${index}] is not a hook; make it with defineHook({ name, … }).`);
+    if (!isHook(hook)) throw new InvalidArgumentError(`hooks[${index}] is not a hook. Create it with defineHook({ name, … }).`);
     if (hooks.findIndex(({ name }) => name === hook.name) !== index)
-      throw new InvalidArgumentError(`Two hooks are called "${hook.name}": nobody could tell which one voted. Give one another name.`);
+      throw new InvalidArgumentError(`Two hooks are named "${hook.name}". Rename one: explanations refer to hooks by name.`);
   }
 }
 
 /** Visits items one after the other; synchronous if none of them has to be awaited. */
-function inTurn<Item>(items: readonly Item[], visit: (item: Item) => Soon<void>, from = 0): Soon<void> {
+function visitInTurn<Item>(items: readonly Item[], visit: (item: Item) => Soon<void>, from = 0): Soon<void> {
   for (let index = from; index < items.length; index += 1) {
     // Holds: the index is within the list.
     const visited = visit(items[index] as Item);
-    if (visited instanceof Promise) return visited.then(() => inTurn(items, visit, index + 1));
+    if (visited instanceof Promise) return visited.then(() => visitInTurn(items, visit, index + 1));
   }
 }
 
@@ -152,7 +152,7 @@ export class HookChain {
         emitChange(calling, change);
       });
     };
-    return whenThere(inTurn(this.#hooks(HookPoint.BeforeStep), visit), () => now);
+    return whenThere(visitInTurn(this.#hooks(HookPoint.BeforeStep), visit), () => now);
   }
 
   /** Returns the changed request; undefined if the run was interrupted meanwhile. Throws if a hook fails. */
@@ -161,7 +161,7 @@ export class HookChain {
     request: InferenceRequestFacts,
   ): Soon<{ readonly state: RunState; readonly request: InferenceRequestFacts } | undefined> {
     const at = this.#point(HookPoint.BeforeInference, place);
-    const shown = { ...request, settings: frozenCopy(request.settings) };
+    const shown = { ...request, settings: copyFrozen(request.settings) };
     const now = { state: place.state, request: shown as InferenceRequestFacts, wasCutOff: false };
     const visit = (hook: Hook): Soon<void> => {
       const calling = { hook: hook.name, state: shut(now.state), at };
@@ -169,11 +169,11 @@ export class HookChain {
         if (change === cutOff) now.wasCutOff = true;
         if (change === cutOff || change === undefined) return;
         now.state = keep(hook, change, calling);
-        now.request = changedRequest(now.request, change, calling);
+        now.request = changeRequest(now.request, change, calling);
         emitChange(calling, change);
       });
     };
-    return whenThere(inTurn(this.#hooks(HookPoint.BeforeInference), visit), () =>
+    return whenThere(visitInTurn(this.#hooks(HookPoint.BeforeInference), visit), () =>
       now.wasCutOff
         ? undefined
         : {
@@ -185,7 +185,7 @@ export class HookChain {
 
   /** Throws if a hook fails. */
   afterInference(place: Place, response: ModelResponse): Soon<RunState> {
-    const shown = frozenCopy(response);
+    const shown = copyFrozen(response);
     return this.#plain(HookPoint.AfterInference, place, (calling) => new ResponseFacts(calling, shown));
   }
 
@@ -199,7 +199,7 @@ export class HookChain {
     // A frozen one can be shared by all hooks.
     const now: { state: RunState; call: ToolCall; ended: Soon<ToolExecution> | undefined } = {
       state: place.state,
-      call: frozenCopy(given),
+      call: copyFrozen(given),
       ended: undefined,
     };
     const first = now.call;
@@ -209,23 +209,23 @@ export class HookChain {
       return orFailure(calling, {
         ask: () => ask(hook, new ToolCallFacts(calling, call, approved), calling),
         next: (change) => {
-          if (change === cutOff) now.ended ??= cancelledExecution(call, { startedAt });
+          if (change === cutOff) now.ended ??= toCancelledExecution(call, { startedAt });
           if (change === cutOff || change === undefined) return;
           now.state = keep(hook, change, calling);
           if (change.args !== undefined) now.call = Object.freeze(withArgs(call, canonical(change.args, 'its args', calling)));
           if (change.block !== undefined) now.ended ??= blockCall(call, change.block, { calling, startedAt });
           if (change.result !== undefined) {
             const result = canonical(change.result, 'its result', calling);
-            now.ended ??= answeredExecution(now.call, result, { tool, startedAt });
+            now.ended ??= toAnsweredExecution(now.call, result, { tool, startedAt });
           }
           emitChange(calling, change);
         },
         fail: (failure) => {
-          now.ended ??= failedExecution(call, failure, { startedAt, text: `"${call.name}" was not called: ${failure.message}` });
+          now.ended ??= toFailedExecution(call, failure, { startedAt, text: `"${call.name}" was not called: ${failure.message}` });
         },
       });
     };
-    return whenThere(inTurn(this.#hooks(HookPoint.BeforeTool), visit), () => {
+    return whenThere(visitInTurn(this.#hooks(HookPoint.BeforeTool), visit), () => {
       const { state, call, ended } = now;
       // A call that no hook changed continues as it came: its tool may change its own arguments.
       if (ended === undefined) return { state, verdict: { type: 'call', call: call.args === first.args ? given : call } as const };
@@ -240,11 +240,11 @@ export class HookChain {
     { call, tool }: CallAt,
   ): Soon<{ readonly state: RunState; readonly execution: ToolExecution; readonly failures: readonly Failure[] }> {
     const at = this.#point(HookPoint.AfterTool, { ...place, toolCallId: call.id });
-    const shownCall = frozenCopy(call);
-    const now = { state: place.state, execution: given, shown: frozenCopy(given), failures: [] as Failure[] };
+    const shownCall = copyFrozen(call);
+    const now = { state: place.state, execution: given, shown: copyFrozen(given), failures: [] as Failure[] };
     const settle = (execution: ToolExecution): void => {
       now.execution = execution;
-      now.shown = frozenCopy(execution);
+      now.shown = copyFrozen(execution);
     };
     const visit = (hook: Hook): Soon<void> => {
       const calling = { hook: hook.name, state: shut(now.state), at };
@@ -254,7 +254,8 @@ export class HookChain {
         ask: () => ask(hook, new ResultFacts(calling, shownCall, now.shown), calling),
         next: (change) => {
           // A hook that may change results is responsible for them: a result that it had no time to check is withheld.
-          if (change === cutOff && answers) settle(cancelledExecution(call, { startedAt, durationMs, text: withheld(call, cutShort) }));
+          if (change === cutOff && answers)
+            settle(toCancelledExecution(call, { startedAt, durationMs, text: describeWithheld(call, cutShort) }));
           if (change === cutOff || change === undefined) return undefined;
           now.state = keep(hook, change, calling);
           const { block, result } = change;
@@ -262,15 +263,15 @@ export class HookChain {
           const value = result === undefined ? undefined : canonical(result, 'its result', calling);
           emitChange(calling, change);
           if (block !== undefined || value === undefined) return undefined;
-          return answeredExecution(call, value, { tool, startedAt, durationMs }).then(settle);
+          return toAnsweredExecution(call, value, { tool, startedAt, durationMs }).then(settle);
         },
         fail: (failure) => {
           if (!answers) now.failures.push({ ...failure, toolName: call.name, toolCallId: call.id });
-          else settle(failedExecution(call, failure, { startedAt, durationMs, text: withheld(call, failure.message) }));
+          else settle(toFailedExecution(call, failure, { startedAt, durationMs, text: describeWithheld(call, failure.message) }));
         },
       });
     };
-    return whenThere(inTurn(this.#hooks(HookPoint.AfterTool), visit), () => now);
+    return whenThere(visitInTurn(this.#hooks(HookPoint.AfterTool), visit), () => now);
   }
 
   /** Returns the step to judge, after the hooks for steps and, if it failed, for failures. Never throws. */
@@ -292,7 +293,7 @@ export class HookChain {
             if (change.output !== undefined) {
               const problem = findOutputProblem(now.step, change.output);
               if (problem !== undefined) throw toHookError(calling, problem);
-              now.step = deepFreeze(changedOutput(now.step, change.output as string | readonly Message[]));
+              now.step = deepFreeze(replaceOutput(now.step, change.output as string | readonly Message[]));
               now.state = withJudgedStep(now.state, now.step);
             }
             emitChange(calling, change);
@@ -301,9 +302,9 @@ export class HookChain {
         });
       };
     deepFreeze(given);
-    return whenThere(inTurn(this.#hooks(HookPoint.AfterStep), visit(this.#point(HookPoint.AfterStep, place))), () => {
+    return whenThere(visitInTurn(this.#hooks(HookPoint.AfterStep), visit(this.#point(HookPoint.AfterStep, place))), () => {
       if (now.step.errors.length === 0) return now.step;
-      return whenThere(inTurn(this.#hooks(HookPoint.OnError), visit(this.#point(HookPoint.OnError, place))), () => now.step);
+      return whenThere(visitInTurn(this.#hooks(HookPoint.OnError), visit(this.#point(HookPoint.OnError, place))), () => now.step);
     });
   }
 
@@ -339,11 +340,11 @@ export class HookChain {
         emitChange(calling, change);
       });
     };
-    return whenThere(inTurn(this.#hooks(point), visit), () => state);
+    return whenThere(visitInTurn(this.#hooks(point), visit), () => state);
   }
 }
 
 const cutShort = 'the run was cut off before a hook had looked at it';
-const withheld = ({ name }: ToolCall, why: string): string => `The result of "${name}" was withheld: ${why}`;
+const describeWithheld = ({ name }: ToolCall, why: string): string => `The result of "${name}" was withheld: ${why}`;
 
 const withJudgedStep = (state: RunState, judgedStep: Step): RunState => state.evolve({ execution: { ...state.execution, judgedStep } });

@@ -15,9 +15,9 @@ test('events of hooks say in a line what was done, by whom, without secrets', ()
   const blocked = new ToolCallBlocked(header, 'agent', facts);
   expect([String(applied), String(reported)]).toStrictEqual([
     'Agent [agent-1] step 2: hook mask changed result and metadata at after_tool',
-    'Agent [agent-1] step 2: hook fold: 3 messages folded',
+    'Agent [agent-1] step 2: hook fold reports: 3 messages folded',
   ]);
-  expect(String(blocked)).toContain('pay blocked by hook hours: closed');
+  expect(String(blocked)).toContain('hook hours blocked pay {}: closed');
   expect(String(blocked)).not.toContain('abcdefghijklmnop');
   expect([applied.toolCallId, reported.data, blocked.reason.length > 6]).toStrictEqual(['c', { moved: 3 }, true]);
 });

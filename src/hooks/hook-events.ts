@@ -1,6 +1,5 @@
 import type { EventHeader } from '../events/index.ts';
 import type { Json, JsonObject } from '../lib/index.ts';
-import { defaultRedactor } from '../lib/index.ts';
 import { OrchestratorEvent } from '../step-by-step/index.ts';
 import type { HookChange } from './hook-change.ts';
 import type { HookPoint } from './hook-point.ts';
@@ -28,10 +27,6 @@ export class HookApplied extends OrchestratorEvent {
     this.changed = facts.changed;
     if (facts.toolCallId !== undefined) this.toolCallId = facts.toolCallId;
   }
-
-  describe(): string {
-    return `hook ${this.hook} changed ${this.changed.join(' and ')} at ${this.point}`;
-  }
 }
 
 /** Facts that a hook reports. */
@@ -56,10 +51,6 @@ export class HookReported extends OrchestratorEvent {
     this.point = facts.point;
     this.message = facts.message;
     this.data = facts.data;
-  }
-
-  describe(): string {
-    return `hook ${this.hook}: ${defaultRedactor.text(this.message)}`;
   }
 }
 
@@ -88,9 +79,5 @@ export class ToolCallBlocked extends OrchestratorEvent {
     this.args = facts.args;
     this.hook = facts.hook;
     this.reason = facts.reason;
-  }
-
-  describe(): string {
-    return `${this.tool} blocked by hook ${this.hook}: ${defaultRedactor.text(this.reason)}`;
   }
 }

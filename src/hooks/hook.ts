@@ -32,7 +32,7 @@ export interface HookOptions<Changes extends readonly HookChange[], State extend
   readonly changes?: Changes;
   /** Time limit of one call; `Infinity` leaves it to the limits of the run. @default 30_000 */
   readonly timeoutMs?: number;
-  /** Declares the context that the hook needs: `contextOf<{ db: Db }>()`. */
+  /** Declares the context that the hook needs: `defineContext<{ db: Db }>()`. */
   readonly context?: ContextType<Context>;
   readonly executionStart?: Handler<'execution_start', Changes, State, Context>;
   readonly beforeStep?: Handler<'before_step', Changes, State, Context>;

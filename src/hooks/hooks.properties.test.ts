@@ -42,7 +42,7 @@ const vote: fc.Arbitrary<Vote> = fc.record(
   { requiredKeys: ['decision', 'reason'] },
 );
 
-/** What else a hook can change at a point, in the order in which a plan picks them; some of it is refused. */
+/** Other changes of a hook at a point, in the order in which a plan picks them; some are refused. */
 const specials: Readonly<Partial<Record<HookPoint, readonly HookChange[]>>> = {
   before_step: ['tools', 'conversation'],
   before_inference: ['messages', 'tools'],
@@ -52,7 +52,7 @@ const specials: Readonly<Partial<Record<HookPoint, readonly HookChange[]>>> = {
 };
 
 const deed = fc.record({
-  /** At which of its calls it acts; every time where there is none. */
+  /** At which of its calls it acts; every time if there is none. */
   on: fc.option(fc.nat(3), { nil: undefined }),
   votes: fc.oneof(
     { weight: 2, arbitrary: fc.constant<Vote[]>([]) },
@@ -127,7 +127,7 @@ const limits = fc.record({
 
 const plan = fc.record({
   hooks: fc.array(hookPlan, { maxLength: 5, size: 'medium' }),
-  /** Where a guard is asked that is a hook too. */
+  /** Points of a guard that is also a hook. */
   guard: mostly(fc.constant(undefined), fc.constantFrom('execution_start', 'before_step', 'after_step')),
   script: fc.tuple(calling, fc.array(entry, { maxLength: 5 })).map(([first, rest]) => [first, ...rest]),
   limits,
@@ -156,7 +156,7 @@ type Round = typeof round extends fc.Arbitrary<infer Value> ? Value : never;
 
 // The world in which it runs
 
-/** Where something happened. */
+/** Place of an occurrence. */
 interface Where {
   readonly run: number;
   readonly executionId: string;
@@ -167,15 +167,15 @@ interface Where {
 interface Given extends Where {
   readonly hook: string;
   readonly key: string;
-  /** True where it may not be dropped, unless the run was cut off. */
+  /** True if it may not be dropped, unless the run was cut off. */
   readonly isDeclared: boolean;
-  /** True where it came so that nothing could come between. */
+  /** True if it came so that nothing could come between. */
   readonly isCertain: boolean;
   readonly signal: AbortSignal;
 }
 interface GivenVote extends Given {
   readonly decision: ContinuationDecision;
-  /** When it was given: how much had begun by then, and in which turn. */
+  /** Time of the vote: the amount begun by then, and the turn. */
   readonly begun: number;
   readonly turn: number;
   /** True if other calls of the step run beside the hook: one of them may start in the same turn. */
@@ -189,7 +189,7 @@ class World {
   readonly begun: { readonly what: string; readonly run: number; readonly turn: number }[] = [];
   readonly ends: { readonly run: number; readonly stopReason: unknown }[] = [];
   readonly told: { readonly run: number; readonly event: ToolEvent }[] = [];
-  /** How many hooks look at the end of an execution. */
+  /** Number of hooks at the end of an execution. */
   readonly watchers: number;
   run = 0;
   turn = 0;
@@ -203,7 +203,7 @@ class World {
   }
 }
 
-/** What hooks are handed, as far as one handler for every point can know. */
+/** Facts for hooks, as far as one handler for every point can know them. */
 interface AnyFacts {
   readonly point: HookPoint;
   readonly state: ToolUseState;
@@ -214,15 +214,15 @@ interface AnyFacts {
   readonly stopReason?: StopReason;
 }
 
-const specialOf = (point: HookPoint, { special }: Deed): HookChange | undefined =>
+const findSpecial = (point: HookPoint, { special }: Deed): HookChange | undefined =>
   special === undefined ? undefined : specials[point]?.[special.which];
 
-function changesOf({ at, isHonest }: HookPlan): readonly HookChange[] {
+function listChanges({ at, isHonest }: HookPlan): readonly HookChange[] {
   if (!isHonest) return [];
   const wanted = at.flatMap(([point, given]): (HookChange | undefined)[] =>
     point === HookPoint.ExecutionEnd
       ? []
-      : [given.votes.length > 0 ? 'votes' : undefined, given.metadata ? 'metadata' : undefined, specialOf(point, given)],
+      : [given.votes.length > 0 ? 'votes' : undefined, given.metadata ? 'metadata' : undefined, findSpecial(point, given)],
   );
   return [...new Set(wanted.filter((change) => change !== undefined))];
 }
@@ -255,7 +255,7 @@ interface Handling {
   readonly isHonest: boolean;
 }
 
-/** What a hook gives back at this call, noted in the world. */
+/** Returns the hook's answer to this call, and records it in the world. */
 function changesNow({ world, hook, given, isHonest }: Handling, facts: AnyFacts): Readonly<Record<string, unknown>> | undefined {
   const { point, signal, executionId = '', stepNumber = 0 } = facts;
   const isDeclared = isHonest && point !== HookPoint.ExecutionEnd;
@@ -267,7 +267,7 @@ function changesNow({ world, hook, given, isHonest }: Handling, facts: AnyFacts)
     world.votes.push({ ...where, key, decision: each.decision, begun: world.begun.length, turn: world.turn, isBesideCalls });
     return { ...each, context: { ...each.context, key } };
   });
-  const special = specialOf(point, given);
+  const special = findSpecial(point, given);
   const metadata: JsonObject | undefined = given.metadata ? { [`of-${hook}-${world.metadata.length}`]: stepNumber } : undefined;
   if (metadata !== undefined) world.metadata.push({ ...where, key: `of-${hook}-${world.metadata.length}` });
   const changes = {
@@ -278,7 +278,7 @@ function changesNow({ world, hook, given, isHonest }: Handling, facts: AnyFacts)
   return Object.keys(changes).length === 0 ? undefined : changes;
 }
 
-function handlerOf(handling: Handling): (facts: AnyFacts) => unknown {
+function createHandler(handling: Handling): (facts: AnyFacts) => unknown {
   const { world, given } = handling;
   let called = -1;
   return (facts) => {
@@ -299,17 +299,17 @@ function handlerOf(handling: Handling): (facts: AnyFacts) => unknown {
 
 const handlerName = (point: HookPoint): string => point.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase());
 
-function hookOf(world: World, given: HookPlan, index: number): Hook<ToolUseState, unknown> {
+function createHook(world: World, given: HookPlan, index: number): Hook<ToolUseState, unknown> {
   const name = `hook-${index}`;
   const { at, order, isHonest, hasTimeout } = given;
-  const handlers = at.map(([point, each]) => [handlerName(point), handlerOf({ world, hook: name, given: each, isHonest })]);
+  const handlers = at.map(([point, each]) => [handlerName(point), createHandler({ world, hook: name, given: each, isHonest })]);
   // One that is only slow has its time; a hanging one is given up, or cut off with the run.
   const isHanging = at.some(([, { way }]) => way !== 'return' && way !== 'throw');
   const timeoutMs = isHanging && hasTimeout ? 5000 : Infinity;
-  return defineHook({ name, order, timeoutMs, changes: changesOf(given), ...Object.fromEntries(handlers) } as never);
+  return defineHook({ name, order, timeoutMs, changes: listChanges(given), ...Object.fromEntries(handlers) } as never);
 }
 
-function toolsOf(world: World): readonly Tool[] {
+function setUpTools(world: World): readonly Tool[] {
   const input = { type: 'object', properties: { n: { type: 'integer' } } } as const;
   const tool = (name: string, run: (ctx: ToolContext) => unknown, needsApproval = false): Tool =>
     defineTool({
@@ -339,7 +339,7 @@ function toolsOf(world: World): readonly Tool[] {
   ];
 }
 
-const guardOf = (point: GuardPoint): Hook<ToolUseState, unknown> =>
+const createGuard = (point: GuardPoint): Hook<ToolUseState, unknown> =>
   guardHook(new StepsLimit<ToolUseState>(2, ({ stepCount }) => stepCount), { name: 'guard', at: [point] });
 
 /** The agent of a plan, in a world of its own. */
@@ -354,8 +354,8 @@ function open({ hooks, guard, script, limits: given, policy: { preset, retries }
   const agent = createAgent<unknown, Tools>({
     ...options,
     model: scriptedModel(entries, { repeatLast: true }),
-    tools: toolsOf(world),
-    hooks: [...hooks.map((each, index) => hookOf(world, each, index)), ...(guard === undefined ? [] : [guardOf(guard)])],
+    tools: setUpTools(world),
+    hooks: [...hooks.map((each, index) => createHook(world, each, index)), ...(guard === undefined ? [] : [createGuard(guard)])],
     limits: given,
     errors: ErrorPolicy[preset](retries),
     // Whatever hooks throw that look on is reported here, and is nobody's concern.
@@ -369,13 +369,13 @@ type Opened = ReturnType<typeof open>;
 
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** How long is waited, and what happens then. */
+/** A delay, and the work after it. */
 interface Patience {
   readonly giveUp: () => void;
   readonly turns: number;
 }
 
-/** Lets time pass until the work is done; where that takes too long, somebody gives up. */
+/** Lets time pass until the work is done; if that takes too long, somebody gives up. */
 async function whileTimePasses<Value>(world: World, underWay: Promise<Value>, { giveUp, turns: patience }: Patience): Promise<Value> {
   const seen = { over: false };
   const end = (): void => {
@@ -392,9 +392,9 @@ async function whileTimePasses<Value>(world: World, underWay: Promise<Value>, { 
   throw new Error('The run did not end.');
 }
 
-const stored = (state: AgentState): AgentState => AgentState.fromJSON(JSON.parse(JSON.stringify(state)));
+const roundTrip = (state: AgentState): AgentState => AgentState.fromJSON(JSON.parse(JSON.stringify(state)));
 
-function settled(state: AgentState, wait: Wait, how: string): AgentState {
+function answerOne(state: AgentState, wait: Wait, how: string): AgentState {
   if (wait.type === 'grant') return how === 'no' ? state.reject(wait.id) : state.grant({ steps: 1, tokens: 60, wallMs: 100 });
   if (how === 'no') return state.reject(wait.id, 'no');
   if (wait.type === 'approval') return state.approve(wait.id, how === 'badly' ? { args: { n: 'x' } } : {});
@@ -405,12 +405,12 @@ function settled(state: AgentState, wait: Wait, how: string): AgentState {
 function settleAll(state: AgentState, how: readonly string[]): AgentState {
   return state.waitingFor.slice(0, how.length).reduce((now, wait, index) => {
     const isOpen = now.waitingFor.some(({ id }) => id === wait.id);
-    return isOpen ? settled(now, wait, how[index] ?? 'yes') : now;
+    return isOpen ? answerOne(now, wait, how[index] ?? 'yes') : now;
   }, state);
 }
 
 /** The state as somebody leaves it before the next run. */
-function prepared({ ids }: Opened, before: Round['before'], state: AgentState): AgentState {
+function prepareState({ ids }: Opened, before: Round['before'], state: AgentState): AgentState {
   if (before === undefined) return state;
   return before.type === 'message' ? state.withUserMessage('And now?', { ids }) : settleAll(state, before.how);
 }
@@ -444,15 +444,15 @@ async function perform({ world, agent }: Opened, given: Round, state: AgentState
 
 // What must hold. Each check gives the claims that are not true.
 
-/** What is wrong where two things are to be the same. */
+/** Returns the difference between two values that must be the same. */
 function differs(claim: string, found: unknown, expected: unknown): readonly string[] {
   // Holds: all that is compared is made of data.
-  const textOf = (value: unknown): string => stableStringify(value ?? null);
-  return textOf(found) === textOf(expected) ? [] : [`${claim}: found ${textOf(found)} instead of ${textOf(expected)}`];
+  const toText = (value: unknown): string => stableStringify(value ?? null);
+  return toText(found) === toText(expected) ? [] : [`${claim}: found ${toText(found)} instead of ${toText(expected)}`];
 }
 
-/** What the truth table makes of an outcome's evaluations. */
-function resolved({ evaluations }: ContinuationOutcome): readonly unknown[] {
+/** Resolves an outcome's evaluations by the truth table. */
+function toResolved({ evaluations }: ContinuationOutcome): readonly unknown[] {
   const first = (wanted: string) => evaluations.find((each) => each.decision === wanted);
   const [forbid, request, stop] = [first('forbid'), first('request'), first('stop')];
   if (forbid !== undefined) return [false, forbid.criterion, forbid.stopReason ?? 'guard'];
@@ -460,7 +460,7 @@ function resolved({ evaluations }: ContinuationOutcome): readonly unknown[] {
   return stop === undefined ? [true, 'aggregate', undefined] : [false, stop.criterion, 'completed'];
 }
 
-const decided = ({ shouldContinue, resolvedBy, stopReason }: ContinuationOutcome): readonly unknown[] => [
+const toDecision = ({ shouldContinue, resolvedBy, stopReason }: ContinuationOutcome): readonly unknown[] => [
   shouldContinue,
   resolvedBy,
   stopReason,
@@ -477,7 +477,12 @@ function recordProblems({ told }: World, state: AgentState): readonly string[] {
     const own = evaluated.filter(({ executionId }) => executionId === execution.id);
     // A step that a new message closed is told of by the next run.
     const isOwed = state.data.owesEvents === true && execution === state.session.executions.at(state.status === 'pending' ? -1 : -2);
-    const expected = isOwed ? results.slice(0, -1) : results;
+    const recorded = isOwed ? results.slice(0, -1) : results;
+    // A step that a hook forbade before it started has a decision, but no record.
+    const forbidden = own
+      .filter(({ stepNumber }) => stepNumber > results.length)
+      .map(({ stepNumber: number, outcome }) => ({ number, outcome }));
+    const expected = [...recorded, ...forbidden];
     const usage = results.reduce((sum, { step }) => Usage.add(sum, step.usage), Usage.none());
     return [
       ...differs(
@@ -486,11 +491,16 @@ function recordProblems({ told }: World, state: AgentState): readonly string[] {
         expected.map(({ number, outcome }) => [number, outcome.toJSON()]),
       ),
       ...differs('usage', execution.usage, usage),
+      ...differs(
+        'the forbidden step',
+        forbidden.map(({ number, outcome }) => [number, outcome]),
+        forbidden.length === 0 ? [] : [[results.length + 1, execution.startOutcome]],
+      ),
       ...results.flatMap(({ outcome, number }, index) => {
         const mayBeFollowed = outcome.shouldContinue || outcome.awaitedGrants.length > 0;
         return [
           ...differs('step number', number, index + 1),
-          ...differs(`decision about step ${number}`, decided(outcome), resolved(outcome)),
+          ...differs(`decision about step ${number}`, toDecision(outcome), toResolved(outcome)),
           ...(mayBeFollowed || index === results.length - 1 ? [] : [`step ${number} ended it, and there is another one`]),
         ];
       }),
@@ -501,12 +511,12 @@ function recordProblems({ told }: World, state: AgentState): readonly string[] {
 /** The end of a run is told once, last, and with the reason that the state has. */
 function endProblems({ told, run, ends, watchers }: World, state: AgentState, { by }: Round): readonly string[] {
   const events = told.filter((each) => each.run === run).map(({ event }) => event);
-  const { stopReason, status, continuationOutcome } = state;
+  const { stopReason, status, lastContinuationOutcome } = state;
   const isAtRest = status !== 'pending' && status !== 'in_progress';
   if (!isAtRest && by !== 'nextStep') return [`it ended ${status}`];
   if (events.length === 0) return [];
   const closing = events.filter((event) => event.type === 'AgentFinished' || event.type === 'AgentFailed');
-  const resolvedBy = stopReason === undefined ? undefined : continuationOutcome?.resolvedBy;
+  const resolvedBy = stopReason === undefined ? undefined : lastContinuationOutcome?.resolvedBy;
   const wanted = [...(status === 'failed' ? ['AgentFailed'] : []), ...(isAtRest ? ['AgentFinished'] : [])];
   const last = events.findLast(isEvaluated);
   // Where a grant was refused, the decision was told when the run began to wait for it.
@@ -534,9 +544,9 @@ function endProblems({ told, run, ends, watchers }: World, state: AgentState, { 
 
 /** The reason stands on the last record, on the state and in words, before and after storage. */
 function reasonProblems(state: AgentState): readonly string[] {
-  const { startOutcome, lastStepResult, stopReason, status, continuationOutcome, waitingFor } = state;
+  const { startOutcome, lastStepResult, stopReason, status, lastContinuationOutcome, waitingFor } = state;
   const outcome = startOutcome ?? lastStepResult?.outcome;
-  const again = stored(state);
+  const again = roundTrip(state);
   const decisive = outcome?.evaluations.find(({ criterion }) => criterion === outcome.resolvedBy);
   const named = [
     ...(stopReason === undefined ? [] : [stopReason]),
@@ -544,11 +554,11 @@ function reasonProblems(state: AgentState): readonly string[] {
   ];
   return [
     ...(stopReason === undefined ? [] : differs('reason on record', outcome?.stopReason, stopReason)),
-    ...(startOutcome === undefined ? [] : differs('decision about the start', decided(startOutcome), resolved(startOutcome))),
+    ...(startOutcome === undefined ? [] : differs('decision about the start', toDecision(startOutcome), toResolved(startOutcome))),
     ...(stopReason === undefined || decisive !== undefined ? [] : ['who decided is not among those who were asked']),
     ...differs('stored state', again.toJSON(), state.toJSON()),
     ...differs('restored', [again.stopReason, again.status, again.explain()], [stopReason, status, state.explain()]),
-    ...differs('restored outcome', again.continuationOutcome?.toJSON(), continuationOutcome?.toJSON()),
+    ...differs('restored outcome', again.lastContinuationOutcome?.toJSON(), lastContinuationOutcome?.toJSON()),
     ...[state.explain(), state.explain({ brief: true })].flatMap((words) => [
       ...(words.trim() === '' ? ['nothing is explained'] : []),
       ...named.flatMap((name) => (words.includes(name) ? [] : [`"${words}" does not name ${name}`])),
@@ -564,7 +574,7 @@ function conversationProblems(state: AgentState): readonly string[] {
   return differs('results', results.sort(), calls.sort());
 }
 
-/** Which votes stand where: by key, the places. */
+/** Places of votes, by key. */
 function votesByKey({ told }: World, state: AgentState): ReadonlyMap<unknown, readonly string[]> {
   const places = new Map<unknown, string[]>();
   const note = (evaluations: readonly ContinuationEvaluation[], place: string): void => {
@@ -576,6 +586,9 @@ function votesByKey({ told }: World, state: AgentState): ReadonlyMap<unknown, re
   for (const { id = '', results, pendingStep } of state.session.executions) {
     for (const { outcome, number } of results) note(outcome.evaluations, `${id}/${number}`);
     if (pendingStep !== undefined) note(pendingStep.evaluations ?? [], `${id}/${pendingStep.number}`);
+    for (const { event } of told)
+      if (isEvaluated(event) && event.executionId === id && event.stepNumber > results.length)
+        note(event.outcome.evaluations, `${id}/${event.stepNumber}`);
   }
   for (const { run, event } of told)
     if (isEvaluated(event) && event.stepNumber === 0) note(event.outcome.evaluations, `the start of run ${run}`);
@@ -602,10 +615,11 @@ function voteProblems(world: World, state: AgentState): readonly string[] {
     const found = places.get(key) ?? [];
     const misplaced = mustStand || found.length > 0 ? differs(`place of ${key}`, found, mayStand ? [home] : []) : [];
     if (!mustStand || !isForbidding) return [...problems, ...misplaced];
-    const outcome = isStart ? refused.get(run) : result?.outcome;
+    const forbidden = result === undefined ? execution?.startOutcome : undefined;
+    const outcome = isStart ? refused.get(run) : (result?.outcome ?? forbidden);
     const isOrdered = given.isCertain && !given.isBesideCalls;
     const after = begun.slice(given.begun).filter((each) => each.run === run && (isOrdered || each.turn > given.turn));
-    const isLast = isStart || execution?.results.length === stepNumber;
+    const isLast = isStart || execution?.results.length === stepNumber - (forbidden === undefined ? 0 : 1);
     const isHeard = outcome?.isForbidden === true && outcome.awaitedGrants.length === 0 && isLast;
     return [
       ...problems,
@@ -618,7 +632,7 @@ function voteProblems(world: World, state: AgentState): readonly string[] {
 
 const pieces: ReadonlySet<string> = new Set(['TextDelta', 'ReasoningDelta', 'ToolCallProgress']);
 
-function problemsOf({ world }: Opened, state: AgentState): readonly string[] {
+function findProblems({ world }: Opened, state: AgentState): readonly string[] {
   const numbers = world.told.flatMap(({ event }) => (pieces.has(event.type) ? [] : [event.seq]));
   return [
     ...recordProblems(world, state),
@@ -641,12 +655,12 @@ test('whatever hooks do, each decision has one record with its reason and its so
       const problems: string[] = [];
       let { state } = opened;
       for (const each of rounds) {
-        state = prepared(opened, each.before, state);
+        state = prepareState(opened, each.before, state);
         problems.push(...reasonProblems(state));
-        state = await perform(opened, each, each.isStored ? stored(state) : state);
+        state = await perform(opened, each, each.isStored ? roundTrip(state) : state);
         problems.push(...endProblems(opened.world, state, each));
       }
-      expect([...problems, ...problemsOf(opened, state)].slice(0, 3)).toEqual([]);
+      expect([...problems, ...findProblems(opened, state)].slice(0, 3)).toEqual([]);
     }),
     { numRuns },
   );
@@ -676,8 +690,8 @@ const varying: ReadonlySet<string> = new Set([
   'waitedMs',
 ]);
 const isOfCall = (told: string): boolean => told.startsWith('ToolCall') || told.startsWith('ToolApproval') || told.startsWith('Hook');
-/** What happened, without what differs from one run to the next. */
-const transcriptOf = ({ world }: Opened, state: AgentState): unknown => {
+/** Record of a run, without the parts that differ from one run to the next. */
+const getTranscript = ({ world }: Opened, state: AgentState): unknown => {
   const told = world.told.map(({ event: { type, stepNumber } }) => `${type} ${stepNumber}`);
   return JSON.parse(
     JSON.stringify(
@@ -713,7 +727,7 @@ async function carryOn({ world, agent }: Opened, state: AgentState, isStored: bo
   world.run += 1;
   if (!isStored) return whileTimePasses(world, agent.run(state), unexpected);
   let now = state;
-  do now = stored(await whileTimePasses(world, agent.nextStep(now), unexpected));
+  do now = roundTrip(await whileTimePasses(world, agent.nextStep(now), unexpected));
   while (['pending', 'in_progress'].includes(now.status));
   return now;
 }
@@ -726,8 +740,8 @@ test('a run that is stored and read again after every step comes to the same as 
         [false, true].map(async (isStored) => {
           const opened = open(given);
           let state = await carryOn(opened, opened.state, isStored);
-          for (const each of then) state = await carryOn(opened, prepared(opened, each, state), isStored);
-          return transcriptOf(opened, state);
+          for (const each of then) state = await carryOn(opened, prepareState(opened, each, state), isStored);
+          return getTranscript(opened, state);
         }),
       );
       expect(overStorage).toEqual(inOneGo);

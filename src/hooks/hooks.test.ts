@@ -30,7 +30,7 @@ function setUp(script: readonly ScriptedEntry[], options: Partial<Omit<ToolUseOp
   return { orchestrator, model, start, run, ran, problems, events, clock };
 }
 
-const typesOf = (events: readonly ToolUseEvent[]): readonly string[] => events.map(({ type }) => type);
+const listTypes = (events: readonly ToolUseEvent[]): readonly string[] => events.map(({ type }) => type);
 
 describe('hooks', () => {
   test('are called at each of their points, in the order of a step', async () => {
@@ -67,9 +67,9 @@ describe('hooks', () => {
 
   test('are called by order, then as they were given', async () => {
     const seen: string[] = [];
-    const named = (name: string, order?: number): Hook<ToolUseState, unknown> =>
+    const createHook = (name: string, order?: number): Hook<ToolUseState, unknown> =>
       defineHook({ name, ...(order !== undefined && { order }), beforeStep: () => void seen.push(name) });
-    const { run } = setUp([says('Done.')], { hooks: [named('c', 5), named('a', -1), named('b1'), named('b2')] });
+    const { run } = setUp([says('Done.')], { hooks: [createHook('c', 5), createHook('a', -1), createHook('b1'), createHook('b2')] });
     await run();
     expect(seen).toStrictEqual(['a', 'b1', 'b2', 'c']);
   });
@@ -193,31 +193,46 @@ describe('hooks', () => {
     });
     const { run, events } = setUp([calls('work'), says('Never.')], { hooks: [hook] });
     const end = await run();
-    expect([end.status, end.stopReason, end.continuationOutcome?.resolvedBy, end.stepCount]).toStrictEqual([
+    expect([end.status, end.stopReason, end.lastContinuationOutcome?.resolvedBy, end.stepCount]).toStrictEqual([
       'stopped',
       'guard',
       'budget',
       1,
     ]);
-    expect(end.continuationOutcome?.evaluations.at(-1)?.context).toStrictEqual({ point: 'after_step', left: 0 });
+    expect(end.lastContinuationOutcome?.evaluations.at(-1)?.context).toStrictEqual({ point: 'after_step', left: 0 });
     expect(end.explain()).toContain('budget');
-    expect(typesOf(events).filter((type) => type === 'ContinuationEvaluated')).toHaveLength(1);
+    expect(listTypes(events).filter((type) => type === 'ContinuationEvaluated')).toHaveLength(1);
   });
 
   test.each([
-    ['beforeStep', 1, 0],
-    ['beforeInference', 1, 0],
-    ['afterInference', 1, 1],
-    ['beforeTool', 1, 1],
-  ] as const)('that vote against it in %s keep what is left of the step from beginning', async (point, steps, asked) => {
+    ['beforeInference', 0],
+    ['afterInference', 1],
+    ['beforeTool', 1],
+  ] as const)('that vote against it in %s keep what is left of the step from beginning', async (point, asked) => {
     const forbid = () => ({ votes: { decision: 'forbid' as const, reason: 'enough' } });
     const hook = defineHook({ name: 'enough', changes: ['votes'], [point]: forbid } as never);
     const { run, model, ran } = setUp([calls('work'), says('Never.')], { hooks: [hook] });
     const end = await run();
-    expect([end.status, end.stopReason, end.stepCount, end.errors]).toStrictEqual(['stopped', 'guard', steps, []]);
+    expect([end.status, end.stopReason, end.stepCount, end.errors]).toStrictEqual(['stopped', 'guard', 1, []]);
     expect([model.calls.length, ran]).toStrictEqual([asked, []]);
     expect(end.currentStep?.interrupted).toBe('vote');
     expect(end.lastStepResult?.outcome.resolvedBy).toBe('enough');
+  });
+
+  test('that vote against a step in beforeStep end the run without recording one', async () => {
+    const forbid = ({ state }: { readonly state: ToolUseState }) =>
+      state.stepCount === 1 ? { votes: { decision: 'forbid' as const, reason: 'enough' } } : undefined;
+    const hook = defineHook({ name: 'enough', changes: ['votes'], beforeStep: forbid } as never);
+    const { run, model, events } = setUp([calls('work'), says('Never.')], { hooks: [hook] });
+    const end = await run();
+    expect([end.status, end.stopReason, end.stepCount, model.calls.length]).toStrictEqual(['stopped', 'guard', 1, 1]);
+    expect([end.lastStepResult?.stopReason, end.lastStepResult?.number, end.errors]).toStrictEqual(['guard', 1, []]);
+    expect(events.filter(({ stepNumber }) => stepNumber === 2).map(({ type }) => type)).toStrictEqual([
+      'AgentStepStarted',
+      'ContinuationEvaluated',
+      'AgentStateUpdated',
+      'AgentFinished',
+    ]);
   });
 
   test('refuse a start by a vote, which is kept', async () => {
@@ -267,7 +282,7 @@ describe('hooks', () => {
     const guard = guardHook(new StepsLimit<ToolUseState>(1, ({ stepCount }) => stepCount), { name: 'FewSteps' });
     const { run } = setUp([calls('work'), says('Never.')], { hooks: [guard] });
     const end = await run();
-    expect([end.stopReason, end.continuationOutcome?.resolvedBy, end.stepCount]).toStrictEqual(['steps_limit', 'FewSteps', 1]);
+    expect([end.stopReason, end.lastContinuationOutcome?.resolvedBy, end.stepCount]).toStrictEqual(['steps_limit', 'FewSteps', 1]);
   });
 
   test('come in capabilities too, with tools, rules and words', async () => {
@@ -282,8 +297,8 @@ describe('hooks', () => {
     });
     const { run, model } = setUp([calls('dig'), calls('dig'), says('Never.')], { capabilities: [digging], instructions: 'You work.' });
     const end = await run();
-    expect([end.continuationOutcome?.resolvedBy, seen]).toStrictEqual(['DugEnough', ['dig', 'dig']]);
+    expect([end.lastContinuationOutcome?.resolvedBy, seen]).toStrictEqual(['DugEnough', ['dig', 'dig']]);
     expect(model.calls[0]?.messages[0]?.text).toBe('You work.\n\nYou may dig.');
-    expect(() => setUp([], { capabilities: [digging, digging] })).toThrow('The capability "digging" was given twice');
+    expect(() => setUp([], { capabilities: [digging, digging] })).toThrow('The capability "digging" was added twice');
   });
 });

@@ -39,7 +39,7 @@ async function whileTimePasses<Value>(clock: FakeClock, underWay: Promise<Value>
   return { ended: await underWay, at: seen.at };
 }
 
-/** What came of a run. */
+/** Record of a run. */
 interface Told {
   readonly state: AgentState;
   readonly events: readonly ToolEvent[];
@@ -47,14 +47,14 @@ interface Told {
   readonly ran: readonly unknown[];
   readonly model: ScriptedModel;
   readonly clock: FakeClock;
-  /** When it ended. */
+  /** Time of its end. */
   readonly at: number;
 }
 
 interface Given extends Partial<Omit<AgentOptions, 'capabilities' | 'model' | 'hooks' | 'tools'>> {
   readonly hooks: readonly unknown[] | ((clock: FakeClock) => readonly unknown[]);
   readonly script?: readonly ScriptedEntry[];
-  /** When the host gives up. */
+  /** Time at which the host gives up. */
   readonly abortAt?: number;
 }
 
@@ -90,9 +90,9 @@ function setUp({ hooks, script = [calls('work'), says('Done.')], abortAt, ...opt
   return { agent, run, model, ran, problems, clock };
 }
 
-const stored = (state: AgentState): AgentState => AgentState.fromJSON(JSON.parse(JSON.stringify(state)));
+const roundTrip = (state: AgentState): AgentState => AgentState.fromJSON(JSON.parse(JSON.stringify(state)));
 
-const factsOf = (state: AgentState): object => ({
+const getFacts = (state: AgentState): object => ({
   status: state.status,
   stopReason: state.stopReason,
   explanation: state.explain(),
@@ -102,14 +102,14 @@ const factsOf = (state: AgentState): object => ({
   written: JSON.parse(JSON.stringify(state)) as unknown,
 });
 
-/** What holds however a run ends: every call has its one result, the end is told last and once, and the state can be stored. */
+/** Checks what holds however a run ends: every call has its one result, the end is told last and once, and the state can be stored. */
 function expectDefined({ state, events, clock }: Told): void {
   const made = state.messages.toArray().flatMap(({ toolCalls }) => toolCalls.map(({ id }) => id));
   const answered = state.messages.toArray().flatMap(({ toolResults }) => toolResults.map(({ toolCallId }) => toolCallId));
   expect([...answered].sort()).toStrictEqual([...made].sort());
   expect(events.at(-1)).toMatchObject({ type: 'AgentFinished', status: state.status, stepCount: state.stepCount });
   expect(events.filter(({ type }) => type === 'AgentFinished')).toHaveLength(1);
-  expect(factsOf(stored(state))).toStrictEqual(factsOf(state));
+  expect(getFacts(roundTrip(state))).toStrictEqual(getFacts(state));
   expect(clock.pendingTimers()).toBe(0);
 }
 
@@ -117,7 +117,7 @@ const hookFailures = ({ steps }: AgentState): readonly string[] =>
   steps.flatMap(({ errors }) => errors.filter(({ code }) => code === 'hook-failed').map(({ message }) => message));
 
 type Expected = readonly [status: string, stopReason: string | undefined, steps: number, asked: number, ran: number];
-const endOf = ({ state, model, ran }: Told): Expected => [state.status, state.stopReason, state.stepCount, model.calls.length, ran.length];
+const getEnd = ({ state, model, ran }: Told): Expected => [state.status, state.stopReason, state.stepCount, model.calls.length, ran.length];
 
 type Handler = (facts: never) => unknown;
 interface Declared {
@@ -170,7 +170,7 @@ describe.each(pickSubjects(policies))('under %s a hook that hangs', (_, options)
     const { run } = setUp({ hooks: [hookAt(point, never, { timeoutMs: 1000 })], script: [calls(tool), says('Done.')], ...options });
     const told = await run();
     const words = `Hook "culprit" failed at ${at}: it took longer than 1000 ms.`;
-    expect(endOf(told)).toStrictEqual(['failed', 'error', ...reached]);
+    expect(getEnd(told)).toStrictEqual(['failed', 'error', ...reached]);
     expect(told.state.explain()).toContain(words);
     expect(hookFailures(told.state)).toStrictEqual(reached[0] === 0 ? [] : [words]);
     expect([told.at, told.problems]).toStrictEqual([1000, []]);
@@ -183,7 +183,7 @@ describe.each(pickSubjects(policies))('under %s a hook that hangs', (_, options)
     const script = [calls(cell.tool), says('Done.')];
     const { run } = setUp({ hooks: [hookAt(point, handler)], script, abortAt: 500, ...options });
     const told = await run();
-    expect(endOf(told)).toStrictEqual(['stopped', 'user_requested', ...cell.reached]);
+    expect(getEnd(told)).toStrictEqual(['stopped', 'user_requested', ...cell.reached]);
     expect(told.at).toBeGreaterThanOrEqual(500);
     expect(told.at).toBeLessThanOrEqual(600);
     expect(told.state.explain()).toContain('enough');
@@ -203,7 +203,7 @@ describe.each(pickSubjects(policies))('under %s a hook that hangs', (_, options)
     const told = await run();
     // Where a failure ends the run anyway, that comes before the time.
     const isOver = point === 'onError' && 'errors' in options;
-    expect(endOf(told)).toStrictEqual([...(isOver ? ['failed', 'error'] : ['stopped', 'time_limit']), ...cell.reached]);
+    expect(getEnd(told)).toStrictEqual([...(isOver ? ['failed', 'error'] : ['stopped', 'time_limit']), ...cell.reached]);
     expect(told.at).toBeGreaterThanOrEqual(1000);
     expect(told.at).toBeLessThanOrEqual(1100);
     expect([hookFailures(told.state), told.problems]).toStrictEqual([[], []]);
@@ -216,7 +216,7 @@ describe.each(pickSubjects(policies))('under %s a hook that hangs', (_, options)
     const script = [calls(tool), says('Done.')];
     const { run } = setUp({ hooks: [defineHook({ name: 'culprit', timeoutMs: 10, [point]: never })], script, ...options });
     const told = await run();
-    expect(endOf(told)).toStrictEqual(endOf(await setUp({ hooks: [], script, ...options }).run()));
+    expect(getEnd(told)).toStrictEqual(getEnd(await setUp({ hooks: [], script, ...options }).run()));
     expect([told.at, told.problems]).toStrictEqual([0, []]);
     expectDefined(told);
   });
@@ -273,11 +273,11 @@ describe('a hook on a step that waits for somebody', () => {
     hookAt('beforeTool', (facts: CallFacts) => (facts.approved ? act(facts) : undefined), { changes });
 
   /** A run up to the question, as it is after a night in a store. */
-  async function parked(given: Given) {
+  async function park(given: Given) {
     const world = setUp({ script, ...given });
     const told = await world.run();
     expect([told.state.status, told.ran, told.state.waitingFor.map(({ id }) => id)]).toStrictEqual(['waiting', [], ['call-1']]);
-    return { ...world, told, waiting: stored(told.state) };
+    return { ...world, told, waiting: roundTrip(told.state) };
   }
 
   test('is asked before anybody is asked and again after the approval; what began the step is not begun again', async () => {
@@ -287,37 +287,37 @@ describe('a hook on a step that waits for somebody', () => {
     const everywhere = { executionStart: note, beforeStep: note, beforeInference: note, afterInference: note };
     const more = { beforeTool: note, afterTool: note, afterStep: note, executionEnd: note };
     const hook = defineHook({ name: 'everywhere', changes: ['metadata'], ...everywhere, ...more } as never);
-    const { run, waiting } = await parked({ hooks: [hook] });
+    const { run, waiting } = await park({ hooks: [hook] });
     const begun = ['execution_start', 'before_step', 'before_inference', 'after_inference', ['before_tool', false]];
     expect(seen).toStrictEqual(begun);
     const told = await run(waiting.approve('call-1'));
     const goneOn = [['before_tool', true], 'after_tool', 'after_step'];
     const last = ['before_step', 'before_inference', 'after_inference', 'after_step', 'execution_end'];
     expect(seen).toStrictEqual([...begun, ...goneOn, ...last]);
-    expect(endOf(told)).toStrictEqual(['completed', 'completed', 2, 2, 1]);
+    expect(getEnd(told)).toStrictEqual(['completed', 'completed', 2, 2, 1]);
     expectDefined(told);
   });
 
   test('that fails before anybody is asked fails the call, and nobody is asked', async () => {
     const told = await setUp({ hooks: [hookAt('beforeTool', throws(new Error('Bad luck.')))], script }).run();
-    expect(endOf(told)).toStrictEqual(['failed', 'error', 1, 1, 0]);
+    expect(getEnd(told)).toStrictEqual(['failed', 'error', 1, 1, 0]);
     expect([told.state.waitingFor, hookFailures(told.state)]).toStrictEqual([[], ['Hook "culprit" failed at before_tool: Bad luck.']]);
     expect(told.events.filter(({ type }) => type === 'ToolApprovalRequested')).toStrictEqual([]);
     expectDefined(told);
   });
 
   test.each(pickSubjects(policies))('that fails after the approval fails the call, under %s', async (_, options) => {
-    const { run, waiting } = await parked({ hooks: [onceApproved(throws(new Error('Bad luck.')))], ...options });
+    const { run, waiting } = await park({ hooks: [onceApproved(throws(new Error('Bad luck.')))], ...options });
     const told = await run(waiting.approve('call-1'));
-    expect(endOf(told)).toStrictEqual(['failed', 'error', 1, 1, 0]);
+    expect(getEnd(told)).toStrictEqual(['failed', 'error', 1, 1, 0]);
     expect(told.state.explain()).toContain('Hook "culprit" failed at before_tool: Bad luck.');
     expectDefined(told);
   });
 
   test('that blocks after the approval keeps the call from being made, and the model reads why', async () => {
-    const { run, waiting } = await parked({ hooks: [onceApproved(() => ({ block: 'not at night' }), ['block'])] });
+    const { run, waiting } = await park({ hooks: [onceApproved(() => ({ block: 'not at night' }), ['block'])] });
     const told = await run(waiting.approve('call-1'));
-    expect(endOf(told)).toStrictEqual(['completed', 'completed', 2, 2, 0]);
+    expect(getEnd(told)).toStrictEqual(['completed', 'completed', 2, 2, 0]);
     expect(told.model.calls[1]?.messages.at(-1)?.toolResults[0]?.output).toMatchObject({ type: 'error' });
     expect(JSON.stringify(told.model.calls[1]?.messages.at(-1))).toContain('not at night');
     expectDefined(told);
@@ -325,7 +325,7 @@ describe('a hook on a step that waits for somebody', () => {
 
   test('that changes arguments before anybody is asked shows the person what would run', async () => {
     const hook = hookAt('beforeTool', () => ({ args: { a: 2 } }), { changes: ['args'] });
-    const { run, waiting } = await parked({ hooks: [hook] });
+    const { run, waiting } = await park({ hooks: [hook] });
     expect(waiting.waitingFor[0]).toMatchObject({ args: { a: 2 } });
     const told = await run(waiting.approve('call-1'));
     expect([told.state.status, told.ran]).toStrictEqual(['completed', [['wipe', { a: 2 }]]]);
@@ -333,7 +333,7 @@ describe('a hook on a step that waits for somebody', () => {
   });
 
   test('that changes arguments after the approval makes the call wait again, and says why', async () => {
-    const { run, waiting } = await parked({ hooks: [onceApproved(() => ({ args: { a: 9 } }), ['args'])] });
+    const { run, waiting } = await park({ hooks: [onceApproved(() => ({ args: { a: 9 } }), ['args'])] });
     const again = await run(waiting.approve('call-1'));
     const problem = 'a hook changed the arguments after they had been approved';
     expect([again.state.status, again.ran]).toStrictEqual(['waiting', []]);
@@ -341,23 +341,23 @@ describe('a hook on a step that waits for somebody', () => {
     expect(again.state.explain()).toContain(problem);
     expectDefined({ ...again, state: again.state });
     // Whoever approves what the hook wants gets just that.
-    const told = await run(stored(again.state).approve('call-1'));
-    expect([endOf(told), told.ran]).toStrictEqual([['completed', 'completed', 2, 2, 1], [['wipe', { a: 9 }]]]);
+    const told = await run(roundTrip(again.state).approve('call-1'));
+    expect([getEnd(told), told.ran]).toStrictEqual([['completed', 'completed', 2, 2, 1], [['wipe', { a: 9 }]]]);
     expectDefined(told);
   });
 
   test('that changes arguments each time never gets them run', async () => {
     const seen = { count: 0 };
-    const { run, waiting } = await parked({ hooks: [onceApproved(() => ({ args: { a: (seen.count += 1) + 1 } }), ['args'])] });
+    const { run, waiting } = await park({ hooks: [onceApproved(() => ({ args: { a: (seen.count += 1) + 1 } }), ['args'])] });
     let state = waiting;
     for (const turn of [2, 3, 4]) {
       const told = await run(state.approve('call-1'));
       expect([told.state.status, told.ran, told.state.waitingFor]).toMatchObject(['waiting', [], [{ args: { a: turn } }]]);
       expectDefined(told);
-      state = stored(told.state);
+      state = roundTrip(told.state);
     }
     const told = await run(state.reject('call-1', 'enough of this'));
-    expect(endOf(told)).toStrictEqual(['completed', 'completed', 2, 2, 0]);
+    expect(getEnd(told)).toStrictEqual(['completed', 'completed', 2, 2, 0]);
     expectDefined(told);
   });
 
@@ -368,17 +368,17 @@ describe('a hook on a step that waits for somebody', () => {
     const world = setUp({ hooks: [hookAt('afterTool', look)], script: [calls('work', 'wipe'), says('Done.')] });
     const first = await world.run();
     expect([first.state.status, first.ran.length]).toStrictEqual(['waiting', 1]);
-    const told = await world.run(stored(first.state).approve('call-2'));
-    expect(endOf(told)).toStrictEqual(['failed', 'error', 1, 1, 2]);
+    const told = await world.run(roundTrip(first.state).approve('call-2'));
+    expect(getEnd(told)).toStrictEqual(['failed', 'error', 1, 1, 2]);
     expect(hookFailures(told.state)).toStrictEqual(['Hook "culprit" failed at after_tool: Bad luck.']);
     expectDefined(told);
   });
 
   test('is not asked about the result of a call that was rejected', async () => {
     const seen: unknown[] = [];
-    const { run, waiting } = await parked({ hooks: [hookAt('afterTool', (facts) => void seen.push(facts))] });
+    const { run, waiting } = await park({ hooks: [hookAt('afterTool', (facts) => void seen.push(facts))] });
     const told = await run(waiting.reject('call-1', 'no'));
-    expect([seen, endOf(told)]).toStrictEqual([[], ['completed', 'completed', 2, 2, 0]]);
+    expect([seen, getEnd(told)]).toStrictEqual([[], ['completed', 'completed', 2, 2, 0]]);
     expectDefined(told);
   });
 
@@ -386,9 +386,9 @@ describe('a hook on a step that waits for somebody', () => {
     ['the host gives up', { abortAt: 500 }, 'user_requested', 'signal'],
     ['the time of the run is over', { limits: { wallMs: 1000 } }, 'time_limit', 'deadline'],
   ] as const)('that hangs after the approval is left when %s, and the call was not made', async (_, given, stopReason, interrupted) => {
-    const { run, waiting } = await parked({ hooks: [onceApproved(never)], ...given });
+    const { run, waiting } = await park({ hooks: [onceApproved(never)], ...given });
     const told = await run(waiting.approve('call-1'));
-    expect(endOf(told)).toStrictEqual(['stopped', stopReason, 1, 1, 0]);
+    expect(getEnd(told)).toStrictEqual(['stopped', stopReason, 1, 1, 0]);
     expect(told.state.currentStep?.interrupted).toBe(interrupted);
     expect(told.state.steps[0]?.executions.map(({ status }) => status)).toStrictEqual(['cancelled']);
     expectDefined(told);
@@ -397,32 +397,32 @@ describe('a hook on a step that waits for somebody', () => {
 
 describe('a hook on the answer of a client tool', () => {
   const script = [calls('ask'), says('Done.')];
-  const answered = async (given: Given): Promise<Told> => {
+  const answerAndRun = async (given: Given): Promise<Told> => {
     const { run } = setUp({ script, ...given });
     const { state } = await run();
     expect(state.waitingFor).toMatchObject([{ type: 'client-tool', id: 'call-1' }]);
-    return run(stored(state).answer('call-1', 'blue'));
+    return run(roundTrip(state).answer('call-1', 'blue'));
   };
 
   test('sees it as the result of the call', async () => {
     const seen: unknown[] = [];
     const look = ({ execution }: { readonly execution: { readonly value?: unknown } }) => void seen.push(execution.value);
-    const told = await answered({ hooks: [hookAt('afterTool', look)] });
-    expect([seen, endOf(told)]).toStrictEqual([['blue'], ['completed', 'completed', 2, 2, 0]]);
+    const told = await answerAndRun({ hooks: [hookAt('afterTool', look)] });
+    expect([seen, getEnd(told)]).toStrictEqual([['blue'], ['completed', 'completed', 2, 2, 0]]);
     expectDefined(told);
   });
 
   test.each(pickSubjects(policies))('that fails fails the step, and the answer is kept, under %s', async (_, options) => {
-    const told = await answered({ hooks: [hookAt('afterTool', throws(new Error('Bad luck.')))], ...options });
-    expect(endOf(told)).toStrictEqual(['failed', 'error', 1, 1, 0]);
+    const told = await answerAndRun({ hooks: [hookAt('afterTool', throws(new Error('Bad luck.')))], ...options });
+    expect(getEnd(told)).toStrictEqual(['failed', 'error', 1, 1, 0]);
     expect(hookFailures(told.state)).toStrictEqual(['Hook "culprit" failed at after_tool: Bad luck.']);
     expect(told.state.steps[0]?.executions).toMatchObject([{ status: 'succeeded', value: 'blue' }]);
     expectDefined(told);
   });
 
   test('that withholds it keeps it from the model', async () => {
-    const told = await answered({ hooks: [hookAt('afterTool', () => ({ block: 'too personal' }), { changes: ['block'] })] });
-    expect(endOf(told)).toStrictEqual(['completed', 'completed', 2, 2, 0]);
+    const told = await answerAndRun({ hooks: [hookAt('afterTool', () => ({ block: 'too personal' }), { changes: ['block'] })] });
+    expect(getEnd(told)).toStrictEqual(['completed', 'completed', 2, 2, 0]);
     expect(JSON.stringify(told.model.calls[1]?.messages)).not.toContain('blue');
     expect(JSON.stringify(told.model.calls[1]?.messages)).toContain('too personal');
     expectDefined(told);
@@ -432,8 +432,8 @@ describe('a hook on the answer of a client tool', () => {
     ['the host gives up', { abortAt: 500 }, 'user_requested'],
     ['the time of the run is over', { limits: { wallMs: 1000 } }, 'time_limit'],
   ] as const)('that hangs is left when %s, and the answer is kept', async (_, given, stopReason) => {
-    const told = await answered({ hooks: [hookAt('afterTool', never)], ...given });
-    expect(endOf(told)).toStrictEqual(['stopped', stopReason, 1, 1, 0]);
+    const told = await answerAndRun({ hooks: [hookAt('afterTool', never)], ...given });
+    expect(getEnd(told)).toStrictEqual(['stopped', stopReason, 1, 1, 0]);
     expect(told.state.steps[0]?.executions).toMatchObject([{ status: 'succeeded', value: 'blue' }]);
     expectDefined(told);
   });
@@ -467,14 +467,14 @@ describe('a hook on the step that sums up', () => {
       limits,
     }).run();
     expect(seen).toStrictEqual(['before_step', 'before_inference', 'after_inference', 'after_step']);
-    expect(endOf(told)).toStrictEqual(['stopped', 'steps_limit', 2, 2, 1]);
+    expect(getEnd(told)).toStrictEqual(['stopped', 'steps_limit', 2, 2, 1]);
     expectDefined(told);
   });
 
   describe.each(pickSubjects(policies))('under %s', (_, options) => {
     test.each(points)('that fails in %s ends the run, and both the limit and the hook are named', async (point, at, asked) => {
       const told = await setUp({ hooks: [inLast(point, throws(new Error('Bad luck.')))], script, limits, ...options }).run();
-      expect(endOf(told)).toStrictEqual(['failed', 'error', 2, asked, 1]);
+      expect(getEnd(told)).toStrictEqual(['failed', 'error', 2, asked, 1]);
       expect(hookFailures(told.state)).toStrictEqual([`Hook "culprit" failed at ${at}: Bad luck.`]);
       expect(told.state.explain()).toContain(`Hook "culprit" failed at ${at}: Bad luck.`);
       expect(told.state.explain()).toContain('StepsLimit');
@@ -483,7 +483,7 @@ describe('a hook on the step that sums up', () => {
 
     test.each(points)('that hangs in %s is left when the time to sum up is over', async (point, _at, asked) => {
       const told = await setUp({ hooks: [inLast(point, never, { timeoutMs: Infinity })], script, limits, ...options }).run();
-      expect(endOf(told)).toStrictEqual(['stopped', 'steps_limit', 2, asked, 1]);
+      expect(getEnd(told)).toStrictEqual(['stopped', 'steps_limit', 2, asked, 1]);
       expect(told.at).toBeGreaterThanOrEqual(2000);
       expect(told.at).toBeLessThanOrEqual(2100);
       expect(hookFailures(told.state)).toStrictEqual([]);

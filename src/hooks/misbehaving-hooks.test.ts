@@ -45,7 +45,7 @@ async function whileTimePasses<Value>(clock: FakeClock, underWay: Promise<Value>
   return underWay;
 }
 
-/** What came of a run. */
+/** Record of a run. */
 interface Told {
   readonly result: RunResult<AgentState>;
   readonly state: AgentState;
@@ -89,9 +89,9 @@ function setUp({ hooks, script = [calls('work'), says('Done.')], ...options }: G
   return { agent, run, model, ran, problems, start };
 }
 
-const stored = (state: AgentState): AgentState => AgentState.fromJSON(JSON.parse(JSON.stringify(state)));
+const roundTrip = (state: AgentState): AgentState => AgentState.fromJSON(JSON.parse(JSON.stringify(state)));
 
-const factsOf = (state: AgentState): object => ({
+const getFacts = (state: AgentState): object => ({
   status: state.status,
   stopReason: state.stopReason,
   explanation: state.explain(),
@@ -101,14 +101,14 @@ const factsOf = (state: AgentState): object => ({
   written: JSON.parse(JSON.stringify(state)) as unknown,
 });
 
-/** What holds however a run ends: every call has its one result, the end is told last and once, and the state can be stored. */
+/** Checks what holds however a run ends: every call has its one result, the end is told last and once, and the state can be stored. */
 function expectDefined({ state, events, clock, result }: Told): void {
   const made = state.messages.toArray().flatMap(({ toolCalls }) => toolCalls.map(({ id }) => id));
   const answered = state.messages.toArray().flatMap(({ toolResults }) => toolResults.map(({ toolCallId }) => toolCallId));
   expect([...answered].sort()).toStrictEqual([...made].sort());
   expect(events.at(-1)).toMatchObject({ type: 'AgentFinished', status: state.status, stepCount: state.stepCount });
   expect(events.filter(({ type }) => type === 'AgentFinished')).toHaveLength(1);
-  expect(factsOf(stored(state))).toStrictEqual(factsOf(state));
+  expect(getFacts(roundTrip(state))).toStrictEqual(getFacts(state));
   expect(result.status).toBe(state.status);
   expect(clock.pendingTimers()).toBe(0);
 }
@@ -117,7 +117,7 @@ const hookFailures = ({ steps }: AgentState): readonly string[] =>
   steps.flatMap(({ errors }) => errors.filter(({ code }) => code === 'hook-failed').map(({ message }) => message));
 
 type Expected = readonly [status: string, stopReason: string | undefined, steps: number, asked: number, ran: number];
-const endOf = ({ state, model, ran }: Told): Expected => [state.status, state.stopReason, state.stepCount, model.calls.length, ran.length];
+const getEnd = ({ state, model, ran }: Told): Expected => [state.status, state.stopReason, state.stepCount, model.calls.length, ran.length];
 
 // The points
 
@@ -130,7 +130,7 @@ const policies = [
 interface Point {
   readonly point: string;
   readonly at: string;
-  /** What the model calls in the first step: `onError` needs a tool that fails. */
+  /** Tool that the model calls in the first step: `onError` needs one that fails. */
   readonly tool: string;
   readonly reached: readonly [steps: number, asked: number, ran: number];
 }
@@ -145,7 +145,7 @@ const before: readonly Point[] = [
   { point: 'afterStep', at: 'after_step', tool: 'work', reached: [1, 1, 1] },
   { point: 'onError', at: 'on_error', tool: 'break', reached: [1, 1, 1] },
 ];
-const pointOf = (name: string): Point => before.find(({ point }) => point === name)!;
+const findPoint = (name: string): Point => before.find(({ point }) => point === name)!;
 
 /** A point after the judgement, for hooks that declare no change that is possible there. */
 const after = [
@@ -168,7 +168,7 @@ const observerAt = (point: string, handler: Handler, name = 'culprit'): unknown 
 function expectFailedAt(told: Told, { at, reached }: Point, problem: string): void {
   const { state, result } = told;
   const words = `Hook "culprit" failed at ${at}: ${problem}`;
-  expect(endOf(told)).toStrictEqual(['failed', 'error', ...reached]);
+  expect(getEnd(told)).toStrictEqual(['failed', 'error', ...reached]);
   expect(state.explain()).toContain(words);
   expect(state.explain({ brief: true })).toContain(words);
   // A start that failed has no step to keep its failure on.
@@ -205,11 +205,11 @@ const kinds: readonly (readonly [kind: string, handler: () => unknown, problem: 
 ];
 
 const nothings: readonly (readonly [kind: string, given: unknown, problem: string])[] = [
-  ['5', 5, 'it gave back 5 instead of nothing'],
-  ['a text', 'x', 'it gave back "x" instead of nothing'],
-  ['a list', [], 'it gave back [] instead of nothing'],
-  ['null', null, 'it gave back null instead of nothing'],
-  ['a function', () => 1, 'it gave back function instead of nothing'],
+  ['5', 5, 'it returned 5. Return nothing'],
+  ['a text', 'x', 'it returned "x". Return nothing'],
+  ['a list', [], 'it returned []. Return nothing'],
+  ['null', null, 'it returned null. Return nothing'],
+  ['a function', () => 1, 'it returned function. Return nothing'],
   ['changes that throw when they are read', unreadable('metadata'), ''],
 ];
 
@@ -228,11 +228,11 @@ const votes: readonly (readonly [kind: string, votes: unknown])[] = [
 ];
 
 const metadata: readonly (readonly [kind: string, metadata: unknown, problem: string])[] = [
-  ['a Map', new Map(), 'its metadata cannot be stored: the whole is a Map'],
+  ['a Map', new Map(), 'its metadata cannot be stored: it is a Map'],
   ['a Map deep inside', { a: { b: new Map() } }, 'its metadata cannot be stored: a.b is a Map'],
-  ['a promise', Promise.resolve({}), 'its metadata cannot be stored: the whole is a promise'],
-  ['5', 5, 'its metadata is not an object.'],
-  ['null', null, 'its metadata is not an object.'],
+  ['a promise', Promise.resolve({}), 'its metadata cannot be stored: it is a promise'],
+  ['5', 5, 'its metadata must be an object.'],
+  ['null', null, 'its metadata must be an object.'],
 ];
 
 /** Something that can be changed, but not at this point. */
@@ -272,7 +272,7 @@ describe.each(pickSubjects(policies))('under %s a hook', (_, options) => {
       const hook = hookAt(cell.point, () => ({ metadata: { a: 1 } }), { changes: ['votes'] });
       const { run } = setUp({ hooks: [hook], script: [calls(cell.tool), says('Done.')], ...options });
       const told = await run();
-      expectFailedAt(told, cell, 'it may not change "metadata": it has not declared it. Add "metadata" to its changes.');
+      expectFailedAt(told, cell, 'it changed "metadata" without declaring it. Add "metadata" to its changes.');
       expect(told.state.metadata).toStrictEqual({ plan: { a: 1 } });
     });
 
@@ -281,7 +281,7 @@ describe.each(pickSubjects(policies))('under %s a hook', (_, options) => {
       const more = { changes: ['votes', change], [where]: () => undefined };
       const hook = defineHook({ name: 'culprit', ...more, [cell.point]: () => ({ [change]: {} }) } as never);
       const { run } = setUp({ hooks: [hook], script: [calls(cell.tool), says('Done.')], ...options });
-      expectFailedAt(await run(), cell, `it may not change "${change}" there; at this point there are `);
+      expectFailedAt(await run(), cell, `it cannot change "${change}" at this point. Possible changes: `);
     });
 
     test.each(before)('in $point, because it assigns to what it was handed', async (cell) => {
@@ -294,15 +294,15 @@ describe.each(pickSubjects(policies))('under %s a hook', (_, options) => {
   });
 
   describe('that looks on changes nothing, and what went wrong is told', () => {
-    const undisturbed = async (tool: string): Promise<Expected> =>
-      endOf(await setUp({ hooks: [], script: [calls(tool), says('Done.')], ...options }).run());
+    const runUndisturbed = async (tool: string): Promise<Expected> =>
+      getEnd(await setUp({ hooks: [], script: [calls(tool), says('Done.')], ...options }).run());
     const looking = <Row extends readonly unknown[]>(rows: readonly Row[]) =>
       after.flatMap((point) => rows.map((row) => [point.point, ...row, point] as const));
 
     test.each(looking(kinds))('in %s: %s', async (point, _kind, handler, problem, { at, tool }) => {
       const { run } = setUp({ hooks: [observerAt(point, handler)], script: [calls(tool), says('Done.')], ...options });
       const told = await run();
-      expect(endOf(told)).toStrictEqual(await undisturbed(tool));
+      expect(getEnd(told)).toStrictEqual(await runUndisturbed(tool));
       expectReported(told, at, problem);
     });
 
@@ -310,8 +310,8 @@ describe.each(pickSubjects(policies))('under %s a hook', (_, options) => {
     test.each(looking(given))('in %s, when it gives back %s', async (point, _kind, back, _problem, { at, tool }) => {
       const { run } = setUp({ hooks: [observerAt(point, () => back)], script: [calls(tool), says('Done.')], ...options });
       const told = await run();
-      expect(endOf(told)).toStrictEqual(await undisturbed(tool));
-      expectReported(told, at, 'it gave something back, but what was recorded cannot be changed.');
+      expect(getEnd(told)).toStrictEqual(await runUndisturbed(tool));
+      expectReported(told, at, 'it returned a change, but the step is already recorded.');
     });
 
     test.each(after)('in $point, when it assigns to what it was handed', async ({ point, at, tool }) => {
@@ -320,7 +320,7 @@ describe.each(pickSubjects(policies))('under %s a hook', (_, options) => {
       };
       const { run } = setUp({ hooks: [observerAt(point, assign)], script: [calls(tool), says('Done.')], ...options });
       const told = await run();
-      expect(endOf(told)).toStrictEqual(await undisturbed(tool));
+      expect(getEnd(told)).toStrictEqual(await runUndisturbed(tool));
       expectReported(told, at, 'Cannot set property state');
     });
 
@@ -338,35 +338,35 @@ describe.each(pickSubjects(policies))('under %s a hook', (_, options) => {
     const answer = ({ outputMessages }: ToolUseStep): Message => outputMessages[1]!;
     const withPart = (message: Message, change: object): Message =>
       message.withParts([{ ...message.parts[0], ...change } as never, ...message.parts.slice(1)]);
-    const kept = 'its output must keep the calls of tools and their results as they are';
+    const kept = 'its output must keep all tool calls and their results';
     type Row = readonly [point: string, change: string, kind: string, give: (step: ToolUseStep) => unknown, problem: string];
     const rows: readonly Row[] = [
-      ['beforeStep', 'tools', 'one that there is not', () => ['work', 'nope'], 'there is no tool "nope" to choose from; there are work'],
-      ['beforeStep', 'tools', 'a text', () => 'work', 'its tools are not a list of names.'],
-      ['beforeStep', 'tools', 'a list with nothing in it', () => [undefined], 'there is no tool '],
+      ['beforeStep', 'tools', 'one that there is not', () => ['work', 'nope'], 'it chose an unknown tool: "nope". Available tools: work'],
+      ['beforeStep', 'tools', 'a text', () => 'work', 'its tools must be a list of tool names, not "work".'],
+      ['beforeStep', 'tools', 'a list with nothing in it', () => [undefined], 'it chose an unknown tool: '],
       ['beforeStep', 'conversation', 'an object', () => ({}), 'its conversation is not a MessageStore.'],
       ['beforeStep', 'conversation', 'a list', () => [Message.user('Hi.')], 'its conversation is not a MessageStore.'],
-      ['beforeInference', 'tools', 'one that there is not', () => ['nope'], 'there is no tool "nope" to choose from; there are work'],
-      ['beforeInference', 'tools', 'a text', () => 'work', 'its tools are not a list of names.'],
+      ['beforeInference', 'tools', 'one that there is not', () => ['nope'], 'it chose an unknown tool: "nope". Available tools: work'],
+      ['beforeInference', 'tools', 'a text', () => 'work', 'its tools must be a list of tool names, not "work".'],
       ['beforeInference', 'messages', 'a text', () => 'Hi.', 'its messages must be a list with at least one Message.'],
       ['beforeInference', 'messages', 'an empty list', () => [], 'its messages must be a list with at least one Message.'],
-      ['beforeInference', 'messages', 'plain objects', () => [{ role: 'user', content: 'Hi.' }], 'its messages must all be of the class'],
-      ['beforeInference', 'settings', '5', () => 5, 'its settings are not an object.'],
-      ['beforeInference', 'settings', 'a list', () => [], 'its settings are not an object.'],
-      ['beforeInference', 'settings', 'a Map', () => new Map(), 'its settings are not an object.'],
-      ['beforeTool', 'args', 'a Map', () => new Map(), 'its args cannot be stored: the whole is a Map'],
+      ['beforeInference', 'messages', 'plain objects', () => [{ role: 'user', content: 'Hi.' }], 'its messages must be instances of'],
+      ['beforeInference', 'settings', '5', () => 5, 'its settings must be an object, not '],
+      ['beforeInference', 'settings', 'a list', () => [], 'its settings must be an object, not '],
+      ['beforeInference', 'settings', 'a Map', () => new Map(), 'its settings must be an object, not '],
+      ['beforeTool', 'args', 'a Map', () => new Map(), 'its args cannot be stored: it is a Map'],
       ['beforeTool', 'args', 'an object with a promise', () => ({ a: Promise.resolve(1) }), 'its args cannot be stored: a is a promise'],
-      ['beforeTool', 'block', 'an empty text', () => '', 'it blocked without a reason'],
-      ['beforeTool', 'block', 'true', () => true, 'it blocked without a reason'],
+      ['beforeTool', 'block', 'an empty text', () => '', 'it blocked a call without a reason'],
+      ['beforeTool', 'block', 'true', () => true, 'it blocked a call without a reason'],
       ['beforeTool', 'result', 'a Map', () => new Map(), 'its result cannot be stored'],
       ['beforeTool', 'result', 'a promise', () => Promise.resolve(1), 'its result cannot be stored'],
-      ['afterTool', 'block', 'an empty text', () => '', 'it blocked without a reason'],
-      ['afterTool', 'block', 'false', () => false, 'it blocked without a reason'],
+      ['afterTool', 'block', 'an empty text', () => '', 'it blocked a call without a reason'],
+      ['afterTool', 'block', 'false', () => false, 'it blocked a call without a reason'],
       ['afterTool', 'result', 'a Map', () => new Map(), 'its result cannot be stored'],
-      ['afterStep', 'output', '5', () => 5, 'its output must be text or a list of messages.'],
+      ['afterStep', 'output', '5', () => 5, 'its output must be a string or a list of messages.'],
       ['afterStep', 'output', 'an object', () => ({}), 'its output must be '],
       ['afterStep', 'output', 'an empty list', () => [], 'its output must be a list with at least one Message.'],
-      ['afterStep', 'output', 'plain objects', () => [{ role: 'user' }], 'its output must all be of the class Message'],
+      ['afterStep', 'output', 'plain objects', () => [{ role: 'user' }], 'its output must be instances of Message'],
       ['afterStep', 'output', 'without the call', (step) => [answer(step)], kept],
       ['afterStep', 'output', 'without the result', (step) => [call(step)], kept],
       ['afterStep', 'output', 'with the result twice', (step) => [call(step), answer(step), answer(step)], kept],
@@ -392,7 +392,7 @@ describe.each(pickSubjects(policies))('under %s a hook', (_, options) => {
     test.each(rows)('in %s, with %s: %s', async (point, change, _kind, give, problem) => {
       const handler = (facts: { readonly step: ToolUseStep }) => ({ [change]: give(facts.step) });
       const { run } = setUp({ hooks: [hookAt(point, handler, { changes: [change] })], ...options });
-      expectFailedAt(await run(), pointOf(point), problem);
+      expectFailedAt(await run(), findPoint(point), problem);
     });
   });
 });
@@ -414,19 +414,19 @@ describe('what a hook gives back in a form that there is', () => {
     const then = vi.spyOn(vote, 'then');
     const { run } = setUp({ hooks: [hookAt('afterStep', () => ({ votes: vote }))] });
     const told = await run();
-    expectFailedAt(told, pointOf('afterStep'), 'it voted a promise');
+    expectFailedAt(told, findPoint('afterStep'), 'it voted a promise');
     expect(then).toHaveBeenCalled();
   });
 
   test('a Map of changes is no object with changes: a block in it is not lost', async () => {
     const { run } = setUp({ hooks: [hookAt('beforeTool', () => new Map([['block', 'not at night']]), { changes: ['block'] })] });
-    expectFailedAt(await run(), pointOf('beforeTool'), 'it gave back ');
+    expectFailedAt(await run(), findPoint('beforeTool'), 'it returned ');
   });
 
   test('arguments that do not fit the tool fail the call, and the event says whose they are', async () => {
     const hook = hookAt('beforeTool', () => ({ args: 'x' }), { changes: ['args'] });
     const told = await setUp({ hooks: [hook], errors: ErrorPolicy.stopOnAnyError() }).run();
-    expect(endOf(told)).toStrictEqual(['failed', 'error', 1, 1, 0]);
+    expect(getEnd(told)).toStrictEqual(['failed', 'error', 1, 1, 0]);
     expect(told.state.errors.map(({ code }) => code)).toStrictEqual(['invalid-arguments']);
     expect(told.events.find(({ type }) => type === 'HookApplied')).toMatchObject({ hook: 'culprit', changed: ['args'] });
     expectDefined(told);
@@ -478,7 +478,7 @@ describe('a hook that is told to slow down', () => {
   test.each(before)('each time in $point is tried three times if the policy retries by number', async ({ point, at, tool }) => {
     const errors = ErrorPolicy.retryToolErrors(3);
     const told = await setUp({ hooks: [hookAt(point, () => Promise.reject(slowDown()))], script: [calls(tool)], errors }).run();
-    expect(endOf(told)).toStrictEqual(always[point]);
+    expect(getEnd(told)).toStrictEqual(always[point]);
     expect(told.state.explain()).toContain(`Hook "culprit" failed at ${at}: Slow down.`);
     expect(hookFailures(told.state)).toHaveLength(told.state.stepCount);
     expectDefined(told);
@@ -491,7 +491,7 @@ describe('a hook that is told to slow down', () => {
       if (seen.count === 1) throw slowDown();
     };
     const told = await setUp({ hooks: [hookAt(point, handler)], script: [calls(tool), says('Done.')] }).run();
-    expect(endOf(told)).toStrictEqual(once[point]);
+    expect(getEnd(told)).toStrictEqual(once[point]);
     expectDefined(told);
   });
 
@@ -535,14 +535,14 @@ describe('behind a hook that fails, another one', () => {
     const seen: unknown[] = [];
     const look = ({ errors }: { readonly errors: readonly { readonly code: string }[] }) => void seen.push(errors.map(({ code }) => code));
     const hooks = [hookAt('afterStep', throws(new Error('Bad luck.'))), hookAt('onError', look, { name: 'second' })];
-    expectFailedAt(await setUp({ hooks }).run(), pointOf('afterStep'), 'Bad luck.');
+    expectFailedAt(await setUp({ hooks }).run(), findPoint('afterStep'), 'Bad luck.');
     expect(seen).toStrictEqual([['hook-failed']]);
   });
 
   test('does not let a call through that the first one failed', async () => {
     const second = hookAt('beforeTool', () => ({ result: 'from the cache' }), { name: 'second', changes: ['result'] });
     const told = await setUp({ hooks: [hookAt('beforeTool', throws(new Error('Bad luck.'))), second] }).run();
-    expectFailedAt(told, pointOf('beforeTool'), 'Bad luck.');
+    expectFailedAt(told, findPoint('beforeTool'), 'Bad luck.');
     expect(told.state.steps[0]?.executions.map(({ status }) => status)).toStrictEqual(['failed']);
   });
 
@@ -553,7 +553,7 @@ describe('behind a hook that fails, another one', () => {
       'Hook "culprit" failed at after_tool: Bad luck.',
       'Hook "second" failed at after_tool: Worse luck.',
     ]);
-    expect(endOf(told)).toStrictEqual(['failed', 'error', 1, 1, 1]);
+    expect(getEnd(told)).toStrictEqual(['failed', 'error', 1, 1, 1]);
     expectDefined(told);
   });
 });
@@ -580,7 +580,7 @@ describe('a hook that changes in place what it was handed', () => {
     return deed === 'adds to' ? Array.isArray(target) : key in target;
   }
 
-  async function leftBy(tool: string, hook: unknown, options: object) {
+  async function runWithHook(tool: string, hook: unknown, options: object) {
     const given = settings();
     const { run, agent } = setUp({ hooks: [hook], script: [calls(tool), says('Done.')], settings: given, ...options });
     const told = await run();
@@ -597,10 +597,10 @@ describe('a hook that changes in place what it was handed', () => {
     };
     const idle = make(point, () => undefined);
     // Taken before the deed, so that harm done to something that runs share is seen too.
-    const unharmed = await leftBy(tool, idle, options);
-    expect(await leftBy(tool, make(point, handler), options)).toBe(unharmed);
+    const unharmed = await runWithHook(tool, idle, options);
+    expect(await runWithHook(tool, make(point, handler), options)).toBe(unharmed);
     expect(seen.found, `there is no ${path} in ${point}`).toBe(true);
-    expect(await leftBy(tool, idle, options)).toBe(unharmed);
+    expect(await runWithHook(tool, idle, options)).toBe(unharmed);
   }
 
   const rows: readonly Row[] = [
@@ -688,33 +688,33 @@ describe('a hook that changes in place what it was handed', () => {
 describe('a hook that cannot work is refused when it is made:', () => {
   const run = (): void => undefined;
   const rows: readonly (readonly [what: string, options: unknown, problem: string])[] = [
-    ['nothing at all', undefined, 'A hook needs a name.'],
-    ['a list', [], 'A hook needs a name.'],
-    ['no name', { beforeStep: run }, 'A hook needs a name.'],
-    ['an empty name', { name: '', beforeStep: run }, 'A hook needs a name.'],
-    ['a name that is no text', { name: 5, beforeStep: run }, 'A hook needs a name.'],
-    ['no handler', { name: 'h' }, 'Hook "h" has no handler; give it one of executionStart, beforeStep'],
-    ['an unknown option', { name: 'h', beforeSteps: run }, 'Unknown option "beforeSteps" in hook "h". It takes name, order'],
-    ['a handler that is no function', { name: 'h', beforeStep: 'run' }, 'Hook "h" needs a function as beforeStep.'],
-    ['a handler that is null', { name: 'h', beforeStep: null }, 'Hook "h" needs a function as beforeStep.'],
-    ['an unknown change', { name: 'h', beforeStep: run, changes: ['mood'] }, 'Hook "h" declares to change "mood"; there are'],
-    ['an undefined change', { name: 'h', beforeStep: run, changes: [undefined] }, 'Hook "h" declares to change'],
-    ['changes that are no list', { name: 'h', beforeStep: run, changes: 'votes' }, 'Hook "h" needs a list as its changes'],
+    ['nothing at all', undefined, 'A hook needs a name: a non-empty string, not '],
+    ['a list', [], 'A hook needs a name: a non-empty string, not '],
+    ['no name', { beforeStep: run }, 'A hook needs a name: a non-empty string, not '],
+    ['an empty name', { name: '', beforeStep: run }, 'A hook needs a name: a non-empty string, not '],
+    ['a name that is no text', { name: 5, beforeStep: run }, 'A hook needs a name: a non-empty string, not '],
+    ['no handler', { name: 'h' }, 'Hook "h" has no handler. Add at least one of executionStart, beforeStep'],
+    ['an unknown option', { name: 'h', beforeSteps: run }, 'Unknown option "beforeSteps" in hook "h". Did you mean "beforeStep"?'],
+    ['a handler that is no function', { name: 'h', beforeStep: 'run' }, 'Hook "h" must have a function as beforeStep'],
+    ['a handler that is null', { name: 'h', beforeStep: null }, 'Hook "h" must have a function as beforeStep'],
+    ['an unknown change', { name: 'h', beforeStep: run, changes: ['mood'] }, 'Hook "h" has an unknown entry "mood" in changes. Use any of'],
+    ['an undefined change', { name: 'h', beforeStep: run, changes: [undefined] }, 'Hook "h" has an unknown entry'],
+    ['changes that are no list', { name: 'h', beforeStep: run, changes: 'votes' }, 'Hook "h" must have a list as changes'],
     [
       'a change that no handler can make',
       { name: 'h', beforeStep: run, changes: ['args'] },
-      'Hook "h" declares to change "args", which can be changed in beforeTool only; it has no such handler.',
+      'Hook "h" has "args" in changes, but no handler that can change it. Add beforeTool, or remove "args".',
     ],
     [
       'a change by one that only looks on',
       { name: 'h', executionEnd: run, changes: ['votes'] },
-      'Hook "h" declares to change "votes", which can be changed in executionStart',
+      'Hook "h" has "votes" in changes, but no handler that can change it. Add executionStart',
     ],
-    ['an order that is NaN', { name: 'h', beforeStep: run, order: NaN }, 'Hook "h" needs a number as its order.'],
-    ['an order that is a text', { name: 'h', beforeStep: run, order: '1' }, 'Hook "h" needs a number as its order.'],
-    ['no time', { name: 'h', beforeStep: run, timeoutMs: 0 }, 'Hook "h" needs a timeoutMs above 0, or Infinity.'],
-    ['a time that is NaN', { name: 'h', beforeStep: run, timeoutMs: NaN }, 'Hook "h" needs a timeoutMs above 0, or Infinity.'],
-    ['a time that is a text', { name: 'h', beforeStep: run, timeoutMs: '5' }, 'Hook "h" needs a timeoutMs above 0, or Infinity.'],
+    ['an order that is NaN', { name: 'h', beforeStep: run, order: NaN }, 'Hook "h" must have a number as order, not NaN.'],
+    ['an order that is a text', { name: 'h', beforeStep: run, order: '1' }, 'Hook "h" must have a number as order, not "1".'],
+    ['no time', { name: 'h', beforeStep: run, timeoutMs: 0 }, 'Hook "h" must have a timeoutMs above 0, or Infinity'],
+    ['a time that is NaN', { name: 'h', beforeStep: run, timeoutMs: NaN }, 'Hook "h" must have a timeoutMs above 0, or Infinity'],
+    ['a time that is a text', { name: 'h', beforeStep: run, timeoutMs: '5' }, 'Hook "h" must have a timeoutMs above 0, or Infinity'],
   ];
 
   test.each(rows)('%s', (_, options, problem) => {
@@ -727,41 +727,49 @@ describe('a hook that cannot work is refused when it is made:', () => {
   const hook = defineHook({ name: 'h', changes: ['votes'], beforeStep: run });
   const model = scriptedModel([]);
   const refused: readonly (readonly [what: string, options: object, problem: string])[] = [
-    ['hooks that are no list', { hooks: hook }, 'hooks must be a list of hooks, not object.'],
+    ['hooks that are no list', { hooks: hook }, 'hooks must be a list of hooks, not an object.'],
     [
       'what is not a hook among the hooks',
       { hooks: [hook, { name: 'x', beforeStep: run }] },
-      'hooks[1] is not a hook; make it with defineHook',
+      'hooks[1] is not a hook. Create it with defineHook',
     ],
-    ['nothing among the hooks', { hooks: [undefined] }, 'hooks[0] is not a hook; make it with defineHook'],
-    ['a function among the hooks', { hooks: [run] }, 'hooks[0] is not a hook; make it with defineHook'],
-    ['two hooks of one name', { hooks: [hook, hook] }, 'Two hooks are called "h"'],
+    ['nothing among the hooks', { hooks: [undefined] }, 'hooks[0] is not a hook. Create it with defineHook'],
+    ['a function among the hooks', { hooks: [run] }, 'hooks[0] is not a hook. Create it with defineHook'],
+    ['two hooks of one name', { hooks: [hook, hook] }, 'Two hooks are named "h"'],
     [
       'a hook of the agent named as one of a capability',
       { hooks: [hook], capabilities: [defineCapability({ name: 'c', hooks: [hook] })] },
-      'Two hooks are called "h"',
+      'Two hooks are named "h"',
     ],
     [
       'one that votes under the name of a built-in criterion',
       { hooks: [defineHook({ name: 'StepsLimit', changes: ['votes'], beforeStep: run })] },
-      'A hook and a criterion are both called "StepsLimit"',
+      'A hook and a criterion are both named "StepsLimit"',
     ],
     [
       'one that votes under the name of a criterion of the host',
       { hooks: [hook], criteria: [stopWhen('h', () => false)] },
-      'A hook and a criterion are both called "h"',
+      'A hook and a criterion are both named "h"',
     ],
-    ['a capability given twice', { capabilities: [{ name: 'c' }, { name: 'c' }] }, 'The capability "c" was given twice'],
-    ['a capability with an unknown part', { capabilities: [{ name: 'c', hook: [] }] }, 'Unknown option "hook" in capability "c". It takes'],
-    ['a capability without a name', { capabilities: [{ hooks: [] }] }, 'A capability needs a name.'],
-    ['a capability that is none', { capabilities: ['c'] }, 'A capability needs a name.'],
-    ['a capability whose hooks are none', { capabilities: [{ name: 'c', hooks: [{}] }] }, 'Capability "c" needs a list of hooks'],
+    ['a capability given twice', { capabilities: [{ name: 'c' }, { name: 'c' }] }, 'The capability "c" was added twice'],
+    [
+      'a capability with an unknown part',
+      { capabilities: [{ name: 'c', hook: [] }] },
+      'Unknown option "hook" in capability "c". Did you mean "hooks"?',
+    ],
+    ['a capability without a name', { capabilities: [{ hooks: [] }] }, 'A capability needs a name: a non-empty string, not '],
+    ['a capability that is none', { capabilities: ['c'] }, 'A capability needs a name: a non-empty string, not '],
+    ['a capability whose hooks are none', { capabilities: [{ name: 'c', hooks: [{}] }] }, 'Capability "c" must have a list of hooks'],
     [
       'a capability whose criteria are no list',
       { capabilities: [{ name: 'c', criteria: {} }] },
-      'Capability "c" needs a list as its criteria',
+      'Capability "c" must have a list of criteria',
     ],
-    ['a capability whose words are a number', { capabilities: [{ name: 'c', instructions: 5 }] }, 'Capability "c" needs text'],
+    [
+      'a capability whose words are a number',
+      { capabilities: [{ name: 'c', instructions: 5 }] },
+      'Capability "c" must have a string as instructions',
+    ],
   ];
 
   test.each(refused)('%s', (_, options, problem) => {
@@ -770,9 +778,9 @@ describe('a hook that cannot work is refused when it is made:', () => {
   });
 
   test.each([
-    ['an unknown part', { name: 'c', hook: [] }, 'Unknown option "hook" in capability "c". It takes name, description'],
-    ['no name', { tools: {} }, 'A capability needs a name.'],
-    ['hooks that were not made', { name: 'c', hooks: [{ name: 'h', beforeStep: run }] }, 'Capability "c" needs a list of hooks'],
+    ['an unknown part', { name: 'c', hook: [] }, 'Unknown option "hook" in capability "c". Did you mean "hooks"?'],
+    ['no name', { tools: {} }, 'A capability needs a name: a non-empty string, not '],
+    ['hooks that were not made', { name: 'c', hooks: [{ name: 'h', beforeStep: run }] }, 'Capability "c" must have a list of hooks'],
   ])('a capability with %s', (_, parts, problem) => {
     expect(() => defineCapability(parts as never)).toThrow(InvalidArgumentError);
     expect(() => defineCapability(parts as never)).toThrow(problem);

@@ -17,7 +17,7 @@ export function show(hook: Hook, point: HookPoint, seen: Observed<RunState>): vo
     if (returned === undefined) return;
     const named = isRecord(returned) ? Object.keys(returned).find((key) => canChange(point, key)) : undefined;
     const cure = named === undefined ? '' : ` To change "${named}" before the judgement, add it to its changes.`;
-    report(`it gave something back, but what was recorded cannot be changed.${cure}`);
+    report(`it returned a change, but the step is already recorded.${cure}`);
   };
   try {
     // Holds: the facts are those of this point.

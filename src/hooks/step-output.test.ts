@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { Message, Usage } from '../messages/index.ts';
 import type { Step } from '../step-by-step/index.ts';
-import { changedOutput, checkedMessages, findOutputProblem } from './step-output.ts';
+import { replaceOutput, findMessageProblem, findOutputProblem } from './step-output.ts';
 
 const call = { type: 'tool-call', toolCallId: 'c', toolName: 'look', args: { at: 1 } } as const;
 const answer = Message.assistant([{ type: 'reasoning', text: 'Hm.' }, { type: 'text', text: 'I look.' }, call], { id: 'a' });
@@ -12,14 +12,14 @@ describe('other output for a step', () => {
   test.each<[string, unknown, RegExp | undefined]>([
     ['words', 'I look twice.', undefined],
     ['the same messages and one more', [answer, result, Message.user('Again.')], undefined],
-    ['a number', 5, /must be text or a list of messages/],
+    ['a number', 5, /must be a string or a list of messages/],
     ['an empty list', [], /at least one Message/],
-    ['things that are no messages', [{ role: 'user' }], /of the class Message/],
-    ['messages without the result', [answer], /keep the calls of tools and their results/],
+    ['things that are no messages', [{ role: 'user' }], /instances of Message/],
+    ['messages without the result', [answer], /keep all tool calls and their results/],
     [
       'messages with another result',
       [answer, Message.tool({ toolCallId: 'c', toolName: 'look', output: { type: 'text', value: 'x' } })],
-      /keep the calls/,
+      /keep all tool calls/,
     ],
     ['messages that cannot be stored', [answer, result, Message.user('x', { metadata: { when: new Map() } as never })], /cannot be stored/],
   ])('as %s', (_, output, problem) => {
@@ -29,7 +29,7 @@ describe('other output for a step', () => {
   });
 
   test('as words takes the place of the words and the reasoning of the last answer, and of nothing else', () => {
-    const changed = changedOutput(step, 'I look twice.').outputMessages;
+    const changed = replaceOutput(step, 'I look twice.').outputMessages;
     expect([changed[0]?.text, changed[0]?.reasoning, changed[0]?.toolCalls.length, changed[0]?.id]).toStrictEqual([
       'I look twice.',
       '',
@@ -40,10 +40,10 @@ describe('other output for a step', () => {
   });
 
   test('as words needs words to take the place of', () => {
-    expect(findOutputProblem({ ...step, outputMessages: [result] }, 'x')).toMatch(/says nothing/);
+    expect(findOutputProblem({ ...step, outputMessages: [result] }, 'x')).toMatch(/has no text/);
   });
 
   test('is a list of messages', () => {
-    expect([checkedMessages([answer]), checkedMessages('x')]).toStrictEqual([undefined, 'must be a list with at least one Message.']);
+    expect([findMessageProblem([answer]), findMessageProblem('x')]).toStrictEqual([undefined, 'must be a list with at least one Message.']);
   });
 });

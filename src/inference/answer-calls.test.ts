@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { toolCallPart, toolResultPart } from '../messages/index.ts';
-import { pendingToolCalls } from './answer-calls.ts';
+import { findPendingToolCalls } from './answer-calls.ts';
 
 test('what is left to do are the calls that are ours and have no answer yet (M4)', () => {
   const parts = [
@@ -10,7 +10,7 @@ test('what is left to do are the calls that are ours and have no answer yet (M4)
     toolResultPart({ toolCallId: 'c', toolName: 'code', output: { type: 'text', value: '' } }),
     toolCallPart({ id: 'd', name: 'search', args: null, rawArgs: '{' }),
   ];
-  expect(pendingToolCalls({ parts })).toStrictEqual([
+  expect(findPendingToolCalls({ parts })).toStrictEqual([
     { id: 'a', name: 'search', args: {} },
     { id: 'd', name: 'search', args: null, rawArgs: '{' },
   ]);

@@ -87,7 +87,7 @@ export class AnswerCalls {
 }
 
 /** Returns the calls of an answer that are ours to run: not the provider's own, and without a result in the same answer. */
-export function pendingToolCalls({ parts }: Pick<ModelResponse, 'parts'>): readonly ToolCall[] {
+export function findPendingToolCalls({ parts }: Pick<ModelResponse, 'parts'>): readonly ToolCall[] {
   return parts.flatMap((part) => {
     if (part.type !== 'tool-call' || part.providerExecuted === true) return [];
     const isAnswered = parts.some((other) => other.type === 'tool-result' && other.toolCallId === part.toolCallId);

@@ -49,7 +49,7 @@ class TextDrafts {
     return draft;
   }
 
-  /** What comes under this id from now on is another part. */
+  /** Ends a part; later text with this id starts a new one. */
   end(id: string): void {
     this.#open.delete(id);
     if (id === this.#lastId) this.#last = undefined;

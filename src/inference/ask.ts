@@ -8,10 +8,10 @@ import { PartialAnswer } from './partial-answer.ts';
 import { abortedFailure } from './settle-answer.ts';
 import { emitActivity, emitDelta } from './emit-notice.ts';
 
-/** Hears the pieces of an answer; left out where the answer is wanted as a whole. */
+/** Receives the pieces of an answer; undefined if the answer is wanted as a whole. */
 export type OnDelta = ((delta: ModelDelta) => void) | undefined;
 
-/** How a model is named to people. */
+/** Name of a model in messages and events. */
 export const modelName = ({ provider, modelId }: Model): string => `${provider}/${modelId}`;
 
 const nothingKnown: ModelResponse = Object.freeze({ parts: [], usage: Usage.unknown() });

@@ -9,13 +9,13 @@ import type { Model, ModelDelta, ModelNotice } from './model.ts';
 const failing = (fields: Partial<Failure>): ScriptedAnswer => ({
   error: { type: 'model', code: 'model-failed', message: 'broken', retryable: true, ...fields },
 });
-const named = (modelId: string, answer: ScriptedAnswer): ScriptedModel => scriptedModel([answer], { provider: 'p', modelId });
+const createModel = (modelId: string, answer: ScriptedAnswer): ScriptedModel => scriptedModel([answer], { provider: 'p', modelId });
 const request = { messages: [] };
 
 describe('falling back', () => {
   test('the first that answers is not helped', async () => {
-    const other = named('b', { text: 'B' });
-    const model = withFallback(named('a', { text: 'A' }), other);
+    const other = createModel('b', { text: 'B' });
+    const model = withFallback(createModel('a', { text: 'A' }), other);
     const outcome = await model.generate(request);
     expect(outcome).toMatchObject({ ok: true, response: { parts: [{ text: 'A' }] } });
     expect(outcome.ok && 'provider' in outcome.response).toBe(false);
@@ -31,7 +31,7 @@ describe('falling back', () => {
     { type: 'unknown', code: 'ECONNRESET' },
   ])('%o leads to the next, and is told', async (fields) => {
     const notices: ModelNotice[] = [];
-    const model = withFallback(named('a', failing(fields)), [named('b', { text: 'B' })]);
+    const model = withFallback(createModel('a', failing(fields)), [createModel('b', { text: 'B' })]);
     const outcome = await model.generate({ ...request, onNotice: (notice) => notices.push(notice) });
     expect(outcome).toMatchObject({ ok: true, response: { parts: [{ text: 'B' }], provider: 'p', modelId: 'b' } });
     expect(notices).toStrictEqual([
@@ -52,18 +52,18 @@ describe('falling back', () => {
     { type: 'rate_limit', code: 'quota', retryable: false },
     { type: 'validation', code: 'validation-failed' },
   ])('%o does not', async (fields) => {
-    const other = named('b', { text: 'B' });
-    const outcome = await withFallback(named('a', failing(fields)), other).generate(request);
+    const other = createModel('b', { text: 'B' });
+    const outcome = await withFallback(createModel('a', failing(fields)), other).generate(request);
     expect(outcome).toMatchObject({ ok: false, failure: { ...fields, message: 'broken' } });
     expect(other.calls).toStrictEqual([]);
   });
 
   test('where all fail the last failure stands, and names every attempt', async () => {
     const models = [
-      named('b', failing({ type: 'rate_limit', message: 'busy', retryAfterMs: 9 })),
-      named('c', { text: 'half', ...failing({ type: 'timeout', message: 'slow' }) }),
+      createModel('b', failing({ type: 'rate_limit', message: 'busy', retryAfterMs: 9 })),
+      createModel('c', { text: 'half', ...failing({ type: 'timeout', message: 'slow' }) }),
     ];
-    const outcome = await withFallback(named('a', failing({})), models).generate(request);
+    const outcome = await withFallback(createModel('a', failing({})), models).generate(request);
     expect(outcome).toMatchObject({
       ok: false,
       failure: { type: 'timeout', message: '3 models failed. p/a: broken | p/b: busy | p/c: slow' },
@@ -73,9 +73,9 @@ describe('falling back', () => {
   });
 
   test('a failure that no model can help ends the row there', async () => {
-    const last = named('c', { text: 'C' });
-    const outcome = await withFallback(named('a', failing({})), [
-      named('b', failing({ retryable: false, message: 'no key' })),
+    const last = createModel('c', { text: 'C' });
+    const outcome = await withFallback(createModel('a', failing({})), [
+      createModel('b', failing({ retryable: false, message: 'no key' })),
       last,
     ]).generate(request);
     expect(outcome).toMatchObject({ ok: false, failure: { retryable: false, message: '2 models failed. p/a: broken | p/b: no key' } });
@@ -84,14 +84,14 @@ describe('falling back', () => {
 
   test('pieces of a failed answer are called back, once', async () => {
     const deltas: ModelDelta[] = [];
-    const row = [named('b', failing({})), named('c', { text: 'Hello' })];
-    await withFallback(named('a', { text: 'Hal', ...failing({}) }), row).stream(request, (delta) => deltas.push(delta));
+    const row = [createModel('b', failing({})), createModel('c', { text: 'Hello' })];
+    await withFallback(createModel('a', { text: 'Hal', ...failing({}) }), row).stream(request, (delta) => deltas.push(delta));
     expect(deltas).toStrictEqual([{ type: 'text', text: 'Hal' }, { type: 'restart' }, { type: 'text', text: 'Hello' }]);
   });
 
   test('a signal that fires during the first attempt ends it all', async () => {
     const controller = new AbortController();
-    const other = named('b', { text: 'B' });
+    const other = createModel('b', { text: 'B' });
     const deaf: Model = {
       provider: 'p',
       modelId: 'a',
@@ -112,7 +112,8 @@ describe('falling back', () => {
 
   test('what failed attempts reported is part of the usage, whether the last one answers or fails', async () => {
     const spent = { ...failing({}), usage: { input: 10, output: 5, cacheRead: 4 } };
-    const row = (last: ScriptedAnswer): Model => withFallback(named('a', spent), [named('b', failing({})), named('c', last)]);
+    const row = (last: ScriptedAnswer): Model =>
+      withFallback(createModel('a', spent), [createModel('b', failing({})), createModel('c', last)]);
     const usage = { input: 11, output: 7, total: 18, cacheRead: 4 };
     const answered = await row({ text: 'C', usage: { input: 1, output: 2 } }).generate(request);
     expect(answered.ok && answered.response.usage).toStrictEqual(usage);
@@ -122,20 +123,20 @@ describe('falling back', () => {
 
   test('a listener that throws at a piece or at a restart does not lead to the next, and does not stop it', async () => {
     const complaints = vi.spyOn(console, 'error').mockReturnValue();
-    const other = named('b', { text: 'B' });
+    const other = createModel('b', { text: 'B' });
     const onDelta = (): never => {
       throw new Error('listener');
     };
-    expect((await withFallback(named('a', { text: 'A' }), other).stream(request, onDelta)).ok).toBe(true);
+    expect((await withFallback(createModel('a', { text: 'A' }), other).stream(request, onDelta)).ok).toBe(true);
     expect(other.calls).toStrictEqual([]);
-    expect((await withFallback(named('a', { text: 'A', ...failing({}) }), other).stream(request, onDelta)).ok).toBe(true);
+    expect((await withFallback(createModel('a', { text: 'A', ...failing({}) }), other).stream(request, onDelta)).ok).toBe(true);
     expect(complaints).toHaveBeenCalledTimes(4);
     complaints.mockRestore();
   });
 
   test('a model that throws has failed, and the next is asked', async () => {
-    const throwing: Model = { ...named('a', {}), generate: () => Promise.reject(new TypeError('oops')) };
-    expect((await withFallback(throwing, named('b', { text: 'B' })).generate(request)).ok).toBe(true);
+    const throwing: Model = { ...createModel('a', {}), generate: () => Promise.reject(new TypeError('oops')) };
+    expect((await withFallback(throwing, createModel('b', { text: 'B' })).generate(request)).ok).toBe(true);
   });
 });
 
@@ -149,27 +150,30 @@ describe('models that are cooling down', () => {
   };
 
   test('are asked last, are emitted once, and the answer says its route', async () => {
-    const models = [named('a', { text: 'A' }), named('b', failing({})), named('c', failing({}))];
+    const models = [createModel('a', { text: 'A' }), createModel('b', failing({})), createModel('c', failing({}))];
     const { outcome, notices } = await ask(['p/a'], models);
     expect(outcome).toMatchObject({ ok: true, response: { parts: [{ text: 'A' }], route: { failed: ['p/b', 'p/c'], answered: 'p/a' } } });
     expect(notices).toStrictEqual(['skipped p/a', 'fallback', 'fallback']);
   });
 
   test('are emitted when they are passed over in the middle of the row', async () => {
-    const { outcome, notices } = await ask(['p/b'], [named('a', failing({})), named('b', { text: 'B' }), named('c', { text: 'C' })]);
+    const { outcome, notices } = await ask(
+      ['p/b'],
+      [createModel('a', failing({})), createModel('b', { text: 'B' }), createModel('c', { text: 'C' })],
+    );
     expect(outcome).toMatchObject({ ok: true, response: { parts: [{ text: 'C' }], route: { failed: ['p/a'], answered: 'p/c' } } });
     expect(notices).toStrictEqual(['fallback', 'skipped p/b']);
   });
 
   test('are asked in their order if all are', async () => {
-    const { outcome, notices } = await ask(['p/a', 'p/b'], [named('a', { text: 'A' }), named('b', { text: 'B' })]);
+    const { outcome, notices } = await ask(['p/a', 'p/b'], [createModel('a', { text: 'A' }), createModel('b', { text: 'B' })]);
     expect(outcome).toMatchObject({ ok: true, response: { parts: [{ text: 'A' }], route: { failed: [], answered: 'p/a' } } });
     expect(notices).toStrictEqual([]);
   });
 
   test('in a row inside a row are named by that row', async () => {
-    const inner = withFallback(named('a', failing({})), named('b', { text: 'B' }));
-    const outcome = await withFallback(inner, named('c', { text: 'C' })).generate({ ...request, coolingDown: [] });
+    const inner = withFallback(createModel('a', failing({})), createModel('b', { text: 'B' }));
+    const outcome = await withFallback(inner, createModel('c', { text: 'C' })).generate({ ...request, coolingDown: [] });
     expect(outcome).toMatchObject({ ok: true, response: { route: { failed: ['p/a'], answered: 'p/b' } } });
   });
 });

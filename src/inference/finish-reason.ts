@@ -1,4 +1,4 @@
-/** Why a model stopped talking, in one vocabulary for all providers. */
+/** Reason why a model ended its answer, in one vocabulary for all providers. */
 export const FinishReason = {
   Stop: 'stop',
   Length: 'length',

@@ -1,16 +1,17 @@
 export type { OfferedTool, ProviderTool, ReportedUsage } from '../messages/index.ts';
 export { toUsage } from '../messages/index.ts';
-export { pendingToolCalls } from './answer-calls.ts';
+export { findPendingToolCalls } from './answer-calls.ts';
 export type { CoolDowns, RowMember } from './cool-down.ts';
 export { applyRoute, listCoolingDown, sortByCoolDown, toRow } from './cool-down.ts';
 export { ContextOverflowError } from './context-overflow-error.ts';
 export { EmptyResponseError } from './empty-response-error.ts';
 export { withFallback } from './fallback.ts';
 export { FinishReason, toFinishReason } from './finish-reason.ts';
-export { limited } from './limited.ts';
+export { withModelLimits } from './with-model-limits.ts';
 export { createModelLimits } from './model-limits.ts';
 export { MalformedResponseError } from './malformed-response-error.ts';
 export type { ModelSettings, ToolChoice } from './model-settings.ts';
+export { checkSettings } from './model-settings.ts';
 export type {
   Model,
   ModelDelta,
@@ -23,7 +24,7 @@ export type {
   OutputFormat,
 } from './model.ts';
 export { parseOutcome } from './parse-outcome.ts';
-export type { Price, PricedModel, PriceOf, TokenPrices } from './price.ts';
+export type { Price, PricedModel, PriceSource, TokenPrices } from './price.ts';
 export { pricesFrom, priceTable } from './price.ts';
 export type { ResponseBuilder } from './response-builder.ts';
 export { createResponseBuilder } from './response-builder.ts';

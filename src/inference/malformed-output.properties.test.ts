@@ -118,19 +118,19 @@ test('never throws, keeps every call under an id of its own, and explains what i
       expect(calls).toHaveLength(events.reduce((sum, [, count]) => sum + count, 0));
       expect(new Set(ids).size).toBe(ids.length);
       expect(ids).not.toContain('');
-      // What is kept is canonical by itself, and can be stored.
+      // The kept parts are canonical by itself, and can be stored.
       const canonical = toCanonical(outcome);
       expect(canonical.ok && canonical.value).toBe(outcome);
       // Nothing succeeds without a finish or without content.
       if (finish === undefined || finish === 'interrupted' || finish === 'error') expect(outcome.ok).toBe(false);
       if (outcome.ok && finish !== 'refusal') expect(response.parts.some(({ type }) => type !== 'reasoning')).toBe(true);
-      // What was told is what is kept (A2).
-      const kept = (type: 'text' | 'reasoning'): string => response.parts.map((part) => (part.type === type ? part.text : '')).join('');
-      const told = (type: 'text' | 'reasoning'): string => deltas.map((delta) => (delta.type === type ? delta.text : '')).join('');
-      // Parts of several ids may be told in another order than they are kept in, and broken pairs are mended per part.
+      // The deltas are what is kept (A2).
+      const joinKept = (type: 'text' | 'reasoning'): string => response.parts.map((part) => (part.type === type ? part.text : '')).join('');
+      const joinDeltas = (type: 'text' | 'reasoning'): string => deltas.map((delta) => (delta.type === type ? delta.text : '')).join('');
+      // Parts of several ids may be emitted in another order than they are kept in, and broken pairs are mended per part.
       const units = (text: string): string => [...text.replaceAll(/[\p{Surrogate}\uFFFD\0\u{10000}-\u{10FFFF}]/gu, '')].sort().join('');
-      expect(units(told('reasoning'))).toBe(units(kept('reasoning')));
-      expect(units(told('text'))).toBe(units(kept('text')));
+      expect(units(joinDeltas('reasoning'))).toBe(units(joinKept('reasoning')));
+      expect(units(joinDeltas('text'))).toBe(units(joinKept('text')));
     }),
     { numRuns },
   );
@@ -146,14 +146,16 @@ test('arguments are parsed, or kept word for word', () => {
       const part = outcome.ok ? outcome.response.parts[0] : undefined;
       if (part?.type !== 'tool-call') throw new Error('the call was lost');
       if (part.rawArgs === undefined)
-        expect(part.args).toStrictEqual(toCanonical(JSON.parse(text.trim() === '' ? '{}' : text) as unknown).ok ? canonicalOf(text) : null);
+        expect(part.args).toStrictEqual(
+          toCanonical(JSON.parse(text.trim() === '' ? '{}' : text) as unknown).ok ? parseCanonical(text) : null,
+        );
       else expect([part.args, part.rawArgs.length]).toStrictEqual([null, text.length]);
     }),
     { numRuns },
   );
 });
 
-function canonicalOf(text: string): unknown {
+function parseCanonical(text: string): unknown {
   const canonical = toCanonical(text.trim() === '' ? {} : (JSON.parse(text) as unknown));
   return canonical.ok ? canonical.value : undefined;
 }

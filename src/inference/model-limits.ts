@@ -1,19 +1,19 @@
 // Model limits
 // Owns:     when a call may begin, for all calls that share a key.
 // Does not: make calls, or retry them.
-// G1. Never more than `concurrent` calls at once (one that was called off gives up its place, even where the model goes on), and never more than `requestsPerMinute` begin within any minute.
+// G1. Never more than `concurrent` calls at once (a cancelled one gives up its place, even if the model continues), and never more than `requestsPerMinute` start within any minute.
 // G2. First come, first served; who gives up leaves the line at once.
 // G3. After a 429 nobody on the key begins until the cool-down is over.
 // G4. No timer is left when nobody waits.
 import type { Failure } from '../errors/index.ts';
 import { classifyError, RateLimitedError } from '../errors/index.ts';
 import type { Clock } from '../lib/index.ts';
-import { InvalidArgumentError, omitUndefined, systemClock } from '../lib/index.ts';
+import { checkKeys, describeValue, InvalidArgumentError, omitUndefined, systemClock } from '../lib/index.ts';
 import type { ModelNotice, ModelOutcome } from './model.ts';
 import { abortedFailure } from './settle-answer.ts';
 import { createSlidingSum } from './sliding-sum.ts';
 
-/** What a provider allows, per key. What is left out is not limited. */
+/** Limits of a provider, per key. Anything left out is unlimited. */
 export interface ModelLimitOptions {
   /** Calls at the same time. */
   readonly concurrent?: number;
@@ -21,9 +21,9 @@ export interface ModelLimitOptions {
   readonly requestsPerMinute?: number;
   /** Tokens, booked as they are reported when a call ends: calls that run at the same time may overshoot. */
   readonly tokensPerMinute?: number;
-  /** How long all wait after a 429 that names no time itself. @default 1000 */
+  /** Wait of all calls after a 429 that names no time itself. @default 1000 */
   readonly coolDownMs?: number;
-  /** Where a provider asks for more than this, calls fail at once instead of waiting. @default 60_000 */
+  /** Longest wait: if a provider asks for more, calls fail at once. @default 60_000 */
   readonly longestCoolDownMs?: number;
   /** @default systemClock */
   readonly clock?: Clock;
@@ -39,11 +39,11 @@ export interface Permission {
 /** Why a call waits. */
 export type WaitReason = Extract<ModelNotice, { readonly type: 'waiting' }>['reason'];
 
-/** How the wait ended. */
+/** Result of a wait. */
 export interface Entry {
-  /** What keeps the call from beginning. Absent: it may begin, and must leave. */
+  /** Reason why the call may not start. If absent, it may start and must leave afterwards. */
   readonly failure?: Failure;
-  /** Absent where it did not have to wait. */
+  /** Absent if it did not have to wait. */
   readonly waitedMs?: number;
 }
 
@@ -68,7 +68,7 @@ interface Waiter {
 
 interface Block {
   readonly reason: WaitReason;
-  /** Absent where only the end of another call helps. */
+  /** Absent if only the end of another call helps. */
   readonly until?: number;
 }
 
@@ -98,7 +98,7 @@ function createGate({ clock, coolDownMs, longestCoolDownMs, ...limits }: Limits)
     waiter.settle();
   };
   const refuseAll = (retryAfterMs: number): void => {
-    const message = `The provider asked to wait ${Math.ceil(retryAfterMs / 1000)} s, which is longer than calls are held back for.`;
+    const message = `The provider asked to wait ${Math.ceil(retryAfterMs / 1000)} s, but calls wait at most ${Math.floor(longestCoolDownMs / 1000)} s (longestCoolDownMs).`;
     const failure = classifyError(new RateLimitedError(message, { retryAfterMs }));
     for (const waiter of [...line]) {
       line.delete(waiter);
@@ -168,14 +168,15 @@ function createGate({ clock, coolDownMs, longestCoolDownMs, ...limits }: Limits)
 const leastLimits = { concurrent: 1, requestsPerMinute: 1, tokensPerMinute: 1, coolDownMs: 0, longestCoolDownMs: 0 };
 
 function checkLimits({ clock: _, ...limits }: ModelLimitOptions): void {
+  checkKeys('the limits of a model', limits, Object.keys(leastLimits));
   for (const [key, least] of Object.entries(leastLimits)) {
     const value = new Map(Object.entries(limits)).get(key);
     if (value === undefined || value >= least) continue;
-    throw new InvalidArgumentError(`${key} is ${String(value)}; pass a number of ${least} or more.`);
+    throw new InvalidArgumentError(`${key} must be a number of ${least} or more, not ${describeValue(value)}.`);
   }
 }
 
-/** Limits with a line for each key. Pass the same to `limited` wherever the same allowance is used. */
+/** Creates limits with a queue for each key. Pass the same limits to every `withModelLimits` that shares the allowance. */
 export function createModelLimits(options: ModelLimitOptions = {}): ModelLimits {
   checkLimits(options);
   const limits: Limits = { coolDownMs: 1000, longestCoolDownMs: 60_000, clock: systemClock, ...options };

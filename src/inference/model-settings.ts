@@ -1,12 +1,13 @@
 import type { JsonObject } from '../lib/index.ts';
+import { checkKeys } from '../lib/index.ts';
 
-/** Which tools the model may, must or must not call. */
+/** Tools that the model may, must or must not call. */
 export type ToolChoice = 'auto' | 'none' | 'required' | { readonly tool: string };
 
-/** How hard the model thinks before it answers; a provider's own word is passed on. */
+/** Amount of reasoning before the answer; a provider's own value is passed through. */
 export type Reasoning = 'provider-default' | 'none' | 'minimal' | 'low' | 'medium' | 'high' | (string & {});
 
-/** What one call may ask of its model. What a provider does not know, it ignores or refuses. */
+/** Settings of a model call. A provider ignores or refuses those it does not know. */
 export interface ModelSettings {
   readonly temperature?: number;
   readonly topP?: number;
@@ -24,12 +25,22 @@ export interface ModelSettings {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Later settings win; provider options and headers are joined, each provider's options field by field. */
-export function mergeSettings(...list: readonly (ModelSettings | undefined)[]): ModelSettings {
-  return list.reduce<ModelSettings>((merged, next) => (next === undefined ? merged : joined(merged, next)), {});
+const settingNames = [
+  ...['temperature', 'topP', 'topK', 'presencePenalty', 'frequencyPenalty', 'seed', 'maxOutputTokens', 'toolChoice', 'reasoning'],
+  ...['stop', 'providerOptions', 'headers'],
+];
+
+/** Throws if there is a setting that no model is asked for. */
+export function checkSettings(settings: ModelSettings): void {
+  checkKeys('settings', settings, settingNames);
 }
 
-function joined(base: ModelSettings, next: ModelSettings): ModelSettings {
+/** Later settings win; provider options and headers are merged, each provider's options field by field. */
+export function mergeSettings(...list: readonly (ModelSettings | undefined)[]): ModelSettings {
+  return list.reduce<ModelSettings>((merged, next) => (next === undefined ? merged : mergeTwo(merged, next)), {});
+}
+
+function mergeTwo(base: ModelSettings, next: ModelSettings): ModelSettings {
   const given = Object.fromEntries(Object.entries(next).filter(([, value]) => value !== undefined));
   const headers = { ...base.headers, ...next.headers };
   const providers = new Set([...Object.keys(base.providerOptions ?? {}), ...Object.keys(next.providerOptions ?? {})]);

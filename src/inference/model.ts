@@ -3,7 +3,7 @@
 //      Whatever a model returns is parsed (parse-outcome.ts) before it enters a step.
 // M2.  Any error during the answer makes it a failure, even if the provider says that it finished.
 // M3.  An answer that breaks off is a retryable failure; what had come is kept in `partial`.
-// M4.  The calls (`pendingToolCalls`) say what is left to do, never the finish reason.
+// M4.  The calls (`findPendingToolCalls`) say what is left to do, never the finish reason.
 // M5.  Arguments are parsed strictly; invalid JSON is passed on as text (`rawArgs`) and never throws. Call ids are unique and not empty.
 // M6.  An answer without content is a failure of its own (`empty-response`), not silent success.
 // M7.  Usage that was not reported is unknown, not zero.

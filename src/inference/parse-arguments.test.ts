@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { toCanonical } from '../lib/index.ts';
 import { parseArguments, parseJson } from './parse-arguments.ts';
 
-const nested = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth);
+const nest = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth);
 
 describe('the arguments of a call (M5)', () => {
   test.each([undefined, '', '  \n'])('no text (%j) means no arguments', (input) => {
@@ -21,7 +21,7 @@ describe('the arguments of a call (M5)', () => {
     expect(parseArguments(input)).toStrictEqual({ args });
   });
 
-  test.each(['{"q":', "{'q':1}", '{"q":1,}', '{"q":NaN}', '{}{}', '```json\n{}\n```', '{"q":undefined}', nested(49), '\ud800'])(
+  test.each(['{"q":', "{'q':1}", '{"q":1,}', '{"q":NaN}', '{}{}', '```json\n{}\n```', '{"q":undefined}', nest(49), '\ud800'])(
     '%j is handed on as text',
     (input) => {
       expect(parseArguments(input)).toStrictEqual({ args: null, rawArgs: input.replace('\ud800', '\uFFFD') });
@@ -29,7 +29,7 @@ describe('the arguments of a call (M5)', () => {
   );
 
   test('48 levels are kept', () => {
-    expect(parseArguments(nested(48))).not.toHaveProperty('rawArgs');
+    expect(parseArguments(nest(48))).not.toHaveProperty('rawArgs');
   });
 
   test('__proto__ is a key like any other', () => {
@@ -49,7 +49,7 @@ describe('the arguments of a call (M5)', () => {
     const circular: Record<string, unknown> = {};
     circular['self'] = circular;
     expect(parseArguments(circular)).toStrictEqual({ args: null, rawArgs: 'arguments of type object that cannot be shown' });
-    expect(parseArguments({ deep: JSON.parse(nested(60)) as unknown })).toStrictEqual({ args: null, rawArgs: `{"deep":${nested(60)}}` });
+    expect(parseArguments({ deep: JSON.parse(nest(60)) as unknown })).toStrictEqual({ args: null, rawArgs: `{"deep":${nest(60)}}` });
   });
 
   test('whatever it is, what is kept is canonical', () => {
@@ -71,5 +71,5 @@ describe('the arguments of a call (M5)', () => {
 });
 
 test('what is no JSON is undefined, and null is JSON', () => {
-  expect([parseJson('x'), parseJson(''), parseJson('null'), parseJson(nested(49))]).toStrictEqual([undefined, undefined, null, undefined]);
+  expect([parseJson('x'), parseJson(''), parseJson('null'), parseJson(nest(49))]).toStrictEqual([undefined, undefined, null, undefined]);
 });

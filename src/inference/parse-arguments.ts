@@ -10,7 +10,7 @@ export interface ParsedArguments {
 /** Limits of a value inside an answer. An answer is stored as a whole, which may be 64 levels deep: this leaves room around the value. */
 export const limits: { readonly maxDepth: number; readonly maxBytes: number } = { maxDepth: 48, maxBytes: Number.POSITIVE_INFINITY };
 
-function shown(value: unknown): string {
+function toText(value: unknown): string {
   try {
     return JSON.stringify(value);
   } catch {
@@ -33,5 +33,5 @@ export function parseArguments(input: unknown): ParsedArguments {
     return args === undefined ? { args: null, rawArgs: cleanText(input) } : { args };
   }
   const canonical = toCanonical(input, limits);
-  return canonical.ok ? { args: canonical.value } : { args: null, rawArgs: cleanText(shown(input)) };
+  return canonical.ok ? { args: canonical.value } : { args: null, rawArgs: cleanText(toText(input)) };
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { classifyError, ModelFailedError } from '../errors/index.ts';
 import { Message, Usage } from '../messages/index.ts';
-import { limited } from './limited.ts';
+import { withModelLimits } from './with-model-limits.ts';
 import { createModelLimits } from './model-limits.ts';
 import type { Model, ModelOutcome, ModelResponse } from './model.ts';
 import { parseOutcome } from './parse-outcome.ts';
@@ -110,7 +110,7 @@ describe('parseOutcome', () => {
 test('a model inside another is checked too', async () => {
   const returns = (): Promise<never> => Promise.resolve({ ok: true, response: { parts: [] } } as never);
   const inner: Model = { ...model, generate: returns, stream: returns };
-  const outer = limited(inner, createModelLimits({ tokensPerMinute: 1000 }));
+  const outer = withModelLimits(inner, createModelLimits({ tokensPerMinute: 1000 }));
   expect(await outer.generate({ messages: [Message.user('Hi.', { id: '1' })] })).toMatchObject({
     ok: false,
     failure: { code: 'malformed-response', message: expect.stringContaining('response.usage must be an object') as string },

@@ -13,7 +13,7 @@ import { nameForm, objectForm, textForm, unionForm, wordForm } from './value-for
 
 const metadata = { providerMetadata: jsonObjectForm };
 
-/** The form of a part, beside its type, and beside the metadata that any part may have. */
+/** The form of a part, besides its type, and besides the metadata that any part may have. */
 function partForm({ required, optional = {} }: FieldForms): Form {
   return objectForm({ required: { type: textForm, ...required }, optional: { ...optional, ...metadata } });
 }
@@ -123,7 +123,7 @@ function toMalformed(mismatch: Mismatch, given: unknown, { provider, modelId }: 
   };
 }
 
-function parseFailed(parsed: { readonly failure: Failure; readonly partial?: unknown }): ModelOutcome {
+function parseFailure(parsed: { readonly failure: Failure; readonly partial?: unknown }): ModelOutcome {
   const partial = response(parsed.partial);
   // The failure says what happened; a partial answer is only for display.
   const shown = partial instanceof Mismatch ? { parts: [], usage: salvageUsage(parsed.partial) } : (partial as ModelResponse);
@@ -143,7 +143,7 @@ function findStrayResult({ parts }: ModelResponse): Mismatch | undefined {
   return new Mismatch('the id of a call in the same answer', stray.toolCallId, ['response', 'parts', index, 'toolCallId']);
 }
 
-function parseAnswered(parsed: Answered, model: Pick<Model, 'provider' | 'modelId'>): ModelOutcome {
+function parseAnswer(parsed: Answered, model: Pick<Model, 'provider' | 'modelId'>): ModelOutcome {
   const stray = findStrayResult(parsed.response);
   if (stray !== undefined) return toMalformed(stray, parsed, model);
   const failure = findEmptyFailure(parsed.response);
@@ -161,6 +161,6 @@ export function parseOutcome(given: unknown, model: Pick<Model, 'provider' | 'mo
   if (parsed instanceof Mismatch) return toMalformed(typeof ok === 'boolean' ? parsed : parsed.inside('ok'), given, model);
   // Holds: both forms were checked field by field.
   return ok === true
-    ? parseAnswered(parsed as Answered, model)
-    : parseFailed(parsed as { readonly failure: Failure; readonly partial?: unknown });
+    ? parseAnswer(parsed as Answered, model)
+    : parseFailure(parsed as { readonly failure: Failure; readonly partial?: unknown });
 }

@@ -1,7 +1,7 @@
-import { InvalidArgumentError } from '../lib/index.ts';
+import { checkKeys, describeValue, InvalidArgumentError } from '../lib/index.ts';
 import type { Usage } from '../messages/index.ts';
 
-/** What something costs. */
+/** Price of usage. */
 export interface Price {
   readonly usd: number;
 }
@@ -10,12 +10,12 @@ export interface Price {
 export interface PricedModel {
   readonly provider: string;
   readonly modelId: string;
-  /** When it was called, in milliseconds since the epoch; prices change. */
+  /** Time of the call, in milliseconds since the epoch; prices change. */
   readonly at?: number;
 }
 
-/** Says what usage costs; undefined where that is not known. Unknown is never zero. */
-export type PriceOf = (usage: Usage, model: PricedModel) => Price | undefined;
+/** Returns the price of usage; undefined if it is unknown. Unknown is never zero. */
+export type PriceSource = (usage: Usage, model: PricedModel) => Price | undefined;
 
 /** US dollars per million tokens. */
 export interface TokenPrices {
@@ -32,11 +32,15 @@ const million = 1_000_000;
 // An AI SDK provider may name its API too: `openai.responses`.
 const plainProvider = (provider: string): string => provider.split('.', 1)[0] ?? provider;
 
+const priceNames = ['inputPerMillion', 'outputPerMillion', 'cacheReadPerMillion', 'cacheWritePerMillion'];
+
 function checkPrices(name: string, prices: TokenPrices): void {
-  if (!name.includes('/')) throw new InvalidArgumentError(`"${name}" names no provider; write "provider/model", as in "openai/gpt-5".`);
+  if (!name.includes('/'))
+    throw new InvalidArgumentError(`"${name}" in priceTable() has no provider. Use "provider/model", such as "openai/gpt-5".`);
+  checkKeys(`the prices of "${name}"`, prices, priceNames);
   for (const [key, value] of Object.entries<number | undefined>({ ...prices })) {
     if (value === undefined || (Number.isFinite(value) && value >= 0)) continue;
-    throw new InvalidArgumentError(`The ${key} of "${name}" is ${String(value)}; pass US dollars, 0 or above.`);
+    throw new InvalidArgumentError(`${key} of "${name}" must be a price in US dollars of 0 or more, not ${describeValue(value)}.`);
   }
 }
 
@@ -51,7 +55,7 @@ function getCost({ input, output, cacheRead = 0, cacheWrite = 0 }: Usage, prices
 const isUnknown = ({ unknownCalls = 0 }: Usage): boolean => unknownCalls > 0;
 
 /** Prices from a table by `provider/model`. A model that is not in it has no known price. */
-export function priceTable(table: Readonly<Record<string, TokenPrices>>): PriceOf {
+export function priceTable(table: Readonly<Record<string, TokenPrices>>): PriceSource {
   const prices = new Map(Object.entries(table));
   for (const [name, each] of prices) checkPrices(name, each);
   return (usage, { provider, modelId }) => {
@@ -68,7 +72,7 @@ export type CalculatePrice = (
 ) => { readonly total_price: number } | null;
 
 /** Prices from the package `@pydantic/genai-prices`: pass its `calcPrice`. */
-export function pricesFrom(calculate: CalculatePrice): PriceOf {
+export function pricesFrom(calculate: CalculatePrice): PriceSource {
   return (usage, { provider, modelId, at }) => {
     if (isUnknown(usage)) return undefined;
     const counts = {
@@ -89,7 +93,7 @@ interface Question {
   readonly options: { providerId: string; timestamp?: Date };
 }
 
-// The package throws where the counts contradict each other: then the price is unknown.
+// The package throws if the counts contradict each other: then the price is unknown.
 function priceFound(calculate: CalculatePrice, { counts, modelId, options }: Question): number | undefined {
   try {
     return calculate(counts, modelId, options)?.total_price;

@@ -4,7 +4,7 @@ import { createCountingIds } from '../lib/index.ts';
 import type { Part } from '../messages/index.ts';
 import { textPart } from '../messages/index.ts';
 import type { ModelDelta, ModelNotice, ModelOutcome, ModelRequest, ModelResponse } from './model.ts';
-import { pendingToolCalls } from './answer-calls.ts';
+import { findPendingToolCalls } from './answer-calls.ts';
 import type { ResponseBuilder } from './response-builder.ts';
 import { createResponseBuilder } from './response-builder.ts';
 
@@ -37,7 +37,7 @@ function build(script: (builder: ResponseBuilder) => void, request: Partial<Mode
   return { outcome, response, parts: response.parts, deltas, warnings };
 }
 
-const told = (deltas: readonly ModelDelta[], type: 'text' | 'reasoning'): readonly string[] =>
+const listDeltas = (deltas: readonly ModelDelta[], type: 'text' | 'reasoning'): readonly string[] =>
   deltas.flatMap((delta) => (delta.type === type ? [delta.text] : []));
 const findFailure = ({ outcome }: Built): Failure | undefined => (outcome.ok ? undefined : outcome.failure);
 
@@ -53,7 +53,7 @@ describe('parts', () => {
       b.finish('stop');
     });
     expect(parts).toStrictEqual([textPart('a1a2'), textPart('b1b2'), { type: 'reasoning', text: 'r1r2' }]);
-    expect(told(deltas, 'text')).toStrictEqual(['a1', 'b1', 'a2', 'b2']);
+    expect(listDeltas(deltas, 'text')).toStrictEqual(['a1', 'b1', 'a2', 'b2']);
   });
 
   test('pieces without id are one part as long as nothing comes between', () => {
@@ -159,7 +159,7 @@ describe('tool calls', () => {
       b.toolCall({ id: 'b', name: 'fetch', input: '' });
       b.finish('tool-calls');
     });
-    expect(pendingToolCalls({ parts })).toStrictEqual([
+    expect(findPendingToolCalls({ parts })).toStrictEqual([
       { id: 'a', name: 'search', args: { q: 1 } },
       { id: 'b', name: 'fetch', args: { u: 2 } },
     ]);
@@ -174,7 +174,7 @@ describe('tool calls', () => {
       b.toolCall({ id: 'a', name: 'search', input: '{"q":1}' });
       b.finish('tool-calls');
     });
-    expect(pendingToolCalls({ parts })).toStrictEqual([{ id: 'a', name: 'search', args: { q: 1 } }]);
+    expect(findPendingToolCalls({ parts })).toStrictEqual([{ id: 'a', name: 'search', args: { q: 1 } }]);
   });
 
   test('a call that came only as pieces is kept; where the answer broke off, its arguments stay text', () => {
@@ -189,9 +189,9 @@ describe('tool calls', () => {
       script(b);
       b.finish('tool-calls');
     });
-    expect(pendingToolCalls(whole.response).map(({ args }) => args)).toStrictEqual([{}, {}]);
+    expect(findPendingToolCalls(whole.response).map(({ args }) => args)).toStrictEqual([{}, {}]);
     const broken = build(script);
-    expect(pendingToolCalls(broken.response)).toStrictEqual([
+    expect(findPendingToolCalls(broken.response)).toStrictEqual([
       { id: 'a', name: 'search', args: {} },
       { id: 'b', name: 'search', args: null, rawArgs: '' },
     ]);
@@ -240,7 +240,7 @@ describe('tool calls', () => {
       b.toolCall({ id: 'new-1', name: 'five', input: '{"n":5}' });
       b.finish('tool-calls');
     });
-    expect(pendingToolCalls({ parts }).map(({ id, name, args }) => [id, name, args])).toStrictEqual([
+    expect(findPendingToolCalls({ parts }).map(({ id, name, args }) => [id, name, args])).toStrictEqual([
       ['a', 'one', { n: 1 }],
       ['new-1', 'two', { n: 2 }],
       ['new-2', 'three', { n: 3 }],
@@ -266,7 +266,7 @@ describe('tool calls', () => {
       b.toolCall({ id: 'a', name: 'two' });
       b.finish('tool-calls');
     });
-    expect(pendingToolCalls({ parts }).map(({ id, name, args }) => [id, name, args])).toStrictEqual([
+    expect(findPendingToolCalls({ parts }).map(({ id, name, args }) => [id, name, args])).toStrictEqual([
       ['a', 'one', 1],
       ['new-1', 'two', 2],
     ]);
@@ -277,7 +277,7 @@ describe('tool calls', () => {
     for (const name of ['one', 'two', 'three']) builder.toolCall({ id: '', name });
     builder.finish('stop');
     const outcome = builder.outcome();
-    expect(outcome.ok && pendingToolCalls(outcome.response).map(({ id }) => id)).toStrictEqual(['-2', '-3', '-4']);
+    expect(outcome.ok && findPendingToolCalls(outcome.response).map(({ id }) => id)).toStrictEqual(['-2', '-3', '-4']);
   });
 
   test('what the provider ran itself is not left to do; its result finds its call (M4)', () => {
@@ -290,7 +290,7 @@ describe('tool calls', () => {
       b.finish('stop');
     });
     expect(parts[1]).toStrictEqual({ type: 'tool-result', toolCallId: 'new-1', toolName: 'web', output, providerExecuted: true });
-    expect(pendingToolCalls({ parts }).map(({ id }) => id)).toStrictEqual(['y']);
+    expect(findPendingToolCalls({ parts }).map(({ id }) => id)).toStrictEqual(['y']);
   });
 
   test('results under one id go to the calls in their order', () => {
@@ -313,8 +313,8 @@ describe('thinking in the text', () => {
       b.finish('stop');
     });
     expect(parts).toStrictEqual([{ type: 'reasoning', text: 'Hm.' }, textPart('Hello')]);
-    expect(told(deltas, 'reasoning')).toStrictEqual(['Hm', '.']);
-    expect(told(deltas, 'text')).toStrictEqual(['Hel', 'lo']);
+    expect(listDeltas(deltas, 'reasoning')).toStrictEqual(['Hm', '.']);
+    expect(listDeltas(deltas, 'text')).toStrictEqual(['Hel', 'lo']);
   });
 
   test('stands before the text that it came with, and the metadata stays with the text', () => {
@@ -401,7 +401,7 @@ describe('text beside a call that consists only of JSON (C45–C48)', () => {
     expect(build(leak).parts[0]).toStrictEqual(textPart('{"q": 1}\n'));
     const { parts, deltas } = build(leak, { tools, output: { schema: {} } });
     expect(parts[0]).toStrictEqual(textPart('{"q": 1}\n'));
-    expect(told(deltas, 'text')).toStrictEqual(['{"q"', ': 1}\n']);
+    expect(listDeltas(deltas, 'text')).toStrictEqual(['{"q"', ': 1}\n']);
   });
 
   const fence = '```';
@@ -449,7 +449,7 @@ describe('text beside a call that consists only of JSON (C45–C48)', () => {
         { tools },
       );
       expect(parts[0]).toStrictEqual(textPart(text));
-      expect(told(deltas, 'text').join('')).toBe(text);
+      expect(listDeltas(deltas, 'text').join('')).toBe(text);
     }
   });
 
@@ -474,7 +474,7 @@ describe('text beside a call that consists only of JSON (C45–C48)', () => {
       { tools },
     );
     expect(parts[0]).toStrictEqual(textPart(object));
-    expect(told(deltas, 'text')).toStrictEqual([object]);
+    expect(listDeltas(deltas, 'text')).toStrictEqual([object]);
   });
 
   test('prose around it is kept whole, and told as soon as it is prose', () => {
@@ -489,7 +489,7 @@ describe('text beside a call that consists only of JSON (C45–C48)', () => {
       { tools },
     );
     expect(parts[0]).toStrictEqual(textPart('{"q":1} it is. Yes.'));
-    expect(told(deltas, 'text')).toStrictEqual(['{"q":1} it is.', ' Yes.']);
+    expect(listDeltas(deltas, 'text')).toStrictEqual(['{"q":1} it is.', ' Yes.']);
   });
 
   test('thinking before it does not hide it', () => {
@@ -673,7 +673,7 @@ describe('what became of the answer', () => {
     ).toStrictEqual({
       type: 'model',
       code: 'empty-response',
-      message: 'The answer was empty (finish reason: end_turn).',
+      message: 'The model returned an empty answer (finish reason: end_turn).',
       retryable: true,
     });
     expect(findFailure(build(hello))).toMatchObject({ type: 'model', retryable: true });
@@ -703,7 +703,7 @@ describe('what became of the answer', () => {
       { tools },
     );
     expect(outcome).toMatchObject({ ok: false, partial: { parts: [textPart('{"q":')] } });
-    expect(told(deltas, 'text')).toStrictEqual(['{"q":']);
+    expect(listDeltas(deltas, 'text')).toStrictEqual(['{"q":']);
   });
 
   test('facts, finish reason and usage stand on the response; later words win', () => {

@@ -44,7 +44,7 @@ export interface BuiltToolCall {
 }
 
 /** A provider's facts about the answer as a whole. */
-export interface AnswerFacts {
+export interface ResponseFacts {
   readonly id?: string | undefined;
   readonly modelId?: string | undefined;
   readonly providerMetadata?: JsonObject | undefined;
@@ -77,7 +77,7 @@ export class ResponseBuilder {
     this.#text.addText(piece, id, this.#toMetadata(providerMetadata));
   }
 
-  /** What comes under this id from now on is another part. */
+  /** Ends a part; later text with this id starts a new one. */
   textEnd(id: string, providerMetadata?: JsonObject): void {
     this.alive();
     this.#text.endText(id, this.#toMetadata(providerMetadata));
@@ -151,7 +151,7 @@ export class ResponseBuilder {
   }
 
   /** Takes facts about the answer as a whole; later ones win. */
-  facts({ id, modelId, providerMetadata }: AnswerFacts): void {
+  facts({ id, modelId, providerMetadata }: ResponseFacts): void {
     this.alive();
     const metadata = this.#toMetadata(providerMetadata);
     if (id !== undefined) this.#facts.id = cleanText(id);
@@ -275,7 +275,7 @@ export class ResponseBuilder {
   }
 }
 
-/** Starts to put an answer together, for whole answers and for streams. */
+/** Creates the builder of an answer, for whole answers and for streams. */
 export function createResponseBuilder(options: ResponseBuilderOptions = {}): ResponseBuilder {
   return new ResponseBuilder(options);
 }

@@ -7,7 +7,7 @@ import { FinishReason } from './finish-reason.ts';
 import type { ModelOutcome, ModelResponse } from './model.ts';
 import { StreamInterruptedError } from './stream-interrupted-error.ts';
 
-/** The failure of a call that somebody called off. Nothing went wrong, and asking again is not wanted. */
+/** The failure of a call that somebody cancelled. Nothing went wrong, and asking again is not wanted. */
 export const abortedFailure: Failure = Object.freeze({
   type: 'unknown',
   code: 'aborted',
@@ -15,12 +15,12 @@ export const abortedFailure: Failure = Object.freeze({
   retryable: false,
 });
 
-/** How an answer came to its end. */
+/** End of an answer. */
 export interface Ending {
   readonly aborted: boolean;
   /** The first error that came with the answer. */
   readonly error?: Failure | undefined;
-  /** False where it broke off. */
+  /** False if it broke off. */
   readonly finished: boolean;
 }
 
@@ -38,7 +38,7 @@ export function findEmptyFailure({
   // A refusal may be silent; the finish reason tells of it.
   if (finishReason === FinishReason.ContentFilter || parts.some(saysSomething)) return undefined;
   const empty = classifyError(
-    new EmptyResponseError(`The answer was empty (finish reason: ${rawFinishReason ?? finishReason ?? 'none'}).`),
+    new EmptyResponseError(`The model returned an empty answer (finish reason: ${rawFinishReason ?? finishReason ?? 'none'}).`),
   );
   if (finishReason !== FinishReason.Length) return empty;
   // Asked again, the model would use up the same budget in the same way.
@@ -52,7 +52,7 @@ export function findEmptyFailure({
 function findFailure({ aborted, error, finished }: Ending, response: ModelResponse): Failure | undefined {
   if (aborted) return abortedFailure;
   if (error !== undefined) return error;
-  if (!finished) return classifyError(new StreamInterruptedError('The answer broke off before its end.'));
+  if (!finished) return classifyError(new StreamInterruptedError('The stream ended before the answer was complete.'));
   const { finishReason, rawFinishReason } = response;
   if (finishReason === FinishReason.Error) {
     return classifyError(new ModelFailedError(`The provider ended the answer with "${rawFinishReason ?? finishReason}".`));

@@ -1,9 +1,9 @@
 const minuteMs = 60_000;
 
-/** What was used within the last minute, against what may be. */
+/** Usage within the last minute, against a limit. */
 export interface SlidingSum {
   add(at: number, amount: number): void;
-  /** When there is room for more: now, or when enough of what was used is a minute old. */
+  /** Returns the time at which there is room for more: now, or when enough of the usage is a minute old. */
   freeAt(now: number): number;
 }
 

@@ -4,7 +4,7 @@ import { createFakeClock, InvalidArgumentError } from '../lib/index.ts';
 import { textPart, Usage } from '../messages/index.ts';
 import type { Model, ModelDelta, ModelOutcome, ModelRequest, ModelTimeouts } from './model.ts';
 import { scriptedModel } from '../testing/index.ts';
-import { limited } from './limited.ts';
+import { withModelLimits } from './with-model-limits.ts';
 import { withTimeouts } from './timeouts.ts';
 
 interface Call {
@@ -49,7 +49,7 @@ function begin(timeouts: ModelTimeouts, request: Partial<ModelRequest> = {}, way
   return { clock, call: inner.calls[0]!, deltas, outcome: () => settled };
 }
 
-const failed = (setup: Setup): unknown => {
+const getFailure = (setup: Setup): unknown => {
   const outcome = setup.outcome();
   return outcome === undefined ? 'open' : outcome.ok ? 'ok' : [outcome.failure.type, outcome.failure.code, outcome.failure.retryable];
 };
@@ -59,9 +59,9 @@ describe('time-outs', () => {
   test('the first byte must come in time', async () => {
     const setup = begin({ firstByteMs: 100 });
     await setup.clock.advance(99);
-    expect(failed(setup)).toBe('open');
+    expect(getFailure(setup)).toBe('open');
     await setup.clock.advance(1);
-    expect(failed(setup)).toStrictEqual(timedOut);
+    expect(getFailure(setup)).toStrictEqual(timedOut);
     expect(setup.outcome()).toMatchObject({ failure: { message: 'deaf/m sent nothing within 100 ms.' } });
     expect(setup.call.request.signal?.aborted).toBe(true);
     expect(setup.clock.pendingTimers()).toBe(0);
@@ -74,9 +74,9 @@ describe('time-outs', () => {
     await setup.clock.advance(49);
     setup.call.tell('lo');
     await setup.clock.advance(49);
-    expect(failed(setup)).toBe('open');
+    expect(getFailure(setup)).toBe('open');
     await setup.clock.advance(1);
-    expect(failed(setup)).toStrictEqual(timedOut);
+    expect(getFailure(setup)).toStrictEqual(timedOut);
     expect(setup.outcome()).toMatchObject({ partial: { parts: [textPart('Hello')], usage: { unknownCalls: 1 } } });
     expect(setup.clock.pendingTimers()).toBe(0);
   });
@@ -84,10 +84,10 @@ describe('time-outs', () => {
   test('silence before the first byte is not watched where only silence is limited', async () => {
     const setup = begin({ silenceMs: 50 });
     await setup.clock.advance(1000);
-    expect([failed(setup), setup.clock.pendingTimers()]).toStrictEqual(['open', 0]);
+    expect([getFailure(setup), setup.clock.pendingTimers()]).toStrictEqual(['open', 0]);
     setup.call.tell('a');
     await setup.clock.advance(50);
-    expect(failed(setup)).toStrictEqual(timedOut);
+    expect(getFailure(setup)).toStrictEqual(timedOut);
   });
 
   test('what is no piece is a sign of life too', async () => {
@@ -97,7 +97,7 @@ describe('time-outs', () => {
     await setup.clock.advance(40);
     setup.call.request.onActivity?.();
     await setup.clock.advance(40);
-    expect(failed(setup)).toBe('open');
+    expect(getFailure(setup)).toBe('open');
   });
 
   test('the whole answer must come in time, whatever comes meanwhile', async () => {
@@ -107,7 +107,7 @@ describe('time-outs', () => {
       setup.call.tell(text);
     }
     await setup.clock.advance(10);
-    expect(failed(setup)).toStrictEqual(timedOut);
+    expect(getFailure(setup)).toStrictEqual(timedOut);
     expect(setup.outcome()).toMatchObject({
       failure: { message: 'deaf/m did not finish within 100 ms.' },
       partial: { parts: [textPart('abc')] },
@@ -123,9 +123,9 @@ describe('time-outs', () => {
     const setup = begin(limits, {}, 'generate');
     setup.call.request.onActivity?.();
     await setup.clock.advance(99);
-    expect(failed(setup)).toBe('open');
+    expect(getFailure(setup)).toBe('open');
     await setup.clock.advance(1);
-    expect(failed(setup)).toStrictEqual(timedOut);
+    expect(getFailure(setup)).toStrictEqual(timedOut);
     expect(setup.outcome()).toMatchObject({ failure: { message } });
     expect(setup.clock.pendingTimers()).toBe(0);
   });
@@ -159,7 +159,7 @@ describe('time-outs', () => {
     setup.call.request.onNotice?.({ type: 'warning', model: '', message: '' });
     setup.call.end(done);
     await setup.clock.advance(10);
-    expect([failed(setup), setup.deltas, heard, setup.clock.pendingTimers()]).toStrictEqual([timedOut, [], [], 0]);
+    expect([getFailure(setup), setup.deltas, heard, setup.clock.pendingTimers()]).toStrictEqual([timedOut, [], [], 0]);
   });
 
   test('the signal ends the call at once, and wins (M1)', async () => {
@@ -170,7 +170,7 @@ describe('time-outs', () => {
     controller.abort(reason);
     setup.call.end(done);
     await setup.clock.advance(0);
-    expect(failed(setup)).toStrictEqual(['unknown', 'aborted', false]);
+    expect(getFailure(setup)).toStrictEqual(['unknown', 'aborted', false]);
     expect(setup.outcome()).toMatchObject({ partial: { parts: [textPart('Hel')] } });
     expect(setup.call.request.signal?.reason).toBe(reason);
     expect(setup.clock.pendingTimers()).toBe(0);
@@ -204,7 +204,7 @@ describe('time-outs', () => {
 describe('waiting and falling back (T3)', () => {
   test('waiting for permission is no silence', async () => {
     const clock = createFakeClock();
-    const one = limited(scriptedModel([{ text: 'a' }, { text: 'b' }]), { requestsPerMinute: 1, clock });
+    const one = withModelLimits(scriptedModel([{ text: 'a' }, { text: 'b' }]), { requestsPerMinute: 1, clock });
     const model = withTimeouts(one, { firstByteMs: 100, silenceMs: 100 }, clock);
     await model.stream({ messages: [] }, () => undefined);
     const second = model.stream({ messages: [] }, () => undefined);
@@ -219,9 +219,9 @@ describe('waiting and falling back (T3)', () => {
     await setup.clock.advance(500);
     setup.call.request.onNotice?.({ type: 'waited', model: '', ms: 500 });
     await setup.clock.advance(99);
-    expect(failed(setup)).toBe('open');
+    expect(getFailure(setup)).toBe('open');
     await setup.clock.advance(1);
-    expect(failed(setup)).toStrictEqual(timedOut);
+    expect(getFailure(setup)).toStrictEqual(timedOut);
   });
 
   test('another model has its own time for the first byte', async () => {
@@ -235,7 +235,7 @@ describe('waiting and falling back (T3)', () => {
       failure: { type: 'model', code: 'x', message: '', retryable: true },
     });
     await setup.clock.advance(99);
-    expect(failed(setup)).toBe('open');
+    expect(getFailure(setup)).toBe('open');
   });
 
   test('an answer in one piece has its time anew after a wait', async () => {
@@ -244,9 +244,9 @@ describe('waiting and falling back (T3)', () => {
     await setup.clock.advance(500);
     setup.call.request.onNotice?.({ type: 'waited', model: '', ms: 500 });
     await setup.clock.advance(9);
-    expect(failed(setup)).toBe('open');
+    expect(getFailure(setup)).toBe('open');
     await setup.clock.advance(1);
-    expect(failed(setup)).toStrictEqual(timedOut);
+    expect(getFailure(setup)).toStrictEqual(timedOut);
   });
 });
 

@@ -3,10 +3,10 @@
 // Does not: retry, or trust the model to honour its signal.
 // T1. The call settles at once when its time is up or its signal fires, whatever the model does; what comes later is dropped.
 // T2. No timer and no listener is left behind.
-// T3. Waiting for permission (`limited`) counts in the total only; another model (`withFallback`) has its first byte to send anew.
+// T3. Waiting for permission (`withModelLimits`) counts in the total only; another model (`withFallback`) has its first byte to send again.
 import { classifyError, ErrorType, TimedOutError } from '../errors/index.ts';
 import type { Clock } from '../lib/index.ts';
-import { InvalidArgumentError, systemClock } from '../lib/index.ts';
+import { describeValue, findKeyProblem, InvalidArgumentError, systemClock } from '../lib/index.ts';
 import { Usage } from '../messages/index.ts';
 import type { OnDelta } from './ask.ts';
 import { ask, modelLike, modelName } from './ask.ts';
@@ -17,7 +17,7 @@ import { createSilenceWatch } from './silence-watch.ts';
 import { emitActivity, emitDelta, emitNotice } from './emit-notice.ts';
 
 /**
- * The model with a limit to its silence. The request's own `timeouts` win, field by field. An answer that is asked for in one piece
+ * Adds time limits to a model. The request's own `timeouts` win, field by field. An answer that is asked for in one piece
  * comes all at once, so for it `firstByteMs` is the time until the answer, and `silenceMs` is not watched.
  */
 export function withTimeouts(model: Model, timeouts: ModelTimeouts = {}, clock: Clock = systemClock): Model {
@@ -34,9 +34,11 @@ export function withTimeouts(model: Model, timeouts: ModelTimeouts = {}, clock: 
 }
 
 function findProblem(timeouts: ModelTimeouts): InvalidArgumentError | undefined {
-  for (const [key, ms] of Object.entries<number | undefined>({ ...timeouts })) {
-    if (ms !== undefined && !(ms > 0)) return new InvalidArgumentError(`${key} is ${ms}; pass milliseconds above 0, or leave it out.`);
-  }
+  const unknown = findKeyProblem('timeouts', timeouts, ['firstByteMs', 'silenceMs', 'totalMs']);
+  if (unknown !== undefined) return new InvalidArgumentError(unknown);
+  for (const [key, ms] of Object.entries<unknown>({ ...timeouts }))
+    if (ms !== undefined && !(typeof ms === 'number' && ms > 0))
+      return new InvalidArgumentError(`timeouts.${key} must be a number of milliseconds above 0, not ${describeValue(ms)}.`);
   return undefined;
 }
 

@@ -1,7 +1,7 @@
 // Forms that a value from outside must have. Values that have theirs are returned as they are, so that a check costs no copy.
 import { isPlainObject, isRecord, readField, setOwn } from '../lib/index.ts';
 
-/** A value that does not have its form: what was expected, what was found, and where. */
+/** A value of the wrong form: the expected form, the value found, and its path. */
 export class Mismatch {
   readonly expected: string;
   readonly found: unknown;

@@ -1,9 +1,10 @@
 import { ask, modelLike } from './ask.ts';
 import type { Model } from './model.ts';
 import type { ModelSettings } from './model-settings.ts';
-import { mergeSettings } from './model-settings.ts';
+import { checkSettings, mergeSettings } from './model-settings.ts';
 
-/** The model with settings of its own; what a request asks for wins over them. */
+/** Gives the model default settings; those of a request win. */
 export function withModelSettings(model: Model, settings: ModelSettings): Model {
+  checkSettings(settings);
   return modelLike(model, (request, onDelta) => ask(model, { ...request, settings: mergeSettings(settings, request.settings) }, onDelta));
 }

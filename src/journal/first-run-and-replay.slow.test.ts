@@ -25,7 +25,7 @@ const anything = fc.anything({
   maxDepth: 4,
 });
 
-const wrapped = (rows: EffectRow[]) => {
+const wrapRows = (rows: EffectRow[]) => {
   const journal = new Journal([...rows], (more) => (rows.push(...more), Promise.resolve()));
   const { clock, control } = { clock: createFakeClock(), control: createRunControl() };
   return journal.wrap(createDirectEffects({ clock, control, onProblem: () => undefined }));
@@ -42,8 +42,8 @@ test('over 100,000 values, canonical form is a fixed point, and a first run give
         expect(JSON.parse(JSON.stringify(canonical.value))).toStrictEqual(canonical.value);
       }
       const rows: EffectRow[] = [];
-      const first = await wrapped(rows).run('tool/1/0', () => value as never, { effect: 'pure' });
-      const replayed = await wrapped(rows).run('tool/1/0', () => 'must not run', { effect: 'pure' });
+      const first = await wrapRows(rows).run('tool/1/0', () => value as never, { effect: 'pure' });
+      const replayed = await wrapRows(rows).run('tool/1/0', () => 'must not run', { effect: 'pure' });
       expect(replayed).toStrictEqual(first);
       expect(first.ok).toBe(canonical.ok);
     }),

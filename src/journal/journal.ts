@@ -50,6 +50,11 @@ export class Journal {
     return this.#results.size === 0 && this.#intents.size === 0;
   }
 
+  /** True if nothing more may start or be kept. */
+  get isShut(): boolean {
+    return this.#failure !== undefined;
+  }
+
   /** Throws if the store has failed: what was done since is not safe. */
   check(): void {
     if (this.#failure !== undefined) throw this.#failure.error;
@@ -94,16 +99,16 @@ export class Journal {
     this.check();
     const isNew = !this.#intents.has(key);
     this.#intents.add(key);
-    await this.#guarded(this.#write(isNew ? [{ key, phase: 'intent', body: '{}' }] : []));
+    await this.#guardWrite(this.#write(isNew ? [{ key, phase: 'intent', body: '{}' }] : []));
   }
 
   #keep(key: string, result: EffectResult<unknown>): void {
     this.#results.set(key, result);
     // Not awaited: whatever builds on it is written behind it, and does not start before both are safe.
-    void this.#guarded(this.#write([{ key, phase: 'result', body: JSON.stringify(result) }])).catch(() => undefined);
+    void this.#guardWrite(this.#write([{ key, phase: 'result', body: JSON.stringify(result) }])).catch(() => undefined);
   }
 
-  async #guarded(writing: Promise<void>): Promise<void> {
+  async #guardWrite(writing: Promise<void>): Promise<void> {
     try {
       await writing;
     } catch (error) {

@@ -70,7 +70,7 @@ export class AppendOnlyList<Item> implements Iterable<Item> {
     return new AppendOnlyList(backing, backing.length);
   }
 
-  /** What was appended since an earlier version of this list; undefined where that is no beginning of this one. */
+  /** Returns the items appended since an earlier version of this list; undefined if this list does not begin with it. */
   since(earlier: AppendOnlyList<Item>): readonly Item[] | undefined {
     if (earlier.length > this.length) return undefined;
     // On the same array both have the same beginning; else each item has to be looked at.

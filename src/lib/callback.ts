@@ -1,2 +1,2 @@
-/** A function whose parameters are compared both ways, so that what takes narrow values fits where wide ones are declared. */
+/** A function with bivariant parameters: one that takes narrow values is assignable to one declared with wide ones. */
 export type Callback<Args extends readonly unknown[], Result> = { call(...args: Args): Result }['call'];

@@ -10,7 +10,7 @@ const canonical = (value: unknown): unknown => {
   return result.value;
 };
 const problem = (value: unknown, limits?: CanonicalLimits): CanonicalResult => toCanonical(value, limits);
-const nested = (depth: number): unknown => (depth === 0 ? 'core' : [nested(depth - 1)]);
+const nest = (depth: number): unknown => (depth === 0 ? 'core' : [nest(depth - 1)]);
 const anything = (): fc.Arbitrary<unknown> =>
   fc.anything({
     withBigInt: true,
@@ -81,7 +81,7 @@ test.each<[string, unknown, string, RegExp]>([
   ['an ArrayBuffer', new ArrayBuffer(3), '', /raw bytes/],
   ['a blob', new Blob(['a']), '', /raw bytes/],
   ['a promise', { a: Promise.resolve(1) }, 'a', /await it first/],
-  ['depth 65', nested(65), '[0]'.repeat(64), /deeper than 64/],
+  ['depth 65', nest(65), '[0]'.repeat(64), /deeper than 64/],
   ['a getter that throws', { a: { get b(): never { throw new Error('not now'); } } }, 'a.b', /could not be read: not now/], // prettier-ignore
   ['a toJSON that throws', [{ toJSON: (): never => { throw new Error('no'); } }], '[0]', /could not be read: no/], // prettier-ignore
   ['a thrown thing that throws', { get a(): never { throw Object.create(null); } }, 'a', /cannot be read itself/], // prettier-ignore
@@ -112,7 +112,7 @@ test('the same object may stand in two places', () => {
 });
 
 test('64 levels are allowed', () => {
-  const value = nested(64);
+  const value = nest(64);
   expect(canonical(value)).toBe(value);
 });
 

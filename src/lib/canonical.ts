@@ -9,7 +9,7 @@ import type { Json, JsonObject } from './json.ts';
 import { setOwn } from './json.ts';
 import { childPath } from './json-path.ts';
 
-/** How much a canonical value may hold. */
+/** Limits of a canonical value. */
 export interface CanonicalLimits {
   /** Containers inside containers. @default 64 */
   readonly maxDepth?: number;
@@ -17,7 +17,7 @@ export interface CanonicalLimits {
   readonly maxBytes?: number;
 }
 
-/** The canonical value, or where it could not be made and why. */
+/** The canonical value, or the path of the problem and the problem. */
 export type CanonicalResult =
   | { readonly ok: true; readonly value: Json }
   | { readonly ok: false; readonly path: string; readonly problem: string; readonly isTooLarge?: true };
@@ -30,7 +30,7 @@ interface Walk {
   readonly maxDepth: number;
   readonly maxBytes: number;
   readonly ancestors: object[];
-  /** Keys from the top to the value at hand; left standing where a walk ends early. */
+  /** Keys from the top to the current value; kept if a walk ends early. */
   readonly trail: (string | number)[];
   problem: string;
   isTooLarge: boolean;
@@ -61,7 +61,7 @@ function refuse(walk: Walk, problem: string): typeof refused {
   return refused;
 }
 
-function counted<Value extends Json>(walk: Walk, value: Value, size: number): Value | typeof refused {
+function addSize<Value extends Json>(walk: Walk, value: Value, size: number): Value | typeof refused {
   walk.atLeast += 1;
   walk.atMost += size;
   walk.valuesLeft -= 1;
@@ -72,10 +72,10 @@ function counted<Value extends Json>(walk: Walk, value: Value, size: number): Va
   return refused;
 }
 
-function countedText(walk: Walk, text: string): string | typeof refused {
+function addTextSize(walk: Walk, text: string): string | typeof refused {
   // A UTF-16 unit takes at least one byte and, escaped, at most six.
   walk.atLeast += text.length + 1;
-  return counted(walk, text, 6 * text.length + 3);
+  return addSize(walk, text, 6 * text.length + 3);
 }
 
 function fromArray(source: readonly unknown[], walk: Walk): Converted {
@@ -84,7 +84,7 @@ function fromArray(source: readonly unknown[], walk: Walk): Converted {
     walk.trail.push(index);
     const item = source[index];
     const converted = convert(item, walk);
-    const kept = converted === dropped ? counted(walk, null, 5) : converted;
+    const kept = converted === dropped ? addSize(walk, null, 5) : converted;
     if (kept === refused) return refused;
     // Holds: no item before this one needed a change.
     if (copy === undefined && !Object.is(kept, item)) copy = source.slice(0, index) as Json[];
@@ -97,7 +97,7 @@ function fromArray(source: readonly unknown[], walk: Walk): Converted {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-function copiedFields(source: Fields, keys: readonly string[]): Record<string, Json> {
+function copyFields(source: Fields, keys: readonly string[]): Record<string, Json> {
   const copy: Record<string, Json> = {};
   // Holds: only fields already found canonical are copied.
   for (const key of keys) setOwn(copy, key, source[key] as Json);
@@ -106,7 +106,7 @@ function copiedFields(source: Fields, keys: readonly string[]): Record<string, J
 
 function fromField(source: Fields, key: string, walk: Walk): Converted {
   const value = convert(source[key], walk);
-  return value !== dropped && countedText(walk, key) === refused ? refused : value;
+  return value !== dropped && addTextSize(walk, key) === refused ? refused : value;
 }
 
 // A getter is not data: it may answer otherwise the next time.
@@ -118,7 +118,7 @@ function isOwnData(source: Fields, key: string, value: Converted): boolean {
 function fromFields(source: Fields, walk: Walk): Converted {
   const keys = Object.keys(source);
   const isPlain = Object.getPrototypeOf(source) === Object.prototype && Object.getOwnPropertySymbols(source).length === 0;
-  let copy = isPlain ? undefined : copiedFields(source, []);
+  let copy = isPlain ? undefined : copyFields(source, []);
   // By index: an iterator makes an object for each field.
   for (let index = 0; index < keys.length; index += 1) {
     const key = keys[index] ?? '';
@@ -129,7 +129,7 @@ function fromFields(source: Fields, walk: Walk): Converted {
     if (name !== key && (Object.hasOwn(source, name) || (copy !== undefined && Object.hasOwn(copy, name)))) {
       return refuse(walk, 'has the name of another field once its broken characters are replaced');
     }
-    if (copy === undefined && (name !== key || !isOwnData(source, key, value))) copy = copiedFields(source, keys.slice(0, index));
+    if (copy === undefined && (name !== key || !isOwnData(source, key, value))) copy = copyFields(source, keys.slice(0, index));
     if (copy !== undefined && value !== dropped) setOwn(copy, name, value);
     walk.trail.pop();
   }
@@ -140,7 +140,7 @@ function fromFields(source: Fields, walk: Walk): Converted {
 function fromContainer(source: object, walk: Walk): Converted {
   if (walk.ancestors.includes(source)) return refuse(walk, 'refers back to a value that contains it');
   if (walk.ancestors.length >= walk.maxDepth) return refuse(walk, `is nested deeper than ${String(walk.maxDepth)} levels`);
-  if (counted(walk, null, 3) === refused) return refused;
+  if (addSize(walk, null, 3) === refused) return refused;
   walk.ancestors.push(source);
   const value = Array.isArray(source) ? fromArray(source, walk) : fromFields(source as Fields, walk); // Holds: any object may be asked for fields by name.
   walk.ancestors.pop();
@@ -170,16 +170,16 @@ function fromObject(source: object, walk: Walk): Converted {
 function convert(value: unknown, walk: Walk): Converted {
   switch (typeof value) {
     case 'string':
-      return countedText(walk, cleanText(value));
+      return addTextSize(walk, cleanText(value));
     case 'number':
       // The comparison also turns -0 into 0.
-      return counted(walk, Number.isFinite(value) ? (value === 0 ? 0 : value) : null, 26);
+      return addSize(walk, Number.isFinite(value) ? (value === 0 ? 0 : value) : null, 26);
     case 'boolean':
-      return counted(walk, value, 6);
+      return addSize(walk, value, 6);
     case 'bigint':
-      return countedText(walk, String(value));
+      return addTextSize(walk, String(value));
     case 'object':
-      return value === null ? counted(walk, null, 5) : fromObject(value, walk);
+      return value === null ? addSize(walk, null, 5) : fromObject(value, walk);
     default:
       return dropped;
   }

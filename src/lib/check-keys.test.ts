@@ -2,23 +2,51 @@ import { expect, test } from 'vitest';
 import { checkKeys, findKeyProblem } from './check-keys.ts';
 import { InvalidArgumentError } from './invalid-argument-error.ts';
 
-const keys = { known: ['model', 'limits'], hints: { maxSteps: 'Use limits.steps.' } };
+const known = ['model', 'instructions', 'limits', 'settings', 'errors', 'id'];
 
 test('accepts options whose keys are all known', () => {
-  expect(findKeyProblem('createAgent()', { limits: {} }, keys)).toBeUndefined();
-  checkKeys('createAgent()', {}, keys);
+  expect(findKeyProblem('createAgent()', { limits: {} }, known)).toBeUndefined();
+  checkKeys('createAgent()', {}, known);
 });
 
-test('names the unknown option, with the advice for it or the list of options', () => {
-  const call = (options: object) => () => {
-    checkKeys('createAgent()', options, keys);
-  };
-  expect(call({ maxSteps: 3 })).toThrow(new InvalidArgumentError('Unknown option "maxSteps" in createAgent(). Use limits.steps.'));
-  expect(call({ modle: 1 })).toThrow(new InvalidArgumentError('Unknown option "modle" in createAgent(). It takes model, limits.'));
+test('throws with the unknown option and the valid ones', () => {
+  const call = (): void => checkKeys('createAgent()', { color: 1 }, ['model', 'limits']);
+  expect(call).toThrow(new InvalidArgumentError('Unknown option "color" in createAgent(). Valid options: model, limits.'));
+});
+
+test.each([
+  ['modle', 'Did you mean "model"?'],
+  ['Model', 'Did you mean "model"?'],
+  ['limit', 'Did you mean "limits"?'],
+  ['instruction', 'Did you mean "instructions"?'],
+  ['erorrs', 'Did you mean "errors"?'],
+  ['ix', 'Valid options: model, instructions, limits, settings, errors, id.'],
+])('suggests the option that %s was meant to be', (name, advice) => {
+  expect(findKeyProblem('createAgent()', { [name]: 1 }, known)).toBe(`Unknown option "${name}" in createAgent(). ${advice}`);
+});
+
+test.each([
+  ['system', 'Use instructions.'],
+  ['llm', 'Use model.'],
+  ['name', 'Use id.'],
+  ['maxSteps', 'Use limits.steps.'],
+  ['temperature', 'Use settings.temperature.'],
+])('translates %s, the name in another library', (name, advice) => {
+  expect(findKeyProblem('createAgent()', { [name]: 1 }, known)).toBe(`Unknown option "${name}" in createAgent(). ${advice}`);
+});
+
+test('gives no advice that leads to an option the function does not have', () => {
+  expect(findKeyProblem('limits', { maxSteps: 1 }, ['steps'])).toBe('Unknown option "maxSteps" in limits. Use steps.');
+  expect(findKeyProblem('limits', { system: 1 }, ['steps'])).toBe('Unknown option "system" in limits. Valid options: steps.');
+});
+
+test('prefers advice of the function itself', () => {
+  const keys = { known, hints: { system: 'There is none here.' } };
+  expect(findKeyProblem('limits', { system: 1 }, keys)).toBe('Unknown option "system" in limits. There is none here.');
 });
 
 test('does not mistake methods of Object for advice', () => {
-  expect(findKeyProblem('createAgent()', { toString: 1 }, keys)).toBe(
-    'Unknown option "toString" in createAgent(). It takes model, limits.',
+  expect(findKeyProblem('createAgent()', { toString: 1 }, ['model'])).toBe(
+    'Unknown option "toString" in createAgent(). Valid options: model.',
   );
 });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { cleanText, isCleanText } from './clean-text.ts';
-import { ownFrozen } from './frozen-copy.ts';
+import { toFrozen } from './copy-frozen.ts';
 
 test.each([
   ['a title that was cut through an emoji', 'Best 😀'.slice(0, 6), 'Best \uFFFD'],
@@ -38,14 +38,14 @@ test.each([
 
 test('data that is taken over is cleaned, frozen or not, and stays the same object if there is nothing to do', () => {
   const broken = { 'k\0': ['\uD83D', { deep: 'a\0' }] };
-  expect(ownFrozen(broken)).toStrictEqual({ 'k\uFFFD': ['\uFFFD', { deep: 'a\uFFFD' }] });
-  expect(ownFrozen(Object.freeze({ text: '\uD83D' }))).toStrictEqual({ text: '\uFFFD' });
+  expect(toFrozen(broken)).toStrictEqual({ 'k\uFFFD': ['\uFFFD', { deep: 'a\uFFFD' }] });
+  expect(toFrozen(Object.freeze({ text: '\uD83D' }))).toStrictEqual({ text: '\uFFFD' });
   const clean = Object.freeze({ list: Object.freeze(['a']) });
-  expect(ownFrozen(clean)).toBe(clean);
+  expect(toFrozen(clean)).toBe(clean);
 });
 
 test('fields that would get the same name are all kept', () => {
-  expect(ownFrozen({ 'a\uD83D': 1, 'a\uFFFD': 2, 'a\uD800': 3 })).toStrictEqual({
+  expect(toFrozen({ 'a\uD83D': 1, 'a\uFFFD': 2, 'a\uD800': 3 })).toStrictEqual({
     'a\uFFFD\uFFFD': 1,
     'a\uFFFD': 2,
     'a\uFFFD\uFFFD\uFFFD': 3,

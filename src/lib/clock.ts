@@ -1,4 +1,4 @@
-/** Where time comes from. Everything that reads or waits for time takes one of these. */
+/** Source of time. Everything that reads or waits for time takes one of these. */
 export interface Clock {
   /** Milliseconds since the epoch; may jump when the machine's clock is set. */
   readonly now: () => number;

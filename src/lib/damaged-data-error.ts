@@ -1,6 +1,6 @@
 import { SteplineError } from './stepline-error.ts';
 
-/** Stored or received data does not have the form it must have. `path` says where, the message says what was expected. */
+/** Stored or received data has the wrong form. `path` locates the problem, the message says what was expected. */
 export class DamagedDataError extends SteplineError {
   override readonly name = 'DamagedDataError';
   readonly code = 'damaged-data';

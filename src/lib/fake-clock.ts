@@ -8,7 +8,7 @@ export interface FakeClock extends Clock {
   readonly skip: (ms: number) => void;
   /** Sets the wall clock forward, or back if negative, as an operator or a time server does. Timers and `monotonic` are not affected. */
   readonly shiftWall: (ms: number) => void;
-  /** How many timers are waiting; 0 after a run shows that nothing was left behind. */
+  /** Returns the number of pending timers; 0 after a run shows that nothing was left behind. */
   readonly pendingTimers: () => number;
 }
 

@@ -1,7 +1,7 @@
 import type { Clock } from './clock.ts';
 import { systemClock } from './clock.ts';
 
-/** Where ids come from. Each call returns a new one. */
+/** Source of ids. Each call returns a new one. */
 export type IdSource = () => string;
 
 // Chance is drawn for many ids at once, and turned into text three digits at a time: ids are made all the time.

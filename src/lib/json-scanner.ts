@@ -1,5 +1,5 @@
 // The JSON scanner
-// Owns:     reading JSON text in pieces: if it may still become JSON, and where and why it cannot.
+// Owns:     reading JSON text in pieces: if it may still become JSON, and the position and cause if it cannot.
 // Does not: keep the text, or build a value.
 // P1. The characters of a string are read once, whatever the pieces.
 // P2. `end` finds no problem exactly if JSON.parse accepts the text.
@@ -44,7 +44,7 @@ function findRunEnd(run: RegExp, text: string, from: number): number {
   return run.lastIndex;
 }
 
-/** Place where a text stops being JSON. */
+/** Position at which a text stops being JSON. */
 export interface JsonProblem {
   readonly at: number;
   readonly expected: string;
@@ -67,7 +67,7 @@ export class JsonScanner {
     this.#state = accepts;
   }
 
-  /** True once a whole value was read, even if something else follows it. A number may still go on. */
+  /** True once a whole value was read, even if something else follows it. A number may still continue. */
   get isComplete(): boolean {
     return this.#state === 'end';
   }
@@ -125,7 +125,7 @@ export class JsonScanner {
   #readScalar(text: string, index: number): number {
     const end = findRunEnd(scalarRun, text, index);
     this.#token += text.slice(index, end);
-    // The next piece may go on with it.
+    // The next piece may continue with it.
     if (end < text.length || !scalarStart.test(this.#token)) this.#endScalar();
     return end;
   }

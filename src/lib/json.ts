@@ -1,4 +1,4 @@
-/** What JSON can hold, and nothing else. */
+/** Any JSON value. */
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
 
 /** A JSON object. */

@@ -1,6 +1,7 @@
+import { checkKeys } from './check-keys.ts';
 import type { Json, JsonObject } from './json.ts';
 import { isList, isRecord, setOwn } from './json.ts';
-import { isSecretKey, keyWords } from './secret-key.ts';
+import { isSecretKey, splitKey } from './secret-key.ts';
 import { namedValuePatterns, secretPatterns } from './secret-text.ts';
 
 /** Takes secrets out of what is shown: logs, traces, error texts, payloads. Never out of what is stored. */
@@ -11,13 +12,13 @@ export interface Redactor {
   readonly value: (value: Json) => Json;
 }
 
-/** What to take out beside the obvious secrets. */
+/** Options for secrets beyond the obvious ones. */
 export interface RedactorOptions {
   /** Names of further fields, in any spelling (`sessionId` is also `session_id`). */
   readonly keys?: readonly string[];
   /** Further patterns; each whole match is taken out. */
   readonly patterns?: readonly RegExp[];
-  /** What stands in the place of a secret. @default '[redacted]' */
+  /** Replacement for a secret. @default '[redacted]' */
   readonly replacement?: string;
 }
 
@@ -77,10 +78,13 @@ function redactValue(value: Json, rules: Rules): Json {
 }
 
 /** Makes a redactor that knows the obvious secrets and the ones named in the options. */
-export function createRedactor({ keys = [], patterns = [], replacement = '[redacted]' }: RedactorOptions = {}): Redactor {
-  const named = new Set(keys.map(keyWords));
+export function createRedactor(options: RedactorOptions = {}): Redactor {
+  const { keys = [], patterns = [], replacement = '[redacted]' } = options;
+  // A misspelled option would let secrets through.
+  checkKeys('createRedactor()', options, ['keys', 'patterns', 'replacement']);
+  const named = new Set(keys.map(splitKey));
   const rules: Rules = {
-    isSecret: (key) => isSecretKey(key) || (named.size > 0 && named.has(keyWords(key))),
+    isSecret: (key) => isSecretKey(key) || (named.size > 0 && named.has(splitKey(key))),
     patterns: [...secretPatterns, ...patterns.map(forAllMatches)],
     replacement,
   };
@@ -90,5 +94,5 @@ export function createRedactor({ keys = [], patterns = [], replacement = '[redac
   };
 }
 
-/** The redactor in use where none is given. */
+/** Default redactor. */
 export const defaultRedactor: Redactor = createRedactor();

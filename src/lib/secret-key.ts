@@ -25,7 +25,7 @@ const openToken =
 const hint = /pass|secret|token|key|auth|cookie/i;
 
 /** `apiKey`, `API-Key` and `api_key` are one name: words in lower case, joined by underscores. */
-export function keyWords(key: string): string {
+export function splitKey(key: string): string {
   return key
     .replace(/([a-z\d])([A-Z])/g, '$1_$2')
     .replace(/([A-Z])([A-Z][a-z])/g, '$1_$2')
@@ -37,6 +37,6 @@ export function keyWords(key: string): string {
 /** Tells whether a field of this name obviously holds a secret. */
 export function isSecretKey(key: string): boolean {
   if (!hint.test(key)) return false;
-  const words = keyWords(key);
+  const words = splitKey(key);
   return secretNames.has(words) || (secretEnding.test(words) && !openToken.test(words));
 }

@@ -1,6 +1,6 @@
-// Each pattern reads a text in linear time: runs are bounded, or have one possible start, or end where the match ends.
+// Each pattern reads a text in linear time: runs are bounded, or have one possible start, or end with the match.
 // The groups `before` and `after` are kept; the rest of a match is the secret.
-/** What obvious secrets look like in running text. */
+/** Patterns of obvious secrets in text. */
 export const secretPatterns: readonly RegExp[] = [
   // A key that was cut off is a key still, hence "or the end of the text".
   /-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]{0,30}PRIVATE KEY-----|$)/g,

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../lib/index.ts';
 
-/** What every part may carry for the provider that made it or will read it. */
+/** Provider data that any part may have, from the provider that made it or for the one that will read it. */
 export interface PartExtras {
   readonly providerMetadata?: JsonObject;
 }
@@ -35,7 +35,7 @@ export type FilePart = PartExtras & { readonly type: 'file'; readonly mediaType:
     (Base64Data & { readonly id?: never }) | (Url & { readonly id?: never }) | FileId
   );
 
-/** What a person or a tool may show to a model. */
+/** Content that a person or a tool can show to a model. */
 export type ContentPart = TextPart | ImagePart | FilePart;
 
 /** Makes a text part. */

@@ -57,7 +57,7 @@ export class MessageStore {
     return this.#sections.has(name);
   }
 
-  /** The messages of a section; none where there is no such section. */
+  /** Messages of a section; empty if there is no such section. */
   section(name: string): Messages {
     return this.#sections.get(name) ?? noMessages;
   }
@@ -67,7 +67,7 @@ export class MessageStore {
     return messages.length === 0 ? this : this.withSection(name, (this.#sections.get(name) ?? Messages.empty()).concat(messages));
   }
 
-  /** Puts these messages in the place of what the section held. */
+  /** Puts these messages in place of what the section held. */
   withSection(name: string, messages: Iterable<Message>): MessageStore {
     return new MessageStore(new Map(this.#sections).set(name, Messages.from(messages)));
   }
@@ -87,7 +87,7 @@ export class MessageStore {
   /** Gives a section another name in the same place. */
   rename(name: string, newName: string): MessageStore {
     if (!this.has(name) || name === newName) return this;
-    if (this.has(newName)) throw new InvalidArgumentError(`There is a section "${newName}" already; remove it or choose another name.`);
+    if (this.has(newName)) throw new InvalidArgumentError(`Section "${newName}" already exists. Remove it first, or use another name.`);
     return new MessageStore(new Map([...this.#sections].map(([key, messages]) => [key === name ? newName : key, messages])));
   }
 
@@ -105,7 +105,7 @@ export class MessageStore {
     return new MessageStore(sections);
   }
 
-  /** What a model reads: summary, buffer, messages. Other sections are private to whoever made them. */
+  /** Messages that a model reads: summary, buffer, messages. Other sections are private to their owners. */
   toMessages(): Messages {
     return this.select(readByModels);
   }

@@ -1,5 +1,5 @@
 import type { IdSource, Json, JsonObject } from '../lib/index.ts';
-import { cleanText, DamagedDataError, omitUndefined, ownFrozen, readObject, systemIds } from '../lib/index.ts';
+import { cleanText, DamagedDataError, omitUndefined, toFrozen, readObject, systemIds } from '../lib/index.ts';
 import { MessageRole, messageRoles } from './message-role.ts';
 import { textPart } from './content-part.ts';
 import type { Part } from './parts.ts';
@@ -8,16 +8,16 @@ import { readPart } from './read-part.ts';
 import type { ToolCall } from './tool-call.ts';
 import type { ToolResult } from './tool-result.ts';
 
-/** What a message says: plain words, one part, or several. */
+/** Content of a message: text, one part, or several. */
 export type MessageContent = string | Part | readonly Part[];
 
-/** What may be said about a new message beside its content. */
+/** Properties of a new message besides its content. */
 export interface MessageOptions {
   /** @default a new id from `ids` */
   readonly id?: string;
-  /** Where the id comes from when none is given. @default systemIds */
+  /** Source of the id if none is given. @default systemIds */
   readonly ids?: IdSource;
-  /** Which of several speakers of the same role this is. */
+  /** Name of the author, to tell authors of the same role apart. */
   readonly name?: string;
   /** Kept with the message, never shown to a model. */
   readonly metadata?: JsonObject;
@@ -43,8 +43,8 @@ function toParts(content: MessageContent): readonly Part[] {
 }
 
 // What was said stays said, whoever gets a message into their hands.
-function frozenParts(parts: readonly Part[]): readonly Part[] {
-  return Object.freeze(parts.map(ownFrozen));
+function freezeParts(parts: readonly Part[]): readonly Part[] {
+  return Object.freeze(parts.map(toFrozen));
 }
 
 function joinText(parts: readonly Part[], type: 'text' | 'reasoning'): string {
@@ -79,10 +79,10 @@ export class Message {
   constructor({ id, role, parts, name, metadata = noMetadata, providerOptions }: MessageFields) {
     this.id = cleanText(id);
     this.role = role;
-    this.parts = frozenParts(parts);
-    this.metadata = ownFrozen(metadata);
+    this.parts = freezeParts(parts);
+    this.metadata = toFrozen(metadata);
     if (name !== undefined) this.name = cleanText(name);
-    if (providerOptions !== undefined) this.providerOptions = ownFrozen(providerOptions);
+    if (providerOptions !== undefined) this.providerOptions = toFrozen(providerOptions);
     Object.freeze(this);
   }
 
@@ -130,12 +130,12 @@ export class Message {
     });
   }
 
-  /** The words, without the reasoning; '' where there are none. */
+  /** Text without the reasoning; '' if there is none. */
   get text(): string {
     return joinText(this.parts, 'text');
   }
 
-  /** What was thought before the words; '' where nothing was. */
+  /** Reasoning text; '' if there is none. */
   get reasoning(): string {
     return joinText(this.parts, 'reasoning');
   }
@@ -148,7 +148,7 @@ export class Message {
     return this.parts.filter((part) => part.type === 'tool-result').map(toToolResult);
   }
 
-  /** True where the message says nothing and has no metadata either. */
+  /** True if the message has neither content nor metadata. */
   get isEmpty(): boolean {
     return this.parts.every(saysNothing) && Object.keys(this.metadata).length === 0;
   }
@@ -174,7 +174,7 @@ export class Message {
     return this.role === MessageRole.Developer;
   }
 
-  /** True where the role is any of these. */
+  /** True if the role is one of these. */
   hasRole(...roles: readonly MessageRole[]): boolean {
     return roles.includes(this.role);
   }
@@ -187,7 +187,7 @@ export class Message {
     return new Message({ ...this, parts });
   }
 
-  /** Says other words in the place of the first ones; parts that are no text stay. */
+  /** Replaces the first text; other parts stay. */
   withText(text: string): Message {
     const first = this.parts.findIndex((part) => part.type === 'text');
     const before = this.parts.slice(0, Math.max(0, first));

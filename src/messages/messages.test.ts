@@ -84,23 +84,23 @@ test('roles are remapped, ids stay', () => {
 });
 
 test('neighbours of one role become one message', () => {
-  const merged = talk.remapRoles({ system: 'user', developer: 'user' }).mergedPerRole();
+  const merged = talk.remapRoles({ system: 'user', developer: 'user' }).mergePerRole();
   expect(texts(merged)).toEqual(['be kind\nbe brief\nwhy?', 'because', 'and?']);
   expect(merged.at(0)?.id).toBe(rules.id);
 });
 
 test('tool messages, messages with calls and different speakers are never merged', () => {
   const spoken = Messages.of(answer, calling, toolAnswer('1'), toolAnswer('2'), answer, calling);
-  expect(spoken.mergedPerRole().toArray()).toEqual(spoken.toArray());
+  expect(spoken.mergePerRole().toArray()).toEqual(spoken.toArray());
   const speakers = Messages.of(question.withName('Ann'), question.withName('Bob'), question.withName('Bob'));
-  expect(speakers.mergedPerRole().length).toBe(2);
+  expect(speakers.mergePerRole().length).toBe(2);
 });
 
 test('merging keeps metadata and provider options, the later ones winning', () => {
   const merged = Messages.of(
     question.withMetadata('a', 1).withMetadata('b', 1),
     followUp.withMetadata('b', 2).withProviderOptions({ c: 3 }),
-  ).mergedPerRole();
+  ).mergePerRole();
   expect(merged.at(-1)).toMatchObject({ metadata: { a: 1, b: 2 }, providerOptions: { c: 3 } });
 });
 
@@ -132,7 +132,7 @@ test('merging changes neither the words nor their order', () => {
     .map(([role, text]) => say(role, text));
   fc.assert(
     fc.property(fc.array(message), (list) => {
-      const merged = Messages.from(list).mergedPerRole();
+      const merged = Messages.from(list).mergePerRole();
       expect(merged.text).toBe(Messages.from(list).text);
       const roles = merged.toArray().map(({ role }) => role);
       expect(roles.every((role, index) => role !== roles[index + 1])).toBe(true);

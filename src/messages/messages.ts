@@ -3,7 +3,7 @@ import { AppendOnlyList, readArray } from '../lib/index.ts';
 import { Message } from './message.ts';
 import type { MessageRole } from './message-role.ts';
 
-/** Which role becomes which. */
+/** New role for each role to change. */
 export type RoleMap = { readonly [Role in MessageRole]?: MessageRole };
 
 // What a call or its answer belongs to must stay one message each.
@@ -151,7 +151,7 @@ export class Messages implements Iterable<Message> {
   }
 
   /** Merges neighbours of one role and name into one message with the first one's id; tool calls and results stay apart. */
-  mergedPerRole(): Messages {
+  mergePerRole(): Messages {
     const merged: Message[] = [];
     for (const message of this) {
       const previous = merged.at(-1);

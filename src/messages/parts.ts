@@ -3,7 +3,7 @@ import type { ContentPart, PartExtras } from './content-part.ts';
 import type { ToolCall } from './tool-call.ts';
 import type { ToolResult } from './tool-result.ts';
 
-/** What a model thought before it spoke. */
+/** Reasoning of a model before its answer. */
 export interface ReasoningPart extends PartExtras {
   readonly type: 'reasoning';
   readonly text: string;
@@ -15,7 +15,7 @@ export interface ToolCallPart extends PartExtras {
   readonly toolCallId: string;
   readonly toolName: string;
   readonly args: Json;
-  /** The arguments as the model wrote them, where they could not be parsed. */
+  /** Arguments as the model wrote them, if they could not be parsed. */
   readonly rawArgs?: string;
   readonly providerExecuted?: boolean;
 }
@@ -36,7 +36,7 @@ export interface SourcePart extends PartExtras {
   readonly filename?: string;
 }
 
-/** What only one provider understands; it goes back to that provider unread. */
+/** Data that only one provider understands; sent back to that provider unread. */
 export interface ProviderPart extends PartExtras {
   readonly type: 'provider';
   readonly provider: string;

@@ -1,13 +1,13 @@
 import type { Json, JsonObject } from '../lib/index.ts';
 
-/** A model's wish to have a tool run. */
+/** A model's request to run a tool. */
 export interface ToolCall {
   readonly id: string;
   readonly name: string;
   readonly args: Json;
-  /** The arguments as the model wrote them, where they could not be parsed; `args` then holds nothing of use. */
+  /** Arguments as the model wrote them, if they could not be parsed; `args` is then of no use. */
   readonly rawArgs?: string;
-  /** True where the provider runs the tool itself and we only see that it did. */
+  /** True if the provider runs the tool itself. */
   readonly providerExecuted?: boolean;
   readonly providerMetadata?: JsonObject;
 }

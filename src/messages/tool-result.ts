@@ -2,7 +2,7 @@ import type { Json, JsonObject } from '../lib/index.ts';
 import { assertNever } from '../lib/index.ts';
 import type { ContentPart } from './content-part.ts';
 
-/** What came of a call: an answer in one of three forms, an error for the model to read, or a refusal to run it. */
+/** Output of a call: an answer in one of three forms, an error for the model to read, or a rejection. */
 export type ToolOutput =
   | { readonly type: 'text'; readonly value: string }
   | { readonly type: 'json'; readonly value: Json }
@@ -15,7 +15,7 @@ export interface ToolResult {
   readonly toolCallId: string;
   readonly toolName: string;
   readonly output: ToolOutput;
-  /** True where the provider ran the tool itself. */
+  /** True if the provider ran the tool itself. */
   readonly providerExecuted?: boolean;
   readonly providerMetadata?: JsonObject;
 }

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../lib/index.ts';
 
-/** What a model is told about a tool. */
+/** Description of a tool for a model. */
 export interface ToolSchema {
   readonly name: string;
   readonly description: string;
@@ -18,5 +18,5 @@ export interface ProviderTool {
   readonly args: JsonObject;
 }
 
-/** A tool as a model is offered it. */
+/** A tool as it is offered to a model. */
 export type OfferedTool = ToolSchema | ProviderTool;

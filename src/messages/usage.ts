@@ -1,7 +1,7 @@
 import type { JsonObject } from '../lib/index.ts';
-import { DamagedDataError, InvalidArgumentError, readObject } from '../lib/index.ts';
+import { DamagedDataError, describeValue, InvalidArgumentError, readObject } from '../lib/index.ts';
 
-/** Tokens that model calls have cost. Cached and reasoning tokens are a breakdown of input and output, not counted on top. */
+/** Token usage of model calls. Cached and reasoning tokens are a breakdown of input and output, not counted on top. */
 export interface Usage {
   readonly input: number;
   readonly output: number;
@@ -13,7 +13,7 @@ export interface Usage {
   readonly unknownCalls?: number;
 }
 
-/** What a provider reported; `total` follows from it. */
+/** Counts that a provider reported; `total` is calculated from them. */
 export type UsageCounts = Omit<Usage, 'total'>;
 
 const breakdown = ['cacheRead', 'cacheWrite', 'reasoning', 'unknownCalls'] as const;
@@ -40,7 +40,7 @@ export function toUsage(reported: ReportedUsage): Usage {
 function readCount(counts: UsageCounts, key: keyof UsageCounts): number | undefined {
   const value = counts[key];
   if (value === undefined || isCount(value)) return value;
-  throw new InvalidArgumentError(`Usage.${key} is ${String(value)}; pass a finite number, 0 or above.`);
+  throw new InvalidArgumentError(`Usage.${key} must be a number of 0 or more, not ${describeValue(value)}.`);
 }
 
 /** Reads what a call reported. Reasoning that exceeds the output was not counted in it, and is added. */
@@ -74,9 +74,9 @@ function add(left: Usage, right: Usage): Usage {
 
 /** Subtracts a part; never goes below zero. */
 function minus(whole: Usage, part: Usage): Usage {
-  const left = (key: keyof UsageCounts): number => Math.max(0, (whole[key] ?? 0) - (part[key] ?? 0));
-  const rest: Draft = { input: left('input'), output: left('output'), total: left('input') + left('output') };
-  for (const key of breakdown) if (left(key) > 0) rest[key] = left(key);
+  const subtract = (key: keyof UsageCounts): number => Math.max(0, (whole[key] ?? 0) - (part[key] ?? 0));
+  const rest: Draft = { input: subtract('input'), output: subtract('output'), total: subtract('input') + subtract('output') };
+  for (const key of breakdown) if (subtract(key) > 0) rest[key] = subtract(key);
   return rest;
 }
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Json, JsonObject } from '../lib/index.ts';
 import { DamagedDataError } from '../lib/index.ts';
-import { changesSince, withChanges } from './index.ts';
+import { diffFields, withChanges } from './index.ts';
 
 const key = fc.constantFrom('a', 'b', 'c', '0', '12', '__proto__', 'constructor', 'toString', 'hasOwnProperty', '--', '');
 const value = fc.oneof(
@@ -13,16 +13,16 @@ const object: fc.Arbitrary<JsonObject> = fc
   .uniqueArray(fc.tuple(key, value), { selector: ([name]) => name, maxLength: 6 })
   .map((pairs) => Object.fromEntries(pairs));
 /** By hand: toStrictEqual looks through `__proto__`. */
-const entriesOf = (given: JsonObject): string =>
+const toEntriesText = (given: JsonObject): string =>
   JSON.stringify(Object.entries(given).toSorted(([left], [right]) => (left < right ? -1 : 1)));
 
 test('G1: what has changed makes the later object of the earlier one, through JSON too', () => {
   fc.assert(
     fc.property(object, object, (before, after) => {
-      const changes = changesSince(before, after);
-      expect(entriesOf(withChanges(before, changes, 'x'))).toBe(entriesOf(after));
-      expect(entriesOf(withChanges(before, JSON.parse(JSON.stringify(changes)), 'x'))).toBe(entriesOf(after));
-      expect(changesSince(after, withChanges(before, changes, 'x'))).toStrictEqual({});
+      const changes = diffFields(before, after);
+      expect(toEntriesText(withChanges(before, changes, 'x'))).toBe(toEntriesText(after));
+      expect(toEntriesText(withChanges(before, JSON.parse(JSON.stringify(changes)), 'x'))).toBe(toEntriesText(after));
+      expect(diffFields(after, withChanges(before, changes, 'x'))).toStrictEqual({});
     }),
     { numRuns: 2000 },
   );
@@ -31,9 +31,9 @@ test('G1: what has changed makes the later object of the earlier one, through JS
 test('neither object is changed', () => {
   fc.assert(
     fc.property(object, object, (before, after) => {
-      const texts = [entriesOf(before), entriesOf(after)];
-      withChanges(before, changesSince(before, after), 'x');
-      expect([entriesOf(before), entriesOf(after)]).toStrictEqual(texts);
+      const texts = [toEntriesText(before), toEntriesText(after)];
+      withChanges(before, diffFields(before, after), 'x');
+      expect([toEntriesText(before), toEntriesText(after)]).toStrictEqual(texts);
     }),
   );
 });
@@ -50,7 +50,7 @@ describe('G2: what did not change is not written, what is gone is named', () => 
     ['one gone and one new', { a: 1 }, { b: 1 }, { b: 1, '-': ['a'] }],
     ['text that looks like a number', { a: 1 }, { a: '1' }, { a: '1' }],
   ])('%s', (_, before, after, changes) => {
-    expect(changesSince(before, after)).toStrictEqual(changes);
+    expect(diffFields(before, after)).toStrictEqual(changes);
     expect(withChanges(before, changes, 'x')).toStrictEqual(after);
   });
 });
@@ -58,20 +58,20 @@ describe('G2: what did not change is not written, what is gone is named', () => 
 describe('names that objects know already are names like others', () => {
   test.each(['__proto__', 'constructor', 'toString'])('%s', (name) => {
     const own = (given: Json): JsonObject => JSON.parse(`{${JSON.stringify(name)}:${JSON.stringify(given)}}`) as JsonObject;
-    const added = changesSince({}, own({ polluted: true }));
+    const added = diffFields({}, own({ polluted: true }));
     expect(Object.keys(added)).toStrictEqual([name]);
     const after = withChanges({}, added, 'x');
     expect([Object.keys(after), JSON.stringify(after)]).toStrictEqual([[name], JSON.stringify(own({ polluted: true }))]);
     expect(Object.getPrototypeOf(after)).toBe(Object.prototype);
-    expect(changesSince(own(1), {})).toStrictEqual({ '-': [name] });
+    expect(diffFields(own(1), {})).toStrictEqual({ '-': [name] });
     expect(Object.keys(withChanges(own(1), { '-': [name] }, 'x'))).toStrictEqual([]);
-    expect(changesSince(own(1), own(1))).toStrictEqual({});
+    expect(diffFields(own(1), own(1))).toStrictEqual({});
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
   });
 });
 
 test('inside a value, the name that those that are gone stand under is a name like others', () => {
-  expect(changesSince({}, { a: { '-': 1 } })).toStrictEqual({ a: { '-': 1 } });
+  expect(diffFields({}, { a: { '-': 1 } })).toStrictEqual({ a: { '-': 1 } });
   expect(withChanges({}, { a: { '-': 1 } }, 'x')).toStrictEqual({ a: { '-': 1 } });
 });
 

@@ -1,5 +1,5 @@
 // Writes an object as its changes since an earlier one.
-// G1. `withChanges(before, changesSince(before, after))` equals `after`.
+// G1. `withChanges(before, diffFields(before, after))` equals `after`.
 // G2. A removed field is named; an unchanged one is not written.
 import type { Json, JsonObject } from '../lib/index.ts';
 import { DamagedDataError, InvalidArgumentError, isRecord, jsonEquals, readArray, readString, setOwn } from '../lib/index.ts';
@@ -8,10 +8,10 @@ import { DamagedDataError, InvalidArgumentError, isRecord, jsonEquals, readArray
 const goneKey = '-';
 
 /** The fields of `after` that are not in `before`, or not the same. */
-export function changesSince(before: JsonObject, after: JsonObject): JsonObject {
+export function diffFields(before: JsonObject, after: JsonObject): JsonObject {
   const changes: Record<string, Json> = {};
   if (Object.hasOwn(after, goneKey) || Object.hasOwn(before, goneKey))
-    throw new InvalidArgumentError(`A stored field cannot be named "${goneKey}"; give it another name.`);
+    throw new InvalidArgumentError(`A stored field cannot be named "${goneKey}". Use another name.`);
   for (const [key, value] of Object.entries(after))
     if (!Object.hasOwn(before, key) || !jsonEquals(before[key], value)) setOwn(changes, key, value);
   const gone = Object.keys(before).filter((key) => !Object.hasOwn(after, key));

@@ -91,7 +91,7 @@ test('a newer schema is refused, with the advice to update', () => {
   const attempt = (): unknown => notes.decode({ ...written, schema: 4 });
   expect(attempt).toThrow(NewerSchemaError);
   expect(attempt).toThrow(expect.objectContaining({ code: 'newer-schema', kind: 'note', found: 4, supported: 3 }));
-  expect(attempt).toThrow(/written by a newer version.*update stepline; the data was left untouched\.$/);
+  expect(attempt).toThrow(/written by a newer version.*The data was left unchanged\. Update Stepline\.$/);
 });
 
 test.each<[string, unknown, string]>([
@@ -137,7 +137,7 @@ test('a missing upgrade is damaged data that says which', () => {
     decode: (data) => data.rest([]),
     upgrades: { 2: (data) => data },
   });
-  expect(() => gap.decode({ kind: 'a', schema: 1, data: {} })).toThrow('there is no way from schema 1 to 2');
+  expect(() => gap.decode({ kind: 'a', schema: 1, data: {} })).toThrow('there is no migration from schema 1 to 2');
   expect(gap.decode({ kind: 'a', schema: 2, data: { b: 1 } })).toEqual({ b: 1 });
 });
 

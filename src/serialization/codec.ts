@@ -49,9 +49,9 @@ function toReadError(error: unknown): SteplineError {
 /** Makes a codec. */
 export function createCodec<Value>(options: CodecOptions<Value>): Codec<Value> {
   const { kind, version, upgrades = {}, downgrade } = options;
-  if (kind === '') throw new InvalidArgumentError('A codec needs a kind; pass a stable name for what is stored.');
+  if (kind === '') throw new InvalidArgumentError('createCodec() needs a kind: a stable name of what is stored.');
   if (!Number.isInteger(version) || version < 1)
-    throw new InvalidArgumentError(`A codec's version is ${version}; pass a whole number from 1 on.`);
+    throw new InvalidArgumentError(`The version of codec "${kind}" must be a whole number of 1 or more, not ${version}.`);
 
   // One schema at a time, on a copy, so that the input stays as it is.
   const upgrade = (data: Readonly<Record<string, unknown>>, schema: number): Readonly<Record<string, unknown>> => {
@@ -59,7 +59,7 @@ export function createCodec<Value>(options: CodecOptions<Value>): Codec<Value> {
     let current = structuredClone(readJsonObject(data, 'data'));
     for (let from = schema; from < version; from += 1) {
       const rewrite = Object.hasOwn(upgrades, from) ? upgrades[from] : undefined;
-      if (rewrite === undefined) throw new DamagedDataError('schema', `there is no way from schema ${from} to ${from + 1}`);
+      if (rewrite === undefined) throw new DamagedDataError('schema', `there is no migration from schema ${from} to ${from + 1}`);
       current = rewrite(current);
     }
     return current;
@@ -68,10 +68,12 @@ export function createCodec<Value>(options: CodecOptions<Value>): Codec<Value> {
     const data = options.encode(value);
     if (!previousSchema) return { kind, schema: version, data };
     if (downgrade !== undefined && version > 1) return { kind, schema: version - 1, data: downgrade(data) };
-    throw new InvalidArgumentError(`Schema ${version} of "${kind}" has no way back to an earlier one; write the newest instead.`);
+    throw new InvalidArgumentError(
+      `Schema ${version} of "${kind}" has no migration to an earlier schema. Write the newest schema instead.`,
+    );
   };
   const decode = (input: unknown): Value => {
-    if (typeof input === 'string') throw new DamagedDataError('', 'this is text; read it with JSON.parse() first');
+    if (typeof input === 'string') throw new DamagedDataError('', 'expected an object, found a string; parse it with JSON.parse() first');
     const envelope = readObject(input);
     const schema = checkHeading(envelope, kind, version);
     const { raw } = envelope.object('data');
@@ -86,7 +88,7 @@ export function createCodec<Value>(options: CodecOptions<Value>): Codec<Value> {
     try {
       input = JSON.parse(text);
     } catch (error) {
-      throw new DamagedDataError('', 'the text is not whole JSON', error);
+      throw new DamagedDataError('', 'the text is not valid JSON; it may have been cut off', error);
     }
     return decode(input);
   };

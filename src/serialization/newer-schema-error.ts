@@ -10,8 +10,8 @@ export class NewerSchemaError extends SteplineError {
 
   constructor(kind: string, { found, supported }: { readonly found: number; readonly supported: number }) {
     super(
-      `Data of kind "${kind}" has schema ${found}, written by a newer version; this one reads up to schema ${supported}. ` +
-        'Please update stepline; the data was left untouched.',
+      `Data of kind "${kind}" has schema ${found}, written by a newer version of Stepline; this version reads up to schema ${supported}. ` +
+        'The data was left unchanged. Update Stepline.',
     );
     this.kind = kind;
     this.found = found;

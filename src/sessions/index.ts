@@ -1,53 +1,102 @@
 export type { EffectRow } from '../journal/index.ts';
-export { ActionRefusedError } from './action-refused-error.ts';
-export type { Action, ActionOptions, By, RecordedAction } from './action.ts';
-export { AgentChangedError } from './agent-changed-error.ts';
-export { OnVersionChange } from './agents.ts';
-export { approvalDigest } from './approval-digest.ts';
-export type { KnownSession, RowChecks } from './check-rows.ts';
-export { createRowChecks } from './check-rows.ts';
-export { checkWrite, parsePage, parseRange, refusedWrite } from './check-write.ts';
-export { CrashLoopDetected } from './crash-loop.ts';
-export { CrashLoopError } from './crash-loop-error.ts';
-export { ContextFailedError } from './context-failed-error.ts';
-export { ForeignApprovalError } from './foreign-approval-error.ts';
-export { ForgedApprovalError } from './forged-approval-error.ts';
-export { LateAnswerError } from './late-answer-error.ts';
-export type { MemoryPlace } from './memory-store.ts';
-export { createMemoryPlace, createMemoryStore } from './memory-store.ts';
-export type { HolderRow } from './holder-row.ts';
-export { readHolderRow, toStoreClaim } from './holder-row.ts';
-export type { BatchPlan, SessionDraft, StoredFacts, StoreTask, StoreTaskResult } from './plan-batch.ts';
-export { planHolder, planWrite } from './plan-batch.ts';
-export { RequestReusedError } from './request-reused-error.ts';
-export { RuntimeClosedError } from './runtime-closed-error.ts';
-export type { NewSession, Recovery, SessionRuntime, SessionRuntimeOptions } from './runtime-options.ts';
-export { SessionConflictError } from './session-conflict-error.ts';
-export { SessionDamagedError } from './session-damaged-error.ts';
-export { createSessionRuntime } from './session-runtime.ts';
+export { ActionRefusedError } from './core/action-refused-error.ts';
+export type { Action, ActionOptions, Actor, RecordedAction } from './core/action.ts';
+export type { SessionEvent } from './core/action-events.ts';
+export { CancelRequested, LimitsGranted, UserMessageReceived, WaitDecision, WaitResolved } from './core/action-events.ts';
+export { AgentChangedError } from './core/agent-changed-error.ts';
+export { OnVersionChange } from './core/agents.ts';
+export { computeApprovalDigest } from './core/approval-digest.ts';
+export type { KnownSession, RowChecks } from './store/check-rows.ts';
+export { createRowChecks } from './store/check-rows.ts';
+export { parseEffectQuery, parseMailQuery, parsePage, parseRange, createWriteError } from './store/check-write.ts';
+export { CrashLoopDetected } from './embedded/crash-loop.ts';
+export { CrashLoopError } from './core/crash-loop-error.ts';
+export { ContextFailedError } from './core/context-failed-error.ts';
+export { ForeignApprovalError } from './core/foreign-approval-error.ts';
+export { ForgedApprovalError } from './core/forged-approval-error.ts';
+export { LateAnswerError } from './core/late-answer-error.ts';
+export type { Encryption } from './store/cipher.ts';
+export { encryptStore } from './store/encrypted-store.ts';
+export type { MemoryPlace } from './store/memory-store.ts';
+export { createMemoryPlace, createMemoryStore } from './store/memory-store.ts';
+export type { HolderRow } from './store/holder-row.ts';
+export { readHolderRow, toStoreClaim } from './store/holder-row.ts';
+export type { BatchPlan, PlannedTask, SessionDraft, StoredFacts, StoreTask, StoreTaskResult } from './store/plan-batch.ts';
+export { createPlan } from './store/plan-batch.ts';
+export { checkTask, getSessionId, isHolderTask, planTask, toStoreChange } from './store/plan-task.ts';
+export { RemoteError } from './core/remote-error.ts';
+export { RequestReusedError } from './core/request-reused-error.ts';
+export { RuntimeClosedError } from './core/runtime-closed-error.ts';
+export { sharedRuntime } from './embedded/shared-runtime.ts';
+export type { EmbeddedRuntime, SessionRuntimeOptions } from './embedded/runtime-options.ts';
+export type {
+  ExportedSession,
+  Hold,
+  HoldScope,
+  NewSession,
+  OpenText,
+  OpenTextOptions,
+  OpenTextPlace,
+  Recovery,
+  RuntimeHealth,
+  SessionFilter,
+  SessionRuntime,
+  SessionWorker,
+} from './core/session-runtime.ts';
+export { RuntimeRole } from './core/session-runtime.ts';
+export { SessionDeletedError } from './core/session-deleted-error.ts';
+export { SessionConflictError } from './core/session-conflict-error.ts';
+export { SessionDamagedError } from './core/session-damaged-error.ts';
+export { createSessionRuntime } from './embedded/create-session-runtime.ts';
 export type {
   ClaimRequest,
+  EffectQuery,
   EntryQuery,
   ListedSession,
   LogEntry,
+  Mail,
+  Mailbox,
+  MailQuery,
+  NewMail,
+  OpenEffects,
+  SessionDeletion,
   SessionHeader,
   SessionPage,
   SessionQuery,
+  SessionReader,
+  SessionRewrite,
   SessionStore,
   SessionWrite,
+  StoreChange,
   StoreClaim,
+  StoreClaims,
+  StoredHold,
   StoredSession,
+  StoreHolds,
   StoreHolder,
-} from './session-store.ts';
-export type { DamagedSession, Session, SessionFacts, SessionResult, SessionSummary, SessionWait } from './session.ts';
-export { StaleApprovalError } from './stale-approval-error.ts';
-export { StoreFencedError } from './store-fenced-error.ts';
-export { StoreInUseError } from './store-in-use-error.ts';
-export type { StoreProblem } from './store-unavailable-error.ts';
-export { StoreUnavailableError } from './store-unavailable-error.ts';
-export type { StoredEvent } from './stored-events.ts';
-export type { RowSums, StoredRow, StoredTable } from './stored-rows.ts';
-export { createRowSums, readHeader, storedColumns, toEffectValues, toEntryValues, toHeaderValues } from './stored-rows.ts';
-export { UnknownAgentError } from './unknown-agent-error.ts';
-export { UnknownSessionError } from './unknown-session-error.ts';
-export { UnknownStepError } from './unknown-step-error.ts';
+} from './store/session-store.ts';
+export { listAll } from './store/session-store.ts';
+export type { DamagedSession, Session, SessionFacts, SessionResult, SessionSummary, SessionWait } from './core/session.ts';
+export { StaleApprovalError } from './core/stale-approval-error.ts';
+export { StoreFencedError } from './core/store-fenced-error.ts';
+export { StoreInUseError } from './core/store-in-use-error.ts';
+export type { StoreProblem } from './core/store-unavailable-error.ts';
+export { StoreUnavailableError } from './core/store-unavailable-error.ts';
+export { formatStoredEvent } from './core/format-stored-event.ts';
+export type { StoredEvent } from './core/stored-events.ts';
+export type { RowSums, StoredRow, StoredTable } from './store/stored-rows.ts';
+export {
+  createRowSums,
+  readHeader,
+  storedColumns,
+  toEffectValues,
+  toEntryValues,
+  toHeaderValues,
+  toHoldValues,
+  toMailValues,
+  toTombstoneValues,
+} from './store/stored-rows.ts';
+export { UnknownAgentError } from './core/unknown-agent-error.ts';
+export { UnknownSessionError } from './core/unknown-session-error.ts';
+export { UnknownStepError } from './core/unknown-step-error.ts';
+export { fromWire, toWire } from './core/wire-errors.ts';

@@ -334,7 +334,7 @@ describe('a request to stop', () => {
     });
     const { state: end } = await run.result;
     expect([...facts(end), produced, end.currentStep?.interrupted]).toStrictEqual(['stopped', 'user_requested', 2, 1, 'request']);
-    expect(end.continuationOutcome?.getEvaluationFor('StopRequested')?.reason).toBe('stop was requested');
+    expect(end.lastContinuationOutcome?.getEvaluationFor('StopRequested')?.reason).toBe('stop was requested');
   });
 
   test('before anything began refuses the start', async () => {
@@ -367,13 +367,13 @@ describe('criteria that do not ask about it', () => {
     host.abort('enough');
     await clock.advance(100);
     const end = await running;
-    expect([...facts(end), end.continuationOutcome?.resolvedBy]).toStrictEqual(['stopped', 'user_requested', 2, 'StopRequested']);
-    expect(end.continuationOutcome?.evaluations).toHaveLength(2);
+    expect([...facts(end), end.lastContinuationOutcome?.resolvedBy]).toStrictEqual(['stopped', 'user_requested', 2, 'StopRequested']);
+    expect(end.lastContinuationOutcome?.evaluations).toHaveLength(2);
   });
 
   test('are not answered for where nobody asked to stop', async () => {
     const { orchestrator, start } = setUp([goesOn], { criteria: always });
-    expect((await orchestrator.nextStep(start)).continuationOutcome?.evaluations.map(({ criterion }) => criterion)).toStrictEqual([
+    expect((await orchestrator.nextStep(start)).lastContinuationOutcome?.evaluations.map(({ criterion }) => criterion)).toStrictEqual([
       'Always',
     ]);
   });

@@ -8,7 +8,7 @@ import type { BaseEvent, ProblemReporter } from '../events/index.ts';
 import { reportToConsole } from '../events/index.ts';
 import type { Clock, IdSource, Random } from '../lib/index.ts';
 import { systemClock, systemIds, systemRandom } from '../lib/index.ts';
-import type { OuterStep } from './outer-step.ts';
+import type { OuterStep, WaitingTime } from './outer-step.ts';
 import { linkControl } from './outer-step.ts';
 import type { RunControl } from './run-control.ts';
 import { RunEvents } from './run-events.ts';
@@ -20,6 +20,8 @@ export const abandoned: unique symbol = Symbol('abandoned');
 
 /** Time that interrupted work has to hand in its result; less for a run inside another, so that the outer one gets it in time. */
 const getGraceMs = (depth: number): number => 50 * 0.8 ** depth;
+
+const noWaiting = (): void => undefined;
 
 export class ActiveRun<State, Context> {
   readonly context: Context;
@@ -33,17 +35,20 @@ export class ActiveRun<State, Context> {
   readonly control: RunControl;
   readonly effects: Effects;
   readonly events: RunEvents;
+  /** Time of the step that is open. */
+  stepTime: WaitingTime | undefined;
   /** The step that this run is part of. */
   readonly outer: OuterStep | undefined;
   /** Calls back when the run ends. */
   readonly onClose: (() => void)[] = [];
   readonly #waiting = new Set<(value: typeof abandoned) => void>();
   #cancelGrace: (() => void) | undefined;
+  #resumesStep: boolean;
 
   constructor(
     state: RunState,
     options: RunOptions<State, Context, BaseEvent>,
-    { control, ...ports }: Ports & { readonly control: RunControl },
+    { control, agentName, ...ports }: Ports & { readonly control: RunControl; readonly agentName?: string | undefined },
   ) {
     const { inside: outer, onEvent } = options;
     const { random = systemRandom, events: sink } = ports;
@@ -53,6 +58,7 @@ export class ActiveRun<State, Context> {
     // Holds because a host whose process needs a context has to give one; the typed orchestrators see to it.
     this.context = options.context as Context;
     this.options = options;
+    this.#resumesStep = options.resumesStep === true;
     this.clock = clock;
     this.ids = outer?.ids ?? options.ids ?? ports.ids ?? systemIds;
     this.random = random;
@@ -60,9 +66,10 @@ export class ActiveRun<State, Context> {
     this.control = control;
     this.outer = outer;
     const direct = outer === undefined ? createDirectEffects({ clock, control, onProblem }) : createInnerEffects(outer.effects, control);
-    this.effects = options.effects?.(direct) ?? direct;
+    this.effects = options.effects?.(direct, { beginWaiting: (waiting) => this.stepTime?.beginWaiting(waiting) ?? noWaiting }) ?? direct;
     this.events = new RunEvents({
       lastSeq: state.data.lastSeq,
+      agentName: outer?.name ?? agentName,
       clock,
       outer,
       sink,
@@ -77,6 +84,13 @@ export class ActiveRun<State, Context> {
         for (const resolve of this.#waiting) resolve(abandoned);
       });
     });
+  }
+
+  /** True, once, if a process ended in the first step of this run. */
+  takeResumed(): boolean {
+    const resumed = this.#resumesStep;
+    this.#resumesStep = false;
+    return resumed;
   }
 
   /** Waits for work; once the run is interrupted, only for a moment. */

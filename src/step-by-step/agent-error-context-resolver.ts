@@ -9,15 +9,15 @@ type FailureCounts = Pick<ErrorContext, 'consecutiveFailures' | 'totalFailures' 
 function countFailures({ execution, info }: RunState, now: number = info.updatedAt): FailureCounts {
   const { results, judgedStep, failedSteps, outage } = execution;
   const last = results.last?.handling;
-  const endedAt = (stepsBack: number): number | undefined => results.at(-stepsBack)?.timing.endedAt;
+  const getEndTime = (stepsBack: number): number | undefined => results.at(-stepsBack)?.timing.endedAt;
   // A clock that was set back must not give a negative span.
   const toSpan = (from: number | undefined, to: number | undefined): number => Math.max(0, (to ?? 0) - (from ?? to ?? 0));
   if (judgedStep === undefined) {
     const { consecutiveFailures, totalFailures } = last ?? { consecutiveFailures: 1, totalFailures: failedSteps };
-    return { consecutiveFailures, totalFailures, failureSpanMs: toSpan(endedAt(consecutiveFailures), endedAt(1)) };
+    return { consecutiveFailures, totalFailures, failureSpanMs: toSpan(getEndTime(consecutiveFailures), getEndTime(1)) };
   }
   const before = last?.decision === ErrorHandlingDecision.Retry ? last.consecutiveFailures : 0;
-  const failureSpanMs = Math.max(outage?.spanMs ?? 0, before === 0 ? 0 : toSpan(endedAt(before), now));
+  const failureSpanMs = Math.max(outage?.spanMs ?? 0, before === 0 ? 0 : toSpan(getEndTime(before), now));
   return { consecutiveFailures: before + 1, totalFailures: failedSteps + 1, failureSpanMs };
 }
 

@@ -28,7 +28,7 @@ function setUp(script: Script, limits: Limits, options: ScriptedProcessOptions =
   return { clock, orchestrator, start, finalizing };
 }
 
-const stored = (state: ScriptedState): ScriptedState => ScriptedState.fromJSON(JSON.parse(JSON.stringify(state)));
+const roundTrip = (state: ScriptedState): ScriptedState => ScriptedState.fromJSON(JSON.parse(JSON.stringify(state)));
 
 describe('a limit that lets the run sum up', () => {
   const script: Script = ({ stepCount }) => (stepCount < 2 ? goesOn : { text: 'In short: half done.', usage: { input: 1, output: 1 } });
@@ -110,7 +110,7 @@ describe('a limit that lets the run sum up', () => {
     });
     const stepping = orchestrator.nextStep(start);
     await clock.advance(1000);
-    const cut = stored(await stepping);
+    const cut = roundTrip(await stepping);
     expect(cut.status).toBe('in_progress');
     const end = await orchestrator.run(cut);
     expect([end.status, end.stopReason, end.stepCount]).toStrictEqual(['stopped', 'time_limit', 2]);
@@ -153,7 +153,7 @@ describe('a limit that waits for a grant', () => {
     expect(orchestrator.hasNextStep(waiting)).toBe(false);
     expect(await orchestrator.run(waiting)).toBe(waiting);
 
-    const granted = stored(stored(waiting).grant({ steps: 3 }));
+    const granted = roundTrip(roundTrip(waiting).grant({ steps: 3 }));
     expect([granted.status, granted.waitingFor, orchestrator.hasNextStep(granted)]).toStrictEqual(['in_progress', [], true]);
     const again = await orchestrator.run(granted);
     expect([again.status, again.stepCount]).toStrictEqual(['waiting', 5]);
@@ -168,7 +168,7 @@ describe('a limit that waits for a grant', () => {
     ['wall', { wallMs: 100 }, { wallMs: 100 }],
   ])('%s: stops where it says, and goes on from there', async (limit, limits, grant) => {
     const { orchestrator, start } = setUp([{ ...goesOn, takesMs: 100 }], { ...limits, onLimit: 'pause' });
-    const waiting = stored(await orchestrator.run(start));
+    const waiting = roundTrip(await orchestrator.run(start));
     expect([waiting.stepCount, waiting.waitingFor]).toStrictEqual([1, [{ type: 'grant', id: `grant/${limit}`, limit }]]);
     const again = await orchestrator.run(waiting.grant(grant));
     expect([again.status, again.waitingFor.map(({ type }) => type)]).toStrictEqual(['waiting', ['grant']]);
@@ -183,7 +183,7 @@ describe('a limit that waits for a grant', () => {
     const again = await orchestrator.run(waiting.grant({ steps: 5 }), { onEvent: ({ type }) => events.push(type) });
     expect([again.status, again.stepCount, again.waitingFor.map(({ id }) => id)]).toStrictEqual(['waiting', 1, ['grant/tokens']]);
     expect(events).toStrictEqual(['AgentExecutionStarted', 'ContinuationEvaluated', 'AgentStateUpdated', 'AgentFinished']);
-    const on = await orchestrator.run(stored(again).grant({ tokens: 15 }));
+    const on = await orchestrator.run(roundTrip(again).grant({ tokens: 15 }));
     expect([on.stepCount, on.startOutcome]).toStrictEqual([2, undefined]);
   });
 
@@ -224,15 +224,15 @@ describe('a grant', () => {
     const { orchestrator, start } = setUp([{ text: 'Done.' }], {});
     const end = await orchestrator.run(start);
     expect(() => end.grant({ steps: 1 })).toThrow(
-      'This execution has ended (completed); a grant raises limits of one that waits or runs. Open a new one with a message.',
+      'Cannot grant more: this execution has ended (completed). Send a message to start a new one.',
     );
   });
 
   test.each([
-    [{}, 'A grant names at least one of steps, tokens, wallMs, activeMs, costUsd.'],
-    [{ steps: 0 }, 'A grant of steps must be a number above 0, not 0.'],
-    [{ tokens: Number.NaN }, 'A grant of tokens must be a number above 0, not NaN.'],
-    [{ seconds: 3 }, 'There is no limit "seconds" to raise; a grant names steps, tokens, wallMs, activeMs, costUsd.'],
+    [{}, 'The grant is empty. Pass at least one of steps, tokens, wallMs, activeMs, costUsd.'],
+    [{ steps: 0 }, 'grant(): steps must be a number above 0, not 0.'],
+    [{ tokens: Number.NaN }, 'grant(): tokens must be a number above 0, not NaN.'],
+    [{ seconds: 3 }, 'Unknown option "seconds" in grant(). Valid options: steps, tokens, wallMs, activeMs, costUsd.'],
   ])('%o is refused', (grant, message) => {
     expect(() => ScriptedState.empty().grant(grant as never)).toThrow(message);
   });
@@ -251,8 +251,8 @@ describe('limits', () => {
   });
 
   test.each([
-    [{ step: 3 }, 'There is no limit "step"'],
-    [{ onLimit: 'wait' }, 'onLimit must be one of stop, finalize, pause, not wait.'],
+    [{ step: 3 }, 'Unknown option "step" in limits'],
+    [{ onLimit: 'wait' }, 'limits.onLimit must be one of stop, finalize, pause, not "wait".'],
     [{ finalizeMs: 0 }, 'finalizeMs must be a number above 0, not 0.'],
     [{ steps: -1 }, 'limits.steps must be a number of 0 or more, or Infinity, not -1.'],
   ])('%o is refused', (limits, message) => {

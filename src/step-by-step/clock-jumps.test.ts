@@ -47,7 +47,7 @@ describe.each(jumps)('a wall clock that is set %s by an hour', (_, jumpMs) => {
     await states.next();
     clock.shiftWall(jumpMs);
     const second = (await states.next()).value;
-    const judged = second?.continuationOutcome?.evaluations.find(({ criterion }) => criterion === 'ExecutionTimeLimit');
+    const judged = second?.lastContinuationOutcome?.evaluations.find(({ criterion }) => criterion === 'ExecutionTimeLimit');
     expect([second?.status, judged?.context]).toStrictEqual(['in_progress', { elapsedSeconds: 0.8, maxSeconds: 1 }]);
     expect((await states.next()).value).toMatchObject({ status: 'completed' });
   });

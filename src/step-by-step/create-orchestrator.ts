@@ -1,6 +1,6 @@
 import type { BaseEvent, EventBus } from '../events/index.ts';
 import { createEventBus } from '../events/index.ts';
-import { InvalidArgumentError, omitUndefined, systemIds } from '../lib/index.ts';
+import { describeValue, InvalidArgumentError, omitUndefined, systemIds } from '../lib/index.ts';
 import type { Message, MessageContent } from '../messages/index.ts';
 import { isMessageContent } from '../messages/index.ts';
 import type { LoopEvent } from './loop-events.ts';
@@ -11,7 +11,7 @@ import type { StepByStepOptions } from './step-by-step.ts';
 import { createStepByStep } from './step-by-step.ts';
 import type { StepProcess } from './step-process.ts';
 
-/** Parts of an orchestrator beside its process. */
+/** Parts of an orchestrator besides its process. */
 export interface OrchestratorOptions<State extends RunState, Output, Event extends BaseEvent> extends Omit<
   StepByStepOptions<State, Output>,
   'events' | 'assertState'
@@ -49,7 +49,7 @@ export function createOrchestrator<State extends RunState, Context = unknown, Ev
   const assertState = (value: unknown): void => {
     if (!states.is(value))
       throw new InvalidArgumentError(
-        `This is not a state of kind "${states.kind}". Create one with ${name}.states.empty().withUserMessage(…), or read stored data with ${name}.restore().`,
+        `Expected a state of kind "${states.kind}", not ${describeValue(value)}. Use ${name}.start() for a message, ${name}.states.empty() for a new state, or ${name}.restore() for stored data.`,
       );
   };
   const loop = createStepByStep<State, Context, Event, Output>(process, { ...rest, events, assertState });
@@ -58,7 +58,7 @@ export function createOrchestrator<State extends RunState, Context = unknown, Ev
     if (isMessageContent(input)) return states.empty(omitUndefined({ clock, ids })).withUserMessage(input, { ids });
     if (states.is(input)) return input;
     throw new InvalidArgumentError(
-      `start() takes text, a message, parts, or a state of kind "${states.kind}". Read stored data with ${name}.restore() first.`,
+      `start() needs a string, a message, a list of parts, or a state of kind "${states.kind}", not ${describeValue(input)}. Read stored data with ${name}.restore() first.`,
     );
   };
   return {

@@ -1,7 +1,8 @@
 // Decisions of people about an execution that waits or runs.
 // D1. Every decision returns a new execution; one that does not fit throws and changes nothing.
 import { ContinuationOutcome, toStopEvaluation } from '../continuation/index.ts';
-import { cleanText, InvalidArgumentError, isRecord } from '../lib/index.ts';
+import type { IdSource } from '../lib/index.ts';
+import { cleanText, describeValue, InvalidArgumentError, isRecord } from '../lib/index.ts';
 import { Usage } from '../messages/index.ts';
 import type { Execution } from './execution.ts';
 import { getAwaitedGrants, hasEnded, getLastOutcome, getStopReason, withResult } from './execution.ts';
@@ -28,22 +29,27 @@ export const isWaitingGrant = (execution: Execution, id: string): boolean =>
 
 function refuseGrant(execution: Execution, id: string): void {
   if (isWaitingGrant(execution, id))
-    throw new InvalidArgumentError(`"${id}" waits for a grant; settle it with grant(amounts) or reject(id, reason).`);
+    throw new InvalidArgumentError(`"${id}" is waiting for a grant. Answer it with grant(amounts) or reject(id, reason).`);
 }
+
+const describeOptions = (options: unknown): string =>
+  isRecord(options) ? `{ ${Object.keys(options).join(', ')} }` : describeValue(options);
 
 export function approveWait<S extends Step>(execution: Execution<S>, id: string, options: { readonly args?: unknown }): Execution<S> {
   refuseGrant(execution, id);
   const { pendingStep } = execution;
   // Arguments passed in the wrong place would be lost, and the call would run unchanged.
   const isWaiting = pendingStep?.waits.some((wait) => wait.id === id) === true;
-  const isRight = !isWaiting || (isRecord(options) && Object.keys(options).every((name) => name === 'args'));
-  if (!isRight) throw new InvalidArgumentError('approve(id, { args }) takes the edited arguments under "args", and nothing else.');
+  if (isWaiting && !(isRecord(options) && Object.keys(options).every((name) => name === 'args')))
+    throw new InvalidArgumentError(
+      `The options of approve() must be { args }, not ${describeOptions(options)}. Put edited arguments in args.`,
+    );
   const edited = options.args === undefined ? {} : { args: parseValue(options.args, 'The edited arguments') };
   return { ...execution, pendingStep: withAnswer(pendingStep, { type: 'approved', id, ...edited }) };
 }
 
 export function rejectWait<S extends Step>(execution: Execution<S>, id: string, reason: string): Execution<S> {
-  if (typeof reason !== 'string') throw new InvalidArgumentError(`The reason of reject(id, reason) must be text, not ${typeof reason}.`);
+  if (typeof reason !== 'string') throw new InvalidArgumentError(`The reason of reject() must be a string, not ${describeValue(reason)}.`);
   const kept = cleanText(reason);
   if (isWaitingGrant(execution, id)) return { ...execution, grantRefused: kept };
   return { ...execution, pendingStep: withAnswer(execution.pendingStep, { type: 'rejected', id, reason: kept }) };
@@ -58,7 +64,7 @@ export function addGrant<S extends Step>(execution: Execution<S>, amounts: Grant
   const grant = parseGrant(amounts);
   if (hasEnded(execution)) {
     throw new InvalidArgumentError(
-      `This execution has ended (${getStopReason(execution) ?? 'completed'}); a grant raises limits of one that waits or runs. Open a new one with a message.`,
+      `Cannot grant more: this execution has ended (${getStopReason(execution) ?? 'completed'}). Send a message to start a new one.`,
     );
   }
   // With a grant in time, no summary is needed.
@@ -77,7 +83,9 @@ export function retryProvider<S extends Step>(execution: Execution<S>): Executio
   const { pendingStep } = execution;
   const wait = getProviderWait(execution);
   if (pendingStep === undefined || wait === undefined)
-    throw new InvalidArgumentError('retryNow() is for an execution that waits for a provider, and this one does not. Look at waitingFor.');
+    throw new InvalidArgumentError(
+      'Cannot retry now: this execution is not waiting for a provider. See waitingFor for what it is waiting for.',
+    );
   const { since, tries } = wait;
   const { usage, cost } = pendingStep.partial;
   const spanMs = Math.max(execution.outage?.spanMs ?? 0, pendingStep.parkedAt - since);
@@ -104,7 +112,33 @@ export function recordClosedStep<S extends Step>(
   const { number, startedAt, parkedAt, activeMs, waitedMs } = pending;
   const stop = toStopEvaluation({ by: 'request', reason });
   const outcome = ContinuationOutcome.fromEvaluations([stop, ...(pending.evaluations ?? [])]);
-  const result = new StepResult({ number, step, outcome, timing: { startedAt, endedAt: parkedAt, activeMs, waitedMs } });
+  const result = new StepResult(step, outcome, { number, timing: { startedAt, endedAt: parkedAt, activeMs, waitedMs } });
   const usage = Usage.add(execution.usage, step.usage);
   return withResult({ ...execution, pendingStep: undefined, queued: undefined, usage, cost: addCost(execution.cost, step.cost) }, result);
+}
+
+/** Adds the result of a step that was taken outside a run, and starts the execution if it has not started. */
+export function recordResult<S extends Step>(execution: Execution<S>, result: StepResult<S>, ids: IdSource): Execution<S> {
+  const { number, step, timing } = result;
+  const next = execution.results.length + 1;
+  if (execution.pendingStep !== undefined)
+    throw new InvalidArgumentError(
+      `Step ${execution.pendingStep.number} waits for somebody. Answer it or cancel it before you record another step.`,
+    );
+  if (hasEnded(execution))
+    throw new InvalidArgumentError('The execution has ended. Start a new one with withUserMessage() before you record a step.');
+  if (number !== next)
+    throw new InvalidArgumentError(`The result has the number ${number}, but the next step is step ${next}. Number the results from 1.`);
+  return withResult(
+    {
+      ...execution,
+      id: execution.id ?? ids(),
+      startedAt: execution.startedAt ?? timing.startedAt,
+      usage: Usage.add(execution.usage, step.usage),
+      cost: addCost(execution.cost, step.cost),
+      activeMs: execution.activeMs + timing.activeMs,
+      waitedMs: execution.waitedMs + timing.waitedMs,
+    },
+    result,
+  );
 }

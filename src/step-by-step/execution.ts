@@ -35,7 +35,8 @@ const isClean = (step: Step | undefined): boolean =>
   step?.errors.length === 0 && step.interrupted === undefined && step.finalizing !== true;
 
 /** True if the work was done although a limit was reached in the same step. */
-export const finishedAtLimit = (outcome: ContinuationOutcome, step: Step | undefined): boolean => isClean(step) && outcome.finishedAtLimit;
+export const isFinishedAtLimit = (outcome: ContinuationOutcome, step: Step | undefined): boolean =>
+  isClean(step) && outcome.finishedAtLimit;
 
 /** Returns the status after a judged step. `step` is absent for a start that was judged. */
 export function toStatus(outcome: ContinuationOutcome, step: Step | undefined): ExecutionStatus {
@@ -48,7 +49,7 @@ export function toStatus(outcome: ContinuationOutcome, step: Step | undefined): 
     case StopReason.RetryLimitReached:
       return step !== undefined && step.errors.length > 0 ? ExecutionStatus.Failed : ExecutionStatus.Stopped;
     default:
-      return finishedAtLimit(outcome, step) ? ExecutionStatus.Completed : ExecutionStatus.Stopped;
+      return isFinishedAtLimit(outcome, step) ? ExecutionStatus.Completed : ExecutionStatus.Stopped;
   }
 }
 
@@ -81,33 +82,33 @@ export interface Execution<S extends Step = Step> {
   /** The same moment on the clock that never jumps. */
   readonly monotonicStartedAt?: number | undefined;
   readonly activeMs: number;
-  /** Time spent on backoff and on permission to go on. */
+  /** Time spent on backoff and on permission to continue. */
   readonly waitedMs: number;
   readonly usage: Usage;
-  /** What the steps cost, where prices are watched. */
+  /** Cost of the steps, if costs are tracked. */
   readonly cost?: Cost | undefined;
-  /** What was granted on top of the limits, oldest first. */
+  /** Grants on top of the limits, oldest first. */
   readonly grants?: readonly Grant[] | undefined;
-  /** True where more was granted since the last decision: until a step is recorded, a run judges its start afresh. */
+  /** True if more was granted since the last decision: until a step is recorded, a run judges its start again. */
   readonly regranted?: boolean | undefined;
-  /** Why nothing was granted, where somebody refused to: the execution has ended at its limit. */
+  /** Reason why a grant was refused: the execution has ended at its limit. */
   readonly grantRefused?: string | undefined;
   readonly failedSteps: number;
   readonly results: AppendOnlyList<StepResult<S>>;
   /** The step being judged, on a state that is a candidate. Never stored. */
   readonly judgedStep?: S | undefined;
-  /** Kept where a start was refused or judging it failed, until a step is recorded. */
+  /** Outcome of a start that was refused or could not be judged; kept until a step is recorded. */
   readonly startOutcome?: ContinuationOutcome | undefined;
   readonly pendingStep?: PendingStep<S> | undefined;
   /** Set if the open step is not resumed any more until somebody asks for it. */
   readonly crashLoop?: CrashLoop | undefined;
   /** Set while a step that waited for a provider is taken again, until it is recorded. */
   readonly outage?: Outage | undefined;
-  /** What the user said while the open step could not take it in; it joins the conversation behind that step. */
+  /** User messages that arrived during the open step; they are added after that step. */
   readonly queued?: readonly Message[] | undefined;
-  /** Who carried it out: agent id, version, fingerprint. */
+  /** Agent that ran it: id, version, fingerprint. */
   readonly agent?: JsonObject | undefined;
-  /** Who took it up again, where that was not the one before. */
+  /** Agents that resumed it, if they differ from the one before. */
   readonly resumedBy?: readonly JsonObject[] | undefined;
 }
 
@@ -127,7 +128,7 @@ export function getJudgingTime({ wallStartedAt, monotonicStartedAt }: Execution,
 export const getLastOutcome = (execution: Execution): ContinuationOutcome | undefined =>
   execution.startOutcome ?? execution.results.last?.outcome;
 
-/** The limits that have to be raised before it can go on. */
+/** The limits that have to be raised before it can continue. */
 export function getAwaitedGrants(execution: Execution): readonly LimitKind[] {
   if (execution.pendingStep !== undefined || execution.regranted === true || execution.grantRefused !== undefined) return [];
   return getLastOutcome(execution)?.awaitedGrants ?? [];
@@ -163,14 +164,14 @@ export function canBegin({ execution }: { readonly execution: Execution }): bool
   return !hasEnded(execution) && getAwaitedGrants(execution).length === 0;
 }
 
-/** What it has cost so far, the step that waits included. */
+/** Returns the usage so far, including a waiting step. */
 export const getUsage = ({ usage, pendingStep }: Execution): Usage =>
   pendingStep === undefined ? usage : Usage.add(usage, pendingStep.partial.usage);
 
 /** The execution with one more result. */
 export function withResult<S extends Step>(execution: Execution<S>, result: StepResult<S>): Execution<S> {
   const { step } = result;
-  // What was recorded stays as it is, also where its producer keeps hold of it.
+  // Recorded steps never change, even if their producer keeps a reference.
   Object.freeze(step);
   Object.freeze(step.errors);
   Object.freeze(step.outputMessages);

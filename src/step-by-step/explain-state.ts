@@ -3,7 +3,7 @@ import type { CoolDowns } from '../inference/index.ts';
 import { listCoolingDown } from '../inference/index.ts';
 import { assertNever, defaultRedactor, pluralize } from '../lib/index.ts';
 import type { CrashLoop, Execution, ExecutionStatus } from './execution.ts';
-import { finishedAtLimit } from './execution.ts';
+import { isFinishedAtLimit } from './execution.ts';
 import type { Interruption, Step } from './step.ts';
 import type { StepResult } from './step-result.ts';
 import type { PendingStep, Wait } from './waiting.ts';
@@ -98,7 +98,7 @@ function stoppedText({ lastStepResult, startOutcome, stepCount }: Explainable, b
   if (startOutcome !== undefined) return outcomeText(startOutcome, { stepNumber: isCancelled(startOutcome) ? stepCount : 0, brief });
   if (lastStepResult === undefined) return 'Started; no step has ended yet.';
   const { outcome, step, number } = lastStepResult;
-  const [headline = '', ...votes] = outcomeText(outcome, { stepNumber: number, finished: finishedAtLimit(outcome, step), brief }).split(
+  const [headline = '', ...votes] = outcomeText(outcome, { stepNumber: number, finished: isFinishedAtLimit(outcome, step), brief }).split(
     '\n',
   );
   return [headline, ...stepLines(step), ...votes].join('\n');

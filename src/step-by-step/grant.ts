@@ -1,6 +1,6 @@
-import { InvalidArgumentError, isRecord } from '../lib/index.ts';
+import { checkKeys, describeValue, InvalidArgumentError, isRecord } from '../lib/index.ts';
 
-/** What is granted on top of the limits of one execution. Each amount is above 0. */
+/** Amounts granted on top of the limits of one execution. Each is above 0. */
 export interface Grant {
   readonly steps?: number;
   readonly tokens?: number;
@@ -10,17 +10,17 @@ export interface Grant {
 }
 
 const budgets = ['steps', 'tokens', 'wallMs', 'activeMs', 'costUsd'] as const satisfies readonly (keyof Grant)[];
-const known: ReadonlySet<string> = new Set(budgets);
 
-/** A grant as it is stored. Refuses one that grants nothing, or what is no amount. */
+/** A grant as it is stored. Refuses one that grants nothing, or a value that is not an amount. */
 export function parseGrant(given: Grant): Grant {
-  if (!isRecord(given)) throw new InvalidArgumentError(`A grant is an object that names at least one of ${budgets.join(', ')}.`);
+  if (!isRecord(given))
+    throw new InvalidArgumentError(`A grant must be an object with at least one of ${budgets.join(', ')}, not ${describeValue(given)}.`);
   const entries = Object.entries(given).filter(([, amount]) => amount !== undefined);
-  if (entries.length === 0) throw new InvalidArgumentError(`A grant names at least one of ${budgets.join(', ')}.`);
+  if (entries.length === 0) throw new InvalidArgumentError(`The grant is empty. Pass at least one of ${budgets.join(', ')}.`);
+  checkKeys('grant()', given, budgets);
   for (const [budget, amount] of entries) {
-    if (!known.has(budget)) throw new InvalidArgumentError(`There is no limit "${budget}" to raise; a grant names ${budgets.join(', ')}.`);
     if (typeof amount !== 'number' || !Number.isFinite(amount) || amount <= 0)
-      throw new InvalidArgumentError(`A grant of ${budget} must be a number above 0, not ${String(amount)}.`);
+      throw new InvalidArgumentError(`grant(): ${budget} must be a number above 0, not ${describeValue(amount)}.`);
   }
   return Object.freeze(Object.fromEntries(entries));
 }

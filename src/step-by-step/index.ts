@@ -19,11 +19,13 @@ export {
   ContinuationEvaluated,
   OrchestratorEvent,
   RetryScheduled,
+  toEventWait,
   TokenUsageReported,
 } from './loop-events.ts';
 export { NotWaitingError } from './not-waiting-error.ts';
 export type { InferContext, InferEvent, InferOutput, InferState, Orchestrator, Run, StateType, StepByStep } from './orchestrator.ts';
-export type { OuterStep, Spent } from './outer-step.ts';
+export type { OuterStep, Spent, WaitingTime } from './outer-step.ts';
+export { withInnerName } from './outer-step.ts';
 export { readFailure } from './read-failure.ts';
 export { readAnswer } from './read-waiting.ts';
 export type { RunControl } from './run-control.ts';
@@ -41,7 +43,7 @@ export type { StateGaps } from './state-gaps.ts';
 export { StateInfo } from './state-info.ts';
 export type { StepByStepOptions } from './step-by-step.ts';
 export { createStepByStep } from './step-by-step.ts';
-export type { Observed, Produced, StepOf, StepProcess } from './step-process.ts';
+export type { Observed, ProducedStep, StepOf, StepProcess } from './step-process.ts';
 export type { StepScope } from './step-scope.ts';
 export { StepResult } from './step-result.ts';
 export type { Cost, EmptyStep, Step } from './step.ts';

@@ -3,10 +3,11 @@ import type { ErrorType, Failure } from '../errors/index.ts';
 import type { EventHeader } from '../events/index.ts';
 import { BaseEvent } from '../events/index.ts';
 import type { JsonObject } from '../lib/index.ts';
-import { pluralize, defaultRedactor } from '../lib/index.ts';
-import type { Usage } from '../messages/index.ts';
+import type { Message, Usage } from '../messages/index.ts';
 import type { ExecutionStatus } from './execution.ts';
 import type { Interruption, Step } from './step.ts';
+import { findSpokenMessage } from './step.ts';
+import type { Wait } from './waiting.ts';
 
 /** Base of the events that orchestrators emit: the loop's own, and those of each module. */
 export abstract class OrchestratorEvent extends BaseEvent {
@@ -40,67 +41,70 @@ export class AgentExecutionStarted extends OrchestratorEvent {
     this.messageCount = facts.messageCount;
     if (facts.agent !== undefined) this.agent = facts.agent;
   }
+}
 
-  describe(): string {
-    return `${this.resumed ? 'resumed' : 'started'} with ${pluralize(this.messageCount, 'message')}`;
-  }
+/** Facts known when a step starts. */
+export interface StepStartFacts {
+  readonly messageCount: number;
+  /** True if a process ended in the step before. */
+  readonly resumed: boolean;
 }
 
 export class AgentStepStarted extends OrchestratorEvent {
   readonly type = 'AgentStepStarted';
   readonly messageCount: number;
+  /** True if an earlier process ended in this step. */
+  declare readonly resumed?: true;
 
-  constructor(header: EventHeader, orchestrator: string, messageCount: number) {
+  constructor(header: EventHeader, orchestrator: string, { messageCount, resumed }: StepStartFacts) {
     super(header, orchestrator);
     this.messageCount = messageCount;
-  }
-
-  describe(): string {
-    return `began with ${pluralize(this.messageCount, 'message')}`;
+    if (resumed) this.resumed = true;
   }
 }
 
 /** The decision to continue or stop: once per recorded step, and once for a refused start. */
 export class ContinuationEvaluated extends OrchestratorEvent {
   readonly type = 'ContinuationEvaluated';
+  readonly shouldContinue: boolean;
+  /** Null if the run continues. */
+  readonly stopReason: StopReason | null;
+  /** The criterion that decided. */
+  readonly resolvedBy: string;
   readonly outcome: ContinuationOutcome;
 
   constructor(header: EventHeader, orchestrator: string, outcome: ContinuationOutcome) {
     super(header, orchestrator);
+    this.shouldContinue = outcome.shouldContinue;
+    this.stopReason = outcome.stopReason ?? null;
+    this.resolvedBy = outcome.resolvedBy;
     this.outcome = outcome;
   }
+}
 
-  get shouldContinue(): boolean {
-    return this.outcome.shouldContinue;
-  }
-  get stopReason(): StopReason | undefined {
-    return this.outcome.stopReason;
-  }
-  get resolvedBy(): string {
-    return this.outcome.resolvedBy;
-  }
-
-  describe(): string {
-    const { outcome } = this;
-    return outcome.shouldContinue
-      ? `CONTINUE (requested by ${outcome.resolvedBy})`
-      : `STOP (${outcome.stopReason}, by ${outcome.resolvedBy})`;
-  }
+/** Facts about a state that has changed. */
+export interface UpdateFacts {
+  readonly status: ExecutionStatus;
+  readonly stepCount: number;
+  /** The assistant's message of a step that waits. */
+  readonly message?: Message | undefined;
 }
 
 export class AgentStateUpdated extends OrchestratorEvent {
   readonly type = 'AgentStateUpdated';
   readonly status: ExecutionStatus;
   readonly stepCount: number;
+  /** Text of the assistant so far, if its step waits. The event that completes the step has it too, under the same `messageId`. */
+  declare readonly text?: string;
+  declare readonly messageId?: string;
 
-  constructor(header: EventHeader, orchestrator: string, facts: { readonly status: ExecutionStatus; readonly stepCount: number }) {
+  constructor(header: EventHeader, orchestrator: string, { status, stepCount, message }: UpdateFacts) {
     super(header, orchestrator);
-    this.status = facts.status;
-    this.stepCount = facts.stepCount;
-  }
-
-  describe(): string {
-    return `${this.status} after ${pluralize(this.stepCount, 'step')}`;
+    this.status = status;
+    this.stepCount = stepCount;
+    if (message === undefined) return;
+    this.text = message.text;
+    this.messageId = message.id;
   }
 }
 
@@ -113,6 +117,10 @@ export class AgentStepCompleted extends OrchestratorEvent {
   declare readonly finishReason?: string;
   declare readonly interrupted?: Interruption;
   readonly durationMs: number;
+  /** Text of the assistant for readers; empty if there is none. */
+  readonly text: string;
+  /** Id of the message with that text. */
+  declare readonly messageId?: string;
 
   // eslint-disable-next-line @typescript-eslint/max-params -- one is made for every step; a fourth argument costs less than a bag
   constructor(header: EventHeader, orchestrator: string, step: Step, durationMs: number) {
@@ -124,12 +132,9 @@ export class AgentStepCompleted extends OrchestratorEvent {
     if (step.finishReason !== undefined) this.finishReason = step.finishReason;
     if (step.interrupted !== undefined) this.interrupted = step.interrupted;
     this.durationMs = durationMs;
-  }
-
-  describe(): string {
-    const errors = this.errorCount === 0 ? '' : `, ${this.errorCount} failed: ${defaultRedactor.text(this.errorMessages.join('; '))}`;
-    const interrupted = this.interrupted === undefined ? '' : `, interrupted (${this.interrupted})`;
-    return `ended after ${Math.round(this.durationMs)} ms${errors}${interrupted}`;
+    const message = findSpokenMessage(step);
+    this.text = message?.text ?? '';
+    if (message !== undefined) this.messageId = message.id;
   }
 }
 
@@ -142,10 +147,6 @@ export class TokenUsageReported extends OrchestratorEvent {
     super(header, orchestrator);
     this.usage = usage;
   }
-
-  describe(): string {
-    return `used ${this.usage.total} tokens (${this.usage.input} in, ${this.usage.output} out)`;
-  }
 }
 
 /** Facts known when a retry is scheduled. */
@@ -154,6 +155,10 @@ export interface RetryFacts {
   readonly errorType: ErrorType;
   /** Number of failed attempts in a row. */
   readonly failures: number;
+  /** Message of the failure. */
+  readonly message: string;
+  /** Number of attempts that the policy allows; absent if something else decides. */
+  readonly maxRetries?: number | undefined;
 }
 
 /** The run waits before the next attempt. */
@@ -162,17 +167,29 @@ export class RetryScheduled extends OrchestratorEvent {
   readonly delayMs: number;
   readonly errorType: ErrorType;
   readonly failures: number;
+  readonly message: string;
+  declare readonly maxRetries?: number;
 
   constructor(header: EventHeader, orchestrator: string, facts: RetryFacts) {
     super(header, orchestrator);
     this.delayMs = facts.delayMs;
     this.errorType = facts.errorType;
     this.failures = facts.failures;
+    this.message = facts.message;
+    if (facts.maxRetries !== undefined) this.maxRetries = facts.maxRetries;
   }
+}
 
-  describe(): string {
-    return `waits ${Math.round(this.delayMs)} ms after ${pluralize(this.failures, 'failure')} in a row (${this.errorType})`;
-  }
+type WithoutArgs<Each> = Each extends unknown ? Omit<Each, 'args'> : never;
+
+/** Something that a run waits for, without the arguments of the call: the event that asks has them. */
+export type EventWait = WithoutArgs<Wait>;
+
+/** Returns a wait without the arguments of its call. */
+export function toEventWait(wait: Wait): EventWait {
+  if (!('args' in wait)) return wait;
+  const { args: _, ...rest } = wait;
+  return rest;
 }
 
 /** Facts about the end of a run. */
@@ -183,6 +200,8 @@ export interface EndFacts {
   readonly stepCount: number;
   readonly usage: Usage;
   readonly errors: readonly Failure[];
+  /** Empty if the run does not wait. */
+  readonly waitingFor: readonly EventWait[];
 }
 
 /** Base of the events that end a run. */
@@ -210,21 +229,17 @@ abstract class EndEvent extends OrchestratorEvent {
 /** The run failed; AgentFinished follows. */
 export class AgentFailed extends EndEvent {
   readonly type = 'AgentFailed';
-
-  describe(): string {
-    const error = this.errors[0];
-    const what = error === undefined ? 'no step failed' : `${error.code}: ${defaultRedactor.text(error.message)}`;
-    return `failed (${this.stopReason ?? 'error'}): ${what}`;
-  }
 }
 
 /** The run has ended or waits. Always the last event of a run; a run with nothing to do emits nothing. */
 export class AgentFinished extends EndEvent {
   readonly type = 'AgentFinished';
+  /** Its waits; absent if it does not wait. */
+  declare readonly waitingFor?: readonly EventWait[];
 
-  describe(): string {
-    const why = this.stopReason === undefined ? '' : ` (${this.stopReason}, by ${this.resolvedBy ?? 'nobody'})`;
-    return `${this.status} after ${pluralize(this.stepCount, 'step')}${why}`;
+  constructor(header: EventHeader, orchestrator: string, facts: EndFacts) {
+    super(header, orchestrator, facts);
+    if (facts.waitingFor.length > 0) this.waitingFor = facts.waitingFor;
   }
 }
 

@@ -100,7 +100,7 @@ const act = fc.oneof(
 );
 type Act = typeof act extends fc.Arbitrary<infer Value> ? Value : never;
 
-function runnableOf({ script, vote, throwsAt, ...options }: Plan) {
+function setUpRunnable({ script, vote, throwsAt, ...options }: Plan) {
   const clock = createFakeClock();
   const events: LoopEvent[] = [];
   const bus = createEventBus();
@@ -204,8 +204,8 @@ function checkExecutions(state: ScriptedState, events: readonly LoopEvent[]): vo
 test('a run tells of every decision once, ends with one reason everywhere, and leaves old states alone, whatever happens', async () => {
   await fc.assert(
     fc.asyncProperty(plan, fc.array(act, { minLength: 1, maxLength: 12 }), plan, async (main, acts, other) => {
-      const { clock, events, orchestrator } = runnableOf(main);
-      const branch = runnableOf(other).orchestrator;
+      const { clock, events, orchestrator } = setUpRunnable(main);
+      const branch = setUpRunnable(other).orchestrator;
       let state = ScriptedState.empty({ clock, ids: createCountingIds('s') }).withUserMessage('Go.');
       const seen: { readonly state: ScriptedState; readonly stored: string }[] = [];
       const remember = (given: ScriptedState): void => void seen.push({ state: given, stored: JSON.stringify(given) });

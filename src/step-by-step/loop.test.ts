@@ -199,7 +199,7 @@ describe('what is told, in order', () => {
     const end = await orchestrator.run(start);
     for (const event of events) {
       expect(event).toMatchObject({ agentId: 'agent-1', executionId: end.execution.id, orchestrator: 'scripted' });
-      expect(event).not.toHaveProperty('parentAgentId');
+      expect(event.parentAgentId).toBeNull();
       expect(event.id).toBe(`${end.execution.id!}/${event.seq}`);
     }
     expect(new Set(events.map(({ id }) => id)).size).toBe(events.length);
@@ -209,17 +209,17 @@ describe('what is told, in order', () => {
     expect(events.at(-1)?.at).toBe(clock.now());
     expect(events.map(String)).toMatchInlineSnapshot(`
       [
-        "Agent [agent-1]: started with 1 message",
-        "Agent [agent-1] step 1: began with 1 message",
-        "Agent [agent-1] step 1: CONTINUE (requested by ToolCallPresenceCheck)",
-        "Agent [agent-1] step 1: in_progress after 1 step",
-        "Agent [agent-1] step 1: ended after 30 ms",
+        "Agent [agent-1]: run started with 1 message",
+        "Agent [agent-1] step 1: started with 1 message",
+        "Agent [agent-1] step 1: CONTINUE ToolCallPresenceCheck: there is work for the model to go on with",
+        "Agent [agent-1] step 1: in progress, 1 step recorded",
+        "Agent [agent-1] step 1: completed in 30 ms, 3 tokens (2 in, 1 out)",
         "Agent [agent-1] step 1: used 3 tokens (2 in, 1 out)",
-        "Agent [agent-1] step 2: began with 2 messages",
-        "Agent [agent-1] step 2: STOP (completed, by ToolCallPresenceCheck)",
-        "Agent [agent-1] step 2: completed after 2 steps",
-        "Agent [agent-1] step 2: ended after 0 ms",
-        "Agent [agent-1] step 2: completed after 2 steps (completed, by ToolCallPresenceCheck)",
+        "Agent [agent-1] step 2: started with 2 messages",
+        "Agent [agent-1] step 2: STOP (completed) ToolCallPresenceCheck: no tool calls are left to go on with",
+        "Agent [agent-1] step 2: completed, 2 steps recorded",
+        "Agent [agent-1] step 2: completed in 0 ms",
+        "Agent [agent-1] step 2: run completed after 2 steps, decided by ToolCallPresenceCheck; 3 tokens (2 in, 1 out)",
       ]
     `);
   });
@@ -339,7 +339,7 @@ describe('a refused start', () => {
     const { orchestrator, start } = setUp([finishes], { limits: { steps: 0 } });
     const end = await orchestrator.run(start);
     expect(end.startOutcome).toMatchObject({ shouldContinue: false, stopReason: 'steps_limit', resolvedBy: 'StepsLimit' });
-    expect(end.continuationOutcome).toBe(end.startOutcome);
+    expect(end.lastContinuationOutcome).toBe(end.startOutcome);
     expect([end.stepCount, end.stepResults, end.currentStep, end.stopReason]).toStrictEqual([0, [], undefined, 'steps_limit']);
     expect(end.messages.length).toBe(1);
     expect(await orchestrator.run(end)).toBe(end);
@@ -438,7 +438,7 @@ describe('a producer that throws', () => {
   test('and one whose failures may be ignored is stopped by, since the model has nothing to read', async () => {
     const { orchestrator, start } = setUp([{ throws: new Error('broken') }], { policy: ErrorPolicy.ignoreToolErrors() });
     const end = await orchestrator.run(start);
-    expect([end.stopReason, end.continuationOutcome?.getEvaluationFor('ErrorPolicyCriterion')?.context['cause']]).toStrictEqual([
+    expect([end.stopReason, end.lastContinuationOutcome?.getEvaluationFor('ErrorPolicyCriterion')?.context['cause']]).toStrictEqual([
       'error',
       'nothing-to-read',
     ]);
@@ -528,7 +528,7 @@ test('votes that a step brings along are judged beside the criteria', async () =
   const veto = { criterion: 'Tool', decision: ContinuationDecision.ForbidContinuation, reason: 'enough', context: {} };
   const { orchestrator, start } = setUp([{ ...goesOn, evaluations: [veto] }]);
   const end = await orchestrator.run(start);
-  expect([end.stopReason, end.continuationOutcome?.resolvedBy, end.continuationOutcome?.evaluations.at(-1)]).toStrictEqual([
+  expect([end.stopReason, end.lastContinuationOutcome?.resolvedBy, end.lastContinuationOutcome?.evaluations.at(-1)]).toStrictEqual([
     'guard',
     'Tool',
     veto,

@@ -9,7 +9,7 @@ import type { ErrorHandling } from '../errors/index.ts';
 import { TimedOutError } from '../errors/index.ts';
 import type { ActiveRun } from './active-run.ts';
 import { canBegin, getJudgingTime } from './execution.ts';
-import { begin, commitOwedEnd, judgeStart, owesEnd } from './phases/begin.ts';
+import { begin, commitOwedEnd, forbidStep, judgeStart, owesEnd } from './phases/begin.ts';
 import { commitStep, park } from './phases/commit.ts';
 import type { Judged } from './phases/judge.ts';
 import { addOuterEvaluations, buildCandidate, getRemainingMs, handleFailures, judge } from './phases/judge.ts';
@@ -18,7 +18,7 @@ import { findProviderWait } from './phases/outage.ts';
 import { inspectStep, produceStep } from './phases/produce.ts';
 import type { RunState } from './run-state.ts';
 import type { Step } from './step.ts';
-import type { Produced, StepOf, StepProcess } from './step-process.ts';
+import type { ProducedStep, StepOf, StepProcess } from './step-process.ts';
 import type { ProviderWait } from './waiting.ts';
 
 /** Time limit of the step that sums up, unless the process has one. */
@@ -81,10 +81,13 @@ export class Loop<State extends RunState, Context> {
   /** Waits if the last step failed, then asks the host. Returns true if the run is to be left as it is. */
   async #pause(): Promise<boolean> {
     if (this.#retryDelayMs > 0 && (await this.#waitBeforeRetry())) return this.#leave();
-    const answer = await this.run.options.between?.(this.#state);
+    const { events, options } = this.run;
+    const answer = await options.between?.(this.#state, events.uncommitted);
     if (answer === undefined) return false;
     if ('leave' in answer) return this.#leave();
     this.#state = answer.state;
+    events.advanceTo(answer.state.data.lastSeq);
+    if (answer.isCommitted === true) events.takeUncommitted();
     return false;
   }
 
@@ -99,9 +102,14 @@ export class Loop<State extends RunState, Context> {
     const { process } = this;
     const open = new OpenStep(this, this.#state);
     this.#open = open;
+    this.run.stepTime = open.time;
     const endFinalizing = open.finalizing ? this.#beginFinalizing() : undefined;
     try {
       const produced = open.finalizing ? markFinalizing(await produceStep(open)) : await produceStep(open);
+      if (produced.type === 'forbidden') {
+        open.close();
+        return await forbidStep(open);
+      }
       open.ensureStarted();
       if (produced.type === 'waiting') {
         open.close();
@@ -124,6 +132,7 @@ export class Loop<State extends RunState, Context> {
       return committed instanceof Promise ? await committed : committed;
     } finally {
       this.#open = undefined;
+      this.run.stepTime = undefined;
       endFinalizing?.();
     }
   }
@@ -142,7 +151,7 @@ export class Loop<State extends RunState, Context> {
   #beginFinalizing(): () => void {
     this.run.renew();
     return this.run.clock.schedule(this.process.finalizeMs ?? defaultFinalizeMs, () => {
-      this.run.control.interrupt('deadline', new TimedOutError('The time to sum up is over.'));
+      this.run.control.interrupt('deadline', new TimedOutError('The time for the summary (limits.finalizeMs) is over.'));
     });
   }
 
@@ -190,7 +199,8 @@ export class Loop<State extends RunState, Context> {
   }
 }
 
-function markFinalizing<S extends object>(produced: Produced<S>): Produced<S> {
+function markFinalizing<S extends object>(produced: ProducedStep<S>): ProducedStep<S> {
+  if (produced.type === 'forbidden') return produced;
   if (produced.type === 'step') return { type: 'step', step: { ...produced.step, finalizing: true } };
   return { ...produced, partial: { ...produced.partial, finalizing: true } };
 }

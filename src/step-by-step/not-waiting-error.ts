@@ -1,6 +1,6 @@
 import { SteplineError } from '../lib/index.ts';
 
-/** Somebody answered what nobody asked. `open` are the ids that are waited for. */
+/** An answer has an id that nothing waits for. `open` lists the ids of the open waits. */
 export class NotWaitingError extends SteplineError {
   override readonly name = 'NotWaitingError';
   readonly code = 'not-waiting';
@@ -8,8 +8,8 @@ export class NotWaitingError extends SteplineError {
   readonly open: readonly string[];
 
   constructor(waitId: string, open: readonly string[]) {
-    const hint = open.length === 0 ? 'Nothing is waited for.' : `Waited for: ${open.join(', ')}.`;
-    super(`Nothing with the id "${waitId}" is waited for. ${hint}`);
+    const hint = open.length === 0 ? 'Nothing is waiting for an answer.' : `Answer one of ${open.join(', ')}.`;
+    super(`No wait has the id "${waitId}". ${hint}`);
     this.waitId = waitId;
     this.open = open;
   }

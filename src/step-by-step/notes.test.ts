@@ -195,7 +195,7 @@ describe('after the record', () => {
 
 describe('a run inside a step', () => {
   /** An outer run whose first step runs the inner one and takes over its end. */
-  function nested(inner: ReturnType<typeof setUp>, options: ScriptedProcessOptions = {}) {
+  function setUpNested(inner: ReturnType<typeof setUp>, options: ScriptedProcessOptions = {}) {
     const clock = inner.clock;
     const ids = createCountingIds('outer');
     const ends: ScriptedState[] = [];
@@ -217,7 +217,7 @@ describe('a run inside a step', () => {
   }
 
   test('spends what the outer step has spent, and numbers its events in the same line', async () => {
-    const { orchestrator, start, ends, events, onEvent } = nested(setUp([goesOn, finishes]));
+    const { orchestrator, start, ends, events, onEvent } = setUpNested(setUp([goesOn, finishes]));
     const end = await orchestrator.run(start, { onEvent });
     expect([end.status, end.usage.total, end.steps[0]?.usage.total, ends[0]?.usage.total]).toStrictEqual(['completed', 40, 30, 20]);
     expect(events.map(({ seq }) => seq)).toStrictEqual(events.map((_, index) => index + 1));
@@ -225,15 +225,15 @@ describe('a run inside a step', () => {
   });
 
   test('is bound by the limits outside, whose answers stand in its own trace', async () => {
-    const { orchestrator, start, ends } = nested(setUp([goesOn, goesOn, goesOn, finishes]), { limits: { tokens: 20 } });
+    const { orchestrator, start, ends } = setUpNested(setUp([goesOn, goesOn, goesOn, finishes]), { limits: { tokens: 20 } });
     const end = await orchestrator.run(start);
     expect([end.stopReason, ends[0]?.stopReason, ends[0]?.stepCount]).toStrictEqual(['token_limit', 'token_limit', 2]);
-    expect(ends[0]?.continuationOutcome?.resolvedBy).toBe('OuterTokenUsageLimit');
+    expect(ends[0]?.lastContinuationOutcome?.resolvedBy).toBe('OuterTokenUsageLimit');
   });
 
   test('that was stored by the outer run leaves its events in that commit', async () => {
     const stored: (readonly { readonly seq: number }[])[] = [];
-    const { orchestrator, start } = nested(setUp([finishes]));
+    const { orchestrator, start } = setUpNested(setUp([finishes]));
     await orchestrator.run(start, { commit: ({ events }) => void stored.push(events) });
     expect(stored.flat().map(({ seq }) => seq)).toStrictEqual(stored.flat().map((_, index) => index + 1));
     expect(stored).toHaveLength(2);
@@ -241,7 +241,7 @@ describe('a run inside a step', () => {
 
   test('ends by itself without ending the outer one', async () => {
     const inner = setUp([{ hangs: 'deaf' }], { options: { limits: { wallMs: 1000 } } });
-    const { orchestrator, start, ends } = nested(inner);
+    const { orchestrator, start, ends } = setUpNested(inner);
     const running = orchestrator.run(start);
     await inner.clock.advance(1200);
     expect([(await running).status, ends[0]?.stopReason]).toStrictEqual(['completed', 'time_limit']);
@@ -249,7 +249,7 @@ describe('a run inside a step', () => {
 
   test('that is left behind tells and spends nothing any more', async () => {
     const inner = setUp([{ hangs: 'deaf' }, finishes]);
-    const { orchestrator, start, events, onEvent } = nested(inner);
+    const { orchestrator, start, events, onEvent } = setUpNested(inner);
     const stop = new AbortController();
     const running = orchestrator.run(start, { signal: stop.signal, onEvent });
     await inner.clock.advance(1);

@@ -45,7 +45,7 @@ export interface StepByStep<State extends RunState = RunState, Output = unknown,
   readonly name: string;
   /** True if a run would take a step. Has no side effects. */
   hasNextStep(state: State): boolean;
-  /** Takes one step; the wall clock starts anew with each. Returns the same state if there is nothing to do. */
+  /** Takes one step; the wall clock starts again with each. Returns the same state if there is nothing to do. */
   nextStep(state: State, ...args: RunArgs<State, Context, Event>): Promise<State>;
   /** Takes steps until there is a reason to stop or to wait. */
   run(state: State, ...args: RunArgs<State, Context, Event>): Promise<State>;

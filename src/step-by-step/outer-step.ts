@@ -8,7 +8,7 @@
 import type { ContinuationEvaluation } from '../continuation/index.ts';
 import type { Effects } from '../effects/index.ts';
 import type { BaseEvent, EventSink, ProblemReporter } from '../events/index.ts';
-import type { PriceOf } from '../inference/index.ts';
+import type { PriceSource } from '../inference/index.ts';
 import type { Clock, IdSource } from '../lib/index.ts';
 import type { Usage } from '../messages/index.ts';
 import type { RunControl } from './run-control.ts';
@@ -32,7 +32,7 @@ export interface NestOptions {
   /** True if a limit watches the cost: a call without a price is then unknown, not free. @default false */
   readonly watchesCost?: boolean;
   /** Prices for a run inside that has none. */
-  readonly price?: PriceOf | undefined;
+  readonly price?: PriceSource | undefined;
 }
 
 /** Counts time as waiting. */
@@ -45,7 +45,7 @@ export interface WaitingTime {
 export interface OuterBudget {
   /** True if a limit outside watches the cost. */
   readonly watchesCost: boolean;
-  readonly price?: PriceOf | undefined;
+  readonly price?: PriceSource | undefined;
   spend(spent: Spent): void;
   /** Evaluates the limits outside for a step inside that has spent this much more; evaluations that forbid outside are among them. */
   evaluateLimits(more: Spent): readonly ContinuationEvaluation[];
@@ -66,6 +66,8 @@ export interface OuterEvents {
 export interface OuterStep {
   readonly agentId: string;
   readonly executionId: string;
+  /** Name of the agent inside. @default the one that it is configured with */
+  readonly name?: string;
   /** Name of the participant whose turn the outer step is, if several take turns. */
   readonly participant?: string | undefined;
   /** 1 for a run whose outer run is not inside another. */
@@ -86,6 +88,17 @@ export interface OuterStep {
   readonly models: StepModels;
   /** The outer run's clock: both runs share it. */
   readonly time: WaitingTime & { readonly clock: Clock };
+}
+
+/** Returns the step for a run inside it by an agent of this name. */
+export function withInnerName(outer: OuterStep, name: string): OuterStep {
+  return {
+    ...outer,
+    name,
+    get isOpen() {
+      return outer.isOpen;
+    },
+  };
 }
 
 /** Ends the inner run when the outer one ends, for the same reason. Returns a function that unlinks them. */

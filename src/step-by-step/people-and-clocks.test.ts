@@ -102,7 +102,7 @@ describe.each(ways)('the time that people take, %s,', (_, carry) => {
 });
 
 describe.each(ways)('what the user said meanwhile, %s,', (_, carry) => {
-  /** Asks again where the edited arguments are text. */
+  /** Asks again if the edited arguments are text. */
   const picky: Change = ({ produce }) => ({
     produce: async (state, scope) => {
       const { pendingStep } = state;
@@ -137,7 +137,7 @@ describe.each(ways)('what the user said meanwhile, %s,', (_, carry) => {
 describe('waits that cannot be answered', () => {
   test.each<[string, readonly Wait[], RegExp]>([
     ['two with one id', [approval('a'), approval('b'), approval('a')], /Two waits have the id "a"/],
-    ['none at all', [], /says for nothing/],
+    ['none at all', [], /waiting step without waits/],
   ])('%s: the step fails, and keeps its usage and messages', async (_, waits, message) => {
     const { orchestrator, start } = setUp([{ ...goesOn, waits }]);
     const end = await orchestrator.run(start);
@@ -155,7 +155,7 @@ describe.each(ways)('a grant between the decision to sum up and the summary, %s,
   test('makes the run go on where it is enough', async () => {
     const { orchestrator, start, finalizing } = setUp(script, { steps: 1, onLimit: 'finalize' });
     const due = carry(await orchestrator.nextStep(start));
-    expect([due.status, due.continuationOutcome?.isFinalizing]).toStrictEqual(['in_progress', true]);
+    expect([due.status, due.lastContinuationOutcome?.isFinalizing]).toStrictEqual(['in_progress', true]);
     const granted = carry(due.grant({ steps: 5 }));
     expect(orchestrator.hasNextStep(granted)).toBe(true);
     const end = await orchestrator.run(granted);
@@ -191,7 +191,7 @@ describe.each(ways)('a grant between the decision to sum up and the summary, %s,
       onLimit: 'finalize',
     });
     const due = carry(await orchestrator.nextStep(start));
-    expect(due.continuationOutcome?.isFinalizing).toBe(true);
+    expect(due.lastContinuationOutcome?.isFinalizing).toBe(true);
     const granted = carry(due.grant({ wallMs: 60_000 }));
     const end = await orchestrator.run(granted);
     expect([end.status, end.text, finalizing, clock.pendingTimers()]).toStrictEqual(['completed', 'Done.', [false, false], 0]);
@@ -211,7 +211,7 @@ describe('a grant that is refused', () => {
     const ended = await orchestrator.run(refused, { onEvent: ({ type }) => told.push(type) });
     expect([ended.status, ended.stepCount, told]).toStrictEqual(['stopped', 2, ['AgentFinished']]);
     expect(await orchestrator.run(ended)).toBe(ended);
-    expect(() => refused.grant({ steps: 1 })).toThrow('This execution has ended (steps_limit)');
+    expect(() => refused.grant({ steps: 1 })).toThrow('this execution has ended (steps_limit)');
     expect(() => refused.reject('grant/steps')).toThrow();
     const next = carry(refused.withUserMessage('Again.'));
     expect([next.status, next.execution.number, next.execution.grantRefused]).toStrictEqual(['pending', 2, undefined]);
@@ -236,7 +236,7 @@ describe('a grant that is refused', () => {
   ])('cannot be %s, and the way to settle it is told', async (_, act) => {
     const { orchestrator, start } = setUp([goesOn], { steps: 1, onLimit: 'pause' });
     const waiting = await orchestrator.run(start);
-    expect(() => act(waiting)).toThrow('"grant/steps" waits for a grant; settle it with grant(amounts) or reject(id, reason).');
+    expect(() => act(waiting)).toThrow('"grant/steps" is waiting for a grant. Answer it with grant(amounts) or reject(id, reason).');
     expect(waiting.status).toBe('waiting');
   });
 });
@@ -249,7 +249,7 @@ describe('what people hand in is looked at', () => {
 
   test.each([[{ reason: 'no' }], [7], [null], [['no']]])('a reason of %o is refused', async (reason) => {
     const waiting = await waitingFor();
-    expect(() => waiting.reject('a', reason as never)).toThrow('The reason of reject(id, reason) must be text');
+    expect(() => waiting.reject('a', reason as never)).toThrow('The reason of reject() must be a string');
   });
 
   test('a rejection without a reason says that there was none', async () => {
@@ -259,7 +259,7 @@ describe('what people hand in is looked at', () => {
 
   test.each([[{ to: 'Bob' }], [{ args: {}, to: 'Bob' }], ['Bob'], [null], [['Bob']]])('approve(id, %o) is refused', async (options) => {
     const waiting = await waitingFor();
-    expect(() => waiting.approve('a', options as never)).toThrow('approve(id, { args }) takes the edited arguments under "args"');
+    expect(() => waiting.approve('a', options as never)).toThrow('The options of approve() must be { args }, not');
     expect(waiting.approve('a', { args: { to: 'Bob' } }).status).toBe('in_progress');
   });
 
@@ -267,7 +267,7 @@ describe('what people hand in is looked at', () => {
     'withUserMessage(%o) is refused',
     (content) => {
       const state = ScriptedState.empty();
-      expect(() => state.withUserMessage(content as never)).toThrow('withUserMessage() takes text, a message or parts.');
+      expect(() => state.withUserMessage(content as never)).toThrow('withUserMessage() needs a string, a message or a list of parts, not');
     },
   );
 
@@ -293,12 +293,12 @@ describe('what people hand in is looked at', () => {
   });
 
   test.each<[object, string]>([
-    [{ abortSignal: new AbortController().signal }, 'A run has no option "abortSignal"'],
-    [{ abortSignal: new AbortController().signal }, 'The signal is called signal.'],
+    [{ abortSignal: new AbortController().signal }, 'Unknown option "abortSignal" in the options of a run'],
+    [{ abortSignal: new AbortController().signal }, 'Use signal.'],
     [{ signal: new AbortController() }, 'signal must be an AbortSignal'],
     [{ signal: { aborted: false } }, 'signal must be an AbortSignal'],
-    [{ onEvent: 'log' }, 'onEvent must be a function.'],
-    [{ onEvents: () => undefined }, 'A run has no option "onEvents"'],
+    [{ onEvent: 'log' }, 'onEvent must be a function, not "log".'],
+    [{ onEvents: () => undefined }, 'Unknown option "onEvents" in the options of a run'],
   ])('the run option %o is refused: %s', async (options, message) => {
     const { orchestrator, start, finalizing } = setUp([{ text: 'Done.' }]);
     const given = options as never;

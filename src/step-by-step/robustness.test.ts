@@ -20,7 +20,7 @@ const approval = (id: string): Wait => ({ type: 'approval', id, toolName: 'delet
 const goOn = when<ScriptedState>('GoOn', () => ContinuationDecision.RequestContinuation);
 const start = (): ScriptedState => ScriptedState.empty({ ids: createCountingIds('s') }).withUserMessage('Go.');
 
-function runnableOf(process: StepProcess<ScriptedState>, clock = createFakeClock()) {
+function setUpRunnable(process: StepProcess<ScriptedState>, clock = createFakeClock()) {
   return { clock, orchestrator: createStepByStep(process, { clock, ids: createCountingIds('x'), random: () => 0.5 }) };
 }
 
@@ -30,7 +30,7 @@ test('a criterion that sets a deadline and then does not forbid still ends the r
     ...goOn,
     remainingMs: ({ execution }: ScriptedState, { now = 0 }: Findings = {}) => 100 - (now - (execution.wallStartedAt ?? 0)),
   };
-  const { orchestrator } = runnableOf(createScriptedProcess([{ hangs: 'deaf' }], { criteria: [lenient] }), clock);
+  const { orchestrator } = setUpRunnable(createScriptedProcess([{ hangs: 'deaf' }], { criteria: [lenient] }), clock);
   const running = orchestrator.run(start());
   await clock.advance(200);
   const end = await running;
@@ -40,14 +40,14 @@ test('a criterion that sets a deadline and then does not forbid still ends the r
 
 test('a criterion named StopRequested that does not read the request does not keep the run from ending', async () => {
   const deaf = when<ScriptedState>('StopRequested', () => ContinuationDecision.AllowContinuation);
-  const { orchestrator } = runnableOf(createScriptedProcess([{ hasToolCalls: true }], { criteria: [deaf, goOn] }));
+  const { orchestrator } = setUpRunnable(createScriptedProcess([{ hasToolCalls: true }], { criteria: [deaf, goOn] }));
   const run = orchestrator.start(start());
   for await (const event of run) if (event.type === 'AgentStepCompleted') run.requestStop('enough');
   expect((await run.result).state.stopReason).toBe('user_requested');
 });
 
 test('a step that waits for nothing is a failed step, not one that waits for ever', async () => {
-  const { orchestrator } = runnableOf(createScriptedProcess([{ waits: [] }]));
+  const { orchestrator } = setUpRunnable(createScriptedProcess([{ waits: [] }]));
   const end = await orchestrator.run(start());
   expect([end.status, end.stopReason, end.errors[0]?.code]).toEqual(['failed', 'error', 'invalid-argument']);
 });
@@ -72,7 +72,7 @@ test('a wait that gives active time back is not polled every millisecond', async
 
 test('a message after everything was answered joins the step instead of throwing the answers away', async () => {
   const waits = [{ type: 'approval' as const, id: 'call-1', toolName: 'delete', args: {} }];
-  const { orchestrator } = runnableOf(createScriptedProcess([{ waits, text: 'May I?' }, { text: 'Done.' }]));
+  const { orchestrator } = setUpRunnable(createScriptedProcess([{ waits, text: 'May I?' }, { text: 'Done.' }]));
   const waiting = await orchestrator.run(start());
   const state = waiting.approve('call-1').withUserMessage('And hurry.');
   expect([state.status, state.session.executions.length]).toEqual(['in_progress', 1]);
@@ -97,12 +97,12 @@ test('an event that cannot be made leaves no gap in the numbers', async () => {
     },
   };
   const seqs: number[] = [];
-  await runnableOf(process).orchestrator.run(start(), { onEvent: ({ seq }) => seqs.push(seq) });
+  await setUpRunnable(process).orchestrator.run(start(), { onEvent: ({ seq }) => seqs.push(seq) });
   expect(seqs).toEqual(seqs.map((_, index) => index + 1));
 });
 
 test('two readers of one stream each hear everything that is told while they read', async () => {
-  const { orchestrator } = runnableOf(createScriptedProcess([{ hasToolCalls: true }, { hasToolCalls: true }, { text: 'Done.' }]));
+  const { orchestrator } = setUpRunnable(createScriptedProcess([{ hasToolCalls: true }, { hasToolCalls: true }, { text: 'Done.' }]));
   const run = orchestrator.start(start());
   const read = async (): Promise<readonly LoopEvent[]> => {
     const events: LoopEvent[] = [];
@@ -134,12 +134,12 @@ test('a producer can ask what interrupted it', async () => {
       }
     },
   };
-  await runnableOf(process).orchestrator.run(start(), { signal: controller.signal });
+  await setUpRunnable(process).orchestrator.run(start(), { signal: controller.signal });
   expect(asked).toEqual([undefined, 'signal']);
 });
 
 test('the readable form of an event hides secrets that an error message holds', async () => {
-  const { orchestrator } = runnableOf(createScriptedProcess([{ throws: new Error('refused: Authorization: Bearer abcdef123456') }]));
+  const { orchestrator } = setUpRunnable(createScriptedProcess([{ throws: new Error('refused: Authorization: Bearer abcdef123456') }]));
   const lines: string[] = [];
   await orchestrator.run(start(), { onEvent: (event) => lines.push(String(event)) });
   expect(lines.join('\n')).not.toContain('abcdef123456');
@@ -149,7 +149,7 @@ test('the readable form of an event hides secrets that an error message holds', 
 test('what is no event of the loop reaches listeners as well', async () => {
   class Progress extends BaseEvent {
     readonly type = 'Progress';
-    describe(): string {
+    override describe(): string {
       return 'half way';
     }
   }
@@ -162,13 +162,13 @@ test('what is no event of the loop reaches listeners as well', async () => {
     },
   };
   const seen: string[] = [];
-  await runnableOf(process).orchestrator.run(start(), { onEvent: (event) => seen.push(event.type) });
+  await setUpRunnable(process).orchestrator.run(start(), { onEvent: (event) => seen.push(event.type) });
   expect(seen).toContain('Progress');
 });
 
 test('the loop counts and waits by the policy that the criteria judge by', async () => {
   const criteria = [...standardCriteria({ policy: ErrorPolicy.retryAll(3) })];
-  const { orchestrator } = runnableOf(createScriptedProcess([{ throws: new ToolFailedError('no') }], { criteria }));
+  const { orchestrator } = setUpRunnable(createScriptedProcess([{ throws: new ToolFailedError('no') }], { criteria }));
   const end = await orchestrator.run(start());
   expect([end.stopReason, end.stepCount]).toEqual(['retry_limit', 3]);
   expect(end.stepResults.map(({ handling }) => handling?.consecutiveFailures)).toEqual([1, 2, 3]);
@@ -178,7 +178,7 @@ test('stopOnAnyError ends a run where the legacy ErrorPresenceCheck does', async
   const script = [{ hasToolCalls: true }, { errors: [failure], hasToolCalls: true }, { text: 'never' }];
   const legacy = [new ErrorPresenceCheck<ScriptedState>(({ errors }) => errors.length > 0), goOn];
   const ends = await Promise.all(
-    [{}, { criteria: legacy }].map(async (options) => runnableOf(createScriptedProcess(script, options)).orchestrator.run(start())),
+    [{}, { criteria: legacy }].map(async (options) => setUpRunnable(createScriptedProcess(script, options)).orchestrator.run(start())),
   );
   expect(ends.map(({ status, stopReason, stepCount }) => [status, stopReason, stepCount])).toEqual([
     ['failed', 'error', 2],
@@ -199,7 +199,7 @@ test.each([
       return scripted.produce(state, scope);
     },
   };
-  const running = runnableOf(process, clock).orchestrator.run(start());
+  const running = setUpRunnable(process, clock).orchestrator.run(start());
   await clock.advance(150);
   const end = await running;
   expect([end.status, end.stopReason, end.currentStep?.interrupted, end.errors]).toEqual(['stopped', 'time_limit', 'deadline', []]);
@@ -215,18 +215,18 @@ test('a run that was told to end does not wait for anybody', async () => {
       return scripted.produce(state, scope);
     },
   };
-  const end = await runnableOf(process).orchestrator.run(start(), { signal: controller.signal });
+  const end = await setUpRunnable(process).orchestrator.run(start(), { signal: controller.signal });
   expect([end.status, end.stopReason, end.currentStep?.interrupted, end.text]).toEqual(['stopped', 'user_requested', 'signal', 'May I?']);
 });
 
 test('two waits with one id are refused: one answer would settle both', async () => {
-  const { orchestrator } = runnableOf(createScriptedProcess([{ waits: [approval('call-1'), approval('call-1')] }]));
+  const { orchestrator } = setUpRunnable(createScriptedProcess([{ waits: [approval('call-1'), approval('call-1')] }]));
   const end = await orchestrator.run(start());
   expect([end.status, end.errors[0]?.message]).toEqual(['failed', expect.stringContaining('Two waits have the id "call-1"')]);
 });
 
 test('what a step has cost and said shows while it waits, and counts once', async () => {
-  const { orchestrator } = runnableOf(
+  const { orchestrator } = setUpRunnable(
     createScriptedProcess([{ text: 'May I?', usage: { input: 500, output: 50 }, waits: [approval('call-1')] }]),
   );
   const usages: number[] = [];
@@ -237,7 +237,7 @@ test('what a step has cost and said shows while it waits, and counts once', asyn
 });
 
 test('answers that were given before a step was superseded are on its record', async () => {
-  const { orchestrator } = runnableOf(createScriptedProcess([{ waits: [approval('call-1'), approval('call-2')] }]));
+  const { orchestrator } = setUpRunnable(createScriptedProcess([{ waits: [approval('call-1'), approval('call-2')] }]));
   const waiting = (await orchestrator.run(start())).approve('call-1').withUserMessage('Never mind.');
   const closed = waiting.session.executions[0]?.results.last;
   expect([closed?.step.answers, closed?.stopReason]).toEqual([[{ type: 'approved', id: 'call-1' }], 'user_requested']);
@@ -255,7 +255,7 @@ test('a producer that changes its step after handing it in changes no record', a
       return produced;
     },
   };
-  const end = await runnableOf(process).orchestrator.run(start());
+  const end = await setUpRunnable(process).orchestrator.run(start());
   expect(() => kept?.errors.push('later')).toThrow(TypeError);
   expect(() => kept?.outputMessages.pop()).toThrow(TypeError);
   expect([end.errors, end.text]).toEqual([[], 'As said.']);
@@ -269,7 +269,7 @@ test('what a giver does with a value later does not change the state it was give
 });
 
 test('one of two readers that leaves does not take the events from the other', async () => {
-  const { orchestrator } = runnableOf(createScriptedProcess([{ hasToolCalls: true }, { text: 'Done.' }]));
+  const { orchestrator } = setUpRunnable(createScriptedProcess([{ hasToolCalls: true }, { text: 'Done.' }]));
   const run = orchestrator.start(start());
   const leave = async (): Promise<void> => {
     for await (const event of run) if (event.seq > 0) break;
@@ -286,7 +286,7 @@ test('one of two readers that leaves does not take the events from the other', a
 test('a work driver that has nothing to do before the first step does not keep the run from starting', async () => {
   const presence = new ToolCallPresenceCheck<ScriptedState>(({ currentStep }) => currentStep?.hasToolCalls === true);
   for (const criteria of [[presence], []]) {
-    const { orchestrator } = runnableOf(createScriptedProcess([{ text: 'Done.' }], { criteria }));
+    const { orchestrator } = setUpRunnable(createScriptedProcess([{ text: 'Done.' }], { criteria }));
     expect(orchestrator.hasNextStep(start())).toBe(true);
     const end = await orchestrator.run(start());
     expect([end.status, end.stepCount, end.text]).toEqual(['completed', 1, 'Done.']);
@@ -295,14 +295,14 @@ test('a work driver that has nothing to do before the first step does not keep t
 
 test('a failure that no criterion judges does not pass for success', async () => {
   const presence = new ToolCallPresenceCheck<ScriptedState>(({ currentStep }) => currentStep?.hasToolCalls === true);
-  const { orchestrator } = runnableOf(createScriptedProcess([{ throws: new Error('boom') }], { criteria: [presence] }));
+  const { orchestrator } = setUpRunnable(createScriptedProcess([{ throws: new Error('boom') }], { criteria: [presence] }));
   const end = await orchestrator.run(start());
-  expect([end.status, end.stopReason, end.continuationOutcome?.resolvedBy]).toEqual(['failed', 'error', 'ErrorPolicyCriterion']);
+  expect([end.status, end.stopReason, end.lastContinuationOutcome?.resolvedBy]).toEqual(['failed', 'error', 'ErrorPolicyCriterion']);
 });
 
 test.each([
-  ['nothing', undefined, "must return {type: 'step', step}"],
-  ['a bare step', { id: '1', outputMessages: [], errors: [], usage: Usage.none() }, "must return {type: 'step', step}"],
+  ['nothing', undefined, "Return { type: 'step', step }"],
+  ['a bare step', { id: '1', outputMessages: [], errors: [], usage: Usage.none() }, "Return { type: 'step', step }"],
   ['no usage', { type: 'step', step: { id: '1', outputMessages: [], errors: [] } }, 'usage must be a Usage'],
   ['text for messages', { type: 'step', step: { id: '1', outputMessages: ['hi'], errors: [], usage: Usage.none() } }, 'list of Message'],
   ['no list of errors', { type: 'step', step: { id: '1', outputMessages: [], usage: Usage.none() } }, 'errors must be a list'],
@@ -313,13 +313,13 @@ test.each([
     // Holds because this is what a producer without types can return.
     produce: () => Promise.resolve(produced as never),
   };
-  const end = await runnableOf(process).orchestrator.run(start());
+  const end = await setUpRunnable(process).orchestrator.run(start());
   expect([end.status, end.errors[0]?.code]).toEqual(['failed', 'invalid-argument']);
   expect(end.errors[0]?.message).toContain(words);
 });
 
 test('stored data that was parsed but not read is refused in words', async () => {
-  const { orchestrator } = runnableOf(createScriptedProcess([{ text: 'Done.' }]));
+  const { orchestrator } = setUpRunnable(createScriptedProcess([{ text: 'Done.' }]));
   const parsed = JSON.parse(JSON.stringify(start())) as ScriptedState;
   await expect(orchestrator.run(parsed)).rejects.toThrow(/read stored data with fromJSON/);
   expect(() => orchestrator.hasNextStep(parsed)).toThrow(/read stored data with fromJSON/);
@@ -327,7 +327,9 @@ test('stored data that was parsed but not read is refused in words', async () =>
 
 test('an error that names its tool is handled by the rule for that tool', async () => {
   const policy = ErrorPolicy.retryAll(5).withTool('refund', 'stop');
-  const { orchestrator } = runnableOf(createScriptedProcess([{ throws: new ToolFailedError('no', { toolName: 'refund' }) }], { policy }));
+  const { orchestrator } = setUpRunnable(
+    createScriptedProcess([{ throws: new ToolFailedError('no', { toolName: 'refund' }) }], { policy }),
+  );
   const end = await orchestrator.run(start());
   expect([end.stopReason, end.stepCount, end.errors[0]?.toolName]).toEqual(['error', 1, 'refund']);
 });

@@ -27,7 +27,7 @@ export interface RunControl {
   close(): void;
 }
 
-function wordsOf(reason: unknown): string {
+function describeReason(reason: unknown): string {
   if (typeof reason === 'string' && reason !== '') return reason;
   if (reason instanceof Error && reason.name !== 'AbortError' && reason.message !== '') return reason.message;
   return 'aborted by the signal';
@@ -47,7 +47,7 @@ export function createRunControl(hostSignal?: AbortSignal): RunControl {
   };
   const interrupt = (by: Interruption, reason: unknown): void => {
     // An abort by the host counts even after the deadline has passed.
-    if (by === 'signal') stopRequest ??= { by: 'signal', reason: cleanText(wordsOf(reason)) };
+    if (by === 'signal') stopRequest ??= { by: 'signal', reason: cleanText(describeReason(reason)) };
     if (interruption !== undefined) {
       call(onRequest);
       return;

@@ -20,6 +20,8 @@ export interface EventSubject {
 
 interface RunEventsOptions {
   readonly lastSeq: number;
+  /** Name of the agent that runs. */
+  readonly agentName: string | undefined;
   readonly clock: Clock;
   readonly outer: OuterStep | undefined;
   readonly sink: EventSink | undefined;
@@ -45,6 +47,7 @@ export class RunEvents implements OuterEvents {
     executionId: '',
     stepNumber: 0,
     participant: undefined,
+    agentName: undefined,
   };
   #seq: number;
   #pieces = 0;
@@ -122,7 +125,12 @@ export class RunEvents implements OuterEvents {
     this.#openOuter?.events.emitPiece(event);
   }
 
-  /** Returns the events since the last commit, and starts the list anew. */
+  /** Events since the last commit. */
+  get uncommitted(): readonly BaseEvent[] {
+    return this.#uncommitted;
+  }
+
+  /** Returns the events since the last commit, and starts the list again. */
   takeUncommitted(): readonly BaseEvent[] {
     const events = this.#uncommitted;
     this.#uncommitted = [];
@@ -148,7 +156,7 @@ export class RunEvents implements OuterEvents {
       try {
         sink.emit(event);
       } catch (error) {
-        // A sink of the host's own may throw; the run goes on.
+        // A sink of the host's own may throw; the run continues.
         reportSafely(onProblem, error, `the sink of ${event.type}`);
       }
     }
@@ -165,7 +173,8 @@ export class RunEvents implements OuterEvents {
     header.stepNumber = subject.stepNumber;
     // Events inside a turn name the participant whose turn it is.
     header.participant = subject.participant ?? this.#options.outer?.participant;
-    if (subject.parentAgentId !== undefined) header.parentAgentId = subject.parentAgentId;
+    header.parentAgentId = subject.parentAgentId;
+    header.agentName = this.#options.agentName;
     return header;
   }
 }

@@ -1,8 +1,8 @@
 import type { Effects } from '../effects/index.ts';
-import type { BaseEvent, EventSink, ProblemReporter } from '../events/index.ts';
+import type { BaseEvent, EventHeader, EventSink, ProblemReporter } from '../events/index.ts';
 import type { Callback, Clock, IdSource, Random } from '../lib/index.ts';
 import type { LoopEvent } from './loop-events.ts';
-import type { OuterStep } from './outer-step.ts';
+import type { OuterStep, WaitingTime } from './outer-step.ts';
 import type { RunState } from './run-state.ts';
 import type { StepResult } from './step-result.ts';
 
@@ -27,10 +27,20 @@ export interface Commit<State> {
 }
 
 /**
- * Answer to `between`: go on, go on with another state (a message arrived), or leave the run as it is. A run that is left has no result
- * yet: take its state from `run()`.
+ * Answer to `between`: continue, continue with another state (a message arrived), or leave the run as it is. A run that is left has no result
+ * yet: take its state from `run()`. Events are numbered on from the `lastSeq` of another state.
  */
-export type Between<State> = undefined | { readonly state: State } | { readonly leave: true };
+export type Between<State> = undefined | ReplacedState<State> | { readonly leave: true };
+
+/** The state that a run continues with. */
+interface ReplacedState<State> {
+  readonly state: State;
+  /** True if the state was stored with the events that `between` received: the next commit does not get them again. @default false */
+  readonly isCommitted?: boolean;
+}
+
+/** Emits an event of the host among those of a run. It is numbered and stored as they are. */
+export type EmitEvent = (make: (header: EventHeader) => BaseEvent) => void;
 
 /** Rule for a provider that is down. */
 export interface OutageRule {
@@ -47,14 +57,16 @@ export interface EngineOutageRule extends OutageRule {
 /** Options for engines: they store a run, drive it between steps, and make every attempt at it come out the same. */
 export interface EngineOptions<State = RunState> {
   /**
-   * Stores each step before the next one starts; a promise is awaited. May return the state to go on with, such as the stored one read
+   * Stores each step before the next one starts; a promise is awaited. May return the state to continue with, such as the stored one read
    * again. A rejection ends the run and rejects it.
    */
   readonly commit?: Callback<[commit: Commit<State>], unknown>;
-  /** Puts an engine between the run and its effects. */
-  readonly effects?: (direct: Effects) => Effects;
-  /** Asked before each step, the first included. */
-  readonly between?: Callback<[state: State], Between<State> | Promise<Between<State>>> | undefined;
+  /** Puts an engine between the run and its effects. `time` counts waits of the engine in the step that is open. */
+  readonly effects?: (direct: Effects, time: WaitingTime) => Effects;
+  /** Asked before each step, the first included. Receives the numbered events since the last commit too. */
+  readonly between?: Callback<[state: State, uncommitted: readonly BaseEvent[]], Between<State> | Promise<Between<State>>> | undefined;
+  /** Called before the record that ends an execution is made: events that are emitted here are stored with it, before its own. */
+  readonly beforeEnd?: Callback<[emit: EmitEvent], void> | undefined;
   /**
    * Makes a step wait if it would end the run only because a provider is down: the run returns as waiting for the provider. Call
    * `state.retryNow()` at the time that the wait says, and run it again. @default the run fails
@@ -62,6 +74,8 @@ export interface EngineOptions<State = RunState> {
   readonly onOutage?: EngineOutageRule | undefined;
   /** Id of an execution that starts with this run; the same at every attempt. */
   readonly executionId?: string | undefined;
+  /** True if a process ended in the first step of this run: its event says so. @default false */
+  readonly resumesStep?: boolean | undefined;
   /** Start of the wall clock, for a run that continues one in another process. @default now */
   readonly wallStartedAt?: number | undefined;
   /** Clock of this run. @default the orchestrator's */

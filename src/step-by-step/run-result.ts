@@ -61,7 +61,7 @@ export type ReadOutput<State, Output> = (state: State) => Promise<OutputReading<
 export function getEndFailure(state: RunState): Failure {
   const [first] = state.startOutcome === undefined ? state.errors : [];
   if (first !== undefined) return first;
-  const forbidding = state.continuationOutcome?.evaluations.find(({ decision }) => decision === 'forbid');
+  const forbidding = state.lastContinuationOutcome?.evaluations.find(({ decision }) => decision === 'forbid');
   const code = forbidding?.context['code'];
   return {
     type: 'unknown',

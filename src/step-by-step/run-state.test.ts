@@ -150,7 +150,7 @@ describe('a user message', () => {
     const again = end.withUserMessage('And now?');
     expect([again.status, again.stepCount, again.usage.total, again.execution.activeMs]).toStrictEqual(['pending', 0, 0, 0]);
     expect([again.execution.number, again.execution.id, again.lastStepResult]).toStrictEqual([2, undefined, undefined]);
-    expect([again.text, again.currentStep, again.continuationOutcome]).toStrictEqual(['', undefined, undefined]);
+    expect([again.text, again.currentStep, again.lastContinuationOutcome]).toStrictEqual(['', undefined, undefined]);
     const second = await orchestrator.run(again);
     expect([second.status, second.lastStepResult?.number, second.execution.number]).toStrictEqual(['completed', 1, 2]);
     expect(second.execution.id).not.toBe(end.execution.id);
@@ -304,7 +304,7 @@ test('S1: states that were handed out stay as they were, whatever happens to sta
 });
 
 describe('explain', () => {
-  const explained = async (script: Script, options?: ScriptedProcessOptions): Promise<string> =>
+  const runAndExplain = async (script: Script, options?: ScriptedProcessOptions): Promise<string> =>
     (await runToEnd(script, options)).explain();
 
   test('a state that has not started', () => {
@@ -328,7 +328,7 @@ describe('explain', () => {
       { type: 'person', id: 'call-4', prompt: 'Which?', problem: 'it was empty' },
       { type: 'grant', id: 'call-5', limit: 'steps' },
     ];
-    expect(await explained([{ ...goesOn, waits }])).toMatchInlineSnapshot(
+    expect(await runAndExplain([{ ...goesOn, waits }])).toMatchInlineSnapshot(
       `"Waiting in step 1 for approval of send_mail (call-1); the output of read_clipboard (call-2); the true result of pay (call-3), which was cut off; a person's words (call-4), after an answer that could not be used: it was empty; more steps."`,
     );
   });
@@ -341,7 +341,7 @@ describe('explain', () => {
   });
 
   test('a completed state', async () => {
-    expect(await explained([goesOn, finishes])).toMatchInlineSnapshot(`
+    expect(await runAndExplain([goesOn, finishes])).toMatchInlineSnapshot(`
       "Finished after step 2: completed.
       ToolCallPresenceCheck let go: no tool calls are left to go on with.
       Seven other criteria had nothing against going on: StopRequested, ErrorPolicyCriterion, StepsLimit, TokenUsageLimit, ExecutionTimeLimit, FinishReasonCheck, PendingRetry."
@@ -349,7 +349,7 @@ describe('explain', () => {
   });
 
   test('a state that finished in the step that reached a limit', async () => {
-    expect(await explained([goesOn, finishes], { limits: { steps: 2 } })).toMatchInlineSnapshot(`
+    expect(await runAndExplain([goesOn, finishes], { limits: { steps: 2 } })).toMatchInlineSnapshot(`
       "Finished after step 2; StepsLimit was reached in the same step (steps_limit).
       StepsLimit: 2 of 2 steps used.
       ToolCallPresenceCheck let go: no tool calls are left to go on with.
@@ -358,7 +358,7 @@ describe('explain', () => {
   });
 
   test('a stopped state', async () => {
-    expect(await explained([goesOn], { limits: { steps: 2 } })).toMatchInlineSnapshot(`
+    expect(await runAndExplain([goesOn], { limits: { steps: 2 } })).toMatchInlineSnapshot(`
       "Stopped after step 2: steps_limit.
       StepsLimit: 2 of 2 steps used.
       ToolCallPresenceCheck asked to go on: there is work for the model to go on with.
@@ -367,7 +367,7 @@ describe('explain', () => {
   });
 
   test('a refused start', async () => {
-    expect(await explained([goesOn], { limits: { steps: 0 } })).toMatchInlineSnapshot(`
+    expect(await runAndExplain([goesOn], { limits: { steps: 0 } })).toMatchInlineSnapshot(`
       "Refused to start: steps_limit.
       StepsLimit: 0 of 0 steps used.
       ToolCallPresenceCheck asked to go on: there is work for the model to go on with.
@@ -376,7 +376,7 @@ describe('explain', () => {
   });
 
   test('a failed state', async () => {
-    expect(await explained([{ errors: [toolError] }])).toMatchInlineSnapshot(`
+    expect(await runAndExplain([{ errors: [toolError] }])).toMatchInlineSnapshot(`
       "Stopped after step 1: error.
       Failed: tool error in read_file (not-found): no such file.
       ErrorPolicyCriterion: tool error in read_file: the policy stops.
@@ -386,7 +386,7 @@ describe('explain', () => {
   });
 
   test('a state that failed too often', async () => {
-    expect(await explained([{ errors: [toolError] }], { policy: ErrorPolicy.retryToolErrors(2) })).toMatchInlineSnapshot(`
+    expect(await runAndExplain([{ errors: [toolError] }], { policy: ErrorPolicy.retryToolErrors(2) })).toMatchInlineSnapshot(`
       "Stopped after step 2: retry_limit.
       Failed: tool error in read_file (not-found): no such file.
       ErrorPolicyCriterion: tool error in read_file: attempt 2 failed, 2 allowed.
@@ -400,7 +400,7 @@ describe('explain', () => {
       if (stepCount > 0) throw new Error('cannot say');
       return ContinuationDecision.AllowContinuation;
     });
-    expect(await explained([finishes], { extraCriteria: [broken] })).toMatchInlineSnapshot(`
+    expect(await runAndExplain([finishes], { extraCriteria: [broken] })).toMatchInlineSnapshot(`
       "Stopped after step 1: error.
       ContinuationCriteria: Evaluation failed: Criterion "Broken" failed: cannot say."
     `);
@@ -444,7 +444,7 @@ describe('explain', () => {
     ],
     ['a wait', [{ waits: [{ type: 'person', id: 'p', problem: 'got sk-abcdefghijklmnopqrstuvwx' }] }], {}],
   ])('keeps the secrets of %s', async (_, script, options) => {
-    const text = await explained(script, options);
+    const text = await runAndExplain(script, options);
     expect(text).toContain('[redacted]');
     expect(text).not.toContain('sk-abc');
   });
@@ -452,5 +452,5 @@ describe('explain', () => {
 
 test('a state that does not wait for a provider has nothing to retry', () => {
   const state = ScriptedState.empty();
-  expect(() => state.retryNow()).toThrow('retryNow() is for an execution that waits for a provider, and this one does not.');
+  expect(() => state.retryNow()).toThrow('Cannot retry now: this execution is not waiting for a provider.');
 });

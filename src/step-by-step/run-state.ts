@@ -8,7 +8,7 @@ import type { ContinuationOutcome, StopReason } from '../continuation/index.ts';
 import type { Failure } from '../errors/index.ts';
 import type { CoolDowns } from '../inference/index.ts';
 import type { Clock, IdSource, JsonObject } from '../lib/index.ts';
-import { AppendOnlyList, cleanText, deepFreeze, InvalidArgumentError, isRecord, systemIds } from '../lib/index.ts';
+import { AppendOnlyList, cleanText, deepFreeze, describeValue, InvalidArgumentError, isRecord, systemIds } from '../lib/index.ts';
 import type { MessageContent, Messages } from '../messages/index.ts';
 import { isMessageContent, Message, MessageStore, SectionName, Usage } from '../messages/index.ts';
 import {
@@ -19,6 +19,7 @@ import {
   getWaits,
   isWaitingGrant,
   recordClosedStep,
+  recordResult,
   rejectWait,
   retryProvider,
 } from './decided.ts';
@@ -39,8 +40,8 @@ import type { Grant } from './grant.ts';
 import type { StateGaps } from './state-gaps.ts';
 import { StateInfo } from './state-info.ts';
 import type { Cost, Interruption, Step } from './step.ts';
-import { addCost } from './step.ts';
-import type { StepResult } from './step-result.ts';
+import { addCost, findSpokenMessage } from './step.ts';
+import { StepResult } from './step-result.ts';
 import type { PendingStep, Wait } from './waiting.ts';
 import { getOpenWaits, parseValue } from './waiting.ts';
 
@@ -99,7 +100,7 @@ const superseded = 'superseded by a new message';
 
 function parseMetadata(given: JsonObject): JsonObject {
   const metadata = parseValue(given, 'The metadata');
-  if (!isRecord(metadata)) throw new InvalidArgumentError(`The metadata of a state must be an object, not ${JSON.stringify(metadata)}.`);
+  if (!isRecord(metadata)) throw new InvalidArgumentError(`The metadata of a state must be an object, not ${describeValue(metadata)}.`);
   return deepFreeze(metadata);
 }
 
@@ -142,7 +143,7 @@ export class RunState<S extends Step = Step> {
     return this.data.info.id;
   }
   get info(): StateInfo {
-    return this.data.info;
+    return this.data.info.withExecutionStart(this.data.execution.wallStartedAt);
   }
   get agentId(): string {
     return this.data.agentId;
@@ -177,8 +178,11 @@ export class RunState<S extends Step = Step> {
   get stepResults(): readonly StepResult<S>[] {
     return this.data.execution.results.toArray();
   }
+  /** The last recorded step. If the run was ended before its next step, it has that decision: the reason to stop is never lost. */
   get lastStepResult(): StepResult<S> | undefined {
-    return this.data.execution.results.last;
+    const { results, startOutcome } = this.data.execution;
+    const { last } = results;
+    return last === undefined || startOutcome === undefined ? last : new StepResult(last.step, startOutcome, last);
   }
   /** Recorded steps, and the one being judged. */
   get steps(): readonly S[] {
@@ -207,7 +211,7 @@ export class RunState<S extends Step = Step> {
     return this.currentStep?.errors ?? [];
   }
   /** The last decision and its reasons. */
-  get continuationOutcome(): ContinuationOutcome | undefined {
+  get lastContinuationOutcome(): ContinuationOutcome | undefined {
     return getLastOutcome(this.data.execution);
   }
   /** Set if this execution was stopped before its first step. */
@@ -223,12 +227,9 @@ export class RunState<S extends Step = Step> {
   }
   /** Last text of the assistant in this execution that was meant for readers; empty if there is none. */
   get text(): string {
-    const spoken = (step: S): string | undefined =>
-      step.outputMessages.findLast((message) => message.isAssistant() && message.text !== '' && message.metadata['purpose'] === undefined)
-        ?.text;
     const steps = this.pendingStep === undefined ? this.steps : [...this.steps, this.pendingStep.partial];
-    const lastSpeaking = steps.findLast((step) => spoken(step) !== undefined);
-    return lastSpeaking === undefined ? '' : (spoken(lastSpeaking) ?? '');
+    const lastSpeaking = steps.findLast((step) => findSpokenMessage(step) !== undefined);
+    return lastSpeaking === undefined ? '' : (findSpokenMessage(lastSpeaking)?.text ?? '');
   }
   get session(): SessionTotals<S> {
     const { past, execution } = this.data;
@@ -253,7 +254,8 @@ export class RunState<S extends Step = Step> {
 
   /** Adds a user message. Starts a new execution unless one is running or about to run, which then reads the message too. */
   withUserMessage(content: MessageContent | Message, { ids = systemIds }: { readonly ids?: IdSource } = {}): this {
-    if (!isMessageContent(content)) throw new InvalidArgumentError('withUserMessage() takes text, a message or parts.');
+    if (!isMessageContent(content))
+      throw new InvalidArgumentError(`withUserMessage() needs a string, a message or a list of parts, not ${describeValue(content)}.`);
     const message = content instanceof Message ? content : Message.user(content, { ids });
     const state = this.#readyForInput(ids);
     const { execution, store } = state.data;
@@ -265,12 +267,23 @@ export class RunState<S extends Step = Step> {
   withMessages(messages: Iterable<Message>): this {
     const { store } = this.data;
     if (this.pendingStep !== undefined)
-      throw new InvalidArgumentError('A step waits for somebody; messages can be put in when it has ended.');
+      throw new InvalidArgumentError('Cannot add messages while a step is waiting. Answer what it is waiting for, or cancel it first.');
     return this.evolve({ store: store.withSection(SectionName.Messages, this.messages.concat(messages)) });
   }
 
   withMetadata(key: string, value: unknown): this {
     return this.evolve({ metadata: deepFreeze({ ...this.data.metadata, [cleanText(key)]: parseValue(value, `Metadata "${key}"`) }) });
+  }
+
+  /** Adds a step that was taken and judged elsewhere: its messages, usage and time. A later run continues after it, and emits no events for it. */
+  recordStepResult(result: StepResult<S>, { ids = systemIds }: { readonly ids?: IdSource } = {}): this {
+    const { execution, info, store } = this.data;
+    const { step, timing } = result;
+    return this.evolve({
+      execution: recordResult(execution, result, ids),
+      info: info.addExecutionTime(timing.activeMs / 1000, timing.endedAt),
+      store: store.append(SectionName.Messages, ...step.outputMessages),
+    });
   }
 
   /** Approves a gated call, with other arguments if given. Run the state to continue. */
@@ -301,10 +314,11 @@ export class RunState<S extends Step = Step> {
 
   /** Ends a waiting execution for this reason and closes its open calls. To end a running one, use its signal. */
   cancel(reason: string = 'cancelled', { ids = systemIds }: { readonly ids?: IdSource } = {}): this {
-    if (typeof reason !== 'string') throw new InvalidArgumentError(`The reason of cancel(reason) must be text, not ${typeof reason}.`);
+    if (typeof reason !== 'string')
+      throw new InvalidArgumentError(`The reason of cancel() must be a string, not ${describeValue(reason)}.`);
     if (this.waitingFor.length === 0)
       throw new InvalidArgumentError(
-        `Nothing waits here (the execution is ${this.status}); end a run with its signal or requestStop(), and nothing else needs to be ended.`,
+        `Cannot cancel: nothing is waiting (the execution is ${this.status}). To stop a run, use its signal or requestStop().`,
       );
     if (this.pendingStep === undefined) return this.evolve({ execution: endAtLimit(this.data.execution, reason), owesEvents: true });
     return this.#withPendingStepClosed(this.pendingStep, { why: 'interrupted', interrupted: 'request', reason, ids });
@@ -312,7 +326,7 @@ export class RunState<S extends Step = Step> {
 
   /**
    * Creates a separate conversation that starts from this state. An execution in progress continues under another id, so that
-   * its effects are not mistaken for those of the original.
+   * its effects are not mistaken for those of the original. The numbers of events continue.
    */
   fork({ id, executionId, clock, ids = systemIds }: ForkOptions = {}): this {
     const { data } = this;
@@ -327,7 +341,6 @@ export class RunState<S extends Step = Step> {
       execution: isUnderWay
         ? { ...data.execution, id: executionId ?? ids(), wallStartedAt: undefined, crashLoop: undefined }
         : data.execution,
-      lastSeq: 0,
       owesEvents: undefined,
     });
   }

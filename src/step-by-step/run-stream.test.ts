@@ -53,7 +53,7 @@ async function collect<Event>(events: AsyncIterable<Event>): Promise<readonly Ev
   return all;
 }
 
-const typesOf = (events: readonly BaseEvent[]): readonly string[] => events.map(({ type }) => type);
+const listTypes = (events: readonly BaseEvent[]): readonly string[] => events.map(({ type }) => type);
 async function leaveAtOnce(items: AsyncIterable<unknown>): Promise<void> {
   for await (const item of items) if (item !== undefined) break;
 }
@@ -134,7 +134,7 @@ describe('V2: what was not read yet is kept', () => {
       '1 One moment.',
       '2 One moment.',
     ]);
-    expect(typesOf(read)).toStrictEqual([
+    expect(listTypes(read)).toStrictEqual([
       'AgentExecutionStarted',
       'AgentStepStarted',
       'TextDelta',
@@ -186,7 +186,7 @@ describe('V3: leaving the loop detaches', () => {
     await clock.advance(5);
     const reading = collect(run);
     await clock.advance(100);
-    const read = typesOf(await reading);
+    const read = listTypes(await reading);
     expect([read[0], read.at(-1)]).toStrictEqual(['ContinuationEvaluated', 'AgentFinished']);
   });
 });
@@ -198,7 +198,7 @@ describe('ending', () => {
     for await (const { type, stepNumber } of run) if (type === 'AgentStepStarted' && stepNumber === 3) run.requestStop('that will do');
     const { state: end } = await run.result;
     expect([end.status, end.stopReason]).toStrictEqual(['stopped', 'user_requested']);
-    expect(end.continuationOutcome?.getEvaluationFor('StopRequested')?.reason).toBe('that will do');
+    expect(end.lastContinuationOutcome?.getEvaluationFor('StopRequested')?.reason).toBe('that will do');
   });
 
   test('the signal cuts it off', async () => {
@@ -208,14 +208,14 @@ describe('ending', () => {
     await clock.advance(10);
     controller.abort('enough');
     expect((await run.result).state.stopReason).toBe('user_requested');
-    expect(typesOf(await collect(run)).at(-1)).toBe('AgentFinished');
+    expect(listTypes(await collect(run)).at(-1)).toBe('AgentFinished');
     expect(clock.pendingTimers()).toBe(0);
   });
 
   test('the reader’s loop ends where the run waits for somebody', async () => {
     const { orchestrator, start } = setUp([{ waits: [{ type: 'person', id: 'p' }] }]);
     const run = orchestrator.start(start);
-    expect(typesOf(await collect(run)).at(-1)).toBe('AgentFinished');
+    expect(listTypes(await collect(run)).at(-1)).toBe('AgentFinished');
     expect((await run.result).status).toBe('waiting');
   });
 });

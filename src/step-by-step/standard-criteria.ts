@@ -17,7 +17,7 @@ import { AgentErrorContextResolver } from './agent-error-context-resolver.ts';
 import type { Grant } from './grant.ts';
 import { sumGrants } from './grant.ts';
 import type { RunState } from './run-state.ts';
-import { InvalidArgumentError } from '../lib/index.ts';
+import { checkKeys, describeValue, InvalidArgumentError } from '../lib/index.ts';
 
 /** Limits of one execution. `Infinity` removes a limit. Defaults depend on the orchestrator. */
 export interface Limits {
@@ -86,24 +86,24 @@ function limitCriteria(limits: Limits): readonly CanExplainContinuation<RunState
 }
 
 const budgetNames = ['steps', 'tokens', 'wallMs', 'activeMs', 'costUsd'] as const;
-const knownLimits: ReadonlySet<string> = new Set([...budgetNames, 'onLimit', 'finalizeMs']);
+const knownLimits = [...budgetNames, 'onLimit', 'finalizeMs'];
 
 // A misspelt limit would not limit anything.
 function checkLimits(limits: Limits): void {
-  const strange = Object.keys(limits).find((name) => !knownLimits.has(name));
-  if (strange !== undefined) throw new InvalidArgumentError(`There is no limit "${strange}"; there are ${[...knownLimits].join(', ')}.`);
+  checkKeys('limits', limits, knownLimits);
   for (const name of budgetNames) {
     const limit: unknown = limits[name];
     const least = name.endsWith('Ms') ? 'above 0' : 'of 0 or more';
     const fits = limit === undefined || (typeof limit === 'number' && (name.endsWith('Ms') ? limit > 0 : limit >= 0));
-    const found = typeof limit === 'string' ? JSON.stringify(limit) : String(limit);
-    if (!fits) throw new InvalidArgumentError(`limits.${name} must be a number ${least}, or Infinity, not ${found}.`);
+    if (!fits) throw new InvalidArgumentError(`limits.${name} must be a number ${least}, or Infinity, not ${describeValue(limit)}.`);
   }
   if (limits.onLimit !== undefined && !Object.hasOwn(atLimit, limits.onLimit))
-    throw new InvalidArgumentError(`onLimit must be one of ${Object.keys(atLimit).join(', ')}, not ${limits.onLimit}.`);
+    throw new InvalidArgumentError(
+      `limits.onLimit must be one of ${Object.keys(atLimit).join(', ')}, not ${describeValue(limits.onLimit)}.`,
+    );
   const { finalizeMs } = limits;
   if (finalizeMs !== undefined && !(Number.isFinite(finalizeMs) && finalizeMs > 0))
-    throw new InvalidArgumentError(`finalizeMs must be a number above 0, not ${String(finalizeMs)}.`);
+    throw new InvalidArgumentError(`limits.finalizeMs must be a number above 0, not ${describeValue(finalizeMs)}.`);
 }
 
 function createCriteria({ limits = {}, policy, finishReasons }: StandardCriteriaOptions): readonly ContinuationCriterion<RunState>[] {

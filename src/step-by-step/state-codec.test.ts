@@ -44,7 +44,7 @@ const run = (script: Script, options?: ScriptedProcessOptions): Promise<Scripted
   return orchestrator.run(start);
 };
 const reread = (state: ScriptedState): ScriptedState => ScriptedState.codec.parse(ScriptedState.codec.stringify(state));
-const parked = (): Promise<ScriptedState> => run([{ ...goesOn, waits }]);
+const park = (): Promise<ScriptedState> => run([{ ...goesOn, waits }]);
 
 const kinds: readonly (readonly [string, () => ScriptedState | Promise<ScriptedState>])[] = [
   ['nothing has happened to', () => ScriptedState.empty()],
@@ -54,17 +54,17 @@ const kinds: readonly (readonly [string, () => ScriptedState | Promise<ScriptedS
   ['completed', () => run([goesOn, finishes])],
   ['was refused', () => run([finishes], { limits: { steps: 0 } })],
   ['failed, with a retry before', () => run([{ errors: [failure, { ...failure, type: 'unknown' }] }], { policy: ErrorPolicy.retryAll(2) })],
-  ['waits', parked],
+  ['waits', park],
   ['skips a model', () => setUp([finishes]).start.evolve({ coolDowns: { 'p/a': { failures: 2, until: 1 } } })],
   [
     'waited and was answered',
     async () =>
-      (await parked())
+      (await park())
         .approve('call-1', { args: { to: 'bob' } })
         .reject('call-2', 'no')
         .answer('call-4', ['x']),
   ],
-  ['was superseded while it waited', async () => (await parked()).withUserMessage('Never mind.')],
+  ['was superseded while it waited', async () => (await park()).withUserMessage('Never mind.')],
   [
     'brought votes along',
     () =>
@@ -282,7 +282,7 @@ describe('damage is refused, with its place', () => {
   type Path = readonly (string | number)[];
 
   /** A copy of the JSON with one value replaced; undefined takes it away. */
-  function damaged(state: ScriptedState, path: Path, value: unknown): unknown {
+  function damageField(state: ScriptedState, path: Path, value: unknown): unknown {
     const copy = JSON.parse(JSON.stringify(state)) as Record<string, unknown>;
     let place = copy as Record<string | number, unknown>;
     for (const key of path.slice(0, -1)) place = place[key] as Record<string | number, unknown>;
@@ -295,7 +295,7 @@ describe('damage is refused, with its place', () => {
   const inData = (...path: Path): Path => ['data', ...path];
   const inFirst = (...path: Path): Path => inData('execution', 'results', 0, ...path);
   const inResult = (...path: Path): Path => inData('execution', 'results', 1, ...path);
-  const failed = (): Promise<ScriptedState> => run([{ ...goesOn, errors: [failure] }], { policy: ErrorPolicy.retryAll(2) });
+  const runToFailure = (): Promise<ScriptedState> => run([{ ...goesOn, errors: [failure] }], { policy: ErrorPolicy.retryAll(2) });
 
   test.each<[Path, unknown, string]>([
     [['kind'], undefined, 'kind'],
@@ -377,7 +377,7 @@ describe('damage is refused, with its place', () => {
     [inResult('handling', 'errorType'), 'cosmic', 'data.execution.results[1].handling.errorType'],
     [inResult('handling', 'delayMs'), 'long', 'data.execution.results[1].handling.delayMs'],
   ])('%j: %j', async (path, value, place) => {
-    const input = damaged(await failed(), path, value);
+    const input = damageField(await runToFailure(), path, value);
     expect(() => ScriptedState.fromJSON(input)).toThrow(expect.objectContaining({ code: 'damaged-data', path: place }) as Error);
   });
 
@@ -399,8 +399,8 @@ describe('damage is refused, with its place', () => {
     [inPending('answers', 1, 'reason'), undefined, 'data.execution.pendingStep.answers[1].reason'],
     [inPending('answers', 2, 'value'), undefined, 'data.execution.pendingStep.answers[2].value'],
   ])('of a waiting state, %j: %j', async (path, value, place) => {
-    const answered = (await parked()).approve('call-1').reject('call-2', 'no').answer('call-4', 'x');
-    const input = damaged(answered, path, value);
+    const answered = (await park()).approve('call-1').reject('call-2', 'no').answer('call-4', 'x');
+    const input = damageField(answered, path, value);
     expect(() => ScriptedState.fromJSON(input)).toThrow(expect.objectContaining({ code: 'damaged-data', path: place }) as Error);
   });
 

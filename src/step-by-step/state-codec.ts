@@ -3,7 +3,7 @@
 // C1. A written state is read back as the same state, down to each outcome.
 // C2. A message is written once: steps refer to the messages of the store.
 // C3. The wall clock and findings are not written: a loaded state has not started to run.
-// C4. Fields at the top that this version does not know are kept and written again.
+// C4. Fields at the top of a state or a change that this version does not know are kept, and written again with the state.
 // C5. `patch(before, diff(before, after))` is `after`, and what is written grows with the change, not with the state.
 import type { CoolDowns } from '../inference/index.ts';
 import type { JsonObject, ObjectReader } from '../lib/index.ts';
@@ -11,11 +11,11 @@ import { AppendOnlyList, InvalidArgumentError, present, readObject } from '../li
 import { MessageStore } from '../messages/index.ts';
 import type { Codec } from '../serialization/index.ts';
 import { createCodec } from '../serialization/index.ts';
-import { executionAfter, executionSince, readExecution, writeExecution } from './codec/execution-codec.ts';
+import { patchExecution, diffExecution, readExecution, writeExecution } from './codec/execution-codec.ts';
 import { messageRefs, refsInto } from './codec/message-refs.ts';
 import type { ResultSurroundings } from './codec/result-codec.ts';
 import type { StepFieldsCodec } from './codec/step-codec.ts';
-import { messagesIn, readStoreChanges, storeAfter, storeSince, writeStoreChanges } from './codec/store-changes.ts';
+import { listMessages, readStoreChanges, patchStore, diffStore, writeStoreChanges } from './codec/store-changes.ts';
 import type { Execution } from './execution.ts';
 import type { RunState, RunStateData } from './run-state.ts';
 import { readGaps } from './state-gaps.ts';
@@ -44,6 +44,8 @@ export interface StateCodec<State> extends Codec<State> {
 const knownFields = [
   ...['info', 'agentId', 'parentAgentId', 'store', 'metadata', 'execution', 'past', 'coolDowns', 'lastSeq', 'owesEvents', 'gaps'],
 ];
+
+const knownChanges = ['info', 'store', 'metadata', 'execution', 'executions', 'coolDowns', 'lastSeq', 'owesEvents'];
 
 function writeData<S extends Step>(data: RunStateData<S>, step: StepFieldsCodec<S>): JsonObject {
   const surroundings = { step, refs: refsInto(data.store) };
@@ -111,7 +113,7 @@ function executionsSince<S extends Step>(before: RunStateData<S>, after: RunStat
   if (ended === undefined) throw notSameConversation();
   const [successor = after.execution, ...later] = ended;
   const others = ended.length === 0 ? [] : [...later, after.execution];
-  const change = executionSince(before.execution, successor, surroundings);
+  const change = diffExecution(before.execution, successor, surroundings);
   if (change === undefined) throw notSameConversation();
   return present({
     execution: Object.keys(change).length === 0 ? undefined : change,
@@ -120,7 +122,7 @@ function executionsSince<S extends Step>(before: RunStateData<S>, after: RunStat
 }
 
 const notSameConversation = (): InvalidArgumentError =>
-  new InvalidArgumentError('A state can only be written as a change of an earlier state of the same conversation.');
+  new InvalidArgumentError('Cannot diff two states of different conversations. Pass an earlier state of the same conversation.');
 
 function diffData<S extends Step>(
   before: RunStateData<S>,
@@ -130,8 +132,8 @@ function diffData<S extends Step>(
   const elsewhere = withQueued(before, given);
   const { info } = after;
   if (info.id !== before.info.id || info.startedAt !== before.info.startedAt) throw notSameConversation();
-  const store = storeSince(before.store, after.store);
-  const surroundings = { step, refs: messageRefs({ beside: messagesIn(store), store: after.store, elsewhere }) };
+  const store = diffStore(before.store, after.store);
+  const surroundings = { step, refs: messageRefs({ beside: listMessages(store), store: after.store, elsewhere }) };
   const isTimed = info.updatedAt !== before.info.updatedAt || info.cumulativeExecutionSeconds !== before.info.cumulativeExecutionSeconds;
   return present({
     info: isTimed ? { updatedAt: info.updatedAt, cumulativeExecutionSeconds: info.cumulativeExecutionSeconds } : undefined,
@@ -157,13 +159,14 @@ function patchData<S extends Step>(
   const elsewhere = withQueued(before, given);
   const refs = messageRefs({ store: before.store, elsewhere });
   const changes = data.optionalValue('store', (input, path) => readStoreChanges(input, path, refs));
-  const store = changes === undefined ? before.store : storeAfter(before.store, changes);
-  const surroundings = { step, refs: messageRefs({ beside: messagesIn(changes), store, elsewhere }) };
+  const store = changes === undefined ? before.store : patchStore(before.store, changes);
+  const surroundings = { step, refs: messageRefs({ beside: listMessages(changes), store, elsewhere }) };
   const change = data.optionalObject('execution');
-  const successor = change === undefined ? before.execution : executionAfter(before.execution, change, surroundings);
+  const successor = change === undefined ? before.execution : patchExecution(before.execution, change, surroundings);
   const others = data.optionalArray('executions', (item, path) => readExecution(item, path, surroundings)) ?? [];
   const executions = [successor, ...others];
   const owesEvents = data.optionalBoolean('owesEvents');
+  const unknownFields = data.rest(knownChanges);
   return {
     ...before,
     info: data.optionalValue('info', (input, path) => readInfo(before.info, input, path)) ?? before.info,
@@ -174,6 +177,7 @@ function patchData<S extends Step>(
     coolDowns: data.has('coolDowns') ? data.optionalValue('coolDowns', readCoolDowns) : before.coolDowns,
     lastSeq: data.optionalNumber('lastSeq') ?? before.lastSeq,
     owesEvents: owesEvents === undefined ? before.owesEvents : owesEvents || undefined,
+    unknownFields: Object.keys(unknownFields).length === 0 ? before.unknownFields : { ...before.unknownFields, ...unknownFields },
   };
 }
 

@@ -82,8 +82,8 @@ function setUp(script: Script, options: ScriptedProcessOptions = {}) {
   };
 }
 
-/** What compaction does: the first messages leave, a summary stands for them. */
-function compacted(state: ScriptedState, keep: number): ScriptedState {
+/** Compacts: a summary replaces the first messages. */
+function compactMessages(state: ScriptedState, keep: number): ScriptedState {
   const { store } = state;
   const messages = store.section('messages');
   const old = messages.slice(0, messages.length - keep);
@@ -213,10 +213,10 @@ describe('each state of a run is made of the one before it', () => {
       () => setUp([goesOn, goesOn, finishes]),
       async (stage) => {
         await stage.run();
-        stage.add((state) => compacted(state, 2));
+        stage.add((state) => compactMessages(state, 2));
         stage.add((state) => state.withUserMessage('More.', { ids: stage.ids }));
         await stage.run();
-        stage.add((state) => compacted(state, 1));
+        stage.add((state) => compactMessages(state, 1));
         stage.add((state) => state.evolve({ store: state.store.clear('buffer') }));
         stage.add((state) => state.evolve({ store: state.store.rename('buffer', 'attic') }));
         stage.add((state) => state.evolve({ store: state.store.remove('attic') }));
@@ -252,7 +252,7 @@ describe('each state of a run is made of the one before it', () => {
   test('a message that the earlier state has is not written again, whatever section it moves to', async () => {
     const stage = setUp([{ ...goesOn, text: 'x'.repeat(5000) }, finishes]);
     await stage.run();
-    stage.add((state) => compacted(state, 1));
+    stage.add((state) => compactMessages(state, 1));
     expectPatched(stage.states);
     expect(JSON.stringify(codec.diff(stage.states.at(-2)!, stage.last())).length).toBeLessThan(1000);
   });
@@ -286,27 +286,37 @@ describe('each state of a run is made of the one before it', () => {
   });
 });
 
+test('C4: fields of a change that this version does not know are kept, and written again with the state', async () => {
+  const stage = setUp([goesOn, finishes]);
+  const before = stage.last();
+  const later = await stage.orchestrator.run(before);
+  const patched = codec.patch(before, throughJson({ ...codec.diff(before, later), mood: 'fine', since: 3 }));
+  const again = codec.patch(patched, { mood: 'better' });
+  expect([codec.encode(patched).data['mood'], codec.encode(again).data['mood']]).toStrictEqual(['fine', 'better']);
+  expect(codec.encode(again).data['since']).toBe(3);
+});
+
 describe('what is no earlier state of the same conversation is refused', () => {
-  const ended = async (script: Script): Promise<readonly ScriptedState[]> => {
+  const runToEnd = async (script: Script): Promise<readonly ScriptedState[]> => {
     const stage = setUp(script);
     await stage.run();
     return stage.states;
   };
 
   test('another conversation', async () => {
-    const [one] = await ended([finishes]);
+    const [one] = await runToEnd([finishes]);
     const other = ScriptedState.empty({ ids: createCountingIds('other') });
     expect(() => codec.diff(one!, other)).toThrow(InvalidArgumentError);
     expect(() => codec.diff(other, one!)).toThrow(InvalidArgumentError);
   });
 
   test('a fork, which is a conversation of its own', async () => {
-    const state = (await ended([goesOn, finishes])).at(-1)!;
+    const state = (await runToEnd([goesOn, finishes])).at(-1)!;
     expect(() => codec.diff(state, state.fork({ id: 'fork' }))).toThrow(InvalidArgumentError);
   });
 
   test('a later state', async () => {
-    const states = await ended([goesOn, finishes]);
+    const states = await runToEnd([goesOn, finishes]);
     expect(() => codec.diff(states.at(-1)!, states[0]!)).toThrow(InvalidArgumentError);
   });
 
@@ -319,7 +329,7 @@ describe('what is no earlier state of the same conversation is refused', () => {
   });
 
   test('what was read from a store, for a run that did not begin with it', async () => {
-    const states = await ended([goesOn, goesOn, finishes]);
+    const states = await runToEnd([goesOn, goesOn, finishes]);
     expect(() => codec.diff(reread(states[1]!), states.at(-1)!)).toThrow(InvalidArgumentError);
   });
 
@@ -412,7 +422,7 @@ async function perform(given: string, stage: Stage): Promise<void> {
   else if (given === 'step') stage.states.push(await stage.orchestrator.nextStep(state));
   else if (given === 'message') stage.add(() => state.withUserMessage('And now?', { ids: stage.ids }));
   else if (given === 'metadata') stage.add(() => state.withMetadata('at', stage.states.length));
-  else if (given === 'compact') stage.add(() => (state.pendingStep === undefined ? compacted(state, 2) : state));
+  else if (given === 'compact') stage.add(() => (state.pendingStep === undefined ? compactMessages(state, 2) : state));
   else if (given === 'cancel' && wait !== undefined) stage.add(() => state.cancel('enough'));
   else if (given === 'grant' && wait?.type === 'grant') stage.add(() => state.grant({ steps: 2, tokens: 100 }));
   else if (given === 'settle' && wait?.type === 'approval')

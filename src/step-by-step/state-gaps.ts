@@ -1,6 +1,6 @@
 import { omitUndefined, readObject, readString } from '../lib/index.ts';
 
-/** What a state lacks that was read from a copy that did not hold everything. */
+/** Parts that are missing in a state read from an incomplete copy. */
 export interface StateGaps {
   /** One sentence or more for people; explanations of the state end with it. */
   readonly summary: string;

@@ -6,6 +6,7 @@ interface StateInfoFields {
   readonly startedAt: number;
   readonly updatedAt: number;
   readonly cumulativeExecutionSeconds: number;
+  readonly executionStartedAt?: number | undefined;
 }
 
 /** Sources of time and ids. */
@@ -22,22 +23,25 @@ function readTime(input: unknown, path: string): number {
 }
 
 // Sums of times are stored with every step; what stands behind the microsecond is noise.
-const rounded = (seconds: number): number => Math.round(seconds * 1_000_000) / 1_000_000;
+const roundToMicroseconds = (seconds: number): number => Math.round(seconds * 1_000_000) / 1_000_000;
 
-/** Who a state is, how old, and how much work went into it. Times are milliseconds since the epoch. */
+/** Ids, times and amount of work of a state. Times are milliseconds since the epoch. */
 export class StateInfo {
   readonly id: string;
-  /** When the session began. No limit reads this. */
+  /** Start of the session. No limit reads this. */
   readonly startedAt: number;
   readonly updatedAt: number;
   /** Time spent in steps over the whole session: a figure, not a limit. */
   readonly cumulativeExecutionSeconds: number;
+  // Private, because two infos that differ only in it are stored alike.
+  readonly #executionStartedAt: number | undefined;
 
   private constructor(fields: StateInfoFields) {
     this.id = fields.id;
     this.startedAt = fields.startedAt;
     this.updatedAt = fields.updatedAt;
     this.cumulativeExecutionSeconds = fields.cumulativeExecutionSeconds;
+    this.#executionStartedAt = fields.executionStartedAt;
   }
 
   static create({ clock = systemClock, ids = systemIds }: Sources = {}): StateInfo {
@@ -58,13 +62,28 @@ export class StateInfo {
 
   addExecutionTime(seconds: number, now: number = systemClock.now()): StateInfo {
     const { id, startedAt, cumulativeExecutionSeconds } = this;
-    return new StateInfo({ id, startedAt, updatedAt: now, cumulativeExecutionSeconds: rounded(cumulativeExecutionSeconds + seconds) });
+    return new StateInfo({
+      id,
+      startedAt,
+      updatedAt: now,
+      cumulativeExecutionSeconds: roundToMicroseconds(cumulativeExecutionSeconds + seconds),
+    });
   }
 
   /** @internal The same info as it stood at another time, as stores read it. */
   at(updatedAt: number, cumulativeExecutionSeconds: number): StateInfo {
     const { id, startedAt } = this;
     return new StateInfo({ id, startedAt, updatedAt, cumulativeExecutionSeconds });
+  }
+
+  /** Start of the run in progress, or of the last one in this process; the wall-clock limit counts from it. Never stored. */
+  get executionStartedAt(): number | undefined {
+    return this.#executionStartedAt;
+  }
+
+  /** @internal The same info with the start of its run. */
+  withExecutionStart(executionStartedAt: number | undefined): StateInfo {
+    return executionStartedAt === undefined ? this : new StateInfo({ ...this, executionStartedAt });
   }
 
   toJSON(): JsonObject {

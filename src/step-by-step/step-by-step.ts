@@ -14,25 +14,30 @@ import { toRunResult } from './run-result.ts';
 import type { StepProcess } from './step-process.ts';
 import type { BaseEvent } from '../events/index.ts';
 import type { LoopEvent } from './loop-events.ts';
-import { InvalidArgumentError, isRecord, systemClock } from '../lib/index.ts';
+import type { JsonObject } from '../lib/index.ts';
+import { checkKeys, describeValue, InvalidArgumentError, isRecord, systemClock } from '../lib/index.ts';
 
 const knownOptions = [
-  ...['context', 'signal', 'onEvent', 'commit', 'effects', 'inside', 'executionId', 'wallStartedAt', 'between', 'onOutage'],
-  ...['clock', 'ids', 'onProblem'],
+  ...['context', 'signal', 'onEvent', 'commit', 'effects', 'inside', 'executionId', 'wallStartedAt', 'between', 'beforeEnd', 'onOutage'],
+  ...['clock', 'ids', 'onProblem', 'resumesStep'],
 ];
-const hints: Readonly<Record<string, string>> = { abortSignal: ' The signal is called signal.' };
 
 // A misspelt option would be silently ignored, a signal above all.
 function checkRunOptions(options: object): void {
   const { signal, onEvent }: { readonly signal?: unknown; readonly onEvent?: unknown } = options;
-  const strange = Object.keys(options).find((name) => !knownOptions.includes(name));
-  if (strange !== undefined)
-    throw new InvalidArgumentError(`A run has no option "${strange}"; there are ${knownOptions.join(', ')}.${hints[strange] ?? ''}`);
+  checkKeys('the options of a run', options, knownOptions);
   // By its form: a page may have a signal of another realm.
   const isSignal = isRecord(signal) && typeof signal['aborted'] === 'boolean' && typeof signal['addEventListener'] === 'function';
   if (signal !== undefined && !isSignal)
-    throw new InvalidArgumentError('signal must be an AbortSignal, such as the signal of an AbortController.');
-  if (onEvent !== undefined && typeof onEvent !== 'function') throw new InvalidArgumentError('onEvent must be a function.');
+    throw new InvalidArgumentError(`signal must be an AbortSignal, not ${describeValue(signal)}. Pass the signal of an AbortController.`);
+  if (onEvent !== undefined && typeof onEvent !== 'function')
+    throw new InvalidArgumentError(`onEvent must be a function, not ${describeValue(onEvent)}.`);
+}
+
+/** Reads the name of an agent from its identity; undefined if it has none. */
+function readAgentName(identity: JsonObject | undefined): string | undefined {
+  const { id } = identity ?? {};
+  return typeof id === 'string' ? id : undefined;
 }
 
 /** Facts that a driver gives to the loop. */
@@ -42,7 +47,7 @@ interface Drive {
   readonly control?: RunControl;
 }
 
-/** Options of a loop beside its ports. */
+/** Options of a loop besides its ports. */
 export interface StepByStepOptions<State, Output> extends Ports {
   /** Throws if a value is not a state of this loop. */
   readonly assertState?: (value: unknown) => void;
@@ -56,7 +61,7 @@ export interface StepByStepOptions<State, Output> extends Ports {
 function assertRunState(value: unknown): void {
   if (value instanceof RunState) return;
   throw new InvalidArgumentError(
-    'This is not a state. Create one with empty().withUserMessage(…), or read stored data with fromJSON of its state class.',
+    `Cannot run ${describeValue(value)}: it is not a state. Create one with empty().withUserMessage(…), or read stored data with fromJSON() of the state class.`,
   );
 }
 
@@ -79,7 +84,8 @@ export function createStepByStep<State extends RunState, Context = unknown, Even
     try {
       assertState(state);
       process.checkContext?.(options.context);
-      return new Loop(process, state, { run: new ActiveRun(state, options, { ...ports, control: owned }), announcesResume });
+      const run = new ActiveRun(state, options, { ...ports, control: owned, agentName: readAgentName(process.identity) });
+      return new Loop(process, state, { run, announcesResume });
     } catch (error) {
       // Nothing of ours may stay on the signal of a host whose run is refused.
       owned.close();

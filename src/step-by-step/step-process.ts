@@ -10,15 +10,16 @@ import type { Wait } from './waiting.ts';
 /** The kind of step that a kind of state is made of. */
 export type StepOf<State> = State extends RunState<infer S> ? S : never;
 
-/** A whole step, or one that has to wait for somebody. */
-export type Produced<S> =
+/** A whole step, one that has to wait for somebody, or none: an evaluation forbade it before anything of it was done. */
+export type ProducedStep<S> =
   | {
       readonly type: 'step';
       readonly step: S;
       /** True if nothing of it was cut off, although the run was interrupted meanwhile. @default false */
       readonly isWhole?: boolean;
     }
-  | { readonly type: 'waiting'; readonly partial: S; readonly waits: readonly Wait[] };
+  | { readonly type: 'waiting'; readonly partial: S; readonly waits: readonly Wait[] }
+  | { readonly type: 'forbidden' };
 
 /** A record, as observers see it. */
 export interface Observed<State, Context = unknown> {
@@ -28,7 +29,7 @@ export interface Observed<State, Context = unknown> {
   readonly onProblem: ProblemReporter;
   /** The recorded step; absent if a start was refused. */
   readonly result?: StepResult<StepOf<State>>;
-  /** The reason that ended the execution; absent if it goes on or waits. */
+  /** The reason that ended the execution; absent if it continues or waits. */
   readonly stopReason?: StopReason;
 }
 
@@ -72,7 +73,7 @@ export interface StepProcess<State extends RunState, Context = unknown> extends 
   /** Throws if a run cannot work with this context. */
   checkContext?(context: unknown): void;
   /** Takes the next step, or continues `state.pendingStep`. An error becomes a failed step. */
-  produce(state: State, scope: StepScope<Context>): Promise<Produced<StepOf<State>>>;
+  produce(state: State, scope: StepScope<Context>): Promise<ProducedStep<StepOf<State>>>;
   /** Creates the step to record if nothing was produced. */
   emptyStep(facts: EmptyStep): StepOf<State>;
 }

@@ -10,13 +10,13 @@ import { StepResult } from './step-result.ts';
 
 const step: Step = { id: 'step-1', outputMessages: [], usage: Usage.none(), errors: [] };
 const timing: StepTiming = { startedAt: 0, endedAt: 5, activeMs: 5, waitedMs: 0 };
-const outcomeOf = (decision: ContinuationDecision, stopReason?: StopReason): ContinuationOutcome =>
+const toOutcome = (decision: ContinuationDecision, stopReason?: StopReason): ContinuationOutcome =>
   ContinuationOutcome.fromEvaluations([ContinuationEvaluation.fromDecision('Rule', decision, stopReason)]);
-const resultWith = (outcome: ContinuationOutcome): StepResult => new StepResult({ number: 1, step, outcome, timing });
+const resultWith = (outcome: ContinuationOutcome): StepResult => new StepResult(step, outcome, { number: 1, timing });
 
 describe('a step result', () => {
   test('bundles the very step and the very outcome', () => {
-    const outcome = outcomeOf(ContinuationDecision.RequestContinuation);
+    const outcome = toOutcome(ContinuationDecision.RequestContinuation);
     const result = resultWith(outcome);
     expect(result.step).toBe(step);
     expect(result.outcome).toBe(outcome);
@@ -32,13 +32,13 @@ describe('a step result', () => {
     ['forbid', StopReason.StepsLimitReached, false, 'steps_limit'],
     ['forbid', StopReason.ErrorForbade, false, 'error'],
   ] as const)('after %s (%s) answers as its outcome does', (decision, given, shouldContinue, stopReason) => {
-    const result = resultWith(outcomeOf(decision, given));
+    const result = resultWith(toOutcome(decision, given));
     expect(result.shouldContinue).toBe(shouldContinue);
     expect(result.stopReason).toBe(stopReason);
   });
 
   test('cannot be changed', () => {
-    const result = resultWith(outcomeOf(ContinuationDecision.AllowStop));
+    const result = resultWith(toOutcome(ContinuationDecision.AllowStop));
     expect(() => Object.assign(result, { step: { ...step, id: 'other' } })).toThrow(TypeError);
     expect(() => Object.assign(result, { more: true })).toThrow(TypeError);
     expect(Object.keys(result)).toStrictEqual(['number', 'step', 'outcome', 'timing']);
@@ -47,7 +47,7 @@ describe('a step result', () => {
   test('has a handling only where the step failed', () => {
     const handling = { decision: 'retry', errorType: 'tool', consecutiveFailures: 1, totalFailures: 1 } as const;
     expect('handling' in resultWith(ContinuationOutcome.empty())).toBe(false);
-    expect(new StepResult({ number: 1, step, outcome: ContinuationOutcome.empty(), timing, handling }).handling).toBe(handling);
+    expect(new StepResult(step, ContinuationOutcome.empty(), { number: 1, timing, handling }).handling).toBe(handling);
   });
 });
 
@@ -58,7 +58,7 @@ describe('a state', () => {
   const start = ScriptedState.empty({ clock, ids: createCountingIds('state') }).withUserMessage('Find it.');
 
   test('without a result has none to show', () => {
-    expect([start.lastStepResult, start.continuationOutcome, start.stopReason]).toStrictEqual([undefined, undefined, undefined]);
+    expect([start.lastStepResult, start.lastContinuationOutcome, start.stopReason]).toStrictEqual([undefined, undefined, undefined]);
     expect(start.stepResults).toStrictEqual([]);
   });
 
@@ -69,7 +69,7 @@ describe('a state', () => {
       [2, false, 'steps_limit'],
     ]);
     expect(end.lastStepResult).toBe(end.stepResults[1]);
-    expect(end.continuationOutcome).toBe(end.lastStepResult?.outcome);
+    expect(end.lastContinuationOutcome).toBe(end.lastStepResult?.outcome);
     expect(end.stopReason).toBe('steps_limit');
     expect(end.steps).toStrictEqual(end.stepResults.map((result) => result.step));
     expect(end.currentStep).toBe(end.lastStepResult?.step);
@@ -102,6 +102,6 @@ describe('a state', () => {
     const end = await orchestrator.run(start);
     const read = ScriptedState.fromJSON(JSON.parse(JSON.stringify(end)));
     expect(read.stepResults).toStrictEqual(end.stepResults);
-    expect([read.stopReason, read.continuationOutcome?.resolvedBy]).toStrictEqual(['steps_limit', 'StepsLimit']);
+    expect([read.stopReason, read.lastContinuationOutcome?.resolvedBy]).toStrictEqual(['steps_limit', 'StepsLimit']);
   });
 });

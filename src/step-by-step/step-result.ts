@@ -22,11 +22,12 @@ export interface RecordedHandling {
   readonly delayMs?: number;
 }
 
-interface StepResultFields<S extends Step> {
+/** Place of a step in its execution, and its timing. */
+export interface StepRecord {
+  /** Counts from 1 in each execution. */
   readonly number: number;
-  readonly step: S;
-  readonly outcome: ContinuationOutcome;
   readonly timing: StepTiming;
+  /** Present if the policy handled failures. */
   readonly handling?: RecordedHandling | undefined;
 }
 
@@ -40,14 +41,14 @@ export class StepResult<S extends Step = Step> {
   /** Present if the policy handled failures. */
   declare readonly handling?: RecordedHandling;
 
-  constructor(fields: StepResultFields<S>) {
-    this.number = fields.number;
-    this.step = fields.step;
-    this.outcome = fields.outcome;
-    this.timing = fields.timing;
-    if (fields.handling !== undefined) this.handling = fields.handling;
-    Object.freeze(fields.timing);
-    Object.freeze(fields.handling);
+  constructor(step: S, outcome: ContinuationOutcome, { number, timing, handling }: StepRecord) {
+    this.number = number;
+    this.step = step;
+    this.outcome = outcome;
+    this.timing = timing;
+    if (handling !== undefined) this.handling = handling;
+    Object.freeze(timing);
+    Object.freeze(handling);
     Object.freeze(this);
   }
 

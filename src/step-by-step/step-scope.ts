@@ -1,7 +1,7 @@
 import type { ContinuationEvaluation } from '../continuation/index.ts';
 import type { Effects } from '../effects/index.ts';
 import type { BaseEvent, EventHeader, ProblemReporter } from '../events/index.ts';
-import type { PriceOf } from '../inference/index.ts';
+import type { PriceSource } from '../inference/index.ts';
 import type { Clock, IdSource, JsonObject } from '../lib/index.ts';
 import type { MessageStore, Usage } from '../messages/index.ts';
 import type { NestOptions, OuterStep, WaitingTime } from './outer-step.ts';
@@ -63,7 +63,7 @@ export interface StepNotebook {
 export interface StepBudget {
   /** True if a run around this one watches the cost. */
   readonly watchesCost: boolean;
-  readonly price: PriceOf | undefined;
+  readonly price: PriceSource | undefined;
 }
 
 /** Runs inside a step. */
@@ -87,7 +87,7 @@ export interface StepScope<Context = unknown> {
   readonly effects: Effects;
   /** Receives errors that do not harm the step. */
   readonly onProblem: ProblemReporter;
-  /** Tells when to end early. */
+  /** Signals when to end early. */
   readonly control: StepControl;
   readonly time: StepTime;
   readonly events: StepEvents;

@@ -2,7 +2,7 @@
 // T1. Wall: everything counts but people. Active: work counts. Waiting for a provider's permission counts on the wall only.
 // T2. Waits that overlap count once; work beside a wait is still a wait's time.
 import type { Effects } from '../effects/index.ts';
-import { cancelledEffect } from '../effects/index.ts';
+import { createCancelledEffect } from '../effects/index.ts';
 import type { Clock } from '../lib/index.ts';
 import type { WaitingTime } from './outer-step.ts';
 import type { StepTime } from './step-scope.ts';
@@ -82,9 +82,9 @@ export class StepTimer implements StepTime {
   /** Returns the same effects, whose sleeps count as waiting; once the step is over, nothing starts any more. */
   watch(effects: Effects, isOver: () => boolean = () => false): Effects {
     return {
-      run: (key, work, options) => (isOver() ? Promise.resolve(cancelledEffect()) : effects.run(key, work, options)),
+      run: (key, work, options) => (isOver() ? Promise.resolve(createCancelledEffect()) : effects.run(key, work, options)),
       sleep: async (key, ms) => {
-        if (isOver()) return cancelledEffect();
+        if (isOver()) return createCancelledEffect();
         const leave = this.#waits.start();
         try {
           return await effects.sleep(key, ms);

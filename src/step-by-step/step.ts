@@ -62,6 +62,12 @@ export interface Step {
   readonly finalizing?: boolean;
 }
 
+/** Finds the last message of a step with text for readers: the assistant's, or that of the participant whose turn it was. */
+export function findSpokenMessage({ outputMessages, participant }: Pick<Step, 'outputMessages' | 'participant'>): Message | undefined {
+  const isSpeaker = (message: Message): boolean => message.isAssistant() || (participant !== undefined && message.isUser());
+  return outputMessages.findLast((message) => message.text !== '' && isSpeaker(message) && message.metadata['purpose'] === undefined);
+}
+
 /** Input for a step that has no output of its own, such as one that failed early. */
 export interface EmptyStep {
   readonly id: string;

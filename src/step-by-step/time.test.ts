@@ -46,7 +46,7 @@ describe('a time limit is also a deadline', () => {
     expect(end).toBeUndefined();
     await clock.advance(1);
     await running;
-    expect([end?.status, end?.stopReason, end?.continuationOutcome?.resolvedBy]).toStrictEqual(['stopped', 'time_limit', resolvedBy]);
+    expect([end?.status, end?.stopReason, end?.lastContinuationOutcome?.resolvedBy]).toStrictEqual(['stopped', 'time_limit', resolvedBy]);
     expect([end?.currentStep?.interrupted, end?.errors, end?.stepCount]).toStrictEqual(['deadline', [], 1]);
     expect(clock.pendingTimers()).toBe(0);
   });
@@ -326,7 +326,7 @@ describe('the wall clock starts fresh', () => {
       expect(lastStepResult?.outcome.getEvaluationFor('ExecutionTimeLimit')?.context['elapsedSeconds']).toBe(0.9);
     }
     // A single step is still bound by it.
-    expect((await orchestrator.nextStep(three)).continuationOutcome?.getForbiddingCriterion()).toBe('ExecutionTimeLimit');
+    expect((await orchestrator.nextStep(three)).lastContinuationOutcome?.getForbiddingCriterion()).toBe('ExecutionTimeLimit');
     expect(events.filter(({ type }) => type === 'AgentExecutionStarted')).toHaveLength(1);
   });
 
@@ -334,7 +334,7 @@ describe('the wall clock starts fresh', () => {
     const { orchestrator, start } = setUp([{ ...goesOn, takesMs: 400 }], { limits: { wallMs: 1000, activeMs: 1000 } });
     let state = start;
     while (orchestrator.hasNextStep(state)) state = await orchestrator.nextStep(state);
-    expect([state.stopReason, state.stepCount, state.continuationOutcome?.resolvedBy]).toStrictEqual([
+    expect([state.stopReason, state.stepCount, state.lastContinuationOutcome?.resolvedBy]).toStrictEqual([
       'time_limit',
       3,
       'CumulativeExecutionTimeLimit',

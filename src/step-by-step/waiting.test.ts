@@ -26,11 +26,11 @@ function pendingOn(...list: readonly Wait[]): PendingStep {
   return { number: 1, partial, waits: list, answers: [], startedAt: 0, parkedAt: 0, activeMs: 0, waitedMs: 0 };
 }
 
-const byApproval = 'settle it with approve(id) or reject(id, reason)';
-const byOutput = 'settle it with answer(id, value) or reject(id, reason)';
-const byWords = 'settle it with answer(id, value)';
-const byRetry = 'settle it with retryNow()';
-const byGrant = 'settle it with grant(amounts)';
+const byApproval = 'Answer it with approve(id) or reject(id, reason)';
+const byOutput = 'Answer it with answer(id, value) or reject(id, reason)';
+const byWords = 'Answer it with answer(id, value)';
+const byRetry = 'Answer it with retryNow()';
+const byGrant = 'Answer it with grant(amounts)';
 
 describe('which answer settles which wait', () => {
   test.each([
@@ -59,7 +59,7 @@ describe('which answer settles which wait', () => {
       expect(settled.answers).toStrictEqual([answers[answer]]);
       expect(getOpenWaits(settled)).toStrictEqual([]);
     } else {
-      const message = `"call-1" is a wait of type ${wait}; ${way}.`;
+      const message = `"call-1" is a wait of type ${wait}. ${way}.`;
       expect(() => withAnswer(pending, answers[answer])).toThrow(expect.objectContaining({ code: 'invalid-argument', message }) as Error);
     }
     expect(pending.answers).toStrictEqual([]);
@@ -74,14 +74,14 @@ describe('an answer that settles nothing', () => {
         code: 'not-waiting',
         waitId: 'call-1',
         open: ['a', 'b'],
-        message: 'Nothing with the id "call-1" is waited for. Waited for: a, b.',
+        message: 'No wait has the id "call-1". Answer one of a, b.',
       }) as Error,
     );
   });
 
   test('names only what is still open', () => {
     const pending = withAnswer(pendingOn({ ...waits.approval, id: 'a' }, { ...waits.person, id: 'b' }), { type: 'approved', id: 'a' });
-    expect(() => withAnswer(pending, answers.approved)).toThrow('Waited for: b.');
+    expect(() => withAnswer(pending, answers.approved)).toThrow('Answer one of b.');
   });
 
   test('where nothing waits says so', () => {
@@ -89,7 +89,7 @@ describe('an answer that settles nothing', () => {
       expect.objectContaining({
         code: 'not-waiting',
         open: [],
-        message: 'Nothing with the id "call-1" is waited for. Nothing is waited for.',
+        message: 'No wait has the id "call-1". Nothing is waiting for an answer.',
       }) as Error,
     );
   });
@@ -100,14 +100,14 @@ describe('an answer that settles nothing', () => {
       expect.objectContaining({
         code: 'already-answered',
         waitId: 'call-1',
-        message: '"call-1" was answered already; the first answer stands. Run the state to go on.',
+        message: '"call-1" was already answered. The first answer counts. Run the state to continue.',
       }) as Error,
     );
     expect(pending.answers).toStrictEqual([answers.approved]);
   });
 });
 
-const approvalOf = (id: string): Wait => ({ type: 'approval', id, toolName: 'delete', args: { file: id } });
+const createApproval = (id: string): Wait => ({ type: 'approval', id, toolName: 'delete', args: { file: id } });
 
 async function parkedOn(...list: readonly Wait[]) {
   const clock = createFakeClock();
@@ -118,29 +118,29 @@ async function parkedOn(...list: readonly Wait[]) {
   return { orchestrator, parked };
 }
 
-const answersOf = (state: ScriptedState): readonly Answer[] | undefined => state.stepResults[0]?.step.answers;
+const getAnswers = (state: ScriptedState): readonly Answer[] | undefined => state.stepResults[0]?.step.answers;
 
 describe('answering a state', () => {
   test('is a pure transition: the state that was asked waits on', async () => {
-    const { parked } = await parkedOn(approvalOf('a'));
+    const { parked } = await parkedOn(createApproval('a'));
     const before = JSON.stringify(parked);
     const approved = parked.approve('a');
     expect([approved.status, approved.waitingFor, approved.execution.id]).toStrictEqual(['in_progress', [], parked.execution.id]);
-    expect([parked.status, parked.waitingFor]).toStrictEqual(['waiting', [approvalOf('a')]]);
+    expect([parked.status, parked.waitingFor]).toStrictEqual(['waiting', [createApproval('a')]]);
     expect(JSON.stringify(parked)).toBe(before);
   });
 
   test('two people who answer the same state differently get two states', async () => {
-    const { orchestrator, parked } = await parkedOn(approvalOf('a'));
+    const { orchestrator, parked } = await parkedOn(createApproval('a'));
     const [yes, no] = await Promise.all([orchestrator.run(parked.approve('a')), orchestrator.run(parked.reject('a', 'no'))]);
-    expect(answersOf(yes)).toStrictEqual([{ type: 'approved', id: 'a' }]);
-    expect(answersOf(no)).toStrictEqual([{ type: 'rejected', id: 'a', reason: 'no' }]);
+    expect(getAnswers(yes)).toStrictEqual([{ type: 'approved', id: 'a' }]);
+    expect(getAnswers(no)).toStrictEqual([{ type: 'rejected', id: 'a', reason: 'no' }]);
   });
 
   test('takes edited arguments in the form in which they are stored', async () => {
-    const { orchestrator, parked } = await parkedOn(approvalOf('a'));
+    const { orchestrator, parked } = await parkedOn(createApproval('a'));
     const end = await orchestrator.run(parked.approve('a', { args: { on: new Date(0), gone: undefined } }));
-    expect(answersOf(end)).toStrictEqual([{ type: 'approved', id: 'a', args: { on: '1970-01-01T00:00:00.000Z' } }]);
+    expect(getAnswers(end)).toStrictEqual([{ type: 'approved', id: 'a', args: { on: '1970-01-01T00:00:00.000Z' } }]);
   });
 
   test('takes any value for an answer, also none', async () => {
@@ -149,25 +149,25 @@ describe('answering a state', () => {
       { type: 'client-tool', id: 'b', toolName: 'read', args: {} },
     );
     const end = await orchestrator.run(parked.answer('a', 'blue').answer('b', undefined));
-    expect(answersOf(end)).toStrictEqual([
+    expect(getAnswers(end)).toStrictEqual([
       { type: 'answered', id: 'a', value: 'blue' },
       { type: 'answered', id: 'b', value: null },
     ]);
   });
 
   test('refuses a value that cannot be stored, with its place', async () => {
-    const { parked } = await parkedOn(approvalOf('a'), { type: 'person', id: 'b' });
+    const { parked } = await parkedOn(createApproval('a'), { type: 'person', id: 'b' });
     expect(() => parked.answer('b', { seen: new Set(['x']) })).toThrow(
       expect.objectContaining({
         code: 'invalid-argument',
-        message: 'The answer cannot be stored: seen is a Set; turn it into an array.',
+        message: 'The answer cannot be stored: seen is a Set; turn it into an array. Pass plain JSON data.',
       }) as Error,
     );
     expect(() => parked.approve('a', { args: new Map() })).toThrow('The edited arguments cannot be stored: it is a Map');
   });
 
   test('leaves open what was not answered; running on with a part of the answers parks again', async () => {
-    const { orchestrator, parked } = await parkedOn(approvalOf('a'), approvalOf('b'), approvalOf('c'));
+    const { orchestrator, parked } = await parkedOn(createApproval('a'), createApproval('b'), createApproval('c'));
     const partly = parked.approve('b');
     expect([partly.status, partly.waitingFor.map(({ id }) => id)]).toStrictEqual(['waiting', ['a', 'c']]);
     expect(orchestrator.hasNextStep(partly)).toBe(true);
@@ -179,17 +179,17 @@ describe('answering a state', () => {
 
     const end = await orchestrator.run(again.reject('a', 'keep it').approve('c'));
     expect([end.status, end.stepCount, end.execution.number]).toStrictEqual(['completed', 2, 1]);
-    expect(answersOf(end)?.map(({ type, id }) => `${id} ${type}`)).toStrictEqual(['b approved', 'a rejected', 'c approved']);
+    expect(getAnswers(end)?.map(({ type, id }) => `${id} ${type}`)).toStrictEqual(['b approved', 'a rejected', 'c approved']);
   });
 
   test.each(['approve', 'answer', 'reject'] as const)('%s is refused where nothing waits', async (way) => {
-    const { orchestrator, parked } = await parkedOn(approvalOf('a'));
+    const { orchestrator, parked } = await parkedOn(createApproval('a'));
     const end = await orchestrator.run(parked.approve('a'));
     expect(() => end[way]('a', 'x')).toThrow(expect.objectContaining({ code: 'not-waiting' }) as Error);
   });
 
   test('running a waiting state that nobody answered does nothing', async () => {
-    const { orchestrator, parked } = await parkedOn(approvalOf('a'));
+    const { orchestrator, parked } = await parkedOn(createApproval('a'));
     expect(orchestrator.hasNextStep(parked)).toBe(false);
     expect(await orchestrator.run(parked)).toBe(parked);
     expect(await orchestrator.nextStep(parked)).toBe(parked);

@@ -99,7 +99,7 @@ const answersTo = {
   grant: [],
 } as const satisfies Record<Wait['type'], readonly Answer['type'][]>;
 
-function wayToAnswer(wait: Wait): string {
+function describeAnswering(wait: Wait): string {
   switch (wait.type) {
     case 'approval':
       return 'approve(id) or reject(id, reason)';
@@ -119,9 +119,9 @@ function wayToAnswer(wait: Wait): string {
 
 /** Returns the problem with a list of waits: empty, or with duplicate ids. */
 export function findWaitsProblem(waits: readonly Wait[]): string | undefined {
-  if (waits.length === 0) return 'The step waits, but says for nothing. Hand in the whole step, or at least one wait.';
+  if (waits.length === 0) return 'produce() returned a waiting step without waits. Return at least one wait, or the whole step.';
   const twice = waits.find(({ id }, index) => waits.findIndex((other) => other.id === id) !== index);
-  return twice === undefined ? undefined : `Two waits have the id "${twice.id}": one answer would settle both. Give each its own.`;
+  return twice === undefined ? undefined : `Two waits have the id "${twice.id}". Give each its own id.`;
 }
 
 /** Returns the waits without an answer. */
@@ -136,7 +136,7 @@ export function withAnswer<S extends Step>(pending: PendingStep<S> | undefined, 
   if (pending.answers.some(({ id }) => id === answer.id)) throw new AlreadyAnsweredError(answer.id);
   const fitting: readonly Answer['type'][] = answersTo[wait.type];
   if (!fitting.includes(answer.type)) {
-    throw new InvalidArgumentError(`"${answer.id}" is a wait of type ${wait.type}; settle it with ${wayToAnswer(wait)}.`);
+    throw new InvalidArgumentError(`"${answer.id}" is a wait of type ${wait.type}. Answer it with ${describeAnswering(wait)}.`);
   }
   return { ...pending, answers: [...pending.answers, answer] };
 }
@@ -146,5 +146,7 @@ export function parseValue(value: unknown, what: string): Json {
   const canonical = toCanonical(value);
   // A copy: later changes to the original must not change the state.
   if (canonical.ok) return structuredClone(canonical.value);
-  throw new InvalidArgumentError(`${what} cannot be stored: ${canonical.path === '' ? 'it' : canonical.path} ${canonical.problem}.`);
+  throw new InvalidArgumentError(
+    `${what} cannot be stored: ${canonical.path === '' ? 'it' : canonical.path} ${canonical.problem}. Pass plain JSON data.`,
+  );
 }

@@ -9,7 +9,7 @@ const direct = ({ clock, control }: EffectsSurroundings): Effects => createDirec
 type Breaking = (whole: Effects, surroundings: EffectsSurroundings) => Partial<Effects>;
 const failure: EffectFailure = { ok: false, kind: 'error', type: 'unknown', code: 'x', message: 'x', retryable: true };
 
-/** Whether the case fails; one that never ends has failed too. */
+/** True if the case fails; one that never ends has failed too. */
 async function fails(name: string, breaking: Breaking): Promise<boolean> {
   const suite = effectsConformance((surroundings) => {
     const whole = direct(surroundings);

@@ -11,6 +11,12 @@ export type { ScriptedAnswer, ScriptedEntry, ScriptedModel, ScriptedModelOptions
 export { scriptedModel } from './scripted-model.ts';
 export type { Script, ScriptedProcessOptions, ScriptedStep, ScriptedStepData } from './scripted-process.ts';
 export { createScriptedProcess, ScriptedState } from './scripted-process.ts';
+export type { RuntimeConformanceCase } from './session-runtime-conformance.ts';
+export { sessionRuntimeConformance } from './session-runtime-conformance.ts';
+export type { AgentSurroundings } from './session-runtime/conformance-agents.ts';
+export { createConformanceAgents } from './session-runtime/conformance-agents.ts';
+export type { RuntimeWorldFactory, RuntimeWorld, RuntimeWorldOptions } from './session-runtime/runtime-world.ts';
+export { WorldAbility } from './session-runtime/runtime-world.ts';
 export { sessionStoreConformance } from './session-store-conformance.ts';
 export type { SessionStorePlace } from './session-store-sample.ts';
 export { stateCodecConformance } from './state-codec-conformance.ts';

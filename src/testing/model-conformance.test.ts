@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Model } from '../inference/index.ts';
-import { createModelLimits, limited, withFallback, withModelSettings, withTimeouts } from '../inference/index.ts';
+import { createModelLimits, withModelLimits, withFallback, withModelSettings, withTimeouts } from '../inference/index.ts';
 import { createFakeClock } from '../lib/index.ts';
 import type { StagedAnswer } from './model-conformance.ts';
 import { modelConformance } from './model-conformance.ts';
@@ -41,9 +41,12 @@ describe.each<readonly [string, (staged: StagedAnswer) => Model]>([
   ['a scripted model', stage],
   ['with time-outs', (staged) => withTimeouts(stage(staged), { firstByteMs: 1e6, silenceMs: 1e6, totalMs: 1e6 }, clock)],
   ['with settings', (staged) => withModelSettings(stage(staged), { temperature: 0 })],
-  ['with limits', (staged) => limited(stage(staged), createModelLimits({ concurrent: 1, requestsPerMinute: 5, clock }), 'shared')],
+  ['with limits', (staged) => withModelLimits(stage(staged), createModelLimits({ concurrent: 1, requestsPerMinute: 5, clock }), 'shared')],
   ['as a fallback', (staged) => withFallback(throwing, stage(staged))],
-  ['with everything', (staged) => withFallback(limited(withTimeouts(stage(staged), { totalMs: 1e6 }, clock), { concurrent: 2 }), [])],
+  [
+    'with everything',
+    (staged) => withFallback(withModelLimits(withTimeouts(stage(staged), { totalMs: 1e6 }, clock), { concurrent: 2 }), []),
+  ],
 ])('%s', (_name, make) => {
   test.each(modelConformance(make))('$name', async ({ run }) => {
     await run();

@@ -1,5 +1,5 @@
 import type { Model, ModelDelta, ModelOutcome, ModelRequest, ModelResponse } from '../inference/index.ts';
-import { pendingToolCalls } from '../inference/index.ts';
+import { findPendingToolCalls } from '../inference/index.ts';
 import { toCanonical } from '../lib/index.ts';
 import type { Part } from '../messages/index.ts';
 import { Message } from '../messages/index.ts';
@@ -97,7 +97,7 @@ const checks: readonly (readonly [name: string, staged: StagedAnswer, ...checks:
     'leaves every call to be done, in order, arguments parsed (M4)',
     { calls: [call('a', '{"q":1}'), call('b', '')], ending: 'finished' },
     succeeds(
-      (response) => pendingToolCalls(response).map(({ id, name, args }) => ({ id, name, args })),
+      (response) => findPendingToolCalls(response).map(({ id, name, args }) => ({ id, name, args })),
       [
         { id: 'a', name: 'search', args: { q: 1 } },
         { id: 'b', name: 'search', args: {} },
@@ -108,13 +108,13 @@ const checks: readonly (readonly [name: string, staged: StagedAnswer, ...checks:
   [
     'hands arguments on as text that are no JSON (M5)',
     { calls: [call('a', '{"q":')], ending: 'finished' },
-    succeeds((response) => pendingToolCalls(response).map(({ args, rawArgs }) => [args, rawArgs]), [[null, '{"q":']], 'arguments'),
+    succeeds((response) => findPendingToolCalls(response).map(({ args, rawArgs }) => [args, rawArgs]), [[null, '{"q":']], 'arguments'),
   ],
   [
     'gives every call an id of its own (M5)',
     { calls: [call('a', '{}'), call('a', '{}'), call('a', '{}')], ending: 'finished' },
     ({ response }) => {
-      const ids = pendingToolCalls(response).map(({ id }) => id);
+      const ids = findPendingToolCalls(response).map(({ id }) => id);
       same([ids.length, new Set(ids).size], [3, 3], 'calls and ids');
       holds(!ids.includes(''), 'an id is empty');
     },

@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from 'vitest';
 import { RateLimitedError } from '../errors/index.ts';
 import type { ModelDelta, ModelRequest } from '../inference/index.ts';
-import { pendingToolCalls } from '../inference/index.ts';
+import { findPendingToolCalls } from '../inference/index.ts';
 import { scriptedModel } from './scripted-model.ts';
 
 const request: ModelRequest = { messages: [] };
@@ -41,12 +41,12 @@ describe('a scripted model', () => {
   });
 
   test.each<readonly [string, unknown, string]>([
-    ['text in place of a list', 'hello', 'scriptedModel([…]) takes a list of answers, not "hello". Put it into a list.'],
-    ['nothing', undefined, 'scriptedModel([…]) takes a list of answers, not undefined.'],
-    ['a number among the answers', ['a', 5], 'Answer 2 of scriptedModel() must be text, an object or a function, not 5.'],
-    ['null among the answers', [null], 'Answer 1 of scriptedModel() must be text, an object or a function, not null.'],
-    ['a list among the answers', [['a']], 'Answer 1 of scriptedModel() must be text, an object or a function, not a list.'],
-    ['an unknown field', [{ content: 'a' }], 'Unknown option "content" in answer 1 of scriptedModel(). The words are called text.'],
+    ['text in place of a list', 'hello', 'scriptedModel() needs a list of answers, not "hello". Put the string in a list.'],
+    ['nothing', undefined, 'scriptedModel() needs a list of answers, not undefined.'],
+    ['a number among the answers', ['a', 5], 'Answer 2 of scriptedModel() must be a string, an object or a function, not 5.'],
+    ['null among the answers', [null], 'Answer 1 of scriptedModel() must be a string, an object or a function, not null.'],
+    ['a list among the answers', [['a']], 'Answer 1 of scriptedModel() must be a string, an object or a function, not a list.'],
+    ['an unknown field', [{ content: 'a' }], 'Unknown option "content" in answer 1 of scriptedModel(). Use text.'],
   ])('refuses %s', (_, script, message) => {
     expect(() => scriptedModel(script as never)).toThrow(message);
   });
@@ -55,7 +55,7 @@ describe('a scripted model', () => {
     const model = scriptedModel([() => 5 as never]);
     expect(await model.generate(request)).toMatchObject({
       ok: false,
-      failure: { message: 'Answer 1 of scriptedModel() must be text, an object or a function, not 5.' },
+      failure: { message: 'Answer 1 of scriptedModel() must be a string, an object or a function, not 5.' },
     });
   });
 
@@ -64,7 +64,7 @@ describe('a scripted model', () => {
       { toolCalls: [{ name: 'search', args: { q: 1 } }, { name: 'now' }, { name: 'bad', args: '{"q":', id: 'mine' }] },
     ]);
     const outcome = await model.generate(request);
-    expect(outcome.ok && [outcome.response.finishReason, pendingToolCalls(outcome.response)]).toStrictEqual([
+    expect(outcome.ok && [outcome.response.finishReason, findPendingToolCalls(outcome.response)]).toStrictEqual([
       'tool_calls',
       [
         { id: 'call-1', name: 'search', args: { q: 1 } },
@@ -107,7 +107,7 @@ describe('a scripted model', () => {
     const deltas: ModelDelta[] = [];
     const outcome = await scriptedModel([{ chunks: later() }]).stream(request, (delta) => deltas.push(delta));
     expect(deltas.map((delta) => ('text' in delta ? delta.text : ''))).toStrictEqual(['Hel', 'lo', '', '{"q":', '1}']);
-    expect(outcome.ok && [outcome.response.finishReason, pendingToolCalls(outcome.response)]).toStrictEqual([
+    expect(outcome.ok && [outcome.response.finishReason, findPendingToolCalls(outcome.response)]).toStrictEqual([
       'tool_calls',
       [{ id: 'a', name: 'search', args: { q: 1 } }],
     ]);
@@ -118,7 +118,11 @@ describe('a scripted model', () => {
     await model.generate(request);
     expect(await model.generate(request)).toMatchObject({
       ok: false,
-      failure: { code: 'script-used-up', message: 'The script has 1 answers, and this call wants one more.', retryable: false },
+      failure: {
+        code: 'script-used-up',
+        message: 'The script has 1 answer, but the model was called once more. Add an answer, or pass { repeatLast: true }.',
+        retryable: false,
+      },
     });
     const repeating = scriptedModel([{ text: 'a' }], { repeatLast: true });
     await repeating.generate(request);

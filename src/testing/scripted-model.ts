@@ -3,7 +3,7 @@ import { classifyError, isErrorType } from '../errors/index.ts';
 import type { Model, ModelDelta, ModelOutcome, ModelRequest, ReportedUsage, ResponseBuilder } from '../inference/index.ts';
 import { createResponseBuilder } from '../inference/index.ts';
 import type { IdSource, Json } from '../lib/index.ts';
-import { assertNever, checkKeys, createCountingIds, InvalidArgumentError, isRecord } from '../lib/index.ts';
+import { assertNever, checkKeys, createCountingIds, describeValue, InvalidArgumentError, isRecord, pluralize } from '../lib/index.ts';
 
 /** A call that a scripted model makes. */
 export interface ScriptedToolCall {
@@ -19,9 +19,9 @@ export interface ScriptedAnswer {
   readonly text?: string;
   readonly reasoning?: string;
   readonly toolCalls?: readonly ScriptedToolCall[];
-  /** What goes wrong after all that: a Failure, or anything that could be thrown. */
+  /** Error after all that: a Failure, or anything that can be thrown. */
   readonly error?: unknown;
-  /** Left out: the usage is unknown, as with a provider that does not tell. */
+  /** If left out, the usage is unknown, as with a provider that does not report it. */
   readonly usage?: ReportedUsage;
   /** The provider's word; `interrupted` breaks the answer off. @default 'tool_calls' with calls, else 'stop' */
   readonly finishReason?: string | null;
@@ -33,7 +33,7 @@ export interface ScriptedAnswer {
 export type ScriptedEntry =
   string | ScriptedAnswer | ((request: ModelRequest) => string | ScriptedAnswer | Promise<string | ScriptedAnswer>);
 
-/** What may be said about a scripted model beside its script. */
+/** Options of a scripted model besides its script. */
 export interface ScriptedModelOptions {
   /** @default 'scripted' */
   readonly provider?: string;
@@ -101,36 +101,29 @@ async function play(answer: ScriptedAnswer, { builder, ids, signal }: Playback):
   builder.finish(finishReason === undefined ? (toolCalls.length + begun.size > 0 ? 'tool_calls' : 'stop') : finishReason);
 }
 
-const answerKeys = {
-  known: ['text', 'reasoning', 'toolCalls', 'error', 'usage', 'finishReason', 'chunks'],
-  hints: { content: 'The words are called text.', tool_calls: 'Calls are called toolCalls.' },
-};
-
-function describe(value: unknown): string {
-  if (Array.isArray(value)) return 'a list';
-  return typeof value === 'string' ? JSON.stringify(value) : String(value);
-}
+const answerKeys = ['text', 'reasoning', 'toolCalls', 'error', 'usage', 'finishReason', 'chunks'];
 
 /** Refuses an answer that could not be played. Text stands for an answer that says it. */
 function parseAnswer(given: unknown, number: number): ScriptedAnswer {
   if (typeof given === 'string') return { text: given };
   const place = `nswer ${number} of scriptedModel()`;
-  if (!isRecord(given)) throw new InvalidArgumentError(`A${place} must be text, an object or a function, not ${describe(given)}.`);
+  if (!isRecord(given)) throw new InvalidArgumentError(`A${place} must be a string, an object or a function, not ${describeValue(given)}.`);
   checkKeys(`a${place}`, given, answerKeys);
   return given;
 }
 
 function checkScript(script: unknown): void {
-  const hint = typeof script === 'string' ? ' Put it into a list.' : '';
-  if (!Array.isArray(script)) throw new InvalidArgumentError(`scriptedModel([…]) takes a list of answers, not ${describe(script)}.${hint}`);
+  const hint = typeof script === 'string' ? ' Put the string in a list.' : '';
+  if (!Array.isArray(script))
+    throw new InvalidArgumentError(`scriptedModel() needs a list of answers, not ${describeValue(script)}.${hint}`);
   for (const [index, entry] of script.entries()) if (typeof entry !== 'function') parseAnswer(entry, index + 1);
 }
 
-const usedUp = (entries: number): ScriptedAnswer => ({
+const toUsedUpAnswer = (entries: number): ScriptedAnswer => ({
   error: {
     type: 'model',
     code: 'script-used-up',
-    message: `The script has ${entries} answers, and this call wants one more.`,
+    message: `The script has ${pluralize(entries, 'answer')}, but the model was called once more. Add an answer, or pass { repeatLast: true }.`,
     retryable: false,
   },
 });
@@ -147,10 +140,11 @@ function waitUnlessAborted(work: Promise<void>, signal: AbortSignal | undefined)
   });
 }
 
-/** A model that answers from a script, by the same road as real ones. Every call takes the next entry. */
+/** A model that answers from a script, through the same code as real ones. Every call takes the next entry. */
 export function scriptedModel(script: readonly ScriptedEntry[], options: ScriptedModelOptions = {}): ScriptedModel {
   const { provider = 'scripted', modelId = 'script', repeatLast = false, ids = createCountingIds('call') } = options;
   checkScript(script);
+  checkKeys('scriptedModel()', options, ['provider', 'modelId', 'repeatLast', 'ids']);
   const calls: ModelRequest[] = [];
   let next = 0;
 
@@ -161,7 +155,7 @@ export function scriptedModel(script: readonly ScriptedEntry[], options: Scripte
       try {
         next += 1;
         const number = repeatLast ? Math.min(next, script.length) : next;
-        const entry = script[number - 1] ?? usedUp(script.length);
+        const entry = script[number - 1] ?? toUsedUpAnswer(script.length);
         const answer = typeof entry === 'function' ? await entry(request) : entry;
         await play(parseAnswer(answer, number), { builder, ids, signal });
       } catch (error) {

@@ -4,14 +4,14 @@ import type { ErrorPolicy, Failure } from '../errors/index.ts';
 import type { FakeClock, JsonObject } from '../lib/index.ts';
 import { omitUndefined } from '../lib/index.ts';
 import { Message, Usage } from '../messages/index.ts';
-import type { Answer, Limits, NewStateOptions, PendingStep, Produced, Step } from '../step-by-step/index.ts';
+import type { Answer, Limits, NewStateOptions, PendingStep, ProducedStep, Step } from '../step-by-step/index.ts';
 import type { StateCodec, StepProcess, StepScope, Wait } from '../step-by-step/index.ts';
 import { createStateCodec, readAnswer, RunState, standardCriteria } from '../step-by-step/index.ts';
 
 /** Behaviour of one scripted step. */
 export interface ScriptedStep {
   readonly text?: string;
-  /** Leaves work to do, so that the run goes on. */
+  /** Leaves work to do, so that the run continues. */
   readonly hasToolCalls?: boolean;
   readonly usage?: { readonly input: number; readonly output: number };
   readonly finishReason?: string;
@@ -21,7 +21,7 @@ export interface ScriptedStep {
   readonly throws?: unknown;
   /** Time at work; needs `clock` in the options. */
   readonly takesMs?: number;
-  /** Waits for permission to go on, on the run's clock. */
+  /** Waits for permission to continue, on the run's clock. */
   readonly sleepsMs?: number;
   /** Never ends by itself. `deaf` ignores its signal too. */
   readonly hangs?: 'listening' | 'deaf';
@@ -104,7 +104,7 @@ function toStep(entry: ScriptedStep, { ids }: StepScope): ScriptedStepData {
   };
 }
 
-function resumeStep(state: ScriptedState): Produced<ScriptedStepData> | undefined {
+function resumeStep(state: ScriptedState): ProducedStep<ScriptedStepData> | undefined {
   const { pendingStep, waitingFor: waits } = state;
   if (pendingStep === undefined) return undefined;
   const partial = state.closePendingStep(pendingStep);
@@ -119,7 +119,7 @@ async function perform(entry: ScriptedStep, scope: StepScope, clock: FakeClock |
   if ('throws' in entry) throw entry.throws;
 }
 
-/** A process that plays a script instead of asking a model. Everything it needs to go on stands in the state. */
+/** A process that plays a script instead of asking a model. Everything it needs to continue is in the state. */
 export function createScriptedProcess(script: Script, options: ScriptedProcessOptions = {}): StepProcess<ScriptedState> {
   const { limits, policy, finishReasons, extraCriteria = [], criteria, clock, inspect } = options;
   const standard = standardCriteria(omitUndefined({ limits, policy, finishReasons }));

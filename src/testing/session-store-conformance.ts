@@ -1,9 +1,12 @@
 import type { SessionWrite } from '../sessions/index.ts';
 import type { ConformanceCase } from './conformance.ts';
 import { holds, same } from './conformance.ts';
+import { deletionChecks } from './session-store-deletion.ts';
+import { mailChecks } from './session-store-mail.ts';
 import { readChecks } from './session-store-reads.ts';
 import type { SessionStorePlace, Stage, StoreCheck } from './session-store-sample.ts';
-import { newSession, nextEntry, refused, runCheck, sampleEffect, sampleEntry, sampleHeader } from './session-store-sample.ts';
+import { newSession, nextEntry, assertRefused, runCheck, sampleEffect, sampleEntry, sampleHeader } from './session-store-sample.ts';
+import { watchChecks } from './session-store-watch.ts';
 import { writeChecks } from './session-store-writes.ts';
 
 const kindsOfWrites = (epoch: number): Readonly<Record<string, SessionWrite>> => ({
@@ -28,6 +31,16 @@ const uses = ({ store, create }: Stage): Readonly<Record<string, () => Promise<u
   findRequest: () => store.findRequest('s', 'r'),
   list: () => store.list(),
   quarantine: () => store.quarantine('s', 'x'),
+  rewrite: () => store.rewrite({ sessionId: 's', epoch: 1, after: 1, entries: [] }),
+  delete: () => store.delete({ sessionId: 's', epoch: 1, at: 1 }),
+  effects: () => store.effects('s'),
+  post: () => store.post({ sessionId: 's', requestId: 'r', at: 1, body: '' }),
+  readMail: () => store.readMail(),
+  answerMail: () => store.answerMail({ epoch: 1, num: 1 }),
+  putHold: () => store.putHold({ id: 'h', at: 1, body: '' }),
+  dropHold: () => store.dropHold('h'),
+  readHolds: () => store.readHolds(),
+  watch: async () => store.watch(() => undefined),
 });
 
 const lifeChecks: Readonly<Record<string, StoreCheck>> = {
@@ -52,8 +65,8 @@ const lifeChecks: Readonly<Record<string, StoreCheck>> = {
     const other = await reopen();
     const holder = { id: 'other', claimedAt: 2000 };
     const claimed = await other.claim({ holder });
-    await refused(store.beat(epoch), 'store-fenced', 'a heartbeat');
-    await refused(store.release(epoch), 'store-fenced', 'a release');
+    await assertRefused(store.beat(epoch), 'store-fenced', 'a heartbeat');
+    await assertRefused(store.release(epoch), 'store-fenced', 'a release');
     same(await store.readClaim(), { epoch: claimed, holder, beats: 0 }, 'claim');
   },
   'refuses a claim that follows another one than the last': async ({ store, epoch, reopen, create }) => {
@@ -62,9 +75,9 @@ const lifeChecks: Readonly<Record<string, StoreCheck>> = {
     same(claims.filter(({ status }) => status === 'fulfilled').length, 1, 'claims that were granted');
     const { epoch: last } = await store.readClaim();
     holds(last > epoch, `the last claim is ${last}`);
-    await refused(store.claim({ after: epoch }), 'store-fenced', 'a claim');
+    await assertRefused(store.claim({ after: epoch }), 'store-fenced', 'a claim');
     same((await store.readClaim()).epoch, last, 'last claim');
-    await refused(create('s'), 'store-fenced', 'a write of the first claim');
+    await assertRefused(create('s'), 'store-fenced', 'a write of the first claim');
   },
   'refuses every kind of write of an older claim': async ({ store, epoch, reopen, fill, write, refuses, listIds }) => {
     await fill('s', 2);
@@ -77,7 +90,7 @@ const lifeChecks: Readonly<Record<string, StoreCheck>> = {
     same((await store.load('s'))?.head, 3, 'head after the write of the last claim');
   },
   'refuses a write of a claim that nobody made': async ({ store, epoch }) => {
-    await refused(store.write(newSession('s', epoch + 1)), 'store-fenced', 'a write');
+    await assertRefused(store.write(newSession('s', epoch + 1)), 'store-fenced', 'a write');
   },
   'lets two stores take turns': async ({ store, reopen, create }) => {
     await create('s');
@@ -117,7 +130,7 @@ const lifeChecks: Readonly<Record<string, StoreCheck>> = {
     await stage.store.close();
     await stage.store.close();
     for (const [what, use] of Object.entries(uses(stage))) {
-      const error = await refused(Promise.resolve().then(use), 'store-unavailable', `${what} of a closed store`);
+      const error = await assertRefused(Promise.resolve().then(use), 'store-unavailable', `${what} of a closed store`);
       same('problem' in error && error.problem, 'closed', 'problem');
     }
     same((await (await stage.reopen()).list()).sessions, [], 'sessions');
@@ -126,6 +139,6 @@ const lifeChecks: Readonly<Record<string, StoreCheck>> = {
 
 /** Promises that every implementation of the SessionStore port must keep. Each case gets a place with nothing in it. */
 export function sessionStoreConformance(make: () => Promise<SessionStorePlace>): readonly ConformanceCase[] {
-  const checks = Object.entries({ ...writeChecks, ...readChecks, ...lifeChecks });
+  const checks = Object.entries({ ...writeChecks, ...readChecks, ...lifeChecks, ...mailChecks, ...deletionChecks, ...watchChecks });
   return checks.map(([name, check]) => ({ name, run: async () => runCheck(await make(), check) }));
 }

@@ -1,7 +1,7 @@
 import type { EntryQuery, LogEntry, SessionHeader, SessionQuery, SessionStore } from '../sessions/index.ts';
 import { holds, same } from './conformance.ts';
 import type { Stage, StoreCheck } from './session-store-sample.ts';
-import { refused, sampleEffect, sampleEntry, sampleHeader } from './session-store-sample.ts';
+import { assertRefused, sampleEffect, sampleEntry, sampleHeader } from './session-store-sample.ts';
 
 const numbers = (entries: readonly LogEntry[] | undefined): readonly number[] => (entries ?? []).map(({ n }) => n);
 
@@ -26,17 +26,17 @@ async function listDamage(reopen: Stage['reopen']): Promise<readonly string[]> {
 }
 
 const kinds: Readonly<Record<string, Partial<SessionHeader>>> = {
-  a: { tenant: 't1', owner: 'ann', agentId: 'x', tags: ['red'], wakeAt: 10 },
-  b: { tenant: 't1', owner: 'bob', agentId: 'y', tags: ['red', 'blue'], status: 'waiting', isOpen: false, wakeAt: 20 },
-  c: { tenant: 't2', owner: 'ann', agentId: 'y', tags: ['blue'], status: 'failed', stopReason: 'error', isOpen: false },
-  d: { agentId: 'x', status: 'stopped', stopReason: 'guard', isOpen: false },
+  a: { tenant: 't1', owner: 'ann', agentName: 'x', tags: ['red'], wakeAt: 10, updatedAt: 999 },
+  b: { tenant: 't1', owner: 'bob', agentName: 'y', tags: ['red', 'blue'], status: 'waiting', isOpen: false, wakeAt: 20 },
+  c: { tenant: 't2', owner: 'ann', agentName: 'y', tags: ['blue'], status: 'failed', stopReason: 'error', isOpen: false },
+  d: { agentName: 'x', status: 'stopped', stopReason: 'guard', isOpen: false },
 };
 
 const questions: readonly (readonly [SessionQuery, string])[] = [
   [{}, 'dcba'],
   [{ tenant: 't1' }, 'ba'],
   [{ tenant: 'T1' }, ''],
-  [{ agentId: 'y' }, 'cb'],
+  [{ agentName: 'y' }, 'cb'],
   [{ owner: 'ann' }, 'ca'],
   [{ status: 'waiting' }, 'b'],
   [{ stopReason: 'error' }, 'c'],
@@ -47,10 +47,13 @@ const questions: readonly (readonly [SessionQuery, string])[] = [
   [{ wakeBefore: 9 }, ''],
   [{ wakeBefore: 10 }, 'a'],
   [{ wakeBefore: 99 }, 'ba'],
+  [{ updatedBefore: 999 }, ''],
+  [{ updatedBefore: 1000 }, 'a'],
+  [{ updatedBefore: 1000.5, tenant: 't1' }, 'ba'],
   [{ tenant: 't1', tag: 'blue' }, 'b'],
-  [{ owner: 'ann', agentId: 'y' }, 'c'],
+  [{ owner: 'ann', agentName: 'y' }, 'c'],
   [{ tenant: 't2', owner: 'bob' }, ''],
-  [{ isOpen: false, wakeBefore: 99, status: 'waiting', tag: 'red', tenant: 't1', owner: 'bob', agentId: 'y' }, 'b'],
+  [{ isOpen: false, wakeBefore: 99, status: 'waiting', tag: 'red', tenant: 't1', owner: 'bob', agentName: 'y' }, 'b'],
 ];
 
 /** Promises of a store about reading. */
@@ -83,11 +86,11 @@ export const readChecks: Readonly<Record<string, StoreCheck>> = {
       [{ limit: 2 }, '12'],
       [{ from: 3, limit: 1 }, '3'],
     ]);
-    await refused(store.entries('s', { limit: 0 }), 'invalid-argument', 'a limit of 0');
+    await assertRefused(store.entries('s', { limit: 0 }), 'invalid-argument', 'a limit of 0');
   },
   'reads entries with events after a number': async ({ store, create }) => {
-    const told = (n: number, lastSeq: number): LogEntry => sampleEntry(n, { events: '[]', lastSeq });
-    await create('s', { entries: [told(1, 3), sampleEntry(2), told(3, 7), sampleEntry(4), told(5, 9)] });
+    const entryWithEvents = (n: number, lastSeq: number): LogEntry => sampleEntry(n, { events: '[]', lastSeq });
+    await create('s', { entries: [entryWithEvents(1, 3), sampleEntry(2), entryWithEvents(3, 7), sampleEntry(4), entryWithEvents(5, 9)] });
     await checkEntries(store, [
       [{ afterSeq: 0 }, '135'],
       [{ afterSeq: 3 }, '35'],
@@ -137,16 +140,22 @@ export const readChecks: Readonly<Record<string, StoreCheck>> = {
     same([ids, third.cursor], [['ed', 'cb', 'a'], undefined], 'pages');
   },
   'pages through what fits': async ({ create, listIds }) => {
-    const owned = (owner: string): Partial<SessionHeader> => ({ owner, tags: ['x'] });
-    await createAll(create, { a: owned('o'), b: owned('p'), c: owned('o'), d: owned('p'), e: owned('o') });
+    const headerOwnedBy = (owner: string): Partial<SessionHeader> => ({ owner, tags: ['x'] });
+    await createAll(create, {
+      a: headerOwnedBy('o'),
+      b: headerOwnedBy('p'),
+      c: headerOwnedBy('o'),
+      d: headerOwnedBy('p'),
+      e: headerOwnedBy('o'),
+    });
     for (const limit of [1, 2, 3, 4]) {
       same(await listIds({ owner: 'o', tag: 'x', limit }), ['e', 'c', 'a'], `pages of ${limit}`);
     }
   },
   'refuses a page that makes no sense': async ({ store }) => {
-    await refused(store.list({ limit: 0 }), 'invalid-argument', 'a limit of 0');
-    await refused(store.list({ limit: 1.5 }), 'invalid-argument', 'a limit of 1.5');
-    await refused(store.list({ cursor: 'made up' }), 'invalid-argument', 'a cursor that no page gave');
+    await assertRefused(store.list({ limit: 0 }), 'invalid-argument', 'a limit of 0');
+    await assertRefused(store.list({ limit: 1.5 }), 'invalid-argument', 'a limit of 1.5');
+    await assertRefused(store.list({ cursor: 'made up' }), 'invalid-argument', 'a cursor that no page gave');
   },
   'lists a session in quarantine with its damage, and changes nothing of it': async ({ store, reopen, create, listIds }) => {
     await createAll(create, { a: { owner: 'o' }, b: {} });

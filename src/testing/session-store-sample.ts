@@ -38,7 +38,7 @@ export type StoreCheck = (stage: Stage) => Promise<void>;
 
 export const sampleHeader = (id: string, changes: Partial<SessionHeader> = {}): SessionHeader => ({
   id,
-  agentId: 'agent',
+  agentName: 'agent',
   tags: [],
   status: 'in_progress',
   isOpen: true,
@@ -77,7 +77,7 @@ export const nextEntry = (sessionId: string, epoch: number, n: number): SessionW
 });
 
 /** Fails the case unless the work rejects with an error of this code; returns the error. */
-export async function refused(work: Promise<unknown>, code: string, what: string): Promise<SteplineError> {
+export async function assertRefused(work: Promise<unknown>, code: string, what: string): Promise<SteplineError> {
   const error = await work.then(
     () => undefined,
     (thrown: unknown) => thrown,
@@ -121,7 +121,7 @@ export async function runCheck(place: SessionStorePlace, check: StoreCheck): Pro
       listIds: (query) => listIds(store, query),
       refuses: async (work, code, name) => {
         const before = await store.load('s');
-        await refused(work(), code, name);
+        await assertRefused(work(), code, name);
         same(await store.load('s'), before, 'the session after a refused write');
       },
     });

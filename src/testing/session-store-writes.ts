@@ -1,6 +1,6 @@
 import { holds, same } from './conformance.ts';
 import type { StoreCheck } from './session-store-sample.ts';
-import { refused, sampleEffect, sampleEntry, sampleHeader } from './session-store-sample.ts';
+import { assertRefused, sampleEffect, sampleEntry, sampleHeader } from './session-store-sample.ts';
 
 /** Promises of a store about writing. */
 export const writeChecks: Readonly<Record<string, StoreCheck>> = {
@@ -90,7 +90,7 @@ export const writeChecks: Readonly<Record<string, StoreCheck>> = {
   'keeps effects where the write that would drop them is refused': async ({ store, create, append, write }) => {
     await create('s', { effects: [sampleEffect('z')] });
     const kept = write('s', 1, { effects: [sampleEffect('a')] });
-    await refused(append('s', 3, { clearsEffects: true }), 'session-conflict', 'a write after the wrong entry');
+    await assertRefused(append('s', 3, { clearsEffects: true }), 'session-conflict', 'a write after the wrong entry');
     await kept;
     same((await store.load('s'))?.effects, [sampleEffect('z'), sampleEffect('a')], 'effects');
   },
@@ -113,7 +113,7 @@ export const writeChecks: Readonly<Record<string, StoreCheck>> = {
   'does not let a refused write fail others': async ({ store, create, append }) => {
     await create('a');
     const good = [append('a', 2), create('b')];
-    const bad = refused(append('a', 2), 'session-conflict', 'the second entry 2');
+    const bad = assertRefused(append('a', 2), 'session-conflict', 'the second entry 2');
     const behind = append('a', 3);
     await Promise.all([...good, bad, behind]);
     same([(await store.load('a'))?.head, (await store.load('b'))?.head], [3, 1], 'heads');

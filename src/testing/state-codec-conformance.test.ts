@@ -26,14 +26,14 @@ describe('the codec of the scripted process', () => {
 });
 
 const withoutUnknown = (state: ScriptedState): ScriptedState => new ScriptedState({ ...state.data, unknownFields: undefined });
-const changed = (state: ScriptedState): ScriptedState => state.evolve({ lastSeq: state.data.lastSeq + 1 });
+const changeSeq = (state: ScriptedState): ScriptedState => state.evolve({ lastSeq: state.data.lastSeq + 1 });
 
 const broken: readonly { readonly name: string; readonly breaking: (whole: Codec) => Partial<Codec> }[] = [
   {
     name: 'reads what it wrote as the same state',
     breaking: (whole) => ({ parse: (text) => whole.parse(text).evolve({ metadata: { lost: true } }) }),
   },
-  { name: 'writes plain JSON', breaking: (whole) => ({ decode: (stored) => changed(whole.decode(stored)) }) },
+  { name: 'writes plain JSON', breaking: (whole) => ({ decode: (stored) => changeSeq(whole.decode(stored)) }) },
   { name: 'makes of a state and its change the state after it', breaking: () => ({ patch: (before) => before }) },
   { name: 'writes nothing where nothing has changed', breaking: () => ({ diff: (_, after) => ({ lastSeq: after.data.lastSeq }) }) },
   {

@@ -41,7 +41,7 @@ function setUp(answers: readonly (readonly Part[])[], driver?: Driver) {
 }
 
 const shape = (state: ToolUseState): unknown => state.messages.toArray().map(({ role, parts }) => [role, ...parts.map(({ type }) => type)]);
-const stored = (state: ToolUseState): ToolUseState => ToolUseState.fromJSON(JSON.parse(JSON.stringify(state)));
+const roundTrip = (state: ToolUseState): ToolUseState => ToolUseState.fromJSON(JSON.parse(JSON.stringify(state)));
 
 describe('a call of a client tool with its result in the same answer', () => {
   test.each<[string, object]>([
@@ -60,7 +60,7 @@ describe('a call of a client tool with its result in the same answer', () => {
       { toolCallId: 'a', toolName: 'locate', output: { type: 'text', value: 'found a' } },
     ]);
     expect(end.steps[0]).toMatchObject({ toolCalls: [], executions: [], hasToolCalls: false });
-    expect(stored(end).steps).toStrictEqual(end.steps);
+    expect(roundTrip(end).steps).toStrictEqual(end.steps);
   });
 
   test('does not hinder the other calls of the answer', async () => {
@@ -74,7 +74,7 @@ describe('a call of a client tool with its result in the same answer', () => {
       ['tool', 'tool-result'],
     ]);
     expect(end.steps[0]!.toolCalls.map(({ id }) => id)).toStrictEqual(['b']);
-    expect(stored(end).steps).toStrictEqual(end.steps);
+    expect(roundTrip(end).steps).toStrictEqual(end.steps);
   });
 
   test('has the last of several results', async () => {

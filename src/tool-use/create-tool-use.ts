@@ -1,4 +1,5 @@
 import { ContinuationCriteria } from '../continuation/index.ts';
+import { checkSettings } from '../inference/index.ts';
 import { ErrorPolicy } from '../errors/index.ts';
 import type { EventBus } from '../events/index.ts';
 import { omitUndefined, stableStringify, toCanonical } from '../lib/index.ts';
@@ -7,7 +8,7 @@ import { createOrchestrator } from '../step-by-step/index.ts';
 import type { Tools, ToolSet } from '../tools/index.ts';
 import { findArgsProblem } from '../tools/index.ts';
 import type { AnyToolUseOptions, ToolUseLimits } from './options.ts';
-import { checkCostLimit, checkOptions, checkOwnCriteria, toolUseOptionNames, withDefaultLimits } from './options.ts';
+import { checkCostLimit, checkModel, checkOptions, checkOwnCriteria, toolUseOptionNames, withDefaultLimits } from './options.ts';
 import { readOutput } from './output.ts';
 import type { Rules } from './process.ts';
 import { createToolUseProcess } from './process.ts';
@@ -105,6 +106,9 @@ export function createToolUse<State extends ToolUseState>(
 ): ToolUseParts<State> {
   checkOptions(maker, options, { known: [...(identity === undefined ? [] : ['id', 'version']), ...toolUseOptionNames] });
   checkOwnCriteria(maker, options);
+  checkModel(maker, options.model);
+  for (const [index, other] of (options.fallback ?? []).entries()) checkModel(maker, other, `fallback[${index}]`);
+  if (options.settings !== undefined) checkSettings(options.settings);
   const replacesDefaults = options.onlyCriteria !== undefined;
   checkCostLimit(maker, options);
   const setup = toSetup(name, options);

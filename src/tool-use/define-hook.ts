@@ -17,7 +17,7 @@ export function defineHook<const Changes extends readonly HookChange[] = readonl
 /** Declares a capability: a named bundle of tools, hooks, criteria and instructions. */
 export function defineCapability<const Given extends Tools = readonly [], Context = unknown>(
   parts: Capability<Given, ToolUseState, Context>,
-  // NoInfer: the place where it is declared, such as a list of any capabilities, must not decide which tools it has.
+  // NoInfer: the surrounding type, such as a list of any capabilities, must not decide which tools it has.
 ): Capability<NoInfer<Given>, ToolUseState, Context> {
   return defineAnyCapability<Given, ToolUseState, Context>(parts);
 }

@@ -29,12 +29,12 @@ export interface AnswerFacts {
 }
 
 /** The model's answer, or the failure, with the text that had come until then. */
-export type Answered =
+export type ModelAnswer =
   | { readonly ok: true; readonly response: ModelResponse; readonly facts: AnswerFacts }
   | { readonly ok: false; readonly failure: Failure; readonly text: string; readonly facts: AnswerFacts };
 
 /** Facts and services for a driver in one step. */
-export interface Turn {
+export interface DriverContext {
   /** Kind of orchestrator in events. */
   readonly orchestrator: string;
   readonly state: ToolUseState;
@@ -48,15 +48,15 @@ export interface Turn {
   /** Returns the messages for the model: instructions, followed by `more`, then the conversation. */
   messages(more?: string): readonly Message[];
   /** Asks the model, emits what comes, and counts usage and cost. Never rejects. */
-  ask(question: Question): Promise<Answered>;
+  ask(question: Question): Promise<ModelAnswer>;
 }
 
 /**
- * A way of getting a step out of a model. Stateless: everything it needs is in the turn.
+ * A way of getting a step out of a model. Stateless: everything it needs is in its context.
  * The calls that it finds are run, parked and resumed for it; their results have the form of the calls in the step's message.
  */
 export interface Driver {
   readonly name: string;
   /** Asks the model and reads the answer: a step with the calls to run, and no results yet. */
-  ask(turn: Turn): Promise<ToolUseStep>;
+  ask(turn: DriverContext): Promise<ToolUseStep>;
 }

@@ -7,8 +7,8 @@ import type { ToolCall, ToolOutput } from '../messages/index.ts';
 import { Message, toolResultText } from '../messages/index.ts';
 import type { PendingStep } from '../step-by-step/index.ts';
 import type { ToolExecution } from '../tools/index.ts';
-import { blockedCode, cancelledExecution, rejectedExecution, succeededExecution, supersededExecution } from '../tools/index.ts';
-import { toolMessages, unknownExecution } from '../tools/index.ts';
+import { blockedCode, toCancelledExecution, toRejectedExecution, toSucceededExecution, toSupersededExecution } from '../tools/index.ts';
+import { toToolMessages, toUnknownExecution } from '../tools/index.ts';
 import type { ToolUseStep } from './tool-use-step.ts';
 import { StepType } from './tool-use-step.ts';
 
@@ -38,7 +38,7 @@ function toResultMessages(step: ToolUseStep, executions: readonly ToolExecution[
   const edited = new Set(step.answers?.filter(({ type }) => type === 'edited').map(({ id }) => id));
   return executions.flatMap((execution) => {
     const shown = edited.has(execution.toolCallId) ? withEditNote(execution) : execution;
-    return isCall(shown.toolCallId) ? toolMessages([shown], { ids }) : [toObservation(shown, ids)];
+    return isCall(shown.toolCallId) ? toToolMessages([shown], { ids }) : [toObservation(shown, ids)];
   });
 }
 
@@ -87,17 +87,17 @@ function closeCall(
 ): ToolExecution {
   const timing = { startedAt: parkedAt };
   // A run of its own has started, and done what it did.
-  if (partial.nested?.[call.id] !== undefined) return unknownExecution(call, { ...timing, text: describeGivenUp(why) });
+  if (partial.nested?.[call.id] !== undefined) return toUnknownExecution(call, { ...timing, text: describeGivenUp(why) });
   const answer = answers.find(({ id }) => id === call.id);
   switch (answer?.type) {
     case 'rejected':
-      return rejectedExecution(call, answer.reason, timing);
+      return toRejectedExecution(call, answer.reason, timing);
     case 'answered':
-      return succeededExecution(call, { value: answer.value }, timing);
+      return toSucceededExecution(call, { value: answer.value }, timing);
     // Approved, but it never ran.
     case 'approved':
     case undefined:
-      return why === 'superseded' ? supersededExecution(call, timing) : cancelledExecution(call, timing);
+      return why === 'superseded' ? toSupersededExecution(call, timing) : toCancelledExecution(call, timing);
   }
 }
 

@@ -1,15 +1,15 @@
 import type { ContinuationCriterion } from '../continuation/index.ts';
 import { ErrorPolicy } from '../errors/index.ts';
 import type { EventBus, EventSink } from '../events/index.ts';
-import type { Model, ModelSettings, ModelTimeouts, PriceOf } from '../inference/index.ts';
+import type { Model, ModelSettings, ModelTimeouts, PriceSource } from '../inference/index.ts';
 import type { Capability, Hook } from '../hooks/index.ts';
-import { checkKeys, InvalidArgumentError, isCleanText, isRecord } from '../lib/index.ts';
+import { checkKeys, describeValue, InvalidArgumentError, isCleanText, isRecord } from '../lib/index.ts';
 import type { Limits, Ports, RunState } from '../step-by-step/index.ts';
 import type { AfterParsing, ContextNeeded, ContextType, ToolInput, Tools } from '../tools/index.ts';
 import type { Driver } from './driver.ts';
 import type { ToolEvent, ToolUseEvent } from './tool-use-events.ts';
 
-/** System text for the model, or a function that writes it anew for each step. */
+/** System text for the model, or a function that writes it for each step. */
 export type Instructions<Context, State> = string | ((facts: { readonly context: Context; readonly state: State }) => string);
 
 /** The budgets of one execution, and the guard against a model that repeats itself. */
@@ -32,7 +32,7 @@ export interface ToolUseOptions<
   readonly settings?: ModelSettings;
   /** Time limits of a model call. */
   readonly timeouts?: ModelTimeouts;
-  /** Type of the context that the host passes with each run: `contextOf<{ db: Db }>()`. Never stored. */
+  /** Type of the context that the host passes with each run: `defineContext<{ db: Db }>()`. Never stored. */
   readonly context?: ContextType<Context>;
   readonly tools?: Given;
   readonly instructions?: Instructions<Context & ContextNeeded<Given>, State>;
@@ -54,7 +54,7 @@ export interface ToolUseOptions<
   /** Way of getting a step out of the model. @default toolCallingDriver() */
   readonly driver?: Driver;
   /** Prices of usage; without it, costs are unknown. */
-  readonly price?: PriceOf;
+  readonly price?: PriceSource;
   /** Handling of a call whose end nobody saw: tell the model, or ask a person. @default 'tell' */
   readonly onUnknown?: 'tell' | 'ask';
   /** Number of calls of a step that may run at once. @default 8 */
@@ -113,44 +113,53 @@ const isModel = (value: unknown): boolean => hasMethod('generate')(value) && has
 /** Forms that many options share. */
 export const optionRule: Readonly<Record<'count' | 'text' | 'callback' | 'model', OptionRule>> = {
   count: [isCount, 'a whole number of 1 or more'],
-  text: [isText, 'text'],
+  text: [isText, 'a string'],
   callback: [isFunction, 'a function'],
-  model: [isModel, 'a model'],
+  model: [isModel, 'a model, such as aiSdk(openai("gpt-5"))'],
 };
 
 /** Form of each option of an orchestrator that is checked here. */
 const optionRules: Readonly<Record<string, OptionRule>> = {
-  id: [isCleanText, 'text that can be stored'],
-  version: [(value) => value === '' || isCleanText(value), 'text that can be stored'],
+  id: [isCleanText, 'a non-empty string without NUL characters or lone surrogates'],
+  version: [(value) => value === '' || isCleanText(value), 'a non-empty string without NUL characters or lone surrogates'],
   fallback: [Array.isArray, 'a list of models'],
-  instructions: [(value) => isText(value) || isFunction(value), 'text, or a function that returns it'],
-  tools: [(value) => typeof value === 'object' && value !== null, 'a list or a record of tools'],
+  instructions: [(value) => isText(value) || isFunction(value), 'a string, or a function that returns one'],
+  tools: [(value) => typeof value === 'object' && value !== null, 'a list of tools, or an object of tools by name'],
   limits: [isRecord, 'an object'],
   errors: [(value) => value instanceof ErrorPolicy, 'an ErrorPolicy, such as ErrorPolicy.retryToolErrors(3)'],
-  finishReasons: [Array.isArray, 'a list'],
-  criteria: [Array.isArray, 'a list'],
-  onlyCriteria: [Array.isArray, 'a list'],
+  finishReasons: [Array.isArray, 'a list of finish reasons'],
+  criteria: [Array.isArray, 'a list of criteria'],
+  onlyCriteria: [Array.isArray, 'a list of criteria'],
   hooks: [Array.isArray, 'a list of hooks'],
   capabilities: [Array.isArray, 'a list of capabilities'],
   driver: [hasMethod('ask'), 'a driver, such as reActDriver()'],
-  price: [isFunction, 'a function, such as priceTable({…}) makes'],
+  price: [isFunction, 'a function, such as priceTable({…})'],
   onUnknown: [(value) => value === 'tell' || value === 'ask', "'tell' or 'ask'"],
   toolConcurrency: optionRule.count,
   streaming: [isBoolean, 'true or false'],
-  selector: [(value) => isFunction(value) || hasMethod('select')(value), 'a selector, or a function that names a participant'],
+  selector: [
+    (value) => isFunction(value) || hasMethod('select')(value),
+    'a selector such as roundRobin(), or a function that returns the name of a participant',
+  ],
   introduce: [isBoolean, 'true or false'],
   throwOnFailure: [isBoolean, 'true or false'],
-  ports: [
-    (value) => isRecord(value) && Object.keys(value).every((name) => portNames.includes(name)),
-    `an object with any of ${portNames.join(', ')}`,
-  ],
-  events: [hasMethod('emit'), 'an event bus, as createEventBus() makes'],
+  ports: [isRecord, `an object with any of ${portNames.join(', ')}`],
+  events: [hasMethod('emit'), 'an event bus: createEventBus()'],
 };
 
-const describeValue = (value: unknown): string => {
-  if (typeof value === 'string') return JSON.stringify(value);
-  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : value === null ? 'null' : typeof value;
-};
+const modelAdvice = 'Pass aiSdk(openai("gpt-5")), for example, with aiSdk from "stepline/ai-sdk" and openai from "@ai-sdk/openai".';
+
+function describeModelProblem(model: unknown, option: string): string {
+  if (model === undefined && option === 'model') return ` needs a model. ${modelAdvice}`;
+  if (isRecord(model) && isFunction(model['doGenerate']))
+    return `: ${option} is a model of the AI SDK. Wrap it with aiSdk() from "stepline/ai-sdk".`;
+  return `: ${option} must be a model object, not ${describeValue(model)}. ${modelAdvice}`;
+}
+
+/** Throws if a value is not a model. */
+export function checkModel(maker: string, model: unknown, option = 'model'): void {
+  if (!isModel(model)) throw new InvalidArgumentError(`${maker}${describeModelProblem(model, option)}`);
+}
 
 /** Throws if `maker` does not know an option, cannot use its value, or lacks one that it needs. */
 export function checkOptions(
@@ -158,20 +167,25 @@ export function checkOptions(
   options: unknown,
   { rules = optionRules, known = Object.keys(rules), required = [] }: OptionChecks,
 ): asserts options is Readonly<Record<string, unknown>> {
-  if (!isRecord(options)) throw new InvalidArgumentError(`${maker} needs options. It takes ${known.join(', ')}.`);
-  checkKeys(maker, options, { known });
+  if (!isRecord(options))
+    throw new InvalidArgumentError(
+      `${maker} needs an object of options, not ${describeValue(options)}. Valid options: ${known.join(', ')}.`,
+    );
+  checkKeys(maker, options, known);
   for (const [option, [isValid, wanted]] of Object.entries(rules)) {
     const value = options[option];
-    if ((value !== undefined || required.includes(option)) && !isValid(value))
+    if (value === undefined && required.includes(option)) throw new InvalidArgumentError(`${maker}: ${option} is missing. Pass ${wanted}.`);
+    if (value !== undefined && !isValid(value))
       throw new InvalidArgumentError(`${maker}: ${option} must be ${wanted}, not ${describeValue(value)}.`);
   }
+  if (isRecord(options['ports'])) checkKeys('ports', options['ports'], portNames);
 }
 
 /** Throws if criteria were given to add to the default ones, and others to replace them. */
 export function checkOwnCriteria(maker: string, { criteria, onlyCriteria }: OwnCriteria): void {
   if (criteria === undefined || onlyCriteria === undefined) return;
   throw new InvalidArgumentError(
-    `${maker} takes criteria (added to the default ones) or onlyCriteria (in place of them), not both. Put all of them in onlyCriteria.`,
+    `${maker} got both criteria and onlyCriteria. Use criteria to add to the default ones, or onlyCriteria to replace them.`,
   );
 }
 
@@ -183,12 +197,12 @@ interface OwnCriteria {
 /** Throws if a cost is limited that nobody can know. */
 export function checkCostLimit(
   maker: string,
-  { limits, price }: { readonly limits?: Pick<Limits, 'costUsd'> | undefined; readonly price?: PriceOf | undefined },
+  { limits, price }: { readonly limits?: Pick<Limits, 'costUsd'> | undefined; readonly price?: PriceSource | undefined },
 ): void {
   const { costUsd } = limits ?? {};
   if (costUsd === undefined || costUsd === Infinity || price !== undefined) return;
   throw new InvalidArgumentError(
-    `${maker}: limits.costUsd is ${costUsd}, but there is no price, so the cost would be unknown and the limit would never act. Pass price: priceTable({…}), or leave the limit out.`,
+    `${maker}: limits.costUsd is ${costUsd}, but the cost is unknown without prices. Pass price: priceTable({…}), or remove the limit.`,
   );
 }
 

@@ -3,19 +3,19 @@ import { ContinuationCriteria, RepeatedToolCall, ToolCallPresenceCheck } from '.
 import type { Findings, RepeatableCall } from '../continuation/index.ts';
 import type { ErrorPolicy } from '../errors/index.ts';
 import type { JsonObject } from '../lib/index.ts';
-import { InvalidArgumentError, omitUndefined } from '../lib/index.ts';
+import { checkKeys, describeValue, InvalidArgumentError, omitUndefined } from '../lib/index.ts';
 import type { HookChain } from '../hooks/index.ts';
 import { HookPoint } from '../hooks/index.ts';
-import type { Produced, StepProcess, StepScope } from '../step-by-step/index.ts';
+import type { ProducedStep, StepProcess, StepScope } from '../step-by-step/index.ts';
 import { requestedCriteria, standardCriteria } from '../step-by-step/index.ts';
 import type { ToolExecution } from '../tools/index.ts';
 import { inspectStep } from './inspect-step.ts';
-import { OpenTurn } from './open-turn.ts';
+import { DriverStep } from './driver-step.ts';
 import type { ToolUseLimits } from './options.ts';
 import { resumeStep } from './resume-step.ts';
 import { runToolCalls } from './run-tool-calls.ts';
 import type { Setup } from './setup.ts';
-import { createEmptyStep, toProduced, toWholeStep, withUniqueCalls } from './steps.ts';
+import { createEmptyStep, toProducedStep, toWholeStep, withUniqueCalls } from './steps.ts';
 import { refuseCalls } from './sum-up.ts';
 import { ToolCallCompleted } from './tool-use-events.ts';
 import type { ToolUseState } from './tool-use-state.ts';
@@ -34,7 +34,7 @@ export interface Rules<State> {
 }
 
 /** The calls of each of the last steps, oldest first. */
-function recentToolCalls({ execution }: ToolUseState, steps: number): readonly (readonly RepeatableCall[])[] {
+function listRecentCalls({ execution }: ToolUseState, steps: number): readonly (readonly RepeatableCall[])[] {
   const { results, judgedStep } = execution;
   const current = judgedStep === undefined ? [] : [judgedStep.toolCalls];
   const wanted = Math.min(results.length, steps - current.length);
@@ -46,11 +46,10 @@ const limitNames = ['steps', 'tokens', 'wallMs', 'activeMs', 'costUsd', 'repeate
 
 // By the names under which they were given.
 function checkLimits(limits: ToolUseLimits): void {
-  const unknown = Object.keys(limits).find((name) => !limitNames.includes(name));
-  if (unknown !== undefined) throw new InvalidArgumentError(`There is no limit "${unknown}"; there are ${limitNames.join(', ')}.`);
+  checkKeys('limits', limits, limitNames);
   const { repeatedToolCalls: repeated } = limits;
   if (repeated !== undefined && !(Number.isInteger(repeated) && repeated >= 2))
-    throw new InvalidArgumentError(`limits.repeatedToolCalls must be a whole number of 2 or more, not ${JSON.stringify(repeated)}.`);
+    throw new InvalidArgumentError(`limits.repeatedToolCalls must be a whole number of 2 or more, not ${describeValue(repeated)}.`);
 }
 
 /** All rules, in the order in which they are named if several forbid. */
@@ -62,7 +61,7 @@ export function toCriteria<State extends ToolUseState>(rules: Rules<State>): Con
   const hasWork = ({ stepCount, currentStep }: State): boolean => stepCount === 0 || currentStep?.hasToolCalls === true;
   return ContinuationCriteria.from<State>(
     ...(replacesDefaults === true ? requestedCriteria(options) : standardCriteria(options)),
-    ...(repeatedToolCalls === undefined ? [] : [new RepeatedToolCall<State>(repeatedToolCalls, recentToolCalls)]),
+    ...(repeatedToolCalls === undefined ? [] : [new RepeatedToolCall<State>(repeatedToolCalls, listRecentCalls)]),
     ...(replacesDefaults === true ? [] : [new ToolCallPresenceCheck<State>(hasWork)]),
     ...criteria,
   );
@@ -86,10 +85,10 @@ export function createToolUseProcess(setup: Setup, rules: Rules<ToolUseState>, i
     checkContext: (context) => {
       if (setup.needsContext && context === undefined)
         throw new InvalidArgumentError(
-          'This needs a context, which its tools, hooks or instructions read. Pass { context } with the run, also when you resume a state.',
+          'This agent needs a context: its tools, hooks or instructions read it. Pass { context } to run() or start(), also when you resume a state.',
         );
     },
-    produce: (state, scope) => produce(new OpenTurn(setup, state, scope), setup),
+    produce: (state, scope) => produce(new DriverStep(setup, state, scope), setup),
     eventsOf: (step, next) => listClosedCalls(step).map((execution) => new ToolCallCompleted(next(), setup.name, execution)),
     emptyStep: createEmptyStep,
     isRepeatable: ({ toolCalls, outputMessages }) => toolCalls.length === 0 && outputMessages.length === 0,
@@ -98,27 +97,27 @@ export function createToolUseProcess(setup: Setup, rules: Rules<ToolUseState>, i
 }
 
 /** Asks the model and runs the calls of its answer, or resumes the step that waits. */
-async function produce(turn: OpenTurn, setup: Setup): Promise<Produced<ToolUseStep>> {
+async function produce(turn: DriverStep, setup: Setup): Promise<ProducedStep<ToolUseStep>> {
   const { scope, state } = turn;
   const { hooks, driver } = setup;
   if (state.pendingStep !== undefined) return resumeStep({ setup, turn, step: state.pendingStep.partial }, state.pendingStep);
   if (hooks?.has(HookPoint.BeforeStep) === true) await turn.applyBeforeStepHooks(hooks);
-  // A vote ended the run: the model is not asked, and the step says so.
-  if (scope.control.forbidding !== undefined) return { type: 'step', step: asHeldBack(createEmptyStep({ id: scope.ids(), errors: [] })) };
+  // An evaluation of a hook ended the run: the model is not asked, and there is no step.
+  if (scope.control.forbidding !== undefined) return { type: 'forbidden' };
   const step = withUniqueCalls(await driver.ask(turn));
   if (step.toolCalls.length === 0) return toWholeStep(withoutCancelled(step, scope));
   if (scope.finalizing) return refuseCalls(turn, step);
-  return toProduced(turn, step, await runToolCalls({ setup, turn, step }, step.toolCalls));
+  return toProducedStep(turn, step, await runToolCalls({ setup, turn, step }, step.toolCalls));
 }
 
 // A question that was not asked because a vote came first did not fail.
 function withoutCancelled(step: ToolUseStep, { control }: StepScope): ToolUseStep {
   if (control.forbidding === undefined) return step;
   const errors = step.errors.filter(({ code }) => code !== 'cancelled');
-  return errors.length === step.errors.length ? step : asHeldBack({ ...step, errors });
+  return errors.length === step.errors.length ? step : markHeldBack({ ...step, errors });
 }
 
-const asHeldBack = (step: ToolUseStep): ToolUseStep => ({ ...step, interrupted: 'vote' });
+const markHeldBack = (step: ToolUseStep): ToolUseStep => ({ ...step, interrupted: 'vote' });
 
 /** The phases that only hooks need. */
 function createHookPhases({ output }: Setup, hooks: HookChain): Partial<StepProcess<ToolUseState>> {
@@ -143,7 +142,7 @@ function checkHookNames({ hooks }: HookChain, criteria: ContinuationCriteria<nev
   });
   if (twice !== undefined)
     throw new InvalidArgumentError(
-      `A hook and a criterion are both called "${twice.name}": nobody could tell who voted. Give the hook another name.`,
+      `A hook and a criterion are both named "${twice.name}". Rename the hook: explanations refer to both by name.`,
     );
 }
 

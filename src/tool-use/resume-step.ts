@@ -2,16 +2,16 @@
 // G1. What was not answered keeps waiting; what was answered badly waits again, and says what was wrong.
 // G2. The step ends when every call has a result.
 // G3. An answer for a run inside a call goes to that run.
-import { assertNever, frozenCopy } from '../lib/index.ts';
+import { assertNever, copyFrozen } from '../lib/index.ts';
 import type { ToolCall } from '../messages/index.ts';
 import { Usage } from '../messages/index.ts';
-import type { Answer, PendingStep, Produced, Wait } from '../step-by-step/index.ts';
+import type { Answer, PendingStep, ProducedStep, Wait } from '../step-by-step/index.ts';
 import type { PreparedCall, ToolExecution } from '../tools/index.ts';
-import { answeredExecution, prepareCall, rejectedExecution, unknownExecution, withArgs } from '../tools/index.ts';
+import { toAnsweredExecution, prepareCall, toRejectedExecution, toUnknownExecution, withArgs } from '../tools/index.ts';
 import { describeGivenUp } from './finish-step.ts';
 import { runNestedCall, toOuterId } from './run-nested-call.ts';
 import { completeCall, emitCompleted, mergeResults, runToolCalls } from './run-tool-calls.ts';
-import { toProduced } from './steps.ts';
+import { toProducedStep } from './steps.ts';
 import type { CallAnswer, CallResults, NestedMemo, ToolUseStep } from './tool-use-step.ts';
 import type { Work } from './work.ts';
 
@@ -32,20 +32,20 @@ async function prepareApproved({ setup, turn }: Work, call: ToolCall): Promise<P
 async function applyAnswer(work: Work, wait: CallWait, answer: Answer): Promise<AnswerOutcome> {
   const startedAt = work.turn.scope.time.clock.now();
   // Nobody can change what is recorded of it later.
-  const call = { id: wait.id, name: wait.toolName, args: frozenCopy(wait.args) };
+  const call = { id: wait.id, name: wait.toolName, args: copyFrozen(wait.args) };
   switch (answer.type) {
     case 'approved': {
       if (answer.args === undefined) return { type: 'run', call };
-      const edited = withArgs(call, frozenCopy(answer.args));
+      const edited = withArgs(call, copyFrozen(answer.args));
       const prepared = await prepareApproved(work, edited);
       // If it was interrupted before it was checked, the answer is still good.
       if (prepared.type !== 'ended' || prepared.execution.status !== 'failed') return { type: 'run', call: edited };
       return { type: 'waits', wait: { ...wait, problem: prepared.execution.failure.message } };
     }
     case 'rejected':
-      return { type: 'ended', call, execution: rejectedExecution(call, answer.reason, { startedAt }) };
+      return { type: 'ended', call, execution: toRejectedExecution(call, answer.reason, { startedAt }) };
     case 'answered': {
-      const execution = await answeredExecution(call, answer.value, { tool: work.setup.tools.get(call.name), startedAt });
+      const execution = await toAnsweredExecution(call, answer.value, { tool: work.setup.tools.get(call.name), startedAt });
       if (execution.status === 'failed') return { type: 'waits', wait: { ...wait, problem: execution.failure.message } };
       return { type: 'ended', call, execution };
     }
@@ -75,7 +75,7 @@ function listOpenNested({ toolCalls, nested = {} }: ToolUseStep, { waits, answer
     if (kept === undefined) return [];
     const isOwn = ({ id }: { readonly id: string }): boolean => kept.waits.includes(id);
     const own = answers.filter(isOwn).map((answer) => ({ ...answer, id: answer.id.slice(toOuterId(call.id, '').length) }));
-    return [{ call: withArgs(call, frozenCopy(kept.args)), index, kept, waits: waits.filter(isOwn), answers: own }];
+    return [{ call: withArgs(call, copyFrozen(kept.args)), index, kept, waits: waits.filter(isOwn), answers: own }];
   });
 }
 
@@ -86,9 +86,9 @@ async function resumeNested(work: Work, { call, index, kept, waits, answers }: O
   const prepared = await prepareApproved(work, call);
   const { control, time } = work.turn.scope;
   const isCancelled = prepared.type === 'ended' && prepared.execution.status === 'cancelled';
-  // Interrupted, or ended by a vote, before it was resumed; it has started all the same.
+  // Interrupted, or ended by a vote, before it was resumed; it has started anyway.
   if (isCancelled || control.forbidding !== undefined)
-    return emitCompleted(work, unknownExecution(call, { startedAt: time.clock.now(), text: describeGivenUp('interrupted') }));
+    return emitCompleted(work, toUnknownExecution(call, { startedAt: time.clock.now(), text: describeGivenUp('interrupted') }));
   if (prepared.type === 'ended') return emitCompleted(work, prepared.execution);
   if (prepared.type !== 'nested') {
     // Another release of the agent may have something else under this name.
@@ -101,7 +101,7 @@ async function resumeNested(work: Work, { call, index, kept, waits, answers }: O
 }
 
 /** Runs what was answered; the rest of the step keeps waiting. */
-export async function resumeStep(work: Work, pending: PendingStep<ToolUseStep>): Promise<Produced<ToolUseStep>> {
+export async function resumeStep(work: Work, pending: PendingStep<ToolUseStep>): Promise<ProducedStep<ToolUseStep>> {
   const { step } = work;
   const { waits, answers } = pending;
   const inside = listOpenNested(step, pending);
@@ -133,5 +133,5 @@ export async function resumeStep(work: Work, pending: PendingStep<ToolUseStep>):
   // An answer for a run inside that could not be used waits again, under the same id.
   const still = new Set(results.waits.map(({ id }) => id));
   const all = [...given, ...answers.filter(({ id }) => insideIds.has(id) && !still.has(id)).map(toCallAnswer)];
-  return toProduced(work.turn, all.length > 0 ? { ...step, answers: all } : step, results);
+  return toProducedStep(work.turn, all.length > 0 ? { ...step, answers: all } : step, results);
 }

@@ -11,7 +11,7 @@ import { assertNever, escapePart } from '../lib/index.ts';
 import type { ToolCall } from '../messages/index.ts';
 import type { Answer, OuterStep, RunState, Spent, Wait } from '../step-by-step/index.ts';
 import type { NestedCall, ToolExecution } from '../tools/index.ts';
-import { answeredExecution, cancelledExecution, failedExecution, unknownExecution } from '../tools/index.ts';
+import { toAnsweredExecution, toCancelledExecution, toFailedExecution, toUnknownExecution } from '../tools/index.ts';
 import { describeGivenUp } from './finish-step.ts';
 import type { ToolUseState } from './tool-use-state.ts';
 import type { CallResults, NestedMemo } from './tool-use-step.ts';
@@ -94,15 +94,15 @@ export async function runNestedCall(work: Work, { call, tool, parsed }: NestedCa
   try {
     // Holds: a tool of this kind is made by defineNestedTool().
     const result = (await tool.run(parsed, createHost(work, call, at))) as NestedResult;
-    if (result.type === 'ended') return end(await answeredExecution(call, result.value, { tool, ...getTiming() }));
+    if (result.type === 'ended') return end(await toAnsweredExecution(call, result.value, { tool, ...getTiming() }));
     const waits = result.waits.map((wait): Wait => ({ ...wait, id: toOuterId(call.id, wait.id) }));
     const memo: NestedMemo = { round: at.round, args: call.args, waits: waits.map(({ id }) => id), memo: result.memo };
     return { type: 'waiting', results: { executions: [], waits, nested: { [call.id]: memo } } };
   } catch (error) {
     if (scope.control.interruption === undefined)
-      return end(failedExecution(call, classifyError(error, { fallback: 'tool' }), getTiming()));
-    if (at.memo === undefined) return end(cancelledExecution(call, getTiming()));
-    return end(unknownExecution(call, { ...getTiming(), text: describeGivenUp('interrupted') }));
+      return end(toFailedExecution(call, classifyError(error, { fallback: 'tool' }), getTiming()));
+    if (at.memo === undefined) return end(toCancelledExecution(call, getTiming()));
+    return end(toUnknownExecution(call, { ...getTiming(), text: describeGivenUp('interrupted') }));
   }
 }
 

@@ -10,7 +10,7 @@ import type { Soon } from '../lib/index.ts';
 import { escapePart, omitUndefined, stableStringify } from '../lib/index.ts';
 import type { ToolCall } from '../messages/index.ts';
 import type { EndedCall, PreparedCall, ToolExecution, WaitingCall } from '../tools/index.ts';
-import { cancelledExecution, prepareCall, runCall } from '../tools/index.ts';
+import { toCancelledExecution, prepareCall, runCall } from '../tools/index.ts';
 import { mapLimited } from './map-limited.ts';
 import { runNestedCall } from './run-nested-call.ts';
 import type { CallFacts } from './tool-use-events.ts';
@@ -119,7 +119,7 @@ function refuseCall({ scope: { control, time } }: Work['turn'], call: ToolCall):
   const { forbidding } = control;
   const why = forbidding === undefined ? '' : ` (${forbidding.criterion}: ${forbidding.reason})`;
   const text = `The call was not made: the run was told to end${why}.`;
-  return { type: 'ended', call, execution: cancelledExecution(call, { startedAt: time.clock.now(), text }) };
+  return { type: 'ended', call, execution: toCancelledExecution(call, { startedAt: time.clock.now(), text }) };
 }
 
 /** Shows the result of a call that was made to the hooks, and emits the end of the call. */

@@ -1,15 +1,13 @@
 import type { ContinuationCriterion } from '../continuation/index.ts';
-import { InvalidArgumentError } from '../lib/index.ts';
 import type { Capability, Hook, HookChain } from '../hooks/index.ts';
 import { createChain, checkCapabilities } from '../hooks/index.ts';
-import type { Model, ModelSettings, OfferedTool, PriceOf, RowMember } from '../inference/index.ts';
+import type { Model, ModelSettings, OfferedTool, PriceSource, RowMember } from '../inference/index.ts';
 import { toRow, withFallback, withTimeouts } from '../inference/index.ts';
 import type { AnswerSchema, Tool, Tools } from '../tools/index.ts';
 import { toAnswerSchema, ToolSet } from '../tools/index.ts';
 import type { Driver } from './driver.ts';
 import { toolCallingDriver } from './drivers/tool-calling.ts';
 import type { AnyToolUseOptions, Instructions } from './options.ts';
-import { optionRule } from './options.ts';
 import type { ToolUseState } from './tool-use-state.ts';
 
 /** The options, checked and prepared for the steps. */
@@ -32,7 +30,7 @@ export interface Setup {
   readonly capabilities: readonly Capability[];
   readonly output: AnswerSchema | undefined;
   readonly driver: Driver;
-  readonly price: PriceOf | undefined;
+  readonly price: PriceSource | undefined;
   readonly watchesCost: boolean;
   readonly onUnknown: 'tell' | 'ask';
   readonly toolConcurrency: number | undefined;
@@ -66,14 +64,7 @@ function addCapabilities(own: Parts, capabilities: readonly Capability[]) {
   };
 }
 
-function checkModel(model: unknown, what: string): void {
-  if (optionRule.model[0](model)) return;
-  throw new InvalidArgumentError(`${what} is no model. Wrap an AI SDK model with aiSdk() from stepline/ai-sdk, or pass one of your own.`);
-}
-
 function toModel({ model, fallback = [], timeouts, ports }: AnyToolUseOptions<never>): Model {
-  checkModel(model, 'model');
-  for (const [index, other] of fallback.entries()) checkModel(other, `fallback[${index}]`);
   const each = (one: Model): Model => (timeouts === undefined ? one : withTimeouts(one, timeouts, ports?.clock));
   return fallback.length === 0 ? each(model) : withFallback(each(model), fallback.map(each));
 }

@@ -57,8 +57,8 @@ const usage = { input: 3, output: 2 };
 const calls = (...toolCalls: readonly ScriptedToolCall[]): ScriptedAnswer => ({ toolCalls, usage });
 const done: ScriptedAnswer = { text: 'Done.', usage: { input: 5, output: 1 } };
 const reread = (state: ToolUseState): ToolUseState => codec.parse(codec.stringify(state));
-/** What is stored of it, whatever the order of keys. */
-const storedOf = (state: ToolUseState): string => stableStringify(JSON.parse(codec.stringify(state)) as Json);
+/** Stored form, independent of the order of keys. */
+const toStoredText = (state: ToolUseState): string => stableStringify(JSON.parse(codec.stringify(state)) as Json);
 const throughJson = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
 function expectPatched(states: readonly ToolUseState[]): void {
@@ -67,15 +67,15 @@ function expectPatched(states: readonly ToolUseState[]): void {
     if (index === 0) continue;
     const before = states[index - 1]!;
     const change = throughJson(codec.diff(before, after));
-    expect(storedOf(codec.patch(reread(before), change))).toBe(storedOf(after));
+    expect(toStoredText(codec.patch(reread(before), change))).toBe(toStoredText(after));
     chained = codec.patch(chained, change);
-    expect(storedOf(chained)).toBe(storedOf(after));
+    expect(toStoredText(chained)).toBe(toStoredText(after));
     expect([chained.status, chained.explain(), chained.waitingFor]).toStrictEqual([after.status, after.explain(), after.waitingFor]);
   }
   expect(chained.steps).toStrictEqual(states.at(-1)!.steps);
 }
 
-function compacted(state: ToolUseState, keep: number): ToolUseState {
+function compactMessages(state: ToolUseState, keep: number): ToolUseState {
   const messages = state.store.section('messages');
   const summary = Message.system('Much was said.', { id: `summary-${messages.length}` });
   return state.evolve({
@@ -188,7 +188,7 @@ describe('each state of a run is made of the one before it', () => {
       async (stage) => {
         for (let turn = 0; turn < 3; turn += 1) {
           await stage.run();
-          stage.add((state) => compacted(state, 3));
+          stage.add((state) => compactMessages(state, 3));
           stage.add((state) => state.withUserMessage('More.', { ids: stage.ids }).withMetadata('turn', turn));
         }
         await stage.run();
@@ -242,9 +242,9 @@ describe('what is written grows with the change, not with the state', () => {
 
   test('the 250th step of 300 takes as much as the 10th, and its outcome the new reasons and numbers', async () => {
     const stage = await longRun({ limits });
-    const sizeOf = (index: number): number => JSON.stringify(codec.diff(stage.states[index]!, stage.states[index + 1]!)).length;
+    const getSize = (index: number): number => JSON.stringify(codec.diff(stage.states[index]!, stage.states[index + 1]!)).length;
     // The numbers are a few digits longer.
-    expect(sizeOf(250)).toBeLessThanOrEqual(sizeOf(10) * 1.05);
+    expect(getSize(250)).toBeLessThanOrEqual(getSize(10) * 1.05);
     expect(Math.max(...outcomeSizes(stage.last()))).toBeLessThanOrEqual(460);
     expectPatched(stage.states.slice(-pickRuns({ quick: 10, slow: 40 })));
   });
@@ -283,7 +283,7 @@ describe('a change that was damaged', () => {
       yield* placesIn((value as Readonly<Record<string, unknown>>)[key], at);
     }
   }
-  function damaged(change: unknown, path: readonly (string | number)[], value: unknown): unknown {
+  function damageField(change: unknown, path: readonly (string | number)[], value: unknown): unknown {
     const copy = throughJson(change);
     let place = copy as Record<string | number, unknown>;
     for (const key of path.slice(0, -1)) place = place[key] as Record<string | number, unknown>;
@@ -293,8 +293,8 @@ describe('a change that was damaged', () => {
     else Reflect.deleteProperty(place, key);
     return copy;
   }
-  /** What the patch says to it: a state, or the code of the error. Anything else that is thrown fails the test. */
-  function told(before: ToolUseState, change: unknown): ToolUseState | string {
+  /** Applies a patch: returns the state, or the code of the error. Anything else that is thrown fails the test. */
+  function tryPatch(before: ToolUseState, change: unknown): ToolUseState | string {
     try {
       return codec.patch(before, change);
     } catch (error) {
@@ -308,7 +308,7 @@ describe('a change that was damaged', () => {
     await stage.run();
     stage.add((state) => state.approve('call-3').answer('call-4', 1));
     await stage.run();
-    stage.add((state) => compacted(state, 3).withMetadata('a', 1));
+    stage.add((state) => compactMessages(state, 3).withMetadata('a', 1));
     stage.add((state) => state.withUserMessage('More.', { ids: stage.ids }));
     await stage.run();
     const pairs = stage.states
@@ -325,7 +325,7 @@ describe('a change that was damaged', () => {
     for (const [before, change] of await changes()) {
       for (const [place, path] of [...placesIn(change)].entries()) {
         for (const wrong of [...wrongs, ...wrongs].slice(place % wrongs.length).slice(0, perPlace)) {
-          const end = told(before, damaged(change, path, wrong));
+          const end = tryPatch(before, damageField(change, path, wrong));
           if (typeof end === 'string') {
             refused += 1;
             expect(end).toBe('damaged-data');
@@ -379,7 +379,7 @@ describe('a change that was damaged', () => {
     await stage.run();
     const index = stage.states.findIndex(({ stepCount }) => stepCount === 1);
     const [before, after] = [stage.states[index - 1]!, stage.states[index]!];
-    const change = damaged(codec.diff(before, after), path, value);
+    const change = damageField(codec.diff(before, after), path, value);
     expect(() => codec.patch(reread(before), change)).toThrow(expect.objectContaining({ code: 'damaged-data', path: place }) as Error);
   });
 
@@ -436,7 +436,7 @@ test('any run, whatever happens to it, is made of its changes again', async () =
     if (given === 'run') await stage.run();
     else if (given === 'message') stage.add(() => state.withUserMessage('And now?', { ids: stage.ids }));
     else if (given === 'metadata') stage.add(() => state.withMetadata('-', stage.states.length));
-    else if (given === 'compact') stage.add(() => (state.pendingStep === undefined ? compacted(state, 2) : state));
+    else if (given === 'compact') stage.add(() => (state.pendingStep === undefined ? compactMessages(state, 2) : state));
     else if (wait === undefined) return;
     else if (given === 'cancel') stage.add(() => state.cancel('enough'));
     else if (wait.type === 'grant') stage.add(() => (given === 'refuse' ? state.reject(wait.id) : state.grant({ steps: 1, tokens: 50 })));
@@ -465,8 +465,8 @@ test('any run, whatever happens to it, is made of its changes again', async () =
         expectPatched(stage.states.slice(from));
         const end = stage.last();
         const read = reread(end);
-        expect([storedOf(read), codec.stringify(reread(read)), read.explain()]).toStrictEqual([
-          storedOf(end),
+        expect([toStoredText(read), codec.stringify(reread(read)), read.explain()]).toStrictEqual([
+          toStoredText(end),
           codec.stringify(read),
           end.explain(),
         ]);

@@ -70,7 +70,7 @@ function expectSameAfterStorage(state: ToolUseState): void {
   expect(read.output).toStrictEqual(state.output);
 }
 
-const cutOff = (direct: Effects): Effects => ({
+const interruptEffects = (direct: Effects): Effects => ({
   ...direct,
   run: async (key, work, options) =>
     key.startsWith('tool/')
@@ -108,7 +108,7 @@ describe('each status of a call is stored and read again', () => {
       'unknown',
       async () => {
         const { orchestrator, start } = setUp([calls({ name: 'gated' }), done], [gated]);
-        return orchestrator.run((await orchestrator.run(start)).approve('call-1'), { effects: cutOff });
+        return orchestrator.run((await orchestrator.run(start)).approve('call-1'), { effects: interruptEffects });
       },
     ],
   ])('%s', async (status, make) => {
@@ -206,7 +206,7 @@ describe('what was damaged is refused, and it says where', () => {
   interface Stored {
     execution: { results: { fields: Fields & { executions: Fields[] } }[] };
   }
-  const damaged = async (damage: (fields: Fields & { executions: Fields[] }) => void): Promise<unknown> => {
+  const damageField = async (damage: (fields: Fields & { executions: Fields[] }) => void): Promise<unknown> => {
     const { orchestrator, start } = setUp([calls({ name: 'gives' }), done], [shows(1, 'one')]);
     const stored = JSON.parse(JSON.stringify(await orchestrator.run(start))) as { data?: Stored } & Stored;
     damage((stored.data ?? stored).execution.results[0]!.fields);
@@ -229,7 +229,7 @@ describe('what was damaged is refused, and it says where', () => {
     ['a call that nobody made', ({ executions }) => (executions[0]!['id'] = 'call-9'), /executions\[0\].*here or in the step's messages/],
     ['a failure that nobody had', ({ executions }) => (executions[0]!['status'] = 'failed'), /expected a failure, here or in/],
   ])('%s', async (_, damage, words) => {
-    const stored = await damaged((fields) => {
+    const stored = await damageField((fields) => {
       damage(fields);
     });
     expect(() => ToolUseState.fromJSON(stored)).toThrow(DamagedDataError);
@@ -298,7 +298,7 @@ describe('any run', () => {
   const settling = fc.constantFrom('approve', 'edit', 'reject', 'leave', 'supersede');
   const policy = fc.constantFrom(ErrorPolicy.ignoreToolErrors(), ErrorPolicy.retryToolErrors(3), ErrorPolicy.stopOnAnyError());
 
-  const settled = (waiting: ToolUseState, how: string): ToolUseState => {
+  const answerOne = (waiting: ToolUseState, how: string): ToolUseState => {
     if (how === 'supersede') return waiting.withUserMessage('Something else.');
     return waiting.waitingFor.reduce((state, wait, index) => {
       if (how === 'leave' && index > 0) return state;
@@ -332,7 +332,7 @@ describe('any run', () => {
               state = next;
             }
             if (state.status !== 'waiting') break;
-            state = settled(state, how);
+            state = answerOne(state, how);
             expectSameAfterStorage(state);
           }
         },

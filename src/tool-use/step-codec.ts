@@ -1,9 +1,9 @@
-// Stores the fields that a step of tool use has beside the common ones, and nothing twice: what the messages and the failures of the
+// Stores the fields that a step of tool use has besides the common ones, and nothing twice: what the messages and the failures of the
 // step contain is read from there.
 import type { Failure } from '../errors/index.ts';
 import type { Json, JsonObject, ObjectReader } from '../lib/index.ts';
 import { DamagedDataError, jsonEquals, omitUndefined, present, readJson, readObject, readString } from '../lib/index.ts';
-import { pendingToolCalls } from '../inference/index.ts';
+import { findPendingToolCalls } from '../inference/index.ts';
 import type { Message, ToolCall, ToolOutput } from '../messages/index.ts';
 import { readToolOutput } from '../messages/index.ts';
 import type { Step, StepFieldsCodec } from '../step-by-step/index.ts';
@@ -22,7 +22,7 @@ const usualStatus: ToolExecutionStatus = 'succeeded';
 const omitIf = <Value>(known: boolean, value: Value): Value | undefined => (known ? undefined : value);
 
 const getCalls = (messages: readonly Message[]): readonly ToolCall[] =>
-  messages.filter((message) => message.isAssistant()).flatMap((message) => pendingToolCalls(message));
+  messages.filter((message) => message.isAssistant()).flatMap((message) => findPendingToolCalls(message));
 
 function getOutputs(messages: readonly Message[]): ReadonlyMap<string, ToolOutput> {
   const results = messages.filter((message) => message.isTool()).flatMap(({ toolResults }) => toolResults);

@@ -3,10 +3,10 @@ import type { Failure } from '../errors/index.ts';
 import { omitUndefined } from '../lib/index.ts';
 import type { Part, ToolCall } from '../messages/index.ts';
 import { Message, Usage } from '../messages/index.ts';
-import type { EmptyStep, Produced } from '../step-by-step/index.ts';
+import type { EmptyStep, ProducedStep } from '../step-by-step/index.ts';
 import { addCost } from '../step-by-step/index.ts';
 import type { AnswerMessages } from './answer-messages.ts';
-import type { Answered, AnswerFacts, Turn } from './driver.ts';
+import type { ModelAnswer, AnswerFacts, DriverContext } from './driver.ts';
 import { finishStep } from './finish-step.ts';
 import { checkOutput } from './output.ts';
 import type { CallResults, ToolUseStep } from './tool-use-step.ts';
@@ -30,7 +30,7 @@ export const createEmptyStep = (facts: EmptyStep): ToolUseStep => ({
 });
 
 /** Creates a step from an answer: no call has run yet. */
-export function createStep({ scope }: Turn, facts: AnswerFacts, { messages, calls = [], errors = [] }: Content): ToolUseStep {
+export function createStep({ scope }: DriverContext, facts: AnswerFacts, { messages, calls = [], errors = [] }: Content): ToolUseStep {
   return {
     id: scope.ids(),
     outputMessages: messages,
@@ -44,7 +44,10 @@ export function createStep({ scope }: Turn, facts: AnswerFacts, { messages, call
 }
 
 /** Creates a step for a question without an answer. If the run was interrupted, the text that had come stays: nobody will ask again. */
-export function createUnansweredStep(turn: Turn, { failure, text, facts }: Extract<Answered, { readonly ok: false }>): ToolUseStep {
+export function createUnansweredStep(
+  turn: DriverContext,
+  { failure, text, facts }: Extract<ModelAnswer, { readonly ok: false }>,
+): ToolUseStep {
   const { control, ids } = turn.scope;
   const messages = control.interruption !== undefined && text !== '' ? [Message.assistant(text, { ids })] : [];
   return createStep(turn, facts, { messages, errors: [{ ...failure, readable: false }] });
@@ -53,7 +56,11 @@ export function createUnansweredStep(turn: Turn, { failure, text, facts }: Extra
 type FinalAnswer = Pick<AnswerMessages, 'answer'> & Partial<AnswerMessages>;
 
 /** Creates the step of a final answer, with the results that came in it. One that does not fit the output schema is a failure, with a message to the model to repair it. */
-export async function createFinalStep(turn: Turn, facts: AnswerFacts, { answer, results = [] }: FinalAnswer): Promise<ToolUseStep> {
+export async function createFinalStep(
+  turn: DriverContext,
+  facts: AnswerFacts,
+  { answer, results = [] }: FinalAnswer,
+): Promise<ToolUseStep> {
   const { output: schema, scope } = turn;
   const messages = [answer, ...results];
   if (schema === undefined) return createStep(turn, facts, { messages });
@@ -94,7 +101,7 @@ export function withUniqueCalls(step: ToolUseStep): ToolUseStep {
 }
 
 /** Completes the step with its results, or parks it if calls wait for somebody. */
-export function toProduced(turn: Turn, step: ToolUseStep, results: CallResults): Produced<ToolUseStep> {
+export function toProducedStep(turn: DriverContext, step: ToolUseStep, results: CallResults): ProducedStep<ToolUseStep> {
   const { executions, waits, nested, failures = [] } = results;
   const { nested: _, ...rest } = step;
   const known: ToolUseStep = failures.length === 0 ? rest : { ...rest, errors: [...rest.errors, ...failures] };
@@ -109,7 +116,7 @@ export function toProduced(turn: Turn, step: ToolUseStep, results: CallResults):
 }
 
 /** Hands a step to the loop, and says if any of it was interrupted. */
-export function toWholeStep(step: ToolUseStep): Produced<ToolUseStep> {
+export function toWholeStep(step: ToolUseStep): ProducedStep<ToolUseStep> {
   const { errors, executions, interrupted } = step;
   const wasInterrupted =
     interrupted !== undefined ||

@@ -5,15 +5,15 @@
 //     results, and the provider's cache still holds. Some provider packages drop both if no tool is offered, or if the choice is `none`.
 // Z2. No call runs. Each one gets a result that says so.
 // Z3. If the model only called tools, it is asked once more, without tools: the calls and results are then put into words.
-import { pendingToolCalls } from '../inference/index.ts';
+import { findPendingToolCalls } from '../inference/index.ts';
 import type { ModelSettings, OfferedTool } from '../inference/index.ts';
 import type { Part } from '../messages/index.ts';
 import { Message, MessageRole, textPart, toolResultText } from '../messages/index.ts';
-import type { Produced } from '../step-by-step/index.ts';
-import { cancelledExecution } from '../tools/index.ts';
+import type { ProducedStep } from '../step-by-step/index.ts';
+import { toCancelledExecution } from '../tools/index.ts';
 import { toAnswerMessages } from './answer-messages.ts';
-import type { Turn } from './driver.ts';
-import { createStep, createUnansweredStep, joinFacts, toProduced } from './steps.ts';
+import type { DriverContext } from './driver.ts';
+import { createStep, createUnansweredStep, joinFacts, toProducedStep } from './steps.ts';
 import type { ToolUseStep } from './tool-use-step.ts';
 import { StepType } from './tool-use-step.ts';
 
@@ -23,8 +23,8 @@ function withoutForcedCall({ toolChoice, ...settings }: ModelSettings): ModelSet
 }
 
 /** Returns the request to sum up. It is not kept in the conversation. */
-function createRequest({ state, scope }: Turn): Message {
-  const reached = state.lastStepResult?.outcome.evaluations.filter(({ atLimit }) => atLimit === 'finalize') ?? [];
+function createRequest({ state, scope }: DriverContext): Message {
+  const reached = state.execution.results.last?.outcome.evaluations.filter(({ atLimit }) => atLimit === 'finalize') ?? [];
   const limits = reached.map(({ criterion, reason }) => `${criterion}: ${reason}`).join('; ');
   const request = [
     `A limit of this run has been reached (${limits}), and no tool can be called any more.`,
@@ -34,28 +34,28 @@ function createRequest({ state, scope }: Turn): Message {
 }
 
 /** Asks the model to sum up. The tools stay offered if it called them before. */
-export async function sumUp(turn: Turn, tools: readonly OfferedTool[] = []): Promise<ToolUseStep> {
+export async function sumUp(turn: DriverContext, tools: readonly OfferedTool[] = []): Promise<ToolUseStep> {
   const messages = [...turn.messages(), createRequest(turn)];
   const answered = await turn.ask({ messages, tools, settings: withoutForcedCall(turn.settings) });
   if (!answered.ok) return createUnansweredStep(turn, answered);
   const { answer, results } = toAnswerMessages(answered.response.parts, turn.scope.ids);
-  return createStep(turn, answered.facts, { messages: [answer, ...results], calls: pendingToolCalls(answered.response) });
+  return createStep(turn, answered.facts, { messages: [answer, ...results], calls: findPendingToolCalls(answered.response) });
 }
 
 const noMoreTools = 'The call was not made: a limit has been reached, and no tool can be called any more.';
 
 /** Refuses the calls of a step that may only sum up. If it has no text, the model is asked once more. */
-export async function refuseCalls(turn: Turn, step: ToolUseStep): Promise<Produced<ToolUseStep>> {
+export async function refuseCalls(turn: DriverContext, step: ToolUseStep): Promise<ProducedStep<ToolUseStep>> {
   const startedAt = turn.scope.time.clock.now();
-  const executions = step.toolCalls.map((call) => cancelledExecution(call, { startedAt, text: noMoreTools }));
-  const produced = toProduced(turn, step, { executions, waits: [] });
+  const executions = step.toolCalls.map((call) => toCancelledExecution(call, { startedAt, text: noMoreTools }));
+  const produced = toProducedStep(turn, step, { executions, waits: [] });
   const { forbidding, interruption } = turn.scope.control;
   const isOver = forbidding !== undefined || interruption !== undefined;
   if (produced.type !== 'step' || isOver || step.outputMessages.some(({ text }) => text.trim() !== '')) return produced;
   return { ...produced, step: await askForWords(turn, produced.step) };
 }
 
-async function askForWords(turn: Turn, step: ToolUseStep): Promise<ToolUseStep> {
+async function askForWords(turn: DriverContext, step: ToolUseStep): Promise<ToolUseStep> {
   const { toolChoice: _, ...settings } = turn.settings;
   const messages = [...turn.messages(), ...step.outputMessages].map(putIntoWords);
   const answered = await turn.ask({ messages: [...messages, createRequest(turn)], settings, purpose: 'summary' });
@@ -71,7 +71,7 @@ async function askForWords(turn: Turn, step: ToolUseStep): Promise<ToolUseStep> 
       stepType: StepType.Error,
     };
   }
-  // No tool was offered: a call that came all the same is dropped, with its result if it has one.
+  // No tool was offered: a call that came anyway is dropped, with its result if it has one.
   const parts = answered.response.parts.filter(({ type }) => type !== 'tool-call' && type !== 'tool-result');
   const summary = parts.length === 0 ? [] : [Message.assistant(parts, { ids: turn.scope.ids })];
   return { ...step, ...facts, outputMessages: [...step.outputMessages, ...summary] };

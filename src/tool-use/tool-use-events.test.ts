@@ -3,7 +3,7 @@ import type { Failure } from '../errors/index.ts';
 import type { BaseEvent, EventHeader } from '../events/index.ts';
 import type { ToolCall } from '../messages/index.ts';
 import type { ToolExecution } from '../tools/index.ts';
-import { cancelledExecution, rejectedExecution, succeededExecution, supersededExecution } from '../tools/index.ts';
+import { toCancelledExecution, toRejectedExecution, toSucceededExecution, toSupersededExecution } from '../tools/index.ts';
 import {
   InferenceStarted,
   ModelFallback,
@@ -23,7 +23,7 @@ const call: ToolCall = { id: 'call-1', name: 'login', args: { user: 'ann', passw
 const facts = { tool: 'login', toolCallId: 'call-1', args: call.args };
 const failure: Failure = { type: 'rate_limit', code: 'rate-limited', message: `busy; key ${secretKey}`, retryable: true };
 const timing = { startedAt: 10, durationMs: 12.4 };
-const ended = (execution: ToolExecution): ToolCallCompleted => new ToolCallCompleted(header, room, execution);
+const toCompleted = (execution: ToolExecution): ToolCallCompleted => new ToolCallCompleted(header, room, execution);
 const failed: ToolExecution = {
   toolCallId: 'call-1',
   toolName: 'login',
@@ -45,34 +45,38 @@ describe('an event in words', () => {
     ['a question', inference(3, ['a', 'b']), 'asks acme/one with 3 messages and 2 tools'],
     ['a question about one message and one tool', inference(1, ['a']), 'asks acme/one with 1 message and 1 tool'],
     ['a question without tools', inference(2, []), 'asks acme/one with 2 messages and 0 tools'],
-    ['a piece of text, on one line', new TextDelta(header, room, 'Hello\n"you"'), '"Hello\\n\\"you\\""'],
-    ['a piece of thought', new ReasoningDelta(header, room, 'Hm.'), '"Hm."'],
+    ['a piece of text, on one line', new TextDelta(header, room, 'Hello\n"you"'), 'writes "Hello\\n\\"you\\""'],
+    ['a piece of thought', new ReasoningDelta(header, room, 'Hm.'), 'thinks "Hm."'],
     ['a call', new ToolCallStarted(header, room, facts), 'calls login {"user":"ann","password":"[redacted]"}'],
     [
       'a call to be agreed to',
       new ToolApprovalRequested(header, room, facts),
-      'asks whether it may call login {"user":"ann","password":"[redacted]"}',
+      'asks for approval to call login {"user":"ann","password":"[redacted]"} (call-1)',
     ],
-    ['progress', new ToolCallProgress(header, room, { ...facts, progress: { done: 2, of: 3 } }), 'login has come to {"done":2,"of":3}'],
+    ['progress', new ToolCallProgress(header, room, { ...facts, progress: { done: 2, of: 3 } }), 'login reports {"done":2,"of":3}'],
     [
       'progress with a secret',
       new ToolCallProgress(header, room, { ...facts, progress: { token: 'abc' } }),
-      'login has come to {"token":"[redacted]"}',
+      'login reports {"token":"[redacted]"}',
     ],
-    ['a result, without its value', ended(succeededExecution(call, { value: { token: 'abc' } }, timing)), 'login ended after 12 ms'],
-    ['a failure, without its secrets', ended(failed), 'login failed after 3 ms: "login" failed: password=[redacted] was refused'],
-    ['a refusal', ended(rejectedExecution(call, 'not today', timing)), 'login rejected after 12 ms: The call was rejected: not today'],
+    [
+      'a result, without its value',
+      toCompleted(toSucceededExecution(call, { value: { token: 'abc' } }, timing)),
+      'login returned after 12 ms',
+    ],
+    ['a failure, without its secrets', toCompleted(failed), 'login failed after 3 ms: password=[redacted] was refused'],
+    ['a refusal', toCompleted(toRejectedExecution(call, 'not today', timing)), 'login was rejected after 12 ms: not today'],
     [
       'a call that was given up',
-      ended(supersededExecution(call, { startedAt: 0 })),
-      'login rejected after 0 ms: The call was rejected: superseded by a new message',
+      toCompleted(toSupersededExecution(call, { startedAt: 0 })),
+      'login was rejected after 0 ms: superseded by a new message',
     ],
-    ['a cancelled call', ended(cancelledExecution(call, timing)), 'login cancelled after 12 ms: The call was cancelled before it ended.'],
-    ['a call whose end nobody saw', ended(unknown), 'login unknown after 3 ms: It was interrupted.'],
+    ['a cancelled call', toCompleted(toCancelledExecution(call, timing)), 'login was cancelled after 12 ms'],
+    ['a call whose end nobody saw', toCompleted(unknown), 'login was cut off after 3 ms: It was interrupted.'],
     [
       'a fallback, without its secrets',
       new ModelFallback(header, room, { from: 'acme/one', to: 'acme/two', failure }),
-      'turned from acme/one to acme/two: busy; key [redacted]',
+      'acme/one failed, asks acme/two instead: busy; key [redacted]',
     ],
   ])('%s', (_name, event, words) => {
     expect(event.describe()).toBe(words);
@@ -83,13 +87,13 @@ describe('an event in words', () => {
   test.each([new TextDelta(header, room, `The key is ${secretKey}.`), new ReasoningDelta(header, room, `The key is ${secretKey}.`)])(
     '$type does not spell out a key that the model says',
     (event) => {
-      expect(event.describe()).toBe('"The key is [redacted]."');
+      expect(event.describe()).toMatch(/^(writes|thinks) "The key is \[redacted\]\."$/);
     },
   );
 });
 
 describe('an event as data', () => {
-  const common = { ...header, orchestrator: room };
+  const common = { ...header, parentAgentId: null, orchestrator: room };
 
   test.each<[BaseEvent, object]>([
     [inference(3, ['a']), { model: 'acme/one', messageCount: 3, tools: ['a'] }],
@@ -99,11 +103,11 @@ describe('an event as data', () => {
     [new ToolApprovalRequested(header, room, facts), facts],
     [new ToolCallProgress(header, room, { ...facts, progress: 0.5 }), { ...facts, progress: 0.5 }],
     [
-      ended(succeededExecution(call, { value: { token: 'abc' } }, timing)),
-      { tool: 'login', toolCallId: 'call-1', success: true, status: 'succeeded', durationMs: 12.4, result: { token: 'abc' } },
+      toCompleted(toSucceededExecution(call, { value: { token: 'abc' } }, timing)),
+      { tool: 'login', toolCallId: 'call-1', success: true, status: 'succeeded', durationMs: 12.4, result: { token: 'abc' }, error: null },
     ],
     [
-      ended(failed),
+      toCompleted(failed),
       {
         tool: 'login',
         toolCallId: 'call-1',
@@ -114,7 +118,7 @@ describe('an event as data', () => {
       },
     ],
     [
-      ended(rejectedExecution(call, '', timing)),
+      toCompleted(toRejectedExecution(call, '', timing)),
       {
         tool: 'login',
         toolCallId: 'call-1',
@@ -136,8 +140,8 @@ describe('an event as data', () => {
   });
 
   test.each(['succeeded', 'failed'])('a call that %s has either a result or an error, not both', (status) => {
-    const event = ended(status === 'failed' ? failed : succeededExecution(call, { value: null }, timing));
-    expect(['result' in event, 'error' in event]).toStrictEqual(status === 'failed' ? [false, true] : [true, false]);
+    const event = toCompleted(status === 'failed' ? failed : toSucceededExecution(call, { value: null }, timing));
+    expect(['result' in event, event.error === null]).toStrictEqual(status === 'failed' ? [false, false] : [true, true]);
   });
 });
 
@@ -150,7 +154,13 @@ describe('pieces join', () => {
   ])('%s with the next piece, under the name of the first', (_name, first, second) => {
     const merged = first.merge(second);
     expect(merged).toBeInstanceOf(first.constructor);
-    expect(JSON.parse(JSON.stringify(merged))).toStrictEqual({ ...header, orchestrator: room, type: first.type, text: 'Hello' });
+    expect(JSON.parse(JSON.stringify(merged))).toStrictEqual({
+      ...header,
+      parentAgentId: null,
+      orchestrator: room,
+      type: first.type,
+      text: 'Hello',
+    });
     expect([first.text, second.text]).toStrictEqual(['Hel', 'lo']);
   });
 
@@ -174,7 +184,7 @@ describe('pieces join', () => {
     new ToolCallStarted(header, room, facts),
     new ToolApprovalRequested(header, room, facts),
     new ToolCallProgress(header, room, { ...facts, progress: 1 }),
-    ended(failed),
+    toCompleted(failed),
     new ModelFallback(header, room, { from: 'a/1', to: 'a/2', failure }),
   ])('but $type never', (event) => {
     expect(event.merge?.(event)).toBeUndefined();

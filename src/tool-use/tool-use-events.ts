@@ -2,7 +2,6 @@ import type { Failure } from '../errors/index.ts';
 import type { BaseEvent, EventHeader } from '../events/index.ts';
 import type { HookApplied, HookReported, ToolCallBlocked } from '../hooks/index.ts';
 import type { Json } from '../lib/index.ts';
-import { pluralize, defaultRedactor } from '../lib/index.ts';
 import { toolResultText } from '../messages/index.ts';
 import type { LoopEvent } from '../step-by-step/index.ts';
 import { OrchestratorEvent } from '../step-by-step/index.ts';
@@ -21,10 +20,6 @@ export class InferenceStarted extends OrchestratorEvent {
     this.messageCount = facts.messageCount;
     this.tools = facts.tools;
   }
-
-  describe(): string {
-    return `asks ${this.model} with ${pluralize(this.messageCount, 'message')} and ${pluralize(this.tools.length, 'tool')}`;
-  }
 }
 
 /** A piece of the model's text or reasoning. Emitted at once, never stored. */
@@ -34,10 +29,6 @@ abstract class Delta extends OrchestratorEvent {
   constructor(header: EventHeader, orchestrator: string, text: string) {
     super(header, orchestrator);
     this.text = text;
-  }
-
-  describe(): string {
-    return JSON.stringify(defaultRedactor.text(this.text));
   }
 
   protected precedes({ stepNumber, executionId }: BaseEvent): boolean {
@@ -81,28 +72,16 @@ abstract class CallEvent<Name extends string> extends OrchestratorEvent {
     this.toolCallId = facts.toolCallId;
     this.args = facts.args;
   }
-
-  protected get call(): string {
-    return `${this.tool} ${JSON.stringify(defaultRedactor.value(this.args))}`;
-  }
 }
 
 /** A call starts; a client's call starts when it is handed out. */
 export class ToolCallStarted<Name extends string = string> extends CallEvent<Name> {
   readonly type = 'ToolCallStarted';
-
-  describe(): string {
-    return `calls ${this.call}`;
-  }
 }
 
 /** A person has to agree before the call runs. */
 export class ToolApprovalRequested<Name extends string = string> extends CallEvent<Name> {
   readonly type = 'ToolApprovalRequested';
-
-  describe(): string {
-    return `asks whether it may call ${this.call}`;
-  }
 }
 
 /** Progress of a call. Emitted at once, never stored. */
@@ -113,10 +92,6 @@ export class ToolCallProgress<Name extends string = string> extends CallEvent<Na
   constructor(header: EventHeader, orchestrator: string, facts: CallFacts<Name> & { readonly progress: Json }) {
     super(header, orchestrator, facts);
     this.progress = facts.progress;
-  }
-
-  describe(): string {
-    return `${this.tool} has come to ${JSON.stringify(defaultRedactor.value(this.progress))}`;
   }
 }
 
@@ -129,8 +104,8 @@ export class ToolCallCompleted<Name extends string = string, Result = Json> exte
   readonly status: ToolExecutionStatus;
   readonly durationMs: number;
   declare readonly result?: Result;
-  /** Reason why there is no result, in the words that the model reads. */
-  declare readonly error?: string;
+  /** Reason why there is no result, in the words that the model reads; null if there is one. */
+  readonly error: string | null;
 
   constructor(header: EventHeader, orchestrator: string, execution: ToolExecution) {
     super(header, orchestrator);
@@ -141,12 +116,7 @@ export class ToolCallCompleted<Name extends string = string, Result = Json> exte
     this.success = execution.status === 'succeeded';
     this.durationMs = execution.durationMs;
     if (execution.status === 'succeeded') this.result = execution.value as Result;
-    else this.error = toolResultText(execution.output);
-  }
-
-  describe(): string {
-    const took = `after ${Math.round(this.durationMs)} ms`;
-    return this.success ? `${this.tool} ended ${took}` : `${this.tool} ${this.status} ${took}: ${defaultRedactor.text(this.error ?? '')}`;
+    this.error = execution.status === 'succeeded' ? null : toolResultText(execution.output);
   }
 }
 
@@ -162,10 +132,6 @@ export class ModelFallback extends OrchestratorEvent {
     this.from = facts.from;
     this.to = facts.to;
     this.failure = facts.failure;
-  }
-
-  describe(): string {
-    return `turned from ${this.from} to ${this.to}: ${defaultRedactor.text(this.failure.message)}`;
   }
 }
 
@@ -184,10 +150,6 @@ export class ModelSkipped extends OrchestratorEvent {
     this.failures = facts.failures;
     this.until = facts.until;
   }
-
-  describe(): string {
-    return `skips ${this.model} until ${new Date(this.until).toISOString()} after ${pluralize(this.failures, 'failure')} in a row`;
-  }
 }
 
 /** Events that do not depend on the tools. */
@@ -199,7 +161,7 @@ export type ToolUseEvent = CommonEvent | ToolCallStarted | ToolCallProgress | To
 
 type TypedCompletion<Name extends string, Result> = ToolCallCompleted<Name, Result> &
   (
-    | { readonly success: true; readonly result: Result; readonly error?: undefined }
+    | { readonly success: true; readonly result: Result; readonly error: null }
     | { readonly success: false; readonly result?: undefined; readonly error: string }
   );
 

@@ -3,6 +3,7 @@
 import type { IdSource, Json } from '../lib/index.ts';
 import type { StateCodec, NewStateOptions, PendingStep } from '../step-by-step/index.ts';
 import { createStateCodec, RunState } from '../step-by-step/index.ts';
+import { ToolExecutions } from '../tools/index.ts';
 import { closeStep } from './finish-step.ts';
 import { stepCodec } from './step-codec.ts';
 import type { ToolUseStep } from './tool-use-step.ts';
@@ -15,7 +16,7 @@ export class ToolUseState extends RunState<ToolUseStep> {
     build: (data) => new ToolUseState(data),
   });
 
-  /** A conversation in which nothing was said yet. */
+  /** An empty conversation. */
   static empty(options: NewStateOptions = {}): ToolUseState {
     return new ToolUseState(RunState.emptyData(options));
   }
@@ -32,6 +33,11 @@ export class ToolUseState extends RunState<ToolUseStep> {
   /** The final answer as JSON, if a schema asked for it and this execution has one. */
   get output(): Json | undefined {
     return this.currentStep?.output;
+  }
+
+  /** Executions of the current step's calls. */
+  get toolExecutions(): ToolExecutions {
+    return new ToolExecutions(this.currentStep?.executions);
   }
 
   override closePendingStep(pending: PendingStep<ToolUseStep>, why: 'superseded' | 'interrupted', ids?: IdSource): ToolUseStep {

@@ -4,14 +4,14 @@ import { z } from 'zod';
 import { stopWhen, when } from '../continuation/index.ts';
 import { ErrorPolicy, ToolFailedError } from '../errors/index.ts';
 import { createEventBus } from '../events/index.ts';
-import { createModelLimits, limited, priceTable } from '../inference/index.ts';
+import { createModelLimits, withModelLimits, priceTable } from '../inference/index.ts';
 import type { Model } from '../inference/index.ts';
 import { createCountingIds, createFakeClock, sleep } from '../lib/index.ts';
 import type { FakeClock } from '../lib/index.ts';
 import type { ScriptedAnswer, ScriptedEntry, ScriptedToolCall } from '../testing/index.ts';
 import { orchestratorConformance, scriptedModel } from '../testing/index.ts';
 import type { Tool, Tools } from '../tools/index.ts';
-import { contextOf, defineClientTool, defineTool } from '../tools/index.ts';
+import { defineContext, defineClientTool, defineTool } from '../tools/index.ts';
 import type { ToolEvent, ToolUseEvent, ToolUseOptions } from './index.ts';
 import { ToolUse, ToolUseState } from './index.ts';
 
@@ -35,8 +35,8 @@ function setUp(script: readonly ScriptedEntry[] | Model, { tools = [add, broken]
   const model = 'generate' in script ? script : scriptedModel(script);
   const orchestrator = new ToolUse({ model, tools, ports: { clock, ids, onProblem: (error) => problems.push(error) }, ...options });
   const start = ToolUseState.empty({ clock, ids }).withUserMessage('Add 2 and 3, then report.', { ids });
-  const asked = (index: number) => ('calls' in model ? (model as ReturnType<typeof scriptedModel>).calls[index]! : undefined!);
-  return { clock, orchestrator, start, asked, problems };
+  const getCall = (index: number) => ('calls' in model ? (model as ReturnType<typeof scriptedModel>).calls[index]! : undefined!);
+  return { clock, orchestrator, start, asked: getCall, problems };
 }
 
 const usage = { input: 10, output: 2 };
@@ -44,9 +44,9 @@ const calls = (...toolCalls: readonly ScriptedToolCall[]): ScriptedAnswer => ({ 
 const sum = calls({ name: 'add', args: { a: 2, b: 3 } });
 const five: ScriptedAnswer = { text: 'It is 5.', usage: { input: 20, output: 3 } };
 const done: ScriptedAnswer = { text: 'Done.' };
-const stored = (state: ToolUseState): ToolUseState => ToolUseState.fromJSON(JSON.parse(JSON.stringify(state)));
+const roundTrip = (state: ToolUseState): ToolUseState => ToolUseState.fromJSON(JSON.parse(JSON.stringify(state)));
 const roles = (state: ToolUseState): readonly string[] => state.messages.toArray().map(({ role }) => role);
-const ended = ({ status, stopReason, stepCount }: ToolUseState): readonly unknown[] => [status, stopReason, stepCount];
+const summarizeEnd = ({ status, stopReason, stepCount }: ToolUseState): readonly unknown[] => [status, stopReason, stepCount];
 const statuses = (state: ToolUseState, step = 0): unknown =>
   state.steps[step]!.executions.map(({ toolName, status }) => [toolName, status]);
 
@@ -62,7 +62,7 @@ describe('Add 2 and 3, then report', () => {
   test('takes two steps, each with all that came before it, and ends with the answer', async () => {
     const { orchestrator, start, asked } = setUp([sum, five]);
     const end = await orchestrator.run(start);
-    expect(ended(end)).toStrictEqual(['completed', 'completed', 2]);
+    expect(summarizeEnd(end)).toStrictEqual(['completed', 'completed', 2]);
     expect([end.text, end.usage, end.session.usage]).toStrictEqual([
       'It is 5.',
       { input: 30, output: 5, total: 35 },
@@ -143,7 +143,7 @@ describe('Add 2 and 3, then report', () => {
     const { orchestrator, start } = setUp([sum, five], { streaming });
     const pieces: string[] = [];
     const end = await orchestrator.run(start, { onEvent: (event) => event.type === 'TextDelta' && pieces.push(event.text) });
-    expect([...ended(end), end.text, pieces.join('')]).toStrictEqual([
+    expect([...summarizeEnd(end), end.text, pieces.join('')]).toStrictEqual([
       'completed',
       'completed',
       2,
@@ -186,27 +186,27 @@ describe('the bounds of the loop', () => {
   test('no steps: the start is refused, and nobody is asked', async () => {
     const { orchestrator, start, asked } = setUp([five], { limits: { steps: 0 } });
     const end = await orchestrator.run(start);
-    expect(ended(end)).toStrictEqual(['stopped', 'steps_limit', 0]);
+    expect(summarizeEnd(end)).toStrictEqual(['stopped', 'steps_limit', 0]);
     expect([asked(0), end.startOutcome?.resolvedBy, end.messages.length]).toStrictEqual([undefined, 'StepsLimit', 1]);
     expect([orchestrator.hasNextStep(end), await orchestrator.run(end)]).toStrictEqual([false, end]);
   });
 
   test('one step is one step', async () => {
     const { orchestrator, start } = setUp([sum, five], { limits: { steps: 1 } });
-    expect(ended(await orchestrator.run(start))).toStrictEqual(['stopped', 'steps_limit', 1]);
+    expect(summarizeEnd(await orchestrator.run(start))).toStrictEqual(['stopped', 'steps_limit', 1]);
     const last = setUp([five], { limits: { steps: 1 } });
-    expect(ended(await last.orchestrator.run(last.start))).toStrictEqual(['completed', 'steps_limit', 1]);
+    expect(summarizeEnd(await last.orchestrator.run(last.start))).toStrictEqual(['completed', 'steps_limit', 1]);
   });
 
   test('by default 3 steps, 8,192 tokens and 30 seconds', async () => {
     const many = setUp([sum, sum, sum, sum]);
-    expect(ended(await many.orchestrator.run(many.start))).toStrictEqual(['stopped', 'steps_limit', 3]);
+    expect(summarizeEnd(await many.orchestrator.run(many.start))).toStrictEqual(['stopped', 'steps_limit', 3]);
     const large = setUp([{ ...sum, usage: { input: 8000, output: 192 } }, five]);
-    expect(ended(await large.orchestrator.run(large.start))).toStrictEqual(['stopped', 'token_limit', 1]);
+    expect(summarizeEnd(await large.orchestrator.run(large.start))).toStrictEqual(['stopped', 'token_limit', 1]);
     const slow = setUp([() => new Promise<never>(() => undefined)]);
     const running = slow.orchestrator.run(slow.start);
     await slow.clock.advance(30_000);
-    expect(ended(await running)).toStrictEqual(['stopped', 'time_limit', 1]);
+    expect(summarizeEnd(await running)).toStrictEqual(['stopped', 'time_limit', 1]);
   });
 
   test('9 of 10 tokens go on, 11 do not', async () => {
@@ -217,7 +217,7 @@ describe('the bounds of the loop', () => {
     for await (const state of orchestrator.iterate(start)) states.push(state);
     const [first, second] = states;
     expect([first!.status, first!.usage.total]).toStrictEqual(['in_progress', 9]);
-    expect([...ended(second!), second!.usage.total]).toStrictEqual(['stopped', 'token_limit', 2, 11]);
+    expect([...summarizeEnd(second!), second!.usage.total]).toStrictEqual(['stopped', 'token_limit', 2, 11]);
   });
 
   test.each([
@@ -225,18 +225,18 @@ describe('the bounds of the loop', () => {
     ['stop', ['completed', 'completed', 1]],
   ])('a finish reason may end the run: %s', async (finishReason, expected) => {
     const { orchestrator, start } = setUp([{ ...five, finishReason }], { finishReasons: ['length'] });
-    expect(ended(await orchestrator.run(start))).toStrictEqual(expected);
+    expect(summarizeEnd(await orchestrator.run(start))).toStrictEqual(expected);
   });
 
   test('a misspelt limit is refused', () => {
-    expect(() => setUp([five], { limits: { step: 1 } as never })).toThrow('There is no limit "step"');
+    expect(() => setUp([five], { limits: { step: 1 } as never })).toThrow('Unknown option "step" in limits');
   });
 
   test.each<[object, string]>([
-    [{ model: { doGenerate: () => undefined } }, 'model is no model. Wrap an AI SDK model with aiSdk()'],
-    [{ fallback: [undefined] }, 'fallback[0] is no model.'],
-    [{ instructions: 7 }, 'instructions must be text, or a function that returns it, not 7.'],
-    [{ tools: [{}] }, 'is no tool'],
+    [{ model: { doGenerate: () => undefined } }, 'model is a model of the AI SDK. Wrap it with aiSdk()'],
+    [{ fallback: [undefined] }, 'fallback[0] must be a model object, not undefined.'],
+    [{ instructions: 7 }, 'instructions must be a string, or a function that returns one, not 7.'],
+    [{ tools: [{}] }, 'not a tool'],
   ])('options that cannot work are refused: %o', (options, message) => {
     expect(() => new ToolUse({ model: scriptedModel([]), ...options })).toThrow(message);
   });
@@ -265,7 +265,7 @@ describe('own rules', () => {
       criteria: [stopWhen('Curfew', ({ stepCount }) => stepCount > 0 && 'it is late')],
     });
     const end = await orchestrator.run(start);
-    expect([...ended(end), end.lastStepResult?.outcome.resolvedBy]).toStrictEqual(['stopped', 'guard', 1, 'Curfew']);
+    expect([...summarizeEnd(end), end.lastStepResult?.outcome.resolvedBy]).toStrictEqual(['stopped', 'guard', 1, 'Curfew']);
   });
 
   test('that throw keep the step, its messages and its usage, and end with an error', async () => {
@@ -278,7 +278,7 @@ describe('own rules', () => {
       ],
     });
     const end = await orchestrator.run(start);
-    expect([...ended(end), end.usage.total, roles(end)]).toStrictEqual(['failed', 'error', 1, 12, ['user', 'assistant', 'tool']]);
+    expect([...summarizeEnd(end), end.usage.total, roles(end)]).toStrictEqual(['failed', 'error', 1, 12, ['user', 'assistant', 'tool']]);
     expect([end.steps[0]!.executions.length, orchestrator.hasNextStep(end)]).toStrictEqual([1, false]);
   });
 });
@@ -288,7 +288,7 @@ describe('failures', () => {
     const { orchestrator, start } = setUp([calls({ name: 'broken' }, { name: 'add', args: { a: 1, b: 1 } }), five]);
     const events: string[] = [];
     const end = await orchestrator.run(start, { onEvent: ({ type }) => events.push(type) });
-    expect(ended(end)).toStrictEqual(['failed', 'error', 1]);
+    expect(summarizeEnd(end)).toStrictEqual(['failed', 'error', 1]);
     expect(statuses(end)).toStrictEqual([
       ['broken', 'failed'],
       ['add', 'succeeded'],
@@ -308,7 +308,7 @@ describe('failures', () => {
   ])('are handled as the policy says: %s', async (_, errors, steps, expected) => {
     const failing = scriptedModel([calls({ name: 'broken' })], { repeatLast: true });
     const { orchestrator, start } = setUp(failing, { errors, limits: { steps } });
-    expect(ended(await orchestrator.run(start))).toStrictEqual(expected);
+    expect(summarizeEnd(await orchestrator.run(start))).toStrictEqual(expected);
   });
 
   test('a success between failures starts the count over', async () => {
@@ -317,7 +317,7 @@ describe('failures', () => {
       errors: ErrorPolicy.retryToolErrors(3),
       limits: { steps: 9 },
     });
-    expect(ended(await orchestrator.run(start))).toStrictEqual(['completed', 'completed', 6]);
+    expect(summarizeEnd(await orchestrator.run(start))).toStrictEqual(['completed', 'completed', 6]);
   });
 
   test.each<[string, ScriptedToolCall, string]>([
@@ -327,7 +327,7 @@ describe('failures', () => {
   ])('%s stands in the conversation as an error, and the model goes on', async (_, call, words) => {
     const { orchestrator, start, asked } = setUp([calls(call), five], { errors: ErrorPolicy.retryToolErrors(3) });
     const end = await orchestrator.run(start);
-    expect([...ended(end), end.errors]).toStrictEqual(['completed', 'completed', 2, []]);
+    expect([...summarizeEnd(end), end.errors]).toStrictEqual(['completed', 'completed', 2, []]);
     const [result] = asked(1).messages.at(-1)!.toolResults;
     expect([result!.output.type, JSON.stringify(result!.output)]).toStrictEqual([
       'error',
@@ -343,7 +343,7 @@ describe('failures', () => {
     };
     const { orchestrator, start } = setUp([five], { driver });
     const end = await orchestrator.run(start);
-    expect([...ended(end), end.errors[0]?.message, orchestrator.hasNextStep(end)]).toStrictEqual([
+    expect([...summarizeEnd(end), end.errors[0]?.message, orchestrator.hasNextStep(end)]).toStrictEqual([
       'failed',
       'error',
       1,
@@ -358,7 +358,7 @@ describe('failures', () => {
     const running = orchestrator.run(start);
     await clock.advance(1000);
     const end = await running;
-    expect([...ended(end), end.usage.total]).toStrictEqual(['completed', 'completed', 2, 35]);
+    expect([...summarizeEnd(end), end.usage.total]).toStrictEqual(['completed', 'completed', 2, 35]);
     expect(roles(end)).toStrictEqual(['user', 'assistant']);
   });
 
@@ -369,7 +369,7 @@ describe('failures', () => {
         throw new Error('deaf');
       },
     });
-    expect([...ended(end), problems.length > 0]).toStrictEqual(['completed', 'completed', 2, true]);
+    expect([...summarizeEnd(end), problems.length > 0]).toStrictEqual(['completed', 'completed', 2, true]);
   });
 });
 
@@ -500,7 +500,7 @@ describe('text beside a call', () => {
   test('JSON without a call is an answer', async () => {
     const { orchestrator, start } = setUp([{ text: '{"a":2,"b":3}' }]);
     const end = await orchestrator.run(start);
-    expect([...ended(end), end.text]).toStrictEqual(['completed', 'completed', 1, '{"a":2,"b":3}']);
+    expect([...summarizeEnd(end), end.text]).toStrictEqual(['completed', 'completed', 1, '{"a":2,"b":3}']);
   });
 
   test('thoughts are told apart from words', async () => {
@@ -548,7 +548,7 @@ describe('calls that wait for somebody', () => {
     const { orchestrator, start, asked, clock } = setUp(script, { tools, ...options });
     const events: ToolUseEvent[] = [];
     const onEvent = (event: ToolUseEvent): unknown => events.push(event);
-    const waiting = stored(await orchestrator.run(start, { onEvent }));
+    const waiting = roundTrip(await orchestrator.run(start, { onEvent }));
     return { orchestrator, start, asked, clock, paid, events, onEvent, waiting };
   };
   const ids = (state: ToolUseState): readonly string[] => state.waitingFor.map(({ type, id }) => `${type} ${id}`);
@@ -574,12 +574,12 @@ describe('calls that wait for somebody', () => {
   test('a call that needs no yes does not wait', async () => {
     const { tools, paid } = pays();
     const { orchestrator, start } = setUp([calls(pay('Ann', 10)), done], { tools });
-    expect([...ended(await orchestrator.run(start)), paid.length]).toStrictEqual(['completed', 'completed', 2, 1]);
+    expect([...summarizeEnd(await orchestrator.run(start)), paid.length]).toStrictEqual(['completed', 'completed', 2, 1]);
   });
 
   test('some are answered: those run, the rest wait', async () => {
     const { waiting, orchestrator, paid, asked } = await waitingRun();
-    const partly = stored(await orchestrator.run(stored(waiting.approve('call-3'))));
+    const partly = roundTrip(await orchestrator.run(roundTrip(waiting.approve('call-3'))));
     expect([partly.status, ids(partly), paid]).toStrictEqual([
       'waiting',
       ['approval call-1', 'client-tool call-4'],
@@ -587,7 +587,7 @@ describe('calls that wait for somebody', () => {
     ]);
     expect(asked(1)).toBeUndefined();
     const end = await orchestrator.run(partly.reject('call-1', 'too dear').answer('call-4', { clicked: true }));
-    expect(ended(end)).toStrictEqual(['completed', 'completed', 2]);
+    expect(summarizeEnd(end)).toStrictEqual(['completed', 'completed', 2]);
     expect(end.steps[0]!.executions.map(({ toolCallId, status }) => `${toolCallId} ${status}`)).toStrictEqual([
       'call-1 rejected',
       'call-2 succeeded',
@@ -620,16 +620,16 @@ describe('calls that wait for somebody', () => {
   test('are told of once: that they begin, and that they end', async () => {
     const { waiting, orchestrator, events, onEvent } = await waitingRun();
     await orchestrator.run(waiting.approve('call-1').reject('call-3', 'no').answer('call-4', { clicked: true }), { onEvent });
-    const told = (type: string): unknown =>
+    const findEvent = (type: string): unknown =>
       events.flatMap((event) => (event.type === type && 'toolCallId' in event ? [event.toolCallId] : [])).sort();
-    expect(told('ToolCallCompleted')).toStrictEqual(['call-1', 'call-2', 'call-3', 'call-4']);
-    expect(told('ToolCallStarted')).toStrictEqual(['call-1', 'call-2', 'call-4']);
-    expect(told('ToolApprovalRequested')).toStrictEqual(['call-1', 'call-3']);
+    expect(findEvent('ToolCallCompleted')).toStrictEqual(['call-1', 'call-2', 'call-3', 'call-4']);
+    expect(findEvent('ToolCallStarted')).toStrictEqual(['call-1', 'call-2', 'call-4']);
+    expect(findEvent('ToolApprovalRequested')).toStrictEqual(['call-1', 'call-3']);
   });
 
   test('arguments may be edited; what does not fit waits again, and says why', async () => {
     const { waiting, orchestrator, paid } = await waitingRun();
-    const wrong = stored(await orchestrator.run(stored(waiting.approve('call-1', { args: { to: 'Ann' } }))));
+    const wrong = roundTrip(await orchestrator.run(roundTrip(waiting.approve('call-1', { args: { to: 'Ann' } }))));
     expect([ids(wrong).length, paid]).toStrictEqual([3, []]);
     expect(wrong.waitingFor.find(({ id }) => id === 'call-1')?.problem).toMatch(/^The arguments of "pay" do not fit: .*usd/);
     const right = wrong
@@ -637,7 +637,7 @@ describe('calls that wait for somebody', () => {
       .reject('call-3', 'no')
       .answer('call-4', { clicked: false });
     const end = await orchestrator.run(right);
-    expect([...ended(end), paid]).toStrictEqual(['completed', 'completed', 2, [{ to: 'Ann', usd: 7 }]]);
+    expect([...summarizeEnd(end), paid]).toStrictEqual(['completed', 'completed', 2, [{ to: 'Ann', usd: 7 }]]);
     expect(end.steps[0]!.executions[0]).toMatchObject({ args: { to: 'Ann', usd: 7 }, value: { paid: 7 } });
   });
 
@@ -651,7 +651,7 @@ describe('calls that wait for somebody', () => {
 
   test('a new message gives them up, and opens a new execution', async () => {
     const { waiting, orchestrator, asked, paid } = await waitingRun();
-    const next = stored(waiting.approve('call-1').reject('call-3', 'too dear').withUserMessage('Something else.'));
+    const next = roundTrip(waiting.approve('call-1').reject('call-3', 'too dear').withUserMessage('Something else.'));
     expect([next.status, next.stepCount, next.execution.number, looseEnds(next.messages)]).toStrictEqual(['pending', 0, 2, []]);
     const [given] = next.session.executions[0]!.results.toArray();
     expect(given).toMatchObject({ step: { interrupted: 'superseded', usage: { total: 12 } }, stopReason: 'user_requested' });
@@ -662,7 +662,7 @@ describe('calls that wait for somebody', () => {
       ['rejected', { reason: 'superseded by a new message' }],
     ]);
     const end = await orchestrator.run(next);
-    expect([...ended(end), paid, end.session.usage.input]).toStrictEqual(['completed', 'completed', 1, [], 10]);
+    expect([...summarizeEnd(end), paid, end.session.usage.input]).toStrictEqual(['completed', 'completed', 1, [], 10]);
     expect(asked(1).messages.at(-1)!.text).toBe('Something else.');
     expect(looseEnds(end.messages)).toStrictEqual([]);
   });
@@ -681,8 +681,8 @@ describe('calls that wait for somebody', () => {
   test('a message after the last answer waits its turn, behind the results', async () => {
     const { waiting, orchestrator, asked } = await waitingRun();
     const answered = waiting.reject('call-1', 'no').reject('call-3', 'no').answer('call-4', { clicked: true });
-    const end = await orchestrator.run(stored(answered.withUserMessage('And hurry.')));
-    expect([...ended(end), end.execution.number]).toStrictEqual(['completed', 'completed', 2, 1]);
+    const end = await orchestrator.run(roundTrip(answered.withUserMessage('And hurry.')));
+    expect([...summarizeEnd(end), end.execution.number]).toStrictEqual(['completed', 'completed', 2, 1]);
     expect(asked(1).messages.map(({ role }) => role)).toStrictEqual(['user', 'assistant', 'tool', 'tool', 'tool', 'tool', 'user']);
   });
 
@@ -690,7 +690,7 @@ describe('calls that wait for somebody', () => {
     const { waiting, orchestrator, clock } = await waitingRun({ limits: { activeMs: 1000, wallMs: 5000 } });
     clock.skip(7 * 24 * 3_600_000);
     const end = await orchestrator.run(waiting.approve('call-1').approve('call-3').answer('call-4', { clicked: true }));
-    expect([...ended(end), end.execution.activeMs, end.execution.waitedMs]).toStrictEqual(['completed', 'completed', 2, 0, 0]);
+    expect([...summarizeEnd(end), end.execution.activeMs, end.execution.waitedMs]).toStrictEqual(['completed', 'completed', 2, 0, 0]);
   });
 
   test('a run that is called off closes them, and runs nothing', async () => {
@@ -698,7 +698,7 @@ describe('calls that wait for somebody', () => {
     const end = await orchestrator.run(waiting.approve('call-1').approve('call-3').answer('call-4', { clicked: true }), {
       signal: AbortSignal.abort(),
     });
-    expect([...ended(end), paid, looseEnds(end.messages)]).toStrictEqual(['stopped', 'user_requested', 1, [], []]);
+    expect([...summarizeEnd(end), paid, looseEnds(end.messages)]).toStrictEqual(['stopped', 'user_requested', 1, [], []]);
     expect(statuses(end)).toStrictEqual([
       ['pay', 'cancelled'],
       ['add', 'succeeded'],
@@ -723,8 +723,8 @@ describe('calls that wait for somebody', () => {
     await clock.advance(10);
     controller.abort();
     await clock.advance(100);
-    const end = stored(await running);
-    expect([...ended(end), end.errors, looseEnds(end.messages)]).toStrictEqual(['stopped', 'user_requested', 1, [], []]);
+    const end = roundTrip(await running);
+    expect([...summarizeEnd(end), end.errors, looseEnds(end.messages)]).toStrictEqual(['stopped', 'user_requested', 1, [], []]);
     expect(end.steps[0]!.executions.map(({ status }) => status)).toStrictEqual(['unknown', 'rejected', 'cancelled']);
   });
 
@@ -732,7 +732,7 @@ describe('calls that wait for somebody', () => {
     const { waiting } = await waitingRun();
     expect(() => waiting.approve('call-1').reject('call-1', 'no')).toThrow('call-1');
     expect(() => waiting.approve('call-2')).toThrow('call-2');
-    expect(() => waiting.answer('call-1', 7)).toThrow('settle it with approve(id) or reject(id, reason)');
+    expect(() => waiting.answer('call-1', 7)).toThrow('Answer it with approve(id) or reject(id, reason)');
   });
 });
 
@@ -757,7 +757,7 @@ describe('a call whose end nobody saw', () => {
   test('is told to the model by default, and is no failure', async () => {
     const { orchestrator, start, asked } = setUp(script, { tools: [ship(), add] });
     const end = await orchestrator.run(start, { effects: losing('tool/1/0') });
-    expect([...ended(end), end.steps[0]!.errors, end.steps[0]!.stepType]).toStrictEqual([
+    expect([...summarizeEnd(end), end.steps[0]!.errors, end.steps[0]!.stepType]).toStrictEqual([
       'completed',
       'completed',
       2,
@@ -783,14 +783,14 @@ describe('a call whose end nobody saw', () => {
     ['nobody does', (waiting) => waiting.reject('call-1', 'lost for good'), ['rejected', { type: 'rejected', reason: 'lost for good' }]],
   ])('is asked about where the options say so: %s', async (_, settle, expected) => {
     const { orchestrator, start } = setUp(script, { tools: [ship(), add], onUnknown: 'ask' });
-    const waiting = stored(await orchestrator.run(start, { effects: losing('tool/1/0') }));
+    const waiting = roundTrip(await orchestrator.run(start, { effects: losing('tool/1/0') }));
     expect([waiting.status, waiting.waitingFor]).toStrictEqual([
       'waiting',
       [{ type: 'unknown-call', id: 'call-1', toolName: 'ship', args: { order: 7 } }],
     ]);
     const end = await orchestrator.run(settle(waiting));
     const [execution] = end.steps[0]!.executions;
-    expect([...ended(end), execution!.status, execution!.output]).toStrictEqual(['completed', 'completed', 2, ...expected]);
+    expect([...summarizeEnd(end), execution!.status, execution!.output]).toStrictEqual(['completed', 'completed', 2, ...expected]);
     expect(looseEnds(end.messages)).toStrictEqual([]);
   });
 
@@ -812,7 +812,7 @@ describe('a call whose end nobody saw', () => {
   ])('is not asked about where the tool itself knows that it %s', async (_, found, status) => {
     const { orchestrator, start } = setUp(script, { tools: [ship(() => found), add], onUnknown: 'ask' });
     const end = await orchestrator.run(start, { effects: losing('tool/1/0') });
-    expect([...ended(end), end.steps[0]!.executions[0]!.status]).toStrictEqual(['completed', 'completed', 2, status]);
+    expect([...summarizeEnd(end), end.steps[0]!.executions[0]!.status]).toStrictEqual(['completed', 'completed', 2, status]);
   });
 
   test('after an approval is asked about, too, and does not run again', async () => {
@@ -822,8 +822,8 @@ describe('a call whose end nobody saw', () => {
     const waiting = await orchestrator.run(start);
     const lostCall = await orchestrator.run(waiting.approve('call-1'), { effects: losing('tool/1/0') });
     expect(lostCall.waitingFor).toMatchObject([{ type: 'unknown-call', id: 'call-1' }]);
-    const end = await orchestrator.run(stored(lostCall).answer('call-1', 1));
-    expect([...ended(end), runs]).toStrictEqual(['completed', 'completed', 2, 0]);
+    const end = await orchestrator.run(roundTrip(lostCall).answer('call-1', 1));
+    expect([...summarizeEnd(end), runs]).toStrictEqual(['completed', 'completed', 2, 0]);
   });
 });
 
@@ -842,7 +842,7 @@ describe('a run that is cut off', () => {
     controller.abort('enough');
     await clock.advance(100);
     const end = await running;
-    expect([...ended(end), end.text, end.errors, end.steps[0]!.interrupted]).toStrictEqual([
+    expect([...summarizeEnd(end), end.text, end.errors, end.steps[0]!.interrupted]).toStrictEqual([
       'stopped',
       'user_requested',
       1,
@@ -869,7 +869,7 @@ describe('a run that is cut off', () => {
     controller.abort();
     await clock.advance(100);
     const end = await running;
-    expect([...ended(end), end.errors, looseEnds(end.messages)]).toStrictEqual(['stopped', 'user_requested', 1, [], []]);
+    expect([...summarizeEnd(end), end.errors, looseEnds(end.messages)]).toStrictEqual(['stopped', 'user_requested', 1, [], []]);
     expect(statuses(end)).toStrictEqual([
       ['deaf', status],
       ['add', 'succeeded'],
@@ -884,7 +884,7 @@ describe('a run that is cut off', () => {
     await clock.advance(10);
     controller.abort();
     await clock.advance(100);
-    expect([...ended(await running), problems]).toStrictEqual(['stopped', 'user_requested', 1, []]);
+    expect([...summarizeEnd(await running), problems]).toStrictEqual(['stopped', 'user_requested', 1, []]);
   });
 
   test('at the time limit ends with it, and the step is no failure', async () => {
@@ -893,7 +893,7 @@ describe('a run that is cut off', () => {
     const running = orchestrator.run(start);
     await clock.advance(1100);
     const end = await running;
-    expect([...ended(end), end.errors, end.steps[0]!.interrupted, looseEnds(end.messages)]).toStrictEqual([
+    expect([...summarizeEnd(end), end.errors, end.steps[0]!.interrupted, looseEnds(end.messages)]).toStrictEqual([
       'stopped',
       'time_limit',
       1,
@@ -923,7 +923,10 @@ describe('time', () => {
 
   const inLine = (limits: Options['limits'] = {}) => {
     const clock = createFakeClock();
-    const model = limited(scriptedModel([takes(clock, 100, five), takes(clock, 100, five)]), createModelLimits({ concurrent: 1, clock }));
+    const model = withModelLimits(
+      scriptedModel([takes(clock, 100, five), takes(clock, 100, five)]),
+      createModelLimits({ concurrent: 1, clock }),
+    );
     return { ...setUp(model, { clock, limits }), clock };
   };
 
@@ -935,7 +938,7 @@ describe('time', () => {
     expect(first.stepResults[0]!.timing).toMatchObject({ activeMs: 100, waitedMs: 0 });
     expect(second.stepResults[0]!.timing).toMatchObject({ activeMs: 100, waitedMs: 100 });
     expect([second.execution.activeMs, second.execution.waitedMs]).toStrictEqual([100, 100]);
-    expect([ended(first), ended(second)]).toStrictEqual([
+    expect([summarizeEnd(first), summarizeEnd(second)]).toStrictEqual([
       ['completed', 'completed', 1],
       ['completed', 'completed', 1],
     ]);
@@ -949,17 +952,17 @@ describe('time', () => {
     const running = Promise.all([orchestrator.run(start), orchestrator.run(start)]);
     await clock.advance(500);
     const [, second] = await running;
-    expect(ended(second)).toStrictEqual(expected);
+    expect(summarizeEnd(second)).toStrictEqual(expected);
   });
 
   test('a second turn days later starts at once, also after being stored', async () => {
     const { orchestrator, start, clock } = setUp([sum, five, { text: 'You are welcome.', usage }]);
     const first = await orchestrator.run(start);
-    for (const end of [first, stored(first)]) {
+    for (const end of [first, roundTrip(first)]) {
       const again = setUp([{ text: 'You are welcome.', usage }], { clock });
       clock.skip(7 * 24 * 3_600_000);
       const next = await again.orchestrator.run(end.withUserMessage('Thanks.'));
-      expect([...ended(next), next.text, next.usage.total]).toStrictEqual(['completed', 'completed', 1, 'You are welcome.', 12]);
+      expect([...summarizeEnd(next), next.text, next.usage.total]).toStrictEqual(['completed', 'completed', 1, 'You are welcome.', 12]);
       expect([next.session.executions.length, next.session.stepCount, next.session.usage.total]).toStrictEqual([2, 3, 47]);
       expect(next.info.startedAt).toStrictEqual(start.info.startedAt);
     }
@@ -967,7 +970,7 @@ describe('time', () => {
 
   test('a second turn reads the first', async () => {
     const { orchestrator, start, asked } = setUp([sum, five, done]);
-    const end = await orchestrator.run(stored(await orchestrator.run(start)).withUserMessage('Thanks.'));
+    const end = await orchestrator.run(roundTrip(await orchestrator.run(start)).withUserMessage('Thanks.'));
     expect(end.status).toBe('completed');
     expect(asked(2).messages.map(({ role }) => role)).toStrictEqual(['user', 'assistant', 'tool', 'assistant', 'user']);
   });
@@ -987,15 +990,15 @@ describe('time', () => {
     for (const activeMs of [100, 200, 250]) {
       const stepping = orchestrator.nextStep(state);
       await clock.advance(200);
-      state = stored(await stepping);
+      state = roundTrip(await stepping);
       expect(state.execution.activeMs).toBe(activeMs);
       clock.skip(3_600_000);
     }
-    expect([...ended(state), state.steps[2]!.interrupted]).toStrictEqual(['stopped', 'time_limit', 3, 'deadline']);
+    expect([...summarizeEnd(state), state.steps[2]!.interrupted]).toStrictEqual(['stopped', 'time_limit', 3, 'deadline']);
     expect(state.info.cumulativeExecutionSeconds).toBe(0.25);
     const again = orchestrator.run(state.withUserMessage('Again.'));
     await clock.advance(200);
-    expect([...ended(await again), (await again).execution.activeMs]).toStrictEqual(['completed', 'completed', 1, 100]);
+    expect([...summarizeEnd(await again), (await again).execution.activeMs]).toStrictEqual(['completed', 'completed', 1, 100]);
   });
 
   test('a model that keeps silent too long has failed with a time-out', async () => {
@@ -1003,7 +1006,7 @@ describe('time', () => {
     const running = orchestrator.run(start);
     await clock.advance(1000);
     const end = await running;
-    expect([...ended(end), end.errors[0]?.type, clock.pendingTimers()]).toStrictEqual(['failed', 'error', 1, 'timeout', 0]);
+    expect([...summarizeEnd(end), end.errors[0]?.type, clock.pendingTimers()]).toStrictEqual(['failed', 'error', 1, 'timeout', 0]);
   });
 });
 
@@ -1025,7 +1028,7 @@ describe('who answered, and what it cost', () => {
     const { orchestrator, start } = setUp(one([{ ...busy, chunks: ['Half an'] }]), { fallback });
     const events: ToolUseEvent[] = [];
     const end = await orchestrator.run(start, { onEvent: (event) => events.push(event) });
-    expect([...ended(end), end.text, end.steps[0]!.model]).toStrictEqual(['completed', 'completed', 1, 'It is 5.', 'other/two']);
+    expect([...summarizeEnd(end), end.text, end.steps[0]!.model]).toStrictEqual(['completed', 'completed', 1, 'It is 5.', 'other/two']);
     expect(events.find(({ type }) => type === 'ModelFallback')).toMatchObject({
       from: 'acme/one',
       to: 'other/two',
@@ -1039,7 +1042,7 @@ describe('who answered, and what it cost', () => {
     const { orchestrator, start } = setUp(one([sum, five]), { price });
     const end = await orchestrator.run(start);
     expect([end.steps.map(({ cost }) => cost), end.cost]).toStrictEqual([[{ usd: 14 }, { usd: 26 }], { usd: 40 }]);
-    expect(stored(end).cost).toStrictEqual({ usd: 40 });
+    expect(roundTrip(end).cost).toStrictEqual({ usd: 40 });
   });
 
   test('without prices nothing is said about costs', async () => {
@@ -1053,7 +1056,7 @@ describe('who answered, and what it cost', () => {
   };
   test('a limit of the cost without a price is refused', () => {
     expect(() => setUp(one([five]), { limits: { costUsd: 1 } })).toThrow(
-      'limits.costUsd is 1, but there is no price, so the cost would be unknown and the limit would never act. Pass price: priceTable({…}), or leave the limit out.',
+      'limits.costUsd is 1, but the cost is unknown without prices. Pass price: priceTable({…}), or remove the limit.',
     );
   });
 
@@ -1066,21 +1069,21 @@ describe('who answered, and what it cost', () => {
   ])('what is not known is not nothing: %s', async (_, answer, options) => {
     const { orchestrator, start } = setUp(one([answer]), options);
     const end = await orchestrator.run(start);
-    expect(stored(end).cost).toStrictEqual(end.cost);
-    expect([...ended(end), end.cost]).toStrictEqual(['completed', 'completed', 1, { usd: 0, unknownCalls: 1 }]);
+    expect(roundTrip(end).cost).toStrictEqual(end.cost);
+    expect([...summarizeEnd(end), end.cost]).toStrictEqual(['completed', 'completed', 1, { usd: 0, unknownCalls: 1 }]);
   });
 
   test('a limit on costs ends the run, and may let it sum up', async () => {
     const limits = { costUsd: 14 };
     const stopping = setUp(one([sum, five]), { price, limits });
     const end = await stopping.orchestrator.run(stopping.start);
-    expect([...ended(end), end.lastStepResult?.outcome.resolvedBy]).toStrictEqual(['stopped', 'guard', 1, 'CostLimit']);
+    expect([...summarizeEnd(end), end.lastStepResult?.outcome.resolvedBy]).toStrictEqual(['stopped', 'guard', 1, 'CostLimit']);
     const summing = setUp(one([sum, five]), { price, limits: { ...limits, onLimit: 'finalize' } });
-    expect(ended(await summing.orchestrator.run(summing.start))).toStrictEqual(['stopped', 'guard', 2]);
+    expect(summarizeEnd(await summing.orchestrator.run(summing.start))).toStrictEqual(['stopped', 'guard', 2]);
     const pausing = setUp(one([sum, five]), { price, limits: { ...limits, onLimit: 'pause' } });
-    const waiting = stored(await pausing.orchestrator.run(pausing.start));
+    const waiting = roundTrip(await pausing.orchestrator.run(pausing.start));
     expect(waiting.waitingFor).toStrictEqual([{ type: 'grant', id: 'grant/cost', limit: 'cost' }]);
-    expect(ended(await pausing.orchestrator.run(waiting.grant({ costUsd: 100 })))).toStrictEqual(['completed', 'completed', 2]);
+    expect(summarizeEnd(await pausing.orchestrator.run(waiting.grant({ costUsd: 100 })))).toStrictEqual(['completed', 'completed', 2]);
   });
 
   test('a failed answer costs what it used', async () => {
@@ -1101,7 +1104,7 @@ describe('summing up at a limit', () => {
       instructions: 'Be brief.',
     });
     const end = await orchestrator.run(start);
-    expect([...ended(end), end.text]).toStrictEqual(['stopped', 'steps_limit', 2, 'In short: 5.']);
+    expect([...summarizeEnd(end), end.text]).toStrictEqual(['stopped', 'steps_limit', 2, 'In short: 5.']);
     expect(asked(0)).toHaveProperty('tools');
     expect(asked(1).tools).toStrictEqual(asked(0).tools);
     expect([asked(1).settings, asked(1).messages[0]!.text]).toStrictEqual([{ temperature: 0 }, 'Be brief.']);
@@ -1131,7 +1134,7 @@ describe('summing up at a limit', () => {
       limits,
     });
     const end = await orchestrator.run(start);
-    expect([...ended(end), runs, looseEnds(end.messages), end.errors]).toStrictEqual(['stopped', 'steps_limit', 2, 1, [], []]);
+    expect([...summarizeEnd(end), runs, looseEnds(end.messages), end.errors]).toStrictEqual(['stopped', 'steps_limit', 2, 1, [], []]);
     expect(statuses(end, 1)).toStrictEqual([
       ['note', 'cancelled'],
       ['gated', 'cancelled'],
@@ -1145,7 +1148,7 @@ describe('summing up at a limit', () => {
   test('asks once more in words, without tools, if the model only called tools', async () => {
     const { orchestrator, start, asked } = setUp([sum, sum, summary], { limits });
     const end = await orchestrator.run(start);
-    expect([...ended(end), end.text, looseEnds(end.messages), end.errors]).toStrictEqual([
+    expect([...summarizeEnd(end), end.text, looseEnds(end.messages), end.errors]).toStrictEqual([
       'stopped',
       'steps_limit',
       2,
@@ -1170,7 +1173,7 @@ describe('summing up at a limit', () => {
   test('ends without text if the model will not give any', async () => {
     const { orchestrator, start } = setUp([sum, sum, sum], { limits });
     const end = await orchestrator.run(start);
-    expect([...ended(end), end.text, looseEnds(end.messages)]).toStrictEqual(['stopped', 'steps_limit', 2, '', []]);
+    expect([...summarizeEnd(end), end.text, looseEnds(end.messages)]).toStrictEqual(['stopped', 'steps_limit', 2, '', []]);
     expect(roles(end)).toStrictEqual(['user', 'assistant', 'tool', 'assistant', 'tool']);
   });
 
@@ -1185,7 +1188,7 @@ describe('summing up at a limit', () => {
   test('needs no form, where the answer has one', async () => {
     const { orchestrator, start, asked } = setUp([sum, summary], { limits, output: z.object({ sum: z.number() }) });
     const end = await orchestrator.run(start);
-    expect([...ended(end), end.output, asked(1).output]).toStrictEqual(['stopped', 'steps_limit', 2, undefined, undefined]);
+    expect([...summarizeEnd(end), end.output, asked(1).output]).toStrictEqual(['stopped', 'steps_limit', 2, undefined, undefined]);
   });
 
   test('has time of its own', async () => {
@@ -1193,7 +1196,7 @@ describe('summing up at a limit', () => {
     const { orchestrator, start, clock, asked } = setUp([never, never], { limits: { wallMs: 1000, onLimit: 'finalize', finalizeMs: 500 } });
     const running = orchestrator.run(start);
     await clock.advance(1600);
-    expect([...ended(await running), asked(2)]).toStrictEqual(['stopped', 'time_limit', 2, undefined]);
+    expect([...summarizeEnd(await running), asked(2)]).toStrictEqual(['stopped', 'time_limit', 2, undefined]);
   });
 });
 
@@ -1209,20 +1212,20 @@ describe('a model that goes round in circles', () => {
   ])('%s', async (_, script, expected) => {
     const { orchestrator, start } = setUp(script, { limits: { repeatedToolCalls: 3, steps: 9 } });
     const end = await orchestrator.run(start);
-    expect(ended(end)).toStrictEqual(expected);
+    expect(summarizeEnd(end)).toStrictEqual(expected);
   });
 
   test('says so, and is found out after being stored, too', async () => {
     const { orchestrator, start } = setUp([sum, sum, sum, five], { limits: { repeatedToolCalls: 3, steps: 9 } });
     let state = start;
-    while (orchestrator.hasNextStep(state)) state = stored(await orchestrator.nextStep(state));
-    expect(ended(state)).toStrictEqual(['stopped', 'guard', 3]);
+    while (orchestrator.hasNextStep(state)) state = roundTrip(await orchestrator.nextStep(state));
+    expect(summarizeEnd(state)).toStrictEqual(['stopped', 'guard', 3]);
     expect(state.explain()).toContain('RepeatedToolCall: add was called with the same arguments in 3 steps in a row');
   });
 
   test('is not watched unless asked for, and a watch that makes no sense is refused', async () => {
     const { orchestrator, start } = setUp([sum, sum, sum, five], { limits: { steps: 9 } });
-    expect(ended(await orchestrator.run(start))).toStrictEqual(['completed', 'completed', 4]);
+    expect(summarizeEnd(await orchestrator.run(start))).toStrictEqual(['completed', 'completed', 4]);
     expect(() => setUp([], { limits: { repeatedToolCalls: 1 } })).toThrow(
       'limits.repeatedToolCalls must be a whole number of 2 or more, not 1.',
     );
@@ -1231,7 +1234,7 @@ describe('a model that goes round in circles', () => {
   test('starts over with a new execution', async () => {
     const { orchestrator, start } = setUp([sum, sum, five, sum, sum, five], { limits: { repeatedToolCalls: 3, steps: 9 } });
     const end = await orchestrator.run((await orchestrator.run(start)).withUserMessage('Again.'));
-    expect(ended(end)).toStrictEqual(['completed', 'completed', 3]);
+    expect(summarizeEnd(end)).toStrictEqual(['completed', 'completed', 3]);
   });
 });
 
@@ -1260,7 +1263,7 @@ describe('instructions and context', () => {
       name: 'whoami',
       description: 'Says who.',
       input: anything,
-      context: contextOf<Host>(),
+      context: defineContext<Host>(),
       run: (_, { context }) => context.tenant,
     });
     const model = scriptedModel([calls({ name: 'whoami' }), done]);
@@ -1282,6 +1285,6 @@ describe('instructions and context', () => {
       },
     });
     const end = await orchestrator.run(start);
-    expect([...ended(end), end.errors[0]?.message]).toStrictEqual(['failed', 'error', 1, 'no words']);
+    expect([...summarizeEnd(end), end.errors[0]?.message]).toStrictEqual(['failed', 'error', 1, 'no words']);
   });
 });

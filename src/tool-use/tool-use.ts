@@ -9,13 +9,14 @@ import { ToolUseState } from './tool-use-state.ts';
 /** Limits of a small tool loop. */
 const defaultLimits: ToolUseLimits = { steps: 3, tokens: 8192, wallMs: 30_000 };
 
-const states: StateType<ToolUseState> = {
+/** Kind of state, for programs that read stored states without running them. */
+export const toolUseStates: StateType<ToolUseState> = {
   ...ToolUseState.codec,
   empty: (options) => ToolUseState.empty(options),
   is: (value) => value instanceof ToolUseState,
 };
 
-/** A model and its tools, without an identity of its own: the small loop inside larger things. */
+/** A model and its tools, without an identity of its own: the loop inside larger orchestrators. */
 export type ToolUse<Given extends Tools = Tools, Output = unknown, Context = unknown> = ToolUseOrchestrator<
   ToolUseState,
   Given,
@@ -31,7 +32,13 @@ interface ToolUseConstructor {
 
 /** Creates a ToolUse of options whose types are not known. */
 export function createPlainToolUse(options: AnyToolUseOptions<ToolUseState>): ToolUse {
-  const kind = { maker: 'new ToolUse()', name: 'tool-use', states, limits: defaultLimits, policy: () => ErrorPolicy.stopOnAnyError() };
+  const kind = {
+    maker: 'new ToolUse()',
+    name: 'tool-use',
+    states: toolUseStates,
+    limits: defaultLimits,
+    policy: () => ErrorPolicy.stopOnAnyError(),
+  };
   return createToolUse(options, kind).orchestrator;
 }
 

@@ -5,7 +5,7 @@ import type { Model, ModelOutcome, ModelRequest } from '../inference/index.ts';
 import { createCountingIds, createFakeClock } from '../lib/index.ts';
 import type { Part } from '../messages/index.ts';
 import { Message, Usage } from '../messages/index.ts';
-import type { Produced, StepProcess, Wait } from '../step-by-step/index.ts';
+import type { ProducedStep, StepProcess, Wait } from '../step-by-step/index.ts';
 import { createStepByStep } from '../step-by-step/index.ts';
 import { scriptedModel } from '../testing/index.ts';
 import type { Tool } from '../tools/index.ts';
@@ -59,7 +59,7 @@ function setUp(model: Model, more: { readonly driver?: Driver } = {}) {
   return { run, start, ran, events, tools, clock, ids };
 }
 
-const stored = (state: ToolUseState): ToolUseState => ToolUseState.fromJSON(JSON.parse(JSON.stringify(state)));
+const roundTrip = (state: ToolUseState): ToolUseState => ToolUseState.fromJSON(JSON.parse(JSON.stringify(state)));
 const callIds = (state: ToolUseState): readonly string[] =>
   state.messages.toArray().flatMap(({ toolCalls }) => toolCalls.map(({ id }) => id));
 const resultIds = (state: ToolUseState): readonly string[] =>
@@ -89,13 +89,14 @@ describe('two calls with one id', () => {
       ['call_0', 1],
       ['call_0~2', 2],
     ]);
-    const told = (type: string) => events.flatMap((event) => (event.type === type && 'toolCallId' in event ? [event.toolCallId] : []));
-    expect([told('ToolCallStarted'), told('ToolCallCompleted')]).toStrictEqual([ids, ids]);
+    const listCallIds = (type: string) =>
+      events.flatMap((event) => (event.type === type && 'toolCallId' in event ? [event.toolCallId] : []));
+    expect([listCallIds('ToolCallStarted'), listCallIds('ToolCallCompleted')]).toStrictEqual([ids, ids]);
     // The model reads what it is told under the same ids.
     const read = model.requests[1]!.messages;
     expect(read.flatMap(({ toolCalls }) => toolCalls.map(({ id }) => id))).toStrictEqual(ids);
     expect(read.flatMap(({ toolResults }) => toolResults.map(({ toolCallId }) => toolCallId))).toStrictEqual(ids);
-    expect(stored(end).steps).toStrictEqual(end.steps);
+    expect(roundTrip(end).steps).toStrictEqual(end.steps);
   });
 
   test('do not take a name that another call has', async () => {
@@ -143,7 +144,7 @@ describe('a free call and two gated ones with one id', () => {
 
   describe.each([
     ['in memory', (state: ToolUseState) => state],
-    ['through JSON', stored],
+    ['through JSON', roundTrip],
   ] as const)('%s', (_, carry) => {
     test('wait for two answers, and keep what was spent', async () => {
       const { waiting, ran } = await wait(carry);
@@ -185,11 +186,11 @@ describe('a free call and two gated ones with one id', () => {
 });
 
 describe('a process that hands in waits which cannot be answered', () => {
-  type Waiting = Extract<Produced<ToolUseStep>, { readonly type: 'waiting' }>;
+  type Waiting = Extract<ProducedStep<ToolUseStep>, { readonly type: 'waiting' }>;
 
   test.each<[string, (waits: readonly Wait[]) => readonly Wait[], RegExp]>([
     ['two with one id', (waits) => [...waits, ...waits], /Two waits have the id "call_0"/],
-    ['none at all', () => [], /says for nothing/],
+    ['none at all', () => [], /waiting step without waits/],
   ])('%s: the step fails, and keeps usage, messages and what was carried out', async (_, spoil, message) => {
     const model = ownModel({ name: 'free', id: 'done', n: 1 }, { name: 'gated', n: 2 });
     const { tools, start, ran, clock, ids } = setUp(model);
@@ -215,6 +216,6 @@ describe('a process that hands in waits which cannot be answered', () => {
     ]);
     expect([ran.map(({ tool }) => tool), events]).toStrictEqual([['free'], ['done', 'call_0']]);
     expect(resultIds(end)).toStrictEqual(callIds(end));
-    expect(stored(end).steps).toStrictEqual(end.steps);
+    expect(roundTrip(end).steps).toStrictEqual(end.steps);
   });
 });

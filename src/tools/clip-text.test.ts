@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { clipText, quoted } from './clip-text.ts';
+import { clipText, quoteName } from './clip-text.ts';
 
 describe('clipText', () => {
   it('leaves a short text alone and marks a cut', () => {
@@ -20,7 +20,7 @@ describe('clipText', () => {
 
 describe('quoted', () => {
   it('shows a strange name in one line of bearable length', () => {
-    expect(quoted('a\n"b"')).toBe(String.raw`"a\n\"b\""`);
-    expect(quoted('x'.repeat(1_000_000)).length).toBeLessThan(100);
+    expect(quoteName('a\n"b"')).toBe(String.raw`"a\n\"b\""`);
+    expect(quoteName('x'.repeat(1_000_000)).length).toBeLessThan(100);
   });
 });

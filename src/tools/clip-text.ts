@@ -7,6 +7,6 @@ export function clipText(text: string, length: number): string {
 }
 
 /** Quotes and shortens an untrusted name so that it is safe to show. */
-export function quoted(name: string): string {
+export function quoteName(name: string): string {
   return JSON.stringify(clipText(name, 80));
 }

@@ -3,7 +3,7 @@ import type { ClientTool } from './tool.ts';
 import type { BesideInput, ToolInput } from './tool-input.ts';
 import type { ClientToolOptions } from './tool-options.ts';
 
-const runsElsewhere = 'Somebody outside runs a client tool; use defineTool() for a tool that runs here.';
+const runsElsewhere = 'A client tool runs outside. Use defineTool() for a tool that runs here.';
 const hints = Object.fromEntries(
   ['run', 'execute', 'needsApproval', 'timeoutMs', 'effect', 'reconcile', 'context'].map((option) => [option, runsElsewhere]),
 );

@@ -9,7 +9,7 @@ import { defineClientTool } from './define-client-tool.ts';
 import { defineTool } from './define-tool.ts';
 import type { ClientTool, FunctionTool } from './tool.ts';
 import type { ToolContext } from './tool-context.ts';
-import { contextOf } from './tool-context.ts';
+import { defineContext } from './tool-context.ts';
 
 const named = { name: 'weather', description: 'Tells the weather.' };
 
@@ -100,11 +100,11 @@ test('what is no schema is a type error', () => {
   defineTool({ ...named, run: () => 1 });
 });
 
-test('the context is typed by contextOf, and unknown without it', () => {
+test('the context is typed by defineContext, and unknown without it', () => {
   const tool = defineTool({
     ...named,
     input: z.object({}),
-    context: contextOf<{ readonly db: Map<string, number> }>(),
+    context: defineContext<{ readonly db: Map<string, number> }>(),
     needsApproval: (_args, { context }) => context.db.size > 0,
     run: (_args, ctx) => {
       expectTypeOf(ctx).toEqualTypeOf<ToolContext<{ readonly db: Map<string, number> }>>();
@@ -220,7 +220,7 @@ test('a wrong key is one error on that key, and the other options stay inferred'
   defineTool({
     ...named,
     input,
-    context: contextOf<{ readonly db: string }>(),
+    context: defineContext<{ readonly db: string }>(),
     // @ts-expect-error -- an option of agents
     maxSteps: 3,
     needsApproval: ({ city }, { context }) => city === context.db,

@@ -4,7 +4,7 @@ import { defineClientTool } from './define-client-tool.ts';
 import { defineTool } from './define-tool.ts';
 import { InvalidToolError } from './invalid-tool-error.ts';
 import { providerTool } from './provider-tool.ts';
-import { contextOf } from './tool-context.ts';
+import { defineContext } from './tool-context.ts';
 
 const named = { name: 'weather', description: 'Tells the weather.', input: z.object({ city: z.string() }) };
 
@@ -27,7 +27,7 @@ describe('defineTool', () => {
   it('keeps what it is told', async () => {
     const tool = defineTool({
       ...named,
-      context: contextOf<{ unit: string }>(),
+      context: defineContext<{ unit: string }>(),
       run: (_args, { context }) => context.unit,
       effect: 'pure',
       timeoutMs: 50,
@@ -51,26 +51,29 @@ describe('defineTool', () => {
   });
 
   it.each<[object, string]>([
-    [{ name: 'two words' }, 'its name must consist of 1 to 64 letters (a-z), digits, "_" and "-": providers refuse others.'],
-    [{ name: 'x'.repeat(65) }, 'its name must consist of'],
-    [{ name: '' }, 'its name must consist of'],
-    [{ name: 7 }, 'its name must be text.'],
-    [{ description: undefined }, 'description must be text.'],
-    [{ run: 'no' }, 'run must be a function.'],
-    [{ validate: 'no' }, 'validate must be a function.'],
-    [{ reconcile: 1 }, 'reconcile must be a function.'],
-    [{ toModelOutput: {} }, 'toModelOutput must be a function.'],
-    [{ timeoutMs: 0 }, 'timeoutMs must be a number above 0.'],
-    [{ timeoutMs: Number.POSITIVE_INFINITY }, 'timeoutMs must be a number above 0.'],
-    [{ maxResultChars: 0 }, 'maxResultChars must be a whole number above 0, or Infinity for no limit.'],
-    [{ maxResultChars: '5' }, 'maxResultChars must be a whole number above 0, or Infinity for no limit.'],
-    [{ effect: 'twice' }, 'effect must be one of pure, idempotent, once.'],
-    [{ needsApproval: 'yes' }, 'needsApproval must be true, false or a function.'],
-    [{ run: undefined }, 'run must be a function. Use defineClientTool() for a tool that somebody outside runs.'],
-    [{ timeoutMS: 5 }, 'Unknown option "timeoutMS" in defineTool(). It takes name, description, input,'],
-    [{ parameters: {} }, 'Unknown option "parameters" in defineTool(). The schema of the arguments is called input.'],
+    [{ name: 'two words' }, 'its name must have 1 to 64 letters (a-z), digits, "_" or "-". Providers reject other names.'],
+    [{ name: 'x'.repeat(65) }, 'its name must have'],
+    [{ name: '' }, 'its name must have'],
+    [{ name: 7 }, 'its name must be a string, not 7.'],
+    [{ description: undefined }, 'description must be a string, not undefined.'],
+    [{ run: 'no' }, 'run must be a function, not "no".'],
+    [{ validate: 'no' }, 'validate must be a function, not "no".'],
+    [{ reconcile: 1 }, 'reconcile must be a function, not 1.'],
+    [{ toModelOutput: {} }, 'toModelOutput must be a function, not an object.'],
+    [{ timeoutMs: 0 }, 'timeoutMs must be a number above 0'],
+    [{ timeoutMs: Number.POSITIVE_INFINITY }, 'timeoutMs must be a number above 0'],
+    [{ maxResultChars: 0 }, 'maxResultChars must be a whole number above 0, or Infinity for no limit'],
+    [{ maxResultChars: '5' }, 'maxResultChars must be a whole number above 0, or Infinity for no limit'],
+    [{ effect: 'twice' }, 'effect must be one of pure, idempotent, once, not "twice".'],
+    [{ needsApproval: 'yes' }, 'needsApproval must be true, false or a function, not "yes".'],
+    [
+      { run: undefined },
+      'run must be a function, not undefined. For a tool that runs outside, such as in a browser, use defineClientTool().',
+    ],
+    [{ timeoutMS: 5 }, 'Unknown option "timeoutMS" in defineTool(). Did you mean "timeoutMs"?'],
+    [{ parameters: {} }, 'Unknown option "parameters" in defineTool(). Use input.'],
     [{ input: 42 }, 'its input must be a Standard Schema'],
-    [{ output: 42 }, 'its output must be a Standard Schema (zod, valibot, arktype …) or a plain JSON Schema object.'],
+    [{ output: 42 }, 'its output must be a Standard Schema (zod, valibot, arktype …) or a plain JSON Schema object, not 42.'],
     [
       { output: { not: {} } },
       'its output schema cannot be checked: not is not supported. Describe the output by a Standard Schema instead.',
@@ -83,13 +86,13 @@ describe('defineTool', () => {
 });
 
 describe('defineClientTool', () => {
-  const runsElsewhere = 'Somebody outside runs a client tool; use defineTool() for a tool that runs here.';
+  const runsElsewhere = 'A client tool runs outside. Use defineTool() for a tool that runs here.';
 
   it.each<[object, string]>([
     [{ needsApproval: true }, `Unknown option "needsApproval" in defineClientTool(). ${runsElsewhere}`],
     [{ timeoutMs: 5 }, `Unknown option "timeoutMs" in defineClientTool(). ${runsElsewhere}`],
     [{ run: () => 1 }, `Unknown option "run" in defineClientTool(). ${runsElsewhere}`],
-    [{ description: undefined }, 'description must be text.'],
+    [{ description: undefined }, 'description must be a string, not undefined.'],
   ])('refuses %j', (wrong, problem) => {
     expect(() => defineClientTool({ ...named, ...wrong })).toThrow(new InvalidToolError('weather', problem));
   });
@@ -107,10 +110,10 @@ describe('providerTool', () => {
   });
 
   it.each<[object, string]>([
-    [{ name: 'a b' }, 'its name must consist of'],
-    [{ id: 'search' }, 'its id must look like "provider.tool-id".'],
-    [{ args: new Map() }, 'its args must be a plain JSON object.'],
-    [{ args: [] }, 'its args must be a plain JSON object.'],
+    [{ name: 'a b' }, 'its name must have'],
+    [{ id: 'search' }, 'its id must look like "provider.tool-id"'],
+    [{ args: new Map() }, 'its args must be a plain JSON object, not'],
+    [{ args: [] }, 'its args must be a plain JSON object, not'],
   ])('refuses %j', (wrong, problem) => {
     expect(() => providerTool({ id: 'a.b', name: 'n', ...wrong })).toThrow(problem);
   });
@@ -119,5 +122,5 @@ describe('providerTool', () => {
 test('an option that does not exist is refused, so that a misspelt run does not make a tool that waits for ever', () => {
   // Holds because this is what a caller without types can pass.
   const options = { name: 'add', description: 'Adds.', input: { type: 'object' }, execute: () => 1 } as never;
-  expect(() => defineTool(options)).toThrow('Unknown option "execute" in defineTool(). The function that does the work is called run.');
+  expect(() => defineTool(options)).toThrow('Unknown option "execute" in defineTool(). Use run.');
 });

@@ -1,9 +1,9 @@
 import type { JsonObject } from '../lib/index.ts';
-import { findKeyProblem, isRecord, omitUndefined } from '../lib/index.ts';
+import { describeValue, findKeyProblem, isRecord, omitUndefined } from '../lib/index.ts';
 import { InvalidToolError } from './invalid-tool-error.ts';
 import type { DescribedTool } from './tool.ts';
 import { EffectClass } from '../effects/index.ts';
-import { toolNameProblem } from './tool-name.ts';
+import { findToolNameProblem } from './tool-name.ts';
 import type { Validate } from './value-schema.ts';
 import { toInputSchema, toOutputSchema } from './value-schema.ts';
 
@@ -39,13 +39,6 @@ const described = [
   'maxResultChars',
 ];
 
-const hints = {
-  execute: 'The function that does the work is called run.',
-  parameters: 'The schema of the arguments is called input.',
-  inputSchema: 'The schema of the arguments is called input.',
-  outputSchema: 'The schema of the result is called output.',
-};
-
 const effects: readonly unknown[] = Object.values(EffectClass);
 const isFunction = (given: unknown): boolean => typeof given === 'function';
 const mandatory: ReadonlySet<string> = new Set(['description', 'run']);
@@ -53,22 +46,23 @@ const mandatory: ReadonlySet<string> = new Set(['description', 'run']);
 interface Rule {
   readonly isRight: (given: unknown) => boolean;
   readonly wanted: string;
+  readonly advice?: string;
 }
 
 const rules: Readonly<Record<string, Rule>> = {
-  description: { isRight: (given) => typeof given === 'string', wanted: 'text.' },
-  run: { isRight: isFunction, wanted: 'a function. Use defineClientTool() for a tool that somebody outside runs.' },
-  reconcile: { isRight: isFunction, wanted: 'a function.' },
-  toModelOutput: { isRight: isFunction, wanted: 'a function.' },
-  validate: { isRight: isFunction, wanted: 'a function.' },
-  timeoutMs: { isRight: (given) => typeof given === 'number' && Number.isFinite(given) && given > 0, wanted: 'a number above 0.' },
+  description: { isRight: (given) => typeof given === 'string', wanted: 'a string' },
+  run: { isRight: isFunction, wanted: 'a function', advice: 'For a tool that runs outside, such as in a browser, use defineClientTool().' },
+  reconcile: { isRight: isFunction, wanted: 'a function' },
+  toModelOutput: { isRight: isFunction, wanted: 'a function' },
+  validate: { isRight: isFunction, wanted: 'a function' },
+  timeoutMs: { isRight: (given) => typeof given === 'number' && Number.isFinite(given) && given > 0, wanted: 'a number above 0' },
   maxResultChars: {
     isRight: (given) => given === Infinity || (Number.isSafeInteger(given) && Number(given) > 0),
-    wanted: 'a whole number above 0, or Infinity for no limit.',
+    wanted: 'a whole number above 0, or Infinity for no limit',
   },
-  effect: { isRight: (given) => effects.includes(given), wanted: `one of ${effects.join(', ')}.` },
-  providerOptions: { isRight: isRecord, wanted: 'an object.' },
-  needsApproval: { isRight: (given) => typeof given === 'boolean' || isFunction(given), wanted: 'true, false or a function.' },
+  effect: { isRight: (given) => effects.includes(given), wanted: `one of ${effects.join(', ')}` },
+  providerOptions: { isRight: isRecord, wanted: 'an object' },
+  needsApproval: { isRight: (given) => typeof given === 'boolean' || isFunction(given), wanted: 'true, false or a function' },
 };
 
 function findOptionProblem(options: object, known: readonly string[]): string | undefined {
@@ -76,17 +70,17 @@ function findOptionProblem(options: object, known: readonly string[]): string | 
     const rule = rules[key];
     const given: unknown = Reflect.get(options, key);
     if (rule === undefined || (given === undefined && !mandatory.has(key))) continue;
-    if (!rule.isRight(given)) return `${key} must be ${rule.wanted}`;
+    const { wanted, advice } = rule;
+    if (!rule.isRight(given)) return `${key} must be ${wanted}, not ${describeValue(given)}.${advice === undefined ? '' : ` ${advice}`}`;
   }
   return undefined;
 }
 
 /** Checks all options of a new tool, and reads those that describe it. */
-export function describeTool(given: ToolDescription, { maker, options = [], hints: own }: ToolMaker): DescribedTool<never> {
+export function describeTool(given: ToolDescription, { maker, options = [], hints = {} }: ToolMaker): DescribedTool<never> {
   const { name, description, input, inputJsonSchema, validate, output, providerOptions, toModelOutput, maxResultChars } = given;
   const known = [...described, ...options];
-  const problem =
-    toolNameProblem(name) ?? findKeyProblem(maker, given, { known, hints: { ...hints, ...own } }) ?? findOptionProblem(given, known);
+  const problem = findToolNameProblem(name) ?? findKeyProblem(maker, given, { known, hints }) ?? findOptionProblem(given, known);
   if (problem !== undefined) throw new InvalidToolError(name, problem);
   return {
     name,

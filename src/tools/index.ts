@@ -1,4 +1,4 @@
-export { answeredExecution } from './answered-execution.ts';
+export { toAnsweredExecution } from './answered-execution.ts';
 export { clipText } from './clip-text.ts';
 export { defineClientTool } from './define-client-tool.ts';
 export { defineTool } from './define-tool.ts';
@@ -11,24 +11,25 @@ export { runCall } from './run-call.ts';
 export { issuesText } from './schema-issue.ts';
 export type { StandardResult, StandardSchema } from './standard-schema.ts';
 export type { ApprovalContext, ContextType, ReconcileContext, ToolContext } from './tool-context.ts';
-export { contextOf } from './tool-context.ts';
+export { defineContext } from './tool-context.ts';
 export type { ToolExecution, ToolExecutionStatus } from './tool-execution.ts';
+export { ToolExecutions } from './tool-executions.ts';
 export {
   blockedCode,
-  blockedExecution,
-  cancelledExecution,
-  failedExecution,
-  rejectedExecution,
-  succeededExecution,
-  supersededExecution,
-  toolMessages,
-  unknownExecution,
+  toBlockedExecution,
+  toCancelledExecution,
+  toFailedExecution,
+  toRejectedExecution,
+  toSucceededExecution,
+  toSupersededExecution,
+  toToolMessages,
+  toUnknownExecution,
 } from './tool-execution.ts';
 export type { AfterParsing, ArgsOf, ToolInput } from './tool-input.ts';
 export type { ClientToolOptions, FunctionToolOptions } from './tool-options.ts';
 export type { ContextNeeded, Tools } from './tool-set.ts';
 export { ToolSet } from './tool-set.ts';
 export type { ToolName, ToolResultValue } from './tool-types.ts';
-export type { ClientTool, DescribedTool, FunctionTool, ModelOutput, NestedTool, Reconciled, ShownCall, Tool } from './tool.ts';
+export type { ClientTool, DescribedTool, FunctionTool, ModelOutput, NestedTool, ReconcileResult, ShownCall, Tool } from './tool.ts';
 export type { AnswerSchema } from './value-schema.ts';
 export { toAnswerSchema } from './value-schema.ts';

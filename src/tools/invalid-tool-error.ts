@@ -7,7 +7,8 @@ export class InvalidToolError extends SteplineError {
   readonly toolName: string;
 
   constructor(toolName: string, problem: string, cause?: unknown) {
-    super(`Tool "${toolName}": ${problem}`, cause);
+    // A caller without a compiler may pass anything as the name.
+    super(typeof toolName === 'string' && toolName !== '' ? `Tool "${toolName}": ${problem}` : `Unnamed tool: ${problem}`, cause);
     this.toolName = toolName;
   }
 }

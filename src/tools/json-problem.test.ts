@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { jsonProblem } from './json-problem.ts';
+import { findJsonProblem } from './json-problem.ts';
 
 const isJson = (text: string): boolean => {
   try {
@@ -11,7 +11,7 @@ const isJson = (text: string): boolean => {
   }
 };
 
-describe('jsonProblem', () => {
+describe('findJsonProblem', () => {
   it.each([
     ['', 'at line 1, column 1: expected a value, but the text ends'],
     ['{"city": Paris}', 'at line 1, column 10: expected a value, found "Paris}"'],
@@ -27,7 +27,7 @@ describe('jsonProblem', () => {
     ['{} {}', 'at line 1, column 4: expected nothing more, found "{}"'],
     ['[01]', 'at line 1, column 3: expected "," or "]", found "1]"'],
   ])('says where %j stops being JSON', (text, problem) => {
-    expect(jsonProblem(text)).toBe(problem);
+    expect(findJsonProblem(text)).toBe(problem);
   });
 
   it('agrees with JSON.parse on what is JSON', () => {
@@ -71,7 +71,7 @@ describe('jsonProblem', () => {
           fc.string(),
         ),
         (text) => {
-          expect(jsonProblem(text) === undefined).toBe(isJson(text));
+          expect(findJsonProblem(text) === undefined).toBe(isJson(text));
         },
       ),
       { numRuns: 5000 },
@@ -79,7 +79,7 @@ describe('jsonProblem', () => {
   });
 
   it('is not undone by long or deep texts', () => {
-    expect(jsonProblem(`["${'x'.repeat(2_000_000)}`)).toMatch(/closing double quote/);
-    expect(jsonProblem('['.repeat(200_000))).toMatch(/a value or "]"/);
+    expect(findJsonProblem(`["${'x'.repeat(2_000_000)}`)).toMatch(/closing double quote/);
+    expect(findJsonProblem('['.repeat(200_000))).toMatch(/a value or "]"/);
   });
 });

@@ -1,10 +1,10 @@
-// Finds the place where a text stops being JSON, so that a model can correct its own arguments. Engines say it in different
+// Finds the position at which a text stops being JSON, so that a model can correct its own arguments. Engines say it in different
 // words, or not at all; what a model reads must not depend on the engine.
 import { JsonScanner } from '../lib/index.ts';
 import { clipText } from './clip-text.ts';
 
-/** Describes where a text stops being JSON; undefined if it is JSON. */
-export function jsonProblem(text: string): string | undefined {
+/** Describes the position at which a text stops being JSON; undefined if it is JSON. */
+export function findJsonProblem(text: string): string | undefined {
   const scanner = new JsonScanner();
   scanner.take(text);
   const problem = scanner.end();

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../lib/index.ts';
-import { jsonSchemaProblem } from './json-schema-problem.ts';
+import { findJsonSchemaProblem } from './json-schema-problem.ts';
 
-describe('jsonSchemaProblem', () => {
+describe('findJsonSchemaProblem', () => {
   it.each<[string, JsonObject]>([
     ['an empty schema', {}],
     [
@@ -28,7 +28,7 @@ describe('jsonSchemaProblem', () => {
     ['a pattern that is only valid without the u flag', { pattern: String.raw`^[\w-\.]+$` }],
     ['properties with the names of keywords', { properties: { not: { type: 'string' }, $ref: { type: 'number' } } }],
   ])('has nothing against %s', (_name, schema) => {
-    expect(jsonSchemaProblem(schema)).toBeUndefined();
+    expect(findJsonSchemaProblem(schema)).toBeUndefined();
   });
 
   it.each<[JsonObject, string]>([
@@ -56,6 +56,6 @@ describe('jsonSchemaProblem', () => {
     [{ $ref: '#' }, 'it refers to itself'],
     [{ $defs: { a: { $ref: '#/$defs/b' }, b: { anyOf: [true, { $ref: '#/$defs/a' }] } } }, '$defs.b refers to itself'],
   ])('refuses %j', (schema, problem) => {
-    expect(jsonSchemaProblem(schema)).toBe(problem);
+    expect(findJsonSchemaProblem(schema)).toBe(problem);
   });
 });

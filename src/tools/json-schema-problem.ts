@@ -30,7 +30,7 @@ const typeNames = unless(
   `one or several of ${[...typeChecks.keys()].join(', ')}`,
 );
 
-function patternProblem(given: Json): Problem {
+function findPatternProblem(given: Json): Problem {
   if (typeof given !== 'string') return 'must be text';
   try {
     toPattern(given);
@@ -40,7 +40,7 @@ function patternProblem(given: Json): Problem {
   }
 }
 
-function refProblem(given: Json, root: JsonObject): Problem {
+function findRefProblem(given: Json, root: JsonObject): Problem {
   if (typeof given === 'string' && isSchema(resolveRef(root, given))) return undefined;
   return `${JSON.stringify(given)} points to nothing inside this schema`;
 }
@@ -59,8 +59,8 @@ const valueChecks: ReadonlyMap<string, ValueCheck> = new Map<string, ValueCheck>
   ['additionalProperties', unless(isSchema, 'a schema')],
   ['items', unless(isSchema, 'one schema for all items')],
   ['uniqueItems', unless((given) => typeof given === 'boolean', 'true or false')],
-  ['pattern', patternProblem],
-  ['$ref', refProblem],
+  ['pattern', findPatternProblem],
+  ['$ref', findRefProblem],
   ...forEach(
     schemaMaps,
     unless((given) => isRecord(given) && Object.values(given).every(isSchema), 'an object of schemas'),
@@ -76,7 +76,7 @@ const valueChecks: ReadonlyMap<string, ValueCheck> = new Map<string, ValueCheck>
   ),
 ]);
 
-function keywordProblem(keyword: string, given: Json, root: JsonObject): Problem {
+function findKeywordProblem(keyword: string, given: Json, root: JsonObject): Problem {
   if (unknownKeywords.has(keyword)) return 'is not supported';
   return valueChecks.get(keyword)?.(given, root);
 }
@@ -106,7 +106,7 @@ function sameValueSchemas(schema: Json | undefined, root: JsonObject): readonly 
   return [...(target === undefined ? [] : [target]), ...[anyOf, oneOf, allOf].flatMap((list) => (isList(list) ? list : []))];
 }
 
-function goesInCircles(start: Json, root: JsonObject): boolean {
+function isCircular(start: Json, root: JsonObject): boolean {
   const seen = new Set<Json>();
   const waiting = [...sameValueSchemas(start, root)];
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
@@ -118,20 +118,20 @@ function goesInCircles(start: Json, root: JsonObject): boolean {
   return false;
 }
 
-function schemaProblem({ path, schema }: Found, root: JsonObject): Problem {
+function findSchemaProblem({ path, schema }: Found, root: JsonObject): Problem {
   if (!isRecord(schema)) return undefined;
   for (const [keyword, given] of Object.entries(schema)) {
-    const problem = keywordProblem(keyword, given, root);
+    const problem = findKeywordProblem(keyword, given, root);
     if (problem !== undefined) return `${childPath(path, keyword)} ${problem}`;
   }
-  return goesInCircles(schema, root) ? `${path === '' ? 'it' : path} refers to itself` : undefined;
+  return isCircular(schema, root) ? `${path === '' ? 'it' : path} refers to itself` : undefined;
 }
 
 /** Describes why a schema cannot be checked to the letter, with the place; undefined if it can. */
-export function jsonSchemaProblem(root: JsonObject): string | undefined {
+export function findJsonSchemaProblem(root: JsonObject): string | undefined {
   const waiting: Found[] = [{ path: '', schema: root }];
   for (let found = waiting.pop(); found !== undefined; found = waiting.pop()) {
-    const problem = schemaProblem(found, root);
+    const problem = findSchemaProblem(found, root);
     if (problem !== undefined) return problem;
     waiting.push(...innerSchemas(found));
   }

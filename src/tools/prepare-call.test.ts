@@ -7,7 +7,7 @@ import { defineTool } from './define-tool.ts';
 import type { PreparedCall, PrepareOptions } from './prepare-call.ts';
 import { prepareCall, withArgs } from './prepare-call.ts';
 import { providerTool } from './provider-tool.ts';
-import { contextOf } from './tool-context.ts';
+import { defineContext } from './tool-context.ts';
 import { ToolSet } from './tool-set.ts';
 
 const input = z.object({ city: z.string(), days: z.coerce.number().default(1) });
@@ -18,7 +18,7 @@ const set = ToolSet.from([
   defineTool({
     ...shared,
     name: 'choosy',
-    context: contextOf<{ limit: number }>(),
+    context: defineContext<{ limit: number }>(),
     needsApproval: ({ days }, { context, toolCallId, state }) => toolCallId === 'c' && state === 'S' && days > context.limit,
   }),
   defineClientTool({ name: 'ask', description: '', input }),
@@ -56,7 +56,7 @@ const call = (name: string, args: unknown = { city: 'Paris' }, more: Partial<Too
 });
 const prepare = async (given: ToolCall, more: Partial<PrepareOptions<{ limit: number }>> = {}): Promise<PreparedCall> =>
   prepareCall(set, given, { context: { limit: 3 }, state: 'S', clock, ...more });
-const told = async (given: ToolCall): Promise<string | undefined> => {
+const getRefusal = async (given: ToolCall): Promise<string | undefined> => {
   const prepared = await prepare(given);
   return prepared.type === 'ended' ? prepared.execution.failure?.message : prepared.type;
 };
@@ -85,15 +85,15 @@ describe('prepareCall', () => {
   });
 
   it('asks a gate that looks at the arguments', async () => {
-    expect(await told(call('choosy', { city: 'Paris', days: 3 }))).toBe('ready');
-    expect(await told(call('choosy', { city: 'Paris', days: 4 }))).toBe('needs-approval');
+    expect(await getRefusal(call('choosy', { city: 'Paris', days: 3 }))).toBe('ready');
+    expect(await getRefusal(call('choosy', { city: 'Paris', days: 4 }))).toBe('needs-approval');
     expect(await prepare(call('choosy', { city: 'Paris', days: 4 }), { approved: true })).toMatchObject({ type: 'ready' });
   });
 
   it('keeps a gate shut that gives no clear answer', async () => {
-    expect(await told(call('mute-gate'))).toBe('needs-approval');
-    expect(await told(call('broken-gate'))).toBe('Whether "broken-gate" may run could not be found out: no rules');
-    expect(await told(call('slow-gate'))).toBe('ready');
+    expect(await getRefusal(call('mute-gate'))).toBe('needs-approval');
+    expect(await getRefusal(call('broken-gate'))).toBe('Whether "broken-gate" may run could not be found out: no rules');
+    expect(await getRefusal(call('slow-gate'))).toBe('ready');
   });
 
   it('checks edited arguments like any others', async () => {
@@ -108,13 +108,13 @@ describe('prepareCall', () => {
 
   it('hands a client tool to whoever carries it out, with checked arguments', async () => {
     expect(await prepare(call('ask'))).toMatchObject({ type: 'client-tool', call: { args: { city: 'Paris' } } });
-    expect(await told(call('ask', {}))).toMatch(/do not fit: city/);
+    expect(await getRefusal(call('ask', {}))).toMatch(/do not fit: city/);
   });
 
   it('leaves to the provider what the provider carries out', async () => {
     expect(await prepare(call('search', null, { providerExecuted: true }))).toMatchObject({ type: 'provider' });
     expect(await prepare(call('nowhere', null, { providerExecuted: true }))).toMatchObject({ type: 'provider' });
-    expect(await told(call('search'))).toBe('"search" is run by the provider. It cannot be run here.');
+    expect(await getRefusal(call('search'))).toBe('"search" is run by the provider. It cannot be run here.');
   });
 
   it('reads arguments that came as text', async () => {
@@ -122,7 +122,7 @@ describe('prepareCall', () => {
       type: 'ready',
       call: { args: { city: 'Rome' } },
     });
-    expect(await told(call('weather', null, { rawArgs: ' \n' }))).toMatch(/never came: the answer was cut off/);
+    expect(await getRefusal(call('weather', null, { rawArgs: ' \n' }))).toMatch(/never came: the answer was cut off/);
   });
 
   it.each<[ToolCall, string]>([
@@ -137,7 +137,7 @@ describe('prepareCall', () => {
       'The arguments of "weather" do not fit: city: Invalid input: expected string, received undefined; days: Invalid input: expected number, received NaN.',
     ],
     [call('weather', null), 'The arguments of "weather" do not fit: '],
-    [call('weather', { city: new Map() }), 'The arguments of "weather" cannot be used: city is a Map; '],
+    [call('weather', { city: new Map() }), 'The arguments of "weather" are not valid: city is a Map; '],
     [call('weather', null, { rawArgs: `${'['.repeat(100)}${']'.repeat(100)}` }), 'is nested deeper than 64 levels.'],
     [call('broken-check'), 'The arguments of "broken-check" could not be checked: no database'],
   ])('tells the model why a call cannot run: %#', async (given, message) => {

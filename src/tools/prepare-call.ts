@@ -3,12 +3,12 @@ import { classifyError } from '../errors/index.ts';
 import type { Clock, Json, Soon } from '../lib/index.ts';
 import { aborted, jsonCopy, systemClock, toCanonical, untilAborted } from '../lib/index.ts';
 import type { ProviderTool, ToolCall } from '../messages/index.ts';
-import { jsonProblem } from './json-problem.ts';
+import { findJsonProblem } from './json-problem.ts';
 import type { Parsed } from './schema-issue.ts';
 import { issuesText } from './schema-issue.ts';
 import type { ClientTool, FunctionTool, NestedTool, Tool } from './tool.ts';
 import type { ToolExecution } from './tool-execution.ts';
-import { cancelledExecution, failedExecution } from './tool-execution.ts';
+import { toCancelledExecution, toFailedExecution } from './tool-execution.ts';
 import { unknownToolText } from './tool-name.ts';
 import type { ToolSet } from './tool-set.ts';
 
@@ -52,7 +52,7 @@ export interface EndedCall {
   readonly execution: ToolExecution;
 }
 
-/** A call with what to do about it. */
+/** A call, and how to handle it. */
 export type PreparedCall = ReadyCall | NestedCall | WaitingCall | EndedCall;
 
 /** Services and facts that a call is prepared with. */
@@ -83,13 +83,13 @@ function readArgs({ args, rawArgs, name }: ToolCall): Read<Json> {
   if (rawArgs?.trim() === '') {
     return refuse('invalid-json', `The arguments of "${name}" never came: the answer was cut off. Call it again with its arguments.`);
   }
-  const broken = rawArgs === undefined ? undefined : jsonProblem(rawArgs);
+  const broken = rawArgs === undefined ? undefined : findJsonProblem(rawArgs);
   if (broken !== undefined)
     return refuse('invalid-json', `The arguments of "${name}" are not valid JSON, ${broken}. Call it again with valid JSON.`);
   const canonical = toCanonical(rawArgs === undefined ? args : JSON.parse(rawArgs));
   if (canonical.ok) return canonical;
   const { path, problem } = canonical;
-  return refuse('invalid-arguments', `The arguments of "${name}" cannot be used: ${path === '' ? 'the whole' : path} ${problem}.`);
+  return refuse('invalid-arguments', `The arguments of "${name}" are not valid: ${path === '' ? 'the value' : path} ${problem}.`);
 }
 
 /** Passes a value on, now or when it is there, or the error that was thrown instead. */
@@ -160,10 +160,10 @@ export function withArgs({ rawArgs: _, ...call }: ToolCall, args: Json): ToolCal
 }
 
 function toPrepared(call: ToolCall, prepared: PreparedCall | Refusal | typeof aborted, startedAt: number): PreparedCall {
-  if (prepared === aborted) return { type: 'ended', call, execution: cancelledExecution(call, { startedAt }) };
+  if (prepared === aborted) return { type: 'ended', call, execution: toCancelledExecution(call, { startedAt }) };
   if ('type' in prepared) return prepared;
   const { code, message } = prepared;
-  return { type: 'ended', call, execution: failedExecution(call, { type: 'tool', retryable: true, code, message }, { startedAt }) };
+  return { type: 'ended', call, execution: toFailedExecution(call, { type: 'tool', retryable: true, code, message }, { startedAt }) };
 }
 
 /** Finds the tool of a call, parses the arguments, and asks if it is gated; at once unless a check has to be awaited. Never rejects. */

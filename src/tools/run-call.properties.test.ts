@@ -16,7 +16,7 @@ import { prepareCall } from './prepare-call.ts';
 import { runCall } from './run-call.ts';
 import type { ToolContext } from './tool-context.ts';
 import type { ToolExecution } from './tool-execution.ts';
-import { toolMessages } from './tool-execution.ts';
+import { toToolMessages } from './tool-execution.ts';
 import { ToolSet } from './tool-set.ts';
 
 // The slow test runs the same property many times over.
@@ -223,7 +223,7 @@ function createRunner(clock: ReturnType<typeof createFakeClock>, { signal }: Abo
 
 const mayFailAs: ReadonlySet<string> = new Set(['tool', 'timeout', 'rate_limit']);
 
-function problemsOf(execution: ToolExecution, given: ToolCall): readonly string[] {
+function findProblems(execution: ToolExecution, given: ToolCall): readonly string[] {
   const { toolCallId, toolName, status, failure, value, output, durationMs } = execution;
   const stored = JSON.stringify(execution);
   const claims = {
@@ -288,12 +288,12 @@ test('every call gets exactly one outcome in its place, whatever calls and tools
         const outcome = outcomes[index];
         if (outcome === undefined) return [`call ${index} has no outcome`];
         if (outcome.call.id !== called.id) return [`call ${index} has the outcome of another`];
-        if (outcome.type === 'ended') return problemsOf(outcome.execution, called);
+        if (outcome.type === 'ended') return findProblems(outcome.execution, called);
         const waits = called.name === (outcome.type === 'client-tool' ? 'client' : 'gated');
         return waits ? [] : [`call ${index} is ${outcome.type}`];
       });
       expect([...problems, ...found].slice(0, 5)).toEqual([]);
-      expect([outcomes.length, pendingTimers, toolMessages(executions).length]).toEqual([given.calls.length, 0, executions.length]);
+      expect([outcomes.length, pendingTimers, toToolMessages(executions).length]).toEqual([given.calls.length, 0, executions.length]);
     }),
     { numRuns },
   );
@@ -315,6 +315,6 @@ test('thousands of calls at once are no different', async () => {
     abortAt: 0,
   });
   expect([outcomes.length, problems]).toEqual([5000, []]);
-  const found = outcomes.flatMap((outcome, index) => (outcome.type === 'ended' ? problemsOf(outcome.execution, calls[index]!) : []));
+  const found = outcomes.flatMap((outcome, index) => (outcome.type === 'ended' ? findProblems(outcome.execution, calls[index]!) : []));
   expect(found.slice(0, 5)).toEqual([]);
 });

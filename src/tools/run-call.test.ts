@@ -63,7 +63,7 @@ const tool = (
   run: (args: { n?: number | undefined }, ctx: ToolContext) => unknown,
   more: { timeoutMs?: number; effect?: 'pure' | 'idempotent' | 'once' } = {},
 ) => defineTool({ name, description: '', input, run, ...more });
-const callOf = (name: string, args: Json = {}, id = `id-${name}`): ToolCall => ({ id, name, args });
+const createCall = (name: string, args: Json = {}, id = `id-${name}`): ToolCall => ({ id, name, args });
 
 interface Overrides extends Partial<Omit<RunCallOptions, 'effects'>> {
   readonly run?: Effects['run'];
@@ -86,7 +86,7 @@ function start(tools: readonly Tool[], calls: readonly ToolCall[], { run: ownRun
 }
 
 async function runOne(given: Tool, more: Overrides = {}): Promise<ToolExecution> {
-  const [execution] = await start([given], [callOf(given.name)], more).pending;
+  const [execution] = await start([given], [createCall(given.name)], more).pending;
   if (execution === undefined) throw new Error('nothing came of it');
   return execution;
 }
@@ -100,7 +100,7 @@ describe('runCall', () => {
       }),
       tool('quick', () => 'quick'),
     ];
-    const { pending, asked } = start(tools, [callOf('slow'), callOf('quick'), callOf('none'), callOf('quick')]);
+    const { pending, asked } = start(tools, [createCall('slow'), createCall('quick'), createCall('none'), createCall('quick')]);
     const executions = await pending;
     expect(executions.map(({ toolName, status }) => [toolName, status])).toEqual([
       ['slow', 'succeeded'],
@@ -167,7 +167,7 @@ describe('runCall', () => {
   it('tells the effects what kind of work it is', async () => {
     const { pending, asked } = start(
       [tool('a', () => 1, { effect: 'idempotent', timeoutMs: 70 }), tool('b', () => 1)],
-      [callOf('a'), callOf('b')],
+      [createCall('a'), createCall('b')],
     );
     await pending;
     expect(asked.map(({ options }) => options)).toEqual([
@@ -194,7 +194,7 @@ describe('runCall', () => {
       await Promise.resolve();
       return new Promise((resolve) => setUp.clock?.schedule(250, () => resolve(signal.aborted)));
     });
-    const { pending, clock } = start([waiting], [callOf('wait')]);
+    const { pending, clock } = start([waiting], [createCall('wait')]);
     setUp.clock = clock;
     await clock.advance(250);
     expect((await pending)[0]).toMatchObject({ startedAt: 1000, durationMs: 250, value: false });
@@ -300,7 +300,7 @@ describe('runCall', () => {
         ),
         tool('safe', never, { timeoutMs: 100, effect: 'pure' }),
       ],
-      [callOf('hang'), callOf('safe')],
+      [createCall('hang'), createCall('safe')],
     );
     await clock.advance(100);
     const [once, pure] = await pending;
@@ -319,7 +319,7 @@ describe('runCall', () => {
 
   it('closes what an interruption cut off as cancelled, or as unknown where it may have happened (C2)', async () => {
     const tools = [tool('once', never), tool('pure', never, { effect: 'pure' }), tool('idempotent', never, { effect: 'idempotent' })];
-    const { pending, controller } = start(tools, [callOf('once'), callOf('pure'), callOf('idempotent')]);
+    const { pending, controller } = start(tools, [createCall('once'), createCall('pure'), createCall('idempotent')]);
     await Promise.resolve().then(() => new Promise(setImmediate));
     controller.abort(new Error('enough'));
     const executions = await pending;
@@ -331,19 +331,19 @@ describe('runCall', () => {
   it('does not wait for a check that hangs', async () => {
     const controller = new AbortController();
     const given = defineTool({ name: 't', description: '', input: z.object({ n: z.number().refine(never) }), run: () => 1 });
-    const { pending } = start([given], [callOf('t', { n: 1 })], { signal: controller.signal });
+    const { pending } = start([given], [createCall('t', { n: 1 })], { signal: controller.signal });
     controller.abort();
     expect(await pending).toMatchObject([{ status: 'cancelled' }]);
   });
 
   it('rejects if the effects do: then nothing can be kept', async () => {
     await expect(
-      start([tool('t', () => 1)], [callOf('t')], { run: () => Promise.reject(new Error('the store is gone')) }).pending,
+      start([tool('t', () => 1)], [createCall('t')], { run: () => Promise.reject(new Error('the store is gone')) }).pending,
     ).rejects.toThrow('the store is gone');
   });
 
   it('gives each of two calls with one id its own execution', async () => {
-    const { pending } = start([tool('t', ({ n }) => n)], [callOf('t', { n: 1 }, 'same'), callOf('t', { n: 2 }, 'same')]);
+    const { pending } = start([tool('t', ({ n }) => n)], [createCall('t', { n: 1 }, 'same'), createCall('t', { n: 2 }, 'same')]);
     expect((await pending).map(({ value }) => value)).toEqual([1, 2]);
   });
 });
@@ -427,7 +427,7 @@ describe('progress', () => {
       },
       { timeoutMs: 10 },
     );
-    const { pending, clock } = start([given], [callOf('t')], { onProgress: () => (told += 1) });
+    const { pending, clock } = start([given], [createCall('t')], { onProgress: () => (told += 1) });
     await clock.advance(10);
     await pending;
     goOn();

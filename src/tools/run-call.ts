@@ -15,7 +15,7 @@ import type { StoredResult } from './stored-result.ts';
 import { toStoredResult } from './stored-result.ts';
 import type { ToolContext } from './tool-context.ts';
 import type { ExecutionTiming, ToolExecution } from './tool-execution.ts';
-import { cancelledExecution, failedExecution, succeededExecution, unknownExecution } from './tool-execution.ts';
+import { toCancelledExecution, toFailedExecution, toSucceededExecution, toUnknownExecution } from './tool-execution.ts';
 
 /** Services and facts that one call runs with. */
 export interface RunCallOptions<Context = unknown> {
@@ -56,7 +56,7 @@ async function readLast(values: AsyncIterable<unknown, unknown>, { signal, repor
   }
 }
 
-function toFailedExecution(
+function describeFailure(
   { call, tool }: ReadyCall,
   ended: EffectFailure,
   { key, ...timing }: ExecutionTiming & { readonly key: string },
@@ -65,7 +65,7 @@ function toFailedExecution(
   // The engine names the work by its key; the model knows it by the tool's name.
   const message = failure.message.startsWith(`${key} `) ? `"${call.name}"${failure.message.slice(key.length)}` : failure.message;
   const doubt = ended.kind === 'timeout' && tool.effect === 'once' ? ' It may or may not have taken effect.' : '';
-  return failedExecution(call, { ...failure, message }, { ...timing, text: `"${call.name}" failed: ${message}${doubt}` });
+  return toFailedExecution(call, { ...failure, message }, { ...timing, text: `"${call.name}" failed: ${message}${doubt}` });
 }
 
 type Finding = { readonly type: 'unknown' | 'not-happened' } | ({ readonly type: 'happened' } & StoredResult);
@@ -82,15 +82,15 @@ async function reconcileCall<Context>(
 ): Promise<ToolExecution> {
   const { call, tool } = ready;
   const { reconcile, timeoutMs } = tool;
-  if (reconcile === undefined) return unknownExecution(call, timing);
+  if (reconcile === undefined) return toUnknownExecution(call, timing);
   const found = await effects.run(
     `${key}/reconcile`,
     async (signal) => readFinding(ready, await reconcile(idempotencyKey, { context, signal, toolCallId: call.id, state })),
     { effect: 'pure', failsAs: 'tool', timeoutMs },
   );
-  if (!found.ok || found.value.type === 'unknown') return unknownExecution(call, timing);
-  if (found.value.type === 'happened') return succeededExecution(call, found.value, { ...timing, maxResultChars: tool.maxResultChars });
-  return cancelledExecution(call, {
+  if (!found.ok || found.value.type === 'unknown') return toUnknownExecution(call, timing);
+  if (found.value.type === 'happened') return toSucceededExecution(call, found.value, { ...timing, maxResultChars: tool.maxResultChars });
+  return toCancelledExecution(call, {
     ...timing,
     text: 'The call was interrupted before it took effect. Call it again if it is still wanted.',
   });
@@ -122,16 +122,16 @@ export async function runCall<Context>(ready: ReadyCall, options: RunCallOptions
   now.isOpen = false;
   if (ended.ok) {
     const { startedAt, durationMs } = ended.value;
-    return succeededExecution(call, ended.value, { startedAt, durationMs, maxResultChars: tool.maxResultChars });
+    return toSucceededExecution(call, ended.value, { startedAt, durationMs, maxResultChars: tool.maxResultChars });
   }
   const timing = getTiming();
   switch (ended.kind) {
     case 'cancelled':
-      return now.hasStarted && tool.effect === 'once' ? unknownExecution(call, timing) : cancelledExecution(call, timing);
+      return now.hasStarted && tool.effect === 'once' ? toUnknownExecution(call, timing) : toCancelledExecution(call, timing);
     case 'unknown':
       return reconcileCall(ready, { ...options, timing });
     case 'error':
     case 'timeout':
-      return toFailedExecution(ready, ended, { key, ...timing });
+      return describeFailure(ready, ended, { key, ...timing });
   }
 }

@@ -6,10 +6,11 @@ import { toOutputSchema } from './value-schema.ts';
 
 const problems: unknown[] = [];
 const call = { id: 'call-1', args: {}, onProblem: (error: unknown) => void problems.push(error) };
-const shown = async (given: unknown) => (await toStoredResult({ name: 't', toModelOutput: () => given as ModelOutput }, 1, call)).output;
+const toShownOutput = async (given: unknown) =>
+  (await toStoredResult({ name: 't', toModelOutput: () => given as ModelOutput }, 1, call)).output;
 
 // Whether it throws at once or later is all the same to its callers.
-const settled = async (value: unknown): Promise<unknown> => toStoredResult({ name: 't' }, value, call);
+const toStored = async (value: unknown): Promise<unknown> => toStoredResult({ name: 't' }, value, call);
 
 describe('toStoredResult', () => {
   it('brings a result into its stored form', async () => {
@@ -24,11 +25,11 @@ describe('toStoredResult', () => {
   });
 
   it('shows the model what toModelOutput gives', async () => {
-    expect(await shown('words')).toEqual({ type: 'text', value: 'words' });
-    expect(await shown('')).toEqual({ type: 'text', value: '(empty text)' });
-    expect(await shown({ a: 1 })).toEqual({ type: 'json', value: { a: 1 } });
-    expect(await shown(undefined)).toEqual({ type: 'json', value: null });
-    expect(await shown(Promise.resolve('later'))).toEqual({ type: 'text', value: 'later' });
+    expect(await toShownOutput('words')).toEqual({ type: 'text', value: 'words' });
+    expect(await toShownOutput('')).toEqual({ type: 'text', value: '(empty text)' });
+    expect(await toShownOutput({ a: 1 })).toEqual({ type: 'json', value: { a: 1 } });
+    expect(await toShownOutput(undefined)).toEqual({ type: 'json', value: null });
+    expect(await toShownOutput(Promise.resolve('later'))).toEqual({ type: 'text', value: 'later' });
   });
 
   it('knows content parts by their form', async () => {
@@ -37,11 +38,11 @@ describe('toStoredResult', () => {
       { type: 'image', data: 'AAAA', mediaType: 'image/png' },
       { type: 'file', id: 'f1', mediaType: 'text/plain' },
     ];
-    expect(await shown(parts)).toEqual({ type: 'content', parts });
-    expect(await shown([])).toEqual({ type: 'json', value: [] });
-    expect(await shown([{ type: 'file', name: 'a.txt' }])).toEqual({ type: 'json', value: [{ type: 'file', name: 'a.txt' }] });
-    expect(await shown([{ type: 'reasoning', text: 'hm' }])).toMatchObject({ type: 'json' });
-    expect(await shown([{ type: 'text', text: '' }])).toEqual({ type: 'text', value: '(empty text)' });
+    expect(await toShownOutput(parts)).toEqual({ type: 'content', parts });
+    expect(await toShownOutput([])).toEqual({ type: 'json', value: [] });
+    expect(await toShownOutput([{ type: 'file', name: 'a.txt' }])).toEqual({ type: 'json', value: [{ type: 'file', name: 'a.txt' }] });
+    expect(await toShownOutput([{ type: 'reasoning', text: 'hm' }])).toMatchObject({ type: 'json' });
+    expect(await toShownOutput([{ type: 'text', text: '' }])).toEqual({ type: 'text', value: '(empty text)' });
   });
 
   it('parses the result by its output schema, and shows what was parsed', async () => {
@@ -68,10 +69,10 @@ describe('toStoredResult', () => {
       'a could not be read: no',
     ],
   ])('refuses %s by its place', async (_name, value, problem) => {
-    await expect(settled(value)).rejects.toThrow('The result of "t" cannot be stored: ');
-    await expect(settled(value)).rejects.toThrow(problem);
+    await expect(toStored(value)).rejects.toThrow('The result of "t" cannot be stored: ');
+    await expect(toStored(value)).rejects.toThrow(problem);
     // The work is done: the model reads the result itself, and the host hears why.
-    expect(await shown(value)).toBeUndefined();
+    expect(await toShownOutput(value)).toBeUndefined();
     expect(String(problems.at(-1))).toContain('What toModelOutput of "t" gave cannot be stored: ');
   });
 
@@ -83,6 +84,6 @@ describe('toStoredResult', () => {
   it('refuses a circle', async () => {
     const circle: { self?: unknown } = {};
     circle.self = circle;
-    await expect(settled(circle)).rejects.toThrow('self refers back to a value that contains it');
+    await expect(toStored(circle)).rejects.toThrow('self refers back to a value that contains it');
   });
 });

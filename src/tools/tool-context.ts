@@ -26,7 +26,7 @@ export interface ContextType<Context> {
   readonly [contextType]?: Context;
 }
 
-/** Declares the context that a tool needs: `context: contextOf<{ db: Db }>()` types `ctx.context`. */
-export function contextOf<Context>(): ContextType<Context> {
+/** Declares the context that a tool needs: `context: defineContext<{ db: Db }>()` types `ctx.context`. */
+export function defineContext<Context>(): ContextType<Context> {
   return {};
 }

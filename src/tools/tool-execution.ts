@@ -4,7 +4,7 @@ import { cleanText, toCanonical } from '../lib/index.ts';
 import type { ToolCall, ToolOutput } from '../messages/index.ts';
 import { Message } from '../messages/index.ts';
 import { clipText } from './clip-text.ts';
-import { cutOutput, defaultMaxResultChars } from './cut-output.ts';
+import { truncateOutput, defaultMaxResultChars } from './truncate-output.ts';
 
 /** Start and duration of a call. */
 export interface ExecutionTiming {
@@ -45,21 +45,21 @@ export function valueOutput(value: Json): ToolOutput {
   return { type: 'text', value: value === '' ? '(empty text)' : value };
 }
 
-/** A call that returned a value. The whole value is kept; the model reads at most `maxResultChars` of it. */
-export function succeededExecution(
+/** Creates the execution of a call that returned a value. The whole value is kept; the model reads at most `maxResultChars` of it. */
+export function toSucceededExecution(
   call: ToolCall,
   result: { readonly value: Json; readonly output?: ToolOutput },
   { maxResultChars = defaultMaxResultChars, ...timing }: ExecutionTiming & { readonly maxResultChars?: number | undefined },
 ): ToolExecution {
   const { value, output = valueOutput(value) } = result;
-  return { ...toBase(call, timing), status: 'succeeded', value, output: cutOutput(output, maxResultChars) };
+  return { ...toBase(call, timing), status: 'succeeded', value, output: truncateOutput(output, maxResultChars) };
 }
 
 // A thrown value may be anything: it becomes storable text of limited length.
 const toPlainText = (text: string): string => cleanText(clipText(text, longestMessage));
 
-/** A call that failed. The model reads why. */
-export function failedExecution(
+/** Creates the execution of a call that failed. The model reads why. */
+export function toFailedExecution(
   call: ToolCall,
   failure: Failure,
   { text, ...timing }: ExecutionTiming & { readonly text?: string },
@@ -73,38 +73,38 @@ export function failedExecution(
 /** Code of a failure that the error policy ignores: the call, or its result, was blocked. */
 export const blockedCode = 'blocked';
 
-/** A call that was blocked. The model reads why; nobody else has to act. */
-export function blockedExecution(
+/** Creates the execution of a call that was blocked. The model reads why; nobody else has to act. */
+export function toBlockedExecution(
   call: ToolCall,
   reason: string,
   { text, ...timing }: ExecutionTiming & { readonly text: string },
 ): ToolExecution {
-  return failedExecution(call, { type: 'tool', code: blockedCode, message: reason, retryable: false }, { ...timing, text });
+  return toFailedExecution(call, { type: 'tool', code: blockedCode, message: reason, retryable: false }, { ...timing, text });
 }
 
-/** A call that a person refused. */
-export function rejectedExecution(call: ToolCall, reason: string, timing: ExecutionTiming): ToolExecution {
+/** Creates the execution of a call that a person rejected. */
+export function toRejectedExecution(call: ToolCall, reason: string, timing: ExecutionTiming): ToolExecution {
   return { ...toBase(call, timing), status: 'rejected', output: { type: 'rejected', reason: toPlainText(reason) } };
 }
 
-/** A call that was still waiting when a new message came. */
-export function supersededExecution(call: ToolCall, timing: ExecutionTiming): ToolExecution {
-  return rejectedExecution(call, 'superseded by a new message', timing);
+/** Creates the execution of a call that was still waiting when a new message arrived. */
+export function toSupersededExecution(call: ToolCall, timing: ExecutionTiming): ToolExecution {
+  return toRejectedExecution(call, 'superseded by a new message', timing);
 }
 
-/** A call that was stopped without a lasting effect. */
-export function cancelledExecution(call: ToolCall, timing: ExecutionTiming & { readonly text?: string }): ToolExecution {
+/** Creates the execution of a call that was stopped without a lasting effect. */
+export function toCancelledExecution(call: ToolCall, timing: ExecutionTiming & { readonly text?: string }): ToolExecution {
   const { text = 'The call was cancelled before it ended.' } = timing;
   return { ...toBase(call, timing), status: 'cancelled', output: { type: 'error', value: text } };
 }
 
-/** A call that was interrupted after it had started; it may or may not have taken effect. */
-export function unknownExecution(call: ToolCall, timing: ExecutionTiming & { readonly text?: string }): ToolExecution {
+/** Creates the execution of a call that was interrupted after it had started; it may or may not have taken effect. */
+export function toUnknownExecution(call: ToolCall, timing: ExecutionTiming & { readonly text?: string }): ToolExecution {
   const { text = 'The call was interrupted. It may or may not have taken effect: find out before you repeat it.' } = timing;
   return { ...toBase(call, timing), status: 'unknown', output: { type: 'error', value: text } };
 }
 
-/** One tool message per call, in the order given. */
-export function toolMessages(executions: readonly ToolExecution[], options: { readonly ids?: IdSource } = {}): readonly Message[] {
+/** Creates one tool message per call, in the order given. */
+export function toToolMessages(executions: readonly ToolExecution[], options: { readonly ids?: IdSource } = {}): readonly Message[] {
   return executions.map(({ toolCallId, toolName, output }) => Message.tool({ toolCallId, toolName, output }, options));
 }

@@ -1,11 +1,12 @@
-import { quoted } from './clip-text.ts';
+import { describeValue } from '../lib/index.ts';
+import { quoteName } from './clip-text.ts';
 
 const accepted = /^[a-zA-Z0-9_-]{1,64}$/;
 
 /** Returns the problem with a tool name; undefined if it is valid. All providers take letters, digits, "_" and "-", up to 64 of them. */
-export function toolNameProblem(name: unknown): string | undefined {
-  if (typeof name !== 'string') return 'its name must be text.';
-  return accepted.test(name) ? undefined : 'its name must consist of 1 to 64 letters (a-z), digits, "_" and "-": providers refuse others.';
+export function findToolNameProblem(name: unknown): string | undefined {
+  if (typeof name !== 'string') return `its name must be a string, not ${describeValue(name)}.`;
+  return accepted.test(name) ? undefined : 'its name must have 1 to 64 letters (a-z), digits, "_" or "-". Providers reject other names.';
 }
 
 // Levenshtein's distance, one row at a time.
@@ -28,7 +29,7 @@ const plain = (name: string): string =>
     .toLowerCase()
     .replaceAll(/[^a-z0-9]/g, '');
 
-function closeNames(name: string, names: readonly string[]): readonly string[] {
+function findCloseNames(name: string, names: readonly string[]): readonly string[] {
   const wanted = plain(name);
   const isClose = (other: string): boolean => {
     const found = plain(other);
@@ -40,15 +41,15 @@ function closeNames(name: string, names: readonly string[]): readonly string[] {
 
 const mostListed = 20;
 
-function listed(names: readonly string[]): string {
+function joinNames(names: readonly string[]): string {
   const left = names.length - mostListed;
   return `${names.slice(0, mostListed).join(', ')}${left > 0 ? ` and ${left} more` : ''}`;
 }
 
 /** Explains to a model that a tool does not exist, and suggests similar names. */
 export function unknownToolText(name: string, names: readonly string[]): string {
-  const close = closeNames(name, names);
-  if (names.length === 0) return `There is no tool named ${quoted(name)}, and no other tool either.`;
-  if (close.length === 0) return `There is no tool named ${quoted(name)}. The tools are: ${listed(names)}.`;
-  return `There is no tool named ${quoted(name)}. Did you mean ${close.map(quoted).join(' or ')}?`;
+  const close = findCloseNames(name, names);
+  if (names.length === 0) return `There is no tool named ${quoteName(name)}, and no other tool either.`;
+  if (close.length === 0) return `There is no tool named ${quoteName(name)}. The tools are: ${joinNames(names)}.`;
+  return `There is no tool named ${quoteName(name)}. Did you mean ${close.map(quoteName).join(' or ')}?`;
 }

@@ -1,6 +1,6 @@
 import type { EffectClass } from '../effects/index.ts';
 import type { JsonObject } from '../lib/index.ts';
-import type { ModelOutput, Reconciled, ShownCall } from './tool.ts';
+import type { ModelOutput, ReconcileResult, ShownCall } from './tool.ts';
 import type { ApprovalContext, ContextType, ReconcileContext, ToolContext } from './tool-context.ts';
 import type { AfterParsing, ArgsOf, BeforeParsing } from './tool-input.ts';
 
@@ -64,13 +64,13 @@ export interface FunctionToolOptions<Input, Returned, Context, Output = undefine
   Output,
   CallResult<Returned, Output>
 > {
-  /** Type of the context that the tool needs from its host: `contextOf<{ db: Db }>()`. */
+  /** Type of the context that the tool needs from its host: `defineContext<{ db: Db }>()`. */
   readonly context?: ContextType<Context>;
   /** Does the work. Return an async iterable to report progress on the way: its last value is the result. A returned Error counts as thrown. */
   readonly run: (args: ArgsOf<Input>, ctx: ToolContext<Context>) => Returned;
   /** Time that the work may take. @default no limit of its own */
   readonly timeoutMs?: number;
-  /** Fate of a call that was cut off. @default 'once' */
+  /** Rule for a call that was interrupted. @default 'once' */
   readonly effect?: EffectClass;
   /** True if a person must agree first. @default false */
   readonly needsApproval?: boolean | ((args: ArgsOf<Input>, ctx: ApprovalContext<Context>) => boolean);
@@ -78,7 +78,7 @@ export interface FunctionToolOptions<Input, Returned, Context, Output = undefine
   readonly reconcile?: (
     idempotencyKey: string,
     ctx: ReconcileContext<Context>,
-  ) => Reconciled<FinalResult<Returned>> | PromiseLike<Reconciled<FinalResult<Returned>>>;
+  ) => ReconcileResult<FinalResult<Returned>> | PromiseLike<ReconcileResult<FinalResult<Returned>>>;
   /** @deprecated Use `run`. */
   readonly execute?: ((args: ArgsOf<Input>, ctx: ToolContext<Context>) => unknown) & UseInstead<'run'>;
 }

@@ -5,7 +5,7 @@ import { defineTool } from './define-tool.ts';
 import { prepareCall } from './prepare-call.ts';
 import { providerTool } from './provider-tool.ts';
 import type { Tool } from './tool.ts';
-import { contextOf } from './tool-context.ts';
+import { defineContext } from './tool-context.ts';
 import { ToolSet } from './tool-set.ts';
 
 const options = { description: '', input: z.object({ city: z.string() }) };
@@ -13,13 +13,13 @@ const plain = defineTool({ ...options, name: 'plain', run: () => 1 });
 const withDb = defineTool({
   ...options,
   name: 'db',
-  context: contextOf<{ readonly db: string }>(),
+  context: defineContext<{ readonly db: string }>(),
   run: (_args, { context }) => context.db,
 });
 const withUser = defineTool({
   ...options,
   name: 'user',
-  context: contextOf<{ readonly user: number }>(),
+  context: defineContext<{ readonly user: number }>(),
   run: (_args, { context }) => context.user,
 });
 const client = defineClientTool({ ...options, name: 'client' });
@@ -52,7 +52,7 @@ test('a tool declared in place keeps its own types', () => {
       name: 'in-place',
       run: ({ city }, { context }) => expectTypeOf({ city, context }).toEqualTypeOf<{ city: string; context: unknown }>(),
     }),
-    defineTool({ ...options, name: 'db', context: contextOf<{ readonly db: string }>(), run: (_args, { context }) => context.db }),
+    defineTool({ ...options, name: 'db', context: defineContext<{ readonly db: string }>(), run: (_args, { context }) => context.db }),
   ]);
   expectTypeOf(set).toEqualTypeOf<ToolSet<{ readonly db: string }>>();
 });

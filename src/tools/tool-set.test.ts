@@ -63,13 +63,13 @@ describe('ToolSet', () => {
   });
 
   it.each<[unknown, string]>([
-    [[weather, weather], 'Tool "weather": there are two tools of this name.'],
-    [{ 'two words': weather }, 'Tool "two words": its name must consist of'],
+    [[weather, weather], 'Tool "weather": two tools have this name.'],
+    [{ 'two words': weather }, 'Tool "two words": its name must have'],
     [
       [weather, { name: 'x' }],
-      'Tool "number 2": is no tool; make it with defineTool() or providerTool(), or take AI SDK tools with aiSdkTools().',
+      'Tool "x": tools[1] is an object, not a tool. Create it with defineTool(), or convert AI SDK tools with aiSdkTools().',
     ],
-    [{ x: undefined }, 'Tool "x": is no tool; make it with defineTool() or providerTool(), or take AI SDK tools with aiSdkTools().'],
+    [{ x: undefined }, 'Tool "x": it is undefined, not a tool. Create it with defineTool(), or convert AI SDK tools with aiSdkTools().'],
   ])('refuses a set that cannot work: %#', (tools, problem) => {
     expect(() => ToolSet.from(tools as never)).toThrow(problem);
   });

@@ -1,9 +1,9 @@
 import type { JsonObject } from '../lib/index.ts';
-import { isRecord, omitUndefined } from '../lib/index.ts';
+import { describeValue, isRecord, omitUndefined } from '../lib/index.ts';
 import type { OfferedTool } from '../messages/index.ts';
 import { InvalidToolError } from './invalid-tool-error.ts';
 import type { FunctionTool, Tool } from './tool.ts';
-import { toolNameProblem } from './tool-name.ts';
+import { findToolNameProblem } from './tool-name.ts';
 
 /** Tools as a list, or as a record keyed by the names that the model sees. */
 export type Tools = readonly Tool[] | Readonly<Record<string, Tool>>;
@@ -38,16 +38,19 @@ export interface ToolSet<in Context = never> {
 const types: ReadonlySet<unknown> = new Set<Tool['type']>(['function', 'client', 'nested', 'provider']);
 const isTool = (value: unknown): value is Tool => isRecord(value) && types.has(value['type']) && typeof value['name'] === 'string';
 
-function namedTools(given: Tools): readonly Tool[] {
+function toToolError(given: unknown, key: string | undefined, index: number): InvalidToolError {
+  const name = isRecord(given) && typeof given['name'] === 'string' ? given['name'] : '';
+  const place = key === undefined ? `tools[${index}]` : 'it';
+  const advice = 'Create it with defineTool(), or convert AI SDK tools with aiSdkTools().';
+  return new InvalidToolError(key ?? name, `${place} is ${describeValue(given)}, not a tool. ${advice}`);
+}
+
+function listTools(given: Tools): readonly Tool[] {
   const entries: readonly (readonly [string | undefined, unknown])[] = Array.isArray(given)
     ? given.map((tool: unknown) => [undefined, tool] as const)
     : Object.entries(given);
   return entries.map(([key, tool], index) => {
-    if (!isTool(tool))
-      throw new InvalidToolError(
-        key ?? `number ${index + 1}`,
-        'is no tool; make it with defineTool() or providerTool(), or take AI SDK tools with aiSdkTools().',
-      );
+    if (!isTool(tool)) throw toToolError(tool, key, index);
     return key === undefined || key === tool.name ? tool : Object.freeze({ ...tool, name: key });
   });
 }
@@ -55,21 +58,21 @@ function namedTools(given: Tools): readonly Tool[] {
 function byName(tools: readonly Tool[]): ReadonlyMap<string, Tool> {
   const found = new Map<string, Tool>();
   for (const tool of tools) {
-    const problem = found.has(tool.name) ? 'there are two tools of this name.' : toolNameProblem(tool.name);
+    const problem = found.has(tool.name) ? 'two tools have this name. Rename one of them.' : findToolNameProblem(tool.name);
     if (problem !== undefined) throw new InvalidToolError(tool.name, problem);
     found.set(tool.name, tool);
   }
   return found;
 }
 
-function schemaOf(tool: Tool): OfferedTool {
+function toOfferedTool(tool: Tool): OfferedTool {
   if (tool.type === 'provider') return tool;
   const { name, description, input, offeredAs, providerOptions } = tool;
   if (offeredAs !== undefined) return Object.freeze<OfferedTool>({ type: 'provider', name, ...offeredAs });
   return Object.freeze<OfferedTool>({ name, description, inputSchema: input.json, ...omitUndefined({ providerOptions }) });
 }
 
-function fingerprintOf(tool: Tool): JsonObject {
+function toFingerprint(tool: Tool): JsonObject {
   if (tool.type === 'provider') return { ...tool };
   const { type, name, description, input, offeredAs } = tool;
   const offered = offeredAs === undefined ? {} : { offeredAs: { ...offeredAs } };
@@ -84,12 +87,12 @@ const inNameOrder = (one: Tool, other: Tool): number => (one.name < other.name ?
 export const ToolSet = {
   /** Creates a set from a list, or from a record whose keys are the names that the model sees. */
   from<const Given extends Tools>(given: Given): ToolSet<ContextNeeded<Given>> {
-    const tools = byName(namedTools(given));
+    const tools = byName(listTools(given));
     return Object.freeze({
       names: Object.freeze([...tools.keys()]),
       get: (name: string) => tools.get(name),
-      schemas: () => [...tools.values()].map(schemaOf),
-      fingerprint: () => [...tools.values()].sort(inNameOrder).map(fingerprintOf),
+      schemas: () => [...tools.values()].map(toOfferedTool),
+      fingerprint: () => [...tools.values()].sort(inNameOrder).map(toFingerprint),
     });
   },
 } as const;

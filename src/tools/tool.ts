@@ -8,7 +8,7 @@ import type { InputSchema, ValueSchema } from './value-schema.ts';
 export type ModelOutput = string | Json | readonly ContentPart[];
 
 /** Result of checking an interrupted call. Undefined if it is still unknown. */
-export type Reconciled<Result> = { readonly happened: true; readonly result: Result } | { readonly happened: false } | undefined;
+export type ReconcileResult<Result> = { readonly happened: true; readonly result: Result } | { readonly happened: false } | undefined;
 
 /** The call whose result is shown. */
 export interface ShownCall {
@@ -54,7 +54,10 @@ export interface FunctionTool<Args = never, Result = unknown, Context = never> e
   readonly effect: EffectClass;
   readonly timeoutMs?: number;
   readonly needsApproval: boolean | ((args: Args, ctx: ApprovalContext<Context>) => boolean | PromiseLike<boolean>);
-  readonly reconcile?: (idempotencyKey: string, ctx: ReconcileContext<Context>) => Reconciled<unknown> | PromiseLike<Reconciled<unknown>>;
+  readonly reconcile?: (
+    idempotencyKey: string,
+    ctx: ReconcileContext<Context>,
+  ) => ReconcileResult<unknown> | PromiseLike<ReconcileResult<unknown>>;
 }
 
 /** A tool that runs outside; a call of it waits for the answer. */

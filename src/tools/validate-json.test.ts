@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import type { Json, JsonObject } from '../lib/index.ts';
-import { jsonSchemaProblem } from './json-schema-problem.ts';
+import { findJsonSchemaProblem } from './json-schema-problem.ts';
 import { issuesText } from './schema-issue.ts';
 import { validateJson } from './validate-json.ts';
 
@@ -79,7 +79,7 @@ describe('validateJson', () => {
     [tree, { value: 1, next: { value: 2, next: {} } }, 'next.next.value: is required'],
     [{ $ref: '#/$defs/n', minimum: 3, $defs: { n: { type: 'integer' } } }, 2.5, 'must be integer, found number; must be at least 3'],
   ])('%j, %j: %s', (schema, value, expected) => {
-    expect(jsonSchemaProblem(schema)).toBeUndefined();
+    expect(findJsonSchemaProblem(schema)).toBeUndefined();
     expect(text(schema, value)).toBe(expected);
   });
 
@@ -104,7 +104,7 @@ describe('validateJson', () => {
       $ref: '#/$defs/a',
     };
     const deep = Array.from({ length: 60 }).reduce<Json>((inner) => ({ x: inner }), {});
-    expect(jsonSchemaProblem(schema)).toBeUndefined();
+    expect(findJsonSchemaProblem(schema)).toBeUndefined();
     expect(validateJson(schema, deep).length).toBeGreaterThan(0);
   });
 
@@ -121,7 +121,7 @@ describe('validateJson', () => {
       either: z.union([z.literal(1), z.object({ deep: z.boolean() })]),
     });
     const { $schema: _, ...json } = z.toJSONSchema(schema, { io: 'input' }) as JsonObject;
-    expect(jsonSchemaProblem(json)).toBeUndefined();
+    expect(findJsonSchemaProblem(json)).toBeUndefined();
     const loose = fc.record(
       {
         name: fc.oneof(fc.string({ maxLength: 7 }), fc.constantFrom('ab', 'abc', 'a😀😀', 1)),

@@ -195,7 +195,7 @@ function checkSchema(schema: Json | undefined, value: Json, { root, budget }: Wa
   });
 }
 
-/** Returns what in a value does not fit the schema; nothing if it fits. The schema must have passed `jsonSchemaProblem`. */
+/** Returns what in a value does not fit the schema; nothing if it fits. The schema must have passed `findJsonSchemaProblem`. */
 export function validateJson(schema: JsonObject, value: Json): readonly SchemaIssue[] {
   const issues = checkSchema(schema, value, { root: schema, budget: { left: mostSchemas } });
   return issues.map(({ keys, message }) => ({ path: keys.reduce<string>(childPath, ''), message }));

@@ -72,24 +72,30 @@ describe('toInputSchema', () => {
   it.each([
     [
       v.object({}),
-      'its input schema (valibot) has no JSON form. Wrap it with toStandardJsonSchema() of @valibot/to-json-schema, or give `inputJsonSchema`.',
+      'its input schema (valibot) cannot be converted to JSON Schema. Wrap it with toStandardJsonSchema() of @valibot/to-json-schema, or pass `inputJsonSchema`.',
     ],
-    [own(), 'its input schema (own) has no JSON form. Give `inputJsonSchema`.'],
+    [own(), 'its input schema (own) cannot be converted to JSON Schema. Pass `inputJsonSchema`.'],
     [
       z.object({ at: z.date() }),
-      'its input schema (zod) has no JSON form: Date cannot be represented in JSON Schema. Give `inputJsonSchema`.',
+      'its input schema (zod) cannot be converted to JSON Schema: Date cannot be represented in JSON Schema. Pass `inputJsonSchema`.',
     ],
-    [own({ input: () => 'text' }), 'its input must be a Standard Schema (zod, valibot, arktype …) or a plain JSON Schema object.'],
-    [z.string(), 'arguments are an object, but its input schema describes "string".'],
-    [{ type: ['object', 'null'] }, 'arguments are an object, but its input schema describes ["object","null"].'],
-    [{ type: 'object', not: {} }, 'its input schema cannot be checked: not is not supported. Give your own `validate`.'],
+    [
+      own({ input: () => 'text' }),
+      'its input must be a Standard Schema (zod, valibot, arktype …) or a plain JSON Schema object, not "text".',
+    ],
+    [z.string(), 'its input schema must describe an object, not "string". Models call tools with an object of arguments.'],
+    [
+      { type: ['object', 'null'] },
+      'its input schema must describe an object, not ["object","null"]. Models call tools with an object of arguments.',
+    ],
+    [{ type: 'object', not: {} }, 'its input schema cannot be checked: not is not supported. Pass your own `validate`.'],
     [
       { type: 'object', properties: new Map() },
-      'its input must be a Standard Schema (zod, valibot, arktype …) or a plain JSON Schema object.',
+      'its input must be a Standard Schema (zod, valibot, arktype …) or a plain JSON Schema object, not an object with values that are not JSON.',
     ],
-    [new Map(), 'its input must be a Standard Schema (zod, valibot, arktype …) or a plain JSON Schema object.'],
-    [undefined, 'its input must be a Standard Schema (zod, valibot, arktype …) or a plain JSON Schema object.'],
-    [() => ({}), 'its input must be a Standard Schema (zod, valibot, arktype …) or a plain JSON Schema object.'],
+    [new Map(), 'its input must be a Standard Schema (zod, valibot, arktype …) or a plain JSON Schema object, not an instance of Map.'],
+    [undefined, 'its input must be a Standard Schema (zod, valibot, arktype …) or a plain JSON Schema object, not undefined.'],
+    [() => ({}), 'its input must be a Standard Schema (zod, valibot, arktype …) or a plain JSON Schema object, not a function.'],
   ])('refuses what cannot work, and says what would: %#', (input, problem) => {
     expect(() => toInputSchema('t', { input })).toThrow(new InvalidToolError('t', problem));
   });

@@ -1,8 +1,8 @@
 // Reads what describes a value (a tool's arguments, its result, a final answer) into a schema that parses such values.
 import type { JsonObject } from '../lib/index.ts';
-import { InvalidArgumentError, isPlainObject, isRecord, toCanonical } from '../lib/index.ts';
+import { describeValue, InvalidArgumentError, isPlainObject, isRecord, toCanonical } from '../lib/index.ts';
 import { InvalidToolError } from './invalid-tool-error.ts';
-import { jsonSchemaProblem } from './json-schema-problem.ts';
+import { findJsonSchemaProblem } from './json-schema-problem.ts';
 import type { Parsed } from './schema-issue.ts';
 import type { StandardResult, StandardSchema } from './standard-schema.ts';
 import { fromStandardResult, hasJsonForm, isStandardSchema } from './standard-schema.ts';
@@ -43,8 +43,8 @@ interface SchemaPlace {
 }
 
 const waysToJson: ReadonlyMap<string, string> = new Map([
-  ['valibot', 'Wrap it with toStandardJsonSchema() of @valibot/to-json-schema, or give'],
-  ['zod', 'Use zod 4.2 or later, or give'],
+  ['valibot', 'Wrap it with toStandardJsonSchema() of @valibot/to-json-schema, or pass'],
+  ['zod', 'Use zod 4.2 or later, or pass'],
 ]);
 
 // 2020-12 is what the strictest provider asks for, but not every library knows every draft.
@@ -52,8 +52,8 @@ const targets = ['draft-2020-12', 'draft-07'] as const;
 
 function toJsonForm(schema: StandardSchema, { what, jsonForm, toError }: SchemaPlace): unknown {
   const { vendor } = schema['~standard'];
-  const problem = `${what} schema (${vendor}) has no JSON form`;
-  if (!hasJsonForm(schema)) throw toError(`${problem}. ${waysToJson.get(vendor) ?? 'Give'} ${jsonForm}.`);
+  const problem = `${what} schema (${vendor}) cannot be converted to JSON Schema`;
+  if (!hasJsonForm(schema)) throw toError(`${problem}. ${waysToJson.get(vendor) ?? 'Pass'} ${jsonForm}.`);
   let failure: unknown;
   for (const target of targets) {
     try {
@@ -63,14 +63,15 @@ function toJsonForm(schema: StandardSchema, { what, jsonForm, toError }: SchemaP
     }
   }
   const words = failure instanceof Error ? failure.message : String(failure);
-  throw toError(`${problem}: ${words}. Give ${jsonForm}.`, failure);
+  throw toError(`${problem}: ${words}. Pass ${jsonForm}.`, failure);
 }
 
 /** Copies a JSON Schema as plain data, without the note on its dialect. */
 function toJsonSchema(given: unknown, { what, toError }: SchemaPlace): JsonObject {
   const canonical = isPlainObject(given) ? toCanonical(given) : undefined;
   if (canonical?.ok !== true || !isRecord(canonical.value)) {
-    throw toError(`${what} must be a Standard Schema (zod, valibot, arktype …) or a plain JSON Schema object.`);
+    const found = canonical === undefined ? describeValue(given) : 'an object with values that are not JSON';
+    throw toError(`${what} must be a Standard Schema (zod, valibot, arktype …) or a plain JSON Schema object, not ${found}.`);
   }
   const { $schema: _, ...json } = canonical.value;
   return json;
@@ -85,7 +86,7 @@ function parseWith(validate: Validate): ValueSchema['parse'] {
 
 /** Parses by our own validator; refuses a schema that it would not check to the letter. */
 function parseBy(schema: JsonObject, { what, ifUncheckable, toError }: SchemaPlace): ValueSchema['parse'] {
-  const problem = jsonSchemaProblem(schema);
+  const problem = findJsonSchemaProblem(schema);
   if (problem !== undefined) throw toError(`${what} schema cannot be checked: ${problem}. ${ifUncheckable}`);
   return (value) => {
     const canonical = toCanonical(value);
@@ -105,12 +106,15 @@ export function toInputSchema(toolName: string, { input, inputJsonSchema, valida
   const place: SchemaPlace = {
     what: 'its input',
     jsonForm: '`inputJsonSchema`',
-    ifUncheckable: 'Give your own `validate`.',
+    ifUncheckable: 'Pass your own `validate`.',
     toError: (problem, cause) => new InvalidToolError(toolName, problem, cause),
   };
   const given = isStandardSchema(input) ? (inputJsonSchema ?? toJsonForm(input, place)) : input;
   const json = { type: 'object', ...toJsonSchema(given, place) };
-  if (json.type !== 'object') throw place.toError(`arguments are an object, but its input schema describes ${JSON.stringify(json.type)}.`);
+  if (json.type !== 'object')
+    throw place.toError(
+      `its input schema must describe an object, not ${JSON.stringify(json.type)}. Models call tools with an object of arguments.`,
+    );
   const check = isStandardSchema(input) ? validateBy(input) : validate;
   return { json, parse: check === undefined ? parseBy(json, place) : parseWith(check) };
 }

@@ -4,7 +4,7 @@ import type { AgentEvent, Agent, Json, Model } from '../../src/entry/index.ts';
 import {
   AgentBuilder,
   AgentState,
-  contextOf,
+  defineContext,
   ContinuationDecision,
   createEventBus,
   defineClientTool,
@@ -25,14 +25,14 @@ const whoAmI = defineTool({
   name: 'who_am_i',
   description: '',
   input,
-  context: contextOf<{ readonly user: number }>(),
+  context: defineContext<{ readonly user: number }>(),
   run: (_args, { context }) => ({ id: context.user }),
 });
 const tenant = defineTool({
   name: 'tenant',
   description: '',
   input,
-  context: contextOf<{ readonly tenant: string }>(),
+  context: defineContext<{ readonly tenant: string }>(),
   run: (_args, { context }) => context.tenant,
 });
 const clipboard = defineClientTool({ name: 'clipboard', description: '', input });
@@ -52,7 +52,7 @@ test('the promised example compiles as it stands', async () => {
   let state = await built.run(AgentState.empty().withUserMessage('What is 2 + 3?'), { context, signal });
   expectTypeOf(state).toEqualTypeOf<AgentState>();
   [state.status, state.stopReason, state.text, state.stepCount, state.steps, state.stepResults, state.lastStepResult, state.usage];
-  [state.messages, state.continuationOutcome, state.explain(), state.session.executions];
+  [state.messages, state.lastContinuationOutcome, state.explain(), state.session.executions];
   state = await built.run(built.restore(JSON.parse(JSON.stringify(state))).withUserMessage('And 4?'));
   for await (const s of built.iterate(state)) expectTypeOf(s).toEqualTypeOf<AgentState>();
 });
@@ -117,8 +117,8 @@ test('of two tools with one name the later decides the type', () => {
 });
 
 test('a context that was declared is wanted with what the tools need, in whatever order', () => {
-  const before = AgentBuilder.base().withModel(model).withContext(contextOf<{ lang: string }>()).withTools({ whoAmI }).build();
-  const after = AgentBuilder.base().withModel(model).withTools({ whoAmI }).withContext(contextOf<{ lang: string }>()).build();
+  const before = AgentBuilder.base().withModel(model).withContext(defineContext<{ lang: string }>()).withTools({ whoAmI }).build();
+  const after = AgentBuilder.base().withModel(model).withTools({ whoAmI }).withContext(defineContext<{ lang: string }>()).build();
   before.start('x', { context: { lang: 'en', user: 1 } });
   after.start('x', { context: { lang: 'en', user: 1 } });
   // @ts-expect-error -- a user is needed
@@ -137,7 +137,7 @@ test('without either no context is wanted', () => {
 
 test('instructions read the context that is known so far', () => {
   AgentBuilder.base()
-    .withContext(contextOf<{ lang: string }>())
+    .withContext(defineContext<{ lang: string }>())
     .withTools({ whoAmI })
     .withSystemPrompt(({ context, state }) => {
       expectTypeOf(context).toExtend<{ lang: string; user: number }>();
@@ -166,7 +166,7 @@ test('the response format types the output', async () => {
 
 test('every other method keeps the types', async () => {
   const agent = AgentBuilder.base()
-    .withContext(contextOf<{ lang: string }>())
+    .withContext(defineContext<{ lang: string }>())
     .withTools({ add })
     .withResponseFormat(z.object({ id: z.string() }))
     .withId('a', '1')
@@ -234,11 +234,11 @@ test('a built agent is an Agent like any other', () => {
 });
 
 test('what is no tool and what is no limit cannot be given', () => {
-  // @ts-expect-error -- words are no tool
+  // @ts-expect-error -- text is not a tool
   AgentBuilder.base().withTools('add');
   // @ts-expect-error -- it is called steps
   AgentBuilder.base().withLimits({ maxSteps: 1 });
-  // @ts-expect-error -- a model is no name
+  // @ts-expect-error -- a model is not a name
   AgentBuilder.base().withModel('gpt-5');
 });
 

@@ -4,7 +4,7 @@ import type { AgentEvent, Agent, AgentOptions, Tools } from '../../src/entry/ind
 import {
   AgentBuilder,
   AgentState,
-  contextOf,
+  defineContext,
   ContinuationDecision,
   createAgent,
   createEventBus,
@@ -69,12 +69,12 @@ async function inTime<Value>(clock: FakeClock, work: Promise<Value>): Promise<Va
   return end;
 }
 
-const asked = (): AgentState => AgentState.empty().withUserMessage('x');
-const endOf = ({ status, stopReason, stepCount }: AgentState) => [status, stopReason, stepCount];
-const untyped = <Value>(value: unknown): Value => value as Value;
+const createStart = (): AgentState => AgentState.empty().withUserMessage('x');
+const getEnd = ({ status, stopReason, stepCount }: AgentState) => [status, stopReason, stepCount];
+const asUntyped = <Value>(value: unknown): Value => value as Value;
 const withScript = (...script: readonly ScriptedEntry[]) => AgentBuilder.base().withModel(scriptedModel(script)).withPorts(stage().ports);
-const votesOf = (state: AgentState) =>
-  Object.fromEntries(state.continuationOutcome?.evaluations.map(({ criterion, context }) => [criterion, context]) ?? []);
+const listVotes = (state: AgentState) =>
+  Object.fromEntries(state.lastContinuationOutcome?.evaluations.map(({ criterion, context }) => [criterion, context]) ?? []);
 
 describe('what a builder builds unless told otherwise', () => {
   test.each([
@@ -85,7 +85,7 @@ describe('what a builder builds unless told otherwise', () => {
       .withModel(scriptedModel([five]))
       .withPorts(stage().ports)
       .build();
-    const votes = votesOf(await agent.run(asked()));
+    const votes = listVotes(await agent.run(createStart()));
     expect(votes).toMatchObject({
       StepsLimit: { maxSteps: 20 },
       TokenUsageLimit: { maxTokens: 32_768 },
@@ -100,7 +100,7 @@ describe('what a builder builds unless told otherwise', () => {
       .withTools(add)
       .withPorts(stage().ports)
       .build();
-    expect(endOf(await agent.run(asked()))).toStrictEqual(['stopped', 'steps_limit', 20]);
+    expect(getEnd(await agent.run(createStart()))).toStrictEqual(['stopped', 'steps_limit', 20]);
   });
 
   test.each([
@@ -110,7 +110,7 @@ describe('what a builder builds unless told otherwise', () => {
     const agent = withScript({ ...(callAdd as object), usage: { input, output: 0 } }, { text: 'done', usage: { input: 0, output: 0 } })
       .withTools(add)
       .build();
-    expect(endOf(await agent.run(asked()))).toStrictEqual(end);
+    expect(getEnd(await agent.run(createStart()))).toStrictEqual(end);
   });
 
   test.each<[string, ScriptedEntry]>([
@@ -122,13 +122,13 @@ describe('what a builder builds unless told otherwise', () => {
       .withTools(fail)
       .addContinuationCriteria(when('More', () => ContinuationDecision.RequestContinuation))
       .build();
-    const state = await agent.run(asked());
-    expect(endOf(state)).toStrictEqual(['failed', 'error', 1]);
-    expect(state.continuationOutcome?.resolvedBy).toBe('ErrorPolicyCriterion');
+    const state = await agent.run(createStart());
+    expect(getEnd(state)).toStrictEqual(['failed', 'error', 1]);
+    expect(state.lastContinuationOutcome?.resolvedBy).toBe('ErrorPolicyCriterion');
   });
 
   test('a model is wanted', () => {
-    expect(() => AgentBuilder.base().build()).toThrow('model is no model');
+    expect(() => AgentBuilder.base().build()).toThrow('AgentBuilder needs a model.');
   });
 });
 
@@ -148,10 +148,10 @@ describe('the promised example', () => {
       context: { any: 'thing' },
       signal: new AbortController().signal,
     });
-    expect(endOf(state)).toStrictEqual(['completed', 'completed', 2]);
+    expect(getEnd(state)).toStrictEqual(['completed', 'completed', 2]);
     expect([state.text, state.usage.total, state.steps.length, state.stepResults.length]).toStrictEqual(['It is 5.', 10, 2, 2]);
     expect(state.lastStepResult?.stopReason).toBe('completed');
-    expect(state.continuationOutcome?.shouldContinue).toBe(false);
+    expect(state.lastContinuationOutcome?.shouldContinue).toBe(false);
     expect(state.explain()).not.toBe('');
     expect(state.messages.length).toBe(4);
     clock.skip(9 * 86_400_000);
@@ -174,7 +174,7 @@ describe('a builder changes itself', () => {
       (given) => given.withFallbackModels(model),
       (given) => given.withDriver(reActDriver()),
       (given) => given.withPrices(priceTable({})),
-      (given) => given.withContext(contextOf<{ tenant: string }>()),
+      (given) => given.withContext(defineContext<{ tenant: string }>()),
       (given) => given.withTools(add),
       (given) => given.withResponseFormat(z.object({ id: z.string() })),
       (given) => given.withSystemPrompt('Be brief.'),
@@ -230,7 +230,7 @@ describe('a builder changes itself', () => {
     expect(built.describe()).toStrictEqual(chained.describe());
     expect(built.toolNames).toStrictEqual(['add', 'shout']);
     expect(built.describe()).toMatchObject({ id: 'desk', version: '2', limits: { steps: 7, activeMs: 9000 }, errors: { maxRetries: 4 } });
-    expect(endOf(await built.run(asked()))).toStrictEqual(endOf(await chained.run(asked())));
+    expect(getEnd(await built.run(createStart()))).toStrictEqual(getEnd(await chained.run(createStart())));
   });
 
   test('an agent that was built stays as it is, whatever the builder is told later', async () => {
@@ -253,10 +253,10 @@ describe('a builder changes itself', () => {
     expect(JSON.stringify(first.describe())).toBe(before);
     expect([first.id, first.toolNames, first.version]).toStrictEqual(['agent', ['add'], undefined]);
     expect([second.id, second.toolNames, second.version]).toStrictEqual(['other', ['add', 'shout'], 'changed']);
-    expect(votesOf(await first.run(asked()))).toMatchObject({ StepsLimit: { maxSteps: 20 } });
-    expect(votesOf(await second.run(asked()))).toMatchObject({ StepsLimit: { maxSteps: 1 } });
-    expect(Object.keys(votesOf(await first.run(asked()))).at(-1)).toBe('First');
-    expect(Object.keys(votesOf(await second.run(asked()))).slice(-2)).toStrictEqual(['First', 'Second']);
+    expect(listVotes(await first.run(createStart()))).toMatchObject({ StepsLimit: { maxSteps: 20 } });
+    expect(listVotes(await second.run(createStart()))).toMatchObject({ StepsLimit: { maxSteps: 1 } });
+    expect(Object.keys(listVotes(await first.run(createStart()))).at(-1)).toBe('First');
+    expect(Object.keys(listVotes(await second.run(createStart()))).slice(-2)).toStrictEqual(['First', 'Second']);
   });
 
   test('two builders have nothing in common', () => {
@@ -275,17 +275,17 @@ describe('a builder changes itself', () => {
     const heard: string[] = [];
     one.onEvent('AgentFinished', () => heard.push('one'));
     other.onEvent('AgentFinished', () => heard.push('other'));
-    await one.run(asked());
+    await one.run(createStart());
     expect(heard).toStrictEqual(['one']);
   });
 });
 
 describe('tools', () => {
-  const offered = async (
+  const listOffered = async (
     builder: AgentBuilder<never, never, never>,
     model: ReturnType<typeof scriptedModel>,
   ): Promise<readonly string[]> => {
-    await untyped<Agent>(builder.build()).run(asked());
+    await asUntyped<Agent>(builder.build()).run(createStart());
     return model.calls[0]?.tools?.map(({ name }) => name) ?? [];
   };
 
@@ -298,18 +298,18 @@ describe('tools', () => {
   ])('given as %s', async (_what, give, names) => {
     const model = scriptedModel([five]);
     const builder = give(AgentBuilder.base().withModel(model).withPorts(stage().ports));
-    expect(await offered(untyped(builder), model)).toStrictEqual(names);
+    expect(await listOffered(asUntyped(builder), model)).toStrictEqual(names);
   });
 
   test('of two with one name the later stands', async () => {
     const other = defineTool({ name: 'add', description: 'Adds, or not.', input: z.object({}), run: () => 'later' });
-    const state = await withScript(callAdd, five).withTools([add, shout]).withTools(other).build().run(asked());
+    const state = await withScript(callAdd, five).withTools([add, shout]).withTools(other).build().run(createStart());
     expect(state.steps[0]?.executions[0]).toMatchObject({ status: 'succeeded', value: 'later' });
   });
 
   test('so it is within one list', async () => {
     const other = defineTool({ name: 'add', description: 'Adds, or not.', input: z.object({}), run: () => 'later' });
-    const state = await withScript(callAdd, five).withTools([add, other]).build().run(asked());
+    const state = await withScript(callAdd, five).withTools([add, other]).build().run(createStart());
     expect(state.steps[0]?.executions[0]).toMatchObject({ status: 'succeeded', value: 'later' });
   });
 
@@ -317,15 +317,15 @@ describe('tools', () => {
     expect(() =>
       AgentBuilder.base()
         .withModel(scriptedModel([]))
-        .withTools(untyped<Tools>({ add: {} }))
+        .withTools(asUntyped<Tools>({ add: {} }))
         .build(),
-    ).toThrow('is no tool');
+    ).toThrow('not a tool');
     expect(() =>
       AgentBuilder.base()
         .withModel(scriptedModel([]))
-        .withTools(untyped<Tools>([{}]))
+        .withTools(asUntyped<Tools>([{}]))
         .build(),
-    ).toThrow('is no tool');
+    ).toThrow('not a tool');
   });
 });
 
@@ -336,7 +336,7 @@ describe('instructions', () => {
     ['  \n ', undefined],
   ])('%j: the model is told %j', async (given, told) => {
     const model = scriptedModel([five]);
-    await AgentBuilder.base().withModel(model).withSystemPrompt(given).withPorts(stage().ports).build().run(asked());
+    await AgentBuilder.base().withModel(model).withSystemPrompt(given).withPorts(stage().ports).build().run(createStart());
     expect(model.calls[0]?.messages.find((message) => message.isSystem())?.text).toBe(told);
   });
 
@@ -348,19 +348,19 @@ describe('instructions', () => {
       .withSystemPrompt(' ')
       .withPorts(stage().ports)
       .build()
-      .run(asked());
+      .run(createStart());
     expect(model.calls[0]?.messages[0]?.text).toBe('Be brief.');
   });
 
   test('they may be made from the context', async () => {
     const model = scriptedModel([five]);
     const agent = AgentBuilder.base()
-      .withContext(contextOf<{ tenant: string }>())
+      .withContext(defineContext<{ tenant: string }>())
       .withModel(model)
       .withSystemPrompt(({ context }) => `You work for ${context.tenant}.`)
       .withPorts(stage().ports)
       .build();
-    await agent.run(asked(), { context: { tenant: 'acme' } });
+    await agent.run(createStart(), { context: { tenant: 'acme' } });
     expect(model.calls[0]?.messages[0]?.text).toBe('You work for acme.');
   });
 });
@@ -388,7 +388,7 @@ describe('limits', () => {
     ],
     ['the last word, where it is said twice', (builder) => builder.withMaxSteps(3).withMaxSteps(4), { StepsLimit: { maxSteps: 4 } }],
   ])('%s', async (_name, set, votes) => {
-    expect(votesOf(await set(withScript(five)).build().run(asked()))).toMatchObject(votes);
+    expect(listVotes(await set(withScript(five)).build().run(createStart()))).toMatchObject(votes);
   });
 
   const byOrder: readonly (readonly [string, (builder: AgentBuilder) => AgentBuilder])[] = [
@@ -399,7 +399,7 @@ describe('limits', () => {
   ];
 
   test.each(byOrder)('withCumulativeTimeout, %s, takes the place of the wall limit', async (_order, set) => {
-    const names = Object.keys(votesOf(await set(withScript(five)).build().run(asked())));
+    const names = Object.keys(listVotes(await set(withScript(five)).build().run(createStart())));
     expect(names).toContain('CumulativeExecutionTimeLimit');
     expect(names).not.toContain('ExecutionTimeLimit');
   });
@@ -434,11 +434,11 @@ describe('limits', () => {
       .withCumulativeTimeout(1)
       .withPorts(ports)
       .build();
-    const waiting = await inTime(clock, agent.run(asked()));
+    const waiting = await inTime(clock, agent.run(createStart()));
     expect(waiting.status).toBe('waiting');
     clock.skip(5 * 86_400_000);
     const again = agent.restore(JSON.parse(JSON.stringify(waiting))).answer('c', 'text');
-    expect(endOf(await inTime(clock, agent.run(again)))).toStrictEqual(end);
+    expect(getEnd(await inTime(clock, agent.run(again)))).toStrictEqual(end);
     expect(problems).toMatchObject(end[0] === 'stopped' ? [{ code: 'late-result' }] : []);
   });
 
@@ -449,26 +449,26 @@ describe('limits', () => {
       .withTools(slow(clock))
       .withPorts(ports)
       .build();
-    const state = await inTime(clock, agent.run(asked()));
-    expect([state.stopReason, state.continuationOutcome?.resolvedBy]).toStrictEqual(['time_limit', 'ExecutionTimeLimit']);
+    const state = await inTime(clock, agent.run(createStart()));
+    expect([state.stopReason, state.lastContinuationOutcome?.resolvedBy]).toStrictEqual(['time_limit', 'ExecutionTimeLimit']);
     expect(problems).toMatchObject([{ code: 'late-result' }]);
   });
 
   test('a limit that does not exist is refused', () => {
     expect(() =>
       withScript(five)
-        .withLimits(untyped({ maxSteps: 1 }))
+        .withLimits(asUntyped({ maxSteps: 1 }))
         .build(),
-    ).toThrow('There is no limit "maxSteps"');
+    ).toThrow('Unknown option "maxSteps" in limits. Use steps.');
   });
 
   test('a limit that is undefined counts as absent', async () => {
-    const votes = votesOf(
+    const votes = listVotes(
       await withScript(five)
         .withMaxTokens(99)
-        .withLimits(untyped({ tokens: undefined }))
+        .withLimits(asUntyped({ tokens: undefined }))
         .build()
-        .run(asked()),
+        .run(createStart()),
     );
     expect(votes).toMatchObject({ TokenUsageLimit: { maxTokens: 99 } });
   });
@@ -477,7 +477,7 @@ describe('limits', () => {
 describe('failures', () => {
   test('withErrorPolicy decides what happens', async () => {
     const agent = withScript(callFail, callFail, five).withTools(fail).withErrorPolicy(ErrorPolicy.retryToolErrors(3)).build();
-    expect(endOf(await agent.run(asked()))).toStrictEqual(['completed', 'completed', 3]);
+    expect(getEnd(await agent.run(createStart()))).toStrictEqual(['completed', 'completed', 3]);
   });
 
   test.each([
@@ -492,7 +492,7 @@ describe('failures', () => {
       .withMaxRetries(retries)
       .withPorts(stage().ports)
       .build();
-    expect(endOf(await agent.run(asked()))).toStrictEqual(['failed', 'retry_limit', steps]);
+    expect(getEnd(await agent.run(createStart()))).toStrictEqual(['failed', 'retry_limit', steps]);
   });
 
   test('a thrown failure of the model is retried under retryAll', async () => {
@@ -502,12 +502,12 @@ describe('failures', () => {
       .withErrorPolicy(ErrorPolicy.retryAll())
       .withPorts(ports)
       .build();
-    expect(endOf(await inTime(clock, agent.run(asked())))).toStrictEqual(['completed', 'completed', 2]);
+    expect(getEnd(await inTime(clock, agent.run(createStart())))).toStrictEqual(['completed', 'completed', 2]);
   });
 
   test('withMaxRetries without a policy asks the model again, and no tool', async () => {
     const agent = withScript(callFail).withTools(fail).withMaxRetries(5).build();
-    expect(endOf(await agent.run(asked()))).toStrictEqual(['failed', 'error', 1]);
+    expect(getEnd(await agent.run(createStart()))).toStrictEqual(['failed', 'error', 1]);
     const [clock, ids] = [createFakeClock(), createCountingIds('id')];
     const busy = { error: new RateLimitedError('429', { retryAfterMs: 1 }) };
     const patient = AgentBuilder.base()
@@ -515,16 +515,21 @@ describe('failures', () => {
       .withMaxRetries(2)
       .withPorts({ clock, ids })
       .build();
-    const running = patient.run(asked());
+    const running = patient.run(createStart());
     await clock.advance(10);
-    expect(endOf(await running)).toStrictEqual(['failed', 'retry_limit', 2]);
+    expect(getEnd(await running)).toStrictEqual(['failed', 'retry_limit', 2]);
   });
 });
 
 describe('the other methods', () => {
   test('withModelSettings reaches the model', async () => {
     const model = scriptedModel([five]);
-    await AgentBuilder.base().withModel(model).withModelSettings({ maxOutputTokens: 7 }).withPorts(stage().ports).build().run(asked());
+    await AgentBuilder.base()
+      .withModel(model)
+      .withModelSettings({ maxOutputTokens: 7 })
+      .withPorts(stage().ports)
+      .build()
+      .run(createStart());
     expect(model.calls[0]?.settings).toStrictEqual({ maxOutputTokens: 7 });
   });
 
@@ -532,8 +537,8 @@ describe('the other methods', () => {
     const agent = withScript(broken)
       .withFallbackModels(scriptedModel([broken], { modelId: 'second' }), scriptedModel([five], { modelId: 'third' }))
       .build();
-    const state = await agent.run(asked());
-    expect([...endOf(state), state.steps[0]?.model]).toStrictEqual(['completed', 'completed', 1, 'scripted/third']);
+    const state = await agent.run(createStart());
+    expect([...getEnd(state), state.steps[0]?.model]).toStrictEqual(['completed', 'completed', 1, 'scripted/third']);
   });
 
   test('withDriver decides how a step is made', async () => {
@@ -541,13 +546,13 @@ describe('the other methods', () => {
     const state = await withScript({ text: JSON.stringify(decision) })
       .withDriver(reActDriver())
       .build()
-      .run(asked());
-    expect([...endOf(state), state.text]).toStrictEqual(['completed', 'completed', 1, 'It is 5.']);
+      .run(createStart());
+    expect([...getEnd(state), state.text]).toStrictEqual(['completed', 'completed', 1, 'It is 5.']);
   });
 
   test('withPrices tells what it cost', async () => {
     const price = priceTable({ 'scripted/script': { inputPerMillion: 1_000_000, outputPerMillion: 1_000_000 } });
-    expect((await withScript(five).withPrices(price).build().run(asked())).cost).toStrictEqual({ usd: 5 });
+    expect((await withScript(five).withPrices(price).build().run(createStart())).cost).toStrictEqual({ usd: 5 });
   });
 
   test('withFinishReasons ends the run', async () => {
@@ -555,7 +560,7 @@ describe('the other methods', () => {
       .withTools(add)
       .withFinishReasons('content_filter', 'length')
       .build();
-    expect(endOf(await agent.run(asked()))).toStrictEqual(['stopped', 'finish_reason', 1]);
+    expect(getEnd(await agent.run(createStart()))).toStrictEqual(['stopped', 'finish_reason', 1]);
   });
 
   test('addContinuationCriteria stands behind the built-in rules, in the order of adding', async () => {
@@ -566,9 +571,9 @@ describe('the other methods', () => {
       )
       .addContinuationCriteria(stopWhen('C', (state) => state.stepCount > 0 && 'enough'))
       .build();
-    const state = await agent.run(asked());
-    expect(Object.keys(votesOf(state)).slice(-4)).toStrictEqual(['ToolCallPresenceCheck', 'A', 'B', 'C']);
-    expect([state.stopReason, state.continuationOutcome?.resolvedBy]).toStrictEqual(['guard', 'C']);
+    const state = await agent.run(createStart());
+    expect(Object.keys(listVotes(state)).slice(-4)).toStrictEqual(['ToolCallPresenceCheck', 'A', 'B', 'C']);
+    expect([state.stopReason, state.lastContinuationOutcome?.resolvedBy]).toStrictEqual(['guard', 'C']);
   });
 
   test('withResponseFormat gives a typed answer', async () => {
@@ -583,13 +588,13 @@ describe('the other methods', () => {
     const bus = createEventBus<AgentEvent>();
     const heard: string[] = [];
     bus.on('AgentFinished', ({ orchestrator }) => heard.push(orchestrator));
-    await withScript(five).withEvents(bus).build().run(asked());
+    await withScript(five).withEvents(bus).build().run(createStart());
     expect(heard).toStrictEqual(['agent']);
   });
 
   test('withId is kept with each execution', async () => {
     const agent = withScript(five).withId('partner', '3').build();
-    const { execution } = await agent.run(asked());
+    const { execution } = await agent.run(createStart());
     expect(execution.agent).toStrictEqual({ id: 'partner', version: '3', fingerprint: agent.fingerprint });
   });
 });
@@ -618,7 +623,7 @@ describe('onBuild', () => {
         return agent;
       })
       .build();
-    await agent.run(asked());
+    await agent.run(createStart());
     expect(heard).toStrictEqual(['completed']);
   });
 
@@ -633,7 +638,9 @@ describe('onBuild', () => {
     expect(() => builder.build()).toThrow(
       expect.objectContaining({
         code: 'invalid-argument',
-        message: 'A callback of onBuild() must return an agent: the one it was given, or one made from it.',
+        message: expect.stringMatching(
+          /^The callback of onBuild\(\) returned .+\. Return the agent it was given, or one derived from it\.$/,
+        ) as string,
       }) as Error,
     );
   });
@@ -682,7 +689,7 @@ describe('built and created', () => {
   ];
 
   test.each(pairs)('have the same fingerprint with %s', (_what, build, options) => {
-    const built = untyped<AgentBuilder>(build(AgentBuilder.base().withModel(scriptedModel([])))).build();
+    const built = asUntyped<AgentBuilder>(build(AgentBuilder.base().withModel(scriptedModel([])))).build();
     expect(built.fingerprint).toBe(createAgent({ model: scriptedModel([]), ...options }).fingerprint);
   });
 

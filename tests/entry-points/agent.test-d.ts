@@ -19,7 +19,7 @@ import type { Unsubscribe } from '../../src/events/index.ts';
 import {
   AgentState,
   ContinuationDecision,
-  contextOf,
+  defineContext,
   createAgent,
   createEventBus,
   defineClientTool,
@@ -48,14 +48,14 @@ const find = defineTool({
   name: 'find',
   description: '',
   input,
-  context: contextOf<{ readonly db: Db }>(),
+  context: defineContext<{ readonly db: Db }>(),
   run: async ({ name }, { context }) => ({ found: context.db.find(name), at: new Date() }),
 });
 const whoAmI = defineTool({
   name: 'who_am_i',
   description: '',
   input,
-  context: contextOf<{ readonly user: number }>(),
+  context: defineContext<{ readonly user: number }>(),
   run: (_args, { context }) => context.user,
 });
 const clipboard = defineClientTool({ name: 'clipboard', description: '', input });
@@ -67,7 +67,7 @@ test('the promised example compiles as it stands', async () => {
     name: 'search_entities',
     description: '',
     input,
-    context: contextOf<{ tenant: string; db: Db }>(),
+    context: defineContext<{ tenant: string; db: Db }>(),
     run: ({ name }, { context }) => ({ hits: [context.db.find(name)] }),
   });
   const createLead = defineTool({ name: 'create_lead', description: '', input, run: () => ({ leadId: 'l-1' }) });
@@ -80,7 +80,7 @@ test('the promised example compiles as it stands', async () => {
   const agent = createAgent({
     id: 'partner',
     version: '3',
-    context: contextOf<{ tenant: string; db: Db }>(),
+    context: defineContext<{ tenant: string; db: Db }>(),
     model: aiSdk(openai('gpt-5')),
     settings: { maxOutputTokens: 2000 },
     instructions: ({ context }) => `You work for ${context.tenant}.`,
@@ -131,7 +131,7 @@ test('the context is wanted exactly where tools, instructions or context need on
   // @ts-expect-error -- the tool needs a db
   byTools.start(state);
 
-  const byContext = createAgent({ model, context: contextOf<{ tenant: string }>() });
+  const byContext = createAgent({ model, context: defineContext<{ tenant: string }>() });
   byContext.start('x', { context: { tenant: 'acme' } });
   // @ts-expect-error -- a tenant was declared
   byContext.start('x');
@@ -146,7 +146,7 @@ test('the context is wanted exactly where tools, instructions or context need on
 });
 
 test('a wrong context is an error, and the error stands at the context', () => {
-  const agent = createAgent({ model, tools: { find, whoAmI }, context: contextOf<{ tenant: string }>() });
+  const agent = createAgent({ model, tools: { find, whoAmI }, context: defineContext<{ tenant: string }>() });
   agent.start('x', { context: { db, user: 1, tenant: 'acme' } });
   agent.start('x', {
     // @ts-expect-error -- user is missing
@@ -170,7 +170,7 @@ test('a declared context and what the tools need are wanted together, and instru
   createAgent({
     model,
     tools: [find, whoAmI],
-    context: contextOf<{ tenant: string }>(),
+    context: defineContext<{ tenant: string }>(),
     instructions: ({ context, state }) => {
       expectTypeOf(context).toExtend<{ tenant: string; db: Db; user: number }>();
       expectTypeOf(state).toEqualTypeOf<AgentState>();
@@ -195,7 +195,7 @@ test('a call of a known tool that has ended has its own result, as the JSON it i
     expectTypeOf(event.tool).toEqualTypeOf<'add' | 'find' | 'clipboard' | 'search'>();
     if (event.tool === 'add' && event.success) {
       expectTypeOf(event.result).toEqualTypeOf<number>();
-      expectTypeOf(event.error).toEqualTypeOf<undefined>();
+      expectTypeOf(event.error).toEqualTypeOf<null>();
     }
     if (event.tool === 'find' && event.success) expectTypeOf(event.result).toEqualTypeOf<{ readonly found: string; readonly at: string }>();
     if (event.tool === 'clipboard' && event.success) expectTypeOf<Json>().toExtend<typeof event.result>();
@@ -255,7 +255,7 @@ test('tools declared in place keep their types', () => {
         name: 'tenant',
         description: '',
         input,
-        context: contextOf<{ tenant: string }>(),
+        context: defineContext<{ tenant: string }>(),
         run: (_args, { context }) => context.tenant,
       }),
     },
@@ -440,7 +440,7 @@ test('any agent is an Agent, for hosts that hold many', () => {
   const calls: Agent = createAgent({ model, tools: { add, clipboard, search } });
   const answering: Agent = createAgent({ model, output: z.object({ id: z.string() }) });
   const listed: Agent = createAgent({ model, tools: [add, clipboard] });
-  const inContext: Agent = createAgent({ model, context: contextOf<{ tenant: string }>() });
+  const inContext: Agent = createAgent({ model, context: defineContext<{ tenant: string }>() });
   const inToolContext: Agent = createAgent({ model, tools: { find } });
   const byId: ReadonlyMap<string, Agent> = new Map(
     [plain, calls, answering, listed, inContext, inToolContext].map((agent) => [agent.id, agent]),

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { AgentEvent, AgentOptions, RunResult } from '../../src/entry/index.ts';
 import {
   AgentState,
-  contextOf,
+  defineContext,
   ContinuationDecision,
   createAgent,
   createEventBus,
@@ -78,27 +78,27 @@ async function inTime<Value>(clock: FakeClock, work: Promise<Value>): Promise<Va
 }
 
 /** Takes a state through storage, as JSON text. */
-const stored = (state: AgentState): AgentState => AgentState.fromJSON(JSON.parse(JSON.stringify(state)));
+const roundTrip = (state: AgentState): AgentState => AgentState.fromJSON(JSON.parse(JSON.stringify(state)));
 
-const endOf = <Result extends RunResult<AgentState>>(result: Result) => [
+const getEnd = <Result extends RunResult<AgentState>>(result: Result) => [
   result.status,
   'stopReason' in result ? result.stopReason : undefined,
   result.state.stepCount,
 ];
 
-const namesOf = (events: readonly { readonly type: string }[]): readonly string[] => events.map(({ type }) => type);
+const mapNames = (events: readonly { readonly type: string }[]): readonly string[] => events.map(({ type }) => type);
 
 const toolText = (message: Message | undefined): string => (message?.toolResults ?? []).map(({ output }) => toolResultText(output)).join();
 
-/** Says so where a type cannot: what plain JavaScript may hand over. */
-const untyped = <Value>(value: unknown): Value => value as Value;
+/** Passes a value that the types forbid, as plain JavaScript can. */
+const asUntyped = <Value>(value: unknown): Value => value as Value;
 
 describe('the promised example', () => {
   const searchEntities = defineTool({
     name: 'search_entities',
     description: 'Finds partners.',
     input: z.object({ name: z.string() }),
-    context: contextOf<{ tenant: string; db: ReadonlyMap<string, string> }>(),
+    context: defineContext<{ tenant: string; db: ReadonlyMap<string, string> }>(),
     run: ({ name }, { context }) => ({ id: context.db.get(name) ?? null, tenant: context.tenant }),
   });
   const createLead = defineTool({
@@ -110,12 +110,12 @@ describe('the promised example', () => {
   const existing = { look_up: aiTool({ description: 'Looks up.', inputSchema: z.object({}), execute: () => 'found' }) };
   const context = { tenant: 'acme', db: new Map([['Acme', 'e-1']]) };
 
-  function promised(script: readonly ScriptedEntry[]) {
+  function createPromisedModel(script: readonly ScriptedEntry[]) {
     const model = scriptedModel(script);
     const agent = createAgent({
       id: 'partner',
       version: '3',
-      context: contextOf<{ tenant: string; db: ReadonlyMap<string, string> }>(),
+      context: defineContext<{ tenant: string; db: ReadonlyMap<string, string> }>(),
       model,
       settings: { maxOutputTokens: 2000 },
       instructions: ({ context }) => `You work for ${context.tenant}.`,
@@ -139,7 +139,7 @@ describe('the promised example', () => {
   ];
 
   test('works: words in, events on the way, a typed answer at the end, and a second turn', async () => {
-    const { agent, model } = promised(script);
+    const { agent, model } = createPromisedModel(script);
     const heard: string[] = [];
     const run = agent.start('Find Acme', { context, signal: new AbortController().signal, onEvent: ({ type }) => heard.push(type) });
     const told: string[] = [];
@@ -162,15 +162,15 @@ describe('the promised example', () => {
   });
 
   test('offers every tool under its own name, those of the AI SDK too', async () => {
-    const { agent, model } = promised(script);
+    const { agent, model } = createPromisedModel(script);
     await agent.start('Find Acme', { context }).result;
     expect(model.calls[0]?.tools?.map(({ name }) => name)).toStrictEqual(['searchEntities', 'createLead', 'look_up']);
   });
 
   test('says why it stopped where a rule of the host ended it', async () => {
-    const { agent } = promised([{ text: 'It is the weekend.', toolCalls: [{ name: 'createLead', args: { entityId: '1' } }] }]);
+    const { agent } = createPromisedModel([{ text: 'It is the weekend.', toolCalls: [{ name: 'createLead', args: { entityId: '1' } }] }]);
     const result = await agent.start('Find Acme', { context }).result;
-    expect(endOf(result)).toStrictEqual(['stopped', 'guard', 1]);
+    expect(getEnd(result)).toStrictEqual(['stopped', 'guard', 1]);
     expect(result.explain()).toContain('it is the weekend');
   });
 });
@@ -205,8 +205,8 @@ describe('what start takes', () => {
   ])('refuses %s with a clear error', (_what, input) => {
     const model = scriptedModel([five]);
     const agent = createAgent({ model, ports: stage().ports });
-    expect(() => agent.start(untyped(input))).toThrow(
-      expect.objectContaining({ code: 'invalid-argument', message: expect.stringContaining('start() takes text') as string }) as Error,
+    expect(() => agent.start(asUntyped(input))).toThrow(
+      expect.objectContaining({ code: 'invalid-argument', message: expect.stringContaining('start() needs a string') as string }) as Error,
     );
     expect(model.calls).toHaveLength(0);
   });
@@ -216,7 +216,7 @@ describe('a run that was started', () => {
   test('begins at once and settles without a reader', async () => {
     const model = scriptedModel([callAdd, five]);
     const result = await createAgent({ model, tools: { add }, ports: stage().ports }).start('2 + 3?').result;
-    expect(endOf(result)).toStrictEqual(['completed', 'completed', 2]);
+    expect(getEnd(result)).toStrictEqual(['completed', 'completed', 2]);
     expect(result.text).toBe('It is 5.');
     expect(result.usage).toMatchObject({ input: 6, output: 4, total: 10 });
   });
@@ -224,7 +224,7 @@ describe('a run that was started', () => {
   test('goes on when its reader leaves the loop', async () => {
     const run = createAgent({ model: scriptedModel([callAdd, five]), tools: { add }, ports: stage().ports }).start('2 + 3?');
     for await (const event of run) if (event.type === 'AgentStepStarted') break;
-    expect(endOf(await run.result)).toStrictEqual(['completed', 'completed', 2]);
+    expect(getEnd(await run.result)).toStrictEqual(['completed', 'completed', 2]);
   });
 
   test('ends at the next boundary when it is asked to', async () => {
@@ -244,7 +244,7 @@ describe('a run that was started', () => {
     for await (const event of run) if (event.type === 'TextDelta') break;
     controller.abort('enough');
     const result = await inTime(clock, run.result);
-    expect(endOf(result)).toStrictEqual(['stopped', 'user_requested', 1]);
+    expect(getEnd(result)).toStrictEqual(['stopped', 'user_requested', 1]);
     expect(result.text.startsWith('It')).toBe(true);
     expect(result.state.errors).toStrictEqual([]);
   });
@@ -312,7 +312,7 @@ describe('who hears what', () => {
     const events: AgentEvent[] = [];
     const agent = createAgent({ model: scriptedModel([callAdd, five]), tools: { add }, ports: stage().ports });
     const { state } = await agent.start('x', { onEvent: (event) => events.push(event) }).result;
-    expect(namesOf(events)).toStrictEqual([
+    expect(mapNames(events)).toStrictEqual([
       'AgentExecutionStarted',
       ...['AgentStepStarted', 'InferenceStarted', 'ToolCallStarted', 'ToolCallCompleted'],
       ...['ContinuationEvaluated', 'AgentStateUpdated', 'AgentStepCompleted', 'TokenUsageReported'],
@@ -323,7 +323,7 @@ describe('who hears what', () => {
     expect(events.every((event) => event.orchestrator === 'agent' && event.agentId === state.agentId)).toBe(true);
     const completed = events.find((event) => event.type === 'ToolCallCompleted');
     expect(completed).toMatchObject({ tool: 'add', success: true, result: 5, durationMs: 0, toolCallId: 'call-1' });
-    expect(completed).not.toHaveProperty('error');
+    expect(completed?.error).toBeNull();
     const decided = events.filter((event) => event.type === 'ContinuationEvaluated');
     expect(decided.map(({ outcome }) => outcome)).toStrictEqual(state.stepResults.map(({ outcome }) => outcome));
     expect(String(decided.at(-1))).toMatch(/STOP.*completed/);
@@ -337,12 +337,12 @@ describe('who hears what', () => {
       ports: stage().ports,
     });
     const events: AgentEvent[] = [];
-    const result = await agent.start('x', { onEvent: (event) => events.push(untyped(event)) }).result;
+    const result = await agent.start('x', { onEvent: (event) => events.push(asUntyped(event)) }).result;
     const completed = events.find((event) => event.type === 'ToolCallCompleted');
     expect(completed).toMatchObject({ tool: 'fail', success: false, error: expect.stringContaining('no such lead') as string });
     expect(completed).not.toHaveProperty('result');
-    expect(namesOf(events).slice(-2)).toStrictEqual(['AgentFailed', 'AgentFinished']);
-    expect(namesOf(events).filter((type) => type === 'ContinuationEvaluated')).toHaveLength(1);
+    expect(mapNames(events).slice(-2)).toStrictEqual(['AgentFailed', 'AgentFinished']);
+    expect(mapNames(events).filter((type) => type === 'ContinuationEvaluated')).toHaveLength(1);
     expect(events.at(-1)).toMatchObject({ status: 'failed', stopReason: 'error', resolvedBy: 'ErrorPolicyCriterion' });
     expect(result.status === 'failed' && result.error).toMatchObject({ type: 'tool', toolName: 'fail', message: 'no such lead' });
   });
@@ -353,7 +353,7 @@ describe('who hears what', () => {
     agent.wiretap(() => {
       throw new Error('listener');
     });
-    expect(endOf(await agent.start('x').result)).toStrictEqual(['completed', 'completed', 1]);
+    expect(getEnd(await agent.start('x').result)).toStrictEqual(['completed', 'completed', 1]);
     expect(problems.length).toBeGreaterThan(0);
   });
 });
@@ -397,10 +397,10 @@ describe('who did it', () => {
     const agent = createAgent({ id: 'partner', version: '3', model: scriptedModel([five], { repeatLast: true }), ports: ports() });
     const identity = { id: 'partner', version: '3', fingerprint: agent.fingerprint };
     expect([agent.id, agent.version]).toStrictEqual(['partner', '3']);
-    const first = stored(await agent.run(AgentState.empty().withUserMessage('x')));
+    const first = roundTrip(await agent.run(AgentState.empty().withUserMessage('x')));
     expect(first.execution.agent).toStrictEqual(identity);
     const released = createAgent({ id: 'partner', version: '4', model: scriptedModel([five]), instructions: 'Be kind.', ports: ports() });
-    const second = stored(await released.run(first.withUserMessage('y')));
+    const second = roundTrip(await released.run(first.withUserMessage('y')));
     expect(second.session.executions.map((execution) => execution.agent)).toStrictEqual([
       identity,
       { id: 'partner', version: '4', fingerprint: released.fingerprint },
@@ -422,7 +422,7 @@ describe('who did it', () => {
     errors: ErrorPolicy.retryToolErrors(3),
     output: z.object({ id: z.string() }),
   });
-  const fingerprintOf = (options: AgentOptions): string => createAgent(options).fingerprint;
+  const getFingerprint = (options: AgentOptions): string => createAgent(options).fingerprint;
 
   test('the same configuration has the same fingerprint, however it is written and whoever answers', () => {
     const same: readonly AgentOptions[] = [
@@ -436,9 +436,9 @@ describe('who did it', () => {
       { ...base(), errors: ErrorPolicy.retryToolErrors() },
       { ...base(), settings: {} },
     ];
-    expect(new Set(same.map(fingerprintOf))).toStrictEqual(new Set([fingerprintOf(base())]));
+    expect(new Set(same.map(getFingerprint))).toStrictEqual(new Set([getFingerprint(base())]));
     const two = { a: add, b: fail };
-    expect(fingerprintOf({ ...base(), tools: two })).toBe(fingerprintOf({ ...base(), tools: { b: fail, a: add } }));
+    expect(getFingerprint({ ...base(), tools: two })).toBe(getFingerprint({ ...base(), tools: { b: fail, a: add } }));
   });
 
   test.each<[string, Partial<AgentOptions>]>([
@@ -446,15 +446,15 @@ describe('who did it', () => {
     ['no finish reasons', { finishReasons: [] }],
     ['no rules', { criteria: [] }],
   ])('the same fingerprint where %s is said that goes without saying', (_what, change) => {
-    expect(fingerprintOf({ ...base(), ...change })).toBe(fingerprintOf(base()));
+    expect(getFingerprint({ ...base(), ...change })).toBe(getFingerprint(base()));
   });
 
   test('settings that are no JSON do not hide a difference elsewhere', () => {
-    const settings = untyped<NonNullable<AgentOptions['settings']>>({ providerOptions: { mine: { seen: new Map() } } });
-    expect(fingerprintOf({ ...base(), settings, instructions: 'Be long.' })).not.toBe(fingerprintOf({ ...base(), settings }));
+    const settings = asUntyped<NonNullable<AgentOptions['settings']>>({ providerOptions: { mine: { seen: new Map() } } });
+    expect(getFingerprint({ ...base(), settings, instructions: 'Be long.' })).not.toBe(getFingerprint({ ...base(), settings }));
   });
 
-  const addOf = (change: object) =>
+  const createAddTool = (change: object) =>
     defineTool({
       name: 'add',
       description: 'Adds two numbers.',
@@ -468,9 +468,9 @@ describe('who did it', () => {
     ['instructions that are made', { instructions: () => 'Be brief.' }],
     ['the tools', { tools: { add, fail } }],
     ['a tool’s name', { tools: { plus: add } }],
-    ['a tool’s schema', { tools: { add: addOf({ input: z.object({ a: z.number() }) }) } }],
-    ['a tool’s description', { tools: { add: addOf({ description: 'Adds.' }) } }],
-    ['a tool’s gate', { tools: { add: addOf({ needsApproval: true }) } }],
+    ['a tool’s schema', { tools: { add: createAddTool({ input: z.object({ a: z.number() }) }) } }],
+    ['a tool’s description', { tools: { add: createAddTool({ description: 'Adds.' }) } }],
+    ['a tool’s gate', { tools: { add: createAddTool({ needsApproval: true }) } }],
     ['a limit', { limits: { steps: 6 } }],
     ['a limit that was taken away', { limits: { steps: 5, tokens: Infinity } }],
     ['one more limit', { limits: { steps: 5, costUsd: 1 }, price: priceTable({}) }],
@@ -482,24 +482,24 @@ describe('who did it', () => {
     ['the rules', { criteria: [stopWhen('Mine', () => false)] }],
     ['the finish reasons', { finishReasons: ['length'] }],
   ])('another fingerprint where it differs in %s', (_what, change) => {
-    expect(fingerprintOf({ ...base(), ...change })).not.toBe(fingerprintOf(base()));
+    expect(getFingerprint({ ...base(), ...change })).not.toBe(getFingerprint(base()));
   });
 });
 
 describe('options', () => {
   test.each<[string, object, string]>([
-    ['an unknown option', { tool: {} }, 'Unknown option "tool" in createAgent(). It takes id, version, model'],
-    ['an unknown limit', { limits: { maxSteps: 1 } }, 'There is no limit "maxSteps"; there are steps, tokens'],
+    ['an unknown option', { tool: {} }, 'Unknown option "tool" in createAgent(). Did you mean "tools"?'],
+    ['an unknown limit', { limits: { maxSteps: 1 } }, 'Unknown option "maxSteps" in limits. Use steps.'],
     ['what to do at a limit', { limits: { onLimit: 'explode' } }, 'onLimit must be one of stop, finalize, pause'],
     ['options that are none', { 0: 'x' }, 'Unknown option "0" in createAgent()'],
-    ['no model', { model: undefined }, 'model is no model. Wrap an AI SDK model with aiSdk()'],
-    ['a name in place of a model', { model: 'gpt-5' }, 'model is no model'],
-    ['no model among the fallbacks', { fallback: [scriptedModel([]), {}] }, 'fallback[1] is no model'],
-    ['instructions that are no words', { instructions: 5 }, 'instructions must be text'],
+    ['no model', { model: undefined }, 'createAgent() needs a model. Pass aiSdk('],
+    ['a name in place of a model', { model: 'gpt-5' }, 'createAgent(): model must be a model object, not "gpt-5".'],
+    ['no model among the fallbacks', { fallback: [scriptedModel([]), {}] }, 'fallback[1] must be a model object, not an object.'],
+    ['instructions that are no words', { instructions: 5 }, 'instructions must be a string'],
     ['an output that is no schema', { output: 5 }, 'output must be a Standard Schema'],
-    ['a tool that is none', { tools: { add: {} } }, 'is no tool'],
+    ['a tool that is none', { tools: { add: {} } }, 'not a tool'],
   ])('%s: refused with a clear message', (_what, change, message) => {
-    expect(() => createAgent(untyped<AgentOptions>({ model: scriptedModel([]), ...change }))).toThrow(message);
+    expect(() => createAgent(asUntyped<AgentOptions>({ model: scriptedModel([]), ...change }))).toThrow(message);
   });
 
   const every = ['id', 'version', 'fallback', 'settings', 'timeouts', 'context', 'tools', 'instructions', 'output', 'limits', 'errors'];
@@ -507,39 +507,39 @@ describe('options', () => {
 
   test.each([...every, ...more])('%s: undefined counts as absent', async (name) => {
     const make = (options: object) =>
-      createAgent(untyped<AgentOptions>({ model: scriptedModel([five]), ports: stage().ports, ...options }));
+      createAgent(asUntyped<AgentOptions>({ model: scriptedModel([five]), ports: stage().ports, ...options }));
     const [agent, plain] = [make({ [name]: undefined }), make({})];
     expect([agent.id, agent.version, agent.fingerprint]).toStrictEqual(['agent', undefined, plain.fingerprint]);
     const result = await agent.start('x').result;
-    expect(endOf(result)).toStrictEqual(['completed', 'completed', 1]);
+    expect(getEnd(result)).toStrictEqual(['completed', 'completed', 1]);
     expect(result.status === 'completed' && result.output).toBeUndefined();
   });
 
   test.each(['steps', 'tokens', 'wallMs', 'activeMs', 'costUsd', 'onLimit', 'finalizeMs', 'repeatedToolCalls'])(
     'limits.%s: undefined counts as absent',
     async (name) => {
-      const make = (limits: object) => createAgent(untyped<AgentOptions>({ model: scriptedModel([five]), limits, ports: stage().ports }));
+      const make = (limits: object) => createAgent(asUntyped<AgentOptions>({ model: scriptedModel([five]), limits, ports: stage().ports }));
       const [agent, plain] = [make({ [name]: undefined }), make({})];
-      const votes = async (each: typeof agent) => (await each.start('x').result).state.continuationOutcome?.evaluations;
+      const votes = async (each: typeof agent) => (await each.start('x').result).state.lastContinuationOutcome?.evaluations;
       expect(await votes(agent)).toStrictEqual(await votes(plain));
       expect(agent.fingerprint).toBe(plain.fingerprint);
     },
   );
 
   test('limits.wallMs: undefined beside activeMs does not take the wall limit away', async () => {
-    const limits = untyped<NonNullable<AgentOptions['limits']>>({ wallMs: undefined, activeMs: 1000 });
+    const limits = asUntyped<NonNullable<AgentOptions['limits']>>({ wallMs: undefined, activeMs: 1000 });
     const { state } = await createAgent({ model: scriptedModel([five]), limits, ports: stage().ports }).start('x').result;
-    expect(state.continuationOutcome?.evaluations.map(({ criterion }) => criterion)).toContain('ExecutionTimeLimit');
+    expect(state.lastContinuationOutcome?.evaluations.map(({ criterion }) => criterion)).toContain('ExecutionTimeLimit');
   });
 
   test('ports that are undefined are the machine’s own', async () => {
-    const ports = untyped<NonNullable<AgentOptions['ports']>>({
+    const ports = asUntyped<NonNullable<AgentOptions['ports']>>({
       clock: undefined,
       ids: undefined,
       random: undefined,
       onProblem: undefined,
     });
-    expect(endOf(await createAgent({ model: scriptedModel([five]), ports }).start('x').result)).toStrictEqual([
+    expect(getEnd(await createAgent({ model: scriptedModel([five]), ports }).start('x').result)).toStrictEqual([
       'completed',
       'completed',
       1,
@@ -549,14 +549,14 @@ describe('options', () => {
   test('a run takes undefined options too', async () => {
     const agent = createAgent({ model: scriptedModel([five]), ports: stage().ports });
     const options = { context: undefined, signal: undefined, onEvent: undefined, commit: undefined, effects: undefined };
-    expect(endOf(await agent.start('x', untyped(options)).result)).toStrictEqual(['completed', 'completed', 1]);
+    expect(getEnd(await agent.start('x', asUntyped(options)).result)).toStrictEqual(['completed', 'completed', 1]);
   });
 });
 
 describe('what createAgent does unless told otherwise', () => {
   test('it watches 20 steps, 500,000 tokens and 300 seconds', async () => {
     const { state } = await createAgent({ model: scriptedModel([five]), ports: stage().ports }).start('x').result;
-    const votes = state.continuationOutcome?.evaluations ?? [];
+    const votes = state.lastContinuationOutcome?.evaluations ?? [];
     const contexts = Object.fromEntries(votes.map(({ criterion, context }) => [criterion, context]));
     expect(contexts).toMatchObject({
       StepsLimit: { maxSteps: 20 },
@@ -572,7 +572,7 @@ describe('what createAgent does unless told otherwise', () => {
 
   test('it stops after 20 steps', async () => {
     const agent = createAgent({ model: scriptedModel([callAdd], { repeatLast: true }), tools: { add }, ports: stage().ports });
-    expect(endOf(await agent.start('x').result)).toStrictEqual(['stopped', 'steps_limit', 20]);
+    expect(getEnd(await agent.start('x').result)).toStrictEqual(['stopped', 'steps_limit', 20]);
   });
 
   test.each([
@@ -584,7 +584,7 @@ describe('what createAgent does unless told otherwise', () => {
       { text: 'done', usage: { input: 0, output: 0 } },
     ];
     expect(
-      endOf(await createAgent({ model: scriptedModel(script), tools: { add }, ports: stage().ports }).start('x').result),
+      getEnd(await createAgent({ model: scriptedModel(script), tools: { add }, ports: stage().ports }).start('x').result),
     ).toStrictEqual(end);
   });
 
@@ -607,7 +607,7 @@ describe('what createAgent does unless told otherwise', () => {
   ])('after %i ms on the wall clock: %j', async (ms, end) => {
     const { clock, ports } = stage();
     const agent = createAgent({ model: scriptedModel([callSlow, five]), tools: { slow: slow(clock, ms) }, ports });
-    expect(endOf(await inTime(clock, agent.start('x').result))).toStrictEqual(end);
+    expect(getEnd(await inTime(clock, agent.start('x').result))).toStrictEqual(end);
   });
 
   test('activeMs stands beside the wall limit', async () => {
@@ -619,15 +619,15 @@ describe('what createAgent does unless told otherwise', () => {
       ports,
     });
     const { state } = await inTime(clock, agent.start('x').result);
-    expect([state.stopReason, state.continuationOutcome?.resolvedBy]).toStrictEqual(['time_limit', 'CumulativeExecutionTimeLimit']);
-    const named = state.continuationOutcome?.evaluations.map(({ criterion }) => criterion);
+    expect([state.stopReason, state.lastContinuationOutcome?.resolvedBy]).toStrictEqual(['time_limit', 'CumulativeExecutionTimeLimit']);
+    const named = state.lastContinuationOutcome?.evaluations.map(({ criterion }) => criterion);
     expect(named).toEqual(expect.arrayContaining(['ExecutionTimeLimit', 'CumulativeExecutionTimeLimit']));
   });
 
   test('a failing tool goes back to the model twice; the third failure in a row ends it', async () => {
     const model = scriptedModel([callFail], { repeatLast: true });
     const result = await createAgent({ model, tools: { fail }, ports: stage().ports }).start('x').result;
-    expect(endOf(result)).toStrictEqual(['failed', 'retry_limit', 3]);
+    expect(getEnd(result)).toStrictEqual(['failed', 'retry_limit', 3]);
     expect(model.calls[1]?.messages.at(-1)?.toolResults[0]).toMatchObject({ toolName: 'fail' });
     expect(result.status === 'failed' && result.error.toolName).toBe('fail');
   });
@@ -642,7 +642,7 @@ describe('what createAgent does unless told otherwise', () => {
     const retries: number[] = [];
     const agent = createAgent({ model: scriptedModel([entry, five]), ports });
     agent.onEvent('RetryScheduled', ({ delayMs }) => retries.push(delayMs));
-    expect(endOf(await inTime(clock, agent.start('x').result))).toStrictEqual(end);
+    expect(getEnd(await inTime(clock, agent.start('x').result))).toStrictEqual(end);
     expect(retries).toHaveLength(end[0] === 'completed' ? 1 : 0);
     expect(clock.pendingTimers()).toBe(0);
   });
@@ -650,7 +650,7 @@ describe('what createAgent does unless told otherwise', () => {
   test('broken answers end it once three in a row span ten seconds', async () => {
     const { clock, ports } = stage();
     const agent = createAgent({ model: scriptedModel([broken], { repeatLast: true }), ports });
-    expect(endOf(await inTime(clock, agent.start('x').result))).toStrictEqual(['failed', 'retry_limit', 5]);
+    expect(getEnd(await inTime(clock, agent.start('x').result))).toStrictEqual(['failed', 'retry_limit', 5]);
   });
 });
 
@@ -728,7 +728,7 @@ describe('one loop', () => {
     const agent = createAgent({ model: scriptedModel([callFail, five]), tools: { fail }, ports: stage().ports });
     const { state } = await agent.start('x').result;
     expect(state.steps.map((step) => step.usage.total)).toStrictEqual([5, 5]);
-    expect([state.usage.total, state.session.usage.total, stored(state).usage.total]).toStrictEqual([10, 10, 10]);
+    expect([state.usage.total, state.session.usage.total, roundTrip(state).usage.total]).toStrictEqual([10, 10, 10]);
   });
 
   test.each<[string, ScriptedEntry, object]>([
@@ -757,10 +757,10 @@ describe('one loop', () => {
       return ContinuationDecision.AllowContinuation;
     });
     const agent = createAgent({ model: scriptedModel([five]), criteria: [rule], ports: stage().ports });
-    const decided: (string | undefined)[] = [];
+    const decided: (string | null)[] = [];
     agent.onEvent('ContinuationEvaluated', ({ stopReason }) => decided.push(stopReason));
     const result = await agent.start('x').result;
-    expect(endOf(result)).toStrictEqual(['failed', 'error', 1]);
+    expect(getEnd(result)).toStrictEqual(['failed', 'error', 1]);
     expect([result.text, result.usage.total]).toStrictEqual(['It is 5.', 5]);
     expect(result.status === 'failed' && result.error).toMatchObject({ code: 'criterion-failed' });
     expect(result.explain()).toContain('a bug in a rule');
@@ -774,11 +774,11 @@ describe('one loop', () => {
     });
     const model = scriptedModel([five]);
     const result = await createAgent({ model, criteria: [rule], ports: stage().ports }).start('x').result;
-    expect(endOf(result)).toStrictEqual(['failed', 'error', 0]);
+    expect(getEnd(result)).toStrictEqual(['failed', 'error', 0]);
     expect(result.status === 'failed' && result.error.code).toBe('criterion-failed');
     expect(result.status === 'failed' && result.error.message).toContain('a bug in a rule');
     expect([model.calls.length, result.state.startOutcome?.stopReason]).toStrictEqual([0, 'error']);
-    expect(stored(result.state).startOutcome?.toJSON()).toStrictEqual(result.state.startOutcome?.toJSON());
+    expect(roundTrip(result.state).startOutcome?.toJSON()).toStrictEqual(result.state.startOutcome?.toJSON());
   });
 
   const throwing = (): never => {
@@ -803,14 +803,14 @@ describe('one loop', () => {
       ...options,
       ports: stage().ports,
     });
-    const decided: (string | undefined)[] = [];
+    const decided: (string | null)[] = [];
     agent.onEvent('ContinuationEvaluated', ({ stopReason }) => decided.push(stopReason));
     const result = await agent.start('x').result;
-    expect(endOf(result)).toStrictEqual(['failed', 'error', 1]);
+    expect(getEnd(result)).toStrictEqual(['failed', 'error', 1]);
     expect(result.status === 'failed' && result.error.message).toContain('a bug of the host');
     expect(result.explain()).toContain('a bug of the host');
     expect(decided).toStrictEqual(['error']);
-    expect(stored(result.state).explain()).toBe(result.explain());
+    expect(roundTrip(result.state).explain()).toBe(result.explain());
   });
 
   test('a price list that throws is one that does not know', async () => {
@@ -824,7 +824,7 @@ describe('one loop', () => {
       name: 'tenant',
       description: '',
       input: z.object({}),
-      context: contextOf<{ tenant: string; secret: string }>(),
+      context: defineContext<{ tenant: string; secret: string }>(),
       run: (_args, { context }) => context.tenant,
     });
     const agent = createAgent({ model, tools: { tenant }, instructions: ({ context }) => `For ${context.tenant}.`, ports: stage().ports });
@@ -840,7 +840,7 @@ describe('one loop', () => {
     const agent = createAgent({ model, limits: { steps: 0 }, ports: stage().ports });
     const events: string[] = [];
     const result = await agent.start('x', { onEvent: ({ type }) => events.push(type) }).result;
-    expect(endOf(result)).toStrictEqual(['stopped', 'steps_limit', 0]);
+    expect(getEnd(result)).toStrictEqual(['stopped', 'steps_limit', 0]);
     expect(events.filter((type) => type === 'ContinuationEvaluated')).toHaveLength(1);
     expect(model.calls).toHaveLength(0);
   });
@@ -854,8 +854,8 @@ describe('one loop', () => {
     const criteria = votes.map((vote, index) => when<AgentState>(`Mine${index}`, () => vote));
     const agent = createAgent({ model: scriptedModel([five], { repeatLast: true }), criteria, limits: { steps: 3 }, ports: stage().ports });
     const result = await agent.start('x').result;
-    expect([...endOf(result), result.state.continuationOutcome?.decision]).toStrictEqual(end);
-    const trace = result.state.continuationOutcome?.evaluations.map(({ criterion }) => criterion);
+    expect([...getEnd(result), result.state.lastContinuationOutcome?.decision]).toStrictEqual(end);
+    const trace = result.state.lastContinuationOutcome?.evaluations.map(({ criterion }) => criterion);
     expect(trace).toEqual(expect.arrayContaining(criteria.map(({ name }) => name)));
   });
 
@@ -867,23 +867,23 @@ describe('one loop', () => {
       errors: ErrorPolicy.stopOnAnyError(),
       ports: stage().ports,
     });
-    expect(endOf(await agent.start('x').result)).toStrictEqual(['failed', 'error', 1]);
+    expect(getEnd(await agent.start('x').result)).toStrictEqual(['failed', 'error', 1]);
   });
 
   test('the whole trace survives storage', async () => {
     const agent = createAgent({ model: scriptedModel([callAdd, five]), tools: { add }, ports: stage().ports });
     const { state } = await agent.start('x').result;
     const outcomes = (each: AgentState) => each.stepResults.map(({ outcome }) => outcome.toJSON());
-    expect(outcomes(stored(state))).toStrictEqual(outcomes(state));
-    expect(stored(state).explain()).toBe(state.explain());
-    expect(JSON.parse(JSON.stringify(stored(state)))).toStrictEqual(JSON.parse(JSON.stringify(state)));
+    expect(outcomes(roundTrip(state))).toStrictEqual(outcomes(state));
+    expect(roundTrip(state).explain()).toBe(state.explain());
+    expect(JSON.parse(JSON.stringify(roundTrip(state)))).toStrictEqual(JSON.parse(JSON.stringify(state)));
     expect(state.lastStepResult?.outcome.resolvedBy).toBe('ToolCallPresenceCheck');
   });
 
   test('finish reasons that were named end the run', async () => {
     const model = scriptedModel([{ ...(callAdd as object), finishReason: 'length' }]);
     const agent = createAgent({ model, tools: { add }, finishReasons: ['length'], ports: stage().ports });
-    expect(endOf(await agent.start('x').result)).toStrictEqual(['stopped', 'finish_reason', 1]);
+    expect(getEnd(await agent.start('x').result)).toStrictEqual(['stopped', 'finish_reason', 1]);
   });
 
   test('a developer’s words count as the system’s', () => {
@@ -918,7 +918,7 @@ describe('many turns', () => {
     expect([second.status, second.stopReason, second.stepCount]).toStrictEqual(['completed', 'completed', 2]);
     expect(second.info.startedAt).toBe(begun);
     expect(second.execution.wallStartedAt).toBeGreaterThan(begun + 9 * day);
-    expect(stored(second).execution.wallStartedAt).toBeUndefined();
+    expect(roundTrip(second).execution.wallStartedAt).toBeUndefined();
     expect(second.info.cumulativeExecutionSeconds).toBe(400);
     expect(second.stepResults.map(({ number }) => number)).toStrictEqual([1, 2]);
   });
@@ -926,7 +926,7 @@ describe('many turns', () => {
   test('the session sums up what the executions count', async () => {
     const agent = createAgent({ model: scriptedModel([callAdd, five, five, callAdd, five]), tools: { add }, ports: stage().ports });
     let state = await agent.run(AgentState.empty().withUserMessage('one'));
-    for (const words of ['two', 'three']) state = await agent.run(stored(state).withUserMessage(words));
+    for (const words of ['two', 'three']) state = await agent.run(roundTrip(state).withUserMessage(words));
     expect([state.stepCount, state.usage.total]).toStrictEqual([2, 10]);
     expect([state.session.executions.length, state.session.stepCount, state.session.usage.total]).toStrictEqual([3, 5, 25]);
     expect(state.session.executions.map(({ number, results }) => [number, results.length])).toStrictEqual([
@@ -959,7 +959,7 @@ describe('many turns', () => {
     const waiting = await agent.run(AgentState.empty({ clock }).withUserMessage('x'));
     expect([waiting.status, waiting.execution.activeMs]).toStrictEqual(['waiting', 400]);
     clock.skip(7 * day);
-    const end = await agent.run(stored(waiting).answer('c', 'text'));
+    const end = await agent.run(roundTrip(waiting).answer('c', 'text'));
     expect([end.stopReason, end.execution.activeMs, end.info.cumulativeExecutionSeconds]).toStrictEqual(['time_limit', 1000, 1]);
     expect(end.stepResults.reduce((sum, { timing }) => sum + timing.activeMs, 0)).toBe(1000);
   });
@@ -985,7 +985,7 @@ describe('waiting', () => {
     const again = await agent.start(result.state).result;
     expect(again.status).toBe('waiting');
     const end = await agent.start(agent.restore(JSON.parse(JSON.stringify(result.state))).approve('p')).result;
-    expect(endOf(end)).toStrictEqual(['completed', 'completed', 2]);
+    expect(getEnd(end)).toStrictEqual(['completed', 'completed', 2]);
     expect(end.state.steps[0]?.executions[0]).toMatchObject({ status: 'succeeded', value: 'paid 5' });
     expect(asked).toStrictEqual(['pay']);
     expect(end.state.session.executions).toHaveLength(1);
@@ -995,7 +995,7 @@ describe('waiting', () => {
     const model = scriptedModel([{ toolCalls: [{ name: 'pay', args: { amount: 5 }, id: 'p' }] }, five]);
     const agent = createAgent({ model, tools: { pay }, ports: stage().ports });
     const { state } = await agent.start('x').result;
-    expect(endOf(await agent.start(state.reject('p', 'too much')).result)).toStrictEqual(['completed', 'completed', 2]);
+    expect(getEnd(await agent.start(state.reject('p', 'too much')).result)).toStrictEqual(['completed', 'completed', 2]);
     expect(JSON.stringify(model.calls[1]?.messages.at(-1))).toContain('too much');
   });
 
@@ -1006,8 +1006,8 @@ describe('waiting', () => {
     expect(result.status === 'waiting' && result.waitingFor).toStrictEqual([{ type: 'grant', id: 'grant/steps', limit: 'steps' }]);
     const same = await agent.start(result.state).result;
     expect([same.status, model.calls.length]).toStrictEqual(['waiting', 1]);
-    const end = await agent.start(stored(result.state).grant({ steps: 2 })).result;
-    expect(endOf(end)).toStrictEqual(['completed', 'steps_limit', 3]);
+    const end = await agent.start(roundTrip(result.state).grant({ steps: 2 })).result;
+    expect(getEnd(end)).toStrictEqual(['completed', 'steps_limit', 3]);
     expect(end.explain()).toMatch(/^Finished.*; StepsLimit was reached in the same step/);
     expect(end.state.execution.grants).toStrictEqual([{ steps: 2 }]);
   });
@@ -1016,7 +1016,7 @@ describe('waiting', () => {
     const model = scriptedModel([callAdd, { text: 'So far: 5.' }]);
     const agent = createAgent({ model, tools: { add }, limits: { steps: 1, onLimit: 'finalize' }, ports: stage().ports });
     const result = await agent.start('x').result;
-    expect(endOf(result)).toStrictEqual(['stopped', 'steps_limit', 2]);
+    expect(getEnd(result)).toStrictEqual(['stopped', 'steps_limit', 2]);
     expect([result.text, model.calls[1]?.tools]).toStrictEqual(['So far: 5.', model.calls[0]?.tools]);
   });
 });
@@ -1034,16 +1034,16 @@ describe('money', () => {
       ports: stage().ports,
     });
     const result = await agent.start('x').result;
-    expect(endOf(result)).toStrictEqual(['stopped', 'guard', 2]);
-    expect([result.cost?.usd, result.state.continuationOutcome?.resolvedBy]).toStrictEqual([2, 'CostLimit']);
-    expect(stored(result.state).cost).toStrictEqual({ usd: 2 });
+    expect(getEnd(result)).toStrictEqual(['stopped', 'guard', 2]);
+    expect([result.cost?.usd, result.state.lastContinuationOutcome?.resolvedBy]).toStrictEqual([2, 'CostLimit']);
+    expect(roundTrip(result.state).cost).toStrictEqual({ usd: 2 });
   });
 
   test('a price that is not known allows, and says so', async () => {
     const agent = createAgent({ model: scriptedModel([five]), price: priceTable({}), limits: { costUsd: 2 }, ports: stage().ports });
     const result = await agent.start('x').result;
     expect([result.status, result.cost]).toStrictEqual(['completed', { usd: 0, unknownCalls: 1 }]);
-    const vote = result.state.continuationOutcome?.evaluations.find(({ criterion }) => criterion === 'CostLimit');
+    const vote = result.state.lastContinuationOutcome?.evaluations.find(({ criterion }) => criterion === 'CostLimit');
     expect([vote?.decision, vote?.reason]).toStrictEqual(['allow', expect.stringContaining('not known')]);
   });
 
@@ -1077,7 +1077,7 @@ describe('fallback', () => {
     const turns: unknown[] = [];
     agent.onEvent('ModelFallback', ({ from, to, failure }) => turns.push([from, to, failure.code]));
     const result = await agent.start('x').result;
-    expect(endOf(result)).toStrictEqual(['completed', 'completed', 1]);
+    expect(getEnd(result)).toStrictEqual(['completed', 'completed', 1]);
     expect(turns).toStrictEqual([['scripted/script', 'other/second', 'http-429']]);
     expect(result.state.steps[0]?.model).toBe('other/second');
   });
@@ -1089,7 +1089,7 @@ describe('fallback', () => {
       errors: ErrorPolicy.stopOnAnyError(),
       ports: stage().ports,
     });
-    expect(endOf(await agent.start('x').result)).toStrictEqual(['failed', 'error', 1]);
+    expect(getEnd(await agent.start('x').result)).toStrictEqual(['failed', 'error', 1]);
   });
 });
 
@@ -1102,14 +1102,14 @@ describe('a typed answer', () => {
     const result = await agent.start('x').result;
     expect(result.status === 'completed' && result.output).toStrictEqual({ day: new Date('2026-02-01') });
     expect(result.state.output).toStrictEqual({ day: '2026-02-01' });
-    const again = await agent.start(stored(result.state)).result;
+    const again = await agent.start(roundTrip(result.state)).result;
     expect(again.status === 'completed' && again.output.day).toStrictEqual(new Date('2026-02-01'));
   });
 
   test('that does not fit is repaired by way of the policy', async () => {
     const model = scriptedModel([{ text: 'Sunday.' }, { text: '```json\n{"day":"2026-02-01"}\n```' }]);
     const result = await createAgent({ model, output, ports: stage().ports }).start('x').result;
-    expect(endOf(result)).toStrictEqual(['completed', 'completed', 2]);
+    expect(getEnd(result)).toStrictEqual(['completed', 'completed', 2]);
     expect(model.calls[1]?.messages.at(-1)?.text).toContain('not valid JSON');
     expect(model.calls[0]?.output?.schema).toMatchObject({ type: 'object' });
   });
@@ -1117,7 +1117,7 @@ describe('a typed answer', () => {
   test('that never fits is a failure of validation', async () => {
     const agent = createAgent({ model: scriptedModel([{ text: '{}' }], { repeatLast: true }), output, ports: stage().ports });
     const result = await agent.start('x').result;
-    expect(endOf(result)).toStrictEqual(['failed', 'retry_limit', 3]);
+    expect(getEnd(result)).toStrictEqual(['failed', 'retry_limit', 3]);
     expect(result.status === 'failed' && result.error).toMatchObject({ type: 'validation', code: 'invalid-output' });
   });
 
@@ -1141,7 +1141,7 @@ describe('a typed answer', () => {
     ['none', createAgent({ model: scriptedModel([five]), ports: stage().ports }), 'there is none'],
     [
       'another',
-      untyped(
+      asUntyped(
         createAgent({
           model: scriptedModel([{ text: '{"id":"1"}' }]),
           output: z.object({ id: z.string() }),
@@ -1184,7 +1184,7 @@ describe('what cannot be restored', () => {
   });
 
   test('stored data that nobody read cannot be run', async () => {
-    await expect(agent.run(untyped(written))).rejects.toThrow('read stored data with agent.restore()');
+    await expect(agent.run(asUntyped(written))).rejects.toThrow('agent.restore() for stored data');
   });
 });
 

@@ -11,7 +11,7 @@ import type {
 } from '../../src/entry/index.ts';
 import {
   ContinuationDecision,
-  contextOf,
+  defineContext,
   createAgent,
   createEventBus,
   defineTool,
@@ -34,7 +34,7 @@ import type {
   UnfinishedTurn,
 } from '../../src/chat/index.ts';
 import {
-  addressed,
+  byMention,
   agentParticipant,
   ChatState,
   coordinator,
@@ -60,7 +60,7 @@ const find = defineTool({
   name: 'find',
   description: '',
   input: { type: 'object' },
-  context: contextOf<{ readonly db: Db }>(),
+  context: defineContext<{ readonly db: Db }>(),
   run: (_, { context }) => context.db.find('x'),
 });
 const clock = defineTool({ name: 'clock', description: '', input: { type: 'object' }, run: () => 'noon' });
@@ -80,7 +80,7 @@ test('a chat with every kind of participant compiles as one would write it', asy
       agentParticipant({ name: 'digger', agent: createAgent({ model }), description: 'digs' }),
       functionParticipant({ name: 'fn', speak: ({ state: { stepCount } }) => `${stepCount}`, timeoutMs: 100 }),
     ],
-    selector: coordinator({ model, instructions: 'Be fair.', otherwise: addressed({ otherwise: roundRobin() }) }),
+    selector: coordinator({ model, instructions: 'Be fair.', otherwise: byMention({ otherwise: roundRobin() }) }),
     limits: { steps: 20, tokens: 10_000, onLimit: 'pause' },
     errors: ErrorPolicy.retryAll(3),
     finishReasons: ['length'],
@@ -122,14 +122,14 @@ test('the context is wanted exactly where a participant needs one', () => {
   byTool.run(state);
   // @ts-expect-error -- the tool needs a db
   byTool.start('x', { signal });
-  // @ts-expect-error -- that is no db
+  // @ts-expect-error -- that is not a db
   byTool.run(state, { context: { db: 4 } });
   // @ts-expect-error -- the tool needs a db
   byTool.nextStep(state);
 
   const fn = functionParticipant({
     name: 'fn',
-    context: contextOf<{ readonly user: number }>(),
+    context: defineContext<{ readonly user: number }>(),
     speak: ({ context }) => `${context.user}`,
   });
   const both = createChat({ participants: [llmParticipant({ name: 'eve', model, tools: [find] }), fn] });
@@ -144,7 +144,7 @@ test('an agent that takes part needs what its own context needs, or what it is m
   needing.run(state, { context: { db } });
   // @ts-expect-error -- the tool of the agent needs a db
   needing.run(state);
-  // @ts-expect-error -- that is no db
+  // @ts-expect-error -- that is not a db
   needing.run(state, { context: { db: 4 } });
 
   const made = createChat({

@@ -1,7 +1,7 @@
 import { expectTypeOf, test } from 'vitest';
 import { z } from 'zod';
 import type { Failure, Model, RunResult, StopReason, Wait } from '../../src/entry/index.ts';
-import { contextOf, createAgent, defineTool, when } from '../../src/entry/index.ts';
+import { defineContext, createAgent, defineTool, when } from '../../src/entry/index.ts';
 import type { Participant, UnfinishedTurn } from '../../src/chat/index.ts';
 import { agentParticipant } from '../../src/chat/index.ts';
 import type {
@@ -36,7 +36,7 @@ const db = defineTool({
   name: 'db',
   description: '',
   input: z.object({ key: z.string() }),
-  context: contextOf<{ readonly db: string }>(),
+  context: defineContext<{ readonly db: string }>(),
   run: (_args, { context }) => context.db,
 });
 const writer = llmCollaborator({ name: 'writer', model });
@@ -44,7 +44,7 @@ const clerk = llmCollaborator({ name: 'clerk', model, tools: { db } });
 const boss = humanCollaborator({ name: 'boss' });
 const tenantOf = functionCollaborator({
   name: 'tenant',
-  context: contextOf<{ readonly tenant: string }>(),
+  context: defineContext<{ readonly tenant: string }>(),
   speak: ({ context, state, participant }) => {
     expectTypeOf(context).toEqualTypeOf<{ readonly tenant: string }>();
     expectTypeOf(state).toEqualTypeOf<CollaborationState>();

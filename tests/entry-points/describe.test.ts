@@ -94,13 +94,13 @@ describe('what an agent is made of', () => {
     [
       'two capabilities of one name',
       () => createAgent({ model, capabilities: [caution, caution] }),
-      /capability "caution" was given twice/,
+      /capability "caution" was added twice/,
     ],
-    ['two tools of one name', () => createAgent({ model, tools: { pay }, capabilities: [caution] }), /there are two tools of this name/],
+    ['two tools of one name', () => createAgent({ model, tools: { pay }, capabilities: [caution] }), /two tools have this name/],
     [
       'two hooks of one name',
       () => createAgent({ model, hooks: [defineHook({ name: 'twice', afterStep: () => undefined })], capabilities: [caution] }),
-      /Two hooks are called "twice"/,
+      /Two hooks are named "twice"/,
     ],
     ['a list that is none', () => createAgent({ model, capabilities: caution as never }), /capabilities must be a list/],
     ['a capability that is none', () => createAgent({ model, capabilities: [{ hooks: [] }] as never }), /A capability needs a name/],

@@ -16,7 +16,7 @@ import type { Vote } from '../../src/hooks/index.ts';
 import {
   AgentBuilder,
   AgentState,
-  contextOf,
+  defineContext,
   createAgent,
   defineCapability,
   defineHook,
@@ -48,14 +48,14 @@ const find = defineTool({
   name: 'find',
   description: '',
   input,
-  context: contextOf<NeedsDb>(),
+  context: defineContext<NeedsDb>(),
   run: ({ name }, { context }) => context.db.find(name),
 });
 const state = AgentState.empty();
 
 const hookNeedingDb = defineHook({
   name: 'needs-db',
-  context: contextOf<NeedsDb>(),
+  context: defineContext<NeedsDb>(),
   beforeStep: ({ context }) => void context.db.find('x'),
 });
 
@@ -262,7 +262,7 @@ test('a change has its own form', () => {
 test('the context that a hook asks for is typed in its facts, at every point', () => {
   const hook = defineHook({
     name: 'reads-db',
-    context: contextOf<NeedsDb>(),
+    context: defineContext<NeedsDb>(),
     beforeStep: ({ context }) => {
       expectTypeOf(context).toEqualTypeOf<NeedsDb>();
     },
@@ -285,24 +285,24 @@ test('the context that a hook asks for is typed in its facts, at every point', (
 });
 
 test('a hook that needs a context goes only where that context is given', () => {
-  createAgent({ model, context: contextOf<NeedsDb>(), hooks: [hookNeedingDb] }).start('x', { context: { db } });
-  createAgent({ model, context: contextOf<NeedsDb & { readonly tenant: string }>(), hooks: [hookNeedingDb] });
+  createAgent({ model, context: defineContext<NeedsDb>(), hooks: [hookNeedingDb] }).start('x', { context: { db } });
+  createAgent({ model, context: defineContext<NeedsDb & { readonly tenant: string }>(), hooks: [hookNeedingDb] });
   // The tools' context will do.
   createAgent({ model, tools: { find }, hooks: [hookNeedingDb] }).start('x', { context: { db } });
   // @ts-expect-error -- nobody gives a db
   createAgent({ model, hooks: [hookNeedingDb] });
   // @ts-expect-error -- nobody gives a db
   createAgent({ model, tools: { add }, hooks: [hookNeedingDb] });
-  // @ts-expect-error -- a tenant is no db
-  createAgent({ model, context: contextOf<{ readonly tenant: string }>(), hooks: [hookNeedingDb] });
+  // @ts-expect-error -- a tenant is not a db
+  createAgent({ model, context: defineContext<{ readonly tenant: string }>(), hooks: [hookNeedingDb] });
 
-  const agent = createAgent({ model, context: contextOf<NeedsDb>(), hooks: [hookNeedingDb] });
+  const agent = createAgent({ model, context: defineContext<NeedsDb>(), hooks: [hookNeedingDb] });
   // @ts-expect-error -- the db has to be given
   agent.start('x');
   // @ts-expect-error -- the db has to be given
   agent.run(state);
 
-  new ToolUse({ model, context: contextOf<NeedsDb>(), hooks: [hookNeedingDb] });
+  new ToolUse({ model, context: defineContext<NeedsDb>(), hooks: [hookNeedingDb] });
   // @ts-expect-error -- nobody gives a db
   new ToolUse({ model, hooks: [hookNeedingDb] });
 });
@@ -389,7 +389,7 @@ test('what a capability needs of the host, a run has to be given', () => {
   // @ts-expect-error -- its hook needs a db
   byHooks.run(state, {});
 
-  const byBoth = createAgent({ model, context: contextOf<{ readonly tenant: string }>(), capabilities: [digging, watching] });
+  const byBoth = createAgent({ model, context: defineContext<{ readonly tenant: string }>(), capabilities: [digging, watching] });
   byBoth.start('x', { context: { db, tenant: 'acme' } });
   byBoth.start('x', {
     // @ts-expect-error -- the tenant is missing
@@ -409,7 +409,7 @@ test('what several capabilities need is wanted together', () => {
     hooks: [
       defineHook({
         name: 'tenant',
-        context: contextOf<{ readonly tenant: string }>(),
+        context: defineContext<{ readonly tenant: string }>(),
         beforeStep: ({ context }) => {
           expectTypeOf(context.tenant).toBeString();
         },
@@ -478,7 +478,7 @@ test('a builder takes hooks whose context it has', () => {
   agent.onEvent('ToolCallCompleted', (event) => expectTypeOf(event.tool).toEqualTypeOf<'add'>());
   agent.start('x');
 
-  AgentBuilder.base().withContext(contextOf<NeedsDb>()).withHooks(hookNeedingDb);
+  AgentBuilder.base().withContext(defineContext<NeedsDb>()).withHooks(hookNeedingDb);
   AgentBuilder.base().withTools({ find }).withHooks(hookNeedingDb);
   // A capability that needs it says that it will be given.
   AgentBuilder.base().withCapability(watching).withHooks(hookNeedingDb);

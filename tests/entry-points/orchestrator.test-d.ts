@@ -13,7 +13,7 @@ import type {
   Run,
   RunResult,
 } from '../../src/entry/index.ts';
-import { AgentBuilder, contextOf, createAgent, defineTool, ToolUse } from '../../src/entry/index.ts';
+import { AgentBuilder, defineContext, createAgent, defineTool, ToolUse } from '../../src/entry/index.ts';
 import type { ChatState } from '../../src/chat/index.ts';
 import { createChat, llmParticipant, scriptedParticipant } from '../../src/chat/index.ts';
 import { createCollaboration, llmCollaborator, scriptedCollaborator } from '../../src/collaboration/index.ts';
@@ -22,8 +22,8 @@ import type { RunState } from '../../src/step-by-step/index.ts';
 
 declare const model: Model;
 const input = z.object({ name: z.string() });
-const find = defineTool({ name: 'find', description: '', input, context: contextOf<{ db: string }>(), run: ({ name }) => name });
-const who = defineTool({ name: 'who', description: '', input, context: contextOf<{ user: number }>(), run: ({ name }) => name });
+const find = defineTool({ name: 'find', description: '', input, context: defineContext<{ db: string }>(), run: ({ name }) => name });
+const who = defineTool({ name: 'who', description: '', input, context: defineContext<{ user: number }>(), run: ({ name }) => name });
 
 const plain = createAgent({ model });
 const needy = createAgent({ model, tools: { find }, output: z.object({ id: z.string() }) });

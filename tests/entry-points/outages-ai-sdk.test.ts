@@ -19,8 +19,8 @@ const answer: Reply = () =>
     usage: { prompt_tokens: 3, completion_tokens: 1, total_tokens: 4 },
   });
 const unavailable: Reply = () => Response.json({ error: { message: 'no capacity' } }, { status: 503 });
-const limited: Reply = () => Response.json({ error: { message: 'slow down' } }, { status: 429 });
-const refused: Reply = () => {
+const replyRateLimited: Reply = () => Response.json({ error: { message: 'slow down' } }, { status: 429 });
+const refuseConnection: Reply = () => {
   throw new TypeError('fetch failed', { cause: Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' }) });
 };
 
@@ -36,8 +36,8 @@ function createModel(modelId: string, replies: readonly Reply[]): { readonly mod
 
 describe.each([
   ['503', unavailable],
-  ['429', limited],
-  ['a refused connection', refused],
+  ['429', replyRateLimited],
+  ['a refused connection', refuseConnection],
 ])('a provider that answers with %s', (_, reply) => {
   test('is outlasted if it is back within ten seconds', async () => {
     const clock = createFakeClock();

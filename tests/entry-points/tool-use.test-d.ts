@@ -4,7 +4,7 @@ import type { Json, Model, Orchestrator, RunResult } from '../../src/entry/index
 import type { ToolEvent } from '../../src/tool-use/index.ts';
 import type { Unsubscribe } from '../../src/events/index.ts';
 import {
-  contextOf,
+  defineContext,
   ContinuationDecision,
   createEventBus,
   defineClientTool,
@@ -26,7 +26,7 @@ const whoAmI = defineTool({
   name: 'who_am_i',
   description: '',
   input,
-  context: contextOf<{ readonly user: number }>(),
+  context: defineContext<{ readonly user: number }>(),
   run: (_args, { context }) => ({ id: context.user, since: new Date() }),
 });
 const clipboard = defineClientTool({ name: 'clipboard', description: '', input });
@@ -54,7 +54,7 @@ test('the context is wanted exactly where tools, instructions or context need on
     context: { user: 'ann' },
   });
 
-  const byContext = new ToolUse({ model, context: contextOf<{ tenant: string }>() });
+  const byContext = new ToolUse({ model, context: defineContext<{ tenant: string }>() });
   byContext.run(state, { context: { tenant: 'acme' } });
   // @ts-expect-error -- a tenant was declared
   byContext.run(state);
@@ -63,7 +63,7 @@ test('the context is wanted exactly where tools, instructions or context need on
 test('a declared context and what the tools need are wanted together', () => {
   const both = new ToolUse({
     model,
-    context: contextOf<{ tenant: string }>(),
+    context: defineContext<{ tenant: string }>(),
     tools: [whoAmI, add],
     instructions: ({ context, state }) => {
       expectTypeOf(context).toExtend<{ tenant: string; user: number }>();

@@ -17,7 +17,7 @@ const pay = defineTool({ name: 'pay', description: 'Pays.', input, needsApproval
 
 const { codec } = AgentState;
 const reread = (state: AgentState): AgentState => codec.parse(codec.stringify(state));
-const storedOf = (state: AgentState): string => stableStringify(JSON.parse(codec.stringify(state)) as Json);
+const toStoredText = (state: AgentState): string => stableStringify(JSON.parse(codec.stringify(state)) as Json);
 
 function setUp(script: readonly ScriptedEntry[], options: Partial<Omit<AgentOptions, 'model'>>) {
   const ports = { clock: createFakeClock(), ids: createCountingIds() };
@@ -38,8 +38,8 @@ function expectPatched(states: readonly AgentState[]): void {
     if (index === 0) continue;
     const change: unknown = JSON.parse(JSON.stringify(codec.diff(states[index - 1]!, after)));
     chained = codec.patch(chained, change);
-    expect(storedOf(chained)).toBe(storedOf(after));
-    expect(storedOf(reread(after))).toBe(storedOf(after));
+    expect(toStoredText(chained)).toBe(toStoredText(after));
+    expect(toStoredText(reread(after))).toBe(toStoredText(after));
     expect([chained.explain(), chained.waitingFor]).toStrictEqual([after.explain(), after.waitingFor]);
   }
 }

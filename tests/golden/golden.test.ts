@@ -9,8 +9,8 @@ import { CollaborationState } from '../../src/collaboration/index.ts';
 import { AgentState, DamagedDataError, NewerSchemaError, ToolUseState, WrongKindError } from '../../src/entry/index.ts';
 import { written } from './runs.ts';
 
-const pathOf = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
-const textOf = (name: string): string => readFileSync(pathOf(name), 'utf8').trimEnd();
+const toPath = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
+const readText = (name: string): string => readFileSync(toPath(name), 'utf8').trimEnd();
 const howToRenew =
   'The stored form is not what it was. Stored sessions have the old one: keep it readable, and give what is no addition a new schema and an upgrade. ' +
   'Where the change is meant, run `UPDATE_GOLDEN=1 npx vitest run tests/golden` and commit the files.';
@@ -19,11 +19,11 @@ describe('today’s code writes what is kept here', () => {
   test.each(Object.entries(written))('%s', async (name, write) => {
     const now = JSON.stringify(await write());
     if (process.env['UPDATE_GOLDEN'] === '1') {
-      const options = await prettier.resolveConfig(pathOf(name));
-      writeFileSync(pathOf(name), await prettier.format(now, { ...options, parser: 'json' }));
+      const options = await prettier.resolveConfig(toPath(name));
+      writeFileSync(toPath(name), await prettier.format(now, { ...options, parser: 'json' }));
     }
     // The files are laid out for people; but for white space, every byte counts, the order of keys too.
-    expect(now, howToRenew).toBe(JSON.stringify(JSON.parse(textOf(name))));
+    expect(now, howToRenew).toBe(JSON.stringify(JSON.parse(readText(name))));
   });
 
   test.each(Object.entries(written))('%s comes out the same every time', async (_, write) => {
@@ -36,7 +36,7 @@ interface Delta {
   readonly before: unknown;
   readonly changes: readonly unknown[];
 }
-const delta = (): Delta => JSON.parse(textOf('agent-state.delta.1.json')) as Delta;
+const delta = (): Delta => JSON.parse(readText('agent-state.delta.1.json')) as Delta;
 const afterChanges = ({ before, changes }: Delta): AgentState =>
   changes.reduce<AgentState>((state, change) => AgentState.codec.patch(state, change), AgentState.codec.decode(before));
 const figures = (state: AgentState | ToolUseState): object => ({
@@ -63,7 +63,7 @@ const figures = (state: AgentState | ToolUseState): object => ({
 
 describe('what is kept here is read', () => {
   test('a conversation', () => {
-    expect(figures(AgentState.codec.parse(textOf('agent-state.1.json')))).toMatchInlineSnapshot(`
+    expect(figures(AgentState.codec.parse(readText('agent-state.1.json')))).toMatchInlineSnapshot(`
       {
         "calls": [
           "search succeeded",
@@ -122,7 +122,7 @@ describe('what is kept here is read', () => {
   });
 
   test('a state that waits', () => {
-    expect(figures(AgentState.codec.parse(textOf('agent-state.waiting.1.json')))).toMatchInlineSnapshot(`
+    expect(figures(AgentState.codec.parse(readText('agent-state.waiting.1.json')))).toMatchInlineSnapshot(`
       {
         "calls": [
           "search succeeded",
@@ -164,7 +164,7 @@ describe('what is kept here is read', () => {
   });
 
   test('a run that failed', () => {
-    expect(figures(ToolUseState.codec.parse(textOf('tool-use-state.1.json')))).toMatchInlineSnapshot(`
+    expect(figures(ToolUseState.codec.parse(readText('tool-use-state.1.json')))).toMatchInlineSnapshot(`
       {
         "calls": [
           "broken failed",
@@ -213,14 +213,14 @@ describe('what is kept here is read', () => {
   });
 
   test('a conversation that was stored change by change', () => {
-    const [whole, state] = [AgentState.codec.parse(textOf('agent-state.1.json')), afterChanges(delta())];
+    const [whole, state] = [AgentState.codec.parse(readText('agent-state.1.json')), afterChanges(delta())];
     expect(delta().changes.length).toBeGreaterThan(8);
     expect(figures(state)).toStrictEqual(figures(whole));
     expect(AgentState.codec.stringify(state)).toBe(AgentState.codec.stringify(whole));
   });
 
   test('and goes on: what waits can be answered', () => {
-    const state = AgentState.codec.parse(textOf('agent-state.waiting.1.json'));
+    const state = AgentState.codec.parse(readText('agent-state.waiting.1.json'));
     const [wait] = state.waitingFor;
     expect(state.answer(wait!.id, 'words').waitingFor).toStrictEqual([]);
   });
@@ -233,7 +233,7 @@ describe('a chat that is kept here is read', () => {
     );
 
   test('whole', () => {
-    const state = ChatState.codec.parse(textOf('chat-state.1.json'));
+    const state = ChatState.codec.parse(readText('chat-state.1.json'));
     expect(turns(state)).toStrictEqual([
       ['moderator', 'coordinator', undefined, undefined],
       ['engineer', 'coordinator', 'error', undefined],
@@ -248,21 +248,21 @@ describe('a chat that is kept here is read', () => {
   });
 
   test('while a call inside a turn waits', () => {
-    const state = ChatState.codec.parse(textOf('chat-state.waiting.1.json'));
+    const state = ChatState.codec.parse(readText('chat-state.waiting.1.json'));
     expect(state.waitingFor).toStrictEqual([{ type: 'approval', id: 'engineer/call-2', toolName: 'pull', args: {}, agent: 'engineer' }]);
     expect(state.approve('engineer/call-2').waitingFor).toStrictEqual([]);
   });
 
   test('change by change', () => {
-    const { before, changes } = JSON.parse(textOf('chat-state.delta.1.json')) as Delta;
+    const { before, changes } = JSON.parse(readText('chat-state.delta.1.json')) as Delta;
     const state = changes.reduce<ChatState>((each, change) => ChatState.codec.patch(each, change), ChatState.codec.decode(before));
-    expect(ChatState.codec.stringify(state)).toBe(ChatState.codec.stringify(ChatState.codec.parse(textOf('chat-state.1.json'))));
+    expect(ChatState.codec.stringify(state)).toBe(ChatState.codec.stringify(ChatState.codec.parse(readText('chat-state.1.json'))));
   });
 });
 
 describe('a collaboration that is kept here is read', () => {
   test('whole', () => {
-    const state = CollaborationState.codec.parse(textOf('collaboration-state.1.json'));
+    const state = CollaborationState.codec.parse(readText('collaboration-state.1.json'));
     expect([state.status, state.task, state.steps.map(({ changes = [] }) => changes.map(({ type }) => type))]).toStrictEqual([
       'completed',
       'Plan the lamp.',
@@ -284,28 +284,28 @@ describe('a collaboration that is kept here is read', () => {
 
   test('change by change', () => {
     const { codec } = CollaborationState;
-    const { before, changes } = JSON.parse(textOf('collaboration-state.delta.1.json')) as Delta;
+    const { before, changes } = JSON.parse(readText('collaboration-state.delta.1.json')) as Delta;
     const state = changes.reduce<CollaborationState>((each, change) => codec.patch(each, change), codec.decode(before));
-    expect(codec.stringify(state)).toBe(codec.stringify(codec.parse(textOf('collaboration-state.1.json'))));
+    expect(codec.stringify(state)).toBe(codec.stringify(codec.parse(readText('collaboration-state.1.json'))));
   });
 });
 
 describe('what is read is written again as it was', () => {
   test.each(['agent-state.1.json', 'agent-state.waiting.1.json'])('%s', (name) => {
-    expect(JSON.parse(AgentState.codec.stringify(AgentState.codec.parse(textOf(name))))).toStrictEqual(JSON.parse(textOf(name)));
+    expect(JSON.parse(AgentState.codec.stringify(AgentState.codec.parse(readText(name))))).toStrictEqual(JSON.parse(readText(name)));
   });
 
   test.each(['chat-state.1.json', 'chat-state.waiting.1.json'])('%s', (name) => {
-    expect(JSON.parse(ChatState.codec.stringify(ChatState.codec.parse(textOf(name))))).toStrictEqual(JSON.parse(textOf(name)));
+    expect(JSON.parse(ChatState.codec.stringify(ChatState.codec.parse(readText(name))))).toStrictEqual(JSON.parse(readText(name)));
   });
 
   test('collaboration-state.1.json', () => {
-    const text = textOf('collaboration-state.1.json');
+    const text = readText('collaboration-state.1.json');
     expect(JSON.parse(CollaborationState.codec.stringify(CollaborationState.codec.parse(text)))).toStrictEqual(JSON.parse(text));
   });
 
   test('tool-use-state.1.json', () => {
-    const text = textOf('tool-use-state.1.json');
+    const text = readText('tool-use-state.1.json');
     expect(JSON.parse(ToolUseState.codec.stringify(ToolUseState.codec.parse(text)))).toStrictEqual(JSON.parse(text));
   });
 });
@@ -318,7 +318,7 @@ describe.each([
   ['chat-state.waiting.1.json', ChatState.codec],
   ['collaboration-state.1.json', CollaborationState.codec],
 ] as const)('%s', (name, codec) => {
-  const envelope = (): Envelope => JSON.parse(textOf(name)) as Envelope;
+  const envelope = (): Envelope => JSON.parse(readText(name)) as Envelope;
 
   test('of a newer schema is refused', () => {
     const newer = { ...envelope(), schema: 2 };
@@ -331,7 +331,7 @@ describe.each([
   test('of another kind is refused', () => {
     expect(() => codec.decode({ ...envelope(), kind: 'shopping-list' })).toThrow(WrongKindError);
     const others = [AgentState.codec, ToolUseState.codec, ChatState.codec, CollaborationState.codec].filter((each) => each !== codec);
-    for (const other of others) expect(() => other.parse(textOf(name))).toThrow(WrongKindError);
+    for (const other of others) expect(() => other.parse(readText(name))).toThrow(WrongKindError);
   });
 
   test('cut off anywhere is refused', () => {
@@ -345,12 +345,12 @@ describe.each([
   });
 
   test('is not changed by being read', () => {
-    const before = [statSync(pathOf(name)).mtimeMs, textOf(name)];
+    const before = [statSync(toPath(name)).mtimeMs, readText(name)];
     const data = envelope();
     const text = JSON.stringify(data);
     codec.decode(data);
     expect(JSON.stringify(data)).toBe(text);
-    expect([statSync(pathOf(name)).mtimeMs, textOf(name)]).toStrictEqual(before);
+    expect([statSync(toPath(name)).mtimeMs, readText(name)]).toStrictEqual(before);
   });
 });
 

@@ -1,4 +1,4 @@
-// The runs whose stored forms are kept here. They come out the same every time: ids count, and the clock moves only where it is told to.
+// The runs whose stored forms are kept here. They come out the same every time: ids count, and the clock moves only when told to.
 import type { Json } from '../../src/entry/index.ts';
 import {
   AgentState,
@@ -44,7 +44,7 @@ function stage() {
 }
 type Stage = ReturnType<typeof stage>;
 
-function agentOf(ports: Stage, script: readonly ScriptedEntry[]) {
+function setUpAgent(ports: Stage, script: readonly ScriptedEntry[]) {
   const paced = script.map((entry): ScriptedEntry => (request) => {
     ports.clock.skip(1250);
     return typeof entry === 'function' ? entry(request) : entry;
@@ -69,7 +69,7 @@ const says = (text: string): ScriptedEntry => ({ text, usage });
 /** A conversation of two turns: calls that work and fail, one that needed a yes, one that somebody else did. */
 export async function conversation(): Promise<readonly AgentState[]> {
   const ports = stage();
-  const agent = agentOf(ports, [
+  const agent = setUpAgent(ports, [
     {
       text: 'I look.',
       reasoning: 'They want Acme.',
@@ -104,7 +104,7 @@ export async function conversation(): Promise<readonly AgentState[]> {
 
 async function waiting(): Promise<AgentState> {
   const ports = stage();
-  const agent = agentOf(ports, [
+  const agent = setUpAgent(ports, [
     calls({ name: 'search' }),
     calls({ name: 'search' }, { name: 'pay', args: { amount: 5 } }, { name: 'clipboard' }),
   ]);
@@ -125,7 +125,7 @@ export async function toolUseUntilTheEnd(): Promise<readonly ToolUseState[]> {
 
 const toJson = (value: unknown): Json => JSON.parse(JSON.stringify(value)) as Json;
 
-/** What stands in each file. */
+/** Content of each file. */
 export const written: Readonly<Record<string, () => Promise<Json>>> = {
   'agent-state.1.json': async () => toJson((await conversation()).at(-1)),
   'agent-state.waiting.1.json': async () => toJson(await waiting()),

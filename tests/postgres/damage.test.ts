@@ -10,7 +10,7 @@ let epoch = 0;
 
 const header = (id: string): SessionHeader => ({
   id,
-  agentId: 'a',
+  agentName: 'a',
   owner: 'o',
   tags: ['x', 'y'],
   status: 'waiting',

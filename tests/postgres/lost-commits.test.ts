@@ -138,6 +138,23 @@ describe('a commit that the server did not carry out', () => {
   });
 });
 
+test('a process that stands still in the middle of a transaction keeps nobody from claiming, and writes nothing later', async () => {
+  const { watched, store, other, epoch } = await setUp();
+  const waking = new EventTarget();
+  watched.atNextCommit(async ({ run }) => {
+    await new Promise((resolve) => waking.addEventListener('wake', resolve));
+    return run();
+  });
+  const writing = store.write(adding('s', epoch, 2));
+  await wait(100);
+  const began = performance.now();
+  await other.claim();
+  expect(performance.now() - began).toBeLessThan(2500);
+  waking.dispatchEvent(new Event('wake'));
+  await expect(writing).rejects.toMatchObject({ code: 'store-fenced' });
+  expect((await other.load('s'))?.head).toBe(1);
+});
+
 test('a commit that cannot be looked up in time is rejected with words that say so, and the store works again later', async () => {
   const { watched, store, epoch } = await setUp(300);
   watched.atNextCommit(async ({ run }) => {

@@ -1,5 +1,5 @@
 // Places for stores on the shared server: each in a Postgres schema of its own.
-import { afterAll, beforeAll, inject } from 'vitest';
+import { afterAll, beforeAll, inject, onTestFinished } from 'vitest';
 import type { PostgresStoreOptions } from '../../src/sessions/postgres/index.ts';
 import { postgresStore } from '../../src/sessions/postgres/index.ts';
 import type { SessionStore } from '../../src/sessions/index.ts';
@@ -18,7 +18,12 @@ export interface PostgresPlace {
 }
 
 /** Opens a pool for the tests of a file. */
-export function usePool(): { readonly pool: () => Pool; readonly newPlace: () => PostgresPlace } {
+export function usePool(): {
+  readonly pool: () => Pool;
+  readonly newPlace: () => PostgresPlace;
+  /** A place whose stores are closed when the test ends. */
+  readonly newClosingPlace: () => PostgresPlace;
+} {
   let pool: Pool | undefined;
   const getPool = (): Pool => {
     if (pool === undefined) throw new Error('The pool is opened before the tests of a file.');
@@ -28,11 +33,23 @@ export function usePool(): { readonly pool: () => Pool; readonly newPlace: () =>
     pool = await openPool(inject('postgresUrl'));
   });
   afterAll(() => pool?.end());
+  const newPlace = (): PostgresPlace => {
+    const schema = newSchema();
+    return { schema, open: (more = {}) => postgresStore({ pool: getPool(), schema, ...more }) };
+  };
   return {
     pool: getPool,
-    newPlace: () => {
-      const schema = newSchema();
-      return { schema, open: (more = {}) => postgresStore({ pool: getPool(), schema, ...more }) };
+    newPlace,
+    newClosingPlace: () => {
+      const { schema, open } = newPlace();
+      return {
+        schema,
+        open: (more) => {
+          const store = open(more);
+          onTestFinished(() => store.close());
+          return store;
+        },
+      };
     },
   };
 }

@@ -1,4 +1,4 @@
-// pg's own Pool fits, as its types say. Checked by `npm run test:postgres`, where those are installed.
+// pg's own Pool fits, as its types say. Checked by `npm run test:postgres`, which installs them.
 import { Pool } from 'pg';
 import { postgresStore } from '../../src/entry/postgres.ts';
 

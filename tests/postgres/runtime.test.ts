@@ -1,6 +1,6 @@
 // Sessions that outlive their process, in Postgres.
 import { expect, test } from 'vitest';
-import { dump, ann, stageOn, until, waitOf } from '../sessions/stage.ts';
+import { dump, ann, stageOn, until, getWait } from '../sessions/stage.ts';
 import { usePool } from './place.ts';
 
 const { newPlace } = usePool();
@@ -34,7 +34,7 @@ test('an approval is given in another process', async () => {
   expect((await first.send('s', 'pay 5; say Paid.', { by: ann })).status).toBe('waiting');
   await first.drain();
   const second = stage.start();
-  const result = await second.approve('s', await waitOf(second, 's'), { by: ann });
+  const result = await second.approve('s', await getWait(second, 's'), { by: ann });
   expect([result.text, stage.ran]).toStrictEqual(['Paid.', ['pay 5']]);
   await second.drain();
 });

@@ -2,7 +2,7 @@ import type { SessionHeader, SessionWrite } from '../../src/sessions/index.ts';
 
 export const header = (id: string, changes: Partial<SessionHeader> = {}): SessionHeader => ({
   id,
-  agentId: 'a',
+  agentName: 'a',
   tags: [],
   status: 'in_progress',
   isOpen: true,

@@ -1,5 +1,5 @@
 // A real Postgres server for tests and benchmarks, from the packages of this folder.
-// They are loaded by name, so that the sources can be checked where they are not installed.
+// They are loaded by name, so that the sources can be checked if they are not installed.
 import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';

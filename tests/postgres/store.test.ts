@@ -10,7 +10,7 @@ import { watchPool } from './watched-pool.ts';
 const { pool, newPlace } = usePool();
 
 const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
-const problemOf = (settled: PromiseSettledResult<unknown>): unknown =>
+const getProblem = (settled: PromiseSettledResult<unknown>): unknown =>
   settled.status === 'rejected' ? (settled.reason as { readonly problem?: string }).problem : 'fulfilled';
 const refusal = (code: string, message: string): unknown =>
   expect.objectContaining({ code, message: expect.stringContaining(message) as string });
@@ -211,7 +211,7 @@ describe('a store that cannot be used', () => {
     await withPool({ options: '-c default_transaction_read_only=on' }, async (store) => {
       expect((await store.load('s'))?.head).toBe(1);
       await expect(store.claim()).rejects.toMatchObject({ code: 'store-unavailable', problem: 'read-only' });
-      await expect(store.write(adding('s', 1, 2))).rejects.toEqual(refusal('store-unavailable', 'connect to the primary'));
+      await expect(store.write(adding('s', 1, 2))).rejects.toEqual(refusal('store-unavailable', 'Connect to the primary'));
     });
   });
 
@@ -233,7 +233,7 @@ describe('a store that cannot be used', () => {
     const epoch = await store.claim();
     watched.onQuery = ({ text, run }) => (text.includes('add_log') ? Promise.reject(Object.assign(new Error('no'), { code })) : run());
     const settled = await Promise.allSettled(['a', 'b'].map((id) => store.write(creating(id, epoch))));
-    expect(settled.map(problemOf)).toStrictEqual([problem, problem]);
+    expect(settled.map(getProblem)).toStrictEqual([problem, problem]);
     watched.onQuery = ({ run }) => run();
     expect((await store.list()).sessions).toStrictEqual([]);
     await store.write(creating('a', epoch));

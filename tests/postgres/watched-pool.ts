@@ -44,8 +44,10 @@ export function watchPool(inner: Pool): WatchedPool {
             return watched.onQuery({ text, run: () => client.query(text, values), client });
           },
           release: (destroy) => client.release(destroy),
-          on: (event, listener) => client.on?.(event, listener),
-          removeListener: (event, listener) => client.removeListener?.(event, listener),
+          ...(client.on && { on: client.on.bind(client) }),
+          ...(client.removeListener && { removeListener: client.removeListener.bind(client) }),
+          ...(client.unref && { unref: client.unref.bind(client) }),
+          processID: client.processID ?? null,
         };
       },
       end: () => inner.end(),

@@ -2,12 +2,12 @@
 import { describe, expect, test } from 'vitest';
 import type { BaseEvent } from '../../src/entry/index.ts';
 import { RateLimitedError } from '../../src/entry/index.ts';
-import type { SessionRuntime, SessionResult, SessionStore } from '../../src/sessions/index.ts';
-import { approvalDigest } from '../../src/sessions/index.ts';
+import type { EmbeddedRuntime, SessionResult, SessionStore } from '../../src/sessions/index.ts';
+import { computeApprovalDigest } from '../../src/sessions/index.ts';
 import type { Stage } from './gated-session.ts';
 import { accepted, begin, by, calls, createGate, createStage, expectDenseEvents, settle, soon } from './gated-session.ts';
 
-/** Where the calls of these conversations stand. */
+/** Execution and step of the calls in these conversations. */
 const first = { execution: 1, step: 1 };
 
 describe('answers', () => {
@@ -15,7 +15,7 @@ describe('answers', () => {
     // Holds: such an event has the id under which it is waited for.
     const event = heard.find(({ type }) => type === 'ToolApprovalRequested') as unknown as { readonly waitId: string } | undefined;
     const id = event?.waitId ?? 'nobody asked';
-    return { id, sessionId: 's', digest: await approvalDigest('s', { ...first, id, toolName: 'pay', args: {} }) };
+    return { id, sessionId: 's', digest: await computeApprovalDigest('s', { ...first, id, toolName: 'pay', args: {} }) };
   };
   const untilAsked = async (stage: Stage, heard: BaseEvent[], store = stage.store) => {
     const runtime = stage.start({ store, onEvent: (event) => void heard.push(event) });
@@ -126,14 +126,15 @@ describe('answers', () => {
 
 describe('cancelling', () => {
   const isCancelled = { status: 'stopped', stopReason: 'user_requested' } as const;
-  const cancelledBy = async (runtime: SessionRuntime): Promise<SessionResult> => runtime.cancel('s', 'enough', { by, requestId: 'stop' });
+  const cancelSession = async (runtime: EmbeddedRuntime): Promise<SessionResult> =>
+    runtime.cancel('s', 'enough', { by, requestId: 'stop' });
 
   test('a run that is under way ends, and whoever waits for it hears so', async () => {
     const stage = createStage();
     const runtime = stage.start();
     const { sent: first } = await begin(runtime);
     await stage.gated.next();
-    const cancelled = cancelledBy(runtime);
+    const cancelled = cancelSession(runtime);
     await settle();
     await stage.clock.advance(100);
     expect(await cancelled).toMatchObject({ ...isCancelled, execution: 1 });
@@ -148,7 +149,7 @@ describe('cancelling', () => {
     const { sent: first } = await begin(runtime);
     (await stage.gated.next()).answer(calls('pay'));
     const [wait] = (await first).waitingFor;
-    expect(await cancelledBy(runtime)).toMatchObject(isCancelled);
+    expect(await cancelSession(runtime)).toMatchObject(isCancelled);
     await expect(runtime.approve('s', wait!, { by })).rejects.toMatchObject({ code: 'late-answer' });
     expect(stage.done).toStrictEqual([]);
     await expectDenseEvents(runtime);
@@ -160,7 +161,7 @@ describe('cancelling', () => {
     const { sent: first } = await begin(runtime);
     (await stage.gated.next()).answer({ error: new RateLimitedError('busy', { retryAfterMs: 30_000 }) });
     await settle();
-    const cancelled = cancelledBy(runtime);
+    const cancelled = cancelSession(runtime);
     await settle();
     await stage.clock.advance(100);
     expect(await cancelled).toMatchObject(isCancelled);
@@ -174,7 +175,7 @@ describe('cancelling', () => {
     const runtime = stage.start({ context: () => context.passed });
     const { sent: first } = await begin(runtime);
     await settle();
-    const cancelled = cancelledBy(runtime);
+    const cancelled = cancelSession(runtime);
     await settle();
     context.open();
     await settle();
@@ -207,7 +208,7 @@ describe('cancelling', () => {
     const { sent: first } = await begin(runtime);
     await stage.gated.next();
     const second = runtime.send('s', 'two', { by });
-    const cancelled = cancelledBy(runtime);
+    const cancelled = cancelSession(runtime);
     await settle();
     await stage.clock.advance(100);
     const asked = await soon(stage.gated.next());
@@ -226,7 +227,7 @@ describe('cancelling', () => {
     const { sent: first } = await begin(runtime);
     (await stage.gated.next()).answer({ text: 'Done.' });
     await first;
-    expect(await cancelledBy(runtime)).toMatchObject({ status: 'completed', execution: 1 });
+    expect(await cancelSession(runtime)).toMatchObject({ status: 'completed', execution: 1 });
     const next = runtime.send('s', 'two', { by });
     (await stage.gated.next()).answer({ text: 'Still here.' });
     expect(await next).toMatchObject({ status: 'completed', text: 'Still here.' });

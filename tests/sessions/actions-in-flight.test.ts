@@ -2,11 +2,11 @@
 import { describe, expect, test } from 'vitest';
 import { pickSubjects } from '../support/test-scale.ts';
 import { defineClientTool } from '../../src/entry/index.ts';
-import type { SessionRuntime, SessionStore } from '../../src/sessions/index.ts';
-import { approvalDigest } from '../../src/sessions/index.ts';
-import { actionsOf, ann, bob, createGate, eventsOf, places, refusal, stageOn, until, waitOf } from './stage.ts';
+import type { EmbeddedRuntime, SessionStore } from '../../src/sessions/index.ts';
+import { computeApprovalDigest } from '../../src/sessions/index.ts';
+import { readActions, ann, bob, createGate, readEvents, places, refusal, stageOn, until, getWait } from './stage.ts';
 
-/** Where the calls of these conversations stand. */
+/** Execution and step of the calls in these conversations. */
 const first = { execution: 1, step: 1 };
 
 const input = { type: 'object', properties: { amount: { type: 'number' } }, required: ['amount'] } as const;
@@ -16,7 +16,7 @@ async function layers(count: number): Promise<void> {
   for (let layer = 0; layer < count; layer += 1) await Promise.resolve();
 }
 
-const usersSaid = async (runtime: SessionRuntime, id: string): Promise<readonly string[]> =>
+const usersSaid = async (runtime: EmbeddedRuntime, id: string): Promise<readonly string[]> =>
   (await runtime.get(id)).state.messages.toArray().flatMap((message) => (message.isUser() ? [message.text] : []));
 
 describe.each(pickSubjects(places))('actions in flight over %s', (_, makePlace) => {
@@ -37,7 +37,7 @@ describe.each(pickSubjects(places))('actions in flight over %s', (_, makePlace) 
       expect(await sent).toMatchObject({ status: 'stopped', stopReason: 'user_requested' });
       expect(await cancelled).toMatchObject({ status: 'stopped', stopReason: 'user_requested', execution: 1 });
       expect((await runtime.get('one')).explain()).toContain('enough');
-      expect((await actionsOf(place.open(), 'one')).at(-1)).toMatchObject({ type: 'cancel', reason: 'enough', by: bob });
+      expect((await readActions(place.open(), 'one')).at(-1)).toMatchObject({ type: 'cancel', reason: 'enough', by: bob });
     });
 
     test('ends a run that has not begun yet, because its context is being made', async () => {
@@ -54,7 +54,7 @@ describe.each(pickSubjects(places))('actions in flight over %s', (_, makePlace) 
       const sent = runtime.send('one', 'note 1; say End', { by: ann });
       await making.reached;
       const cancelled = runtime.cancel('one', 'enough', { by: bob });
-      await until(async () => expect((await actionsOf(stage.place.open(), 'one')).at(-1)?.type).toBe('cancel'));
+      await until(async () => expect((await readActions(stage.place.open(), 'one')).at(-1)?.type).toBe('cancel'));
       making.open();
       expect([(await sent).stopReason, (await cancelled).stopReason, stage.ran]).toStrictEqual(['user_requested', 'user_requested', []]);
     });
@@ -92,7 +92,7 @@ describe.each(pickSubjects(places))('actions in flight over %s', (_, makePlace) 
       await broken.ready;
       await until(async () => expect((await broken.get('one')).status).toBe('in_progress'));
       await Promise.allSettled([broken.cancel('one', 'enough', { by: bob })]);
-      expect((await actionsOf(place.open(), 'one')).at(-1)?.type).toBe('cancel');
+      expect((await readActions(place.open(), 'one')).at(-1)?.type).toBe('cancel');
       const next = start();
       await next.resume('one', { by: ann });
       expect([(await next.get('one')).stopReason, ran]).toStrictEqual(['user_requested', []]);
@@ -142,7 +142,7 @@ describe.each(pickSubjects(places))('actions in flight over %s', (_, makePlace) 
     const first = runtime.send('one', 'slow 1', { by: ann });
     await gate.current.reached;
     const more = ['say A', 'say B', 'say C'].map((words) => runtime.send('one', words, { by: ann }));
-    await until(async () => expect(await actionsOf(place.open(), 'one')).toHaveLength(5));
+    await until(async () => expect(await readActions(place.open(), 'one')).toHaveLength(5));
     gate.current.open();
     const turns = await Promise.all([first, ...more]);
     expect(turns.map(({ execution, text }) => [execution, text])).toStrictEqual(turns.map(() => [1, 'C']));
@@ -154,8 +154,8 @@ describe.each(pickSubjects(places))('actions in flight over %s', (_, makePlace) 
     const sent = runtime.send('one', 'pay 5 & slow 1; say End', { by: ann });
     await gate.current.reached;
     const asked = { id: 'c1-0', toolName: 'pay', args: { amount: 5 } };
-    const approved = runtime.approve('one', { ...asked, digest: await approvalDigest('one', { ...asked, ...first }) }, { by: bob });
-    await until(async () => expect((await actionsOf(place.open(), 'one')).at(-1)?.type).toBe('approve'));
+    const approved = runtime.approve('one', { ...asked, digest: await computeApprovalDigest('one', { ...asked, ...first }) }, { by: bob });
+    await until(async () => expect((await readActions(place.open(), 'one')).at(-1)?.type).toBe('approve'));
     gate.current.open();
     expect(await approved).toMatchObject({ status: 'completed', text: 'End' });
     expect(await sent).toMatchObject({ status: 'completed', text: 'End' });
@@ -179,7 +179,7 @@ describe.each(pickSubjects(places))('actions in flight over %s', (_, makePlace) 
     const sent = runtime.send('one', words, { by: ann });
     await stage.gate.current.reached;
     const granted = runtime.grant('one', { steps: 5 }, { by: bob });
-    await until(async () => expect((await actionsOf(stage.place.open(), 'one')).at(-1)?.type).toBe('grant'));
+    await until(async () => expect((await readActions(stage.place.open(), 'one')).at(-1)?.type).toBe('grant'));
     stage.gate.current.open();
     expect(await granted).toMatchObject({ status: 'completed', text: 'End', execution: 1 });
     expect(await sent).toMatchObject({ status: 'completed', text: 'End' });
@@ -189,7 +189,7 @@ describe.each(pickSubjects(places))('actions in flight over %s', (_, makePlace) 
     const { runtime, place } = await withSession();
     const user = { id: 'ann', kind: 'user', passwordHash: 'secret' };
     await runtime.send('one', 'say Hello', { by: user });
-    expect((await actionsOf(place.open(), 'one')).at(-1)?.by).toStrictEqual({ id: 'ann', kind: 'user' });
+    expect((await readActions(place.open(), 'one')).at(-1)?.by).toStrictEqual({ id: 'ann', kind: 'user' });
   });
 
   test('who acts may have fields that cannot be stored, without harm to the session', async () => {
@@ -206,13 +206,13 @@ describe.each(pickSubjects(places))('actions in flight over %s', (_, makePlace) 
     await runtime.create({ id: 'two', tags }, { by: who });
     await runtime.send('two', 'pay 5', { by: who });
     const args = { amount: 6 };
-    const approving = runtime.approve('two', await waitOf(runtime, 'two'), { by: who, args });
+    const approving = runtime.approve('two', await getWait(runtime, 'two'), { by: who, args });
     args.amount = 1000;
     who.id = 'eve';
     tags.push('b');
     await approving;
     expect((await runtime.get('two')).tags).toStrictEqual(['a']);
-    expect((await actionsOf(place.open(), 'two')).at(-1)).toMatchObject({ type: 'approve', args: { amount: 6 }, by: { id: 'ann' } });
+    expect((await readActions(place.open(), 'two')).at(-1)).toMatchObject({ type: 'approve', args: { amount: 6 }, by: { id: 'ann' } });
   });
 
   test('a client tool that is answered in the wrong form waits again, and says why', async () => {
@@ -226,12 +226,12 @@ describe.each(pickSubjects(places))('actions in flight over %s', (_, makePlace) 
     const runtime = stage.start({ agents: [stage.agent({ tools: [ask] })] });
     await runtime.create({ id: 'one' }, { by: ann });
     await runtime.send('one', 'ask 1', { by: ann });
-    const wait = await waitOf(runtime, 'one');
+    const wait = await getWait(runtime, 'one');
     const [settled] = await Promise.allSettled([runtime.answer('one', wait, { by: ann, value: { colour: 5 } })]);
     if (settled.status === 'fulfilled')
       expect(settled.value).toMatchObject({ status: 'waiting', waitingFor: [{ problem: expect.stringContaining('colour') as string }] });
     else expect(settled.reason).toMatchObject({ code: 'invalid-argument' });
-    expect((await runtime.answer('one', await waitOf(runtime, 'one'), { by: ann, value: { colour: 'blue' } })).status).toBe('completed');
+    expect((await runtime.answer('one', await getWait(runtime, 'one'), { by: ann, value: { colour: 'blue' } })).status).toBe('completed');
   });
 
   test('an answer that is accepted and turns out to be of no use is told to somebody', async () => {
@@ -254,10 +254,10 @@ describe.each(pickSubjects(places))('actions in flight over %s', (_, makePlace) 
     const next = start();
     await until(async () => expect((await next.get('one')).text).toBe('End'));
     await next.resume('one', { by: ann });
-    const before = await eventsOf(next, 'one');
+    const before = await readEvents(next, 'one');
     open();
     await refused;
-    expect(await eventsOf(next, 'one')).toStrictEqual(before);
+    expect(await readEvents(next, 'one')).toStrictEqual(before);
     expect(problems).toMatchObject([{ code: 'store-fenced' }]);
     await refusal(runtime.send('one', 'say Me', { by: ann }), 'runtime-closed');
   });

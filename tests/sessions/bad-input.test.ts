@@ -3,13 +3,13 @@ import { readFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
 import { pickSubjects } from '../support/test-scale.ts';
-import { contextOf, defineTool, SteplineError } from '../../src/entry/index.ts';
-import type { SessionRuntime, SessionStore, SessionWait, StoredSession } from '../../src/sessions/index.ts';
+import { defineContext, defineTool, SteplineError } from '../../src/entry/index.ts';
+import type { EmbeddedRuntime, SessionStore, SessionWait, StoredSession } from '../../src/sessions/index.ts';
 import { createMemoryPlace, createSessionRuntime, StoreUnavailableError } from '../../src/sessions/index.ts';
 import { sqliteStore } from '../../src/sessions/sqlite/index.ts';
 import { withChecksum } from '../../src/sessions/sqlite/tables.ts';
 import type { Place, Stage } from './stage.ts';
-import { actionsOf, ann, createGate, dump, eventsOf, newPath, places, refusal, sqlitePlace, stageOn, until } from './stage.ts';
+import { readActions, ann, createGate, dump, readEvents, newPath, places, refusal, sqlitePlace, stageOn, until } from './stage.ts';
 
 const headings = new Set(
   [...readFileSync(new URL('../../docs/errors.md', import.meta.url), 'utf8').matchAll(/^## `(.+)`$/gm)].map(([, code]) => code),
@@ -39,7 +39,7 @@ test.each([
   expect([...headings]).toContain(code);
 });
 
-type Way = (runtime: SessionRuntime, sessionId: string, options: never) => Promise<unknown>;
+type Way = (runtime: EmbeddedRuntime, sessionId: string, options: never) => Promise<unknown>;
 const wait = { id: 'c1-0', digest: 'x' } as SessionWait;
 
 /** Everything that can be done to a session. */
@@ -53,19 +53,19 @@ const actions: Readonly<Record<string, Way>> = {
   grant: (runtime, id, options) => runtime.grant(id, { steps: 1 }, options),
   fork: (runtime, id, options) => runtime.fork(id, { execution: 1, step: 1 }, options),
 };
-const reads: Readonly<Record<string, (runtime: SessionRuntime, sessionId: string) => Promise<unknown>>> = {
+const reads: Readonly<Record<string, (runtime: EmbeddedRuntime, sessionId: string) => Promise<unknown>>> = {
   get: (runtime, id) => runtime.get(id),
-  events: (runtime, id) => eventsOf(runtime, id),
+  events: (runtime, id) => readEvents(runtime, id),
 };
 const asAnn = { by: ann } as never;
 
-interface Begun extends Stage {
-  readonly runtime: SessionRuntime;
+interface StartedStage extends Stage {
+  readonly runtime: EmbeddedRuntime;
   readonly reader: SessionStore;
 }
 
 /** A runtime with a session in which one thing was said. */
-async function begun(place: Place): Promise<Begun> {
+async function startSession(place: Place): Promise<StartedStage> {
   const stage = stageOn(place);
   const runtime = stage.start();
   await runtime.create({ id: 'one', tags: ['a'] }, { by: ann });
@@ -73,7 +73,11 @@ async function begun(place: Place): Promise<Begun> {
   return { ...stage, runtime, reader: place.open() };
 }
 
-async function refusedWithoutTrace({ reader }: Pick<Begun, 'reader'>, code: string, work: () => Promise<unknown>): Promise<SteplineError> {
+async function expectRefusalWithoutTrace(
+  { reader }: Pick<StartedStage, 'reader'>,
+  code: string,
+  work: () => Promise<unknown>,
+): Promise<SteplineError> {
   const before = await dump(reader);
   const error = await refusal(work(), code);
   expect(error.message.length).toBeGreaterThan(20);
@@ -122,21 +126,21 @@ describe.each(Object.entries(actions))('%s, whatever the store,', (_, action) =>
     ['a requestId that is no text', { by: ann, requestId: 7 }],
     ['a bad `until`', { by: ann, until: 'forever' }],
   ])('refuses %s', async (_what, options) => {
-    const stage = await begun(makePlace());
-    await refusedWithoutTrace(stage, 'invalid-argument', () => action(stage.runtime, 'one', options as never));
+    const stage = await startSession(makePlace());
+    await expectRefusalWithoutTrace(stage, 'invalid-argument', () => action(stage.runtime, 'one', options as never));
   });
 });
 
 describe.each(pickSubjects(places))('bad input over %s', (_, makePlace) => {
   describe.each(Object.entries(actions))('%s', (_name, action) => {
     test('refuses an unknown session', async () => {
-      const stage = await begun(makePlace());
-      const { message } = await refusedWithoutTrace(stage, 'unknown-session', () => action(stage.runtime, 'nobody', asAnn));
+      const stage = await startSession(makePlace());
+      const { message } = await expectRefusalWithoutTrace(stage, 'unknown-session', () => action(stage.runtime, 'nobody', asAnn));
       expect(message).toContain('"nobody"');
     });
 
     test.each([undefined, '', 5, null])('refuses %j as a session id', async (id) => {
-      const stage = await begun(makePlace());
+      const stage = await startSession(makePlace());
       const [settled] = await Promise.allSettled([action(stage.runtime, id as never, asAnn)]);
       expect(settled).toMatchObject({
         status: 'rejected',
@@ -146,8 +150,8 @@ describe.each(pickSubjects(places))('bad input over %s', (_, makePlace) => {
   });
 
   test.each(Object.entries(reads))('%s refuses an unknown session', async (_name, read) => {
-    const stage = await begun(makePlace());
-    await refusedWithoutTrace(stage, 'unknown-session', () => read(stage.runtime, 'nobody'));
+    const stage = await startSession(makePlace());
+    await expectRefusalWithoutTrace(stage, 'unknown-session', () => read(stage.runtime, 'nobody'));
   });
 
   test.each<readonly [string, unknown]>([
@@ -163,13 +167,13 @@ describe.each(pickSubjects(places))('bad input over %s', (_, makePlace) => {
     ['null', null],
     ['a number', 5],
   ])('a grant that is %s is refused', async (_what, amounts) => {
-    const stage = await begun(makePlace());
-    await refusedWithoutTrace(stage, 'invalid-argument', () => stage.runtime.grant('one', amounts as never, { by: ann }));
+    const stage = await startSession(makePlace());
+    await expectRefusalWithoutTrace(stage, 'invalid-argument', () => stage.runtime.grant('one', amounts as never, { by: ann }));
   });
 
   test('a grant for an execution that has ended is refused', async () => {
-    const stage = await begun(makePlace());
-    await refusedWithoutTrace(stage, 'invalid-argument', () => stage.runtime.grant('one', { steps: 5 }, { by: ann }));
+    const stage = await startSession(makePlace());
+    await expectRefusalWithoutTrace(stage, 'invalid-argument', () => stage.runtime.grant('one', { steps: 5 }, { by: ann }));
   });
 
   test.each<readonly [string, unknown]>([
@@ -182,17 +186,17 @@ describe.each(pickSubjects(places))('bad input over %s', (_, makePlace) => {
     ['a part of an unknown type', { type: 'smell', text: 'x' }],
     ['empty text', ''],
   ])('sending %s is refused', async (_what, content) => {
-    const stage = await begun(makePlace());
-    await refusedWithoutTrace(stage, 'invalid-argument', () => stage.runtime.send('one', content as never, { by: ann }));
+    const stage = await startSession(makePlace());
+    await expectRefusalWithoutTrace(stage, 'invalid-argument', () => stage.runtime.send('one', content as never, { by: ann }));
   });
 
   test.each([undefined, '', 5])('cancelling for the reason %j is refused', async (reason) => {
-    const stage = await begun(makePlace());
-    await refusedWithoutTrace(stage, 'invalid-argument', () => stage.runtime.cancel('one', reason as never, { by: ann }));
+    const stage = await startSession(makePlace());
+    await expectRefusalWithoutTrace(stage, 'invalid-argument', () => stage.runtime.cancel('one', reason as never, { by: ann }));
   });
 
   test('cancelling what has ended changes nothing of it', async () => {
-    const { runtime } = await begun(makePlace());
+    const { runtime } = await startSession(makePlace());
     const before = await runtime.get('one');
     const [settled] = await Promise.allSettled([runtime.cancel('one', 'too late', { by: ann })]);
     expect(settled).toMatchObject(
@@ -206,24 +210,26 @@ describe.each(pickSubjects(places))('bad input over %s', (_, makePlace) => {
 
   describe('create', () => {
     test('with an id that is taken is refused, and the session stays', async () => {
-      const stage = await begun(makePlace());
-      const { message } = await refusedWithoutTrace(stage, 'session-conflict', () => stage.runtime.create({ id: 'one' }, { by: ann }));
-      expect(message).toContain('exists already');
+      const stage = await startSession(makePlace());
+      const { message } = await expectRefusalWithoutTrace(stage, 'session-conflict', () =>
+        stage.runtime.create({ id: 'one' }, { by: ann }),
+      );
+      expect(message).toContain('already exists');
       expect((await stage.runtime.send('one', 'say Still here', { by: ann })).text).toBe('Still here');
     });
 
     test('with an id that is taken is refused after a restart, and in a race', async () => {
-      const stage = await begun(makePlace());
+      const stage = await startSession(makePlace());
       const next = stage.start();
       await next.ready;
-      await refusedWithoutTrace(stage, 'session-conflict', () => next.create({ id: 'one' }, { by: ann }));
+      await expectRefusalWithoutTrace(stage, 'session-conflict', () => next.create({ id: 'one' }, { by: ann }));
       const settled = await Promise.allSettled([next.create({ id: 'two' }, { by: ann }), next.create({ id: 'two' }, { by: ann })]);
       expect(settled.map(({ status }) => status).sort()).toStrictEqual(['fulfilled', 'rejected']);
       expect((await next.send('two', 'say Hello', { by: ann })).text).toBe('Hello');
     });
 
     test('again with the same request gives what it gave', async () => {
-      const { runtime } = await begun(makePlace());
+      const { runtime } = await startSession(makePlace());
       const first = await runtime.create({ tags: ['new'] }, { by: ann, requestId: 'r' });
       const again = await runtime.create({ tags: ['new'] }, { by: ann, requestId: 'r' });
       expect(again.id).toBe(first.id);
@@ -240,8 +246,8 @@ describe.each(pickSubjects(places))('bad input over %s', (_, makePlace) => {
       ['nothing at all', undefined, 'invalid-argument'],
       ['null', null, 'invalid-argument'],
     ])('with %s is refused', async (_what, session, code) => {
-      const stage = await begun(makePlace());
-      await refusedWithoutTrace(stage, code, () => stage.runtime.create(session as never, { by: ann }));
+      const stage = await startSession(makePlace());
+      await expectRefusalWithoutTrace(stage, code, () => stage.runtime.create(session as never, { by: ann }));
     });
 
     test('says which agents there are to choose from', async () => {
@@ -256,8 +262,8 @@ describe.each(pickSubjects(places))('bad input over %s', (_, makePlace) => {
     test.each(Object.entries({ none: undefined, 'without kind': { by: { id: 'ann' } }, 'bad until': { by: ann, until: 'x' } }))(
       'with options that say nothing (%s) is refused',
       async (_what, options) => {
-        const stage = await begun(makePlace());
-        await refusedWithoutTrace(stage, 'invalid-argument', () => stage.runtime.create({}, options as never));
+        const stage = await startSession(makePlace());
+        await expectRefusalWithoutTrace(stage, 'invalid-argument', () => stage.runtime.create({}, options as never));
       },
     );
   });
@@ -270,15 +276,15 @@ describe.each(pickSubjects(places))('bad input over %s', (_, makePlace) => {
     ['a step without an execution', { step: 1 }, 'invalid-argument'],
     ['nothing', undefined, 'invalid-argument'],
   ])('forking at %s is refused', async (_what, at, code) => {
-    const stage = await begun(makePlace());
-    const { message } = await refusedWithoutTrace(stage, code, () => stage.runtime.fork('one', at as never, { by: ann, id: 'fork' }));
+    const stage = await startSession(makePlace());
+    const { message } = await expectRefusalWithoutTrace(stage, code, () => stage.runtime.fork('one', at as never, { by: ann, id: 'fork' }));
     if (code === 'unknown-step') expect(message).toContain('"one"');
     await refusal(stage.runtime.get('fork'), 'unknown-session');
   });
 
   test('forking to an id that is taken is refused', async () => {
-    const stage = await begun(makePlace());
-    await refusedWithoutTrace(stage, 'session-conflict', () =>
+    const stage = await startSession(makePlace());
+    await expectRefusalWithoutTrace(stage, 'session-conflict', () =>
       stage.runtime.fork('one', { execution: 1, step: 1 }, { by: ann, id: 'one' }),
     );
   });
@@ -304,30 +310,30 @@ describe.each(pickSubjects(places))('bad input over %s', (_, makePlace) => {
     ['null', null],
     ['text', 'acme'],
   ])('listing with %s is refused', async (_what, query) => {
-    const stage = await begun(makePlace());
-    await refusedWithoutTrace(stage, 'invalid-argument', () => stage.runtime.list(query as never));
+    const stage = await startSession(makePlace());
+    await expectRefusalWithoutTrace(stage, 'invalid-argument', () => stage.runtime.list(query as never));
   });
 
   test.each<readonly [unknown, string]>([
-    [{ fromSeq: -1 }, 'fromSeq of events() must be the number of an event, or 0 for all; it is -1.'],
-    [{ fromSeq: Number.NaN }, 'it is NaN.'],
-    [{ fromSeq: '3' }, 'it is "3".'],
-    [{ fromSeq: null }, 'it is null.'],
-    [{ follow: 'yes' }, 'follow of events() must be true or false, not "yes".'],
-    [{ redact: 1 }, 'redact of events() must be true or false, not 1.'],
-    [{ signal: {} }, 'signal of events() must be an AbortSignal, not object.'],
-    [{ from: 3 }, 'Unknown option "from" in events(). It takes fromSeq, follow, redact, signal.'],
-    [3, 'takes an object, not 3. Use { fromSeq: 3 }.'],
-    [null, 'takes an object, not null.'],
+    [{ fromSeq: -1 }, 'events(): fromSeq must be the number of an event, or 0 to read all, not -1.'],
+    [{ fromSeq: Number.NaN }, 'not NaN.'],
+    [{ fromSeq: '3' }, 'not "3".'],
+    [{ fromSeq: null }, 'not null.'],
+    [{ follow: 'yes' }, 'events(): follow must be true or false, not "yes".'],
+    [{ redact: 1 }, 'events(): redact must be true or false, not 1.'],
+    [{ signal: {} }, 'events(): signal must be an AbortSignal, not an object.'],
+    [{ from: 3 }, 'Unknown option "from" in events(). Use fromSeq.'],
+    [3, 'must be an object, not 3. Use { fromSeq: 3 }.'],
+    [null, 'must be an object, not null.'],
   ])('reading events with %j is refused', async (options, message) => {
-    const { runtime } = await begun(makePlace());
+    const { runtime } = await startSession(makePlace());
     expect(() => runtime.events('one', options as never)).toThrow(message);
     expect(() => runtime.events('one', options as never)).toThrow(expect.objectContaining({ code: 'invalid-argument' }) as Error);
   });
 
   describe('what is stored is not what it should be:', () => {
-    /** The same store, where what is loaded of one session is something else. */
-    const tampered = (store: SessionStore, change: (stored: StoredSession) => StoredSession): SessionStore => ({
+    /** The same store, except that one session loads as something else. */
+    const tamperWith = (store: SessionStore, change: (stored: StoredSession) => StoredSession): SessionStore => ({
       ...store,
       load: async (id) => {
         const stored = await store.load(id);
@@ -359,13 +365,13 @@ describe.each(pickSubjects(places))('bad input over %s', (_, makePlace) => {
       ['another kind of state', 'wrong-kind', withDetails((details) => ({ ...details, kind: 'chat-state' }))],
       ['another kind of state in the log', 'wrong-kind', withState((state) => ({ ...state, kind: 'chat-state' }))],
       ['a newer schema', 'newer-schema', withState((state) => ({ ...state, schema: 99 }))],
-      ['an agent that nobody has', 'unknown-agent', (stored) => ({ ...stored, header: { ...stored.header, agentId: 'gone' } })],
+      ['an agent that nobody has', 'unknown-agent', (stored) => ({ ...stored, header: { ...stored.header, agentName: 'gone' } })],
     ])('%s is refused, is not damage, and can be read where it is known', async (_what, code, change) => {
-      const stage = await begun(makePlace());
-      const runtime = stage.start({ store: tampered(stage.place.open(), change) });
+      const stage = await startSession(makePlace());
+      const runtime = stage.start({ store: tamperWith(stage.place.open(), change) });
       await runtime.ready;
       for (const way of [...Object.values(actions), ...Object.values(reads)])
-        if (way !== actions['answer']) await refusedWithoutTrace(stage, code, () => way(runtime, 'one', asAnn));
+        if (way !== actions['answer']) await expectRefusalWithoutTrace(stage, code, () => way(runtime, 'one', asAnn));
       const { sessions } = await runtime.list();
       expect(sessions).toMatchObject([{ id: 'one', status: 'completed' }]);
       const healthy = stage.start();
@@ -387,10 +393,10 @@ describe.each(pickSubjects(places))('bad input over %s', (_, makePlace) => {
       ['details that cannot be read', (stored) => ({ ...stored, header: { ...stored.header, details: '{' } })],
       ['an effect that cannot be read', (stored) => ({ ...stored, effects: [{ key: 'tool/1/0', phase: 'result', body: '{' }] })],
     ])('%s is damage: the session is set aside, and others go on', async (_what, change) => {
-      const stage = await begun(makePlace());
+      const stage = await startSession(makePlace());
       await stage.runtime.create({ id: 'two' }, { by: ann });
       const entries = await stage.reader.entries('one');
-      const runtime = stage.start({ store: tampered(stage.place.open(), change) });
+      const runtime = stage.start({ store: tamperWith(stage.place.open(), change) });
       const { message } = await refusal(runtime.send('one', 'Hello.', { by: ann }), 'session-damaged');
       expect(message).toMatch(/"one".*backup/s);
       expect((await runtime.send('two', 'say Fine', { by: ann })).text).toBe('Fine');
@@ -425,7 +431,7 @@ describe.each(pickSubjects(places))('bad input over %s', (_, makePlace) => {
     });
 
     test('that can only be read is refused at the start', async () => {
-      const stage = await begun(makePlace());
+      const stage = await startSession(makePlace());
       const readOnly = async (): Promise<never> => {
         throw new StoreUnavailableError('read-only', 'the disk is write-protected');
       };
@@ -477,7 +483,7 @@ describe.each(pickSubjects(places))('bad input over %s', (_, makePlace) => {
         if (disk.failed === 0) expect(sent).toMatchObject({ status: 'fulfilled', value: { text: 'All done' } });
         else expect(sent).toMatchObject({ status: 'rejected', reason: { code: 'store-unavailable', problem: 'full' } });
         disk.isMended = true;
-        const wasKept = (await actionsOf(stage.place.open(), 'one')).some(({ type }) => type === 'send');
+        const wasKept = (await readActions(stage.place.open(), 'one')).some(({ type }) => type === 'send');
         // Whoever repeats the request gets what came of it, whether it was kept or not.
         if (wasKept) await runtime.resume('one', { by: ann });
         const turn = await runtime.send('one', 'note 1; look 2; note 3; say All done', { by: ann, requestId: 'r' });
@@ -487,7 +493,7 @@ describe.each(pickSubjects(places))('bad input over %s', (_, makePlace) => {
         const { state } = await runtime.get('one');
         expect(state.messages.toArray().filter((message) => message.isUser())).toHaveLength(1);
         expect(state.stepCount).toBe(4);
-        const events = await eventsOf(runtime, 'one');
+        const events = await readEvents(runtime, 'one');
         expect(events.map(({ seq }) => seq)).toStrictEqual(events.map((_event, index) => index + 1));
       },
     );
@@ -518,7 +524,7 @@ describe.each(pickSubjects(places))('bad input over %s', (_, makePlace) => {
       const first = runtime.send('one', 'slow 1', { by: ann });
       await stage.gate.current.reached;
       const second = runtime.send('one', 'say Two', { by: ann });
-      await until(async () => expect(await actionsOf(inner, 'one')).toHaveLength(3));
+      await until(async () => expect(await readActions(inner, 'one')).toHaveLength(3));
       isFull = true;
       const refused = [refusal(first, 'store-unavailable'), refusal(second, 'store-unavailable')];
       stage.gate.current.open();
@@ -571,7 +577,7 @@ describe.each(pickSubjects(places))('bad input over %s', (_, makePlace) => {
         name: 'look',
         description: 'Looks.',
         input: { type: 'object', properties: { amount: { type: 'number' } } } as const,
-        context: contextOf<{ readonly db: string }>(),
+        context: defineContext<{ readonly db: string }>(),
         run: (_args, { context }) => context.db,
       });
       const runtime = stage.start({ agents: [stage.agent({ tools: [needy] })] });
@@ -586,7 +592,7 @@ describe.each(pickSubjects(places))('bad input over %s', (_, makePlace) => {
 
 describe('a SQLite file', () => {
   test('of a newer release is refused, and left as it is', async () => {
-    const { place, runtime, ...stage } = await begun(sqlitePlace());
+    const { place, runtime, ...stage } = await startSession(sqlitePlace());
     await runtime.drain();
     const raw = new DatabaseSync(place.path ?? '');
     const [, value, sum] = withChecksum('meta', ['schema', 99]);
@@ -601,7 +607,7 @@ describe('a SQLite file', () => {
   });
 
   test('with a row that was cut off: the session is set aside, others go on, and the row stays', async () => {
-    const { place, runtime, start } = await begun(sqlitePlace());
+    const { place, runtime, start } = await startSession(sqlitePlace());
     await runtime.create({ id: 'two' }, { by: ann });
     await runtime.drain();
     const raw = new DatabaseSync(place.path ?? '');

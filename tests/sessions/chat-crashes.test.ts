@@ -17,14 +17,14 @@ import {
 import { compaction } from '../../src/capabilities/index.ts';
 import type { ModelRequest } from '../../src/inference/index.ts';
 import { createAgent, defineTool, SteplineError } from '../../src/entry/index.ts';
-import type { Session, SessionRuntime, SessionStore, SessionWait, StoredEvent } from '../../src/sessions/index.ts';
+import type { Session, EmbeddedRuntime, SessionStore, SessionWait, StoredEvent } from '../../src/sessions/index.ts';
 import { createMemoryPlace, createSessionRuntime } from '../../src/sessions/index.ts';
 import { sqliteStore } from '../../src/sessions/sqlite/index.ts';
 import type { ScriptedModel, ScriptedToolCall } from '../../src/testing/index.ts';
 import { scriptedModel } from '../../src/testing/index.ts';
 import type { MortalProcess, Mortality, Troubles } from './mortal-process.ts';
 import { createMortality, mortalStore, outOfOrder } from './mortal-process.ts';
-import { actionsOf, newProcess } from './stage.ts';
+import { readActions, newProcess } from './stage.ts';
 import type { World } from './ten-steps.ts';
 import { createWorld } from './ten-steps.ts';
 
@@ -32,7 +32,7 @@ const usage = { input: 10, output: 1 };
 const what = { type: 'object', properties: { what: { type: 'string' } }, required: ['what'] } as const;
 const call = (id: string, name: string): ScriptedToolCall => ({ id, name, args: { what: id } });
 
-/** Who is chosen, turn by turn; nobody is called that in the fourth. */
+/** The chosen speaker, turn by turn; the fourth name is unknown. */
 const order = ['maker', 'sensor', 'guest', 'somebody', 'maker', 'clerk'];
 const speakers = ['maker', 'sensor', 'guest', 'boss', 'maker', 'clerk'];
 
@@ -87,15 +87,15 @@ const stepsDone = ({ messages }: ModelRequest): number => messages.filter(({ too
 function room(world: World, process: MortalProcess): Chat {
   const ports = { clock: world.clock, ids: world.ids, random: () => 0.5, onProblem: () => undefined };
   const { charge, ...others } = toolsIn(world, process);
-  const planned = (plan: readonly (readonly ScriptedToolCall[])[], text: string) => (request: ModelRequest) => {
+  const answerByPlan = (plan: readonly (readonly ScriptedToolCall[])[], text: string) => (request: ModelRequest) => {
     const toolCalls = plan[stepsDone(request)];
     return toolCalls === undefined ? { text } : { toolCalls };
   };
   const maker = modelIn(process, 'maker', (request) =>
-    (textIn(request).includes('Go ahead') ? planned(secondPlan, 'Paid.') : planned(firstPlan, 'Made.'))(request),
+    (textIn(request).includes('Go ahead') ? answerByPlan(secondPlan, 'Paid.') : answerByPlan(firstPlan, 'Made.'))(request),
   );
   const summarizer = modelIn(process, 'summarizer', (request) => ({ text: `So far ${textIn(request).length} letters.` }));
-  const counted = (name: string, words: string) => (): Promise<string> =>
+  const countCalls = (name: string, words: string) => (): Promise<string> =>
     process.work(`speak ${name}`, () => {
       world.done.set(name, (world.done.get(name) ?? 0) + 1);
       return words;
@@ -119,10 +119,10 @@ function room(world: World, process: MortalProcess): Chat {
       }),
       agentParticipant({
         name: 'clerk',
-        agent: createAgent({ id: 'clerk', model: modelIn(process, 'clerk', planned(clerkPlan, 'Filed.')), tools: { charge }, ports }),
+        agent: createAgent({ id: 'clerk', model: modelIn(process, 'clerk', answerByPlan(clerkPlan, 'Filed.')), tools: { charge }, ports }),
       }),
-      functionParticipant({ name: 'sensor', speak: counted('sensor', 'It is warm.') }),
-      humanParticipant({ name: 'guest', reply: counted('guest', 'I like it.') }),
+      functionParticipant({ name: 'sensor', speak: countCalls('sensor', 'It is warm.') }),
+      humanParticipant({ name: 'guest', reply: countCalls('guest', 'I like it.') }),
       humanParticipant({ name: 'boss' }),
     ],
     selector: coordinator({ model: chosen }),
@@ -150,7 +150,7 @@ interface Memory {
 const hasCode = (error: unknown, code: string): boolean => SteplineError.is(error) && error.code === code;
 const isOutOfOrder = (error: unknown): boolean => error instanceof Error && error.message.includes(outOfOrder);
 
-async function askOnce(runtime: SessionRuntime, memory: Memory): Promise<void> {
+async function askOnce(runtime: EmbeddedRuntime, memory: Memory): Promise<void> {
   await runtime.create({ id: 's' }, { by }).catch((error: unknown) => {
     if (!hasCode(error, 'session-conflict')) throw error;
   });
@@ -163,8 +163,8 @@ async function askOnce(runtime: SessionRuntime, memory: Memory): Promise<void> {
   await runtime.approve('s', memory.pay, { by, requestId: 'yes' });
 }
 
-/** Asks again where the store was out of order; what was under way is resumed, as the error advises. */
-async function ask(runtime: SessionRuntime, memory: Memory): Promise<'done'> {
+/** Asks again if the store failed; the open step is resumed, as the error advises. */
+async function ask(runtime: EmbeddedRuntime, memory: Memory): Promise<'done'> {
   for (;;) {
     try {
       await askOnce(runtime, memory);
@@ -181,7 +181,7 @@ const openKeys = (rows: readonly EffectRow[]): readonly string[] => {
   return rows.filter(({ phase, key }) => phase === 'intent' && !results.has(key)).map(({ key }) => key);
 };
 
-async function endOf(runtime: SessionRuntime): Promise<Pick<Lived, 'session' | 'state' | 'events'>> {
+async function readEnd(runtime: EmbeddedRuntime): Promise<Pick<Lived, 'session' | 'state' | 'events'>> {
   const session = await runtime.get('s');
   const events: StoredEvent[] = [];
   for await (const event of runtime.events('s')) events.push(event);
@@ -219,9 +219,9 @@ async function live(world: World, mortality: Mortality, openStore: () => Session
     });
     const asked = await Promise.race([ask(runtime, memory), process.died]);
     if (problems.length > 0) throw problems[0];
-    const end = asked === 'died' ? asked : await Promise.race([endOf(runtime), process.died]);
+    const end = asked === 'died' ? asked : await Promise.race([readEnd(runtime), process.died]);
     if (end === 'died') continue;
-    const actions = (await actionsOf(store, 's')).map(({ type }) => type);
+    const actions = (await readActions(store, 's')).map(({ type }) => type);
     return { ...end, open, actions, world };
   }
 }
@@ -233,8 +233,8 @@ async function run({ open, ...troubles }: Troubles & { readonly open?: () => Ses
   return { lived: await live(createWorld(), mortality, open ?? (() => place.open())), moments: mortality.moments };
 }
 
-/** What the turns came to, without ids and times. */
-function turnsOf({ state }: Lived): readonly unknown[] {
+/** Results of the turns, without ids and times. */
+function listTurns({ state }: Lived): readonly unknown[] {
   return state.steps.map(({ participant, selection, errors, inner, window, usage: spent, outputMessages }) => ({
     participant,
     selection,
@@ -247,12 +247,12 @@ function turnsOf({ state }: Lived): readonly unknown[] {
 }
 
 /** The calls that must not be made twice and were cut off, by the statuses that the turns keep. */
-const cutOff = ({ state }: Lived): readonly string[] =>
+const listInterrupted = ({ state }: Lived): readonly string[] =>
   state.steps
     .flatMap(({ inner }) => inner?.calls ?? [])
     .flatMap(({ status, tool }) => (status === 'succeeded' ? [] : [`${tool} ${status}`]));
 
-/** What becomes of a call of which only the beginning was kept, by the key of its effect; of others nothing is lost. */
+/** Results of calls of which only the start was kept, by effect key; the others lose nothing. */
 const whenCutOff: Readonly<Record<string, string>> = {
   '1/turn/1/maker/1/tool/1/0': 'charge unknown',
   '1/turn/1/maker/1/tool/2/1': 'book cancelled',
@@ -261,13 +261,13 @@ const whenCutOff: Readonly<Record<string, string>> = {
   '1/turn/6/clerk/1/tool/1/0': 'charge unknown',
 };
 
-/** A call is told as cut off where it was, and only there; one that can be asked about only where it did not happen. */
+/** A call is told as cut off if it was, and only there; one that can be asked about only if it did not happen. */
 function expectCutOff(lived: Lived): void {
   const happened = [...lived.world.done.keys()].some((work) => work.startsWith('book '));
   const expected = [...new Set(lived.open)]
     .flatMap((key) => whenCutOff[key] ?? [])
     .filter((each) => !(happened && each.startsWith('book')));
-  expect([...cutOff(lived)].sort()).toStrictEqual(expected.sort());
+  expect([...listInterrupted(lived)].sort()).toStrictEqual(expected.sort());
 }
 
 function expectSameWork(quiet: Lived, lived: Lived): void {
@@ -279,7 +279,7 @@ function expectSameWork(quiet: Lived, lived: Lived): void {
   }
   // What was not cut off was done.
   const missing = [...quiet.world.done.keys()].filter((work) => !lived.world.done.has(work));
-  expect(missing.length).toBeLessThanOrEqual(cutOff(lived).length);
+  expect(missing.length).toBeLessThanOrEqual(listInterrupted(lived).length);
 }
 
 /** Events without what differs between two runs: that a run was taken up again is told once more for each process. */
@@ -298,7 +298,7 @@ function expectSameEnd(quiet: Lived, lived: Lived): void {
   expect([session.status, session.stopReason, session.executions, session.stepCount]).toStrictEqual(['completed', 'completed', 1, 6]);
   expect(state.steps.map(({ participant }) => participant)).toStrictEqual(speakers);
   expect(state.transcript).toStrictEqual(quiet.state.transcript);
-  expect(turnsOf(lived)).toStrictEqual(turnsOf(quiet));
+  expect(listTurns(lived)).toStrictEqual(listTurns(quiet));
   expect(session.usage).toStrictEqual(quiet.session.usage);
   const ids = state.messages.toArray().map(({ id }) => id);
   expect(new Set(ids).size).toBe(ids.length);
@@ -319,7 +319,7 @@ test('a chat in which nobody dies does each piece of work once, and has many mom
   expect(new Set(quiet.lived.world.done.values())).toStrictEqual(new Set([1]));
   expect(quiet.lived.world.done.size).toBe(8);
   expect(quiet.moments.length).toBeGreaterThan(120);
-  expect(cutOff(quiet.lived)).toStrictEqual([]);
+  expect(listInterrupted(quiet.lived)).toStrictEqual([]);
   expect(quiet.lived.state.transcript.map(({ text }) => text)).toStrictEqual([
     'Make it.',
     'Made.',

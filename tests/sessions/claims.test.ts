@@ -138,7 +138,7 @@ describe.each(places)('a second runtime over %s', (_, makePlace) => {
     const { start, heartbeatClock } = setUp(makePlace());
     const first = start('first');
     await first.ready;
-    const second = start('second', { standby: true });
+    const second = start('second', { role: 'worker', standby: true });
     const sent = second.create({}, { by: ann });
     await heartbeatClock.advance(200);
     await second.drain();

@@ -1,6 +1,6 @@
 // A client of the ten-step run that outlives the process it talks to: after each death it asks again, with the same request ids.
 import type { EffectRow } from '../../src/journal/index.ts';
-import type { Session, SessionRuntime, SessionStore, SessionWait, StoredEvent } from '../../src/sessions/index.ts';
+import type { Session, EmbeddedRuntime, SessionStore, SessionWait, StoredEvent } from '../../src/sessions/index.ts';
 import { createSessionRuntime } from '../../src/sessions/index.ts';
 import type { BaseEvent } from '../../src/entry/index.ts';
 import { SteplineError } from '../../src/entry/index.ts';
@@ -13,11 +13,11 @@ import { newProcess } from './stage.ts';
 const by = { id: 'ann', kind: 'user' };
 export const sessionId = 's';
 
-/** What a run left behind. */
+/** Everything that a run left behind. */
 export interface Lived {
   readonly session: Session;
   readonly events: readonly StoredEvent[];
-  /** What each process told live, before it died. */
+  /** Live events of each process before it died. */
   readonly told: readonly (readonly BaseEvent[])[];
   /** The effects that were begun and had no result, each time the session was read to go on with it. */
   readonly open: readonly (readonly string[])[];
@@ -31,7 +31,7 @@ interface Memory {
 
 const hasCode = (error: unknown, code: string): boolean => SteplineError.is(error) && error.code === code;
 
-async function askOnce(runtime: SessionRuntime, memory: Memory): Promise<void> {
+async function askOnce(runtime: EmbeddedRuntime, memory: Memory): Promise<void> {
   await runtime.create({ id: sessionId }, { by }).catch((error: unknown) => {
     if (!hasCode(error, 'session-conflict')) throw error;
   });
@@ -48,8 +48,8 @@ const openKeys = (rows: readonly EffectRow[]): readonly string[] => {
 
 const isOutOfOrder = (error: unknown): boolean => error instanceof Error && error.message.includes(outOfOrder);
 
-/** Asks again where the store was out of order; what was under way is resumed, as the error advises. */
-async function ask(runtime: SessionRuntime, memory: Memory): Promise<void> {
+/** Asks again if the store failed; the open step is resumed, as the error advises. */
+async function ask(runtime: EmbeddedRuntime, memory: Memory): Promise<void> {
   for (;;) {
     try {
       await askOnce(runtime, memory);
@@ -61,7 +61,7 @@ async function ask(runtime: SessionRuntime, memory: Memory): Promise<void> {
   }
 }
 
-export async function eventsOf(runtime: SessionRuntime, id: string): Promise<readonly StoredEvent[]> {
+export async function readEvents(runtime: EmbeddedRuntime, id: string): Promise<readonly StoredEvent[]> {
   const events: StoredEvent[] = [];
   for await (const event of runtime.events(id)) events.push(event);
   return events;
@@ -105,7 +105,7 @@ export async function live(world: World, mortality: Mortality, openStore: () => 
     const end = await Promise.race([ask(runtime, memory).then(() => 'done' as const), process.died]);
     if (problems.length > 0) throw problems[0];
     const session = end === 'done' ? await Promise.race([runtime.get(sessionId), process.died]) : end;
-    const events = session === 'died' ? session : await Promise.race([eventsOf(runtime, sessionId), process.died]);
+    const events = session === 'died' ? session : await Promise.race([readEvents(runtime, sessionId), process.died]);
     if (session === 'died' || events === 'died') continue;
     const actions = (await store.entries(sessionId)).flatMap(
       ({ body }) => (JSON.parse(body) as { readonly action?: { readonly type: string } }).action?.type ?? [],

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { pickSubjects } from '../support/test-scale.ts';
 import type { Stage } from './stage.ts';
-import { ann, bob, places, stageOn, until, waitOf } from './stage.ts';
+import { ann, bob, places, stageOn, until, getWait } from './stage.ts';
 
 const hour = 60 * 60 * 1000;
 const approvals = { expireAfterMs: 400 } as const;
@@ -117,7 +117,7 @@ describe.each(pickSubjects(places))('approvals over %s', (_, makePlace) => {
     await stage.clock.advance(400);
     expect(stage.problems).toHaveLength(1);
     isBroken = false;
-    expect(await waitOf(runtime, 'one')).toBeDefined();
+    expect(await getWait(runtime, 'one')).toBeDefined();
     await stage.clock.advance(60_000);
     await until(async () => expect((await runtime.get('one')).status).toBe('completed'));
   });

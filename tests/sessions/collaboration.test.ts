@@ -14,13 +14,13 @@ import {
 } from '../../src/collaboration/index.ts';
 import { defineTool, SteplineError } from '../../src/entry/index.ts';
 import type { RunState } from '../../src/step-by-step/index.ts';
-import type { SessionRuntime, SessionStore, SessionWait, StoredEvent } from '../../src/sessions/index.ts';
+import type { EmbeddedRuntime, SessionStore, SessionWait, StoredEvent } from '../../src/sessions/index.ts';
 import { createMemoryPlace, createSessionRuntime } from '../../src/sessions/index.ts';
 import type { ScriptedToolCall } from '../../src/testing/index.ts';
 import { createCountingIds, createFakeClock, scriptedModel } from '../../src/testing/index.ts';
 import type { MortalProcess, Mortality, Troubles } from './mortal-process.ts';
 import { createMortality, mortalStore } from './mortal-process.ts';
-import { ann, bob, eventsOf, newProcess, places, sqlitePlace, stageOn } from './stage.ts';
+import { ann, bob, readEvents, newProcess, places, sqlitePlace, stageOn } from './stage.ts';
 
 const usage = { input: 10, output: 5 };
 const write = (artifact: string, content: string, id: string): ScriptedToolCall => ({
@@ -61,11 +61,11 @@ describe.each(pickSubjects(places))('a collaboration over %s', (_, makePlace) =>
         ports: { clock, ids, onProblem: (problem: unknown) => void problems.push(problem) },
         ...more,
       });
-    const start = (more: Partial<CollaborationOptions<readonly Participant[]>> = {}): SessionRuntime =>
+    const start = (more: Partial<CollaborationOptions<readonly Participant[]>> = {}): EmbeddedRuntime =>
       stage.start({ agents: [desk(more)] });
     return { ...stage, desk, start };
   };
-  const stateIn = async (runtime: SessionRuntime): Promise<CollaborationState> => boardIn((await runtime.get('one')).state);
+  const stateIn = async (runtime: EmbeddedRuntime): Promise<CollaborationState> => boardIn((await runtime.get('one')).state);
 
   test('a person is waited for overnight, and approves in another process', async () => {
     const stage = open();
@@ -87,7 +87,7 @@ describe.each(pickSubjects(places))('a collaboration over %s', (_, makePlace) =>
       ['draft 1 one by writer'],
       'Describe the kettle.',
     ]);
-    const told = (await eventsOf(morning, 'one')).filter(({ type }) => type === 'BoardUpdated');
+    const told = (await readEvents(morning, 'one')).filter(({ type }) => type === 'BoardUpdated');
     expect(told.map(({ participant, changes }) => [participant, changes])).toStrictEqual([
       ['writer', [{ type: 'write', artifact: 'draft', version: 1 }]],
       ['boss', [{ type: 'approve', artifact: 'draft', version: 1 }]],
@@ -109,14 +109,14 @@ describe.each(pickSubjects(places))('a collaboration over %s', (_, makePlace) =>
     const odd = await third.answer('one', { id: 'boss/4' }, { by: bob, value: { approves: ['plan'] } });
     expect(odd).toMatchObject({ status: 'waiting', waitingFor: [{ id: 'boss/4', problem: expect.stringContaining('"plan"') as string }] });
     const end = await third.answer('one', { id: 'boss/4' }, { by: bob, value: { approves: ['draft'], writes: { note: 'ship it' } } });
-    const told = (await eventsOf(third, 'one')).filter(({ type }) => type === 'PersonAsked');
+    const told = (await readEvents(third, 'one')).filter(({ type }) => type === 'PersonAsked');
     expect(told.map(({ waitId, problem }) => [waitId, problem !== undefined])).toStrictEqual([
       ['boss/2', false],
       ['boss/4', false],
       ['boss/4', true],
       ['boss/6', false],
     ]);
-    const given = (await eventsOf(third, 'one')).filter(({ type }) => type === 'ParticipantSelected');
+    const given = (await readEvents(third, 'one')).filter(({ type }) => type === 'ParticipantSelected');
     expect(given.map(({ participant, resumed = false }) => [participant, resumed])).toStrictEqual([
       ['writer', false],
       ['boss', false],
@@ -241,13 +241,13 @@ interface Lived {
   readonly noted: readonly string[];
 }
 
-/** What the client remembers over the deaths of the processes that it talks to. */
+/** Memory of a client that outlives the processes it talks to. */
 interface Memory {
   pay?: SessionWait | undefined;
   boss?: SessionWait | undefined;
 }
 
-async function ask(runtime: SessionRuntime, memory: Memory): Promise<void> {
+async function ask(runtime: EmbeddedRuntime, memory: Memory): Promise<void> {
   await runtime.create({ id: 's' }, { by: ann }).catch((error: unknown) => {
     if (!(SteplineError.is(error) && error.code === 'session-conflict')) throw error;
   });
@@ -278,7 +278,7 @@ async function live(mortality: Mortality, openStore: () => SessionStore): Promis
     });
     const work = async (): Promise<Lived> => {
       await ask(runtime, memory);
-      return { state: boardIn((await runtime.get('s')).state), events: await eventsOf(runtime, 's'), noted };
+      return { state: boardIn((await runtime.get('s')).state), events: await readEvents(runtime, 's'), noted };
     };
     const end = await Promise.race([work(), process.died]);
     if (end !== 'died') return end;

@@ -6,10 +6,10 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { sqliteStore } from '../../src/sessions/sqlite/index.ts';
 import { expectCutOffAt, expectSameEnd } from './expect-ten-steps.ts';
-import { momentsOf, run, storeMoment } from './run-ten-steps.ts';
+import { findMoments, run, storeMoment } from './run-ten-steps.ts';
 
 const quiet = await run();
-const all = momentsOf(quiet, /./);
+const all = findMoments(quiet, /./);
 
 describe('a process that dies', () => {
   test.each(all)('at moment %i: %s', async (death) => {
@@ -42,7 +42,7 @@ describe('a process that dies over a file', () => {
 });
 
 describe('a store that fails one operation, in a process that lives on', () => {
-  test.each(momentsOf(quiet, storeMoment))('at moment %i: %s', async (failure) => {
+  test.each(findMoments(quiet, storeMoment))('at moment %i: %s', async (failure) => {
     const { lived } = await run({ failures: [failure] });
     expectSameEnd(quiet.lived, lived);
   });

@@ -4,18 +4,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { sqliteStore } from '../../src/sessions/sqlite/index.ts';
-import { cutOff, expectCutOffAt, expectSameEnd } from './expect-ten-steps.ts';
+import { listInterrupted, expectCutOffAt, expectSameEnd } from './expect-ten-steps.ts';
 import type { Moment } from './run-ten-steps.ts';
-import { momentsOf, run, storeMoment } from './run-ten-steps.ts';
+import { findMoments, run, storeMoment } from './run-ten-steps.ts';
 
 const quiet = await run();
 
-const momentsLike = (label: RegExp): readonly Moment[] => momentsOf(quiet, label);
+const momentsLike = (label: RegExp): readonly Moment[] => findMoments(quiet, label);
 
 test('a run in which nobody dies does each piece of work once and has two hundred moments to die at', () => {
   expect(new Set(quiet.lived.world.done.values())).toStrictEqual(new Set([1]));
   expect(quiet.moments.length).toBeGreaterThan(200);
-  expect(cutOff(quiet.lived.open)).toStrictEqual(new Set());
+  expect(listInterrupted(quiet.lived.open)).toStrictEqual(new Set());
   expectSameEnd(quiet.lived, quiet.lived);
 });
 

@@ -2,17 +2,17 @@
 // that the one before it does is stored any more.
 import { describe, expect, test } from 'vitest';
 import { defineTool } from '../../src/entry/index.ts';
-import type { SessionRuntime, SessionRuntimeOptions } from '../../src/sessions/index.ts';
+import type { EmbeddedRuntime, SessionRuntimeOptions } from '../../src/sessions/index.ts';
 import { createMemoryPlace, StoreUnavailableError } from '../../src/sessions/index.ts';
 import { pickSubjects } from '../support/test-scale.ts';
 import type { Place } from './stage.ts';
-import { ann, bob, dump, eventsOf, places, refusal, stageOn, until } from './stage.ts';
+import { ann, bob, dump, readEvents, places, refusal, stageOn, until } from './stage.ts';
 
 const input = { type: 'object', properties: { amount: { type: 'number' } }, required: ['amount'] } as const;
 
 function setUp(place: Place) {
   const stage = stageOn(place);
-  /** How often the tool `slow` was called, by its amount. */
+  /** Number of calls of the tool `slow`, by amount. */
   const calls: Record<number, number> = {};
   /** Calls of `slow` that end. All others hang until their process is gone. */
   const ending = new Set<number>();
@@ -28,19 +28,19 @@ function setUp(place: Place) {
     },
   });
   const agents = [stage.agent({ tools: [...Object.values(stage.tools).filter(({ name }) => name !== 'slow'), slow] })];
-  const start = (more: Partial<SessionRuntimeOptions> = {}): SessionRuntime => stage.start({ agents, ...more });
-  const send = async (runtime: SessionRuntime, id: string, words: string): Promise<void> => {
+  const start = (more: Partial<SessionRuntimeOptions> = {}): EmbeddedRuntime => stage.start({ agents, ...more });
+  const send = async (runtime: EmbeddedRuntime, id: string, words: string): Promise<void> => {
     await runtime.create({ id }, { by: ann });
     void runtime.send(id, words, { by: ann, requestId: `of ${id}` }).catch(() => undefined);
   };
   /** Waits until this call of `slow` was made this many times. */
-  const called = (amount: number, times: number): Promise<unknown> => until(() => expect(calls[amount]).toBe(times));
+  const waitForCalls = (amount: number, times: number): Promise<unknown> => until(() => expect(calls[amount]).toBe(times));
   /** Starts processes, each of which ends while the call is open. */
   const crash = async (amount: number, times: number, more: Partial<SessionRuntimeOptions> = {}): Promise<void> => {
     for (let time = 0; time < times; time += 1) {
       const before = calls[amount] ?? 0;
       start(more);
-      await called(amount, before + 1);
+      await waitForCalls(amount, before + 1);
     }
   };
   /** Ends the calls that hang, and those to come. */
@@ -48,7 +48,7 @@ function setUp(place: Place) {
     ending.add(amount);
     for (const call of hanging) if (call.amount === amount) call.end('done');
   };
-  return { ...stage, calls, ending, start, send, called, crash, finish };
+  return { ...stage, calls, ending, start, send, called: waitForCalls, crash, finish };
 }
 
 function assertFailing(): never {
@@ -97,7 +97,7 @@ describe.each(pickSubjects(places))('a step that ends the process, over %s', (_,
 
   test('is told of by a stored event, behind those of the steps before', async () => {
     const { runtime } = await loop(makePlace());
-    const events = await eventsOf(runtime, 'one');
+    const events = await readEvents(runtime, 'one');
     expect(events.map(({ seq }) => seq)).toStrictEqual(events.map((_event, index) => index + 1));
     expect(events.slice(-3)).toMatchObject([
       { type: 'CrashLoopDetected', attempts: 3, waitId: 'crash-loop/2', executionId: 'one/1', stepNumber: 2 },
@@ -129,8 +129,11 @@ describe.each(pickSubjects(places))('a step that ends the process, over %s', (_,
     const result = await runtime.resume('one', { by: bob });
     expect(result).toMatchObject({ status: 'completed', text: 'End', waitingFor: [], execution: 1 });
     expect(ran).toStrictEqual(['note 1']);
-    const events = await eventsOf(runtime, 'one');
+    const events = await readEvents(runtime, 'one');
     expect(events.map(({ seq }) => seq)).toStrictEqual(events.map((_event, index) => index + 1));
+    expect(events.filter(({ type }) => type === 'WaitResolved')).toMatchObject([
+      { waitId: 'crash-loop/2', waitType: 'person', decision: 'resumed', by: bob, stepNumber: 2 },
+    ]);
   });
 
   test('can be cancelled without being resumed', async () => {
@@ -159,7 +162,7 @@ describe.each(pickSubjects(places))('a step that ends the process, over %s', (_,
       runtime.grant('one', { steps: 1 }, { by: bob }),
     ]) {
       const { message } = await refusal(action, 'crash-loop');
-      expect(message).toMatch(/^Session "one" waits for a person: step 2 was resumed 3 times, and the process ended each time\./);
+      expect(message).toMatch(/^Session "one" is waiting for a person: step 2 was resumed 3 times, and the process ended each time\./);
       expect(message).toMatch(/Resume or cancel the session\.$/);
     }
     expect(await dump(place.open())).toStrictEqual(before);
@@ -314,7 +317,7 @@ test('a step that ends the process keeps its idempotency keys if the id of its s
       return isEnding ? 'done' : new Promise<string>(() => undefined);
     },
   });
-  const start = (): SessionRuntime => stage.start({ agents: [stage.agent({ tools: [slow] })] });
+  const start = (): EmbeddedRuntime => stage.start({ agents: [stage.agent({ tools: [slow] })] });
   const first = start();
   await first.create({ id: 'a/b%c' }, { by: ann });
   void first.send('a/b%c', 'slow 1; say End', { by: ann }).catch(() => undefined);
@@ -327,7 +330,7 @@ test('a step that ends the process keeps its idempotency keys if the id of its s
   isEnding = true;
   expect(await last.resume('a/b%c', { by: bob })).toMatchObject({ status: 'completed' });
   expect([keys.length, new Set(keys).size]).toStrictEqual([5, 1]);
-  expect(new Set((await eventsOf(last, 'a/b%c')).map(({ executionId }) => executionId)).size).toBe(1);
+  expect(new Set((await readEvents(last, 'a/b%c')).map(({ executionId }) => executionId)).size).toBe(1);
 });
 
 test.each([

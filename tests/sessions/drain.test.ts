@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { pickSubjects } from '../support/test-scale.ts';
 import type { SessionRuntimeOptions } from '../../src/sessions/index.ts';
-import { actionsOf, ann, bob, createGate, dump, eventsOf, places, refusal, stageOn, until, waitOf } from './stage.ts';
+import { readActions, ann, bob, createGate, dump, readEvents, places, refusal, stageOn, until, getWait } from './stage.ts';
 
 describe.each(pickSubjects(places))('drain over %s', (_, makePlace) => {
   async function underWay(more: Partial<SessionRuntimeOptions> = {}) {
@@ -39,7 +39,7 @@ describe.each(pickSubjects(places))('drain over %s', (_, makePlace) => {
       text: 'End',
     });
     expect(ran).toStrictEqual(['look 1', 'slow 2', 'look 3']);
-    const events = await eventsOf(next, 'one');
+    const events = await readEvents(next, 'one');
     expect(events.map(({ seq }) => seq)).toStrictEqual(events.map((_event, index) => index + 1));
   });
 
@@ -71,7 +71,7 @@ describe.each(pickSubjects(places))('drain over %s', (_, makePlace) => {
   test('what came during the step is kept for the next runtime', async () => {
     const { runtime, gate, clock, place, start } = await underWay();
     const second = Promise.allSettled([runtime.send('one', 'say Later', { by: bob, requestId: 'q' })]);
-    await until(async () => expect(await actionsOf(place.open(), 'one')).toHaveLength(3));
+    await until(async () => expect(await readActions(place.open(), 'one')).toHaveLength(3));
     const draining = runtime.drain();
     await clock.advance(0);
     gate.current.open();
@@ -197,7 +197,7 @@ describe.each(pickSubjects(places))('drain over %s', (_, makePlace) => {
     const runtime = stage.start();
     await runtime.create({ id: 'one' }, { by: ann });
     await runtime.send('one', 'pay 5', { by: ann });
-    const wait = await waitOf(runtime, 'one');
+    const wait = await getWait(runtime, 'one');
     await runtime.approve('one', wait, { by: bob, until: 'accepted' });
     await runtime.drain();
     const next = stage.start();

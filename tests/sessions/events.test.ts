@@ -2,14 +2,14 @@ import { describe, expect, test } from 'vitest';
 import { pickSubjects } from '../support/test-scale.ts';
 import { createAgent, defineTool } from '../../src/entry/index.ts';
 import { subAgents } from '../../src/capabilities/index.ts';
-import type { SessionRuntime, StoredEvent } from '../../src/sessions/index.ts';
+import type { EmbeddedRuntime, StoredEvent } from '../../src/sessions/index.ts';
 import { scriptedModel } from '../../src/testing/index.ts';
 import type { Stage } from './stage.ts';
-import { ann, bob, createGate, eventsOf, places, refusal, stageOn, until, waitOf } from './stage.ts';
+import { ann, bob, createGate, readEvents, places, refusal, stageOn, until, getWait } from './stage.ts';
 
 const unnumbered = new Set(['TextDelta', 'ReasoningDelta', 'ToolCallProgress', 'ToolInputDelta']);
 
-/** What listeners hear, as plain data. */
+/** Events for listeners, as plain data. */
 function listening(stage: Stage, more: Parameters<Stage['start']>[0] = {}) {
   const heard: StoredEvent[] = [];
   const runtime = stage.start({
@@ -21,7 +21,7 @@ function listening(stage: Stage, more: Parameters<Stage['start']>[0] = {}) {
   return { runtime, heard };
 }
 
-async function follow(runtime: SessionRuntime, id: string, options: { readonly from?: number; readonly signal?: AbortSignal } = {}) {
+async function follow(runtime: EmbeddedRuntime, id: string, options: { readonly from?: number; readonly signal?: AbortSignal } = {}) {
   const events: StoredEvent[] = [];
   const { from = 0, signal } = options;
   const ended = (async () => {
@@ -43,12 +43,12 @@ describe.each(pickSubjects(places))('stored events over %s', (_, makePlace) => {
     const { runtime, heard } = listening(stage);
     await runtime.create({ id: 'one' }, { by: ann });
     await runtime.send('one', 'look 1 & broken 2; pay 3; say End', { by: ann });
-    await runtime.approve('one', await waitOf(runtime, 'one'), { by: bob });
+    await runtime.approve('one', await getWait(runtime, 'one'), { by: bob });
     await runtime.send('one', 'ask 1', { by: ann });
     await runtime.send('one', 'say Never mind', { by: ann });
     await runtime.send('one', 'pay 9', { by: ann });
     await runtime.cancel('one', 'enough', { by: ann });
-    const stored = await eventsOf(runtime, 'one');
+    const stored = await readEvents(runtime, 'one');
     expect(stored.map(({ seq }) => seq)).toStrictEqual(stored.map((_event, index) => index + 1));
     expect(stored.map(withoutDigest)).toStrictEqual(heard);
     expect(stored.at(-1)).toMatchObject({ type: 'AgentFinished', stopReason: 'user_requested' });
@@ -96,8 +96,8 @@ describe.each(pickSubjects(places))('stored events over %s', (_, makePlace) => {
     await runtime.send('one', 'look 1; pay 2', { by: ann });
     await runtime.drain();
     const next = listening(stage);
-    await next.runtime.approve('one', await waitOf(next.runtime, 'one'), { by: bob });
-    expect((await eventsOf(next.runtime, 'one')).map(withoutDigest)).toStrictEqual([...heard, ...next.heard]);
+    await next.runtime.approve('one', await getWait(next.runtime, 'one'), { by: bob });
+    expect((await readEvents(next.runtime, 'one')).map(withoutDigest)).toStrictEqual([...heard, ...next.heard]);
   });
 
   test('of a run that was cut off are told once, without a gap', async () => {
@@ -106,12 +106,12 @@ describe.each(pickSubjects(places))('stored events over %s', (_, makePlace) => {
     await first.create({ id: 'one' }, { by: ann });
     await first.send('one', 'look 1; slow 2; say End', { by: ann, until: 'accepted' });
     await stage.gate.current.reached;
-    const before = await eventsOf(first, 'one');
+    const before = await readEvents(first, 'one');
     stage.gate.current = createGate();
     const runtime = stage.start();
     await until(async () => expect((await runtime.get('one')).text).toBe('End'));
     await runtime.resume('one', { by: ann });
-    const events = await eventsOf(runtime, 'one');
+    const events = await readEvents(runtime, 'one');
     expect(events.slice(0, before.length)).toStrictEqual(before);
     expect(events.map(({ seq }) => seq)).toStrictEqual(events.map((_event, index) => index + 1));
     expect(new Set(events.map(({ id }) => id)).size).toBe(events.length);
@@ -129,8 +129,8 @@ describe.each(pickSubjects(places))('stored events over %s', (_, makePlace) => {
     const { runtime, heard } = listening(stage, { agents: [top] });
     await runtime.create({ id: 'one' }, { by: ann });
     await runtime.send('one', 'spawn_subagent pay 5', { by: ann });
-    await runtime.approve('one', await waitOf(runtime, 'one'), { by: bob });
-    const stored = await eventsOf(runtime, 'one');
+    await runtime.approve('one', await getWait(runtime, 'one'), { by: bob });
+    const stored = await readEvents(runtime, 'one');
     expect(stored.map(withoutDigest)).toStrictEqual(heard);
     expect(new Set(stored.map(({ agentId }) => agentId)).size).toBe(2);
     for (const event of stored.filter(({ type }) => type === 'ContinuationEvaluated'))
@@ -142,10 +142,10 @@ describe.each(pickSubjects(places))('stored events over %s', (_, makePlace) => {
     const runtime = stage.start();
     await runtime.create({ id: 'one' }, { by: ann });
     await runtime.send('one', 'look 1; look 2', { by: ann });
-    const all = await eventsOf(runtime, 'one');
-    expect(await eventsOf(runtime, 'one', from)).toStrictEqual(all.slice(from));
-    expect(await eventsOf(runtime, 'one', all.length)).toStrictEqual([]);
-    expect(await eventsOf(runtime, 'one', 10_000)).toStrictEqual([]);
+    const all = await readEvents(runtime, 'one');
+    expect(await readEvents(runtime, 'one', from)).toStrictEqual(all.slice(from));
+    expect(await readEvents(runtime, 'one', all.length)).toStrictEqual([]);
+    expect(await readEvents(runtime, 'one', 10_000)).toStrictEqual([]);
   });
 
   test('of many steps are all read', async () => {
@@ -153,7 +153,7 @@ describe.each(pickSubjects(places))('stored events over %s', (_, makePlace) => {
     const runtime = stage.start({ agents: [stage.agent({ limits: { steps: 400 } })] });
     await runtime.create({ id: 'one' }, { by: ann });
     await runtime.send('one', Array.from({ length: 250 }, (_gone, index) => `look ${index}`).join(';'), { by: ann });
-    const events = await eventsOf(runtime, 'one');
+    const events = await readEvents(runtime, 'one');
     expect(events.map(({ seq }) => seq)).toStrictEqual(events.map((_event, index) => index + 1));
     expect(events.filter(({ type }) => type === 'AgentStepCompleted')).toHaveLength(251);
   });
@@ -171,7 +171,7 @@ describe.each(pickSubjects(places))('stored events over %s', (_, makePlace) => {
     stage.gate.current.open();
     await sending;
     await runtime.send('one', 'say More', { by: ann });
-    const all = await eventsOf(runtime, 'one');
+    const all = await readEvents(runtime, 'one');
     await until(() => expect(events).toHaveLength(all.length));
     expect(events).toStrictEqual(all);
     stop.abort();
@@ -186,7 +186,7 @@ describe.each(pickSubjects(places))('stored events over %s', (_, makePlace) => {
     const stop = new AbortController();
     const readers = await Promise.all([0, 5, 10].map((from) => follow(runtime, 'one', { from, signal: stop.signal })));
     await runtime.send('one', 'look 2', { by: ann });
-    const all = await eventsOf(runtime, 'one');
+    const all = await readEvents(runtime, 'one');
     for (const [index, { events }] of readers.entries()) await until(() => expect(events).toStrictEqual(all.slice(index * 5)));
     stop.abort();
     await Promise.all(readers.map(({ ended }) => ended));
@@ -208,7 +208,7 @@ describe.each(pickSubjects(places))('stored events over %s', (_, makePlace) => {
     await runtime.send('one', 'look 1', { by: ann });
     const { events, ended } = await follow(runtime, 'one', { signal: AbortSignal.abort() });
     await ended;
-    const all = await eventsOf(runtime, 'one');
+    const all = await readEvents(runtime, 'one');
     expect([[], all]).toContainEqual(events);
   });
 
@@ -236,7 +236,7 @@ describe.each(pickSubjects(places))('stored events over %s', (_, makePlace) => {
   test('of an unknown session are refused, also where they are followed', async () => {
     const stage = stageOn(makePlace());
     const runtime = stage.start();
-    await refusal(eventsOf(runtime, 'nobody'), 'unknown-session');
+    await refusal(readEvents(runtime, 'nobody'), 'unknown-session');
     await refusal(
       follow(runtime, 'nobody').then(({ ended }) => ended),
       'unknown-session',
@@ -248,9 +248,9 @@ describe.each(pickSubjects(places))('stored events over %s', (_, makePlace) => {
     const runtime = stage.start();
     await runtime.create({ id: 'one' }, { by: ann });
     await runtime.send('one', 'look 1', { by: ann });
-    const all = await eventsOf(runtime, 'one');
+    const all = await readEvents(runtime, 'one');
     await runtime.drain();
-    const [settled] = await Promise.allSettled([eventsOf(runtime, 'one')]);
+    const [settled] = await Promise.allSettled([readEvents(runtime, 'one')]);
     expect(settled).toMatchObject(settled.status === 'rejected' ? { reason: { code: 'runtime-closed' } } : { value: all });
   });
 });

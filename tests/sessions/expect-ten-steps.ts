@@ -17,7 +17,7 @@ const notHappened = {
 } as const;
 
 /** The calls that were begun by a process that died before their result was kept: their ids by the keys of their effects. */
-export function cutOff(open: Lived['open']): ReadonlySet<string> {
+export function listInterrupted(open: Lived['open']): ReadonlySet<string> {
   const ids = open.flat().flatMap((row) => {
     // The rows of a session name the execution first.
     const key = row.replace(/^1\//, '');
@@ -46,10 +46,10 @@ export function transcript({ session }: Lived): readonly Line[] {
   }));
 }
 
-const textOf = (output: unknown): string => JSON.stringify(output);
+const toText = (output: unknown): string => JSON.stringify(output);
 
-/** What is read of a call that was cut off. */
-function outputOf(id: string, { world: { done } }: Lived): unknown {
+/** Results of an interrupted call. */
+function findOutput(id: string, { world: { done } }: Lived): unknown {
   const step = plan.findIndex((calls) => calls.some((call) => call.id === id)) + 1;
   const call = plan[step - 1]?.find((each) => each.id === id);
   if (call?.name !== 'book') return unknown;
@@ -59,19 +59,19 @@ function outputOf(id: string, { world: { done } }: Lived): unknown {
 
 /** The conversation of a run without deaths, with nothing changed but the results of the calls that were cut off. */
 function expectedFrom(quiet: Lived, lived: Lived): readonly Line[] {
-  const cut = cutOff(lived.open);
-  const inside = { type: 'json', value: { text: `Filed: ${textOf(unknown)}`, stop_reason: 'completed', partial: false } };
+  const cut = listInterrupted(lived.open);
+  const inside = { type: 'json', value: { text: `Filed: ${toText(unknown)}`, stop_reason: 'completed', partial: false } };
   return transcript(quiet).map((line) => ({
     ...line,
     results: line.results.map(({ toolCallId, output }) => {
       if (toolCallId === 'c7' && cut.has('i1')) return { toolCallId, output: inside };
-      return { toolCallId, output: cut.has(toolCallId) ? outputOf(toolCallId, lived) : output };
+      return { toolCallId, output: cut.has(toolCallId) ? findOutput(toolCallId, lived) : output };
     }),
   }));
 }
 
 function expectSameWork(quiet: Lived, lived: Lived): void {
-  const cut = cutOff(lived.open);
+  const cut = listInterrupted(lived.open);
   expect([...lived.world.done.keys()].filter((key) => !quiet.world.done.has(key))).toStrictEqual([]);
   for (const work of quiet.world.done.keys()) {
     const times = lived.world.done.get(work) ?? 0;
@@ -102,7 +102,7 @@ function expectSameEvents(quiet: Lived, lived: Lived): void {
   expect(eventLines(lived)).toStrictEqual(eventLines(quiet));
   // A decision that was told is kept, and what is kept of it is what was told.
   for (const event of lived.told.flat()) {
-    if (!atCommit.includes(event.type) || event.parentAgentId !== undefined) continue;
+    if (!atCommit.includes(event.type) || (event.parentAgentId ?? null) !== null) continue;
     expect(events[event.seq - 1]).toStrictEqual(JSON.parse(JSON.stringify(event)));
   }
 }
@@ -121,15 +121,15 @@ export function expectSameEnd(quiet: Lived, lived: Lived): void {
   expectSameEvents(quiet, lived);
 }
 
-const callOf = (key: string): string | undefined => [...cutOff([[key]])][0];
+const findCall = (key: string): string | undefined => [...listInterrupted([[key]])][0];
 
 /** Says from the moments until a death alone which calls had begun whose end was not kept, and holds the session to it. */
 export function expectCutOffAt(moments: readonly string[], { open }: Lived): void {
-  const cut = cutOff(open);
+  const cut = listInterrupted(open);
   const seen = new Set(moments);
   for (const moment of moments) {
     const [, key = ''] = /^after write intent (\S+)$/.exec(moment) ?? [];
-    const id = callOf(key);
+    const id = findCall(key);
     if (id === undefined) continue;
     if (seen.has(`after write result ${key}`)) expect(cut.has(id), `the end of ${key} was kept`).toBe(false);
     const isEnding = seen.has(`before write result ${key}`) && moments.at(-1) !== `before write result ${key}`;

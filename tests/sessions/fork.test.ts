@@ -4,9 +4,9 @@ import { compaction } from '../../src/capabilities/index.ts';
 import { createAgent } from '../../src/entry/index.ts';
 import type { RunState } from '../../src/step-by-step/index.ts';
 import { scriptedModel } from '../../src/testing/index.ts';
-import { actionsOf, ann, bob, dump, eventsOf, places, refusal, stageOn, waitOf } from './stage.ts';
+import { readActions, ann, bob, dump, readEvents, places, refusal, stageOn, until, getWait } from './stage.ts';
 
-const textsOf = (state: RunState): readonly string[] =>
+const listTexts = (state: RunState): readonly string[] =>
   state.messages.toArray().map(({ role, text, toolCalls }) => `${role}: ${text || toolCalls.map(({ name }) => name).join(' ')}`);
 
 describe.each(pickSubjects(places))('forks over %s', (_, makePlace) => {
@@ -33,14 +33,13 @@ describe.each(pickSubjects(places))('forks over %s', (_, makePlace) => {
       text: 'First',
       executions: 1,
       stepCount: 2,
-      lastSeq: 0,
       forkedFrom: { sessionId: 'one', execution: 1, step: 2 },
     });
-    expect(textsOf(fork.state)).toStrictEqual(['user: note 1; say First', 'assistant: note', 'tool: ', 'assistant: First']);
+    expect(listTexts(fork.state)).toStrictEqual(['user: note 1; say First', 'assistant: note', 'tool: ', 'assistant: First']);
     expect(await runtime.send('fork', 'say Otherwise', { by: ann })).toMatchObject({ execution: 2, text: 'Otherwise' });
     const source = (await dump(reader)) as readonly { readonly id: string }[];
     expect(source.filter(({ id }) => id === 'one')).toStrictEqual(before);
-    expect((await actionsOf(reader, 'fork'))[0]).toMatchObject({
+    expect((await readActions(reader, 'fork'))[2]).toMatchObject({
       type: 'fork',
       from: { sessionId: 'one', execution: 1, step: 2 },
       by: bob,
@@ -59,7 +58,7 @@ describe.each(pickSubjects(places))('forks over %s', (_, makePlace) => {
     expect([ran, keys.map((key) => key.split('/').slice(0, 3))]).toStrictEqual([['note 3'], [['fork', '2', '2']]]);
     const { state } = await runtime.get('fork');
     expect(state.session.executions.map(({ id }) => id)).toStrictEqual(['one/1', 'fork/2']);
-    expect(textsOf(state).filter((text) => text.startsWith('user'))).toHaveLength(2);
+    expect(listTexts(state).filter((text) => text.startsWith('user'))).toHaveLength(2);
     expect(((await dump(reader)) as readonly { readonly id: string }[]).filter(({ id }) => id === 'one')).toStrictEqual(before);
   });
 
@@ -76,21 +75,109 @@ describe.each(pickSubjects(places))('forks over %s', (_, makePlace) => {
     expect(ran).toStrictEqual(['note 3']);
   });
 
-  test('tell their own events, numbered from 1 without a gap', async () => {
+  test('have the events of their source up to that step, and go on with numbers that have no gap', async () => {
     const { runtime } = await conversation();
     await runtime.fork('one', { execution: 2, step: 1 }, { by: bob, id: 'fork' });
-    expect(await eventsOf(runtime, 'fork')).toStrictEqual([]);
+    const { state: source, lastSeq: all } = await runtime.get('one');
+    const { lastSeq } = await runtime.get('fork');
+    expect(lastSeq).toBeLessThan(all);
+    const past = (await readEvents(runtime, 'one')).filter(({ seq }) => seq <= lastSeq);
+    expect(await readEvents(runtime, 'fork')).toStrictEqual(past);
+    expect(past.at(-1)).toMatchObject({ executionId: 'one/2', stepNumber: 1 });
     await runtime.resume('fork', { by: bob });
     await runtime.send('fork', 'say More', { by: ann });
-    const events = await eventsOf(runtime, 'fork');
+    const events = await readEvents(runtime, 'fork');
     expect(events.map(({ seq }) => seq)).toStrictEqual(events.map((_event, index) => index + 1));
-    expect(new Set(events.map(({ executionId }) => executionId))).toStrictEqual(new Set(['fork/2', 'fork/3']));
+    expect(events.slice(0, past.length)).toStrictEqual(past);
+    const own = await readEvents(runtime, 'fork', lastSeq);
+    expect(new Set(own.map(({ executionId }) => executionId))).toStrictEqual(new Set(['fork/2', 'fork/3']));
     expect(new Set(events.map(({ id }) => id)).size).toBe(events.length);
-    const source = await runtime.get('one');
-    expect(events.every(({ agentId }) => agentId !== source.state.agentId)).toBe(true);
+    expect(own.every(({ agentId }) => agentId !== source.agentId)).toBe(true);
     const judged = events.filter(({ type }) => type === 'ContinuationEvaluated');
-    expect(judged.length).toBeGreaterThan(0);
+    expect(judged.length).toBe(6);
     for (const event of judged) expect(event['outcome']).toMatchObject({ resolvedBy: expect.any(String) as string });
+  });
+
+  test('need their source no more: all of it can be read and forked when that is deleted', async () => {
+    const { runtime, start } = await conversation();
+    await runtime.fork('one', { execution: 2, step: 2 }, { by: bob, id: 'fork' });
+    const before = { actions: await runtime.actions('fork'), events: await readEvents(runtime, 'fork') };
+    expect(before.actions.map(({ type }) => type)).toStrictEqual(['create', 'send', 'send', 'fork']);
+    expect(before.events.filter(({ type }) => type === 'AgentFinished')).toHaveLength(1);
+    await runtime.delete('one', { by: bob });
+    const next = start();
+    expect({ actions: await next.actions('fork'), events: await readEvents(next, 'fork') }).toStrictEqual(before);
+    const early = await next.fork('fork', { execution: 1, step: 1 }, { by: bob, id: 'early' });
+    expect(early).toMatchObject({ forkedFrom: { sessionId: 'fork', execution: 1, step: 1 }, stepCount: 1, status: 'in_progress' });
+    expect(await next.resume('early', { by: bob })).toMatchObject({ execution: 1, text: 'First' });
+    expect(await next.resume('fork', { by: bob })).toMatchObject({ execution: 2, text: 'Second' });
+    expect((await next.actions('early')).map(({ type }) => type)).toStrictEqual(['create', 'send', 'fork', 'resume']);
+    await refusal(next.fork('fork', { execution: 3, step: 1 }, { by: bob }), 'unknown-step');
+  });
+
+  test('take no request of their source for one of their own', async () => {
+    const stage = stageOn(makePlace());
+    const runtime = stage.start();
+    await runtime.create({ id: 'one' }, { by: ann, requestId: 'new' });
+    await runtime.send('one', 'say First', { by: ann, requestId: 'r' });
+    const options = { by: bob, id: 'fork', requestId: 'new' };
+    expect((await runtime.fork('one', { execution: 1, step: 1 }, options)).executions).toBe(1);
+    expect((await runtime.fork('one', { execution: 1, step: 1 }, options)).executions).toBe(1);
+    await refusal(runtime.fork('one', { execution: 1, step: 1 }, { ...options, tags: ['x'] }), 'request-reused');
+    await refusal(runtime.fork('one', { execution: 1, step: 1 }, { ...options, requestId: 'other' }), 'session-conflict');
+    const turn = await runtime.send('fork', 'say Second', { by: ann, requestId: 'r' });
+    expect([turn.text, turn.isRepeated]).toStrictEqual(['Second', undefined]);
+    expect((await runtime.actions('fork')).map(({ requestId }) => requestId)).toStrictEqual([undefined, undefined, 'new', 'r']);
+  });
+
+  test('leave out an action that came during the step, and say so', async () => {
+    const { runtime, gate } = await conversation();
+    const sending = runtime.send('one', 'slow 6; say Fourth', { by: ann });
+    await gate.current.reached;
+    const grant = runtime.grant('one', { steps: 3 }, { by: bob });
+    await until(async () => expect((await runtime.actions('one')).at(-1)?.type).toBe('grant'));
+    gate.current.open();
+    await Promise.all([sending, grant]);
+    const fork = await runtime.fork('one', { execution: 4, step: 1 }, { by: bob, id: 'fork' });
+    expect(fork.state.execution.grants ?? []).toStrictEqual([]);
+    const found = (await runtime.actions('fork')).find(({ type }) => type === 'grant');
+    expect(found?.refused).toContain('forked before');
+    expect((await runtime.actions('one')).find(({ type }) => type === 'grant')?.refused).toBeUndefined();
+  });
+
+  test('copy long logs, with their snapshots', async () => {
+    const stage = stageOn(makePlace());
+    const runtime = stage.start();
+    await runtime.create({ id: 'one' }, { by: ann });
+    for (const name of ['A', 'B', 'C', 'D']) await runtime.send('one', `say ${name}${'x'.repeat(300_000)}`, { by: ann });
+    const reader = stage.place.open();
+    expect((await reader.entries('one')).filter(({ isSnapshot }) => isSnapshot).length).toBeGreaterThan(2);
+    await runtime.fork('one', { execution: 4, step: 1 }, { by: bob, id: 'fork' });
+    const stored = await reader.load('fork');
+    expect(stored?.entries).toHaveLength(1);
+    await runtime.delete('one', { by: bob });
+    expect((await runtime.get('fork')).text).toMatch(/^Dx/);
+    expect((await runtime.fork('fork', { execution: 2, step: 1 }, { by: bob })).text).toMatch(/^Bx/);
+    expect((await runtime.fork('fork', { execution: 3, step: 1 }, { by: bob })).text).toMatch(/^Cx/);
+  });
+
+  test('of an earlier release, whose log begins with the fork, can be forked and lie still too', async () => {
+    const { runtime, start, place, ran } = await conversation();
+    await runtime.fork('one', { execution: 2, step: 1 }, { by: bob, id: 'fork' });
+    const store = place.open();
+    const fork = await store.load('fork');
+    const [entry] = fork?.entries ?? [];
+    if (fork === undefined || entry === undefined) throw new Error('The fork was not stored.');
+    const { epoch } = await store.readClaim();
+    await store.write({ sessionId: 'old', epoch, after: 0, header: { ...fork.header, id: 'old' }, entries: [{ ...entry, n: 1 }] });
+    ran.length = 0;
+    const next = start();
+    expect((await next.ready).resumed).toStrictEqual([]);
+    const early = await next.fork('old', { execution: 1, step: 2 }, { by: bob, id: 'early' });
+    expect(early).toMatchObject({ text: 'First', forkedFrom: { sessionId: 'old' } });
+    expect((await readEvents(next, 'early')).map(({ seq }) => seq).at(-1)).toBe(early.lastSeq);
+    expect(ran).toStrictEqual([]);
+    expect(await next.resume('old', { by: bob })).toMatchObject({ status: 'completed', text: 'Second' });
   });
 
   test('have the usage and the steps of the step at which they began', async () => {
@@ -133,7 +220,7 @@ describe.each(pickSubjects(places))('forks over %s', (_, makePlace) => {
     expect(again.forkedFrom).toStrictEqual({ sessionId: 'fork', execution: 2, step: 2 });
     expect(await runtime.resume('fork-2', { by: bob })).toMatchObject({ status: 'completed', text: 'Second' });
     expect(ran).toStrictEqual([]);
-    const events = await eventsOf(runtime, 'fork-2');
+    const events = await readEvents(runtime, 'fork-2');
     expect(events.map(({ seq }) => seq)).toStrictEqual(events.map((_event, index) => index + 1));
   });
 
@@ -151,11 +238,11 @@ describe.each(pickSubjects(places))('forks over %s', (_, makePlace) => {
     const runtime = stage.start();
     await runtime.create({ id: 'one' }, { by: ann });
     await runtime.send('one', 'look 1; pay 5; say End', { by: ann });
-    const shown = await waitOf(runtime, 'one');
+    const shown = await getWait(runtime, 'one');
     await refusal(runtime.fork('one', { execution: 1, step: 2 }, { by: bob }), 'unknown-step');
     await runtime.fork('one', { execution: 1, step: 1 }, { by: bob, id: 'fork' });
     expect((await runtime.resume('fork', { by: bob })).status).toBe('waiting');
-    const own = await waitOf(runtime, 'fork');
+    const own = await getWait(runtime, 'fork');
     expect([own.id === shown.id, own.digest === shown.digest]).toStrictEqual([true, false]);
     await refusal(runtime.approve('fork', shown, { by: bob }), 'foreign-approval');
     await runtime.approve('fork', own, { by: bob });

@@ -5,11 +5,11 @@ import type { ModelRequest } from '../../src/inference/index.ts';
 import { createAgent, defineTool } from '../../src/entry/index.ts';
 import type { FakeClock } from '../../src/lib/index.ts';
 import { createCountingIds, createFakeClock } from '../../src/lib/index.ts';
-import type { SessionRuntime, SessionRuntimeOptions, SessionStore, SessionResult } from '../../src/sessions/index.ts';
+import type { EmbeddedRuntime, SessionRuntimeOptions, SessionStore, SessionResult } from '../../src/sessions/index.ts';
 import { createMemoryPlace, createSessionRuntime } from '../../src/sessions/index.ts';
 import type { ScriptedAnswer } from '../../src/testing/index.ts';
 import { scriptedModel } from '../../src/testing/index.ts';
-import { eventsOf } from './client-of-ten-steps.ts';
+import { readEvents } from './client-of-ten-steps.ts';
 import { newProcess } from './stage.ts';
 
 export const by = { id: 'ann', kind: 'user' };
@@ -62,7 +62,7 @@ const anything = { type: 'object', properties: {} } as const;
 /** Lets everything run that can. */
 export const settle = (): Promise<void> => new Promise((resolve) => void setTimeout(resolve, 0));
 
-/** What comes within a number of turns of the event loop; says so where nothing does. */
+/** Returns the result if it comes within a number of turns of the event loop; says so if it does not. */
 export async function soon<Value>(coming: Promise<Value>): Promise<Value> {
   const turns = async (): Promise<never> => {
     for (let turn = 0; turn < 100; turn += 1) await settle();
@@ -81,7 +81,7 @@ export interface Stage {
   readonly store: SessionStore;
   readonly agent: Agent;
   /** A new runtime, as a process that starts has it. */
-  start(options?: Partial<SessionRuntimeOptions>): SessionRuntime;
+  start(options?: Partial<SessionRuntimeOptions>): EmbeddedRuntime;
 }
 
 export function createStage(options: Partial<AgentOptions> = {}): Stage {
@@ -106,7 +106,7 @@ export function createStage(options: Partial<AgentOptions> = {}): Stage {
   ];
   const ports = { clock, ids, random: () => 0.5, onProblem: () => undefined };
   const agent = createAgent({ id: 'desk', model: gated.model, tools, ports, ...options });
-  const start = (more: Partial<SessionRuntimeOptions> = {}): SessionRuntime =>
+  const start = (more: Partial<SessionRuntimeOptions> = {}): EmbeddedRuntime =>
     createSessionRuntime({
       ...newProcess,
       agents: [agent],
@@ -126,7 +126,7 @@ export const calls = (...names: readonly string[]): ScriptedAnswer => ({ toolCal
 export const accepted = { by, until: 'accepted' } as const;
 
 /** Makes the session and says something in it. */
-export async function begin(runtime: SessionRuntime, text = 'one'): Promise<{ readonly sent: Promise<SessionResult> }> {
+export async function begin(runtime: EmbeddedRuntime, text = 'one'): Promise<{ readonly sent: Promise<SessionResult> }> {
   await runtime.create({ id: 's' }, { by });
   const sent = runtime.send('s', text, { by, requestId: text });
   // Where its process ends, nobody waits for it.
@@ -135,7 +135,7 @@ export async function begin(runtime: SessionRuntime, text = 'one'): Promise<{ re
 }
 
 /** The numbers of the stored events leave out none. */
-export async function expectDenseEvents(runtime: SessionRuntime): Promise<void> {
-  const seqs = (await eventsOf(runtime, 's')).map(({ seq }) => seq);
+export async function expectDenseEvents(runtime: EmbeddedRuntime): Promise<void> {
+  const seqs = (await readEvents(runtime, 's')).map(({ seq }) => seq);
   expect(seqs).toStrictEqual(seqs.map((_, index) => index + 1));
 }

@@ -1,5 +1,5 @@
 // Three ways to keep a conversation while nothing of it is in memory: as JSON, in a file, and as a session in SQLite.
-// Each action is done by a new agent, and in a new runtime, on what was read back.
+// Each action is applied by a new agent, and in a new runtime, on what was read back.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,13 +9,13 @@ import { AgentState } from '../../src/entry/index.ts';
 import type { FakeClock, IdSource } from '../../src/lib/index.ts';
 import { createCountingIds, createFakeClock } from '../../src/lib/index.ts';
 import type { JsonObject } from '../../src/lib/index.ts';
-import type { EntryBody } from '../../src/sessions/entries.ts';
-import type { SessionRuntime } from '../../src/sessions/index.ts';
+import type { EntryBody } from '../../src/sessions/core/entries.ts';
+import type { EmbeddedRuntime } from '../../src/sessions/index.ts';
 import { createSessionRuntime, RuntimeClosedError } from '../../src/sessions/index.ts';
 import { sqliteStore } from '../../src/sessions/sqlite/index.ts';
 import { newProcess } from './stage.ts';
 
-/** What somebody does with a conversation that was put away. */
+/** Requests to a stored conversation. */
 export type Request =
   | { readonly type: 'send'; readonly text: string }
   | { readonly type: 'approve' }
@@ -36,14 +36,14 @@ export interface Keeper {
   readonly desk: Desk;
   /** Does something and runs on until the run rests, or until this many steps of the execution are done; then puts all away. */
   perform(request: Request, leaveAfter?: number): Promise<AgentState>;
-  /** What was put away, read again. */
+  /** Reads the stored conversation. */
   read(): Promise<AgentState>;
   end(): void;
 }
 
 const createDesk = (): Desk => ({ clock: createFakeClock(), ids: createCountingIds(), onAsked: () => undefined });
 
-function applied(state: AgentState, request: Request, { ids }: Desk): AgentState {
+function applyRequest(state: AgentState, request: Request, { ids }: Desk): AgentState {
   switch (request.type) {
     case 'send':
       return state.withUserMessage(request.text, { ids });
@@ -64,7 +64,7 @@ function textKeeper(make: MakeAgent, text: { read(): string | undefined; write(t
     return stored === undefined ? AgentState.empty({ clock: desk.clock, ids: desk.ids }) : make(desk).restore(JSON.parse(stored));
   };
   const perform: Keeper['perform'] = async (request, leaveAfter = Number.POSITIVE_INFINITY) => {
-    let state = applied(await read(), request, desk);
+    let state = applyRequest(await read(), request, desk);
     for await (const next of make(desk).iterate(state)) {
       state = next;
       if (state.stepCount >= leaveAfter) break;
@@ -98,7 +98,7 @@ function fileKeeper(make: MakeAgent): Keeper {
 
 const by = { id: 'ann', kind: 'user' };
 
-async function done(runtime: SessionRuntime, request: Request): Promise<void> {
+async function sendRequest(runtime: EmbeddedRuntime, request: Request): Promise<void> {
   switch (request.type) {
     case 'send':
       await runtime.send('s', request.text, { by });
@@ -120,7 +120,7 @@ function sqliteKeeper(make: MakeAgent): Keeper {
   const folder = newFolder();
   const desk = createDesk();
   let isMade = false;
-  const inRuntime = async <Value>(work: (runtime: SessionRuntime) => Promise<Value>): Promise<Value> => {
+  const inRuntime = async <Value>(work: (runtime: EmbeddedRuntime) => Promise<Value>): Promise<Value> => {
     const store = sqliteStore({ path: join(folder, 'sessions.db') });
     const runtime = createSessionRuntime({ ...newProcess, agents: [make(desk)], store, clock: desk.clock, ids: desk.ids });
     try {
@@ -150,7 +150,7 @@ function sqliteKeeper(make: MakeAgent): Keeper {
       if (!isMade) await runtime.create({ id: 's' }, { by });
       isMade = true;
       desk.onAsked = (step) => void (step === leaveAfter && runtime.drain());
-      await done(runtime, request).catch((error: unknown) => {
+      await sendRequest(runtime, request).catch((error: unknown) => {
         if (!(error instanceof RuntimeClosedError)) throw error;
       });
     });

@@ -18,12 +18,12 @@ function withoutSpinning(agent: Agent): Orchestrator {
       return super.execution;
     }
   }
-  const counted = ({ data }: AgentState): CountedState => new CountedState(data);
+  const toCounted = ({ data }: AgentState): CountedState => new CountedState(data);
   const states: StateType<AgentState> = {
     ...agent.states,
-    empty: (options) => counted(agent.states.empty(options)),
-    parse: (text) => counted(agent.states.parse(text)),
-    patch: (before, change, messages) => counted(agent.states.patch(before, change, messages)),
+    empty: (options) => toCounted(agent.states.empty(options)),
+    parse: (text) => toCounted(agent.states.parse(text)),
+    patch: (before, change, messages) => toCounted(agent.states.patch(before, change, messages)),
   };
   return { ...agent, states };
 }

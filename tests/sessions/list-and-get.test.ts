@@ -1,10 +1,10 @@
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
 import { pickSubjects } from '../support/test-scale.ts';
-import type { SessionQuery, SessionRuntime, SessionStore } from '../../src/sessions/index.ts';
-import { ann, bob, createGate, places, refusal, sqlitePlace, stageOn, until, waitOf } from './stage.ts';
+import type { SessionQuery, EmbeddedRuntime, SessionStore } from '../../src/sessions/index.ts';
+import { ann, bob, createGate, places, refusal, sqlitePlace, stageOn, until, getWait } from './stage.ts';
 
-const idsOf = async (runtime: SessionRuntime, query?: SessionQuery): Promise<readonly string[]> =>
+const listIds = async (runtime: EmbeddedRuntime, query?: SessionQuery): Promise<readonly string[]> =>
   (await runtime.list(query)).sessions.map(({ id }) => id);
 
 describe.each(pickSubjects(places))('list and get over %s', (_, makePlace) => {
@@ -28,7 +28,7 @@ describe.each(pickSubjects(places))('list and get over %s', (_, makePlace) => {
   test.each<readonly [string, SessionQuery, readonly string[]]>([
     ['everything, newest first', {}, ['ended', 'fresh', 'limit', 'waits', 'done']],
     ['a tenant', { tenant: 't' }, ['waits', 'done']],
-    ['an agent', { agentId: 'short' }, ['limit']],
+    ['an agent', { agentName: 'short' }, ['limit']],
     ['an owner', { owner: 'ann' }, ['limit', 'done']],
     ['a tag', { tag: 'b' }, ['waits', 'done']],
     ['what waits', { status: 'waiting' }, ['waits']],
@@ -42,8 +42,8 @@ describe.each(pickSubjects(places))('list and get over %s', (_, makePlace) => {
     ['what nobody has', { tenant: 'nobody' }, []],
   ])('finds %s, also after a restart', async (_what, query, expected) => {
     const { runtime, start, agents } = await office();
-    expect(await idsOf(runtime, query)).toStrictEqual(expected);
-    expect(await idsOf(start({ agents }), query)).toStrictEqual(expected);
+    expect(await listIds(runtime, query)).toStrictEqual(expected);
+    expect(await listIds(start({ agents }), query)).toStrictEqual(expected);
   });
 
   test('gives pages, each session once, also where more are made meanwhile', async () => {
@@ -76,9 +76,10 @@ describe.each(pickSubjects(places))('list and get over %s', (_, makePlace) => {
     await runtime.send('done', 'look 2', { by: ann });
     for (const each of [runtime, start({ agents })]) {
       for (const summary of (await each.list()).sessions) {
-        const { state: _state, explain: _explain, text: _text, usage: _usage, waitingFor, ...rest } = await each.get(summary.id);
+        const { state: _state, explain: _explain, text: _text, usage: _usage, mailbox, waitingFor, ...rest } = await each.get(summary.id);
         const shown = waitingFor.map((wait) => ({ type: wait.type, id: wait.id, ...('toolName' in wait && { toolName: wait.toolName }) }));
         expect({ ...rest, waitingFor: shown }).toStrictEqual(summary);
+        expect(mailbox).toStrictEqual([]);
       }
     }
   });
@@ -108,7 +109,7 @@ describe.each(pickSubjects(places))('list and get over %s', (_, makePlace) => {
     await runtime.create({ id: 'one' }, { by: ann });
     const sending = runtime.send('one', 'slow 1', { by: ann });
     await stage.gate.current.reached;
-    const [status, listed] = [(await runtime.get('one')).status, await idsOf(runtime, { status: 'in_progress' })];
+    const [status, listed] = [(await runtime.get('one')).status, await listIds(runtime, { status: 'in_progress' })];
     stage.gate.current.open();
     await sending;
     expect([status, listed]).toStrictEqual(['in_progress', ['one']]);
@@ -120,10 +121,10 @@ describe.each(pickSubjects(places))('list and get over %s', (_, makePlace) => {
     await runtime.create({ id: 'one' }, { by: ann });
     const sending = runtime.send('one', 'slow 1', { by: ann });
     await stage.gate.current.reached;
-    expect(await idsOf(runtime, { isOpen: true })).toStrictEqual(['one']);
+    expect(await listIds(runtime, { isOpen: true })).toStrictEqual(['one']);
     stage.gate.current.open();
     await sending;
-    expect(await idsOf(runtime, { isOpen: true })).toStrictEqual([]);
+    expect(await listIds(runtime, { isOpen: true })).toStrictEqual([]);
   });
 
   test('get shows nothing that is not stored yet', async () => {
@@ -177,7 +178,7 @@ describe.each(pickSubjects(places))('list and get over %s', (_, makePlace) => {
       await runtime.send(`s${index}`, 'pay 1', { by: ann });
     }
     for (let index = 1; index <= 6; index += 1) {
-      const wait = await waitOf(runtime, `s${index}`);
+      const wait = await getWait(runtime, `s${index}`);
       expect((await runtime.approve(`s${index}`, wait, { by: bob })).status).toBe('completed');
     }
     expect(stage.ran).toHaveLength(6);

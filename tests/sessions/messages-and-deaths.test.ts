@@ -3,10 +3,10 @@ import { describe, expect, test } from 'vitest';
 import type { Agent } from '../../src/entry/index.ts';
 import { createAgent, defineHook, defineTool } from '../../src/entry/index.ts';
 import { createCountingIds, createFakeClock } from '../../src/lib/index.ts';
-import type { MemoryPlace, Session, SessionRuntime, StoredEvent, SessionResult } from '../../src/sessions/index.ts';
+import type { MemoryPlace, Session, EmbeddedRuntime, StoredEvent, SessionResult } from '../../src/sessions/index.ts';
 import { createMemoryPlace, createSessionRuntime, SessionConflictError } from '../../src/sessions/index.ts';
 import { scriptedModel } from '../../src/testing/index.ts';
-import { eventsOf } from './client-of-ten-steps.ts';
+import { readEvents } from './client-of-ten-steps.ts';
 import type { Gate } from './gated-session.ts';
 import { by, createGate } from './gated-session.ts';
 import type { MortalProcess } from './mortal-process.ts';
@@ -16,7 +16,7 @@ import { newProcess } from './stage.ts';
 const texts = ['one', 'two', 'three'] as const;
 
 /**
- * How the first step ends: with a call, so that messages join the execution; with words, so that they open the next; or with a call
+ * End of the first step: with a call, so that messages join the execution; with words, so that they open the next; or with a call
  * that waits for a person, so that they close it and open the next.
  */
 type FirstStep = 'calls' | 'ends' | 'waits';
@@ -71,7 +71,7 @@ function agentIn({ process, asked, released }: Living, firstStep: FirstStep): Ag
   return createAgent({ id: 'a', model, tools: [look, pay], hooks: [reader], ports: { clock, ids, onProblem: () => undefined } });
 }
 
-async function speak(runtime: SessionRuntime, { asked, released }: Living): Promise<readonly SessionResult[]> {
+async function speak(runtime: EmbeddedRuntime, { asked, released }: Living): Promise<readonly SessionResult[]> {
   await runtime.create({ id: 's' }, { by }).catch((error: unknown) => {
     if (!(error instanceof SessionConflictError)) throw error;
   });
@@ -109,13 +109,13 @@ async function run(firstStep: FirstStep, deaths: readonly number[] = []): Promis
       ids,
       onProblem: () => undefined,
     });
-    const told = async () => {
+    const readTypes = async () => {
       const turns = await speak(runtime, living);
-      const [session, events] = [await runtime.get('s'), await eventsOf(runtime, 's')];
+      const [session, events] = [await runtime.get('s'), await readEvents(runtime, 's')];
       const actions = (await store.entries('s')).filter(({ body }) => body.includes('"type":"send"'));
       return { turns, session, events, moments: mortality.moments, sends: actions.length };
     };
-    const end = await Promise.race([told(), living.process.died]);
+    const end = await Promise.race([readTypes(), living.process.died]);
     if (end !== 'died') return end;
   }
 }

@@ -15,7 +15,7 @@ export interface MortalProcess {
   work<Value>(label: string, work: () => Value | Promise<Value>): Promise<Value>;
 }
 
-/** Where processes live one after the other. */
+/** Surroundings of processes that run one after the other. */
 export interface Mortality {
   /** All moments that were reached, in order, across all processes. */
   readonly moments: readonly string[];
@@ -24,11 +24,11 @@ export interface Mortality {
 
 const forEver = new Promise<never>(() => undefined);
 
-/** What goes wrong, at which moments, counted from 1 across all processes. */
+/** Faults by moment, counted from 1 across all processes. */
 export interface Troubles {
   /** The process ends. */
   readonly deaths?: readonly number[];
-  /** What was asked for is refused, and the process lives on. */
+  /** The operation is refused, and the process continues. */
   readonly failures?: readonly number[];
 }
 
@@ -58,7 +58,7 @@ export function createMortality({ deaths = [], failures = [] }: Troubles = {}): 
       try {
         return await todo();
       } finally {
-        // Also where it fails.
+        // Also if it fails.
         await moment(`after ${label}`);
       }
     };
@@ -80,16 +80,13 @@ const summary = ({ effects = [], entries = [] }: SessionWrite): string =>
 /** A store as a process sees it that can die at each of its operations, before it is kept or before it is told. */
 export function mortalStore(store: SessionStore, process: MortalProcess): SessionStore {
   return {
+    ...store,
     claim: (...args) => process.work('claim', () => store.claim(...args)),
-    readClaim: () => store.readClaim(),
-    beat: (...args) => store.beat(...args),
-    release: (...args) => store.release(...args),
     write: (write) => process.work(`write ${summary(write)}`, () => store.write(write)),
     load: (...args) => process.work('load', () => store.load(...args)),
     entries: (...args) => process.work('entries', () => store.entries(...args)),
     findRequest: (...args) => process.work('findRequest', () => store.findRequest(...args)),
     list: (...args) => process.work('list', () => store.list(...args)),
     quarantine: (...args) => process.work('quarantine', () => store.quarantine(...args)),
-    close: () => store.close(),
   };
 }

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { createAgent, defineTool } from '../../src/entry/index.ts';
-import type { SessionRuntime, SessionWait } from '../../src/sessions/index.ts';
+import type { EmbeddedRuntime, SessionWait } from '../../src/sessions/index.ts';
 import { createMemoryPlace, createMemoryStore, createSessionRuntime } from '../../src/sessions/index.ts';
 import { sqliteStore } from '../../src/sessions/sqlite/index.ts';
 import type { ScriptedEntry } from '../../src/testing/index.ts';
@@ -27,7 +27,7 @@ function desk(script: readonly ScriptedEntry[]) {
 }
 
 const call = (id: string, to: string) => ({ id, name: 'pay', args: { to } });
-const waitFor = async (runtime: SessionRuntime, id: string): Promise<SessionWait> => {
+const waitFor = async (runtime: EmbeddedRuntime, id: string): Promise<SessionWait> => {
   const [wait] = (await runtime.get(id)).waitingFor;
   if (wait === undefined) throw new Error('nothing waits');
   return wait;

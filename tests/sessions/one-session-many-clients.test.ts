@@ -6,11 +6,11 @@ import { afterAll, expect, test } from 'vitest';
 import { LateResultError } from '../../src/effects/index.ts';
 import { createAgent, defineHook, defineTool } from '../../src/entry/index.ts';
 import { createCountingIds, createFakeClock } from '../../src/lib/index.ts';
-import type { SessionRuntime, SessionStore, SessionResult } from '../../src/sessions/index.ts';
+import type { EmbeddedRuntime, SessionStore, SessionResult } from '../../src/sessions/index.ts';
 import { createMemoryStore, createSessionRuntime } from '../../src/sessions/index.ts';
 import { sqliteStore } from '../../src/sessions/sqlite/index.ts';
 import { scriptedModel } from '../../src/testing/index.ts';
-import { eventsOf } from './client-of-ten-steps.ts';
+import { readEvents } from './client-of-ten-steps.ts';
 import { newProcess } from './stage.ts';
 
 const clients = 50;
@@ -85,7 +85,7 @@ interface Sent {
 }
 
 /** One client: says something, waits for what comes of it, and now and then asks twice, cancels or resumes. */
-async function speak(runtime: SessionRuntime, name: string, chance: () => number): Promise<readonly Sent[]> {
+async function speak(runtime: EmbeddedRuntime, name: string, chance: () => number): Promise<readonly Sent[]> {
   const by = { id: name, kind: 'user' };
   const sent: Sent[] = [];
   for (let number = 1; number <= sendsEach; number += 1) {
@@ -108,8 +108,8 @@ async function speak(runtime: SessionRuntime, name: string, chance: () => number
   return sent;
 }
 
-/** What was sent, in the order in which it was accepted. */
-async function accepted(store: SessionStore): Promise<readonly string[]> {
+/** Messages sent, in the order in which they were accepted. */
+async function listAccepted(store: SessionStore): Promise<readonly string[]> {
   const texts: string[] = [];
   for (let from = 1; ;) {
     const page = await store.entries('s', { from });
@@ -171,7 +171,7 @@ test.each(stores)(
     expect(sent).toHaveLength(clients * sendsEach);
     expect(reading.mostAtWork).toBe(1);
     expect(new Set(said).size).toBe(said.length);
-    expect(said).toStrictEqual(await accepted(store));
+    expect(said).toStrictEqual(await listAccepted(store));
     expect(said).toHaveLength(clients * sendsEach + 1);
     expect(reading.order).toStrictEqual(said);
     const wrong = sent.filter(({ text, turn }) => {
@@ -181,7 +181,7 @@ test.each(stores)(
     });
     expect(wrong.map(({ text, turn }) => [text, turn.execution, turn.status, reading.firstRead.get(text)])).toStrictEqual([]);
     expect(sent.filter(({ turn }) => !['completed', 'stopped'].includes(turn.status))).toStrictEqual([]);
-    const events = await eventsOf(runtime, 's');
+    const events = await readEvents(runtime, 's');
     expect(events.map(({ seq }) => seq)).toStrictEqual(events.map((__, index) => index + 1));
     // A look that was just about to end when somebody cancelled is reported, and harms nothing.
     expect(problems.filter((problem) => !(problem instanceof LateResultError))).toStrictEqual([]);

@@ -9,7 +9,7 @@ import type { ScriptedAnswer } from '../../src/testing/index.ts';
 import { scriptedModel } from '../../src/testing/index.ts';
 import type { Agent, AgentOptions } from '../../src/entry/index.ts';
 import type { Place, Stage } from './stage.ts';
-import { ann, eventsOf, places, refusal, stageOn, until } from './stage.ts';
+import { ann, readEvents, places, refusal, stageOn, until } from './stage.ts';
 
 const noCapacity: Failure = { type: 'model', code: 'http-503', message: 'no capacity', retryable: true };
 const minute = 60_000;
@@ -57,7 +57,7 @@ describe('with onOutage: "park"', () => {
     expect((await runtime.get('s')).explain()).toBe(
       'Waiting in step 5 for the provider, which is down since 2026-01-01T00:00:00.000Z (no capacity): the next try is at 2026-01-01T00:00:44.995Z, the last one at 2026-01-01T01:00:00.000Z.',
     );
-    const events = await eventsOf(runtime, 's');
+    const events = await readEvents(runtime, 's');
     expect(events.slice(-3)).toMatchObject([
       { type: 'RetryScheduled', delayMs: 29_999 },
       { type: 'AgentStateUpdated', status: 'waiting' },
@@ -69,15 +69,15 @@ describe('with onOutage: "park"', () => {
   test('it goes on by itself when the provider is back, and the tries take no steps', async () => {
     const outage = createOutage(createPlace());
     const { runtime } = await begin(outage);
-    const asked = (): number => outage.model.calls.length;
-    expect(asked()).toBe(5);
+    const countCalls = (): number => outage.model.calls.length;
+    expect(countCalls()).toBe(5);
     await outage.clock.advance(29_000);
-    expect(asked()).toBe(5);
+    expect(countCalls()).toBe(5);
     await outage.clock.advance(1000);
-    expect(asked()).toBe(6);
+    expect(countCalls()).toBe(6);
     expect((await runtime.get('s')).waitingFor).toMatchObject([{ type: 'provider', tries: 2 }]);
     await outage.clock.advance(minute);
-    expect(asked()).toBe(7);
+    expect(countCalls()).toBe(7);
     outage.provider.failure = undefined;
     await outage.clock.advance(2 * minute);
     const session = await runtime.get('s');
@@ -87,7 +87,7 @@ describe('with onOutage: "park"', () => {
       { by: { id: 'outage', kind: 'system' } },
       { by: { id: 'outage', kind: 'system' } },
     ]);
-    const started = (await eventsOf(runtime, 's')).filter(({ type }) => type === 'AgentStepStarted').map(({ stepNumber }) => stepNumber);
+    const started = (await readEvents(runtime, 's')).filter(({ type }) => type === 'AgentStepStarted').map(({ stepNumber }) => stepNumber);
     expect(started).toStrictEqual([1, 2, 3, 4, 5]);
     expect(outage.stage.problems).toStrictEqual([]);
   });
@@ -180,7 +180,7 @@ describe('with onOutage: "park"', () => {
     const [wait] = parked.waitingFor;
     if (wait === undefined) throw new Error('it does not wait');
     const { message } = await refusal(runtime.answer('s', wait, { value: 1, by: ann }), 'invalid-argument');
-    expect(message).toContain('is a wait of type provider; settle it with retryNow()');
+    expect(message).toContain('is a wait of type provider. Answer it with retryNow()');
   });
 });
 
@@ -277,7 +277,7 @@ describe('a clock that jumps while a session waits for a provider', () => {
       await outage.clock.advance(1000);
     }
     await sent;
-    const events = await eventsOf(runtime, 's');
+    const events = await readEvents(runtime, 's');
     expect(events.findLast(({ type }) => type === 'RetryScheduled')).toMatchObject({ delayMs: 29_999 });
     outage.provider.failure = undefined;
     await outage.clock.advance(30_000);

@@ -7,7 +7,7 @@ import { scriptedModel } from '../../src/testing/index.ts';
 import { ann } from './stage.ts';
 
 const input = { type: 'object', properties: {} } as const;
-const wordsOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+const describeError = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 const careless = (name: string) =>
   defineHook({
     name,
@@ -44,7 +44,7 @@ test('problems of a run, of its hooks and tools and of runs inside it reach the 
       if (type === 'AgentStepStarted') throw new Error('the listener broke');
     },
     onProblem: (error) => {
-      problems.push(wordsOf(error));
+      problems.push(describeError(error));
     },
   });
   const { id } = await runtime.create({}, { by: ann });

@@ -67,7 +67,7 @@ const columns = {
 } as const;
 type Table = keyof typeof columns;
 
-const changed = (value: unknown, salt: number): string | number => {
+const changeValue = (value: unknown, salt: number): string | number => {
   // Far away, so that it stands in nobody's way.
   if (typeof value === 'number') return value + 1000 + (salt % 7);
   if (typeof value !== 'string' || value === '') return 1 + salt;
@@ -92,7 +92,7 @@ function inflict(path: string, { session, table, column, row, salt, isRemoval }:
   const name = columns[table][column % columns[table].length] ?? 'sum';
   const id = chosen?.['row'] ?? null;
   if (isRemoval) database.prepare(`DELETE FROM ${table} WHERE rowid = ?`).run(id);
-  else database.prepare(`UPDATE ${table} SET ${name} = ? WHERE rowid = ?`).run(changed(chosen?.[name], salt), id);
+  else database.prepare(`UPDATE ${table} SET ${name} = ? WHERE rowid = ?`).run(changeValue(chosen?.[name], salt), id);
   database.close();
 }
 

@@ -1,7 +1,7 @@
 // How many sessions run at once, and in which order the others follow.
 import { describe, expect, test } from 'vitest';
 import { defineTool } from '../../src/entry/index.ts';
-import type { SessionRuntime, SessionRuntimeOptions } from '../../src/sessions/index.ts';
+import type { EmbeddedRuntime, SessionRuntimeOptions } from '../../src/sessions/index.ts';
 import { createMemoryPlace } from '../../src/sessions/index.ts';
 import type { Place } from './stage.ts';
 import { ann, refusal, stageOn, until } from './stage.ts';
@@ -20,15 +20,15 @@ function setUp(place: Place = createMemoryPlace()) {
     run: ({ amount }) => new Promise<string>((end) => open.push({ amount, end })),
   });
   const agents = [stage.agent({ tools: [...Object.values(stage.tools).filter(({ name }) => name !== 'slow'), slow] })];
-  const start = (more: Partial<SessionRuntimeOptions> = {}): SessionRuntime => stage.start({ agents, ...more });
+  const start = (more: Partial<SessionRuntimeOptions> = {}): EmbeddedRuntime => stage.start({ agents, ...more });
   const amounts = (): readonly number[] => open.map(({ amount }) => amount);
-  const send = async (runtime: SessionRuntime, amount: number) => {
+  const send = async (runtime: EmbeddedRuntime, amount: number) => {
     await runtime.create({ id: `s${amount}` }, { by: ann });
     return runtime.send(`s${amount}`, `slow ${amount}; say End`, { by: ann });
   };
-  const opened = (...wanted: readonly number[]): Promise<unknown> => until(() => expect(amounts()).toStrictEqual(wanted));
+  const waitUntilOpen = (...wanted: readonly number[]): Promise<unknown> => until(() => expect(amounts()).toStrictEqual(wanted));
   const end = (amount: number): void => open.splice(amounts().indexOf(amount), 1)[0]?.end('done');
-  return { ...stage, start, send, amounts, opened, end };
+  return { ...stage, start, send, amounts, opened: waitUntilOpen, end };
 }
 
 /** A place with sessions that a process left open. */

@@ -23,7 +23,7 @@ export async function run({ open, ...troubles }: Troubles & { readonly open?: ()
 export type Moment = readonly [number: number, label: string];
 
 /** The moments of a run with such labels. */
-export const momentsOf = ({ moments }: Run, label: RegExp): readonly Moment[] =>
+export const findMoments = ({ moments }: Run, label: RegExp): readonly Moment[] =>
   moments.flatMap((moment, index) => (label.test(moment) ? [[index + 1, moment] as const] : []));
 
 /** Operations of the store after the session was made. */

@@ -11,7 +11,7 @@ import type { FakeClock, IdSource } from '../../src/lib/index.ts';
 import type {
   Action,
   LogEntry,
-  SessionRuntime,
+  EmbeddedRuntime,
   SessionRuntimeOptions,
   SessionStore,
   SessionWait,
@@ -30,7 +30,7 @@ export const bob = { id: 'bob', kind: 'staff' } as const;
 /** Something that stores are opened on, again and again. */
 export interface Place {
   readonly open: () => SessionStore;
-  /** The file, where there is one. */
+  /** The file, if there is one. */
   readonly path?: string;
 }
 
@@ -114,19 +114,19 @@ export interface Stage {
   readonly clock: FakeClock;
   readonly ids: IdSource;
   readonly model: ScriptedModel;
-  /** What the tools did, in order. */
+  /** Calls of the tools, in order. */
   readonly ran: string[];
   readonly keys: string[];
   readonly problems: unknown[];
-  /** Where the tool `slow` waits. */
+  /** Gate at which the tool `slow` waits. */
   readonly gate: { current: Gate };
-  readonly tools: ReturnType<typeof toolsOf>;
+  readonly tools: ReturnType<typeof setUpTools>;
   readonly agent: (more?: MoreOfAgent) => Agent;
   /** Another runtime on the same place, as after a restart. */
-  readonly start: (more?: Partial<SessionRuntimeOptions>) => SessionRuntime;
+  readonly start: (more?: Partial<SessionRuntimeOptions>) => EmbeddedRuntime;
 }
 
-function toolsOf(stage: Pick<Stage, 'ran' | 'keys' | 'gate'>) {
+function setUpTools(stage: Pick<Stage, 'ran' | 'keys' | 'gate'>) {
   const note = (name: string, amount: number, key: string): string => {
     stage.ran.push(`${name} ${amount}`);
     stage.keys.push(key);
@@ -185,10 +185,10 @@ export function stageOn(place: Place): Stage {
   const onProblem = (problem: unknown): void => {
     problems.push(problem);
   };
-  const tools = toolsOf(parts);
+  const tools = setUpTools(parts);
   const agent = ({ tools: own = Object.values(tools), ...more }: MoreOfAgent = {}): Agent =>
     createAgent({ id: 'desk', model, tools: own, ports: { clock, ids, onProblem }, ...more });
-  const start = (more: Partial<SessionRuntimeOptions> = {}): SessionRuntime =>
+  const start = (more: Partial<SessionRuntimeOptions> = {}): EmbeddedRuntime =>
     createSessionRuntime({ ...newProcess, agents: [agent()], store: place.open(), clock, ids, onProblem, ...more });
   return { place, clock, ids, model, problems, tools, agent, start, ...parts };
 }
@@ -204,21 +204,21 @@ export async function dump(store: SessionStore): Promise<unknown> {
   return Promise.all(all);
 }
 
-/** What somebody did, as the log has it. */
-export async function actionsOf(store: SessionStore, sessionId: string): Promise<readonly Action[]> {
+/** Actions in the log. */
+export async function readActions(store: SessionStore, sessionId: string): Promise<readonly Action[]> {
   const entries: readonly LogEntry[] = await store.entries(sessionId);
   // Holds: that is what the runtime writes.
   return entries.flatMap(({ body }) => (JSON.parse(body) as { readonly action?: Action }).action ?? []);
 }
 
-export async function eventsOf(runtime: SessionRuntime, sessionId: string, fromSeq = 0): Promise<readonly StoredEvent[]> {
+export async function readEvents(runtime: EmbeddedRuntime, sessionId: string, fromSeq = 0): Promise<readonly StoredEvent[]> {
   const events: StoredEvent[] = [];
   for await (const event of runtime.events(sessionId, { fromSeq })) events.push(event);
   return events;
 }
 
-/** The wait with this tool; the only one where none is named. */
-export async function waitOf(runtime: SessionRuntime, sessionId: string, id?: string): Promise<SessionWait> {
+/** The wait with this tool; the only one if none is named. */
+export async function getWait(runtime: EmbeddedRuntime, sessionId: string, id?: string): Promise<SessionWait> {
   const { waitingFor } = await runtime.get(sessionId);
   const found = waitingFor.filter((wait) => id === undefined || wait.id === id);
   expect(found).toHaveLength(1);
@@ -226,7 +226,7 @@ export async function waitOf(runtime: SessionRuntime, sessionId: string, id?: st
   return found[0] as SessionWait;
 }
 
-/** What a promise is rejected with; an error of this package with this code. */
+/** Returns the error of a rejected promise, which must have this code. */
 export async function refusal(work: Promise<unknown>, code: string): Promise<SteplineError> {
   const [settled] = await Promise.allSettled([work]);
   if (settled.status === 'fulfilled') throw new Error(`It was not refused, though ${code} was due: ${JSON.stringify(settled.value)}`);
@@ -239,6 +239,6 @@ export async function refusal(work: Promise<unknown>, code: string): Promise<Ste
 /** Waits until something holds that no promise tells of. */
 export const until = (check: () => unknown): Promise<unknown> => vi.waitFor(check, { interval: 1, timeout: 1000 });
 
-/** What the model read last as the results of tools. */
+/** Tool results that the model read last. */
 export const resultsRead = ({ calls }: ScriptedModel): readonly unknown[] =>
   (calls.at(-1)?.messages ?? []).flatMap(({ toolResults }) => toolResults.map(({ output }) => output));

@@ -1,7 +1,7 @@
 // A message that is sent stands once in the log of its session.
 import { expect, test } from 'vitest';
 import { createAgent, defineTool, Message } from '../../src/entry/index.ts';
-import type { SessionRuntime } from '../../src/sessions/index.ts';
+import type { EmbeddedRuntime } from '../../src/sessions/index.ts';
 import { createMemoryPlace, createSessionRuntime } from '../../src/sessions/index.ts';
 import { scriptedModel } from '../../src/testing/index.ts';
 import { createGate, newProcess } from './stage.ts';
@@ -23,7 +23,7 @@ function setUp() {
     },
   });
   const pay = defineTool({ name: 'pay', description: 'Pays.', input, needsApproval: true, run: () => 'paid' });
-  const open = (script: Parameters<typeof scriptedModel>[0]): SessionRuntime => {
+  const open = (script: Parameters<typeof scriptedModel>[0]): EmbeddedRuntime => {
     const agent = createAgent({ id: 'desk', model: scriptedModel(script, { repeatLast: true }), tools: [wait, pay] });
     return createSessionRuntime({ ...newProcess, agents: [agent], store: place.open() });
   };

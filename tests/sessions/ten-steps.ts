@@ -8,7 +8,7 @@ import type { ScriptedToolCall } from '../../src/testing/index.ts';
 import { scriptedModel } from '../../src/testing/index.ts';
 import type { MortalProcess } from './mortal-process.ts';
 
-/** What the world outside has seen: how often each piece of work was done, by its idempotency key. */
+/** The outside world: the number of times each piece of work was done, by idempotency key. */
 export interface World {
   readonly clock: FakeClock;
   readonly ids: IdSource;
@@ -102,7 +102,7 @@ function toolsIn({ done }: World, process: MortalProcess) {
 const usage = { input: 10, output: 1 };
 
 /** A model that follows a plan by the number of answers that it has given already. */
-function planned(steps: typeof plan, name: string, process: MortalProcess, last: (results: readonly string[]) => string) {
+function answerByPlan(steps: typeof plan, name: string, process: MortalProcess, last: (results: readonly string[]) => string) {
   return scriptedModel(
     [
       ({ messages }) => {
@@ -124,7 +124,7 @@ export function tenStepAgent(world: World, process: MortalProcess): Agent {
   const { charge, look, ...others } = toolsIn(world, process);
   const clerk = createAgent({
     id: 'clerk',
-    model: planned(innerPlan, 'inner', process, ([first]) => `Filed: ${first ?? 'nothing'}`),
+    model: answerByPlan(innerPlan, 'inner', process, ([first]) => `Filed: ${first ?? 'nothing'}`),
     tools: { charge, look },
     ports,
   });
@@ -143,7 +143,7 @@ export function tenStepAgent(world: World, process: MortalProcess): Agent {
   });
   return createAgent({
     id: 'ten-steps',
-    model: planned(plan, 'outer', process, (read) => `Done after ${read.length} results.`),
+    model: answerByPlan(plan, 'outer', process, (read) => `Done after ${read.length} results.`),
     tools: { charge, look, ...others },
     capabilities: [subAgents({ agents: { clerk: { agent: clerk, description: 'Files.' } } })],
     hooks: [audit],

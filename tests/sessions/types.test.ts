@@ -1,7 +1,7 @@
 // What a compiler says of agents in a session runtime.
 import { expect, test } from 'vitest';
 import type { AgentState, Agent } from '../../src/entry/index.ts';
-import { AgentBuilder, contextOf, createAgent, defineTool } from '../../src/entry/index.ts';
+import { AgentBuilder, defineContext, createAgent, defineTool } from '../../src/entry/index.ts';
 import type { SessionRuntimeOptions, StoredEvent } from '../../src/sessions/index.ts';
 import { createMemoryStore, createSessionRuntime } from '../../src/sessions/index.ts';
 import { ann, newProcess, obedientModel } from './stage.ts';
@@ -16,7 +16,7 @@ const needy = defineTool({
   name: 'look',
   description: 'Looks.',
   input,
-  context: contextOf<Host>(),
+  context: defineContext<Host>(),
   run: ({ amount }, { context }) => `${context.db} ${amount}`,
 });
 
@@ -47,7 +47,7 @@ test('what is stored of an event is plain data with known fields', async () => {
   const events: StoredEvent[] = [];
   for await (const event of runtime.events(id)) events.push(event);
   const [first] = events;
-  expect([first?.type, first?.seq, first?.executionId]).toStrictEqual(['AgentExecutionStarted', 1, `${id}/1`]);
+  expect([first?.type, first?.seq, first?.executionId]).toStrictEqual(['UserMessageReceived', 1, `${id}/1`]);
 });
 
 test('a wait is handed back as it was shown', async () => {

@@ -3,12 +3,12 @@ import { pickSubjects } from '../support/test-scale.ts';
 import type { Agent } from '../../src/entry/index.ts';
 import type { OnVersionChange } from '../../src/sessions/index.ts';
 import type { Stage } from './stage.ts';
-import { ann, bob, createGate, dump, eventsOf, places, refusal, stageOn, until, waitOf } from './stage.ts';
+import { ann, bob, createGate, dump, readEvents, places, refusal, stageOn, until, getWait } from './stage.ts';
 
 /** Two releases that say themselves who they are. */
 const release = (stage: Stage, version: string): Agent => stage.agent({ version, instructions: `You are release ${version}.` });
 const identity = ({ id, version, fingerprint }: Agent) => ({ id, version, fingerprint });
-/** Which release was asked last. */
+/** Release that was called last. */
 const askedLast = ({ model }: Stage): string | undefined => /release (\S+)\./.exec(JSON.stringify(model.calls.at(-1)?.messages))?.[1];
 
 const policies = ['pin', 'continue', 'refuse'] as const satisfies readonly OnVersionChange[];
@@ -33,6 +33,17 @@ describe.each(pickSubjects(places))('versions over %s', (_, makePlace) => {
     expect((await runtime.list()).sessions).toMatchObject([{ id: 's', agent: identity(one) }]);
   });
 
+  test('fields of a session that this version does not know are kept', async () => {
+    const { one, start, stage } = await parkedByOne();
+    const store = stage.place.open();
+    const { header, head } = (await store.load('s'))!;
+    const details = JSON.stringify({ ...(JSON.parse(header.details) as object), mood: 'fine' });
+    await store.write({ sessionId: 's', epoch: await store.claim(), after: head, header: { ...header, details } });
+    const runtime = start({ agents: [one] });
+    await runtime.approve('s', await getWait(runtime, 's'), { by: bob });
+    expect(JSON.parse((await store.load('s'))!.header.details)).toMatchObject({ mood: 'fine', stepCount: 2 });
+  });
+
   test('an agent without a version is told apart by its fingerprint', async () => {
     const stage = stageOn(makePlace());
     const [one, two] = [stage.agent(), stage.agent({ instructions: 'Be kind.' })];
@@ -50,7 +61,7 @@ describe.each(pickSubjects(places))('versions over %s', (_, makePlace) => {
     test('the same version goes on', async () => {
       const { one, start } = await parkedByOne();
       const runtime = start({ agents: [one], onVersionChange });
-      expect((await runtime.approve('s', await waitOf(runtime, 's'), { by: bob })).status).toBe('completed');
+      expect((await runtime.approve('s', await getWait(runtime, 's'), { by: bob })).status).toBe('completed');
       const { execution } = (await runtime.get('s')).state;
       expect([execution.agent, execution.resumedBy]).toStrictEqual([identity(one), undefined]);
     });
@@ -94,7 +105,7 @@ describe.each(pickSubjects(places))('versions over %s', (_, makePlace) => {
       expect([ran, askedLast(stage)]).toStrictEqual([['pay 5'], '2']);
       const { execution } = (await runtime.get('s')).state;
       expect([execution.agent, execution.resumedBy]).toStrictEqual([identity(one), [identity(two)]]);
-      const started = (await eventsOf(runtime, 's')).filter(({ type }) => type === 'AgentExecutionStarted');
+      const started = (await readEvents(runtime, 's')).filter(({ type }) => type === 'AgentExecutionStarted');
       expect(started).toMatchObject([
         { resumed: false, agent: identity(one) },
         { resumed: true, agent: identity(two) },
@@ -133,7 +144,7 @@ describe.each(pickSubjects(places))('versions over %s', (_, makePlace) => {
       const { one, two, start, stage } = await parkedByOne();
       const runtime = start({ agents: [one, two], onVersionChange });
       expect((await runtime.create({ id: 'new' }, { by: ann })).agent).toStrictEqual(identity(two));
-      const wait = await waitOf(runtime, 's');
+      const wait = await getWait(runtime, 's');
       if (onVersionChange === 'refuse') {
         await refusal(runtime.approve('s', wait, { by: bob }), 'agent-changed');
         return;
@@ -151,7 +162,7 @@ describe.each(pickSubjects(places))('versions over %s', (_, makePlace) => {
     const { two, start } = await parkedByOne();
     const runtime = start({ agents: [two], onVersionChange: 'refuse' });
     expect((await runtime.get('s')).status).toBe('waiting');
-    expect((await eventsOf(runtime, 's')).length).toBeGreaterThan(0);
+    expect((await readEvents(runtime, 's')).length).toBeGreaterThan(0);
     const [settled] = await Promise.allSettled([runtime.cancel('s', 'no longer wanted', { by: ann })]);
     expect(settled).toMatchObject(
       settled.status === 'fulfilled' ? { value: { status: 'stopped' } } : { reason: { code: 'agent-changed' } },
@@ -164,7 +175,7 @@ describe.each(pickSubjects(places))('versions over %s', (_, makePlace) => {
     const { one, two, start } = await parkedByOne('pay 1; pay 2; pay 3');
     for (const agent of [two, one, one]) {
       const runtime = start({ agents: [agent] });
-      await runtime.approve('s', await waitOf(runtime, 's'), { by: bob });
+      await runtime.approve('s', await getWait(runtime, 's'), { by: bob });
       await runtime.drain();
     }
     const { execution } = (await start({ agents: [one] }).get('s')).state;
@@ -174,9 +185,9 @@ describe.each(pickSubjects(places))('versions over %s', (_, makePlace) => {
   test('pin names the version that is missing', async () => {
     const { two, start } = await parkedByOne();
     const runtime = start({ agents: [two], onVersionChange: 'pin' });
-    const wait = await waitOf(runtime, 's');
+    const wait = await getWait(runtime, 's');
     const { message } = await refusal(runtime.approve('s', wait, { by: ann }), 'agent-changed');
     expect(message).toMatch(/version 1/);
-    expect(message).toMatch(/Give the runtime that version too/);
+    expect(message).toMatch(/Add that version to agents/);
   });
 });

@@ -15,7 +15,7 @@ const usage = { input: 10, output: 5 };
 const anything = { type: 'object', properties: {} } as const;
 const works = (name = 'look'): ScriptedAnswer => ({ toolCalls: [{ name }], usage });
 
-/** What the model says at a step of an execution; steps count from 1. */
+/** The model's answer at a step of an execution; steps count from 1. */
 type Script = (step: number, execution: number) => ScriptedAnswer;
 
 const toEnd =
@@ -39,7 +39,7 @@ function timedModel(desk: Desk, script: Script) {
   );
 }
 
-function toolsOf() {
+function setUpTools() {
   return [
     defineTool({ name: 'look', description: 'Looks.', input: anything, effect: 'pure', run: () => 'seen' }),
     defineTool({ name: 'pay', description: 'Pays.', input: anything, needsApproval: true, run: () => 'paid' }),
@@ -54,13 +54,13 @@ function toolsOf() {
   ];
 }
 
-const agentOf =
+const setUpAgent =
   (script: Script, options: Partial<AgentOptions> = {}): MakeAgent =>
   (desk) =>
     createAgent({
       id: 'desk',
       model: timedModel(desk, script),
-      tools: toolsOf(),
+      tools: setUpTools(),
       ports: { clock: desk.clock, ids: desk.ids, random: () => 0.5, onProblem: () => undefined },
       ...options,
     });
@@ -75,31 +75,31 @@ const send = { type: 'send', text: 'Go.' } as const;
 const goOn = { type: 'go-on' } as const;
 const approve = { type: 'approve' } as const;
 
-const reached = ({ stepCount, stopReason, status }: AgentState): unknown => [stepCount, status, stopReason];
+const summarizeEnd = ({ stepCount, stopReason, status }: AgentState): unknown => [stepCount, status, stopReason];
 
 const rows: readonly Row[] = [
   {
     name: 'the step count goes on',
-    make: agentOf(toEnd(99), { limits: { steps: 4 } }),
+    make: setUpAgent(toEnd(99), { limits: { steps: 4 } }),
     check: async (keeper, aWeek) => {
-      expect(reached(await keeper.perform(send, 2))).toStrictEqual([2, 'in_progress', undefined]);
+      expect(summarizeEnd(await keeper.perform(send, 2))).toStrictEqual([2, 'in_progress', undefined]);
       await aWeek();
-      expect(reached(await keeper.perform(goOn))).toStrictEqual([4, 'stopped', 'steps_limit']);
+      expect(summarizeEnd(await keeper.perform(goOn))).toStrictEqual([4, 'stopped', 'steps_limit']);
     },
   },
   {
     name: 'the usage goes on',
-    make: agentOf(toEnd(99), { limits: { tokens: 60 } }),
+    make: setUpAgent(toEnd(99), { limits: { tokens: 60 } }),
     check: async (keeper, aWeek) => {
       expect((await keeper.perform(send, 2)).usage.total).toBe(30);
       await aWeek();
       const end = await keeper.perform(goOn);
-      expect([reached(end), end.usage.total]).toStrictEqual([[4, 'stopped', 'token_limit'], 60]);
+      expect([summarizeEnd(end), end.usage.total]).toStrictEqual([[4, 'stopped', 'token_limit'], 60]);
     },
   },
   {
     name: 'the cost goes on',
-    make: agentOf(toEnd(99), {
+    make: setUpAgent(toEnd(99), {
       price: priceTable({ 'scripted/script': { inputPerMillion: 100_000, outputPerMillion: 0 } }),
       limits: { costUsd: 4 },
     }),
@@ -107,36 +107,36 @@ const rows: readonly Row[] = [
       expect((await keeper.perform(send, 2)).cost).toMatchObject({ usd: 2 });
       await aWeek();
       const end = await keeper.perform(goOn);
-      expect([reached(end), end.cost]).toMatchObject([[4, 'stopped', 'guard'], { usd: 4 }]);
+      expect([summarizeEnd(end), end.cost]).toMatchObject([[4, 'stopped', 'guard'], { usd: 4 }]);
     },
   },
   {
     name: 'failures in a row go on',
-    make: agentOf((step) => works(step < 9 ? 'fail' : 'look'), { errors: ErrorPolicy.retryToolErrors(3) }),
+    make: setUpAgent((step) => works(step < 9 ? 'fail' : 'look'), { errors: ErrorPolicy.retryToolErrors(3) }),
     check: async (keeper, aWeek) => {
-      expect(reached(await keeper.perform(send, 2))).toStrictEqual([2, 'in_progress', undefined]);
+      expect(summarizeEnd(await keeper.perform(send, 2))).toStrictEqual([2, 'in_progress', undefined]);
       await aWeek();
       const end = await keeper.perform(goOn);
-      expect([reached(end), end.execution.failedSteps]).toStrictEqual([[3, 'failed', 'retry_limit'], 3]);
+      expect([summarizeEnd(end), end.execution.failedSteps]).toStrictEqual([[3, 'failed', 'retry_limit'], 3]);
     },
   },
   {
     name: 'failures that are not in a row start over',
-    make: agentOf((step) => works(step === 3 ? 'look' : 'fail'), { errors: ErrorPolicy.retryToolErrors(3) }),
+    make: setUpAgent((step) => works(step === 3 ? 'look' : 'fail'), { errors: ErrorPolicy.retryToolErrors(3) }),
     check: async (keeper, aWeek) => {
       await keeper.perform(send, 3);
       await aWeek();
-      expect(reached(await keeper.perform(goOn))).toStrictEqual([6, 'failed', 'retry_limit']);
+      expect(summarizeEnd(await keeper.perform(goOn))).toStrictEqual([6, 'failed', 'retry_limit']);
     },
   },
   {
     name: 'the active clock goes on',
-    make: agentOf(toEnd(99), { limits: { activeMs: 4 * second } }),
+    make: setUpAgent(toEnd(99), { limits: { activeMs: 4 * second } }),
     check: async (keeper, aWeek) => {
       expect((await keeper.perform(send, 2)).execution.activeMs).toBe(2 * second);
       await aWeek();
       const end = await keeper.perform(goOn);
-      expect([reached(end), end.execution.activeMs]).toStrictEqual([[4, 'stopped', 'time_limit'], 4 * second]);
+      expect([summarizeEnd(end), end.execution.activeMs]).toStrictEqual([[4, 'stopped', 'time_limit'], 4 * second]);
     },
   },
   {
@@ -144,29 +144,29 @@ const rows: readonly Row[] = [
     make: (desk) =>
       AgentBuilder.base()
         .withModel(timedModel(desk, toEnd(99)))
-        .withTools(...toolsOf())
+        .withTools(...setUpTools())
         .withCumulativeTimeout(4)
         .withPorts({ clock: desk.clock, ids: desk.ids, onProblem: () => undefined })
         .build(),
     check: async (keeper, aWeek) => {
       await keeper.perform(send, 2);
       await aWeek();
-      expect(reached(await keeper.perform(goOn))).toStrictEqual([4, 'stopped', 'time_limit']);
+      expect(summarizeEnd(await keeper.perform(goOn))).toStrictEqual([4, 'stopped', 'time_limit']);
     },
   },
   {
     name: 'the wall clock starts fresh',
-    make: agentOf(toEnd(99), { limits: { wallMs: 3 * second } }),
+    make: setUpAgent(toEnd(99), { limits: { wallMs: 3 * second } }),
     check: async (keeper, aWeek) => {
-      expect(reached(await keeper.perform(send, 2))).toStrictEqual([2, 'in_progress', undefined]);
+      expect(summarizeEnd(await keeper.perform(send, 2))).toStrictEqual([2, 'in_progress', undefined]);
       await aWeek();
       // Three more seconds, not one.
-      expect(reached(await keeper.perform(goOn))).toStrictEqual([5, 'stopped', 'time_limit']);
+      expect(summarizeEnd(await keeper.perform(goOn))).toStrictEqual([5, 'stopped', 'time_limit']);
     },
   },
   {
     name: 'the start of the wall clock is not kept',
-    make: agentOf(toEnd(3)),
+    make: setUpAgent(toEnd(3)),
     check: async (keeper) => {
       await keeper.perform(send, 2);
       expect((await keeper.read()).execution.wallStartedAt).toBeUndefined();
@@ -174,27 +174,27 @@ const rows: readonly Row[] = [
   },
   {
     name: 'each question has its own execution and its own wall clock',
-    make: agentOf(toEnd(3), { limits: { wallMs: 4 * second } }),
+    make: setUpAgent(toEnd(3), { limits: { wallMs: 4 * second } }),
     check: async (keeper, aWeek) => {
       const first = await keeper.perform(send);
-      expect(reached(first)).toStrictEqual([3, 'completed', 'completed']);
+      expect(summarizeEnd(first)).toStrictEqual([3, 'completed', 'completed']);
       await aWeek();
       const next = await keeper.perform({ type: 'send', text: 'And now?' });
-      expect([reached(next), next.execution.number, next.session.stepCount]).toStrictEqual([[3, 'completed', 'completed'], 2, 6]);
+      expect([summarizeEnd(next), next.execution.number, next.session.stepCount]).toStrictEqual([[3, 'completed', 'completed'], 2, 6]);
       expect(next.execution.startedAt! - first.execution.startedAt!).toBeGreaterThanOrEqual(week);
       expect([next.usage.total, next.execution.activeMs, next.session.usage.total]).toStrictEqual([45, 3 * second, 90]);
     },
   },
   {
     name: 'nothing times out while somebody is waited for, and that time counts nowhere',
-    make: agentOf((step) => (step === 1 ? works('pay') : toEnd(3)(step, 1)), { limits: { wallMs: 4 * second, activeMs: 4 * second } }),
+    make: setUpAgent((step) => (step === 1 ? works('pay') : toEnd(3)(step, 1)), { limits: { wallMs: 4 * second, activeMs: 4 * second } }),
     check: async (keeper, aWeek) => {
       const waiting = await keeper.perform(send);
       expect([waiting.status, waiting.waitingFor.map(({ type }) => type)]).toStrictEqual(['waiting', ['approval']]);
       await aWeek();
       expect((await keeper.read()).status).toBe('waiting');
       const end = await keeper.perform(approve);
-      expect(reached(end)).toStrictEqual([3, 'completed', 'completed']);
+      expect(summarizeEnd(end)).toStrictEqual([3, 'completed', 'completed']);
       const { activeMs, waitedMs } = end.execution;
       expect([activeMs, waitedMs, end.info.cumulativeExecutionSeconds]).toStrictEqual([3 * second, 0, 3]);
       expect(end.stepResults[0]?.timing).toMatchObject({ activeMs: second, waitedMs: 0 });
@@ -202,7 +202,7 @@ const rows: readonly Row[] = [
   },
   {
     name: 'several weeks of waiting are no different from one',
-    make: agentOf((step) => (step <= 3 ? works('pay') : { text: 'Done.', usage }), { limits: { wallMs: 2 * second, steps: 5 } }),
+    make: setUpAgent((step) => (step <= 3 ? works('pay') : { text: 'Done.', usage }), { limits: { wallMs: 2 * second, steps: 5 } }),
     check: async (keeper, aWeek) => {
       await keeper.perform(send);
       for (const step of [1, 2]) {
@@ -211,12 +211,12 @@ const rows: readonly Row[] = [
         expect([waiting.status, waiting.stepCount]).toStrictEqual(['waiting', step]);
       }
       await aWeek();
-      expect(reached(await keeper.perform(approve))).toStrictEqual([4, 'completed', 'completed']);
+      expect(summarizeEnd(await keeper.perform(approve))).toStrictEqual([4, 'completed', 'completed']);
     },
   },
   {
     name: 'grants are kept',
-    make: agentOf(toEnd(99), { limits: { steps: 2, onLimit: 'pause' } }),
+    make: setUpAgent(toEnd(99), { limits: { steps: 2, onLimit: 'pause' } }),
     check: async (keeper, aWeek) => {
       const waiting = await keeper.perform(send);
       expect([waiting.status, waiting.waitingFor.map(({ type }) => type), waiting.stepCount]).toStrictEqual(['waiting', ['grant'], 2]);
@@ -232,7 +232,7 @@ const rows: readonly Row[] = [
   },
   {
     name: 'a grant of time is judged on a clock that starts fresh',
-    make: agentOf(toEnd(99), { limits: { activeMs: 2 * second, wallMs: 3 * second, onLimit: 'pause' } }),
+    make: setUpAgent(toEnd(99), { limits: { activeMs: 2 * second, wallMs: 3 * second, onLimit: 'pause' } }),
     check: async (keeper, aWeek) => {
       expect((await keeper.perform(send)).waitingFor).toMatchObject([{ type: 'grant' }]);
       await aWeek();
@@ -256,19 +256,21 @@ const rows: readonly Row[] = [
         return first;
       };
       const stream: typeof model.stream = (request, hear) => turn().stream(request, hear);
-      return agentOf(toEnd(2), { model: { provider: 'x', modelId: 'y', generate: (request) => turn().generate(request), stream } })(desk);
+      return setUpAgent(toEnd(2), { model: { provider: 'x', modelId: 'y', generate: (request) => turn().generate(request), stream } })(
+        desk,
+      );
     },
     check: async (keeper, aWeek) => {
       const paused = await keeper.perform(send, 1);
-      expect([reached(paused), paused.lastStepResult?.handling?.delayMs]).toStrictEqual([[1, 'in_progress', undefined], 30 * second]);
+      expect([summarizeEnd(paused), paused.lastStepResult?.handling?.delayMs]).toStrictEqual([[1, 'in_progress', undefined], 30 * second]);
       await aWeek();
       const end = await keeper.perform(goOn);
-      expect([reached(end), end.execution.waitedMs]).toStrictEqual([[3, 'completed', 'completed'], 0]);
+      expect([summarizeEnd(end), end.execution.waitedMs]).toStrictEqual([[3, 'completed', 'completed'], 0]);
     },
   },
   {
     name: 'cumulative seconds are the sum of all steps, and a figure only',
-    make: agentOf(toEnd(3), { limits: { activeMs: 4 * second } }),
+    make: setUpAgent(toEnd(3), { limits: { activeMs: 4 * second } }),
     check: async (keeper, aWeek) => {
       expect((await keeper.perform(send, 2)).info.cumulativeExecutionSeconds).toBe(2);
       await aWeek();
@@ -276,14 +278,14 @@ const rows: readonly Row[] = [
       await aWeek();
       const end = await keeper.perform({ type: 'send', text: 'And now?' });
       // Six seconds in all are more than the limit of one execution.
-      expect([reached(end), end.info.cumulativeExecutionSeconds]).toStrictEqual([[3, 'completed', 'completed'], 6]);
+      expect([summarizeEnd(end), end.info.cumulativeExecutionSeconds]).toStrictEqual([[3, 'completed', 'completed'], 6]);
       const spent = end.session.executions.flatMap(({ results }) => results.toArray().map(({ timing }) => timing.activeMs));
       expect(spent.reduce((sum, ms) => sum + ms, 0)).toBe(6 * second);
     },
   },
   {
     name: 'when the session began stays what it was',
-    make: agentOf(toEnd(3)),
+    make: setUpAgent(toEnd(3)),
     check: async (keeper, aWeek) => {
       const began = keeper.desk.clock.now();
       const paused = await keeper.perform(send, 2);
@@ -297,7 +299,7 @@ const rows: readonly Row[] = [
   {
     name: 'a run inside a call waits as well, and its clocks do the same',
     make: (desk) => {
-      const inner: Agent = agentOf((step) => (step === 1 ? works('pay') : { text: 'Inner done.', usage }), {
+      const inner: Agent = setUpAgent((step) => (step === 1 ? works('pay') : { text: 'Inner done.', usage }), {
         id: 'inner',
         limits: { wallMs: 3 * second, activeMs: 3 * second },
       })(desk);
@@ -306,14 +308,14 @@ const rows: readonly Row[] = [
           ? { toolCalls: [{ name: 'spawn_subagent', args: { subagent: 'inner', prompt: 'Pay.' } }], usage }
           : { text: 'Outer done.', usage };
       const capabilities = [subAgents({ agents: { inner: { agent: inner, description: 'Pays.' } } })];
-      return agentOf(script, { capabilities, limits: { wallMs: 5 * second, activeMs: 5 * second } })(desk);
+      return setUpAgent(script, { capabilities, limits: { wallMs: 5 * second, activeMs: 5 * second } })(desk);
     },
     check: async (keeper, aWeek) => {
       const waiting = await keeper.perform(send);
       expect(waiting.waitingFor).toMatchObject([{ type: 'approval', agent: 'inner' }]);
       await aWeek();
       const end = await keeper.perform(approve);
-      expect([reached(end), end.text, end.usage.total]).toStrictEqual([[2, 'completed', 'completed'], 'Outer done.', 60]);
+      expect([summarizeEnd(end), end.text, end.usage.total]).toStrictEqual([[2, 'completed', 'completed'], 'Outer done.', 60]);
       expect([end.execution.activeMs, end.info.cumulativeExecutionSeconds]).toStrictEqual([4 * second, 4]);
     },
   },

@@ -3,24 +3,18 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
 import { createDirectory } from '../../examples/partner-desk/partners.ts';
+import { sourcePreload, toImport } from './source-preload.ts';
 
-// A process of the demo finds the package in the sources.
-const preload = `
-import { registerHooks } from 'node:module';
-const source = (name) => new URL((name === 'stepline' ? 'index' : name.slice('stepline/'.length)) + '.ts', '${new URL('../../src/entry/', import.meta.url).href}').href;
-registerHooks({ resolve: (name, context, next) => next(/^stepline(?:$|[/])/.test(name) ? source(name) : name, context) });
-`;
 // It takes its pipes for a terminal.
 const terminal = `
 for (const stream of [process.stdin, process.stdout]) Object.defineProperty(stream, 'isTTY', { value: true });
 process.stdout.columns = 300;
 `;
-const toImport = (code: string): string => `data:text/javascript,${encodeURIComponent(code)}`;
 const main = fileURLToPath(new URL('../../examples/partner-desk/main.ts', import.meta.url));
 
 /** Starts the demo on this file; the process is killed when the test ends. */
 export function startDesk(db: string, ...more: readonly string[]) {
-  const args = ['--import', toImport(preload + terminal), main, '--offline', '--db', db, ...more];
+  const args = ['--import', toImport(sourcePreload + terminal), main, '--offline', '--db', db, ...more];
   const child = spawn(process.execPath, args, { env: { ...process.env, NO_COLOR: '1' } });
   onTestFinished(() => void child.kill('SIGKILL'));
   const exit = once(child, 'close').then(([code]) => code as number | null);
@@ -66,7 +60,7 @@ export function startDesk(db: string, ...more: readonly string[]) {
 
 /** Runs the demo without a terminal, with this text piped in, and returns what it printed. */
 export async function runPiped(text: string, ...args: readonly string[]) {
-  const child = spawn(process.execPath, ['--import', toImport(preload), main, '--offline', ...args], { env: process.env });
+  const child = spawn(process.execPath, ['--import', toImport(sourcePreload), main, '--offline', ...args], { env: process.env });
   onTestFinished(() => void child.kill('SIGKILL'));
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (data: Buffer) => (output += data.toString()));

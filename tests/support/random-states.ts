@@ -128,7 +128,9 @@ export function randomStates(contents: 'plain' | 'with secrets'): fc.Arbitrary<A
     .chain((given) => fc.record({ given: fc.constant(given), pending: pending(given.steps.length + 1), candidate: step }))
     .map(({ given, pending: pendingStep, candidate }) => {
       const { data } = AgentState.empty({ clock, agentId: given.agentId, metadata: given.metadata }).withMessages(given.messages);
-      const results = AppendOnlyList.from(given.steps.map((taken, index) => new StepResult({ ...taken, number: index + 1, timing })));
+      const results = AppendOnlyList.from(
+        given.steps.map((taken, index) => new StepResult(taken.step, taken.outcome, { number: index + 1, timing })),
+      );
       const ending =
         given.ending === 'waiting' ? { pendingStep, queued: given.queued } : given.ending === 'judged' ? { judgedStep: candidate } : {};
       return new AgentState({ ...data, execution: { ...data.execution, id: 'e', results, ...ending } });

@@ -1,6 +1,6 @@
 import type { AgentState } from '../agent-state.ts';
 
-/** Writes states for some purpose and reads them back. */
+/** Writes states in some format and reads them back. */
 export interface CanSerializeAgentState<Payload = unknown> {
   serialize(state: AgentState): Payload;
   /** Throws for data that is not such a payload, is damaged, or was written by a newer version. */

@@ -15,7 +15,7 @@ export class LostInPayloadError extends SteplineError {
   static forArgs(waitId: string): LostInPayloadError {
     return new LostInPayloadError(
       waitId,
-      `The arguments of "${waitId}" cannot be approved: this state was read from a slim payload in which they were cut, left out or redacted. ` +
+      `Cannot approve "${waitId}": its arguments were cut, omitted or redacted in the slim payload that this state was read from. ` +
         'Pass them with approve(id, { args }), reject the call, or load the whole state.',
     );
   }
@@ -24,7 +24,7 @@ export class LostInPayloadError extends SteplineError {
   static forRun(waitId: string): LostInPayloadError {
     return new LostInPayloadError(
       waitId,
-      `"${waitId}" cannot be answered: the run inside the call that asked is not in the slim payload that this state was read from. ` +
+      `Cannot answer "${waitId}": the nested run that asked is not in the slim payload that this state was read from. ` +
         'Load the whole state, or send a message, which closes the call.',
     );
   }

@@ -4,7 +4,7 @@ import { Message, toolCallPart, toolResultPart } from '../../messages/index.ts';
 import { messageWindow } from './message-window.ts';
 
 // u: user, s: system, a: assistant, o: observation; c1 c2: a message with the calls 1 and 2; r1: the result of call 1.
-function messagesOf(sketch: string): readonly Message[] {
+function createMessages(sketch: string): readonly Message[] {
   const ids = createCountingIds('m');
   return sketch
     .split(' ')
@@ -35,8 +35,8 @@ function messagesOf(sketch: string): readonly Message[] {
     });
 }
 
-const shown = (sketch: string, max: number): string =>
-  messageWindow(messagesOf(sketch), max)
+const listShown = (sketch: string, max: number): string =>
+  messageWindow(createMessages(sketch), max)
     .messages.map(({ id }) => id)
     .join(' ');
 
@@ -72,21 +72,21 @@ describe('the window on a conversation', () => {
     ['u1 a1 o1 a2 o2', 3, 'a2 o2'],
     ['u1 a1 o1', 1, ''],
   ])('of %j, %d at most, shows %j', (sketch, max, expected) => {
-    expect(shown(sketch, max)).toBe(expected);
-    const { messages, dropped } = messageWindow(messagesOf(sketch), max);
-    expect(dropped).toBe(messagesOf(sketch).length - messages.length);
+    expect(listShown(sketch, max)).toBe(expected);
+    const { messages, dropped } = messageWindow(createMessages(sketch), max);
+    expect(dropped).toBe(createMessages(sketch).length - messages.length);
   });
 
   test('drops a single result whose call is not shown, and keeps what else the message holds', () => {
     const result = (id: string) => toolResultPart({ toolCallId: id, toolName: 'work', output: { type: 'text', value: id } });
-    const [said, both] = [messagesOf('c1')[0]!, Message.of('tool', [result('1'), result('2')], { id: 'both' })];
+    const [said, both] = [createMessages('c1')[0]!, Message.of('tool', [result('1'), result('2')], { id: 'both' })];
     const { messages, dropped } = messageWindow([said, both], 5);
     expect(messages.map(({ toolResults }) => toolResults.map(({ toolCallId }) => toolCallId))).toEqual([[], ['1']]);
     expect(dropped).toBe(0);
   });
 
   test('looks at nothing but its own messages and the first one (W4)', () => {
-    const messages = messagesOf(Array.from({ length: 5000 }, (_, index) => `u${index}`).join(' '));
+    const messages = createMessages(Array.from({ length: 5000 }, (_, index) => `u${index}`).join(' '));
     const looked: number[] = [];
     const list = {
       length: messages.length,

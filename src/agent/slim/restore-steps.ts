@@ -1,5 +1,5 @@
 // Steps from what a lossy payload shows of them.
-// V1. There are as many results as steps were taken, so that limits go on where they were. Those that are not shown are empty.
+// V1. There are as many results as steps were taken, so that limits keep counting. Steps that are not in the payload are empty.
 // V2. Status, stop reason and waits are those of the payload.
 import type { ContinuationEvaluation } from '../../continuation/index.ts';
 import { AtLimit, ContinuationDecision, ContinuationOutcome, LimitKind, StopReason } from '../../continuation/index.ts';
@@ -124,10 +124,10 @@ export function restoreResults(
     const step = slim === undefined ? emptyStep(id) : restoreStep(slim, id);
     const isLast = number === count;
     const endedAt = parseTime(slim?.ended_at, updatedAt);
-    return new StepResult({
+    const shownStep = isLast && last !== undefined ? { ...step, outputMessages: [last] } : step;
+    const outcome = (isLast ? restoreOutcome(payload) : restoreTrace(slim)) ?? unshownOutcome;
+    return new StepResult(shownStep, outcome, {
       number,
-      step: isLast && last !== undefined ? { ...step, outputMessages: [last] } : step,
-      outcome: (isLast ? restoreOutcome(payload) : restoreTrace(slim)) ?? unshownOutcome,
       timing: { startedAt: parseTime(slim?.started_at, endedAt), endedAt, activeMs: slim?.duration_ms ?? 0, waitedMs: 0 },
     });
   });

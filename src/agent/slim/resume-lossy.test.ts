@@ -5,7 +5,7 @@ import type { Json } from '../../lib/index.ts';
 import { createCountingIds, createFakeClock, DamagedDataError, present } from '../../lib/index.ts';
 import { Message } from '../../messages/index.ts';
 import { NewerSchemaError, WrongKindError } from '../../serialization/index.ts';
-import { approvalDigest } from '../../sessions/index.ts';
+import { computeApprovalDigest } from '../../sessions/index.ts';
 import type { ScriptedAnswer, ScriptedModel } from '../../testing/index.ts';
 import { scriptedModel } from '../../testing/index.ts';
 import { reActDriver } from '../../tool-use/index.ts';
@@ -65,7 +65,7 @@ function through(state: AgentState, config: SlimSerializationOptions = {}): Agen
   return serializer.deserialize(payload);
 }
 
-const textsOf = (model: ScriptedModel): readonly string[] => model.calls.at(-1)?.messages.map(({ text }) => text) ?? [];
+const listTexts = (model: ScriptedModel): readonly string[] => model.calls.at(-1)?.messages.map(({ text }) => text) ?? [];
 
 describe('the state of a lossy payload', () => {
   test('keeps messages, usage, times, identity, metadata, steps and the end', async () => {
@@ -89,7 +89,7 @@ describe('the state of a lossy payload', () => {
     const restored = through(await agent.run(start), { maxMessages: 1 });
     const end = await agent.run(restored.withUserMessage('Again?'));
     expect([end.status, end.text, end.execution.number]).toEqual(['completed', 'Gladly.', 2]);
-    expect(textsOf(model)).toEqual(['Found.', 'Again?']);
+    expect(listTexts(model)).toEqual(['Found.', 'Again?']);
     expect(end.session.usage.total).toBe(3 * 42);
     expect(end.info.cumulativeExecutionSeconds).toBe(0.5);
   });
@@ -146,7 +146,7 @@ describe('a wait of a lossy payload', () => {
     const state = await agent.run(start);
     const [wait] = state.waitingFor;
     const { waiting_for } = new SlimAgentStateSerializer().serialize(state);
-    expect(waiting_for?.[0]?.digest).toBe(await approvalDigest(state.id, { ...wait!, execution: 1, step: 1 }));
+    expect(waiting_for?.[0]?.digest).toBe(await computeApprovalDigest(state.id, { ...wait!, execution: 1, step: 1 }));
   });
 
   test('can be approved, and its call runs with the arguments that were shown', async () => {
@@ -220,7 +220,7 @@ describe('a wait of a lossy payload', () => {
     const restored = through(state);
     const end = await agent.run(restored.approve(restored.waitingFor[0]?.id ?? ''));
     expect([end.status, end.text, ran]).toEqual(['completed', 'Done.', ['wipe {"disk":"c"}']]);
-    expect(textsOf(model).at(-1)).toMatch(/^Observation: /);
+    expect(listTexts(model).at(-1)).toMatch(/^Observation: /);
   });
 
   test('does not lose what the user said meanwhile', async () => {
@@ -228,7 +228,7 @@ describe('a wait of a lossy payload', () => {
     const queued = (await agent.run(start)).approve('call-1').withUserMessage('Hurry.');
     const end = await agent.run(through(queued).reject('call-1'));
     expect(end.status).toBe('completed');
-    expect(textsOf(model).at(-1)).toBe('Hurry.');
+    expect(listTexts(model).at(-1)).toBe('Hurry.');
   });
 });
 

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { createCountingIds, createFakeClock, DamagedDataError } from '../../lib/index.ts';
 import { Message } from '../../messages/index.ts';
 import { NewerSchemaError, WrongKindError } from '../../serialization/index.ts';
-import { approvalDigest } from '../../sessions/index.ts';
+import { computeApprovalDigest } from '../../sessions/index.ts';
 import type { ScriptedAnswer, ScriptedModel } from '../../testing/index.ts';
 import { scriptedModel } from '../../testing/index.ts';
 import type { Tools } from '../../tools/index.ts';
@@ -242,7 +242,7 @@ describe('a full payload', () => {
       },
     ]);
     const [wait] = state.waitingFor;
-    expect(payload.waiting_for?.[0]?.digest).toBe(await approvalDigest(state.id, { ...wait!, execution: 1, step: 2 }));
+    expect(payload.waiting_for?.[0]?.digest).toBe(await computeApprovalDigest(state.id, { ...wait!, execution: 1, step: 2 }));
   });
 
   test('of a step that ended the process each time gives back the same state, also if the step had waited', async () => {

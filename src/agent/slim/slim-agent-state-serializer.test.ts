@@ -60,7 +60,7 @@ async function ran(script: readonly ScriptedAnswer[], options: Partial<Omit<Agen
 const slim = (state: AgentState, config: SlimSerializationOptions = {}): SlimPayload =>
   new SlimAgentStateSerializer(config).serialize(state);
 const saying = (...messages: readonly Message[]): AgentState => AgentState.empty({ clock, agentId: 'a' }).withMessages(messages);
-const worked = (): Promise<AgentState> => ran([calls('work', { q: 'needle' }), says('Found.')]);
+const runWork = (): Promise<AgentState> => ran([calls('work', { q: 'needle' }), says('Found.')]);
 
 function resultMessages(output: ToolOutput): AgentState {
   return saying(
@@ -73,7 +73,7 @@ function resultMessages(output: ToolOutput): AgentState {
 
 describe('a slim payload', () => {
   test('shows who, how far, what was said, each step, and why it ended', async () => {
-    const payload = slim(await worked());
+    const payload = slim(await runWork());
     expect(payload).toMatchObject({
       kind: 'slim-agent-state',
       schema: 1,
@@ -131,7 +131,7 @@ describe('a slim payload', () => {
   });
 
   test('is minimal where that is asked for', async () => {
-    const payload = slim(await worked(), SlimSerializationConfig.minimal());
+    const payload = slim(await runWork(), SlimSerializationConfig.minimal());
     expect(payload).toMatchObject({ steps: [], metadata: null, omitted: { messages: 0, steps: 2, metadata: 1 }, resumable: 'lossy' });
     expect(payload.messages[1]?.tool_calls).toStrictEqual([{ id: 'call-1', name: 'work' }]);
     expect(payload.messages[1]?.omitted).toStrictEqual(['tool_args']);
@@ -151,11 +151,11 @@ describe('a slim payload', () => {
   });
 
   test('that is full, but had a secret, is lossy', async () => {
-    expect(slim(await worked(), SlimSerializationConfig.full())).toMatchObject({ resumable: 'lossy', omitted: { secrets: true } });
+    expect(slim(await runWork(), SlimSerializationConfig.full())).toMatchObject({ resumable: 'lossy', omitted: { secrets: true } });
   });
 
   test('shows the trace where that is asked for', async () => {
-    const { steps, last_continuation } = slim(await worked(), { includeContinuationTrace: true });
+    const { steps, last_continuation } = slim(await runWork(), { includeContinuationTrace: true });
     const limit = expect.objectContaining({ criterion: 'StepsLimit', decision: 'allow', limit: 'steps' }) as unknown;
     expect(steps.map(({ evaluations }) => evaluations)).toEqual([expect.arrayContaining([limit]), expect.arrayContaining([limit])]);
     expect(last_continuation?.evaluations).toStrictEqual(steps[1]?.evaluations);
@@ -179,7 +179,7 @@ describe('a slim payload', () => {
   });
 
   test.each([{ redactor: {} }, { redactor: 'strict' }, { redactor: null }])('is not written with %j', (options) => {
-    expect(() => new SlimAgentStateSerializer({}, options as never)).toThrow(/needs text\(\) and value\(\)/);
+    expect(() => new SlimAgentStateSerializer({}, options as never)).toThrow(/must have text\(\) and value\(\)/);
   });
 });
 
@@ -226,9 +226,9 @@ describe('what is waited for', () => {
 
 describe('cutting', () => {
   test('keeps the newest messages, and a call with its result', async () => {
-    const state = await worked();
-    const shown = (maxMessages: number) => slim(state, { maxMessages }).messages.map(({ role }) => role);
-    expect([0, 1, 2, 3, 4].map(shown)).toEqual([
+    const state = await runWork();
+    const listRoles = (maxMessages: number) => slim(state, { maxMessages }).messages.map(({ role }) => role);
+    expect([0, 1, 2, 3, 4].map(listRoles)).toEqual([
       [],
       ['assistant'],
       ['assistant'],
@@ -291,7 +291,7 @@ describe('cutting', () => {
       executions: [],
     };
     const timing = { startedAt: 0, endedAt: 1, activeMs: 1, waitedMs: 0 };
-    const result = (number: number) => new StepResult({ number, step, outcome: ContinuationOutcome.empty(), timing });
+    const result = (number: number) => new StepResult(step, ContinuationOutcome.empty(), { number, timing });
     const results = Array.from({ length: 5000 }, (_, index) => (index < 4990 ? (failing as never) : result(index + 1)));
     const messages = Array.from({ length: 5000 }, (_, index) => (index === 0 || index >= 4990 ? Message.user('Hi.') : (failing as never)));
     const { data } = saying(...messages);

@@ -19,7 +19,7 @@ export interface SlimSerializerOptions {
 function parseRedactor({ redactor = defaultRedactor }: SlimSerializerOptions): Redactor {
   const value: unknown = redactor;
   if (isRecord(value) && typeof value['text'] === 'function' && typeof value['value'] === 'function') return redactor;
-  throw new InvalidArgumentError('The redactor of a slim serializer needs text() and value(); make one with createRedactor().');
+  throw new InvalidArgumentError('The redactor of a SlimAgentStateSerializer must have text() and value(). Use createRedactor().');
 }
 
 /** The stored form of a state, or undefined if it holds secrets or something that JSON cannot hold. */
@@ -44,7 +44,7 @@ export class SlimAgentStateSerializer implements CanSerializeAgentState<SlimPayl
 
   serialize(state: AgentState): SlimPayload {
     if (!(state instanceof AgentState))
-      throw new InvalidArgumentError('serialize() takes an AgentState. Read stored data with agent.restore() first.');
+      throw new InvalidArgumentError('serialize() needs an AgentState. Use agent.restore() to read stored data first.');
     const writer = new SlimWriter(this.config, this.#redactor);
     const data = this.config.isUnlimited ? getCleanData(state, writer) : undefined;
     return data === undefined ? writeLossyPayload(state, writer) : writeWholePayload(state, data);

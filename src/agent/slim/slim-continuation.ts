@@ -26,7 +26,7 @@ export const evaluations: FieldReader<readonly SlimEvaluation[] | undefined> = o
 
 export interface SlimContinuation {
   readonly should_continue: boolean;
-  /** Null if the run goes on. */
+  /** Null if the run continues. */
   readonly stop_reason: StopReason | null;
   readonly resolved_by: string;
   readonly decision: ContinuationDecision;

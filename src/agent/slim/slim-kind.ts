@@ -1,6 +1,6 @@
 import { isRecord } from '../../lib/index.ts';
 
-/** Name of slim payloads where kinds of data are told apart. */
+/** Kind of slim payloads among stored data. */
 export const slimKind = 'slim-agent-state';
 
 /** True for data that is a slim payload by its form; a whole one does not name its kind. */

@@ -7,7 +7,7 @@
 // P4. Step numbers are those of the execution, whatever was cut.
 // P5. Fields may be added without a new number; readers ignore those that they do not know.
 import type { JsonObject, ObjectReader } from '../../lib/index.ts';
-import { childPath, DamagedDataError, frozenCopy, readJsonObject, readObject } from '../../lib/index.ts';
+import { childPath, DamagedDataError, copyFrozen, readJsonObject, readObject } from '../../lib/index.ts';
 import type { MessageRole } from '../../messages/index.ts';
 import { checkHeading, WrongKindError } from '../../serialization/index.ts';
 import type { Grant } from '../../step-by-step/index.ts';
@@ -46,7 +46,7 @@ interface SlimTimes {
   /** Absent until a run has started. */
   readonly id?: string;
   readonly step_count: number;
-  /** When the session began. */
+  /** Start of the session. */
   readonly started_at: string;
   readonly updated_at: string;
   /** Time spent in steps over the whole session. */
@@ -240,11 +240,11 @@ function checkKind(data: ObjectReader): void {
 
 /** Reads a slim payload without changing it. */
 export function readSlimPayload(input: unknown): ReadWholePayload | LossySlimPayload {
-  if (typeof input === 'string') throw new DamagedDataError('', 'this is text; read it with JSON.parse() first');
+  if (typeof input === 'string') throw new DamagedDataError('', 'expected an object, found a string; parse it with JSON.parse() first');
   const data = readObject(input);
   checkKind(data);
   checkHeading(readObject({ ...data.raw, kind: slimKind }), slimKind, slimSchema);
   // A copy, so that later changes to the input do not show in the state.
-  const payload = frozenCopy(readJsonObject(input, ''));
+  const payload = copyFrozen(readJsonObject(input, ''));
   return resumable(data, 'resumable') === true ? readWhole(payload, '') : readLossy(payload, '');
 }

@@ -58,18 +58,18 @@ describe('a slim serialization config', () => {
   });
 
   test.each([
-    [{ maxMessages: -1 }, 'maxMessages is -1; pass a whole number from 0 on, or Infinity for no limit.'],
-    [{ maxMessages: 1.5 }, 'maxMessages is 1.5'],
-    [{ maxMessages: NaN }, 'maxMessages is NaN'],
-    [{ maxMessages: '10' }, 'maxMessages is 10'],
-    [{ maxContentLength: 0 }, 'maxContentLength is 0; pass a whole number from 1 on'],
-    [{ maxContentLength: -Infinity }, 'maxContentLength is -Infinity'],
-    [{ maxSteps: -5 }, 'maxSteps is -5'],
-    [{ includeToolArgs: 'no' }, 'includeToolArgs is no; pass true or false.'],
-    [{ includeMetadata: 0 }, 'includeMetadata is 0'],
-    [{ maxMesages: 3 }, 'has no option "maxMesages"; there are maxMessages,'],
-    [null, 'takes an object of options'],
-    ['minimal', 'takes an object of options'],
+    [{ maxMessages: -1 }, 'maxMessages must be a whole number of 0 or more, or Infinity for no limit, not -1.'],
+    [{ maxMessages: 1.5 }, 'not 1.5.'],
+    [{ maxMessages: NaN }, 'not NaN.'],
+    [{ maxMessages: '10' }, 'not "10".'],
+    [{ maxContentLength: 0 }, 'maxContentLength must be a whole number of 1 or more'],
+    [{ maxContentLength: -Infinity }, 'not -Infinity.'],
+    [{ maxSteps: -5 }, 'maxSteps must be a whole number of 0 or more, or Infinity for no limit, not -5.'],
+    [{ includeToolArgs: 'no' }, 'includeToolArgs must be true or false, not "no".'],
+    [{ includeMetadata: 0 }, 'includeMetadata must be true or false, not 0.'],
+    [{ maxMesages: 3 }, 'Unknown option "maxMesages" in SlimSerializationConfig. Did you mean "maxMessages"?'],
+    [null, 'needs an object of options'],
+    ['minimal', 'needs an object of options'],
   ])('is not made from %j', (options, message) => {
     const attempt = (): unknown => new SlimSerializationConfig(options as never);
     expect(attempt).toThrow(InvalidArgumentError);

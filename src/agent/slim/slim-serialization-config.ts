@@ -1,4 +1,4 @@
-import { InvalidArgumentError, isRecord, omitUndefined } from '../../lib/index.ts';
+import { checkKeys, describeValue, InvalidArgumentError, isRecord, omitUndefined } from '../../lib/index.ts';
 
 /** Settings for how much of a state a slim payload shows. */
 export interface SlimSerializationOptions {
@@ -23,11 +23,13 @@ export interface SlimSerializationOptions {
 function checkCount(name: string, value: unknown): void {
   const least = name === 'maxContentLength' ? 1 : 0;
   if (typeof value === 'number' && value >= least && (Number.isInteger(value) || value === Infinity)) return;
-  throw new InvalidArgumentError(`${name} is ${String(value)}; pass a whole number from ${least} on, or Infinity for no limit.`);
+  throw new InvalidArgumentError(
+    `${name} must be a whole number of ${least} or more, or Infinity for no limit, not ${describeValue(value)}.`,
+  );
 }
 
 function checkSwitch(name: string, value: unknown): void {
-  if (typeof value !== 'boolean') throw new InvalidArgumentError(`${name} is ${String(value)}; pass true or false.`);
+  if (typeof value !== 'boolean') throw new InvalidArgumentError(`${name} must be true or false, not ${describeValue(value)}.`);
 }
 
 /** Checked settings for how much of a state a slim payload shows. Immutable; `with` returns a changed copy. */
@@ -44,11 +46,12 @@ export class SlimSerializationConfig implements Required<SlimSerializationOption
   /** Options that are not given are those of `standard()`. */
   constructor(options: SlimSerializationOptions = {}) {
     if (!isRecord(options))
-      throw new InvalidArgumentError('A slim serialization takes an object of options, or one of minimal(), standard(), full().');
+      throw new InvalidArgumentError(
+        `SlimSerializationConfig needs an object of options, not ${describeValue(options)}. Use minimal(), standard() or full() for a preset.`,
+      );
     const settings = new Map<string, unknown>(Object.entries(this));
+    checkKeys('SlimSerializationConfig', options, [...settings.keys()]);
     for (const [name, value] of Object.entries(options)) {
-      if (!settings.has(name))
-        throw new InvalidArgumentError(`A slim serialization has no option "${name}"; there are ${[...settings.keys()].join(', ')}.`);
       if (value === undefined || value === null) continue;
       if (typeof settings.get(name) === 'number') checkCount(name, value);
       else checkSwitch(name, value);

@@ -72,7 +72,7 @@ export interface SlimStep {
   readonly evaluations?: readonly SlimEvaluation[];
 }
 
-/** Which step, and of what kind. */
+/** Number and kind of a step. */
 export type SlimStepSummary = Pick<SlimStep, 'step_number' | 'type'>;
 
 export const readStepSummary: ReadValue<SlimStepSummary> = createReader<SlimStepSummary>({ step_number: number, type: oneOf(StepType) });

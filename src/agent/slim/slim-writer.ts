@@ -1,6 +1,6 @@
 import type { Json, JsonObject, Redactor } from '../../lib/index.ts';
 import { isRecord, setOwn, toCanonical } from '../../lib/index.ts';
-import { cutText } from './cut-text.ts';
+import { truncateText } from './truncate-text.ts';
 import type { SlimSerializationConfig } from './slim-serialization-config.ts';
 
 // Values were bounded when they were made; here only the stack needs guarding.
@@ -81,7 +81,7 @@ export class SlimWriter {
   }
 
   #cut(text: string): string {
-    const cut = cutText(text, this.config.maxContentLength);
+    const cut = truncateText(text, this.config.maxContentLength);
     this.#hasCut ||= cut !== text;
     return cut;
   }

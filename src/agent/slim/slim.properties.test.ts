@@ -47,7 +47,7 @@ function textsIn(value: unknown): readonly string[] {
   return isRecord(value) ? Object.entries(value).flatMap(([key, item]) => [key, ...textsIn(item)]) : [];
 }
 
-const lengthOf = (text: string): number => [...text].length;
+const countCharacters = (text: string): number => [...text].length;
 
 describe('the payload of every state', () => {
   test('is what JSON makes of it, and is read as a state that runs could continue', () => {
@@ -101,11 +101,11 @@ describe('the payload of every state', () => {
       const trace = payload.steps.flatMap(({ evaluations = [] }) => evaluations.map(({ reason }) => reason));
       for (const text of [...texts, ...notes, ...trace]) {
         // A fixed text is as long as it is.
-        if (text !== resultLeftOut && text !== argsLeftOut) expect(lengthOf(text)).toBeLessThanOrEqual(max);
+        if (text !== resultLeftOut && text !== argsLeftOut) expect(countCharacters(text)).toBeLessThanOrEqual(max);
       }
       expect(payload.metadata === null).toBe(!includeMetadata);
       const metadata = [payload.metadata ?? {}, ...payload.messages.map((shownMessage) => shownMessage.metadata ?? {})];
-      for (const noted of metadata) expect(lengthOf(JSON.stringify(noted))).toBeLessThanOrEqual(Math.max(2, max));
+      for (const noted of metadata) expect(countCharacters(JSON.stringify(noted))).toBeLessThanOrEqual(Math.max(2, max));
     });
   });
 

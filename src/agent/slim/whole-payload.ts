@@ -6,7 +6,7 @@
 import type { Json, JsonObject } from '../../lib/index.ts';
 import { DamagedDataError, isList, isRecord, jsonEquals, present } from '../../lib/index.ts';
 import { SectionName } from '../../messages/index.ts';
-import { changesSince, withChanges } from '../../serialization/index.ts';
+import { diffFields, withChanges } from '../../serialization/index.ts';
 import { AgentState } from '../agent-state.ts';
 import { restoreKeys, shortenKeys } from './short-keys.ts';
 import type { ReadWholePayload, StoredMessage, WholeSlimPayload } from './slim-payload.ts';
@@ -74,7 +74,7 @@ function deriveState(payload: Omit<ReadWholePayload, 'state' | 'waiting_for'>): 
 function writeShown(state: AgentState): Pick<WholeSlimPayload, 'status' | 'current_step' | 'steps' | 'last_continuation'> {
   const { results, pendingStep } = state.execution;
   const steps = Array.from(results, ({ number, step }) => ({ step_number: number, type: step.stepType }));
-  const outcome = state.continuationOutcome;
+  const outcome = state.lastContinuationOutcome;
   return {
     status: state.status,
     current_step:
@@ -125,8 +125,8 @@ export function writeWholePayload(state: AgentState, stored: JsonObject): WholeS
     resumable: true,
   } as const;
   const derived = deriveState(payload);
-  const changed = changesSince(derived.execution, waits.execution);
-  const changes = { ...changesSince(derived.state, others), ...(Object.keys(changed).length > 0 && { execution: changed }) };
+  const changed = diffFields(derived.execution, waits.execution);
+  const changes = { ...diffFields(derived.state, others), ...(Object.keys(changed).length > 0 && { execution: changed }) };
   return { ...payload, ...(Object.keys(changes).length > 0 && { state: toObject(shortenKeys(changes)) }) };
 }
 

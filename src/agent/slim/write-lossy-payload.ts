@@ -52,7 +52,7 @@ function writeExecution({ execution, info, stepCount, cost }: AgentState, writer
 
 /** Writes as much of a state as the config shows, without secrets. */
 export function writeLossyPayload(state: AgentState, writer: SlimWriter): LossySlimPayload {
-  const outcome = state.continuationOutcome;
+  const outcome = state.lastContinuationOutcome;
   const [messages, dropped] = writeMessages(state, writer);
   const steps = writeSteps(state, writer);
   const noted = writer.config.includeMetadata ? writer.writeFields(state.metadata) : undefined;

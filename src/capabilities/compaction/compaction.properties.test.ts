@@ -13,7 +13,7 @@ const numRuns = pickRuns({ quick: 200, slow: 20_000 });
 interface Round {
   readonly kind: 'user' | 'talk' | 'calls' | 'together' | 'react' | 'unanswered' | 'deferred';
   readonly calls: number;
-  /** What each message of the round takes. */
+  /** Tokens of each message of the round. */
   readonly tokens: number;
   /** Something said between a call and its results. */
   readonly aside: boolean;
@@ -29,34 +29,35 @@ const round: fc.Arbitrary<Round> = fc.record({
   reused: fc.boolean(),
 });
 
-const resultOf = (toolCallId: string) => ({ toolCallId, toolName: 'look', output: { type: 'text', value: 'seen' } as const });
+const createResult = (toolCallId: string) => ({ toolCallId, toolName: 'look', output: { type: 'text', value: 'seen' } as const });
 
-function messagesOf({ kind, calls, tokens, aside, reused }: Round, number: number): readonly Message[] {
+function createMessages({ kind, calls, tokens, aside, reused }: Round, number: number): readonly Message[] {
   const options = (name: string, more = {}) => ({ id: `${number}-${name}`, metadata: { tokens, ...more } });
   const ids = Array.from({ length: calls }, (_, index) => (reused ? `call-${index}` : `call-${number}-${index}`));
-  const asked = (more: readonly Part[] = []): Message =>
+  const createCallMessage = (more: readonly Part[] = []): Message =>
     Message.assistant([...ids.map((id) => toolCallPart({ id, name: 'look', args: {} })), ...more], options('asked'));
   const between = aside ? [Message.user('By the way …', options('aside'))] : [];
-  const observed = (_: string, index: number): Message => Message.user('Observation: 5', options(`o${index}`, { purpose: 'observation' }));
+  const createObservation = (_: string, index: number): Message =>
+    Message.user('Observation: 5', options(`o${index}`, { purpose: 'observation' }));
   switch (kind) {
     case 'user':
       return [Message.user('Please.', options('user'))];
     case 'talk':
       return [Message.user('Hello?', options('user')), Message.assistant('Hello.', options('said'))];
     case 'calls':
-      return [asked(), ...between, ...ids.map((id, index) => Message.tool(resultOf(id), options(`r${index}`)))];
+      return [createCallMessage(), ...between, ...ids.map((id, index) => Message.tool(createResult(id), options(`r${index}`)))];
     case 'together':
-      return [asked(), ...between, Message.tool(ids.map(resultOf), options('results'))];
+      return [createCallMessage(), ...between, Message.tool(ids.map(createResult), options('results'))];
     case 'react':
-      return [Message.assistant('Action: look {}', options('acted')), ...between, ...ids.map(observed)];
+      return [Message.assistant('Action: look {}', options('acted')), ...between, ...ids.map(createObservation)];
     case 'unanswered':
-      return [asked()];
+      return [createCallMessage()];
     case 'deferred':
       return [
-        asked(),
+        createCallMessage(),
         ...between,
         Message.assistant(
-          ids.map((id) => ({ type: 'tool-result', ...resultOf(id) })),
+          ids.map((id) => ({ type: 'tool-result', ...createResult(id) })),
           options('said'),
         ),
       ];
@@ -64,7 +65,7 @@ function messagesOf({ kind, calls, tokens, aside, reused }: Round, number: numbe
 }
 
 /** The pairs of messages that belong together, by the ids of the messages. */
-function pairsOf(messages: readonly Message[]): readonly (readonly [string, string])[] {
+function listPairs(messages: readonly Message[]): readonly (readonly [string, string])[] {
   return messages.flatMap((message, index) => {
     const before = messages.slice(0, index).reverse();
     const callers = message.toolResults.flatMap(
@@ -76,9 +77,9 @@ function pairsOf(messages: readonly Message[]): readonly (readonly [string, stri
 }
 
 const estimateText = (message: Message): number => (message.metadata['tokens'] as number | undefined) ?? 3;
-const sumOf = (messages: readonly Message[]): number => messages.reduce((sum, message) => sum + estimateText(message), 0);
-const idsOf = (messages: Iterable<Message>): readonly string[] => [...messages].map(({ id }) => id);
-const sectionsOf = (store: MessageStore) =>
+const sumTokens = (messages: readonly Message[]): number => messages.reduce((sum, message) => sum + estimateText(message), 0);
+const listIds = (messages: Iterable<Message>): readonly string[] => [...messages].map(({ id }) => id);
+const getSections = (store: MessageStore) =>
   [SectionName.Summary, SectionName.Buffer, SectionName.Messages].map((name) => store.section(name).toArray()) as [
     readonly Message[],
     readonly Message[],
@@ -101,7 +102,7 @@ test('a folding keeps calls with their results, keeps the order, loses nothing, 
       const said: Message[] = [];
       const gone = new Set<string>();
       for (const [turn, rounds] of turns.entries()) {
-        const added = rounds.flatMap((each) => messagesOf(each, (number += 1)));
+        const added = rounds.flatMap((each) => createMessages(each, (number += 1)));
         said.push(...added);
         const goneBefore = new Set(gone);
         const before = store.append(SectionName.Messages, ...added);
@@ -112,43 +113,43 @@ test('a folding keeps calls with their results, keeps the order, loses nothing, 
           for (const { id } of plan.folded) gone.add(id);
           store = withSummary(store, plan, Message.user('So far …', { id: `summary-${turn}`, metadata: { purpose: 'summary' } }));
         }
-        const [summary, buffer, messages] = sectionsOf(store);
+        const [summary, buffer, messages] = getSections(store);
         const left = [...buffer, ...messages];
-        const pairs = pairsOf(said);
+        const pairs = listPairs(said);
 
         // Nothing is lost, nothing comes twice, and the order is kept.
-        expect(idsOf(left)).toStrictEqual(idsOf(said).filter((id) => !gone.has(id)));
-        expect(idsOf(store.toMessages())).toStrictEqual(idsOf([...summary, ...left]));
+        expect(listIds(left)).toStrictEqual(listIds(said).filter((id) => !gone.has(id)));
+        expect(listIds(store.toMessages())).toStrictEqual(listIds([...summary, ...left]));
         expect(summary.length).toBe(gone.size === 0 ? 0 : 1);
         // The model reads either both of a pair or neither.
         expect(pairs.filter(([call, result]) => gone.has(call) !== gone.has(result))).toStrictEqual([]);
         // What left the window in this folding left it with all that belongs to it.
-        const [, , window] = sectionsOf(before);
-        const moved = new Set(idsOf(window).filter((id) => !idsOf(messages).includes(id)));
-        const inWindow = new Set(idsOf(window));
+        const [, , window] = getSections(before);
+        const moved = new Set(listIds(window).filter((id) => !listIds(messages).includes(id)));
+        const inWindow = new Set(listIds(window));
         const parted = pairs.filter(
           ([call, result]) => inWindow.has(call) && inWindow.has(result) && moved.has(call) !== moved.has(result),
         );
         expect(parted).toStrictEqual([]);
         // The user's last words are read as they were said.
         const lastWords = said.findLast((message) => message.isUser() && message.metadata['purpose'] === undefined);
-        expect(lastWords === undefined || idsOf(left).includes(lastWords.id)).toBe(true);
+        expect(lastWords === undefined || listIds(left).includes(lastWords.id)).toBe(true);
         // What is left fits, or it is one message with what belongs to it: no cut inside it keeps every pair whole.
         const places = messages.flatMap((_, index) => {
-          const ahead = new Set([...gone, ...idsOf(buffer), ...idsOf(messages.slice(0, index))]);
+          const ahead = new Set([...gone, ...listIds(buffer), ...listIds(messages.slice(0, index))]);
           return index > 0 && pairs.every(([call, result]) => ahead.has(call) === ahead.has(result)) ? [index] : [];
         });
-        expect(sumOf(messages) <= maxTokens || places.length === 0).toBe(true);
+        expect(sumTokens(messages) <= maxTokens || places.length === 0).toBe(true);
         // No more moved than had to.
         const first = messages[0];
         const start = first === undefined ? window.length : window.indexOf(first);
         if (start > 0) {
-          expect(sumOf(window)).toBeGreaterThan(maxTokens);
+          expect(sumTokens(window)).toBeGreaterThan(maxTokens);
           const fewer = Array.from({ length: start - 1 }, (_, index) => index + 1).filter((place) => {
-            const ahead = new Set([...goneBefore, ...idsOf(sectionsOf(before)[1]), ...idsOf(window.slice(0, place))]);
+            const ahead = new Set([...goneBefore, ...listIds(getSections(before)[1]), ...listIds(window.slice(0, place))]);
             return pairs.every(([call, result]) => ahead.has(call) === ahead.has(result));
           });
-          expect(fewer.filter((place) => sumOf(window.slice(place)) <= maxTokens)).toStrictEqual([]);
+          expect(fewer.filter((place) => sumTokens(window.slice(place)) <= maxTokens)).toStrictEqual([]);
         }
       }
     }),

@@ -54,17 +54,17 @@ function setUp({ answers, summaries = [] }: Scripts, bounds: Bounds = {}, more: 
   return { agent, model, summarizer, clock, ids, host, events, problems, start, run, say, reports };
 }
 
-const stored = (state: AgentState): AgentState => AgentState.fromJSON(JSON.parse(JSON.stringify(state)));
-const wordsOf = (messages: Iterable<Message>): readonly string[] =>
+const roundTrip = (state: AgentState): AgentState => AgentState.fromJSON(JSON.parse(JSON.stringify(state)));
+const listTexts = (messages: Iterable<Message>): readonly string[] =>
   [...messages].map(
     ({ text, toolCalls, toolResults }) => text || (toolCalls.length > 0 ? `calls ${toolCalls.length}` : `results ${toolResults.length}`),
   );
-const sectionsOf = ({ store }: { readonly store: MessageStore }) => ({
-  summary: wordsOf(store.section(SectionName.Summary)),
-  buffer: wordsOf(store.section(SectionName.Buffer)),
-  messages: wordsOf(store.section(SectionName.Messages)),
+const getSections = ({ store }: { readonly store: MessageStore }) => ({
+  summary: listTexts(store.section(SectionName.Summary)),
+  buffer: listTexts(store.section(SectionName.Buffer)),
+  messages: listTexts(store.section(SectionName.Messages)),
 });
-const readBy = (request: ModelRequest | undefined): readonly string[] => wordsOf(request?.messages ?? []);
+const readBy = (request: ModelRequest | undefined): readonly string[] => listTexts(request?.messages ?? []);
 const summary = (text: string): string => `Summary of the conversation before this point:\n\n${text}`;
 
 describe('a conversation that fits', () => {
@@ -86,7 +86,7 @@ describe('a conversation that fits', () => {
     expect(reports()).toHaveLength(0);
     const three = await say(two, 'z'.repeat(4 * 100));
     expect(reports()[0]?.data).toMatchObject({ moved: 1, movedTokens: 4004, summarized: 0 });
-    expect(wordsOf(three.messages)[0]).toBe('One.');
+    expect(listTexts(three.messages)[0]).toBe('One.');
   });
 });
 
@@ -95,7 +95,7 @@ describe('a conversation that has outgrown its window', () => {
     const { say, start, model, events } = setUp({ answers: [says('One.'), says('Two.')] }, { maxTokens: 20 });
     const one = await say(start, 'First?');
     const two = await say(one, 'Second?');
-    expect(sectionsOf(two)).toStrictEqual({ summary: [], buffer: ['First?'], messages: ['One.', 'Second?', 'Two.'] });
+    expect(getSections(two)).toStrictEqual({ summary: [], buffer: ['First?'], messages: ['One.', 'Second?', 'Two.'] });
     expect(readBy(model.calls[1])).toStrictEqual(['First?', 'One.', 'Second?']);
     expect(two.messagesForInference.toArray().map(({ id }) => id)).toStrictEqual([
       ...one.messages.map(({ id }) => id),
@@ -124,7 +124,7 @@ describe('a conversation that has outgrown its window', () => {
     const { say, start, model } = setUp({ answers: [calls('look', 'look'), says('Done.'), says('Bye.')] }, { maxTokens: 40 });
     const end = await say(await say(start, 'Look twice.'), 'Thanks.');
     // To let two messages go would have been enough, but would have parted the call from its results.
-    expect(sectionsOf(end)).toStrictEqual({
+    expect(getSections(end)).toStrictEqual({
       summary: [],
       buffer: ['Look twice.', 'calls 2', 'results 1', 'results 1'],
       messages: ['Done.', 'Thanks.', 'Bye.'],
@@ -135,7 +135,7 @@ describe('a conversation that has outgrown its window', () => {
   test('keeps its newest message, however large, and says so', async () => {
     const { say, start, reports, summarizer } = setUp({ answers: [says('One.')] }, { maxTokens: 5 });
     const end = await say(start, 'Long.');
-    expect(sectionsOf(end)).toStrictEqual({ summary: [], buffer: [], messages: ['Long.', 'One.'] });
+    expect(getSections(end)).toStrictEqual({ summary: [], buffer: [], messages: ['Long.', 'One.'] });
     expect(reports().map(({ message, data }) => [message, data['moved'], data['keptTokens']])).toStrictEqual([
       ['the newest message and what belongs to it stay, although they are larger than the window: 10 of 5 tokens', 0, 10],
     ]);
@@ -150,7 +150,7 @@ describe('a buffer that has outgrown its bounds', () => {
     const script = { answers: [says('One.'), says('Two.')], summaries: [says('They greeted.')] };
     const { say, start, model, reports } = setUp(script, { maxTokens: 10, maxBufferTokens: 15 });
     const end = await say(await say(start, 'First?'), 'Second?');
-    expect(sectionsOf(end)).toStrictEqual({ summary: [summary('They greeted.')], buffer: [], messages: ['Second?', 'Two.'] });
+    expect(getSections(end)).toStrictEqual({ summary: [summary('They greeted.')], buffer: [], messages: ['Second?', 'Two.'] });
     expect(readBy(model.calls[1])).toStrictEqual([summary('They greeted.'), 'Second?']);
     expect(reports().map(({ message, data }) => [message, data])).toStrictEqual([
       [
@@ -198,7 +198,7 @@ describe('a buffer that has outgrown its bounds', () => {
     expect(summarizer.calls[1]?.messages[1]?.text).toBe(
       'The summary so far:\n\nOld things.\n\nWhat was said since:\n\nuser: Second?\n\nassistant: Two.',
     );
-    expect(sectionsOf(end)).toStrictEqual({ summary: [summary('All things.')], buffer: [], messages: ['Third?', 'Three.'] });
+    expect(getSections(end)).toStrictEqual({ summary: [summary('All things.')], buffer: [], messages: ['Third?', 'Three.'] });
   });
 
   test('leaves what the user said last in the user’s own words, while a run of tools is folded', async () => {
@@ -215,14 +215,14 @@ describe('a buffer that has outgrown its bounds', () => {
       [summary('Looked once.'), 'Look three times.', 'calls 1', 'results 1'],
       [summary('Looked twice.'), 'Look three times.', 'calls 1', 'results 1'],
     ]);
-    expect(sectionsOf(end).buffer).toStrictEqual(['Look three times.']);
+    expect(getSections(end).buffer).toStrictEqual(['Look three times.']);
   });
 
   test('is not folded for the user’s last words alone, however large they are', async () => {
     const countTokens = ({ text }: Message): number => (text === 'Long.' ? 100 : 10);
     const { say, start, summarizer } = setUp({ answers: [calls('look'), says('Done.')] }, { ...bounds, countTokens });
     const end = await say(start, 'Long.');
-    expect([sectionsOf(end).buffer, summarizer.calls.length]).toStrictEqual([['Long.'], 0]);
+    expect([getSections(end).buffer, summarizer.calls.length]).toStrictEqual([['Long.'], 0]);
   });
 
   test('keeps a call whose result came after it had moved', async () => {
@@ -241,7 +241,7 @@ describe('a buffer that has outgrown its bounds', () => {
     const [hello, hi] = [Message.user('Hello.', { id: 'hello' }), Message.assistant('Hi.', { id: 'hi' })];
     const store = MessageStore.fromMessages([hello, hi, call], SectionName.Buffer).append(SectionName.Messages, result);
     const end = await say(start.evolve({ store }), 'Thanks.');
-    expect(sectionsOf(end)).toStrictEqual({
+    expect(getSections(end)).toStrictEqual({
       summary: [summary('They greeted.')],
       buffer: ['calls 1'],
       messages: ['Found.', 'Thanks.', 'Bye.'],
@@ -260,16 +260,16 @@ describe('a buffer that has outgrown its bounds', () => {
     for (const turn of turns) {
       const before = state;
       said.push(`Question ${turn}?`);
-      state = stored(await say(stored(state), `Question ${turn}?`));
+      state = roundTrip(await say(roundTrip(state), `Question ${turn}?`));
       said.push('calls 1', 'results 1', `Answer ${turn}.`);
       expect(state.status).toBe('completed');
-      const sections = sectionsOf(state);
+      const sections = getSections(state);
       const left = [...sections.buffer, ...sections.messages];
       // What is left is the end of what was said, in its order.
       expect(left).toStrictEqual(said.slice(-left.length));
       expect(left.length).toBeGreaterThanOrEqual(4);
       expect(readBy(model.calls.at(-1))).toStrictEqual([...sections.summary, ...left.slice(0, -1)]);
-      expect(wordsOf(state.messagesForInference)).toStrictEqual([...sections.summary, ...left]);
+      expect(listTexts(state.messagesForInference)).toStrictEqual([...sections.summary, ...left]);
       // Steps of the past are whole, although their messages are folded away.
       expect(state.session.stepCount).toBe(before.session.stepCount + 2);
       expect(state.session.executions[0]?.results.at(0)?.step.executions[0]).toMatchObject({ status: 'succeeded', value: 'seen' });
@@ -278,7 +278,7 @@ describe('a buffer that has outgrown its bounds', () => {
     expect(summarizer.calls.slice(1).every(({ messages }, index) => messages[1]?.text.includes(`Summary ${index + 1}.`))).toBe(true);
     // Every question is either still there or was shown to the summarizer once.
     const shown = summarizer.calls.map(({ messages }) => messages[1]?.text ?? '').join('\n');
-    const { buffer, messages } = sectionsOf(state);
+    const { buffer, messages } = getSections(state);
     for (const turn of turns) {
       const timesShown = shown.split(`user: Question ${turn}?`).length - 1;
       expect(timesShown + [...buffer, ...messages].filter((words) => words === `Question ${turn}?`).length).toBe(1);
@@ -295,7 +295,7 @@ describe('what a summary uses', () => {
     const { say, start } = setUp({ answers: [says('One.'), says('Two.')], summaries: [expensive] }, bounds);
     const end = await say(await say(start, 'First?'), 'Second?');
     expect([end.usage.total, end.currentStep?.usage.total]).toStrictEqual([1065, 1065]);
-    expect(stored(end).usage).toStrictEqual(end.usage);
+    expect(roundTrip(end).usage).toStrictEqual(end.usage);
   });
 
   test('counts under the limits', async () => {
@@ -329,7 +329,7 @@ describe('a summary that cannot be made', () => {
     const { say, start, model, reports } = setUp({ answers, summaries: [entry] }, bounds);
     const end = await say(await say(start, 'First?'), 'Second?');
     expect([end.status, end.text, end.errors]).toStrictEqual(['completed', 'Two.', []]);
-    expect(sectionsOf(end)).toStrictEqual({ summary: [], buffer: ['First?', 'One.'], messages: ['Second?', 'Two.'] });
+    expect(getSections(end)).toStrictEqual({ summary: [], buffer: ['First?', 'One.'], messages: ['Second?', 'Two.'] });
     expect(readBy(model.calls[1])).toStrictEqual(['First?', 'One.', 'Second?']);
     expect(reports().map(({ data }) => data)).toMatchObject([
       { moved: 2, summarized: 0, bufferTokens: 20, summaryTokens: 0, failure: { code } },
@@ -341,11 +341,11 @@ describe('a summary that cannot be made', () => {
     const script = { answers, summaries: [{ error: new RateLimitedError('429') }, says('All of it.')] };
     const { say, start, summarizer } = setUp(script, bounds);
     const two = await say(await say(start, 'First?'), 'Second?');
-    const end = await say(stored(two), 'Third?');
+    const end = await say(roundTrip(two), 'Third?');
     expect(summarizer.calls[1]?.messages[1]?.text).toBe(
       'The conversation:\n\nuser: First?\n\nassistant: One.\n\nuser: Second?\n\nassistant: Two.',
     );
-    expect(sectionsOf(end)).toStrictEqual({ summary: [summary('All of it.')], buffer: [], messages: ['Third?', 'Three.'] });
+    expect(getSections(end)).toStrictEqual({ summary: [summary('All of it.')], buffer: [], messages: ['Third?', 'Three.'] });
   });
 
   test('leaves the old summary in its place', async () => {
@@ -353,7 +353,7 @@ describe('a summary that cannot be made', () => {
     const { say, start, model } = setUp(script, bounds);
     const two = await say(await say(start, 'First?'), 'Second?');
     const end = await say(two, 'Third?');
-    expect(sectionsOf(end).summary).toStrictEqual([summary('Old things.')]);
+    expect(getSections(end).summary).toStrictEqual([summary('Old things.')]);
     expect(readBy(model.calls[2])).toStrictEqual([summary('Old things.'), 'Second?', 'Two.', 'Third?']);
   });
 
@@ -368,7 +368,7 @@ describe('a summary that cannot be made', () => {
     const script = { answers, summaries: [{ text: 'They gre', finishReason: 'length', usage }] };
     const { say, start, reports } = setUp(script, bounds);
     const end = await say(await say(start, 'First?'), 'Second?');
-    expect(sectionsOf(end).summary).toStrictEqual([summary('They gre')]);
+    expect(getSections(end).summary).toStrictEqual([summary('They gre')]);
     expect(reports()[0]?.message).toMatch(/; the summary was cut short at its limit$/);
   });
 });
@@ -377,7 +377,7 @@ describe('a run that is cut off while its summary is made', () => {
   const bounds = { maxTokens: 10, maxBufferTokens: 15 };
   const script = { answers: [says('One.'), says('Two.')], summaries: [never, says('They greeted.')] };
 
-  async function cutOff(more: Given, cut: (given: ReturnType<typeof setUp>) => Promise<void>) {
+  async function runInterrupted(more: Given, cut: (given: ReturnType<typeof setUp>) => Promise<void>) {
     const given = setUp(script, bounds, more);
     const { say, start, run, ids, clock } = given;
     const before = (await say(start, 'First?')).withUserMessage('Second?', { ids });
@@ -392,10 +392,10 @@ describe('a run that is cut off while its summary is made', () => {
     ['by its host', {}, 'user_requested', async ({ host }) => host.abort('enough')],
     ['by its time limit', { limits: { wallMs: 1000 } }, 'time_limit', ({ clock }) => clock.advance(1000)],
   ])('%s keeps the conversation as it was, and says so', async (_, more, stopReason, cut) => {
-    const { before, end, model, reports, clock, problems } = await cutOff(more, cut);
+    const { before, end, model, reports, clock, problems } = await runInterrupted(more, cut);
     expect([end.status, end.stopReason, end.errors, model.calls.length]).toStrictEqual(['stopped', stopReason, [], 1]);
     expect(end.store.toJSON()).toStrictEqual(before.store.toJSON());
-    expect(stored(end).store.toJSON()).toStrictEqual(before.store.toJSON());
+    expect(roundTrip(end).store.toJSON()).toStrictEqual(before.store.toJSON());
     // What the summary used until then is not known.
     expect(end.usage).toStrictEqual(Usage.unknown());
     expect(reports().map(({ message, data }) => [message, data])).toMatchObject([
@@ -408,10 +408,10 @@ describe('a run that is cut off while its summary is made', () => {
   });
 
   test('folds the same messages when the conversation goes on', async () => {
-    const { end, summarizer, agent, ids } = await cutOff({}, async ({ host }) => host.abort('enough'));
-    const next = await agent.run(stored(end).withUserMessage('Third?', { ids }));
+    const { end, summarizer, agent, ids } = await runInterrupted({}, async ({ host }) => host.abort('enough'));
+    const next = await agent.run(roundTrip(end).withUserMessage('Third?', { ids }));
     expect(summarizer.calls[1]?.messages[1]?.text).toBe('The conversation:\n\nuser: First?\n\nassistant: One.\n\nuser: Second?');
-    expect(sectionsOf(next)).toStrictEqual({ summary: [summary('They greeted.')], buffer: [], messages: ['Third?', 'Two.'] });
+    expect(getSections(next)).toStrictEqual({ summary: [summary('They greeted.')], buffer: [], messages: ['Third?', 'Two.'] });
   });
 });
 
@@ -440,7 +440,7 @@ describe('it works', () => {
     const end = await say(start, 'Look.');
     expect(end.status).toBe('completed');
     expect(readBy(model.calls[2]).slice(1)).toStrictEqual([summary('Looked.'), 'Look.', 'Action: look {}', 'Observation: seen']);
-    expect(stored(end).steps).toStrictEqual(end.steps);
+    expect(roundTrip(end).steps).toStrictEqual(end.steps);
   });
 
   test('on any state that a chain of hooks is asked about', async () => {
@@ -459,7 +459,7 @@ describe('it works', () => {
         criteria: ContinuationCriteria.from(new StepsLimit<ScriptedState>(1, ({ stepCount }) => stepCount)),
         produce: async (state, scope) => {
           const changed = await chain.beforeStep({ state, scope }, []);
-          read.push(wordsOf(changed.state.messagesForInference));
+          read.push(listTexts(changed.state.messagesForInference));
           const outputMessages = [Message.assistant('Well.', { ids })];
           return { type: 'step', step: { id: ids(), outputMessages, usage: Usage.none(), errors: [], answers: [] } };
         },
@@ -470,7 +470,7 @@ describe('it works', () => {
     const one = await talk.run(ScriptedState.empty({ clock, ids }).withUserMessage('First?', { ids }));
     const two = await talk.run(one.withUserMessage('Second?', { ids }));
     expect(read).toStrictEqual([['First?'], [summary('They talked.'), 'Second?']]);
-    expect([sectionsOf(two).messages, two.usage.total]).toStrictEqual([['Second?', 'Well.'], 15]);
+    expect([getSections(two).messages, two.usage.total]).toStrictEqual([['Second?', 'Well.'], 15]);
   });
 
   test('as a capability by its name, with one hook that may change the conversation and nothing else', () => {
@@ -483,19 +483,19 @@ describe('it works', () => {
 
 describe('options', () => {
   const model = scriptedModel([]);
-  const known = 'It takes model, contextWindow, maxTokens, maxBufferTokens, maxSummaryTokens, countTokens, instructions.';
+  const known = 'Valid options: model, contextWindow, maxTokens, maxBufferTokens, maxSummaryTokens, countTokens, instructions.';
   test.each<[unknown, string]>([
-    [undefined, `compaction() needs options. ${known}`],
-    [{}, 'compaction(): model must be a model, not undefined.'],
-    [{ model: 'gpt' }, 'compaction(): model must be a model, not "gpt".'],
-    [{ model, maxToken: 5 }, `Unknown option "maxToken" in compaction(). ${known}`],
+    [undefined, `compaction() needs an object of options, not undefined. ${known}`],
+    [{}, 'compaction(): model is missing. Pass a model, such as aiSdk(openai("gpt-5")).'],
+    [{ model: 'gpt' }, 'compaction(): model must be a model, such as aiSdk(openai("gpt-5")), not "gpt".'],
+    [{ model, maxToken: 5 }, 'Unknown option "maxToken" in compaction(). Did you mean "maxTokens"?'],
     [{ model, maxTokens: 0 }, 'compaction(): maxTokens must be a whole number of 1 or more, not 0.'],
     [{ model, maxTokens: 1.5 }, 'compaction(): maxTokens must be a whole number of 1 or more, not 1.5.'],
     [{ model, maxTokens: '4096' }, 'compaction(): maxTokens must be a whole number of 1 or more, not "4096".'],
     [{ model, maxBufferTokens: -1 }, 'compaction(): maxBufferTokens must be a whole number of 1 or more, not -1.'],
     [{ model, maxSummaryTokens: Number.NaN }, 'compaction(): maxSummaryTokens must be a whole number of 1 or more, not NaN.'],
     [{ model, countTokens: 4 }, 'compaction(): countTokens must be a function, not 4.'],
-    [{ model, instructions: 4 }, 'compaction(): instructions must be text, not 4.'],
+    [{ model, instructions: 4 }, 'compaction(): instructions must be a string, not 4.'],
   ])('%j are refused: %s', (options, message) => {
     expect(() => compaction(options as CompactionOptions)).toThrow(new InvalidArgumentError(message));
   });
@@ -506,7 +506,7 @@ describe('options', () => {
     expect(end.status).toBe('failed');
     expect(end.errors[0]).toMatchObject({
       code: 'hook-failed',
-      message: 'Hook "compaction" failed at before_step: countTokens() must return a number of 0 or above, not NaN.',
+      message: 'Hook "compaction" failed at before_step: countTokens() of compaction() must return a number of 0 or more, not NaN.',
     });
   });
 

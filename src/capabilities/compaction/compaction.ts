@@ -5,7 +5,7 @@
 // K2. No call is parted from its result, neither by the window nor by the summary.
 // K3. A message is either there or in the summary. If no summary could be made, buffer and summary stay as they are.
 // K4. The last words of the user are never summarized: they may leave the window, and stay in the buffer as they are. So a run of
-//     tools that is longer than the window is folded too, and what it is for is read in the user's own words all the same.
+//     tools that is longer than the window is folded too, and what it is for is read in the user's own words anyway.
 // K5. Between two summaries a prompt only grows at its end: a move to the buffer changes nothing that the model reads.
 import type { Failure } from '../../errors/index.ts';
 import type { Capability, HookFacts } from '../../hooks/index.ts';
@@ -37,7 +37,7 @@ interface Outcome {
 /** Reports the outcome, and returns the change. */
 function reportChange(facts: Facts, done: Outcome, settings: Settings): Change {
   const { store, moved, summarized, remarks, failure } = done;
-  const tokensIn = (section: string): number => countAll(store.section(section), settings);
+  const countTokens = (section: string): number => countAll(store.section(section), settings);
   const words = [
     ...(moved.length > 0 ? [`${pluralize(moved.length, 'message')} moved to the buffer`] : []),
     ...(summarized > 0 ? [`${pluralize(summarized, 'message')} folded into the summary`] : []),
@@ -48,10 +48,10 @@ function reportChange(facts: Facts, done: Outcome, settings: Settings): Change {
     present({
       moved: moved.length,
       movedTokens: countAll(moved, settings),
-      keptTokens: tokensIn(SectionName.Messages),
+      keptTokens: countTokens(SectionName.Messages),
       summarized,
-      bufferTokens: tokensIn(SectionName.Buffer),
-      summaryTokens: tokensIn(SectionName.Summary),
+      bufferTokens: countTokens(SectionName.Buffer),
+      summaryTokens: countTokens(SectionName.Summary),
       failure: failure && { type: failure.type, code: failure.code, message: failure.message },
     }),
   );
@@ -104,8 +104,8 @@ function compact(facts: Facts, settings: Settings): Change | Promise<Change> {
 
 /**
  * Keeps long conversations within bounds. Before a step, the oldest messages of a conversation that has outgrown its window move to
- * a buffer, which the model still reads; a buffer that has outgrown its own bounds is folded into a summary by a model. Where that
- * fails, nothing is lost and the run goes on. Each folding is told as an event HookReported.
+ * a buffer, which the model still reads; a buffer that has outgrown its own bounds is folded into a summary by a model. If that
+ * fails, nothing is lost and the run continues. Each folding emits an event HookReported.
  */
 export function compaction(options: CompactionOptions): Capability<readonly [], RunState, unknown> {
   const settings = toSettings(options);

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { AgentState, createAgent } from '../../agent/index.ts';
 import type { Model } from '../../inference/index.ts';
-import { limited, withFallback, withModelSettings, withTimeouts } from '../../inference/index.ts';
+import { withModelLimits, withFallback, withModelSettings, withTimeouts } from '../../inference/index.ts';
 import { createCountingIds, createFakeClock } from '../../lib/index.ts';
 import type { Message } from '../../messages/index.ts';
 import type { ScriptedEntry } from '../../testing/index.ts';
@@ -44,7 +44,7 @@ describe('bounds', () => {
   test.each<[string, (model: Model) => Model]>([
     ['time-outs', (model) => withTimeouts(model, {}, createFakeClock())],
     ['settings', (model) => withModelSettings(model, {})],
-    ['a rate', (model) => limited(model, { concurrent: 1 })],
+    ['a rate', (model) => withModelLimits(model, { concurrent: 1 })],
     ['a fallback', (model) => withFallback(model, [plain])],
   ])('a model with %s around it tells the window of the model', (_, wrap) => {
     expect(wrap(withWindow(9000)).contextWindow).toBe(9000);

@@ -1,8 +1,8 @@
 // Which of the oldest messages leave the window.
-// Owns:     where a conversation can be cut, and which cut is taken.
+// Owns:     the points at which a conversation can be cut, and the choice among them.
 // Does not: know tokens: it is given a count.
 // W1. A call and its results are never parted, whatever stands between them; so an observation and the answer it belongs to.
-// W2. As little moves as lets the rest fit. Where nothing does, the newest stays alone: a message with its results, however large.
+// W2. As little moves as lets the rest fit. If nothing does, the newest stays alone: a message with its results, however large.
 // W3. Messages keep their order; none is lost, made or changed.
 import type { Message } from '../../messages/index.ts';
 

@@ -1,5 +1,5 @@
 import type { Model } from '../../inference/index.ts';
-import { InvalidArgumentError } from '../../lib/index.ts';
+import { describeValue, InvalidArgumentError } from '../../lib/index.ts';
 import type { Message } from '../../messages/index.ts';
 import { checkOptions, optionRule } from '../../tool-use/index.ts';
 import { estimateTokens } from './estimate-tokens.ts';
@@ -8,7 +8,7 @@ import { estimateTokens } from './estimate-tokens.ts';
 export interface CompactionOptions {
   /** Asked for the summary. What it uses counts as the step's. */
   readonly model: Model;
-  /** Context window, in tokens, of the model that reads the conversation. @default the window that `model` tells, or 128,000 */
+  /** Context window, in tokens, of the model that reads the conversation. @default the window that `model` reports, or 128,000 */
   readonly contextWindow?: number;
   /** Tokens that the section `messages` may hold before its oldest move to the buffer. @default 40 % of the context window */
   readonly maxTokens?: number;
@@ -28,7 +28,7 @@ export type Settings = CompactionOptions & Required<Omit<CompactionOptions, 'ins
 /** Context window if nobody tells it: large models have at least this much. */
 const usualWindow = 128_000;
 // Buffer and messages together are 80 % of the window when a summary is due; the rest is for instructions, tools, the answer, and an
-// estimate that is too low. After it 40 % are left: each summary changes the beginning of the prompt, which providers then read anew,
+// estimate that is too low. After it 40 % are left: each summary changes the beginning of the prompt, which providers then read again,
 // so it should be rare, and still leave the newest messages as they are.
 const share = 0.4;
 const summaryShare = 0.05;
@@ -53,7 +53,7 @@ function withMemory(countTokens: (message: Message) => number): (message: Messag
     if (before !== undefined) return before;
     const tokens = countTokens(message);
     if (!(Number.isFinite(tokens) && tokens >= 0))
-      throw new InvalidArgumentError(`countTokens() must return a number of 0 or above, not ${String(tokens)}.`);
+      throw new InvalidArgumentError(`countTokens() of compaction() must return a number of 0 or more, not ${describeValue(tokens)}.`);
     known.set(message, tokens);
     return tokens;
   };

@@ -6,7 +6,7 @@ import type { ToolUseState, ToolUseStep } from '../../tool-use/index.ts';
 import type { ToolExecution } from '../../tools/index.ts';
 
 /** Cuts a text to `length` UTF-16 units (1 or more) with a mark at its end; a character is never cut in two. */
-export function cutText(text: string, length: number): string {
+export function truncateText(text: string, length: number): string {
   if (text.length <= length) return text;
   // The mark takes one.
   const lastUnit = text.charCodeAt(length - 2);
@@ -51,7 +51,7 @@ export function collectEvidence(steps: readonly ToolUseStep[], length: number): 
   for (const text of entries.toReversed()) {
     // A piece of a call that does not even name the tool is of no use; any piece of the newest one is.
     if (left <= (kept.length === 0 ? 0 : text.indexOf('\n'))) break;
-    kept.unshift(cutText(text, left));
+    kept.unshift(truncateText(text, left));
     left -= text.length + gap.length;
   }
   const missing = entries.length - kept.length;

@@ -92,18 +92,18 @@ function setUp(script: readonly ScriptedEntry[], critics: readonly ScriptedEntry
   return { clock, model, critic, capability, agent, host, events, problems, begin, run };
 }
 
-const stored = (state: AgentState): AgentState => AgentState.fromJSON(JSON.parse(JSON.stringify(state)));
-const said = (messages: readonly Message[]): readonly unknown[] => messages.map(({ role, text }) => [role, text]);
+const roundTrip = (state: AgentState): AgentState => AgentState.fromJSON(JSON.parse(JSON.stringify(state)));
+const listTexts = (messages: readonly Message[]): readonly unknown[] => messages.map(({ role, text }) => [role, text]);
 // What it says itself; that it was cut off is said for it.
 const reports = (events: readonly ToolEvent[]) =>
   events.filter((event) => event.type === 'HookReported').filter(({ message }) => !message.startsWith('it was still at work'));
-/** What the critic voted in each step that it judged. */
+/** Lists the critic's votes in the steps that it judged. */
 const votes = ({ stepResults }: Pick<AgentState, 'stepResults'>) =>
   stepResults.flatMap(({ outcome }) => outcome.evaluations.filter(({ criterion }) => criterion === 'self-critique'));
 const decisions = (state: AgentState) => votes(state).map(({ decision }) => decision);
-/** What the critic was given to judge the last time, or the given time. */
+/** Returns the critic's input of its last call, or of the given one. */
 const material = ({ calls: asked }: ScriptedModel, index = -1): string => asked.at(index)!.messages[1]!.text;
-const critiqueOf = (state: AgentState) => state.metadata['self_critique'];
+const getCritique = (state: AgentState) => state.metadata['self_critique'];
 
 const refusal = [
   'Your last answer was reviewed and not approved. The user has not read it.',
@@ -130,7 +130,7 @@ describe('an answer that the critic approves', () => {
       },
     ]);
     expect(state.explain()).toContain('the critic approved the answer: It is right.');
-    expect(said(state.messages.toArray())).toStrictEqual([
+    expect(listTexts(state.messages.toArray())).toStrictEqual([
       ['user', 'How many?'],
       ['assistant', 'Forty-two.'],
     ]);
@@ -142,7 +142,7 @@ describe('an answer that the critic approves', () => {
       weaknesses: [],
       suggestions: [],
     };
-    expect(critiqueOf(state)).toStrictEqual(record);
+    expect(getCritique(state)).toStrictEqual(record);
     expect(reports(events)).toMatchObject([
       {
         hook: 'self-critique',
@@ -194,7 +194,7 @@ describe('an answer that the critic approves', () => {
     const { run } = setUp([says('Forty-two.')], [{ text }]);
     const { state } = await run();
     expect(votes(state)).toMatchObject([{ decision: 'stop', reason: 'the critic approved the answer: It is right.' }]);
-    expect(critiqueOf(state)).not.toHaveProperty('failed');
+    expect(getCritique(state)).not.toHaveProperty('failed');
   });
 
   test('that is JSON by a schema is judged as it is, and stays the output', async () => {
@@ -207,7 +207,7 @@ describe('an answer that the critic approves', () => {
       true,
     ]);
     expect(result.state.steps.map((step) => step.output)).toStrictEqual([{ n: 41 }, { n: 42 }]);
-    expect(stored(result.state).steps).toStrictEqual(result.state.steps);
+    expect(roundTrip(result.state).steps).toStrictEqual(result.state.steps);
   });
 });
 
@@ -216,7 +216,7 @@ describe('an answer that the critic does not approve', () => {
     const { run, model, critic, events } = setUp([says('Some.'), says('Forty-two.')], [refuses, approves]);
     const { state, ...result } = await run();
     expect([result.status, state.stopReason, result.text, state.stepCount]).toStrictEqual(['completed', 'completed', 'Forty-two.', 2]);
-    expect(said(model.calls[1]!.messages)).toStrictEqual([
+    expect(listTexts(model.calls[1]!.messages)).toStrictEqual([
       ['user', 'How many?'],
       ['assistant', 'Some.'],
       ['user', refusal],
@@ -238,22 +238,22 @@ describe('an answer that the critic does not approve', () => {
       [0, false, ['It names no number.', 'It is vague.']],
       [1, true, []],
     ]);
-    expect(critiqueOf(state)).toMatchObject({ revision: 1, approved: true });
+    expect(getCritique(state)).toMatchObject({ revision: 1, approved: true });
   });
 
   test('stays what the state says until there is another one, also from storage', async () => {
     const { agent } = setUp([says('Some.'), says('Forty-two.')], [refuses, approves]);
     const first = await agent.nextStep(AgentState.empty().withUserMessage('How many?'));
-    expect([first.text, first.status, stored(first).text]).toStrictEqual(['Some.', 'in_progress', 'Some.']);
+    expect([first.text, first.status, roundTrip(first).text]).toStrictEqual(['Some.', 'in_progress', 'Some.']);
     expect(first.currentStep!.outputMessages.map(({ role }) => role)).toStrictEqual(['assistant', 'user']);
-    expect(said(first.messages.toArray())).toStrictEqual([
+    expect(listTexts(first.messages.toArray())).toStrictEqual([
       ['user', 'How many?'],
       ['assistant', 'Some.'],
       ['user', refusal],
     ]);
-    expect(stored(first).steps).toStrictEqual(first.steps);
-    expect(stored(first).messages.toArray()).toStrictEqual(first.messages.toArray());
-    expect(critiqueOf(stored(first))).toStrictEqual({
+    expect(roundTrip(first).steps).toStrictEqual(first.steps);
+    expect(roundTrip(first).messages.toArray()).toStrictEqual(first.messages.toArray());
+    expect(getCritique(roundTrip(first))).toStrictEqual({
       executionId: first.execution.id,
       revision: 0,
       approved: false,
@@ -291,8 +291,8 @@ describe('an answer that the critic does not approve', () => {
       /^Stopped after step 3: retry_limit\.[^]*self-critique.*the critic did not approve revision 2 of 2, which was the last one: A number is missing\./,
     );
     expect(state.messages.at(-1)!.text).toBe('Many.');
-    expect([state.errors, critiqueOf(state)]).toMatchObject([[], { revision: 2, approved: false }]);
-    expect(stored(state).status).toBe('stopped');
+    expect([state.errors, getCritique(state)]).toMatchObject([[], { revision: 2, approved: false }]);
+    expect(roundTrip(state).status).toBe('stopped');
   });
 
   const three = [says('One.'), says('Two.'), says('Three.'), says('Four.')];
@@ -343,7 +343,7 @@ describe('an answer that the critic does not approve', () => {
     const { reason } = votes(state)[0]!;
     expect(reason).toMatch(/and no revision is allowed: First\. Second: 🦆+…$/u);
     expect([reason.length <= 300, reason.length > 290, /\p{Surrogate}/u.test(reason)]).toStrictEqual([true, true, false]);
-    expect(critiqueOf(state)).toMatchObject({ summary });
+    expect(getCritique(state)).toMatchObject({ summary });
   });
 
   test('starts with no revisions again when the user asks something new', async () => {
@@ -352,10 +352,10 @@ describe('an answer that the critic does not approve', () => {
     });
     const first = await run();
     expect(first.state.stopReason).toBe('retry_limit');
-    const { state } = await run(stored(first.state).withUserMessage('And how many geese?'));
+    const { state } = await run(roundTrip(first.state).withUserMessage('And how many geese?'));
     expect([state.stopReason, state.text, state.stepCount]).toStrictEqual(['completed', 'Seven.', 2]);
     expect(votes(state).map(({ context }) => context['revision'])).toStrictEqual([0, 1]);
-    expect(critiqueOf(state)).toMatchObject({ executionId: state.execution.id, revision: 1 });
+    expect(getCritique(state)).toMatchObject({ executionId: state.execution.id, revision: 1 });
     expect(material(critic)).toContain('<question>\nAnd how many geese?\n</question>');
   });
 
@@ -388,9 +388,9 @@ describe('an answer that the critic does not approve', () => {
       while (agent.hasNextStep(state)) state = keep(await agent.nextStep(state));
       return state;
     };
-    const [whole, kept] = [await through((state) => state), await through(stored)];
+    const [whole, kept] = [await through((state) => state), await through(roundTrip)];
     expect([kept.stopReason, kept.stepCount, decisions(kept)]).toStrictEqual(['retry_limit', 4, ['request', 'forbid']]);
-    expect(kept.toJSON()).toStrictEqual(stored(whole).toJSON());
+    expect(kept.toJSON()).toStrictEqual(roundTrip(whole).toJSON());
   });
 });
 
@@ -407,7 +407,7 @@ describe('a critic that fails counts as approval, and that is said', () => {
     ['its JSON is cut off', { text: '{"approved": fal' }, 'what it said is no JSON object'],
     ['it does not say whether it approves', { text: '{"summary":"Hm."}' }, 'its "approved" is neither true nor false'],
     ['it approves in words', { text: '{"approved":"no"}' }, 'its "approved" is neither true nor false'],
-    ['its summary is no text', { text: '{"approved":false,"summary":7}' }, 'its "summary" is no text'],
+    ['its summary is no text', { text: '{"approved":false,"summary":7}' }, 'its "summary" is not a string'],
     [
       'its lists are no lists of texts',
       { text: '{"approved":false,"weaknesses":[{"a":1}]}' },
@@ -422,7 +422,7 @@ describe('a critic that fails counts as approval, and that is said', () => {
     expect(vote).toMatchObject({ decision: 'stop', context: { revision: 0, maxRevisions: 2, approved: true, failed: true } });
     expect(vote!.reason).toMatch(/^the critic failed to judge the answer, which counts as approval: ./);
     expect(vote!.reason).toContain(why);
-    expect(critiqueOf(state)).toMatchObject({ approved: true, summary: '', failed: expect.stringContaining(why) as string });
+    expect(getCritique(state)).toMatchObject({ approved: true, summary: '', failed: expect.stringContaining(why) as string });
     expect(reports(events).map(({ message }) => message)).toStrictEqual([vote!.reason]);
     expect(state.explain()).toContain(why);
     expect(problems).toStrictEqual([]);
@@ -432,7 +432,7 @@ describe('a critic that fails counts as approval, and that is said', () => {
     const { run } = setUp([says('Some.'), says('Many.')], [refuses, { error: failure }]);
     const { state } = await run();
     expect([state.stopReason, state.text, decisions(state)]).toStrictEqual(['completed', 'Many.', ['request', 'stop']]);
-    expect(critiqueOf(state)).toMatchObject({ revision: 1, approved: true, failed: 'The model is overloaded.' });
+    expect(getCritique(state)).toMatchObject({ revision: 1, approved: true, failed: 'The model is overloaded.' });
   });
 
   test('where the time of the run is over: the answer stands', async () => {
@@ -457,7 +457,7 @@ describe('a critic that fails counts as approval, and that is said', () => {
     expect(reports(events)).toMatchObject([{ message: expect.stringContaining('which counts as approval') as string }]);
     expect(state.usage).toMatchObject({ total: 15, unknownCalls: 1 });
     expect([problems, clock.pendingTimers()]).toStrictEqual([[], 0]);
-    expect(stored(state).text).toBe('Forty-two.');
+    expect(roundTrip(state).text).toBe('Forty-two.');
   });
 
   test('and one that takes its time is waited for', async () => {
@@ -468,7 +468,7 @@ describe('a critic that fails counts as approval, and that is said', () => {
     const underWay = run();
     await clock.advance(60_000);
     const { state } = await underWay;
-    expect([state.stopReason, decisions(state), critiqueOf(state)]).toMatchObject(['completed', ['stop'], { approved: true }]);
+    expect([state.stopReason, decisions(state), getCritique(state)]).toMatchObject(['completed', ['stop'], { approved: true }]);
   });
   const held: { clock?: FakeClock } = {};
 });
@@ -531,7 +531,7 @@ describe('the evidence', () => {
     const { run, critic } = setUp([calls({ id: 'p', name: 'pay' }), says('I could not pay.')], [approves], { tools: [gated] });
     const waiting = await run();
     expect([waiting.status, critic.calls.length]).toStrictEqual(['waiting', 0]);
-    await run(stored(waiting.state).reject('p', 'too dear'));
+    await run(roundTrip(waiting.state).reject('p', 'too dear'));
     expect(evidence(critic)).toBe('pay {}\n→ rejected: The call was rejected: too dear');
   });
 
@@ -687,7 +687,7 @@ describe('beside others', () => {
     const { run, critic } = setUp([says('Some.'), says('Seven.')], [refuses, approves], { limits: { steps: 1 } });
     const { state } = await run();
     expect([state.stopReason, state.text]).toStrictEqual(['steps_limit', 'Some.']);
-    const next = await run(stored(state).withUserMessage('How many geese?'));
+    const next = await run(roundTrip(state).withUserMessage('How many geese?'));
     expect(votes(next.state)).toMatchObject([{ decision: 'stop', context: { revision: 0 } }]);
     expect(material(critic)).toContain('<question>\nHow many geese?\n</question>');
   });
@@ -770,14 +770,14 @@ describe('beside others', () => {
     );
     const { state, text } = await run();
     expect([state.stopReason, text, state.stepCount, decisions(state)]).toStrictEqual(['completed', 'Forty-two.', 3, ['request', 'stop']]);
-    expect(said(model.calls[2]!.messages).slice(-2)).toStrictEqual([
+    expect(listTexts(model.calls[2]!.messages).slice(-2)).toStrictEqual([
       ['assistant', 'Some.'],
       ['user', refusal],
     ]);
     expect(material(critic)).toBe(
       '<question>\nHow many?\n</question>\n\n<evidence>\nlook {}\n→ {"found":42}\n</evidence>\n\n<answer>\nForty-two.\n</answer>',
     );
-    expect(stored(state).steps).toStrictEqual(state.steps);
+    expect(roundTrip(state).steps).toStrictEqual(state.steps);
   });
 
   test('ToolUse takes it as an agent does', async () => {
@@ -792,15 +792,19 @@ describe('selfCritique() refuses', () => {
   const model = scriptedModel([]);
 
   test.each<[string, unknown, string]>([
-    ['no options', undefined, 'selfCritique() needs options. It takes model, maxRevisions, instructions, maxEvidenceLength.'],
-    ['no model', {}, 'selfCritique(): model must be a model, not undefined.'],
-    ['what is no model', { model: 'gpt' }, 'selfCritique(): model must be a model, not "gpt".'],
-    ['an option that there is not', { model, rounds: 3 }, 'Unknown option "rounds" in selfCritique(). It takes model, maxRevisions,'],
+    [
+      'no options',
+      undefined,
+      'selfCritique() needs an object of options, not undefined. Valid options: model, maxRevisions, instructions, maxEvidenceLength.',
+    ],
+    ['no model', {}, 'selfCritique(): model is missing. Pass a model, such as aiSdk(openai("gpt-5")).'],
+    ['what is no model', { model: 'gpt' }, 'selfCritique(): model must be a model, such as aiSdk(openai("gpt-5")), not "gpt".'],
+    ['an option that there is not', { model, rounds: 3 }, 'Unknown option "rounds" in selfCritique(). Valid options: model, maxRevisions,'],
     ['fewer than no revisions', { model, maxRevisions: -1 }, 'selfCritique(): maxRevisions must be a whole number of 0 or more, not -1.'],
     ['half a revision', { model, maxRevisions: 1.5 }, 'selfCritique(): maxRevisions must be a whole number of 0 or more, not 1.5.'],
     ['endless revisions', { model, maxRevisions: Infinity }, 'not Infinity.'],
     ['revisions in words', { model, maxRevisions: 'two' }, 'not "two".'],
-    ['instructions that are no text', { model, instructions: ['x'] }, 'selfCritique(): instructions must be text'],
+    ['instructions that are no text', { model, instructions: ['x'] }, 'selfCritique(): instructions must be a string'],
     ['a length below 0', { model, maxEvidenceLength: -1 }, 'selfCritique(): maxEvidenceLength must be a whole number of 0 or more'],
     ['a length that is no number', { model, maxEvidenceLength: Number.NaN }, 'not NaN.'],
   ])('%s', (_, options, message) => {

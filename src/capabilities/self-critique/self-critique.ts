@@ -12,7 +12,7 @@ import { omitUndefined, present } from '../../lib/index.ts';
 import { Message } from '../../messages/index.ts';
 import type { ToolUseState, ToolUseStep } from '../../tool-use/index.ts';
 import { checkOptions, defineHook, optionRule, StepType } from '../../tool-use/index.ts';
-import { collectEvidence, collectQuestions, cutText } from './material.ts';
+import { collectEvidence, collectQuestions, truncateText } from './material.ts';
 import type { ReadVerdict, Verdict } from './verdict.ts';
 import { createCriticRequest, readVerdict, writeCritique } from './verdict.ts';
 
@@ -83,7 +83,7 @@ async function judge({ state, ask }: Facts, answer: string, settings: Settings):
 }
 
 // A reason is one line of an explanation.
-const toOneLine = (text: string): string => cutText(text.replace(/\s+/g, ' ').trim(), 300);
+const toOneLine = (text: string): string => truncateText(text.replace(/\s+/g, ' ').trim(), 300);
 
 function describeVerdict({ revision, approved, summary, weaknesses, failed }: JudgedAnswer, maxRevisions: number): string {
   const which = revision === 0 ? 'the answer' : `revision ${revision} of ${maxRevisions}`;

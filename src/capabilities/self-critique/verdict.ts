@@ -47,11 +47,11 @@ const wrong = (problem: string): ReadVerdict => ({ ok: false, problem });
 /** Reads a verdict out of what a critic said. Fields that are missing are empty, except for the one that counts. */
 export function readVerdict(text: string): ReadVerdict {
   const data = findJson(text);
-  if (text.trim() === '') return wrong('it said nothing');
+  if (text.trim() === '') return wrong('it returned an empty answer');
   if (!isRecord(data) || Array.isArray(data)) return wrong('what it said is no JSON object');
   const { approved, summary } = data;
   if (typeof approved !== 'boolean') return wrong('its "approved" is neither true nor false');
-  if (!isAbsent(summary) && typeof summary !== 'string') return wrong('its "summary" is no text');
+  if (!isAbsent(summary) && typeof summary !== 'string') return wrong('its "summary" is not a string');
   const [strengths, weaknesses, suggestions] = [data['strengths'], data['weaknesses'], data['suggestions']].map(readTexts);
   if (strengths === undefined || weaknesses === undefined || suggestions === undefined)
     return wrong('its strengths, weaknesses and suggestions are not all lists of texts');

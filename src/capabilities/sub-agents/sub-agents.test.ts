@@ -70,7 +70,7 @@ function tree(
   return { ...on, leaf, lower, middle, top };
 }
 
-const valueOf = (state: AgentState, step = 0): unknown => state.steps[step]?.executions[0]?.value;
+const getValue = (state: AgentState, step = 0): unknown => state.steps[step]?.executions[0]?.value;
 const roundTrip = (state: AgentState): AgentState => AgentState.fromJSON(JSON.parse(JSON.stringify(state)));
 
 describe('a sub-agent', () => {
@@ -83,7 +83,7 @@ describe('a sub-agent', () => {
     });
     const end = await top.run(start);
     expect([end.status, end.text]).toStrictEqual(['completed', 'Five.']);
-    expect(valueOf(end)).toStrictEqual({ text: 'It is 5.', stop_reason: 'completed', partial: false });
+    expect(getValue(end)).toStrictEqual({ text: 'It is 5.', stop_reason: 'completed', partial: false });
     expect(models.get('helper')?.calls[0]?.messages.map(({ text }) => text)).toStrictEqual(['Task for helper.']);
     expect([seen[0]?.parentAgentId, seen[0]?.agentId === end.agentId, seen[0]?.stepCount]).toStrictEqual([end.agentId, false, 2]);
     expect(models.get('top')?.calls[0]?.tools?.find(({ name }) => name === 'spawn_subagent')).toMatchObject({
@@ -120,7 +120,7 @@ describe('a sub-agent', () => {
     });
     const end = await top.run(start);
     expect([end.status, end.text]).toStrictEqual(['completed', 'I did it myself.']);
-    expect(valueOf(end)).toMatchObject({ partial: true, error: 'no model' });
+    expect(getValue(end)).toMatchObject({ partial: true, error: 'no model' });
   });
 
   test('that reaches a limit of its own gives what it has', async () => {
@@ -129,7 +129,7 @@ describe('a sub-agent', () => {
     const top = agent('top', [spawns('helper'), says('Fine.')], {
       inside: { agents: { helper: { agent: helper, description: 'Helps.' } } },
     });
-    expect(valueOf(await top.run(start))).toStrictEqual({ text: 'So far: 3.', stop_reason: 'steps_limit', partial: true });
+    expect(getValue(await top.run(start))).toStrictEqual({ text: 'So far: 3.', stop_reason: 'steps_limit', partial: true });
   });
 
   test('whose limit would wait for a grant ends there: whoever is outside raises the limits outside', async () => {
@@ -139,7 +139,7 @@ describe('a sub-agent', () => {
       inside: { agents: { helper: { agent: helper, description: 'Helps.' } } },
     });
     const end = await top.run(start);
-    expect([end.status, valueOf(end)]).toStrictEqual(['completed', { text: '', stop_reason: 'steps_limit', partial: true }]);
+    expect([end.status, getValue(end)]).toStrictEqual(['completed', { text: '', stop_reason: 'steps_limit', partial: true }]);
   });
 
   test('that is not there, or would stand too deep, fails the call with words that say so', async () => {
@@ -203,7 +203,7 @@ describe('a tree of sub-agents three deep', () => {
     const { state } = await run.result;
     expect([state.status, state.stopReason, state.stepCount]).toStrictEqual(['stopped', 'user_requested', 1]);
     expect(models.get('leaf')?.calls).toHaveLength(1);
-    expect(valueOf(state)).toMatchObject({ stop_reason: 'user_requested', partial: true });
+    expect(getValue(state)).toMatchObject({ stop_reason: 'user_requested', partial: true });
   });
 
   test('ends when the time of the top is up, and says time_limit at every level', async () => {
@@ -227,7 +227,7 @@ describe('a tree of sub-agents three deep', () => {
       ['middle', 1],
       ['top', 1],
     ]);
-    expect(valueOf(end)).toMatchObject({ stop_reason: 'token_limit', partial: true });
+    expect(getValue(end)).toMatchObject({ stop_reason: 'token_limit', partial: true });
   });
 
   test('ends when the money of the top is spent inside', async () => {
@@ -238,7 +238,7 @@ describe('a tree of sub-agents three deep', () => {
     expect([end.stopReason, end.cost]).toStrictEqual(['completed', { usd: 5, unknownCalls: 4 }]);
     const poor = tree([calls('work'), calls('work'), says('never')], { top: { limits: { costUsd: 2 }, price }, leaf: { price } });
     const cut = await poor.top.run(poor.start);
-    expect([cut.stopReason, cut.continuationOutcome?.resolvedBy, cut.cost?.usd]).toStrictEqual(['guard', 'CostLimit', 2]);
+    expect([cut.stopReason, cut.lastContinuationOutcome?.resolvedBy, cut.cost?.usd]).toStrictEqual(['guard', 'CostLimit', 2]);
     expect(poor.models.get('leaf')?.calls).toHaveLength(1);
   });
 
@@ -333,11 +333,11 @@ describe('a tree of sub-agents three deep', () => {
 
 describe('subAgents()', () => {
   test.each<[string, unknown, RegExp]>([
-    ['nothing', undefined, /needs options/],
+    ['nothing', undefined, /needs an object of options/],
     ['no agents', { agents: {} }, /at least one agent/],
-    ['a name with blanks', { agents: { 'my agent': { agent: () => undefined, description: 'x' } } }, /cannot use the name "my agent"/],
-    ['no agent', { agents: { a: { agent: 5, description: 'x' } } }, /needs an agent under agents.a.agent/],
-    ['no description', { agents: { a: { agent: () => undefined } } }, /needs words under agents.a.description/],
+    ['a name with blanks', { agents: { 'my agent': { agent: () => undefined, description: 'x' } } }, /cannot use "my agent" as the name/],
+    ['no agent', { agents: { a: { agent: 5, description: 'x' } } }, /needs an agent as agents.a.agent/],
+    ['no description', { agents: { a: { agent: () => undefined } } }, /needs a string as agents.a.description/],
     [
       'a depth of 0',
       { agents: { a: { agent: () => undefined, description: 'x' } }, maxDepth: 0 },

@@ -10,8 +10,9 @@ import { ToolFailedError } from '../../errors/index.ts';
 import type { Capability } from '../../hooks/index.ts';
 import { defineAnyCapability } from '../../hooks/index.ts';
 import type { Json } from '../../lib/index.ts';
-import { InvalidArgumentError, isRecord, omitUndefined, readJson } from '../../lib/index.ts';
+import { findKeyProblem, InvalidArgumentError, isRecord, omitUndefined, readJson } from '../../lib/index.ts';
 import type { RunState } from '../../step-by-step/index.ts';
+import { withInnerName } from '../../step-by-step/index.ts';
 import type { NestedHost, NestedResult } from '../../tool-use/index.ts';
 import { checkOptions, defineNestedTool, optionRule, withAnswers, withAsker, withoutGrants } from '../../tool-use/index.ts';
 import type { NestedTool } from '../../tools/index.ts';
@@ -21,7 +22,7 @@ import { clipText } from '../../tools/index.ts';
 export interface SubAgent {
   /** The agent, or a function that returns it if agents refer to each other. */
   readonly agent: Agent | (() => Agent);
-  /** What it is good for, in words for the model that chooses. */
+  /** Purpose of the sub-agent, for the model that chooses. */
   readonly description: string;
   /** Maps the context of the outer run to its own. @default the same context */
   readonly context?: (outer: unknown) => unknown;
@@ -64,7 +65,7 @@ export interface SubAgentTools extends Readonly<Record<string, NestedTool<Task, 
 const rules = {
   agents: [
     (value: unknown) => isRecord(value) && Object.keys(value).length > 0,
-    'at least one agent: { agents: { name: { agent, description } } }',
+    'an object with at least one agent by name, such as { researcher: { agent, description } }',
   ],
   maxDepth: optionRule.count,
   maxTextLength: optionRule.count,
@@ -74,11 +75,14 @@ const isAgent = (value: unknown): boolean =>
   typeof value === 'function' || (isRecord(value) && typeof value['run'] === 'function' && typeof value['fingerprint'] === 'string');
 
 function findEntryProblem(name: string, each: unknown): string | undefined {
-  if (!/^[a-z][a-z0-9_-]*$/i.test(name)) return `cannot use the name ${JSON.stringify(name)}: letters, digits, - and _, a letter first.`;
-  if (!isRecord(each) || !isAgent(each['agent'])) return `needs an agent under agents.${name}.agent, as createAgent() makes.`;
+  if (!/^[a-z][a-z0-9_-]*$/i.test(name))
+    return `cannot use ${JSON.stringify(name)} as the name of an agent. Use letters, digits, "-" and "_", and start with a letter.`;
+  if (!isRecord(each) || !isAgent(each['agent'])) return `needs an agent as agents.${name}.agent. Create it with createAgent().`;
+  const unknown = findKeyProblem(`agents.${name} of subAgents()`, each, ['agent', 'description', 'context']);
+  if (unknown !== undefined) throw new InvalidArgumentError(unknown);
   return typeof each['description'] === 'string' && each['description'] !== ''
     ? undefined
-    : `needs words under agents.${name}.description: the model chooses by them.`;
+    : `needs a string as agents.${name}.description: the model chooses an agent by its description.`;
 }
 
 // What may have happened inside must be known outside, or it would be done twice.
@@ -93,7 +97,7 @@ function describeUnknownCalls({ steps }: AgentState): string | undefined {
 function toResult(state: AgentState, maxTextLength: number): SubAgentResult {
   const { status, text, stopReason = 'completed', errors, output } = state;
   const reason =
-    status === 'failed' ? state.continuationOutcome?.evaluations.find(({ decision }) => decision === 'forbid')?.reason : undefined;
+    status === 'failed' ? state.lastContinuationOutcome?.evaluations.find(({ decision }) => decision === 'forbid')?.reason : undefined;
   const error =
     status === 'completed'
       ? undefined
@@ -128,9 +132,9 @@ export function subAgents(options: SubAgentsOptions): Capability<SubAgentTools, 
 
   const run = async (task: Task, host: NestedHost): Promise<NestedResult> => {
     const chosen = agents[task.subagent];
-    if (chosen === undefined) throw new ToolFailedError(`There is no sub-agent "${task.subagent}"; there are ${names.join(', ')}.`);
+    if (chosen === undefined) throw new ToolFailedError(`Unknown sub-agent "${task.subagent}". Use one of ${names.join(', ')}.`);
     if (host.outer.depth > maxDepth)
-      throw new ToolFailedError(`Sub-agents may stand ${maxDepth} deep, and this would be one deeper. Do the task yourself.`, {
+      throw new ToolFailedError(`Sub-agents may be nested ${maxDepth} deep, and this would be one level deeper. Do the task yourself.`, {
         retryable: true,
       });
     const agent = typeof chosen.agent === 'function' ? chosen.agent() : chosen.agent;
@@ -140,7 +144,7 @@ export function subAgents(options: SubAgentsOptions): Capability<SubAgentTools, 
       memo === undefined
         ? AgentState.empty({ ids, clock, parentAgentId: host.state.agentId }).withUserMessage(task.prompt, { ids })
         : withAnswers(AgentState.fromJSON(memo), host.answers);
-    const state = withoutGrants(await agent.run(start, { context, inside: outer }));
+    const state = withoutGrants(await agent.run(start, { context, inside: withInnerName(outer, task.subagent) }));
     if (state.waitingFor.length > 0) {
       const waits = state.waitingFor.map((wait) => withAsker(wait, task.subagent));
       return { type: 'waiting', waits, memo: readJson(state.toJSON(), '') };

@@ -5,12 +5,12 @@ import { ModelFailedError } from '../../errors/index.ts';
 import { createCountingIds, createFakeClock, InvalidArgumentError } from '../../lib/index.ts';
 import type { ScriptedEntry } from '../../testing/index.ts';
 import { scriptedModel } from '../../testing/index.ts';
-import { contextOf, defineTool } from '../../tools/index.ts';
+import { defineContext, defineTool } from '../../tools/index.ts';
 import type { ChatEvent } from '../index.ts';
 import { agentParticipant, ChatState, createChat, scriptedParticipant } from '../index.ts';
 
 const usage = { input: 3, output: 1 };
-const stored = (state: ChatState): ChatState => ChatState.fromJSON(JSON.parse(JSON.stringify(state)));
+const roundTrip = (state: ChatState): ChatState => ChatState.fromJSON(JSON.parse(JSON.stringify(state)));
 const erase = defineTool({ name: 'erase', description: 'Erases.', input: { type: 'object' }, needsApproval: true, run: () => 'gone' });
 
 function setUp(script: readonly ScriptedEntry[], more: Partial<AgentOptions> = {}) {
@@ -64,7 +64,7 @@ describe('an agent that takes part', () => {
     const { chat, start } = setUp([looks, looks, looks], { tools: [look], limits: { steps: 2 } });
     const end = await chat.run(start);
     expect(end.steps[0]?.inner).toMatchObject({ stepCount: 2, stopReason: 'steps_limit' });
-    // Words before a call whose result it has not read are no answer.
+    // Words before a call whose result it has not read are not an answer.
     expect([end.steps.map(({ participant }) => participant), end.status, end.messages.length]).toStrictEqual([['digger'], 'failed', 1]);
     expect(end.errors).toMatchObject([
       { code: 'turn-incomplete', type: 'model', retryable: false, message: expect.stringMatching(/digger.*steps_limit.*2 of 2/) as string },
@@ -88,14 +88,14 @@ describe('an agent that takes part', () => {
       ],
       { tools: [erase] },
     );
-    const parked = stored(await chat.run(start));
+    const parked = roundTrip(await chat.run(start));
     expect([parked.status, parked.waitingFor]).toMatchObject([
       'waiting',
       [{ type: 'approval', id: 'digger/c1', toolName: 'erase', agent: 'digger' }],
     ]);
     expect(parked.currentStep).toBeUndefined();
     expect(parked.participant).toBe('digger');
-    const end = await chat.run(stored(parked.approve('digger/c1')));
+    const end = await chat.run(roundTrip(parked.approve('digger/c1')));
     expect(end.transcript.map(({ text }) => text)).toStrictEqual(['Dig.', 'Erased.', 'Hm.']);
     expect([end.status, end.usage.total, end.stepCount]).toStrictEqual(['completed', 8, 2]);
     expect(end.steps[0]?.memo).toBeUndefined();
@@ -121,18 +121,18 @@ describe('an agent that takes part', () => {
       name: 'peek',
       description: '',
       input: { type: 'object' },
-      context: contextOf<{ n: number }>(),
+      context: defineContext<{ n: number }>(),
       run: (_, { context }) => {
         seen.push(context.n);
         return null;
       },
     });
-    const agentOf = () =>
+    const setUpAgent = () =>
       createAgent({ model: scriptedModel([{ toolCalls: [{ name: 'peek' }] }, { text: 'Seen.' }]), tools: [peek], ports: { clock, ids } });
     const chat = createChat({
       participants: [
-        agentParticipant({ name: 'a', agent: agentOf() }),
-        agentParticipant({ name: 'b', agent: agentOf(), context: ({ n }: { n: number }) => ({ n: n * 10 }) }),
+        agentParticipant({ name: 'a', agent: setUpAgent() }),
+        agentParticipant({ name: 'b', agent: setUpAgent(), context: ({ n }: { n: number }) => ({ n: n * 10 }) }),
       ],
       ports: { clock, ids },
     });
@@ -145,7 +145,7 @@ describe('an agent that takes part', () => {
       name: 'peek',
       description: '',
       input: { type: 'object' },
-      context: contextOf<{ n: number }>(),
+      context: defineContext<{ n: number }>(),
       run: (_, { context }) => context.n,
     });
     const { chat, start, events, model } = setUp([{ text: 'x' }], { tools: [peek] });

@@ -1,7 +1,7 @@
 import type { Agent } from '../../agent/index.ts';
 import type { Capability } from '../../hooks/index.ts';
 import type { Callback } from '../../lib/index.ts';
-import { InvalidArgumentError, isRecord } from '../../lib/index.ts';
+import { describeValue, InvalidArgumentError, isRecord } from '../../lib/index.ts';
 import type { InferContext } from '../../step-by-step/index.ts';
 import type { Participant, ParticipantOptions } from '../participant.ts';
 import { checkParticipant } from '../participant.ts';
@@ -24,7 +24,7 @@ interface AnyAgentParticipantOptions extends ParticipantOptions {
 
 function assertAgent(given: unknown, maker: string): void {
   if (isRecord(given) && typeof given['run'] === 'function' && typeof given['describe'] === 'function' && isRecord(given['states'])) return;
-  throw new InvalidArgumentError(`${maker} needs an agent, as createAgent() makes.`);
+  throw new InvalidArgumentError(`${maker} needs an agent, not ${describeValue(given)}. Create it with createAgent().`);
 }
 
 /** Creates a participant of an agent, which is created for each turn that has equipment. */
@@ -35,7 +35,9 @@ export function createAgentParticipant(
 ): Participant {
   const { context } = options;
   if (context !== undefined && typeof context !== 'function')
-    throw new InvalidArgumentError(`${maker} needs a function as context, which makes the agent's context of the conversation's.`);
+    throw new InvalidArgumentError(
+      `${maker}: context must be a function that maps the context of the conversation to that of the agent, not ${describeValue(context)}.`,
+    );
   return createRunParticipant(ParticipantKind.Agent, options, {
     toContext: context,
     configuration: ({ id }) => ({ agent: id }),

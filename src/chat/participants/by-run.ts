@@ -49,7 +49,7 @@ export function createRunParticipant(
       checkArgs: (toolName, args, inside) => own.checkArgs(toolName, args, inside),
       speak: (turn) => {
         const { context } = turn.scope;
-        return speakByRun(turn, turn.equipment === undefined ? own : create(turn.equipment, conversation), {
+        return runTurn(turn, turn.equipment === undefined ? own : create(turn.equipment, conversation), {
           name,
           kind,
           price: conversation.price,
@@ -90,18 +90,18 @@ function getErrors(end: ToolUseState, name: string, hasWords: boolean): readonly
     return own.map(({ toolCallId: _, ...failure }) => ({ ...failure, readable: false }));
   }
   const why = describeLimit(end);
-  // Words before a call that a limit of its own left unread are no answer.
+  // Words before a call that a limit of its own left unread are not an answer.
   if (hasWords && (why === undefined || !hasWorkLeft(end))) return [];
-  if (why === undefined) return [classifyError(new EmptyResponseError(`${name} said nothing.`), { readable: false })];
-  const message = `The turn of ${name} ended before it had an answer: ${why}.`;
+  if (why === undefined) return [classifyError(new EmptyResponseError(`${name} returned an empty answer.`), { readable: false })];
+  const message = `The turn of ${name} ended without an answer: ${why}.`;
   const error = stopReason === 'time_limit' ? new TimedOutError(message) : new TurnIncompleteError(message);
   return [classifyError(error, { readable: false })];
 }
 
 /** Describes the criterion that stopped a run early, with its numbers; undefined if it completed. */
-function describeLimit({ stopReason, continuationOutcome }: ToolUseState): string | undefined {
+function describeLimit({ stopReason, lastContinuationOutcome }: ToolUseState): string | undefined {
   if (stopReason === undefined || stopReason === 'completed') return undefined;
-  const { evaluations = [], resolvedBy = 'nobody' } = continuationOutcome ?? {};
+  const { evaluations = [], resolvedBy = 'nobody' } = lastContinuationOutcome ?? {};
   const forbidding = evaluations.find(({ criterion }) => criterion === resolvedBy);
   return `${stopReason} by its own ${resolvedBy}${forbidding === undefined ? '' : ` (${forbidding.reason.replace(/\.$/, '')})`}`;
 }
@@ -120,7 +120,7 @@ interface RunSpeaker extends Pick<ConversationInfo, 'price' | 'watchesCost'> {
 }
 
 /** Takes a turn by a run inside it, or resumes that run. */
-async function speakByRun(turn: Turn, orchestrator: ToolUseOrchestrator, speaker: RunSpeaker): Promise<TurnResult> {
+async function runTurn(turn: Turn, orchestrator: ToolUseOrchestrator, speaker: RunSpeaker): Promise<TurnResult> {
   const { name, kind, context, watchesCost, price } = speaker;
   const { state, scope, parked, answers } = turn;
   const round = (parked?.memo?.round ?? 0) + 1;

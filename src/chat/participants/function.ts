@@ -30,7 +30,7 @@ export interface FunctionParticipantOptions<
   Said = string,
   State extends TurnState = TurnState,
 > extends ParticipantOptions {
-  /** Type of the context that the host passes with each run: `contextOf<{ db: Db }>()`. */
+  /** Type of the context that the host passes with each run: `defineContext<{ db: Db }>()`. */
   readonly context?: ContextType<Context>;
   /** Returns the words; nothing, or empty text, is a turn in which nothing was said. */
   readonly speak: (turn: TurnFacts<Context, State>) => Soon<Said | undefined | null>;
@@ -83,7 +83,7 @@ export async function askFunction(
   return answered.ok ? toTurnResult(turn, answered.value ?? '', role) : toFailedTurn(toFailure(answered), role);
 }
 
-/** Creates a participant whose words a function of the host returns. */
+/** Creates a participant that speaks through a function of the host. */
 export function functionParticipant<Context = unknown>(options: FunctionParticipantOptions<Context>): Participant<NoInfer<Context>> {
   return createFunctionParticipant('functionParticipant()', options);
 }

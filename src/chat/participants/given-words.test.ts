@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { ToolFailedError } from '../../errors/index.ts';
 import { createCountingIds, createFakeClock } from '../../lib/index.ts';
-import { contextOf } from '../../tools/index.ts';
+import { defineContext } from '../../tools/index.ts';
 import type { Participant, TurnFacts } from '../index.ts';
 import { ChatState, createChat, functionParticipant, humanParticipant, scriptedParticipant } from '../index.ts';
 
@@ -11,9 +11,9 @@ function setUp(participants: readonly Participant[], more: object = {}) {
   const chat = createChat({ participants, ports: { clock, ids, onProblem: () => undefined }, ...more });
   return { chat, clock, ids, start: ChatState.empty({ clock, ids }).withUserMessage('Hello.', { ids }) };
 }
-const stored = (state: ChatState): ChatState => ChatState.fromJSON(JSON.parse(JSON.stringify(state)));
-const said = (state: ChatState) => state.messages.at(-1);
-const onceOf = (name: string): Participant => scriptedParticipant({ name, says: ['Hm.'] });
+const roundTrip = (state: ChatState): ChatState => ChatState.fromJSON(JSON.parse(JSON.stringify(state)));
+const getLastMessage = (state: ChatState) => state.messages.at(-1);
+const createSpeaker = (name: string): Participant => scriptedParticipant({ name, says: ['Hm.'] });
 
 describe('a script', () => {
   const script = scriptedParticipant({ name: 'al', says: ['one', '', 'three'] });
@@ -22,16 +22,21 @@ describe('a script', () => {
     const { chat, start } = setUp([script], { onlyCriteria: [], limits: { steps: 5 } });
     const end = await chat.run(start);
     expect(end.transcript.slice(1)).toStrictEqual(['one', '', 'three', 'one', ''].map((text) => ({ speaker: 'al', text })));
-    expect([said(end)?.role, said(end)?.name, end.usage.total, end.currentStep?.inner]).toStrictEqual(['user', 'al', 0, undefined]);
+    expect([getLastMessage(end)?.role, getLastMessage(end)?.name, end.usage.total, end.currentStep?.inner]).toStrictEqual([
+      'user',
+      'al',
+      0,
+      undefined,
+    ]);
   });
 
   test('knows its place after being stored, over several inputs, and in two chats at once', async () => {
     const { chat, start, ids } = setUp([script]);
     const first = await chat.run(start);
-    const second = stored(await chat.run(stored(first).withUserMessage('And?', { ids })));
+    const second = roundTrip(await chat.run(roundTrip(first).withUserMessage('And?', { ids })));
     const third = await chat.run(second.withUserMessage('And?', { ids }));
     const fresh = await chat.run(start);
-    expect([first, second, third, fresh].map((state) => said(state)?.text)).toStrictEqual(['one', '', 'three', 'one']);
+    expect([first, second, third, fresh].map((state) => getLastMessage(state)?.text)).toStrictEqual(['one', '', 'three', 'one']);
   });
 });
 
@@ -45,7 +50,7 @@ describe('a function', () => {
   ])('that gives $what has taken its turn', async ({ speak, text }) => {
     const { chat, start } = setUp([functionParticipant({ name: 'fn', speak })]);
     const end = await chat.run(start);
-    expect([end.status, end.errors, said(end)?.text, said(end)?.name, said(end)?.role]).toStrictEqual([
+    expect([end.status, end.errors, getLastMessage(end)?.text, getLastMessage(end)?.name, getLastMessage(end)?.role]).toStrictEqual([
       'completed',
       [],
       text,
@@ -58,16 +63,16 @@ describe('a function', () => {
     const seen: TurnFacts<{ n: number }>[] = [];
     const fn = functionParticipant({
       name: 'fn',
-      context: contextOf<{ n: number }>(),
+      context: defineContext<{ n: number }>(),
       speak: (turn) => {
         seen.push(turn);
         return `${turn.participant} ${turn.context.n}`;
       },
     });
-    const { clock, ids, start } = setUp([onceOf('al')]);
-    const chat = createChat({ participants: [onceOf('al'), fn], ports: { clock, ids } });
+    const { clock, ids, start } = setUp([createSpeaker('al')]);
+    const chat = createChat({ participants: [createSpeaker('al'), fn], ports: { clock, ids } });
     const end = await chat.run(start, { context: { n: 7 } });
-    expect(said(end)?.text).toBe('fn 7');
+    expect(getLastMessage(end)?.text).toBe('fn 7');
     expect(seen[0]?.messages.map(({ role, text }) => `${role}: ${text}`)).toStrictEqual(['user: Hello.', 'user: [al] Hm.']);
     expect([seen[0]?.state.stepCount, seen[0]?.signal.aborted]).toStrictEqual([1, false]);
     await expect((chat.run as (state: ChatState) => Promise<unknown>)(start)).rejects.toThrow(/fn needs a context/);
@@ -85,7 +90,7 @@ describe('a function', () => {
       type: 'unknown',
     },
   ])('that throws $what has one failed turn with its message and its name', async ({ speak, message, type }) => {
-    const { chat, start } = setUp([onceOf('al'), functionParticipant({ name: 'fn', speak }), onceOf('cy')]);
+    const { chat, start } = setUp([createSpeaker('al'), functionParticipant({ name: 'fn', speak }), createSpeaker('cy')]);
     const end = await chat.run(start);
     expect([end.status, end.stopReason, end.stepResults.length, end.participant]).toStrictEqual(['failed', 'error', 2, 'fn']);
     expect(end.errors.map((failure) => [failure.message, failure.type])).toStrictEqual([[message, type]]);
@@ -100,7 +105,7 @@ describe('a function', () => {
   ])('that gives $what has a failed turn which says what was wanted', async ({ given }) => {
     const { chat, start } = setUp([functionParticipant({ name: 'fn', speak: () => given as never })]);
     const end = await chat.run(start);
-    expect(end.errors).toMatchObject([{ type: 'validation', message: expect.stringContaining('must be text') as string }]);
+    expect(end.errors).toMatchObject([{ type: 'validation', message: expect.stringContaining('must be a string') as string }]);
     expect([end.participant, end.messages.length]).toStrictEqual(['fn', 1]);
   });
 
@@ -108,7 +113,7 @@ describe('a function', () => {
     const { chat, start } = setUp([functionParticipant({ name: 'fn', speak: () => new Map() as never })]);
     const end = await chat.run(start);
     expect([end.status, end.participant, end.errors.length]).toStrictEqual(['failed', 'fn', 1]);
-    expect(stored(end).errors).toStrictEqual(end.errors);
+    expect(roundTrip(end).errors).toStrictEqual(end.errors);
   });
 
   test.each([
@@ -143,7 +148,12 @@ describe('a person who is asked by a callback', () => {
   ])('says "$given", as a user', async ({ given, text }) => {
     const { chat, start } = setUp([humanParticipant({ name: 'ann', reply: async () => given })]);
     const end = await chat.run(start);
-    expect([end.status, said(end)?.text, said(end)?.role, said(end)?.name]).toStrictEqual(['completed', text, 'user', 'ann']);
+    expect([end.status, getLastMessage(end)?.text, getLastMessage(end)?.role, getLastMessage(end)?.name]).toStrictEqual([
+      'completed',
+      text,
+      'user',
+      'ann',
+    ]);
   });
 
   test.each([{ activeMs: 60_000 }, { wallMs: 60_000 }])(

@@ -20,7 +20,7 @@ export interface HumanParticipantOptions<Said = string, State extends TurnState 
   readonly prompt?: string;
 }
 
-/** Creates a participant whose words a person gives. */
+/** Creates a participant for a person. */
 export function humanParticipant(options: HumanParticipantOptions): Participant {
   return createHumanParticipant('humanParticipant()', options);
 }

@@ -4,7 +4,7 @@ import { createCountingIds, createFakeClock, InvalidArgumentError } from '../../
 import type { ModelRequest } from '../../inference/index.ts';
 import type { ScriptedEntry } from '../../testing/index.ts';
 import { scriptedModel } from '../../testing/index.ts';
-import { contextOf, defineTool } from '../../tools/index.ts';
+import { defineContext, defineTool } from '../../tools/index.ts';
 import type { LlmParticipantOptions } from '../index.ts';
 import { ChatState, createChat, llmParticipant, scriptedParticipant } from '../index.ts';
 
@@ -230,7 +230,7 @@ describe('a model with tools', () => {
       name: 'who',
       description: 'Who?',
       input: { type: 'object' },
-      context: contextOf<{ user: string }>(),
+      context: defineContext<{ user: string }>(),
       run: (_, { context }) => {
         seen.push(context);
         return context.user;

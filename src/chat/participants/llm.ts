@@ -1,9 +1,9 @@
 import { defineAnyCapability } from '../../hooks/index.ts';
 import type { Capability } from '../../hooks/index.ts';
 import { ErrorPolicy } from '../../errors/index.ts';
-import { InvalidArgumentError, isRecord, omitUndefined } from '../../lib/index.ts';
+import { omitUndefined } from '../../lib/index.ts';
 import type { AnyToolUseOptions, ToolUseLimits, ToolUseOptions, ToolUseState } from '../../tool-use/index.ts';
-import { createPlainToolUse, toolUseOptionNames, withDefaultLimits } from '../../tool-use/index.ts';
+import { checkModel, createPlainToolUse, toolUseOptionNames, withDefaultLimits } from '../../tool-use/index.ts';
 import type { ContextNeeded, Tools } from '../../tools/index.ts';
 import type { Participant, ParticipantInfo, ParticipantOptions } from '../participant.ts';
 import { checkParticipant } from '../participant.ts';
@@ -24,7 +24,7 @@ const known = toolUseOptionNames.filter((name) => !['output', 'events', 'ports']
 const listOthers = (others: readonly ParticipantInfo[]): string =>
   others.map(({ name, description }) => (description === undefined ? name : `${name} (${description})`)).join(', ');
 
-/** Creates the instructions that tell a model where it is, and with whom. */
+/** Creates the instructions that tell a model that it is in a conversation, and with whom. */
 function createIntroduction(name: string, participants: readonly ParticipantInfo[]): Capability {
   const others = participants.filter((each) => each.name !== name);
   const company =
@@ -35,7 +35,7 @@ function createIntroduction(name: string, participants: readonly ParticipantInfo
   });
 }
 
-/** Creates a participant from a model, with tools or without. Its own words are the assistant's, everybody else's the user's. */
+/** Creates a participant from a model, with tools or without. It reads its own messages as the assistant's, and everybody else's as the user's. */
 export function llmParticipant<Context = unknown, const Given extends Tools = readonly []>(
   options: LlmParticipantOptions<Context, Given>,
   // NoInfer: a list of any participants, in which it is declared, must not decide what it needs.
@@ -43,11 +43,7 @@ export function llmParticipant<Context = unknown, const Given extends Tools = re
 export function llmParticipant(options: AnyToolUseOptions<ToolUseState> & ParticipantOptions): Participant {
   checkParticipant('llmParticipant()', options, known);
   const { name, description: _, ...given } = options;
-  const model: unknown = given.model;
-  if (!isRecord(model) || typeof model['generate'] !== 'function' || typeof model['stream'] !== 'function')
-    throw new InvalidArgumentError(
-      `llmParticipant(): ${name} needs a model. Wrap an AI SDK model with aiSdk() from stepline/ai-sdk, or pass one of your own.`,
-    );
+  checkModel(`llmParticipant({ name: "${name}" })`, given.model);
   return createRunParticipant(ParticipantKind.Llm, options, {
     watchesCost: given.price !== undefined || given.limits?.costUsd !== undefined,
     configuration: () => ({}),

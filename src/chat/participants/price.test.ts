@@ -89,7 +89,7 @@ describe('what a chat costs', () => {
 describe('a limit of cost', () => {
   test('ends the chat after the turn that reached it', async () => {
     const end = await open({ participants: [llm('a'), llm('b'), llm('c')], limits: { ...endless, costUsd: 3 }, price }).run(begin());
-    expect([end.stepCount, end.stopReason, end.continuationOutcome?.resolvedBy, end.cost]).toStrictEqual([
+    expect([end.stepCount, end.stopReason, end.lastContinuationOutcome?.resolvedBy, end.cost]).toStrictEqual([
       2,
       'guard',
       'CostLimit',

@@ -1,4 +1,4 @@
-import { InvalidArgumentError, toCanonical } from '../../lib/index.ts';
+import { describeValue, InvalidArgumentError, toCanonical } from '../../lib/index.ts';
 import type { Participant, ParticipantOptions } from '../participant.ts';
 import { checkParticipant, createParticipant } from '../participant.ts';
 import { ParticipantKind } from '../participant-kind.ts';
@@ -12,7 +12,7 @@ export interface ScriptedParticipantOptions<Said = string> extends ParticipantOp
   readonly says: readonly Said[];
 }
 
-/** Creates a participant that says given words in turn; its place in the script is read from the conversation. */
+/** Creates a participant that says the given texts in order; its place in the script is read from the conversation. */
 export function scriptedParticipant(options: ScriptedParticipantOptions): Participant {
   return createScriptedParticipant('scriptedParticipant()', options, (said) => typeof said === 'string');
 }
@@ -33,7 +33,7 @@ export function createScriptedParticipant<Said>(
   checkParticipant(maker, options, ['says']);
   const { name, says } = options;
   const wrong = says.findIndex((said) => !isValid(said));
-  if (wrong !== -1) throw new InvalidArgumentError(`${maker}: says[${wrong}] cannot be said here; give text.`);
+  if (wrong !== -1) throw new InvalidArgumentError(`${maker}: says[${wrong}] must be a string, not ${describeValue(says[wrong])}.`);
   const words = says.map((said, index) => {
     const canonical = toCanonical(said);
     if (canonical.ok) return canonical.value;

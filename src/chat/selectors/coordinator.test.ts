@@ -9,7 +9,7 @@ import { ChatState, coordinator, createChat, scriptedParticipant } from '../inde
 const [clock, ids] = [createFakeClock(), createCountingIds()];
 const ports = { clock, ids };
 const begin = (text = 'Begin.'): ChatState => ChatState.empty({ clock, ids }).withUserMessage(text, { ids });
-const stored = (state: ChatState): ChatState => ChatState.fromJSON(JSON.parse(JSON.stringify(state)));
+const roundTrip = (state: ChatState): ChatState => ChatState.fromJSON(JSON.parse(JSON.stringify(state)));
 const order = (state: ChatState) => state.steps.map(({ participant }) => participant);
 const usage = { input: 5, output: 2 };
 const names = (participant: string, reason = 'it fits'): ScriptedEntry => ({ text: JSON.stringify({ participant, reason }), usage });
@@ -37,7 +37,7 @@ describe('a model gives the turn', () => {
     const end = await chat.run(begin());
     expect(order(end)).toStrictEqual(['bea', 'cy', 'bea']);
     expect(end.steps[0]?.selection).toStrictEqual({ by: 'coordinator', reason: 'she knows', usage: { input: 5, output: 2, total: 7 } });
-    expect(stored(end).steps[0]?.selection).toStrictEqual(end.steps[0]?.selection);
+    expect(roundTrip(end).steps[0]?.selection).toStrictEqual(end.steps[0]?.selection);
     expect([end.usage.total, end.steps.map((step) => step.usage.total), model.calls.length]).toStrictEqual([21, [7, 7, 7], 3]);
   });
 
@@ -71,23 +71,23 @@ describe('a model gives the turn', () => {
   test('after a JSON round trip the right one is next, and nobody is asked twice', async () => {
     const { chat, model } = setUp([names('cy'), names('al'), names('bea')]);
     let state = begin();
-    while (chat.hasNextStep(state)) state = stored(await chat.nextStep(state));
+    while (chat.hasNextStep(state)) state = roundTrip(await chat.nextStep(state));
     expect([order(state), model.calls.length]).toStrictEqual([['cy', 'al', 'bea'], 3]);
     expect(model.calls[2]?.messages.at(-1)?.text).toContain('{"speaker":"al","text":"al one"}');
   });
 });
 
 describe('what the model is told', () => {
-  const systemOf = (model: ReturnType<typeof setUp>['model'], call: number) => model.calls[call]?.messages[0]?.text ?? '';
+  const getSystemText = (model: ReturnType<typeof setUp>['model'], call: number) => model.calls[call]?.messages[0]?.text ?? '';
 
   test('names those who were not heard since the last input, and nobody where all were', async () => {
     const { chat, model } = setUp([names('bea'), names('al'), names('cy'), names('al')]);
     const end = await chat.run(begin());
-    const silent = [0, 1, 2, 3].map((call) => /Not heard since the last input: (.*)\./.exec(systemOf(model, call))?.[1]);
+    const silent = [0, 1, 2, 3].map((call) => /Not heard since the last input: (.*)\./.exec(getSystemText(model, call))?.[1]);
     expect(silent).toStrictEqual(['al, bea, cy', 'al, cy', 'cy', undefined]);
     const again = setUp([names('bea')]);
-    await again.chat.run(stored(end).withUserMessage('Again.', { ids }));
-    expect(systemOf(again.model, 0)).toContain('Not heard since the last input: al, bea, cy.');
+    await again.chat.run(roundTrip(end).withUserMessage('Again.', { ids }));
+    expect(getSystemText(again.model, 0)).toContain('Not heard since the last input: al, bea, cy.');
   });
 
   test('is one object a line: nobody passes for another by what they say', async () => {
@@ -106,8 +106,8 @@ describe('a model that may end the conversation', () => {
 
   test('ends it by naming nobody, for its reason; what it used counts', async () => {
     const { chat, model } = setUp([names('bea'), ends('they agree')], { mayEnd: true });
-    const end = stored(await chat.with({ limits: { steps: 9 } }).run(begin()));
-    expect([end.status, end.stopReason, order(end), end.continuationOutcome?.resolvedBy]).toStrictEqual([
+    const end = roundTrip(await chat.with({ limits: { steps: 9 } }).run(begin()));
+    expect([end.status, end.stopReason, order(end), end.lastContinuationOutcome?.resolvedBy]).toStrictEqual([
       'completed',
       'completed',
       ['bea', undefined],
@@ -142,7 +142,7 @@ describe('a model that may end the conversation', () => {
     const ending = { name: 'ending', select: () => ({ end: 'nobody is left' }) };
     const { chat } = setUp([names('zoe')], { otherwise: ending });
     const end = await chat.with({ limits: { steps: 9 } }).run(begin());
-    expect([end.status, end.continuationOutcome?.resolvedBy]).toStrictEqual(['completed', 'ending']);
+    expect([end.status, end.lastContinuationOutcome?.resolvedBy]).toStrictEqual(['completed', 'ending']);
     expect(end.currentStep?.selection).toMatchObject({
       by: 'ending',
       reason: 'nobody is left',

@@ -41,13 +41,14 @@ const choiceSchema = (names: readonly string[], mayEnd: boolean): JsonObject => 
   additionalProperties: false,
 });
 
-const listed = ({ name, description }: ParticipantInfo): string => (description === undefined ? `- ${name}` : `- ${name}: ${description}`);
+const toListItem = ({ name, description }: ParticipantInfo): string =>
+  description === undefined ? `- ${name}` : `- ${name}: ${description}`;
 
 function systemText({ participants, state }: SelectionFacts, instructions: string | undefined, mayEnd: boolean): string {
   const silent = participants.filter(({ name }) => !state.spokenSinceInput.has(name)).map(({ name }) => name);
   return [
     'You lead a conversation and do not take part in it. Say who speaks next.',
-    `The participants are:\n${participants.map(listed).join('\n')}`,
+    `The participants are:\n${participants.map(toListItem).join('\n')}`,
     ...(silent.length === 0 ? [] : [`Not heard since the last input: ${silent.join(', ')}.`]),
     ...(instructions === undefined ? [] : [instructions]),
     ...(mayEnd ? ['Where nothing is left to say, the name is null.'] : []),
@@ -129,7 +130,8 @@ export function coordinator(options: CoordinatorOptions): Selector {
       if (only !== undefined && others.length === 0 && !mayEnd) return { participant: only.name, reason: 'nobody else takes part' };
       const choice = await ask(facts);
       if (!('problem' in choice) || 'participant' in choice) return choice;
-      if (facts.signal.aborted) throw new TurnNotGivenError('The run was cut off while the coordinator was asked.');
+      if (facts.signal.aborted)
+        throw new TurnNotGivenError('The run was interrupted while the coordinator was choosing. Nobody got the turn.');
       const fallback = await otherwise.select(facts);
       return { by: otherwise.name, ...fallback, problem: `${choice.problem.replace(/\.$/, '')}; so ${otherwise.name} decides.` };
     },

@@ -8,7 +8,7 @@ import { getNextAfter } from './round-robin.ts';
 const [clock, ids] = [createFakeClock(), createCountingIds()];
 const ports = { clock, ids, random: () => 0, onProblem: () => undefined };
 const begin = (): ChatState => ChatState.empty({ clock, ids }).withUserMessage('Begin.', { ids });
-const stored = (state: ChatState): ChatState => ChatState.fromJSON(JSON.parse(JSON.stringify(state)));
+const roundTrip = (state: ChatState): ChatState => ChatState.fromJSON(JSON.parse(JSON.stringify(state)));
 const order = (state: ChatState) => state.steps.map(({ participant }) => participant);
 const saying = (...names: readonly string[]): readonly Participant[] =>
   names.map((name) => scriptedParticipant({ name, says: [`I am ${name}.`] }));
@@ -30,28 +30,28 @@ describe('who comes after whom', () => {
 });
 
 describe('a round', () => {
-  const chatOf = (steps: number) =>
+  const setUpChat = (steps: number) =>
     createChat({ participants: saying('a', 'b', 'c'), selector: roundRobin(), onlyCriteria: [], limits: { steps }, ports });
 
   test('goes on from the beginning after the last', async () => {
-    const end = await chatOf(7).run(begin());
+    const end = await setUpChat(7).run(begin());
     expect(order(end)).toStrictEqual(['a', 'b', 'c', 'a', 'b', 'c', 'a']);
     expect(end.steps.every(({ selection }) => selection?.by === 'round-robin')).toBe(true);
   });
 
   test.each([0, 1, 2, 3, 4, 5])('knows its place after it was stored at step %i', async (cut) => {
-    const [chat, twin] = [chatOf(6), chatOf(6)];
+    const [chat, twin] = [setUpChat(6), setUpChat(6)];
     let state = begin();
     for (let step = 0; step < cut; step += 1) state = await chat.nextStep(state);
     // Another chat object, as on another machine: nothing is remembered but the state.
-    expect(order(await twin.run(stored(state)))).toStrictEqual(['a', 'b', 'c', 'a', 'b', 'c']);
+    expect(order(await twin.run(roundTrip(state)))).toStrictEqual(['a', 'b', 'c', 'a', 'b', 'c']);
   });
 
   test('goes on over executions: the second input does not begin with the first one again', async () => {
-    const chat = chatOf(2);
+    const chat = setUpChat(2);
     const first = await chat.run(begin());
-    const second = await chat.run(stored(first).withUserMessage('And now?', { ids }));
-    const third = await chat.run(stored(second).withUserMessage('And then?', { ids }));
+    const second = await chat.run(roundTrip(first).withUserMessage('And now?', { ids }));
+    const third = await chat.run(roundTrip(second).withUserMessage('And then?', { ids }));
     expect([order(first), order(second), order(third)]).toStrictEqual([
       ['a', 'b'],
       ['c', 'a'],
@@ -87,7 +87,7 @@ describe('a round', () => {
     const chat = createChat({ participants: [a, b, c], errors: ErrorPolicy.stopOnAnyError(), ports });
     const failed = await chat.run(begin());
     isBroken = false;
-    const end = await chat.run(stored(failed).withUserMessage('Again?', { ids }));
+    const end = await chat.run(roundTrip(failed).withUserMessage('Again?', { ids }));
     expect([failed.status, order(failed), order(end)]).toStrictEqual(['failed', ['a', 'b'], ['b', 'c', 'a']]);
   });
 
@@ -126,7 +126,7 @@ describe('a round', () => {
     ]);
     expect(order(end)).toStrictEqual(['a', 'd', 'a', 'd', 'b', 'c', 'd', 'a']);
     // What was heard before the last input does not count, also after JSON; and each step says with which input it was begun.
-    const next = await chat.run(stored(end).withUserMessage('Again.', { ids }));
+    const next = await chat.run(roundTrip(end).withUserMessage('Again.', { ids }));
     expect(order(next)).toStrictEqual(order(end));
     const inputs = next.messages.toArray().filter(({ metadata }) => metadata['turn'] !== true);
     expect([new Set(end.steps.map(({ input }) => input)), new Set(next.steps.map(({ input }) => input))]).toStrictEqual([
@@ -137,8 +137,8 @@ describe('a round', () => {
 
   test('somebody who joined later gets a turn, and one who left gets none', async () => {
     const first = await createChat({ participants: saying('a', 'b'), ports }).run(begin());
-    const grown = await createChat({ participants: saying('a', 'b', 'c'), ports }).run(stored(first).withUserMessage('More?', { ids }));
-    const shrunk = await createChat({ participants: saying('a', 'c'), ports }).run(stored(grown).withUserMessage('Less?', { ids }));
+    const grown = await createChat({ participants: saying('a', 'b', 'c'), ports }).run(roundTrip(first).withUserMessage('More?', { ids }));
+    const shrunk = await createChat({ participants: saying('a', 'c'), ports }).run(roundTrip(grown).withUserMessage('Less?', { ids }));
     expect([order(grown), order(shrunk)]).toStrictEqual([
       ['c', 'a', 'b'],
       // Behind the last of those who are still there.

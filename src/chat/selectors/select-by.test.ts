@@ -3,11 +3,11 @@ import { when } from '../../continuation/index.ts';
 import { ErrorPolicy } from '../../errors/index.ts';
 import { createCountingIds, createFakeClock, InvalidArgumentError } from '../../lib/index.ts';
 import type { SelectFacts, SelectFunction, Selector } from '../index.ts';
-import { addressed, ChatState, createChat, scriptedParticipant, selectBy } from '../index.ts';
+import { byMention, ChatState, createChat, scriptedParticipant, selectBy } from '../index.ts';
 
 const ids = createCountingIds();
 const participants = ['al', 'bea', 'cy'].map((name) => scriptedParticipant({ name, says: [`${name} speaks.`] }));
-const stored = (state: ChatState): ChatState => ChatState.fromJSON(JSON.parse(JSON.stringify(state)));
+const roundTrip = (state: ChatState): ChatState => ChatState.fromJSON(JSON.parse(JSON.stringify(state)));
 const order = (state: ChatState) => state.steps.map(({ participant }) => participant);
 
 function setUp(selector: SelectFunction | ReturnType<typeof selectBy>, more: object = {}) {
@@ -60,7 +60,7 @@ describe('a function gives the turn', () => {
       limits: { steps: 4 },
     });
     let state = start;
-    while (chat.hasNextStep(state)) state = stored(await chat.nextStep(state));
+    while (chat.hasNextStep(state)) state = roundTrip(await chat.nextStep(state));
     expect(order(state)).toStrictEqual(['bea', 'al', 'bea', 'al']);
   });
 });
@@ -75,7 +75,7 @@ describe('a function that says that there is nothing more to say', () => {
     const result = await chat.start(start, { onEvent: ({ type }) => events.push(type) }).result;
     const { state } = result;
     expect([result.status, state.stopReason, order(state)]).toStrictEqual(['completed', 'completed', [...heard, undefined]]);
-    expect([state.continuationOutcome?.resolvedBy, state.currentStep?.selection]).toStrictEqual([
+    expect([state.lastContinuationOutcome?.resolvedBy, state.currentStep?.selection]).toStrictEqual([
       'function',
       { by: 'function', reason: 'they agree' },
     ]);
@@ -83,18 +83,18 @@ describe('a function that says that there is nothing more to say', () => {
     expect(state.explain()).toContain('they agree');
     expect(events.filter((type) => type === 'ParticipantSelected')).toHaveLength(after);
     expect([events.includes('AgentFailed'), events.at(-1)]).toStrictEqual([false, 'AgentFinished']);
-    expect([stored(state).status, stored(state).explain()]).toStrictEqual([state.status, state.explain()]);
+    expect([roundTrip(state).status, roundTrip(state).explain()]).toStrictEqual([state.status, state.explain()]);
   });
 
   test('under its own name', async () => {
     const { chat, start } = setUp(selectBy(() => ({ end: 'enough' }), { name: 'chair' }));
-    expect((await chat.run(start)).continuationOutcome?.resolvedBy).toBe('chair');
+    expect((await chat.run(start)).lastContinuationOutcome?.resolvedBy).toBe('chair');
   });
 
   test('ends this answer alone: the next input goes on where the round was', async () => {
     const { chat, start } = setUp(({ state, next }: SelectFacts) => (state.stepCount === 1 ? { end: 'one each' } : next));
     const first = await chat.run(start);
-    const second = await chat.run(stored(first).withUserMessage('Go on.', { ids }));
+    const second = await chat.run(roundTrip(first).withUserMessage('Go on.', { ids }));
     expect([order(first), order(second), second.status]).toStrictEqual([['al', undefined], ['bea', undefined], 'completed']);
   });
 
@@ -103,9 +103,9 @@ describe('a function that says that there is nothing more to say', () => {
       name: 'ending',
       select: ({ state, next }) => (state.stepCount < 2 ? { participant: next } : { end: 'two' }),
     };
-    const { chat, start } = setUp(addressed({ otherwise: ending }), { criteria: [when('On', () => 'request')] });
+    const { chat, start } = setUp(byMention({ otherwise: ending }), { criteria: [when('On', () => 'request')] });
     const end = await chat.run(start);
-    expect([end.status, end.stepCount, end.continuationOutcome?.resolvedBy]).toStrictEqual(['completed', 3, 'ending']);
+    expect([end.status, end.stepCount, end.lastContinuationOutcome?.resolvedBy]).toStrictEqual(['completed', 3, 'ending']);
   });
 
   test('is not tried again as if it had failed', async () => {
@@ -120,8 +120,8 @@ const bad: readonly { what: string; choose: () => unknown; says: RegExp }[] = [
   { what: 'nothing', choose: () => undefined, says: /name of a participant/ },
   { what: 'a number', choose: () => 4, says: /name of a participant/ },
   { what: 'a choice of nobody', choose: () => ({ reason: 'x' }), says: /name of a participant/ },
-  { what: 'an end without a reason', choose: () => ({ end: '' }), says: /end: why/ },
-  { what: 'an end for a strange reason', choose: () => ({ end: true }), says: /end: why/ },
+  { what: 'an end without a reason', choose: () => ({ end: '' }), says: /end: reason/ },
+  { what: 'an end for a strange reason', choose: () => ({ end: true }), says: /end: reason/ },
   { what: 'a choice of a stranger', choose: () => ({ participant: 'zoe' }), says: /zoe/ },
   {
     what: 'an error',
@@ -142,7 +142,7 @@ describe('a function that gives', () => {
     expect(end.errors).toMatchObject([{ code: 'turn-not-given', message: expect.stringMatching(says) as string }]);
     expect([end.currentStep?.participant, end.participant, end.transcript]).toStrictEqual([undefined, undefined, [{ text: 'Begin.' }]]);
     expect(events.filter((type) => type === 'AgentStepStarted' || type === 'ParticipantSelected')).toStrictEqual(['AgentStepStarted']);
-    expect(stored(end).errors).toStrictEqual(end.errors);
+    expect(roundTrip(end).errors).toStrictEqual(end.errors);
   });
 
   test('a stranger once is asked again where failures are retried', async () => {

@@ -1,5 +1,5 @@
 import type { Callback, Soon } from '../../lib/index.ts';
-import { InvalidArgumentError, isRecord } from '../../lib/index.ts';
+import { describeValue, InvalidArgumentError, isRecord } from '../../lib/index.ts';
 import { checkOptions, optionRule } from '../../tool-use/index.ts';
 import { timeoutRule, toTimeout } from '../participant.ts';
 import type { TurnState } from '../turn-state.ts';
@@ -28,7 +28,8 @@ export interface SelectByOptions {
 export function selectBy(choose: Callback<[facts: SelectFacts], Soon<string | Choice>>, options: SelectByOptions = {}): Selector {
   const { name = 'function', timeoutMs = 30_000 } = options;
   checkOptions('selectBy()', options, { rules: { name: optionRule.text, timeoutMs: timeoutRule } });
-  if (typeof choose !== 'function') throw new InvalidArgumentError('selectBy() takes a function that returns the name of a participant.');
+  if (typeof choose !== 'function')
+    throw new InvalidArgumentError(`selectBy() needs a function that returns the name of a participant, not ${describeValue(choose)}.`);
   return {
     name,
     select: async ({ run, report, ask: _, ...facts }) => {
@@ -50,7 +51,9 @@ export function selectBy(choose: Callback<[facts: SelectFacts], Soon<string | Ch
       }
       if (isRecord(value) && typeof value['end'] === 'string' && value['end'] !== '') return { end: value['end'] };
       const given = value === null || value === undefined ? 'nothing' : JSON.stringify(value);
-      throw new TurnNotGivenError(`The selector "${name}" must return the name of a participant, or { end: why }, not ${given}.`);
+      throw new TurnNotGivenError(
+        `The selector "${name}" returned ${given}. Return the name of a participant, or { end: reason } to end the conversation.`,
+      );
     },
   };
 }

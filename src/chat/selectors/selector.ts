@@ -50,7 +50,7 @@ export interface SelectionFacts<Context = unknown, State extends TurnState = Tur
   readonly run: <Value>(work: (signal: AbortSignal) => Value | Promise<Value>, options?: EffectOptions) => Promise<EffectResult<Value>>;
 }
 
-/** Gives the next turn. */
+/** Selects the next participant. */
 export interface Selector {
   /** Name in events and records. */
   readonly name: string;

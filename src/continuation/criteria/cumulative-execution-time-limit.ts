@@ -2,7 +2,7 @@ import { LimitKind } from '../continuation-evaluation.ts';
 import type { Comparison, LimitOptions } from './limit.ts';
 import { assertCount, assertLimit, LimitCriterion, toTenths } from './limit.ts';
 
-/** Forbids once the allowed time was spent in steps. Continues from where it was after a pause; waiting does not count. */
+/** Forbids once the allowed time was spent in steps. A pause does not reset it; waiting does not count. */
 export class CumulativeExecutionTimeLimit<State> extends LimitCriterion<State> {
   protected override readonly limit: LimitKind = LimitKind.Active;
   readonly maxSeconds: number;

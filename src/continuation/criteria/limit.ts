@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../lib/index.ts';
-import { InvalidArgumentError } from '../../lib/index.ts';
+import { describeValue, InvalidArgumentError } from '../../lib/index.ts';
 import type { CriterionOptions } from '../built-in-criterion.ts';
 import { BuiltInCriterion } from '../built-in-criterion.ts';
 import { ContinuationDecision } from '../continuation-decision.ts';
@@ -11,13 +11,15 @@ import type { Findings } from '../findings.ts';
 export function assertLimit(name: string, value: number, { least }: { readonly least: 'zero' | 'above-zero' }): number {
   const fits = Number.isFinite(value) && (least === 'zero' ? value >= 0 : value > 0);
   if (fits) return value;
-  throw new InvalidArgumentError(`${name} must be a number ${least === 'zero' ? 'of 0 or more' : 'greater than 0'}, not ${String(value)}.`);
+  throw new InvalidArgumentError(
+    `${name} must be a number ${least === 'zero' ? 'of 0 or more' : 'greater than 0'}, not ${describeValue(value)}.`,
+  );
 }
 
 /** Refuses a count that is not a number: a limit compared with it would never be reached. */
 export function assertCount(what: string, value: unknown): number {
   if (typeof value === 'number' && !Number.isNaN(value)) return value;
-  throw new InvalidArgumentError(`the reader of ${what} must return a number, not ${String(value)}.`);
+  throw new InvalidArgumentError(`The function that reads ${what} must return a number, not ${describeValue(value)}.`);
 }
 
 /** Rounds seconds to one decimal. By hand: this runs at every step, and toFixed is slow. */
@@ -26,7 +28,7 @@ export const toTenths = (seconds: number): number => Math.round(seconds * 10) / 
 /** Counts calls in words: "1 call", "2 calls". */
 export const countCalls = (count: number): string => `${count} ${count === 1 ? 'call' : 'calls'}`;
 
-/** Options of a limit beside its number. */
+/** Options of a limit besides its number. */
 export interface LimitOptions<State> extends CriterionOptions {
   /** Amount granted on top of the limit, in the limit's own unit. Without it no grant raises this limit. @default nothing */
   readonly granted?: (state: State) => number;

@@ -178,7 +178,7 @@ describe('CumulativeExecutionTimeLimit', () => {
 });
 
 describe('RetryLimit', () => {
-  const limited = (max: number): RetryLimit<string, string> =>
+  const createLimit = (max: number): RetryLimit<string, string> =>
     new RetryLimit(max, { steps: (state) => [...state], hasError: (step) => step === 'x' });
 
   test.each([
@@ -194,14 +194,14 @@ describe('RetryLimit', () => {
     [0, '..', 'allow', 0],
     [0, '.x', 'forbid', 1],
   ] as const)('of %i, after the steps "%s" (x failed): %s', (max, steps, decision, consecutiveFailures) => {
-    expect(limited(max).explain(steps)).toStrictEqual({
+    expect(createLimit(max).explain(steps)).toStrictEqual({
       criterion: 'RetryLimit',
       decision,
       reason: `${consecutiveFailures} of ${max} failures in a row`,
       ...(decision === 'forbid' && { stopReason: 'retry_limit' }),
       context: { consecutiveFailures, maxConsecutiveFailures: max },
     });
-    expect(limited(max).decide(steps)).toBe(decision);
+    expect(createLimit(max).decide(steps)).toBe(decision);
   });
 });
 

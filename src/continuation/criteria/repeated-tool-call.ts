@@ -1,5 +1,5 @@
 import type { Json } from '../../lib/index.ts';
-import { InvalidArgumentError, stableStringify } from '../../lib/index.ts';
+import { describeValue, InvalidArgumentError, stableStringify } from '../../lib/index.ts';
 import type { CriterionOptions } from '../built-in-criterion.ts';
 import { BuiltInCriterion } from '../built-in-criterion.ts';
 import { ContinuationDecision } from '../continuation-decision.ts';
@@ -25,7 +25,7 @@ export class RepeatedToolCall<State> extends BuiltInCriterion<State> {
   ) {
     super('RepeatedToolCall', options);
     if (!Number.isInteger(maxRepeats) || maxRepeats < 2) {
-      throw new InvalidArgumentError(`maxRepeats must be a whole number of 2 or more, not ${String(maxRepeats)}.`);
+      throw new InvalidArgumentError(`maxRepeats must be a whole number of 2 or more, not ${describeValue(maxRepeats)}.`);
     }
     this.maxRepeats = maxRepeats;
     this.#recentCalls = recentCalls;
@@ -33,7 +33,7 @@ export class RepeatedToolCall<State> extends BuiltInCriterion<State> {
 
   override explain(state: State): ContinuationEvaluation {
     const { name: criterion, maxRepeats } = this;
-    const repeated = this.#repeated(state);
+    const repeated = this.#findRepeated(state);
     if (repeated === undefined) {
       const reason = `no call was made in ${maxRepeats} steps in a row`;
       return { criterion, decision: ContinuationDecision.AllowContinuation, reason, context: { maxRepeats } };
@@ -47,7 +47,7 @@ export class RepeatedToolCall<State> extends BuiltInCriterion<State> {
     };
   }
 
-  #repeated(state: State): RepeatableCall | undefined {
+  #findRepeated(state: State): RepeatableCall | undefined {
     const steps = this.#recentCalls(state, this.maxRepeats);
     const [first = [], ...rest] = steps;
     if (steps.length < this.maxRepeats || first.length === 0) return undefined;

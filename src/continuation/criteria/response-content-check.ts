@@ -3,7 +3,7 @@ import { BuiltInCriterion } from '../built-in-criterion.ts';
 import { ContinuationDecision } from '../continuation-decision.ts';
 import type { ContinuationEvaluation } from '../continuation-evaluation.ts';
 
-/** Requests another step while the last response satisfies the predicate; lets go when it does not. */
+/** Requests another step while the last response satisfies the predicate; allows a stop when it does not. */
 export class ResponseContentCheck<State, Response> extends BuiltInCriterion<State> {
   readonly #response: (state: State) => Response | null | undefined;
   readonly #goesOn: (response: Response) => boolean;

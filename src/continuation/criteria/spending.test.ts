@@ -59,7 +59,7 @@ describe('CostLimit', () => {
 
   test('refuses a cost that is none instead of allowing for ever', () => {
     expect(() => new CostLimit(1, () => ({ usd: Number.NaN })).explain({})).toThrow(
-      'the reader of the cost must return a number, not NaN.',
+      'The function that reads the cost must return a number, not NaN.',
     );
   });
 });
@@ -123,7 +123,7 @@ describe('RepeatedToolCall', () => {
   });
 });
 
-/** What a limit has used, what was granted on top, and what it does when reached; all in its own unit. */
+/** Amount used, amount granted on top, and behaviour at the limit; all in its own unit. */
 interface Budget {
   readonly used: number;
   readonly granted?: number;
@@ -131,7 +131,7 @@ interface Budget {
 }
 
 const options: LimitOptions<Budget> = { granted: ({ granted = 0 }) => granted, onLimit: ({ onLimit = 'stop' }) => onLimit };
-const used = ({ used: amount }: Budget): number => amount;
+const getUsed = ({ used: amount }: Budget): number => amount;
 
 interface LimitRow {
   readonly name: string;
@@ -144,14 +144,14 @@ interface LimitRow {
 }
 
 // Judged at time 0, a run has lasted as long as it began before.
-const wall = (budget: Budget): number => -used(budget) * 1000;
+const wall = (budget: Budget): number => -getUsed(budget) * 1000;
 const judged = { now: 0 };
 
 const limits: readonly LimitRow[] = [
   {
     name: 'StepsLimit',
-    limit: new StepsLimit(10, used, options),
-    plain: new StepsLimit(10, used),
+    limit: new StepsLimit(10, getUsed, options),
+    plain: new StepsLimit(10, getUsed),
     stopReason: 'steps_limit',
     kind: 'steps',
     reason: (amount, max) => `${amount} of ${max} steps used`,
@@ -159,8 +159,8 @@ const limits: readonly LimitRow[] = [
   },
   {
     name: 'TokenUsageLimit',
-    limit: new TokenUsageLimit(10, used, options),
-    plain: new TokenUsageLimit(10, used),
+    limit: new TokenUsageLimit(10, getUsed, options),
+    plain: new TokenUsageLimit(10, getUsed),
     stopReason: 'token_limit',
     kind: 'tokens',
     reason: (amount, max) => `${amount} of ${max} tokens used`,
@@ -177,8 +177,8 @@ const limits: readonly LimitRow[] = [
   },
   {
     name: 'CumulativeExecutionTimeLimit',
-    limit: new CumulativeExecutionTimeLimit(10, used, options),
-    plain: new CumulativeExecutionTimeLimit(10, used),
+    limit: new CumulativeExecutionTimeLimit(10, getUsed, options),
+    plain: new CumulativeExecutionTimeLimit(10, getUsed),
     stopReason: 'time_limit',
     kind: 'active',
     reason: (amount, max) => `${amount} s of ${max} s of active time used`,
@@ -186,8 +186,8 @@ const limits: readonly LimitRow[] = [
   },
   {
     name: 'CostLimit',
-    limit: new CostLimit(10, (budget) => ({ usd: used(budget) }), options),
-    plain: new CostLimit(10, (budget) => ({ usd: used(budget) })),
+    limit: new CostLimit(10, (budget) => ({ usd: getUsed(budget) }), options),
+    plain: new CostLimit(10, (budget) => ({ usd: getUsed(budget) })),
     stopReason: 'guard',
     kind: 'cost',
     reason: (amount, max) => `${amount} of ${max} US dollars spent`,
@@ -245,14 +245,14 @@ describe.each(limits)('$name', ({ name, limit, plain, stopReason, kind, reason, 
 
   test('refuses a grant that is no number instead of allowing for ever', () => {
     expect(() => limit.explain({ used: 1, granted: Number.NaN }, judged)).toThrow(
-      'the reader of what was granted must return a number, not NaN.',
+      'The function that reads what was granted must return a number, not NaN.',
     );
   });
 });
 
 test.each([
   ['ExecutionTimeLimit', new ExecutionTimeLimit(10, wall, options)],
-  ['CumulativeExecutionTimeLimit', new CumulativeExecutionTimeLimit(10, used, options)],
+  ['CumulativeExecutionTimeLimit', new CumulativeExecutionTimeLimit(10, getUsed, options)],
 ])('%s leaves the time that was granted, too', (_, limit) => {
   expect(limit.remainingMs({ used: 4 }, judged)).toBe(6000);
   expect(limit.remainingMs({ used: 4, granted: 2 }, judged)).toBe(8000);
@@ -260,8 +260,8 @@ test.each([
 });
 
 describe('Finalize', () => {
-  const steps = new StepsLimit<Budget>(3, used, options);
-  const tokens = new TokenUsageLimit<Budget>(5, used, options);
+  const steps = new StepsLimit<Budget>(3, getUsed, options);
+  const tokens = new TokenUsageLimit<Budget>(5, getUsed, options);
   const nothing = { criterion: 'Finalize', decision: 'allow', reason: 'no limit calls for a summary', context: {} };
 
   test.each<{ readonly what: string; readonly state: Budget; readonly reached: readonly string[] }>([
@@ -299,7 +299,7 @@ describe('as criteria', () => {
   const repeated = new RepeatedToolCall<Budget>(2, ({ used: amount }, count) =>
     Array.from({ length: Math.min(amount, count) }, () => [{ name: 'search', args: { q: 'tea' } }]),
   );
-  const unknownCost = new CostLimit<Budget>(10, (budget) => ({ usd: used(budget), unknownCalls: 2 }), options);
+  const unknownCost = new CostLimit<Budget>(10, (budget) => ({ usd: getUsed(budget), unknownCalls: 2 }), options);
   const criteria = [...limits.map(({ limit }) => limit), unknownCost, repeated, new Finalize<Budget>(limits.map(({ limit }) => limit))];
 
   test.each(criteria.flatMap((criterion) => criterionConformance(criterion, states)))('$name', async ({ run }) => {

@@ -26,13 +26,13 @@ const question = (signal: AbortSignal): ModelRequest => ({ messages: [Message.us
 // Sockets and requests; timers of the test runner come and go by themselves.
 const handles = (): number => process.getActiveResourcesInfo().filter((kind) => /TCP|Socket|HTTP|FetchRequest/i.test(kind)).length;
 
-// For what the other end of a socket does; the test's own limit ends it where it never comes.
+// For what the other end of a socket does; the test's own limit ends it if it never comes.
 async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await holds())) await turn();
 }
 
 /** The outcome, if it is there within a few turns, during which the other side does nothing. */
-async function settledAtOnce(work: Promise<ModelOutcome>): Promise<ModelOutcome | undefined> {
+async function raceNextTick(work: Promise<ModelOutcome>): Promise<ModelOutcome | undefined> {
   let outcome: ModelOutcome | undefined;
   void work.then((value) => (outcome = value));
   for (let turns = 0; turns < 5 && outcome === undefined; turns += 1) await turn();
@@ -71,7 +71,7 @@ describe('abort over the wire', () => {
       const work = mode === 'stream' ? model.stream(request, hear) : model.generate(request);
       await until(async () => (type === 'stalls' ? told === 'Hello' : (await server.connections()) === 1));
       controller.abort(reason);
-      const outcome = await settledAtOnce(work);
+      const outcome = await raceNextTick(work);
       expect(outcome).toMatchObject({ ok: false, failure: aborted });
       // The words that had come are kept for display.
       if (type === 'stalls') expect(outcome).toMatchObject({ partial: { parts: [{ type: 'text', text: 'Hello' }] } });
@@ -161,7 +161,7 @@ describe('abort at any await', () => {
     const work = aiSdk(model as never).stream(question(controller.signal), () => {});
     await hanging;
     controller.abort(new Error('enough'));
-    expect(await settledAtOnce(work)).toMatchObject({ failure: aborted });
+    expect(await raceNextTick(work)).toMatchObject({ failure: aborted });
     // What had come is kept: nothing before the first piece of text, and then as much as was sent.
     const text = ['', '', '', '', 'Hel', 'Hello', 'Hello', 'Hello'][hangsAt - 1];
     expect(await work).toMatchObject({ partial: { parts: text === '' ? [] : [{ type: 'text', text }] } });
@@ -177,7 +177,7 @@ describe('abort at any await', () => {
     const work = aiSdk(model as never).generate(question(controller.signal));
     await hanging;
     controller.abort();
-    expect(await settledAtOnce(work)).toMatchObject({ failure: aborted });
+    expect(await raceNextTick(work)).toMatchObject({ failure: aborted });
     release();
     await turn();
     expect(unhandled).toEqual([]);

@@ -126,11 +126,11 @@ describe('aiSdkTools', () => {
     expect(always.needsApproval).toBe(true);
     const some = { ...pay, needsApproval: async ({ amount }: { readonly amount: number }) => amount > 100 } as AiSdkToolLike;
     const { needsApproval } = functionTool(aiSdkTools({ pay: some }));
-    const needed = async (amount: number): Promise<unknown> =>
+    const askForApproval = async (amount: number): Promise<unknown> =>
       typeof needsApproval === 'function' &&
       (await needsApproval({ amount } as never, { context: {} as never, toolCallId: '1', state: undefined }));
-    expect(await needed(5)).toBe(false);
-    expect(await needed(500)).toBe(true);
+    expect(await askForApproval(5)).toBe(false);
+    expect(await askForApproval(500)).toBe(true);
   });
 
   it.each([

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../lib/index.ts';
-import { isRecord, readJsonObject } from '../../lib/index.ts';
+import { describeValue, isRecord, readJsonObject } from '../../lib/index.ts';
 import type { ClientTool, DescribedTool, FunctionTool, ModelOutput, ShownCall, StandardResult, Tool } from '../../tools/index.ts';
 import { describeTool, InvalidToolError, providerTool } from '../../tools/index.ts';
 import type { Fields } from './fields.ts';
@@ -32,14 +32,14 @@ function validator(validate: Call): NonNullable<ReadSchema['validate']> {
   };
 }
 
-// A Standard Schema as it is; what `jsonSchema()` gives, with its own validation where it has one. Either may come as a function.
+// A Standard Schema as it is; what `jsonSchema()` gives, with its own validation if it has one. Either may come as a function.
 function readSchema(name: string, given: unknown): ReadSchema {
   if ((isRecord(given) || isFunction(given)) && '~standard' in given) return { input: given };
   const schema: unknown = isFunction(given) ? given() : given;
   if (!isRecord(schema) || !('jsonSchema' in schema)) return { input: schema };
   const { jsonSchema, validate } = schema;
   if (isRecord(jsonSchema) && isFunction(jsonSchema['then'])) {
-    throw new InvalidToolError(name, 'its JSON Schema comes later, as a promise; await it and pass the schema itself.');
+    throw new InvalidToolError(name, 'its JSON Schema is a promise. Await it and pass the schema.');
   }
   return { input: jsonSchema, ...(isFunction(validate) && { validate: validator(validate) }) };
 }
@@ -132,7 +132,8 @@ export function aiSdkTools<const Given extends Readonly<Record<string, AiSdkTool
   tools: Given,
 ): { readonly [Name in keyof Given]: Tool } {
   const taken = Object.entries(tools).map(([name, tool]) => {
-    if (!isRecord(tool)) throw new InvalidToolError(name, 'is not a tool of the AI SDK.');
+    if (!isRecord(tool))
+      throw new InvalidToolError(name, `it is ${describeValue(tool)}, not a tool of the AI SDK. Create it with tool() from "ai".`);
     const isProviders = tool['type'] === 'provider' || tool['type'] === 'provider-defined';
     return [name, isProviders ? toProviderTool(name, tool) : toOwnTool(name, tool)] as const;
   });

@@ -23,9 +23,9 @@ aiSdk(anthropic('claude-sonnet-4-5'));
 
 // @ts-expect-error a model of an older interface is refused
 aiSdk(v2);
-// @ts-expect-error the id of a model is no model
+// @ts-expect-error the id of a model is not a model
 aiSdk('gpt-5');
-// @ts-expect-error an image model is no language model
+// @ts-expect-error an image model is not a language model
 aiSdk(openai.image('gpt-image-1'));
 
 // The same holds for tools.

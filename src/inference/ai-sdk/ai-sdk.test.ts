@@ -8,7 +8,7 @@ interface Asked {
   readonly outcome: ModelOutcome;
   readonly deltas: readonly ModelDelta[];
   readonly warnings: readonly string[];
-  /** What the model was called with. */
+  /** Options of the model call. */
   readonly options: Readonly<Record<string, unknown>>;
 }
 
@@ -60,10 +60,10 @@ describe('aiSdk', () => {
 
   it.each([
     ['the id of a model', 'gpt-5', /"gpt-5" is a model id/],
-    ['a model of an older interface', { specificationVersion: 'v2', doGenerate: () => {}, doStream: () => {} }, /"v2".*update/],
+    ['a model of an older interface', { specificationVersion: 'v2', doGenerate: () => {}, doStream: () => {} }, /"v2".*Update/],
     ['a model of a newer interface', { specificationVersion: 'v9', doGenerate: () => {}, doStream: () => {} }, /"v9"/],
-    ['something without a version', {}, /no version/],
-    ['half a model', { specificationVersion: 'v4', doGenerate: () => {} }, /lacks/],
+    ['something without a version', {}, /missing/],
+    ['half a model', { specificationVersion: 'v4', doGenerate: () => {} }, /no doGenerate/],
     ['nothing', undefined, /undefined/],
     ['null', null, /null/],
   ])('refuses %s with a reason', (_, model, reason) => {

@@ -3,7 +3,7 @@
 // Does not: retry, wait on a clock of its own, run tools, or decide anything.
 // It keeps the promises of the Model port (M1–M10); the recordings and the fault server test them.
 import type { Clock, IdSource } from '../../lib/index.ts';
-import { aborted, isRecord, omitUndefined, systemClock, systemIds, untilAborted } from '../../lib/index.ts';
+import { aborted, checkKeys, isRecord, omitUndefined, systemClock, systemIds, untilAborted } from '../../lib/index.ts';
 import { Message, Usage } from '../../messages/index.ts';
 import type { Model, ModelDelta, ModelOutcome, ModelRequest, ModelResponse, ResponseBuilder } from '../index.ts';
 import { createResponseBuilder, withTimeouts } from '../index.ts';
@@ -21,11 +21,11 @@ import { toCallOptions, ToolCache } from './to-call-options.ts';
 
 /** Services of an adapted model. */
 export interface AiSdkOptions {
-  /** Tells how far away a date in `retry-after` is. @default systemClock */
+  /** Clock for dates in `retry-after`. @default systemClock */
   readonly clock?: Clock;
   /** For tool calls that come without an id. @default systemIds */
   readonly ids?: IdSource;
-  /** Tokens that a request and its answer may have together; AI SDK models do not tell. @default unknown */
+  /** Tokens that a request and its answer may have together; AI SDK models do not say. @default unknown */
   readonly contextWindow?: number;
 }
 
@@ -57,19 +57,19 @@ function takeAnswer(call: Call, result: unknown): void {
   takeMetadata(response, builder);
   for (const part of content) if (isRawPart(part)) takePart(part, { builder, provider: model.provider });
   takeEnding(answer, builder);
-  // An error in the place of an answer, which the provider package took for an empty one.
+  // An error in place of an answer, which the provider package took for an empty one.
   const { body } = response;
   if (content.length === 0 && isRecord(body) && isRecord(body['error'])) fail(call, body);
 }
 
-async function whole(call: Call, options: CallOptions): Promise<void> {
+async function generateAnswer(call: Call, options: CallOptions): Promise<void> {
   const result = await untilAborted(call.model.doGenerate(options), call.request.signal);
   if (result === aborted) return;
   call.isAnswering = true;
   takeAnswer(call, result);
 }
 
-async function inPieces(call: Call, options: CallOptions): Promise<void> {
+async function streamAnswer(call: Call, options: CallOptions): Promise<void> {
   const { model, builder, request } = call;
   const work = Promise.resolve(model.doStream(options));
   const result = await untilAborted(work, request.signal);
@@ -93,7 +93,7 @@ async function settle(call: Call, ask: Ask): Promise<ModelOutcome> {
     fail(call, error);
   }
   const outcome = builder.outcome({ aborted: request.signal?.aborted === true });
-  // After a call the conversation goes on; after anything else, who knows.
+  // After a call the conversation continues; after anything else, who knows.
   const goesOn = outcome.ok && outcome.response.parts.some(({ type }) => type === 'tool-call');
   if (!goesOn) prompts.release(request.messages);
   return outcome;
@@ -118,8 +118,13 @@ async function settleWhole(open: (request: ModelRequest) => Call, request: Model
   return second.ok ? { ...second, response: join(second.response) } : { ...second, partial: join(second.partial) };
 }
 
-/** Makes a model of the AI SDK (`openai('gpt-5')`, `anthropic('claude-…')`, …) one of ours. */
-export function aiSdk(model: LanguageModelLike, { clock = systemClock, ids = systemIds, contextWindow }: AiSdkOptions = {}): Model {
+const toSettings = 'Use settings in createAgent(), or withModelSettings(model, settings).';
+const hints = { temperature: toSettings, maxOutputTokens: toSettings, maxTokens: toSettings, topP: toSettings };
+
+/** Adapts a model of the AI SDK (`openai('gpt-5')`, `anthropic('claude-…')`, …). */
+export function aiSdk(model: LanguageModelLike, options: AiSdkOptions = {}): Model {
+  const { clock = systemClock, ids = systemIds, contextWindow } = options;
+  checkKeys('aiSdk()', options, { known: ['clock', 'ids', 'contextWindow'], hints });
   const callable = toCallableModel(model);
   const { provider, modelId, specificationVersion: version } = callable;
   const adapted: Adapted = { model: callable, prompts: new PromptCache({ version, provider }), tools: new ToolCache() };
@@ -135,8 +140,8 @@ export function aiSdk(model: LanguageModelLike, { clock = systemClock, ids = sys
     provider,
     modelId,
     ...omitUndefined({ contextWindow }),
-    generate: (request) => settleWhole(open, request, whole),
-    stream: (request, onDelta) => settleWhole((each) => open(each, onDelta), request, inPieces),
+    generate: (request) => settleWhole(open, request, generateAnswer),
+    stream: (request, onDelta) => settleWhole((each) => open(each, onDelta), request, streamAnswer),
   };
   const timed = withTimeouts(untimed, {}, clock);
   const choose = ({ timeouts }: ModelRequest): Model => (timeouts === undefined ? untimed : timed);

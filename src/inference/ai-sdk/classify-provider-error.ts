@@ -6,11 +6,11 @@ import type { ProviderErrorFacts } from './provider-error-facts.ts';
 import { readProviderError } from './provider-error-facts.ts';
 import { readRetryAfter } from './retry-after.ts';
 
-/** What the caller knows that the error itself may not. */
+/** Facts that the caller knows and the error may not. */
 export interface ClassifyProviderErrorOptions {
   /** Milliseconds since the epoch, for delays that are given as a date. */
   readonly now: number;
-  /** True where the provider had begun to answer: what is malformed then is its answer, not our request. @default false */
+  /** True if the provider had begun to answer: a parse error is then about its answer, not our request. @default false */
   readonly isAnswering?: boolean;
 }
 
@@ -126,7 +126,7 @@ export function classifyProviderError(error: unknown, { now, isAnswering = false
   if (SteplineError.is(error)) return classifyError(error, { fallback: ErrorType.Model });
   const facts = readProviderError(error);
   const found = findKind(facts, isAnswering);
-  // Some providers send the header with every answer; it counts only where the answer was an error.
+  // Some providers send the header with every answer; it counts only if the answer was an error.
   const hints = facts.status !== undefined && facts.status < 400 ? { body: facts.body } : facts;
   const retryAfterMs = found.retryable ? readRetryAfter(hints, now) : undefined;
   return { ...found, message: shortMessage(facts), ...(retryAfterMs !== undefined && { retryAfterMs }) };

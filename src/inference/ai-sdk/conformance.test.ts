@@ -22,14 +22,14 @@ function tooMany({ retryAfterMs = 0 }: StagedAnswer): APICallError {
   });
 }
 
-function endOf({ ending, usage }: StagedAnswer): object {
+function toEnd({ ending, usage }: StagedAnswer): object {
   return {
     finishReason: { unified: finishes[ending] ?? 'stop', raw: undefined },
     usage: usage === undefined ? {} : { inputTokens: { total: usage.input }, outputTokens: { total: usage.output } },
   };
 }
 
-function streamOf(staged: StagedAnswer): readonly object[] {
+function toStream(staged: StagedAnswer): readonly object[] {
   const { text = [], calls = [], ending } = staged;
   const said = text.map((delta) => ({ type: 'text-delta', id: 't', delta }));
   const called = calls.flatMap(({ id, name, args }) => [
@@ -45,7 +45,7 @@ function streamOf(staged: StagedAnswer): readonly object[] {
     ...said,
     ...called,
     ...error,
-    { type: 'finish', ...endOf(staged) },
+    { type: 'finish', ...toEnd(staged) },
   ];
 }
 
@@ -68,9 +68,9 @@ function stage(specificationVersion: 'v3' | 'v4') {
       doGenerate: () =>
         answer(() => {
           if (ending === 'error') throw new Error('in the middle');
-          return { content, warnings: [], ...endOf(staged) };
+          return { content, warnings: [], ...toEnd(staged) };
         }),
-      doStream: () => answer(() => ({ stream: ReadableStream.from(streamOf(staged)) })),
+      doStream: () => answer(() => ({ stream: ReadableStream.from(toStream(staged)) })),
     };
     return aiSdk(model as never);
   };

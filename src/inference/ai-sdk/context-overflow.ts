@@ -18,7 +18,7 @@ const phrases: readonly RegExp[] = [
   /exceeds the (model's )?(available context|maximum (number of|allowed) tokens|token limit)/i,
 ];
 
-/** True where a provider refused a conversation because it is too long for the model. Rate limits in tokens do not count. */
+/** True if a provider refused a conversation because it is too long for the model. Rate limits in tokens do not count. */
 export function isContextOverflow({ status, words, message }: ProviderErrorFacts): boolean {
   if (status === 429 || status === 529 || (status !== undefined && status >= 500)) return false;
   if (words.some((word) => codes.test(word))) return true;

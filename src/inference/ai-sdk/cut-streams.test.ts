@@ -3,9 +3,9 @@ import { basename, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { Message } from '../../messages/index.ts';
 import type { Interaction, WireApi } from '../../testing/node/index.ts';
-import { eventsIn, readRecording, wireApiOf } from '../../testing/node/index.ts';
+import { parseEvents, readRecording, detectWireApi } from '../../testing/node/index.ts';
 import { findRecordings, listRecordings } from '../../../tests/support/recordings/find-recordings.ts';
-import { fieldsOf } from '../../../tests/support/recordings/loose.ts';
+import { toFields } from '../../../tests/support/recordings/loose.ts';
 import type { ProviderPackage, StreamBody } from '../../../tests/support/recordings/provider-models.ts';
 import { createProviderModel } from '../../../tests/support/recordings/provider-models.ts';
 import {
@@ -21,7 +21,7 @@ import {
   toXaiEnd,
   xaiUsage,
 } from '../../../tests/support/recordings/staged-streams.ts';
-import { wireOf } from '../../../tests/support/recordings/wires.ts';
+import { getWire } from '../../../tests/support/recordings/wires.ts';
 import { pickRuns } from '../../../tests/support/test-scale.ts';
 import type { ModelOutcome } from '../index.ts';
 
@@ -29,7 +29,7 @@ function ask(name: ProviderPackage, body: StreamBody): Promise<ModelOutcome> {
   return createProviderModel(name, body).stream({ messages: [Message.user('Go on.', { id: 'message-1' })] }, () => undefined);
 }
 
-const textOf = (outcome: ModelOutcome): string =>
+const getText = (outcome: ModelOutcome): string =>
   (outcome.ok ? outcome.response : outcome.partial).parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
 
 /** Every place in a stream before its last event; some of them, evenly spread, if they are too many for a quick test. */
@@ -53,20 +53,20 @@ const listPackages = (api: WireApi): readonly ProviderPackage[] => (api === 'ope
 async function checkCuts({ response: { body } }: Interaction, api: WireApi): Promise<number> {
   if (typeof body !== 'string') return 0;
   const events = body.split(/(?<=\n\r?\n)/);
-  const wire = wireOf(api);
+  const wire = getWire(api);
   let checked = 0;
   for (const name of listPackages(api)) {
     // Not every package can read every recording: they differ in what they take for an error.
     const whole = await ask(name, body);
     for (const place of listCuts(events.length)) {
       const cut = events.slice(0, place).join('');
-      if (!wire.readAnswer(eventsIn(cut).map(fieldsOf)).isBroken) continue;
+      if (!wire.readAnswer(parseEvents(cut).map(toFields)).isBroken) continue;
       const outcome = await ask(name, cut);
       const where = `${name}, cut after ${place} of ${events.length} events`;
       expect(outcome.ok, where).toBe(false);
       if (whole.ok && !outcome.ok) {
         expect(outcome.failure, where).toMatchObject({ type: 'model', retryable: true });
-        expect(textOf(whole).startsWith(textOf(outcome)), where).toBe(true);
+        expect(getText(whole).startsWith(getText(outcome)), where).toBe(true);
       }
       checked += 1;
     }
@@ -82,7 +82,7 @@ if (recordings.found) {
   const streamed = files.flatMap((file) => {
     const recording = readRecording(file);
     const interactions = recording.interactions.filter(({ response: { body, status } }) => typeof body === 'string' && status < 400);
-    return interactions.map((interaction, index) => ({ name: `${basename(file)}#${index}`, interaction, api: wireApiOf(recording) }));
+    return interactions.map((interaction, index) => ({ name: `${basename(file)}#${index}`, interaction, api: detectWireApi(recording) }));
   });
   describe('a recorded stream that is cut off is never an answer', () => {
     it.each(streamed)('$name', async ({ interaction, api }) => {
@@ -118,7 +118,7 @@ describe('a stream without a finish reason and without usage', () => {
         partial: { usage: { unknownCalls: 1 } },
       });
     }
-    expect(textOf(await ask(name, cutAt(count)))).toBe('Hello.');
+    expect(getText(await ask(name, cutAt(count)))).toBe('Hello.');
   });
 });
 

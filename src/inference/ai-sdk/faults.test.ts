@@ -30,7 +30,7 @@ interface Row {
   readonly modes: readonly Mode[];
   readonly paths?: readonly Path[];
   readonly expected: Partial<Failure>;
-  /** What is kept for display. */
+  /** Parts kept for display. */
   readonly partial?: string;
 }
 
@@ -176,7 +176,7 @@ async function ask(path: Path, mode: Mode, fault: Fault): Promise<ModelOutcome> 
   }
 }
 
-function failureOf(outcome: ModelOutcome): Failure {
+function getFailure(outcome: ModelOutcome): Failure {
   if (outcome.ok) throw new Error(`expected a failure, found ${JSON.stringify(outcome.response)}`);
   return outcome.failure;
 }
@@ -190,7 +190,7 @@ describe('the table of failures', () => {
 
   it.each(cases)('$title', async ({ row: { fault, expected, partial }, path, mode }) => {
     const outcome = await ask(path, mode, typeof fault === 'function' ? fault(path) : fault);
-    const failure = failureOf(outcome);
+    const failure = getFailure(outcome);
     expect(failure).toMatchObject(expected);
     expect(failure.retryAfterMs).toBe(expected.retryAfterMs);
     expect(failure.message.length).toBeLessThan(350);
@@ -223,7 +223,7 @@ describe('the table of failures', () => {
       usage: null,
     };
     const outcome = await ask(responses, 'generate', status(200, { body }));
-    expect(failureOf(outcome)).toMatchObject({ type: 'model', retryable: true, code: 'empty-response' });
+    expect(getFailure(outcome)).toMatchObject({ type: 'model', retryable: true, code: 'empty-response' });
     expect(outcome).toMatchObject({ partial: { usage: { unknownCalls: 1 } } });
   });
 });

@@ -1,4 +1,4 @@
-import { isRecord } from '../../lib/index.ts';
+import { describeValue, isRecord } from '../../lib/index.ts';
 import { UnsupportedModelError } from './unsupported-model-error.ts';
 
 /** The versions of the AI SDK's model interface that are understood. */
@@ -28,14 +28,15 @@ export type CallOptions = Readonly<Record<string, unknown>>;
 const versions: readonly unknown[] = ['v3', 'v4'];
 
 function findProblem(model: unknown): string | undefined {
-  if (typeof model === 'string') return `"${model}" is a model id; pass a model object, such as openai("${model}") from @ai-sdk/openai`;
-  if (!isRecord(model)) return `a ${model === null ? 'null' : typeof model} is not a model; pass what a provider of the AI SDK returns`;
+  if (typeof model === 'string') return `"${model}" is a model id. Pass a model object, such as openai("${model}") from "@ai-sdk/openai"`;
+  if (!isRecord(model)) return `got ${describeValue(model)}. Pass a model object, such as openai("gpt-5") from "@ai-sdk/openai"`;
   const { specificationVersion, doGenerate, doStream } = model;
   if (!versions.includes(specificationVersion)) {
-    const found = typeof specificationVersion === 'string' ? `"${specificationVersion}"` : 'no version';
-    return `the model speaks ${found} of the AI SDK's model interface; "v3" and "v4" are understood, so update the provider package`;
+    const found = typeof specificationVersion === 'string' ? `"${specificationVersion}"` : 'missing';
+    return `its specificationVersion is ${found}, and aiSdk() supports "v3" and "v4". Update the provider package`;
   }
-  if (typeof doGenerate !== 'function' || typeof doStream !== 'function') return 'the model lacks doGenerate or doStream';
+  if (typeof doGenerate !== 'function' || typeof doStream !== 'function')
+    return 'it has no doGenerate() or doStream(). Pass a language model of the AI SDK';
   return undefined;
 }
 

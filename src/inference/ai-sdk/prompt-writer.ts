@@ -13,7 +13,7 @@ import { SentCalls } from './sent-calls.ts';
 import type { Reader } from './to-file-part.ts';
 import { toPromptMessages, toSystemMessage } from './to-prompt.ts';
 
-/** How far a conversation was converted. */
+/** Progress of a conversion. */
 interface Mark {
   readonly sources: number;
   readonly written: number;

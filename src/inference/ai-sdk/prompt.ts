@@ -15,7 +15,7 @@ export interface PromptMessage {
   readonly providerOptions?: JsonObject;
 }
 
-/** Puts what a provider wants to read again beside what it reads; nothing where there is nothing. */
+/** Adds the provider's own metadata to a prompt part, if there is any. */
 export function withOptions<Value extends object>(
   value: Value,
   options: JsonObject | undefined,

@@ -19,20 +19,20 @@ function readStreamField(result: unknown): StreamLike | undefined {
 }
 
 // Nobody waits for this: a source that does not let itself be cancelled must not hold up the answer.
-function letGo(source: StreamReader | StreamLike): void {
+function releaseReader(source: StreamReader | StreamLike): void {
   source.cancel().catch(() => undefined);
 }
 
 /** Lets go of a stream that came too late. */
 export function dropStream(result: unknown): void {
   const stream = readStreamField(result);
-  if (stream !== undefined) letGo(stream);
+  if (stream !== undefined) releaseReader(stream);
 }
 
 /** Hands each piece of a stream on as it comes, until its end or until the signal aborts. The stream is let go of in any case. */
 export async function readStream(result: unknown, take: (value: unknown) => unknown, signal: AbortSignal | undefined): Promise<void> {
   const stream = readStreamField(result);
-  if (stream === undefined) throw new TypeError('The model gave no stream.');
+  if (stream === undefined) throw new TypeError('doStream() of the model returned no stream.');
   const reader = stream.getReader();
   try {
     for (;;) {
@@ -41,6 +41,6 @@ export async function readStream(result: unknown, take: (value: unknown) => unkn
       take(next.value);
     }
   } finally {
-    letGo(reader);
+    releaseReader(reader);
   }
 }

@@ -10,21 +10,21 @@ import type { DrivenCall } from '../../../tests/support/recordings/drive-recordi
 import type { Recording } from '../../testing/node/index.ts';
 import { driveRecording } from '../../../tests/support/recordings/drive-recording.ts';
 import { findRecordings, listRecordings } from '../../../tests/support/recordings/find-recordings.ts';
-import { readRecording, wireApiOf } from '../../testing/node/index.ts';
+import { readRecording, detectWireApi } from '../../testing/node/index.ts';
 import { sdkLimits } from '../../../tests/support/recordings/sdk-limits.ts';
 import type { ModelResponse } from '../index.ts';
-import { pendingToolCalls } from '../index.ts';
+import { findPendingToolCalls } from '../index.ts';
 import { aiSdk } from './index.ts';
 
 const root = join(import.meta.dirname, '../../..');
 const recordings = findRecordings(root);
 const replayed = new Map<string, readonly string[]>();
 
-const answered = ({ outcome }: DrivenCall): ModelResponse => (outcome.ok ? outcome.response : outcome.partial);
+const getResponse = ({ outcome }: DrivenCall): ModelResponse => (outcome.ok ? outcome.response : outcome.partial);
 const textIn = (parts: readonly Part[]): string => parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
-const squashed = (text: string): string => text.replace(/\s+/g, '');
+const removeSpaces = (text: string): string => text.replace(/\s+/g, '');
 const repeatsCall = (text: string, { calls }: DrivenCall['answer']): boolean =>
-  calls.some(({ args }) => args !== undefined && squashed(JSON.stringify(args)) === squashed(text));
+  calls.some(({ args }) => args !== undefined && removeSpaces(JSON.stringify(args)) === removeSpaces(text));
 
 function isRefused({ interaction }: DrivenCall): boolean {
   return interaction.response.status >= 400;
@@ -53,22 +53,22 @@ const refusals: readonly (readonly [status: number, expected: Partial<Failure>])
   [529, { type: 'rate_limit', retryable: true }],
 ];
 
-function refusalOf(status: number): Partial<Failure> {
+function toRefusal(status: number): Partial<Failure> {
   return refusals.find(([each]) => each === status)?.[1] ?? { type: 'model', retryable: status >= 500 };
 }
 
 // M8 and the table of failures.
 function checkRefusal({ outcome, interaction: { response } }: DrivenCall): void {
   const failure = outcome.ok ? undefined : outcome.failure;
-  expect(failure).toMatchObject(refusalOf(response.status));
+  expect(failure).toMatchObject(toRefusal(response.status));
   const seconds = Number(response.headers['retry-after']);
   expect(failure?.retryAfterMs).toBe(failure?.retryable === true && seconds >= 0 ? Math.ceil(seconds * 1000) : undefined);
 }
 
 // M4, M5: the calls are those of the answer, each under an id of its own, and none of their arguments is taken for text.
 function checkCalls(call: DrivenCall): void {
-  const { parts } = answered(call);
-  const pending = pendingToolCalls({ parts });
+  const { parts } = getResponse(call);
+  const pending = findPendingToolCalls({ parts });
   const expected = call.answer.calls.filter(({ id, isCertain = true }) => isCertain || pending.some((each) => each.id === id));
   expect(pending.map(({ name }) => name)).toEqual(expected.map(({ name }) => name));
   for (const [index, { id, args }] of expected.entries()) {
@@ -81,7 +81,7 @@ function checkCalls(call: DrivenCall): void {
 }
 
 function checkText(call: DrivenCall): void {
-  const [ours, theirs] = [textIn(answered(call).parts), call.answer.text];
+  const [ours, theirs] = [textIn(getResponse(call).parts), call.answer.text];
   if (ours === '' && repeatsCall(theirs, call.answer)) return;
   expect(ours).toBe(theirs);
   // Under A2, what was told on the way is what stands at the end.
@@ -91,7 +91,7 @@ function checkText(call: DrivenCall): void {
 
 // M7: nothing is lost, nothing is counted twice, and what was not told is unknown.
 function checkUsage(call: DrivenCall): void {
-  const { usage } = answered(call);
+  const { usage } = getResponse(call);
   const reported = call.answer.usage;
   expect(usage.total).toBe(usage.input + usage.output);
   expect(usage.reasoning ?? 0).toBeLessThanOrEqual(usage.output);
@@ -104,7 +104,7 @@ function checkUsage(call: DrivenCall): void {
 
 // M9: whatever came can be stored and read again as it is.
 function checkParts(call: DrivenCall): void {
-  const { parts } = answered(call);
+  const { parts } = getResponse(call);
   const stored: unknown = JSON.parse(JSON.stringify(parts));
   expect(stored).toEqual(parts);
   for (const part of stored as readonly unknown[]) expect(readPart(part, 'part')).toEqual(part);
@@ -120,9 +120,9 @@ function textsIn(value: unknown): readonly string[] {
 
 // M10: what a provider signed comes back to it with the next request.
 function checkSignatures(call: DrivenCall, next: DrivenCall | undefined): void {
-  const kept = new Set(textsIn(answered(call).parts));
+  const kept = new Set(textsIn(getResponse(call).parts));
   const sent = new Set(textsIn(next?.sent?.body));
-  const said = JSON.stringify(answered(call).parts);
+  const said = JSON.stringify(getResponse(call).parts);
   const goesOn = next?.request.messages.some((message) => message.isAssistant() && JSON.stringify(message.parts) === said) === true;
   for (const signature of call.answer.signatures.map(sameAlphabet)) {
     expect(kept.has(signature), 'a signature is kept').toBe(true);
@@ -166,7 +166,7 @@ function restartsIn(file: string, calls: readonly DrivenCall[]): readonly string
 
 async function replay(file: string): Promise<void> {
   const recording = readRecording(file);
-  const api = wireApiOf(recording);
+  const api = detectWireApi(recording);
   const calls = await driveRecording(recording, aiSdk);
   expect(calls.length).toBeGreaterThan(0);
   expect(calls).toHaveLength(recording.interactions.length);
@@ -217,21 +217,21 @@ describe('the checks of recordings', () => {
     provider: 'openai',
     interactions: [{ response: { status: 200, headers: { 'content-type': 'application/json' }, body: answer } }],
   };
-  const altered = (call: DrivenCall, change: Partial<ModelResponse>): DrivenCall => ({
+  const changeResponse = (call: DrivenCall, change: Partial<ModelResponse>): DrivenCall => ({
     ...call,
-    outcome: { ok: true, response: { ...answered(call), ...change } },
+    outcome: { ok: true, response: { ...getResponse(call), ...change } },
   });
 
   it('fail where a text or a count is told twice, or a count is lost', async () => {
     const calls = await driveRecording(recording, aiSdk);
     expect(calls).toHaveLength(1);
     for (const call of calls) {
-      const doubled = altered(call, { parts: [...answered(call).parts, ...answered(call).parts] });
+      const doubled = changeResponse(call, { parts: [...getResponse(call).parts, ...getResponse(call).parts] });
       checkText(call);
       checkUsage(call);
       expect(() => checkText(doubled)).toThrow(/Said once/);
-      expect(() => checkUsage(altered(call, { usage: Usage.of({ input: 14, output: 10, cacheRead: 3 }) }))).toThrow(/14/);
-      expect(() => checkUsage(altered(call, { usage: Usage.of({ input: 7, output: 5 }) }))).toThrow(/3/);
+      expect(() => checkUsage(changeResponse(call, { usage: Usage.of({ input: 14, output: 10, cacheRead: 3 }) }))).toThrow(/14/);
+      expect(() => checkUsage(changeResponse(call, { usage: Usage.of({ input: 7, output: 5 }) }))).toThrow(/3/);
     }
   });
 });

@@ -17,7 +17,7 @@ interface Sent {
 
 interface Asked {
   readonly model: Model;
-  /** Sends a request. Returns what the model was called with, and the warnings. */
+  /** Sends a request. Returns the options of the model call, and the warnings. */
   readonly send: (
     messages: readonly Message[],
     request?: Partial<ModelRequest>,
@@ -60,11 +60,11 @@ function openModel({ provider = 'fake', version = 'v4', onCall }: Fake = {}): As
   };
 }
 
-const called = (id: string, more: Partial<Extract<Part, { type: 'tool-call' }>> = {}): Message =>
+const createCall = (id: string, more: Partial<Extract<Part, { type: 'tool-call' }>> = {}): Message =>
   Message.assistant([{ type: 'tool-call', toolCallId: id, toolName: 'look', args: { at: id }, ...more }]);
-const returned = (id: string, toolName = 'look'): Message =>
+const createResult = (id: string, toolName = 'look'): Message =>
   Message.tool({ toolCallId: id, toolName, output: { type: 'json', value: { of: id } } });
-const step = (number: number): readonly Message[] => [called(`call-${number}`), returned(`call-${number}`)];
+const step = (number: number): readonly Message[] => [createCall(`call-${number}`), createResult(`call-${number}`)];
 const getParts = ({ prompt }: Sent): readonly PromptPart[] => prompt.flatMap(({ content }) => (typeof content === 'string' ? [] : content));
 
 describe('the prompts of a growing conversation', () => {
@@ -137,8 +137,15 @@ describe('the prompts of a growing conversation', () => {
 
   it('give a result what the nearest earlier call of its id was given', async () => {
     const { send } = openModel();
-    const signed = (signature: string): Message => called('same', { providerMetadata: { fake: { signature } } });
-    const conversation = [Message.user('Go.'), signed('a'), returned('same'), signed('b'), returned('same'), signed('c')];
+    const createSignedCall = (signature: string): Message => createCall('same', { providerMetadata: { fake: { signature } } });
+    const conversation = [
+      Message.user('Go.'),
+      createSignedCall('a'),
+      createResult('same'),
+      createSignedCall('b'),
+      createResult('same'),
+      createSignedCall('c'),
+    ];
     const options = getParts(await send(conversation)).flatMap(({ type, providerOptions }) =>
       type === 'tool-result' ? [providerOptions] : [],
     );
@@ -314,7 +321,7 @@ describe('whatever the conversation', () => {
   it('names calls and results as the provider accepts them, alike for both, and never two ids as one', async () => {
     await fc.assert(
       fc.asyncProperty(anyReader, fc.array(fc.oneof(anyId, fc.string()), { maxLength: 12 }), async (reader, ids) => {
-        const conversation = ids.flatMap((id) => [called(id, { toolName: id }), returned(id, id)]);
+        const conversation = ids.flatMap((id) => [createCall(id, { toolName: id }), createResult(id, id)]);
         const parts = getParts(await openModel(reader).send([Message.user('Go.'), ...conversation])).filter(isCallPart);
         const sentIds = parts.map(({ toolCallId }) => toolCallId);
         const form = reader.provider === 'mistral.chat' ? /^[a-zA-Z0-9]{9}$/ : /^[a-zA-Z0-9_-]{1,64}$/;
@@ -338,7 +345,7 @@ describe('a name or an id that providers refuse', () => {
     ['n'.repeat(80), 'n'.repeat(64)],
     ['löschen', 'l_schen'],
   ])('the name %j is sent as %j, in call and result', async (name, expected) => {
-    const conversation = [Message.user('Go.'), called('1', { toolName: name }), returned('1', name)];
+    const conversation = [Message.user('Go.'), createCall('1', { toolName: name }), createResult('1', name)];
     expect(getParts(await openModel().send(conversation)).filter(isCallPart)).toMatchObject([
       { toolName: expected },
       { toolName: expected },
@@ -354,17 +361,19 @@ describe('a name or an id that providers refuse', () => {
     ['D681PevKs', 'mistral.chat', /^D681PevKs$/],
     ['call_1', 'mistral.chat', /^[a-z0-9]{9}$/],
   ])('the id %j is sent to %s as %s, in call and result', async (id, provider, expected) => {
-    const [call, result] = getParts(await openModel({ provider }).send([Message.user('Go.'), called(id), returned(id)])).filter(isCallPart);
+    const [call, result] = getParts(await openModel({ provider }).send([Message.user('Go.'), createCall(id), createResult(id)])).filter(
+      isCallPart,
+    );
     expect(call?.['toolCallId']).toMatch(expected);
     expect(result?.['toolCallId']).toBe(call?.['toolCallId']);
   });
 
   it('is not sent as an id that another call has', async () => {
     const { send } = openModel();
-    const odd = [Message.user('Go.'), called('a.b'), returned('a.b')];
+    const odd = [Message.user('Go.'), createCall('a.b'), createResult('a.b')];
     const [first] = getParts(await send(odd)).filter(isCallPart);
     const copied = String(first?.['toolCallId']);
-    const ids = getParts(await send([...odd, called(copied), returned(copied)]))
+    const ids = getParts(await send([...odd, createCall(copied), createResult(copied)]))
       .filter(isCallPart)
       .map(({ toolCallId }) => toolCallId);
     expect(ids[0]).toBe(copied);

@@ -36,7 +36,7 @@ function retryInfo(value: unknown, depth = 0): number | undefined {
   return undefined;
 }
 
-/** Where a provider may say how long to wait. */
+/** Parts of a response that may name a wait. */
 export interface RetryHints {
   readonly headers?: PlainHeaders;
   /** The parsed body of the answer. */

@@ -3,7 +3,7 @@ import { Message, textPart, toolResultText } from '../../messages/index.ts';
 
 // In chat completions a result is text; the provider packages would write pictures and files down as JSON, data and all.
 
-function filesIn(parts: readonly Part[]): readonly ContentPart[] {
+function listFiles(parts: readonly Part[]): readonly ContentPart[] {
   return parts.flatMap((part) => {
     if (part.type !== 'tool-result' || part.output.type !== 'content') return [];
     const files = part.output.parts.filter(({ type }) => type !== 'text');
@@ -11,7 +11,7 @@ function filesIn(parts: readonly Part[]): readonly ContentPart[] {
   });
 }
 
-function inWords(part: Part): Part {
+function toTextPart(part: Part): Part {
   if (part.type !== 'tool-result' || part.output.type !== 'content') return part;
   return { ...part, output: { type: 'text', value: toolResultText(part.output) } };
 }
@@ -21,7 +21,7 @@ const hasContent = ({ parts }: Message): boolean => parts.some((part) => part.ty
 /** Puts the results of one turn into words, and shows their pictures and files after them, as if the user did. */
 export function showFiles(results: readonly Message[]): readonly Message[] {
   if (!results.some(hasContent)) return results;
-  const files = results.flatMap(({ parts }) => filesIn(parts));
-  const told = results.map((message) => message.withParts(message.parts.map(inWords)));
+  const files = results.flatMap(({ parts }) => listFiles(parts));
+  const told = results.map((message) => message.withParts(message.parts.map(toTextPart)));
   return files.length === 0 ? told : [...told, Message.user(files, { id: 'shown-files' })];
 }

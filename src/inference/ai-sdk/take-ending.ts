@@ -19,7 +19,7 @@ const inputNames = ['promptTokenCount', 'prompt_tokens', 'input_tokens'];
 const outputNames = ['candidatesTokenCount', 'thoughtsTokenCount', 'completion_tokens', 'output_tokens'];
 const totalNames = ['totalTokenCount', 'total_tokens'];
 
-// Provider packages, Google's among them, put 0 in the place of a count that was not sent; what was sent tells the two apart.
+// Provider packages, Google's among them, put 0 in place of a count that was not sent; what was sent tells the two apart.
 function isMadeUp(total: unknown, raw: unknown, names: readonly string[]): boolean {
   if (total !== 0 || !isRecord(raw)) return false;
   const isTold = (name: string): boolean => count(raw[name]) !== undefined;
@@ -62,7 +62,7 @@ function takeFinishReason({ word, rawWord }: GivenReason, builder: ResponseBuild
 
 const vagueWords: ReadonlySet<string | undefined> = new Set([undefined, '', 'other', 'unknown']);
 
-// Some packages put 0 in the place of every count if no usage came.
+// Some packages put 0 in place of every count if no usage came.
 function isReported(value: unknown): boolean {
   const { inputTokens, outputTokens, raw } = toFields(value);
   return (

@@ -1,11 +1,11 @@
 import { SteplineError } from '../../lib/index.ts';
 
-/** Something that is no AI SDK model of a version we know was passed as a model. */
+/** The value passed as a model is not an AI SDK model of a supported version. */
 export class UnsupportedModelError extends SteplineError {
   override readonly name = 'UnsupportedModelError';
   readonly code = 'unsupported-model';
 
   constructor(problem: string) {
-    super(`This model cannot be used: ${problem}.`);
+    super(`aiSdk() cannot use this model: ${problem}.`);
   }
 }

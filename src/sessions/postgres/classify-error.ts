@@ -1,6 +1,6 @@
 import { DamagedDataError, isRecord, SteplineError } from '../../lib/index.ts';
 import type { StoreProblem } from '../index.ts';
-import { refusedWrite, SessionDamagedError, StoreUnavailableError } from '../index.ts';
+import { createWriteError, SessionDamagedError, StoreUnavailableError } from '../index.ts';
 
 /** No answer came in time: the connection counts as lost. */
 export class NoAnswerError extends Error {
@@ -47,7 +47,7 @@ export function isConnectionLost(error: unknown): boolean {
   return isFromSystem || connectionWords.test(error.message) || (error instanceof AggregateError && error.errors.some(isConnectionLost));
 }
 
-/** True if the server may have carried out a COMMIT though it failed: only an error of the statement itself says that it did not. */
+/** True if the server may have run a COMMIT though it failed: only an error of the statement itself says that it did not. */
 export function isOutcomeUnknown(error: unknown): boolean {
   const state = getSqlState(error);
   if (state === undefined || isConnectionState(state)) return true;
@@ -83,11 +83,11 @@ const noRights = 'Grant the role its rights on the schema, or create the schema 
 function findProblem(error: unknown): Problem {
   const state = getSqlState(error) ?? '';
   if (isPassing(error)) return { problem: 'busy' };
-  if (state === '25006') return { problem: 'read-only', advice: 'This server can only be read; connect to the primary.' };
+  if (state === '25006') return { problem: 'read-only', advice: 'This server is read-only. Connect to the primary.' };
   if (state === '42501') return { problem: 'read-only', advice: noRights };
-  if (/^53[124]00$/.test(state)) return { problem: 'full', advice: 'The server has no room; make room and resume the session.' };
+  if (/^53[124]00$/.test(state)) return { problem: 'full', advice: 'Free some space on the server, then resume the session.' };
   if (error instanceof Error && error.message.includes('after calling end on the pool'))
-    return { problem: 'closed', advice: 'The pool was ended; make another one, and a store on it.' };
+    return { problem: 'closed', advice: 'The pool was ended. Create a new pool, and a store with it.' };
   return { problem: 'failed' };
 }
 
@@ -98,7 +98,7 @@ export const toWords = (error: unknown): string => {
 };
 
 /** Classifies an error of pg or of the server. */
-export function toStoreError(error: unknown, what = 'Postgres said'): SteplineError {
+export function toStoreError(error: unknown, what = 'Postgres reported'): SteplineError {
   if (SteplineError.is(error)) return error;
   const { problem, advice } = findProblem(error);
   const words = `${what} "${toWords(error)}"`;
@@ -110,9 +110,10 @@ export function toSessionError(sessionId: string, error: unknown): SteplineError
   if (error instanceof DamagedDataError || error instanceof SyntaxError) return new SessionDamagedError(sessionId, toWords(error), error);
   if (SteplineError.is(error)) return error;
   const state = getSqlState(error) ?? '';
-  if (state === 'XX001' || state === 'XX002') return new SessionDamagedError(sessionId, 'the database is damaged where it stands', error);
+  if (state === 'XX001' || state === 'XX002')
+    return new SessionDamagedError(sessionId, 'the part of the database that holds it is corrupt', error);
   if (state === '22021') return new SessionDamagedError(sessionId, 'a text in it is not UTF-8', error);
-  if (isUniqueViolation(error)) return new SessionDamagedError(sessionId, 'a row stands where the next one belongs', error);
-  if (/^(?:22|54)/.test(state)) return refusedWrite(sessionId, `Postgres said "${toWords(error)}"`);
+  if (isUniqueViolation(error)) return new SessionDamagedError(sessionId, 'the next row already exists', error);
+  if (/^(?:22|54)/.test(state)) return createWriteError(sessionId, `Postgres reported "${toWords(error)}"`);
   return toStoreError(error);
 }

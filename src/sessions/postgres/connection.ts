@@ -2,7 +2,7 @@
 // Owns:     the time limit of each answer, and whether a connection is used again.
 // Does not: retry anything.
 // C1. A connection that was lost, or on which no answer came in time, is closed and never used again.
-// C2. An error event of a connection or of the pool never ends the process: whoever waits for an answer is told.
+// C2. An error event of a connection or of the pool never ends the process: whoever waits for an answer gets the error.
 import { isRecord } from '../../lib/index.ts';
 import type { StoredRow } from '../index.ts';
 import { getSqlState, isConnectionLost, LostCommitError, NoAnswerError } from './classify-error.ts';
@@ -22,10 +22,11 @@ export function answerInTime<Value>(work: Promise<Value>, { clock, timeoutMs }: 
   });
 }
 
-/** Listener for error events. Errors are told to whoever waits for an answer. */
+/** Listener for error events. Whoever waits for an answer gets the error. */
 export const ignoreError = (): void => undefined;
 
-async function connect(options: ParsedOptions): Promise<PostgresClient> {
+/** Takes a connection from the pool. */
+export async function connect(options: ParsedOptions): Promise<PostgresClient> {
   const connecting = options.pool.connect();
   try {
     return await answerInTime(connecting, options);

@@ -11,19 +11,20 @@ function toFilters(
   schema: string,
   query: SessionQuery,
 ): { readonly conditions: readonly string[]; readonly values: readonly (string | number)[] } {
-  const { tenant, agentId, owner, status, stopReason, tag, isOpen, wakeBefore } = query;
+  const { tenant, agentName, owner, status, stopReason, tag, isOpen, wakeBefore, updatedBefore } = query;
   const values: (string | number)[] = [];
   const conditions: string[] = [];
   const add = (value: string | number | undefined, toCondition: (place: string) => string): void => {
     if (value !== undefined) conditions.push(toCondition(`$${values.push(value)}`));
   };
   add(tenant, (place) => `s.tenant = ${place}`);
-  add(agentId, (place) => `s.agent_id = ${place}`);
+  add(agentName, (place) => `s.agent_id = ${place}`);
   add(owner, (place) => `s.owner = ${place}`);
   add(status, (place) => `s.status = ${place}`);
   add(stopReason, (place) => `s.stop_reason = ${place}`);
   add(tag, (place) => `s.num IN (SELECT session FROM ${inSchema(schema, 'session_tags')} WHERE tag = ${place})`);
   add(wakeBefore, (place) => `s.wake_at <= ${place}::double precision`);
+  add(updatedBefore, (place) => `s.updated_at < ${place}::double precision`);
   // Written out, so that the index of open sessions is used.
   if (isOpen !== undefined) conditions.push(isOpen ? 's.is_open = 1' : 's.is_open = 0');
   return { conditions, values };
@@ -61,7 +62,7 @@ function pageText(schema: string, conditions: readonly string[], limitPlace: str
     )::text AS found`;
 }
 
-/** Finds sessions without a header: sessions are numbered without a gap, and these fill one. */
+/** Finds sessions without a header: sessions are numbered, and these fill a gap that no deleted one left. */
 async function findLost(
   query: Query,
   sql: Sql,

@@ -1,5 +1,5 @@
 import type { Clock } from '../../lib/index.ts';
-import { checkKeys, InvalidArgumentError, isRecord, systemClock } from '../../lib/index.ts';
+import { checkKeys, describeValue, InvalidArgumentError, isRecord, systemClock } from '../../lib/index.ts';
 import type { PostgresPool } from './postgres-pool.ts';
 
 /** The database that holds the sessions. */
@@ -19,15 +19,7 @@ export interface PostgresStoreOptions {
 /** Options, checked and complete. */
 export type ParsedOptions = Required<PostgresStoreOptions>;
 
-const keys = {
-  known: ['pool', 'schema', 'timeoutMs', 'endsPool', 'clock'],
-  hints: {
-    connectionString: 'Pass a pool: postgresStore({ pool: new Pool({ connectionString }) }).',
-    url: 'Pass a pool: postgresStore({ pool: new Pool({ connectionString: url }) }).',
-    client: 'Pass a pool: a single connection cannot be replaced when it is lost.',
-    table: 'All tables of the store are in one Postgres schema: schema.',
-  },
-};
+const knownOptions = ['pool', 'schema', 'timeoutMs', 'endsPool', 'clock'];
 
 function assert(isValid: boolean, message: string): asserts isValid {
   if (!isValid) throw new InvalidArgumentError(message);
@@ -40,28 +32,30 @@ const isPool = (value: unknown): value is PostgresPool => hasMethods(value, ['co
 const isClock = (value: unknown): value is Clock => hasMethods(value, ['now', 'monotonic', 'schedule']);
 
 function parseSchema(schema: unknown): string {
-  assert(typeof schema === 'string', `The schema of postgresStore() must be text, not ${typeof schema}.`);
+  assert(typeof schema === 'string', `postgresStore(): schema must be a string, not ${describeValue(schema)}.`);
   // It becomes part of every statement.
   assert(
     /^[A-Za-z_][A-Za-z0-9_]{0,62}$/.test(schema) && !schema.toLowerCase().startsWith('pg_'),
-    `"${schema}" cannot be the schema of postgresStore(): use letters, digits and _, 63 at most, and no pg_ in front.`,
+    `postgresStore(): schema is ${describeValue(schema)}. Use at most 63 letters, digits and "_", not starting with a digit or "pg_".`,
   );
   return schema;
 }
 
 /** Refuses options that a store could not work with. */
 export function parseOptions(given: unknown): ParsedOptions {
-  const found = Array.isArray(given) ? 'a list' : given === null ? 'null' : typeof given;
-  assert(isRecord(given), `postgresStore() takes { pool }, not ${found}.`);
-  checkKeys('postgresStore()', given, keys);
+  assert(
+    isRecord(given),
+    `postgresStore() needs an object with a pool, not ${describeValue(given)}. Pass { pool: new Pool({ connectionString }) }.`,
+  );
+  checkKeys('postgresStore()', given, knownOptions);
   const { pool, schema = 'stepline', timeoutMs = 10_000, endsPool = false, clock = systemClock } = given;
-  assert(pool !== undefined, 'postgresStore() needs a pool: postgresStore({ pool: new Pool({ connectionString }) }).');
-  assert(isPool(pool), 'The pool of postgresStore() must be one of pg, with connect() and end().');
+  assert(pool !== undefined, 'postgresStore() needs a pool. Pass { pool: new Pool({ connectionString }) } with Pool from "pg".');
+  assert(isPool(pool), `postgresStore(): pool must be a Pool from "pg", not ${describeValue(pool)}.`);
   assert(
     typeof timeoutMs === 'number' && Number.isSafeInteger(timeoutMs) && timeoutMs >= 1 && timeoutMs < 2 ** 31,
-    `timeoutMs of postgresStore() must be a whole number of 1 or more, not ${typeof timeoutMs === 'number' ? timeoutMs : typeof timeoutMs}.`,
+    `postgresStore(): timeoutMs must be a whole number of 1 or more, not ${describeValue(timeoutMs)}.`,
   );
-  assert(typeof endsPool === 'boolean', `endsPool of postgresStore() must be true or false, not ${typeof endsPool}.`);
-  assert(isClock(clock), 'The clock of postgresStore() must have now(), monotonic() and schedule().');
+  assert(typeof endsPool === 'boolean', `postgresStore(): endsPool must be true or false, not ${describeValue(endsPool)}.`);
+  assert(isClock(clock), 'postgresStore(): clock must have now(), monotonic() and schedule().');
   return { pool, schema: parseSchema(schema), timeoutMs, endsPool, clock };
 }

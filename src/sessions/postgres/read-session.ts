@@ -1,8 +1,8 @@
 // Reading one session.
 // Owns:     which rows are read, in one statement each, so that everything is of one moment; all of them are checked.
 // Does not: repair anything.
-import type { EntryQuery, KnownSession, LogEntry, StoredRow, StoredSession } from '../index.ts';
-import { parseRange, SessionDamagedError } from '../index.ts';
+import type { EffectQuery, EntryQuery, KnownSession, LogEntry, OpenEffects, StoredRow, StoredSession } from '../index.ts';
+import { parseEffectQuery, parseRange, SessionDamagedError, SessionDeletedError } from '../index.ts';
 import type { Query } from './connection.ts';
 import { queryJson, readRow, readRows } from './connection.ts';
 import type { Sql } from './sql.ts';
@@ -20,6 +20,8 @@ function readKnown(sessionId: string, found: StoredRow): KnownSession | undefine
 export async function loadSession(query: Query, sql: Sql, sessionId: string): Promise<StoredSession | undefined> {
   const found = await queryJson(query, sql.load, [sessionId]);
   const session = readKnown(sessionId, found);
+  const deletedAt = checks.findDeletion(sessionId, readRows(found['tombstones']));
+  if (deletedAt !== undefined) throw new SessionDeletedError(sessionId, deletedAt);
   if (session === undefined) return undefined;
   const { header, head } = session;
   const tagDamage = checks.findTagDamage(header, readRows(found['tags']));
@@ -72,4 +74,20 @@ export async function findAnswer(
   const found = await queryJson(query, sql.request, [sessionId, requestId]);
   const row = readKnown(sessionId, found) && readRow(found['entry']);
   return row && checks.readEntry(sessionId, row);
+}
+
+/** Reads rows of the open step. */
+export async function readEffects(
+  query: Query,
+  sql: Sql,
+  { sessionId, ...asked }: EffectQuery & { readonly sessionId: string },
+): Promise<OpenEffects | undefined> {
+  const { prefix, skip } = parseEffectQuery(asked);
+  const found = await queryJson(query, sql.effects, [sessionId, prefix, skip]);
+  const session = readKnown(sessionId, found);
+  if (session === undefined) return undefined;
+  const rows = readRows(found['effects']);
+  const isWhole = prefix === '' && skip === 0;
+  const { header, head } = session;
+  return { header, head, effects: isWhole ? checks.readEffects(session, rows) : checks.readSomeEffects(session, rows) };
 }

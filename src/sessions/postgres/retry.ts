@@ -16,8 +16,9 @@ interface RetryOptions {
 function giveUp(error: unknown, passedMs: number, attempts: number): StoreUnavailableError {
   const times = attempts === 1 ? '1 attempt' : `${attempts} attempts`;
   const words = `(${times}, the last: "${toWords(error)}")`;
-  if (isPassing(error)) return new StoreUnavailableError('busy', `others have held its rows for ${toSeconds(passedMs)} ${words}`, error);
-  const advice = 'Nothing of the write was kept; sessions go on when the server can be reached again.';
+  if (isPassing(error))
+    return new StoreUnavailableError('busy', `other transactions have locked its rows for ${toSeconds(passedMs)} ${words}`, error);
+  const advice = 'Nothing was written. Sessions continue once the server can be reached again.';
   return new StoreUnavailableError('failed', { what: `Postgres could not be reached for ${toSeconds(passedMs)} ${words}`, advice }, error);
 }
 

@@ -1,4 +1,4 @@
-import { inSchema, selected } from './tables.ts';
+import { inSchema, listColumns } from './tables.ts';
 
 /** Ends every statement that the store reads from: the answer is one JSON text, so that no type is converted on the way. */
 const asFound = '::text AS found';
@@ -10,6 +10,11 @@ export interface FactsNeeded {
   readonly creates: boolean;
   readonly hasRequests: boolean;
   readonly hasEffects: boolean;
+  /** True if it gives stored entries new texts. */
+  readonly rewrites: boolean;
+  readonly deletes: boolean;
+  /** True if it answers mails. `$2`: their numbers, as JSON. */
+  readonly answers: boolean;
 }
 
 /** SQL texts of a store that are the same each time. */
@@ -18,14 +23,16 @@ export interface Sql {
   readonly begin: string;
   /** Reads the facts that a batch needs. `$1`: the sessions, as JSON. */
   readonly facts: (needed: FactsNeeded) => string;
-  /** The sessions of a list that a first entry names. */
-  readonly named: string;
+  /** Traces of sessions in a list that have no header: entries that name them, and tombstones. */
+  readonly traces: string;
   readonly addQuarantine: string;
   readonly dropQuarantine: string;
   readonly load: string;
   readonly entries: string;
   readonly lastSeen: string;
   readonly request: string;
+  /** `$2`: prefix of the keys, `$3`: rows to skip. */
+  readonly effects: string;
   readonly lost: string;
   readonly firstEntries: string;
   readonly holder: string;
@@ -39,6 +46,12 @@ export interface Sql {
   readonly endIdle: string;
 }
 
+/**
+ * Time that the server waits for the next statement of a transaction. A process that stands still meanwhile would keep the row of the
+ * claim, and with it everybody who could take its place. One that continues later tries its transaction again.
+ */
+const idleMs = 1000;
+
 /** Texts for the tables in a schema. */
 export function createSql(schema: string, timeoutMs: number): Sql {
   const meta = inSchema(schema, 'meta');
@@ -50,19 +63,41 @@ export function createSql(schema: string, timeoutMs: number): Sql {
   const quarantine = inSchema(schema, 'quarantine');
   const holder = inSchema(schema, 'holder');
   const writers = inSchema(schema, 'writers');
+  const mail = inSchema(schema, 'mail');
+  const tombstones = inSchema(schema, 'tombstones');
 
   // A number is never given twice, even if the row that had it is lost.
-  const lastNum = `greatest(0, (SELECT max(num) FROM ${sessions}), (SELECT max(session) FROM ${log}), (SELECT max(session) FROM ${heads}))`;
+  const lastNum = `greatest(0, (SELECT max(num) FROM ${sessions}), (SELECT max(session) FROM ${log}), (SELECT max(session) FROM ${heads}),
+    (SELECT max(num) FROM ${tombstones}))`;
+
+  const selectTombstone = (id: string): string => `(SELECT json_agg(t) FROM ${tombstones} t WHERE t.id = ${id} OR t.id_copy = ${id})`;
+  const inJsonList = (place: string): string => `IN (SELECT json_array_elements_text(${place})::bigint)`;
+
+  // Numbers that a session may have, each with the rows that say whose it is. With damage there may be two.
+  const numbers = `(
+    SELECT json_agg(json_build_object('num', own.num,
+      'header', (SELECT row_to_json(o) FROM ${sessions} o WHERE o.num = own.num),
+      'first', (SELECT row_to_json(l) FROM ${log} l WHERE l.session = own.num AND l.n = 1)))
+    FROM (SELECT s.num UNION SELECT l.session FROM ${log} l WHERE l.session_id = wanted.id) AS own(num) WHERE own.num IS NOT NULL)`;
 
   // The server plans a statement each time: what is not asked for is left out.
-  const facts = ({ isClaim, creates, hasRequests, hasEffects }: FactsNeeded): string => `
-    WITH epoch AS MATERIALIZED (SELECT ${selected('meta')} FROM ${meta} WHERE name = 'epoch' ${isClaim ? 'FOR UPDATE' : 'FOR SHARE'})
+  const facts = ({ isClaim, creates, hasRequests, hasEffects, rewrites, deletes, answers }: FactsNeeded): string => `
+    WITH epoch AS MATERIALIZED (SELECT ${listColumns('meta')} FROM ${meta} WHERE name = 'epoch' ${isClaim || deletes ? 'FOR UPDATE' : 'FOR SHARE'})
     SELECT json_build_object(
       'epoch', (SELECT row_to_json(epoch) FROM epoch),
       ${creates ? `'lastNum', ${lastNum},` : ''}
+      ${answers ? `'mail', (SELECT json_agg(m) FROM ${mail} m WHERE num ${inJsonList('$2::json')}),` : ''}
       'sessions', (
         SELECT json_agg(json_build_object(
           ${creates ? `'isNamed', CASE WHEN s.num IS NULL THEN EXISTS (SELECT 1 FROM ${log} WHERE session_id = wanted.id) END,` : ''}
+          ${creates || deletes ? `'tombstones', CASE WHEN s.num IS NULL THEN ${selectTombstone('wanted.id')} END,` : ''}
+          ${deletes ? `'numbers', CASE WHEN wanted.deletes THEN ${numbers} END,` : ''}
+          ${
+            rewrites
+              ? `'entries', CASE WHEN wanted.numbers IS NOT NULL THEN (
+                  SELECT json_agg(l) FROM ${log} l WHERE l.session = s.num AND n ${inJsonList('wanted.numbers')}) END,`
+              : ''
+          }
           ${
             hasRequests
               ? `'answered', CASE WHEN wanted.requests IS NOT NULL THEN (
@@ -80,7 +115,7 @@ export function createSql(schema: string, timeoutMs: number): Sql {
           'session', row_to_json(s),
           'head', row_to_json(h)
         ))
-        FROM json_to_recordset($1::json) AS wanted(id text, requests json, effects boolean)
+        FROM json_to_recordset($1::json) AS wanted(id text, requests json, effects boolean, numbers json, deletes boolean)
         LEFT JOIN ${sessions} s ON s.id = wanted.id
         LEFT JOIN ${heads} h ON h.session = s.num
       )
@@ -100,26 +135,29 @@ export function createSql(schema: string, timeoutMs: number): Sql {
       BEGIN ISOLATION LEVEL READ COMMITTED;
       SET LOCAL jit = off;
       SET LOCAL lock_timeout = ${timeoutMs};
-      SET LOCAL idle_in_transaction_session_timeout = ${timeoutMs};
+      SET LOCAL idle_in_transaction_session_timeout = ${Math.min(timeoutMs, idleMs)};
       SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off'`,
     facts,
-    named: `SELECT json_build_object('named', (
-      SELECT json_agg(session_id) FROM ${log} WHERE session_id IN (SELECT json_array_elements_text($1::json))
+    traces: `SELECT json_build_object('traces', (
+      SELECT json_agg(json_build_object(
+        'id', missing.id, 'isNamed', EXISTS (SELECT 1 FROM ${log} WHERE session_id = missing.id), 'tombstones', ${selectTombstone('missing.id')}
+      )) FROM json_array_elements_text($1::json) AS missing(id)
     ))${asFound}`,
 
     holder: `SELECT json_build_object(
       'epoch', (SELECT value FROM ${meta} WHERE name = 'epoch'), 'holder', (SELECT row_to_json(h) FROM ${holder} h WHERE num = 1)
     )${asFound}`,
-    setHolder: `INSERT INTO ${holder} (${selected('holder')}) VALUES ($1, $2, $3, $4, $5)
+    setHolder: `INSERT INTO ${holder} (${listColumns('holder')}) VALUES ($1, $2, $3, $4, $5)
       ON CONFLICT (num) DO UPDATE SET epoch = excluded.epoch, beats = excluded.beats, body = excluded.body, sum = excluded.sum`,
     dropHolder: `DELETE FROM ${holder}`,
 
-    addQuarantine: `INSERT INTO ${quarantine} (${selected('quarantine')}) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`,
+    addQuarantine: `INSERT INTO ${quarantine} (${listColumns('quarantine')}) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`,
     dropQuarantine: `DELETE FROM ${quarantine} WHERE id = $1`,
 
     load: `${one},
       snapshot AS (SELECT n FROM ${log} WHERE ${ofOne} AND ${readable} AND is_snapshot = 1 ORDER BY n DESC LIMIT 1)
       SELECT json_build_object(${known},
+        'tombstones', CASE WHEN NOT EXISTS (SELECT 1 FROM s) THEN ${selectTombstone('$1')} END,
         'from', greatest(1, (SELECT n FROM snapshot)),
         'tags', (SELECT json_agg(t) FROM ${tags} t WHERE ${ofOne}),
         'entries', (SELECT json_agg(l ORDER BY n) FROM ${log} l
@@ -139,12 +177,19 @@ export function createSql(schema: string, timeoutMs: number): Sql {
       SELECT json_build_object(${known},
         'entry', (SELECT row_to_json(l) FROM ${log} l WHERE ${ofOne} AND request_id = $2 AND ${readable})
       )${asFound}`,
+    effects: `${one}
+      SELECT json_build_object(${known},
+        'effects', (SELECT json_agg(e ORDER BY k) FROM (
+          SELECT * FROM ${effects} WHERE ${ofOne} AND starts_with(key, $2) ORDER BY k OFFSET $3::bigint
+        ) e)
+      )${asFound}`,
 
+    // Deleted sessions leave gaps too: only the gaps are looked at.
     lost: `
       SELECT json_build_object('lost', (
-        SELECT json_agg(json_build_object('num', session, 'id', session_id)) FROM ${log} l
-        WHERE session_id IS NOT NULL AND session BETWEEN $1::bigint AND $2::bigint
-          AND NOT EXISTS (SELECT 1 FROM ${sessions} WHERE num = l.session) AND NOT EXISTS (SELECT 1 FROM ${sessions} WHERE id = l.session_id)
+        SELECT json_agg(json_build_object('num', l.session, 'id', l.session_id))
+        FROM generate_series($1::bigint, $2::bigint) AS gap(num) JOIN ${log} l ON l.session = gap.num AND l.session_id IS NOT NULL
+        WHERE NOT EXISTS (SELECT 1 FROM ${sessions} WHERE num = gap.num) AND NOT EXISTS (SELECT 1 FROM ${sessions} WHERE id = l.session_id)
       ))${asFound}`,
     firstEntries: `
       SELECT json_build_object('entries', (
@@ -159,5 +204,5 @@ export function createSql(schema: string, timeoutMs: number): Sql {
 }
 
 /** The rows of a JSON parameter, as a table `r`. */
-export const recordset = (position: number, columns: string): string =>
-  `json_to_recordset($${position}::json) AS r(${columns.replaceAll(' COLLATE "C"', '')})`;
+export const recordset = (place: string, columns: string): string =>
+  `json_to_recordset(${place}::json) AS r(${columns.replaceAll(' COLLATE "C"', '')})`;

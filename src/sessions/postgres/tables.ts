@@ -13,7 +13,7 @@ export const checks: RowChecks = createRowChecks(sums);
 // Text is compared byte by byte: an index that follows the rules of a language breaks when the system's rules change.
 const text = 'text COLLATE "C"';
 const time = 'double precision';
-// As exact as numbers are in JavaScript; whole numbers only where the port says so.
+// As exact as numbers are in JavaScript; integers only if the port says so.
 const number = 'double precision';
 
 const types: { readonly [Table in StoredTable]: Readonly<Record<(typeof storedColumns)[Table][number], string>> } = {
@@ -51,6 +51,9 @@ const types: { readonly [Table in StoredTable]: Readonly<Record<(typeof storedCo
   effects: { session: 'bigint', k: 'bigint', key: text, phase: text, body: text },
   quarantine: { id: text, session: 'bigint', damage: text },
   holder: { num: 'bigint', epoch: 'bigint', beats: 'bigint', body: text },
+  mail: { num: 'bigint', session_id: text, request_id: text, at: time, body: text, reply: text },
+  tombstones: { id: text, num: 'bigint', at: time, id_copy: text },
+  holds: { id: text, at: time, body: text },
 };
 
 /** The columns of a whole row, with their types. */
@@ -58,20 +61,42 @@ export const typedColumns = (table: StoredTable): string =>
   [...Object.entries(types[table]).map(([name, type]) => `${name} ${type}`), 'sum bigint'].join(', ');
 
 /** The columns of a whole row. */
-export const selected = (table: StoredTable): string => [...storedColumns[table], 'sum'].join(', ');
+export const listColumns = (table: StoredTable): string => [...storedColumns[table], 'sum'].join(', ');
 
 /** Quotes a name that was checked. */
 const quote = (name: string): string => `"${name}"`;
 
-/** Names a table in its schema. */
-export const inSchema = (schema: string, table: StoredTable | 'writers'): string => `${quote(schema)}.${table}`;
+/** Names a table, or the numbers of mails, in its schema. */
+export const inSchema = (schema: string, name: StoredTable | 'writers' | 'mail_num'): string => `${quote(schema)}.${name}`;
+
+// Rows that are updated with each step get room beside them, so that their indexes stay as they are.
+const updated = 'WITH (fillfactor = 50)';
+
+/** Tables that a schema of an earlier build may lack. That build works on with the schema as before. */
+export const laterTables: readonly StoredTable[] = ['holder', 'mail', 'tombstones', 'holds'];
+
+/** Creates the later tables that are not there. */
+export function addLaterTables(schema: string): string {
+  const name = (table: Parameters<typeof inSchema>[1]): string => inSchema(schema, table);
+  const create = (table: StoredTable, keys = '', options = ''): string =>
+    `CREATE TABLE IF NOT EXISTS ${name(table)} (${typedColumns(table)}${keys}) ${options};`;
+  return `
+    ${create('holder', ', PRIMARY KEY (num)', updated)}
+    ${create('mail', ', PRIMARY KEY (num), UNIQUE (session_id, request_id)')}
+    ${create('tombstones')}
+    ${create('holds', ', PRIMARY KEY (id)')}
+    CREATE SEQUENCE IF NOT EXISTS ${name('mail_num')};
+    CREATE INDEX IF NOT EXISTS mail_waiting ON ${name('mail')} (num) WHERE reply IS NULL;
+    CREATE INDEX IF NOT EXISTS tombstones_id ON ${name('tombstones')} (id);
+    CREATE INDEX IF NOT EXISTS tombstones_copy ON ${name('tombstones')} (id_copy);
+    CREATE INDEX IF NOT EXISTS tombstones_num ON ${name('tombstones')} (num) WHERE num IS NOT NULL;
+  `;
+}
 
 function createTables(schema: string): string {
   const name = (table: StoredTable | 'writers'): string => inSchema(schema, table);
   const create = (table: StoredTable, keys = '', options = ''): string =>
     `CREATE TABLE ${name(table)} (${typedColumns(table)}${keys}) ${options};`;
-  // Rows that are updated with each step get room beside them, so that their indexes stay as they are.
-  const updated = 'WITH (fillfactor = 50)';
   return `
     ${create('meta', ', PRIMARY KEY (name)', updated)}
     ${create('sessions', ', PRIMARY KEY (num), UNIQUE (id)', updated)}
@@ -80,7 +105,6 @@ function createTables(schema: string): string {
     ${create('log', ', PRIMARY KEY (session, n)')}
     ${create('effects')}
     ${create('quarantine', ', UNIQUE (id)')}
-    ${create('holder', ', PRIMARY KEY (num)', updated)}
     CREATE TABLE ${name('writers')} (id ${text} PRIMARY KEY, batch bigint, written_at timestamptz DEFAULT now()) ${updated};
     CREATE INDEX sessions_tenant ON ${name('sessions')} (tenant) WHERE tenant IS NOT NULL;
     CREATE INDEX sessions_agent ON ${name('sessions')} (agent_id);
@@ -118,6 +142,7 @@ export const migrateFrom = (version: number, schema: string): string => `
     .slice(version)
     .map((migrate) => migrate(schema))
     .join('\n')}
+  ${addLaterTables(schema)}
   INSERT INTO ${inSchema(schema, 'meta')} (name, value, sum) VALUES ${toMetaRow('schema', schemaVersion)}
     ON CONFLICT (name) DO UPDATE SET value = excluded.value, sum = excluded.sum;
 `;

@@ -3,10 +3,12 @@
 // Does not: begin or end the transaction, or settle any promise.
 // G3. Facts about sessions are kept only as long as no other connection has written.
 import { jsonEquals } from '../../lib/index.ts';
-import type { BatchPlan, KnownSession, SessionDraft, SessionHeader, StoredFacts, StoreTask, StoreTaskResult } from '../index.ts';
+import type { KnownSession, LogEntry, SessionDraft, SessionHeader, StoredFacts, StoreTask, StoreTaskResult } from '../index.ts';
 import {
-  planHolder,
-  planWrite,
+  createPlan,
+  getSessionId,
+  isHolderTask,
+  planTask,
   SessionDamagedError,
   StoreUnavailableError,
   toEffectValues,
@@ -15,8 +17,10 @@ import {
 } from '../index.ts';
 import { toSessionError, toStoreError } from './classify-error.ts';
 import type { Connection } from './connection.ts';
-import { findSession } from './read-session.ts';
+import { deleteSession } from './delete-session.ts';
 import { findHolder, setHolder } from './holder.ts';
+import { findMail, findRequestMail, storeMail } from './mailbox.ts';
+import { findDeletion, findEntry, findSession } from './read-session.ts';
 import { sql } from './sql.ts';
 import { isIntact, withChecksum } from './tables.ts';
 
@@ -45,54 +49,67 @@ function refresh(db: Connection, knowledge: Knowledge): void {
   const row = db.get(sql.meta, 'epoch');
   knowledge.sessions.clear();
   if (row === undefined || !isIntact('meta', row))
-    throw new StoreUnavailableError('failed', 'the row that says who may write does not match its checksum');
+    throw new StoreUnavailableError('failed', 'the row with the current claim does not match its checksum');
   knowledge.epoch = Number(row['value']);
   knowledge.dataVersion = dataVersion;
 }
 
-/** Runs the tasks inside a transaction. Call `settle` once that is committed. */
-export function runBatch(
-  db: Connection,
-  knowledge: Knowledge,
-  tasks: readonly StoreTask[],
-): { readonly results: readonly StoreTaskResult[]; readonly settle: () => void } {
+/** A batch that is ready to be committed. */
+export interface RunBatch {
+  readonly results: readonly StoreTaskResult[];
+  /** True if it removes text that must not be found in the file any more. */
+  readonly erases: boolean;
+  /** Call it once the transaction is committed. */
+  readonly settle: () => void;
+}
+
+/** Runs the tasks inside a transaction. */
+export function runBatch(db: Connection, knowledge: Knowledge, tasks: readonly StoreTask[]): RunBatch {
   refresh(db, knowledge);
-  const asksForHolder = tasks.some(({ type }) => type !== 'write' && type !== 'quarantine');
-  const plan: BatchPlan = {
+  const plan = createPlan<KnownSession>({
     epoch: knowledge.epoch,
-    holder: asksForHolder ? findHolder(db) : undefined,
+    holder: tasks.some(isHolderTask) ? findHolder(db) : undefined,
     facts: createFacts(db, knowledge),
-    drafts: new Map(),
-  };
+  });
 
   function run(task: StoreTask): StoreTaskResult {
     try {
-      if (task.type === 'write') planWrite(plan, task.write);
-      else if (task.type === 'quarantine') noteDamage(db, task.sessionId, task.damage);
-      else planHolder(plan, task);
+      if (task.type !== 'quarantine') return { ok: true, ...planTask(plan, task), epoch: plan.epoch };
+      noteDamage(db, task.sessionId, task.damage);
       return { ok: true, epoch: plan.epoch };
     } catch (error) {
-      return { ok: false, error: task.type === 'write' ? toSessionError(task.write.sessionId, error) : toStoreError(error) };
+      const sessionId = getSessionId(task);
+      return { ok: false, error: sessionId === undefined ? toStoreError(error) : toSessionError(sessionId, error) };
     }
   }
 
   const results = tasks.map(run);
-  const { epoch, drafts } = plan;
+  const { epoch, drafts, deletions } = plan;
   if (epoch !== knowledge.epoch) db.run(sql.setMeta, ...withChecksum('meta', ['epoch', epoch]).slice(1), 'epoch');
   if (plan.changesHolder === true) setHolder(db, plan.holder);
   const stored = [...drafts].map(([id, draft]) => [id, storeDraft(db, draft)] as const);
+  storeMail(db, plan);
+  for (const [id, at] of deletions) deleteSession(db, id, at);
   const settle = (): void => {
     knowledge.epoch = epoch;
+    for (const id of deletions.keys()) knowledge.sessions.delete(id);
     if (knowledge.sessions.size + stored.length > mostKnown) knowledge.sessions.clear();
     for (const [id, session] of stored) knowledge.sessions.set(id, session);
   };
-  return { results, settle };
+  const erases = deletions.size > 0 || [...drafts.values()].some(({ rewritten }) => rewritten.size > 0);
+  return { results, erases, settle };
 }
 
 const createFacts = (db: Connection, knowledge: Knowledge): StoredFacts => ({
   find: (sessionId) => knowledge.sessions.get(sessionId) ?? findSession(db, sessionId),
   hasAnswer: ({ num, head }, requestId) => db.get(sql.request, num, requestId, head) !== undefined,
   hasEffect: ({ num }, { key, phase }) => db.get(sql.effect, num, key, phase) !== undefined,
+  findDeletion: (sessionId) => (knowledge.sessions.has(sessionId) ? undefined : findDeletion(db, sessionId)),
+  findEntry: (session, n) => findEntry(db, session, n),
+  findMail: (num) => findMail(db, num),
+  findRequestMail: (mail) => findRequestMail(db, mail),
+  hasHold: (id) => db.get(sql.hold, id) !== undefined,
+  findLastMail: () => Number(db.get(sql.lastMail)?.['num']),
 });
 
 function noteDamage(db: Connection, sessionId: string, damage: string | undefined): void {
@@ -114,6 +131,7 @@ function storeDraft(db: Connection, draft: SessionDraft): KnownSession {
   if (draft.dropsEffects && before !== undefined && before.effects > 0) db.run(sql.dropEffects, num);
   for (const [index, effect] of draft.effects.entries())
     db.run(sql.addEffect, ...withChecksum('effects', toEffectValues(num, kept + index + 1, effect)));
+  for (const entry of draft.rewritten.values()) setTexts(db, known, entry);
   for (const entry of draft.entries) db.run(sql.addEntry, ...withChecksum('log', toEntryValues({ num, id: header.id }, entry)));
   if (before !== undefined && (before.head !== head || before.effects !== known.effects)) setHead(db, known);
   return known;
@@ -123,12 +141,17 @@ function addTags(db: Connection, num: number, tags: readonly string[]): void {
   for (const tag of new Set(tags)) db.run(sql.addTag, ...withChecksum('session_tags', [num, tag]));
 }
 
+function setTexts(db: Connection, { num, header: { id } }: KnownSession, entry: LogEntry): void {
+  const values = withChecksum('log', toEntryValues({ num, id }, entry)).slice(-3);
+  if (db.run(sql.setTexts, ...values, num, entry.n) !== 1) throw new SessionDamagedError(id, `entry ${entry.n} is missing`);
+}
+
 function setHead(db: Connection, { num, header, head, effects }: KnownSession): void {
   const [, ...values] = withChecksum('heads', [num, head, effects]);
   if (db.run(sql.setHead, ...values, num) !== 1) throw new SessionDamagedError(header.id, 'the number of its last entry is missing');
 }
 
-const foundBy = ['agentId', 'tenant', 'owner', 'status', 'stopReason', 'isOpen', 'wakeAt', 'createdAt'] as const;
+const foundBy = ['agentName', 'tenant', 'owner', 'status', 'stopReason', 'isOpen', 'wakeAt', 'createdAt'] as const;
 
 function changeHeader(db: Connection, { num, header }: KnownSession, before: SessionHeader): void {
   const [, , ...values] = withChecksum('sessions', toHeaderValues(num, header));

@@ -34,7 +34,7 @@ export function getResultName(error: unknown): string | undefined {
 }
 
 /** Classifies an error of SQLite. */
-export function toStoreError(error: unknown, what = 'SQLite said'): SteplineError {
+export function toStoreError(error: unknown, what = 'SQLite reported'): SteplineError {
   if (SteplineError.is(error)) return error;
   const message = error instanceof Error ? error.message : String(error);
   return new StoreUnavailableError(problems[getResultName(error) ?? ''] ?? 'failed', `${what} "${message}"`, error);
@@ -45,8 +45,8 @@ export function toSessionError(sessionId: string, error: unknown): SteplineError
   if (error instanceof DamagedDataError) return new SessionDamagedError(sessionId, error.message, error);
   if (SteplineError.is(error)) return error;
   const name = getResultName(error);
-  if (name === 'CORRUPT') return new SessionDamagedError(sessionId, 'the file is damaged where it stands', error);
-  if (name === 'CONSTRAINT') return new SessionDamagedError(sessionId, 'a row stands where the next one belongs', error);
+  if (name === 'CORRUPT') return new SessionDamagedError(sessionId, 'the part of the file that holds it is corrupt', error);
+  if (name === 'CONSTRAINT') return new SessionDamagedError(sessionId, 'the next row already exists', error);
   // The store never writes a number that JavaScript cannot hold.
   if (isRecord(error) && error['code'] === 'ERR_OUT_OF_RANGE')
     return new SessionDamagedError(sessionId, 'a number in it is too large', error);

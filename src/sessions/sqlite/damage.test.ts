@@ -17,7 +17,7 @@ let epoch = 0;
 
 const header = (id: string): SessionHeader => ({
   id,
-  agentId: 'a',
+  agentName: 'a',
   owner: 'o',
   tags: ['x', 'y'],
   status: 'waiting',
@@ -88,8 +88,8 @@ async function whileDamaged(damage: string, work: () => Promise<void>): Promise<
   }
 }
 
-/** What is told of a session's damage by each way of reading it. */
-async function told(id: string): Promise<Readonly<Record<string, string>>> {
+/** The damage of a session as each way of reading it reports it. */
+async function readProblems(id: string): Promise<Readonly<Record<string, string>>> {
   const of = async (work: Promise<unknown>): Promise<string> =>
     work.then(
       () => '',
@@ -134,13 +134,13 @@ describe('damage', () => {
   ])('is told of its session, and of no other: %s', async (damage, expected) => {
     const others = [await store.load('one'), await store.load('three')];
     await whileDamaged(damage, async () => {
-      expect(await told('two')).toMatchObject(expected);
-      expect([await told('one'), await told('three')]).toStrictEqual(Array(2).fill({ load: '', entries: '', list: '' }));
+      expect(await readProblems('two')).toMatchObject(expected);
+      expect([await readProblems('one'), await readProblems('three')]).toStrictEqual(Array(2).fill({ load: '', entries: '', list: '' }));
       expect([await store.load('one'), await store.load('three')]).toStrictEqual(others);
       expect((await store.list()).sessions.map(({ id }) => id).sort()).toStrictEqual(['one', 'three', 'two']);
       expect((await store.list({ tag: 'z' })).sessions).toStrictEqual([]);
     });
-    expect(await told('two')).toStrictEqual({ load: '', entries: '', list: '' });
+    expect(await readProblems('two')).toStrictEqual({ load: '', entries: '', list: '' });
   });
 
   test.each([

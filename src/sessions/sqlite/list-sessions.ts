@@ -1,31 +1,26 @@
 import { DamagedDataError, omitUndefined } from '../../lib/index.ts';
 import type { ListedSession, SessionHeader, SessionPage, SessionQuery, StoredRow } from '../index.ts';
-import { parsePage, readHeader, storedColumns } from '../index.ts';
+import { parsePage, readHeader } from '../index.ts';
 import type { Connection } from './connection.ts';
 import { findTagDamage } from './read-session.ts';
 import type { SqliteValue } from './sqlite-database.ts';
 import { sql } from './sql.ts';
-import { isIntact } from './tables.ts';
-
-const most = Number.MAX_SAFE_INTEGER;
-const integers: ReadonlySet<string> = new Set(['num', 'is_open', 'wake_at', 'created_at', 'updated_at', 'sum']);
-
-// A damaged number may be too large to be read, and would take the whole page with it.
-const readable = [...storedColumns.sessions, 'sum']
-  .map((column) => (integers.has(column) ? `max(min(${column}, ${most}), ${-most}) AS ${column}` : column))
-  .join(', ');
+import { isIntact, listColumnsSafely } from './tables.ts';
 
 type Filter = readonly [condition: string, ...values: readonly SqliteValue[]];
 
-function toFilters({ tenant, agentId, owner, status, stopReason, tag, isOpen, wakeBefore }: SessionQuery): readonly Filter[] {
+function toFilters(query: SessionQuery): readonly Filter[] {
+  const { tenant, agentName, owner, status, stopReason, tag, isOpen, wakeBefore, updatedBefore } = query;
   const filters: readonly (readonly [string, SqliteValue | undefined])[] = [
     ['tenant = ?', tenant],
-    ['agent_id = ?', agentId],
+    ['agent_id = ?', agentName],
     ['owner = ?', owner],
     ['status = ?', status],
     ['stop_reason = ?', stopReason],
     ['num IN (SELECT session FROM session_tags WHERE tag = ?)', tag],
     ['wake_at <= ?', wakeBefore],
+    // Without an index: every write would have to change it.
+    ['updated_at < ?', updatedBefore],
   ];
   const given = filters.flatMap(([condition, value]): readonly Filter[] => (value === undefined ? [] : [[condition, value]]));
   // Written out, so that the index of open sessions is used.
@@ -40,11 +35,12 @@ interface Found {
 
 const toFound = (row: StoredRow): Found => ({ num: Number(row['num']), row });
 
-/** Finds sessions without a header: sessions are numbered without a gap, and these fill one. */
+/** Finds sessions without a header: sessions are numbered without a gap but for deleted ones, and these fill one. */
 function findLost(db: Connection, found: readonly Found[], { limit, before }: ReturnType<typeof parsePage>): readonly Found[] {
   const highest = before === undefined ? Number(db.get(sql.lastNum)?.['num']) : before - 1;
   const lowest = found.length <= limit ? 1 : Number(found.at(-1)?.num);
-  return found.length === highest - lowest + 1 ? [] : db.all(sql.lost, lowest, highest).map(toFound);
+  const deleted = Number(db.get(sql.deletedBetween, lowest, highest)?.['count']);
+  return found.length + deleted === highest - lowest + 1 ? [] : db.all(sql.lost, lowest, highest).map(toFound);
 }
 
 function findName(db: Connection, { num, row }: Found): string {
@@ -88,7 +84,7 @@ export function listSessions(db: Connection, query: SessionQuery): SessionPage {
   const filters = toFilters(query);
   const all: readonly Filter[] = before === undefined ? filters : [...filters, ['num < ?', before]];
   const where = all.length === 0 ? '' : `WHERE ${all.map(([condition]) => condition).join(' AND ')}`;
-  const text = `SELECT ${readable} FROM sessions ${where} ORDER BY sessions.num DESC LIMIT ?`;
+  const text = `SELECT ${listColumnsSafely('sessions')} FROM sessions ${where} ORDER BY sessions.num DESC LIMIT ?`;
   const rows = db.all(text, ...all.flatMap(([, ...values]) => values), limit + 1).map(toFound);
   const lost = filters.length === 0 ? findLost(db, rows, bounds) : [];
   const found = [...rows, ...lost].sort((one, other) => other.num - one.num);

@@ -1,5 +1,6 @@
 // Opening a database as a session store.
 // O1. A database that is not a session store, or one of a newer release, is left exactly as it was found.
+// O2. Opening the file of this build, or one that cannot be written, writes nothing: a reader never waits for the writer, nor it for them.
 import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { StoreUnavailableError } from '../index.ts';
@@ -8,20 +9,33 @@ import { connect } from './connection.ts';
 import { blockingMs } from './retry-while-busy.ts';
 import { sql } from './sql.ts';
 import type { SqliteDatabase } from './sqlite-database.ts';
-import { applicationId, insertInto, isIntact, laterTables, schema, schemaVersion, withChecksum } from './tables.ts';
+import {
+  applicationId,
+  createLaterTable,
+  createTempTable,
+  insertInto,
+  isIntact,
+  laterTableNames,
+  schema,
+  schemaVersion,
+  withChecksum,
+} from './tables.ts';
 
 /** True for a store, false for an empty database. Throws for everything else. Writes nothing. */
 function isStore(database: SqliteDatabase, name: string): boolean {
   const db = connect(database);
   if (db.get("SELECT name FROM sqlite_master WHERE type = 'table'") === undefined) return false;
   if (db.get('PRAGMA application_id')?.['application_id'] !== applicationId)
-    throw new StoreUnavailableError('not-a-store', `${name} is another kind of database`);
+    throw new StoreUnavailableError('not-a-store', `${name} is a different kind of database`);
   const version = db.get(sql.meta, 'schema');
   if (version === undefined || !isIntact('meta', version))
-    throw new StoreUnavailableError('failed', `the row that says which release wrote ${name} is damaged or missing`);
+    throw new StoreUnavailableError('failed', `the row with the schema version of ${name} is damaged or missing`);
   const found = Number(version['value']);
   if (found <= schemaVersion) return true;
-  throw new StoreUnavailableError('newer-schema', `${name} has schema ${found}, and this release knows ${schemaVersion}`);
+  throw new StoreUnavailableError(
+    'newer-schema',
+    `${name} has schema ${found}, written by a newer release; this one reads up to schema ${schemaVersion}`,
+  );
 }
 
 function createTables(database: SqliteDatabase, name: string): void {
@@ -42,23 +56,37 @@ function createTables(database: SqliteDatabase, name: string): void {
   }
 }
 
-/** Adds the tables that the file of an earlier build lacks. That build goes on with the file as before. */
+/** Adds the tables that the file of an earlier build lacks. That build can still use the file. */
 function addLaterTables(database: SqliteDatabase): void {
   const db = connect(database);
-  for (const [table, definition] of Object.entries(laterTables)) {
-    const isThere = db.get("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?", table) !== undefined;
-    if (!isThere) database.exec(definition.replace('CREATE TABLE', 'CREATE TABLE IF NOT EXISTS'));
+  for (const table of laterTableNames) {
+    if (db.get("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?", table) !== undefined) continue;
+    try {
+      database.exec(createLaterTable(table));
+    } catch (error) {
+      if (getResultName(error) !== 'READONLY') throw error;
+      // Reads find nothing in it, which is what the file has.
+      database.exec(createTempTable(table));
+    }
   }
 }
+
+// Deleted text is overwritten in the file (secure_delete), also that of steps long recorded: a session may be deleted later.
+const settings = [
+  'journal_mode = WAL',
+  'synchronous = FULL',
+  'foreign_keys = OFF',
+  'wal_autocheckpoint = 16000',
+  'cache_size = -32000',
+  'secure_delete = ON',
+];
 
 /** Makes an open database ready to be used as a store. */
 export function prepareDatabase(database: SqliteDatabase, name: string): SqliteDatabase {
   try {
     database.exec(`PRAGMA busy_timeout = ${blockingMs}`);
     const isThere = isStore(database, name);
-    database.exec(
-      'PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = OFF; PRAGMA wal_autocheckpoint = 16000; PRAGMA cache_size = -32000',
-    );
+    database.exec(settings.map((setting) => `PRAGMA ${setting};`).join(' '));
     if (isThere) addLaterTables(database);
     else createTables(database, name);
     return database;
@@ -76,24 +104,26 @@ const canWrite = (path: string): boolean => {
   }
 };
 
-/** Throws if the system says that a path cannot be opened at all. */
-function checkPath(path: string): void {
+/** Throws if the system says that a path cannot be opened at all. Returns true if it can only be read. */
+function checkPath(path: string): boolean {
   const folder = dirname(path);
-  const advice = 'Create the folder, or give another path.';
+  const advice = 'Create the folder, or use another path.';
   if (!existsSync(folder)) throw new StoreUnavailableError('not-a-store', { what: `there is no folder "${folder}"`, advice });
   const isThere = existsSync(path);
   if (isThere && !statSync(path).isFile()) throw new StoreUnavailableError('not-a-store', `"${path}" is not a file`);
-  if (!canWrite(folder) || (isThere && !canWrite(path))) throw new StoreUnavailableError('read-only', `"${path}" cannot be written`);
+  const isReadOnly = !canWrite(folder) || (isThere && !canWrite(path));
+  if (isReadOnly && !isThere) throw new StoreUnavailableError('read-only', `"${path}" cannot be created`);
+  return isReadOnly;
 }
 
 /** Opens the file of a store, or makes it. */
 export async function openFile(path: string): Promise<SqliteDatabase> {
   if (path === ':memory:') return prepareDatabase(await open(path), path);
-  checkPath(path);
+  const isReadOnly = checkPath(path);
   const name = `"${path}"`;
   // Opened for reading first: closing a foreign database could otherwise change its file.
   if (existsSync(path) && statSync(path).size > 0) await checkFile(path, name);
-  const database = await open(path);
+  const database = await open(path, isReadOnly);
   try {
     return prepareDatabase(database, name);
   } catch (error) {

@@ -35,7 +35,7 @@ async function fill(store: SessionStore): Promise<void> {
       after: 0,
       header: {
         id,
-        agentId: `agent-${index % 3}`,
+        agentName: `agent-${index % 3}`,
         ...(index % 2 === 0 && { tenant: 'acme', owner: `owner-${index}` }),
         tags: ['red', 'blue', 'green'].slice(0, (index % 3) + 1),
         status: statuses[index % 3] ?? 'waiting',
@@ -79,7 +79,7 @@ const tables = { sessions: 'num', heads: 'session', session_tags: 'session', log
 type Table = keyof typeof tables;
 type Value = string | number | null;
 
-function changed(value: Value): Value | Uint8Array {
+function changeValue(value: Value): Value | Uint8Array {
   if (random(10) === 0) return value === null ? 1 : null;
   if (value === null) return random(2) === 0 ? 'x' : random(1000);
   if (typeof value === 'number') return random(5) === 0 ? value + 1 + random(100) : Number(BigInt(value) ^ (1n << BigInt(random(53))));
@@ -97,7 +97,7 @@ interface Damage {
   readonly repair: () => void;
 }
 
-/** Changes one column of one row, or takes the row away. Undefined where the change cannot be made. */
+/** Changes one column of one row, or takes the row away. Undefined if the change cannot be made. */
 function damageSomething(raw: DatabaseSync): Damage | undefined {
   const table = (Object.keys(tables) as Table[])[random(6)] ?? 'log';
   const rows = raw.prepare(`SELECT rowid AS row_number, * FROM ${table}`).all() as Record<string, Value>[];
@@ -105,15 +105,15 @@ function damageSomething(raw: DatabaseSync): Damage | undefined {
   const owner = Number(row[tables[table]]);
   const columns = Object.keys(row);
   const insert = raw.prepare(`INSERT INTO ${table} (rowid, ${columns.join()}) VALUES (?, ${columns.map(() => '?').join()})`);
-  const put = (): unknown => insert.run(rowNumber, ...Object.values(row));
+  const insertRow = (): unknown => insert.run(rowNumber, ...Object.values(row));
   // A note that was taken away leaves no trace: it is found again when the session is read.
   if (random(6) === 0 && table !== 'quarantine') {
     raw.prepare(`DELETE FROM ${table} WHERE rowid = ?`).run(rowNumber);
-    return { what: `row ${String(rowNumber)} of ${table} taken away`, owner, repair: put };
+    return { what: `row ${String(rowNumber)} of ${table} taken away`, owner, repair: insertRow };
   }
   const column = columns[random(columns.length)] ?? '';
   const before = row[column] ?? null;
-  const after = changed(before);
+  const after = changeValue(before);
   // Bits are flipped in the bytes of a text, and it stays one.
   const place = after instanceof Uint8Array ? 'CAST(? AS TEXT)' : '?';
   const isKey = column === 'num' || (table === 'heads' && column === 'session');
@@ -125,7 +125,7 @@ function damageSomething(raw: DatabaseSync): Damage | undefined {
   }
   const repair = (): void => {
     raw.prepare(`DELETE FROM ${table} WHERE rowid = ?`).run(moved);
-    put();
+    insertRow();
   };
   return { what: `${column} of row ${String(rowNumber)} of ${table}: ${String(before)} to ${String(after)}`, owner, repair };
 }

@@ -1,8 +1,8 @@
 // Reading one session.
 // Owns:     which rows are read; all of them are checked.
 // Does not: repair anything.
-import type { EntryQuery, KnownSession, LogEntry, SessionHeader, StoredSession } from '../index.ts';
-import { parseRange, SessionDamagedError } from '../index.ts';
+import type { EffectQuery, EntryQuery, KnownSession, LogEntry, OpenEffects, SessionHeader, StoredSession } from '../index.ts';
+import { parseEffectQuery, parseRange, SessionDamagedError, SessionDeletedError } from '../index.ts';
 import type { Connection } from './connection.ts';
 import { sql } from './sql.ts';
 import { checks } from './tables.ts';
@@ -13,6 +13,10 @@ export function findSession(db: Connection, sessionId: string): KnownSession | u
   if (row === undefined && db.get(sql.firstEntryOf, sessionId) === undefined) return undefined;
   return checks.readKnown(sessionId, { session: row, head: row && db.get(sql.head, Number(row['num'])) });
 }
+
+/** Returns when a session was deleted. */
+export const findDeletion = (db: Connection, sessionId: string): number | undefined =>
+  checks.findDeletion(sessionId, db.all(sql.tombstones, sessionId, sessionId));
 
 /** Describes the damage to the rows that a session is found with by its tags; undefined if there is none. */
 export const findTagDamage = (db: Connection, num: number, header: SessionHeader): string | undefined =>
@@ -29,8 +33,17 @@ function readIntactEntries(db: Connection, session: KnownSession, { from, to, li
   return checks.readEntries(session, db.all(sql.entries, session.num, from, last, limit), { from, to: last });
 }
 
+/** Reads one entry. Throws if it is damaged or missing. */
+export function findEntry(db: Connection, session: KnownSession, n: number): LogEntry {
+  const [entry] = readIntactEntries(db, session, { from: n, to: n, limit: 1 });
+  if (entry === undefined) throw new SessionDamagedError(session.header.id, `entry ${n} is missing`);
+  return entry;
+}
+
 /** Reads a session from its last snapshot on. */
 export function loadSession(db: Connection, sessionId: string): StoredSession | undefined {
+  const deletedAt = findDeletion(db, sessionId);
+  if (deletedAt !== undefined) throw new SessionDeletedError(sessionId, deletedAt);
   const session = findSession(db, sessionId);
   if (session === undefined) return undefined;
   const { num, header, head } = session;
@@ -68,4 +81,14 @@ export function findAnswer(db: Connection, sessionId: string, requestId: string)
   const session = findSession(db, sessionId);
   const row = session && db.get(sql.request, session.num, requestId, session.head);
   return row && checks.readEntry(sessionId, row);
+}
+
+/** Reads rows of the open step, and nothing of the log. */
+export function readEffects(db: Connection, sessionId: string, query: EffectQuery): OpenEffects | undefined {
+  const { prefix, skip } = parseEffectQuery(query);
+  const session = findSession(db, sessionId);
+  if (session === undefined) return undefined;
+  const { num, head, header } = session;
+  if (prefix === '') return { header, head, effects: checks.readEffects(session, db.all(sql.effects, num)).slice(skip) };
+  return { header, head, effects: checks.readSomeEffects(session, db.all(sql.effectsFrom, num, prefix, prefix, skip)) };
 }

@@ -18,7 +18,7 @@ export function isBusy(error: unknown): boolean {
 
 const toSeconds = (ms: number): string => `${Math.round(ms / 100) / 10} s`;
 
-/** How long to wait for a database that another process holds. */
+/** Wait for a database that another process has locked. */
 export interface BusyOptions {
   readonly clock: Clock;
   readonly timeoutMs: number;

@@ -1,5 +1,5 @@
 import { storedColumns } from '../index.ts';
-import { insertInto, selected } from './tables.ts';
+import { insertInto, listColumns, listColumnsSafely } from './tables.ts';
 
 const headerColumns = storedColumns.sessions.slice(2);
 
@@ -11,7 +11,10 @@ type SqlName =
   | 'dataVersion'
   | 'meta'
   | 'setMeta'
+  | 'checkpoint'
   | 'session'
+  | 'sessionNum'
+  | 'headerAt'
   | 'addSession'
   | 'setHeader'
   | 'touchHeader'
@@ -29,9 +32,12 @@ type SqlName =
   | 'request'
   | 'firstEntry'
   | 'firstEntryOf'
+  | 'firstEntryNum'
+  | 'setTexts'
   | 'lost'
   | 'effects'
   | 'effect'
+  | 'effectsFrom'
   | 'addEffect'
   | 'dropEffects'
   | 'holder'
@@ -39,7 +45,24 @@ type SqlName =
   | 'dropHolder'
   | 'quarantined'
   | 'addQuarantine'
-  | 'dropQuarantine';
+  | 'dropQuarantine'
+  | 'tombstones'
+  | 'addTombstone'
+  | 'deletedBetween'
+  | 'lastMail'
+  | 'mail'
+  | 'requestMail'
+  | 'addMail'
+  | 'setReply'
+  | 'dropMail'
+  | 'dropRequestMail'
+  | 'hold'
+  | 'holds'
+  | 'setHold'
+  | 'dropHold';
+
+// A number above this is damaged, and must not be counted on from.
+const mostNum = 2 ** 52;
 
 /** SQL texts of a store, except for the lists of sessions. */
 export const sql: Readonly<Record<SqlName, string>> = {
@@ -48,46 +71,72 @@ export const sql: Readonly<Record<SqlName, string>> = {
   commit: 'COMMIT',
   rollback: 'ROLLBACK',
   dataVersion: 'PRAGMA data_version',
+  checkpoint: 'PRAGMA wal_checkpoint(TRUNCATE)',
 
-  meta: `SELECT ${selected('meta')} FROM meta WHERE name = ?`,
+  meta: `SELECT ${listColumns('meta')} FROM meta WHERE name = ?`,
   setMeta: 'UPDATE meta SET value = ?, sum = ? WHERE name = ?',
 
-  session: `SELECT ${selected('sessions')} FROM sessions WHERE id = ?`,
+  session: `SELECT ${listColumns('sessions')} FROM sessions WHERE id = ?`,
+  sessionNum: `SELECT num FROM sessions WHERE id = ? AND num BETWEEN 1 AND ${Number.MAX_SAFE_INTEGER}`,
+  headerAt: `SELECT ${listColumnsSafely('sessions')} FROM sessions WHERE num = ?`,
   addSession: insertInto('sessions'),
   setHeader: `UPDATE sessions SET ${[...headerColumns, 'sum'].map((column) => `${column} = ?`).join(', ')} WHERE num = ?`,
   touchHeader: 'UPDATE sessions SET updated_at = ?, details = ?, sum = ? WHERE num = ?',
   // A number is never given twice, even if the row that had it is lost.
   lastNum: `SELECT max(coalesce((SELECT max(num) FROM sessions), 0), coalesce((SELECT max(session) FROM log), 0),
-    coalesce((SELECT max(session) FROM heads), 0)) AS num`,
+    coalesce((SELECT max(session) FROM heads), 0), coalesce((SELECT max(num) FROM tombstones WHERE num < ${mostNum}), 0)) AS num`,
 
-  head: `SELECT ${selected('heads')} FROM heads WHERE session = ?`,
+  head: `SELECT ${listColumns('heads')} FROM heads WHERE session = ?`,
   addHead: insertInto('heads'),
   setHead: 'UPDATE heads SET head = ?, effects = ?, sum = ? WHERE session = ?',
 
-  tags: `SELECT ${selected('session_tags')} FROM session_tags WHERE session = ?`,
+  tags: `SELECT ${listColumns('session_tags')} FROM session_tags WHERE session = ?`,
   addTag: insertInto('session_tags'),
   dropTags: 'DELETE FROM session_tags WHERE session = ?',
 
   addEntry: insertInto('log'),
-  entries: `SELECT ${selected('log')} FROM log WHERE session = ? AND n >= ? AND n <= ? ORDER BY n LIMIT ?`,
+  entries: `SELECT ${listColumns('log')} FROM log WHERE session = ? AND n >= ? AND n <= ? ORDER BY n LIMIT ?`,
   lastSnapshot: 'SELECT n FROM log WHERE session = ? AND n <= ? AND is_snapshot = 1 ORDER BY n DESC LIMIT 1',
   lastUntil: 'SELECT n FROM log WHERE session = ? AND n >= ? AND n <= ? AND last_seq <= ? ORDER BY n DESC LIMIT 1',
-  request: `SELECT ${selected('log')} FROM log WHERE session = ? AND request_id = ? AND n <= ?`,
-  firstEntry: `SELECT ${selected('log')} FROM log WHERE session = ? AND n = 1`,
+  request: `SELECT ${listColumns('log')} FROM log WHERE session = ? AND request_id = ? AND n <= ?`,
+  firstEntry: `SELECT ${listColumnsSafely('log')} FROM log WHERE session = ? AND n = 1`,
   firstEntryOf: 'SELECT 1 FROM log WHERE session_id = ?',
+  firstEntryNum: `SELECT session FROM log WHERE session_id = ? AND session BETWEEN 1 AND ${Number.MAX_SAFE_INTEGER}`,
+  setTexts: 'UPDATE log SET body = ?, events = ?, sum = ? WHERE session = ? AND n = ?',
   lost: `SELECT session AS num, session_id AS id FROM log WHERE session_id IS NOT NULL AND session BETWEEN ? AND ?
     AND session NOT IN (SELECT num FROM sessions) AND session_id NOT IN (SELECT id FROM sessions WHERE id IS NOT NULL)`,
 
-  effects: `SELECT ${selected('effects')} FROM effects WHERE session = ? ORDER BY k`,
+  effects: `SELECT ${listColumns('effects')} FROM effects WHERE session = ? ORDER BY k`,
   effect: 'SELECT 1 FROM effects WHERE session = ? AND key = ? AND phase = ?',
+  // In the order of the index, which is that of `k`: rows that are skipped are not read.
+  effectsFrom: `SELECT ${listColumns('effects')} FROM effects WHERE session = ? AND substr(key, 1, length(?)) = ?
+    ORDER BY rowid LIMIT -1 OFFSET ?`,
   addEffect: insertInto('effects'),
   dropEffects: 'DELETE FROM effects WHERE session = ?',
 
-  holder: `SELECT ${selected('holder')} FROM holder WHERE num = 1`,
+  holder: `SELECT ${listColumns('holder')} FROM holder WHERE num = 1`,
   setHolder: insertInto('holder').replace('INSERT', 'INSERT OR REPLACE'),
   dropHolder: 'DELETE FROM holder',
 
-  quarantined: `SELECT ${selected('quarantine')} FROM quarantine WHERE id = ? OR session = ?`,
+  quarantined: `SELECT ${listColumns('quarantine')} FROM quarantine WHERE id = ? OR session = ?`,
   addQuarantine: `${insertInto('quarantine')} ON CONFLICT DO NOTHING`,
   dropQuarantine: 'DELETE FROM quarantine WHERE id = ?',
+
+  tombstones: `SELECT ${listColumnsSafely('tombstones')} FROM tombstones WHERE id = ? OR id_copy = ?`,
+  addTombstone: insertInto('tombstones'),
+  deletedBetween: 'SELECT count(*) AS count FROM tombstones WHERE num BETWEEN ? AND ?',
+
+  lastMail: `SELECT max(coalesce((SELECT max(num) FROM mail WHERE num < ${mostNum}), 0),
+    coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'mail' AND seq < ${mostNum}), 0)) AS num`,
+  mail: `SELECT ${listColumnsSafely('mail')} FROM mail WHERE num = ?`,
+  requestMail: `SELECT ${listColumnsSafely('mail')} FROM mail WHERE session_id = ? AND request_id = ?`,
+  addMail: insertInto('mail'),
+  setReply: 'UPDATE mail SET reply = ?, sum = ? WHERE num = ?',
+  dropMail: 'DELETE FROM mail WHERE num = ?',
+  dropRequestMail: 'DELETE FROM mail WHERE session_id = ? AND request_id = ?',
+
+  hold: 'SELECT 1 FROM holds WHERE id = ?',
+  holds: `SELECT ${listColumnsSafely('holds')} FROM holds ORDER BY holds.at, holds.rowid`,
+  setHold: insertInto('holds').replace('INSERT', 'INSERT OR REPLACE'),
+  dropHold: 'DELETE FROM holds WHERE id = ?',
 };

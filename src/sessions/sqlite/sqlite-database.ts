@@ -1,4 +1,4 @@
-/** What is bound to a statement. */
+/** Value bound to a statement. */
 export type SqliteValue = string | number | null;
 
 /** A prepared statement: what node:sqlite and better-sqlite3 have in common. */

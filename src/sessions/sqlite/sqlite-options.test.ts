@@ -25,18 +25,22 @@ test('text in place of the options is the path of the file', async () => {
 const database = new DatabaseSync(':memory:');
 
 test.each<readonly [string, unknown, string]>([
-  ['nothing', undefined, 'sqliteStore() takes a path, { path } or { database }, not undefined.'],
-  ['a number', 5, 'sqliteStore() takes a path, { path } or { database }, not number.'],
-  ['a list', ['x.db'], 'sqliteStore() takes a path, { path } or { database }, not a list.'],
-  ['an empty path', '', 'The path of sqliteStore() is empty. Pass the name of a file, or ":memory:".'],
-  ['an empty path in options', { path: '' }, 'The path of sqliteStore() is empty.'],
-  ['a path that is not text', { path: 5 }, 'The path of sqliteStore() must be text, not number.'],
-  ['neither a path nor a database', {}, 'sqliteStore() needs a path or a database: sqliteStore({ path: "sessions.db" }).'],
-  ['both a path and a database', { path: 'x.db', database }, 'sqliteStore() takes a path or a database, not both.'],
-  ['a database that is not one', { database: {} }, 'The database of sqliteStore() must be an open one of better-sqlite3 or node:sqlite.'],
-  ['a misspelt option', { file: 'x.db' }, 'Unknown option "file" in sqliteStore(). The file is called path.'],
-  ['a strange timeout', { path: 'x.db', busyTimeoutMs: -1 }, 'busyTimeoutMs of sqliteStore() must be a whole number of 0 or more, not -1.'],
-  ['a timeout that is not a number', { path: 'x.db', busyTimeoutMs: '1; DROP' }, 'not string.'],
+  ['nothing', undefined, 'sqliteStore() needs a path, { path } or { database }, not undefined.'],
+  ['a number', 5, 'sqliteStore() needs a path, { path } or { database }, not 5.'],
+  ['a list', ['x.db'], 'sqliteStore() needs a path, { path } or { database }, not a list.'],
+  ['an empty path', '', 'sqliteStore(): path is empty. Pass the name of a file, or ":memory:".'],
+  ['an empty path in options', { path: '' }, 'sqliteStore(): path is empty.'],
+  ['a path that is not text', { path: 5 }, 'sqliteStore(): path must be a string, not 5.'],
+  ['neither a path nor a database', {}, 'sqliteStore() needs a path or a database. Pass { path: "sessions.db" }.'],
+  ['both a path and a database', { path: 'x.db', database }, 'sqliteStore() got both a path and a database.'],
+  [
+    'a database that is not one',
+    { database: {} },
+    'sqliteStore(): database must be an open database of better-sqlite3 or node:sqlite, not an object.',
+  ],
+  ['a misspelt option', { file: 'x.db' }, 'Unknown option "file" in sqliteStore(). Use path.'],
+  ['a strange timeout', { path: 'x.db', busyTimeoutMs: -1 }, 'sqliteStore(): busyTimeoutMs must be a whole number of 0 or more, not -1.'],
+  ['a timeout that is not a number', { path: 'x.db', busyTimeoutMs: '1; DROP' }, 'not "1; DROP".'],
 ])('%s is refused at once', (_, options, message) => {
   expect(() => sqliteStore(options as never)).toThrow(expect.objectContaining({ code: 'invalid-argument' }) as Error);
   expect(() => sqliteStore(options as never)).toThrow(message);
@@ -44,7 +48,7 @@ test.each<readonly [string, unknown, string]>([
 
 test('a missing folder is named, and nothing is created', async () => {
   const store = sqliteStore({ path: join(folder, 'missing', 'sessions.db') });
-  const message = `The session store cannot be used: there is no folder "${join(folder, 'missing')}". Create the folder, or give another path.`;
+  const message = `The session store cannot be used: there is no folder "${join(folder, 'missing')}". Create the folder, or use another path.`;
   await expect(store.claim()).rejects.toMatchObject({ code: 'store-unavailable', problem: 'not-a-store', message });
   expect(existsSync(join(folder, 'missing'))).toBe(false);
 });

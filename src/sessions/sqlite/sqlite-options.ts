@@ -1,5 +1,5 @@
 import type { Clock } from '../../lib/index.ts';
-import { checkKeys, InvalidArgumentError, isRecord, systemClock } from '../../lib/index.ts';
+import { checkKeys, describeValue, InvalidArgumentError, isRecord, systemClock } from '../../lib/index.ts';
 import type { SqliteDatabase } from './sqlite-database.ts';
 
 interface CommonOptions {
@@ -25,18 +25,15 @@ export type SqliteStoreOptions = CommonOptions &
 /** Options, checked and complete. */
 export type ParsedOptions = Required<CommonOptions> & ({ readonly path: string } | { readonly database: SqliteDatabase });
 
-const keys = {
-  known: ['path', 'database', 'busyTimeoutMs', 'clock'],
-  hints: { file: 'The file is called path.', filename: 'The file is called path.', db: 'An open database is called database.' },
-};
+const knownOptions = ['path', 'database', 'busyTimeoutMs', 'clock'];
 
 function assert(isValid: boolean, message: string): asserts isValid {
   if (!isValid) throw new InvalidArgumentError(message);
 }
 
 function parsePath(path: unknown): string {
-  assert(typeof path === 'string', `The path of sqliteStore() must be text, not ${typeof path}.`);
-  assert(path !== '', 'The path of sqliteStore() is empty. Pass the name of a file, or ":memory:".');
+  assert(typeof path === 'string', `sqliteStore(): path must be a string, not ${describeValue(path)}.`);
+  assert(path !== '', 'sqliteStore(): path is empty. Pass the name of a file, or ":memory:".');
   return path;
 }
 
@@ -51,18 +48,20 @@ const isClock = (value: unknown): value is Clock =>
 /** Refuses options that a store could not work with. Text is the path of the file. */
 export function parseOptions(options: SqliteStoreOptions | string): ParsedOptions {
   const given: unknown = typeof options === 'string' ? { path: options } : options;
-  const found = Array.isArray(given) ? 'a list' : given === null ? 'null' : typeof given;
-  assert(isRecord(given), `sqliteStore() takes a path, { path } or { database }, not ${found}.`);
-  checkKeys('sqliteStore()', given, keys);
+  assert(isRecord(given), `sqliteStore() needs a path, { path } or { database }, not ${describeValue(given)}.`);
+  checkKeys('sqliteStore()', given, knownOptions);
   const { path, database, busyTimeoutMs = 10_000, clock = systemClock } = given;
   assert(
     typeof busyTimeoutMs === 'number' && Number.isSafeInteger(busyTimeoutMs) && busyTimeoutMs >= 0,
-    `busyTimeoutMs of sqliteStore() must be a whole number of 0 or more, not ${typeof busyTimeoutMs === 'number' ? busyTimeoutMs : typeof busyTimeoutMs}.`,
+    `sqliteStore(): busyTimeoutMs must be a whole number of 0 or more, not ${describeValue(busyTimeoutMs)}.`,
   );
-  assert(isClock(clock), 'The clock of sqliteStore() must have now(), monotonic() and schedule().');
-  assert(path !== undefined || database !== undefined, 'sqliteStore() needs a path or a database: sqliteStore({ path: "sessions.db" }).');
-  assert(path === undefined || database === undefined, 'sqliteStore() takes a path or a database, not both. The database knows its file.');
+  assert(isClock(clock), 'sqliteStore(): clock must have now(), monotonic() and schedule().');
+  assert(path !== undefined || database !== undefined, 'sqliteStore() needs a path or a database. Pass { path: "sessions.db" }.');
+  assert(path === undefined || database === undefined, 'sqliteStore() got both a path and a database. Pass one of them.');
   if (path !== undefined) return { path: parsePath(path), busyTimeoutMs, clock };
-  assert(isDatabase(database), 'The database of sqliteStore() must be an open one of better-sqlite3 or node:sqlite.');
+  assert(
+    isDatabase(database),
+    `sqliteStore(): database must be an open database of better-sqlite3 or node:sqlite, not ${describeValue(database)}.`,
+  );
   return { database, busyTimeoutMs, clock };
 }

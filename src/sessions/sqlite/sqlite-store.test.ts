@@ -13,9 +13,9 @@ let files = 0;
 const newPath = (): string => join(folder, `${(files += 1)}.db`);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-const headerOf = (id: string, changes: Partial<SessionHeader> = {}): SessionHeader => ({
+const createHeader = (id: string, changes: Partial<SessionHeader> = {}): SessionHeader => ({
   id,
-  agentId: 'a',
+  agentName: 'a',
   tags: [],
   status: 'in_progress',
   isOpen: true,
@@ -28,7 +28,7 @@ const making = (id: string, epoch: number): SessionWrite => ({
   sessionId: id,
   epoch,
   after: 0,
-  header: headerOf(id),
+  header: createHeader(id),
   entries: [{ n: 1, at: 1, isSnapshot: true, body: '1' }],
 });
 const adding = (id: string, epoch: number, n: number): SessionWrite => ({
@@ -44,8 +44,11 @@ const effect = (id: string, epoch: number, key: string): SessionWrite => ({
   effects: [{ key, phase: 'result', body: '1' }],
 });
 
-/** A database that tells which statements ran, and fails where it is told to. */
-function watched(path: string, failing: (sql: string) => Error | undefined = () => undefined): { database: SqliteDatabase; ran: string[] } {
+/** A database that tells which statements ran, and fails if it is told to. */
+function openWatched(
+  path: string,
+  failing: (sql: string) => Error | undefined = () => undefined,
+): { database: SqliteDatabase; ran: string[] } {
   const inner = new DatabaseSync(path);
   const ran: string[] = [];
   const before = (sql: string): void => {
@@ -68,7 +71,7 @@ function watched(path: string, failing: (sql: string) => Error | undefined = () 
   return { database, ran };
 }
 
-const counted = (ran: readonly string[], start: string): number => ran.filter((sql) => sql.startsWith(start)).length;
+const countStatements = (ran: readonly string[], start: string): number => ran.filter((sql) => sql.startsWith(start)).length;
 const query = (path: string, sql: string): unknown => {
   const database = new DatabaseSync(path);
   try {
@@ -91,12 +94,12 @@ describe('the SQLite store on a database that it is given', () => {
   test.each(
     sessionStoreConformance(() => {
       const path = newPath();
-      return Promise.resolve({ open: () => Promise.resolve(sqliteStore({ database: watched(path).database })) });
+      return Promise.resolve({ open: () => Promise.resolve(sqliteStore({ database: openWatched(path).database })) });
     }),
   )('$name', ({ run }) => run());
 
   test('closes it, used or not', async () => {
-    const { database } = watched(newPath());
+    const { database } = openWatched(newPath());
     await sqliteStore({ database }).close();
     expect(() => database.exec('SELECT 1')).toThrow('database is not open');
   });
@@ -104,17 +107,17 @@ describe('the SQLite store on a database that it is given', () => {
 
 describe('group commit', () => {
   test('stores what was asked for in one turn in one transaction (W1)', async () => {
-    const { database, ran } = watched(newPath());
+    const { database, ran } = openWatched(newPath());
     const store = sqliteStore({ database });
     const epoch = await store.claim();
     ran.length = 0;
     await Promise.all(Array.from({ length: 50 }, (_, index) => store.write(making(`s${index}`, epoch))));
-    expect([counted(ran, 'BEGIN IMMEDIATE'), counted(ran, 'COMMIT')]).toStrictEqual([1, 1]);
+    expect([countStatements(ran, 'BEGIN IMMEDIATE'), countStatements(ran, 'COMMIT')]).toStrictEqual([1, 1]);
     await store.close();
   });
 
   test('does not store effects that the same batch drops (G2)', async () => {
-    const { database, ran } = watched(newPath());
+    const { database, ran } = openWatched(newPath());
     const store = sqliteStore({ database });
     const epoch = await store.claim();
     await store.write(making('s', epoch));
@@ -122,7 +125,7 @@ describe('group commit', () => {
     await Promise.all([
       store.write(effect('s', epoch, 'a')),
       store.write(effect('s', epoch, 'b')),
-      store.write({ ...adding('s', epoch, 2), clearsEffects: true, header: headerOf('s', { updatedAt: 2 }) }),
+      store.write({ ...adding('s', epoch, 2), clearsEffects: true, header: createHeader('s', { updatedAt: 2 }) }),
     ]);
     expect(ran.filter((sql) => /^(INSERT|UPDATE|DELETE)/.test(sql)).map((sql) => sql.split(/ SET| \(/)[0])).toStrictEqual([
       'UPDATE sessions',
@@ -133,23 +136,23 @@ describe('group commit', () => {
   });
 
   test('touches no tags and no index where a header says only another time', async () => {
-    const { database, ran } = watched(newPath());
+    const { database, ran } = openWatched(newPath());
     const store = sqliteStore({ database });
     const epoch = await store.claim();
-    await store.write({ ...making('s', epoch), header: headerOf('s', { tags: ['x'] }) });
+    await store.write({ ...making('s', epoch), header: createHeader('s', { tags: ['x'] }) });
     ran.length = 0;
-    await store.write({ sessionId: 's', epoch, after: 1, header: headerOf('s', { tags: ['x'], updatedAt: 9, details: '[]' }) });
+    await store.write({ sessionId: 's', epoch, after: 1, header: createHeader('s', { tags: ['x'], updatedAt: 9, details: '[]' }) });
     expect(ran.filter((sql) => /^(INSERT|UPDATE|DELETE)/.test(sql))).toStrictEqual([
       'UPDATE sessions SET updated_at = ?, details = ?, sum = ? WHERE num = ?',
     ]);
-    expect((await store.load('s'))?.header).toStrictEqual(headerOf('s', { tags: ['x'], updatedAt: 9, details: '[]' }));
+    expect((await store.load('s'))?.header).toStrictEqual(createHeader('s', { tags: ['x'], updatedAt: 9, details: '[]' }));
     await store.close();
   });
 
   test('rejects every write of a transaction that fails, and can be used afterwards (W3)', async () => {
     let isBroken = false;
     const ioError = Object.assign(new Error('disk I/O error'), { code: 'ERR_SQLITE_ERROR', errcode: 10 });
-    const { database } = watched(newPath(), (sql) => (isBroken && sql === 'COMMIT' ? ioError : undefined));
+    const { database } = openWatched(newPath(), (sql) => (isBroken && sql === 'COMMIT' ? ioError : undefined));
     const store = sqliteStore({ database });
     const epoch = await store.claim();
     isBroken = true;
@@ -183,7 +186,7 @@ describe('a store that cannot be used', () => {
     const epoch = await store.claim();
     const { page_count: pages } = inner.prepare('PRAGMA page_count').get() as { page_count: number };
     inner.exec(`PRAGMA max_page_count = ${pages + 5}`);
-    const large = { ...making('large', epoch), header: headerOf('large', { details: 'x'.repeat(100_000) }) };
+    const large = { ...making('large', epoch), header: createHeader('large', { details: 'x'.repeat(100_000) }) };
     const settled = await Promise.allSettled([store.write(making('a', epoch)), store.write(large)]);
     expect(settled.map((each) => each.status === 'rejected' && (each.reason as { problem: string }).problem)).toStrictEqual([
       'full',

@@ -6,20 +6,23 @@
 // W3. A transaction that fails rejects its writes and leaves the store usable.
 // W4. While another process holds the file, everything waits in its order, and the event loop is not blocked.
 import { statSync } from 'node:fs';
-import type { SessionStore, StoreTask, StoreTaskResult } from '../index.ts';
-import { checkWrite, StoreUnavailableError } from '../index.ts';
+import type { Mail, SessionStore, StoreTask, StoreTaskResult } from '../index.ts';
+import { checkTask, getSessionId, StoreUnavailableError, toStoreChange } from '../index.ts';
 import { createKnowledge, forget, runBatch } from './batch.ts';
 import { mayBeOneWrite, toSessionError, toStoreError } from './classify-error.ts';
 import type { Connection } from './connection.ts';
 import { connect } from './connection.ts';
+import { createLogEraser } from './erase-log.ts';
 import { readClaim } from './holder.ts';
 import { listSessions } from './list-sessions.ts';
+import { readHolds, readMail } from './mailbox.ts';
 import { openFile, prepareDatabase } from './open-database.ts';
-import { findAnswer, loadSession, readEntries } from './read-session.ts';
+import { findAnswer, loadSession, readEffects, readEntries } from './read-session.ts';
 import { isBusy, retryWhileBusy } from './retry-while-busy.ts';
 import { sql } from './sql.ts';
 import type { ParsedOptions, SqliteStoreOptions } from './sqlite-options.ts';
 import { parseOptions } from './sqlite-options.ts';
+import { createStoreWatch } from './watch-store.ts';
 
 interface QueuedTask {
   readonly task: StoreTask;
@@ -47,6 +50,11 @@ export function sqliteStore(given: SqliteStoreOptions | string): SessionStore {
   const options = parseOptions(given);
   const busy = { clock: options.clock, timeoutMs: options.busyTimeoutMs };
   const knowledge = createKnowledge();
+  const eraser = createLogEraser(options.clock);
+  const watch = createStoreWatch({
+    clock: options.clock,
+    readVersion: async () => Number((await open()).get(sql.dataVersion)?.['data_version']),
+  });
   let queue: QueuedTask[] = [];
   let writing: Promise<void> | undefined;
   let opening: Promise<Connection> | undefined;
@@ -65,10 +73,11 @@ export function sqliteStore(given: SqliteStoreOptions | string): SessionStore {
     checkFile();
     try {
       db.run(sql.begin);
-      const { results, settle } = runBatch(db, knowledge, tasks);
+      const batch = runBatch(db, knowledge, tasks);
       db.run(sql.commit);
-      settle();
-      return results;
+      batch.settle();
+      if (batch.erases || tasks.some(({ type }) => type === 'claim')) eraser.erase(db);
+      return batch.results;
     } catch (error) {
       ignoreErrors(() => db.run(sql.rollback));
       forget(knowledge);
@@ -76,7 +85,7 @@ export function sqliteStore(given: SqliteStoreOptions | string): SessionStore {
     }
   }
 
-  /** Throws if the file was removed: SQLite would go on writing to it, and nobody would find it again. */
+  /** Throws if the file was removed: SQLite would continue to write to it, and nobody would find it again. */
   function checkFile(): void {
     if (!('path' in options) || options.path === ':memory:') return;
     const inode = statSync(options.path, { throwIfNoEntry: false })?.ino;
@@ -94,8 +103,8 @@ export function sqliteStore(given: SqliteStoreOptions | string): SessionStore {
       if (!isSplit && isBusy(error)) throw error;
       if (tasks.length > 1 && mayBeOneWrite(error)) return tasks.flatMap((task) => runTasks(db, [task], true));
       const [first] = tasks;
-      const isOneWrite = tasks.length === 1 && first?.type === 'write';
-      const reported = isOneWrite ? toSessionError(first.write.sessionId, error) : toStoreError(error);
+      const sessionId = first !== undefined && tasks.length === 1 ? getSessionId(first) : undefined;
+      const reported = sessionId === undefined ? toStoreError(error) : toSessionError(sessionId, error);
       return tasks.map(() => ({ ok: false, error: reported }));
     }
   }
@@ -114,6 +123,11 @@ export function sqliteStore(given: SqliteStoreOptions | string): SessionStore {
       }, busy);
       queue = queue.slice(batch.length);
       for (const [index, result] of results.entries()) batch[index]?.settle(result);
+      const change = toStoreChange(
+        batch.map(({ task }) => task),
+        results,
+      );
+      if (change !== undefined) watch.notify(change);
     } catch (error) {
       const failed = queue;
       queue = [];
@@ -133,17 +147,17 @@ export function sqliteStore(given: SqliteStoreOptions | string): SessionStore {
       });
   }
 
-  async function enqueue(task: StoreTask): Promise<number> {
+  async function enqueue(task: StoreTask): Promise<Extract<StoreTaskResult, { readonly ok: true }>> {
     assertOpen();
-    if (task.type === 'write') checkWrite(task.write);
+    checkTask(task);
     return new Promise((resolve, reject) => {
-      queue.push({ task, settle: (result) => (result.ok ? resolve(result.epoch) : reject(result.error)) });
+      queue.push({ task, settle: (result) => (result.ok ? resolve(result) : reject(result.error)) });
       schedule();
     });
   }
 
   function assertOpen(): void {
-    if (closing !== undefined) throw new StoreUnavailableError('closed', 'the store is closed');
+    if (closing !== undefined) throw new StoreUnavailableError('closed', 'it was closed');
   }
 
   /** Reads in one transaction, so that everything is of one state of the file. */
@@ -167,9 +181,11 @@ export function sqliteStore(given: SqliteStoreOptions | string): SessionStore {
   }
 
   async function close(): Promise<void> {
+    watch.close();
     while (writing !== undefined) await writing;
     const db = await opening?.catch(() => undefined);
     const database = 'database' in options ? options.database : db;
+    if (db !== undefined) eraser.close(db);
     try {
       database?.close();
     } catch (error) {
@@ -178,7 +194,7 @@ export function sqliteStore(given: SqliteStoreOptions | string): SessionStore {
   }
 
   return {
-    claim: (request = {}) => enqueue({ type: 'claim', request }),
+    claim: async (request = {}) => (await enqueue({ type: 'claim', request })).epoch,
     readClaim: () => read(readClaim),
     beat: async (epoch) => {
       await enqueue({ type: 'beat', epoch });
@@ -189,12 +205,37 @@ export function sqliteStore(given: SqliteStoreOptions | string): SessionStore {
     write: async (write) => {
       await enqueue({ type: 'write', write });
     },
+    rewrite: async (rewrite) => {
+      await enqueue({ type: 'rewrite', rewrite });
+    },
+    delete: async (deletion) => {
+      await enqueue({ type: 'delete', deletion });
+    },
     load: (sessionId) => read((db) => loadSession(db, sessionId), sessionId),
     entries: (sessionId, query = {}) => read((db) => readEntries(db, sessionId, query), sessionId),
     findRequest: (sessionId, requestId) => read((db) => findAnswer(db, sessionId, requestId), sessionId),
+    effects: (sessionId, query = {}) => read((db) => readEffects(db, sessionId, query), sessionId),
     list: (query = {}) => read((db) => listSessions(db, query)),
     quarantine: async (sessionId, damage) => {
       await enqueue({ type: 'quarantine', sessionId, damage });
+    },
+    post: async (mail) => {
+      const posted = await enqueue({ type: 'post', mail });
+      // Holds: the result of this task always has its mail.
+      return posted.mail as Mail;
+    },
+    readMail: (query = {}) => read((db) => readMail(db, query)),
+    answerMail: async (answer) => {
+      await enqueue({ type: 'answer-mail', answer });
+    },
+    putHold: async (hold) => {
+      await enqueue({ type: 'put-hold', hold });
+    },
+    dropHold: async (id) => (await enqueue({ type: 'drop-hold', id })).wasThere === true,
+    readHolds: () => read(readHolds),
+    watch: (listener) => {
+      assertOpen();
+      return watch.add(listener);
     },
     close: () => (closing ??= close()),
   };

@@ -23,27 +23,46 @@ const definitions: Readonly<Record<StoredTable, string>> = {
   effects: 'session INTEGER, k INTEGER, key TEXT, phase TEXT, body TEXT',
   holder: 'num INTEGER PRIMARY KEY, epoch INTEGER, beats INTEGER, body TEXT',
   quarantine: 'id TEXT UNIQUE, session INTEGER, damage TEXT',
+  // SQLite remembers the highest number, whatever was removed since.
+  mail: 'num INTEGER PRIMARY KEY AUTOINCREMENT, session_id TEXT, request_id TEXT, at INTEGER, reply TEXT, body TEXT',
+  // Not unique: a damaged id must not keep another session from being deleted.
+  tombstones: 'id TEXT, num INTEGER, at INTEGER, id_copy TEXT',
+  holds: 'id TEXT UNIQUE, at INTEGER, body TEXT',
 };
 
-const tableNames = [
-  'meta',
-  'sessions',
-  'heads',
-  'session_tags',
-  'log',
-  'effects',
-  'quarantine',
-  'holder',
-] as const satisfies readonly StoredTable[];
+const tableNames = ['meta', 'sessions', 'heads', 'session_tags', 'log', 'effects', 'quarantine'] as const satisfies readonly StoredTable[];
 
-const createTable = (table: StoredTable): string => `CREATE TABLE ${table} (${definitions[table]}, sum INTEGER);`;
+const createTable = (table: StoredTable, kind = 'TABLE'): string =>
+  `CREATE ${kind} IF NOT EXISTS ${table} (${definitions[table]}, sum INTEGER);`;
 
-/** Tables that files of earlier builds may lack, each with what creates it. */
-export const laterTables: Readonly<Record<string, string>> = { holder: createTable('holder') };
+type LaterTable = 'holder' | 'mail' | 'tombstones' | 'holds';
+
+/** Tables that files of earlier builds may lack, each with its indexes. */
+const laterTables: Readonly<Record<LaterTable, string>> = {
+  holder: '',
+  mail: `
+    CREATE INDEX IF NOT EXISTS mail_request ON mail (session_id, request_id);
+    CREATE INDEX IF NOT EXISTS mail_waiting ON mail (num) WHERE reply IS NULL;`,
+  tombstones: `
+    CREATE INDEX IF NOT EXISTS tombstones_id ON tombstones (id);
+    CREATE INDEX IF NOT EXISTS tombstones_id_copy ON tombstones (id_copy);
+    CREATE INDEX IF NOT EXISTS tombstones_num ON tombstones (num) WHERE num IS NOT NULL;`,
+  holds: '',
+};
+
+// Holds: Object.keys returns the keys of that very object.
+export const laterTableNames: readonly LaterTable[] = Object.keys(laterTables) as LaterTable[];
+
+/** Creates a table that the file of an earlier build lacks. That build can still use the file. */
+export const createLaterTable = (table: LaterTable): string => createTable(table) + laterTables[table];
+
+/** Creates an empty table that only this connection sees. */
+export const createTempTable = (table: LaterTable): string => createTable(table, 'TEMP TABLE');
 
 /** Creates the tables and their indexes. */
 export const schema: string = `
-  ${tableNames.map(createTable).join('\n')}
+  ${tableNames.map((table) => createTable(table)).join('\n')}
+  ${laterTableNames.map(createLaterTable).join('\n')}
   CREATE INDEX sessions_tenant ON sessions (tenant) WHERE tenant IS NOT NULL;
   CREATE INDEX sessions_agent ON sessions (agent_id);
   CREATE INDEX sessions_owner ON sessions (owner) WHERE owner IS NOT NULL;
@@ -69,5 +88,16 @@ export const checks: RowChecks = createRowChecks(sums);
 export const insertInto = (table: StoredTable): string =>
   `INSERT INTO ${table} (${storedColumns[table].join(', ')}, sum) VALUES (${'?, '.repeat(storedColumns[table].length)}?)`;
 
+const most = Number.MAX_SAFE_INTEGER;
+const integers: ReadonlySet<string> = new Set(
+  'num session n at is_snapshot execution step last_seq is_open wake_at created_at updated_at sum'.split(' '),
+);
+
+/** The columns of a whole row, for `SELECT` of many: a damaged number may be too large to be read, and would take all rows with it. */
+export const listColumnsSafely = (table: StoredTable): string =>
+  [...storedColumns[table], 'sum']
+    .map((column) => (integers.has(column) ? `max(min(${column}, ${most}), ${-most}) AS ${column}` : column))
+    .join(', ');
+
 /** The columns of a whole row, for `SELECT`. */
-export const selected = (table: StoredTable): string => [...storedColumns[table], 'sum'].join(', ');
+export const listColumns = (table: StoredTable): string => [...storedColumns[table], 'sum'].join(', ');

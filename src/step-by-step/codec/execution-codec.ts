@@ -2,7 +2,7 @@ import { ContinuationEvaluation, ContinuationOutcome, readOutcome, writeOutcome 
 import type { JsonObject, ObjectReader } from '../../lib/index.ts';
 import { AppendOnlyList, isRecord, omitUndefined, present, readJsonObject, readObject } from '../../lib/index.ts';
 import { Usage } from '../../messages/index.ts';
-import { changesSince, withChanges } from '../../serialization/index.ts';
+import { diffFields, withChanges } from '../../serialization/index.ts';
 import type { CrashLoop, Execution, Outage } from '../execution.ts';
 import type { Grant } from '../grant.ts';
 import { readAnswer, readWait } from '../read-waiting.ts';
@@ -121,40 +121,40 @@ export function readExecution<S extends Step>(input: unknown, path: string, surr
   return { ...readHead(data, surroundings), results: AppendOnlyList.from(results) };
 }
 
-/** What has changed of the head. Of a step that still waits, only what has changed: it may hold much, and is answered bit by bit. */
-function headSince(before: JsonObject, after: JsonObject): JsonObject {
+/** Returns the changes of the head. Of a waiting step, only the changed parts: it may be large, and is answered bit by bit. */
+function diffHead(before: JsonObject, after: JsonObject): JsonObject {
   const { pendingStep: waited } = before;
-  const { pendingStep: waits, ...changes } = changesSince(before, after);
+  const { pendingStep: waits, ...changes } = diffFields(before, after);
   if (waits === undefined) return changes;
-  return { ...changes, pendingStep: isRecord(waited) && isRecord(waits) ? changesSince(waited, waits) : waits };
+  return { ...changes, pendingStep: isRecord(waited) && isRecord(waits) ? diffFields(waited, waits) : waits };
 }
 
-function headAfter(before: JsonObject, { pendingStep: waits, ...changes }: ObjectReader['raw'], path: string): JsonObject {
+function patchHead(before: JsonObject, { pendingStep: waits, ...changes }: ObjectReader['raw'], path: string): JsonObject {
   const { pendingStep: waited } = before;
   if (waits === undefined) return withChanges(before, changes, path);
   const pendingStep = isRecord(waited) ? withChanges(waited, waits, `${path}.pendingStep`) : waits;
   return withChanges(before, { ...changes, pendingStep }, path);
 }
 
-/** What has become of an execution since; undefined where its results are not those of before with more behind them. */
-export function executionSince<S extends Step>(
+/** Returns the changes of an execution; undefined if its results do not begin with the earlier ones. */
+export function diffExecution<S extends Step>(
   before: Execution<S>,
   after: Execution<S>,
   surroundings: ResultSurroundings<S>,
 ): JsonObject | undefined {
   const added = after.results.since(before.results);
   if (added === undefined) return undefined;
-  const head = headSince(writeHead(before, surroundings), writeHead(after, surroundings));
+  const head = diffHead(writeHead(before, surroundings), writeHead(after, surroundings));
   return added.length === 0 ? head : { ...head, results: writeResults(added, surroundings, before.results.last) };
 }
 
-export function executionAfter<S extends Step>(
+export function patchExecution<S extends Step>(
   before: Execution<S>,
   change: ObjectReader,
   surroundings: ResultSurroundings<S>,
 ): Execution<S> {
   const { results: _, ...changes } = change.raw;
-  const head = readObject(headAfter(writeHead(before, surroundings), changes, change.path), change.path);
+  const head = readObject(patchHead(writeHead(before, surroundings), changes, change.path), change.path);
   const added = change.optionalArray('results', asIs) ?? [];
   const results = readResults(added, `${change.path}.results`, { ...surroundings, before: before.results.last });
   return { ...readHead(head, surroundings), results: before.results.appendAll(results) };

@@ -5,7 +5,7 @@ import type { ErrorHandlingDecision } from '../../errors/index.ts';
 import { ErrorType } from '../../errors/index.ts';
 import type { JsonObject } from '../../lib/index.ts';
 import { DamagedDataError, isRecord, omitUndefined, present, readObject } from '../../lib/index.ts';
-import { changesSince, withChanges } from '../../serialization/index.ts';
+import { diffFields, withChanges } from '../../serialization/index.ts';
 import type { Step } from '../step.ts';
 import type { RecordedHandling, StepTiming } from '../step-result.ts';
 import { StepResult } from '../step-result.ts';
@@ -58,13 +58,13 @@ export function writeResults<S extends Step>(
   return Array.from(results, (result) => {
     const { step, timing } = result;
     const shared = writeShared(result, codec);
-    const fields = changesSince(lastShared.fields, shared.fields);
+    const fields = diffFields(lastShared.fields, shared.fields);
     const inner = codec.getInnerOutcome?.(step);
     const written = present({
       id: step.id,
       messages: step.outputMessages.map((message) => refs.write(message)),
       timing: present({ ...timing, waitedMs: timing.waitedMs === 0 ? undefined : timing.waitedMs }),
-      ...changesSince(lastShared.common, shared.common),
+      ...diffFields(lastShared.common, shared.common),
       outcome: writeOutcome(result.outcome, last?.outcome),
       innerOutcome: inner && writeOutcome(inner, last && codec.getInnerOutcome?.(last.step)),
       fields: Object.keys(fields).length === 0 ? undefined : fields,
@@ -91,12 +91,11 @@ export function readResults<S extends Step>(
     const lastInner = last && codec.getInnerOutcome?.(last.step);
     const inner = innerOutcome === undefined ? undefined : readOutcome(innerOutcome, `${at}.innerOutcome`, lastInner);
     const handling = data.optionalValue('handling', readHandling);
-    last = new StepResult<S>({
+    const step = readStep(data, { step: codec, refs, innerOutcome: inner });
+    last = new StepResult<S>(step, readOutcome(outcome, `${at}.outcome`, last?.outcome), {
       number: (last?.number ?? 0) + 1,
-      step: readStep(data, { step: codec, refs, innerOutcome: inner }),
-      outcome: readOutcome(outcome, `${at}.outcome`, last?.outcome),
       timing: data.value('timing', readTiming),
-      ...(handling !== undefined && { handling }),
+      handling,
     });
     return last;
   });

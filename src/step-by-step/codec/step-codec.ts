@@ -7,7 +7,7 @@ import type { Cost, Step } from '../step.ts';
 import { Interruption } from '../step.ts';
 import type { MessageRefs } from './message-refs.ts';
 
-/** Writes and reads the fields that one kind of step has beside the common ones. */
+/** Writes and reads the fields that one kind of step has besides the common ones. */
 export interface StepFieldsCodec<S extends Step> {
   encode(step: S): JsonObject;
   decode(step: Step, fields: ObjectReader, innerOutcome?: ContinuationOutcome): S;
@@ -45,7 +45,7 @@ export function writeStep<S extends Step>(step: S, codec: StepFieldsCodec<S>): S
   return { common, fields: codec.encode(step) };
 }
 
-/** Values that a step is read with, beside its own data. */
+/** Values that a step is read with, besides its own data. */
 export interface ReadStepOptions<S extends Step> {
   readonly step: StepFieldsCodec<S>;
   readonly refs: MessageRefs;

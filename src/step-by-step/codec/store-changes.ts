@@ -10,14 +10,14 @@ import { messageRefs } from './message-refs.ts';
 /** A section that is written. */
 interface Section {
   readonly name: string;
-  /** True where these messages take the place of what was there. */
+  /** True if these messages replace the earlier ones. */
   readonly whole?: boolean;
   readonly messages: readonly Message[];
 }
 
-/** What is written of a store. */
+/** Stored changes of a message store. */
 export interface StoreChanges {
-  /** Undefined where the sections are the same, in the same order. */
+  /** Undefined if the sections are the same, in the same order. */
   readonly names?: readonly string[];
   readonly sections: readonly Section[];
 }
@@ -29,8 +29,8 @@ function sectionSince(name: string, before: MessageStore, after: MessageStore): 
   return added.length === 0 ? [] : [{ name, messages: added }];
 }
 
-/** Undefined where nothing has changed. */
-export function storeSince(before: MessageStore, after: MessageStore): StoreChanges | undefined {
+/** Returns undefined if nothing has changed. */
+export function diffStore(before: MessageStore, after: MessageStore): StoreChanges | undefined {
   if (before === after) return undefined;
   const { names } = after;
   const sections = names.flatMap((name) => sectionSince(name, before, after));
@@ -39,7 +39,7 @@ export function storeSince(before: MessageStore, after: MessageStore): StoreChan
   return { ...(!isSame && { names }), sections };
 }
 
-export const messagesIn = (changes: StoreChanges | undefined): readonly Message[] =>
+export const listMessages = (changes: StoreChanges | undefined): readonly Message[] =>
   changes?.sections.flatMap(({ messages }) => messages) ?? [];
 
 /** Messages move only if a section is not what it was; else nobody has to look for them in a long conversation. */
@@ -70,7 +70,7 @@ export function readStoreChanges(input: unknown, path: string, refs: MessageRefs
   });
 }
 
-export function storeAfter(before: MessageStore, { names, sections }: StoreChanges): MessageStore {
+export function patchStore(before: MessageStore, { names, sections }: StoreChanges): MessageStore {
   let store = before;
   for (const { name, whole, messages } of sections) {
     // Not append(...messages): a long spread overflows the stack.

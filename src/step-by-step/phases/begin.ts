@@ -4,7 +4,7 @@ import { classifyError } from '../../errors/index.ts';
 import type { BaseEvent, EventHeader } from '../../events/index.ts';
 import type { JsonObject, Soon } from '../../lib/index.ts';
 import { cleanText, stableStringify } from '../../lib/index.ts';
-import { Usage } from '../../messages/index.ts';
+import { SectionName, Usage } from '../../messages/index.ts';
 import { canBegin, getJudgingTime, hasEnded, hasStarted } from '../execution.ts';
 import type { Candidate } from '../candidate.ts';
 import type { Execution } from '../execution.ts';
@@ -12,8 +12,10 @@ import { AgentExecutionStarted, ContinuationEvaluated } from '../loop-events.ts'
 import type { EventSubject } from '../run-events.ts';
 import type { RunState } from '../run-state.ts';
 import { addCost } from '../step.ts';
+import type { StepNotes } from '../step-notes.ts';
 import type { StepProcess } from '../step-process.ts';
 import type { StepResult } from '../step-result.ts';
+import { toMicroseconds } from '../step-timer.ts';
 import { commitAndObserve, createEndEvents, createStepEvents, getLastResult, observe, refuseStart } from './commit.ts';
 import { joinEvaluations, judge } from './judge.ts';
 import { OpenStep } from './open-step.ts';
@@ -82,7 +84,7 @@ export function toStartCandidate<State extends RunState>(state: State, findings:
 }
 
 /**
- * Starts an execution, or resumes one; the wall clock starts anew, and the start is yet to be judged. Returns the same state if there
+ * Starts an execution, or resumes one; the wall clock starts again, and the start is yet to be judged. Returns the same state if there
  * is nothing to do.
  */
 export function begin<State extends RunState, Context>(running: ProcessRun<State, Context>, given: State, announcesResume: boolean): State {
@@ -120,6 +122,17 @@ interface Entered<State> {
   readonly error?: unknown;
 }
 
+/** The state with what hooks changed and spent before a step. */
+function applyNotes<State extends RunState>(state: State, notes: StepNotes): State {
+  const { execution, metadata, store, cost } = state;
+  return state.evolve({
+    metadata: notes.over(metadata),
+    coolDowns: notes.coolDowns,
+    store: notes.store ?? store,
+    execution: { ...execution, usage: Usage.add(execution.usage, notes.usage), cost: addCost(cost, notes.cost) },
+  });
+}
+
 /** Runs decision-relevant work before a start. An error is kept as the reason why there was none. */
 async function enter<State extends RunState, Context>(running: ProcessRun<State, Context>, state: State): Promise<Entered<State>> {
   const { process, run } = running;
@@ -133,15 +146,7 @@ async function enter<State extends RunState, Context>(running: ProcessRun<State,
     if (run.control.interruption === undefined) failure = { error };
   }
   open.close();
-  const { notes } = open;
-  const { execution, metadata, store, cost } = state;
-  const changed = state.evolve({
-    metadata: notes.over(metadata),
-    coolDowns: notes.coolDowns,
-    store: notes.store ?? store,
-    execution: { ...execution, usage: Usage.add(execution.usage, notes.usage), cost: addCost(cost, notes.cost) },
-  });
-  return { state: changed, evaluations: notes.evaluations, ...failure };
+  return { state: applyNotes(state, open.notes), evaluations: open.notes.evaluations, ...failure };
 }
 
 /** The outcome of a start that could not be judged, with the evaluations given until then. */
@@ -155,6 +160,23 @@ function toFailedStart(error: unknown, evaluations: readonly ContinuationEvaluat
     context: { code, error: error instanceof Error ? cleanText(error.name) : typeof error },
   };
   return ContinuationOutcome.fromEvaluations([failed, ...evaluations]);
+}
+
+/** Ends a run before its next step, because an evaluation forbids that. No step is recorded: the decision is kept like a refused start. */
+export function forbidStep<State extends RunState, Context>(open: OpenStep<State, Context>): Soon<State> {
+  const { process, run, notes, subject, time } = open;
+  const changed = applyNotes(open.state, notes);
+  const { execution, store } = changed;
+  const { queued = [] } = execution;
+  const state = changed.evolve({
+    info: changed.info.addExecutionTime(time.activeMs / 1000, run.clock.now()),
+    store: queued.length === 0 ? store : store.append(SectionName.Messages, ...queued),
+    execution: { ...execution, activeMs: toMicroseconds(execution.activeMs + time.activeMs), outage: undefined, queued: undefined },
+  });
+  const evaluations = joinEvaluations(notes.evaluations, run.outer?.budget.evaluateLimits({ usage: Usage.none() }));
+  const now = getJudgingTime(execution, run.clock);
+  const candidate = toStartCandidate(state, { now, stopRequest: run.control.stopRequest, evaluations });
+  return refuseStart(open, judge(process, candidate), subject);
 }
 
 /** Judges a start; a refusal is kept on the state. */
@@ -173,7 +195,7 @@ export async function judgeStart<State extends RunState, Context>(running: Proce
   // Only a forbid refuses a start: before the first step, that nothing is left to do means nothing.
   if (judged.outcome.isForbidden) return refuseStart(running, judged, toSubject(state, state.execution));
   // The grant is not enough: the summary is taken after all.
-  const sumsUp = judged.outcome.isFinalizing && state.lastStepResult?.outcome.isFinalizing === true;
+  const sumsUp = judged.outcome.isFinalizing && state.execution.results.last?.outcome.isFinalizing === true;
   const regranted = sumsUp ? undefined : state.execution.regranted;
   return state.evolve({ execution: { ...state.execution, startOutcome: undefined, regranted }, lastSeq: run.events.lastSeq });
 }

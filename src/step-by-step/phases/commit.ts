@@ -1,9 +1,11 @@
+import type { ContinuationOutcome } from '../../continuation/index.ts';
 import type { BaseEvent, EventHeader } from '../../events/index.ts';
 import { reportSafely } from '../../events/index.ts';
 import type { Json, Soon } from '../../lib/index.ts';
 import { isThenable, jsonEquals } from '../../lib/index.ts';
 import { Usage } from '../../messages/index.ts';
 import type { ProcessRun } from './process-run.ts';
+import { getWaits } from '../decided.ts';
 import type { Execution } from '../execution.ts';
 import { ExecutionStatus, getLastOutcome, getStatus, getStopReason, getUsage, hasEnded, withResult } from '../execution.ts';
 import type { EndFacts, RetryFacts } from '../loop-events.ts';
@@ -14,11 +16,13 @@ import {
   AgentStepCompleted,
   ContinuationEvaluated,
   RetryScheduled,
+  toEventWait,
   TokenUsageReported,
 } from '../loop-events.ts';
 import type { EventSubject } from '../run-events.ts';
 import { RunState } from '../run-state.ts';
 import type { Step } from '../step.ts';
+import { findSpokenMessage } from '../step.ts';
 import type { StepOf, StepProcess } from '../step-process.ts';
 import type { RecordedHandling, StepTiming } from '../step-result.ts';
 import { StepResult } from '../step-result.ts';
@@ -45,18 +49,34 @@ function toEndFacts(execution: Execution): EndFacts {
     stepCount: execution.results.length,
     usage: getUsage(execution),
     errors: execution.results.last?.step.errors ?? [],
+    waitingFor: getWaits(execution).map(toEventWait),
   };
 }
 
-/** Creates the events at the end of a run, or where it stops to wait. */
+/** Creates the events at the end of a run, or at a wait. */
 export function createEndEvents(execution: Execution, orchestrator: string, next: NextHeader): readonly BaseEvent[] {
   const facts = toEndFacts(execution);
   const failed = facts.status === ExecutionStatus.Failed ? [new AgentFailed(next(), orchestrator, facts)] : [];
   return [...failed, new AgentFinished(next(), orchestrator, facts)];
 }
 
-const createUpdate = (execution: Execution, orchestrator: string, next: NextHeader): AgentStateUpdated =>
-  new AgentStateUpdated(next(), orchestrator, { status: getStatus(execution), stepCount: execution.results.length });
+function createUpdate(execution: Execution, orchestrator: string, next: NextHeader): AgentStateUpdated {
+  const { pendingStep, results } = execution;
+  // A step that waits for its provider is taken again: its text is void.
+  const isKept = pendingStep?.waits.every(({ type }) => type !== 'provider') === true;
+  const message = isKept ? findSpokenMessage(pendingStep.partial) : undefined;
+  return new AgentStateUpdated(next(), orchestrator, { status: getStatus(execution), stepCount: results.length, message });
+}
+
+/** Lets the host emit its own events before those of the record that ends an execution are numbered. */
+function emitBeforeEnd<State extends RunState, Context>({ run }: ProcessRun<State, Context>, subject: EventSubject): void {
+  run.options.beforeEnd?.((make) => run.events.create(subject, make));
+}
+
+/** Finds the number of attempts that the error policy allows, in what it said about the step. */
+function findMaxRetries({ evaluations }: ContinuationOutcome): number | undefined {
+  return evaluations.map(({ context }) => context['maxRetries']).find((value) => typeof value === 'number');
+}
 
 /** Creates the events about the last recorded step. */
 export function createStepEvents<State extends RunState, Context>(
@@ -77,7 +97,9 @@ export function createStepEvents<State extends RunState, Context>(
   if (!Usage.isNone(step.usage)) events.push(new TokenUsageReported(next(), orchestrator, step.usage));
   if (outcome.shouldContinue && handling?.delayMs !== undefined && handling.delayMs > 0) {
     const { delayMs, errorType, consecutiveFailures: failures } = handling;
-    events.push(new RetryScheduled(next(), orchestrator, { delayMs, errorType, failures }));
+    const { message = '' } = step.errors.find(({ type }) => type === errorType) ?? {};
+    const facts = { delayMs, errorType, failures, message, maxRetries: findMaxRetries(outcome) };
+    events.push(new RetryScheduled(next(), orchestrator, facts));
   }
   return events;
 }
@@ -93,7 +115,7 @@ interface Entry<State> {
 const isStateLike = <State extends RunState>(value: unknown, state: State): value is State =>
   value instanceof RunState && value.constructor === state.constructor;
 
-/** Commits a state, then emits the events of the record. Returns the state to go on with. */
+/** Commits a state, then emits the events of the record. Returns the state to continue with. */
 export function commit<State extends RunState, Context>(
   { run }: ProcessRun<State, Context>,
   { state, events, result }: Entry<State>,
@@ -150,7 +172,7 @@ export function commitStep<State extends RunState, Context>(
   const { execution } = candidate.state.data;
   // Holds because only a candidate is ever committed.
   const step = execution.judgedStep as StepOf<State> & Step;
-  const endedAt = candidate.state.info.updatedAt;
+  const endedAt = candidate.state.data.info.updatedAt;
   const { pendingStep, activeMs, waitedMs } = open.state.execution;
   const timing: StepTiming = {
     startedAt: pendingStep?.startedAt ?? time.startedAt,
@@ -158,9 +180,10 @@ export function commitStep<State extends RunState, Context>(
     activeMs: toMicroseconds((pendingStep?.activeMs ?? 0) + execution.activeMs - activeMs),
     waitedMs: toMicroseconds((pendingStep?.waitedMs ?? 0) + execution.waitedMs - waitedMs),
   };
-  const result = new StepResult({ number: open.stepNumber, step, outcome, timing, handling });
+  const result = new StepResult(step, outcome, { number: open.stepNumber, timing, handling });
   const judged = withResult(execution, result);
   const recorded = outcome.isForbidden && outcome.awaitedGrants.length > 0 ? { ...judged, wallStartedAt: undefined } : judged;
+  if (hasEnded(recorded)) emitBeforeEnd(open, subject);
   const next = (): EventHeader => run.events.nextHeader(subject, endedAt);
   const events = createStepEvents(process, recorded, next);
   const ending = outcome.shouldContinue ? [] : createEndEvents(recorded, process.name, next);
@@ -188,7 +211,9 @@ function toRetryFacts(
 ): RetryFacts {
   const { decision, consecutiveFailures = 0 } = execution.results.last?.handling ?? {};
   const recorded = decision === 'retry' ? consecutiveFailures : 0;
-  return { delayMs: nextTryAt - now, errorType: step.errors[0]?.type ?? 'unknown', failures: recorded + tries };
+  const [failure] = step.errors;
+  const { type: errorType = 'unknown', message = '' } = failure ?? {};
+  return { delayMs: nextTryAt - now, errorType, failures: recorded + tries, message };
 }
 
 /** Keeps a step that cannot end yet, and ends the run until somebody answers. */
@@ -246,6 +271,7 @@ export function refuseStart<State extends RunState, Context>(
 ): Soon<State> {
   const { process, run } = running;
   const refused = { ...candidate.state.execution, startOutcome: outcome, regranted: undefined, wallStartedAt: undefined };
+  if (hasEnded(refused)) emitBeforeEnd(running, subject);
   const next = (): EventHeader => run.events.nextHeader(subject);
   const events = [
     new ContinuationEvaluated(next(), process.name, outcome),

@@ -201,7 +201,7 @@ export interface Judged<State> {
   readonly outcome: ContinuationOutcome;
 }
 
-/** Decides whether to go on. Pure and synchronous. If judging fails, the step is kept and the failure is added to it. */
+/** Decides whether to continue. Pure and synchronous. If judging fails, the step is kept and the failure is added to it. */
 export function judge<State extends RunState, Context>(process: StepProcess<State, Context>, candidate: Candidate<State>): Judged<State> {
   try {
     return { candidate, outcome: evaluate(process, candidate) };

@@ -143,7 +143,8 @@ export class OpenStep<State extends RunState, Context> implements StepScope<Cont
     if (this.#isStarted) return;
     this.#isStarted = true;
     const { events } = this.run;
-    events.emit(new AgentStepStarted(events.nextHeader(this.subject, at), this.process.name, this.state.messages.length));
+    const facts = { messageCount: this.state.messages.length, resumed: this.run.takeResumed() };
+    events.emit(new AgentStepStarted(events.nextHeader(this.subject, at), this.process.name, facts));
   }
 
   get watchesCost(): boolean {

@@ -1,12 +1,12 @@
 import { classifyError } from '../../errors/index.ts';
 import type { Soon } from '../../lib/index.ts';
-import { InvalidArgumentError, isRecord } from '../../lib/index.ts';
+import { describeValue, InvalidArgumentError, isRecord } from '../../lib/index.ts';
 import { Message } from '../../messages/index.ts';
 import { abandoned } from '../active-run.ts';
 import type { RunState } from '../run-state.ts';
 import type { Interruption, Step } from '../step.ts';
 import { withFailure } from '../step.ts';
-import type { Produced, StepOf } from '../step-process.ts';
+import type { ProducedStep, StepOf } from '../step-process.ts';
 import type { PendingStep } from '../waiting.ts';
 import { findWaitsProblem } from '../waiting.ts';
 import type { OpenStep } from './open-step.ts';
@@ -30,12 +30,12 @@ function getLeftovers<State extends RunState, Context>(open: OpenStep<State, Con
 function toInterrupted<State extends RunState, Context>(
   open: OpenStep<State, Context>,
   interrupted: Interruption = open.run.control.interruption ?? 'signal',
-): Produced<StepOf<State>> {
+): ProducedStep<StepOf<State>> {
   return { type: 'step', step: { ...getLeftovers(open), interrupted } };
 }
 
 /** Produces the next step. Never throws: a failure is a failed step, an interruption an interrupted one. */
-export async function produceStep<State extends RunState, Context>(open: OpenStep<State, Context>): Promise<Produced<StepOf<State>>> {
+export async function produceStep<State extends RunState, Context>(open: OpenStep<State, Context>): Promise<ProducedStep<StepOf<State>>> {
   const { process, run, state } = open;
   if (run.control.ending !== undefined) return toInterrupted(open, run.control.ending);
   try {
@@ -50,11 +50,12 @@ export async function produceStep<State extends RunState, Context>(open: OpenSte
 /** Checks what a producer handed in, and adds what the loop knows better: if the run was interrupted, and if it may wait. */
 function checkProduced<State extends RunState, Context>(
   open: OpenStep<State, Context>,
-  produced: Produced<StepOf<State>> | typeof abandoned,
-): Produced<StepOf<State>> {
+  produced: ProducedStep<StepOf<State>> | typeof abandoned,
+): ProducedStep<StepOf<State>> {
   const { control } = open.run;
   if (produced === abandoned) return toInterrupted(open);
   assertProduced(produced);
+  if (produced.type === 'forbidden') return control.ending === undefined ? produced : toInterrupted(open);
   if (produced.type === 'step') {
     const isWhole = control.interruption === undefined || produced.isWhole === true;
     return isWhole ? produced : { type: 'step', step: markInterrupted(produced.step, control.interruption) };
@@ -76,14 +77,17 @@ function findStepProblem(step: unknown): string | undefined {
   if (!Array.isArray(outputMessages) || !outputMessages.every((message) => message instanceof Message))
     return 'outputMessages must be a list of Message';
   if (!Array.isArray(errors)) return 'errors must be a list of failures, empty if nothing failed';
-  return isRecord(usage) && typeof usage['total'] === 'number' ? undefined : 'usage must be a Usage; take Usage.none() if there was none';
+  return isRecord(usage) && typeof usage['total'] === 'number' ? undefined : 'usage must be a Usage, such as Usage.none()';
 }
 
 // A producer without types gets a clear error here, not a TypeError further on.
 function assertProduced(produced: unknown): void {
   const given = isRecord(produced) ? produced : {};
+  if (given['type'] === 'forbidden') return;
   if (given['type'] !== 'step' && given['type'] !== 'waiting') {
-    throw new InvalidArgumentError("produce() must return {type: 'step', step} or {type: 'waiting', partial, waits}.");
+    throw new InvalidArgumentError(
+      `produce() returned ${describeValue(produced)}. Return { type: 'step', step } or { type: 'waiting', partial, waits }.`,
+    );
   }
   const problem = findStepProblem(given['type'] === 'step' ? given['step'] : given['partial']);
   if (problem !== undefined) throw new InvalidArgumentError(`produce() returned a step that cannot be recorded: ${problem}.`);
@@ -108,17 +112,17 @@ export function inspectStep<State extends RunState, Context>(open: OpenStep<Stat
   const { process, run } = open;
   // Holds because a candidate has the step that is being judged.
   const step = candidate.execution.judgedStep as StepOf<State> & Step;
-  // Asked anew each time: the answer changes while work is awaited.
+  // Asked again each time: the answer changes while work is awaited.
   const isInterrupted = (): boolean => run.control.interruption !== undefined;
   if (process.inspect === undefined || isInterrupted()) return step;
-  const cutShort = (): StepOf<State> & Step => ({ ...step, interrupted: step.interrupted ?? run.control.interruption ?? 'signal' });
+  const markInterrupted = (): StepOf<State> & Step => ({ ...step, interrupted: step.interrupted ?? run.control.interruption ?? 'signal' });
   const fail = (error: unknown): StepOf<State> & Step =>
-    isInterrupted() ? cutShort() : withFailure(step, classifyError(error, { readable: false }));
+    isInterrupted() ? markInterrupted() : withFailure(step, classifyError(error, { readable: false }));
   try {
     const inspected = process.inspect(candidate, open);
     // A result that is there at once is not awaited: this runs for every step.
     if (!(inspected instanceof Promise)) return inspected;
-    return run.untilAbandoned(inspected).then((late) => (late === abandoned ? cutShort() : late), fail);
+    return run.untilAbandoned(inspected).then((late) => (late === abandoned ? markInterrupted() : late), fail);
   } catch (error) {
     return fail(error);
   }

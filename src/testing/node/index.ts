@@ -5,4 +5,4 @@ export type { RecordedModel } from './recorded-model.ts';
 export { recordedModel } from './recorded-model.ts';
 export type { Interaction, Recording } from './recording.ts';
 export { readRecording } from './recording.ts';
-export { eventsIn, isCorrupt, WireApi, wireApiOf } from './wire-api.ts';
+export { parseEvents, isCorrupt, WireApi, detectWireApi } from './wire-api.ts';

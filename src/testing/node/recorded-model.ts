@@ -5,7 +5,7 @@ import { connectModel } from './provider-package.ts';
 import type { Interaction, Recording } from './recording.ts';
 import { readRecording } from './recording.ts';
 import { startReplayServer } from './replay-server.ts';
-import { findInAnswer, wireApiOf } from './wire-api.ts';
+import { findInAnswer, detectWireApi } from './wire-api.ts';
 
 /** Settings of a recorded model. */
 export interface RecordedModelOptions {
@@ -41,7 +41,7 @@ export async function recordedModel(recording: string | Recording, options: Reco
   const { provider, interactions } = read;
   const server = await startReplayServer(interactions.map(({ response }) => response));
   const modelId = interactions.map(findModelId).find((id) => id !== undefined) ?? 'recorded-model';
-  const model = options.adapt(await connectModel({ provider, api: wireApiOf(read), modelId, baseURL: server.url }));
+  const model = options.adapt(await connectModel({ provider, api: detectWireApi(read), modelId, baseURL: server.url }));
   return {
     ...model,
     get requests() {

@@ -4,14 +4,14 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { findRecordings, listRecordings } from '../../../tests/support/recordings/find-recordings.ts';
 import { readRecording } from './recording.ts';
-import { WireApi, wireApiOf } from './wire-api.ts';
+import { WireApi, detectWireApi } from './wire-api.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'stepline-'));
 afterAll(() => {
   rmSync(folder, { recursive: true });
 });
 
-function written(name: string, content: string): string {
+function writeFile(name: string, content: string): string {
   const file = join(folder, name);
   writeFileSync(file, content);
   return file;
@@ -30,12 +30,12 @@ describe('readRecording', () => {
         },
       ],
     };
-    const recording = readRecording(written('groq--x.json', JSON.stringify(content)));
+    const recording = readRecording(writeFile('groq--x.json', JSON.stringify(content)));
     expect(recording).toMatchObject({
       provider: 'groq',
       interactions: [{ request: { path: '/openai/v1/chat/completions' }, response: { status: 404 } }],
     });
-    expect(wireApiOf(recording)).toBe(WireApi.OpenAiChat);
+    expect(detectWireApi(recording)).toBe(WireApi.OpenAiChat);
   });
 
   it.each([
@@ -45,9 +45,9 @@ describe('readRecording', () => {
     ['google', { candidates: [] }, WireApi.Google],
     ['mistral', { choices: [] }, WireApi.OpenAiChat],
   ])('reads a single answer of %s and tells its form', (provider, body, api) => {
-    const recording = readRecording(written(`${provider}--one.json`, JSON.stringify(body)));
+    const recording = readRecording(writeFile(`${provider}--one.json`, JSON.stringify(body)));
     expect(recording).toMatchObject({ provider, interactions: [{ response: { status: 200, body } }] });
-    expect(wireApiOf(recording)).toBe(api);
+    expect(detectWireApi(recording)).toBe(api);
   });
 
   it.each([
@@ -58,12 +58,12 @@ describe('readRecording', () => {
     [{ error: { message: 'x' } }, 500],
     [{ id: 'r', object: 'response', error: { code: 'x' }, output: [] }, 200],
   ])('tells the status of %j', (body, status) => {
-    expect(readRecording(written('openai--e.json', JSON.stringify(body))).interactions[0]?.response.status).toBe(status);
+    expect(readRecording(writeFile('openai--e.json', JSON.stringify(body))).interactions[0]?.response.status).toBe(status);
   });
 
   it('makes a stream of events in lines, and splits answers that follow one another', () => {
     const two = readRecording(
-      written(
+      writeFile(
         'anthropic--two.chunks.txt',
         lines({ type: 'message_start', n: 1 }, { type: 'message_stop' }, { type: 'message_start', n: 2 }, { type: 'message_stop' }),
       ),
@@ -72,10 +72,10 @@ describe('readRecording', () => {
       'data: {"type":"message_start","n":1}\n\ndata: {"type":"message_stop"}\n\n',
       'data: {"type":"message_start","n":2}\n\ndata: {"type":"message_stop"}\n\n',
     ]);
-    const chat = readRecording(written('openai--chat.chunks.txt', lines({ object: 'chat.completion.chunk', choices: [] })));
+    const chat = readRecording(writeFile('openai--chat.chunks.txt', lines({ object: 'chat.completion.chunk', choices: [] })));
     expect(chat.interactions[0]?.response.body).toMatch(/data: \[DONE\]\n\n$/);
     const raw = readRecording(
-      written(
+      writeFile(
         'openai--raw.sse',
         'event: a\ndata: {"type":"response.created"}\n\ndata: {"type":"x"}\n\ndata: {"type":"response.created"}\n\n',
       ),

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { DamagedDataError, isRecord, readObject } from '../../lib/index.ts';
 import type { RecordedResponse } from './recorded-response.ts';
-import { answersIn } from './answers-in.ts';
+import { findAnswers } from './find-answers.ts';
 
 /** Request of a call. Recordings of single answers have none. */
 export interface RecordedRequest {
@@ -64,6 +64,6 @@ export function readRecording(file: string): Recording {
     return { name, provider: reader.string('provider'), interactions };
   }
   const provider = name.includes('--') ? name.slice(0, name.indexOf('--')) : name.slice(0, name.indexOf('.'));
-  const responses = answersIn(name, content ?? text);
+  const responses = findAnswers(name, content ?? text);
   return { name, provider, interactions: responses.map((response) => ({ response })) };
 }

@@ -35,7 +35,7 @@ const findData = (text: string): readonly string[] =>
   text.split(/\r?\n/).flatMap((line) => (line.startsWith('data:') ? [line.slice(5)] : []));
 
 /** Returns the events of an event stream's text that are JSON. */
-export const eventsIn = (text: string): readonly unknown[] =>
+export const parseEvents = (text: string): readonly unknown[] =>
   findData(text)
     .map(parseLine)
     .filter((event) => event !== undefined);
@@ -46,7 +46,7 @@ export const isCorrupt = (text: string): boolean =>
 
 /** Looks through the first events of an answer, or the one body that it is. */
 export function findInAnswer<Found>({ body }: RecordedResponse, find: (value: unknown) => Found | undefined): Found | undefined {
-  const samples = typeof body === 'string' ? eventsIn(body).slice(0, 3) : [body];
+  const samples = typeof body === 'string' ? parseEvents(body).slice(0, 3) : [body];
   return samples.map(find).find((found) => found !== undefined);
 }
 
@@ -62,7 +62,7 @@ const usual: ReadonlyMap<string, WireApi> = new Map([
 ]);
 
 /** Returns the form in which the provider of a recording was spoken to: by the path of its requests, else by the shape of its answers. */
-export function wireApiOf({ provider, interactions }: Recording): WireApi {
+export function detectWireApi({ provider, interactions }: Recording): WireApi {
   // An error alone has no shape of its own.
   return interactions.map(findApi).find((api) => api !== undefined) ?? usual.get(provider) ?? WireApi.OpenAiChat;
 }

@@ -32,7 +32,7 @@ describe('a decision to call a tool', () => {
     expect(read(given)).toStrictEqual({ ok: true, decision: expected });
   });
 
-  const unknownTool = 'There is no tool "serach". There are: search, ask_user.';
+  const unknownTool = 'Unknown tool "serach". Use one of search, ask_user.';
   const noObject = '"args" of "search" must be a JSON object.';
   test.each<[string, unknown, string]>([
     ['no tool is named', { ...calling, tool: null }, '"tool" does not name the tool to call.'],

@@ -38,7 +38,7 @@ function readArgs(given: unknown): JsonObject | undefined {
 function readCall(data: Readonly<Record<string, unknown>>, thought: string, tools: ToolSet): ReadDecision {
   const { tool } = data;
   if (typeof tool !== 'string' || tool === '') return wrong('"tool" does not name the tool to call.');
-  if (tools.get(tool) === undefined) return wrong(`There is no tool "${tool}". There are: ${tools.names.join(', ')}.`);
+  if (tools.get(tool) === undefined) return wrong(`Unknown tool "${tool}". Use one of ${tools.names.join(', ')}.`);
   const args = readArgs(data['args']);
   return args === undefined
     ? wrong(`"args" of "${tool}" must be a JSON object.`)

@@ -35,8 +35,8 @@ const calls = (tool: string, args: JsonObject, thought = ''): ScriptedAnswer =>
   decides({ thought, type: 'call_tool', tool, args: JSON.stringify(args), answer: null });
 const answers = (answer: string, thought = ''): ScriptedAnswer =>
   decides({ thought, type: 'final_answer', tool: null, args: null, answer });
-const said = (state: ToolUseState): readonly unknown[] => state.messages.toArray().map(({ role, text }) => [role, text]);
-const stored = (state: ToolUseState): ToolUseState => ToolUseState.fromJSON(JSON.parse(JSON.stringify(state)));
+const listTexts = (state: ToolUseState): readonly unknown[] => state.messages.toArray().map(({ role, text }) => [role, text]);
+const roundTrip = (state: ToolUseState): ToolUseState => ToolUseState.fromJSON(JSON.parse(JSON.stringify(state)));
 const retry = ErrorPolicy.retryToolErrors(3);
 
 describe('a model that decides in JSON', () => {
@@ -44,7 +44,7 @@ describe('a model that decides in JSON', () => {
     const { orchestrator, start, model } = setUp([calls('add', { a: 2, b: 3 }, 'I need the sum.'), answers('It is 5.', 'Done.')]);
     const end = await orchestrator.run(start);
     expect([end.status, end.stopReason, end.text, end.usage.total]).toStrictEqual(['completed', 'completed', 'It is 5.', 24]);
-    expect(said(end)).toStrictEqual([
+    expect(listTexts(end)).toStrictEqual([
       ['user', 'Add 2 and 3.'],
       ['assistant', 'Thought: I need the sum.\nAction: add {"a":2,"b":3}'],
       ['user', 'Observation: 5'],
@@ -56,7 +56,7 @@ describe('a model that decides in JSON', () => {
     ]);
     expect(end.steps[0]!.executions[0]!.toolCallId).toBe(end.steps[0]!.toolCalls[0]!.id);
     const read = model.calls[1]!.messages.slice(1);
-    expect(read.map(({ role, text }) => [role, text])).toStrictEqual(said(end).slice(0, 3));
+    expect(read.map(({ role, text }) => [role, text])).toStrictEqual(listTexts(end).slice(0, 3));
   });
 
   test('is offered no tools, but told of them in words, behind its own instructions', async () => {
@@ -122,7 +122,7 @@ describe('a final answer that is asked for once more', () => {
     const end = await orchestrator.run(start, { onEvent: (event) => event.type === 'TextDelta' && pieces.push(event.text) });
     expect([end.status, end.text, end.stepCount, pieces.join('')]).toStrictEqual(['completed', 'The sum is 5.', 1, 'The sum is 5.']);
     expect([end.usage, end.cost]).toStrictEqual([{ input: 17, output: 6, total: 23 }, { usd: 23 }]);
-    expect(said(end)).toStrictEqual([
+    expect(listTexts(end)).toStrictEqual([
       ['user', 'Add 2 and 3.'],
       ['assistant', 'The sum is 5.'],
     ]);
@@ -160,7 +160,7 @@ describe('a decision that cannot be read', () => {
     ['bad JSON', '{"type": "call_tool",', /not a JSON object/],
     ['prose', 'I would add them.', /not a JSON object/],
     ['an unknown type', '{"type":"give_up"}', /"type" must be/],
-    ['an unknown tool', '{"type":"call_tool","tool":"subtract","args":"{}"}', /no tool "subtract"/],
+    ['an unknown tool', '{"type":"call_tool","tool":"subtract","args":"{}"}', /Unknown tool "subtract"/],
     ['arguments as a list', '{"type":"call_tool","tool":"add","args":"[2,3]"}', /must be a JSON object/],
     ['an empty answer', '{"type":"final_answer","answer":""}', /"answer" is empty/],
   ])('%s: a validation failure that the model reads, and that the policy retries', async (_, text, problem) => {
@@ -179,7 +179,7 @@ describe('a decision that cannot be read', () => {
       ['assistant', text],
       ['user', `Observation: ERROR: ${end.steps[0]!.errors[0]!.message}`],
     ]);
-    expect(stored(end).steps).toStrictEqual(end.steps);
+    expect(roundTrip(end).steps).toStrictEqual(end.steps);
   });
 
   test.each([
@@ -227,11 +227,11 @@ describe('a call that somebody must agree to', () => {
     ],
   ])('%s, also after being stored', async (_, settle, observation) => {
     const { orchestrator, start } = setUp(script);
-    const waiting = stored(await orchestrator.run(start));
+    const waiting = roundTrip(await orchestrator.run(start));
     expect([waiting.status, waiting.waitingFor]).toMatchObject(['waiting', [{ type: 'approval', toolName: 'pay', args: { to: 'Ann' } }]]);
-    const end = await orchestrator.run(stored(settle(waiting, waiting.waitingFor[0]!.id)));
+    const end = await orchestrator.run(roundTrip(settle(waiting, waiting.waitingFor[0]!.id)));
     expect([end.status, end.text]).toStrictEqual(['completed', 'Done.']);
-    expect(said(end)).toStrictEqual([
+    expect(listTexts(end)).toStrictEqual([
       ['user', 'Add 2 and 3.'],
       ['assistant', 'Thought: She asked.\nAction: pay {"to":"Ann"}'],
       ['user', observation],

@@ -1,7 +1,8 @@
 // A driver for models without tool calling: the model thinks, decides as JSON, and reads its observations as plain text.
+import { checkKeys } from '../../lib/index.ts';
 import type { Failure } from '../../errors/index.ts';
 import { Message } from '../../messages/index.ts';
-import type { Answered, AnswerFacts, Driver, Turn } from '../driver.ts';
+import type { ModelAnswer, AnswerFacts, Driver, DriverContext } from '../driver.ts';
 import { createStep, createFinalStep, createUnansweredStep, joinFacts } from '../steps.ts';
 import { sumUp } from '../sum-up.ts';
 import type { ToolUseStep } from '../tool-use-step.ts';
@@ -14,14 +15,14 @@ export interface ReActOptions {
   readonly finalViaInference?: boolean;
 }
 
-function describeTools({ offered }: Turn): string {
+function describeTools({ offered }: DriverContext): string {
   const lines = offered.flatMap((tool) =>
     'inputSchema' in tool ? [`- ${tool.name}: ${tool.description}\n  arguments: ${JSON.stringify(tool.inputSchema)}`] : [],
   );
   return lines.length === 0 ? 'There are no tools.' : `Tools:\n${lines.join('\n')}`;
 }
 
-const toInstructions = (turn: Turn): string =>
+const toInstructions = (turn: DriverContext): string =>
   [
     'Work step by step. In each step think, then either call one tool or give the final answer.',
     'Answer with one JSON object and nothing else:',
@@ -33,7 +34,7 @@ const toInstructions = (turn: Turn): string =>
   ].join('\n');
 
 function createUndecidedStep(
-  turn: Turn,
+  turn: DriverContext,
   facts: AnswerFacts,
   { text, problem }: { readonly text: string; readonly problem: string },
 ): ToolUseStep {
@@ -47,7 +48,7 @@ function createUndecidedStep(
 }
 
 function createCallStep(
-  turn: Turn,
+  turn: DriverContext,
   facts: AnswerFacts,
   { thought, tool, args }: Extract<Decision, { readonly type: 'call_tool' }>,
 ): ToolUseStep {
@@ -59,7 +60,7 @@ function createCallStep(
 }
 
 async function createAnswerStep(
-  turn: Turn,
+  turn: DriverContext,
   facts: AnswerFacts,
   { thought, answer, viaInference }: { readonly thought: string; readonly answer: string; readonly viaInference: boolean },
 ): Promise<ToolUseStep> {
@@ -72,16 +73,18 @@ async function createAnswerStep(
   const request = Message.user(`You have decided to answer: ${thought} Give the user the final answer now, in plain words.`, { ids });
   const output = turn.output === undefined ? {} : { output: { schema: turn.output.json } };
   const { toolChoice: _, ...settings } = turn.settings;
-  const answered: Answered = await turn.ask({ messages: [...turn.messages(), request], settings, purpose: 'final', ...output });
+  const answered: ModelAnswer = await turn.ask({ messages: [...turn.messages(), request], settings, purpose: 'final', ...output });
   const both = joinFacts(facts, answered.facts);
   if (!answered.ok) return createUnansweredStep(turn, { ...answered, facts: both });
-  // No tool was offered: a call that came all the same is dropped, with its result.
+  // No tool was offered: a call that came anyway is dropped, with its result.
   const parts = answered.response.parts.filter(({ type }) => type !== 'tool-call' && type !== 'tool-result');
   return createFinalStep(turn, both, { answer: Message.assistant(parts, { ids, ...metadata }) });
 }
 
 /** Lets the model reason and act in alternation, one tool at a time, in plain text: for models that cannot call tools themselves. */
-export function reActDriver({ finalViaInference = false }: ReActOptions = {}): Driver {
+export function reActDriver(options: ReActOptions = {}): Driver {
+  const { finalViaInference = false } = options;
+  checkKeys('reActDriver()', options, ['finalViaInference']);
   return {
     name: 're-act',
     ask: async (turn) => {

@@ -29,7 +29,7 @@ function setUp(script: readonly ScriptedEntry[], options: Options = {}) {
 
 const sum: ScriptedEntry = { toolCalls: [{ name: 'add', args: { a: 2, b: 3 } }], usage: { input: 10, output: 2 } };
 const five: ScriptedEntry = { text: 'It is 5.', usage: { input: 20, output: 3 } };
-const said = ({ messages }: ModelRequest): unknown => messages.map(({ role, parts }) => [role, parts]);
+const listParts = ({ messages }: ModelRequest): unknown => messages.map(({ role, parts }) => [role, parts]);
 const roles = (state: ToolUseState): unknown => state.messages.toArray().map(({ role }) => role);
 
 describe('a model that calls tools', () => {
@@ -41,7 +41,7 @@ describe('a model that calls tools', () => {
       'It is 5.',
       ['tool_execution', 'final_response'],
     ]);
-    expect(said(model.calls[1]!)).toStrictEqual([
+    expect(listParts(model.calls[1]!)).toStrictEqual([
       ['user', [{ type: 'text', text: 'Add 2 and 3.' }]],
       ['assistant', [{ type: 'tool-call', toolCallId: 'call-1', toolName: 'add', args: { a: 2, b: 3 } }]],
       ['tool', [{ type: 'tool-result', toolCallId: 'call-1', toolName: 'add', output: { type: 'json', value: 5 } }]],

@@ -1,21 +1,21 @@
-import { pendingToolCalls } from '../../inference/index.ts';
+import { findPendingToolCalls } from '../../inference/index.ts';
 import { omitUndefined } from '../../lib/index.ts';
 import { toAnswerMessages } from '../answer-messages.ts';
-import type { Answered, Driver, Question, Turn } from '../driver.ts';
+import type { ModelAnswer, Driver, Question, DriverContext } from '../driver.ts';
 import { createStep, createFinalStep, createUnansweredStep } from '../steps.ts';
 import { sumUp } from '../sum-up.ts';
 import type { ToolUseStep } from '../tool-use-step.ts';
 
-function toQuestion(turn: Turn): Question {
+function toQuestion(turn: DriverContext): Question {
   const { output, offered: tools } = turn;
   return omitUndefined({ messages: turn.messages(), tools, output: output && { schema: output.json } });
 }
 
-function readAnswer(turn: Turn, answered: Answered): ToolUseStep | Promise<ToolUseStep> {
+function readAnswer(turn: DriverContext, answered: ModelAnswer): ToolUseStep | Promise<ToolUseStep> {
   if (!answered.ok) return createUnansweredStep(turn, answered);
   const { response, facts } = answered;
   const { answer, results } = toAnswerMessages(response.parts, turn.scope.ids);
-  const calls = pendingToolCalls(response);
+  const calls = findPendingToolCalls(response);
   return calls.length > 0
     ? createStep(turn, facts, { messages: [answer, ...results], calls })
     : createFinalStep(turn, facts, { answer, results });

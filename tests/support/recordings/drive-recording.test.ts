@@ -37,7 +37,7 @@ const ask = (...messages: readonly object[]): Interaction => ({
   response: { status: 200, headers: {}, body: { object: 'chat.completion', choices: [] } },
 });
 const recording = (...interactions: readonly Interaction[]): Recording => ({ name: 'made-up', provider: 'openai', interactions });
-const said = (messages: readonly Message[] | undefined): readonly string[] =>
+const listTexts = (messages: readonly Message[] | undefined): readonly string[] =>
   (messages ?? []).map(({ role, text, toolResults, toolCalls }) =>
     [
       role,
@@ -56,7 +56,7 @@ describe('driveRecording', () => {
       sample([{ type: 'text', text: 'Done.' }]),
     ]);
     const calls = await driveRecording(recording(ask(user('Go')), ask(user('Go'), call('theirs'), result('theirs', 'seen'))), adapt);
-    expect(said(asked[1])).toEqual(['user Go', 'assistant  ours', 'tool  ours=seen']);
+    expect(listTexts(asked[1])).toEqual(['user Go', 'assistant  ours', 'tool  ours=seen']);
     expect(calls[1]?.recordedResults).toMatchObject([{ toolCallId: 'ours', output: { type: 'text', value: 'seen' } }]);
   });
 
@@ -70,15 +70,15 @@ describe('driveRecording', () => {
       recording(ask(user('Go')), ask(user('Go'), { role: 'assistant', content: 'Their words.' }, user('And?')), ask(user('Other'))),
       adapt,
     );
-    expect(said(asked[1])).toEqual(['user Go', 'assistant Our words.', 'user And?']);
-    expect(said(asked[2])).toEqual(['user Other']);
+    expect(listTexts(asked[1])).toEqual(['user Go', 'assistant Our words.', 'user And?']);
+    expect(listTexts(asked[2])).toEqual(['user Other']);
     expect(calls.map(({ restarted }) => restarted)).toEqual([false, false, true]);
   });
 
   it('goes on from what was recorded after a failure', async () => {
     const { adapt, asked } = fake(['failure', sample([{ type: 'text', text: 'Done.' }])]);
     const calls = await driveRecording(recording(ask(user('Go')), ask(user('Go'), call('a'), result('a', 'seen'))), adapt);
-    expect(said(asked[1])).toEqual(['user Go', 'assistant  a', 'tool  a=seen']);
+    expect(listTexts(asked[1])).toEqual(['user Go', 'assistant  a', 'tool  a=seen']);
     expect(calls[1]?.restarted).toBe(false);
   });
 
@@ -88,7 +88,7 @@ describe('driveRecording', () => {
       sample([{ type: 'text', text: 'Done.' }]),
     ]);
     const calls = await driveRecording(recording(ask(user('Go')), ask(user('Go'), call('a'), result('a', 'seen'))), adapt);
-    expect(said(asked[1])).toEqual(['user Go', 'assistant  a', 'tool  a=seen']);
+    expect(listTexts(asked[1])).toEqual(['user Go', 'assistant  a', 'tool  a=seen']);
     expect(calls.map(({ restarted }) => restarted)).toEqual([false, true]);
   });
 });

@@ -8,12 +8,12 @@ import type { Model, ModelDelta, ModelNotice, ModelOutcome, ModelRequest } from 
 import { Message } from '../../../src/messages/index.ts';
 import type { ToolResult } from '../../../src/messages/index.ts';
 import type { Interaction, ReceivedRequest, Recording } from '../../../src/testing/node/index.ts';
-import { fieldsOf } from './loose.ts';
+import { toFields } from './loose.ts';
 import type { CallIds } from './next-messages.ts';
 import { nextMessages } from './next-messages.ts';
-import { eventsIn, isCorrupt, recordedModel, wireApiOf } from '../../../src/testing/node/index.ts';
+import { parseEvents, isCorrupt, recordedModel, detectWireApi } from '../../../src/testing/node/index.ts';
 import type { Wire, WireAnswer, WireConversation } from './wire-conversation.ts';
-import { wireOf } from './wires.ts';
+import { getWire } from './wires.ts';
 
 /** One call of a recording, made again. */
 export interface DrivenCall {
@@ -23,15 +23,15 @@ export interface DrivenCall {
   readonly outcome: ModelOutcome;
   readonly deltas: readonly ModelDelta[];
   readonly notices: readonly ModelNotice[];
-  /** What the recorded answer says, read without the code under test. */
+  /** The recorded answer, read without the code under test. */
   readonly answer: WireAnswer;
-  /** What really went out; missing where nothing did. */
+  /** Request that was really sent; missing if none was. */
   readonly sent?: ReceivedRequest;
   /** The tool results in what went out. */
   readonly sentResults: readonly ToolResult[];
   /** The tool results in what was recorded, under the ids of the replay. */
   readonly recordedResults: readonly ToolResult[];
-  /** True where an answer came before, but the request could not go on from it and was taken from the recording as a whole. */
+  /** True if an answer came before, but the request could not go on from it and was taken from the recording as a whole. */
   readonly restarted: boolean;
 }
 
@@ -46,13 +46,13 @@ function isStreamed({ request, response }: Interaction): boolean {
   return request?.body['stream'] === true || /:stream/.test(request?.path ?? '');
 }
 
-function answerOf({ response: { body } }: Interaction, wire: Wire): WireAnswer {
-  if (typeof body !== 'string') return wire.readAnswer(fieldsOf(body));
-  const answer = wire.readAnswer(eventsIn(body).map(fieldsOf));
+function decodeAnswer({ response: { body } }: Interaction, wire: Wire): WireAnswer {
+  if (typeof body !== 'string') return wire.readAnswer(toFields(body));
+  const answer = wire.readAnswer(parseEvents(body).map(toFields));
   return isCorrupt(body) ? { ...answer, isBroken: true } : answer;
 }
 
-function conversationOf({ request }: Interaction, wire: Wire): WireConversation {
+function decodeConversation({ request }: Interaction, wire: Wire): WireConversation {
   if (request !== undefined) return wire.readConversation(request.body);
   return { messages: [Message.user('Go on.')], tools: [], settings: {} };
 }
@@ -82,13 +82,13 @@ function following(turn: Turn, { outcome }: Pick<DrivenCall, 'outcome'>, next: r
 
 /** Makes every call of a recording again through the real provider package, and tells what went out and what came back. */
 export async function driveRecording(recording: Recording, adapt: (model: never) => Model): Promise<readonly DrivenCall[]> {
-  const wire = wireOf(wireApiOf(recording));
+  const wire = getWire(detectWireApi(recording));
   const model = await recordedModel(recording, { adapt });
   const calls: DrivenCall[] = [];
   let turn: Turn | undefined;
   try {
     for (const interaction of recording.interactions) {
-      const recorded = conversationOf(interaction, wire);
+      const recorded = decodeConversation(interaction, wire);
       const last = calls.at(-1);
       turn =
         turn === undefined || last === undefined
@@ -104,9 +104,9 @@ export async function driveRecording(recording: Recording, adapt: (model: never)
         interaction,
         isStream,
         request,
-        answer: answerOf(interaction, wire),
+        answer: decodeAnswer(interaction, wire),
         ...(sent !== undefined && { sent }),
-        sentResults: resultsIn(wire.readConversation(fieldsOf(sent?.body)).messages),
+        sentResults: resultsIn(wire.readConversation(toFields(sent?.body)).messages),
         recordedResults: resultsIn(recorded.messages, turn.ids),
         restarted: turn.restarted,
       });

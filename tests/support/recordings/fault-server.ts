@@ -4,7 +4,7 @@ import type { LoopbackServer, WireApi } from '../../../src/testing/node/index.ts
 import { startLoopbackServer } from '../../../src/testing/node/index.ts';
 import { errorBody, sampleAnswer } from './sample-answer.ts';
 
-/** What a provider does instead of answering. */
+/** Fault of a provider. */
 export type Fault =
   /** Answers with an error. */
   | {

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
-/** Where recordings are, or why there are none. */
+/** Folder of the recordings, or the reason why there is none. */
 export type FoundRecordings = { readonly found: true; readonly folder: string } | { readonly found: false; readonly reason: string };
 
 /** Looks for recordings in `STEPLINE_RECORDINGS`, else beside the project in `shared/recordings`. */
@@ -11,7 +11,7 @@ export function findRecordings(projectRoot: string, named: string | undefined = 
   return { found: false, reason: `There are no recordings in ${folder}; set STEPLINE_RECORDINGS to the folder that holds them.` };
 }
 
-/** The files of a kind of recording, in the order of their names; none where the folder is missing. */
+/** The files of a kind of recording, in the order of their names; none if the folder is missing. */
 export function listRecordings(folder: string, kind: 'single' | 'loops'): readonly string[] {
   const inside = join(folder, kind);
   if (!existsSync(inside)) return [];

@@ -1,44 +1,44 @@
-// Reading what others wrote, where a missing field is nothing out of the ordinary.
+// Reads foreign JSON, in which a missing field is normal.
 import type { Json, JsonObject } from '../../../src/lib/index.ts';
 import { isRecord, setOwn, toCanonical } from '../../../src/lib/index.ts';
 
 /** An object whose fields are to be looked at. */
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** The fields of an object; none where it is no object. */
-export function fieldsOf(value: unknown): Fields {
+/** The fields of an object; none if it is not an object. */
+export function toFields(value: unknown): Fields {
   return isRecord(value) ? value : {};
 }
 
-/** The items of a list; none where it is no list. */
-export function listOf(value: unknown): readonly Fields[] {
-  return Array.isArray(value) ? value.map(fieldsOf) : [];
+/** The items of a list; none if it is not a list. */
+export function toList(value: unknown): readonly Fields[] {
+  return Array.isArray(value) ? value.map(toFields) : [];
 }
 
-/** A text, or '' where it is none. */
-export function textOf(value: unknown): string {
+/** A text, or '' if it is none. */
+export function toText(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** A text, or nothing where it is none or empty. */
+/** A text, or nothing if it is none or empty. */
 export function optionalText(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
 /** Any value as JSON. */
-export function jsonOf(value: unknown): Json {
+export function toJson(value: unknown): Json {
   const canonical = toCanonical(value, { maxBytes: Number.POSITIVE_INFINITY, maxDepth: 512 });
   return canonical.ok ? canonical.value : null;
 }
 
 /** An object as JSON. */
-export function jsonObjectOf(value: unknown): JsonObject {
-  const json = jsonOf(fieldsOf(value));
+export function toJsonObject(value: unknown): JsonObject {
+  const json = toJson(toFields(value));
   return isRecord(json) ? json : {};
 }
 
 /** JSON text as its value; other text as it is. */
-export function parsedOr(text: string): Json {
+export function parseOrText(text: string): Json {
   try {
     return JSON.parse(text) as Json;
   } catch {

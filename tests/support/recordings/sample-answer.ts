@@ -8,7 +8,7 @@ export interface SampleAnswer {
 
 const args = '{"city":"Paris"}';
 const event = (data: object): string => `data: ${JSON.stringify(data)}\n\n`;
-const named = (data: { readonly type: string; readonly [field: string]: unknown }): string => `event: ${data.type}\n${event(data)}`;
+const toNamedEvent = (data: { readonly type: string; readonly [field: string]: unknown }): string => `event: ${data.type}\n${event(data)}`;
 
 function chat(): SampleAnswer {
   const base = { id: 'chatcmpl-1', created: 1, model: 'sample' };
@@ -83,18 +83,18 @@ function anthropic(): SampleAnswer {
       usage: { input_tokens: 10, output_tokens: 5 },
     },
     events: [
-      named({
+      toNamedEvent({
         type: 'message_start',
         message: { ...message, content: [], stop_reason: null, usage: { input_tokens: 10, output_tokens: 1 } },
       }),
-      named({ type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } }),
-      named({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'Hello' } }),
-      named({ type: 'content_block_stop', index: 0 }),
-      named({ type: 'content_block_start', index: 1, content_block: call }),
-      named({ type: 'content_block_delta', index: 1, delta: { type: 'input_json_delta', partial_json: args } }),
-      named({ type: 'content_block_stop', index: 1 }),
-      named({ type: 'message_delta', delta: { stop_reason: 'tool_use', stop_sequence: null }, usage: { output_tokens: 5 } }),
-      named({ type: 'message_stop' }),
+      toNamedEvent({ type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } }),
+      toNamedEvent({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'Hello' } }),
+      toNamedEvent({ type: 'content_block_stop', index: 0 }),
+      toNamedEvent({ type: 'content_block_start', index: 1, content_block: call }),
+      toNamedEvent({ type: 'content_block_delta', index: 1, delta: { type: 'input_json_delta', partial_json: args } }),
+      toNamedEvent({ type: 'content_block_stop', index: 1 }),
+      toNamedEvent({ type: 'message_delta', delta: { stop_reason: 'tool_use', stop_sequence: null }, usage: { output_tokens: 5 } }),
+      toNamedEvent({ type: 'message_stop' }),
     ],
   };
 }

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../../src/lib/index.ts';
 import type { ModelSettings, OfferedTool, OutputFormat, ProviderTool } from '../../../src/inference/index.ts';
 import type { FilePart, ImagePart, Message, ToolOutput } from '../../../src/messages/index.ts';
 import type { Fields } from './loose.ts';
-import { camelCased, fieldsOf, jsonObjectOf, textOf } from './loose.ts';
+import { camelCased, toFields, toJsonObject, toText } from './loose.ts';
 
 /** A provider's request in our words. */
 export interface WireConversation {
@@ -14,22 +14,22 @@ export interface WireConversation {
 
 /** A call as a provider's answer holds it. */
 export interface WireCall {
-  /** Missing where the provider gives calls no id. */
+  /** Missing if the provider gives calls no id. */
   readonly id?: string;
   readonly name: string;
-  /** Missing where a provider package is free to spell them otherwise. */
+  /** Missing if a provider package is free to spell them otherwise. */
   readonly args?: unknown;
-  /** False where only the tools that were offered tell whether the client or the provider carries it out. @default true */
+  /** False if only the tools that were offered tell whether the client or the provider carries it out. @default true */
   readonly isCertain?: boolean;
 }
 
-/** What an answer says of its tokens, as far as it says it. */
+/** Token counts of an answer, as far as it has them. */
 export interface WireUsage {
   readonly input?: number;
   readonly output?: number;
-  /** How much of the input came from a cache. */
+  /** Input tokens that came from a cache. */
   readonly cacheRead?: number;
-  /** How much of the output was thinking. */
+  /** Output tokens of reasoning. */
   readonly reasoning?: number;
 }
 
@@ -41,7 +41,7 @@ export interface WireAnswer {
   readonly usage?: WireUsage;
   /** The words with which a provider signs its thoughts or sums up the conversation, and wants to read again. */
   readonly signatures: readonly string[];
-  /** True where the answer itself tells of an error, or breaks off. */
+  /** True if the answer itself tells of an error, or breaks off. */
   readonly isBroken: boolean;
 }
 
@@ -54,23 +54,23 @@ export interface Wire {
 
 /** A tool that the provider runs itself, under the name that the AI SDK has for it. */
 export function providerTool(id: `${string}.${string}`, name: string, args: unknown): ProviderTool {
-  return { type: 'provider', id, name, args: jsonObjectOf(camelCased(jsonObjectOf(args))) };
+  return { type: 'provider', id, name, args: toJsonObject(camelCased(toJsonObject(args))) };
 }
 
-/** An output format, where a schema is asked for. */
-export function outputOf(schema: unknown, name?: unknown): { readonly output?: OutputFormat } {
-  if (Object.keys(fieldsOf(schema)).length === 0) return {};
-  return { output: { schema: jsonObjectOf(schema), ...(textOf(name) !== '' && { name: textOf(name) }) } };
+/** An output format, if a schema is asked for. */
+export function readOutput(schema: unknown, name?: unknown): { readonly output?: OutputFormat } {
+  if (Object.keys(toFields(schema)).length === 0) return {};
+  return { output: { schema: toJsonObject(schema), ...(toText(name) !== '' && { name: toText(name) }) } };
 }
 
-/** A number, where there is one. */
-export function countOf(value: unknown): number | undefined {
+/** A number, if there is one. */
+export function readCount(value: unknown): number | undefined {
   return typeof value === 'number' ? value : undefined;
 }
 
-/** What was spent, as far as it is told. */
-export function usageOf(counts: { readonly [Key in keyof WireUsage]: unknown }): Pick<WireAnswer, 'usage'> {
-  const told = Object.entries(counts).filter(([, count]) => countOf(count) !== undefined);
+/** Returns the usage, as far as it is reported. */
+export function readUsage(counts: { readonly [Key in keyof WireUsage]: unknown }): Pick<WireAnswer, 'usage'> {
+  const told = Object.entries(counts).filter(([, count]) => readCount(count) !== undefined);
   return told.length === 0 ? {} : { usage: Object.fromEntries(told) };
 }
 
@@ -100,11 +100,11 @@ function typeOfUrl(url: string): string | undefined {
 export function fileFromUrl(url: string, fallbackType: string, filename?: string): FilePart | ImagePart {
   const [, inlineType, data] = dataUrl.exec(url) ?? [];
   const mediaType = (inlineType === undefined ? typeOfUrl(url) : inlineType) ?? fallbackType;
-  return fileOf(mediaType, data === undefined ? { url } : { data }, filename);
+  return readFile(mediaType, data === undefined ? { url } : { data }, filename);
 }
 
 /** A picture or a file. */
-export function fileOf(
+export function readFile(
   mediaType: string,
   source: { readonly url: string } | { readonly data: string },
   filename?: string,
@@ -113,7 +113,7 @@ export function fileOf(
   return { type: 'file', mediaType, ...source, ...(filename !== undefined && { filename }) };
 }
 
-/** What several pieces of a result come to: plain words where there is nothing else. */
+/** Joins the pieces of a result: plain text if there is nothing else. */
 export function outputFrom(
   parts: readonly ((FilePart | ImagePart) | { readonly type: 'text'; readonly text: string; readonly providerMetadata?: JsonObject })[],
 ): ToolOutput {

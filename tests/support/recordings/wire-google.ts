@@ -2,9 +2,9 @@ import type { ModelSettings, OfferedTool } from '../../../src/inference/index.ts
 import type { ContentPart, FilePart, ImagePart, Part, ToolOutput } from '../../../src/messages/index.ts';
 import { Message, textPart, toolCallPart } from '../../../src/messages/index.ts';
 import type { Fields } from './loose.ts';
-import { fieldsOf, jsonObjectOf, jsonOf, listOf, optionalText, textOf } from './loose.ts';
+import { toFields, toJsonObject, toJson, toList, optionalText, toText } from './loose.ts';
 import type { Wire, WireAnswer, WireCall } from './wire-conversation.ts';
-import { countOf, fileOf, outputOf, providerTool, usageOf } from './wire-conversation.ts';
+import { readCount, readFile, readOutput, providerTool, readUsage } from './wire-conversation.ts';
 
 // Both spellings are taken by the API, and both are sent.
 function either(fields: Fields, camel: string, snake: string): unknown {
@@ -12,76 +12,76 @@ function either(fields: Fields, camel: string, snake: string): unknown {
 }
 
 function filePart(part: Fields): FilePart | ImagePart | undefined {
-  const inline = fieldsOf(either(part, 'inlineData', 'inline_data'));
-  const linked = fieldsOf(either(part, 'fileData', 'file_data'));
-  const type = textOf(either(inline, 'mimeType', 'mime_type') ?? either(linked, 'mimeType', 'mime_type'));
+  const inline = toFields(either(part, 'inlineData', 'inline_data'));
+  const linked = toFields(either(part, 'fileData', 'file_data'));
+  const type = toText(either(inline, 'mimeType', 'mime_type') ?? either(linked, 'mimeType', 'mime_type'));
   const url = optionalText(either(linked, 'fileUri', 'file_uri'));
-  if (url !== undefined) return fileOf(type, { url });
+  if (url !== undefined) return readFile(type, { url });
   // One alphabet for both: the recorded client wrote base64 in that of URLs.
   return inline['data'] === undefined
     ? undefined
-    : fileOf(type, { data: textOf(inline['data']).replaceAll('-', '+').replaceAll('_', '/') });
+    : readFile(type, { data: toText(inline['data']).replaceAll('-', '+').replaceAll('_', '/') });
 }
 
 function contentPart(part: Fields): ContentPart {
-  return filePart(part) ?? textPart(textOf(part['text']));
+  return filePart(part) ?? textPart(toText(part['text']));
 }
 
 const wrappers = ['return_value', 'output', 'result', 'content'];
-// What the AI SDK says in the place of words where there are only files.
+// What the AI SDK says in the place of words if there are only files.
 const filler = 'Tool executed successfully.';
 
 function valueOutput(value: unknown): ToolOutput {
-  return typeof value === 'string' ? { type: 'text', value } : { type: 'json', value: jsonOf(value) };
+  return typeof value === 'string' ? { type: 'text', value } : { type: 'json', value: toJson(value) };
 }
 
 // Clients wrap a result under a name of their own choice; what counts is what is inside.
 function resultOutput(result: Fields): ToolOutput {
-  const response = fieldsOf(result['response']);
+  const response = toFields(result['response']);
   if (response['error'] !== undefined)
     return { type: 'error', value: typeof response['error'] === 'string' ? response['error'] : JSON.stringify(response['error']) };
   const key = wrappers.find((name) => response[name] !== undefined);
-  const files = listOf(result['parts']).flatMap((part) => filePart(part) ?? []);
+  const files = toList(result['parts']).flatMap((part) => filePart(part) ?? []);
   if (files.length === 0) return key === undefined ? valueOutput(response) : valueOutput(response[key]);
-  const text = key === undefined ? '' : textOf(response[key]);
+  const text = key === undefined ? '' : toText(response[key]);
   return { type: 'content', parts: [...(text === '' || text === filler ? [] : [textPart(text)]), ...files] };
 }
 
-function signatureOf(part: Fields): string | undefined {
+function readSignature(part: Fields): string | undefined {
   return optionalText(either(part, 'thoughtSignature', 'thought_signature'));
 }
 
 function modelPart(part: Fields): readonly Part[] {
-  const signature = signatureOf(part);
+  const signature = readSignature(part);
   const extras = signature === undefined ? {} : { providerMetadata: { google: { thoughtSignature: signature } } };
   const given = either(part, 'functionCall', 'function_call');
-  const call = fieldsOf(given);
+  const call = toFields(given);
   if (given !== undefined) {
-    return [{ ...toolCallPart({ id: textOf(call['id']), name: textOf(call['name']), args: jsonOf(call['args'] ?? {}) }), ...extras }];
+    return [{ ...toolCallPart({ id: toText(call['id']), name: toText(call['name']), args: toJson(call['args'] ?? {}) }), ...extras }];
   }
   if (part['text'] === undefined) return [];
   return part['thought'] === true
-    ? [{ type: 'reasoning', text: textOf(part['text']), ...extras }]
-    : [textPart(textOf(part['text']), extras)];
+    ? [{ type: 'reasoning', text: toText(part['text']), ...extras }]
+    : [textPart(toText(part['text']), extras)];
 }
 
 function toMessages(content: Fields): readonly Message[] {
-  const parts = listOf(content['parts']);
+  const parts = toList(content['parts']);
   if (content['role'] === 'model') return [Message.assistant(parts.flatMap(modelPart))];
   const resultIn = (part: Fields): unknown => either(part, 'functionResponse', 'function_response');
-  const results = parts.filter((part) => resultIn(part) !== undefined).map((part) => fieldsOf(resultIn(part)));
+  const results = parts.filter((part) => resultIn(part) !== undefined).map((part) => toFields(resultIn(part)));
   const rest = parts.filter((part) => resultIn(part) === undefined).map(contentPart);
   const answered = results.map((result) =>
-    Message.tool({ toolCallId: textOf(result['id']), toolName: textOf(result['name']), output: resultOutput(result) }),
+    Message.tool({ toolCallId: toText(result['id']), toolName: toText(result['name']), output: resultOutput(result) }),
   );
   return rest.length === 0 ? answered : [...answered, Message.user(rest)];
 }
 
 // The schema's types were once written in capitals.
-function lowered(value: unknown, key = ''): unknown {
-  if (Array.isArray(value)) return value.map((item) => lowered(item));
+function lowerKeys(value: unknown, key = ''): unknown {
+  if (Array.isArray(value)) return value.map((item) => lowerKeys(item));
   if (typeof value === 'object' && value !== null)
-    return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, lowered(item, name)]));
+    return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, lowerKeys(item, name)]));
   return key === 'type' && typeof value === 'string' ? value.toLowerCase() : value;
 }
 
@@ -90,20 +90,20 @@ const snake = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${l
 function toTools(tool: Fields): readonly OfferedTool[] {
   return Object.entries(tool).flatMap(([key, value]): readonly OfferedTool[] => {
     if (snake(key) !== 'function_declarations') return [providerTool(`google.${snake(key)}`, snake(key), value)];
-    return listOf(value).map((declared) => ({
-      name: textOf(declared['name']),
-      description: textOf(declared['description']),
-      inputSchema: jsonObjectOf(
+    return toList(value).map((declared) => ({
+      name: toText(declared['name']),
+      description: toText(declared['description']),
+      inputSchema: toJsonObject(
         either(declared, 'parametersJsonSchema', 'parameters_json_schema') ??
-          lowered(declared['parameters'] ?? { type: 'object', properties: {} }),
+          lowerKeys(declared['parameters'] ?? { type: 'object', properties: {} }),
       ),
     }));
   });
 }
 
-function settingsOf(body: Fields): ModelSettings {
-  const config = fieldsOf(either(body, 'toolConfig', 'tool_config'));
-  const calling = fieldsOf(either(config, 'functionCallingConfig', 'function_calling_config'));
+function readSettings(body: Fields): ModelSettings {
+  const config = toFields(either(body, 'toolConfig', 'tool_config'));
+  const calling = toFields(either(config, 'functionCallingConfig', 'function_calling_config'));
   const [{ mode }, allowed] = [calling, either(calling, 'allowedFunctionNames', 'allowed_function_names')];
   const [only] = Array.isArray(allowed) && allowed.length === 1 ? (allowed as readonly unknown[]) : [];
   if (mode === 'NONE') return { toolChoice: 'none' };
@@ -113,8 +113,8 @@ function settingsOf(body: Fields): ModelSettings {
 
 type Path = readonly (string | number)[];
 
-// "$.a.b[0].c", as arguments are addressed where they come in pieces.
-function pathOf(text: string): Path {
+// "$.a.b[0].c", as arguments are addressed if they come in pieces.
+function parsePath(text: string): Path {
   return [...text.matchAll(/\.([^.[\]]+)|\[(\d+)\]|\['([^']+)'\]/g)].map(([, name, index, quoted]) => name ?? quoted ?? Number(index));
 }
 
@@ -128,8 +128,8 @@ function setAt(target: unknown, [key, ...rest]: Path, change: (before: unknown) 
 function withPieces(args: unknown, pieces: readonly Fields[]): unknown {
   return pieces.reduce<unknown>((whole, piece) => {
     const { jsonPath, stringValue, numberValue, boolValue } = piece;
-    return setAt(whole, pathOf(textOf(jsonPath)), (before) =>
-      typeof stringValue === 'string' ? textOf(before) + stringValue : (numberValue ?? boolValue ?? ('nullValue' in piece ? null : before)),
+    return setAt(whole, parsePath(toText(jsonPath)), (before) =>
+      typeof stringValue === 'string' ? toText(before) + stringValue : (numberValue ?? boolValue ?? ('nullValue' in piece ? null : before)),
     );
   }, args);
 }
@@ -139,14 +139,14 @@ function callsIn(parts: readonly Fields[]): readonly WireCall[] {
   for (const part of parts) {
     const given = either(part, 'functionCall', 'function_call');
     if (given === undefined) continue;
-    const { id, name, args, partialArgs, willContinue } = fieldsOf(given);
+    const { id, name, args, partialArgs, willContinue } = toFields(given);
     const last = calls.at(-1);
     if (last?.open === true && name === undefined) {
-      last.args = withPieces(last.args, listOf(partialArgs));
+      last.args = withPieces(last.args, toList(partialArgs));
       last.open = willContinue === true;
     } else {
-      const whole = withPieces(args ?? {}, listOf(partialArgs));
-      calls.push({ ...(textOf(id) !== '' && { id: textOf(id) }), name: textOf(name), args: whole, open: willContinue === true });
+      const whole = withPieces(args ?? {}, toList(partialArgs));
+      calls.push({ ...(toText(id) !== '' && { id: toText(id) }), name: toText(name), args: whole, open: willContinue === true });
     }
   }
   return calls.map(({ open: _, ...call }) => call);
@@ -154,22 +154,22 @@ function callsIn(parts: readonly Fields[]): readonly WireCall[] {
 
 function readAnswer(body: Fields | readonly Fields[]): WireAnswer {
   const events: readonly Fields[] = Array.isArray(body) ? (body as readonly Fields[]) : [body as Fields];
-  const candidates = events.flatMap((event) => listOf(event['candidates']).slice(0, 1));
-  const parts = candidates.flatMap((candidate) => listOf(fieldsOf(candidate['content'])['parts']));
+  const candidates = events.flatMap((event) => toList(event['candidates']).slice(0, 1));
+  const parts = candidates.flatMap((candidate) => toList(toFields(candidate['content'])['parts']));
   // A prompt that is blocked gets no candidate, only the reason.
   const hasEnded =
-    candidates.some(({ finishReason }) => textOf(finishReason) !== '') || events.some(({ promptFeedback }) => promptFeedback !== undefined);
-  const usage = fieldsOf(events.findLast((event) => event['usageMetadata'] !== undefined)?.['usageMetadata']);
-  const [said, thought] = [countOf(usage['candidatesTokenCount']), countOf(usage['thoughtsTokenCount'])];
+    candidates.some(({ finishReason }) => toText(finishReason) !== '') || events.some(({ promptFeedback }) => promptFeedback !== undefined);
+  const usage = toFields(events.findLast((event) => event['usageMetadata'] !== undefined)?.['usageMetadata']);
+  const [said, thought] = [readCount(usage['candidatesTokenCount']), readCount(usage['thoughtsTokenCount'])];
   // What a provider-run tool read for the model is part of what went in.
-  const [asked, read] = [countOf(usage['promptTokenCount']), countOf(usage['toolUsePromptTokenCount'])];
+  const [asked, read] = [readCount(usage['promptTokenCount']), readCount(usage['toolUsePromptTokenCount'])];
   const input = asked === undefined ? undefined : asked + (read ?? 0);
   const output = said === undefined && thought === undefined ? undefined : (said ?? 0) + (thought ?? 0);
   return {
-    text: parts.map((part) => (part['thought'] === true ? '' : textOf(part['text']))).join(''),
+    text: parts.map((part) => (part['thought'] === true ? '' : toText(part['text']))).join(''),
     calls: callsIn(parts),
-    ...usageOf({ input, output, cacheRead: usage['cachedContentTokenCount'], reasoning: thought }),
-    signatures: parts.flatMap((part) => signatureOf(part) ?? []),
+    ...readUsage({ input, output, cacheRead: usage['cachedContentTokenCount'], reasoning: thought }),
+    signatures: parts.flatMap((part) => readSignature(part) ?? []),
     isBroken: !hasEnded || events.some((event) => event['error'] !== undefined),
   };
 }
@@ -177,15 +177,15 @@ function readAnswer(body: Fields | readonly Fields[]): WireAnswer {
 /** Google's generateContent. */
 export const googleWire: Wire = {
   readConversation: (body) => {
-    const system = listOf(fieldsOf(either(body, 'systemInstruction', 'system_instruction'))['parts']).map((part) =>
-      Message.system(textOf(part['text'])),
+    const system = toList(toFields(either(body, 'systemInstruction', 'system_instruction'))['parts']).map((part) =>
+      Message.system(toText(part['text'])),
     );
-    const config = fieldsOf(either(body, 'generationConfig', 'generation_config'));
+    const config = toFields(either(body, 'generationConfig', 'generation_config'));
     return {
-      messages: [...system, ...listOf(body['contents']).flatMap(toMessages)],
-      tools: listOf(body['tools']).flatMap(toTools),
-      settings: settingsOf(body),
-      ...outputOf(either(config, 'responseJsonSchema', 'response_json_schema') ?? either(config, 'responseSchema', 'response_schema')),
+      messages: [...system, ...toList(body['contents']).flatMap(toMessages)],
+      tools: toList(body['tools']).flatMap(toTools),
+      settings: readSettings(body),
+      ...readOutput(either(config, 'responseJsonSchema', 'response_json_schema') ?? either(config, 'responseSchema', 'response_schema')),
     };
   },
   readAnswer,

@@ -2,53 +2,53 @@ import type { ModelSettings, OfferedTool, ToolChoice } from '../../../src/infere
 import type { ContentPart, Part, ToolOutput } from '../../../src/messages/index.ts';
 import { Message, reasoningPart, textPart, toolCallPart, toolResultText } from '../../../src/messages/index.ts';
 import type { Fields } from './loose.ts';
-import { fieldsOf, jsonObjectOf, listOf, optionalText, parsedOr, textOf } from './loose.ts';
+import { toFields, toJsonObject, toList, optionalText, parseOrText, toText } from './loose.ts';
 import type { Wire, WireAnswer, WireCall } from './wire-conversation.ts';
-import { countOf, fileFromUrl, fileOf, outputOf, usageOf } from './wire-conversation.ts';
+import { readCount, fileFromUrl, readFile, readOutput, readUsage } from './wire-conversation.ts';
 
 function contentPart(item: Fields): ContentPart {
   switch (item['type']) {
     case 'image_url':
-      return fileFromUrl(textOf(fieldsOf(item['image_url'])['url']), 'image');
+      return fileFromUrl(toText(toFields(item['image_url'])['url']), 'image');
     case 'input_audio': {
-      const { data, format } = fieldsOf(item['input_audio']);
-      return fileOf(format === 'mp3' ? 'audio/mpeg' : `audio/${textOf(format)}`, { data: textOf(data) });
+      const { data, format } = toFields(item['input_audio']);
+      return readFile(format === 'mp3' ? 'audio/mpeg' : `audio/${toText(format)}`, { data: toText(data) });
     }
     case 'file': {
-      const { file_data: data, file_id: id, filename } = fieldsOf(item['file']);
-      if (textOf(id) !== '') return { type: 'file', mediaType: 'application/pdf', id: textOf(id) };
-      return fileFromUrl(textOf(data), 'application/pdf', optionalText(filename));
+      const { file_data: data, file_id: id, filename } = toFields(item['file']);
+      if (toText(id) !== '') return { type: 'file', mediaType: 'application/pdf', id: toText(id) };
+      return fileFromUrl(toText(data), 'application/pdf', optionalText(filename));
     }
     default:
-      return textPart(textOf(item['text']));
+      return textPart(toText(item['text']));
   }
 }
 
 function contentParts(content: unknown): readonly ContentPart[] {
-  return typeof content === 'string' ? [textPart(content)] : listOf(content).map(contentPart);
+  return typeof content === 'string' ? [textPart(content)] : toList(content).map(contentPart);
 }
 
 function assistant(message: Fields): Message {
   const { content, reasoning_content: thought, reasoning, tool_calls: calls } = message;
-  const thinking = textOf(thought) === '' ? textOf(reasoning) : textOf(thought);
+  const thinking = toText(thought) === '' ? toText(reasoning) : toText(thought);
   const parts: readonly Part[] = [
     ...(thinking === '' ? [] : [reasoningPart(thinking)]),
     ...contentParts(content ?? []),
-    ...listOf(calls).map((call) => {
-      const { name, arguments: args } = fieldsOf(call['function']);
-      return toolCallPart({ id: textOf(call['id']), name: textOf(name), args: parsedOr(textOf(args)) });
+    ...toList(calls).map((call) => {
+      const { name, arguments: args } = toFields(call['function']);
+      return toolCallPart({ id: toText(call['id']), name: toText(name), args: parseOrText(toText(args)) });
     }),
   ];
   return Message.assistant(parts);
 }
 
-function namesOf(messages: readonly Fields[]): ReadonlyMap<string, string> {
-  const calls = messages.flatMap((message) => listOf(message['tool_calls']));
-  return new Map(calls.map((call) => [textOf(call['id']), textOf(fieldsOf(call['function'])['name'])]));
+function mapNames(messages: readonly Fields[]): ReadonlyMap<string, string> {
+  const calls = messages.flatMap((message) => toList(message['tool_calls']));
+  return new Map(calls.map((call) => [toText(call['id']), toText(toFields(call['function'])['name'])]));
 }
 
 // A result is text; several pieces of it are one text.
-function resultOf(content: unknown): ToolOutput {
+function readResult(content: unknown): ToolOutput {
   return { type: 'text', value: toolResultText({ type: 'content', parts: contentParts(content) }) };
 }
 
@@ -61,11 +61,11 @@ function toMessage(message: Fields, names: ReadonlyMap<string, string>): Message
     case 'assistant':
       return assistant(message);
     case 'tool': {
-      const toolCallId = textOf(id);
+      const toolCallId = toText(id);
       return Message.tool({
         toolCallId,
-        toolName: names.get(toolCallId) ?? textOf(message['name']),
-        output: resultOf(content),
+        toolName: names.get(toolCallId) ?? toText(message['name']),
+        output: readResult(content),
       });
     }
     default:
@@ -74,20 +74,20 @@ function toMessage(message: Fields, names: ReadonlyMap<string, string>): Message
 }
 
 function toTool(tool: Fields): OfferedTool {
-  const { name, description, parameters } = fieldsOf(tool['function']);
-  return { name: textOf(name), description: textOf(description), inputSchema: jsonObjectOf(parameters) };
+  const { name, description, parameters } = toFields(tool['function']);
+  return { name: toText(name), description: toText(description), inputSchema: toJsonObject(parameters) };
 }
 
 /** A choice among tools as OpenAI spells it. */
-export function toolChoiceOf(choice: unknown): { readonly toolChoice?: ToolChoice } {
+export function readToolChoice(choice: unknown): { readonly toolChoice?: ToolChoice } {
   if (choice === 'auto' || choice === 'none' || choice === 'required') return { toolChoice: choice };
-  const named = optionalText(fieldsOf(choice)['name']) ?? optionalText(fieldsOf(fieldsOf(choice)['function'])['name']);
+  const named = optionalText(toFields(choice)['name']) ?? optionalText(toFields(toFields(choice)['function'])['name']);
   return named === undefined ? {} : { toolChoice: { tool: named } };
 }
 
-function settingsOf(body: Fields): ModelSettings {
-  const limit = countOf(body['max_completion_tokens']) ?? countOf(body['max_tokens']);
-  return { ...toolChoiceOf(body['tool_choice']), ...(limit !== undefined && { maxOutputTokens: limit }) };
+function readSettings(body: Fields): ModelSettings {
+  const limit = readCount(body['max_completion_tokens']) ?? readCount(body['max_tokens']);
+  return { ...readToolChoice(body['tool_choice']), ...(limit !== undefined && { maxOutputTokens: limit }) };
 }
 
 interface Draft {
@@ -97,14 +97,14 @@ interface Draft {
 }
 
 function gather(drafts: Map<unknown, Draft>, delta: Fields): void {
-  for (const [position, call] of listOf(delta['tool_calls']).entries()) {
-    const { name, arguments: args } = fieldsOf(call['function']);
+  for (const [position, call] of toList(delta['tool_calls']).entries()) {
+    const { name, arguments: args } = toFields(call['function']);
     const key = call['index'] ?? position;
     const draft = drafts.get(key) ?? { id: '', name: '', args: '' };
     drafts.set(key, {
-      id: draft.id === '' ? textOf(call['id']) : draft.id,
-      name: draft.name === '' ? textOf(name) : draft.name,
-      args: draft.args + textOf(args),
+      id: draft.id === '' ? toText(call['id']) : draft.id,
+      name: draft.name === '' ? toText(name) : draft.name,
+      args: draft.args + toText(args),
     });
   }
 }
@@ -113,25 +113,25 @@ function gather(drafts: Map<unknown, Draft>, delta: Fields): void {
 function saidIn(content: unknown): string {
   return typeof content === 'string'
     ? content
-    : listOf(content)
-        .map((part) => (part['type'] === 'text' ? textOf(part['text']) : ''))
+    : toList(content)
+        .map((part) => (part['type'] === 'text' ? toText(part['text']) : ''))
         .join('');
 }
 
 // xAI counts its thinking beside the completion, all others count it within; the total tells which of the two it is.
 function isThinkingBeside(usage: Fields, reasoning: number): boolean {
-  const [input, output] = [countOf(usage['prompt_tokens']), countOf(usage['completion_tokens'])];
+  const [input, output] = [readCount(usage['prompt_tokens']), readCount(usage['completion_tokens'])];
   return reasoning > 0 && usage['total_tokens'] === (input ?? 0) + (output ?? 0) + reasoning;
 }
 
-function tokensOf(usage: Fields): Pick<WireAnswer, 'usage'> {
-  const said = countOf(usage['completion_tokens']);
-  const reasoning = countOf(fieldsOf(usage['completion_tokens_details'])['reasoning_tokens']);
+function readTokens(usage: Fields): Pick<WireAnswer, 'usage'> {
+  const said = readCount(usage['completion_tokens']);
+  const reasoning = readCount(toFields(usage['completion_tokens_details'])['reasoning_tokens']);
   const isBeside = said !== undefined && reasoning !== undefined && isThinkingBeside(usage, reasoning);
-  return usageOf({
+  return readUsage({
     input: usage['prompt_tokens'],
     output: isBeside ? said + reasoning : said,
-    cacheRead: fieldsOf(usage['prompt_tokens_details'])['cached_tokens'] ?? usage['prompt_cache_hit_tokens'],
+    cacheRead: toFields(usage['prompt_tokens_details'])['cached_tokens'] ?? usage['prompt_cache_hit_tokens'],
     reasoning,
   });
 }
@@ -143,33 +143,33 @@ function readAnswer(body: Fields | readonly Fields[]): WireAnswer {
   let usage: Fields = {};
   let hasEnded = false;
   for (const event of events) {
-    const choice = listOf(event['choices']).find(({ index }) => index === 0 || index === undefined) ?? {};
-    const said = fieldsOf(choice['delta'] ?? choice['message']);
-    text += saidIn(said['content']) + textOf(said['refusal']) + textOf(choice['text']);
+    const choice = toList(event['choices']).find(({ index }) => index === 0 || index === undefined) ?? {};
+    const said = toFields(choice['delta'] ?? choice['message']);
+    text += saidIn(said['content']) + toText(said['refusal']) + toText(choice['text']);
     gather(drafts, said);
-    hasEnded ||= textOf(choice['finish_reason']) !== '';
-    usage = { ...usage, ...fieldsOf(event['usage'] ?? fieldsOf(event['x_groq'])['usage']) };
+    hasEnded ||= toText(choice['finish_reason']) !== '';
+    usage = { ...usage, ...toFields(event['usage'] ?? toFields(event['x_groq'])['usage']) };
   }
   const calls: readonly WireCall[] = [...drafts.values()].map(({ id, name, args }) => ({
     ...(id !== '' && { id }),
     name,
-    args: parsedOr(args === '' ? '{}' : args),
+    args: parseOrText(args === '' ? '{}' : args),
   }));
   const isBroken = !hasEnded || events.some((event) => event['error'] !== undefined && event['error'] !== null);
-  return { text, calls, ...tokensOf(usage), signatures: [], isBroken };
+  return { text, calls, ...readTokens(usage), signatures: [], isBroken };
 }
 
 /** OpenAI's chat completions, which many providers speak. */
 export const openAiChatWire: Wire = {
   readConversation: (body) => {
-    const messages = listOf(body['messages']);
-    const names = namesOf(messages);
-    const { json_schema: schema } = fieldsOf(body['response_format']);
+    const messages = toList(body['messages']);
+    const names = mapNames(messages);
+    const { json_schema: schema } = toFields(body['response_format']);
     return {
       messages: messages.map((message) => toMessage(message, names)),
-      tools: listOf(body['tools']).map(toTool),
-      settings: settingsOf(body),
-      ...outputOf(fieldsOf(schema)['schema'], fieldsOf(schema)['name']),
+      tools: toList(body['tools']).map(toTool),
+      settings: readSettings(body),
+      ...readOutput(toFields(schema)['schema'], toFields(schema)['name']),
     };
   },
   readAnswer,

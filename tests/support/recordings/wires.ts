@@ -13,5 +13,5 @@ const wires: Readonly<Record<WireApi, Wire>> = {
   google: googleWire,
 };
 
-/** How to read what is sent in this form. */
-export const wireOf = (api: WireApi): Wire => wires[api];
+/** Reader of a wire format. */
+export const getWire = (api: WireApi): Wire => wires[api];

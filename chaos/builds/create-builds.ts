@@ -1,0 +1,121 @@
+// Two builds of the sources in a folder: the present one, and a later one that writes one field more into everything that is stored.
+// U1. The field is an addition, as releases of one schema may have: neither build knows the schema of the other by its number.
+// U2. A patch whose place is not found fails: it must be written anew together with the code that it changes.
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** The field that the later build writes. */
+export const addedField = 'addedLater';
+
+interface Patch {
+  readonly file: string;
+  readonly find: string;
+  readonly replace: string;
+}
+
+const sourceFolder = fileURLToPath(new URL('../..', import.meta.url));
+
+// A snapshot is written at every rest, so that both builds read and write many of them.
+const bothPatches: readonly Patch[] = [
+  {
+    file: 'sessions/embedded/session-log.ts',
+    find: 'const leastSnapshotBytes = 256 * 1024;',
+    replace: 'const leastSnapshotBytes = 1;',
+  },
+  {
+    file: 'sessions/embedded/session-log.ts',
+    find: 'Math.max(leastSnapshotBytes, this.#snapshotBytes)',
+    replace: 'leastSnapshotBytes',
+  },
+];
+
+/** One patch for each kind of stored text. */
+const laterPatches: Readonly<Record<string, Patch>> = {
+  details: {
+    file: 'sessions/core/session.ts',
+    find: 'return JSON.stringify({ ...unknownFields, agent',
+    replace: `return JSON.stringify({ ...unknownFields, ${addedField}: 'details', agent`,
+  },
+  entry: {
+    file: 'sessions/embedded/session-log.ts',
+    find: 'const text = JSON.stringify(whole);',
+    replace: `const text = JSON.stringify({ ${addedField}: 'entry', ...whole });`,
+  },
+  event: {
+    file: 'sessions/core/stored-events.ts',
+    find: '({ ...toStored(event, records), ...hidden })',
+    replace: `({ ${addedField}: 'event', ...toStored(event, records), ...hidden })`,
+  },
+  // Its value changes with every step.
+  state: {
+    file: 'step-by-step/state-codec.ts',
+    find: '    ...data.unknownFields,\n',
+    replace: `    ...data.unknownFields,\n    ${addedField}: data.lastSeq,\n`,
+  },
+  change: {
+    file: 'step-by-step/state-codec.ts',
+    find: '    lastSeq: after.lastSeq === before.lastSeq ? undefined : after.lastSeq,\n',
+    replace: `    lastSeq: after.lastSeq === before.lastSeq ? undefined : after.lastSeq,\n    ${addedField}: after.lastSeq,\n`,
+  },
+  effect: {
+    file: 'journal/journal.ts',
+    find: 'body: JSON.stringify(result)',
+    replace: `body: JSON.stringify({ ${addedField}: 'effect', ...result })`,
+  },
+  text: {
+    file: 'sessions/core/open-text.ts',
+    find: 'body: JSON.stringify(piece)',
+    replace: `body: JSON.stringify({ ${addedField}: 'text', ...piece })`,
+  },
+  intent: { file: 'journal/journal.ts', find: "body: '{}'", replace: `body: '{"${addedField}":"intent"}'` },
+  mark: {
+    file: 'sessions/embedded/recovery-marks.ts',
+    find: 'body: JSON.stringify(mark)',
+    replace: `body: JSON.stringify({ ${addedField}: 'mark', ...mark })`,
+  },
+  mail: {
+    file: 'sessions/core/mail.ts',
+    find: 'JSON.stringify({ request, by })',
+    replace: `JSON.stringify({ ${addedField}: 'mail', request, by })`,
+  },
+  reply: {
+    file: 'sessions/embedded/mail-room.ts',
+    find: 'JSON.stringify(toWire(error))',
+    replace: `JSON.stringify({ ${addedField}: 'reply', ...toWire(error) })`,
+  },
+  hold: {
+    file: 'sessions/embedded/hold-gate.ts',
+    find: 'body: JSON.stringify(rest)',
+    replace: `body: JSON.stringify({ ${addedField}: 'hold', ...rest })`,
+  },
+  holder: {
+    file: 'sessions/embedded/claim-store.ts',
+    find: 'const holder: StoreHolder = { ...identity,',
+    replace: `const holder = { ${addedField}: 'holder', ...identity,`,
+  },
+};
+
+function applyPatch(folder: string, { file, find, replace }: Patch): void {
+  const path = join(folder, 'src', file);
+  const text = readFileSync(path, 'utf8');
+  if (!text.includes(find)) throw new Error(`The later build cannot be made: src/${file} has no ${JSON.stringify(find)}.`);
+  writeFileSync(
+    path,
+    text.replace(find, () => replace),
+  );
+}
+
+function createBuild(folder: string, patches: readonly Patch[]): string {
+  mkdirSync(folder);
+  for (const name of ['src', 'chaos']) cpSync(join(sourceFolder, name), join(folder, name), { recursive: true });
+  writeFileSync(join(folder, 'package.json'), '{ "type": "module" }\n');
+  for (const patch of patches) applyPatch(folder, patch);
+  return folder;
+}
+
+/** Creates both builds; returns their folders, the present one first. */
+export const createBuilds = (folder: string): readonly [present: string, later: string] => [
+  createBuild(join(folder, 'present'), bothPatches),
+  createBuild(join(folder, 'later'), [...bothPatches, ...Object.values(laterPatches)]),
+];

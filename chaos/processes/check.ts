@@ -1,0 +1,72 @@
+// Everything that must hold after the work, whatever happened during it.
+import { createSessionRuntime } from '../../src/sessions/index.ts';
+import type { Figure } from '../figures.ts';
+import { exactly, none, inform } from '../figures.ts';
+import { createChaosAgent } from './agent.ts';
+import { checkClients } from './check-clients.ts';
+import { checkLogs, readLogs } from './check-log.ts';
+import { checkSessions, readSessions } from './check-sessions.ts';
+import { checkTexts } from './check-texts.ts';
+import type { Freeze } from './disturb.ts';
+import type { OpenedDatabase } from './open-database.ts';
+import { openDatabase } from './open-database.ts';
+import type { Database } from './orders.ts';
+import { createSessionIds } from './plan.ts';
+import { readClient, readWorld } from './records.ts';
+
+export interface RunFacts {
+  readonly folder: string;
+  readonly database: Database;
+  readonly sessions: number;
+  readonly steps: number;
+  readonly workers: readonly string[];
+  readonly clients: readonly string[];
+  readonly freezes: readonly Freeze[];
+  readonly hasOutages: boolean;
+}
+
+/** Rows that must not be left. */
+async function checkRest({ store, query }: OpenedDatabase, { type }: Database): Promise<readonly Figure[]> {
+  const [effects] = await query((table) => `SELECT count(*) AS count FROM ${table('effects')}`);
+  const mails = await store.readMail({});
+  const damage = type === 'sqlite' ? await query(() => 'PRAGMA integrity_check') : [];
+  return [
+    none(
+      'mails left that nobody has applied or refused',
+      mails.filter(({ reply }) => reply === undefined).map(({ sessionId, requestId }) => `${sessionId}: ${requestId}`),
+    ),
+    inform('  refusals kept for those who asked', mails.filter(({ reply }) => reply !== undefined).length),
+    exactly('effects left open in the store', Number(effects?.['count']), 0),
+    ...(type === 'sqlite'
+      ? [
+          none(
+            'damage that SQLite finds',
+            damage.map((row) => String(row['integrity_check'])).filter((text) => text !== 'ok'),
+          ),
+        ]
+      : []),
+  ];
+}
+
+/** Reads the store as another process would, and compares everything. */
+export async function checkRun(facts: RunFacts): Promise<readonly Figure[]> {
+  const { folder, database, sessions, steps, clients } = facts;
+  const opened = await openDatabase(database);
+  const runtime = createSessionRuntime({ agents: [createChaosAgent()], store: opened.store, role: 'client' });
+  try {
+    const ids = createSessionIds(sessions);
+    const found = await readSessions(runtime, ids);
+    const logs = await readLogs(opened.store, ids);
+    const records = clients.flatMap((name) => readClient(folder, name));
+    return [
+      ...checkSessions(found, readWorld(folder), steps),
+      ...checkLogs(logs, { ...facts, records }),
+      ...checkClients(found, facts),
+      ...checkTexts(found, facts),
+      ...(await checkRest(opened, database)),
+    ];
+  } finally {
+    await runtime.drain();
+    await opened.close();
+  }
+}

@@ -1,0 +1,63 @@
+// Readers of a client that follow events and open text to the end, as a server with connected pages does.
+import { createHash } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { EmbeddedRuntime, StoredEvent } from '../../src/sessions/index.ts';
+import type { ClientRecord } from './orders.ts';
+import { readCode, readMessage } from './report.ts';
+
+export const hashEvent = (event: StoredEvent): string => createHash('sha1').update(JSON.stringify(event)).digest('hex').slice(0, 16);
+
+export interface FollowOptions {
+  readonly runtime: EmbeddedRuntime;
+  readonly record: (line: ClientRecord) => void;
+  /** Ends all readers. */
+  readonly signal: AbortSignal;
+}
+
+/** Repeats work after an error, until it ends by itself or is inform to. */
+async function keepReading(work: () => Promise<void>, where: string, { record, signal }: FollowOptions): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      await work();
+      return;
+    } catch (error) {
+      const code = readCode(error);
+      // The session is created later.
+      if (code !== 'unknown-session') record({ type: 'error', code, where, message: readMessage(error) });
+      await pause(code === 'unknown-session' ? 50 : 200);
+    }
+  }
+}
+
+export interface FollowedSession {
+  /** The number of the last event that was seen. */
+  readonly lastSeq: number;
+  readonly done: Promise<void>;
+}
+
+/** Follows the events of a session; after an error, from the last one that was seen. */
+export function followSessionEvents(session: string, options: FollowOptions, onEvent: (event: StoredEvent) => void): FollowedSession {
+  const { runtime, record, signal } = options;
+  const followed = { lastSeq: 0, done: Promise.resolve() };
+  const read = async (): Promise<void> => {
+    for await (const event of runtime.events(session, { fromSeq: followed.lastSeq, follow: true, signal })) {
+      record({ type: 'event', session, seq: event.seq, event: event.type, hash: hashEvent(event) });
+      followed.lastSeq = event.seq;
+      onEvent(event);
+    }
+  };
+  followed.done = keepReading(read, `events of ${session}`, options);
+  return followed;
+}
+
+/** Follows the open text of a session. */
+export function followSessionText(session: string, options: FollowOptions): Promise<void> {
+  const { runtime, record, signal } = options;
+  return keepReading(
+    async () => {
+      for await (const text of runtime.openText(session, { follow: true, signal })) record({ type: 'text', session, text });
+    },
+    `open text of ${session}`,
+    options,
+  );
+}

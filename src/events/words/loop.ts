@@ -1,0 +1,88 @@
+// Lines of the events that the loop emits.
+import { pluralize } from '../../lib/index.ts';
+import type { EventFields } from './event-fields.ts';
+import { describeOutcome } from './outcome.ts';
+import { after, describeFailure, describeInstant, describeTime, describeUsage, describeWait } from './phrases.ts';
+
+type Describers = Readonly<Record<string, (event: EventFields) => string>>;
+
+const interruptions: Readonly<Record<string, string>> = {
+  signal: 'aborted',
+  request: 'stopped on request',
+  deadline: 'cut off by the time limit',
+  superseded: 'given up for a new message',
+  vote: 'ended early by a hook',
+};
+
+/** Finish reasons of an answer that is whole. */
+const normalFinish = new Set(['', 'stop', 'tool_calls']);
+
+function describeStep(event: EventFields): string {
+  const time = describeTime(event.number('durationMs'));
+  const errors = event.texts('errorMessages');
+  const usage = event.inner('usage');
+  const tokens = usage.number('total') > 0 ? `, ${describeUsage(usage)}` : '';
+  const finish = event.text('finishReason');
+  const unfinished = normalFinish.has(finish) ? '' : `, but the provider ended the answer early (${finish})`;
+  if (errors.length > 0) return `failed after ${time}${tokens}: ${errors.join('; ')}`;
+  if (event.has('interrupted')) {
+    const how = interruptions[event.text('interrupted')] ?? `interrupted (${event.text('interrupted')})`;
+    return `${how} after ${time}${tokens}${unfinished}`;
+  }
+  return `completed in ${time}${tokens}${unfinished}`;
+}
+
+function describeEnd(event: EventFields): string {
+  const steps = pluralize(event.number('stepCount'), 'step');
+  const waits = event.list('waitingFor').map(describeWait);
+  const status = event.text('status').replace('in_progress', 'left open');
+  if (waits.length > 0) return `run waits after ${steps} for ${waits.join('; ')}`;
+  if (!event.has('stopReason')) return `run ${status} after ${steps}`;
+  const why = status === event.text('stopReason') ? '' : ` (${event.text('stopReason')})`;
+  return `run ${status} after ${steps}${why}, decided by ${event.text('resolvedBy')}; ${describeUsage(event.inner('usage'))}`;
+}
+
+function describeRetry(event: EventFields): string {
+  const [failures, allowed] = [event.number('failures'), event.number('maxRetries')];
+  // The allowed number counts attempts, the first one included. A policy may retry longer than that.
+  const of = allowed > failures ? ` of ${allowed - 1}` : '';
+  const problem = event.text('message') || event.text('errorType');
+  return `waits ${describeTime(event.number('delayMs'))} before retry ${failures}${of}: ${problem}`;
+}
+
+export const loopWords: Describers = {
+  AgentExecutionStarted: (event) => {
+    const version = event.inner('agent').text('version');
+    const messages = pluralize(event.number('messageCount'), 'message');
+    return `run ${event.has('resumed') ? 'resumed' : 'started'} with ${messages}${after(', version ', version)}`;
+  },
+  AgentStepStarted: (event) => {
+    const messages = pluralize(event.number('messageCount'), 'message');
+    return event.has('resumed') ? `a process ended in this step; resumed with ${messages}` : `started with ${messages}`;
+  },
+  ContinuationEvaluated: (event) => {
+    const outcome = event.inner('outcome');
+    if (outcome.has('decision')) return describeOutcome(outcome);
+    return 'decided; the step that has the decision could not be read';
+  },
+  AgentStateUpdated: (event) =>
+    `${event.text('status').replace('in_progress', 'in progress')}, ${pluralize(event.number('stepCount'), 'step')} recorded`,
+  AgentStepCompleted: describeStep,
+  TokenUsageReported: (event) => `used ${describeUsage(event.inner('usage'))}`,
+  RetryScheduled: describeRetry,
+  AgentFailed: (event) => {
+    const [error] = event.list('errors');
+    const what = error === undefined ? `decided by ${event.text('resolvedBy')}` : `${describeFailure(error)} (${error.text('code')})`;
+    return `run failed after ${pluralize(event.number('stepCount'), 'step')} (${event.text('stopReason') || 'error'}): ${what}`;
+  },
+  AgentFinished: describeEnd,
+  CrashLoopDetected: (event) => {
+    const attempts = event.number('attempts');
+    const times = attempts === 0 ? 'in this step' : `each of the ${pluralize(attempts, 'time')} that this step was resumed`;
+    return `the process ended ${times}; waits for somebody to resume or cancel the session (${event.text('waitId')})`;
+  },
+  ModelSkipped: (event) => {
+    const failures = pluralize(event.number('failures'), 'time');
+    return `skips ${event.text('model')} until ${describeInstant(event.number('until'))}: it failed ${failures} in a row`;
+  },
+};

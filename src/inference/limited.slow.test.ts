@@ -1,2 +1,0 @@
-// The same property as beside it, on 500 random loads.
-import './limited.test.ts';

@@ -1,0 +1,50 @@
+import type { Json, JsonObject } from '../../lib/index.ts';
+import type { Grant } from '../../step-by-step/index.ts';
+
+/** Author of an action. */
+export interface Actor {
+  readonly id: string;
+  /** `user`, `staff`, `service`, or a word of the host's own. `system` is reserved: the runtime itself. */
+  readonly kind: string;
+}
+
+/** An action that a session is asked for. */
+export type ActionRequest =
+  | { readonly type: 'create' }
+  | { readonly type: 'send'; readonly message: JsonObject }
+  | { readonly type: 'approve'; readonly waitId: string; readonly digest: string; readonly args?: Json }
+  | { readonly type: 'reject'; readonly waitId: string; readonly reason: string; readonly digest?: string }
+  | { readonly type: 'answer'; readonly waitId: string; readonly value: Json; readonly digest?: string }
+  | { readonly type: 'grant'; readonly amounts: Grant }
+  | { readonly type: 'cancel'; readonly reason: string }
+  | { readonly type: 'resume' }
+  | { readonly type: 'erase'; readonly messageId: string }
+  | { readonly type: 'fork'; readonly from: ForkPoint };
+
+/** The step that a fork starts after. */
+export interface ForkPoint {
+  readonly sessionId: string;
+  readonly execution: number;
+  readonly step: number;
+}
+
+/** A request with its author and time. Kept in the session's log. */
+export type Action = ActionRequest & { readonly by: Actor; readonly at: number };
+
+/** An action as stored. */
+export type RecordedAction = Action & {
+  /** Its number in the log; absent while it waits in the mailbox, or if it was refused there. */
+  readonly entry?: number;
+  readonly requestId?: string;
+  /** Reason why it was not applied, if it was not. */
+  readonly refused?: string;
+};
+
+/** Author of an action, and how long to wait for its result. */
+export interface ActionOptions {
+  readonly by: Actor;
+  /** The same request never has an effect twice; repeating it returns its result. @default a new one */
+  readonly requestId?: string;
+  /** `rest`: settles when the execution has ended or waits. `accepted`: settles as soon as the action is stored. @default 'rest' */
+  readonly until?: 'rest' | 'accepted';
+}

@@ -1,0 +1,124 @@
+// Answers to what a session waits for.
+// W1. An approval counts only for what was shown: the session, the call, and its arguments as they are.
+// W2. An approval may come before the step waits, but not before the call was emitted.
+// W3. An answer that cannot be used is refused with a reason of its own, and changes nothing.
+import type { JsonObject } from '../../lib/index.ts';
+import { InvalidArgumentError } from '../../lib/index.ts';
+import { Message } from '../../messages/index.ts';
+import type { AskedCall, Orchestrator, RunState, Wait } from '../../step-by-step/index.ts';
+import { AlreadyAnsweredError, NotWaitingError, toAskedCall } from '../../step-by-step/index.ts';
+import type { Action, ActionRequest } from './action.ts';
+import { computeApprovalDigest, findAskedCalls } from './approval-digest.ts';
+import type { Queue } from './entries.ts';
+import { readActions, readEntriesFrom, readSentMessage, readStored } from './entries.ts';
+import { ForgedApprovalError } from './forged-approval-error.ts';
+import { LateAnswerError } from './late-answer-error.ts';
+import type { LogEntry, SessionReader } from '../store/session-store.ts';
+import { StaleApprovalError } from './stale-approval-error.ts';
+import { readEvents } from './stored-events.ts';
+
+/** A request that answers something that is waited for. */
+export type AnswerRequest = Extract<ActionRequest, { readonly waitId: string }>;
+
+export const isAnswer = (request: ActionRequest): request is AnswerRequest => 'waitId' in request;
+
+/** Applies a request to a state. Throws if it cannot be applied. */
+export function applyRequest(state: RunState, request: ActionRequest): RunState {
+  switch (request.type) {
+    case 'send':
+      return state.withUserMessage(Message.fromJSON(request.message));
+    case 'approve':
+      return state.approve(request.waitId, request.args === undefined ? {} : { args: request.args });
+    case 'reject':
+      return state.reject(request.waitId, request.reason);
+    case 'answer':
+      return state.answer(request.waitId, request.value);
+    case 'grant':
+      return state.grant(request.amounts);
+    case 'cancel':
+      return state.cancel(request.reason);
+    case 'resume':
+      return state.waitingFor.some(({ type }) => type === 'provider') ? state.retryNow() : state;
+    case 'create':
+    case 'fork':
+    case 'erase':
+      return state;
+  }
+}
+
+/** The session that an answer is checked against. */
+export interface AnswerContext {
+  readonly log: {
+    readonly id: string;
+    readonly state: RunState;
+    readonly queued: Queue;
+    /** Calls that the open step has asked a person to approve, by the id of the wait. */
+    readonly asked: ReadonlyMap<string, AskedCall>;
+    readonly reader: SessionReader;
+  };
+  /** Checks edited arguments; undefined if the agent is not known here. */
+  readonly checkArgs: Orchestrator['checkArgs'] | undefined;
+  /** True while a step is open: it may still ask for what is not waited for yet. */
+  readonly isRunning: boolean;
+}
+
+const inPast = { approve: 'approved', reject: 'rejected', answer: 'answered' } as const;
+
+function describeAnswer(action: Action & AnswerRequest): string {
+  return `it was ${inPast[action.type]} by ${action.by.kind} ${action.by.id} at ${new Date(action.at).toISOString()}`;
+}
+
+/** Throws if something was waited for and is not any more: it was answered, or closed without an answer. */
+function checkNotOver(waitId: string, entries: readonly LogEntry[], queued: Queue): void {
+  // An answer that was refused, or is still queued, has decided nothing.
+  for (const action of readActions(entries).toReversed())
+    if (isAnswer(action) && action.waitId === waitId && action.refused === undefined && !queued.has(action.entry))
+      throw new LateAnswerError(waitId, describeAnswer(action));
+  if (findAskingEvents(waitId, entries).length > 0) throw new LateAnswerError(waitId, 'the step that asked was closed without an answer');
+}
+
+/** Finds the stored events of the commits that asked under this id. */
+const findAskingEvents = (waitId: string, entries: readonly LogEntry[]): readonly string[] =>
+  entries.flatMap(({ events = '' }) => (events.includes(`"waitId":${JSON.stringify(waitId)}`) ? [events] : []));
+
+async function checkDigest(wait: Wait, digest: string, { id, state, reader }: AnswerContext['log']): Promise<void> {
+  if ((await computeApprovalDigest(id, toAskedCall(state, wait))) === digest) return;
+  for (const text of findAskingEvents(wait.id, await readEntriesFrom(reader, id, 1))) {
+    const getMessage = (entry: number): Promise<JsonObject | undefined> => readSentMessage(reader, id, entry);
+    const events = await readEvents(text, { getState: () => Promise.resolve(state), getMessage });
+    for (const asked of findAskedCalls(id, events).values())
+      if (asked.id === wait.id && (await computeApprovalDigest(id, asked)) === digest) throw new StaleApprovalError(wait.id);
+  }
+  throw new ForgedApprovalError(wait.id);
+}
+
+/** Throws unless an approval that comes before the step waits is for exactly what was emitted. */
+async function checkEarlyApproval({ waitId, digest }: AnswerRequest, asked: AskedCall, sessionId: string): Promise<void> {
+  if ((await computeApprovalDigest(sessionId, asked)) !== digest) throw new ForgedApprovalError(waitId);
+}
+
+/** Throws if an answer cannot be used. */
+export async function checkAnswer(request: AnswerRequest, { log, checkArgs, isRunning }: AnswerContext): Promise<void> {
+  const { state } = log;
+  // Looked up before anything is awaited: the step may end meanwhile.
+  const asked = log.asked.get(request.waitId);
+  const wait = state.waitingFor.find(({ id }) => id === request.waitId);
+  if (wait === undefined) {
+    if (state.pendingStep?.answers.some(({ id }) => id === request.waitId) === true) throw new AlreadyAnsweredError(request.waitId);
+    const entries = await readEntriesFrom(log.reader, log.id, 1);
+    readStored(log.id, () => checkNotOver(request.waitId, entries, log.queued));
+    if (isRunning && request.type !== 'approve') return;
+    if (isRunning && asked !== undefined) return checkEarlyApproval(request, asked, log.id);
+    throw new NotWaitingError(
+      request.waitId,
+      state.waitingFor.map(({ id }) => id),
+    );
+  }
+  if (request.digest !== undefined) await checkDigest(wait, request.digest, log);
+  // Throws if the kind of answer is wrong, before anything is stored.
+  applyRequest(state, request);
+  if (request.type !== 'approve' || request.args === undefined || !('toolName' in wait)) return;
+  const problem = await checkArgs?.(wait.toolName, request.args, wait.agent);
+  if (problem !== undefined)
+    throw new InvalidArgumentError(`The edited arguments for "${wait.toolName}" are not valid: ${problem} The call is still waiting.`);
+}

@@ -1,0 +1,161 @@
+// The entries of a log.
+// B1. An entry holds an action, a change of the state, or both.
+// B2. The state is what the entries say, read from a snapshot on.
+import type { JsonObject } from '../../lib/index.ts';
+import { DamagedDataError, omitUndefined, readObject, SteplineError } from '../../lib/index.ts';
+import type { RunState, StateType } from '../../step-by-step/index.ts';
+import type { Action, RecordedAction } from './action.ts';
+import { SessionDamagedError } from './session-damaged-error.ts';
+import type { LogEntry, SessionReader } from '../store/session-store.ts';
+
+/** The body of an entry. */
+export interface EntryBody {
+  readonly action?: Action;
+  /** True if the action came during a run: it waits until an entry applies it. */
+  readonly isQueued?: boolean;
+  /** The entries whose actions are applied here. */
+  readonly applied?: readonly number[];
+  /** The execution that the action, or the actions, went to. */
+  readonly execution?: number;
+  /** Entries whose actions could not be applied, with the reason. */
+  readonly refused?: readonly {
+    readonly entry: number;
+    readonly why: string;
+    readonly code?: string;
+    /** The error, for a caller in another process. */
+    readonly error?: JsonObject;
+  }[];
+  /** The change that the entry makes to the state. */
+  readonly change?: JsonObject;
+  /** The whole state as text, in an entry that is a snapshot. */
+  readonly state?: string;
+}
+
+/** An action that waits to be applied. */
+export interface QueuedAction {
+  readonly action: Action;
+  /** The execution in progress when it came. */
+  readonly execution: number;
+}
+
+/** Queued actions by their entry, in their order. */
+export type Queue = ReadonlyMap<number, QueuedAction>;
+
+/** The state and the queue at the end of some entries. */
+export interface ReplayedLog {
+  readonly state: RunState;
+  readonly queued: Map<number, QueuedAction>;
+  /** True if they end with a fork that nobody has acted on. */
+  readonly isUntouchedFork: boolean;
+}
+
+/** Reads a body. Its writer guarantees that an action is whole: the store has checked that nothing was changed. */
+export function readBody(text: string): EntryBody {
+  const body = readObject(JSON.parse(text), 'entry');
+  body.optionalObject('action')?.time('at');
+  return body.raw;
+}
+
+/** Reads all entries from one on, page by page. */
+export async function readEntriesFrom(reader: SessionReader, sessionId: string, first: number): Promise<readonly LogEntry[]> {
+  const all: LogEntry[] = [];
+  for (;;) {
+    const page = await reader.entries(sessionId, { from: first + all.length });
+    if (page.length === 0) return all;
+    all.push(...page);
+  }
+}
+
+/** An action that is in the log. */
+export type LoggedAction = RecordedAction & { readonly entry: number };
+
+/** Reads the actions of a session, in their order; those that were refused say why. */
+export function readActions(entries: readonly LogEntry[]): readonly LoggedAction[] {
+  const bodies = entries.map(({ n, body, requestId }) => ({ n, requestId, ...readBody(body) }));
+  const reasons = new Map(bodies.flatMap(({ refused = [] }) => refused.map(({ entry, why }) => [entry, why] as const)));
+  return bodies.flatMap(({ n: entry, action, requestId }) => {
+    return action === undefined ? [] : [{ ...action, ...omitUndefined({ entry, requestId, refused: reasons.get(entry) }) }];
+  });
+}
+
+/** A message of an action. */
+export interface SentMessage {
+  /** The entry of the action. */
+  readonly entry: number;
+  readonly message: JsonObject;
+}
+
+/** Messages of the actions that an entry applies: its change and its events refer to them, and do not repeat them. */
+export function findSentMessages(n: number, { action, isQueued, applied = [] }: EntryBody, queued: Queue): readonly SentMessage[] {
+  const actions = [
+    { entry: n, action: isQueued === true ? undefined : action },
+    ...applied.map((entry) => ({ entry, action: queued.get(entry)?.action })),
+  ];
+  return actions.flatMap(({ entry, action: each }) => (each?.type === 'send' ? [{ entry, message: each.message }] : []));
+}
+
+const getMessages = (sent: readonly SentMessage[]): readonly JsonObject[] => sent.map(({ message }) => message);
+
+/** Reads the message of the action of an entry; undefined if there is none. */
+export async function readSentMessage(
+  reader: Pick<SessionReader, 'entries'>,
+  sessionId: string,
+  n: number,
+): Promise<JsonObject | undefined> {
+  const [entry] = await reader.entries(sessionId, { from: n, to: n });
+  return entry && getOwnMessage(entry);
+}
+
+/** Returns the message of the action of an entry; undefined if it has none. */
+export function getOwnMessage({ body }: LogEntry): JsonObject | undefined {
+  const { action } = readBody(body);
+  return action?.type === 'send' ? action.message : undefined;
+}
+
+/** Adds the action that an entry queues, and removes those that it applies or refuses. */
+export function updateQueue(
+  queued: Map<number, QueuedAction>,
+  entry: number,
+  { action, isQueued, execution = 0, applied = [], refused = [] }: EntryBody,
+): void {
+  if (action !== undefined && isQueued === true) queued.set(entry, { action, execution });
+  for (const done of [...applied, ...refused.map((each) => each.entry)]) queued.delete(done);
+}
+
+/** Returns whether a log ends with a fork that nobody has acted on, after one more entry. To erase a message does not count. */
+export function isUntouchedAfter(isUntouchedFork: boolean, { action, change }: EntryBody): boolean {
+  if (action === undefined || action.type === 'erase') return isUntouchedFork && change === undefined;
+  return action.type === 'fork';
+}
+
+/** Reads the state and the queue from entries, the first of which is a snapshot. */
+export function replay(entries: readonly LogEntry[], states: StateType): ReplayedLog {
+  let state: RunState | undefined;
+  let isUntouchedFork = false;
+  const queued = new Map<number, QueuedAction>();
+  for (const { n, body } of entries) {
+    const read = readBody(body);
+    const { change, state: whole } = read;
+    if (whole !== undefined) state = states.parse(whole);
+    if (change !== undefined && state !== undefined) state = states.patch(state, change, getMessages(findSentMessages(n, read, queued)));
+    updateQueue(queued, n, read);
+    isUntouchedFork = isUntouchedAfter(isUntouchedFork, read);
+  }
+  if (state === undefined) throw new DamagedDataError('log', 'the first snapshot is missing');
+  return { state, queued, isUntouchedFork };
+}
+
+/** Returns the error of reading a session's data: damage if the data is to blame, else the error itself. */
+export function toReadError(sessionId: string, error: unknown): unknown {
+  const isDamage = error instanceof SyntaxError || (SteplineError.is(error) && error.code === 'damaged-data');
+  return isDamage ? new SessionDamagedError(sessionId, error.message, error) : error;
+}
+
+/** Reads what a store returned. An error of the data is damage; any other is an error of the reader, not of the session. */
+export function readStored<Value>(sessionId: string, read: () => Value): Value {
+  try {
+    return read();
+  } catch (error) {
+    throw toReadError(sessionId, error);
+  }
+}

@@ -1,0 +1,223 @@
+// The interface that applications use, and the side of it that runs sessions.
+import type { Json } from '../../lib/index.ts';
+import type { Message, MessageContent } from '../../messages/index.ts';
+import type { Grant, RunState } from '../../step-by-step/index.ts';
+import type { SessionQuery, StoreHolder } from '../store/session-store.ts';
+import type { ActionOptions, Actor, ForkPoint, RecordedAction } from './action.ts';
+import type { DamagedSession, Session, SessionResult, SessionSummary, SessionWait } from './session.ts';
+import type { StoredEvent } from './stored-events.ts';
+
+/** A session to create. */
+export interface NewSession {
+  /** @default the only agent there is */
+  readonly agent?: string;
+  /** @default a new one */
+  readonly id?: string;
+  readonly tenant?: string;
+  readonly owner?: string;
+  readonly tags?: readonly string[];
+}
+
+/** An answer to a wait: pass back the wait that was shown. */
+export type AnsweredWait = Pick<SessionWait, 'id'> & Partial<Pick<SessionWait, 'digest' | 'sessionId'>>;
+
+/** An approval has to say what was shown. */
+export type ApprovedWait = AnsweredWait & Pick<SessionWait, 'digest'>;
+
+/** A page of sessions, newest first. */
+export interface ListedSessions {
+  readonly sessions: readonly (SessionSummary | DamagedSession)[];
+  /** Ask with it for more; absent at the end. */
+  readonly cursor?: string;
+}
+
+/** Options for reading events. */
+export interface EventsOptions {
+  /** Number of the last event that you have: reading begins after it. @default 0, which reads all */
+  readonly fromSeq?: number;
+  /** Continues with events that are stored later, until the reader leaves. False ends at what is stored. @default false */
+  readonly follow?: boolean;
+  /** Replaces obvious secrets (keys, tokens, passwords) in what is returned; what is stored stays as it is. @default false */
+  readonly redact?: boolean;
+  /** Ends a reader that follows. */
+  readonly signal?: AbortSignal;
+}
+
+/** Filter for bulk actions on sessions. At least one field. */
+export type SessionFilter = Pick<SessionQuery, 'tenant' | 'agentName' | 'owner' | 'status' | 'stopReason' | 'tag' | 'updatedBefore'>;
+
+/** Options for reading the text of an open step. */
+export interface OpenTextOptions {
+  /** Continues with what is written later, and with later steps, until the reader leaves. @default false */
+  readonly follow?: boolean;
+  /** Ends a reader that follows. */
+  readonly signal?: AbortSignal;
+}
+
+/** The attempt at a step that a text belongs to. */
+export interface OpenTextPlace {
+  readonly execution: number;
+  readonly step: number;
+  /** Counts from 1; a step that is run again, or that asks another model, starts another attempt. */
+  readonly attempt: number;
+}
+
+/**
+ * A piece of the text of an open step; or that the text of an attempt is void; or that its step is recorded, and the text is in its
+ * events.
+ */
+export type OpenText = OpenTextPlace &
+  (
+    | {
+        readonly type: 'piece';
+        readonly kind: 'text' | 'reasoning';
+        /** Position of its first character in the text of this kind. */
+        readonly offset: number;
+        readonly text: string;
+        readonly participant?: string;
+      }
+    | { readonly type: 'void' }
+    | { readonly type: 'recorded' }
+  );
+
+/** Sessions that a hold applies to; all given fields must match. None holds all sessions. */
+export interface HoldScope {
+  readonly tenant?: string;
+  /** Id of the agent. */
+  readonly agent?: string;
+}
+
+/** A reason for starting no model calls. */
+export interface Hold extends HoldScope {
+  readonly id: string;
+  readonly reason: string;
+  readonly by?: Actor;
+  readonly at: number;
+}
+
+/** The role of a runtime: runs sessions, only asks for it, or both. */
+export const RuntimeRole = { Both: 'both', Worker: 'worker', Client: 'client' } as const;
+export type RuntimeRole = (typeof RuntimeRole)[keyof typeof RuntimeRole];
+
+/** The condition of a runtime and its store. */
+export interface RuntimeHealth {
+  readonly role: RuntimeRole;
+  /** The process that runs sessions; absent if there is none. */
+  readonly holder?: StoreHolder;
+  /** True if that is this runtime. */
+  readonly isHolder: boolean;
+  /** True if this runtime waits to take the place of the holder. */
+  readonly isStandby: boolean;
+  /** True once this runtime takes no more work. */
+  readonly isDraining: boolean;
+  readonly isStoreReachable: boolean;
+  /** Problem of the store, if it is not reachable. */
+  readonly problem?: string;
+  /** Session that has been in its open step longest. */
+  readonly oldestOpenStep?: { readonly sessionId: string; readonly since: number };
+  /** Number of actions that wait in the mailbox. */
+  readonly waitingActions: number;
+  readonly holds: readonly Hold[];
+}
+
+/** Everything that is stored of a session, as plain JSON. */
+interface WholeExport {
+  readonly session: SessionSummary;
+  /** Actions in its log. */
+  readonly actions: readonly RecordedAction[];
+  readonly events: readonly StoredEvent[];
+  /** The state, as its codec writes it. */
+  readonly state: Json;
+  /** Damage that was noted about it, although it can be read. */
+  readonly damage?: string;
+}
+
+/** A session that cannot be read: its data is damaged, or its agent is not known here. */
+interface UnreadableExport {
+  readonly session: DamagedSession;
+  readonly damage: string;
+  readonly actions?: undefined;
+  readonly events?: undefined;
+  readonly state?: undefined;
+}
+
+/** A session that was exported; one that cannot be read has only its id and the reason. */
+export type ExportedSession = WholeExport | UnreadableExport;
+
+/** Sessions, as applications use them, whatever process runs them. `Output` is the output of its agents' completed results. */
+export interface SessionRuntime<State extends RunState = RunState, Output = unknown> {
+  /** Creates an empty session. */
+  create(session: NewSession, options: ActionOptions): Promise<Session<State>>;
+  /** Sends a message. If a run is in progress, the message joins it at the next boundary. Settles with the execution that read it. */
+  send(sessionId: string, content: MessageContent | Message, options: ActionOptions): Promise<SessionResult<State, Output>>;
+  /** Resumes a session that was left with something to do, or that waits because its step ended the process each time. One that waits for a
+   * provider is tried at once. */
+  resume(sessionId: string, options: ActionOptions): Promise<SessionResult<State, Output>>;
+  /** Ends the execution that runs or waits. */
+  cancel(sessionId: string, reason: string, options: ActionOptions): Promise<SessionResult<State, Output>>;
+  /** Approves a waiting call, with other arguments if given. */
+  approve(
+    sessionId: string,
+    wait: ApprovedWait,
+    options: ActionOptions & { readonly args?: unknown },
+  ): Promise<SessionResult<State, Output>>;
+  /** Rejects a call; the model reads the reason. */
+  reject(
+    sessionId: string,
+    wait: AnsweredWait,
+    options: ActionOptions & { readonly reason?: string },
+  ): Promise<SessionResult<State, Output>>;
+  /** Answers a wait: the output of a client tool, the true result of a call, or a person's input. */
+  answer(
+    sessionId: string,
+    wait: AnsweredWait,
+    options: ActionOptions & { readonly value: unknown },
+  ): Promise<SessionResult<State, Output>>;
+  /** Raises the limits of the execution that waits or runs. */
+  grant(sessionId: string, amounts: Grant, options: ActionOptions): Promise<SessionResult<State, Output>>;
+  /** Creates a separate session from the state of this one after a step. */
+  fork(sessionId: string, at: Omit<ForkPoint, 'sessionId'>, options: ActionOptions & Omit<NewSession, 'agent'>): Promise<Session<State>>;
+  get(sessionId: string): Promise<Session<State>>;
+  list(query?: SessionQuery): Promise<ListedSessions>;
+  /** Lists the actions on a session in their order, with author and time. */
+  actions(sessionId: string): Promise<readonly RecordedAction[]>;
+  /** Reads the stored events in order. They hold what was stored, secrets in arguments and results included, unless redacted. */
+  events(sessionId: string, options?: EventsOptions): AsyncIterable<StoredEvent>;
+  /** Reads the text that the open step has written so far; then, if it is followed, the rest as it is written. */
+  openText(sessionId: string, options?: OpenTextOptions): AsyncIterable<OpenText>;
+  /** Cancels every matching session that runs or waits. Returns their number. */
+  cancelAll(filter: SessionFilter, reason: string, options: ActionOptions): Promise<number>;
+  /** Deletes a session for good, also while it runs. Its id is not used again. */
+  delete(sessionId: string, options: ActionOptions & { readonly forks?: boolean }): Promise<void>;
+  /** Deletes every matching session: those of an owner, or those that are old enough. Returns their number. */
+  deleteAll(filter: SessionFilter, options: ActionOptions): Promise<number>;
+  /** Removes the content of one message from everything that is stored of a session. */
+  eraseMessage(sessionId: string, messageId: string, options: ActionOptions): Promise<void>;
+  /** Reads everything that is stored of matching sessions, as plain data. */
+  export(filter: SessionFilter): AsyncIterable<ExportedSession>;
+  /** Keeps matching sessions from starting model calls, in every process, until the hold is released. */
+  hold(scope: HoldScope, reason: string, options?: { readonly by?: Actor }): Promise<Hold>;
+  /** Releases a hold; the sessions continue. Returns false if there is no such hold. */
+  release(holdId: string): Promise<boolean>;
+  holds(): Promise<readonly Hold[]>;
+  health(): Promise<RuntimeHealth>;
+}
+
+/** Sessions found at the start. */
+export interface Recovery {
+  /** Sessions that were interrupted and are resumed, or will be when it is their turn. */
+  readonly resumed: readonly string[];
+  /** Sessions that could not be resumed, with the reason. */
+  readonly failed: readonly { readonly sessionId: string; readonly error: unknown }[];
+}
+
+/** The side of a runtime that runs sessions. A runtime whose role is `client` has nothing to claim or recover. */
+export interface SessionWorker {
+  /**
+   * Settles when the store is claimed, and interrupted sessions are resumed or wait for their turn. The other methods wait for the
+   * claim only. A claim that failed is tried again by the next call of any of them.
+   */
+  readonly ready: Promise<Recovery>;
+  /** Takes no more work, lets open steps end, and leaves the rest to the next runtime. Of a client: ends what it follows. */
+  drain(options?: { readonly timeoutMs?: number }): Promise<void>;
+}

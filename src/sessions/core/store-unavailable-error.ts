@@ -1,0 +1,39 @@
+import { assertNever, SteplineError } from '../../lib/index.ts';
+
+/** Reason why a store cannot be used. */
+export type StoreProblem = 'closed' | 'full' | 'read-only' | 'busy' | 'not-a-store' | 'newer-schema' | 'failed';
+
+function getAdvice(problem: StoreProblem): string {
+  switch (problem) {
+    case 'closed':
+      return 'Open it again.';
+    case 'full':
+      return 'Free some disk space, then resume the session.';
+    case 'read-only':
+      return 'Check the permissions of the file and its folder.';
+    case 'busy':
+      return 'Nothing was written. Try again later, or stop the process that holds it.';
+    case 'not-a-store':
+      return 'Nothing was changed. Use another path.';
+    case 'newer-schema':
+      return 'Nothing was changed. Update Stepline.';
+    case 'failed':
+      return 'Nothing was written. Resume the session once the store works again.';
+    default:
+      return assertNever(problem);
+  }
+}
+
+/** The store cannot be used. What was kept before is still there. */
+export class StoreUnavailableError extends SteplineError {
+  override readonly name = 'StoreUnavailableError';
+  readonly code = 'store-unavailable';
+  readonly problem: StoreProblem;
+
+  /** `what` is the problem in words; with `advice`, if there is better advice than the usual one for such a problem. */
+  constructor(problem: StoreProblem, what: string | { readonly what: string; readonly advice: string }, cause?: unknown) {
+    const { what: words, advice } = typeof what === 'string' ? { what, advice: getAdvice(problem) } : what;
+    super(`The session store cannot be used: ${words}. ${advice}`, cause);
+    this.problem = problem;
+  }
+}

@@ -1,0 +1,45 @@
+// Methods that read sessions. They need no claim.
+import { readActions, readEntriesFrom, readStored } from '../core/entries.ts';
+import { toMailedActions } from '../core/mail.ts';
+import { parseEventsOptions, parseOpenTextOptions, parseQuery, parseText } from '../core/parse-input.ts';
+import type { Session } from '../core/session.ts';
+import { toSummary } from '../core/session.ts';
+import type { SessionRuntime } from '../core/session-runtime.ts';
+import { followEvents } from './follow-events.ts';
+import { followOpenText } from './follow-open-text.ts';
+import type { MailClient } from './mail-client.ts';
+import type { SessionHost } from './session-host.ts';
+
+type ReadMethod = 'get' | 'list' | 'actions' | 'events' | 'openText';
+
+export function createReaders(host: SessionHost, client: MailClient): Pick<SessionRuntime, ReadMethod> {
+  const { store, watcher, closing, openText: hub } = host;
+  const get = async (given: string): Promise<Session> => {
+    const sessionId = parseText(given, 'A session id');
+    return (await host.holdsStore()) ? host.view(sessionId) : client.view(sessionId);
+  };
+  return {
+    get,
+    list: async (query = {}) => {
+      await host.holdsStore();
+      const { sessions, cursor } = await store.list(parseQuery(query));
+      return { sessions: sessions.map(toSummary), ...(cursor !== undefined && { cursor }) };
+    },
+    actions: async (sessionId) => {
+      // Read before the log: an action that is taken meanwhile is then in both, not in neither.
+      const mails = await store.readMail({ sessionId: parseText(sessionId, 'A session id') });
+      const { id } = await get(sessionId);
+      const entries = await readEntriesFrom(store, id, 1);
+      const logged = readStored(id, () => readActions(entries));
+      const known = new Set(logged.map(({ requestId }) => requestId));
+      return [...logged, ...toMailedActions(mails).filter(({ requestId }) => !known.has(requestId))];
+    },
+    events: (sessionId, options = {}) =>
+      followEvents(host, { ...parseEventsOptions(options), sessionId: parseText(sessionId, 'A session id') }),
+    openText: (sessionId, options = {}) =>
+      followOpenText(
+        { store, hub, closing, follow: (id, call) => watcher.follow(id, call) },
+        { ...parseOpenTextOptions(options), sessionId: parseText(sessionId, 'A session id') },
+      ),
+  };
+}

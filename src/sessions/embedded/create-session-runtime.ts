@@ -1,0 +1,157 @@
+// The public interface of sessions: checks arguments and passes them on.
+import type { IdSource } from '../../lib/index.ts';
+import { checkKeys, describeValue, InvalidArgumentError, systemIds } from '../../lib/index.ts';
+import type { InferOutput, InferState, Orchestrator } from '../../step-by-step/index.ts';
+import { parseGrant, parseValue } from '../../step-by-step/index.ts';
+import type { ActionOptions, ActionRequest, ForkPoint } from '../core/action.ts';
+import { createDigest } from '../core/approval-digest.ts';
+import {
+  parseActionOptions,
+  parseFacts,
+  parseForkPoint,
+  parseMessage,
+  parseMs,
+  parseNewSession,
+  parseText,
+  parseWait,
+} from '../core/parse-input.ts';
+import type { SessionResult } from '../core/session.ts';
+import type { SessionRuntime } from '../core/session-runtime.ts';
+import { createBulkActions } from './bulk-actions.ts';
+import { createHolds } from './create-holds.ts';
+import { createReaders } from './create-readers.ts';
+import { readHealth } from './health.ts';
+import { MailClient } from './mail-client.ts';
+import type { OpenedMail } from './mail-room.ts';
+import { MailRoom } from './mail-room.ts';
+import { parseRuntimeOptions } from './parse-runtime-options.ts';
+import type { EmbeddedRuntime, RuntimeOptionsFor, SessionRuntimeOptions } from './runtime-options.ts';
+import type { SessionAccess } from './session-access.ts';
+import { SessionHost } from './session-host.ts';
+import { exposeClosing } from './shared-runtime.ts';
+import { WorkerAccess } from './worker-access.ts';
+
+/**
+ * Runs the sessions of a store, or, as a client, asks the process that does. Claims the store unless its role is `client`; one that
+ * stands by asks like a client until it is its turn.
+ */
+export function createSessionRuntime<Given extends Orchestrator>(
+  options: RuntimeOptionsFor<Given>,
+): EmbeddedRuntime<InferState<Given>, InferOutput<Given>>;
+export function createSessionRuntime(options: SessionRuntimeOptions): EmbeddedRuntime {
+  const { ids = systemIds, approvals } = parseRuntimeOptions(options);
+  const host = new SessionHost(options, (epoch) => openMailRoom(host, worker, epoch));
+  const worker = new WorkerAccess(host);
+  const { store, agents, clock, watcher, closing } = host;
+  const client = new MailClient({ store, agents, clock, ids, watcher, approvals, closing });
+  const actions = createActions((): Promise<SessionAccess> => findAccess(host, { worker, client }), ids);
+  const readers = createReaders(host, client);
+  const runtime: EmbeddedRuntime = {
+    ready: host.ready,
+    ...actions,
+    ...readers,
+    ...createBulkActions({ ...actions, ...readers, host }),
+    ...createHolds(host),
+    health: () => readHealth(host),
+    drain: async (drain = {}) => {
+      checkKeys('drain()', drain, ['timeoutMs']);
+      return host.drain(parseMs(drain.timeoutMs ?? 30_000, 'timeoutMs of drain()'));
+    },
+  };
+  return exposeClosing(runtime, closing);
+}
+
+/** Starts to apply what other processes ask for. */
+function openMailRoom(host: SessionHost, worker: WorkerAccess, epoch: number): void {
+  const { store, watcher, closing, heartbeatClock: clock } = host;
+  const apply = (opened: OpenedMail): Promise<boolean> => worker.applyMail(opened);
+  const report = (error: unknown, where: string): void => host.report(error, where);
+  new MailRoom({ store, watcher, clock, closing, apply, report }, epoch).start();
+}
+
+/** Finds the way to change sessions: this process, if it runs them, else the mailbox of the one that does. */
+async function findAccess(
+  host: SessionHost,
+  { worker, client }: Readonly<Record<'worker' | 'client', SessionAccess>>,
+): Promise<SessionAccess> {
+  const { role = 'both', standby = false } = host.options;
+  if (role === 'client') return client;
+  // A worker that is refused the store says so; one that waits for its turn leaves its actions to the one whose turn it is.
+  if (role === 'worker' || !standby) return worker;
+  return (await host.holdsStore()) ? worker : client;
+}
+
+/** Creates the id of a new session: the same for the same request, so that repeating it creates no second one. */
+async function createId(what: string, { by, requestId }: ActionOptions, ids: IdSource): Promise<string> {
+  return requestId === undefined ? ids() : (await createDigest({ what, by: by.id, kind: by.kind, requestId })).slice(0, 32);
+}
+
+type ActionMethod =
+  'create' | 'fork' | 'send' | 'resume' | 'cancel' | 'approve' | 'reject' | 'answer' | 'grant' | 'delete' | 'eraseMessage';
+
+/** Methods that change a session. */
+function createActions(findAccess: () => Promise<SessionAccess>, ids: IdSource): Pick<SessionRuntime, ActionMethod> {
+  // The options are checked before the request is read from them.
+  const act = async (
+    { method, id, more }: { readonly method: string; readonly id: string; readonly more?: readonly string[] },
+    options: ActionOptions,
+    toRequest: (sessionId: string) => ActionRequest,
+  ): Promise<SessionResult> => {
+    const action = parseActionOptions(options, method, more);
+    const sessionId = parseText(id, 'A session id');
+    const request = toRequest(sessionId);
+    return (await findAccess()).act(sessionId, request, action);
+  };
+  return {
+    create: async (session, options) => {
+      const action = parseActionOptions(options, 'create');
+      const { agent, id: given = await createId('create', action, ids), ...wishes } = parseNewSession(session);
+      const facts = parseFacts({ ...wishes, id: given });
+      return (await findAccess()).create({ ...facts, ...(agent !== undefined && { agent: parseText(agent, 'An agent') }) }, action);
+    },
+    fork: async (sessionId, forkAt, options) => {
+      const action = parseActionOptions(options, 'fork', ['id', 'tenant', 'owner', 'tags']);
+      const from: ForkPoint = { sessionId: parseText(sessionId, 'A session id'), ...parseForkPoint(forkAt) };
+      const { id = await createId(`fork ${from.sessionId}`, action, ids), tenant, owner, tags } = options;
+      const facts = parseFacts({ id, tenant, owner, tags });
+      // Wishes that are absent are taken from the source.
+      const { tags: parsed, ...rest } = facts;
+      return (await findAccess()).fork(from, { ...rest, ...(tags !== undefined && { tags: parsed }) }, action);
+    },
+    send: (id, content, options) =>
+      act({ method: 'send', id }, options, () => ({ type: 'send', message: parseMessage(content, ids).toJSON() })),
+    resume: (id, options) => act({ method: 'resume', id }, options, () => ({ type: 'resume' })),
+    cancel: (id, reason, options) =>
+      act({ method: 'cancel', id }, options, () => ({ type: 'cancel', reason: parseText(reason, 'The reason of cancel()') })),
+    approve: (id, wait, options) =>
+      act({ method: 'approve', id, more: ['args'] }, options, (sessionId) => {
+        const { waitId, digest } = parseWait(sessionId, wait);
+        if (digest === undefined)
+          throw new InvalidArgumentError(`approve() needs the digest of "${waitId}". Pass the wait from session.waitingFor unchanged.`);
+        const edited = options.args === undefined ? {} : { args: parseValue(options.args, 'The edited arguments') };
+        return { type: 'approve', waitId, digest, ...edited };
+      }),
+    reject: (id, wait, options) =>
+      act({ method: 'reject', id, more: ['reason'] }, options, (sessionId) => {
+        const reason = parseText(options.reason ?? 'no reason was given', 'The reason of a rejection');
+        return { type: 'reject', ...parseWait(sessionId, wait), reason };
+      }),
+    answer: (id, wait, options) =>
+      act({ method: 'answer', id, more: ['value'] }, options, (sessionId) => ({
+        type: 'answer',
+        ...parseWait(sessionId, wait),
+        value: parseValue(options.value, 'The answer'),
+      })),
+    grant: (id, amounts, options) => act({ method: 'grant', id }, options, () => ({ type: 'grant', amounts: parseGrant(amounts) })),
+    eraseMessage: async (id, messageId, options) => {
+      await act({ method: 'eraseMessage', id }, options, () => ({ type: 'erase', messageId: parseText(messageId, 'The id of a message') }));
+    },
+    delete: async (id, options) => {
+      const action = parseActionOptions(options, 'delete', ['forks']);
+      const sessionId = parseText(id, 'A session id');
+      const { forks = false } = options;
+      if (typeof forks !== 'boolean') throw new InvalidArgumentError(`delete(): forks must be true or false, not ${describeValue(forks)}.`);
+      return (await findAccess()).delete(sessionId, { ...action, forks });
+    },
+  };
+}

@@ -1,0 +1,454 @@
+// A session that is in memory.
+// Owns:     the order of what happens to it: actions, the run, what is done at each boundary.
+// Does not: store anything itself (the log does), or know other sessions.
+// A1. One run at a time. An action that comes while it lasts is stored at once and applied at the next boundary, in order.
+// A2. An action is stored before it has an effect; a request that was stored once has no effect again.
+// A3. Whoever acted gets the execution that applied the action, once it has ended or waits.
+// A4. If the store fails, nothing continues from memory: the session is released, and read again.
+import type { BaseEvent } from '../../events/index.ts';
+import { notifyListener, reportToConsole } from '../../events/index.ts';
+import type { Between, Orchestrator, RunResult, RunState } from '../../step-by-step/index.ts';
+import { toRunResult } from '../../step-by-step/index.ts';
+import type { Action, ActionOptions, ActionRequest, RecordedAction } from '../core/action.ts';
+import type { Agents } from '../core/agents.ts';
+import type { AnswerRequest } from '../core/answers.ts';
+import { applyRequest, checkAnswer, isAnswer } from '../core/answers.ts';
+import { findCrashLoop } from './crash-loop.ts';
+import type { AppliedAction } from '../core/create-action-events.ts';
+import { createActionEvents } from '../core/create-action-events.ts';
+import type { QueuedAction } from '../core/entries.ts';
+import { readBody } from '../core/entries.ts';
+import type { HoldGate } from './hold-gate.ts';
+import type { AppliedActions } from '../core/queue.ts';
+import { applyActions, applyBetweenSteps, findCancel, isHalfAnswered, toBody } from '../core/queue.ts';
+import { RequestReusedError } from '../core/request-reused-error.ts';
+import { findExecution, isSameRequest } from '../core/requests.ts';
+import type { RunServices } from './run-execution.ts';
+import { runExecution } from './run-execution.ts';
+import type { PermitServices } from './run-permit.ts';
+import { RunPermit } from './run-permit.ts';
+import { RuntimeClosedError } from '../core/runtime-closed-error.ts';
+import type { Session, SessionResult } from '../core/session.ts';
+import { hasWork, toSession, toSessionResult } from '../core/session.ts';
+import type { EntryParts, SessionLog } from './session-log.ts';
+import type { Mail } from '../store/session-store.ts';
+import type { ActionTarget } from './waiters.ts';
+import { Waiters } from './waiters.ts';
+
+/** Services the host provides to a session. */
+export interface SessionServices extends RunServices, PermitServices {
+  readonly agents: Agents;
+  /** A session has nothing to do. */
+  onIdle(session: LiveSession): void;
+  /** Reasons for starting no model calls. */
+  readonly holds: HoldGate;
+  /** A session cannot continue from memory. */
+  onReleased(session: LiveSession, error: unknown): void;
+  /** Reports an error that nobody waits for. */
+  report(error: unknown, where: string): void;
+}
+
+/** An action that is stored. */
+interface AcceptedAction {
+  readonly target: ActionTarget;
+  /** Settles with the execution that applied it when that has ended or waits; undefined if nobody waits for that. */
+  readonly end: Promise<number> | undefined;
+  readonly isRepeated: boolean;
+}
+
+/** An action that is being stored. */
+interface StoredAction {
+  /** Settles when it is safe. */
+  readonly done: Promise<void>;
+  readonly target: ActionTarget;
+  readonly events: readonly BaseEvent[];
+}
+
+export class LiveSession {
+  readonly log: SessionLog;
+  readonly permit: RunPermit;
+  readonly #services: SessionServices;
+  readonly #waiters = new Waiters();
+  #lastAction: Promise<unknown> = Promise.resolve();
+  #running: Promise<void> | undefined;
+  /** Interrupts the current run. */
+  #abort: AbortController | undefined;
+  #released: Promise<void> | undefined;
+  /** Ends the wait for the end of a hold. */
+  #wake = (): void => undefined;
+  /** True while it waits for the end of a hold. */
+  #isPaused = false;
+  readonly #onPause = new Set<() => void>();
+
+  constructor(log: SessionLog, services: SessionServices, isLeftOpen = false) {
+    this.log = log;
+    this.#services = services;
+    this.permit = new RunPermit(log, services, isLeftOpen);
+  }
+
+  get id(): string {
+    return this.log.id;
+  }
+  /** True while somebody or something needs it in memory. */
+  get isBusy(): boolean {
+    return this.#running !== undefined || !this.#waiters.isEmpty || this.log.isWriting;
+  }
+  /** Set once the session is released; settles when its last write has ended. */
+  get released(): Promise<void> | undefined {
+    return this.#released;
+  }
+  /** True if a step is open, in this process or as another left it. */
+  get #hasOpenStep(): boolean {
+    return this.#running !== undefined || !this.log.journal.isEmpty;
+  }
+
+  /** Settles when nothing is running. */
+  async whenIdle(): Promise<void> {
+    while (this.#running !== undefined) await this.#running;
+  }
+
+  /** Settles when nothing is running, or a hold keeps it from that. */
+  async whenPaused(): Promise<void> {
+    if (this.#isPaused) return;
+    await Promise.race([this.whenIdle(), new Promise<void>((resolve) => this.#onPause.add(resolve))]);
+  }
+
+  /** Does something while nothing runs and nobody acts. */
+  async whileIdle<Value>(work: () => Promise<Value>): Promise<Value> {
+    for (;;) {
+      await this.whenIdle();
+      const done = await this.#inTurn(async () => (this.#running === undefined ? { value: await work() } : undefined));
+      if (done !== undefined) return done.value;
+    }
+  }
+
+  view(mailbox: readonly RecordedAction[] = []): Promise<Session> {
+    return toSession(this.log.facts, this.log.safeState, { approvals: this.log.claimed.approvals, mailbox });
+  }
+
+  /** Does something to the session, and returns the result. */
+  async act(request: ActionRequest, options: ActionOptions, mail?: Mail): Promise<SessionResult> {
+    // The end is awaited outside, so that others can act meanwhile.
+    const { target, end, isRepeated } = await this.#inTurn(() => this.#accept(request, options, mail));
+    const known = 'execution' in target ? target.execution : this.log.state.execution.number;
+    const execution = (await end) ?? known;
+    const { facts, safeState, claimed } = this.log;
+    const toResult = (state: RunState): Promise<RunResult> => this.#toResult(state);
+    return toSessionResult(facts.id, safeState, { execution, isRepeated, approvals: claimed.approvals, toResult });
+  }
+
+  /** Continues with the remaining work, if there is any. */
+  resume(): void {
+    if (this.#running === undefined && this.log.isOpen) this.#start();
+  }
+
+  /** Stores that the process ends in order. */
+  async leave(): Promise<void> {
+    if (!this.permit.isLeftOpen && this.#released === undefined && this.log.isOpen) await this.log.leave();
+  }
+
+  /** Stores the header again. */
+  async touch(): Promise<void> {
+    await this.#inTurn(() => this.#orRelease(this.log.append({})));
+  }
+
+  /** Ends everything here: nothing more is done or stored from memory. */
+  release(error: unknown): void {
+    if (this.#released !== undefined) return;
+    this.log.journal.shut(error);
+    this.#abort?.abort(error);
+    this.#wake();
+    this.#waiters.fail(error);
+    this.#rest();
+    // Whoever reads the session again must find all that was written.
+    this.#released = this.log.whenWritten().then(() => this.#services.onReleased(this, error));
+  }
+
+  #rest(): void {
+    this.#running = undefined;
+    this.#onPause.clear();
+    this.permit.free();
+  }
+
+  #inTurn<Value>(work: () => Promise<Value>): Promise<Value> {
+    const done = this.#lastAction.then(work);
+    this.#lastAction = done.catch(() => undefined);
+    return done;
+  }
+
+  async #orRelease(writing: Promise<void>): Promise<void> {
+    try {
+      await writing;
+    } catch (error) {
+      this.release(error);
+      throw error;
+    }
+  }
+
+  /** Stores an action, and starts a run if none is in progress. */
+  async #accept(request: ActionRequest, { by, requestId, until }: ActionOptions, mail: Mail | undefined): Promise<AcceptedAction> {
+    const isAwaited = until !== 'accepted';
+    this.#assertActive();
+    const repeated = requestId === undefined ? undefined : await this.#findRepeated(requestId, request, isAwaited);
+    this.#assertActive();
+    if (repeated !== undefined) return repeated;
+    const looping = findCrashLoop(this.id, this.log.state);
+    if (looping !== undefined && request.type !== 'resume' && request.type !== 'cancel') throw looping;
+    // Refused before anything is stored, if no agent could continue the session.
+    if (request.type !== 'cancel' || hasWork(this.log.state)) this.#getAgent();
+    if (isAnswer(request)) await this.#checkAnswer(request, this.#hasOpenStep);
+    // Asked again after everything that was awaited: release() reaches those who wait from here on.
+    this.#assertActive();
+    const stored = { ...request, by, at: mail?.at ?? this.log.claimed.clock.now() };
+    const { done, target, events } = this.#store(stored, { requestId, mail: mail?.num });
+    const end = isAwaited ? this.#waiters.add(target) : undefined;
+    await this.#orRelease(done);
+    this.#services.onStored(this.id);
+    this.#emit(events);
+    // Erasing a message does not continue the session: a fork stays as it is.
+    if (this.#running === undefined && request.type !== 'erase') this.#start();
+    return { target, end, isRepeated: false };
+  }
+
+  #assertActive(): void {
+    if (this.#released !== undefined) throw new RuntimeClosedError('the session was just released');
+    const { closing } = this.#services;
+    if (closing.aborted) throw new RuntimeClosedError(String(closing.reason));
+  }
+
+  /** Finds a request that was made before; undefined if it was not. */
+  async #findRepeated(requestId: string, request: ActionRequest, isAwaited: boolean): Promise<AcceptedAction | undefined> {
+    const { store } = this.log.claimed;
+    const entry = await store.findRequest(this.id, requestId);
+    const action = entry && readBody(entry.body).action;
+    if (entry === undefined || action === undefined) return undefined;
+    // An entry that is new here was written by another: the store says who may answer.
+    if (entry.n > this.log.head) await this.#orRelease(this.log.confirm());
+    if (!isSameRequest(action, request)) throw new RequestReusedError(requestId);
+    this.resume();
+    // A refusal of the earlier request may still be on its way to the store.
+    await this.log.whenWritten();
+    const isQueued = action.type !== 'cancel' && this.log.queued.has(entry.n);
+    const target: ActionTarget = isQueued
+      ? { entry: entry.n }
+      : { execution: (await findExecution(store, this.id, entry)) ?? this.log.state.execution.number };
+    // Nothing is awaited from here on: a target that is still open gets its waiter before it can end.
+    const isOver = 'execution' in target && (this.#running === undefined || target.execution < this.log.state.execution.number);
+    // A session that waits for a person after a crash loop applies nothing.
+    const isWaited = isAwaited && !isOver && this.log.state.execution.crashLoop === undefined;
+    return { target, end: isWaited ? this.#waiters.add(target) : undefined, isRepeated: true };
+  }
+
+  /** Stores an action: applied to the state, or, if a step is open, queued behind that. */
+  #store(action: Action, origin: Pick<EntryParts, 'requestId' | 'mail'>): StoredAction {
+    const { log } = this;
+    const { state } = log;
+    const { number: execution, crashLoop } = state.execution;
+    const isLooping = crashLoop !== undefined;
+    if (action.type === 'resume') {
+      const next = isLooping ? state.evolve({ execution: { ...state.execution, crashLoop: undefined } }) : state;
+      const resumed = isLooping || this.#hasOpenStep ? next : applyRequest(state, action);
+      return this.#apply({ action, before: state, after: resumed }, { ...origin, restartsCount: isLooping });
+    }
+    const isCancel = action.type === 'cancel';
+    // A step that ends the process is closed as it is: to run it to its end might end the process again.
+    if (!isLooping && (this.#hasOpenStep || (isCancel && hasWork(state)))) {
+      const done = log.append({ action, isQueued: true, execution }, origin);
+      if (isCancel) this.#interrupt(action.reason);
+      return { done, target: isCancel ? { execution } : { entry: log.head }, events: [] };
+    }
+    // An execution that has ended needs no cancel; that somebody wanted it is stored.
+    const next = isCancel && state.waitingFor.length === 0 ? state : applyRequest(state, action);
+    return this.#apply({ action, before: state, after: next }, { ...origin, endsStep: isLooping });
+  }
+
+  /** Stores an action that is applied at once, with its events. */
+  #apply(applied: AppliedAction, parts: Omit<EntryParts, 'state' | 'events'>): StoredAction {
+    const { action, after } = applied;
+    const target = { execution: after.execution.number };
+    const events = this.#createEvents([applied], after.data.lastSeq);
+    return { done: this.log.append({ action, ...target }, { ...parts, ...withEvents(after, events) }), target, events };
+  }
+
+  #createEvents(changes: readonly AppliedAction[], lastSeq: number): readonly BaseEvent[] {
+    const { facts, claimed } = this.log;
+    return createActionEvents(changes, { sessionId: this.id, agentName: facts.agent.id, lastSeq, at: claimed.clock.now() });
+  }
+
+  /** Emits events that are stored. */
+  #emit(events: readonly BaseEvent[]): void {
+    const { onEvent, onProblem = reportToConsole } = this.#services.options;
+    if (onEvent !== undefined) for (const event of events) notifyListener((each) => onEvent(each, this.log.facts), event, onProblem);
+  }
+
+  /** Ends the current run, also if it still waits for others. */
+  #interrupt(reason: string): void {
+    this.#abort?.abort(reason);
+    this.permit.grantNow();
+    this.#wake();
+  }
+
+  #checkAnswer(request: AnswerRequest, isRunning: boolean): Promise<void> {
+    const agent = this.#getAgent();
+    return checkAnswer(request, { log: this.log, checkArgs: (...args) => agent.checkArgs(...args), isRunning });
+  }
+
+  #getAgent(): Orchestrator {
+    return this.#services.agents.findSuccessor(this.log.facts.agent);
+  }
+
+  #findAgent(): Orchestrator | undefined {
+    try {
+      return this.#getAgent();
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** Without its agent, a session can still be cancelled; the result then has no output. */
+  #toResult(state: RunState): Promise<RunResult> {
+    return this.#findAgent()?.toResult(state) ?? toRunResult(state, async () => ({ ok: true, output: undefined }));
+  }
+
+  #start(): void {
+    this.#running = this.#runToRest().catch((error: unknown) => this.release(error));
+  }
+
+  /** Applies actions and runs until nothing is left to do, or the runtime closes. */
+  async #runToRest(): Promise<void> {
+    const { log } = this;
+    const { closing } = this.#services;
+    for (;;) {
+      if (!(await this.#applyQueued())) return;
+      const { state, head } = log;
+      // The executions before the current one have ended for good.
+      this.#waiters.settle(state.execution.number - 1);
+      if (closing.aborted) break;
+      // Events that are owed about an end wait for an agent that can emit them.
+      if (hasWork(state) || (state.data.owesEvents === true && this.#findAgent() !== undefined)) {
+        const waiting = this.#isHeld ? this.#waitForRelease() : this.permit.take();
+        if (waiting !== undefined) {
+          await waiting;
+          if (this.#released !== undefined) return;
+          // Actions may have come meanwhile.
+          continue;
+        }
+        await this.#run(state);
+      } else if (log.queued.size > 0 && log.journal.isEmpty) continue;
+      // Left at a boundary, or nothing to do.
+      if (log.head === head && !this.#isHeld) break;
+    }
+    // Nothing is awaited until the session is idle: an action that comes now finds it so.
+    this.#rest();
+    const isLeft = closing.aborted && hasWork(log.state);
+    this.#waiters.settle(log.state.execution.number - (isLeft ? 1 : 0));
+    if (closing.aborted) return;
+    await log.compact();
+    this.#services.onIdle(this);
+  }
+
+  /** True if a hold keeps the session from asking a model. Ending it needs none. */
+  get #isHeld(): boolean {
+    const { facts, state, queued } = this.log;
+    if (this.#services.closing.aborted || this.#services.holds.find(facts) === undefined) return false;
+    return hasWork(state) && findCancel(queued, state.execution.number) === undefined;
+  }
+
+  async #waitForRelease(): Promise<void> {
+    this.permit.free();
+    this.#isPaused = true;
+    for (const call of this.#onPause) call();
+    this.#onPause.clear();
+    await this.#services.holds.whenChanged((wake) => (this.#wake = wake));
+    this.#isPaused = false;
+  }
+
+  /** Applies all actions that came while a step was open, now that none is. Returns false if the session was released. */
+  async #applyQueued(): Promise<boolean> {
+    const { log } = this;
+    if (!log.journal.isEmpty) return true;
+    for (const [entry, queued] of [...log.queued]) {
+      const { action, execution } = queued;
+      const { state } = log;
+      // An answered call runs before a message closes the rest of its step.
+      if (action.type === 'send' && isHalfAnswered(state)) return true;
+      // A run that is left to do ends itself.
+      if (action.type === 'cancel' && execution === state.execution.number && hasWork(state)) continue;
+      if ((await this.#record(await this.#applyOne(entry, queued))) === undefined) return false;
+    }
+    return true;
+  }
+
+  async #applyOne(entry: number, queued: QueuedAction): Promise<AppliedActions> {
+    const { action } = queued;
+    try {
+      if (isAnswer(action)) await this.#checkAnswer(action, false);
+      return applyActions(this.log.state, [[entry, queued]]);
+    } catch (error) {
+      return { state: this.log.state, applied: [], changes: [], refused: [{ entry, error }] };
+    }
+  }
+
+  /** Stores which actions were applied and which were refused, with their events behind those that a run has emitted since its last
+   * commit. Settles with the new state when that is safe; undefined if the session was released. */
+  async #record(actions: AppliedActions, uncommitted: readonly BaseEvent[] = []): Promise<RunState | undefined> {
+    const { state, applied, changes, refused } = actions;
+    const events = this.#createEvents(changes, uncommitted.at(-1)?.seq ?? state.data.lastSeq);
+    const parts = withEvents(state, [...uncommitted, ...events]);
+    const done = this.log.append(toBody(actions), parts);
+    this.#waiters.apply(applied, state.execution.number);
+    for (const { entry, error } of refused)
+      if (!this.#waiters.refuse(entry, error)) this.#services.report(error, `an action in session ${this.id}`);
+    try {
+      await done;
+    } catch (error) {
+      this.release(error);
+      return undefined;
+    }
+    this.#services.onStored(this.id);
+    this.#emit(events);
+    return parts.state;
+  }
+
+  async #run(state: RunState): Promise<void> {
+    const isCancelled = findCancel(this.log.queued, state.execution.number) !== undefined;
+    const attempt = await this.permit.startAttempt({ hasOpenWork: hasWork(state), isCancelled });
+    try {
+      if (this.#services.closing.aborted || this.#released !== undefined) return;
+      await runExecution(this.log, state, {
+        agent: this.#getAgent(),
+        services: this.#services,
+        onStart: (abort) => (this.#abort = abort),
+        beforeRun: () => attempt.store(),
+        onCommit: () => attempt.end(),
+        between: (current, uncommitted) => this.#between(current, uncommitted),
+      });
+    } finally {
+      this.#abort = undefined;
+      attempt.end();
+    }
+  }
+
+  async #between(state: RunState, uncommitted: readonly BaseEvent[]): Promise<Between<RunState>> {
+    if (this.#services.closing.aborted || this.#isHeld) {
+      // Listeners know them by their numbers: nothing else gets these.
+      if (uncommitted.length > 0) {
+        await this.#orRelease(this.log.append({}, withEvents(state, uncommitted))).catch(() => undefined);
+        this.#services.onStored(this.id);
+      }
+      return { leave: true };
+    }
+    // A step that was open before continues as it was; later actions follow it.
+    const actions = this.log.journal.isEmpty ? applyBetweenSteps(state, this.log.queued) : undefined;
+    if (actions === undefined) return undefined;
+    const next = await this.#record(actions, uncommitted);
+    return next === undefined ? { leave: true } : { state: next, isCommitted: true };
+  }
+}
+
+/** Returns the parts of an entry that stores a state with new events. */
+function withEvents(state: RunState, events: readonly BaseEvent[]): { readonly state: RunState; readonly events: readonly BaseEvent[] } {
+  const { lastSeq } = state.data;
+  const last = events.at(-1)?.seq ?? lastSeq;
+  return { state: last === lastSeq ? state : state.evolve({ lastSeq: last }), events };
+}

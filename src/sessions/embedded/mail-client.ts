@@ -1,0 +1,254 @@
+// Actions of a process that does not run sessions.
+// Owns:     posting an action, and waiting for its result.
+// Does not: claim the store, or write to a log.
+// C1. An action is safe once it is posted: a worker that starts later applies it.
+// C2. Whoever waits gets the same result, or the same error, as in the worker's own process.
+// C3. What is checked before an action is posted only saves time: the worker checks again.
+import type { Clock, IdSource } from '../../lib/index.ts';
+import type { Orchestrator, RunResult, RunState } from '../../step-by-step/index.ts';
+import { toRunResult } from '../../step-by-step/index.ts';
+import type { ActionOptions, ActionRequest, ForkPoint } from '../core/action.ts';
+import type { Agents } from '../core/agents.ts';
+import { checkAnswer, isAnswer } from '../core/answers.ts';
+import { readBody } from '../core/entries.ts';
+import type { ExpiryOptions } from '../core/expiry.ts';
+import type { MailedAction, MailedRequest } from '../core/mail.ts';
+import { isCreatedBy, isErasure, isSameMail, readMailBody, readReply, toMailedActions, writeMail } from '../core/mail.ts';
+import { findRest, isAtRest, readSession } from '../core/read-session.ts';
+import type { ReadSession } from '../core/read-session.ts';
+import { RequestReusedError } from '../core/request-reused-error.ts';
+import { findExecution, findFirstExecution, isSameRequest } from '../core/requests.ts';
+import { RuntimeClosedError } from '../core/runtime-closed-error.ts';
+import type { Session, SessionResult } from '../core/session.ts';
+import { toSession, toSessionResult } from '../core/session.ts';
+import type { SessionDeletedError } from '../core/session-deleted-error.ts';
+import { UnknownSessionError } from '../core/unknown-session-error.ts';
+import type { LogEntry, Mail, SessionStore } from '../store/session-store.ts';
+import { createEmptySession, createForkLog } from './create-sessions.ts';
+import type { NewSessionRequest, SessionAccess } from './session-access.ts';
+import type { StoreWatcher } from './store-watcher.ts';
+
+/** Services the runtime provides to its client. */
+export interface ClientServices {
+  readonly store: SessionStore;
+  readonly agents: Agents;
+  readonly clock: Clock;
+  readonly ids: IdSource;
+  readonly watcher: StoreWatcher;
+  readonly approvals: ExpiryOptions | undefined;
+  /** Aborted when the runtime ends. */
+  readonly closing: AbortSignal;
+}
+
+/** A mail that was posted, or that was there already. */
+interface PostedMail {
+  readonly mail: Mail;
+  readonly isRepeated: boolean;
+}
+
+const isDeletion = (error: unknown): error is SessionDeletedError =>
+  error instanceof Error && Reflect.get(error, 'code') === 'session-deleted';
+
+export class MailClient implements SessionAccess {
+  readonly #services: ClientServices;
+
+  constructor(services: ClientServices) {
+    this.#services = services;
+  }
+
+  async create(session: NewSessionRequest, options: ActionOptions): Promise<Session> {
+    // It is shown as it will be, which needs its agent: refused before anything is posted.
+    if (options.until === 'accepted') this.#services.agents.newest(session.agent);
+    const { mail } = await this.#post(session.id, { request: { type: 'create', session }, by: options.by }, options);
+    if (options.until !== 'accepted') await this.#whenApplied(mail);
+    return this.view(session.id);
+  }
+
+  async fork(from: ForkPoint, session: Omit<NewSessionRequest, 'agent'>, options: ActionOptions): Promise<Session> {
+    await this.#read(from.sessionId);
+    const { mail } = await this.#post(session.id, { request: { type: 'fork', from, session }, by: options.by }, options);
+    if (options.until !== 'accepted') await this.#whenApplied(mail);
+    return this.view(session.id);
+  }
+
+  async act(sessionId: string, request: ActionRequest, options: ActionOptions): Promise<SessionResult> {
+    const { requestId } = options;
+    const known = requestId === undefined ? undefined : await this.#findRepeated(sessionId, requestId, request);
+    if (known !== undefined) return this.#toResult(sessionId, known, { ...options, isRepeated: true });
+    const waiting = await this.#readWaiting(sessionId);
+    // Actions before this one may change what is waited for.
+    if (waiting.length === 0) await this.#check(sessionId, request);
+    // Holds: sessions are created and forked by the other methods.
+    const { mail, isRepeated } = await this.#post(sessionId, { request: request as MailedRequest, by: options.by }, options);
+    const entry = options.until === 'accepted' ? undefined : await this.#whenApplied(mail);
+    return this.#toResult(sessionId, entry, { ...options, isRepeated });
+  }
+
+  async delete(sessionId: string, options: ActionOptions & { readonly forks?: boolean }): Promise<void> {
+    const { by, forks = false } = options;
+    try {
+      const { mail } = await this.#post(sessionId, { request: { type: 'delete', forks }, by }, options);
+      if (options.until !== 'accepted') await this.#whenApplied(mail);
+    } catch (error) {
+      if (!isDeletion(error)) throw error;
+    }
+  }
+
+  /** Shows a session, with the actions that wait for the worker. */
+  async view(sessionId: string): Promise<Session> {
+    const waiting = await this.#readWaiting(sessionId);
+    const mailbox = toMailedActions(waiting);
+    const { facts, state } = await this.#readOrPreview(sessionId, waiting);
+    return toSession(facts, state, { approvals: this.#services.approvals, mailbox });
+  }
+
+  async #read(sessionId: string): Promise<ReadSession> {
+    const { store, agents } = this.#services;
+    return readSession(store, sessionId, agents.findStates);
+  }
+
+  /** Reads a session; one that is only asked for yet is shown as it will be. */
+  async #readOrPreview(sessionId: string, waiting: readonly Mail[]): Promise<Pick<ReadSession, 'facts' | 'state'>> {
+    try {
+      return await this.#read(sessionId);
+    } catch (error) {
+      const preview = error instanceof UnknownSessionError ? await this.#preview(sessionId, waiting) : undefined;
+      if (preview === undefined) throw error;
+      return preview;
+    }
+  }
+
+  /** Shows a session as it will be; undefined if nobody has asked for it. */
+  async #preview(sessionId: string, waiting: readonly Mail[]): Promise<Pick<ReadSession, 'facts' | 'state'> | undefined> {
+    const { store, agents, ids } = this.#services;
+    for (const { body, at } of waiting) {
+      const { request, by } = readMailBody(body);
+      if (request.type === 'create') return createEmptySession({ ...request.session, id: sessionId }, { agents, ids, at });
+      if (request.type !== 'fork') continue;
+      const source = { reader: store, ...(await this.#read(request.from.sessionId)) };
+      const clock = { ...this.#services.clock, now: () => at };
+      return createForkLog(request.from, source, { session: { ...request.session, id: sessionId }, by, clock, ids });
+    }
+    return undefined;
+  }
+
+  #readWaiting(sessionId: string): Promise<readonly Mail[]> {
+    return this.#services.store.readMail({ sessionId, isWaiting: true });
+  }
+
+  /** Throws if an action certainly cannot be applied. */
+  async #check(sessionId: string, request: ActionRequest): Promise<void> {
+    const { facts, state, queued, isOpen } = await this.#read(sessionId);
+    const agent = this.#services.agents.find(facts.agent.id);
+    // An approval may come before the step waits: only the worker knows what the open step has asked for.
+    if (!isAnswer(request) || isOpen || queued.size > 0) return;
+    const { store: reader } = this.#services;
+    const checkArgs: Orchestrator['checkArgs'] | undefined = agent && ((...args) => agent.checkArgs(...args));
+    await checkAnswer(request, { log: { id: sessionId, state, queued, asked: new Map(), reader }, checkArgs, isRunning: false });
+  }
+
+  async #post(sessionId: string, action: MailedAction, { requestId }: ActionOptions): Promise<PostedMail> {
+    const { store, clock, ids, closing } = this.#services;
+    if (closing.aborted) throw new RuntimeClosedError(String(closing.reason));
+    const body = writeMail(action);
+    const request = requestId ?? ids();
+    const mail = await store.post({ sessionId, requestId: request, at: clock.now(), body });
+    if (mail.body === body) return { mail, isRepeated: false };
+    if (!isSameMail(mail.body, body)) throw new RequestReusedError(request);
+    return { mail, isRepeated: true };
+  }
+
+  async #findRepeated(sessionId: string, requestId: string, request: ActionRequest): Promise<LogEntry | undefined> {
+    const entry = await this.#services.store.findRequest(sessionId, requestId);
+    const action = entry && readBody(entry.body).action;
+    if (action !== undefined && !isSameRequest(action, request)) throw new RequestReusedError(requestId);
+    if (action === undefined) return undefined;
+    // Stored before the message is erased: until then, its mail is there.
+    const isOver = action.type !== 'erase' || (await this.#services.store.readMail({ sessionId, requestId })).length === 0;
+    return isOver ? entry : undefined;
+  }
+
+  /** Settles when the worker has applied a mail. Throws if it refused it. */
+  async #whenApplied(posted: Mail): Promise<LogEntry> {
+    const { store } = this.#services;
+    const { sessionId, requestId } = posted;
+    // The action is stored first, then the log is rewritten; the mail stays until both are done.
+    const isErasing = isErasure(posted);
+    return this.#until(sessionId, async () => {
+      // Read before the log: a mail that is gone by then has left its entry there.
+      const [mail] = await store.readMail({ sessionId, requestId });
+      const entry = await store.findRequest(sessionId, requestId);
+      if (entry !== undefined && (!isErasing || mail === undefined)) return this.#assertSame(entry, posted);
+      if (mail?.reply !== undefined) throw readReply(mail.reply);
+      // Gone without an entry: the session was deleted.
+      if (mail === undefined) await this.#read(sessionId);
+      return undefined;
+    });
+  }
+
+  /** Throws if an entry answers another request with the same id: one that another process made at the same time. */
+  async #assertSame(entry: LogEntry, { sessionId, requestId, body }: Mail): Promise<LogEntry> {
+    const mailed = readMailBody(body);
+    const { action } = readBody(entry.body);
+    if (action === undefined) return entry;
+    const { request } = mailed;
+    const isSame =
+      request.type === 'create' || request.type === 'fork'
+        ? isCreatedBy(mailed, (await this.#read(sessionId)).facts, action)
+        : request.type !== 'delete' && isSameRequest(action, request);
+    if (!isSame) throw new RequestReusedError(requestId);
+    return entry;
+  }
+
+  /** Returns the result of an action that is in the log, or, without an entry, that waits to be. */
+  async #toResult(
+    sessionId: string,
+    entry: LogEntry | undefined,
+    { until, isRepeated }: Pick<ActionOptions, 'until'> & { readonly isRepeated: boolean },
+  ): Promise<SessionResult> {
+    const { store, approvals } = this.#services;
+    if (entry !== undefined && until !== 'accepted') {
+      const execution = await this.#until(sessionId, async () => this.#findEnded(sessionId, entry));
+      const { facts, state } = await this.#read(sessionId);
+      const toResult = (each: RunState): Promise<RunResult> => this.#toRunResult(facts.agent.id, each);
+      return toSessionResult(sessionId, state, { execution, isRepeated, approvals, toResult });
+    }
+    const waiting = await this.#readWaiting(sessionId);
+    const { facts, state } = await this.#readOrPreview(sessionId, waiting);
+    const known = entry && (await findExecution(store, sessionId, entry));
+    return toSessionResult(sessionId, state, {
+      execution: known ?? state.execution.number,
+      isRepeated,
+      approvals,
+      mailbox: toMailedActions(waiting),
+      toResult: (each) => this.#toRunResult(facts.agent.id, each),
+    });
+  }
+
+  /** Returns the execution that an action went to, once it has ended or waits. */
+  async #findEnded(sessionId: string, entry: LogEntry): Promise<number | undefined> {
+    const { store } = this.#services;
+    const execution = await findFirstExecution(store, sessionId, entry);
+    if (execution !== undefined) return (await isAtRest(store, sessionId, execution)) ? execution : undefined;
+    const rest = await findRest(store, sessionId);
+    // A session that was deleted meanwhile says so.
+    if (rest === undefined) await this.#read(sessionId);
+    // At rest with a queued action: it waits for a person after a crash loop. Or it was applied since the log was read.
+    return rest?.isAtRest === true ? ((await findFirstExecution(store, sessionId, entry)) ?? rest.executions) : undefined;
+  }
+
+  #toRunResult(agentName: string, state: RunState): Promise<RunResult> {
+    // Without its agent, the result has no output.
+    return this.#services.agents.find(agentName)?.toResult(state) ?? toRunResult(state, async () => ({ ok: true, output: undefined }));
+  }
+
+  async #until<Value>(sessionId: string, read: () => Promise<Value | undefined>): Promise<Value> {
+    const { watcher, closing } = this.#services;
+    try {
+      return await watcher.until(sessionId, read, [closing]);
+    } catch (error) {
+      if (closing.aborted && error === closing.reason) throw new RuntimeClosedError(String(closing.reason), { isStored: true });
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,187 @@
+// One run of an execution, whose steps and effects are stored as they happen.
+import type { BaseEvent } from '../../events/index.ts';
+import type { Effects, SleepResult } from '../../effects/index.ts';
+import { createCancelledEffect } from '../../effects/index.ts';
+import { jsonEquals } from '../../lib/index.ts';
+import type { Between, EngineOutageRule, Orchestrator, RunState, WaitingTime } from '../../step-by-step/index.ts';
+import { toIdentity } from '../core/agents.ts';
+import { ContextFailedError } from '../core/context-failed-error.ts';
+import { toExecutionId } from '../core/execution-id.ts';
+import { CancelRequested } from '../core/action-events.ts';
+import { findCancel, findCancels } from '../core/queue.ts';
+import type { HoldGate } from './hold-gate.ts';
+import type { OpenTextHub } from './open-text-hub.ts';
+import { OpenTextWriter } from './open-text-writer.ts';
+import type { SessionRuntimeOptions } from './runtime-options.ts';
+import type { SessionFacts } from '../core/session.ts';
+import type { SessionLog } from './session-log.ts';
+
+/** Services of the process that a run needs. */
+export interface RunServices {
+  readonly options: Pick<SessionRuntimeOptions, 'context' | 'onEvent' | 'onOutage' | 'onProblem'>;
+  /** Aborted once no further step may start; its reason says why. */
+  readonly closing: AbortSignal;
+  /** Returns how long a provider has been down for a session; undefined if only the stored time of the first failure says so. */
+  measureOutage(sessionId: string, since: number): number | undefined;
+  /** The text of the steps that are open in this process. */
+  readonly openText: OpenTextHub;
+  /** Reasons for starting no model calls. */
+  readonly holds: HoldGate;
+  /** More of a session can be read. */
+  onStored(sessionId: string): void;
+}
+
+interface ExecutionOptions {
+  readonly agent: Orchestrator;
+  readonly services: RunServices;
+  /** Receives the controller that interrupts the run. */
+  readonly onStart: (abort: AbortController) => void;
+  /** Called when everything is there that the run needs. */
+  readonly beforeRun: () => Promise<void>;
+  readonly onCommit: () => void;
+  readonly between: (state: RunState, uncommitted: readonly BaseEvent[]) => Promise<Between<RunState>>;
+}
+
+/** The longest sleep in one go, so that no long timer is left behind when the runtime closes. */
+const longestSleepMs = 1000;
+
+/** Wraps effects so that sleeps end when the runtime closes. */
+function interruptSleeps(direct: Effects, closing: AbortSignal): Effects {
+  const sleepOnce = (key: string, ms: number): Promise<SleepResult> =>
+    new Promise((resolve, reject) => {
+      const cancel = (): void => resolve(createCancelledEffect());
+      closing.addEventListener('abort', cancel);
+      direct
+        .sleep(key, ms)
+        .finally(() => closing.removeEventListener('abort', cancel))
+        .then(resolve, reject);
+    });
+  return {
+    run: (key, work, options) => direct.run(key, work, options),
+    sleep: async (key, ms) => {
+      for (let leftMs = ms; ; leftMs -= longestSleepMs) {
+        if (closing.aborted) return createCancelledEffect();
+        const slept = await sleepOnce(key, Math.min(leftMs, longestSleepMs));
+        if (!slept.ok || leftMs <= longestSleepMs) return slept;
+      }
+    },
+  };
+}
+
+/** Keys of effects that ask a model, in this run or in a run inside it. */
+const modelKey = /(^|\/)(hook-)?model\//;
+
+interface HoldOptions {
+  readonly facts: SessionFacts;
+  readonly holds: HoldGate;
+  /** Aborted when the run is cancelled, or left because the runtime has ended. */
+  readonly signal: AbortSignal;
+  readonly time: WaitingTime;
+}
+
+/**
+ * Wraps effects so that no model is asked while a hold applies to the session. The time of a hold counts nowhere. A runtime that is drained
+ * meanwhile leaves the step open: the hold is not over.
+ */
+function waitForHolds(direct: Effects, { facts, holds, signal, time }: HoldOptions): Effects {
+  const whenReleased = async (): Promise<void> => {
+    const endWaiting = time.beginWaiting({ forPerson: true });
+    while (holds.find(facts) !== undefined && !signal.aborted) await holds.waitForChange(signal);
+    endWaiting();
+  };
+  return {
+    run: async (key, work, options) => {
+      if (modelKey.test(key) && holds.find(facts) !== undefined) await whenReleased();
+      return direct.run(key, work, options);
+    },
+    sleep: (key, ms, options) => direct.sleep(key, ms, options),
+  };
+}
+
+/** Longest time to wait for a provider, unless a runtime has its own. */
+const defaultOutageMs = 3_600_000;
+
+/** Returns the rule for a provider that is down; undefined if sessions fail then. */
+function toOutageRule(services: RunServices, sessionId: string): EngineOutageRule | undefined {
+  const { onOutage = 'fail' } = services.options;
+  if (onOutage === 'fail') return undefined;
+  const { maxMs } = onOutage === 'park' ? { maxMs: defaultOutageMs } : onOutage;
+  return { maxMs, measureMs: (since) => services.measureOutage(sessionId, since) };
+}
+
+async function createContext({ facts }: SessionLog, { context }: RunServices['options']): Promise<unknown> {
+  try {
+    return await context?.(facts);
+  } catch (error) {
+    throw new ContextFailedError(facts.id, error);
+  }
+}
+
+/** Runs an execution until it ends, waits or is left. */
+export async function runExecution(
+  log: SessionLog,
+  state: RunState,
+  { agent, services, onStart, beforeRun, onCommit, between }: ExecutionOptions,
+): Promise<void> {
+  const { onEvent, onProblem } = services.options;
+  const { number } = state.execution;
+  const identity = toIdentity(agent);
+  if (!jsonEquals({ ...identity }, { ...log.facts.agent })) log.facts = { ...log.facts, agent: identity };
+  // A run that only ends needs no context.
+  const onlyEnds = log.journal.isEmpty && findCancel(log.queued, number) !== undefined;
+  const context = onlyEnds ? {} : await createContext(log, services.options);
+  await beforeRun();
+  const abort = new AbortController();
+  // Somebody may have cancelled it before it ran, in this process or in an earlier one.
+  const cancel = findCancel(log.queued, number);
+  // A step that was open before is replayed as far as it got, and ends before anything new starts.
+  const endIfCancelled = (): void => {
+    if (cancel !== undefined) abort.abort(cancel);
+  };
+  if (log.journal.isEmpty) endIfCancelled();
+  onStart(abort);
+  // Cancels that the record which ends the execution applies.
+  const cancels = new Set<number>();
+  const text = new OpenTextWriter(log, services.openText);
+  const running = agent.run(state, {
+    context,
+    signal: abort.signal,
+    onEvent: (event) => {
+      log.noteAsked(event);
+      text.note(event);
+      return onEvent?.(event, log.facts);
+    },
+    onOutage: toOutageRule(services, log.id),
+    executionId: toExecutionId(log.id, number),
+    resumesStep: log.recoveries > 0,
+    effects: (direct, time) => {
+      const held = { facts: log.facts, holds: services.holds, signal: abort.signal, time };
+      const guarded = waitForHolds(interruptSleeps(direct, services.closing), held);
+      return log.journal.wrap(guarded, `${number}/`, endIfCancelled);
+    },
+    commit: async (commit) => {
+      log.journal.check();
+      const applied = [...cancels];
+      cancels.clear();
+      const onSafe = text.endStep();
+      await log.append(applied.length === 0 ? {} : { applied, execution: number }, { ...commit, endsStep: true });
+      onSafe();
+      services.onStored(log.id);
+      onCommit();
+      endIfCancelled();
+    },
+    between,
+    beforeEnd: (emit) => {
+      for (const [entry, { by, reason }] of findCancels(log.queued, number)) {
+        emit((header) => new CancelRequested(header, by, reason));
+        cancels.add(entry);
+      }
+    },
+    onProblem,
+  });
+  try {
+    await running;
+  } finally {
+    text.close();
+  }
+}

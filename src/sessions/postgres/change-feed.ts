@@ -1,0 +1,193 @@
+// Changes to a store, as any process makes them.
+// Owns:     the connection that listens for them, and looking again and again while none does.
+// Does not: read what has changed.
+// W1. One connection listens, however many watch; none does if nobody watches.
+// W2. Whenever listening begins, everybody is called once: what was stored before may have been missed.
+// W3. Neither a timer nor the connection keeps the process from ending.
+// W4. Behind a pooler notifications may never arrive, so the store is looked at too.
+// W5. A listener that throws harms nobody.
+import { crc32 } from 'node:zlib';
+import type { Clock } from '../../lib/index.ts';
+import { isRecord } from '../../lib/index.ts';
+import type { StoreChange } from '../index.ts';
+import { answerInTime, connect, ignoreError, readRow } from './connection.ts';
+import type { ParsedOptions } from './postgres-options.ts';
+import type { PostgresClient } from './postgres-pool.ts';
+
+/** Time between two looks while no connection listens. */
+const lookMs = 1000;
+/** Time between two checks of the connection that listens: a network can lose it without a sign. */
+const checkMs = 10_000;
+const firstPauseMs = 100;
+const longestPauseMs = 5000;
+
+/** The longest payload of a notification, in bytes. Postgres allows less than 8,000. */
+const longestPayload = 7000;
+
+const longestName = 63;
+
+/** Names the channel of a store. Channels are those of one database. */
+export function toChannel(schema: string): string {
+  const name = `stepline_${schema}`;
+  if (name.length <= longestName) return name;
+  const sum = crc32(schema).toString(16).padStart(8, '0');
+  return `${name.slice(0, longestName - 9)}_${sum}`;
+}
+
+/** Describes a change for `pg_notify`. Leaves the sessions out if they are too many. */
+export function toPayload({ sessionIds, hasMail }: StoreChange): string {
+  const text = JSON.stringify({ sessionIds, hasMail });
+  return text.length <= longestPayload && Buffer.byteLength(text) <= longestPayload ? text : JSON.stringify({ hasMail });
+}
+
+const anything: StoreChange = { hasMail: true };
+
+/** Reads a payload. One that says something else stands for any change. */
+export function readPayload(text: string | undefined): StoreChange {
+  let payload: unknown;
+  try {
+    payload = JSON.parse(text ?? '');
+  } catch {
+    return anything;
+  }
+  if (!isRecord(payload)) return anything;
+  const { sessionIds, hasMail } = payload;
+  const isList = Array.isArray(sessionIds) && sessionIds.every((id): id is string => typeof id === 'string');
+  return { ...(isList && { sessionIds }), hasMail: hasMail !== false };
+}
+
+type Emit = (change: StoreChange) => void;
+
+/** True if notifications reach this connection for certain. */
+async function isDirect(client: PostgresClient, options: ParsedOptions): Promise<boolean> {
+  const { rows } = await answerInTime(client.query('SELECT pg_backend_pid()::text AS pid'), options);
+  return String(readRow(rows[0])?.['pid']) === String(client.processID);
+}
+
+/** Settles after the time, or when the signal aborts. The timer does not keep the process alive. */
+function pause(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const end = (): void => {
+      cancel();
+      signal.removeEventListener('abort', end);
+      resolve();
+    };
+    const cancel = clock.schedule(ms, end, true);
+    signal.addEventListener('abort', end);
+    if (signal.aborted) end();
+  });
+}
+
+/** Listens until the returned function is called, which settles when the connection is released. */
+function startListening(options: ParsedOptions, emit: Emit): () => Promise<void> {
+  const { clock, pool, schema } = options;
+  const channel = toChannel(schema);
+  const stopping = new AbortController();
+  const isOver = (): boolean => stopping.signal.aborted;
+  /** True while nothing can be missed. */
+  let isSure = false;
+
+  async function look(): Promise<void> {
+    while (!isOver()) {
+      await pause(clock, lookMs, stopping.signal);
+      // It waits for our connection, and nothing can be read any more.
+      if (pool.ending === true) stopping.abort();
+      if (!isSure && !isOver()) emit(anything);
+    }
+  }
+
+  /** Listens on a connection until it is lost, or listening is to stop. */
+  async function listen(client: PostgresClient): Promise<void> {
+    const loss = new AbortController();
+    const ending = AbortSignal.any([stopping.signal, loss.signal]);
+    const isEnding = (): boolean => ending.aborted;
+    client.on?.('error', () => loss.abort());
+    client.on?.('notification', (notification) => {
+      if (notification.channel === channel && !isEnding()) emit(readPayload(notification.payload));
+    });
+    try {
+      await answerInTime(client.query(`LISTEN "${channel}"`), options);
+      isSure = await isDirect(client, options);
+      client.unref?.();
+      if (!isEnding()) emit(anything);
+      while (!isEnding()) {
+        await pause(clock, checkMs, ending);
+        if (!isEnding()) await answerInTime(client.query('SELECT 1'), options);
+      }
+    } finally {
+      isSure = false;
+      loss.abort();
+      // Closed: nobody else must get a connection that listens.
+      client.release(true);
+    }
+  }
+
+  async function keepListening(): Promise<void> {
+    // A pool of one connection has none to spare.
+    if ((pool.options?.max ?? 2) < 2) return;
+    let pauseMs = firstPauseMs;
+    while (!isOver()) {
+      const began = clock.monotonic();
+      const client = await connect(options).catch(ignoreError);
+      if (client !== undefined && client.on === undefined) {
+        client.release();
+        return;
+      }
+      if (client !== undefined) await listen(client).catch(ignoreError);
+      if (clock.monotonic() - began > longestPauseMs) pauseMs = firstPauseMs;
+      await pause(clock, pauseMs, stopping.signal);
+      pauseMs = Math.min(2 * pauseMs, longestPauseMs);
+    }
+  }
+
+  const done = Promise.all([look(), keepListening()]);
+  return async () => {
+    stopping.abort();
+    await done;
+  };
+}
+
+/** Calls those who watch a store. */
+export interface ChangeFeed {
+  watch(listener: (change: StoreChange) => void): () => void;
+  close(): Promise<void>;
+}
+
+/** Creates the feed of a store. It needs no connection until somebody watches. */
+export function createChangeFeed(options: ParsedOptions): ChangeFeed {
+  const listeners = new Set<{ readonly call: Emit }>();
+  let stop: (() => Promise<void>) | undefined;
+  let stopped: Promise<unknown> = Promise.resolve();
+
+  const emit: Emit = (change) => {
+    for (const { call } of listeners) {
+      try {
+        call(change);
+      } catch {
+        // W5.
+      }
+    }
+  };
+
+  function end(): void {
+    if (stop !== undefined) stopped = Promise.all([stopped, stop()]);
+    stop = undefined;
+  }
+
+  return {
+    watch: (call) => {
+      const entry = { call };
+      listeners.add(entry);
+      stop ??= startListening(options, emit);
+      return () => {
+        listeners.delete(entry);
+        if (listeners.size === 0) end();
+      };
+    },
+    close: async () => {
+      listeners.clear();
+      end();
+      await stopped;
+    },
+  };
+}

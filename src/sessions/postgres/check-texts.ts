@@ -1,0 +1,77 @@
+// Texts that Postgres cannot keep. Stores check these before anything is sent.
+import { cleanText, InvalidArgumentError } from '../../lib/index.ts';
+import type { SessionHeader, StoredHold, StoreTask } from '../index.ts';
+import { getSessionId, createWriteError } from '../index.ts';
+
+// An index of Postgres holds no longer text.
+const longestFoundBy = 2000;
+// One index holds both.
+const longestPair = 2600;
+
+/** True for text that Postgres gives back as it is. */
+export const isStorable = (text: unknown): boolean => typeof text === 'string' && cleanText(text) === text;
+
+type NamedText = readonly [string, unknown];
+
+interface Texts {
+  /** Texts that are only stored. */
+  readonly stored: readonly NamedText[];
+  /** Texts that something is found by. */
+  readonly foundBy: readonly (string | undefined)[];
+}
+
+const listHeader = (header: SessionHeader | undefined): Texts => ({
+  stored: header === undefined ? [] : [['its details', header.details]],
+  foundBy: [header?.agentName, header?.tenant, header?.owner, ...(header?.tags ?? [])],
+});
+
+const listEntries = (entries: readonly { readonly n: number; readonly body: string; readonly events?: string }[]): readonly NamedText[] =>
+  entries.flatMap(({ n, body, events = '' }) => [[`the body of entry ${n}`, body] as const, [`the events of entry ${n}`, events] as const]);
+
+function listTexts(task: StoreTask): Texts {
+  if (task.type === 'write') {
+    const { header, entries = [], effects = [] } = task.write;
+    const { stored, foundBy } = listHeader(header);
+    const bodies = effects.map(({ key, body }) => [`the body of effect "${key}"`, body] as const);
+    return { stored: [...stored, ...listEntries(entries), ...bodies], foundBy: [...foundBy, ...entries.map(({ requestId }) => requestId)] };
+  }
+  if (task.type === 'rewrite') {
+    const { stored, foundBy } = listHeader(task.rewrite.header);
+    return { stored: [...stored, ...listEntries(task.rewrite.entries)], foundBy };
+  }
+  if (task.type === 'post') return { stored: [['the body of its mail', task.mail.body]], foundBy: [task.mail.requestId] };
+  return { stored: [], foundBy: [] };
+}
+
+const isLonger = (text: string, bytes: number): boolean => text.length > bytes / 4 && Buffer.byteLength(text) > bytes;
+
+const cannotStore = 'has characters that Postgres cannot store (NUL, or half of a surrogate pair), or is not text';
+
+/** Throws for a text that belongs to no session. */
+function checkText(name: string, text: string): void {
+  if (!isStorable(text)) throw new InvalidArgumentError(`${name} ${cannotStore}.`);
+}
+
+function checkHold({ id, body }: StoredHold): void {
+  checkText('The id of a hold', id);
+  checkText(`The body of hold "${id}"`, body);
+  if (isLonger(id, longestFoundBy))
+    throw new InvalidArgumentError(`The id of a hold is longer than ${longestFoundBy} bytes. Use a shorter one.`);
+}
+
+/** Throws for texts of a task that Postgres cannot keep. */
+export function checkTexts(task: StoreTask): void {
+  if (task.type === 'put-hold') checkHold(task.hold);
+  if (task.type === 'answer-mail') checkText('The reply to a mail', task.answer.reply ?? '');
+  const sessionId = getSessionId(task);
+  if (sessionId === undefined || task.type === 'quarantine') return;
+  const { stored, foundBy } = listTexts(task);
+  const texts: readonly NamedText[] = [['its id', sessionId], ...stored];
+  const broken = texts.find(([, text]) => !isStorable(text));
+  if (broken !== undefined) throw createWriteError(sessionId, `${broken[0]} ${cannotStore}`);
+  const long = [sessionId, ...foundBy].find((text = '') => isLonger(text, longestFoundBy));
+  if (long !== undefined)
+    throw createWriteError(sessionId, `"${long.slice(0, 40)}…" is longer than ${longestFoundBy} bytes, and sessions are found by it`);
+  if (task.type === 'post' && isLonger(`${sessionId}${task.mail.requestId}`, longestPair))
+    throw createWriteError(sessionId, `its id and the request id of the mail are longer than ${longestPair} bytes together`);
+}

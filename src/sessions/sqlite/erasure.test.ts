@@ -1,0 +1,113 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterAll, describe, expect, test } from 'vitest';
+import { createFakeClock } from '../../testing/index.ts';
+import type { SessionStore } from '../index.ts';
+import { sqliteStore } from './index.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'stepline-erasure-'));
+let files = 0;
+const newPath = (): string => join(folder, `${(files += 1)}.db`);
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const secret = 'what-nobody-may-find';
+// Larger than a page, so that it has pages of its own.
+const long = secret.repeat(1000);
+
+/** Names the files of a store that have the secret in them. */
+const findSecret = (path: string): readonly string[] =>
+  ['', '-wal', '-shm'].filter((end) => existsSync(path + end) && readFileSync(path + end).includes(secret));
+
+/** Writes a session that has the secret in every text. */
+async function writeSecrets(store: SessionStore, epoch: number): Promise<void> {
+  const header = {
+    id: 's',
+    agentName: 'a',
+    owner: secret,
+    tags: [secret],
+    status: 'waiting',
+    isOpen: false,
+    createdAt: 1,
+    updatedAt: 1,
+  } as const;
+  const entry = (n: number) => ({ n, at: 1, isSnapshot: n === 1, requestId: `${secret}${n}`, body: long, events: secret });
+  await store.write({ sessionId: 's', epoch, after: 0, header: { ...header, details: long }, entries: [entry(1), entry(2)] });
+  await store.write({ sessionId: 's', epoch, after: 2, effects: [{ key: secret, phase: 'result', body: long }] });
+  await store.write({ sessionId: 's', epoch, after: 2, clearsEffects: true, entries: [entry(3)] });
+  await store.write({ sessionId: 's', epoch, after: 3, effects: [{ key: secret, phase: 'intent', body: secret }] });
+  await store.post({ sessionId: 's', requestId: secret, at: 1, body: secret });
+  await store.quarantine('s', secret);
+}
+
+describe('the text of a deleted session', () => {
+  test('is in no file when the deletion settles (E2)', async () => {
+    const path = newPath();
+    const store = sqliteStore({ path });
+    const epoch = await store.claim();
+    await writeSecrets(store, epoch);
+    expect(findSecret(path)).not.toStrictEqual([]);
+    await store.delete({ sessionId: 's', epoch, at: 1 });
+    expect(findSecret(path)).toStrictEqual([]);
+    await store.close();
+  });
+
+  test('is in no file after a checkpoint had brought it into the database', async () => {
+    const path = newPath();
+    const store = sqliteStore({ path });
+    await writeSecrets(store, await store.claim());
+    const epoch = await store.claim();
+    expect(findSecret(path)).toStrictEqual(['']);
+    await store.delete({ sessionId: 's', epoch, at: 1 });
+    expect(findSecret(path)).toStrictEqual([]);
+    await store.close();
+  });
+
+  test('goes once nobody reads what was there before (E3)', async () => {
+    const path = newPath();
+    const clock = createFakeClock();
+    const store = sqliteStore({ path, clock });
+    const epoch = await store.claim();
+    await writeSecrets(store, epoch);
+    const reader = new DatabaseSync(path);
+    reader.exec('BEGIN');
+    reader.prepare('SELECT count(*) FROM log').get();
+    await store.delete({ sessionId: 's', epoch, at: 1 });
+    await clock.advance(1000);
+    expect(findSecret(path)).not.toStrictEqual([]);
+    reader.exec('COMMIT');
+    await clock.advance(1000);
+    expect([findSecret(path), clock.pendingTimers()]).toStrictEqual([[], 0]);
+    reader.close();
+    await store.close();
+  });
+
+  test('goes when the store is closed, also if others have the file open', async () => {
+    const path = newPath();
+    const clock = createFakeClock();
+    const store = sqliteStore({ path, clock });
+    const epoch = await store.claim();
+    await writeSecrets(store, epoch);
+    const reader = new DatabaseSync(path);
+    reader.exec('BEGIN');
+    reader.prepare('SELECT count(*) FROM log').get();
+    await store.delete({ sessionId: 's', epoch, at: 1 });
+    reader.exec('COMMIT');
+    await store.close();
+    expect([findSecret(path), clock.pendingTimers()]).toStrictEqual([[], 0]);
+    reader.close();
+  });
+});
+
+test('text that was rewritten is in no file', async () => {
+  const path = newPath();
+  const store = sqliteStore({ path });
+  const epoch = await store.claim();
+  const header = { id: 's', agentName: 'a', tags: [], status: 'waiting', isOpen: false, createdAt: 1, updatedAt: 1 } as const;
+  const entry = { n: 1, at: 1, isSnapshot: true, body: long, events: secret };
+  await store.write({ sessionId: 's', epoch, after: 0, header: { ...header, details: secret }, entries: [entry] });
+  await store.rewrite({ sessionId: 's', epoch, after: 1, header: { ...header, details: '' }, entries: [{ n: 1, body: '""' }] });
+  expect(findSecret(path)).toStrictEqual([]);
+  await store.close();
+});

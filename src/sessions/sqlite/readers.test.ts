@@ -1,0 +1,165 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterAll, describe, expect, test } from 'vitest';
+import { createFakeClock } from '../../testing/index.ts';
+import type { SessionStore, StoreChange } from '../index.ts';
+import { sqliteStore } from './index.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'stepline-readers-'));
+let files = 0;
+const newPath = (): string => join(folder, `${(files += 1)}.db`);
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const laterTables = ['holder', 'mail', 'tombstones', 'holds'];
+
+/** Creates a store with a session, a deleted one, a mail and a hold. */
+async function createStore(path: string): Promise<SessionStore> {
+  const store = sqliteStore({ path });
+  const epoch = await store.claim();
+  const header = {
+    id: 's',
+    agentName: 'a',
+    tags: ['x'],
+    status: 'waiting',
+    isOpen: false,
+    createdAt: 1,
+    updatedAt: 1,
+    details: '',
+  } as const;
+  const entries = [{ n: 1, at: 1, isSnapshot: true, requestId: 'r', body: '1' }];
+  await store.write({ sessionId: 's', epoch, after: 0, header, entries, effects: [{ key: 'k', phase: 'intent', body: '1' }] });
+  await store.delete({ sessionId: 'gone', epoch, at: 1 });
+  await store.post({ sessionId: 's', requestId: 'q', at: 1, body: '' });
+  await store.putHold({ id: 'h', at: 1, body: '' });
+  return store;
+}
+
+const readAll = async (store: SessionStore): Promise<readonly unknown[]> => [
+  (await store.load('s'))?.head,
+  (await store.entries('s')).length,
+  (await store.findRequest('s', 'r'))?.n,
+  (await store.effects('s', { prefix: 'k' }))?.effects.length,
+  (await store.list({ tag: 'x' })).sessions.length,
+  (await store.readClaim()).epoch,
+  await store.load('gone').catch((error: unknown) => (error as { code: string }).code),
+  (await store.readMail()).length,
+  (await store.readHolds()).length,
+];
+const everything = [1, 1, 1, 1, 1, 1, 'session-deleted', 1, 1];
+
+describe('a reader', () => {
+  test('opens and reads the file while another process writes, without waiting (O2)', async () => {
+    const path = newPath();
+    const writer = await createStore(path);
+    const raw = new DatabaseSync(path);
+    raw.exec('BEGIN IMMEDIATE');
+    const reader = sqliteStore({ path, busyTimeoutMs: 0 });
+    expect(await readAll(reader)).toStrictEqual(everything);
+    await reader.close();
+    raw.exec('COMMIT');
+    raw.close();
+    await writer.close();
+  });
+
+  test('changes nothing in the file', async () => {
+    const path = newPath();
+    await (await createStore(path)).close();
+    const before = readFileSync(path);
+    const reader = sqliteStore({ path });
+    reader.watch(() => undefined);
+    await readAll(reader);
+    await reader.close();
+    expect(readFileSync(path).equals(before)).toBe(true);
+  });
+
+  test('reads everything from a database that it cannot write, and says so where it would', async () => {
+    const path = newPath();
+    const writer = await createStore(path);
+    const clock = createFakeClock();
+    const reader = sqliteStore({ database: new DatabaseSync(path, { readOnly: true }), clock });
+    const heard: StoreChange[] = [];
+    reader.watch((change) => heard.push(change));
+    expect(await readAll(reader)).toStrictEqual(everything);
+    await writer.dropHold('h');
+    await clock.advance(100);
+    expect(heard).toStrictEqual([{ hasMail: true }]);
+    await expect(reader.post({ sessionId: 's', requestId: 'z', at: 1, body: '' })).rejects.toMatchObject({ problem: 'read-only' });
+    await reader.close();
+    await writer.close();
+  });
+
+  test('reads the file of an earlier build that it cannot write', async () => {
+    const path = newPath();
+    await (await createStore(path)).close();
+    const raw = new DatabaseSync(path);
+    for (const table of laterTables) raw.exec(`DROP TABLE ${table}`);
+    raw.close();
+    const reader = sqliteStore({ database: new DatabaseSync(path, { readOnly: true }) });
+    expect(await readAll(reader)).toStrictEqual([1, 1, 1, 1, 1, 1, undefined, 0, 0]);
+    await reader.close();
+  });
+});
+
+test('the file of an earlier build gets the tables that it lacks', async () => {
+  const path = newPath();
+  await (await createStore(path)).close();
+  const raw = new DatabaseSync(path);
+  for (const table of laterTables) raw.exec(`DROP TABLE ${table}`);
+  raw.close();
+  const store = sqliteStore({ path });
+  expect((await store.load('s'))?.head).toBe(1);
+  const { num } = await store.post({ sessionId: 's', requestId: 'q', at: 1, body: '' });
+  await store.delete({ sessionId: 's', epoch: await store.claim(), at: 1 });
+  await expect(store.load('s')).rejects.toMatchObject({ code: 'session-deleted' });
+  expect([num, await store.readMail()]).toStrictEqual([1, []]);
+  await store.close();
+});
+
+describe('watching', () => {
+  test('looks for changes of others every 100 ms, and only while somebody watches (V1)', async () => {
+    const path = newPath();
+    const clock = createFakeClock();
+    const [store, other] = [sqliteStore({ path, clock }), sqliteStore({ path })];
+    await store.list();
+    expect(clock.pendingTimers()).toBe(0);
+    const heard: StoreChange[] = [];
+    const stop = store.watch((change) => heard.push(change));
+    await store.list();
+    await clock.advance(100);
+    await other.putHold({ id: 'a', at: 1, body: '' });
+    await other.putHold({ id: 'b', at: 1, body: '' });
+    await clock.advance(99);
+    expect(heard).toStrictEqual([]);
+    await clock.advance(1);
+    await clock.advance(1000);
+    expect(heard).toStrictEqual([{ hasMail: true }]);
+    stop();
+    expect(clock.pendingTimers()).toBe(0);
+    await Promise.all([store.close(), other.close()]);
+  });
+
+  test('names the sessions of its own writes at once, and says whether mail came', async () => {
+    const clock = createFakeClock();
+    const store = sqliteStore({ path: newPath(), clock });
+    const heard: StoreChange[] = [];
+    store.watch((change) => heard.push(change));
+    const mail = { requestId: 'r', at: 1, body: '' };
+    await Promise.all([store.post({ ...mail, sessionId: 'a' }), store.post({ ...mail, sessionId: 'b' })]);
+    const epoch = await store.claim();
+    await store.delete({ sessionId: 'a', epoch, at: 1 });
+    await store.answerMail({ epoch, num: 2, reply: '' });
+    await store.write({ sessionId: 'none', epoch, after: 1 }).catch(() => undefined);
+    await store.putHold({ id: 'h', at: 1, body: '' });
+    await new Promise(setImmediate);
+    expect(heard).toStrictEqual([
+      { sessionIds: ['a', 'b'], hasMail: true },
+      { sessionIds: ['a'], hasMail: false },
+      { sessionIds: ['b'], hasMail: false },
+      { hasMail: false },
+    ]);
+    await store.close();
+    expect(clock.pendingTimers()).toBe(0);
+  });
+});

@@ -1,0 +1,106 @@
+// Checks of rows that were read, for stores that keep sessions in tables.
+// Owns:     finding damaged and missing rows in what was read.
+// Does not: read or repair anything.
+import type { EffectRow } from '../../journal/index.ts';
+import { latestTime } from '../../lib/index.ts';
+import { SessionDamagedError } from '../core/session-damaged-error.ts';
+import type { LogEntry, Mail, SessionHeader, StoredHold } from './session-store.ts';
+import type { RowSums, StoredRow, StoredTable } from './stored-rows.ts';
+import { readEffect, readEntry, readHeader, readHoldRow, readMailRow } from './stored-rows.ts';
+
+/** Facts that a writer needs about a session. */
+export interface KnownSession {
+  readonly num: number;
+  readonly header: SessionHeader;
+  readonly head: number;
+  /** Number of stored effects. */
+  readonly effects: number;
+}
+
+/** Reads rows of a session. Throws a `SessionDamagedError` if one is damaged or missing. */
+export interface RowChecks {
+  readKnown(sessionId: string, rows: { readonly session: StoredRow | undefined; readonly head: StoredRow | undefined }): KnownSession;
+  /** Reads the entries from one number to another. */
+  readEntries(
+    session: KnownSession,
+    rows: readonly StoredRow[],
+    range: { readonly from: number; readonly to: number },
+  ): readonly LogEntry[];
+  /** Reads one entry. */
+  readEntry(sessionId: string, row: StoredRow): LogEntry;
+  /** Reads all effects of the open step. */
+  readEffects(session: KnownSession, rows: readonly StoredRow[]): readonly EffectRow[];
+  /** Reads some effects of the open step: each is checked, and one that is missing is not noticed. */
+  readSomeEffects(session: KnownSession, rows: readonly StoredRow[]): readonly EffectRow[];
+  /** Describes the damage to the rows that a session is found with by its tags; undefined if there is none. */
+  findTagDamage(header: SessionHeader, rows: readonly StoredRow[]): string | undefined;
+  /** Returns when a session was deleted. `rows`: the tombstones that have its id in either column, damaged ones too. */
+  findDeletion(sessionId: string, rows: readonly StoredRow[]): number | undefined;
+  /** Reads mails. A damaged one is left out: it is not applied, and whoever posted it finds it gone and can post it again. */
+  readMail(rows: readonly StoredRow[]): readonly Mail[];
+  /** Reads holds, without damaged ones. */
+  readHolds(rows: readonly StoredRow[]): readonly StoredHold[];
+}
+
+// A damaged time must not keep the deletion from being reported.
+const readTime = (value: unknown): number => (typeof value === 'number' && Math.abs(value) <= latestTime ? value : 0);
+
+export function createRowChecks({ isIntact }: RowSums): RowChecks {
+  /** Throws unless the row is there and intact. */
+  function assertIntact(
+    table: StoredTable,
+    row: StoredRow | undefined,
+    { id, name }: { readonly id: string; readonly name: string },
+  ): asserts row is StoredRow {
+    if (row === undefined) throw new SessionDamagedError(id, `${name} is missing`);
+    if (!isIntact(table, row)) throw new SessionDamagedError(id, `${name} does not match its checksum`);
+  }
+
+  return {
+    readKnown: (id, { session, head }) => {
+      assertIntact('sessions', session, { id, name: 'its header' });
+      assertIntact('heads', head, { id, name: 'the number of its last entry' });
+      return { num: Number(session['num']), header: readHeader(session), head: Number(head['head']), effects: Number(head['effects']) };
+    },
+    readEntries: ({ header }, rows, { from, to }) => {
+      for (let n = from; n <= to; n += 1) {
+        const row = rows[n - from];
+        assertIntact('log', row?.['n'] === n ? row : undefined, { id: header.id, name: `entry ${n}` });
+      }
+      return rows.map(readEntry);
+    },
+    readEntry: (id, row) => {
+      assertIntact('log', row, { id, name: `entry ${String(row['n'])}` });
+      return readEntry(row);
+    },
+    readEffects: ({ header, effects }, rows) => {
+      const intact = rows.filter((row) => isIntact('effects', row));
+      for (let k = 1; k <= effects; k += 1) {
+        if (intact[k - 1]?.['k'] === k) continue;
+        const problem = rows.some((row) => row['k'] === k) ? 'does not match its checksum' : 'is missing';
+        throw new SessionDamagedError(header.id, `effect ${k} of its open step ${problem}`);
+      }
+      if (intact.length > effects) throw new SessionDamagedError(header.id, 'its open step has more effects than were counted');
+      return intact.map(readEffect);
+    },
+    readSomeEffects: ({ header }, rows) => {
+      const damaged = rows.find((row) => !isIntact('effects', row));
+      if (damaged === undefined) return rows.map(readEffect);
+      throw new SessionDamagedError(header.id, `effect ${String(damaged['k'])} of its open step does not match its checksum`);
+    },
+    findDeletion: (id, rows) => {
+      const row = rows.find(
+        (each) => (each['id'] === id && each['id_copy'] === id) || isIntact('tombstones', { ...each, id, id_copy: id }),
+      );
+      return row && readTime(row['at']);
+    },
+    readMail: (rows) => rows.filter((row) => isIntact('mail', row)).map(readMailRow),
+    readHolds: (rows) => rows.filter((row) => isIntact('holds', row)).map(readHoldRow),
+    findTagDamage: ({ tags }, rows) => {
+      // A row that is not intact may belong to another session, so it does not count.
+      const intact = rows.filter((row) => isIntact('session_tags', row));
+      const lost = tags.find((tag) => !intact.some((row) => row['tag'] === tag));
+      return lost === undefined ? undefined : `the row of its tag "${lost}" is damaged or missing`;
+    },
+  };
+}

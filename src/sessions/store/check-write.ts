@@ -1,0 +1,140 @@
+// Checks that every store makes alike, whatever it keeps sessions in. Writers of stores call these first.
+import { cleanText, describeBrokenText, InvalidArgumentError, latestTime } from '../../lib/index.ts';
+import type {
+  EffectQuery,
+  EntryQuery,
+  MailQuery,
+  NewMail,
+  SessionDeletion,
+  SessionHeader,
+  SessionQuery,
+  SessionRewrite,
+  SessionWrite,
+  StoredHold,
+} from './session-store.ts';
+
+/** Creates the error for a write that a retry cannot fix. */
+export const createWriteError = (sessionId: string, why: string): InvalidArgumentError =>
+  new InvalidArgumentError(`Cannot write session "${sessionId}": ${why}. Nothing was written.`);
+
+function refuse(sessionId: string, why: string): never {
+  throw createWriteError(sessionId, why);
+}
+
+// A larger number is stored as another one.
+function checkNumbers(sessionId: string, numbers: Readonly<Record<string, number | undefined>>): void {
+  for (const [name, value = 0] of Object.entries(numbers))
+    if (!Number.isFinite(value) || Math.abs(value) > Number.MAX_SAFE_INTEGER) refuse(sessionId, `${name} is ${value}`);
+}
+
+// Broken text would be stored as other text, and no longer match its checksum or be found.
+function checkTexts(sessionId: string, texts: Readonly<Record<string, string | undefined>>): void {
+  for (const [name, text] of Object.entries(texts))
+    if (text !== undefined && cleanText(text) !== text) refuse(sessionId, `${name} ${describeBrokenText(text).replace(/\.$/, '')}`);
+}
+
+function checkTimes(sessionId: string, times: Readonly<Record<string, number | undefined>>): void {
+  for (const [name, value = 0] of Object.entries(times))
+    if (!Number.isFinite(value) || Math.abs(value) > latestTime) refuse(sessionId, `${name} is ${value}, which is not a time`);
+}
+
+function checkEntries({ sessionId, after, entries = [] }: SessionWrite): void {
+  const requests = new Set<string>();
+  for (const [index, { n, at, execution, step, lastSeq, requestId }] of entries.entries()) {
+    if (n !== after + 1 + index) refuse(sessionId, `got entry ${n} instead of entry ${after + 1 + index}`);
+    checkTimes(sessionId, { at });
+    checkNumbers(sessionId, { execution, step, lastSeq });
+    if (requestId === undefined) continue;
+    checkTexts(sessionId, { 'a request id': requestId });
+    if (requests.has(requestId)) refuse(sessionId, `two of its entries answer the request "${requestId}"`);
+    requests.add(requestId);
+  }
+}
+
+function checkHeader(sessionId: string, header: SessionHeader): void {
+  const { id, agentName, tenant, owner, tags, wakeAt, createdAt, updatedAt } = header;
+  if (id !== sessionId) refuse(sessionId, `its header is that of "${id}"`);
+  checkTimes(sessionId, { wakeAt, createdAt, updatedAt });
+  checkTexts(sessionId, { 'its id': id, 'its agent': agentName, 'its tenant': tenant, 'its owner': owner });
+  for (const tag of tags) checkTexts(sessionId, { 'a tag': tag });
+}
+
+function checkMailNumbers(sessionId: string, numbers: readonly number[] = []): void {
+  for (const num of numbers) if (!Number.isSafeInteger(num)) refuse(sessionId, `${num} is not the number of a mail`);
+}
+
+/** Throws an `InvalidArgumentError` for a write that no store could keep. For authors of stores. */
+export function checkWrite(write: SessionWrite): void {
+  const { sessionId, after, header, entries = [], effects = [], takesMail } = write;
+  if (!Number.isSafeInteger(after) || after < 0) refuse(sessionId, `after is ${after}, which is not the number of an entry`);
+  if (after === 0 && (header === undefined || entries.length === 0)) refuse(sessionId, 'a new session needs a header and its first entry');
+  if (header !== undefined) checkHeader(sessionId, header);
+  checkMailNumbers(sessionId, takesMail);
+  checkEntries(write);
+  for (const { key } of effects) checkTexts(sessionId, { 'the key of an effect': key });
+  const names = new Set(effects.map(({ key, phase }) => `${phase} ${key}`));
+  if (names.size < effects.length) refuse(sessionId, 'it has two effects of one phase under the same key');
+}
+
+/** Throws an `InvalidArgumentError` for a rewrite that no store could keep. */
+export function checkRewrite({ sessionId, after, header, entries }: SessionRewrite): void {
+  if (!Number.isSafeInteger(after) || after < 1) refuse(sessionId, `after is ${after}, which is not the number of an entry`);
+  if (header !== undefined) checkHeader(sessionId, header);
+  const numbers = new Set(entries.map(({ n }) => n));
+  if (numbers.size < entries.length) refuse(sessionId, 'it has two texts for one entry');
+  for (const n of numbers)
+    if (!Number.isSafeInteger(n) || n < 1 || n > after) refuse(sessionId, `there is no entry ${n} to rewrite, only 1 to ${after}`);
+}
+
+/** Throws an `InvalidArgumentError` for a deletion that no store could keep. */
+export function checkDeletion({ sessionId, at, takesMail }: SessionDeletion): void {
+  checkTexts(sessionId, { 'its id': sessionId });
+  checkTimes(sessionId, { at });
+  checkMailNumbers(sessionId, takesMail);
+}
+
+/** Throws an `InvalidArgumentError` for a mail that no store could keep. */
+export function checkMail({ sessionId, requestId, at }: NewMail): void {
+  checkTexts(sessionId, { 'its id': sessionId, 'a request id': requestId });
+  checkTimes(sessionId, { at });
+}
+
+/** Throws an `InvalidArgumentError` for a hold that no store could keep. */
+export function checkHold({ id, at }: StoredHold): void {
+  if (cleanText(id) !== id) throw new InvalidArgumentError(`The id of a hold cannot be stored: it ${describeBrokenText(id)}`);
+  if (!Number.isFinite(at) || Math.abs(at) > latestTime)
+    throw new InvalidArgumentError(`The time of hold "${id}" must be a number of milliseconds since 1970, not ${at}.`);
+}
+
+function parseLimit(limit: number): number {
+  if (!Number.isSafeInteger(limit) || limit < 1) throw new InvalidArgumentError(`limit must be a whole number of 1 or more, not ${limit}.`);
+  return limit;
+}
+
+/** Reads how many sessions to list, and the place that the cursor names. Throws an `InvalidArgumentError` if they make no sense. */
+export function parsePage({ limit = 100, cursor }: SessionQuery): { readonly limit: number; readonly before?: number } {
+  if (cursor === undefined) return { limit: parseLimit(limit) };
+  if (!/^[1-9]\d{0,15}$/.test(cursor))
+    throw new InvalidArgumentError(`Unknown cursor "${cursor}". Pass the cursor of the page before, unchanged.`);
+  return { limit: parseLimit(limit), before: Number(cursor) };
+}
+
+/** Reads which entries of a log that ends at `head` are asked for. Throws an `InvalidArgumentError` if the query makes no sense. */
+export function parseRange({ from = 1, to = Infinity, limit = 1000 }: EntryQuery, head: number): Required<Omit<EntryQuery, 'afterSeq'>> {
+  if (Number.isNaN(from) || Number.isNaN(to))
+    throw new InvalidArgumentError(`from and to must be numbers of entries, not ${from} and ${to}.`);
+  return { from: Math.max(1, Math.ceil(from)), to: Math.min(head, Math.floor(to)), limit: parseLimit(limit) };
+}
+
+/** Reads which mails are asked for. Throws an `InvalidArgumentError` if the query makes no sense. */
+export function parseMailQuery<Query extends MailQuery>(query: Query): Query & { readonly after: number; readonly limit: number } {
+  const { after = 0, limit = 1000 } = query;
+  if (Number.isNaN(after)) throw new InvalidArgumentError(`after must be the number of a mail, not ${after}.`);
+  return { ...query, after: Math.floor(after), limit: parseLimit(limit) };
+}
+
+/** Reads which effects are asked for. Throws an `InvalidArgumentError` if the query makes no sense. */
+export function parseEffectQuery({ prefix = '', skip = 0 }: EffectQuery): Required<EffectQuery> {
+  if (!Number.isSafeInteger(skip) || skip < 0) throw new InvalidArgumentError(`skip must be a whole number of 0 or more, not ${skip}.`);
+  return { prefix, skip };
+}

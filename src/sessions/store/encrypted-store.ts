@@ -1,0 +1,177 @@
+// A store whose texts are encrypted on the way in and decrypted on the way out.
+// Owns:     the order in which the writes of a session reach the store below, although encrypting them takes time.
+// Does not: have a key, or encrypt what sessions are found by: ids, request ids, tenant, owner, tags, status, times, numbers, keys.
+// C1. Whatever can hold words of people or models reaches the store below encrypted.
+// C2. Writes of one session reach it in the order in which they were asked for. Those of different sessions do not wait for each other.
+// C3. A text that cannot be decrypted is damage of its session; all others can be read.
+import { checkKeys, describeValue, InvalidArgumentError, isRecord, omitUndefined, SteplineError } from '../../lib/index.ts';
+import { StoreUnavailableError } from '../core/store-unavailable-error.ts';
+import type { Encryption } from './cipher.ts';
+import { Cipher } from './cipher.ts';
+import { HandOver } from './hand-over.ts';
+import type {
+  ListedSession,
+  Mail,
+  SessionReader,
+  SessionRewrite,
+  SessionStore,
+  SessionWrite,
+  StoredHold,
+  StoredSession,
+} from './session-store.ts';
+
+async function encryptWrite(cipher: Cipher, write: SessionWrite): Promise<SessionWrite> {
+  const { header, entries, effects, takesMail, ...rest } = write;
+  const copied = { ...rest, ...(takesMail !== undefined && { takesMail: [...takesMail] }) };
+  const [safeHeader, safeEntries, safeEffects] = await Promise.all([
+    header && cipher.encryptHeader(header),
+    entries && Promise.all(entries.map((entry) => cipher.encryptEntry(entry))),
+    effects && Promise.all(effects.map((row) => cipher.encryptEffect(row))),
+  ]);
+  return { ...copied, ...omitUndefined({ header: safeHeader, entries: safeEntries, effects: safeEffects }) };
+}
+
+async function encryptRewrite(cipher: Cipher, { header, entries, ...rest }: SessionRewrite): Promise<SessionRewrite> {
+  const [safeHeader, safeEntries] = await Promise.all([
+    header && cipher.encryptHeader(header),
+    Promise.all(entries.map((entry) => cipher.encryptEntry(entry))),
+  ]);
+  return { ...rest, entries: safeEntries, ...omitUndefined({ header: safeHeader }) };
+}
+
+async function decryptSession(cipher: Cipher, id: string, stored: StoredSession): Promise<StoredSession> {
+  const [header, entries, effects] = await Promise.all([
+    cipher.decryptHeader(stored.header),
+    Promise.all(stored.entries.map((entry) => cipher.decryptEntry(id, entry))),
+    Promise.all(stored.effects.map((row) => cipher.decryptEffect(id, row))),
+  ]);
+  return { ...stored, header, entries, effects };
+}
+
+/** Runs `read`; returns what `otherwise` says if that found damage. */
+async function orIfDamaged<Value>(read: () => Promise<Value>, otherwise: (damage: string) => Value): Promise<Value> {
+  try {
+    return await read();
+  } catch (error) {
+    if (!SteplineError.is(error) || error.code !== 'session-damaged' || !('damage' in error)) throw error;
+    return otherwise(String(error.damage));
+  }
+}
+
+async function decryptListed(cipher: Cipher, { id, header, damage }: ListedSession): Promise<ListedSession> {
+  const known =
+    damage === undefined || !Cipher.isEncrypted(damage)
+      ? damage
+      : await orIfDamaged(
+          () => cipher.decryptSessionText(id, 'the note of its damage', damage),
+          (why) => why,
+        );
+  return orIfDamaged<ListedSession>(
+    async () => omitUndefined({ id, header: header && (await cipher.decryptHeader(header)), damage: known }),
+    (why) => ({ id, damage: known ?? why }),
+  );
+}
+
+async function decryptMail(cipher: Cipher, mail: Mail): Promise<Mail> {
+  const { sessionId, num } = mail;
+  const [body, reply] = await Promise.all([
+    cipher.decryptSessionText(sessionId, `mail ${num}`, mail.body),
+    mail.reply === undefined ? undefined : cipher.decryptSessionText(sessionId, `the reply to mail ${num}`, mail.reply),
+  ]);
+  return { ...mail, body, ...omitUndefined({ reply }) };
+}
+
+async function decryptHold(cipher: Cipher, hold: StoredHold): Promise<StoredHold> {
+  const toError = (why: string, cause?: unknown): Error => {
+    const advice = `Check the key, or drop the hold "${hold.id}".`;
+    return new StoreUnavailableError('failed', { what: `hold "${hold.id}" ${why}`, advice }, cause);
+  };
+  return { ...hold, body: await cipher.decrypt(hold.body, toError) };
+}
+
+const isEncryption = (value: unknown): value is Encryption =>
+  isRecord(value) && typeof value['encrypt'] === 'function' && typeof value['decrypt'] === 'function';
+
+function createReader(store: SessionReader, cipher: Cipher): SessionReader {
+  return {
+    load: async (sessionId) => {
+      const stored = await store.load(sessionId);
+      return stored && decryptSession(cipher, sessionId, stored);
+    },
+    entries: async (sessionId, query) => {
+      const entries = await store.entries(sessionId, query);
+      return Promise.all(entries.map((entry) => cipher.decryptEntry(sessionId, entry)));
+    },
+    findRequest: async (sessionId, requestId) => {
+      const entry = await store.findRequest(sessionId, requestId);
+      return entry && cipher.decryptEntry(sessionId, entry);
+    },
+    effects: async (sessionId, query) => {
+      const open = await store.effects(sessionId, query);
+      if (open === undefined) return undefined;
+      const [header, effects] = await Promise.all([
+        cipher.decryptHeader(open.header),
+        Promise.all(open.effects.map((row) => cipher.decryptEffect(sessionId, row))),
+      ]);
+      return { ...open, header, effects };
+    },
+    list: async (query) => {
+      const page = await store.list(query);
+      return { ...page, sessions: await Promise.all(page.sessions.map((listed) => decryptListed(cipher, listed))) };
+    },
+  };
+}
+
+/**
+ * Encrypts what a store keeps of people's and models' words: bodies and events of entries, effects, details of headers, mails and their
+ * replies, holds, notes of damage. What sessions are found by stays plain: ids, request ids, tenant, owner, tags, status, times, keys.
+ */
+export function encryptStore(store: SessionStore, encryption: Encryption): SessionStore {
+  if (!isRecord(store) || typeof store['write'] !== 'function')
+    throw new InvalidArgumentError(`encryptStore() needs a store as its first argument, not ${describeValue(store)}.`);
+  if (isRecord(encryption)) checkKeys('encryptStore()', encryption, ['encrypt', 'decrypt', 'allowsPlain']);
+  if (!isEncryption(encryption))
+    throw new InvalidArgumentError('encryptStore() needs { encrypt, decrypt }: two functions that take a string and return one.');
+  const cipher = new Cipher(encryption);
+  const order = new HandOver();
+  let closing: Promise<void> | undefined;
+  return {
+    ...createReader(store, cipher),
+    claim: (request) => store.claim(request),
+    readClaim: () => store.readClaim(),
+    beat: (epoch) => store.beat(epoch),
+    release: (epoch) => store.release(epoch),
+    write: (write) => order.pass(`session ${write.sessionId}`, encryptWrite(cipher, write), (safe) => store.write(safe)),
+    rewrite: (rewrite) => order.pass(`session ${rewrite.sessionId}`, encryptRewrite(cipher, rewrite), (safe) => store.rewrite(safe)),
+    delete: (deletion) => order.pass(`session ${deletion.sessionId}`, { ...deletion }, (safe) => store.delete(safe)),
+    quarantine: (id, damage) =>
+      order.pass(`session ${id}`, damage === undefined ? undefined : cipher.encrypt(damage), (safe) => store.quarantine(id, safe)),
+    post: async (mail) => {
+      const copy = { ...mail };
+      const encrypted = cipher.encrypt(copy.body);
+      return decryptMail(cipher, await order.pass(`session ${copy.sessionId}`, encrypted, (body) => store.post({ ...copy, body })));
+    },
+    readMail: async (query = {}) => {
+      const mails = await store.readMail(query);
+      // One that cannot be decrypted must not hide those of other sessions: its reader finds that it is not JSON.
+      const readAny = (mail: Mail): Promise<Mail> =>
+        orIfDamaged(
+          () => decryptMail(cipher, mail),
+          () => mail,
+        );
+      return Promise.all(mails.map((mail) => (query.sessionId === undefined ? readAny(mail) : decryptMail(cipher, mail))));
+    },
+    answerMail: ({ reply, ...answer }) =>
+      order.pass(`mail ${answer.num}`, reply === undefined ? undefined : cipher.encrypt(reply), (safe) =>
+        store.answerMail({ ...answer, ...omitUndefined({ reply: safe }) }),
+      ),
+    putHold: (hold) => {
+      const copy = { ...hold };
+      return order.pass(`hold ${copy.id}`, cipher.encrypt(copy.body), (body) => store.putHold({ ...copy, body }));
+    },
+    dropHold: (id) => order.pass(`hold ${id}`, undefined, () => store.dropHold(id)),
+    readHolds: async () => Promise.all((await store.readHolds()).map((hold) => decryptHold(cipher, hold))),
+    watch: (listener) => store.watch(listener),
+    close: () => (closing ??= order.close().then(() => store.close())),
+  };
+}

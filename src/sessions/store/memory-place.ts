@@ -1,0 +1,128 @@
+// The place that stores in memory share.
+import type { EffectRow } from '../../journal/index.ts';
+import { SessionDeletedError } from '../core/session-deleted-error.ts';
+import { StoreFencedError } from '../core/store-fenced-error.ts';
+import { checkDeletion, checkMail, parseMailQuery } from './check-write.ts';
+import type {
+  LogEntry,
+  Mail,
+  MailQuery,
+  NewMail,
+  SessionDeletion,
+  SessionHeader,
+  StoreChange,
+  StoredHold,
+  StoreHolder,
+} from './session-store.ts';
+
+/** One session. Changed only by a write that was checked as a whole, so that a refused one leaves nothing behind. */
+export interface MemorySession {
+  /** Counts sessions in the order in which they were made. */
+  readonly num: number;
+  header: SessionHeader;
+  readonly entries: LogEntry[];
+  effects: readonly EffectRow[];
+}
+
+/** Everything that the stores of a place share. */
+export interface Place {
+  epoch: number;
+  holder: StoreHolder | undefined;
+  beats: number;
+  /** Sessions that were ever created; deleted ones count. */
+  created: number;
+  mailed: number;
+  readonly sessions: Map<string, MemorySession>;
+  readonly damages: Map<string, string>;
+  /** Times at which sessions were deleted. */
+  readonly deleted: Map<string, number>;
+  readonly mail: Map<number, Mail>;
+  readonly holds: Map<string, StoredHold>;
+  readonly listeners: Set<(change: StoreChange) => void>;
+}
+
+export const createPlace = (): Place => ({
+  epoch: 0,
+  holder: undefined,
+  beats: 0,
+  created: 0,
+  mailed: 0,
+  sessions: new Map(),
+  damages: new Map(),
+  deleted: new Map(),
+  mail: new Map(),
+  holds: new Map(),
+  listeners: new Set(),
+});
+
+export function checkNotDeleted({ deleted }: Place, sessionId: string): void {
+  const at = deleted.get(sessionId);
+  if (at !== undefined) throw new SessionDeletedError(sessionId, at);
+}
+
+export function checkEpoch({ epoch }: Place, own: number): void {
+  if (own !== epoch) throw new StoreFencedError({ own, current: epoch });
+}
+
+/** Removes everything of a session but its id. */
+export function remove(place: Place, deletion: SessionDeletion): void {
+  const { sessionId, epoch, at, takesMail = [] } = deletion;
+  checkDeletion(deletion);
+  checkEpoch(place, epoch);
+  if (!place.deleted.has(sessionId)) place.deleted.set(sessionId, at);
+  place.sessions.delete(sessionId);
+  place.damages.delete(sessionId);
+  for (const num of takesMail) place.mail.delete(num);
+  for (const { num, sessionId: id } of [...place.mail.values()]) if (id === sessionId) place.mail.delete(num);
+}
+
+export function post(place: Place, mail: NewMail): Mail {
+  checkMail(mail);
+  checkNotDeleted(place, mail.sessionId);
+  for (const known of place.mail.values()) if (known.sessionId === mail.sessionId && known.requestId === mail.requestId) return known;
+  const { sessionId, requestId, at, body } = mail;
+  const posted = Object.freeze({ num: (place.mailed += 1), sessionId, requestId, at, body });
+  place.mail.set(posted.num, posted);
+  return posted;
+}
+
+export function readMail({ mail }: Place, query: MailQuery): readonly Mail[] {
+  const { sessionId, requestId, isWaiting, after, limit } = parseMailQuery(query);
+  return [...mail.values()]
+    .filter(
+      (each) =>
+        each.num > after &&
+        (sessionId === undefined || each.sessionId === sessionId) &&
+        (requestId === undefined || each.requestId === requestId) &&
+        (isWaiting === undefined || isWaiting === (each.reply === undefined)),
+    )
+    .slice(0, limit);
+}
+
+/** Answers a mail, or removes it. Returns the mail as it was. */
+export function answerMail(
+  place: Place,
+  { epoch, num, reply }: { readonly epoch: number; readonly num: number; readonly reply?: string },
+): Mail | undefined {
+  checkEpoch(place, epoch);
+  const mail = place.mail.get(num);
+  if (reply === undefined) place.mail.delete(num);
+  else if (mail !== undefined) place.mail.set(num, Object.freeze({ ...mail, reply }));
+  return mail;
+}
+
+function callSafely(listener: (change: StoreChange) => void, change: StoreChange): void {
+  try {
+    listener(change);
+  } catch {
+    // A listener that throws harms nobody.
+  }
+}
+
+/** Notifies all watchers. Later, as if they were in another process. */
+export function notify({ listeners }: Place, change: StoreChange): void {
+  for (const listener of listeners)
+    queueMicrotask(() => {
+      if (listeners.has(listener)) callSafely(listener, change);
+    });
+}

@@ -1,0 +1,191 @@
+// The rows of stores that keep sessions in tables.
+// Owns:     the columns of each table, the values of a row, reading them back, and the text that a checksum is made of.
+// Does not: know a database, or compute the checksum: that is the store's.
+// Q1. Changing any column of a row is found when the row is read: the sum covers the table, every column and the boundaries between them.
+// Q2. Removing a row is found: heads counts entries and effects, and the first entry names the session that it begins.
+// Q3. A tombstone has the id twice: the session stays deleted if one of them is damaged.
+import type { EffectRow } from '../../journal/index.ts';
+import { StopReason } from '../../continuation/index.ts';
+import { omitUndefined, readArray, readObject, readString } from '../../lib/index.ts';
+import { ExecutionStatus } from '../../step-by-step/index.ts';
+import type { LogEntry, Mail, SessionHeader, StoredHold } from './session-store.ts';
+
+/** The columns of each table, in the order of its checksum. */
+export const storedColumns = {
+  meta: ['name', 'value'],
+  sessions: [
+    'num',
+    'id',
+    'agent_id',
+    'tenant',
+    'owner',
+    'tags',
+    'status',
+    'stop_reason',
+    'is_open',
+    'wake_at',
+    'created_at',
+    'updated_at',
+    'details',
+  ],
+  heads: ['session', 'head', 'effects'],
+  session_tags: ['session', 'tag'],
+  log: ['session', 'n', 'at', 'is_snapshot', 'execution', 'step', 'request_id', 'last_seq', 'session_id', 'body', 'events'],
+  effects: ['session', 'k', 'key', 'phase', 'body'],
+  quarantine: ['id', 'session', 'damage'],
+  holder: ['num', 'epoch', 'beats', 'body'],
+  mail: ['num', 'session_id', 'request_id', 'at', 'body', 'reply'],
+  tombstones: ['id', 'num', 'at', 'id_copy'],
+  holds: ['id', 'at', 'body'],
+} as const;
+
+export type StoredTable = keyof typeof storedColumns;
+/** A row as it was read, by column. */
+export type StoredRow = Readonly<Record<string, unknown>>;
+export type StoredValue = string | number | null;
+
+function toChecksumPart(value: unknown): string {
+  if (typeof value === 'string') return `${value.length}:${value}`;
+  if (typeof value === 'number') return String(value);
+  return value === null ? '-' : '?';
+}
+
+/** Checksums of rows. */
+export interface RowSums {
+  /** Values of a row, with null for each that is absent and the checksum at the end. */
+  readonly withChecksum: (table: StoredTable, values: readonly (StoredValue | undefined)[]) => readonly StoredValue[];
+  /** True if a row reads as it was written. */
+  readonly isIntact: (table: StoredTable, row: StoredRow) => boolean;
+}
+
+/** Computes checksums of rows with the given function. */
+export function createRowSums(sum: (text: string) => number): RowSums {
+  function computeChecksum(table: StoredTable, values: readonly unknown[]): number {
+    let text: string = table;
+    for (const value of values) text += `,${toChecksumPart(value)}`;
+    return sum(text);
+  }
+  return {
+    withChecksum: (table, values) => {
+      const row = values.map((value) => value ?? null);
+      return [...row, computeChecksum(table, row)];
+    },
+    isIntact: (table, row) => {
+      const values = storedColumns[table].map((column) => row[column]);
+      return row['sum'] === computeChecksum(table, values);
+    },
+  };
+}
+
+type Values = readonly (StoredValue | undefined)[];
+
+export function toHeaderValues(num: number, header: SessionHeader): Values {
+  return [
+    num,
+    header.id,
+    header.agentName,
+    header.tenant,
+    header.owner,
+    JSON.stringify(header.tags),
+    header.status,
+    header.stopReason,
+    header.isOpen ? 1 : 0,
+    header.wakeAt,
+    header.createdAt,
+    header.updatedAt,
+    header.details,
+  ];
+}
+
+/** Reads the header of a row whose checksum is right. */
+export function readHeader(row: StoredRow): SessionHeader {
+  const data = readObject(row, 'sessions');
+  return omitUndefined({
+    id: data.string('id'),
+    agentName: data.string('agent_id'),
+    tenant: data.optionalString('tenant'),
+    owner: data.optionalString('owner'),
+    tags: readArray(JSON.parse(data.string('tags')), 'sessions.tags', readString),
+    status: data.oneOf('status', Object.values(ExecutionStatus)),
+    stopReason: data.optionalOneOf('stop_reason', Object.values(StopReason)),
+    isOpen: data.number('is_open') === 1,
+    wakeAt: data.optionalTime('wake_at'),
+    createdAt: data.time('created_at'),
+    updatedAt: data.time('updated_at'),
+    details: data.string('details'),
+  });
+}
+
+/** Values of an entry. The first one also names its session, which is found by it if the header is lost. */
+export function toEntryValues(session: { readonly num: number; readonly id: string }, entry: LogEntry): Values {
+  return [
+    session.num,
+    entry.n,
+    entry.at,
+    entry.isSnapshot ? 1 : 0,
+    entry.execution,
+    entry.step,
+    entry.requestId,
+    entry.lastSeq,
+    entry.n === 1 ? session.id : undefined,
+    entry.body,
+    entry.events,
+  ];
+}
+
+/** Reads the entry of a row whose checksum is right. */
+export function readEntry(row: StoredRow): LogEntry {
+  const data = readObject(row, 'log');
+  return omitUndefined({
+    n: data.number('n'),
+    at: data.time('at'),
+    isSnapshot: data.number('is_snapshot') === 1,
+    execution: data.optionalNumber('execution'),
+    step: data.optionalNumber('step'),
+    requestId: data.optionalString('request_id'),
+    body: data.string('body'),
+    events: data.optionalString('events'),
+    lastSeq: data.optionalNumber('last_seq'),
+  });
+}
+
+export const toEffectValues = (num: number, k: number, effect: EffectRow): Values => [num, k, effect.key, effect.phase, effect.body];
+
+/** Reads the effect of a row whose checksum is right. */
+export function readEffect(row: StoredRow): EffectRow {
+  const data = readObject(row, 'effects');
+  return { key: data.string('key'), phase: data.oneOf('phase', ['intent', 'result']), body: data.string('body') };
+}
+
+export const toMailValues = (mail: Mail): Values => [mail.num, mail.sessionId, mail.requestId, mail.at, mail.body, mail.reply];
+
+/** Reads the mail of a row whose checksum is right. */
+export function readMailRow(row: StoredRow): Mail {
+  const data = readObject(row, 'mail');
+  return omitUndefined({
+    num: data.number('num'),
+    sessionId: data.string('session_id'),
+    requestId: data.string('request_id'),
+    at: data.time('at'),
+    body: data.string('body'),
+    reply: data.optionalString('reply'),
+  });
+}
+
+/** The deletion of a session as it is stored. */
+export interface Tombstone {
+  readonly id: string;
+  /** Number that the session had; absent if it was never created. */
+  readonly num?: number;
+  readonly at: number;
+}
+
+export const toTombstoneValues = ({ id, num, at }: Tombstone): Values => [id, num, at, id];
+
+export const toHoldValues = ({ id, at, body }: StoredHold): Values => [id, at, body];
+
+/** Reads the hold of a row whose checksum is right. */
+export function readHoldRow(row: StoredRow): StoredHold {
+  const data = readObject(row, 'holds');
+  return { id: data.string('id'), at: data.time('at'), body: data.string('body') };
+}

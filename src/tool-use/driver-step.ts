@@ -1,0 +1,279 @@
+// The questions of one step to its model.
+// Owns:     the way of a question: hooks, effect, events, usage, cost.
+// Does not: read the answer: the driver does.
+// Q1. A question never rejects, and an interrupted one keeps the text that had come.
+// Q2. Time spent waiting for permission to ask counts as waiting.
+import type { EffectResult } from '../effects/index.ts';
+import { createCancelledEffect, toFailure } from '../effects/index.ts';
+import type { Failure } from '../errors/index.ts';
+import { classifyError } from '../errors/index.ts';
+import type { HookChain } from '../hooks/index.ts';
+import { toCost, HookPoint } from '../hooks/index.ts';
+import type {
+  ModelDelta,
+  ModelNotice,
+  ModelOutcome,
+  ModelRequest,
+  ModelResponse,
+  ModelSettings,
+  OfferedTool,
+  PricedModel,
+} from '../inference/index.ts';
+import { listCoolingDown, parseOutcome, sortByCoolDown } from '../inference/index.ts';
+import { describeValue, InvalidArgumentError, omitUndefined } from '../lib/index.ts';
+import { Message, Usage } from '../messages/index.ts';
+import type { Cost, RunState, StepScope } from '../step-by-step/index.ts';
+import { addCost } from '../step-by-step/index.ts';
+import type { AnswerSchema } from '../tools/index.ts';
+import { ToolSet } from '../tools/index.ts';
+import type { ModelAnswer, AnswerFacts, Question, DriverContext } from './driver.ts';
+import type { Instructions } from './options.ts';
+import type { Setup } from './setup.ts';
+import { InferenceStarted, ModelFallback, ModelSkipped, ReasoningDelta, TextDelta } from './tool-use-events.ts';
+import type { ToolUseState } from './tool-use-state.ts';
+
+const noTools: readonly OfferedTool[] = [];
+
+/** An answer while it comes. */
+interface IncomingAnswer {
+  /** Usage of attempts that failed before another model was asked. */
+  readonly attempts: { readonly who: PricedModel; readonly usage: Usage }[];
+  text: string;
+  hasStarted: boolean;
+  leaveWait: (() => void) | undefined;
+}
+
+/** `provider/model` as a price list knows it; a model's own name may hold a slash. */
+function toPricedModel(name: string): PricedModel {
+  const slash = name.indexOf('/');
+  return { provider: name.slice(0, slash), modelId: name.slice(slash + 1) };
+}
+
+export class DriverStep implements DriverContext {
+  readonly scope: StepScope;
+  readonly orchestrator: string;
+  readonly settings: ModelSettings;
+  readonly output: AnswerSchema | undefined;
+  /** The state before the step, with what hooks have changed since. */
+  state: ToolUseState;
+  readonly #setup: Setup;
+  /** Set if hooks left only some of the tools. */
+  #narrowed: { readonly tools: ToolSet<unknown>; readonly offered: readonly OfferedTool[] } | undefined;
+
+  constructor(setup: Setup, state: ToolUseState, scope: StepScope) {
+    this.#setup = setup;
+    this.scope = scope;
+    this.state = state;
+    this.orchestrator = setup.name;
+    this.settings = setup.settings;
+    this.output = setup.output;
+  }
+
+  get tools(): ToolSet<unknown> {
+    return this.#narrowed?.tools ?? this.#setup.tools;
+  }
+  get offered(): readonly OfferedTool[] {
+    return this.#narrowed?.offered ?? this.#setup.offered;
+  }
+
+  messages(more?: string): readonly Message[] {
+    const own = this.#setup.instructions.map((each) => this.#readInstructions(each));
+    const text = [...own, more].filter((each) => each !== undefined && each !== '').join('\n\n');
+    return this.state.messagesForInference.copyAfter(text === '' ? [] : [Message.system(text, { id: 'instructions' })]);
+  }
+
+  ask(question: Question): Promise<ModelAnswer> {
+    const { hooks } = this.#setup;
+    const isWatched = hooks?.has(HookPoint.BeforeInference) === true || hooks?.has(HookPoint.AfterInference) === true;
+    return isWatched ? this.#askWithHooks(question, hooks) : this.#ask(question);
+  }
+
+  /** Shows the step to the hooks before it begins. Throws if one fails. */
+  async applyBeforeStepHooks(hooks: HookChain): Promise<void> {
+    const { state, tools } = await hooks.beforeStep({ state: this.state, scope: this.scope }, this.#setup.toolNames);
+    this.keep(state);
+    this.#narrow(tools);
+  }
+
+  /** Continues with a state that hooks have changed. */
+  keep(state: RunState): void {
+    // Calls run side by side: what each of their hooks left stands in the notes.
+    const metadata = this.scope.notes.over(state.metadata);
+    // Holds: hooks change the metadata and the conversation of a state, never its kind.
+    this.state = (metadata === state.metadata ? state : state.evolve({ metadata })) as ToolUseState;
+  }
+
+  #narrow(names: readonly string[]): void {
+    const { tools } = this;
+    if (names.length === tools.names.length) return;
+    const left = names.flatMap((name) => tools.get(name) ?? []);
+    const offered = this.offered.filter(({ name }) => names.includes(name));
+    this.#narrowed = { tools: ToolSet.from(left), offered };
+  }
+
+  #readInstructions(instructions: Instructions<unknown, ToolUseState>): string {
+    const text: unknown =
+      typeof instructions === 'function' ? instructions({ context: this.scope.context, state: this.state }) : instructions;
+    if (typeof text === 'string') return text;
+    if (text === undefined) return '';
+    throw new InvalidArgumentError(
+      `instructions() returned ${describeValue(text)}. Return a string, not a promise: load what it needs before the run and pass it as context.`,
+    );
+  }
+
+  async #ask(question: Question): Promise<ModelAnswer> {
+    const incoming: IncomingAnswer = { attempts: [], text: '', hasStarted: false, leaveWait: undefined };
+    return this.#read(await this.#start(question, incoming), incoming);
+  }
+
+  async #askWithHooks(question: Question, hooks: HookChain): Promise<ModelAnswer> {
+    let asked: Question | undefined;
+    try {
+      asked = hooks.has(HookPoint.BeforeInference) ? await this.#applyBeforeHooks(question, hooks) : question;
+    } catch (error) {
+      return toUnasked(classifyError(error, { readable: false }));
+    }
+    // Interrupted, or ended by a vote: there is nothing to ask any more.
+    if (asked === undefined || this.scope.control.forbidding !== undefined) return toUnasked(toFailure(createCancelledEffect()));
+    const answered = await this.#ask(asked);
+    if (!answered.ok || !hooks.has(HookPoint.AfterInference)) return answered;
+    try {
+      this.keep(await hooks.afterInference(this.#place(question), answered.response));
+      return answered;
+    } catch (error) {
+      return { ok: false, failure: classifyError(error, { readable: false }), text: '', facts: answered.facts };
+    }
+  }
+
+  /** Returns the question as hooks leave it; undefined if the run was interrupted meanwhile. */
+  async #applyBeforeHooks(question: Question, hooks: HookChain): Promise<Question | undefined> {
+    const { settings = this.settings, tools = noTools, purpose } = question;
+    // Hooks change a request by what they return. The model gets the list that is not frozen: it is faster to copy.
+    const messages = Object.freeze(question.messages.slice());
+    const changed = await hooks.beforeInference(this.#place(question), { messages, settings, tools: this.#listNames(tools), purpose });
+    if (changed === undefined) return undefined;
+    const { state, request } = changed;
+    this.keep(state);
+    const isSame = request.messages === messages;
+    const asked = { ...question, messages: isSame ? question.messages : request.messages, settings: request.settings };
+    if (request.tools.length === tools.length) return asked;
+    this.#narrow(request.tools);
+    return { ...asked, tools: tools.filter(({ name }) => request.tools.includes(name)) };
+  }
+
+  #listNames(tools: readonly OfferedTool[]): readonly string[] {
+    return tools === this.#setup.offered ? this.#setup.toolNames : tools.map(({ name }) => name);
+  }
+
+  #place({ purpose }: Question): { readonly state: ToolUseState; readonly scope: StepScope; readonly detail: string | undefined } {
+    return { state: this.state, scope: this.scope, detail: purpose };
+  }
+
+  #start(question: Question, incoming: IncomingAnswer): Promise<EffectResult<ModelOutcome>> {
+    const { scope } = this;
+    const { name, model, row, isStreaming } = this.#setup;
+    const { messages, tools = noTools, purpose } = question;
+    const [first] = sortByCoolDown(row, this.#coolingDown);
+    const facts = { model: first?.name ?? '', messageCount: messages.length, tools: this.#listNames(tools) };
+    scope.events.emit((header) => new InferenceStarted(header, name, facts));
+    const key = purpose === undefined ? `model/${scope.stepNumber}` : `model/${scope.stepNumber}/${purpose}`;
+    const work = async (signal: AbortSignal): Promise<ModelOutcome> => {
+      incoming.hasStarted = true;
+      const request = this.#toRequest(question, signal, incoming);
+      const answer = isStreaming ? model.stream(request, (delta) => this.#onDelta(delta, incoming, question)) : model.generate(request);
+      return parseOutcome(await answer, model);
+    };
+    return scope.effects.run(key, work, { effect: 'pure', failsAs: 'model', late: 'drop' });
+  }
+
+  #read(answered: EffectResult<ModelOutcome>, incoming: IncomingAnswer): ModelAnswer {
+    incoming.leaveWait?.();
+    const { text } = incoming;
+    if (!answered.ok) return { ok: false, failure: toFailure(answered), text, facts: this.#toUnknownFacts(incoming) };
+    const outcome = answered.value;
+    // Read from the answer, which is stored, so that a replay keeps the same.
+    if (outcome.ok && outcome.response.route !== undefined) this.scope.models.record(outcome.response.route);
+    if (outcome.ok) return { ok: true, response: outcome.response, facts: this.#toFacts(outcome.response, incoming) };
+    const { failure, partial } = outcome;
+    // A call that was refused for its rate, before anything came, has used nothing.
+    const wasRefused = failure.type === 'rate_limit' && partial.parts.length === 0;
+    const { unknownCalls: _, ...reported } = partial.usage;
+    return { ok: false, failure, text, facts: this.#toFacts(wasRefused ? { ...partial, usage: reported } : partial, incoming) };
+  }
+
+  #toRequest({ messages, tools, output, settings }: Question, signal: AbortSignal, incoming: IncomingAnswer): ModelRequest {
+    return omitUndefined({
+      messages,
+      signal,
+      settings: settings ?? this.settings,
+      coolingDown: this.#coolingDown,
+      onNotice: (notice: ModelNotice) => this.#onNotice(notice, incoming),
+      tools: tools?.length === 0 ? undefined : tools,
+      output,
+    });
+  }
+
+  /** Names of the models that are cooling down; undefined if none has failed lately. */
+  get #coolingDown(): readonly string[] | undefined {
+    const { models, time } = this.scope;
+    return models.coolDowns === undefined ? undefined : listCoolingDown(models.coolDowns, time.clock.now());
+  }
+
+  #onDelta(delta: ModelDelta, incoming: IncomingAnswer, { isForReaders = true }: Question): void {
+    const { scope } = this;
+    const { name } = this.#setup;
+    if (delta.type === 'restart') incoming.text = '';
+    if (!isForReaders) return;
+    if (delta.type === 'text') {
+      incoming.text += delta.text;
+      scope.events.emitPiece((header) => new TextDelta(header, name, delta.text));
+    }
+    if (delta.type === 'reasoning') scope.events.emitPiece((header) => new ReasoningDelta(header, name, delta.text));
+  }
+
+  #onNotice(notice: ModelNotice, incoming: IncomingAnswer): void {
+    if (notice.type === 'fallback') {
+      incoming.attempts.push({ who: toPricedModel(notice.from), usage: notice.usage });
+      this.scope.events.emit((header) => new ModelFallback(header, this.#setup.name, notice));
+    }
+    if (notice.type === 'skipped') {
+      const { model } = notice;
+      const { failures, until } = this.scope.models.coolDowns?.[model] ?? { failures: 0, until: 0 };
+      this.scope.events.emit((header) => new ModelSkipped(header, this.#setup.name, { model, failures, until }));
+    }
+    if (notice.type === 'waiting') incoming.leaveWait ??= this.scope.time.beginWaiting();
+    if (notice.type === 'waited') {
+      incoming.leaveWait?.();
+      incoming.leaveWait = undefined;
+    }
+  }
+
+  #toFacts({ usage, modelId, provider, finishReason }: ModelResponse, { attempts }: IncomingAnswer): AnswerFacts {
+    const { model } = this.#setup;
+    const who = { provider: provider ?? model.provider, modelId: modelId ?? model.modelId };
+    const own = attempts.reduce((left, { usage: spent }) => Usage.minus(left, spent), usage);
+    const cost = this.#toCost([{ who, usage: own }, ...attempts]);
+    return omitUndefined({ usage, model: `${who.provider}/${who.modelId}`, cost, finishReason });
+  }
+
+  // The cost of an interrupted call is not known, unless it never started.
+  #toUnknownFacts({ hasStarted, attempts }: IncomingAnswer): AnswerFacts {
+    if (!hasStarted) return { usage: Usage.none() };
+    const { provider, modelId } = this.#setup.model;
+    const all = [{ who: { provider, modelId }, usage: Usage.unknown() }, ...attempts];
+    const sum = all.reduce((total, { usage }) => Usage.add(total, usage), Usage.none());
+    return omitUndefined({ usage: sum, cost: this.#toCost(all) });
+  }
+
+  // Each attempt is paid for at its own model's price.
+  #toCost(attempts: IncomingAnswer['attempts']): Cost | undefined {
+    const { price = this.scope.budget.price } = this.#setup;
+    const watchesCost = this.#setup.watchesCost || this.scope.budget.watchesCost;
+    if (!watchesCost) return undefined;
+    const at = this.scope.time.clock.now();
+    return attempts.map(({ who, usage }) => toCost(usage, { ...who, at }, { price, watchesCost })).reduce(addCost, undefined);
+  }
+}
+
+// A question that was not asked has cost nothing.
+const toUnasked = (failure: Failure): ModelAnswer => ({ ok: false, failure, text: '', facts: { usage: Usage.none() } });

@@ -1,0 +1,342 @@
+// The text of an open step: stored in pieces, shown at once in its own process, and never mixed with the text of another attempt.
+import { describe, expect, test } from 'vitest';
+import type { AgentOptions } from '../../src/entry/index.ts';
+import { createAgent } from '../../src/entry/index.ts';
+import { subAgents } from '../../src/capabilities/index.ts';
+import { agentParticipant, createChat } from '../../src/chat/index.ts';
+import { sleep, systemClock } from '../../src/lib/index.ts';
+import type { EmbeddedRuntime, OpenText, SessionStore, SessionWrite } from '../../src/sessions/index.ts';
+import { createSessionRuntime } from '../../src/sessions/index.ts';
+import { followOpenText } from '../../src/sessions/embedded/follow-open-text.ts';
+import { StoreWatcher } from '../../src/sessions/embedded/store-watcher.ts';
+import type { ScriptedEntry } from '../../src/testing/index.ts';
+import { createCountingIds, createFakeClock, scriptedModel } from '../../src/testing/index.ts';
+import { pickSubjects } from '../support/test-scale.ts';
+import { createMortality, mortalStore } from './mortal-process.ts';
+import type { Place } from './stage.ts';
+import { ann, createGate, newProcess, places, refusal, until } from './stage.ts';
+
+/** Pieces that a test hands to a model. */
+function createFeed() {
+  const waiting: string[] = [];
+  let wake = (): void => undefined;
+  let isOver = false;
+  async function* read(): AsyncGenerator<string> {
+    for (;;) {
+      for (let piece = waiting.shift(); piece !== undefined; piece = waiting.shift()) yield piece;
+      if (isOver) return;
+      await new Promise<void>((resolve) => (wake = resolve));
+    }
+  }
+  const push = (piece: string): void => {
+    waiting.push(piece);
+    wake();
+  };
+  const end = (): void => {
+    isOver = true;
+    wake();
+  };
+  return { read, push, end };
+}
+
+const isTextWrite = ({ effects = [] }: SessionWrite): boolean => effects.some(({ key }) => key.startsWith('text/'));
+
+function setUp(place: Place, script: readonly ScriptedEntry[], more: Partial<AgentOptions> = {}) {
+  const clock = createFakeClock();
+  const ids = createCountingIds();
+  const opened = place.open();
+  const writtenAt: number[] = [];
+  const store: SessionStore = {
+    ...opened,
+    write: (write) => {
+      if (isTextWrite(write)) writtenAt.push(clock.monotonic());
+      return opened.write(write);
+    },
+  };
+  const agent = createAgent({ id: 'desk', model: scriptedModel(script), ports: { clock, ids }, ...more });
+  const runtime = createSessionRuntime({ ...newProcess, agents: [agent], store, clock, ids });
+  return { clock, runtime, writtenAt };
+}
+
+/** Text that a reader has received, checked as it comes: no gap, no double, one attempt at a time. */
+function collect(texts: AsyncIterable<OpenText>) {
+  const received: OpenText[] = [];
+  const seen = { attempt: 0, text: '', reasoning: '' };
+  const ended = (async () => {
+    for await (const each of texts) {
+      received.push(each);
+      if (each.type !== 'piece') continue;
+      if (each.attempt !== seen.attempt || received.at(-2)?.type === 'recorded')
+        Object.assign(seen, { attempt: each.attempt, text: '', reasoning: '' });
+      expect(each.offset).toBe(seen[each.kind].length);
+      seen[each.kind] += each.text;
+    }
+  })();
+  return { received, seen, ended };
+}
+
+function elsewhere(place: Place, follow: boolean, signal?: AbortSignal): AsyncIterable<OpenText> {
+  const store = place.open();
+  const watcher = new StoreWatcher(store, systemClock);
+  const sources = { store, follow: watcher.follow.bind(watcher), closing: new AbortController().signal };
+  return followOpenText(sources, { sessionId: 'one', follow, ...(signal && { signal }) });
+}
+
+async function begin(runtime: EmbeddedRuntime): Promise<void> {
+  await runtime.create({ id: 'one' }, { by: ann });
+  await runtime.send('one', 'Write.', { by: ann, until: 'accepted' });
+}
+
+const random = (seed: number): (() => number) => {
+  let state = seed;
+  return () => (state = (state * 48_271) % 2_147_483_647) / 2_147_483_647;
+};
+
+describe.each(pickSubjects(places))('the text of an open step over %s', (_, makePlace) => {
+  test.each([1, 2, 3])('is the same for readers here, elsewhere and late, in two hundred pieces (seed %i)', async (seed) => {
+    const place = makePlace();
+    const feed = createFeed();
+    const { clock, runtime, writtenAt } = setUp(place, [() => ({ chunks: feed.read() })]);
+    await begin(runtime);
+    const chance = random(seed);
+    const stop = new AbortController();
+    const here = collect(runtime.openText('one', { follow: true }));
+    const there = collect(elsewhere(place, true, stop.signal));
+    const late: ReturnType<typeof collect>[] = [];
+    let whole = '';
+    for (let index = 0; index < 200; index += 1) {
+      const piece = ` ${index}`;
+      whole += piece;
+      feed.push(piece);
+      await clock.advance(Math.floor(chance() * 120));
+      expect(here.seen.text).toBe(whole);
+      expect(whole.startsWith(there.seen.text)).toBe(true);
+      if (index % 50 === 25) late.push(collect(runtime.openText('one', { follow: true })), collect(elsewhere(place, true, stop.signal)));
+      if (index % 50 === 26) for (const { seen } of late) expect(whole.startsWith(seen.text)).toBe(true);
+    }
+    await clock.advance(250);
+    const readers = [here, there, ...late];
+    await until(() => expect(readers.map(({ seen }) => seen.text)).toStrictEqual(readers.map(() => whole)));
+    for (const [index, at] of writtenAt.slice(1).entries()) expect(at - (writtenAt[index] ?? 0)).toBeGreaterThanOrEqual(250);
+    expect(writtenAt.length).toBeGreaterThan(10);
+    feed.end();
+    await until(() => expect(readers.map(({ received }) => received.at(-1)?.type)).toStrictEqual(readers.map(() => 'recorded')));
+    expect((await runtime.get('one')).text).toBe(whole);
+    stop.abort();
+    await runtime.drain();
+    await Promise.all(readers.map(({ ended }) => ended));
+  });
+
+  test('is not stored if the step is recorded within 250 ms, and leaves no timer behind', async () => {
+    const { clock, runtime, writtenAt } = setUp(makePlace(), ['All of it at once.']);
+    await runtime.create({ id: 'one' }, { by: ann });
+    expect((await runtime.send('one', 'Write.', { by: ann })).text).toBe('All of it at once.');
+    expect([writtenAt, clock.pendingTimers()]).toStrictEqual([[], 0]);
+    await clock.advance(1000);
+    expect(writtenAt).toStrictEqual([]);
+  });
+
+  test('is read once without following, with reasoning apart', async () => {
+    const place = makePlace();
+    const feed = createFeed();
+    const gate = createGate();
+    async function* chunks(): AsyncGenerator<string | { readonly type: 'reasoning'; readonly text: string }> {
+      yield { type: 'reasoning', text: 'Hm. ' };
+      yield 'Well';
+      yield { type: 'reasoning', text: 'So.' };
+      gate.reach();
+      yield* feed.read();
+    }
+    const { clock, runtime } = setUp(place, [() => ({ chunks: chunks() })]);
+    await begin(runtime);
+    await gate.reached;
+    await clock.advance(250);
+    for (const texts of [runtime.openText('one'), elsewhere(place, false)]) {
+      const { received, seen, ended } = collect(texts);
+      await ended;
+      expect(seen).toStrictEqual({ attempt: 1, text: 'Well', reasoning: 'Hm. So.' });
+      expect(received[0]).toStrictEqual({ type: 'piece', execution: 1, step: 1, attempt: 1, kind: 'reasoning', offset: 0, text: 'Hm. ' });
+    }
+    feed.end();
+    await until(async () => expect((await runtime.get('one')).status).toBe('completed'));
+    const { received, ended } = collect(elsewhere(place, false));
+    await ended;
+    expect(received).toStrictEqual([]);
+  });
+
+  test('of a session that does not exist is refused', async () => {
+    const { runtime } = setUp(makePlace(), []);
+    await refusal(collect(runtime.openText('nobody')).ended, 'unknown-session');
+    await refusal(collect(runtime.openText('nobody', { follow: true })).ended, 'unknown-session');
+  });
+
+  test('is void when another model is asked, for all readers', async () => {
+    const place = makePlace();
+    const [feed, more] = [createFeed(), createFeed()];
+    const error = { type: 'model', code: 'http-503', message: 'down', retryable: true };
+    const first = scriptedModel([() => ({ chunks: feed.read(), error })], { modelId: 'first' });
+    const second = scriptedModel([() => ({ chunks: more.read() })], { modelId: 'second' });
+    const { clock, runtime } = setUp(place, [], { model: first, fallback: [second] });
+    await begin(runtime);
+    const stop = new AbortController();
+    const readers = [collect(runtime.openText('one', { follow: true })), collect(elsewhere(place, true, stop.signal))];
+    feed.push('First words');
+    await clock.advance(250);
+    await until(() => expect(readers.map(({ seen }) => seen.text)).toStrictEqual(['First words', 'First words']));
+    feed.end();
+    more.push('Other');
+    await clock.advance(250);
+    more.push(' words');
+    await clock.advance(250);
+    await until(() =>
+      expect(readers.map(({ seen }) => [seen.attempt, seen.text])).toStrictEqual([
+        [2, 'Other words'],
+        [2, 'Other words'],
+      ]),
+    );
+    for (const { received } of readers) expect(received.filter(({ type }) => type === 'void')).toMatchObject([{ attempt: 1, step: 1 }]);
+    more.end();
+    await until(() => expect(readers.map(({ received }) => received.at(-1)?.type)).toStrictEqual(['recorded', 'recorded']));
+    stop.abort();
+    await runtime.drain();
+    await Promise.all(readers.map(({ ended }) => ended));
+  });
+
+  test('of sub-agents is left out', async () => {
+    const place = makePlace();
+    const feed = createFeed();
+    const helper = createAgent({ id: 'helper', model: scriptedModel([() => ({ chunks: feed.read() })]) });
+    const call = { toolCalls: [{ name: 'spawn_subagent', args: { subagent: 'helper', prompt: 'Go.' } }] };
+    const { clock, runtime, writtenAt } = setUp(place, [call, 'Done.'], {
+      capabilities: [subAgents({ agents: { helper: { agent: helper, description: 'Helps.' } } })],
+    });
+    await begin(runtime);
+    const here = collect(runtime.openText('one', { follow: true }));
+    feed.push('Inner words');
+    await clock.advance(1000);
+    expect([writtenAt, here.received]).toStrictEqual([[], []]);
+    feed.end();
+    await until(async () => expect((await runtime.get('one')).status).toBe('completed'));
+    await runtime.drain();
+    await here.ended;
+    expect(here.received.map((each) => (each.type === 'piece' ? each.text : each.type))).toStrictEqual(['Done.', 'recorded']);
+  });
+});
+
+/** Text that tells which attempt wrote it. */
+const letters = 'abcdefghijklmnopqrstuvwxyz';
+
+interface Life {
+  readonly moments: readonly string[];
+  readonly received: readonly OpenText[];
+  /** Text that the readers in each process have received. */
+  readonly shown: readonly OpenText[];
+  readonly text: string;
+}
+
+/** Lives through deaths while one reader follows from outside; each attempt of the model writes a letter of its own. */
+async function live(place: Place, deaths: readonly number[]): Promise<Life> {
+  const clock = createFakeClock();
+  const ids = createCountingIds();
+  const mortality = createMortality({ deaths });
+  let asked = 0;
+  const stop = new AbortController();
+  let reader: ReturnType<typeof collect> | undefined;
+  const inside: ReturnType<typeof collect>[] = [];
+  // The reader outside looks at the store at each tick.
+  let look = (): void => undefined;
+  const follow = (_: string, call: () => void): (() => void) => {
+    look = call;
+    return () => undefined;
+  };
+  for (;;) {
+    const process = mortality.start();
+    const answer: ScriptedEntry = () => {
+      const letter = letters[asked] ?? '?';
+      asked += 1;
+      async function* chunks(): AsyncGenerator<string> {
+        for (let index = 0; index < 12; index += 1) {
+          yield letter.repeat(3);
+          await sleep(clock, 60);
+        }
+      }
+      return { chunks: chunks() };
+    };
+    const agent = createAgent({ id: 'desk', model: scriptedModel([answer], { repeatLast: true }), ports: { clock, ids } });
+    const options = { ...newProcess, maxRecoveries: Number.POSITIVE_INFINITY, agents: [agent], clock, ids, onProblem: () => undefined };
+    const runtime = createSessionRuntime({ ...options, store: mortalStore(place.open(), process) });
+    const asking = (async () => {
+      await runtime.create({ id: 'one' }, { by: ann, requestId: 'make' });
+      await runtime.send('one', 'Write.', { by: ann, requestId: 'go' });
+      return 'done' as const;
+    })();
+    asking.catch(() => undefined);
+    let end: string | undefined;
+    void Promise.race([asking, process.died]).then((how) => (end = how));
+    let isRead = false;
+    for (let tick = 0; end === undefined && tick < 200; tick += 1) {
+      await clock.advance(30);
+      look();
+      if (!isRead && asked > 0) inside.push(collect(runtime.openText('one', { follow: true })));
+      isRead ||= asked > 0;
+      if (reader === undefined && (await place.open().load('one')) !== undefined) {
+        const sources = { store: place.open(), follow, closing: stop.signal };
+        reader = collect(followOpenText(sources, { sessionId: 'one', follow: true }));
+      }
+    }
+    if (end !== 'done') continue;
+    const { text } = await runtime.get('one');
+    look();
+    await clock.advance(30);
+    stop.abort();
+    await reader?.ended;
+    await runtime.drain();
+    return { moments: mortality.moments, received: reader?.received ?? [], shown: inside.flatMap((each) => each.received), text };
+  }
+}
+
+const quiet = await live((places[0] as (typeof places)[number])[1](), []);
+const writes = quiet.moments.flatMap((label, index) => (label.includes('write') ? [[index + 1, label] as const] : []));
+
+describe.each(pickSubjects(places))('a process that writes text and dies over %s', (_, makePlace) => {
+  test.each(writes)('at moment %i (%s) leaves its readers a prefix of the final text, or a void', async (death) => {
+    const { received, shown, text } = await live(makePlace(), [death]);
+    const last = Math.max(0, ...received.map(({ attempt }) => attempt));
+    const pieces = received.flatMap((each) => (each.type === 'piece' ? [each] : []));
+    for (const attempt of new Set(pieces.map((piece) => piece.attempt))) {
+      const written = pieces
+        .filter((piece) => piece.attempt === attempt)
+        .map((piece) => piece.text)
+        .join('');
+      expect(new Set(written).size).toBe(1);
+      if (attempt === last) expect(text.startsWith(written)).toBe(true);
+      else expect(received.filter((each) => each.type === 'void' && each.attempt === attempt)).toHaveLength(1);
+    }
+    // A number stands for one attempt, whatever process shows it, and whether or not that was stored.
+    for (const number of new Set(shown.map(({ attempt }) => attempt))) {
+      const written = [...received, ...shown].flatMap((each) => (each.type === 'piece' && each.attempt === number ? [...each.text] : []));
+      expect(new Set(written).size).toBeLessThanOrEqual(1);
+    }
+    if (pieces.length > 0) expect(received.at(-1)).toMatchObject({ type: 'recorded', attempt: last });
+  });
+});
+
+test('the text of a participant is that of the session, with its name', async () => {
+  const feed = createFeed();
+  const clock = createFakeClock();
+  const ids = createCountingIds();
+  const [, makePlace] = places[0] as (typeof places)[number];
+  const place = makePlace();
+  const writer = createAgent({ id: 'writer', model: scriptedModel([() => ({ chunks: feed.read() })]), ports: { clock, ids } });
+  const chat = createChat({ id: 'desk', participants: [agentParticipant({ name: 'writer', agent: writer })], ports: { clock, ids } });
+  const runtime = createSessionRuntime({ ...newProcess, agents: [chat], store: place.open(), clock, ids });
+  await begin(runtime);
+  const reader = collect(runtime.openText('one', { follow: true }));
+  feed.push('Words');
+  await clock.advance(300);
+  expect(reader.received).toMatchObject([{ type: 'piece', step: 1, attempt: 1, text: 'Words', participant: 'writer' }]);
+  feed.end();
+  await until(() => expect(reader.received.at(-1)?.type).toBe('recorded'));
+  await runtime.drain();
+  await reader.ended;
+});

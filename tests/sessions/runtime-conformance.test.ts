@@ -1,0 +1,4 @@
+import { describeWorlds } from './describe-worlds.ts';
+import { memoryWorlds } from './worlds.ts';
+
+describeWorlds(memoryWorlds);

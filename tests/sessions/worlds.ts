@@ -1,0 +1,158 @@
+// Worlds for the conformance suite of session runtimes, in one process: a worker that is killed is one that nothing reaches any more.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { EmbeddedRuntime, RuntimeRole, SessionStore } from '../../src/sessions/index.ts';
+import { createMemoryPlace, createSessionRuntime } from '../../src/sessions/index.ts';
+import { sqliteStore } from '../../src/sessions/sqlite/index.ts';
+import type { AgentSurroundings, RuntimeWorldFactory, RuntimeWorldOptions, WorldAbility } from '../../src/testing/index.ts';
+import { createConformanceAgents } from '../../src/testing/index.ts';
+import type { SkippingClock } from './skipping-clock.ts';
+import { createSkippingClock } from './skipping-clock.ts';
+
+/** Something that stores are opened on. */
+export interface WorldPlace {
+  open(): SessionStore;
+  dispose(): Promise<void> | void;
+}
+
+/** A way to make worlds, with the abilities that they have. */
+export interface WorldKind {
+  readonly name: string;
+  readonly abilities: readonly WorldAbility[];
+  readonly make: RuntimeWorldFactory;
+  /** True if its cases run one by one: to start several processes at once takes longer than a case may. @default false */
+  readonly isSerial?: boolean;
+}
+
+const forEver = new Promise<never>(() => undefined);
+
+/** A process, as far as one can live and die within another. */
+interface Life {
+  isOver: boolean;
+}
+
+// A function, so that nobody takes it for the same before and after something was awaited.
+const isOver = (life: Life): boolean => life.isOver;
+
+/** A store as a process sees it: once that is dead, nothing that it asked for settles, and nothing is asked for. */
+export function createMortalStore(store: SessionStore, life: Life): SessionStore {
+  const call = async (work: () => unknown): Promise<unknown> => {
+    if (isOver(life)) return forEver;
+    const [settled] = await Promise.allSettled([Promise.resolve().then(work)]);
+    if (isOver(life)) return forEver;
+    if (settled.status === 'rejected') throw settled.reason;
+    return settled.value;
+  };
+  return new Proxy(store, {
+    get: (target, name) => {
+      const method: unknown = Reflect.get(target, name);
+      if (typeof method !== 'function' || name === 'close') return method;
+      if (name === 'watch') {
+        const watch: SessionStore['watch'] = (listener) =>
+          target.watch((change) => {
+            if (!isOver(life)) listener(change);
+          });
+        return watch;
+      }
+      return (...args: readonly unknown[]) => call((): unknown => Reflect.apply(method, target, args));
+    },
+  });
+}
+
+/** Gates and records that all processes share. */
+function createScene() {
+  const records: string[] = [];
+  const open = new Set<string>();
+  const waiting = new Map<string, (() => void)[]>();
+  const createSurroundings = (life: Life, clock: SkippingClock): AgentSurroundings => ({
+    record: (line) => {
+      if (!isOver(life)) records.push(line);
+    },
+    isOpen: (gate) => open.has(gate),
+    pass: async (gate) => {
+      if (!open.has(gate)) await new Promise<void>((resolve) => waiting.set(gate, [...(waiting.get(gate) ?? []), resolve]));
+      if (life.isOver) await forEver;
+    },
+    clock,
+    onProblem: () => undefined,
+  });
+  const openGate = (gate: string): void => {
+    open.add(gate);
+    for (const pass of waiting.get(gate) ?? []) pass();
+  };
+  return { records, createSurroundings, openGate };
+}
+
+/** Makes worlds on places of a kind: one runtime with both roles, or a worker and a client on two stores. */
+function createWorlds(makePlace: () => WorldPlace | Promise<WorldPlace>, hasClient: boolean): RuntimeWorldFactory {
+  return async (given) => {
+    const place = await makePlace();
+    const clock = createSkippingClock();
+    const scene = createScene();
+    const opened: SessionStore[] = [];
+    let options: RuntimeWorldOptions = given;
+    const start = (role: RuntimeRole, life: Life): EmbeddedRuntime => {
+      const store = place.open();
+      opened.push(store);
+      const { release, ...rules } = options;
+      const agents = createConformanceAgents(scene.createSurroundings(life, clock), release);
+      const more = role === 'client' ? {} : { takeOver: true };
+      const onProblem = (): void => undefined;
+      return createSessionRuntime({ ...rules, ...more, agents, store: createMortalStore(store, life), role, clock, onProblem });
+    };
+    const startWorker = async () => {
+      const life: Life = { isOver: false };
+      const runtime = start(hasClient ? 'worker' : 'both', life);
+      await runtime.ready;
+      return { life, runtime };
+    };
+    let worker = await startWorker();
+    const client = hasClient ? start('client', { isOver: false }) : undefined;
+    return {
+      get runtime() {
+        return client ?? worker.runtime;
+      },
+      records: async () => [...scene.records],
+      open: async (gate) => scene.openGate(gate),
+      kill: async () => {
+        worker.life.isOver = true;
+      },
+      drain: () => worker.runtime.drain(),
+      restart: async (more) => {
+        options = more ?? options;
+        worker = await startWorker();
+      },
+      leave: () => (client ?? worker.runtime).drain(),
+      advance: (ms) => clock.advance(ms),
+      dispose: async () => {
+        await client?.drain();
+        if (!worker.life.isOver) await worker.runtime.drain({ timeoutMs: 0 });
+        for (const store of opened) await store.close().catch(() => undefined);
+        await place.dispose();
+      },
+    };
+  };
+}
+
+const inOneProcess: readonly WorldAbility[] = ['kill', 'drain', 'time'];
+
+/** The two kinds of worlds in one process, over places of a kind. */
+export const createWorldKinds = (name: string, makePlace: () => WorldPlace | Promise<WorldPlace>): readonly [WorldKind, WorldKind] => [
+  { name: `${name}, one runtime`, abilities: inOneProcess, make: createWorlds(makePlace, false) },
+  { name: `${name}, worker and client`, abilities: [...inOneProcess, 'client'], make: createWorlds(makePlace, true) },
+];
+
+/** A folder that goes when its world ends. */
+export function newFolder(): { readonly path: string; readonly remove: () => void } {
+  const path = mkdtempSync(join(tmpdir(), 'stepline-world-'));
+  return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
+}
+
+function createSqlitePlace(): WorldPlace {
+  const { path, remove } = newFolder();
+  return { open: () => sqliteStore({ path: join(path, 'sessions.db') }), dispose: remove };
+}
+
+export const memoryWorlds = createWorldKinds('memory', () => ({ ...createMemoryPlace(), dispose: () => undefined }));
+export const sqliteWorlds = createWorldKinds('SQLite', createSqlitePlace);
