@@ -17,7 +17,7 @@ import {
 import type { BaseEvent } from '../../src/entry/index.ts';
 import { AgentState, defineContext, createAgent, defineTool } from '../../src/entry/index.ts';
 import type { SessionRuntimeOptions, SessionWait } from '../../src/sessions/index.ts';
-import { computeApprovalDigest, createSessionRuntime } from '../../src/sessions/index.ts';
+import { computeApprovalDigest, createMemoryStore, createSessionRuntime } from '../../src/sessions/index.ts';
 import { chatStageOn, inShort, linesIn, listSpeakers, turnsIn } from './chat-stage.ts';
 import {
   readActions,
@@ -987,15 +987,14 @@ describe.each(pickSubjects(places))('a chat over %s', (_, makePlace) => {
         speak: ({ context }) => `from ${context.db}`,
       });
       const needyRoom = createChat({ id: 'needy', participants: [needy, echo], ports: { clock, ids } });
-      const store = place.open();
       // @ts-expect-error: a participant needs a context, and nobody says how to get it.
-      createSessionRuntime({ ...newProcess, agents: [needyRoom], store });
+      createSessionRuntime({ ...newProcess, agents: [needyRoom], store: createMemoryStore() });
       // @ts-expect-error: that is another context.
-      createSessionRuntime({ ...newProcess, agents: [agent, needyRoom], store, context: () => ({ nothing: 1 }) });
+      createSessionRuntime({ ...newProcess, agents: [agent, needyRoom], store: createMemoryStore(), context: () => ({ nothing: 1 }) });
       const runtime = createSessionRuntime({
         ...newProcess,
         agents: [agent, needyRoom],
-        store,
+        store: place.open(),
         clock,
         ids,
         context: ({ tenant = 'none' }) => ({ db: tenant }),
