@@ -14,7 +14,7 @@ import type { EventFields } from './map/event-view.ts';
 import { EventView } from './map/event-view.ts';
 import type { TextChunk } from './map/stream-parts.ts';
 import { toChunks } from './map/stream-parts.ts';
-import type { PartPlace } from './map/to-parts.ts';
+import type { PartPlace } from './map/part-mapper.ts';
 import { toParts } from './map/to-parts.ts';
 
 /** An event of any origin: just emitted, or read from a store. */

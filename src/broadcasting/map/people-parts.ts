@@ -4,7 +4,7 @@ import { present } from '../../lib/index.ts';
 import type { EnvelopePart } from '../envelope.ts';
 import type { EventView } from './event-view.ts';
 import { toStatusSentence } from './sentences.ts';
-import type { PartMapper } from './to-parts.ts';
+import type { PartMapper } from './part-mapper.ts';
 
 function toAuthor(view: EventView): JsonObject {
   const by = view.inner('by');

@@ -5,7 +5,7 @@ import type { EnvelopePart } from '../envelope.ts';
 import type { EventView } from './event-view.ts';
 import { toStatusSentence } from './sentences.ts';
 import { toVoid } from './stream-parts.ts';
-import type { PartMapper } from './to-parts.ts';
+import type { PartMapper } from './part-mapper.ts';
 
 const toSnakeKeys = (counts: EventView): JsonObject =>
   Object.fromEntries(

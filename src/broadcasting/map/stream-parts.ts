@@ -4,7 +4,7 @@ import { omitUndefined, present } from '../../lib/index.ts';
 import type { EnvelopePart } from '../envelope.ts';
 import type { EventView } from './event-view.ts';
 import { toStatusSentence } from './sentences.ts';
-import type { PartMapper } from './to-parts.ts';
+import type { PartMapper } from './part-mapper.ts';
 
 /** Takes back what was sent of a step up to an attempt; of all attempts so far, if the attempt is not known. */
 export const toVoid = (view: EventView, attempt: number | undefined): EnvelopePart => ({

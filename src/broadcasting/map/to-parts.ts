@@ -3,21 +3,11 @@ import { setOwn } from '../../lib/index.ts';
 import type { Json } from '../../lib/index.ts';
 import type { EnvelopePart } from '../envelope.ts';
 import type { EventView } from './event-view.ts';
+import type { PartMapper, PartPlace } from './part-mapper.ts';
 import { peopleMappers } from './people-parts.ts';
 import { runMappers } from './run-parts.ts';
 import { streamMappers } from './stream-parts.ts';
 import { toolMappers } from './tool-parts.ts';
-
-/** Facts about an event that it does not have itself. */
-export interface PartPlace {
-  /** Attempt at the open step. */
-  readonly attempt?: number | undefined;
-  /** Position of a piece of text in the text of its kind. */
-  readonly offset?: number | undefined;
-}
-
-/** Turns one type of event into the parts of its envelopes; undefined if it has no form of its own. */
-export type PartMapper = (view: EventView, place: PartPlace) => readonly EnvelopePart[] | undefined;
 
 const mappers = new Map([runMappers, toolMappers, streamMappers, peopleMappers].flatMap((table) => Object.entries<PartMapper>(table)));
 

@@ -4,7 +4,7 @@ import { present } from '../../lib/index.ts';
 import type { EnvelopePart } from '../envelope.ts';
 import type { EventView } from './event-view.ts';
 import { cutTexts, findHiddenFields, summarizeArgs, summarizeResult } from './summarize.ts';
-import type { PartMapper } from './to-parts.ts';
+import type { PartMapper } from './part-mapper.ts';
 
 function toCall(view: EventView): JsonObject {
   const args = view.json('args') ?? null;
