@@ -5,7 +5,7 @@
 // E4. The events of an attempt come in the order of their indexes, each once.
 import type { OpenStepItem, OpenStepPlace } from '../../src/sessions/index.ts';
 import type { Figure } from '../figures.ts';
-import { none, inform } from '../figures.ts';
+import { none, info } from '../figures.ts';
 import type { ReadSession } from './check-sessions.ts';
 import { getSteps } from './check-sessions.ts';
 import type { ClientRecord } from './orders.ts';
@@ -105,8 +105,8 @@ export function checkTexts(
       'slow sessions whose text no client saw',
       found.map(({ session }) => session.id).filter((id) => isSlow(id) && !seen.has(id)),
     ),
-    inform('  pieces of text that clients followed', count('text')),
-    inform('  events of open steps that clients followed', count('event')),
-    inform('  attempts that became void', count('void')),
+    info('  pieces of text that clients followed', count('text')),
+    info('  events of open steps that clients followed', count('event')),
+    info('  attempts that became void', count('void')),
   ];
 }
