@@ -10,8 +10,8 @@ import { toExecutionId } from '../core/execution-id.ts';
 import { CancelRequested } from '../core/action-events.ts';
 import { findCancel, findCancels } from '../core/queue.ts';
 import type { HoldGate } from './hold-gate.ts';
-import type { OpenTextHub } from './open-text-hub.ts';
-import { OpenTextWriter } from './open-text-writer.ts';
+import type { OpenStepHub } from './open-step-hub.ts';
+import { OpenStepWriter } from './open-step-writer.ts';
 import type { SessionRuntimeOptions } from './runtime-options.ts';
 import type { SessionFacts } from '../core/session.ts';
 import type { SessionLog } from './session-log.ts';
@@ -23,8 +23,8 @@ export interface RunServices {
   readonly closing: AbortSignal;
   /** Returns how long a provider has been down for a session; undefined if only the stored time of the first failure says so. */
   measureOutage(sessionId: string, since: number): number | undefined;
-  /** The text of the steps that are open in this process. */
-  readonly openText: OpenTextHub;
+  /** The steps that are open in this process. */
+  readonly openSteps: OpenStepHub;
   /** Reasons for starting no model calls. */
   readonly holds: HoldGate;
   /** More of a session can be read. */
@@ -142,13 +142,13 @@ export async function runExecution(
   onStart(abort);
   // Cancels that the record which ends the execution applies.
   const cancels = new Set<number>();
-  const text = new OpenTextWriter(log, services.openText);
+  const open = new OpenStepWriter(log, services.openSteps);
   const running = agent.run(state, {
     context,
     signal: abort.signal,
     onEvent: (event) => {
       log.noteAsked(event);
-      text.note(event);
+      open.note(event);
       return onEvent?.(event, log.facts);
     },
     onOutage: toOutageRule(services, log.id),
@@ -163,14 +163,19 @@ export async function runExecution(
       log.journal.check();
       const applied = [...cancels];
       cancels.clear();
-      const onSafe = text.endStep();
+      const onSafe = open.endStep();
       await log.append(applied.length === 0 ? {} : { applied, execution: number }, { ...commit, endsStep: true });
       onSafe();
       services.onStored(log.id);
       onCommit();
       endIfCancelled();
     },
-    between,
+    between: async (current, uncommitted) => {
+      const answer = await between(current, uncommitted);
+      // Events that were stored with an action, or when the run was left, are not those of an open step any more.
+      if (answer !== undefined && uncommitted.length > 0) open.endStep()();
+      return answer;
+    },
     beforeEnd: (emit) => {
       for (const [entry, { by, reason }] of findCancels(log.queued, number)) {
         emit((header) => new CancelRequested(header, by, reason));
@@ -182,6 +187,6 @@ export async function runExecution(
   try {
     await running;
   } finally {
-    text.close();
+    open.close();
   }
 }

@@ -1,13 +1,13 @@
-// The text of a step that is still open.
-import type { OpenText, SessionRuntime } from '../../sessions/index.ts';
+// The text and the events of a step that is still open.
+import type { OpenStepItem, SessionRuntime } from '../../sessions/index.ts';
 import { holds, same } from '../conformance.ts';
 import type { Follower } from './follow.ts';
 import { follow } from './follow.ts';
 import type { RuntimeCases } from './runtime-stage.ts';
 import { collect, waitUntil } from './runtime-stage.ts';
 
-const followText = (runtime: SessionRuntime, id: string): Follower<OpenText> =>
-  follow((signal) => runtime.openText(id, { follow: true, signal }));
+const followText = (runtime: SessionRuntime, id: string): Follower<OpenStepItem> =>
+  follow((signal) => runtime.openStep(id, { follow: true, signal }));
 
 /** Fails the case unless a text begins an answer, and has reached a part of it: the rest may come with the events of the step only. */
 function checkBegins(text: string, { answer, reached }: { readonly answer: string; readonly reached: string }): void {
@@ -18,30 +18,30 @@ function checkBegins(text: string, { answer, reached }: { readonly answer: strin
 }
 
 /** Puts the pieces of an attempt together. Fails the case if one does not follow the piece before it. */
-function joinText(seen: readonly OpenText[], attempt: number, step = 1): string {
+function joinText(seen: readonly OpenStepItem[], attempt: number, step = 1): string {
   let text = '';
   for (const each of seen) {
-    if (each.type !== 'piece' || each.attempt !== attempt || each.step !== step) continue;
+    if (each.type !== 'text' || each.attempt !== attempt || each.step !== step) continue;
     same(each.offset, text.length, `offset of the piece ${JSON.stringify(each.text)} behind ${JSON.stringify(text)}`);
     text += each.text;
   }
   return text;
 }
 
-const isRecorded = (seen: readonly OpenText[]): boolean => seen.some(({ type }) => type === 'recorded');
+const isRecorded = (seen: readonly OpenStepItem[]): boolean => seen.some(({ type }) => type === 'recorded');
 
-export const openTextCases: RuntimeCases = {
+export const openStepCases: RuntimeCases = {
   'reads the text that an open step has written so far': async ({ runtime, world, start, becomes }) => {
     await start('one', 'write one two@g three');
     const seen = await waitUntil(async () => {
-      const texts = await collect(runtime.openText('one'));
+      const texts = await collect(runtime.openStep('one'));
       return joinText(texts, 1).startsWith('one two') ? texts : undefined;
     }, 'the text of the open step');
-    for (const { execution, step, attempt, type } of seen) same([execution, step, attempt, type], [1, 1, 1, 'piece'], 'place of a piece');
+    for (const { execution, step, attempt, type } of seen) same([execution, step, attempt, type], [1, 1, 1, 'text'], 'place of a piece');
     holds(!joinText(seen, 1).includes('three'), 'text can be read that was not written yet');
     await world.open('g');
     await becomes('one', 'completed');
-    same(await collect(runtime.openText('one')), [], 'open text when no step is open');
+    same(await collect(runtime.openStep('one')), [], 'open text when no step is open');
   },
   'follows the text of an open step until it is recorded': async ({ runtime, world, create, send, becomes }) => {
     await create('one');
@@ -85,7 +85,7 @@ export const openTextCases: RuntimeCases = {
       await becomes('one', 'completed');
       await follower.reach(isRecorded, 'that the step is recorded');
       await follower.leave();
-      const order = follower.seen.filter(({ type }) => type !== 'piece').map(({ type, attempt }) => [type, attempt]);
+      const order = follower.seen.filter(({ type }) => type !== 'text').map(({ type, attempt }) => [type, attempt]);
       same(
         order,
         [

@@ -1,13 +1,13 @@
-// The text of an open step: stored in pieces, shown at once in its own process, and never mixed with the text of another attempt.
+// An open step: stored in pieces, shown at once in its own process, and never mixed with another attempt.
 import { describe, expect, test } from 'vitest';
 import type { AgentOptions } from '../../src/entry/index.ts';
 import { createAgent } from '../../src/entry/index.ts';
 import { subAgents } from '../../src/capabilities/index.ts';
 import { agentParticipant, createChat } from '../../src/chat/index.ts';
 import { sleep, systemClock } from '../../src/lib/index.ts';
-import type { EmbeddedRuntime, OpenText, SessionStore, SessionWrite } from '../../src/sessions/index.ts';
+import type { EmbeddedRuntime, OpenStepItem, SessionStore, SessionWrite } from '../../src/sessions/index.ts';
 import { createSessionRuntime } from '../../src/sessions/index.ts';
-import { followOpenText } from '../../src/sessions/embedded/follow-open-text.ts';
+import { followOpenStep } from '../../src/sessions/embedded/follow-open-step.ts';
 import { StoreWatcher } from '../../src/sessions/embedded/store-watcher.ts';
 import type { ScriptedEntry } from '../../src/testing/index.ts';
 import { createCountingIds, createFakeClock, scriptedModel } from '../../src/testing/index.ts';
@@ -39,7 +39,7 @@ function createFeed() {
   return { read, push, end };
 }
 
-const isTextWrite = ({ effects = [] }: SessionWrite): boolean => effects.some(({ key }) => key.startsWith('text/'));
+const isTextWrite = ({ effects = [] }: SessionWrite): boolean => effects.some(({ key }) => key.startsWith('open/'));
 
 function setUp(place: Place, script: readonly ScriptedEntry[], more: Partial<AgentOptions> = {}) {
   const clock = createFakeClock();
@@ -58,16 +58,21 @@ function setUp(place: Place, script: readonly ScriptedEntry[], more: Partial<Age
   return { clock, runtime, writtenAt };
 }
 
-/** Text that a reader has received, checked as it comes: no gap, no double, one attempt at a time. */
-function collect(texts: AsyncIterable<OpenText>) {
-  const received: OpenText[] = [];
-  const seen = { attempt: 0, text: '', reasoning: '' };
+/** What a reader has received, checked as it comes: no gap, no double, one attempt at a time. */
+function collect(items: AsyncIterable<OpenStepItem>) {
+  const received: OpenStepItem[] = [];
+  const seen = { attempt: 0, answer: 0, index: 0, text: '', reasoning: '' };
   const ended = (async () => {
-    for await (const each of texts) {
+    for await (const each of items) {
+      const isNew = each.attempt !== seen.attempt || received.at(-1)?.type === 'recorded';
       received.push(each);
-      if (each.type !== 'piece') continue;
-      if (each.attempt !== seen.attempt || received.at(-2)?.type === 'recorded')
-        Object.assign(seen, { attempt: each.attempt, text: '', reasoning: '' });
+      if (isNew) Object.assign(seen, { attempt: each.attempt, answer: 0, index: 0, text: '', reasoning: '' });
+      if (each.type === 'event') {
+        expect(each.index).toBeGreaterThan(seen.index);
+        seen.index = each.index;
+      }
+      if (each.type !== 'text') continue;
+      if (each.answer !== seen.answer) Object.assign(seen, { answer: each.answer, text: '', reasoning: '' });
       expect(each.offset).toBe(seen[each.kind].length);
       seen[each.kind] += each.text;
     }
@@ -75,11 +80,15 @@ function collect(texts: AsyncIterable<OpenText>) {
   return { received, seen, ended };
 }
 
-function elsewhere(place: Place, follow: boolean, signal?: AbortSignal): AsyncIterable<OpenText> {
+const pickTexts = (items: readonly OpenStepItem[]): readonly string[] => items.flatMap((item) => (item.type === 'text' ? [item.text] : []));
+
+const pickTypes = (items: readonly OpenStepItem[]): readonly string[] => items.map((item) => (item.type === 'event' ? item.event.type : item.type));
+
+function elsewhere(place: Place, follow: boolean, signal?: AbortSignal): AsyncIterable<OpenStepItem> {
   const store = place.open();
   const watcher = new StoreWatcher(store, systemClock);
   const sources = { store, follow: watcher.follow.bind(watcher), closing: new AbortController().signal };
-  return followOpenText(sources, { sessionId: 'one', follow, ...(signal && { signal }) });
+  return followOpenStep(sources, { sessionId: 'one', follow, ...(signal && { signal }) });
 }
 
 async function begin(runtime: EmbeddedRuntime): Promise<void> {
@@ -92,7 +101,7 @@ const random = (seed: number): (() => number) => {
   return () => (state = (state * 48_271) % 2_147_483_647) / 2_147_483_647;
 };
 
-describe.each(pickSubjects(places))('the text of an open step over %s', (_, makePlace) => {
+describe.each(pickSubjects(places))('an open step over %s', (_, makePlace) => {
   test.each([1, 2, 3])('is the same for readers here, elsewhere and late, in two hundred pieces (seed %i)', async (seed) => {
     const place = makePlace();
     const feed = createFeed();
@@ -100,7 +109,7 @@ describe.each(pickSubjects(places))('the text of an open step over %s', (_, make
     await begin(runtime);
     const chance = random(seed);
     const stop = new AbortController();
-    const here = collect(runtime.openText('one', { follow: true }));
+    const here = collect(runtime.openStep('one', { follow: true }));
     const there = collect(elsewhere(place, true, stop.signal));
     const late: ReturnType<typeof collect>[] = [];
     let whole = '';
@@ -111,7 +120,7 @@ describe.each(pickSubjects(places))('the text of an open step over %s', (_, make
       await clock.advance(Math.floor(chance() * 120));
       expect(here.seen.text).toBe(whole);
       expect(whole.startsWith(there.seen.text)).toBe(true);
-      if (index % 50 === 25) late.push(collect(runtime.openText('one', { follow: true })), collect(elsewhere(place, true, stop.signal)));
+      if (index % 50 === 25) late.push(collect(runtime.openStep('one', { follow: true })), collect(elsewhere(place, true, stop.signal)));
       if (index % 50 === 26) for (const { seen } of late) expect(whole.startsWith(seen.text)).toBe(true);
     }
     await clock.advance(250);
@@ -151,11 +160,13 @@ describe.each(pickSubjects(places))('the text of an open step over %s', (_, make
     await begin(runtime);
     await gate.reached;
     await clock.advance(250);
-    for (const texts of [runtime.openText('one'), elsewhere(place, false)]) {
+    for (const texts of [runtime.openStep('one'), elsewhere(place, false)]) {
       const { received, seen, ended } = collect(texts);
       await ended;
-      expect(seen).toStrictEqual({ attempt: 1, text: 'Well', reasoning: 'Hm. So.' });
-      expect(received[0]).toStrictEqual({ type: 'piece', execution: 1, step: 1, attempt: 1, kind: 'reasoning', offset: 0, text: 'Hm. ' });
+      expect(seen).toMatchObject({ attempt: 1, text: 'Well', reasoning: 'Hm. So.' });
+      const place = { execution: 1, step: 1, afterEntry: 2, attempt: 1 };
+      const first = received.find(({ type }) => type === 'text');
+      expect(first).toStrictEqual({ type: 'text', ...place, kind: 'reasoning', answer: 1, offset: 0, text: 'Hm. ' });
     }
     feed.end();
     await until(async () => expect((await runtime.get('one')).status).toBe('completed'));
@@ -164,13 +175,13 @@ describe.each(pickSubjects(places))('the text of an open step over %s', (_, make
     expect(received).toStrictEqual([]);
   });
 
-  test('of a session that does not exist is refused', async () => {
+  test('of a session that does not exist cannot be read', async () => {
     const { runtime } = setUp(makePlace(), []);
-    await refusal(collect(runtime.openText('nobody')).ended, 'unknown-session');
-    await refusal(collect(runtime.openText('nobody', { follow: true })).ended, 'unknown-session');
+    await refusal(collect(runtime.openStep('nobody')).ended, 'unknown-session');
+    await refusal(collect(runtime.openStep('nobody', { follow: true })).ended, 'unknown-session');
   });
 
-  test('is void when another model is asked, for all readers', async () => {
+  test('loses its text when another model is asked, for all readers', async () => {
     const place = makePlace();
     const [feed, more] = [createFeed(), createFeed()];
     const error = { type: 'model', code: 'http-503', message: 'down', retryable: true };
@@ -179,7 +190,7 @@ describe.each(pickSubjects(places))('the text of an open step over %s', (_, make
     const { clock, runtime } = setUp(place, [], { model: first, fallback: [second] });
     await begin(runtime);
     const stop = new AbortController();
-    const readers = [collect(runtime.openText('one', { follow: true })), collect(elsewhere(place, true, stop.signal))];
+    const readers = [collect(runtime.openStep('one', { follow: true })), collect(elsewhere(place, true, stop.signal))];
     feed.push('First words');
     await clock.advance(250);
     await until(() => expect(readers.map(({ seen }) => seen.text)).toStrictEqual(['First words', 'First words']));
@@ -189,12 +200,16 @@ describe.each(pickSubjects(places))('the text of an open step over %s', (_, make
     more.push(' words');
     await clock.advance(250);
     await until(() =>
-      expect(readers.map(({ seen }) => [seen.attempt, seen.text])).toStrictEqual([
-        [2, 'Other words'],
-        [2, 'Other words'],
+      expect(readers.map(({ seen }) => [seen.attempt, seen.answer, seen.text])).toStrictEqual([
+        [1, 2, 'Other words'],
+        [1, 2, 'Other words'],
       ]),
     );
-    for (const { received } of readers) expect(received.filter(({ type }) => type === 'void')).toMatchObject([{ attempt: 1, step: 1 }]);
+    // The events of the attempt are not void: it goes on with another model.
+    for (const { received } of readers) {
+      expect(received.filter(({ type }) => type === 'void')).toMatchObject([{ attempt: 1, step: 1, answer: 1 }]);
+      expect(pickTypes(received)).toContain('ModelFallback');
+    }
     more.end();
     await until(() => expect(readers.map(({ received }) => received.at(-1)?.type)).toStrictEqual(['recorded', 'recorded']));
     stop.abort();
@@ -202,7 +217,7 @@ describe.each(pickSubjects(places))('the text of an open step over %s', (_, make
     await Promise.all(readers.map(({ ended }) => ended));
   });
 
-  test('of sub-agents is left out', async () => {
+  test('leaves out the text of sub-agents, not their events', async () => {
     const place = makePlace();
     const feed = createFeed();
     const helper = createAgent({ id: 'helper', model: scriptedModel([() => ({ chunks: feed.read() })]) });
@@ -211,15 +226,16 @@ describe.each(pickSubjects(places))('the text of an open step over %s', (_, make
       capabilities: [subAgents({ agents: { helper: { agent: helper, description: 'Helps.' } } })],
     });
     await begin(runtime);
-    const here = collect(runtime.openText('one', { follow: true }));
+    const here = collect(runtime.openStep('one', { follow: true }));
     feed.push('Inner words');
     await clock.advance(1000);
-    expect([writtenAt, here.received]).toStrictEqual([[], []]);
+    expect([writtenAt.length > 0, pickTexts(here.received)]).toStrictEqual([true, []]);
     feed.end();
     await until(async () => expect((await runtime.get('one')).status).toBe('completed'));
     await runtime.drain();
     await here.ended;
-    expect(here.received.map((each) => (each.type === 'piece' ? each.text : each.type))).toStrictEqual(['Done.', 'recorded']);
+    expect(pickTexts(here.received)).toStrictEqual(['Done.']);
+    expect(here.received.filter(({ type }) => type === 'recorded')).toMatchObject([{ step: 1 }, { step: 2 }]);
   });
 });
 
@@ -228,9 +244,9 @@ const letters = 'abcdefghijklmnopqrstuvwxyz';
 
 interface Life {
   readonly moments: readonly string[];
-  readonly received: readonly OpenText[];
+  readonly received: readonly OpenStepItem[];
   /** Text that the readers in each process have received. */
-  readonly shown: readonly OpenText[];
+  readonly shown: readonly OpenStepItem[];
   readonly text: string;
 }
 
@@ -277,11 +293,11 @@ async function live(place: Place, deaths: readonly number[]): Promise<Life> {
     for (let tick = 0; end === undefined && tick < 200; tick += 1) {
       await clock.advance(30);
       look();
-      if (!isRead && asked > 0) inside.push(collect(runtime.openText('one', { follow: true })));
+      if (!isRead && asked > 0) inside.push(collect(runtime.openStep('one', { follow: true })));
       isRead ||= asked > 0;
       if (reader === undefined && (await place.open().load('one')) !== undefined) {
         const sources = { store: place.open(), follow, closing: stop.signal };
-        reader = collect(followOpenText(sources, { sessionId: 'one', follow: true }));
+        reader = collect(followOpenStep(sources, { sessionId: 'one', follow: true }));
       }
     }
     if (end !== 'done') continue;
@@ -302,7 +318,7 @@ describe.each(pickSubjects(places))('a process that writes text and dies over %s
   test.each(writes)('at moment %i (%s) leaves its readers a prefix of the final text, or a void', async (death) => {
     const { received, shown, text } = await live(makePlace(), [death]);
     const last = Math.max(0, ...received.map(({ attempt }) => attempt));
-    const pieces = received.flatMap((each) => (each.type === 'piece' ? [each] : []));
+    const pieces = received.flatMap((each) => (each.type === 'text' ? [each] : []));
     for (const attempt of new Set(pieces.map((piece) => piece.attempt))) {
       const written = pieces
         .filter((piece) => piece.attempt === attempt)
@@ -314,7 +330,7 @@ describe.each(pickSubjects(places))('a process that writes text and dies over %s
     }
     // A number stands for one attempt, whatever process shows it, and whether or not that was stored.
     for (const number of new Set(shown.map(({ attempt }) => attempt))) {
-      const written = [...received, ...shown].flatMap((each) => (each.type === 'piece' && each.attempt === number ? [...each.text] : []));
+      const written = [...received, ...shown].flatMap((each) => (each.type === 'text' && each.attempt === number ? [...each.text] : []));
       expect(new Set(written).size).toBeLessThanOrEqual(1);
     }
     if (pieces.length > 0) expect(received.at(-1)).toMatchObject({ type: 'recorded', attempt: last });
@@ -331,10 +347,10 @@ test('the text of a participant is that of the session, with its name', async ()
   const chat = createChat({ id: 'desk', participants: [agentParticipant({ name: 'writer', agent: writer })], ports: { clock, ids } });
   const runtime = createSessionRuntime({ ...newProcess, agents: [chat], store: place.open(), clock, ids });
   await begin(runtime);
-  const reader = collect(runtime.openText('one', { follow: true }));
+  const reader = collect(runtime.openStep('one', { follow: true }));
   feed.push('Words');
   await clock.advance(300);
-  expect(reader.received).toMatchObject([{ type: 'piece', step: 1, attempt: 1, text: 'Words', participant: 'writer' }]);
+  expect(reader.received.filter(({ type }) => type === 'text')).toMatchObject([{ step: 1, attempt: 1, text: 'Words', participant: 'writer' }]);
   feed.end();
   await until(() => expect(reader.received.at(-1)?.type).toBe('recorded'));
   await runtime.drain();
