@@ -1,6 +1,6 @@
 // What is answered, and who asked for it.
 import { readField } from '../../lib/index.ts';
-import type { Actor, Session, SessionRuntime, StoredEvent } from '../../sessions/index.ts';
+import type { Actor, Session, SessionRuntime, SessionWait, StoredEvent } from '../../sessions/index.ts';
 import { LateAnswerError } from '../../sessions/index.ts';
 import { NotWaitingError } from '../../step-by-step/index.ts';
 import type { RequestedWait } from './authorization.ts';
@@ -44,9 +44,23 @@ export async function readWaitHistory(runtime: SessionRuntime, sessionId: string
   return { digests, ...(requestedBy !== undefined && { requestedBy }), ...(ending !== undefined && { ending }) };
 }
 
+/** Finds a call that the open step has asked about, though it does not wait yet: other calls of the step still run. */
+async function findAskedCall(runtime: SessionRuntime, session: Session, waitId: string): Promise<SessionWait | undefined> {
+  let found: SessionWait | undefined;
+  for await (const item of runtime.openStep(session.id)) {
+    if (item.type === 'void' && item.answer === undefined) found = undefined;
+    // Arguments that were cut cannot be shown to whoever decides.
+    if (item.type !== 'event' || item.event.type !== 'ToolApprovalRequested' || item.cut?.includes('args') === true) continue;
+    const { waitId: id, toolCallId, tool, args = null, digest } = item.event;
+    if ((id ?? toolCallId) !== waitId || typeof tool !== 'string' || typeof digest !== 'string') continue;
+    found = { type: 'approval', id: waitId, toolName: tool, args, sessionId: session.id, digest };
+  }
+  return found;
+}
+
 /** Returns an open wait with its requester; undefined if there is none with this id. */
 export async function findWait(runtime: SessionRuntime, session: Session, waitId: string): Promise<RequestedWait | undefined> {
-  const wait = session.waitingFor.find(({ id }) => id === waitId);
+  const wait = session.waitingFor.find(({ id }) => id === waitId) ?? (await findAskedCall(runtime, session, waitId));
   if (wait === undefined) return undefined;
   const { requestedBy } = await readWaitHistory(runtime, session.id, waitId);
   return { ...wait, ...(requestedBy !== undefined && { requestedBy }) };

@@ -6,6 +6,8 @@ import { reportToConsole } from '../../events/index.ts';
 import type { Clock, JsonObject, Redactor } from '../../lib/index.ts';
 import { checkKeys, defaultRedactor, describeValue, InvalidArgumentError, isRecord, systemClock } from '../../lib/index.ts';
 import type { Actor, NewSession, SessionFacts, SessionRuntime } from '../../sessions/index.ts';
+import type { BroadcastOptions, EnvelopeMapper } from '../index.ts';
+import { createEnvelopeMapper } from '../index.ts';
 import type { Authorize } from './authorization.ts';
 import { Gate } from './authorization.ts';
 import type { ChannelTokens } from './channel-tokens.ts';
@@ -46,7 +48,9 @@ export interface SessionHandlerOptions {
   readonly slim?: SlimSerializationOptions;
   /** Removes secrets from everything that is sent. @default a redactor that knows the obvious ones */
   readonly redactor?: Redactor;
-  /** Interval of comments that keep an idle stream open. @default 15_000 */
+  /** Contents of envelopes. @default { preset: 'standard' } */
+  readonly broadcast?: Omit<BroadcastOptions, 'redactor'>;
+  /** Interval of `agent.head`, which keeps an idle stream open. @default 15_000 */
   readonly heartbeatMs?: number;
   /** Time after which a browser reconnects. @default 2_000 */
   readonly retryMs?: number;
@@ -71,6 +75,9 @@ export interface HandlerServices {
   readonly tokens: ChannelTokens;
   readonly slim: SlimAgentStateSerializer;
   readonly redactor: Redactor;
+  readonly mapper: EnvelopeMapper;
+  /** Maps events without cutting anything. */
+  readonly wholeMapper: EnvelopeMapper;
   readonly heartbeatMs: number;
   readonly retryMs: number;
   readonly maxStreamMs: number;
@@ -80,7 +87,7 @@ export interface HandlerServices {
 }
 
 const known = [
-  ...['authorize', 'newSession', 'basePath', 'origins', 'maxBodyBytes', 'secret', 'audience', 'slim', 'redactor'],
+  ...['authorize', 'newSession', 'basePath', 'origins', 'maxBodyBytes', 'secret', 'audience', 'slim', 'redactor', 'broadcast'],
   ...['heartbeatMs', 'retryMs', 'maxStreamMs', 'maxBufferBytes', 'onProblem', 'clock'],
 ];
 
@@ -126,6 +133,8 @@ export function createServices(runtime: SessionRuntime, options: SessionHandlerO
     tokens: createSignedTokens({ signer, clock, ...(audience !== undefined && { audience }) }),
     slim: new SlimAgentStateSerializer(options.slim, { redactor }),
     redactor,
+    mapper: createEnvelopeMapper({ ...options.broadcast, redactor }),
+    wholeMapper: createEnvelopeMapper({ ...options.broadcast, redactor, maxBytes: Number.MAX_SAFE_INTEGER }),
     heartbeatMs: parseCount('heartbeatMs', options.heartbeatMs ?? 15_000),
     retryMs: parseCount('retryMs', options.retryMs ?? 2_000),
     maxStreamMs: parseCount('maxStreamMs', options.maxStreamMs ?? 3_600_000),

@@ -13,11 +13,12 @@ import type { HandlerServices, SessionHandlerOptions } from './handler-options.t
 import { createServices } from './handler-options.ts';
 import { isServerError, toErrorResponse } from './json-response.ts';
 import { matchRoute } from './routes/match-route.ts';
+import { eventRoutes } from './routes/event-routes.ts';
 import type { Route, RouteCall } from './routes/route.ts';
 import { sessionRoutes } from './routes/session-routes.ts';
 import { waitRoutes } from './routes/wait-routes.ts';
 
-const routes: readonly Route[] = [...sessionRoutes, ...waitRoutes];
+const routes: readonly Route[] = [...sessionRoutes, ...waitRoutes, ...eventRoutes];
 
 /** Errors that belong to one session. Before its tenant is known, they would show that it exists. */
 const sessionCodes = [

@@ -28,14 +28,14 @@ export interface ShownArgs {
   /** Absent if they are too long. */
   readonly args?: Json;
   /** Paths of secrets, and `…` if the arguments are too long to be shown. Empty if everything is shown. */
-  readonly hidden: readonly string[];
+  readonly hidden_fields: readonly string[];
 }
 
 /** Returns the part of a call's arguments that is shown. */
 export function toShownArgs(args: Json, { redactor, maxLength }: WaitViewOptions): ShownArgs {
   const shown = redactor.value(args);
   const hidden = listDifferences(args, shown, '');
-  return JSON.stringify(shown).length > maxLength ? { hidden: [...hidden, '…'] } : { args: shown, hidden };
+  return JSON.stringify(shown).length > maxLength ? { hidden_fields: [...hidden, '…'] } : { args: shown, hidden_fields: hidden };
 }
 
 const times = ['since', 'nextTryAt', 'giveUpAt'] as const;
@@ -60,5 +60,5 @@ export function toWaitView(wait: SessionWait, options: WaitViewOptions): JsonObj
 export function toWholeWaitView(wait: RequestedWait, seen: string): JsonObject {
   const { requestedBy: by } = wait;
   const asker = by === undefined ? {} : { requested_by: { id: by.id, kind: by.kind } };
-  return { ...toFields(wait), ...('args' in wait && { args: wait.args, hidden: [] }), ...asker, seen };
+  return { ...toFields(wait), ...('args' in wait && { args: wait.args, hidden_fields: [] }), ...asker, seen };
 }

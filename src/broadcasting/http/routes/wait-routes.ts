@@ -43,7 +43,7 @@ async function checkDigest({ services: { runtime }, session }: WaitCall, wait: R
 
 /** Throws if something of a call was hidden from the person who approves it. */
 async function checkSeen(call: WaitCall, wait: RequestedWait, seen: string | undefined): Promise<void> {
-  const { hidden } = 'args' in wait ? toShownArgs(wait.args, getView(call)) : { hidden: [] };
+  const { hidden_fields: hidden } = 'args' in wait ? toShownArgs(wait.args, getView(call)) : { hidden_fields: [] };
   if (hidden.length === 0) return;
   const sight = seen === undefined ? undefined : await call.services.signer.read(seenPurpose, seen);
   if (!isRecord(sight) || !jsonEquals(sight, toSight(call, wait))) throw new HiddenArgumentsError(wait.id, hidden);
