@@ -2,7 +2,7 @@
 // N1. An answer counts only for what was shown: the digest of the wait that `authorize` saw goes with it.
 // N2. A call whose arguments were not shown whole is approved only by somebody who fetched all of it.
 import type { JsonObject } from '../../../lib/index.ts';
-import { isRecord, jsonEquals } from '../../../lib/index.ts';
+import { InvalidArgumentError, isRecord, jsonEquals } from '../../../lib/index.ts';
 import type { ActionOptions, SessionResult } from '../../../sessions/index.ts';
 import { ForeignApprovalError, ForgedApprovalError, StaleApprovalError } from '../../../sessions/index.ts';
 import type { Grant } from '../../../step-by-step/index.ts';
@@ -83,8 +83,8 @@ const answer = (call: WaitCall, { options }: CheckedAnswer, result: SessionResul
 async function approve(call: WaitCall): Promise<Response> {
   const checked = await readAnswer(call, ['args', 'seen']);
   const { body, wait, options } = checked;
-  // Throws if it is absent: nothing is approved that was not shown.
-  if (body['digest'] === undefined) throw new ForgedApprovalError(wait.id);
+  if (body['digest'] === undefined)
+    throw new InvalidArgumentError('An approval needs the digest of what was shown. Pass the digest of the wait.');
   if (call.wait !== undefined) await checkSeen(call, call.wait, readText(body, 'seen'));
   const edited = body['args'] === undefined ? {} : { args: body['args'] };
   return answer(call, checked, await call.services.runtime.approve(call.session.id, wait, { ...options, ...edited }));

@@ -3,7 +3,7 @@
 // Does not: know HTTP, or how an envelope is written.
 // S1. Stored events are sent once each, in order, beginning after the one that the reader has.
 // S2. The text and events of the open step come after everything that was stored before it began, and not after its record.
-// S3. A reader that comes late gets what the open step has so far. One that is too slow gets that too, behind a void.
+// S3. A reader that comes late gets what the open step has so far. One that was too slow goes on with what there is by then.
 import type { Clock } from '../../../lib/index.ts';
 import type { OpenStepItem, Session, SessionRuntime, StoredEvent } from '../../../sessions/index.ts';
 import type { Envelope, EnvelopeMapper } from '../../index.ts';
@@ -65,7 +65,7 @@ export class EventStream {
       for (let pending = readStored(); ;) {
         const item = feed.take();
         if (item !== undefined) {
-          yield* item.type === 'lost' ? this.#dropOpen() : this.#takeOpen(item);
+          yield* this.#takeOpen(item);
           continue;
         }
         if (beat.isDue) {
@@ -136,17 +136,6 @@ export class EventStream {
       return mapper.toChunks({ ...ids, kind, text, offset, participant, isProvisional: true });
     }
     return item.type === 'void' ? [mapper.toVoid({ ...ids, isProvisional: true })] : [];
-  }
-
-  /** Takes back what was sent of the open step: it is sent again from its beginning. */
-  *#dropOpen(): Generator<EnvelopeGroup, void, undefined> {
-    const open = this.#open;
-    this.#open = undefined;
-    if (open === undefined || open.isOver) return;
-    const { mapper, session, clock } = this.#options;
-    const { step, attempt, execution } = open.place;
-    const ids = open.getIds(this.#getIds(execution));
-    yield [mapper.toVoid({ sessionId: session.id, ...ids, at: clock.now(), step, attempt, isProvisional: true })];
   }
 
   #getIds(execution: number): ChunkIds {

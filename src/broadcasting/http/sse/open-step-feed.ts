@@ -1,12 +1,11 @@
 // The open step, for a reader that may be slow.
 // Owns:     what was read of the open step and not sent yet.
 // Does not: know envelopes, or the stored events.
-// F1. It reads as fast as the step is written, so that a reader never slows anything down, and keeps no more than the limit.
-// F2. If more comes, everything is dropped, and the reader gets `lost`; then the whole open step again, as it is by then.
+// F1. It reads as fast as the step is written, so that a reader never slows anything down.
+// F2. It keeps no more than the limit. Then it stops reading; once everything is taken, it reads the step as it is by then, and leaves out
+//     what it has passed on. A reader that fell behind goes on without a gap, or with a later attempt or step.
 import type { OpenStepItem, SessionRuntime } from '../../../sessions/index.ts';
-
-/** An item of the open step, or that items were dropped. */
-export type FeedItem = OpenStepItem | { readonly type: 'lost' };
+import { OpenStepPosition } from './open-step-position.ts';
 
 export interface OpenStepFeedOptions {
   readonly runtime: Pick<SessionRuntime, 'openStep'>;
@@ -20,25 +19,32 @@ export interface OpenStepFeedOptions {
 
 type TextItem = Extract<OpenStepItem, { readonly type: 'text' }>;
 
-/** Rough size of an item in memory. */
-const measure = (item: FeedItem): number => {
-  if (item.type === 'text') return 2 * item.text.length + 200;
-  return item.type === 'event' ? 2 * JSON.stringify(item.event).length + 200 : 200;
+/** Bytes of an item beside its text. */
+const itemBytes = 200;
+
+const measure = (item: OpenStepItem): number => {
+  if (item.type === 'text') return 2 * item.text.length + itemBytes;
+  return item.type === 'event' ? 2 * JSON.stringify(item.event).length + itemBytes : itemBytes;
 };
 
-const isContinued = (last: FeedItem | undefined, next: FeedItem): last is TextItem =>
+const isContinued = (last: OpenStepItem | undefined, next: TextItem): last is TextItem =>
   last?.type === 'text' &&
-  next.type === 'text' &&
   last.kind === next.kind &&
   last.participant === next.participant &&
   last.afterEntry === next.afterEntry &&
   last.attempt === next.attempt &&
-  last.answer === next.answer &&
-  last.offset + last.text.length === next.offset;
+  last.answer === next.answer;
+
+/** Returns the beginning of a text, without splitting a character. */
+function cutText(text: string, length: number): string {
+  const cut = text.slice(0, Math.max(1, length));
+  return cut.length < text.length && cut.length > 1 && /[\ud800-\udbff]$/.test(cut) ? cut.slice(0, -1) : cut;
+}
 
 export class OpenStepFeed {
   readonly #options: OpenStepFeedOptions;
-  #items: FeedItem[] = [];
+  readonly #position = new OpenStepPosition();
+  #items: OpenStepItem[] = [];
   #bytes = 0;
   #reading: AbortController | undefined;
   #isOver = false;
@@ -54,25 +60,20 @@ export class OpenStepFeed {
     return this.#bytes;
   }
 
-  /** True if there will be nothing more: the runtime is drained, or the session is gone. */
-  get isOver(): boolean {
-    return this.#isOver && this.#items.length === 0;
-  }
-
   /** Returns the next item; undefined if there is none yet. Throws if reading failed. */
-  take(): FeedItem | undefined {
-    if (this.#reading === undefined && !this.#isOver) this.#start();
+  take(): OpenStepItem | undefined {
     const item = this.#items.shift();
-    if (item !== undefined) this.#bytes = this.#items.length === 0 ? 0 : this.#bytes - measure(item);
-    else if (this.#failure !== undefined) throw this.#failure.error;
-    return item;
+    if (item !== undefined) {
+      this.#bytes -= measure(item);
+      return item;
+    }
+    if (this.#failure !== undefined) throw this.#failure.error;
+    if (this.#reading === undefined && !this.#isOver) this.#start();
+    return undefined;
   }
 
   #start(): void {
-    if (this.#options.signal.aborted) {
-      this.#isOver = true;
-      return;
-    }
+    if (this.#options.signal.aborted) return;
     this.#reading = new AbortController();
     void this.#read(this.#reading.signal);
   }
@@ -81,28 +82,32 @@ export class OpenStepFeed {
     const { runtime, sessionId, onMore } = this.#options;
     try {
       for await (const item of runtime.openStep(sessionId, { follow: true, signal })) {
-        if (signal.aborted) return;
-        this.#add(item);
+        for (const each of this.#position.skip(item)) if (!signal.aborted) this.#add(each);
         onMore();
+        if (signal.aborted) return;
       }
+      this.#isOver = true;
     } catch (error) {
       if (!signal.aborted) this.#failure = { error };
     }
-    if (signal.aborted && !this.#options.signal.aborted) return;
-    this.#isOver = true;
     onMore();
   }
 
   #add(item: OpenStepItem): void {
+    const room = this.#options.maxBytes - this.#bytes;
+    const kept = item.type === 'text' ? { ...item, text: cutText(item.text, (room - itemBytes) / 2) } : item;
+    this.#position.advance(kept);
     const last = this.#items.at(-1);
-    this.#bytes += measure(item);
-    if (isContinued(last, item) && item.type === 'text') this.#items[this.#items.length - 1] = { ...last, text: last.text + item.text };
-    else this.#items.push(item);
-    // What is so far may be more than the limit: it is sent, but nothing is kept behind it.
-    if (this.#bytes <= this.#options.maxBytes || (this.#items.length === 1 && last === undefined)) return;
+    if (kept.type === 'text' && isContinued(last, kept)) {
+      this.#items[this.#items.length - 1] = { ...last, text: last.text + kept.text };
+      this.#bytes += 2 * kept.text.length;
+    } else {
+      this.#items.push(kept);
+      this.#bytes += measure(kept);
+    }
+    const isCut = kept.type === 'text' && item.type === 'text' && kept.text.length < item.text.length;
+    if (!isCut && this.#bytes < this.#options.maxBytes) return;
     this.#reading?.abort();
     this.#reading = undefined;
-    this.#items = [{ type: 'lost' }];
-    this.#bytes = 0;
   }
 }
