@@ -69,6 +69,7 @@ export class ActiveRun<State, Context> {
     this.effects = options.effects?.(direct, { beginWaiting: (waiting) => this.stepTime?.beginWaiting(waiting) ?? noWaiting }) ?? direct;
     this.events = new RunEvents({
       lastSeq: state.data.lastSeq,
+      sessionId: options.sessionId ?? state.id,
       agentName: outer?.name ?? agentName,
       clock,
       outer,

@@ -72,6 +72,8 @@ export interface EngineOptions<State = RunState> {
    * `state.retryNow()` at the time that the wait says, and run it again. @default the run fails
    */
   readonly onOutage?: EngineOutageRule | undefined;
+  /** Id of the session that this run belongs to; its events have it. @default the id of the state */
+  readonly sessionId?: string | undefined;
   /** Id of an execution that starts with this run; the same at every attempt. */
   readonly executionId?: string | undefined;
   /** True if a process ended in the first step of this run: its event says so. @default false */

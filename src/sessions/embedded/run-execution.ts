@@ -152,6 +152,7 @@ export async function runExecution(
       return onEvent?.(event, log.facts);
     },
     onOutage: toOutageRule(services, log.id),
+    sessionId: log.id,
     executionId: toExecutionId(log.id, number),
     resumesStep: log.recoveries > 0,
     effects: (direct, time) => {
