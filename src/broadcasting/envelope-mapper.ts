@@ -26,6 +26,8 @@ export interface EventPlace extends PartPlace {
   readonly sessionId?: string | undefined;
   /** Number of the last earlier event that has envelopes under this preset; 0 if there is none. @default it is not said */
   readonly prevSeq?: number | undefined;
+  /** Attempt at the open step. */
+  readonly attempt?: number | undefined;
   /** Place among the events of the attempt. */
   readonly index?: number | undefined;
   /** True if the event is not stored yet. @default false */

@@ -49,6 +49,8 @@ export interface StepStartFacts {
   readonly messageCount: number;
   /** True if a process ended in the step before. */
   readonly resumed: boolean;
+  /** Number of the attempt at the step. */
+  readonly attempt: number;
   /** Names of the tools that the model is offered, unless a hook leaves only some. */
   readonly tools: readonly string[];
 }
@@ -58,13 +60,16 @@ export class AgentStepStarted extends OrchestratorEvent {
   readonly messageCount: number;
   /** True if an earlier process ended in this step. */
   declare readonly resumed?: true;
+  /** Number of the attempt at the step, if it is not the first. */
+  declare readonly attempt?: number;
   /** Names of the tools that the model is offered, unless a hook leaves only some. */
   readonly tools: readonly string[];
 
-  constructor(header: EventHeader, orchestrator: string, { messageCount, resumed, tools }: StepStartFacts) {
+  constructor(header: EventHeader, orchestrator: string, { messageCount, resumed, attempt, tools }: StepStartFacts) {
     super(header, orchestrator);
     this.messageCount = messageCount;
     if (resumed) this.resumed = true;
+    if (attempt > 1) this.attempt = attempt;
     this.tools = tools;
   }
 }

@@ -78,6 +78,8 @@ export interface EngineOptions<State = RunState> {
   readonly executionId?: string | undefined;
   /** True if a process ended in the first step of this run: its event says so. @default false */
   readonly resumesStep?: boolean | undefined;
+  /** Number of this attempt at the first step of this run, if a process ended in it before. @default 1 */
+  readonly stepAttempt?: number | undefined;
   /** Start of the wall clock, for a run that continues one in another process. @default now */
   readonly wallStartedAt?: number | undefined;
   /** Clock of this run. @default the orchestrator's */

@@ -145,7 +145,7 @@ export class OpenStep<State extends RunState, Context> implements StepScope<Cont
     if (this.#isStarted) return;
     this.#isStarted = true;
     const { events } = this.run;
-    const facts = { messageCount: this.state.messages.length, resumed: this.run.takeResumed(), tools: this.process.toolNames ?? noTools };
+    const facts = { messageCount: this.state.messages.length, ...this.run.takeResumed(), tools: this.process.toolNames ?? noTools };
     events.emit(new AgentStepStarted(events.nextHeader(this.subject, at), this.process.name, facts));
   }
 
