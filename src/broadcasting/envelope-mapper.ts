@@ -72,6 +72,9 @@ export interface EnvelopeMapper {
 /** Types of events that are never stored: their number is that of the event before them. */
 const pieces = new Set(['TextDelta', 'ReasoningDelta', 'ToolCallProgress']);
 
+/** True for an event that is never stored. */
+export const isPiece = ({ type }: { readonly type: string }): boolean => pieces.has(type);
+
 const toTime = (at: number): string => new Date(Math.abs(at) <= 8.64e15 ? at : 0).toISOString();
 
 type Header = { -readonly [Key in keyof EventEnvelope]?: EventEnvelope[Key] };
@@ -134,7 +137,7 @@ class Mapper implements EnvelopeMapper {
   }
 
   hasSeq(event: AnyEvent): boolean {
-    return !pieces.has(event.type) && toParts(this.#view(event), {}).length > 0;
+    return !isPiece(event) && toParts(this.#view(event), {}).length > 0;
   }
 
   #pieceHeader(source: Omit<ChunkSource, 'kind' | 'text' | 'offset'>): Omit<EventEnvelope, 'event' | 'part' | 'data'> {

@@ -16,11 +16,6 @@ export interface PlacedEvent {
   readonly place: EventPlace;
 }
 
-interface PendingEvent {
-  readonly event: BaseEvent;
-  readonly place: EventPlace;
-}
-
 /** Events that are emitted once the record they belong to is stored, if the outermost run emits them. */
 const recordTypes = new Set([
   ...['ContinuationEvaluated', 'AgentStateUpdated', 'AgentStepCompleted', 'TokenUsageReported', 'RetryScheduled'],
@@ -39,7 +34,7 @@ const readAttempt = (event: BaseEvent): number => {
 
 export class SentSession {
   readonly #texts = new StepTexts();
-  #pending: PendingEvent[] = [];
+  #pending: PlacedEvent[] = [];
   /** Attempt at the open step of the outermost run. */
   #attempt = 1;
   #index = 0;
