@@ -26,6 +26,8 @@ export interface EventPlace extends PartPlace {
   readonly sessionId?: string | undefined;
   /** Number of the last earlier event that has envelopes under this preset; 0 if there is none. @default it is not said */
   readonly prevSeq?: number | undefined;
+  /** Attempt at the open step. */
+  readonly attempt?: number | undefined;
   /** Place among the events of the attempt. */
   readonly index?: number | undefined;
   /** True if the event is not stored yet. @default false */
@@ -69,6 +71,9 @@ export interface EnvelopeMapper {
 
 /** Types of events that are never stored: their number is that of the event before them. */
 const pieces = new Set(['TextDelta', 'ReasoningDelta', 'ToolCallProgress']);
+
+/** True for an event that is never stored. */
+export const isPiece = ({ type }: { readonly type: string }): boolean => pieces.has(type);
 
 const toTime = (at: number): string => new Date(Math.abs(at) <= 8.64e15 ? at : 0).toISOString();
 
@@ -132,7 +137,7 @@ class Mapper implements EnvelopeMapper {
   }
 
   hasSeq(event: AnyEvent): boolean {
-    return !pieces.has(event.type) && toParts(this.#view(event), {}).length > 0;
+    return !isPiece(event) && toParts(this.#view(event), {}).length > 0;
   }
 
   #pieceHeader(source: Omit<ChunkSource, 'kind' | 'text' | 'offset'>): Omit<EventEnvelope, 'event' | 'part' | 'data'> {

@@ -3,8 +3,8 @@ import type { EventView } from './event-view.ts';
 
 /** Facts about an event that it does not have itself. */
 export interface PartPlace {
-  /** Attempt at the open step. */
-  readonly attempt?: number | undefined;
+  /** Attempt at the text of the step: a model that fails ends one. */
+  readonly textAttempt?: number | undefined;
   /** Position of a piece of text in the text of its kind. */
   readonly offset?: number | undefined;
 }

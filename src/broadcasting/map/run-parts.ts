@@ -69,8 +69,9 @@ function toContinuation(view: EventView): JsonObject | undefined {
   return { should_continue: shouldContinue, stop_reason: view.optionalName('stopReason') ?? null, resolved_by: view.name('resolvedBy') };
 }
 
-const toStepStarted: PartMapper = (view, place) => {
+const toStepStarted: PartMapper = (view) => {
   const isResumed = view.flag('resumed');
+  const attempt = view.optionalNumber('attempt');
   const data = present({
     step_number: view.number('stepNumber'),
     tools: view.names('tools'),
@@ -79,7 +80,7 @@ const toStepStarted: PartMapper = (view, place) => {
   });
   const started = { event: 'agent.step.started', data };
   // What an earlier process sent of this step is void.
-  return isResumed ? [toVoid(view, place.attempt === undefined ? undefined : place.attempt - 1), started] : [started];
+  return isResumed || attempt !== undefined ? [toVoid(view, attempt === undefined ? undefined : attempt - 1), started] : [started];
 };
 
 const toStepCompleted: PartMapper = (view, place) => {
@@ -97,7 +98,7 @@ const toStepCompleted: PartMapper = (view, place) => {
   });
   // Text that was streamed of an answer that failed belongs to no message.
   const isVoid = errorCount > 0 && spoken.length === 0 && !view.flag('hasToolCalls');
-  return [...spoken, { event: 'agent.step.completed', data }, ...(isVoid ? [toVoid(view, place.attempt)] : [])];
+  return [...spoken, { event: 'agent.step.completed', data }, ...(isVoid ? [toVoid(view, place.textAttempt)] : [])];
 };
 
 function toEvaluation(evaluation: EventView): JsonObject {

@@ -60,12 +60,12 @@ export function toChunks(chunk: TextChunk, view: Pick<EventView, 'settings'>): r
 
 const toDelta =
   (kind: TextChunk['kind']): PartMapper =>
-  (view, { attempt = 1, offset = 0 }) => {
+  (view, { textAttempt: attempt = 1, offset = 0 }) => {
     const text = view.fields['text'];
     return toChunks({ kind, text: typeof text === 'string' ? text : '', step: view.number('stepNumber'), attempt, offset }, view);
   };
 
-const toFallback: PartMapper = (view, { attempt }) => {
+const toFallback: PartMapper = (view, { textAttempt }) => {
   const failure = view.inner('failure');
   const data = present({
     step_number: view.number('stepNumber'),
@@ -75,7 +75,7 @@ const toFallback: PartMapper = (view, { attempt }) => {
     code: failure.optionalName('code'),
     sentence: failure.sentence('message') ?? toStatusSentence(view),
   });
-  return [{ event: 'agent.model_fallback', data }, toVoid(view, attempt)];
+  return [{ event: 'agent.model_fallback', data }, toVoid(view, textAttempt)];
 };
 
 export const streamMappers: Readonly<Record<string, PartMapper>> = {
