@@ -490,7 +490,10 @@ describe.each(pickSubjects(places))('the events of an open step over %s', (_, ma
     const { clock, runtime } = setUp(place, [{ toolCalls }, 'Well.'], { tools: [pay, slow] });
     await begin(runtime);
     await clock.advance(250);
-    const { received, ended } = collect(elsewhere(place, false));
+    const stop = new AbortController();
+    const { received, ended } = collect(elsewhere(place, true, stop.signal));
+    await until(() => expect(findEvents(received, 'ToolApprovalRequested')).toHaveLength(1));
+    stop.abort();
     await ended;
     const [asked] = findEvents(received, 'ToolApprovalRequested');
     const event: Readonly<Record<string, unknown>> = asked?.event ?? {};
