@@ -12,7 +12,7 @@ import type { ClientRecord } from './orders.ts';
 import { isSlow } from './plan.ts';
 import { readClient } from './records.ts';
 
-/** What one client followed of one session, in the order in which it came. */
+/** Items that one client followed of one session, in the order in which they came. */
 type FollowedItems = readonly (OpenStepItem | 'error')[];
 
 function groupTexts(records: readonly ClientRecord[]): ReadonlyMap<string, FollowedItems> {
@@ -30,7 +30,8 @@ function groupTexts(records: readonly ClientRecord[]): ReadonlyMap<string, Follo
   return groups;
 }
 
-const describePlace = ({ step, afterEntry, attempt }: OpenStepPlace): string => `step ${step} after entry ${afterEntry}, attempt ${attempt}`;
+const describePlace = ({ step, afterEntry, attempt }: OpenStepPlace): string =>
+  `step ${step} after entry ${afterEntry}, attempt ${attempt}`;
 
 const isEarlier = (one: OpenStepPlace, other: OpenStepPlace): boolean =>
   one.afterEntry < other.afterEntry || (one.afterEntry === other.afterEntry && one.attempt < other.attempt);
@@ -73,7 +74,8 @@ function findWrongItem(items: FollowedItems, readStep: (step: number) => string)
       continue;
     }
     if (open !== undefined && !isSame) return `${describePlace(next)} began before the end of ${describePlace(open.place)}`;
-    if (open === undefined && last !== undefined && isEarlier(next, last)) return `${describePlace(next)} came after ${describePlace(last)}`;
+    if (open === undefined && last !== undefined && isEarlier(next, last))
+      return `${describePlace(next)} came after ${describePlace(last)}`;
     open ??= { place: next, index: 0, answer: 0, text: '' };
     last = next;
     const problem = addItem(open, next, readStep);

@@ -23,6 +23,7 @@ export type {
   OpenStepItem,
   OpenStepOptions,
   OpenStepPlace,
+  SendOptions,
   RecordedAction,
   Recovery,
   RuntimeHealth,

@@ -38,6 +38,7 @@ export type {
   OpenStepItem,
   OpenStepOptions,
   OpenStepPlace,
+  SendOptions,
   Recovery,
   RuntimeHealth,
   SessionFilter,

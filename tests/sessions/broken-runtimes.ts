@@ -264,6 +264,11 @@ export const broken: Readonly<Record<string, Breaking>> = {
   'reads the text that an open step has written so far': changeText(({ offset }) => ({ offset: offset + 1 })),
   'follows the text of an open step until it is recorded': changeText(({ offset }) => ({ offset: offset + 1 })),
   'follows the text of later steps too': changeText(({ offset }) => ({ offset: offset + 1 })),
+  'reads the events of an open step before they are stored': withRuntime((runtime) => ({
+    openStep: async function* (...args) {
+      for await (const item of runtime.openStep(...args)) if (item.type !== 'event' || item.event.type !== 'ToolCallStarted') yield item;
+    },
+  })),
   'says that a text is void after the worker was killed, and follows the next attempt': changeText(({ offset }) => ({
     offset: offset + 1,
   })),

@@ -1,7 +1,7 @@
 // An open step: stored in pieces, shown at once in its own process, and never mixed with another attempt.
 import { describe, expect, test } from 'vitest';
 import type { AgentOptions } from '../../src/entry/index.ts';
-import { createAgent } from '../../src/entry/index.ts';
+import { createAgent, defineTool } from '../../src/entry/index.ts';
 import { subAgents } from '../../src/capabilities/index.ts';
 import { agentParticipant, createChat } from '../../src/chat/index.ts';
 import { sleep, systemClock } from '../../src/lib/index.ts';
@@ -14,7 +14,7 @@ import { createCountingIds, createFakeClock, scriptedModel } from '../../src/tes
 import { pickSubjects } from '../support/test-scale.ts';
 import { createMortality, mortalStore } from './mortal-process.ts';
 import type { Place } from './stage.ts';
-import { ann, createGate, newProcess, places, refusal, until } from './stage.ts';
+import { ann, createGate, newProcess, places, readEvents, refusal, until } from './stage.ts';
 
 /** Pieces that a test hands to a model. */
 function createFeed() {
@@ -41,7 +41,11 @@ function createFeed() {
 
 const isTextWrite = ({ effects = [] }: SessionWrite): boolean => effects.some(({ key }) => key.startsWith('open/'));
 
-function setUp(place: Place, script: readonly ScriptedEntry[], more: Partial<AgentOptions> = {}) {
+function setUp(
+  place: Place,
+  script: readonly ScriptedEntry[],
+  { onProblem, ...more }: Partial<AgentOptions> & { readonly onProblem?: () => void } = {},
+) {
   const clock = createFakeClock();
   const ids = createCountingIds();
   const opened = place.open();
@@ -54,11 +58,11 @@ function setUp(place: Place, script: readonly ScriptedEntry[], more: Partial<Age
     },
   };
   const agent = createAgent({ id: 'desk', model: scriptedModel(script), ports: { clock, ids }, ...more });
-  const runtime = createSessionRuntime({ ...newProcess, agents: [agent], store, clock, ids });
+  const runtime = createSessionRuntime({ ...newProcess, agents: [agent], store, clock, ids, ...(onProblem && { onProblem }) });
   return { clock, runtime, writtenAt };
 }
 
-/** What a reader has received, checked as it comes: no gap, no double, one attempt at a time. */
+/** Items that a reader has received, checked as it comes: no gap, no double, one attempt at a time. */
 function collect(items: AsyncIterable<OpenStepItem>) {
   const received: OpenStepItem[] = [];
   const seen = { attempt: 0, answer: 0, index: 0, text: '', reasoning: '' };
@@ -80,9 +84,12 @@ function collect(items: AsyncIterable<OpenStepItem>) {
   return { received, seen, ended };
 }
 
+const isEventItem = (item: OpenStepItem): item is Extract<OpenStepItem, { readonly type: 'event' }> => item.type === 'event';
+
 const pickTexts = (items: readonly OpenStepItem[]): readonly string[] => items.flatMap((item) => (item.type === 'text' ? [item.text] : []));
 
-const pickTypes = (items: readonly OpenStepItem[]): readonly string[] => items.map((item) => (item.type === 'event' ? item.event.type : item.type));
+const pickTypes = (items: readonly OpenStepItem[]): readonly string[] =>
+  items.map((item) => (item.type === 'event' ? item.event.type : item.type));
 
 function elsewhere(place: Place, follow: boolean, signal?: AbortSignal): AsyncIterable<OpenStepItem> {
   const store = place.open();
@@ -333,6 +340,13 @@ describe.each(pickSubjects(places))('a process that writes text and dies over %s
       const written = [...received, ...shown].flatMap((each) => (each.type === 'text' && each.attempt === number ? [...each.text] : []));
       expect(new Set(written).size).toBeLessThanOrEqual(1);
     }
+    // And the index of an event stands for one event of it.
+    const events = new Map<string, unknown>();
+    for (const item of [...received, ...shown].filter(isEventItem)) {
+      const key = `${item.afterEntry}.${item.attempt}.${item.index}`;
+      expect(events.get(key) ?? item.event).toStrictEqual(item.event);
+      events.set(key, item.event);
+    }
     if (pieces.length > 0) expect(received.at(-1)).toMatchObject({ type: 'recorded', attempt: last });
   });
 });
@@ -350,9 +364,208 @@ test('the text of a participant is that of the session, with its name', async ()
   const reader = collect(runtime.openStep('one', { follow: true }));
   feed.push('Words');
   await clock.advance(300);
-  expect(reader.received.filter(({ type }) => type === 'text')).toMatchObject([{ step: 1, attempt: 1, text: 'Words', participant: 'writer' }]);
+  expect(reader.received.filter(({ type }) => type === 'text')).toMatchObject([
+    { step: 1, attempt: 1, text: 'Words', participant: 'writer' },
+  ]);
   feed.end();
   await until(() => expect(reader.received.at(-1)?.type).toBe('recorded'));
   await runtime.drain();
   await reader.ended;
+});
+
+const findEvents = (items: readonly OpenStepItem[], type: string) => items.filter(isEventItem).filter(({ event }) => event.type === type);
+
+const amount = { type: 'object', properties: { amount: { type: 'number' } } } as const;
+
+describe.each(pickSubjects(places))('the events of an open step over %s', (_, makePlace) => {
+  test('can be read here and elsewhere before they are stored, without a number', async () => {
+    const place = makePlace();
+    const gate = createGate();
+    const work = defineTool({ name: 'work', description: 'Does it.', input: amount, run: () => gate.passed.then(() => 'done') });
+    const calls = { toolCalls: [{ name: 'work', id: 'c1', args: { amount: 5 } }] };
+    const { clock, runtime } = setUp(place, [calls, 'Well.'], { tools: [work] });
+    await begin(runtime);
+    const stop = new AbortController();
+    const readers = [collect(runtime.openStep('one', { follow: true })), collect(elsewhere(place, true, stop.signal))];
+    await clock.advance(250);
+    const types = ['AgentExecutionStarted', 'AgentStepStarted', 'InferenceStarted', 'ToolCallStarted'];
+    for (const { received } of readers) {
+      await until(() => expect(pickTypes(received)).toStrictEqual(types));
+      for (const item of received.filter(isEventItem)) {
+        expect(item).toMatchObject({ execution: 1, step: 1, afterEntry: 2, attempt: 1, event: { executionId: 'one/1' } });
+        expect(Object.keys(item.event)).not.toEqual(expect.arrayContaining(['seq']));
+        expect(Object.keys(item.event)).not.toEqual(expect.arrayContaining(['id']));
+      }
+      expect(received.filter(isEventItem).map(({ index }) => index)).toStrictEqual([1, 2, 3, 4]);
+      expect(findEvents(received, 'ToolCallStarted')).toMatchObject([{ event: { tool: 'work', toolCallId: 'c1', args: { amount: 5 } } }]);
+    }
+    expect((await readEvents(runtime, 'one')).map(({ type }) => type)).toStrictEqual(['UserMessageReceived']);
+    gate.open();
+    await until(async () => expect((await runtime.get('one')).status).toBe('completed'));
+    for (const { received } of readers) {
+      await until(() => expect(received.filter(({ type }) => type === 'recorded')).not.toHaveLength(0));
+      expect(received.find(({ type }) => type === 'recorded')).toMatchObject({ step: 1, attempt: 1 });
+      expect(received.some(({ type }) => type === 'void')).toBe(false);
+    }
+    // Each event is stored; those of records are only there.
+    const stored = (await readEvents(runtime, 'one')).map(({ type }) => type);
+    for (const { received } of readers) for (const { event } of received.filter(isEventItem)) expect(stored).toContain(event.type);
+    expect(findEvents(readers[0]?.received ?? [], 'ContinuationEvaluated')).toStrictEqual([]);
+    stop.abort();
+    await runtime.drain();
+    await Promise.all(readers.map(({ ended }) => ended));
+  });
+
+  test('are cut if they are large, keep their secrets only if asked to, and are whole once they are stored', async () => {
+    const place = makePlace();
+    const gate = createGate();
+    const free = { type: 'object' } as const;
+    const args = { path: 'a.txt', password: 'hunter2', content: 'x'.repeat(20_000) };
+    const many = { numbers: Array.from({ length: 3000 }, (_each, index) => index) };
+    const work = defineTool({ name: 'work', description: 'Does it.', input: free, run: () => gate.passed.then(() => 'done') });
+    const toolCalls = [
+      { name: 'work', id: 'c1', args },
+      { name: 'work', id: 'c2', args: many },
+    ];
+    const { clock, runtime } = setUp(place, [{ toolCalls }, 'Well.'], { tools: [work] });
+    await begin(runtime);
+    await clock.advance(250);
+    for (const items of [runtime.openStep('one'), elsewhere(place, false)]) {
+      const { received, ended } = collect(items);
+      await ended;
+      const [first, second] = findEvents(received, 'ToolCallStarted');
+      expect(first).toMatchObject({ cut: ['args'], event: { args: { ...args, content: 'x'.repeat(500) } } });
+      expect(second).toMatchObject({ cut: ['args'], event: { args: null } });
+    }
+    const { received, ended } = collect(runtime.openStep('one', { redact: true }));
+    await ended;
+    expect(JSON.stringify(received)).not.toContain('hunter2');
+    expect(findEvents(received, 'ToolCallStarted')[0]?.event).toMatchObject({ tool: 'work', args: { path: 'a.txt' } });
+    gate.open();
+    await until(async () => expect((await runtime.get('one')).status).toBe('completed'));
+    const started = (await readEvents(runtime, 'one')).filter(({ type }) => type === 'ToolCallStarted');
+    expect(started.map((event) => event['args'])).toStrictEqual([args, many]);
+  });
+
+  test('have the latest progress of a call, for those who read late', async () => {
+    const place = makePlace();
+    const gate = createGate();
+    const work = defineTool({
+      name: 'work',
+      description: 'Does it.',
+      input: amount,
+      run: async (_args, { report }) => {
+        for (let percent = 0; percent < 100; percent += 1) report(percent);
+        await gate.passed;
+      },
+    });
+    const toolCalls = [
+      { name: 'work', id: 'c1', args: {} },
+      { name: 'work', id: 'c2', args: {} },
+    ];
+    const { clock, runtime } = setUp(place, [{ toolCalls }, 'Well.'], { tools: [work] });
+    await begin(runtime);
+    await clock.advance(250);
+    for (const items of [runtime.openStep('one'), elsewhere(place, false)]) {
+      const { received, ended } = collect(items);
+      await ended;
+      expect(findEvents(received, 'ToolCallProgress')).toMatchObject([
+        { event: { toolCallId: 'c1', progress: 99 } },
+        { event: { toolCallId: 'c2', progress: 99 } },
+      ]);
+    }
+    gate.open();
+    await until(async () => expect((await runtime.get('one')).status).toBe('completed'));
+  });
+
+  test('ask for an approval with the digest that gives it, also before the step waits', async () => {
+    const place = makePlace();
+    const gate = createGate();
+    const pay = defineTool({ name: 'pay', description: 'Does it.', input: amount, needsApproval: true, run: () => 'paid' });
+    const slow = defineTool({ name: 'slow', description: 'Does it.', input: amount, run: () => gate.passed.then(() => 'done') });
+    const toolCalls = [
+      { name: 'pay', id: 'c1', args: { amount: 5 } },
+      { name: 'slow', id: 'c2', args: {} },
+    ];
+    const { clock, runtime } = setUp(place, [{ toolCalls }, 'Well.'], { tools: [pay, slow] });
+    await begin(runtime);
+    await clock.advance(250);
+    const stop = new AbortController();
+    const { received, ended } = collect(elsewhere(place, true, stop.signal));
+    await until(() => expect(findEvents(received, 'ToolApprovalRequested')).toHaveLength(1));
+    stop.abort();
+    await ended;
+    const [asked] = findEvents(received, 'ToolApprovalRequested');
+    const event: Readonly<Record<string, unknown>> = asked?.event ?? {};
+    const { toolCallId, digest } = event;
+    if (typeof toolCallId !== 'string' || typeof digest !== 'string') throw new Error('No approval was asked for.');
+    const approved = runtime.approve('one', { id: toolCallId, digest }, { by: ann });
+    gate.open();
+    expect(await approved).toMatchObject({ status: 'completed', text: 'Well.' });
+  });
+
+  test('are stored when the step waits; what comes after that is told apart from them', async () => {
+    const place = makePlace();
+    const gate = createGate();
+    const pay = defineTool({
+      name: 'pay',
+      description: 'Does it.',
+      input: amount,
+      needsApproval: true,
+      run: () => gate.passed.then(() => 'paid'),
+    });
+    const calls = { toolCalls: [{ name: 'pay', id: 'c1', args: { amount: 5 } }] };
+    const { clock, runtime } = setUp(place, [calls, 'Well.'], { tools: [pay] });
+    await runtime.create({ id: 'one' }, { by: ann });
+    const reader = collect(runtime.openStep('one', { follow: true }));
+    const { waitingFor } = await runtime.send('one', 'Pay.', { by: ann });
+    await until(() => expect(pickTypes(reader.received).at(-1)).toBe('recorded'));
+    expect((await readEvents(runtime, 'one')).map(({ type }) => type)).toContain('ToolApprovalRequested');
+    const [wait] = waitingFor;
+    if (wait === undefined) throw new Error('Nothing waits.');
+    const approved = runtime.approve('one', wait, { by: ann });
+    await clock.advance(250);
+    await until(() => expect(pickTypes(reader.received)).toContain('ToolCallStarted'));
+    const [before] = findEvents(reader.received, 'ToolApprovalRequested');
+    const [after] = findEvents(reader.received, 'ToolCallStarted');
+    expect([before?.step, after?.step, before?.attempt, after?.attempt]).toStrictEqual([1, 1, 1, 1]);
+    expect(after?.afterEntry).toBeGreaterThan(before?.afterEntry ?? 0);
+    gate.open();
+    await approved;
+    await runtime.drain();
+    await reader.ended;
+  });
+
+  test('and the text of an answer that has come are shown again by the process that resumes the step', async () => {
+    const place = makePlace();
+    const gate = createGate();
+    const look = defineTool({
+      name: 'look',
+      description: 'Does it.',
+      input: amount,
+      effect: 'pure',
+      run: () => gate.passed.then(() => 'seen'),
+    });
+    const script: readonly ScriptedEntry[] = [{ text: 'Let me look.', toolCalls: [{ name: 'look', id: 'c1', args: {} }] }, 'Well.'];
+    // What an abandoned process still tries to write is refused.
+    const first = setUp(place, script, { tools: [look], onProblem: () => undefined });
+    await begin(first.runtime);
+    const stop = new AbortController();
+    const reader = collect(elsewhere(place, true, stop.signal));
+    await first.clock.advance(250);
+    await until(() => expect(reader.seen.text).toBe('Let me look.'));
+    // The first process is abandoned in the middle of the call.
+    const second = setUp(place, ['Well.'], { tools: [look] });
+    await second.runtime.ready;
+    await until(() => expect(second.clock.pendingTimers()).toBeGreaterThan(0));
+    await second.clock.advance(250);
+    await until(() => expect(pickTexts(reader.received)).toStrictEqual(['Let me look.', 'Let me look.']));
+    expect(reader.received.filter(({ type }) => type === 'void')).toMatchObject([{ attempt: 1 }]);
+    expect(findEvents(reader.received, 'ToolCallStarted')).toMatchObject([{ attempt: 1 }, { attempt: 2 }]);
+    gate.open();
+    await until(() => expect(reader.received.filter(({ type }) => type === 'recorded')).toMatchObject([{ step: 1, attempt: 2 }]));
+    stop.abort();
+    await reader.ended;
+    await second.runtime.drain();
+  });
 });

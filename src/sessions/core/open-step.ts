@@ -35,7 +35,12 @@ export type ReadItem = OpenStepItem | RawEventItem;
 type WithoutPlace<Item> = Item extends OpenStepPlace ? Omit<Item, keyof OpenStepPlace> : never;
 export type RowItem = WithoutPlace<TextItem | StoredEventItem>;
 
-export const toPlace = ({ execution, step, afterEntry, attempt }: OpenStepPlace): OpenStepPlace => ({ execution, step, afterEntry, attempt });
+export const toPlace = ({ execution, step, afterEntry, attempt }: OpenStepPlace): OpenStepPlace => ({
+  execution,
+  step,
+  afterEntry,
+  attempt,
+});
 
 export const isSamePlace = (one: OpenStepPlace, other: OpenStepPlace): boolean =>
   one.afterEntry === other.afterEntry && one.attempt === other.attempt;
@@ -125,7 +130,7 @@ export function dropVoid<Item extends OpenItem>(items: readonly Item[]): readonl
   return current.filter((item) => item.type !== 'text' || item.answer === answer);
 }
 
-/** What a reader has received of the open step, and what is to be passed on. */
+/** The position of one reader in the open step: decides what is new to it. */
 export class OpenStepCursor {
   #attempt: OpenStepPlace | undefined;
   #isVoid = false;
@@ -134,7 +139,7 @@ export class OpenStepCursor {
   #received = { text: 0, reasoning: 0 };
   /** Index of the last event that was received. */
   #index = 0;
-  /** What began before this entry is over. */
+  /** Attempts that began before this entry are over. */
   #floor = 0;
 
   /** Takes items in their order; returns what is new. */

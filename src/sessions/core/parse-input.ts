@@ -7,7 +7,7 @@ import { isMessageContent, Message } from '../../messages/index.ts';
 import { ExecutionStatus } from '../../step-by-step/index.ts';
 import type { ActionOptions, ForkPoint } from './action.ts';
 import { ForeignApprovalError } from './foreign-approval-error.ts';
-import type { AnsweredWait, EventsOptions, NewSession, OpenStepOptions } from './session-runtime.ts';
+import type { AnsweredWait, EventsOptions, NewSession, OpenStepOptions, SendOptions } from './session-runtime.ts';
 import type { SessionFacts } from './session.ts';
 import type { SessionQuery } from '../store/session-store.ts';
 
@@ -167,6 +167,13 @@ export function parseMessage(content: MessageContent | Message, ids: IdSource): 
   assert(!message.isEmpty, 'The content of send() is empty. Send at least one character or part.');
   return message;
 }
+
+/** Checks what a message does to an execution in progress. */
+export const parseSendRules = ({ whileRunning, whileWaiting }: SendOptions): Pick<SendOptions, 'whileRunning' | 'whileWaiting'> =>
+  omitUndefined({
+    whileRunning: parseOneOf(whileRunning, 'whileRunning of send()', ['join', 'queue', 'interrupt'] as const),
+    whileWaiting: parseOneOf(whileWaiting, 'whileWaiting of send()', ['supersede', 'queue', 'refuse'] as const),
+  });
 
 /** Checks that a new session is described by an object. */
 export function parseNewSession(session: NewSession): NewSession {

@@ -31,6 +31,21 @@ export interface ListedSessions {
   readonly cursor?: string;
 }
 
+/** Options for sending a message. */
+export interface SendOptions extends ActionOptions {
+  /**
+   * If the session runs: `join` adds the message before the next step; `queue` opens an execution of its own once the one in progress has
+   * ended; `interrupt` ends the one in progress at once and then opens one. @default 'join'
+   */
+  readonly whileRunning?: 'join' | 'queue' | 'interrupt';
+  /**
+   * If the session waits for somebody or something: `supersede` gives that up; `queue` opens an execution of its own once the waiting one
+   * has ended; `refuse` rejects the message. A wait for a grant always rejects it: only a grant or a cancel ends that.
+   * @default 'supersede'
+   */
+  readonly whileWaiting?: 'supersede' | 'queue' | 'refuse';
+}
+
 /** Options for reading events. */
 export interface EventsOptions {
   /** Number of the last event that you have: reading begins after it. @default 0, which reads all */
@@ -175,8 +190,8 @@ export type ExportedSession = WholeExport | UnreadableExport;
 export interface SessionRuntime<State extends RunState = RunState, Output = unknown> {
   /** Creates an empty session. */
   create(session: NewSession, options: ActionOptions): Promise<Session<State>>;
-  /** Sends a message. If a run is in progress, the message joins it at the next boundary. Settles with the execution that read it. */
-  send(sessionId: string, content: MessageContent | Message, options: ActionOptions): Promise<SessionResult<State, Output>>;
+  /** Sends a message. Settles with the execution that read it. `whileRunning` and `whileWaiting` say what it does to one in progress. */
+  send(sessionId: string, content: MessageContent | Message, options: SendOptions): Promise<SessionResult<State, Output>>;
   /** Resumes a session that was left with something to do, or that waits because its step ended the process each time. One that waits for a
    * provider is tried at once. */
   resume(sessionId: string, options: ActionOptions): Promise<SessionResult<State, Output>>;

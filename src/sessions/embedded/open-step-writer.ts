@@ -32,9 +32,9 @@ interface OpenAttempt {
   length: { text: number; reasoning: number };
   /** Number of events. */
   events: number;
-  /** What is not stored yet. */
+  /** Items that are not stored yet. */
   unstored: OpenItem[];
-  /** What is not shown yet. */
+  /** Items that are not shown yet. */
   unshown: OpenItem[];
   rows: number;
   eventBytes: number;

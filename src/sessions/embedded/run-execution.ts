@@ -4,10 +4,13 @@ import type { Effects, SleepResult } from '../../effects/index.ts';
 import { createCancelledEffect } from '../../effects/index.ts';
 import { jsonEquals } from '../../lib/index.ts';
 import type { Between, EngineOutageRule, Orchestrator, RunState, WaitingTime } from '../../step-by-step/index.ts';
+import { Supersession } from '../../step-by-step/index.ts';
 import { toIdentity } from '../core/agents.ts';
 import { ContextFailedError } from '../core/context-failed-error.ts';
+import type { Queue } from '../core/entries.ts';
 import { toExecutionId } from '../core/execution-id.ts';
 import { CancelRequested } from '../core/action-events.ts';
+import { hasInterruption } from '../core/message-rules.ts';
 import { findCancel, findCancels } from '../core/queue.ts';
 import type { HoldGate } from './hold-gate.ts';
 import type { OpenStepHub } from './open-step-hub.ts';
@@ -117,6 +120,10 @@ async function createContext({ facts }: SessionLog, { context }: RunServices['op
   }
 }
 
+/** Returns the reason for ending an execution, if somebody has cancelled it or sent a message that interrupts it. */
+export const findEnd = (queued: Queue, number: number): string | Supersession | undefined =>
+  findCancel(queued, number) ?? (hasInterruption(queued, number) ? new Supersession() : undefined);
+
 /** Runs an execution until it ends, waits or is left. */
 export async function runExecution(
   log: SessionLog,
@@ -128,15 +135,15 @@ export async function runExecution(
   const identity = toIdentity(agent);
   if (!jsonEquals({ ...identity }, { ...log.facts.agent })) log.facts = { ...log.facts, agent: identity };
   // A run that only ends needs no context.
-  const onlyEnds = log.journal.isEmpty && findCancel(log.queued, number) !== undefined;
+  const onlyEnds = log.journal.isEmpty && findEnd(log.queued, number) !== undefined;
   const context = onlyEnds ? {} : await createContext(log, services.options);
   await beforeRun();
   const abort = new AbortController();
   // Somebody may have cancelled it before it ran, in this process or in an earlier one.
-  const cancel = findCancel(log.queued, number);
+  const end = findEnd(log.queued, number);
   // A step that was open before is replayed as far as it got, and ends before anything new starts.
   const endIfCancelled = (): void => {
-    if (cancel !== undefined) abort.abort(cancel);
+    if (end !== undefined) abort.abort(end);
   };
   if (log.journal.isEmpty) endIfCancelled();
   onStart(abort);

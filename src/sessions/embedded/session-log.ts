@@ -18,6 +18,7 @@ import { findSentMessages, isUntouchedAfter, readStored, replay, updateQueue } f
 import type { ExpiryOptions } from '../core/expiry.ts';
 import { getWakeAt } from '../core/expiry.ts';
 import { isOpenRow, readOpenRow } from '../core/open-step.ts';
+import { hasDue } from '../core/queue.ts';
 import { RecoveryMarks } from './recovery-marks.ts';
 import type { SessionFacts } from '../core/session.ts';
 import type { OpenStepPlace } from '../core/session-runtime.ts';
@@ -152,7 +153,7 @@ export class SessionLog {
     if (this.#state.execution.crashLoop !== undefined) return false;
     // A fork does nothing until somebody acts on it.
     if (this.#isUntouchedFork) return false;
-    return hasWork(this.#state) || this.#state.data.owesEvents === true || this.queued.size > 0;
+    return hasWork(this.#state) || this.#state.data.owesEvents === true || hasDue(this.#state, this.queued);
   }
 
   /** Number of times that the open step was resumed after a crash. */
