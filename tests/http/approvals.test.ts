@@ -130,7 +130,7 @@ describe('an approval over HTTP', () => {
       asked = item.event;
       break;
     }
-    const path = `/sessions/${id}/waits/${String(asked?.['waitId'] ?? asked?.['toolCallId'])}`;
+    const path = `/sessions/${id}/waits/${JSON.stringify(asked?.['waitId'] ?? asked?.['toolCallId']).slice(1, -1)}`;
     expect(await site.request(ann, 'POST', `${path}/approve`, { digest: asked?.['digest'] })).toMatchObject({ status: 403 });
     expect(await site.request(bob, 'POST', `${path}/approve`, { digest: 'forged' })).toMatchObject({ status: 403 });
     expect(await site.request(bob, 'POST', `${path}/approve`, { digest: asked?.['digest'] })).toMatchObject({ status: 202 });

@@ -70,7 +70,7 @@ describe('a session over HTTP', () => {
     const ids = [await site.start(ann), await site.start(ann), await site.start(bob)];
     const first = await site.request(bob, 'GET', '/sessions?limit=2');
     const second = await site.request(bob, 'GET', `/sessions?limit=2&cursor=${encodeURIComponent(first.body.cursor)}`);
-    const found = [...first.body.sessions, ...second.body.sessions].map((each: { session_id: string }) => each.session_id);
+    const found = [...first.body.sessions, ...second.body.sessions].map((each) => each.session_id);
     expect(found.sort()).toEqual([...ids].sort());
     const own = await site.request(ann, 'GET', '/sessions?status=pending&tenant=south&owner=bob');
     expect(own.body.sessions).toHaveLength(2);

@@ -56,12 +56,33 @@ export async function listen(server: Server): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
+/** A wait in an answer. */
+export interface AnsweredWait {
+  readonly wait_id: string;
+  readonly digest: string;
+  readonly args?: unknown;
+  readonly hidden_fields: readonly string[];
+}
+
+/** Fields of answers that tests look at. */
+export interface AnswerBody {
+  readonly session_id: string;
+  readonly sessions: readonly { readonly session_id: string }[];
+  readonly cursor: string;
+  readonly waits: readonly [AnsweredWait];
+  readonly sentence: string;
+  readonly is_repeated?: boolean;
+  readonly seen: string;
+  readonly token: string;
+  readonly expires_at: string;
+  readonly error: { readonly code: string; readonly message: string };
+}
+
 /** A JSON answer. */
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- tests look into any answer
-  readonly body: any;
+  readonly body: AnswerBody;
 }
 
 export interface Site {
@@ -102,11 +123,11 @@ export async function openSite({ agents, handler = {} }: SiteOptions = {}): Prom
     if (method !== 'GET') headers['content-type'] = 'application/json';
     const response = await fetch(`${url}${path}`, { method, headers, ...(value !== undefined && { body: JSON.stringify(value) }) });
     const text = await response.text();
-    return { status: response.status, headers: response.headers, body: text === '' ? undefined : JSON.parse(text) };
+    return { status: response.status, headers: response.headers, body: JSON.parse(text === '' ? '{}' : text) as AnswerBody };
   };
   const start: Site['start'] = async (caller, text, agent = 'desk') => {
     const { body } = await request(caller, 'POST', '/sessions', { agent });
-    const id = String(body.session_id);
+    const id = body.session_id;
     if (text !== undefined) await request(caller, 'POST', `/sessions/${id}/messages`, { text, until: 'rest' });
     return id;
   };

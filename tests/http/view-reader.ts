@@ -10,6 +10,8 @@ interface OpenText {
   text: string;
 }
 
+const readText = (value: unknown): string => (typeof value === 'string' ? value : '');
+
 const isEvent = (envelope: Envelope): envelope is EventEnvelope => envelope.event !== 'agent.head';
 
 /** Folds envelopes as they come, in whatever order and however often. */
@@ -41,7 +43,7 @@ export class View {
   /** Words of the assistant: those that are stored, then those of the open step. */
   get text(): string {
     const said = [...this.#stored.values()].filter(({ event, data }) => event === 'agent.message' && data['role'] === 'assistant');
-    return [...said.map(({ data }) => String(data['text'])), this.openText].join('');
+    return [...said.map(({ data }) => readText(data['text'])), this.openText].join('');
   }
 
   get openText(): string {
@@ -56,8 +58,8 @@ export class View {
     this.#stored.set(key, envelope);
     const { event, data, execution_id } = envelope;
     const isWhole = typeof data['text'] === 'string' && data['role'] === 'assistant';
-    if (event === 'agent.message' && isWhole && !String(data['text']).startsWith(this.openText))
-      this.faults.push(`"${this.openText}" was shown of "${String(data['text'])}"`);
+    if (event === 'agent.message' && isWhole && !readText(data['text']).startsWith(this.openText))
+      this.faults.push(`"${this.openText}" was shown of "${readText(data['text'])}"`);
     if (event === 'agent.step.completed' || event === 'agent.status' || event === 'agent.message')
       this.#open = this.#open.filter(({ execution }) => execution !== execution_id);
   }
@@ -69,7 +71,7 @@ export class View {
 
   #takeChunk({ execution_id: execution, data, attempt = 1 }: EventEnvelope): void {
     const kind = data['reasoning'] === undefined ? 'text' : 'reasoning';
-    const [step, offset, text] = [Number(data['step_number']), Number(data['offset']), String(data['text'] ?? data['reasoning'])];
+    const [step, offset, text] = [Number(data['step_number']), Number(data['offset']), readText(data['text'] ?? data['reasoning'])];
     const isSame = (each: OpenText): boolean =>
       each.execution === execution && each.step === step && each.attempt === attempt && each.kind === kind;
     // A later attempt voids the earlier ones.
@@ -106,7 +108,8 @@ export async function readInto(view: View, url: string, { headers = {}, signal, 
   if (response.status !== 200 || response.body === null) throw new Error(`${response.status} ${await response.text()}`);
   let rest = '';
   const decoder = new TextDecoder();
-  for await (const bytes of response.body) {
+  // Holds: the body of a response is bytes.
+  for await (const bytes of response.body as ReadableStream<Uint8Array>) {
     rest += decoder.decode(bytes, { stream: true });
     for (let end = rest.indexOf('\n\n'); end !== -1; end = rest.indexOf('\n\n')) {
       const frame = rest.slice(0, end).split('\n');
@@ -128,4 +131,4 @@ export async function readInto(view: View, url: string, { headers = {}, signal, 
 
 /** True for the envelope that ends an execution. */
 export const isRest = (_view: View, envelope: Envelope): boolean =>
-  envelope.event === 'agent.status' && 'seq' in envelope && envelope.seq !== undefined && envelope.data['status'] !== 'in_progress';
+  isEvent(envelope) && envelope.event === 'agent.status' && envelope.seq !== undefined && envelope.data['status'] !== 'in_progress';

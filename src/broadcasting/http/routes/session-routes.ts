@@ -3,7 +3,7 @@ import type { JsonObject } from '../../../lib/index.ts';
 import { describeValue, InvalidArgumentError, omitUndefined } from '../../../lib/index.ts';
 import type { ContentPart } from '../../../messages/index.ts';
 import { readContentPart } from '../../../messages/index.ts';
-import type { NewSession, SessionQuery, SessionSummary } from '../../../sessions/index.ts';
+import type { NewSession, SendOptions, SessionQuery, SessionSummary } from '../../../sessions/index.ts';
 import { readBody } from '../read-body.ts';
 import { toFactsView, toResultView, toSessionView, toSummaryView } from '../session-view.ts';
 import type { Body, Route, RouteCall, SessionCall } from './route.ts';
@@ -67,6 +67,8 @@ async function list(call: RouteCall): Promise<Response> {
   return send(call, 200, { sessions: visible.map(toSummaryView), ...(cursor !== undefined && { cursor }) });
 }
 
+type SendWays = { readonly [Key in 'whileRunning' | 'whileWaiting']: SendOptions[Key] };
+
 /** Reads the content of a message: a text, or parts of text, images and files. */
 function readContent(body: Body): string | readonly ContentPart[] {
   const { content } = body;
@@ -84,9 +86,11 @@ function readContent(body: Body): string | readonly ContentPart[] {
 }
 
 async function sendMessage(call: SessionCall): Promise<Response> {
-  const body = await readFields(call, ['text', 'content', ...actionFields]);
+  const body = await readFields(call, ['text', 'content', 'while_running', 'while_waiting', ...actionFields]);
   const options = readActionOptions(call, body);
-  const result = await call.services.runtime.send(call.session.id, readContent(body), options);
+  // Holds: the runtime checks them.
+  const ways = { whileRunning: readText(body, 'while_running'), whileWaiting: readText(body, 'while_waiting') } as SendWays;
+  const result = await call.services.runtime.send(call.session.id, readContent(body), { ...options, ...omitUndefined(ways) });
   return send(call, getStatus(options), toResultView(result, getView(call)));
 }
 
