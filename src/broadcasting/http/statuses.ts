@@ -37,6 +37,7 @@ export const errorStatuses = {
   'late-result': failed,
   'lost-in-payload': failed,
   'malformed-response': failed,
+  'message-refused': { status: 409 },
   'method-not-allowed': { status: 405 },
   'model-failed': failed,
   'newer-schema': failed,
