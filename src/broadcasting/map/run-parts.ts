@@ -80,10 +80,12 @@ const toStepStarted: PartMapper = (view) => {
   });
   const started = { event: 'agent.step.started', data };
   // What an earlier process sent of this step is void.
-  return isResumed || attempt !== undefined ? [toVoid(view, attempt === undefined ? undefined : attempt - 1), started] : [started];
+  const isAgain = isResumed || attempt !== undefined;
+  const voided = attempt === undefined ? undefined : attempt - 1;
+  return isAgain ? [toVoid({ step: view.number('stepNumber'), scope: 'attempt', attempt: voided }), started] : [started];
 };
 
-const toStepCompleted: PartMapper = (view, place) => {
+const toStepCompleted: PartMapper = (view, { attempt, answer }) => {
   const spoken = toSpoken(view);
   const errorCount = view.number('errorCount');
   const data = present({
@@ -98,7 +100,11 @@ const toStepCompleted: PartMapper = (view, place) => {
   });
   // Text that was streamed of an answer that failed belongs to no message.
   const isVoid = errorCount > 0 && spoken.length === 0 && !view.flag('hasToolCalls');
-  return [...spoken, { event: 'agent.step.completed', data }, ...(isVoid ? [toVoid(view, place.textAttempt)] : [])];
+  return [
+    ...spoken,
+    { event: 'agent.step.completed', data },
+    ...(isVoid ? [toVoid({ step: view.number('stepNumber'), scope: 'text', attempt, answer })] : []),
+  ];
 };
 
 function toEvaluation(evaluation: EventView): JsonObject {
