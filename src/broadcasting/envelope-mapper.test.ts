@@ -154,7 +154,7 @@ const rows: readonly Row[] = [
   [
     'CancelRequested',
     { by, reason: 'enough' },
-    [['agent.status', { status: 'in_progress', sentence: 'Enough.', by, cancel_requested: true, reason: 'enough' }]],
+    [['agent.status', { status: 'in_progress', sentence: 'User ann cancelled: enough.', by, cancel_requested: true, reason: 'enough' }]],
   ],
   [
     'UserMessageReceived',
@@ -349,7 +349,7 @@ const rows: readonly Row[] = [
 ];
 
 describe('the envelopes of each event', () => {
-  it.each(rows)('%s', (type, fields, expected, place = {}) => {
+  it.each(rows.map((row) => ({ type: row[0], row })))('$type', ({ row: [type, fields, expected, place = {}] }) => {
     expect(mapData(type, fields, place)).toStrictEqual(expected);
   });
 

@@ -3,7 +3,7 @@ import type { Json, JsonObject } from '../../lib/index.ts';
 import { omitUndefined, present } from '../../lib/index.ts';
 import type { EnvelopePart } from '../envelope.ts';
 import type { EventView } from './event-view.ts';
-import { toStatusSentence } from './sentences.ts';
+import { toEndSentence, toStatusSentence } from './sentences.ts';
 import { toVoid } from './stream-parts.ts';
 import type { PartMapper } from './part-mapper.ts';
 
@@ -47,7 +47,7 @@ function toEnded(view: EventView): readonly EnvelopePart[] {
     stop_reason: view.optionalName('stopReason'),
     resolved_by: view.optionalName('resolvedBy'),
     context: view.object('context'),
-    sentence: toStatusSentence(view),
+    sentence: toEndSentence(view),
     step_count: view.number('stepCount'),
     waiting_for: waits.length === 0 ? undefined : waits,
   });
@@ -151,7 +151,7 @@ const toFailure = (failure: EventView): EnvelopePart => ({
 function toFailed(view: EventView): readonly EnvelopePart[] {
   const failures = view.list('errors').map(toFailure);
   if (failures.length > 0) return failures;
-  return [{ event: 'agent.error', data: { code: view.optionalName('stopReason') ?? 'error', sentence: toStatusSentence(view) } }];
+  return [{ event: 'agent.error', data: { code: view.optionalName('stopReason') ?? 'error', sentence: toEndSentence(view) } }];
 }
 
 /** What one kind of event of the loop becomes. */
