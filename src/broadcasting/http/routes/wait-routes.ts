@@ -58,8 +58,12 @@ async function listWaits(call: RouteCall): Promise<Response> {
   const { services, request } = call;
   const { waits, cursor } = await services.runtime.waits(readQuery(call, ['agent', 'tenant', 'owner', 'tag', 'limit', 'cursor']));
   const visible = new Map<string, boolean>();
-  for (const { sessionId } of waits)
-    if (!visible.has(sessionId)) visible.set(sessionId, await services.gate.isVisible(request, await services.runtime.get(sessionId)));
+  for (const { sessionId } of waits) {
+    if (visible.has(sessionId)) continue;
+    // One that was deleted meanwhile is not shown.
+    const session = await services.runtime.get(sessionId).catch(() => undefined);
+    visible.set(sessionId, session !== undefined && (await services.gate.isVisible(request, session)));
+  }
   const shown = waits.filter(({ sessionId }) => visible.get(sessionId) === true);
   return send(call, 200, { waits: shown.map(toListedView), ...(cursor !== undefined && { cursor }) });
 }
