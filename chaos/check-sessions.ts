@@ -6,7 +6,7 @@ import type { Session, EmbeddedRuntime } from '../src/sessions/index.ts';
 import { createSessionRuntime } from '../src/sessions/index.ts';
 import { sqliteStore } from '../src/sessions/sqlite/index.ts';
 import type { Figure } from './figures.ts';
-import { none, inform } from './figures.ts';
+import { none, info } from './figures.ts';
 import { filesIn } from './orders.ts';
 import { answerTo, planCalls, expectedMessages, toKey, toolNames } from './plan.ts';
 import type { RecordedCall } from './records.ts';
@@ -99,10 +99,10 @@ function checkWorld(calls: readonly KnownCall[], deeds: readonly RecordedCall[],
       'effects that no session planned',
       [...times.keys()].filter((key) => !planned.has(key)),
     ),
-    inform('`once` calls', once.length),
-    inform('  of unknown end, with their effect', unknown.filter((call) => countTimes(call) === 1).length),
-    inform('  of unknown end, without it', unknown.filter((call) => countTimes(call) === 0).length),
-    inform(
+    info('`once` calls', once.length),
+    info('  of unknown end, with their effect', unknown.filter((call) => countTimes(call) === 1).length),
+    info('  of unknown end, without it', unknown.filter((call) => countTimes(call) === 0).length),
+    info(
       '`idempotent` effects repeated under their key',
       idempotent.reduce((sum, call) => sum + Math.max(0, countTimes(call) - 1), 0),
     ),

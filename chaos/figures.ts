@@ -9,7 +9,7 @@ export interface Figure {
   readonly examples?: readonly string[];
 }
 
-export const inform = (what: string, value: number | string): Figure => ({ what, value, isRight: true });
+export const info = (what: string, value: number | string): Figure => ({ what, value, isRight: true });
 
 export const exactly = (what: string, value: number, wanted: number): Figure => ({
   what,

@@ -5,7 +5,7 @@ import type { Child } from './child.ts';
 import { startWorker } from './child.ts';
 import { check } from './check.ts';
 import type { Figure } from './figures.ts';
-import { atMost, exactly, none, inform } from './figures.ts';
+import { atMost, exactly, none, info } from './figures.ts';
 import type { Orders, Place } from './orders.ts';
 import { places } from './orders.ts';
 import { createRandom } from './random.ts';
@@ -114,9 +114,9 @@ export async function runKills(options: KillOptions): Promise<readonly Figure[]>
     const seconds = (from: number): number => Math.round((end - from) / 100) / 10;
     return [
       exactly('kills', killed.filter(({ at }) => at !== undefined).length, kills),
-      inform('  at a chosen point', killed.filter(({ at }) => at !== undefined && at !== 'a random moment').length),
+      info('  at a chosen point', killed.filter(({ at }) => at !== undefined && at !== 'a random moment').length),
       atMost('seconds from the last kill to the end of the work', seconds(lastKill), 60),
-      inform('seconds in all', seconds(begun)),
+      info('seconds in all', seconds(begun)),
       none('problems that workers told of', findProblems([...killed.map(({ child }) => child), last])),
       ...(await check(folder, options)),
     ];

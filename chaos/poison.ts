@@ -5,7 +5,7 @@
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { Figure } from './figures.ts';
-import { exactly, none, inform } from './figures.ts';
+import { exactly, none, info } from './figures.ts';
 import { withFolder } from './with-folder.ts';
 
 /** Lifetime of a process once the poisoned session runs. */
@@ -77,7 +77,7 @@ export async function runPoison(): Promise<readonly Figure[]> {
         'sessions that did not finish after resume',
         cured.filter(({ status }) => status !== 'completed').map(({ id, explanation }) => `${id}: ${explanation}`),
       ),
-      inform('  sessions after resume', cured.length),
+      info('  sessions after resume', cured.length),
     ];
   });
 }

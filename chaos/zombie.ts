@@ -6,7 +6,7 @@ import { check } from './check.ts';
 import type { Child } from './child.ts';
 import { startWorker } from './child.ts';
 import type { Figure } from './figures.ts';
-import { exactly, none, inform } from './figures.ts';
+import { exactly, none, info } from './figures.ts';
 import type { Orders, Place } from './orders.ts';
 import { readDeeds, readSeen } from './records.ts';
 import { withFolder } from './with-folder.ts';
@@ -67,7 +67,7 @@ export async function runZombie({ sessions, steps, place }: ZombieOptions): Prom
     return [
       none('entries in the log that the first worker wrote after its time', foreignEntries(folder, second)),
       exactly('first workers that were told that their time is over', isFenced ? 1 : 0, 1),
-      inform('effects that it had begun and that came after it woke up', late.length),
+      info('effects that it had begun and that came after it woke up', late.length),
       none(
         'other problems that workers told of',
         others.map(({ code, where, message }) => `${code}, ${where}: ${message}`),

@@ -1,6 +1,6 @@
 // The field that the later build added, in everything that is stored.
 import type { Figure } from '../figures.ts';
-import { none, inform } from '../figures.ts';
+import { none, info } from '../figures.ts';
 import type { ReadLog } from '../processes/check-log.ts';
 import { readLogs } from '../processes/check-log.ts';
 import type { OpenedDatabase } from '../processes/open-database.ts';
@@ -132,14 +132,14 @@ export async function checkFields({ folder, database, sessions, pair, most }: Fi
     const missing = lastingTexts.filter((name) => (most[name] ?? 0) === 0);
     return [
       none('kinds of text without the added field', missing),
-      ...passingTexts.map((name) => inform(`  ${name} with the added field at one moment, at most`, most[name] ?? 0)),
+      ...passingTexts.map((name) => info(`  ${name} with the added field at one moment, at most`, most[name] ?? 0)),
       none('sessions that only one build wrote to', logs.every((log) => !isMixed(log)) ? ['all'] : []),
-      inform('  sessions that both builds wrote to', logs.filter(isMixed).length),
+      info('  sessions that both builds wrote to', logs.filter(isMixed).length),
       none(
         'states written by the present build that lost the added field',
         values.flatMap(({ lost }) => lost),
       ),
-      inform(
+      info(
         '  states written by the present build that kept it',
         values.reduce((sum, { kept }) => sum + kept, 0),
       ),

@@ -1,6 +1,6 @@
-// What each client was inform, against what is stored.
+// What each client was told, against what is stored.
 import type { Figure } from '../figures.ts';
-import { exactly, none, inform } from '../figures.ts';
+import { exactly, none, info } from '../figures.ts';
 import type { ReadSession } from './check-sessions.ts';
 import type { ClientRecord } from './orders.ts';
 import { readClient } from './records.ts';
@@ -67,13 +67,13 @@ export function checkClients(found: readonly ReadSession[], { folder, clients, h
   return [
     exactly('sessions whose events clients followed, each by two', followed, found.length * Math.min(2, clients.length)),
     none('followed sessions with a gap, a double or another event than stored', wrong),
-    inform('  events that clients followed', all.filter(({ type }) => type === 'event').length),
+    info('  events that clients followed', all.filter(({ type }) => type === 'event').length),
     none('clients that got a wrong result, or none', findWrongResults(all, found)),
     none(
       'errors that clients got',
       errors.filter(({ code }) => !isExpected(code)).map(({ code, where, message }) => `${code}, ${where}: ${message}`),
     ),
-    ...(hasOutages ? [inform('  errors while the server was down', errors.filter(({ code }) => isExpected(code)).length)] : []),
-    inform('  approvals refused because another came first', all.filter(({ type }) => type === 'refused').length),
+    ...(hasOutages ? [info('  errors while the server was down', errors.filter(({ code }) => isExpected(code)).length)] : []),
+    info('  approvals refused because another came first', all.filter(({ type }) => type === 'refused').length),
   ];
 }

@@ -1,7 +1,7 @@
-// The log itself, entry by entry, against the plan and against what processes were inform.
+// The log itself, entry by entry, against the plan and against what processes were told.
 import type { LogEntry, SessionStore } from '../../src/sessions/index.ts';
 import type { Figure } from '../figures.ts';
-import { exactly, none, inform } from '../figures.ts';
+import { exactly, none, info } from '../figures.ts';
 import type { Freeze } from './disturb.ts';
 import type { ClientRecord, WriteRecord } from './orders.ts';
 import { isGated } from './plan.ts';
@@ -84,7 +84,7 @@ function findLostRequests(logs: readonly ReadLog[], records: readonly ClientReco
   return [...new Set(accepted)].filter((request) => counts.get(request) !== 1);
 }
 
-/** Entries that a worker was inform to be safe, and that are not there as they were written. */
+/** Entries that a worker was told to be safe, and that are not there as they were written. */
 function findLostWrites(logs: readonly ReadLog[], writes: readonly WriteRecord[]): readonly string[] {
   const entries = new Map(logs.map(({ session, entries }) => [session, entries]));
   return writes
@@ -132,7 +132,7 @@ export function checkLogs(logs: readonly ReadLog[], facts: LogFacts): readonly F
       name(logs.filter(({ entries }) => !isDense(entries.flatMap(({ seqs }) => seqs)))),
     ),
     none(
-      'writes lost that a worker was inform to be safe',
+      'writes lost that a worker was told to be safe',
       findLostWrites(
         logs,
         workers.flatMap((worker) => readWrites(folder, worker)),
@@ -140,7 +140,7 @@ export function checkLogs(logs: readonly ReadLog[], facts: LogFacts): readonly F
     ),
     none('accepted requests that are not in the log exactly once', findLostRequests(logs, records)),
     none('calls that were not approved exactly once', findWrongApprovals(logs, steps)),
-    inform('  approvals that took effect', approvals),
+    info('  approvals that took effect', approvals),
     none('entries that a stopped worker wrote after it was continued', findForeignWrites(logs, facts)),
   ];
 }

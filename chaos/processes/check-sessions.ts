@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Message, ToolUseStep } from '../../src/entry/index.ts';
 import type { EmbeddedRuntime, Session } from '../../src/sessions/index.ts';
 import type { Figure } from '../figures.ts';
-import { none, inform } from '../figures.ts';
+import { none, info } from '../figures.ts';
 import { hashEvent } from './follow.ts';
 import { createKey, planCalls, planMessages, tools } from './plan.ts';
 import type { WorldEffect } from './records.ts';
@@ -78,9 +78,9 @@ function checkWorld(calls: readonly KnownCall[], effects: readonly WorldEffect[]
       'effects that no session planned',
       [...times.keys()].filter((key) => !planned.has(key)),
     ),
-    inform('  `once` calls', once.length),
-    inform('  of unknown end, with their effect', unknown.filter((call) => count(call) === 1).length),
-    inform('  of unknown end, without it', unknown.filter((call) => count(call) === 0).length),
+    info('  `once` calls', once.length),
+    info('  of unknown end, with their effect', unknown.filter((call) => count(call) === 1).length),
+    info('  of unknown end, without it', unknown.filter((call) => count(call) === 0).length),
   ];
 }
 

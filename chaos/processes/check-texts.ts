@@ -4,7 +4,7 @@
 // E3. A later attempt comes after the end of the one before.
 import type { OpenText } from '../../src/sessions/index.ts';
 import type { Figure } from '../figures.ts';
-import { none, inform } from '../figures.ts';
+import { none, info } from '../figures.ts';
 import type { ReadSession } from './check-sessions.ts';
 import { getSteps } from './check-sessions.ts';
 import type { ClientRecord } from './orders.ts';
@@ -84,7 +84,7 @@ export function checkTexts(
       'slow sessions whose text no client saw',
       found.map(({ session }) => session.id).filter((id) => isSlow(id) && !seen.has(id)),
     ),
-    inform('  pieces of text that clients followed', count('piece')),
-    inform('  attempts that became void', count('void')),
+    info('  pieces of text that clients followed', count('piece')),
+    info('  attempts that became void', count('void')),
   ];
 }

@@ -1,7 +1,7 @@
 // Everything that must hold after the work, whatever happened during it.
 import { createSessionRuntime } from '../../src/sessions/index.ts';
 import type { Figure } from '../figures.ts';
-import { exactly, none, inform } from '../figures.ts';
+import { exactly, none, info } from '../figures.ts';
 import { createChaosAgent } from './agent.ts';
 import { checkClients } from './check-clients.ts';
 import { checkLogs, readLogs } from './check-log.ts';
@@ -35,7 +35,7 @@ async function checkRest({ store, query }: OpenedDatabase, { type }: Database): 
       'mails left that nobody has applied or refused',
       mails.filter(({ reply }) => reply === undefined).map(({ sessionId, requestId }) => `${sessionId}: ${requestId}`),
     ),
-    inform('  refusals kept for those who asked', mails.filter(({ reply }) => reply !== undefined).length),
+    info('  refusals kept for those who asked', mails.filter(({ reply }) => reply !== undefined).length),
     exactly('effects left open in the store', Number(effects?.['count']), 0),
     ...(type === 'sqlite'
       ? [

@@ -14,7 +14,7 @@ export interface FollowOptions {
   readonly signal: AbortSignal;
 }
 
-/** Repeats work after an error, until it ends by itself or is inform to. */
+/** Repeats work after an error, until it ends by itself or is told to. */
 async function keepReading(work: () => Promise<void>, where: string, { record, signal }: FollowOptions): Promise<void> {
   while (!signal.aborted) {
     try {

@@ -55,7 +55,7 @@ export type Command =
 export type Report =
   /** A worker waits for its turn, or is about to get it. */
   | { readonly type: 'started' }
-  /** A worker has claimed the store. `heads` are the last entries of all sessions at that moment, if it was inform to read them. */
+  /** A worker has claimed the store. `heads` are the last entries of all sessions at that moment, if it was asked to read them. */
   | {
       readonly type: 'claimed';
       /** Milliseconds since the epoch. */

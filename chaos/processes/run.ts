@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Figure } from '../figures.ts';
-import { atMost, exactly, none, inform } from '../figures.ts';
+import { atMost, exactly, none, info } from '../figures.ts';
 import { createRandom } from '../random.ts';
 import { withFolder } from '../with-folder.ts';
 import { checkRun } from './check.ts';
@@ -79,11 +79,11 @@ function checkTakeovers(
 ): readonly Figure[] {
   return [
     exactly('kills of the worker that held the store', killed.length, kills),
-    inform('  at a chosen spot', killsAtSpots.length),
+    info('  at a chosen spot', killsAtSpots.length),
     atMost('ms from a kill to the first write of the next worker, at most', Math.max(0, ...takeovers), takeoverMs),
-    inform('  median', median(takeovers)),
-    inform('  ms to its claim, at most', Math.max(0, ...claims)),
-    inform('  median', median(claims)),
+    info('  median', median(takeovers)),
+    info('  ms to its claim, at most', Math.max(0, ...claims)),
+    info('  median', median(claims)),
     exactly('workers that were stopped, continued, and found out that their time was over', fenced.length, freezes),
     ...frozenTakeovers.map((ms) => atMost('ms from its stop to the first write of the next worker', ms, takeoverMs)),
   ];
@@ -162,7 +162,7 @@ async function work(folder: string, options: ProcessOptions, { database, server 
     return [
       ...checkTakeovers(results, options),
       ...(server === undefined ? [] : [exactly('connections cut in the middle of a commit', server.proxy.cuts.length, 2 * options.cuts)]),
-      inform('workers that held the store, one after the other', pair.holders.length),
+      info('workers that held the store, one after the other', pair.holders.length),
       none('problems that workers reported', findProblems(pair, hasOutages)),
       none(
         'problems that clients reported',
@@ -176,7 +176,7 @@ async function work(folder: string, options: ProcessOptions, { database, server 
         hasOutages,
       })),
       ...((await checkMore?.({ folder, database, pair })) ?? []),
-      inform('seconds in all', Math.round((performance.now() - started) / 100) / 10),
+      info('seconds in all', Math.round((performance.now() - started) / 100) / 10),
     ];
   } finally {
     await stopCounting();

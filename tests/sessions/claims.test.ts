@@ -5,8 +5,8 @@ import { describe, expect, test } from 'vitest';
 import { createAgent } from '../../src/entry/index.ts';
 import type { FakeClock } from '../../src/lib/index.ts';
 import { isProcessGone, readProcessIdentity } from '../../src/lib/index.ts';
-import type { SessionRuntimeOptions } from '../../src/sessions/index.ts';
-import { createSessionRuntime } from '../../src/sessions/index.ts';
+import type { SessionRuntimeOptions, SessionStore } from '../../src/sessions/index.ts';
+import { createSessionRuntime, StoreUnavailableError } from '../../src/sessions/index.ts';
 import { sqliteStore } from '../../src/sessions/sqlite/index.ts';
 import { createFakeClock, scriptedModel } from '../../src/testing/index.ts';
 import type { Place } from './stage.ts';
@@ -130,6 +130,25 @@ describe.each(places)('a second runtime over %s', (_, makePlace) => {
     if (isDrained) await first.drain();
     await settle(heartbeatClock, second.ready);
     expect(heartbeatClock.monotonic() - left).toBeLessThanOrEqual(isDrained ? 200 : 1700);
+    expect((await second.send(id, 'Hi.', { by: ann })).text).toBe('Hello.');
+    await second.drain();
+  });
+
+  test('that stands by waits through an outage of the store', async () => {
+    const place = makePlace();
+    const { start, heartbeatClock } = setUp(place);
+    const first = start('first', { heartbeatClock: createFakeClock() });
+    const { id } = await first.create({}, { by: ann });
+    const outage = { isOn: true };
+    const store = place.open();
+    const flaky: SessionStore = {
+      ...store,
+      readClaim: () => (outage.isOn ? Promise.reject(new StoreUnavailableError('failed', 'the server is restarting')) : store.readClaim()),
+    };
+    const second = start('second', { store: flaky, standby: true });
+    await heartbeatClock.advance(5000);
+    outage.isOn = false;
+    await settle(heartbeatClock, second.ready);
     expect((await second.send(id, 'Hi.', { by: ann })).text).toBe('Hello.');
     await second.drain();
   });

@@ -4,6 +4,7 @@
 // K1. A live holder keeps the store, unless somebody takes it over on purpose.
 // K2. A holder is gone if its process has certainly ended, or if it misses three heartbeats by the clock of the one who waits.
 // K3. Of two that claim at once, one gets the store; the other looks again.
+// K4. A process that stands by waits through an outage of the store, and counts the silence of the holder from its end on.
 import type { Clock } from '../../lib/index.ts';
 import { isProcessGone, readProcessIdentity, sleep, SteplineError } from '../../lib/index.ts';
 import type { SessionStore, StoreClaim, StoreHolder } from '../store/session-store.ts';
@@ -35,6 +36,10 @@ export interface ClaimRules {
 
 const isFenced = (error: unknown): boolean => SteplineError.is(error) && error.code === 'store-fenced';
 
+/** Problems of a store that end without anybody's help, or not in this process. */
+const passingProblems = new Set<unknown>(['failed', 'busy', 'full']);
+const isPassing = (error: unknown): boolean => SteplineError.is(error) && passingProblems.has(Reflect.get(error, 'problem'));
+
 /** Waits until nobody holds the store. Throws if a live process does, unless it waits for its turn. */
 async function waitForTurn(store: SessionStore, { clock, standby, signal, onWait }: ClaimRules): Promise<StoreClaim> {
   let seen = await store.readClaim();
@@ -56,15 +61,16 @@ async function waitForTurn(store: SessionStore, { clock, standby, signal, onWait
 
 /** Claims a store; returns the number of the claim. */
 export async function claimStore(store: SessionStore, id: string, rules: ClaimRules): Promise<number> {
-  const { name, takeOver, clock } = rules;
+  const { name, takeOver, standby, clock, signal } = rules;
   const identity = { ...readProcessIdentity(), id, ...(name !== undefined && { name }) };
   for (;;) {
-    const seen = takeOver ? await store.readClaim() : await waitForTurn(store, rules);
-    const holder: StoreHolder = { ...identity, claimedAt: clock.now() };
     try {
+      const seen = takeOver ? await store.readClaim() : await waitForTurn(store, rules);
+      const holder: StoreHolder = { ...identity, claimedAt: clock.now() };
       return await store.claim({ holder, after: seen.epoch });
     } catch (error) {
-      if (!isFenced(error)) throw error;
+      if (standby && isPassing(error)) await sleep(clock, lookMs, signal);
+      else if (!isFenced(error)) throw error;
     }
   }
 }
