@@ -41,6 +41,8 @@ export { sharedRuntime } from './embedded/shared-runtime.ts';
 export type { EmbeddedRuntime, SessionRuntimeOptions } from './embedded/runtime-options.ts';
 export type {
   ExportedSession,
+  FeedItem,
+  FeedOptions,
   Hold,
   HoldScope,
   NewSession,

@@ -5,6 +5,7 @@ import type { Grant, RunState } from '../../step-by-step/index.ts';
 import type { SessionQuery, StoreHolder } from '../store/session-store.ts';
 import type { ActionOptions, Actor, ForkPoint, RecordedAction } from './action.ts';
 import type { DamagedSession, Session, SessionResult, SessionSummary, SessionWait } from './session.ts';
+import type { AgentIdentity } from './agents.ts';
 import type { StoredEvent } from './stored-events.ts';
 
 /** A session to create. */
@@ -41,6 +42,33 @@ export interface EventsOptions {
   readonly redact?: boolean;
   /** Ends a reader that follows. */
   readonly signal?: AbortSignal;
+}
+
+/** Options for reading the events of all sessions. */
+export interface FeedOptions {
+  /** Cursor of the last item that you have: reading begins after it. `end` begins with what is stored from now on. @default the start */
+  readonly after?: string;
+  /** Only sessions of this tenant. */
+  readonly tenant?: string;
+  /** Only events of these types. @default all */
+  readonly types?: readonly string[];
+  /** Continues with events that are stored later, until the reader leaves. @default false */
+  readonly follow?: boolean;
+  /** Replaces obvious secrets (keys, tokens, passwords) in what is returned; what is stored stays as it is. @default false */
+  readonly redact?: boolean;
+  /** Ends a reader that follows. */
+  readonly signal?: AbortSignal;
+}
+
+/** A stored event of any session. */
+export interface FeedItem {
+  /** Place of the event in the feed. Keep it, and pass it as `after` to continue. */
+  readonly cursor: string;
+  readonly sessionId: string;
+  readonly tenant?: string;
+  readonly owner?: string;
+  readonly agent: AgentIdentity;
+  readonly event: StoredEvent;
 }
 
 /** Filter for bulk actions on sessions. At least one field. */
@@ -183,6 +211,12 @@ export interface SessionRuntime<State extends RunState = RunState, Output = unkn
   actions(sessionId: string): Promise<readonly RecordedAction[]>;
   /** Reads the stored events in order. They hold what was stored, secrets in arguments and results included, unless redacted. */
   events(sessionId: string, options?: EventsOptions): AsyncIterable<StoredEvent>;
+  /**
+   * Reads the stored events of all sessions, in the order in which they were committed; events of one session are in their order. A cursor
+   * never skips an event that is committed later. A session that cannot be read is reported and left out; so is one that was deleted, and
+   * what a fork has copied.
+   */
+  feed(options?: FeedOptions): AsyncIterable<FeedItem>;
   /** Reads the text that the open step has written so far; then, if it is followed, the rest as it is written. */
   openText(sessionId: string, options?: OpenTextOptions): AsyncIterable<OpenText>;
   /** Cancels every matching session that runs or waits. Returns their number. */

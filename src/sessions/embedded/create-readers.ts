@@ -1,16 +1,17 @@
 // Methods that read sessions. They need no claim.
 import { readActions, readEntriesFrom, readStored } from '../core/entries.ts';
 import { toMailedActions } from '../core/mail.ts';
-import { parseEventsOptions, parseOpenTextOptions, parseQuery, parseText } from '../core/parse-input.ts';
+import { parseEventsOptions, parseFeedOptions, parseOpenTextOptions, parseQuery, parseText } from '../core/parse-input.ts';
 import type { Session } from '../core/session.ts';
 import { toSummary } from '../core/session.ts';
 import type { SessionRuntime } from '../core/session-runtime.ts';
+import { followFeed } from '../feed/follow-feed.ts';
 import { followEvents } from './follow-events.ts';
 import { followOpenText } from './follow-open-text.ts';
 import type { MailClient } from './mail-client.ts';
 import type { SessionHost } from './session-host.ts';
 
-type ReadMethod = 'get' | 'list' | 'actions' | 'events' | 'openText';
+type ReadMethod = 'get' | 'list' | 'actions' | 'events' | 'feed' | 'openText';
 
 export function createReaders(host: SessionHost, client: MailClient): Pick<SessionRuntime, ReadMethod> {
   const { store, watcher, closing, openText: hub } = host;
@@ -36,6 +37,10 @@ export function createReaders(host: SessionHost, client: MailClient): Pick<Sessi
     },
     events: (sessionId, options = {}) =>
       followEvents(host, { ...parseEventsOptions(options), sessionId: parseText(sessionId, 'A session id') }),
+    feed: (options = {}) => {
+      const follow = (call: () => void): (() => void) => watcher.follow(undefined, call);
+      return followFeed({ reader: host.feedReader, follow, closing }, parseFeedOptions(options));
+    },
     openText: (sessionId, options = {}) =>
       followOpenText(
         { store, hub, closing, follow: (id, call) => watcher.follow(id, call) },
