@@ -25,6 +25,7 @@ export { ContextFailedError } from './core/context-failed-error.ts';
 export { ForeignApprovalError } from './core/foreign-approval-error.ts';
 export { ForgedApprovalError } from './core/forged-approval-error.ts';
 export { LateAnswerError } from './core/late-answer-error.ts';
+export type { DeadLetter, DeadLetterQuery, Delivery, DeliverOptions, EventDelivery, SendEvents } from './delivery/delivery.ts';
 export type { Encryption } from './store/cipher.ts';
 export { encryptStore } from './store/encrypted-store.ts';
 export type { MemoryPlace } from './store/memory-store.ts';

@@ -5,6 +5,7 @@ import type { Grant, RunState } from '../../step-by-step/index.ts';
 import type { SessionQuery, StoreHolder } from '../store/session-store.ts';
 import type { ActionOptions, Actor, ForkPoint, RecordedAction } from './action.ts';
 import type { DamagedSession, Session, SessionResult, SessionSummary, SessionWait } from './session.ts';
+import type { DeadLetter, DeadLetterQuery, Delivery, DeliverOptions, SendEvents } from '../delivery/delivery.ts';
 import type { AgentIdentity } from './agents.ts';
 import type { StoredEvent } from './stored-events.ts';
 
@@ -217,6 +218,15 @@ export interface SessionRuntime<State extends RunState = RunState, Output = unkn
    * what a fork has copied.
    */
   feed(options?: FeedOptions): AsyncIterable<FeedItem>;
+  /**
+   * Sends stored events of all sessions to another program, at least once, and those of each session in their order. The place is stored
+   * under the name: another process, or this one after a restart, continues there. One process at a time delivers under a name.
+   */
+  deliver(name: string, send: SendEvents, options?: DeliverOptions): Delivery;
+  /** Lists events that could not be delivered under a name, by their ids. */
+  deadLetters(name: string, query?: DeadLetterQuery): Promise<readonly DeadLetter[]>;
+  /** Asks the process that delivers under the name to send the events again. If that succeeds, the letter is gone. */
+  retryDeadLetter(name: string, id: string): Promise<void>;
   /** Reads the text that the open step has written so far; then, if it is followed, the rest as it is written. */
   openText(sessionId: string, options?: OpenTextOptions): AsyncIterable<OpenText>;
   /** Cancels every matching session that runs or waits. Returns their number. */
