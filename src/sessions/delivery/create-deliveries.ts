@@ -70,7 +70,7 @@ export function createDeliveries(services: Omit<DeliveryServices, 'id'>, createI
     retryDeadLetter: async (given, id) => {
       const name = parseName(given, 'retryDeadLetter');
       await askForRetry(services.store, name, id);
-      workers.get(name)?.poke();
+      workers.get(name)?.pokeLetters();
     },
     stopAll: async () => {
       await Promise.all([...workers.values()].map(stop));

@@ -64,6 +64,8 @@ export class DeliveryWorker {
   #held = new AbortController();
   #isDirty = false;
   #hasNews = false;
+  /** Time of the last look at letters that are to be sent again. */
+  #lettersAt = -Infinity;
   #wake = (): void => undefined;
 
   constructor(name: string, send: SendEvents, { services, options }: { services: DeliveryServices; options: ParsedDeliverOptions }) {
@@ -87,6 +89,12 @@ export class DeliveryWorker {
   poke(): void {
     this.#hasNews = true;
     this.#wake();
+  }
+
+  /** Looks at dead letters that are to be sent again. */
+  pokeLetters(): void {
+    this.#lettersAt = -Infinity;
+    this.poke();
   }
 
   get #hasEnded(): boolean {
@@ -253,6 +261,9 @@ export class DeliveryWorker {
 
   /** Sends dead letters again that somebody asked for. */
   async #retryLetters(): Promise<void> {
+    const now = this.#services.heartbeatClock.monotonic();
+    if (now - this.#lettersAt < beatMs) return;
+    this.#lettersAt = now;
     for (const letter of await listRetries(this.#services.store, this.name)) {
       if (this.#hasEnded) return;
       const error = await this.#sendLetter(letter);
