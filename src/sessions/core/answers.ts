@@ -13,6 +13,7 @@ import type { Queue } from './entries.ts';
 import { readActions, readEntriesFrom, readSentMessage, readStored } from './entries.ts';
 import { ForgedApprovalError } from './forged-approval-error.ts';
 import { LateAnswerError } from './late-answer-error.ts';
+import { assertTakesMessage } from './message-rules.ts';
 import type { LogEntry, SessionReader } from '../store/session-store.ts';
 import { StaleApprovalError } from './stale-approval-error.ts';
 import { readEvents } from './stored-events.ts';
@@ -26,6 +27,7 @@ export const isAnswer = (request: ActionRequest): request is AnswerRequest => 'w
 export function applyRequest(state: RunState, request: ActionRequest): RunState {
   switch (request.type) {
     case 'send':
+      assertTakesMessage(state, request);
       return state.withUserMessage(Message.fromJSON(request.message));
     case 'approve':
       return state.approve(request.waitId, request.args === undefined ? {} : { args: request.args });
@@ -85,7 +87,7 @@ async function checkDigest(wait: Wait, digest: string, { id, state, reader }: An
   if ((await computeApprovalDigest(id, toAskedCall(state, wait))) === digest) return;
   for (const text of findAskingEvents(wait.id, await readEntriesFrom(reader, id, 1))) {
     const getMessage = (entry: number): Promise<JsonObject | undefined> => readSentMessage(reader, id, entry);
-    const events = await readEvents(text, { getState: () => Promise.resolve(state), getMessage });
+    const events = await readEvents(text, { sessionId: id, getState: () => Promise.resolve(state), getMessage });
     for (const asked of findAskedCalls(id, events).values())
       if (asked.id === wait.id && (await computeApprovalDigest(id, asked)) === digest) throw new StaleApprovalError(wait.id);
   }

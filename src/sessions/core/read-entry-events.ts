@@ -44,7 +44,7 @@ export async function readEntryEvents(sessionId: string, entry: LogEntry, option
   const getMessage = async (n: number): Promise<JsonObject | undefined> =>
     n === entry.n ? getOwnMessage(entry) : readSentMessage(reader, sessionId, n);
   try {
-    const events = await withDigests(sessionId, await readEvents(entry.events ?? '[{}]', { getState, getMessage }, isWanted));
+    const events = await withDigests(sessionId, await readEvents(entry.events ?? '[{}]', { sessionId, getState, getMessage }, isWanted));
     const wanted = events.filter(isWanted);
     return redact ? wanted.map(redactEvent) : wanted;
   } catch (error) {
