@@ -146,7 +146,9 @@ test('a damaged session is reported and left out; the feed goes on', async () =>
   const items = await readFeed(client);
   expect(new Set(items.map(({ sessionId }) => sessionId))).toStrictEqual(new Set(['a']));
   expect(problems).toContainEqual(expect.objectContaining({ code: 'session-damaged', sessionId: 'b' }));
-  expect(problems).toContainEqual(expect.objectContaining({ code: 'session-damaged', damage: 'a row of the feed does not match its checksum' }));
+  expect(problems).toContainEqual(
+    expect.objectContaining({ code: 'session-damaged', damage: 'a row of the feed does not match its checksum' }),
+  );
   await client.drain();
 });
 

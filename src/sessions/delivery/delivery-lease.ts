@@ -2,9 +2,10 @@
 // Owns:     the note of the delivery: taking it, keeping it, and finding out that another has taken it.
 // Does not: deliver anything.
 // H1. One process at a time holds a name. Each write of the note names the version before it, so that whoever has lost it is refused.
-// H2. A holder that writes nothing for `takeOverMs`, by the clock of the one that waits, has lost it.
+// H2. A holder whose process has certainly ended has lost it at once; one that writes nothing for `takeOverMs`, by the clock of the one that
+//     waits, then.
 import type { Clock } from '../../lib/index.ts';
-import { sleep } from '../../lib/index.ts';
+import { isProcessGone, readProcessIdentity, sleep } from '../../lib/index.ts';
 import type { StoreNotes } from '../store/session-store.ts';
 import type { DeliveryState } from './delivery-state.ts';
 import { emptyState, readState, writeState } from './delivery-state.ts';
@@ -41,11 +42,13 @@ export class DeliveryLease {
       const { version = 0, body } = note ?? {};
       const state = body === undefined ? emptyState : readState(body);
       if (version !== seen) [seen, since] = [version, clock.monotonic()];
-      const isFree = state.holder === undefined || state.holder === id || clock.monotonic() - since >= takeOverMs;
-      if (isFree && (await store.writeNote({ name: this.#name, version, body: writeState({ ...state, holder: id }) }))) {
+      const { holder } = state;
+      const isFree = holder === undefined || holder.id === id || isProcessGone(holder) || clock.monotonic() - since >= takeOverMs;
+      const taken: DeliveryState = { ...state, holder: { ...readProcessIdentity(), id } };
+      if (isFree && (await store.writeNote({ name: this.#name, version, body: writeState(taken) }))) {
         this.#version = version + 1;
         this.savedAt = clock.monotonic();
-        return { ...state, holder: id };
+        return taken;
       }
       if (!isFree) await sleep(clock, beatMs / 2, signal);
     }
@@ -68,7 +71,7 @@ export class DeliveryLease {
       }
       // An answer that was lost: the note may be the own one.
       const note = await store.readNote(this.#name);
-      if (note === undefined || readState(note.body).holder !== id) return false;
+      if (note === undefined || readState(note.body).holder?.id !== id) return false;
       this.#version = note.version;
     }
   }

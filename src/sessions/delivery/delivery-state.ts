@@ -4,7 +4,8 @@
 // D1. The cursor stands after every commit that was delivered or skipped. A skipped commit belongs to a session that is behind, up to
 //     `skippedSeq`: nothing before the cursor is forgotten.
 // D2. A session that is behind gets its own events in order; it is behind no longer once everything that was skipped is delivered.
-import { readObject } from '../../lib/index.ts';
+import type { ProcessIdentity } from '../../lib/index.ts';
+import { omitUndefined, readObject } from '../../lib/index.ts';
 
 /** A session whose receiver failed. */
 export interface BehindSession {
@@ -19,19 +20,36 @@ export interface BehindSession {
   readonly error: string;
 }
 
+/** A delivery in a process. */
+export interface DeliveryHolder extends ProcessIdentity {
+  /** Different for each. */
+  readonly id: string;
+}
+
 export interface DeliveryState {
   readonly cursor?: string;
-  /** The process that delivers; absent if none does. */
-  readonly holder?: string;
+  /** The one that delivers; absent if none does. */
+  readonly holder?: DeliveryHolder;
   readonly behind: readonly BehindSession[];
 }
 
 export const emptyState: DeliveryState = { behind: [] };
 
+function readHolder(holder: ReturnType<typeof readObject>): DeliveryHolder {
+  return omitUndefined({
+    id: holder.string('id'),
+    host: holder.optionalString('host'),
+    bootId: holder.optionalString('bootId'),
+    pidNamespace: holder.optionalString('pidNamespace'),
+    pid: holder.optionalNumber('pid'),
+    startedAt: holder.optionalString('startedAt'),
+  });
+}
+
 /** Reads what is stored under a name. */
 export function readState(text: string): DeliveryState {
   const data = readObject(JSON.parse(text), 'delivery');
-  const [cursor, holder] = [data.optionalString('cursor'), data.optionalString('holder')];
+  const [cursor, holder] = [data.optionalString('cursor'), data.optionalObject('holder')];
   const behind = data.array('behind', (item, path) => {
     const session = readObject(item, path);
     return {
@@ -43,7 +61,7 @@ export function readState(text: string): DeliveryState {
       error: session.string('error'),
     };
   });
-  return { behind, ...(cursor !== undefined && { cursor }), ...(holder !== undefined && { holder }) };
+  return { behind, ...(cursor !== undefined && { cursor }), ...(holder !== undefined && { holder: readHolder(holder) }) };
 }
 
 export const writeState = (state: DeliveryState): string => JSON.stringify(state);
