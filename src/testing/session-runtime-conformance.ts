@@ -4,6 +4,7 @@ import { approvalCases } from './session-runtime/approval-cases.ts';
 import { deletionCases } from './session-runtime/deletion-cases.ts';
 import { errorCases } from './session-runtime/error-cases.ts';
 import { eventCases } from './session-runtime/event-cases.ts';
+import { feedCases } from './session-runtime/feed-cases.ts';
 import { holdCases } from './session-runtime/hold-cases.ts';
 import { killCases } from './session-runtime/kill-cases.ts';
 import { listCases } from './session-runtime/list-cases.ts';
@@ -33,6 +34,7 @@ const cases: RuntimeCases = {
   ...approvalCases,
   ...killCases,
   ...eventCases,
+  ...feedCases,
   ...openStepCases,
   ...mailboxCases,
   ...deletionCases,
