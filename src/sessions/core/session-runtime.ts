@@ -7,6 +7,8 @@ import type { SessionQuery, StoreHolder } from '../store/session-store.ts';
 import type { ActionOptions, Actor, ForkPoint, RecordedAction } from './action.ts';
 import type { AgentIdentity } from './agents.ts';
 import type { DamagedSession, Session, SessionResult, SessionSummary, SessionWait } from './session.ts';
+import type { DeadLetter, DeadLetterQuery, Delivery, DeliverOptions, SendEvents } from '../delivery/delivery.ts';
+import type { AgentIdentity } from './agents.ts';
 import type { StoredEvent } from './stored-events.ts';
 
 /** A session to create. */
@@ -93,6 +95,33 @@ export interface EventsOptions {
   readonly redact?: boolean;
   /** Ends a reader that follows. */
   readonly signal?: AbortSignal;
+}
+
+/** Options for reading the events of all sessions. */
+export interface FeedOptions {
+  /** Cursor of the last item that you have: reading begins after it. `end` begins with what is stored from now on. @default the start */
+  readonly after?: string;
+  /** Only sessions of this tenant. */
+  readonly tenant?: string;
+  /** Only events of these types. @default all */
+  readonly types?: readonly string[];
+  /** Continues with events that are stored later, until the reader leaves. @default false */
+  readonly follow?: boolean;
+  /** Replaces obvious secrets (keys, tokens, passwords) in what is returned; what is stored stays as it is. @default false */
+  readonly redact?: boolean;
+  /** Ends a reader that follows. */
+  readonly signal?: AbortSignal;
+}
+
+/** A stored event of any session. */
+export interface FeedItem {
+  /** Place of the event in the feed. Keep it, and pass it as `after` to continue. */
+  readonly cursor: string;
+  readonly sessionId: string;
+  readonly tenant?: string;
+  readonly owner?: string;
+  readonly agent: AgentIdentity;
+  readonly event: StoredEvent;
 }
 
 /** Filter for bulk actions on sessions. At least one field. */
@@ -264,6 +293,21 @@ export interface SessionRuntime<State extends RunState = RunState, Output = unkn
   actions(sessionId: string): Promise<readonly RecordedAction[]>;
   /** Reads the stored events in order. They hold what was stored, secrets in arguments and results included, unless redacted. */
   events(sessionId: string, options?: EventsOptions): AsyncIterable<StoredEvent>;
+  /**
+   * Reads the stored events of all sessions, in the order in which they were committed; events of one session are in their order. A cursor
+   * never skips an event that is committed later. A session that cannot be read is reported and left out; so is one that was deleted, and
+   * what a fork has copied.
+   */
+  feed(options?: FeedOptions): AsyncIterable<FeedItem>;
+  /**
+   * Sends stored events of all sessions to another program, at least once, and those of each session in their order. The place is stored
+   * under the name: another process, or this one after a restart, continues there. One process at a time delivers under a name.
+   */
+  deliver(name: string, send: SendEvents, options?: DeliverOptions): Delivery;
+  /** Lists events that could not be delivered under a name, by their ids. */
+  deadLetters(name: string, query?: DeadLetterQuery): Promise<readonly DeadLetter[]>;
+  /** Asks the process that delivers under the name to send the events again. If that succeeds, the letter is gone. */
+  retryDeadLetter(name: string, id: string): Promise<void>;
   /** Reads the text and the events of the open step so far; then, if it is followed, the rest as it comes. */
   openStep(sessionId: string, options?: OpenStepOptions): AsyncIterable<OpenStepItem>;
   /** Cancels every matching session that runs or waits. Returns their number. */
