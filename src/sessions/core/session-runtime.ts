@@ -8,7 +8,6 @@ import type { ActionOptions, Actor, ForkPoint, RecordedAction } from './action.t
 import type { AgentIdentity } from './agents.ts';
 import type { DamagedSession, Session, SessionResult, SessionSummary, SessionWait } from './session.ts';
 import type { DeadLetter, DeadLetterQuery, Delivery, DeliverOptions, SendEvents } from '../delivery/delivery.ts';
-import type { AgentIdentity } from './agents.ts';
 import type { StoredEvent } from './stored-events.ts';
 
 /** A session to create. */
