@@ -76,10 +76,19 @@ describe.each(pickSubjects(places))('list and get over %s', (_, makePlace) => {
     await runtime.send('done', 'look 2', { by: ann });
     for (const each of [runtime, start({ agents })]) {
       for (const summary of (await each.list()).sessions) {
-        const { state: _state, explain: _explain, text: _text, usage: _usage, mailbox, waitingFor, ...rest } = await each.get(summary.id);
+        const {
+          state: _state,
+          explain: _explain,
+          text: _text,
+          usage: _usage,
+          approvals,
+          mailbox,
+          waitingFor,
+          ...rest
+        } = await each.get(summary.id);
         const shown = waitingFor.map((wait) => ({ type: wait.type, id: wait.id, ...('toolName' in wait && { toolName: wait.toolName }) }));
         expect({ ...rest, waitingFor: shown }).toStrictEqual(summary);
-        expect(mailbox).toStrictEqual([]);
+        expect([mailbox, approvals]).toStrictEqual([[], []]);
       }
     }
   });
@@ -259,7 +268,7 @@ describe.each(pickSubjects(places))('what waits for somebody over %s', (_, makeP
       for (let last = pages.at(-1); last?.cursor !== undefined; last = pages.at(-1))
         pages.push(await each.waits({ limit: 1, cursor: last.cursor }));
       expect(
-        pages.map(({ waits }) => waits.map(({ sessionId, wait }) => `${sessionId} ${wait.type} ${wait.toolName ?? wait.limit}`)),
+        pages.map(({ waits }) => waits.map(({ sessionId, wait }) => `${sessionId} ${wait.type} ${wait.toolName ?? String(wait.limit)}`)),
       ).toStrictEqual([['s2 grant steps'], ['s1 client-tool ask'], ['s0 approval pay', 's0 approval pay']]);
       expect((await each.waits({ tenant: 'u' })).waits).toMatchObject([
         { sessionId: 's1', tenant: 'u', owner: 'o1', agent: { id: 'desk' } },

@@ -199,6 +199,16 @@ export function parseMessage(content: MessageContent | Message, ids: IdSource): 
   return message;
 }
 
+/** Checks the scope of an approval. */
+export function parseScope({ scope, args }: { readonly scope?: unknown; readonly args?: unknown }): { readonly scope?: 'session' } {
+  const found = parseOneOf(scope, 'scope of approve()', ['session'] as const);
+  assert(
+    found === undefined || args === undefined,
+    'approve() takes either scope or args: an approval for the rest of the session covers the arguments that were shown.',
+  );
+  return omitUndefined({ scope: found });
+}
+
 /** Checks what a message does to an execution in progress. */
 export const parseSendRules = ({ whileRunning, whileWaiting }: SendOptions): Pick<SendOptions, 'whileRunning' | 'whileWaiting'> =>
   omitUndefined({

@@ -266,8 +266,14 @@ export interface SessionRuntime<State extends RunState = RunState, Output = unkn
   approve(
     sessionId: string,
     wait: ApprovedWait,
-    options: ActionOptions & { readonly args?: unknown },
+    options: ActionOptions & {
+      readonly args?: unknown;
+      /** `session`: also approves later calls, as far as the `approvalScope` of the tool goes. @default this call only */
+      readonly scope?: 'session';
+    },
   ): Promise<SessionResult<State, Output>>;
+  /** Revokes an approval that was given for the rest of a session; see `session.approvals`. */
+  revokeApproval(sessionId: string, approvalId: string, options: ActionOptions): Promise<SessionResult<State, Output>>;
   /** Rejects a call; the model reads the reason. */
   reject(
     sessionId: string,

@@ -13,6 +13,7 @@ import {
   parseMessage,
   parseMs,
   parseNewSession,
+  parseScope,
   parseSendRules,
   parseText,
   parseWait,
@@ -103,7 +104,18 @@ async function createId(what: string, { by, requestId }: ActionOptions, ids: IdS
 }
 
 type ActionMethod =
-  'create' | 'fork' | 'send' | 'resume' | 'cancel' | 'approve' | 'reject' | 'answer' | 'grant' | 'delete' | 'eraseMessage';
+  | 'create'
+  | 'fork'
+  | 'send'
+  | 'resume'
+  | 'cancel'
+  | 'approve'
+  | 'reject'
+  | 'answer'
+  | 'grant'
+  | 'delete'
+  | 'eraseMessage'
+  | 'revokeApproval';
 
 /** Methods that change a session. */
 function createActions(findAccess: () => Promise<SessionAccess>, ids: IdSource): Pick<SessionRuntime, ActionMethod> {
@@ -144,13 +156,18 @@ function createActions(findAccess: () => Promise<SessionAccess>, ids: IdSource):
     cancel: (id, reason, options) =>
       act({ method: 'cancel', id }, options, () => ({ type: 'cancel', reason: parseText(reason, 'The reason of cancel()') })),
     approve: (id, wait, options) =>
-      act({ method: 'approve', id, more: ['args'] }, options, (sessionId) => {
+      act({ method: 'approve', id, more: ['args', 'scope'] }, options, (sessionId) => {
         const { waitId, digest } = parseWait(sessionId, wait);
         if (digest === undefined)
           throw new InvalidArgumentError(`approve() needs the digest of "${waitId}". Pass the wait from session.waitingFor unchanged.`);
         const edited = options.args === undefined ? {} : { args: parseValue(options.args, 'The edited arguments') };
-        return { type: 'approve', waitId, digest, ...edited };
+        return { type: 'approve', waitId, digest, ...edited, ...parseScope(options) };
       }),
+    revokeApproval: (id, approvalId, options) =>
+      act({ method: 'revokeApproval', id }, options, () => ({
+        type: 'revoke',
+        approvalId: parseText(approvalId, 'The id of an approval'),
+      })),
     reject: (id, wait, options) =>
       act({ method: 'reject', id, more: ['reason'] }, options, (sessionId) => {
         const reason = parseText(options.reason ?? 'no reason was given', 'The reason of a rejection');
