@@ -13,7 +13,7 @@ import type { EnvelopePart, EventEnvelope, HeadEnvelope } from './envelope.ts';
 import type { EventFields } from './map/event-view.ts';
 import { EventView } from './map/event-view.ts';
 import type { TextChunk } from './map/stream-parts.ts';
-import { toChunks } from './map/stream-parts.ts';
+import { toChunks, toVoid } from './map/stream-parts.ts';
 import type { PartPlace } from './map/part-mapper.ts';
 import { toParts } from './map/to-parts.ts';
 
@@ -26,8 +26,6 @@ export interface EventPlace extends PartPlace {
   readonly sessionId?: string | undefined;
   /** Number of the last earlier event that has envelopes under this preset; 0 if there is none. @default it is not said */
   readonly prevSeq?: number | undefined;
-  /** Attempt at the open step. */
-  readonly attempt?: number | undefined;
   /** Place among the events of the attempt. */
   readonly index?: number | undefined;
   /** True if the event is not stored yet. @default false */
@@ -48,6 +46,9 @@ export interface ChunkSource extends TextChunk {
   readonly isProvisional?: boolean | undefined;
 }
 
+/** An attempt that is void, or the text of one of its answers. */
+export type VoidSource = Omit<ChunkSource, 'kind' | 'text' | 'offset'>;
+
 /** The newest number of a session. */
 export interface SessionHead {
   readonly sessionId: string;
@@ -62,8 +63,8 @@ export interface EnvelopeMapper {
   toEnvelopes(event: AnyEvent, place?: EventPlace): readonly EventEnvelope[];
   /** Returns the chunks of a piece of text; none if the preset leaves them out. */
   toChunks(source: ChunkSource): readonly EventEnvelope[];
-  /** Takes back what was sent of a step up to an attempt that no stored event takes back yet. */
-  toVoid(source: Omit<ChunkSource, 'kind' | 'text' | 'offset'>): EventEnvelope;
+  /** Takes back what no stored event takes back yet: the text of an answer, or, without one, all that was sent up to the attempt. */
+  toVoid(source: VoidSource): EventEnvelope;
   toHead(head: SessionHead): HeadEnvelope;
   /** True if the event has envelopes under this preset that count for `prev_seq`: pieces do not. */
   hasSeq(event: AnyEvent): boolean;
@@ -94,7 +95,7 @@ function toHeader(view: EventView, place: EventPlace): Omit<EventEnvelope, 'even
     header.seq = view.number('seq');
     if (place.prevSeq !== undefined) header.prev_seq = place.prevSeq;
   }
-  if (place.attempt !== undefined) header.attempt = place.attempt;
+  if (place.attempt !== undefined && (place.isProvisional === true || place.index !== undefined)) header.attempt = place.attempt;
   if (place.index !== undefined) header.index = place.index;
   // Holds: everything that is required was set.
   return header as Omit<EventEnvelope, 'event' | 'part' | 'data'>;
@@ -126,9 +127,9 @@ class Mapper implements EnvelopeMapper {
     return parts.length === 0 ? [] : finish(this.#pieceHeader(source), parts, this.#settings.maxBytes);
   }
 
-  toVoid(source: Omit<ChunkSource, 'kind' | 'text' | 'offset'>): EventEnvelope {
-    const { step, attempt } = source;
-    return { event: 'agent.stream.void', ...this.#pieceHeader(source), part: 1, data: { step_number: step, attempt } };
+  toVoid(source: VoidSource): EventEnvelope {
+    const { event, data } = toVoid({ scope: source.answer === undefined ? 'attempt' : 'text', ...source });
+    return { event, ...this.#pieceHeader(source), part: 1, data };
   }
 
   toHead({ sessionId, seq, at, agentId }: SessionHead): HeadEnvelope {
@@ -140,7 +141,7 @@ class Mapper implements EnvelopeMapper {
     return !isPiece(event) && toParts(this.#view(event), {}).length > 0;
   }
 
-  #pieceHeader(source: Omit<ChunkSource, 'kind' | 'text' | 'offset'>): Omit<EventEnvelope, 'event' | 'part' | 'data'> {
+  #pieceHeader(source: VoidSource): Omit<EventEnvelope, 'event' | 'part' | 'data'> {
     const { sessionId, agentId, parentAgentId, executionId, orchestrator, participant, at, attempt, isProvisional } = source;
     const view = this.#view({ type: 'TextDelta', at, agentId, parentAgentId, executionId, orchestrator, participant });
     return toHeader(view, { sessionId, attempt, isProvisional });

@@ -8,6 +8,7 @@
 import type { BaseEvent } from '../events/index.ts';
 import { readField } from '../lib/index.ts';
 import type { EventPlace } from './envelope-mapper.ts';
+import { isPiece } from './envelope-mapper.ts';
 import { StepTexts } from './step-texts.ts';
 
 /** An event that is to be sent, and its place. */
@@ -15,6 +16,9 @@ export interface PlacedEvent {
   readonly event: BaseEvent;
   readonly place: EventPlace;
 }
+
+/** Place of the text of an event. */
+type TextPlace = Pick<EventPlace, 'attempt' | 'answer' | 'offset'>;
 
 /** Events that are emitted once the record they belong to is stored, if the outermost run emits them. */
 const recordTypes = new Set([
@@ -47,19 +51,16 @@ export class SentSession {
   /** Takes an event of a session. Returns what is to be sent, in order. */
   takeFromSession(event: BaseEvent): readonly PlacedEvent[] {
     const { type } = event;
-    if (isDelta(event) || type === 'ToolCallProgress') {
-      const place = this.#readTextPlace(event);
-      return [{ event, place: { attempt: this.#attempt, ...place, isProvisional: true } }];
-    }
-    const texts = this.#readTextPlace(event);
+    const { answer, offset } = this.#readTextPlace(event);
+    if (isPiece(event)) return [{ event, place: { attempt: this.#attempt, answer, offset, isProvisional: true } }];
     const isRecord = recordTypes.has(type) && isOutermost(event);
     // A cancel of a session that waits is stored already; one of a run is stored with its end.
-    if (isRecord || (type === 'CancelRequested' && this.#pending.length === 0)) return [...this.#confirm(), { event, place: texts }];
+    if (isRecord || (type === 'CancelRequested' && this.#pending.length === 0)) return [...this.#confirm(), { event, place: { answer } }];
     if (type === 'AgentStepStarted' && isOutermost(event)) this.#attempt = readAttempt(event);
-    const place = { attempt: this.#attempt, index: this.#index };
     this.#index += 1;
-    this.#pending.push({ event, place: { ...place, ...texts } });
-    return [{ event, place: { ...place, ...texts, isProvisional: true } }];
+    const place = { attempt: this.#attempt, index: this.#index, answer };
+    this.#pending.push({ event, place });
+    return [{ event, place: { ...place, isProvisional: true } }];
   }
 
   #confirm(): readonly PlacedEvent[] {
@@ -70,24 +71,20 @@ export class SentSession {
     return confirmed;
   }
 
-  /** Counts the text of an event; returns the attempt and the offset that its chunk has. */
-  #readTextPlace(event: BaseEvent): EventPlace {
+  /** Counts the text of an event; returns the place of its text. */
+  #readTextPlace(event: BaseEvent): TextPlace {
     if (isDelta(event)) {
       const text = readField(event, 'text');
-      const { attempt, offset } = this.#texts.take(event, typeof text === 'string' ? text : '');
-      return { textAttempt: attempt, offset };
+      return this.#texts.take(event, typeof text === 'string' ? text : '');
     }
     switch (event.type) {
       case 'AgentStepStarted':
         this.#texts.start(event, readAttempt(event));
         return {};
       case 'ModelFallback':
-        return { textAttempt: this.#texts.fail(event) };
-      case 'AgentStepCompleted': {
-        const textAttempt = this.#texts.getAttempt(event);
-        this.#texts.end(event);
-        return textAttempt === undefined ? {} : { textAttempt };
-      }
+        return this.#texts.fail(event);
+      case 'AgentStepCompleted':
+        return this.#texts.end(event);
       default:
         return {};
     }

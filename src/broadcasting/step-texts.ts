@@ -1,11 +1,12 @@
 // The text that the open steps of one session have streamed so far.
-// Owns:     attempts and offsets of chunks.
+// Owns:     attempts, answers and offsets of chunks.
 // Does not: keep the text.
 import type { BaseEvent } from '../events/index.ts';
 
 /** Place of a piece of text. */
 interface TextPlace {
   readonly attempt: number;
+  readonly answer: number;
   readonly offset: number;
 }
 
@@ -13,7 +14,8 @@ interface TextPlace {
 interface StepText {
   readonly executionId: string;
   readonly stepNumber: number;
-  attempt: number;
+  readonly attempt: number;
+  answer: number;
   TextDelta: number;
   ReasoningDelta: number;
 }
@@ -26,39 +28,37 @@ export class StepTexts {
     const step = this.#find(event);
     const offset = step[event.type];
     step[event.type] += text.length;
-    return { attempt: step.attempt, offset };
+    return { attempt: step.attempt, answer: step.answer, offset };
   }
 
-  /** Returns the attempt whose text a model has failed in; the next text belongs to the next attempt. */
-  fail(event: BaseEvent): number {
+  /** Returns the answer that a model has failed in; the next text belongs to the next answer. */
+  fail(event: BaseEvent): Omit<TextPlace, 'offset'> {
     const step = this.#find(event);
-    step.attempt += 1;
+    const { attempt, answer } = step;
+    step.answer += 1;
     step.TextDelta = 0;
     step.ReasoningDelta = 0;
-    return step.attempt - 1;
+    return { attempt, answer };
   }
 
   /** A step starts: with this attempt, if a process has ended in it before. */
   start({ agentId, executionId, stepNumber }: BaseEvent, attempt: number): void {
     if (attempt === 1) this.#steps.delete(agentId);
-    else this.#steps.set(agentId, { executionId, stepNumber, attempt, TextDelta: 0, ReasoningDelta: 0 });
+    else this.#steps.set(agentId, { executionId, stepNumber, attempt, answer: 1, TextDelta: 0, ReasoningDelta: 0 });
   }
 
-  /** Returns the attempt that an agent is in. */
-  getAttempt(event: BaseEvent): number | undefined {
-    const step = this.#steps.get(event.agentId);
-    return step?.executionId === event.executionId && step.stepNumber === event.stepNumber ? step.attempt : undefined;
-  }
-
-  /** The step of an agent has ended. */
-  end({ agentId }: BaseEvent): void {
+  /** The step of an agent has ended. Returns the answer that it ended with. */
+  end({ agentId, executionId, stepNumber }: BaseEvent): Partial<Omit<TextPlace, 'offset'>> {
+    const step = this.#steps.get(agentId);
     this.#steps.delete(agentId);
+    if (step?.executionId !== executionId || step.stepNumber !== stepNumber) return {};
+    return { attempt: step.attempt, answer: step.answer };
   }
 
   #find({ agentId, executionId, stepNumber }: BaseEvent): StepText {
     const known = this.#steps.get(agentId);
     if (known?.executionId === executionId && known.stepNumber === stepNumber) return known;
-    const step = { executionId, stepNumber, attempt: 1, TextDelta: 0, ReasoningDelta: 0 };
+    const step = { executionId, stepNumber, attempt: 1, answer: 1, TextDelta: 0, ReasoningDelta: 0 };
     this.#steps.set(agentId, step);
     return step;
   }

@@ -9,6 +9,7 @@ import { holdCases } from './session-runtime/hold-cases.ts';
 import { killCases } from './session-runtime/kill-cases.ts';
 import { listCases } from './session-runtime/list-cases.ts';
 import { mailboxCases } from './session-runtime/mailbox-cases.ts';
+import { messageCases } from './session-runtime/message-cases.ts';
 import { openStepCases } from './session-runtime/open-step-cases.ts';
 import { operationCases } from './session-runtime/operation-cases.ts';
 import { requestCases } from './session-runtime/request-cases.ts';
@@ -34,6 +35,7 @@ const cases: RuntimeCases = {
   ...approvalCases,
   ...killCases,
   ...eventCases,
+  ...messageCases,
   ...feedCases,
   ...openStepCases,
   ...mailboxCases,

@@ -274,6 +274,19 @@ export const broken: Readonly<Record<string, Breaking>> = {
   'reads the text that an open step has written so far': changeText(({ offset }) => ({ offset: offset + 1 })),
   'follows the text of an open step until it is recorded': changeText(({ offset }) => ({ offset: offset + 1 })),
   'follows the text of later steps too': changeText(({ offset }) => ({ offset: offset + 1 })),
+  'queues a message behind a run, if asked to': withRuntime((runtime) => ({
+    send: (id, content, { whileRunning: _, ...options }) => runtime.send(id, content, options),
+  })),
+  'interrupts a run for a message, if asked to': withRuntime((runtime) => ({
+    send: async (id, content, options) => ({ ...(await runtime.send(id, content, options)), execution: 1 }),
+  })),
+  'queues a message behind a wait, if asked to, or refuses it': withRuntime((runtime) => ({
+    send: (id, content, { whileWaiting: _, ...options }) => runtime.send(id, content, options),
+  })),
+  'refuses a message to a session that waits for a grant': withRuntime((runtime) => ({
+    grant: (id, _amounts, options) => runtime.cancel(id, 'no', options),
+  })),
+  'lists what waits for somebody': withRuntime((runtime) => ({ waits: () => runtime.waits() })),
   'reads the events of an open step before they are stored': withRuntime((runtime) => ({
     openStep: async function* (...args) {
       for await (const item of runtime.openStep(...args)) if (item.type !== 'event' || item.event.type !== 'ToolCallStarted') yield item;

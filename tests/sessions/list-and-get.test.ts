@@ -239,3 +239,49 @@ test('a damaged row of SQLite is listed as damaged, and the others with it', asy
   await refusal(next.get('two'), 'session-damaged');
   expect((await next.send('one', 'say Fine', { by: ann })).text).toBe('Fine');
 });
+
+describe.each(pickSubjects(places))('what waits for somebody over %s', (_, makePlace) => {
+  test('is listed page by page, by tenant and owner, in any role, and can be answered from the list', async () => {
+    const stage = stageOn(makePlace());
+    const { clock, place } = stage;
+    const agents = [stage.agent(), stage.agent({ id: 'short', limits: { steps: 1, onLimit: 'pause' } })];
+    const runtime = stage.start({ agents, approvals: { expireAfterMs: 60_000 } });
+    const orders = ['pay 1 & pay 2', 'ask 3', 'look 1; look 2', 'say Hello'];
+    for (const [index, order] of orders.entries()) {
+      await clock.advance(1000);
+      const agent = index === 2 ? 'short' : 'desk';
+      await runtime.create({ id: `s${index}`, agent, tenant: index === 1 ? 'u' : 't', owner: `o${index}` }, { by: ann });
+      await runtime.send(`s${index}`, order, { by: ann });
+    }
+    const client = stage.start({ agents, store: place.open(), role: 'client', takeOver: false, approvals: { expireAfterMs: 60_000 } });
+    for (const each of [runtime, client]) {
+      const pages = [await each.waits({ limit: 1 })];
+      for (let last = pages.at(-1); last?.cursor !== undefined; last = pages.at(-1))
+        pages.push(await each.waits({ limit: 1, cursor: last.cursor }));
+      expect(
+        pages.map(({ waits }) => waits.map(({ sessionId, wait }) => `${sessionId} ${wait.type} ${wait.toolName ?? wait.limit}`)),
+      ).toStrictEqual([['s2 grant steps'], ['s1 client-tool ask'], ['s0 approval pay', 's0 approval pay']]);
+      expect((await each.waits({ tenant: 'u' })).waits).toMatchObject([
+        { sessionId: 's1', tenant: 'u', owner: 'o1', agent: { id: 'desk' } },
+      ]);
+      expect((await each.waits({ owner: 'o2' })).waits.map(({ sessionId }) => sessionId)).toStrictEqual(['s2']);
+      const [first] = (await each.waits({ owner: 'o0' })).waits;
+      const { waitingFor } = await each.get('s0');
+      expect(first?.wait).toStrictEqual({
+        id: waitingFor[0]?.id,
+        type: 'approval',
+        sessionId: 's0',
+        digest: waitingFor[0]?.digest,
+        expiresAt: waitingFor[0]?.expiresAt,
+        toolName: 'pay',
+      });
+      expect([first?.summary, (first?.since ?? 0) + 60_000]).toStrictEqual(['{"amount":1}', waitingFor[0]?.expiresAt]);
+    }
+    for (const { sessionId, wait } of (await client.waits({ owner: 'o0' })).waits) await runtime.approve(sessionId, wait, { by: bob });
+    expect((await runtime.get('s0')).status).toBe('completed');
+    expect((await client.waits({ owner: 'o0' })).waits).toStrictEqual([]);
+    await refusal(runtime.waits({ limit: 0 }), 'invalid-argument');
+    // @ts-expect-error: only what waits is listed.
+    await refusal(runtime.waits({ status: 'completed' }), 'invalid-argument');
+  });
+});

@@ -2,8 +2,10 @@
 import type { Json, JsonObject } from '../../lib/index.ts';
 import type { Message, MessageContent } from '../../messages/index.ts';
 import type { Grant, RunState } from '../../step-by-step/index.ts';
+import type { LimitKind } from '../../continuation/index.ts';
 import type { SessionQuery, StoreHolder } from '../store/session-store.ts';
 import type { ActionOptions, Actor, ForkPoint, RecordedAction } from './action.ts';
+import type { AgentIdentity } from './agents.ts';
 import type { DamagedSession, Session, SessionResult, SessionSummary, SessionWait } from './session.ts';
 import type { DeadLetter, DeadLetterQuery, Delivery, DeliverOptions, SendEvents } from '../delivery/delivery.ts';
 import type { FeedItem, FeedOptions } from './feed.ts';
@@ -29,6 +31,41 @@ export type ApprovedWait = AnsweredWait & Pick<SessionWait, 'digest'>;
 /** A page of sessions, newest first. */
 export interface ListedSessions {
   readonly sessions: readonly (SessionSummary | DamagedSession)[];
+  /** Ask with it for more; absent at the end. */
+  readonly cursor?: string;
+}
+
+/** Filter for what waits for somebody; all given fields must match. */
+export type WaitsQuery = Pick<SessionQuery, 'tenant' | 'owner' | 'agentName' | 'tag' | 'limit' | 'cursor'>;
+
+/** Something that waits for somebody, with its session. */
+export interface ListedWait {
+  readonly sessionId: string;
+  readonly tenant?: string;
+  readonly owner?: string;
+  readonly agent: AgentIdentity;
+  /** Pass it to approve(), reject() or answer(). */
+  readonly wait: Pick<SessionWait, 'id' | 'type' | 'sessionId' | 'digest'> & {
+    readonly expiresAt?: number;
+    readonly toolName?: string;
+    /** The limit to raise, if a grant is waited for. */
+    readonly limit?: LimitKind;
+    /** Path of the nested run that asks, if it is not the session's agent itself. */
+    readonly askedBy?: string;
+    /** Problem with the last answer, if it could not be used. */
+    readonly problem?: string;
+  };
+  /** The arguments of the call, or the question: short, and without obvious secrets. The session has all of it. */
+  readonly summary?: string;
+  /** Time at which the wait began. */
+  readonly since: number;
+}
+
+/** A page of what waits for somebody. A page may be empty and still have a cursor. */
+export interface ListedWaits {
+  readonly waits: readonly ListedWait[];
+  /** Sessions that wait, but cannot be read here: damaged, or of an agent that is not known. */
+  readonly unreadable: readonly { readonly sessionId: string; readonly problem: string }[];
   /** Ask with it for more; absent at the end. */
   readonly cursor?: string;
 }
@@ -223,6 +260,8 @@ export interface SessionRuntime<State extends RunState = RunState, Output = unkn
   fork(sessionId: string, at: Omit<ForkPoint, 'sessionId'>, options: ActionOptions & Omit<NewSession, 'agent'>): Promise<Session<State>>;
   get(sessionId: string): Promise<Session<State>>;
   list(query?: SessionQuery): Promise<ListedSessions>;
+  /** Lists everything that waits for somebody, page by page; `limit` is the number of sessions on a page (50 by default). */
+  waits(query?: WaitsQuery): Promise<ListedWaits>;
   /** Lists the actions on a session in their order, with author and time. */
   actions(sessionId: string): Promise<readonly RecordedAction[]>;
   /** Reads the stored events in order. They hold what was stored, secrets in arguments and results included, unless redacted. */

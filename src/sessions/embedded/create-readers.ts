@@ -8,10 +8,14 @@ import type { SessionRuntime } from '../core/session-runtime.ts';
 import { followFeed } from '../feed/follow-feed.ts';
 import { followEvents } from './follow-events.ts';
 import { followOpenStep } from './follow-open-step.ts';
+import { listWaits } from './list-waits.ts';
 import type { MailClient } from './mail-client.ts';
 import type { SessionHost } from './session-host.ts';
 
-type ReadMethod = 'get' | 'list' | 'actions' | 'events' | 'feed' | 'openStep';
+/** Filters that waits() takes. */
+const waitFilters = ['tenant', 'owner', 'agentName', 'tag', 'limit', 'cursor'];
+
+type ReadMethod = 'get' | 'list' | 'waits' | 'actions' | 'events' | 'feed' | 'openStep';
 
 export function createReaders(host: SessionHost, client: MailClient): Pick<SessionRuntime, ReadMethod> {
   const { store, watcher, closing, openSteps: hub } = host;
@@ -25,6 +29,10 @@ export function createReaders(host: SessionHost, client: MailClient): Pick<Sessi
       await host.holdsStore();
       const { sessions, cursor } = await store.list(parseQuery(query));
       return { sessions: sessions.map(toSummary), ...(cursor !== undefined && { cursor }) };
+    },
+    waits: async (query = {}) => {
+      await host.holdsStore();
+      return listWaits({ store, get }, parseQuery(query, { method: 'waits', known: waitFilters }));
     },
     actions: async (sessionId) => {
       // Read before the log: an action that is taken meanwhile is then in both, not in neither.

@@ -233,8 +233,12 @@ export class MailClient implements SessionAccess {
     const rest = await findRest(store, sessionId);
     // A session that was deleted meanwhile says so.
     if (rest === undefined) await this.#read(sessionId);
-    // At rest with a queued action: it waits for a person after a crash loop. Or it was applied since the log was read.
-    return rest?.isAtRest === true ? ((await findFirstExecution(store, sessionId, entry)) ?? rest.executions) : undefined;
+    if (rest?.isAtRest !== true) return undefined;
+    // At rest with a queued action: it was applied since the log was read, or it is a message behind a wait. After a crash loop, nothing
+    // is applied until a person decides.
+    const applied = await findFirstExecution(store, sessionId, entry);
+    if (applied === undefined) return rest.isCrashLoop ? rest.executions : undefined;
+    return (await isAtRest(store, sessionId, applied)) ? applied : undefined;
   }
 
   #toRunResult(agentName: string, state: RunState): Promise<RunResult> {
