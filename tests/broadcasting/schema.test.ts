@@ -5,9 +5,12 @@ import { findJsonSchemaProblem } from '../../src/tools/json-schema-problem.ts';
 import { envelopeSchema, toEnvelopeProblems } from '../support/envelopes.ts';
 
 const event = { type: 'ToolCallStarted', id: 'e', seq: 3, at: 0, agentId: 'a', parentAgentId: null, executionId: 'x', stepNumber: 1 };
-const [valid] = createEnvelopeMapper().toEnvelopes({ ...event, orchestrator: 'agent', tool: 'look', toolCallId: 'c', args: {} } as never, {
-  prevSeq: 0,
-});
+const [valid] = createEnvelopeMapper().toEnvelopes(
+  { ...event, orchestrator: 'agent', tool: 'look', toolCallId: 'c', args: {} },
+  {
+    prevSeq: 0,
+  },
+);
 const given = valid as unknown as Record<string, unknown>;
 const data = given['data'] as Record<string, unknown>;
 
