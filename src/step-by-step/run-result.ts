@@ -14,6 +14,8 @@ export interface RunResultBase<State> {
   readonly usage: Usage;
   /** Absent unless prices are configured. */
   readonly cost?: Cost;
+  /** Reason why the provider ended the last answer; absent if it gave none. */
+  readonly finishReason?: string;
   /** The whole state: continue with it or store it. */
   readonly state: State;
   /** Explains the status in a few lines. */
@@ -79,13 +81,14 @@ export async function toRunResult<State extends RunState, Output>(
   state: State,
   readOutput: ReadOutput<State, Output>,
 ): Promise<RunResult<State, Output>> {
-  const { text, usage, cost, stopReason = StopReason.Completed } = state;
+  const { text, usage, cost, finishReason, stopReason = StopReason.Completed } = state;
   const base: RunResultBase<State> = {
     text,
     usage,
     state,
     explain: (options) => state.explain(options),
     ...(cost !== undefined && { cost }),
+    ...(finishReason !== undefined && { finishReason }),
   };
   switch (state.status) {
     case 'completed': {

@@ -57,6 +57,7 @@ async function applyAnswer(work: Work, wait: CallWait, answer: Answer): Promise<
 const toCallAnswer = (answer: Answer): CallAnswer => ({
   id: answer.id,
   type: answer.type === 'approved' && answer.args !== undefined ? 'edited' : answer.type,
+  ...(answer.by !== undefined && { by: answer.by }),
 });
 
 /** A run inside a call that waited, with the waits and answers that concern it. */

@@ -17,7 +17,7 @@ import {
 import type { BaseEvent } from '../../src/entry/index.ts';
 import { AgentState, defineContext, createAgent, defineTool } from '../../src/entry/index.ts';
 import type { SessionRuntimeOptions, SessionWait } from '../../src/sessions/index.ts';
-import { computeApprovalDigest, createSessionRuntime, memoryStore } from '../../src/sessions/index.ts';
+import { computeApprovalDigest, createMemoryStore, createSessionRuntime } from '../../src/sessions/index.ts';
 import { chatStageOn, inShort, linesIn, listSpeakers, turnsIn } from './chat-stage.ts';
 import {
   readActions,
@@ -988,9 +988,9 @@ describe.each(pickSubjects(places))('a chat over %s', (_, makePlace) => {
       });
       const needyRoom = createChat({ id: 'needy', participants: [needy, echo], ports: { clock, ids } });
       // @ts-expect-error: a participant needs a context, and nobody says how to get it.
-      createSessionRuntime({ ...newProcess, agents: [needyRoom], store: memoryStore() });
+      createSessionRuntime({ ...newProcess, agents: [needyRoom], store: createMemoryStore() });
       // @ts-expect-error: that is another context.
-      createSessionRuntime({ ...newProcess, agents: [agent, needyRoom], store: memoryStore(), context: () => ({ nothing: 1 }) });
+      createSessionRuntime({ ...newProcess, agents: [agent, needyRoom], store: createMemoryStore(), context: () => ({ nothing: 1 }) });
       const runtime = createSessionRuntime({
         ...newProcess,
         agents: [agent, needyRoom],

@@ -154,9 +154,9 @@ export async function toSessionResult(sessionId: string, current: RunState, opti
   const wanted = number === execution.number ? execution : past.toArray().find((each) => each.number === number);
   const state = wanted === undefined || wanted === execution ? current : current.evolve({ execution: wanted });
   const status = getShownStatus(state, mailbox);
-  const { text, usage, cost } = state;
+  const { text, usage, cost, finishReason } = state;
   const isOpen = status === 'pending' || status === 'in_progress';
-  const result = isOpen ? omitUndefined({ status, text, usage, cost }) : await toResult(state);
+  const result = isOpen ? omitUndefined({ status, text, usage, cost, finishReason }) : await toResult(state);
   return withHiddenState<SessionResult>(state, {
     ...result,
     sessionId,

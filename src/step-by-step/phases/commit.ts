@@ -226,7 +226,7 @@ export function park<State extends RunState, Context>(open: OpenStep<State, Cont
   const { activeMs, waitedMs } = time;
   const pendingStep: PendingStep = {
     number: open.stepNumber,
-    partial: notes.joinTo(produced),
+    partial: open.isResumed ? { ...notes.joinTo(produced), resumed: true } : notes.joinTo(produced),
     waits,
     answers: [],
     ...(evaluations !== undefined && { evaluations }),

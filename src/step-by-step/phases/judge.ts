@@ -44,7 +44,8 @@ export function buildCandidate<State extends RunState, Context>(
   earlier?: State,
 ): Candidate<State> {
   const { run, time, notes } = open;
-  const step = notes.joinTo(produced);
+  const joined = notes.joinTo(produced);
+  const step = open.isResumed ? { ...joined, resumed: true } : joined;
   const { execution, info, store, metadata } = open.state.data;
   const { activeMs, personMs } = time;
   const { wallStartedAt, monotonicStartedAt, pendingStep } = execution;
@@ -70,7 +71,7 @@ export function buildCandidate<State extends RunState, Context>(
   return {
     state,
     now: getJudgingTime(execution, run.clock),
-    stopRequest: run.control.stopRequest,
+    stopRequest: run.stopRequest,
     workLeft: step.hasToolCalls === true || step.interrupted !== undefined || open.process.workLeft?.(state) === true,
     evaluations: joinEvaluations(pendingStep?.evaluations, notes.evaluations),
   };
