@@ -16,8 +16,10 @@ export interface Truth {
   readonly step?: number;
   /** Other facts that a reader needs: who did it, what failed on the way. */
   readonly also?: readonly Fact[];
-  /** Facts that only an explanation has room for. */
+  /** Facts that only an explanation has to state. */
   readonly explained?: readonly Fact[];
+  /** Facts that only the event lines have to state: they belong to the history, not to the end. */
+  readonly logged?: readonly Fact[];
   /** Things that would be untrue. */
   readonly untrue?: readonly Fact[];
 }

@@ -60,22 +60,29 @@ function findClosest(lines: readonly string[], facts: readonly Fact[]): readonly
   return missing.reduce((best, each) => (each.length < best.length ? each : best), facts);
 }
 
+/** True if a line says the same thing twice. */
+function repeatsItself(line: string): boolean {
+  const parts = line.split(/; (?:also |left to do, )?|: STOP \([a-z_]+\) /).filter((part) => part.length > 20);
+  return new Set(parts).size < parts.length;
+}
+
 /** Lists what is wrong with the lines of events. */
 export function findLineProblems(lines: readonly string[], truth: Truth): readonly string[] {
-  const { status, rule, reason, step, also = [] } = truth;
+  const { status, rule, reason, step, also = [], logged = [] } = truth;
   const text = lines.join('\n');
   const atStep = step === undefined ? [] : [namesStep(step)];
   const unstated = findClosest(lines, [...(rule === undefined ? [] : [rule]), ...reason, ...atStep]);
   return [
     ...(lines.some((line) => lastLines[status].test(line)) ? [] : [`no line matches ${String(lastLines[status])}`]),
     ...unstated.map((fact) => `no single line has the rule and the whole reason: ${String(fact)} is missing`),
-    ...listMissing(text, also),
+    ...listMissing(text, [...also, ...logged]),
     ...listUntrue(text, truth),
     ...lines.filter((line) => line.includes('\n')).map((line) => `is more than one line: ${line}`),
     ...lines
       .filter((line) => !/^Agent [^\n]{0,200}?\[[^\]]*\][^\n]{0,200}?: \S/.test(line))
       .map((line) => `does not start with the agent: ${line}`),
     ...lines.filter((line) => line.length > 2000).map((line) => `is ${line.length} characters long: ${line.slice(0, 200)}`),
+    ...lines.filter(repeatsItself).map((line) => `says the same thing twice: ${line}`),
     ...listUnsafe(text),
   ];
 }

@@ -7,7 +7,7 @@ import type { Fault } from '../fault.ts';
 import { forged, leak, poison } from '../poison.ts';
 import { call, createBrokenTool, createHangingTool, createTool, fail, say } from '../props.ts';
 import type { World } from '../world.ts';
-import { stageAgent } from '../world.ts';
+import { createWorld, runIn, stageAgent, toStaged } from '../world.ts';
 
 const finished = /no tool|no call|no work/i;
 const dig = createTool('dig', () => 'more to dig');
@@ -129,7 +129,12 @@ export const capabilityFaults: readonly Fault[] = [
         model: scriptedModel([spawn('legal')], { repeatLast: true }),
         capabilities: [withBilling(world, { model: scriptedModel([say('Never.')]) })],
       })),
-    truth: { status: 'failed', rule: 'ErrorPolicyCriterion', reason: ['spawn_subagent', 'legal', /\b(?:3|three|third)\b/i], step: 3 },
+    truth: {
+      status: 'failed',
+      rule: 'ErrorPolicyCriterion',
+      reason: ['spawn_subagent', 'must be one of', 'billing', /\b(?:3|three|third)\b/i],
+      step: 3,
+    },
   },
   {
     name: 'an abort while a sub-agent works',
@@ -192,23 +197,21 @@ export const capabilityFaults: readonly Fault[] = [
   },
   {
     name: 'a summary that fails',
-    stage: () =>
-      stageAgent(
-        () => ({
-          model: scriptedModel([say('Done.')]),
-          capabilities: [
-            compaction({
-              model: scriptedModel(
-                [fail({ type: 'model', code: 'http-503', message: `no summaries today ${leak.bearer}`, retryable: true })],
-                { repeatLast: true },
-              ),
-              maxTokens: 20,
-              maxBufferTokens: 20,
-            }),
-          ],
-        }),
-        'A long message. '.repeat(200),
-      ),
-    truth: { status: 'completed', rule: 'ToolCallPresenceCheck', reason: [finished], step: 1 },
+    stage: async () => {
+      const world = createWorld();
+      const noSummary = fail({ type: 'model', code: 'http-503', message: `no summaries today ${leak.bearer}`, retryable: true });
+      const summaries = compaction({ model: scriptedModel([noSummary], { repeatLast: true }), maxTokens: 20, maxBufferTokens: 20 });
+      const model = scriptedModel([say('A long answer. '.repeat(100)), say('Done.')]);
+      const agent = createAgent({ model, capabilities: [summaries], ports: world.ports });
+      const first = await runIn(world, agent, 'A long question. '.repeat(100));
+      return toStaged(world, await runIn(world, agent, first.state.withUserMessage('Well?')));
+    },
+    truth: {
+      status: 'completed',
+      rule: 'ToolCallPresenceCheck',
+      reason: [finished],
+      step: 1,
+      logged: ['compaction', 'no summaries today'],
+    },
   },
 ];

@@ -83,7 +83,7 @@ async function loopCrashes(place?: Place) {
   return { ...hanging, runtime };
 }
 
-const noCapacity: Failure = { type: 'model', code: 'http-503', message: `no capacity ${leak.bearer}`, retryable: true };
+const noCapacity: Failure = { type: 'model', code: 'http-503', message: `no capacity at ${leak.url}`, retryable: true };
 
 /** Parks a session because its provider is down. */
 async function parkIt(desk: Desk, more: Partial<SessionRuntimeOptions> = {}): Promise<EmbeddedRuntime> {
@@ -154,8 +154,7 @@ export const crashFaults: readonly Fault[] = [
       status: 'stopped',
       rule: 'StopRequested',
       reason: ['it is poisoned', 'bob'],
-      step: 2,
-      also: [/process ended/, /\b(?:3|three) times\b/],
+      also: [/process ended/, /\b(?:3|three) times\b/, /step 2\b/i],
     },
   },
   {
@@ -166,7 +165,14 @@ export const crashFaults: readonly Fault[] = [
       await desk.wait(runtime.resume(sessionId, { by: bob }));
       return readDesk(desk, runtime);
     },
-    truth: { status: 'completed', rule: 'ToolCallPresenceCheck', reason: [finished], step: 3, also: [/process ended/, 'bob'] },
+    truth: {
+      status: 'completed',
+      rule: 'ToolCallPresenceCheck',
+      reason: [finished],
+      step: 3,
+      also: [/process ended/],
+      logged: [/bob resumed/],
+    },
   },
   {
     name: 'a provider that is down for longer than the retries last',

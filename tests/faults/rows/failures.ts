@@ -8,7 +8,7 @@ import { call, createBrokenTool, createHangingTool, createTool, fail, say } from
 import { createWorld, runIn, stageAgent, toStaged } from '../world.ts';
 
 const policy = 'ErrorPolicyCriterion';
-const noCapacity: Failure = { type: 'model', code: 'http-503', message: `no capacity ${leak.bearer}`, retryable: true };
+const noCapacity: Failure = { type: 'model', code: 'http-503', message: `no capacity at ${leak.url}`, retryable: true };
 const tooMany = (retryAfterMs?: number): Failure => ({
   type: 'rate_limit',
   code: 'http-429',

@@ -98,7 +98,7 @@ export const hookFaults: readonly Fault[] = [
                 ? {
                     votes: {
                       decision: 'forbid',
-                      reason: `the budget is used up${forged}`,
+                      reason: 'the budget is used up',
                       context: { spent: 250, of: 100, token: 'Zx81kQmT7vPw' },
                     },
                   }
@@ -125,7 +125,7 @@ export const hookFaults: readonly Fault[] = [
             name: 'curfew',
             changes: ['votes'],
             beforeTool: ({ call: { name } }) =>
-              name === 'look' ? { votes: { decision: 'forbid', reason: 'no calls after 22:00' } } : undefined,
+              name === 'look' ? { votes: { decision: 'forbid', reason: `no calls after 22:00${forged}` } } : undefined,
           }),
         ],
       })),

@@ -155,7 +155,7 @@ export const limitFaults: readonly Fault[] = [
   {
     name: 'a run that completes in the step that reaches a limit',
     stage: () => stageAgent(() => ({ model: scriptedModel([call('dig'), say('Found it.')]), tools: [dig], limits: { steps: 2 } })),
-    truth: { status: 'completed', rule: 'ToolCallPresenceCheck', reason: [/no tool|no call/], step: 2, also: ['StepsLimit', '2 of 2'] },
+    truth: { status: 'completed', rule: 'StepsLimit', reason: ['2 of 2'], step: 2, explained: [/no tool|no call|no work/i] },
   },
   {
     name: 'a guard used as a hook before a step',

@@ -107,7 +107,13 @@ export const peopleFaults: readonly Fault[] = [
       await waitForStatus(runtime, 'completed');
       return readDesk(desk, runtime);
     },
-    truth: { status: 'completed', rule: 'ToolCallPresenceCheck', reason: [finished], step: 2 },
+    truth: {
+      status: 'completed',
+      rule: 'ToolCallPresenceCheck',
+      reason: [finished],
+      step: 2,
+      logged: [/expiry approved pay/],
+    },
   },
   {
     name: 'a wait that a new message replaced',
@@ -117,7 +123,13 @@ export const peopleFaults: readonly Fault[] = [
       await desk.wait(runtime.send(sessionId, `Forget it. ${poison}`, { by: bob }));
       return readDesk(desk, runtime);
     },
-    truth: { status: 'completed', rule: 'ToolCallPresenceCheck', reason: [finished], step: 1 },
+    truth: {
+      status: 'completed',
+      rule: 'ToolCallPresenceCheck',
+      reason: [finished],
+      step: 1,
+      logged: [/bob.*replaced.*pay/, 'superseded by a new message'],
+    },
   },
   {
     name: 'a limit that a person raised, and that was reached again',
@@ -141,8 +153,9 @@ export const peopleFaults: readonly Fault[] = [
     truth: {
       status: 'waiting',
       rule: 'TokenUsageLimit',
-      reason: ['240 of 210', /50 granted by (?:staff )?bob/, /60 (?:granted )?by (?:staff )?eve/],
+      reason: ['240 of 210', '100 at first', /110 granted by .*bob.* eve/],
       step: 4,
+      logged: [/bob granted 50 tokens/, /eve granted 60 tokens/],
     },
   },
   {
@@ -156,7 +169,7 @@ export const peopleFaults: readonly Fault[] = [
     truth: { status: 'stopped', rule: 'StepsLimit', reason: ['2 of 2'], step: 2, also: ['that is enough', 'bob'] },
   },
   {
-    name: 'a limit that was raised on a named cost',
+    name: 'two limits that a person raised at once',
     stage: async () => {
       const desk = createDesk();
       const runtime = await desk.open(digForEver(desk, { steps: 1 }));

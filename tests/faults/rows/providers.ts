@@ -8,14 +8,18 @@ import type { Fault, Staged } from '../fault.ts';
 import { leak, poison } from '../poison.ts';
 import { createWorld, toStaged } from '../world.ts';
 
+interface Setting {
+  readonly provider?: 'openai' | 'anthropic';
+  readonly errors?: ErrorPolicy;
+}
+
 /** Asks a provider that fails in this way, once. */
-async function stageProvider(fault: ServerFault, provider: 'openai' | 'anthropic' = 'openai'): Promise<Staged> {
+async function stageProvider(fault: ServerFault, { provider = 'openai', errors = ErrorPolicy.retryAll(1) }: Setting = {}): Promise<Staged> {
   const world = createWorld();
   const api = provider === 'openai' ? 'openai-chat' : 'anthropic';
   const server = await startFaultServer(fault, api);
   try {
     const model = aiSdk((await connectModel({ provider, api, modelId: 'large', baseURL: server.url })) as never);
-    const errors = ErrorPolicy.retryAll(1);
     const agent = createAgent({ model, errors, ports: world.ports });
     // Not on the fake clock: the answer comes over a socket.
     return toStaged(world, await agent.start('Hello?', { onEvent: world.listen }).result);
@@ -40,12 +44,10 @@ export const providerFaults: readonly Fault[] = [
   {
     name: 'a provider that is overloaded, and asks for a wait of an hour',
     stage: () =>
-      stageProvider({
-        type: 'status',
-        status: 429,
-        headers: { 'retry-after': '3600' },
-        body: { error: { message: 'You exceeded your quota.' } },
-      }),
+      stageProvider(
+        { type: 'status', status: 429, headers: { 'retry-after': '3600' }, body: { error: { message: 'You exceeded your quota.' } } },
+        { errors: ErrorPolicy.retryAll(3) },
+      ),
     truth: { status: 'failed', rule: policy, reason: ['You exceeded your quota', '3600 s', '60 s'], step: 1 },
   },
   {
@@ -57,7 +59,7 @@ export const providerFaults: readonly Fault[] = [
           status: 400,
           body: { type: 'error', error: { type: 'invalid_request_error', message: 'prompt is too long: 205000 tokens > 200000 maximum' } },
         },
-        'anthropic',
+        { provider: 'anthropic' },
       ),
     truth: { status: 'failed', rule: policy, reason: ['prompt is too long', '205000', '200000'], step: 1 },
   },
