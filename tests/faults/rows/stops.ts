@@ -101,7 +101,13 @@ export const stopFaults: readonly Fault[] = [
   {
     name: 'an answer that the provider cut off',
     stage: () => stageAgent(() => ({ model: scriptedModel([{ text: 'The three reasons are: first,', usage, finishReason: 'length' }]) })),
-    truth: { status: 'completed', rule: 'ToolCallPresenceCheck', reason: [finished], step: 1, also: ['length', /cut off|early/] },
+    truth: {
+      status: 'completed',
+      rule: 'ToolCallPresenceCheck',
+      reason: [finished],
+      step: 1,
+      also: ['length', /cut the answer off|early/],
+    },
   },
   {
     name: 'an answer that a filter cut off',
