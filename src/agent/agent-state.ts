@@ -48,7 +48,7 @@ export class AgentState extends ToolUseState {
   }
 
   override approve(id: string, options: DecisionOptions & { readonly args?: unknown } = {}): this {
-    const isEdited = isRecord(options) && options.args !== undefined;
+    const isEdited = isRecord(options) && options['args'] !== undefined;
     refuseLostWait(this, id);
     if (!isEdited && this.data.gaps?.callsWithoutArgs?.includes(id) === true) throw LostInPayloadError.forArgs(id);
     return super.approve(id, options);
