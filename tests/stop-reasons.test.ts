@@ -132,7 +132,7 @@ const rows: readonly Row[] = [
     resolvedBy: 'StepsLimit',
     model: () => ({ model: scriptedModel([call]), tools: [work()], limits: { steps: 1 } }),
     turns: () => ({ participants: [createModelParticipant(), speaks('other')], limits: { steps: 1 } }),
-    words: /1 of 1 steps used/,
+    words: /1 of 1 steps used, limit reached/,
   },
   {
     stopReason: 'token_limit',
@@ -140,7 +140,7 @@ const rows: readonly Row[] = [
     resolvedBy: 'TokenUsageLimit',
     model: () => ({ model: scriptedModel([call]), tools: [work()], limits: { tokens: 15 } }),
     turns: () => ({ participants: [createModelParticipant(), speaks('other')], limits: { tokens: 15 } }),
-    words: /15 of 15 tokens used/,
+    words: /15 of 15 tokens used, limit reached/,
   },
   {
     stopReason: 'time_limit',

@@ -60,8 +60,8 @@ const ends = ['AgentFinished'];
 const fails = ['AgentFailed', 'AgentFinished'];
 
 const lines = (...text: readonly string[]): string => text.join('\n');
-const goingOn = 'ToolCallPresenceCheck asked to go on: there is work for the model to go on with.';
-const lettingGo = 'ToolCallPresenceCheck let go: no tool calls are left to go on with.';
+const goingOn = 'ToolCallPresenceCheck asked to go on: the model has messages to answer.';
+const lettingGo = 'ToolCallPresenceCheck let go: no tool call is left to answer.';
 
 const rows: readonly Row[] = [
   {
@@ -86,7 +86,7 @@ const rows: readonly Row[] = [
     events: [...begins, ...callsTool, ...callsTool, ...ends],
     explanation: lines(
       'Stopped after step 2: steps_limit.',
-      'StepsLimit: 2 of 2 steps used.',
+      'StepsLimit: 2 of 2 steps used, limit reached.',
       goingOn,
       'Six other criteria would have gone on: StopRequested, ErrorPolicyCriterion, TokenUsageLimit, ExecutionTimeLimit, FinishReasonCheck, PendingRetry.',
     ),
@@ -100,7 +100,7 @@ const rows: readonly Row[] = [
     events: [...begins, ...callsTool, ...callsTool, ...ends],
     explanation: lines(
       'Stopped after step 2: token_limit.',
-      'TokenUsageLimit: 30 of 30 tokens used.',
+      'TokenUsageLimit: 30 of 30 tokens used, limit reached.',
       goingOn,
       'Six other criteria would have gone on: StopRequested, ErrorPolicyCriterion, StepsLimit, ExecutionTimeLimit, FinishReasonCheck, PendingRetry.',
     ),
@@ -115,7 +115,7 @@ const rows: readonly Row[] = [
     explanation: lines(
       'Stopped after step 1: time_limit.',
       'The step was cut off at the time limit.',
-      'ExecutionTimeLimit: 1 s of 1 s on the wall clock used.',
+      'ExecutionTimeLimit: 1 s of 1 s on the wall clock used, limit reached.',
       goingOn,
       'Six other criteria would have gone on: StopRequested, ErrorPolicyCriterion, StepsLimit, TokenUsageLimit, FinishReasonCheck, PendingRetry.',
     ),

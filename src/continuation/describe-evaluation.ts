@@ -69,29 +69,36 @@ const limitNames: Readonly<Record<LimitKind, string>> = {
 
 /** Names of the two numbers that each limit compares, as its criterion writes them. */
 const limitNumbers: Readonly<Record<LimitKind, readonly [used: string, limit: string, unit: string]>> = {
-  steps: ['currentSteps', 'maxSteps', 'step'],
-  tokens: ['currentUsage', 'maxTokens', 'token'],
-  wall: ['elapsedSeconds', 'maxSeconds', 's'],
-  active: ['cumulativeSeconds', 'maxSeconds', 's'],
-  cost: ['currentUsd', 'maxUsd', 'US dollars'],
+  steps: ['currentSteps', 'maxSteps', ''],
+  tokens: ['currentUsage', 'maxTokens', ''],
+  wall: ['elapsedSeconds', 'maxSeconds', ' s'],
+  active: ['cumulativeSeconds', 'maxSeconds', ' s'],
+  cost: ['currentUsd', 'maxUsd', ' US dollars'],
 };
 
 const roundNumber = (value: number): number => Math.round(value * 10_000) / 10_000;
 
 const roundTo = (value: number, kind: LimitKind): number => (kind === 'cost' ? roundNumber(value) : Math.round(value * 10) / 10);
 
-/** Describes a limit that was reached: `the step limit was reached (4 of 4)`. Undefined if it is not one of the built-in limits. */
-export function describeReachedLimit({ limit, context, reason }: ContinuationEvaluation): string | undefined {
+/** Describes the two numbers of a limit: `4 of 20`; undefined if it is not one of the built-in limits. */
+export function describeNumbers({ limit, context }: ContinuationEvaluation): string | undefined {
   if (limit === undefined) return undefined;
   const [usedName, maxName, unit] = limitNumbers[limit];
   const [used, max, granted] = [context[usedName], context[maxName], context['granted']];
-  if (typeof used !== 'number' || typeof max !== 'number')
-    return `the ${limitNames[limit]} was reached (${toShownText(reason.replace(', limit reached', ''))})`;
-  const shownUnit = limit === 'steps' || limit === 'tokens' ? '' : ` ${unit}`;
+  if (typeof used !== 'number' || typeof max !== 'number') return undefined;
   const raised = typeof granted === 'number' && granted > 0 ? `: ${describeGrants({ max, granted, grantedBy: context['grantedBy'] })}` : '';
+  return `${roundTo(used, limit)} of ${roundNumber(max)}${unit}${raised}`;
+}
+
+/** Describes a limit that was reached: `the step limit was reached (4 of 4)`. Undefined if it is not a limit. */
+export function describeReachedLimit(evaluation: ContinuationEvaluation): string | undefined {
+  const { limit, context, reason } = evaluation;
+  if (limit === undefined) return undefined;
+  const numbers = describeNumbers(evaluation);
+  if (numbers === undefined) return `the ${limitNames[limit]} was reached (${toShownText(reason.replace(', limit reached', ''))})`;
   const unknown = context['unknownCalls'];
   const uncounted = typeof unknown === 'number' ? `; ${pluralize(unknown, 'call')} could not be counted` : '';
-  return `the ${limitNames[limit]} was reached (${roundTo(used, limit)} of ${roundNumber(max)}${shownUnit}${raised}${uncounted})`;
+  return `the ${limitNames[limit]} was reached (${numbers}${uncounted})`;
 }
 
 /** Numbers of a limit that was raised. */

@@ -5,7 +5,14 @@ import { adviceByCode, getAdvice } from '../errors/index.ts';
 import { pluralize, toSentence, toShownText } from '../lib/index.ts';
 import { ContinuationDecision } from './continuation-decision.ts';
 import type { ContinuationEvaluation } from './continuation-evaluation.ts';
-import { describeReachedLimit, describeReason, isDefaultReason, describeRule, limitOptions } from './describe-evaluation.ts';
+import {
+  describeNumbers,
+  describeReachedLimit,
+  describeReason,
+  isDefaultReason,
+  describeRule,
+  limitOptions,
+} from './describe-evaluation.ts';
 import { describeStopReason } from './describe-stop-reason.ts';
 import type { Explanation } from './explanation.ts';
 import { renderExplanation } from './explanation.ts';
@@ -201,11 +208,20 @@ export function listRules(outcome: ExplainableOutcome, { text, namesRule }: Head
   ].map(toSentence);
 }
 
-/** Names of the rules that had no objection. */
-export const listQuiet = ({ evaluations, shouldContinue }: ExplainableOutcome): readonly string[] =>
-  evaluations
-    .filter((evaluation) => evaluation.decision === AllowContinuation && (shouldContinue || !couldNotCount(evaluation)))
-    .map(({ criterion }) => toShownText(criterion));
+/** Lists the rules that had no objection, and the limits that were not reached. */
+export function listQuiet({ evaluations, shouldContinue }: ExplainableOutcome): Pick<Explanation, 'quiet' | 'underLimit'> {
+  const allowing = evaluations.filter(
+    (evaluation) => evaluation.decision === AllowContinuation && (shouldContinue || !couldNotCount(evaluation)),
+  );
+  const isUnder = ({ limit, atLimit }: ContinuationEvaluation): boolean => limit !== undefined && atLimit === undefined;
+  return {
+    quiet: allowing.filter((evaluation) => !isUnder(evaluation)).map(({ criterion }) => toShownText(criterion)),
+    underLimit: allowing.filter(isUnder).map((evaluation) => {
+      const numbers = describeNumbers(evaluation);
+      return `${toShownText(evaluation.criterion)}${numbers === undefined ? '' : ` (${numbers})`}`;
+    }),
+  };
+}
 
 const limitRules = new Set(['StepsLimit', 'TokenUsageLimit', 'ExecutionTimeLimit', 'CumulativeExecutionTimeLimit', 'CostLimit']);
 
@@ -238,7 +254,7 @@ export function describeOutcome(outcome: ExplainableOutcome, options: ExplainOpt
     headline: headline.text,
     details: listRules(outcome, headline),
     next: options.finished === true ? undefined : getNextAction(outcome),
-    quiet: listQuiet(outcome),
+    ...listQuiet(outcome),
   };
 }
 

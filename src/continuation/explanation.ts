@@ -13,6 +13,8 @@ export interface Explanation {
   readonly next?: string | undefined;
   /** Names of the rules that had no objection. */
   readonly quiet?: readonly string[];
+  /** Names of the limits that were not reached, with their numbers. */
+  readonly underLimit?: readonly string[];
 }
 
 /** Number of lines of each part, and of names in a line. */
@@ -24,7 +26,11 @@ function cutLines(lines: readonly string[], most: number): readonly string[] {
 
 /** Writes an explanation. `brief` leaves out the rules that had no objection. */
 export function renderExplanation(explanation: Explanation, { brief = false }: { readonly brief?: boolean } = {}): string {
-  const { headline, details, onTheWay = [], next, quiet = [] } = explanation;
+  const { headline, details, onTheWay = [], next, quiet = [], underLimit = [] } = explanation;
+  const silent = [
+    ...(quiet.length === 0 ? [] : [`No objection: ${listSome(quiet, mostNames)}.`]),
+    ...(underLimit.length === 0 ? [] : [`Under the limit: ${listSome(underLimit, mostNames)}.`]),
+  ];
   return [
     headline,
     ...cutLines(details, mostDetails),
@@ -38,6 +44,6 @@ export function renderExplanation(explanation: Explanation, { brief = false }: {
           ),
         ]),
     ...(next === undefined ? [] : [`Next: ${next}`]),
-    ...(brief || quiet.length === 0 ? [] : [`No objection: ${listSome(quiet, mostNames)}.`]),
+    ...(brief || silent.length === 0 ? [] : [silent.join(' ')]),
   ].join('\n');
 }

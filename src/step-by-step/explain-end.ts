@@ -133,6 +133,6 @@ export function explainEnd(facts: EndFacts): Explanation {
     ],
     onTheWay: listProblems({ results, summarize, isSaid }),
     next: told?.next ?? (finished ? undefined : getNextAction(outcome)),
-    quiet: listQuiet(outcome),
+    ...listQuiet(outcome),
   };
 }

@@ -14,8 +14,8 @@ export interface FailureStory {
   readonly headline: Headline;
   /** Indented lines below the headline. */
   readonly lines: readonly string[];
-  /** Failures that the headline and the lines show. */
-  readonly said: ReadonlySet<Failure>;
+  /** Numbers of the steps whose failures the headline and the lines show. */
+  readonly said: ReadonlySet<unknown>;
   readonly next: string;
 }
 
@@ -58,7 +58,7 @@ export function tellFailure(
   const next = getAdvice(decisive);
   const reason = describeReason(deciding);
   if (row.length > 1) {
-    const said = new Set(row.flatMap(({ step }) => step.errors));
+    const said = new Set(row.map(({ number }) => number));
     return {
       headline: { text: `Failed${place.afterStep}: ${toSentence(reason)}`, namesRule: false },
       lines: cutRow(listFailures(row)),
@@ -66,8 +66,9 @@ export function tellFailure(
       next,
     };
   }
-  const others = failures.filter((failure) => failure !== decisive).map((failure) => `  Also: ${toSentence(describeFailure(failure))}`);
-  const said = new Set(failures);
+  const decisiveIndex = failures.indexOf(decisive);
+  const others = failures.filter((_, index) => index !== decisiveIndex).map((failure) => `  Also: ${toSentence(describeFailure(failure))}`);
+  const said = new Set([results.at(-1)?.number]);
   if (cause === 'wait-too-long') {
     const lines = [`  ${toSentence(describeFailure(decisive))}`, ...others];
     return { headline: { text: `Failed${place.inStep}: ${toSentence(reason)}`, namesRule: false }, lines, said, next };

@@ -1,5 +1,6 @@
 // Problems on the way to an end: failed, blocked and rejected calls, retries, fallbacks, steps that were resumed.
 import { describeCauses, describeFailure } from '../errors/index.ts';
+import type { Failure } from '../errors/index.ts';
 import { toSentence, toShownText } from '../lib/index.ts';
 import type { StepResult } from './step-result.ts';
 import type { CallSummary, StepSummary } from './step-summary.ts';
@@ -7,7 +8,7 @@ import type { CallSummary, StepSummary } from './step-summary.ts';
 export interface WayFacts {
   readonly results: readonly StepResult[];
   readonly summarize: (result: StepResult) => StepSummary;
-  /** True for a failure, or the key of a call, that the headline or its list has already. */
+  /** True for the number of a step whose failures, and for the key of a call, that the headline or its list has already. */
   readonly isSaid: (item: unknown) => boolean;
 }
 
@@ -51,14 +52,14 @@ function describeStep(result: StepResult, { summarize, isSaid }: WayFacts): read
   const { calls, notes } = summarize(result);
   const after = describeHandling(result);
   const lines = calls
-    .filter((call) => !isSaid(toCallKey(result)(call)) && !isSaid(call.failure))
+    .filter((call) => !isSaid(toCallKey(result)(call)) && !(call.failure !== undefined && isSaid(number)))
     .flatMap((call) => {
       const line = describeCall(call);
       return line === undefined ? [] : [call.status === 'failed' ? `${toSentence(line)}${after}` : line];
     });
-  const others = step.errors.filter(
-    (failure) => !isSaid(failure) && failure.code !== 'criterion-failed' && !calls.some((call) => call.failure === failure),
-  );
+  const isOfCall = (failure: Failure): boolean =>
+    failure.toolCallId !== undefined && calls.some((call) => call.failure?.toolCallId === failure.toolCallId);
+  const others = isSaid(number) ? [] : step.errors.filter((failure) => failure.code !== 'criterion-failed' && !isOfCall(failure));
   const resumed = step.resumed === true ? ['a process ended in this step, and another one resumed it'] : [];
   const turn = step.participant === undefined ? '' : `, ${toShownText(step.participant)}`;
   return [...resumed, ...notes, ...others.map((failure) => `${toSentence(describeFailure(failure))}${after}`), ...lines].map(

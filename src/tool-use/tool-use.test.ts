@@ -1111,7 +1111,7 @@ describe('summing up at a limit', () => {
     const request = asked(1).messages.at(-1)!;
     expect([request.role, request.text]).toStrictEqual([
       'user',
-      'A limit of this run has been reached (StepsLimit: 1 of 1 steps used; one more step to sum up), and no tool can be called any more. ' +
+      'A limit of this run has been reached (StepsLimit: 1 of 1 steps used, limit reached; one more step to sum up), and no tool can be called any more. ' +
         'Answer now with what you have: say what you found out or did, and what is left to do.',
     ]);
   });

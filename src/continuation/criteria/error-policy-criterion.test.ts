@@ -23,7 +23,7 @@ const rows = [
     name: 'nothing failed',
     policy: retry,
     contexts: ErrorContext.none(),
-    answer: { decision: 'allow', stopReason: undefined, reason: 'no errors' },
+    answer: { decision: 'allow', stopReason: undefined, reason: 'nothing failed' },
     facts: {
       errorType: 'unknown',
       consecutiveFailures: 0,
@@ -291,7 +291,7 @@ describe('several failures in a step', () => {
   });
 
   test('an empty list means that nothing failed', () => {
-    expect(new ErrorPolicyCriterion(policy, resolver).explain([]).reason).toBe('no errors');
+    expect(new ErrorPolicyCriterion(policy, resolver).explain([]).reason).toBe('nothing failed');
     expect(new PendingRetry(policy, resolver).decide([])).toBe('allow');
   });
 });

@@ -69,7 +69,7 @@ export abstract class LimitCriterion<State> extends BuiltInCriterion<State> {
     const { AllowContinuation, ForbidContinuation } = ContinuationDecision;
     const grants = this.#readGrants(state);
     const raised = grants === undefined ? '' : ` (${describeGrants({ max, ...grants })})`;
-    const reason = `${numbers}${raised}, ${isReached ? 'limit reached' : 'under the limit'}${note}`;
+    const reason = `${numbers}${raised}${isReached ? ', limit reached' : ''}${note}`;
     const fields = { criterion, reason, limit, context: grants === undefined ? compared : { ...compared, ...grants } };
     if (!isReached) return new ContinuationEvaluation({ ...fields, decision: AllowContinuation });
     const atLimit = this.#options.onLimit?.(state, findings) ?? AtLimit.Stop;

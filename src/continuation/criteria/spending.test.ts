@@ -27,14 +27,19 @@ describe('CostLimit', () => {
     { max: 1, cost: undefined, decision: 'allow', reason: '0 of 1 US dollars spent' },
     { max: 1, cost: { usd: 0 }, decision: 'allow', reason: '0 of 1 US dollars spent' },
     { max: 1, cost: { usd: 0.999_94 }, decision: 'allow', reason: '0.9999 of 1 US dollars spent' },
-    { max: 1, cost: { usd: 1 }, decision: 'forbid', reason: '1 of 1 US dollars spent' },
-    { max: 1, cost: { usd: 1.5 }, decision: 'forbid', reason: '1.5 of 1 US dollars spent' },
-    { max: 0.3, cost: { usd: 0.1 + 0.2 }, decision: 'forbid', reason: '0.3 of 0.3 US dollars spent' },
-    { max: 0, cost: undefined, decision: 'forbid', reason: '0 of 0 US dollars spent' },
+    { max: 1, cost: { usd: 1 }, decision: 'forbid', reason: '1 of 1 US dollars spent, limit reached' },
+    { max: 1, cost: { usd: 1.5 }, decision: 'forbid', reason: '1.5 of 1 US dollars spent, limit reached' },
+    { max: 0.3, cost: { usd: 0.1 + 0.2 }, decision: 'forbid', reason: '0.3 of 0.3 US dollars spent, limit reached' },
+    { max: 0, cost: undefined, decision: 'forbid', reason: '0 of 0 US dollars spent, limit reached' },
     { max: 1, cost: { usd: 0, unknownCalls: 0 }, decision: 'allow', reason: '0 of 1 US dollars spent' },
     { max: 1, cost: { usd: 0, unknownCalls: 1 }, decision: 'allow', reason: '0 of 1 US dollars spent; what 1 call cost is not known' },
     { max: 1, cost: { usd: 0.2, unknownCalls: 3 }, decision: 'allow', reason: '0.2 of 1 US dollars spent; what 3 calls cost is not known' },
-    { max: 1, cost: { usd: 2, unknownCalls: 1 }, decision: 'forbid', reason: '2 of 1 US dollars spent; what 1 call cost is not known' },
+    {
+      max: 1,
+      cost: { usd: 2, unknownCalls: 1 },
+      decision: 'forbid',
+      reason: '2 of 1 US dollars spent, limit reached; what 1 call cost is not known',
+    },
   ])('of $max after $cost: $decision', ({ max, cost, decision, reason }) => {
     const unknownCalls = cost?.unknownCalls ?? 0;
     expect(new CostLimit(max, () => cost).explain({})).toStrictEqual({
@@ -198,7 +203,7 @@ const limits: readonly LimitRow[] = [
 describe.each(limits)('$name', ({ name, limit, plain, stopReason, kind, reason, context }) => {
   test.each<readonly [AtLimit, Partial<ContinuationEvaluation>, string, object]>([
     ['stop', { decision: 'forbid', stopReason: stopReason as never }, '', {}],
-    ['pause', { decision: 'forbid', stopReason: stopReason as never }, '; more has to be granted', { atLimit: 'pause' }],
+    ['pause', { decision: 'forbid', stopReason: stopReason as never }, '; waits for a grant', { atLimit: 'pause' }],
     ['finalize', { decision: 'allow' }, '; one more step to sum up', { atLimit: 'finalize' }],
   ])('reached, with %s', (onLimit, answer, words, more) => {
     for (const amount of [10, 11]) {
@@ -262,7 +267,7 @@ test.each([
 describe('Finalize', () => {
   const steps = new StepsLimit<Budget>(3, getUsed, options);
   const tokens = new TokenUsageLimit<Budget>(5, getUsed, options);
-  const nothing = { criterion: 'Finalize', decision: 'allow', reason: 'no limit calls for a summary', context: {} };
+  const nothing = { criterion: 'Finalize', decision: 'allow', reason: 'no limit asks for a summary', context: {} };
 
   test.each<{ readonly what: string; readonly state: Budget; readonly reached: readonly string[] }>([
     { what: 'no limit is reached', state: { used: 2, onLimit: 'finalize' }, reached: [] },

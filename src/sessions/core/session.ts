@@ -163,13 +163,13 @@ export async function toSessionResult(sessionId: string, current: RunState, opti
     execution: state.execution.number,
     waitingFor: await toWaits(sessionId, state, approvals),
     ...(isRepeated && { isRepeated }),
-    explain: (options) => explain(state, status, options),
+    explain: (options) => ('explain' in result ? result.explain(options) : explain(state, status, options)),
   });
 }
 
 // A session that has a message to work on is in progress, even if nothing of it is recorded yet.
 const explain = (state: RunState, shown: ExecutionStatus, options: ExplainStateOptions | undefined): string =>
-  shown === state.status ? state.explain(options) : 'Under way: no step has ended yet.';
+  shown === state.status ? state.explain(options) : 'In progress: no step has ended yet.';
 
 /** Adds the state as a field that is not listed: whoever sends the view to a page sends no secrets with it. */
 function withHiddenState<View extends { readonly state: RunState }>(state: RunState, view: Omit<View, 'state'>): View {
