@@ -51,7 +51,7 @@ describe('what a tired person reads', () => {
       "Stopped after step 20: the step limit was reached (20 of 20).
       Decided by StepsLimit.
       Next: Raise limits.steps if the work needs more.
-      No objection: StopRequested, ErrorPolicyCriterion, TokenUsageLimit, ExecutionTimeLimit, FinishReasonCheck, CumulativeExecutionTimeLimit."
+      No objection: StopRequested, ErrorPolicyCriterion, FinishReasonCheck. Under the limit: TokenUsageLimit (1200 of 32768), ExecutionTimeLimit (0 of 300 s), CumulativeExecutionTimeLimit (4.2 of 600 s)."
     `);
   });
 
@@ -61,7 +61,7 @@ describe('what a tired person reads', () => {
       Decided by StepsLimit.
       ToolCallPresenceCheck asked for another step: the model has messages to answer.
       Next: Raise limits.steps if the work needs more.
-      No objection: StopRequested, ErrorPolicyCriterion, TokenUsageLimit, ExecutionTimeLimit, FinishReasonCheck, CumulativeExecutionTimeLimit, PendingRetry."
+      No objection: StopRequested, ErrorPolicyCriterion, FinishReasonCheck, PendingRetry. Under the limit: TokenUsageLimit (1200 of 32768), ExecutionTimeLimit (0 of 300 s), CumulativeExecutionTimeLimit (4.2 of 600 s)."
     `);
   });
 
@@ -69,7 +69,7 @@ describe('what a tired person reads', () => {
     expect(base.evaluate({ ...run, hasToolCalls: false }).explain({ stepNumber: 3 })).toMatchInlineSnapshot(`
       "Completed in step 3: the model answered and called no tools.
       Decided by ToolCallPresenceCheck.
-      No objection: StopRequested, ErrorPolicyCriterion, StepsLimit, TokenUsageLimit, ExecutionTimeLimit, FinishReasonCheck, CumulativeExecutionTimeLimit, PendingRetry."
+      No objection: StopRequested, ErrorPolicyCriterion, FinishReasonCheck, PendingRetry. Under the limit: StepsLimit (3 of 20), TokenUsageLimit (1200 of 32768), ExecutionTimeLimit (0 of 300 s), CumulativeExecutionTimeLimit (4.2 of 600 s)."
     `);
   });
 
@@ -77,7 +77,7 @@ describe('what a tired person reads', () => {
     expect(base.evaluate(run).explain({ stepNumber: 3 })).toMatchInlineSnapshot(`
       "Continued after step 3: the model has messages to answer.
       Decided by ToolCallPresenceCheck.
-      No objection: StopRequested, ErrorPolicyCriterion, StepsLimit, TokenUsageLimit, ExecutionTimeLimit, FinishReasonCheck, CumulativeExecutionTimeLimit, PendingRetry."
+      No objection: StopRequested, ErrorPolicyCriterion, FinishReasonCheck, PendingRetry. Under the limit: StepsLimit (3 of 20), TokenUsageLimit (1200 of 32768), ExecutionTimeLimit (0 of 300 s), CumulativeExecutionTimeLimit (4.2 of 600 s)."
     `);
   });
 
@@ -87,7 +87,7 @@ describe('what a tired person reads', () => {
       "Continued after step 3: retry after a tool error in search: failure 1 of at most 3 in a row.
       Decided by PendingRetry.
       ToolCallPresenceCheck agreed to stop: no tool call is left to answer.
-      No objection: StopRequested, ErrorPolicyCriterion, StepsLimit, TokenUsageLimit, ExecutionTimeLimit, FinishReasonCheck, CumulativeExecutionTimeLimit."
+      No objection: StopRequested, ErrorPolicyCriterion, FinishReasonCheck. Under the limit: StepsLimit (3 of 20), TokenUsageLimit (1200 of 32768), ExecutionTimeLimit (0 of 300 s), CumulativeExecutionTimeLimit (4.2 of 600 s)."
     `);
   });
 
@@ -98,7 +98,7 @@ describe('what a tired person reads', () => {
         .explain({ stepNumber: 3 }),
     ).toMatchInlineSnapshot(`
       "Continued after step 3: no rule objected or asked to stop.
-      No objection: StepsLimit, TokenUsageLimit."
+      Under the limit: StepsLimit (3 of 20), TokenUsageLimit (1200 of 32768)."
     `);
   });
 
@@ -106,7 +106,7 @@ describe('what a tired person reads', () => {
     expect(base.evaluate({ ...run, steps: 0 }).explain({ stepNumber: 0 })).toMatchInlineSnapshot(`
       "Started.
       Decided by ToolCallPresenceCheck: the model has messages to answer.
-      No objection: StopRequested, ErrorPolicyCriterion, StepsLimit, TokenUsageLimit, ExecutionTimeLimit, FinishReasonCheck, CumulativeExecutionTimeLimit, PendingRetry."
+      No objection: StopRequested, ErrorPolicyCriterion, FinishReasonCheck, PendingRetry. Under the limit: StepsLimit (0 of 20), TokenUsageLimit (1200 of 32768), ExecutionTimeLimit (0 of 300 s), CumulativeExecutionTimeLimit (4.2 of 600 s)."
     `);
   });
 
@@ -125,7 +125,7 @@ describe('what a tired person reads', () => {
     expect(base.evaluate({ ...run, steps: 0, hasToolCalls: false }).explain({ stepNumber: 0 })).toMatchInlineSnapshot(`
       "Not started: the model answered and called no tools.
       Decided by ToolCallPresenceCheck.
-      No objection: StopRequested, ErrorPolicyCriterion, StepsLimit, TokenUsageLimit, ExecutionTimeLimit, FinishReasonCheck, CumulativeExecutionTimeLimit, PendingRetry."
+      No objection: StopRequested, ErrorPolicyCriterion, FinishReasonCheck, PendingRetry. Under the limit: StepsLimit (0 of 20), TokenUsageLimit (1200 of 32768), ExecutionTimeLimit (0 of 300 s), CumulativeExecutionTimeLimit (4.2 of 600 s)."
     `);
   });
 
@@ -135,7 +135,7 @@ describe('what a tired person reads', () => {
     expect(outcome.explain({ stepNumber: 20, finished: true })).toMatchInlineSnapshot(`
       "Completed in step 20: the model answered and called no tools. The step limit was reached in the same step (20 of 20).
       Decided by StepsLimit.
-      No objection: StopRequested, ErrorPolicyCriterion, TokenUsageLimit, ExecutionTimeLimit, FinishReasonCheck, CumulativeExecutionTimeLimit, PendingRetry."
+      No objection: StopRequested, ErrorPolicyCriterion, FinishReasonCheck, PendingRetry. Under the limit: TokenUsageLimit (1200 of 32768), ExecutionTimeLimit (0 of 300 s), CumulativeExecutionTimeLimit (4.2 of 600 s)."
     `);
   });
 
@@ -148,7 +148,7 @@ describe('what a tired person reads', () => {
       TokenUsageLimit also objected: 40000 of 32768 tokens used, limit reached.
       ToolCallPresenceCheck asked for another step: the model has messages to answer.
       Next: Send a message to continue.
-      No objection: ErrorPolicyCriterion, ExecutionTimeLimit, FinishReasonCheck, CumulativeExecutionTimeLimit, PendingRetry."
+      No objection: ErrorPolicyCriterion, FinishReasonCheck, PendingRetry. Under the limit: ExecutionTimeLimit (0 of 300 s), CumulativeExecutionTimeLimit (4.2 of 600 s)."
     `);
   });
 
@@ -159,7 +159,7 @@ describe('what a tired person reads', () => {
       Decided by ErrorPolicyCriterion.
       ToolCallPresenceCheck asked for another step: the model has messages to answer.
       Next: Fix the cause of the failures, then send a message to continue.
-      No objection: StopRequested, StepsLimit, TokenUsageLimit, ExecutionTimeLimit, FinishReasonCheck, CumulativeExecutionTimeLimit, PendingRetry."
+      No objection: StopRequested, FinishReasonCheck, PendingRetry. Under the limit: StepsLimit (3 of 20), TokenUsageLimit (1200 of 32768), ExecutionTimeLimit (0 of 300 s), CumulativeExecutionTimeLimit (4.2 of 600 s)."
     `);
   });
 
@@ -210,24 +210,24 @@ describe('details', () => {
   };
 
   test.each([
-    [1, 'One other criterion would have gone on: C1.'],
-    [2, 'Two other criteria would have gone on: C1, C2.'],
-    [12, /^Twelve other criteria would have gone on: C1, .*, C12\.$/],
-    [13, /^13 other criteria would have gone on: /],
-  ])('%i others are counted in words', (count, expected) => {
+    [1, 'No objection: C1.'],
+    [2, 'No objection: C1, C2.'],
+    [20, /^No objection: C1, .*, C20\.$/],
+    [23, /^No objection: C1, .*, C20 and 3 more\.$/],
+  ])('%i rules without an objection are named in one line', (count, expected) => {
     expect(explainMany(count)).toMatch(expected);
   });
 
   test('nobody is counted where there is nobody', () => {
-    expect(explainMany(0)).toBe('Guard: enough.');
+    expect(explainMany(0)).toBe('Next: Resolve what Guard objects to, then send a message to continue.');
   });
 
   test('without a step number the step is not mentioned', () => {
-    expect(base.evaluate(run).explain()).toMatch(/^Went on\.\n/);
-    expect(base.evaluate({ ...run, hasToolCalls: false }).explain()).toMatch(/^Finished: completed\.\n/);
-    expect(base.evaluate({ ...run, steps: 20 }).explain()).toMatch(/^Stopped: steps_limit\.\n/);
+    expect(base.evaluate(run).explain()).toMatch(/^Continued: the model has messages to answer\.\n/);
+    expect(base.evaluate({ ...run, hasToolCalls: false }).explain()).toMatch(/^Completed: the model answered and called no tools\.\n/);
+    expect(base.evaluate({ ...run, steps: 20 }).explain()).toMatch(/^Stopped: the step limit was reached \(20 of 20\)\.\n/);
     expect(base.evaluate({ ...run, steps: 20, hasToolCalls: false }).explain({ finished: true })).toMatch(
-      /^Finished; StepsLimit was reached in the same step \(steps_limit\)\.\n/,
+      /^Completed: the model answered and called no tools\. The step limit was reached in the same step \(20 of 20\)\.\n/,
     );
   });
 

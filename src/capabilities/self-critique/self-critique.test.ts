@@ -288,7 +288,7 @@ describe('an answer that the critic does not approve', () => {
       { decision: 'forbid', stopReason: 'retry_limit', context: { revision: 2, maxRevisions: 2, approved: false } },
     ]);
     expect(result.explain()).toMatch(
-      /^Stopped after step 3: retry_limit\.[^]*self-critique.*the critic did not approve revision 2 of 2, which was the last one: A number is missing\./,
+      /^Hook self-critique stopped the run after step 3: the critic did not approve revision 2 of 2, which was the last one: A number is missing\./,
     );
     expect(state.messages.at(-1)!.text).toBe('Many.');
     expect([state.errors, getCritique(state)]).toMatchObject([[], { revision: 2, approved: false }]);

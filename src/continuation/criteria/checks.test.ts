@@ -11,7 +11,7 @@ const itself = <Value>(value: Value): Value => value;
 
 describe('FinishReasonCheck', () => {
   test.each([
-    [['length', 'content_filter'], 'length', 'forbid', 'finish reason "length" is among length, content_filter'],
+    [['length', 'content_filter'], 'length', 'forbid', 'the answer ended with the finish reason "length", which ends the run'],
     [['length'], 'stop', 'allow', 'the finish reason "stop" does not end the run'],
     [['length'], undefined, 'allow', 'the provider gave no finish reason'],
     [['length'], null, 'allow', 'the provider gave no finish reason'],

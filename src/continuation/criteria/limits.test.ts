@@ -197,7 +197,7 @@ describe('RetryLimit', () => {
     expect(createLimit(max).explain(steps)).toStrictEqual({
       criterion: 'RetryLimit',
       decision,
-      reason: `${consecutiveFailures} of ${max} failures in a row`,
+      reason: `${consecutiveFailures} of ${max} failures in a row${decision === 'forbid' ? ', limit reached' : ''}`,
       ...(decision === 'forbid' && { stopReason: 'retry_limit' }),
       context: { consecutiveFailures, maxConsecutiveFailures: max },
     });

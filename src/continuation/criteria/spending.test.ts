@@ -32,13 +32,18 @@ describe('CostLimit', () => {
     { max: 0.3, cost: { usd: 0.1 + 0.2 }, decision: 'forbid', reason: '0.3 of 0.3 US dollars spent, limit reached' },
     { max: 0, cost: undefined, decision: 'forbid', reason: '0 of 0 US dollars spent, limit reached' },
     { max: 1, cost: { usd: 0, unknownCalls: 0 }, decision: 'allow', reason: '0 of 1 US dollars spent' },
-    { max: 1, cost: { usd: 0, unknownCalls: 1 }, decision: 'allow', reason: '0 of 1 US dollars spent; what 1 call cost is not known' },
-    { max: 1, cost: { usd: 0.2, unknownCalls: 3 }, decision: 'allow', reason: '0.2 of 1 US dollars spent; what 3 calls cost is not known' },
+    { max: 1, cost: { usd: 0, unknownCalls: 1 }, decision: 'allow', reason: '0 of 1 US dollars spent; the cost of 1 call is not known' },
+    {
+      max: 1,
+      cost: { usd: 0.2, unknownCalls: 3 },
+      decision: 'allow',
+      reason: '0.2 of 1 US dollars spent; the cost of 3 calls is not known',
+    },
     {
       max: 1,
       cost: { usd: 2, unknownCalls: 1 },
       decision: 'forbid',
-      reason: '2 of 1 US dollars spent, limit reached; what 1 call cost is not known',
+      reason: '2 of 1 US dollars spent, limit reached; the cost of 1 call is not known',
     },
   ])('of $max after $cost: $decision', ({ max, cost, decision, reason }) => {
     const unknownCalls = cost?.unknownCalls ?? 0;
@@ -102,7 +107,12 @@ describe('RepeatedToolCall', () => {
     const criterion = 'RepeatedToolCall';
     expect(watching(max).explain(steps)).toStrictEqual(
       repeated === undefined
-        ? { criterion, decision: 'allow', reason: `no call was made in ${max} steps in a row`, context: { maxRepeats: max } }
+        ? {
+            criterion,
+            decision: 'allow',
+            reason: `no tool was called with the same arguments in ${max} steps in a row`,
+            context: { maxRepeats: max },
+          }
         : {
             criterion,
             decision: 'forbid',
@@ -210,7 +220,7 @@ describe.each(limits)('$name', ({ name, limit, plain, stopReason, kind, reason, 
       expect(limit.explain({ used: amount, onLimit }, judged)).toStrictEqual({
         criterion: name,
         ...answer,
-        reason: `${reason(amount, 10)}${words}`,
+        reason: `${reason(amount, 10)}, limit reached${words}`,
         limit: kind,
         ...more,
         context: context(amount, 10),
@@ -238,8 +248,8 @@ describe.each(limits)('$name', ({ name, limit, plain, stopReason, kind, reason, 
   ])('at %d of 10 with %d granted: %s, and says both', (amount, granted, decision) => {
     expect(limit.explain({ used: amount, granted }, judged)).toMatchObject({
       decision,
-      reason: reason(amount, 10 + granted),
-      context: context(amount, 10 + granted),
+      reason: `${reason(amount, 10 + granted)}${granted > 0 ? ` (10 at first, ${granted} granted)` : ''}${decision === 'forbid' ? ', limit reached' : ''}`,
+      context: { ...context(amount, 10 + granted), ...(granted > 0 && { granted }) },
     });
   });
 
@@ -283,7 +293,7 @@ describe('Finalize', () => {
         : {
             criterion: 'Finalize',
             decision: 'request',
-            reason: `${reached.join(', ')} was reached with work left: one step to sum up`,
+            reason: `${reached.join(' and ')} ${reached.length === 1 ? 'was' : 'were'} reached with work left: one step to sum up`,
             context: { limits: reached },
           },
     );
