@@ -11,7 +11,7 @@ import type { Clock, JsonObject } from '../lib/index.ts';
 import { AppendOnlyList } from '../lib/index.ts';
 import type { Message } from '../messages/index.ts';
 import { Usage } from '../messages/index.ts';
-import type { Grant, RecordedGrant } from './grant.ts';
+import type { RecordedGrant } from './grant.ts';
 import type { Cost, Step } from './step.ts';
 import type { StepResult } from './step-result.ts';
 import type { PendingStep } from './waiting.ts';

@@ -46,6 +46,7 @@ export { createStepByStep } from './step-by-step.ts';
 export type { Observed, ProducedStep, StepOf, StepProcess } from './step-process.ts';
 export type { StepScope } from './step-scope.ts';
 export { StepResult } from './step-result.ts';
+export type { CallSummary, StepSummary } from './step-summary.ts';
 export type { Cost, EmptyStep, Step } from './step.ts';
 export { addCost, Interruption } from './step.ts';
 export type { AskedCall } from './wait-digest.ts';

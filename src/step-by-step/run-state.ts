@@ -4,6 +4,8 @@
 // S1. A state that was handed out stays as it is, whatever happens to states made from it.
 // S2. Counts, usage and limits are those of the current execution; `session` has the totals.
 // S3. An execution that has started never ends without a recorded reason.
+import { emptySummary } from './step-summary.ts';
+import type { StepSummary } from './step-summary.ts';
 import type { ApproveOptions } from './decided.ts';
 import type { ContinuationOutcome, StopReason } from '../continuation/index.ts';
 import type { Failure } from '../errors/index.ts';
@@ -260,10 +262,20 @@ export class RunState<S extends Step = Step> {
     return this.data.coolDowns ?? {};
   }
 
-  /** Explains the current status in a few lines for people; `brief` leaves out criteria that had nothing to report. */
+  /** Explains the current status in a few lines for people; `brief` leaves out the rules that had no objection. */
   explain(options: ExplainStateOptions = {}): string {
     const { gaps } = this.data;
     return gaps === undefined ? explainState(this, options) : `${explainState(this, options)}\n${gaps.summary}`;
+  }
+
+  /** @internal Summarizes the work of a step for an explanation. Modules with tool calls say how these ended. */
+  summarizeResult(_result: StepResult): StepSummary {
+    return emptySummary;
+  }
+
+  /** @internal Describes whose turn the last step was, if several take turns. */
+  describeTurn(): readonly string[] {
+    return [];
   }
 
   /** Adds a user message. Starts a new execution unless one is running or about to run, which then reads the message too. */

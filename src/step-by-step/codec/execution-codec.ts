@@ -4,7 +4,7 @@ import { AppendOnlyList, isRecord, omitUndefined, present, readJsonObject, readO
 import { Usage } from '../../messages/index.ts';
 import { diffFields, withChanges } from '../../serialization/index.ts';
 import type { CrashLoop, Execution, Outage } from '../execution.ts';
-import type { Grant, RecordedGrant } from '../grant.ts';
+import type { RecordedGrant } from '../grant.ts';
 import { readAnswer, readWait } from '../read-waiting.ts';
 import type { Step } from '../step.ts';
 import type { PendingStep } from '../waiting.ts';

@@ -1,0 +1,106 @@
+// One evaluation in words: the rule, its reason and its numbers.
+import { isRecord, pluralize, toShownText } from '../lib/index.ts';
+import type { ContinuationEvaluation, LimitKind } from './continuation-evaluation.ts';
+
+/** Number of facts of a rule that a line has room for. */
+const mostFacts = 6;
+
+/** Facts of a context that a reader does not need: the reason has them in words, or they are for programs. */
+const innerFacts = new Set([
+  ...['point', 'error', 'message', 'handling', 'cause', 'by', 'person', 'code', 'granted', 'grantedBy', 'errorType', 'stepType'],
+  ...['hasToolCalls', 'hasErrors', 'hasResponse', 'shouldContinue', 'resolvedBy', 'criteriaCount'],
+]);
+
+const isShown = ([name, value]: readonly [string, unknown]): boolean =>
+  !innerFacts.has(name) && value !== null && value !== '' && value !== false && !(isRecord(value) && Object.keys(value).length === 0);
+
+const toFactText = (value: unknown): string => toShownText(typeof value === 'string' ? value : JSON.stringify(value));
+
+const isBound = (name: string): boolean => /^(?:max|limit|budget|allowed|cap|quota)/i.test(name);
+
+/** Lists the facts of a rule whose reason has no numbers; empty if there are none. */
+function describeFacts({ reason, context }: ContinuationEvaluation): string {
+  if (/\d/.test(reason)) return '';
+  const facts = Object.entries(context).filter(isShown);
+  const [first, second] = facts;
+  if (facts.length === 2 && first !== undefined && second !== undefined && typeof first[1] === 'number' && typeof second[1] === 'number')
+    if (isBound(second[0]) && !isBound(first[0])) return ` (${toShownText(first[0])} ${first[1]} of ${second[1]})`;
+  const shown = facts
+    .map(([name, value]) => [toShownText(name), toFactText(value)] as const)
+    .filter(([, value]) => !reason.includes(value))
+    .slice(0, mostFacts)
+    .map(([name, value]) => `${name} ${value}`);
+  return shown.length === 0 ? '' : ` (${shown.join(', ')})`;
+}
+
+/** True if the reason is the default one, which begins with the name of the rule. */
+export const isDefaultReason = ({ criterion, reason }: ContinuationEvaluation): boolean => reason.startsWith(`${criterion} `);
+
+/** Describes the reason of a rule with its numbers; its context if the reason has none. */
+export const describeReason = (evaluation: ContinuationEvaluation): string =>
+  `${toShownText(evaluation.reason)}${describeFacts(evaluation)}`;
+
+/** Describes a rule by its name, its reason and its numbers. */
+export function describeRule(evaluation: ContinuationEvaluation): string {
+  const name = toShownText(evaluation.criterion);
+  return isDefaultReason(evaluation) ? describeReason(evaluation) : `${name}: ${describeReason(evaluation)}`;
+}
+
+const limitNames: Readonly<Record<LimitKind, string>> = {
+  steps: 'step limit',
+  tokens: 'token limit',
+  wall: 'time limit',
+  active: 'limit of active time',
+  cost: 'cost limit',
+};
+
+/** Names of the two numbers that each limit compares, as its criterion writes them. */
+const limitNumbers: Readonly<Record<LimitKind, readonly [used: string, limit: string, unit: string]>> = {
+  steps: ['currentSteps', 'maxSteps', 'step'],
+  tokens: ['currentUsage', 'maxTokens', 'token'],
+  wall: ['elapsedSeconds', 'maxSeconds', 's'],
+  active: ['cumulativeSeconds', 'maxSeconds', 's'],
+  cost: ['currentUsd', 'maxUsd', 'US dollars'],
+};
+
+const roundNumber = (value: number): number => Math.round(value * 10_000) / 10_000;
+
+const roundTo = (value: number, kind: LimitKind): number => (kind === 'cost' ? roundNumber(value) : Math.round(value * 10) / 10);
+
+/** Describes a limit that was reached: `the step limit was reached (4 of 4)`. Undefined if it is not one of the built-in limits. */
+export function describeReachedLimit({ limit, context, reason }: ContinuationEvaluation): string | undefined {
+  if (limit === undefined) return undefined;
+  const [usedName, maxName, unit] = limitNumbers[limit];
+  const [used, max, granted] = [context[usedName], context[maxName], context['granted']];
+  if (typeof used !== 'number' || typeof max !== 'number') return `the ${limitNames[limit]} was reached (${toShownText(reason)})`;
+  const shownUnit = limit === 'steps' || limit === 'tokens' ? '' : ` ${unit}`;
+  const raised = typeof granted === 'number' && granted > 0 ? `: ${describeGrants({ max, granted, grantedBy: context['grantedBy'] })}` : '';
+  const unknown = context['unknownCalls'];
+  const uncounted = typeof unknown === 'number' ? `; ${pluralize(unknown, 'call')} could not be counted` : '';
+  return `the ${limitNames[limit]} was reached (${roundTo(used, limit)} of ${roundNumber(max)}${shownUnit}${raised}${uncounted})`;
+}
+
+/** Numbers of a limit that was raised. */
+export interface RaisedLimit {
+  /** The limit with the grants on top of it. */
+  readonly max: number;
+  readonly granted: number;
+  /** People who granted it, if known. */
+  readonly grantedBy?: unknown;
+}
+
+/** Describes how a limit was raised: `2 at first, 3 granted by bob`. */
+export function describeGrants({ max, granted, grantedBy }: RaisedLimit): string {
+  const people: readonly unknown[] = Array.isArray(grantedBy) ? grantedBy : [];
+  const by = people.length > 0 ? ` by ${people.map((name) => toShownText(String(name))).join(' and ')}` : '';
+  return `${roundNumber(max - granted)} at first, ${roundNumber(granted)} granted${by}`;
+}
+
+/** Returns what raises a limit: `limits.steps`. */
+export const limitOptions: Readonly<Record<LimitKind, string>> = {
+  steps: 'limits.steps',
+  tokens: 'limits.tokens',
+  wall: 'limits.wallMs',
+  active: 'limits.activeMs',
+  cost: 'limits.costUsd',
+};

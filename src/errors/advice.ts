@@ -1,0 +1,55 @@
+// What to do about a failure, by its code. `docs/errors.md` begins its advice with the same sentence; a test compares the two.
+import type { ErrorType } from './error-type.ts';
+import type { Failure } from './failure.ts';
+
+/** Advice for the codes that a failure recorded on a step can have. */
+export const adviceByCode = {
+  aborted: 'Send a message to start again.',
+  'approval-check-failed': 'Fix the needsApproval function of the tool: it must return true or false.',
+  cancelled: 'Send a message to start again.',
+  'context-overflow': 'Send fewer or shorter messages: add compaction(), or limit tool results with maxResultChars.',
+  'crash-loop': 'Find out what ended the process, then resume or cancel the session.',
+  'criterion-failed': 'Return an evaluation for every state: the criterion must never throw.',
+  'empty-response': 'Make the instructions clearer, or let the error policy retry.',
+  'hook-failed': 'Fix the hook as the message says, or raise its timeoutMs.',
+  'invalid-argument': 'Change the call as the message says.',
+  'invalid-arguments': 'Describe the arguments of the tool more clearly, or let the error policy retry.',
+  'invalid-decision': 'Use a model that keeps to the ReAct format, or the tool-calling driver.',
+  'invalid-json': 'Use a model that writes valid JSON, or let the error policy retry.',
+  'invalid-output': 'Relax the output schema, or make the instructions clearer.',
+  'malformed-response': 'Fix what generate() and stream() of the model return.',
+  'model-failed': 'Read what the provider says; if it was down, retry with an error policy or add a fallback model.',
+  'no-output': 'Relax the output schema, or make the instructions clearer.',
+  'participant-changed': 'Restore the participant, or send a message to continue without it.',
+  'provider-tool': 'Give the tool to a provider that runs it, or define it with defineTool().',
+  'rate-limited': 'Wait as long as the provider asks, or send less with withModelLimits().',
+  'stream-interrupted': 'Let the error policy retry.',
+  'timed-out': 'Raise the time limit that the message names, or reduce the work.',
+  'tool-failed': 'Fix the tool, or what it depends on, then send a message to continue.',
+  'turn-incomplete': 'Raise the limits of the participant, or use a model that needs fewer calls.',
+  'turn-not-given': 'Fix the selector: it must return the name of a participant.',
+  unclassified: 'Fix what the message names, then send a message to continue.',
+  'unencodable-value': 'Return plain JSON.',
+  'unknown-tool': 'Add the tool, or tell the model which tools there are.',
+  'validation-failed': 'Relax the schema, or make the instructions clearer.',
+} as const satisfies Readonly<Record<string, string>>;
+
+type AdvisedCode = keyof typeof adviceByCode;
+
+/** Advice for an error of another library, by its kind. */
+const codeByType: Readonly<Record<ErrorType, AdvisedCode>> = {
+  tool: 'tool-failed',
+  model: 'model-failed',
+  validation: 'validation-failed',
+  rate_limit: 'rate-limited',
+  timeout: 'timed-out',
+  unknown: 'unclassified',
+};
+
+const isAdvised = (code: string): code is AdvisedCode => Object.hasOwn(adviceByCode, code);
+
+/** Returns one thing to do about a failure. */
+export function getAdvice({ code, type }: Pick<Failure, 'code' | 'type'>): string {
+  // An error without a code has only its kind.
+  return adviceByCode[isAdvised(code) && !(code === 'unclassified' && type !== 'unknown') ? code : codeByType[type]];
+}
