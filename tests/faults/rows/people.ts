@@ -95,7 +95,7 @@ export const peopleFaults: readonly Fault[] = [
       rule: 'ToolCallPresenceCheck',
       reason: [finished],
       step: 2,
-      also: ['pay', /expired|in time/, /step 1\b/i],
+      also: ['pay', /expired|in time|nobody answered/, /step 1\b/i],
     },
   },
   {

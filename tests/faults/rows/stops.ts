@@ -101,17 +101,38 @@ export const stopFaults: readonly Fault[] = [
   {
     name: 'an answer that the provider cut off',
     stage: () => stageAgent(() => ({ model: scriptedModel([{ text: 'The three reasons are: first,', usage, finishReason: 'length' }]) })),
-    truth: { status: 'completed', rule: 'ToolCallPresenceCheck', reason: [finished], step: 1, also: ['length', /cut off|early/] },
+    truth: {
+      status: 'completed',
+      rule: 'ToolCallPresenceCheck',
+      reason: [],
+      step: 1,
+      also: ['length', /cut .*off|early/],
+      logged: [finished],
+    },
   },
   {
     name: 'an answer that a filter cut off',
     stage: () => stageAgent(() => ({ model: scriptedModel([{ text: 'I', usage, finishReason: 'content_filter' }]) })),
-    truth: { status: 'completed', rule: 'ToolCallPresenceCheck', reason: [finished], step: 1, also: ['content_filter'] },
+    truth: {
+      status: 'completed',
+      rule: 'ToolCallPresenceCheck',
+      reason: [],
+      step: 1,
+      also: ['content_filter', /cut .*off|early/],
+      logged: [finished],
+    },
   },
   {
     name: 'an answer with a finish reason that nobody knows',
     stage: () => stageAgent(() => ({ model: scriptedModel([{ text: 'Well', usage, finishReason: 'solar_flare' }]) })),
-    truth: { status: 'completed', rule: 'ToolCallPresenceCheck', reason: [finished], step: 1, also: [/solar_flare|other|unknown/] },
+    truth: {
+      status: 'completed',
+      rule: 'ToolCallPresenceCheck',
+      reason: [],
+      step: 1,
+      also: [/solar_flare|other|unknown/, /unusual|early/],
+      logged: [finished],
+    },
   },
   {
     name: 'a cut answer, if that finish reason ends the run',
