@@ -12,14 +12,27 @@ function describeSelection({ by, reason, problem }: Selection): string {
   return `chosen by ${toShownText(by)}${why}.${problem === undefined ? '' : ` ${toSentence(toShownText(problem))}`}`;
 }
 
+/** Names calls with how they ended: `dig (3 times), export (failed)`. */
+function countCalls(calls: NonNullable<InnerRun['calls']>): readonly string[] {
+  const counts = new Map<string, { readonly tool: string; readonly facts: readonly string[]; count: number }>();
+  for (const { tool, status } of calls) {
+    const entry = counts.get(`${status}/${tool}`) ?? { tool: toShownText(tool), facts: status === 'succeeded' ? [] : [status], count: 0 };
+    entry.count += 1;
+    counts.set(`${status}/${tool}`, entry);
+  }
+  return [...counts.values()].map(({ tool, facts, count }) => {
+    const all = count === 1 ? facts : [...facts, `${count} times`];
+    return all.length === 0 ? tool : `${tool} (${all.join(', ')})`;
+  });
+}
+
 function describeInner({ status, stepCount, outcome, calls = [] }: InnerRun): string {
   const deciding = outcome && findDeciding(outcome);
   const why =
     deciding === undefined || status === 'completed' ? '' : ` by ${toShownText(deciding.criterion)} (${describeReason(deciding)})`;
   const end = status === 'waiting' ? 'waits' : status === 'in_progress' || status === 'pending' ? 'was left open' : status;
-  const called = calls.map(({ tool, status: ended }) => (ended === 'succeeded' ? toShownText(tool) : `${toShownText(tool)} (${ended})`));
-  const list = called.length === 0 ? '' : `; called ${listSome(called, mostCalls)}`;
-  return `Inside the turn: ${end}${why} after ${pluralize(stepCount, 'step')}${list}.`;
+  const called = calls.length === 0 ? '' : `; called ${listSome(countCalls(calls), mostCalls)}`;
+  return `Inside the turn: ${end}${why} after ${pluralize(stepCount, 'step')}${called}.`;
 }
 
 /** Describes the turn that a step is. A turn that waits has no run inside that has ended. */

@@ -1,5 +1,6 @@
 // One evaluation in words: the rule, its reason and its numbers.
-import { isRecord, pluralize, toShownText } from '../lib/index.ts';
+import type { JsonObject } from '../lib/index.ts';
+import { defaultRedactor, isRecord, pluralize, toShownText } from '../lib/index.ts';
 import type { ContinuationEvaluation, LimitKind } from './continuation-evaluation.ts';
 
 /** Number of facts of a rule that a line has room for. */
@@ -16,20 +17,32 @@ const isShown = ([name, value]: readonly [string, unknown]): boolean =>
 
 const toFactText = (value: unknown): string => toShownText(typeof value === 'string' ? value : JSON.stringify(value));
 
-const isBound = (name: string): boolean => /^(?:max|limit|budget|allowed|cap|quota)/i.test(name);
+const isBound = (name: string): boolean => /^(?:max|limit|budget|allowed|cap|quota|of$)/i.test(name);
+
+/** True for the context of a built-in rule whose reason says it all. */
+const isToldByReason = (context: JsonObject): boolean =>
+  ['handling', 'stopReasons'].some((name) => name in context) ||
+  ('participants' in context && 'silent' in context) ||
+  ('approvals' in context && 'turns' in context);
+
+/** Joins an amount and the bound after it: `spent 250 of 100`. */
+function joinFacts(facts: readonly (readonly [string, unknown])[]): readonly string[] {
+  return facts.flatMap(([name, value], index) => {
+    const [, before] = facts[index - 1] ?? [];
+    const after = facts[index + 1];
+    const isPair = (amount: unknown, bound: unknown): boolean => typeof amount === 'number' && typeof bound === 'number';
+    if (isBound(name) && isPair(before, value)) return [];
+    const bound = after !== undefined && isBound(after[0]) && !isBound(name) && isPair(value, after[1]) ? ` of ${String(after[1])}` : '';
+    return [`${toShownText(name)} ${toFactText(value)}${bound}`];
+  });
+}
 
 /** Lists the facts of a rule whose reason has no numbers; empty if there are none. */
-function describeFacts({ reason, context }: ContinuationEvaluation): string {
-  if (/\d/.test(reason)) return '';
-  const facts = Object.entries(context).filter(isShown);
-  const [first, second] = facts;
-  if (facts.length === 2 && first !== undefined && second !== undefined && typeof first[1] === 'number' && typeof second[1] === 'number')
-    if (isBound(second[0]) && !isBound(first[0])) return ` (${toShownText(first[0])} ${first[1]} of ${second[1]})`;
-  const shown = facts
-    .map(([name, value]) => [toShownText(name), toFactText(value)] as const)
-    .filter(([, value]) => !reason.includes(value))
-    .slice(0, mostFacts)
-    .map(([name, value]) => `${name} ${value}`);
+function describeFacts({ reason, context: given }: ContinuationEvaluation): string {
+  if (/\d/.test(reason) || isToldByReason(given)) return '';
+  const context = defaultRedactor.value(given);
+  const facts = isRecord(context) ? Object.entries(context).filter(isShown) : [];
+  const shown = joinFacts(facts.filter(([, value]) => !reason.includes(toFactText(value)))).slice(0, mostFacts);
   return shown.length === 0 ? '' : ` (${shown.join(', ')})`;
 }
 
@@ -72,7 +85,8 @@ export function describeReachedLimit({ limit, context, reason }: ContinuationEva
   if (limit === undefined) return undefined;
   const [usedName, maxName, unit] = limitNumbers[limit];
   const [used, max, granted] = [context[usedName], context[maxName], context['granted']];
-  if (typeof used !== 'number' || typeof max !== 'number') return `the ${limitNames[limit]} was reached (${toShownText(reason)})`;
+  if (typeof used !== 'number' || typeof max !== 'number')
+    return `the ${limitNames[limit]} was reached (${toShownText(reason.replace(', limit reached', ''))})`;
   const shownUnit = limit === 'steps' || limit === 'tokens' ? '' : ` ${unit}`;
   const raised = typeof granted === 'number' && granted > 0 ? `: ${describeGrants({ max, granted, grantedBy: context['grantedBy'] })}` : '';
   const unknown = context['unknownCalls'];

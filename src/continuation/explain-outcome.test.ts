@@ -135,7 +135,6 @@ describe('what a tired person reads', () => {
     expect(outcome.explain({ stepNumber: 20, finished: true })).toMatchInlineSnapshot(`
       "Completed in step 20: the model answered and called no tools. The step limit was reached in the same step (20 of 20).
       Decided by StepsLimit.
-      ToolCallPresenceCheck agreed to stop: no tool call is left to answer.
       No objection: StopRequested, ErrorPolicyCriterion, TokenUsageLimit, ExecutionTimeLimit, FinishReasonCheck, CumulativeExecutionTimeLimit, PendingRetry."
     `);
   });

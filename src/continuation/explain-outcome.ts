@@ -1,8 +1,8 @@
 // An outcome in words.
 // Owns:     the headline of a decision, and the line for each rule that had something to say.
 // Does not: know the steps: a state adds its failures and calls.
-import { adviceByCode } from '../errors/index.ts';
-import { toSentence, toShownText } from '../lib/index.ts';
+import { adviceByCode, getAdvice } from '../errors/index.ts';
+import { pluralize, toSentence, toShownText } from '../lib/index.ts';
 import { ContinuationDecision } from './continuation-decision.ts';
 import type { ContinuationEvaluation } from './continuation-evaluation.ts';
 import { describeReachedLimit, describeReason, isDefaultReason, describeRule, limitOptions } from './describe-evaluation.ts';
@@ -98,7 +98,12 @@ function describeRequest(deciding: ContinuationEvaluation, place: DecisionPlace)
   const { by, person } = deciding.context;
   const who = typeof person === 'string' ? ` by ${toShownText(person)}` : '';
   const verb = who === '' ? (by === 'signal' ? 'Aborted' : 'Stopped on request') : `Cancelled${who}`;
-  return `${verb}${by === 'signal' ? place.inStep : place.afterStep}: ${describeReason(deciding)}`;
+  const { crashedStep, attempts } = deciding.context;
+  if (typeof crashedStep === 'number' && typeof attempts === 'number') {
+    const times = attempts === 0 ? '' : ` each of the ${pluralize(attempts, 'time')} it was resumed`;
+    return `${verb} in step ${crashedStep}: ${toSentence(toShownText(deciding.reason))} The process ended in this step${times}`;
+  }
+  return `${verb}${by === 'signal' ? place.inStep : place.afterStep}: ${toShownText(deciding.reason)}`;
 }
 
 const hasFailed = ({ stopReason }: ExplainableOutcome): boolean =>
@@ -123,7 +128,7 @@ function toStopHeadline({ outcome, deciding, stepNumber, place }: HeadlineFacts)
     return toHeadlineText(describeRequest(deciding, place));
   const hook = describeHookStop(deciding, stepNumber);
   if (hook !== undefined) return toNamingHeadline(hook);
-  const verb = place.isStart ? 'Not started' : `${hasFailed(outcome) ? 'Failed' : 'Stopped'}${place.afterStep}`;
+  const verb = place.isStart && !hasFailed(outcome) ? 'Not started' : `${hasFailed(outcome) ? 'Failed' : 'Stopped'}${place.afterStep}`;
   const limit = describeReachedLimit(deciding);
   if (limit !== undefined) return toHeadlineText(`${verb}: ${limit}`);
   return stopReason === StopReason.GuardForbade
@@ -164,6 +169,12 @@ export function toHeadline(
 
 const couldNotCount = ({ context }: ContinuationEvaluation): boolean => typeof context['unknownCalls'] === 'number';
 
+/** That no call is left says nothing new about a run that was ended. */
+const isWorthALine =
+  ({ shouldContinue }: ExplainableOutcome) =>
+  ({ context }: ContinuationEvaluation): boolean =>
+    shouldContinue || context['hasToolCalls'] !== false;
+
 /** Returns a function that describes a rule and what it did. A default reason says both. */
 const toLineWith =
   (did: string) =>
@@ -176,14 +187,15 @@ export function listRules(outcome: ExplainableOutcome, { text, namesRule }: Head
   const select = (decision: ContinuationDecision): readonly ContinuationEvaluation[] =>
     outcome.evaluations.filter((evaluation) => evaluation.decision === decision && evaluation !== deciding);
   const isSaid =
-    deciding !== undefined && (text.includes(describeReason(deciding)) || deciding.limit !== undefined || deciding.decision === AllowStop);
+    deciding !== undefined &&
+    (text.includes(describeReason(deciding)) || deciding.limit !== undefined || text.includes(describeCompletion(deciding)));
   const decided =
     deciding === undefined || namesRule ? [] : [`Decided by ${isSaid ? toShownText(deciding.criterion) : describeRule(deciding)}`];
   return [
     ...decided,
     ...select(ForbidContinuation).map(toLineWith('also objected')),
     ...select(RequestContinuation).map(toLineWith('asked for another step')),
-    ...select(AllowStop).map(toLineWith('agreed to stop')),
+    ...select(AllowStop).filter(isWorthALine(outcome)).map(toLineWith('agreed to stop')),
     // What a limit could not count is worth a line: it does not limit that.
     ...select(AllowContinuation).filter(couldNotCount).map(toLineWith('could not count everything')),
   ].map(toSentence);
@@ -195,13 +207,23 @@ export const listQuiet = ({ evaluations, shouldContinue }: ExplainableOutcome): 
     .filter((evaluation) => evaluation.decision === AllowContinuation && (shouldContinue || !couldNotCount(evaluation)))
     .map(({ criterion }) => toShownText(criterion));
 
+const limitRules = new Set(['StepsLimit', 'TokenUsageLimit', 'ExecutionTimeLimit', 'CumulativeExecutionTimeLimit', 'CostLimit']);
+
+/** Names the option that raises a limit; for a rule of the host's own, the rule. */
+const getLimitName = ({ criterion, limit = 'steps' }: ContinuationEvaluation): string =>
+  limitRules.has(criterion) ? limitOptions[limit] : `the limit of ${toShownText(criterion)}`;
+
 /** Returns one thing to do after a stop; undefined if there is nothing to do. */
 export function getNextAction(outcome: ExplainableOutcome): string | undefined {
   const { stopReason } = outcome;
   const deciding = findDeciding(outcome);
   if (stopReason === undefined || stopReason === StopReason.Completed || deciding === undefined) return undefined;
   if (typeof deciding.context['criterion'] === 'string' && stopReason === StopReason.ErrorForbade) return adviceByCode['criterion-failed'];
-  if (deciding.limit !== undefined) return `Raise ${limitOptions[deciding.limit]} if the work needs more.`;
+  if (deciding.limit !== undefined) return `Raise ${getLimitName(deciding)} if the work needs more.`;
+  if (stopReason === StopReason.ErrorForbade && typeof deciding.context['code'] === 'string')
+    return getAdvice({ code: deciding.context['code'], type: 'unknown' });
+  if (typeof deciding.context['point'] === 'string')
+    return `Resolve what ${toShownText(deciding.criterion)} objects to, then send a message to continue.`;
   if (stopReason === StopReason.FinishReasonReceived && deciding.context['finishReason'] === 'length')
     return 'Raise settings.maxOutputTokens, or ask for a shorter answer.';
   if (stopReason === StopReason.GuardForbade)

@@ -18,7 +18,9 @@ export const adviceByCode = {
   'invalid-json': 'Use a model that writes valid JSON, or let the error policy retry.',
   'invalid-output': 'Relax the output schema, or make the instructions clearer.',
   'malformed-response': 'Fix what generate() and stream() of the model return.',
-  'model-failed': 'Read what the provider says; if it was down, retry with an error policy or add a fallback model.',
+  'model-failed': 'Retry with an error policy, or add a fallback model.',
+  /** A request that fails again however often it is sent. */
+  'model-refused': 'Fix what the provider objects to: the key, the name of the model, or the request.',
   'no-output': 'Relax the output schema, or make the instructions clearer.',
   'participant-changed': 'Restore the participant, or send a message to continue without it.',
   'provider-tool': 'Give the tool to a provider that runs it, or define it with defineTool().',
@@ -49,7 +51,8 @@ const codeByType: Readonly<Record<ErrorType, AdvisedCode>> = {
 const isAdvised = (code: string): code is AdvisedCode => Object.hasOwn(adviceByCode, code);
 
 /** Returns one thing to do about a failure. */
-export function getAdvice({ code, type }: Pick<Failure, 'code' | 'type'>): string {
+export function getAdvice({ code, type, retryable = true }: Pick<Failure, 'code' | 'type'> & { readonly retryable?: boolean }): string {
+  if (type === 'model' && !retryable && (!isAdvised(code) || code === 'model-failed')) return adviceByCode['model-refused'];
   // An error without a code has only its kind.
   return adviceByCode[isAdvised(code) && !(code === 'unclassified' && type !== 'unknown') ? code : codeByType[type]];
 }

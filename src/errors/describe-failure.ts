@@ -9,11 +9,11 @@ const sources: Readonly<Record<ErrorType, string>> = {
   validation: 'validation',
   rate_limit: 'rate limit',
   timeout: 'time-out',
-  unknown: 'error',
+  unknown: '',
 };
 
-/** Names the kind of a failure, with the tool if it was one: `tool export`, `rate limit`. */
-export function describeFailureSource({ type, toolName }: Pick<Failure, 'type' | 'toolName'>): string {
+/** Names the source of a failure: `tool export`, `rate limit`; empty if it is not known. */
+function describeFailureSource({ type, toolName }: Pick<Failure, 'type' | 'toolName'>): string {
   if (toolName === undefined) return sources[type];
   const tool = `tool ${toShownText(toolName)}`;
   return type === 'tool' || type === 'unknown' ? tool : `${tool}, ${sources[type]}`;
@@ -26,5 +26,6 @@ export const describeCauses = ({ message, causes = [] }: Pick<Failure, 'message'
 /** Describes a failure: its source, its message and its causes. */
 export function describeFailure(failure: Failure): string {
   const code = failure.code === 'unclassified' ? '' : ` (${toShownText(failure.code)})`;
-  return `${describeFailureSource(failure)}, ${describeCauses(failure)}${code}`;
+  const source = describeFailureSource(failure);
+  return `${source === '' ? '' : `${source}, `}${describeCauses(failure)}${code}`;
 }

@@ -1,5 +1,6 @@
 // Decisions of people about an execution that waits or runs.
 // D1. Every decision returns a new execution; one that does not fit throws and changes nothing.
+import type { ContinuationEvaluation } from '../continuation/index.ts';
 import { ContinuationOutcome, toStopEvaluation } from '../continuation/index.ts';
 import type { IdSource } from '../lib/index.ts';
 import { cleanText, describeValue, InvalidArgumentError, isRecord } from '../lib/index.ts';
@@ -120,9 +121,16 @@ export function retryProvider<S extends Step>(execution: Execution<S>): Executio
   };
 }
 
+/** The evaluation of a cancel. It keeps that the process ended in the open step, if that is why somebody was asked. */
+function toCancelEvaluation({ crashLoop, results }: Execution, reason: string, by: string | undefined): ContinuationEvaluation {
+  const stop = toStopEvaluation({ by: 'request', reason, person: by });
+  if (crashLoop === undefined) return stop;
+  return { ...stop, context: { ...stop.context, crashedStep: results.length + 1, attempts: crashLoop.attempts } };
+}
+
 /** Ends an execution that waits between two steps, at a person's request. */
 export function endAtLimit<S extends Step>(execution: Execution<S>, reason: string, { by }: DecisionOptions): Execution<S> {
-  const startOutcome = ContinuationOutcome.fromEvaluations([toStopEvaluation({ by: 'request', reason, person: by })]);
+  const startOutcome = ContinuationOutcome.fromEvaluations([toCancelEvaluation(execution, reason, by)]);
   return { ...execution, startOutcome, regranted: undefined, crashLoop: undefined };
 }
 
@@ -132,7 +140,7 @@ export function recordClosedStep<S extends Step>(
   { pending, step, reason, by }: DecisionOptions & { readonly pending: PendingStep<S>; readonly step: S; readonly reason: string },
 ): Execution<S> {
   const { number, startedAt, parkedAt, activeMs, waitedMs } = pending;
-  const stop = toStopEvaluation({ by: 'request', reason, person: by });
+  const stop = toCancelEvaluation(execution, reason, by);
   const outcome = ContinuationOutcome.fromEvaluations([stop, ...(pending.evaluations ?? [])]);
   const result = new StepResult(step, outcome, { number, timing: { startedAt, endedAt: parkedAt, activeMs, waitedMs } });
   const usage = Usage.add(execution.usage, step.usage);

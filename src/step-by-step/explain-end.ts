@@ -55,8 +55,8 @@ function tellInterruption({ outcome, summarize }: EndFacts, last: StepResult, pl
   const who = typeof person === 'string' ? `Cancelled by ${toShownText(person)}` : unnamed;
   const hasBegun = outputMessages.length > 0 || calls.length > 0 || interrupted === 'signal';
   const where = place.inStep.replace(' in step', hasBegun ? ' during step' : ' before step');
-  const isRunning = cut.length > 0 && interrupted === 'signal';
-  const running = isRunning ? ` while ${listNames(cut)} ${cut.length === 1 ? 'was' : 'were'} running` : '';
+  const verb = interrupted === 'signal' ? `${cut.length === 1 ? 'was' : 'were'} running` : `${cut.length === 1 ? 'was' : 'were'} waiting`;
+  const running = cut.length > 0 ? ` while ${listNames(cut)} ${verb}` : '';
   const doubt = unknown.length > 0 ? ` ${listNames(unknown)} may or may not have taken effect.` : '';
   const text = `${who}${where}${running}: ${toSentence(toShownText(deciding.reason))}${doubt}`;
   return { headline: { text, namesRule: false }, said };
@@ -120,7 +120,9 @@ export function explainEnd(facts: EndFacts): Explanation {
   const finished = !isBetweenSteps && isFinishedAtLimit(outcome, last?.step);
   const told = isBetweenSteps || last === undefined ? undefined : tellStepEnd(facts, last, place);
   const headline = told?.headline ?? toHeadline(outcome, { stepNumber, finished }, place);
-  const isSaid = (item: unknown): boolean => told?.said?.has(item) === true;
+  // The calls inside the last turn stand among its notes.
+  const inTurn = new Set<unknown>(last === undefined || notes.length === 0 ? [] : summarize(last).calls.map(toCallKey(last)));
+  const isSaid = (item: unknown): boolean => told?.said?.has(item) === true || inTurn.has(item);
   return {
     headline: headline.text,
     details: [

@@ -1,7 +1,7 @@
 // Waits in words, and what to do about them.
 import type { LimitKind } from '../continuation/index.ts';
 import { adviceByCode } from '../errors/index.ts';
-import { assertNever, listSome, pluralize, toShownText } from '../lib/index.ts';
+import { assertNever, listSome, toShownText } from '../lib/index.ts';
 import type { CrashLoop } from './execution.ts';
 import type { Wait } from './waiting.ts';
 
@@ -27,15 +27,15 @@ const mostWaits = 8;
 export const toIso = (time: number): string => (Math.abs(time) <= 8.64e15 ? new Date(time).toISOString() : String(time));
 
 /** Describes the provider that is down, and when it is tried again. */
-function describeProvider({ since, reason, tries, nextTryAt, giveUpAt }: Extract<Wait, { readonly type: 'provider' }>): string {
-  const down = `the provider, which is down since ${toIso(since)} (${toShownText(reason)})`;
-  return `${down}: tried ${pluralize(tries, 'time')}, next at ${toIso(nextTryAt)}, for the last time at ${toIso(giveUpAt)}`;
+function describeProvider({ since, reason, nextTryAt, giveUpAt }: Extract<Wait, { readonly type: 'provider' }>): string {
+  return `the provider, which is down since ${toIso(since)} (${toShownText(reason)}): next try at ${toIso(nextTryAt)}, last try at ${toIso(giveUpAt)}`;
 }
 
 /** Describes a wait; `turn` is the participant whose turn the headline names. */
 export function describeWait(wait: Wait, turn?: string): string {
   const asker = wait.agent === undefined || wait.agent === turn ? '' : ` for ${toShownText(wait.agent)}`;
   const problem = wait.problem === undefined ? '' : `, after an answer that could not be used: ${toShownText(wait.problem)}`;
+  const prompt = wait.type === 'person' && wait.prompt !== undefined ? `: ${toShownText(wait.prompt)}` : '';
   const end = `(${toShownText(wait.id)})${asker}`;
   switch (wait.type) {
     case 'approval':
@@ -46,7 +46,7 @@ export function describeWait(wait: Wait, turn?: string): string {
       return `the true result of ${toShownText(wait.toolName)} ${end}, which was cut off and may or may not have taken effect${problem}`;
     case 'person':
       if (wait.reason === 'crash-loop') return 'a person';
-      return `${wait.participant === undefined ? 'an answer of a person' : `an answer of ${toShownText(wait.participant)}`} ${end}${problem}`;
+      return `${wait.participant === undefined ? 'an answer of a person' : `an answer of ${toShownText(wait.participant)}`} ${end}${prompt}${problem}`;
     case 'provider':
       return describeProvider(wait);
     case 'grant':

@@ -27,7 +27,7 @@ function describeCall({ tool, status, failure, reason, by }: CallSummary): strin
       if (failure?.code === 'unknown-tool') return `the model called a tool that does not exist: ${name}`;
       return `${name} failed${failure === undefined ? '' : `: ${describeCauses(failure)}`}`;
     case 'blocked':
-      return `${name} was blocked${why}`;
+      return by === undefined ? `${name} was blocked${why}` : `hook ${toShownText(by)} blocked ${name}${why}`;
     case 'rejected':
       return by === undefined ? `${name} was rejected${why}` : `${toShownText(by)} rejected ${name}${why}`;
     case 'cancelled':
@@ -43,7 +43,7 @@ const toSeconds = (ms: number): string => (ms < 1000 ? `${Math.round(ms)} ms` : 
 function describeHandling({ handling, outcome }: StepResult): string {
   if (handling?.decision === 'ignore') return ' Ignored by the error policy.';
   if (handling?.decision !== 'retry' || !outcome.shouldContinue) return '';
-  return handling.delayMs === undefined || handling.delayMs === 0 ? ' Retried.' : ` Retried after ${toSeconds(handling.delayMs)}.`;
+  return handling.delayMs === undefined || handling.delayMs === 0 ? ' Retry at once.' : ` Retry after ${toSeconds(handling.delayMs)}.`;
 }
 
 function describeStep(result: StepResult, { summarize, isSaid }: WayFacts): readonly string[] {
@@ -67,4 +67,8 @@ function describeStep(result: StepResult, { summarize, isSaid }: WayFacts): read
 }
 
 /** Lists what went wrong on the way, oldest first. */
-export const listProblems = (facts: WayFacts): readonly string[] => facts.results.flatMap((result) => describeStep(result, facts));
+export function listProblems(facts: WayFacts): readonly string[] {
+  const counts = new Map<string, number>();
+  for (const line of facts.results.flatMap((result) => describeStep(result, facts))) counts.set(line, (counts.get(line) ?? 0) + 1);
+  return [...counts].map(([line, count]) => (count === 1 ? line : `${line} (${count} times)`));
+}

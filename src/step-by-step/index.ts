@@ -6,7 +6,7 @@ export type { OrchestratorOptions } from './create-orchestrator.ts';
 export { createOrchestrator } from './create-orchestrator.ts';
 export type { CrashLoop, Execution } from './execution.ts';
 export type { ExplainStateOptions } from './explain-state.ts';
-export type { Grant } from './grant.ts';
+export type { DecisionOptions, Grant } from './grant.ts';
 export { parseGrant } from './grant.ts';
 export type { LoopEvent } from './loop-events.ts';
 export {

@@ -14,6 +14,7 @@ export function readFailure(input: unknown, path: string): Failure {
     toolName: data.optionalString('toolName'),
     toolCallId: data.optionalString('toolCallId'),
     readable: data.optionalBoolean('readable'),
+    blockedBy: data.optionalString('blockedBy'),
     causes: data.optionalArray('causes', readString),
   });
 }

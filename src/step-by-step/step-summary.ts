@@ -8,7 +8,7 @@ export interface CallSummary {
   readonly failure?: Failure;
   /** Reason why it was blocked or rejected. */
   readonly reason?: string;
-  /** Person who rejected it, if known. */
+  /** Person who rejected it, or hook that blocked it, if known. */
   readonly by?: string;
 }
 

@@ -128,7 +128,13 @@ function readToolCall(input: unknown, path: string): ToolCall {
 function readCallAnswer(input: unknown, path: string): CallAnswer {
   const data = readObject(input, path);
   const type = data.oneOf('type', ['approved', 'edited', 'rejected', 'answered', 'closed']);
-  return omitUndefined({ id: data.string('id'), type, by: data.optionalString('by') });
+  return omitUndefined({
+    id: data.string('id'),
+    type,
+    by: data.optionalString('by'),
+    toolName: data.optionalString('toolName'),
+    reason: data.optionalString('reason'),
+  });
 }
 
 function readFailedModel(input: unknown, path: string): FailedModel {

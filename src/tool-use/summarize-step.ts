@@ -1,5 +1,5 @@
 // The work of a step for an explanation: how its calls ended, which models failed, which runs inside ended early.
-import { isRecord, toShownText } from '../lib/index.ts';
+import { isRecord, omitUndefined, toShownText } from '../lib/index.ts';
 import type { CallSummary, StepSummary } from '../step-by-step/index.ts';
 import type { ToolExecution } from '../tools/index.ts';
 import { blockedCode } from '../tools/index.ts';
@@ -8,7 +8,9 @@ import type { ToolUseStep } from './tool-use-step.ts';
 function summarizeCall(execution: ToolExecution, { answers = [] }: ToolUseStep): CallSummary {
   const { toolName: tool, toolCallId, status, failure, output } = execution;
   if (status === 'failed')
-    return failure.code === blockedCode ? { tool, status: 'blocked', reason: failure.message } : { tool, status, failure };
+    return failure.code === blockedCode
+      ? { tool, status: 'blocked', reason: failure.message, ...omitUndefined({ by: failure.blockedBy }) }
+      : { tool, status, failure };
   if (status !== 'rejected') return { tool, status };
   const by = answers.findLast(({ id, type }) => id === toolCallId && type === 'rejected')?.by;
   return { tool, status, ...(output.type === 'rejected' && { reason: output.reason }), ...(by !== undefined && { by }) };
@@ -38,8 +40,11 @@ export function summarizeStep(step: ToolUseStep): StepSummary {
       ? [`${toShownText(by ?? 'a person')} approved ${toShownText(tool)} with other arguments`]
       : [];
   });
+  const inside = (step.answers ?? []).flatMap(({ type, toolName: tool, reason, by }): readonly CallSummary[] =>
+    type === 'rejected' && tool !== undefined ? [{ tool, status: 'rejected', ...omitUndefined({ reason, by }) }] : [],
+  );
   return {
-    calls: step.executions.map((execution) => summarizeCall(execution, step)),
+    calls: [...step.executions.map((execution) => summarizeCall(execution, step)), ...inside],
     notes: [...listFallbacks(step), ...edited, ...step.executions.flatMap((execution) => describePartialRun(execution) ?? [])],
   };
 }

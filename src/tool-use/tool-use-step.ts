@@ -22,6 +22,9 @@ export interface CallAnswer {
   readonly type: 'approved' | 'edited' | 'rejected' | 'answered' | 'closed';
   /** Person who decided, if known. */
   readonly by?: string;
+  /** Tool of a call that was rejected in a run inside this step, and the reason. */
+  readonly toolName?: string;
+  readonly reason?: string;
 }
 
 /** A run inside a call that waits for somebody. */

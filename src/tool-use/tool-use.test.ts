@@ -132,9 +132,9 @@ describe('Add 2 and 3, then report', () => {
     const { orchestrator, start } = setUp([sum, five]);
     const end = await orchestrator.run(start);
     expect(end.explain()).toMatchInlineSnapshot(`
-      "Finished after step 2: completed.
-      ToolCallPresenceCheck let go: no tool calls are left to go on with.
-      Seven other criteria had nothing against going on: StopRequested, ErrorPolicyCriterion, StepsLimit, TokenUsageLimit, ExecutionTimeLimit, FinishReasonCheck, PendingRetry."
+      "Completed in step 2: the model answered and called no tools.
+      Decided by ToolCallPresenceCheck.
+      No objection: StopRequested, ErrorPolicyCriterion, StepsLimit, TokenUsageLimit, ExecutionTimeLimit, FinishReasonCheck, PendingRetry."
     `);
     expect(end.lastStepResult?.outcome.resolvedBy).toBe('ToolCallPresenceCheck');
   });

@@ -42,9 +42,9 @@ function stopText(handling: ErrorHandling, subject: string): string {
     case 'wait-too-long':
       return describeLongWait(handling);
     case 'not-retryable':
-      return `${subject} that a retry cannot fix, so the policy stops the run`;
+      return `${withArticle(subject)} that a retry cannot fix; the policy stops the run`;
     case 'nothing-to-read':
-      return `${subject} that cannot be ignored, because the model has no result to read; the policy stops the run`;
+      return `${withArticle(subject)} that cannot be ignored, because the model has no result to read; the policy stops the run`;
     case 'policy':
     case 'no-error':
       return `the policy stops the run on ${withArticle(subject)}`;
@@ -60,7 +60,7 @@ export function toHandlingReason(handling: ErrorHandling): string {
   const tool = context.toolName === undefined ? '' : ` in ${context.toolName}`;
   const subject = `${kinds[context.type]}${tool}`;
   if (decision === ErrorHandlingDecision.Stop) return stopText(handling, subject);
-  if (decision === ErrorHandlingDecision.Ignore) return `${subject}, ignored by the policy`;
+  if (decision === ErrorHandlingDecision.Ignore) return `${withArticle(subject)}, ignored by the policy`;
   if (minRetrySpanMs !== undefined && context.consecutiveFailures >= maxRetries)
     return `retry after ${withArticle(subject)}: ${describeSpan(handling)}`;
   return `retry after ${withArticle(subject)}: failure ${context.consecutiveFailures} of at most ${maxRetries} in a row`;

@@ -153,7 +153,7 @@ export async function runExecution(
     },
     onOutage: toOutageRule(services, log.id),
     executionId: toExecutionId(log.id, number),
-    resumesStep: log.recoveries > 0,
+    resumesStep: log.isAfterCrash,
     stoppedBy: () => findCanceller(log.queued, number),
     effects: (direct, time) => {
       const held = { facts: log.facts, holds: services.holds, signal: abort.signal, time };
