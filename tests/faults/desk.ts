@@ -60,8 +60,8 @@ export const waitForStatus = (runtime: EmbeddedRuntime, status: string): Promise
   });
 
 /** Texts of the session: its explanation, what was emitted, and what is stored. */
-export async function readDesk({ lines }: Desk, runtime: EmbeddedRuntime): Promise<Staged> {
+export async function readDesk({ lines, log }: Desk, runtime: EmbeddedRuntime): Promise<Staged> {
   const stored: string[] = [];
   for await (const event of runtime.events(sessionId)) stored.push(formatStoredEvent(event));
-  return { explanation: (await runtime.get(sessionId)).explain(), lines, stored };
+  return { explanation: (await runtime.get(sessionId)).explain(), lines, log, stored };
 }

@@ -29,6 +29,8 @@ export interface Staged {
   readonly explanation: string;
   /** `String(event)` of each emitted event, in order. */
   readonly lines: readonly string[];
+  /** Lines that `logEvents` prints: those without the details. */
+  readonly log: readonly string[];
   /** `formatStoredEvent(event)` of each stored event, in order; only sessions store events. */
   readonly stored?: readonly string[];
 }

@@ -66,6 +66,17 @@ function repeatsItself(line: string): boolean {
   return new Set(parts).size < parts.length;
 }
 
+/** Lists what no line of an event may be, whatever it says. */
+export const findUnsafeLines = (lines: readonly string[]): readonly string[] => [
+  ...lines.filter((line) => line.includes('\n')).map((line) => `is more than one line: ${line}`),
+  ...lines
+    .filter((line) => !/^Agent [^\n]{0,200}?\[[^\]]*\][^\n]{0,200}?: \S/.test(line))
+    .map((line) => `does not start with the agent: ${line}`),
+  ...lines.filter((line) => line.length > 2000).map((line) => `is ${line.length} characters long: ${line.slice(0, 200)}`),
+  ...lines.filter(repeatsItself).map((line) => `says the same thing twice: ${line}`),
+  ...listUnsafe(lines.join('\n')),
+];
+
 /** Lists what is wrong with the lines of events. */
 export function findLineProblems(lines: readonly string[], truth: Truth): readonly string[] {
   const { status, rule, reason, step, also = [], logged = [] } = truth;
@@ -77,12 +88,6 @@ export function findLineProblems(lines: readonly string[], truth: Truth): readon
     ...unstated.map((fact) => `no single line has the rule and the whole reason: ${String(fact)} is missing`),
     ...listMissing(text, [...also, ...logged]),
     ...listUntrue(text, truth),
-    ...lines.filter((line) => line.includes('\n')).map((line) => `is more than one line: ${line}`),
-    ...lines
-      .filter((line) => !/^Agent [^\n]{0,200}?\[[^\]]*\][^\n]{0,200}?: \S/.test(line))
-      .map((line) => `does not start with the agent: ${line}`),
-    ...lines.filter((line) => line.length > 2000).map((line) => `is ${line.length} characters long: ${line.slice(0, 200)}`),
-    ...lines.filter(repeatsItself).map((line) => `says the same thing twice: ${line}`),
-    ...listUnsafe(text),
+    ...findUnsafeLines(lines),
   ];
 }

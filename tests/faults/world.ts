@@ -1,6 +1,6 @@
 // Surroundings of a fault that needs no session: a fake clock, and a listener that writes each event as a line.
 import type { AgentOptions, BaseEvent, Orchestrator, RunResult, RunState } from '../../src/entry/index.ts';
-import { createAgent } from '../../src/entry/index.ts';
+import { createAgent, logEvents } from '../../src/entry/index.ts';
 import { createCountingIds, createFakeClock } from '../../src/entry/testing.ts';
 import type { FakeClock } from '../../src/entry/testing.ts';
 import type { Staged } from './fault.ts';
@@ -17,19 +17,23 @@ export interface World {
     readonly onProblem: (problem: unknown) => void;
   };
   readonly lines: string[];
+  readonly log: string[];
   readonly listen: (event: BaseEvent) => void;
 }
 
 export function createWorld(): World {
   const clock = createFakeClock();
-  const lines: string[] = [];
+  const [lines, log]: readonly [string[], string[]] = [[], []];
+  const print = logEvents((line) => log.push(line));
   return {
     clock,
     host: new AbortController(),
     ports: { clock, ids: createCountingIds('id'), random: () => 0.5, onProblem: () => undefined },
     lines,
+    log,
     listen: (event) => {
       lines.push(String(event));
+      print(event);
     },
   };
 }
@@ -53,7 +57,7 @@ export function runIn(world: World, runner: Orchestrator, input: string | RunSta
 }
 
 /** Texts of a result in this world. */
-export const toStaged = ({ lines }: World, result: { explain(): string }): Staged => ({ explanation: result.explain(), lines });
+export const toStaged = ({ lines, log }: World, result: { explain(): string }): Staged => ({ explanation: result.explain(), lines, log });
 
 /** Runs something once, and returns its texts. */
 export async function stageRun(create: (world: World) => Orchestrator, input: string | RunState = 'Go.'): Promise<Staged> {

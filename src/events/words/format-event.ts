@@ -44,8 +44,9 @@ export function formatLine(event: object, description: string, redactor: Redacto
   const [name, participant, step] = [fields.text('agentName'), fields.text('participant'), fields.number('stepNumber')];
   const isNamed = name !== '' && name !== unnamed;
   // The run inside a turn has no name of its own: it is that of its participant.
-  const who = isNamed || participant !== '' ? `Agent ${isNamed ? name : participant}` : 'Agent';
-  const turn = participant === '' || !isNamed || participant === name ? '' : ` (${participant})`;
+  const shown = !isNamed && fields.has('parentAgentId') ? participant : isNamed ? name : '';
+  const who = shown === '' ? 'Agent' : `Agent ${shown}`;
+  const turn = participant === '' || participant === shown ? '' : ` (${participant})`;
   return `${who} [${shortenId(fields.text('agentId'))}]${step === 0 ? '' : ` step ${step}`}${turn}: ${toLine(redactor.text(description))}`;
 }
 

@@ -85,7 +85,8 @@ export const capabilityFaults: readonly Fault[] = [
       rule: 'ToolCallPresenceCheck',
       reason: [finished],
       step: 2,
-      also: ['billing', 'export', 'disk quota exceeded'],
+      also: ['billing', 'disk quota exceeded'],
+      logged: [/export failed/],
     },
   },
   {
@@ -119,7 +120,7 @@ export const capabilityFaults: readonly Fault[] = [
       rule: 'ToolCallPresenceCheck',
       reason: [finished],
       step: 2,
-      also: ['refund', 'rejected', 'bob', 'not without a receipt'],
+      logged: [/bob rejected refund/, 'not without a receipt', /^Agent billing \[/m],
     },
   },
   {

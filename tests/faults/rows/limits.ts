@@ -175,7 +175,7 @@ export const limitFaults: readonly Fault[] = [
       rule: 'FewSteps',
       reason: ['2 of 2'],
       explained: [/before step 3|after step 2/i],
-      untrue: ['run failed', 'Refused to start'],
+      untrue: ['run failed', 'Refused to start', 'limits.steps'],
     },
   },
   {
@@ -187,7 +187,7 @@ export const limitFaults: readonly Fault[] = [
         limits: { steps: 9 },
         criteria: [new StepsLimit(2, ({ stepCount }) => stepCount)],
       })),
-    truth: { status: 'stopped', rule: 'StepsLimit#2', reason: ['2 of 2'], step: 2 },
+    truth: { status: 'stopped', rule: 'StepsLimit#2', reason: ['2 of 2'], step: 2, untrue: ['limits.steps'] },
   },
   {
     name: 'an own time guard that fires as a deadline',
@@ -197,7 +197,7 @@ export const limitFaults: readonly Fault[] = [
         tools: [createHangingTool('crawl')],
         criteria: [new ExecutionTimeLimit(4, ({ execution }) => execution.wallStartedAt, { name: 'Patience' })],
       })),
-    truth: { status: 'stopped', rule: 'Patience', reason: [/\b4 s of 4 s\b|\b4 of 4 s/], step: 1, untrue: ['Deadline'] },
+    truth: { status: 'stopped', rule: 'Patience', reason: [/\b4 s of 4 s\b|\b4 of 4 s/], step: 1, untrue: ['Deadline', 'limits.wallMs'] },
   },
   {
     name: 'an own guard of active time as a hook',
@@ -211,7 +211,7 @@ export const limitFaults: readonly Fault[] = [
           }),
         ],
       })),
-    truth: { status: 'stopped', rule: 'WorkingHours', reason: [/\b2 s of 2 s\b|\b2 of 2 s/], step: 2 },
+    truth: { status: 'stopped', rule: 'WorkingHours', reason: [/\b2 s of 2 s\b|\b2 of 2 s/], step: 2, untrue: ['limits.activeMs'] },
   },
   {
     name: 'ToolUse with its small limit on steps',

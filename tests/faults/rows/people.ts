@@ -95,7 +95,7 @@ export const peopleFaults: readonly Fault[] = [
       rule: 'ToolCallPresenceCheck',
       reason: [finished],
       step: 2,
-      also: ['pay', /expired|in time/, /step 1\b/i],
+      also: ['pay', /expired|in time|nobody answered/, /step 1\b/i],
     },
   },
   {
@@ -155,7 +155,7 @@ export const peopleFaults: readonly Fault[] = [
       rule: 'TokenUsageLimit',
       reason: ['240 of 210', '100 at first', /110 granted by .*bob.* eve/],
       step: 4,
-      logged: [/bob granted 50 tokens/, /eve granted 60 tokens/],
+      logged: [/bob granted 50 more tokens/, /eve granted 60 more tokens/],
     },
   },
   {
