@@ -38,7 +38,7 @@ const breaks = work(() => {
 });
 const hangs = work(() => new Promise(() => undefined));
 
-const lines = (...all: readonly string[]): string => all.join('\n');
+const joinLines = (...all: readonly string[]): string => all.join('\n');
 
 /** One reason: what leads to it, and everything that must follow. */
 interface Row {
@@ -73,7 +73,7 @@ const rows: readonly Row[] = [
     decision: 'stop',
     resolvedBy: 'ToolCallPresenceCheck',
     events: [...begins, ...callsTool, ...answers, ...ends],
-    explanation: lines('Completed in step 2: the model answered and called no tools.', 'Decided by ToolCallPresenceCheck.'),
+    explanation: joinLines('Completed in step 2: the model answered and called no tools.', 'Decided by ToolCallPresenceCheck.'),
   },
   {
     stopReason: 'steps_limit',
@@ -82,7 +82,7 @@ const rows: readonly Row[] = [
     decision: 'forbid',
     resolvedBy: 'StepsLimit',
     events: [...begins, ...callsTool, ...callsTool, ...ends],
-    explanation: lines(
+    explanation: joinLines(
       'Stopped after step 2: the step limit was reached (2 of 2).',
       'Decided by StepsLimit.',
       'ToolCallPresenceCheck asked for another step: the model has messages to answer.',
@@ -96,7 +96,7 @@ const rows: readonly Row[] = [
     decision: 'forbid',
     resolvedBy: 'TokenUsageLimit',
     events: [...begins, ...callsTool, ...callsTool, ...ends],
-    explanation: lines(
+    explanation: joinLines(
       'Stopped after step 2: the token limit was reached (30 of 30).',
       'Decided by TokenUsageLimit.',
       'ToolCallPresenceCheck asked for another step: the model has messages to answer.',
@@ -110,7 +110,7 @@ const rows: readonly Row[] = [
     decision: 'forbid',
     resolvedBy: 'ExecutionTimeLimit',
     events: [...begins, ...callsTool, ...ends],
-    explanation: lines(
+    explanation: joinLines(
       'Stopped after step 1: the time limit was reached (1 of 1 s).',
       'The step was cut off at the time limit.',
       'Decided by ExecutionTimeLimit.',
@@ -127,7 +127,7 @@ const rows: readonly Row[] = [
     decision: 'forbid',
     resolvedBy: 'ErrorPolicyCriterion',
     events: [...begins, ...callsTool, ...callsTool, ...fails],
-    explanation: lines(
+    explanation: joinLines(
       'Failed after step 2: second failure in a row (limit 2), the last one a tool error in work.',
       '  Step 1: tool work, It broke (tool-failed).',
       '  Step 2: tool work, It broke (tool-failed).',
@@ -143,7 +143,7 @@ const rows: readonly Row[] = [
     decision: 'forbid',
     resolvedBy: 'ErrorPolicyCriterion',
     events: [...begins, ...callsTool, ...fails],
-    explanation: lines(
+    explanation: joinLines(
       'Failed in step 1: tool work, It broke (tool-failed).',
       'Decided by ErrorPolicyCriterion: the policy stops the run on a tool error in work.',
       'ToolCallPresenceCheck asked for another step: the model has messages to answer.',
@@ -157,7 +157,7 @@ const rows: readonly Row[] = [
     decision: 'forbid',
     resolvedBy: 'FinishReasonCheck',
     events: [...begins, ...answers, ...ends],
-    explanation: lines(
+    explanation: joinLines(
       'Stopped after step 1: the answer ended with the finish reason "length", which ends the run.',
       'Decided by FinishReasonCheck.',
       'Next: Raise settings.maxOutputTokens, or ask for a shorter answer.',
@@ -174,7 +174,7 @@ const rows: readonly Row[] = [
     decision: 'forbid',
     resolvedBy: 'Closed',
     events: [...begins, ...callsTool, ...ends],
-    explanation: lines(
+    explanation: joinLines(
       'Stopped after step 1 by Closed: the office is closed.',
       'ToolCallPresenceCheck asked for another step: the model has messages to answer.',
       'Next: Resolve what Closed objects to, then send a message to continue.',
@@ -195,7 +195,7 @@ const rows: readonly Row[] = [
     decision: 'forbid',
     resolvedBy: 'StopRequested',
     events: [...begins, ...callsTool, ...ends],
-    explanation: lines(
+    explanation: joinLines(
       'Aborted during step 1 while work was running: the user left. work may or may not have taken effect.',
       'Decided by StopRequested.',
       'ToolCallPresenceCheck asked for another step: the model has messages to answer.',

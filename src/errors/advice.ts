@@ -2,8 +2,40 @@
 import type { ErrorType } from './error-type.ts';
 import type { Failure } from './failure.ts';
 
+/** Codes that a failure recorded on a step can have. */
+type AdvisedCode =
+  | 'aborted'
+  | 'approval-check-failed'
+  | 'cancelled'
+  | 'context-overflow'
+  | 'crash-loop'
+  | 'criterion-failed'
+  | 'empty-response'
+  | 'hook-failed'
+  | 'invalid-argument'
+  | 'invalid-arguments'
+  | 'invalid-decision'
+  | 'invalid-json'
+  | 'invalid-output'
+  | 'malformed-response'
+  | 'model-failed'
+  | 'model-refused'
+  | 'no-output'
+  | 'participant-changed'
+  | 'provider-tool'
+  | 'rate-limited'
+  | 'stream-interrupted'
+  | 'timed-out'
+  | 'tool-failed'
+  | 'turn-incomplete'
+  | 'turn-not-given'
+  | 'unclassified'
+  | 'unencodable-value'
+  | 'unknown-tool'
+  | 'validation-failed';
+
 /** Advice for the codes that a failure recorded on a step can have. */
-export const adviceByCode = {
+export const adviceByCode: Readonly<Record<AdvisedCode, string>> = {
   aborted: 'Send a message to start again.',
   'approval-check-failed': 'Fix the needsApproval function of the tool: it must return true or false.',
   cancelled: 'Send a message to start again.',
@@ -34,9 +66,7 @@ export const adviceByCode = {
   'unencodable-value': 'Return plain JSON.',
   'unknown-tool': 'Add the tool, or tell the model which tools there are.',
   'validation-failed': 'Relax the schema, or make the instructions clearer.',
-} as const satisfies Readonly<Record<string, string>>;
-
-type AdvisedCode = keyof typeof adviceByCode;
+};
 
 /** Advice for an error of another library, by its kind. */
 const codeByType: Readonly<Record<ErrorType, AdvisedCode>> = {

@@ -424,7 +424,7 @@ describe('a critic that fails counts as approval, and that is said', () => {
     expect(vote!.reason).toContain(why);
     expect(getCritique(state)).toMatchObject({ approved: true, summary: '', failed: expect.stringContaining(why) as string });
     expect(reports(events).map(({ message }) => message)).toStrictEqual([vote!.reason]);
-    expect(state.explain()).toContain(why);
+    expect(state.explain()).toContain(why.replace(/\.$/, ''));
     expect(problems).toStrictEqual([]);
   });
 
