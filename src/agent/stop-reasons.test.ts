@@ -61,10 +61,6 @@ const callsTool = [...asks, ...runsTool, ...isRecorded];
 const ends = ['AgentFinished'];
 const fails = ['AgentFailed', 'AgentFinished'];
 
-const lines = (...text: readonly string[]): string => text.join('\n');
-const goingOn = 'ToolCallPresenceCheck asked to go on: the model has messages to answer.';
-const lettingGo = 'ToolCallPresenceCheck let go: no tool call is left to answer.';
-
 const rows: readonly Row[] = [
   {
     stopReason: 'completed',

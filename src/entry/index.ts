@@ -1,7 +1,13 @@
 export { EffectClass } from '../effects/index.ts';
 export type { Agent, AgentEvent, AgentOptions, AgentStep, CanSerializeAgentState, SlimPayload } from '../agent/index.ts';
 export { AgentBuilder, AgentState, createAgent, SlimAgentStateSerializer, SlimSerializationConfig } from '../agent/index.ts';
-export type { CanDecideToContinue, CanExplainContinuation, ContinuationCriterion, Findings } from '../continuation/index.ts';
+export type {
+  CanDecideToContinue,
+  CanExplainContinuation,
+  ContinuationCriterion,
+  Findings,
+  StopReasonDescription,
+} from '../continuation/index.ts';
 export {
   canContinueWith,
   ContinuationCriteria,
@@ -9,6 +15,7 @@ export {
   ContinuationEvaluation,
   ContinuationOutcome,
   CumulativeExecutionTimeLimit,
+  describeStopReason,
   ErrorPolicyCriterion,
   ErrorPresenceCheck,
   ExecutionTimeLimit,
@@ -25,6 +32,7 @@ export type { CanResolveErrorContext, ErrorPolicyOptions, Failure } from '../err
 export {
   ClassifiedError,
   DamagedDataError,
+  describeErrorType,
   ErrorContext,
   ErrorHandlingDecision,
   ErrorPolicy,
@@ -43,7 +51,7 @@ export type { Capability, Hook } from '../hooks/index.ts';
 export { HookApplied, HookReported, ToolCallBlocked } from '../hooks/index.ts';
 export type { Model, PriceSource } from '../inference/index.ts';
 export { FinishReason, pricesFrom, priceTable, withFallback, withModelLimits, withModelSettings } from '../inference/index.ts';
-export type { Json, JsonObject, Redactor } from '../lib/index.ts';
+export type { Json, JsonObject, Redactor, ValueDescription } from '../lib/index.ts';
 export { createRedactor } from '../lib/index.ts';
 export type { MessageContent, Part, ToolCall, ToolResult } from '../messages/index.ts';
 export { Message, MessageRole, Messages, MessageStore, SectionName, Usage } from '../messages/index.ts';
@@ -71,6 +79,7 @@ export {
   AgentStepStarted,
   AlreadyAnsweredError,
   ContinuationEvaluated,
+  describeStatus,
   ExecutionStatus,
   NotWaitingError,
   RetryScheduled,

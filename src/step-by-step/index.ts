@@ -1,4 +1,5 @@
 export { AgentErrorContextResolver } from './agent-error-context-resolver.ts';
+export { describeStatus } from './describe-status.ts';
 export { AlreadyAnsweredError } from './already-answered-error.ts';
 export { canBegin, ExecutionStatus, getJudgingTime } from './execution.ts';
 export type { StepFieldsCodec } from './codec/step-codec.ts';
