@@ -197,7 +197,11 @@ const getFacts = ({ end, events }: Told): object => ({
   usage: end.usage,
   text: end.text,
   // Only its headline: the clock on the wall starts anew when a state is read.
-  explanation: end.explain().split('\n')[0],
+  // Without the numbers: the wall clock starts again with each run.
+  explanation: end
+    .explain()
+    .split('\n')[0]
+    ?.replace(/ \(.*\)/, ''),
   waitingFor: end.waitingFor,
   deciders: end.stepResults.map(({ outcome }) => outcome.resolvedBy),
   failures: end.steps.map(({ errors }) => errors.map(({ code }) => code)),

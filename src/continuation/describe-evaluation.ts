@@ -13,7 +13,11 @@ const innerFacts = new Set([
 ]);
 
 const isShown = ([name, value]: readonly [string, unknown]): boolean =>
-  !innerFacts.has(name) && value !== null && value !== '' && typeof value !== 'boolean' && !(isRecord(value) && Object.keys(value).length === 0);
+  !innerFacts.has(name) &&
+  value !== null &&
+  value !== '' &&
+  typeof value !== 'boolean' &&
+  !(isRecord(value) && Object.keys(value).length === 0);
 
 const toFactText = (value: unknown): string => toShownText(typeof value === 'string' ? value : JSON.stringify(value));
 

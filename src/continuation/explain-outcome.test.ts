@@ -51,7 +51,7 @@ describe('what a tired person reads', () => {
       "Stopped after step 20: the step limit was reached (20 of 20).
       Decided by StepsLimit.
       Next: Raise limits.steps if the work needs more.
-      No objection: StopRequested, ErrorPolicyCriterion, FinishReasonCheck. Under the limit: TokenUsageLimit (1200 of 32768), ExecutionTimeLimit (0 of 300 s), CumulativeExecutionTimeLimit (4.2 of 600 s)."
+      No objection: StopRequested, ErrorPolicyCriterion, FinishReasonCheck. Under the limit: TokenUsageLimit (1200 of 32768), ExecutionTimeLimit, CumulativeExecutionTimeLimit."
     `);
   });
 
@@ -61,7 +61,7 @@ describe('what a tired person reads', () => {
       Decided by StepsLimit.
       ToolCallPresenceCheck asked for another step: the model has messages to answer.
       Next: Raise limits.steps if the work needs more.
-      No objection: StopRequested, ErrorPolicyCriterion, FinishReasonCheck, PendingRetry. Under the limit: TokenUsageLimit (1200 of 32768), ExecutionTimeLimit (0 of 300 s), CumulativeExecutionTimeLimit (4.2 of 600 s)."
+      No objection: StopRequested, ErrorPolicyCriterion, FinishReasonCheck, PendingRetry. Under the limit: TokenUsageLimit (1200 of 32768), ExecutionTimeLimit, CumulativeExecutionTimeLimit."
     `);
   });
 
@@ -69,7 +69,7 @@ describe('what a tired person reads', () => {
     expect(base.evaluate({ ...run, hasToolCalls: false }).explain({ stepNumber: 3 })).toMatchInlineSnapshot(`
       "Completed in step 3: the model answered and called no tools.
       Decided by ToolCallPresenceCheck.
-      No objection: StopRequested, ErrorPolicyCriterion, FinishReasonCheck, PendingRetry. Under the limit: StepsLimit (3 of 20), TokenUsageLimit (1200 of 32768), ExecutionTimeLimit (0 of 300 s), CumulativeExecutionTimeLimit (4.2 of 600 s)."
+      No objection: StopRequested, ErrorPolicyCriterion, FinishReasonCheck, PendingRetry. Under the limit: StepsLimit (3 of 20), TokenUsageLimit (1200 of 32768), ExecutionTimeLimit, CumulativeExecutionTimeLimit."
     `);
   });
 
@@ -77,7 +77,7 @@ describe('what a tired person reads', () => {
     expect(base.evaluate(run).explain({ stepNumber: 3 })).toMatchInlineSnapshot(`
       "Continued after step 3: the model has messages to answer.
       Decided by ToolCallPresenceCheck.
-      No objection: StopRequested, ErrorPolicyCriterion, FinishReasonCheck, PendingRetry. Under the limit: StepsLimit (3 of 20), TokenUsageLimit (1200 of 32768), ExecutionTimeLimit (0 of 300 s), CumulativeExecutionTimeLimit (4.2 of 600 s)."
+      No objection: StopRequested, ErrorPolicyCriterion, FinishReasonCheck, PendingRetry. Under the limit: StepsLimit (3 of 20), TokenUsageLimit (1200 of 32768), ExecutionTimeLimit, CumulativeExecutionTimeLimit."
     `);
   });
 
@@ -87,7 +87,7 @@ describe('what a tired person reads', () => {
       "Continued after step 3: retry after a tool error in search: failure 1 of at most 3 in a row.
       Decided by PendingRetry.
       ToolCallPresenceCheck agreed to stop: no tool call is left to answer.
-      No objection: StopRequested, ErrorPolicyCriterion, FinishReasonCheck. Under the limit: StepsLimit (3 of 20), TokenUsageLimit (1200 of 32768), ExecutionTimeLimit (0 of 300 s), CumulativeExecutionTimeLimit (4.2 of 600 s)."
+      No objection: StopRequested, ErrorPolicyCriterion, FinishReasonCheck. Under the limit: StepsLimit (3 of 20), TokenUsageLimit (1200 of 32768), ExecutionTimeLimit, CumulativeExecutionTimeLimit."
     `);
   });
 
@@ -106,7 +106,7 @@ describe('what a tired person reads', () => {
     expect(base.evaluate({ ...run, steps: 0 }).explain({ stepNumber: 0 })).toMatchInlineSnapshot(`
       "Started.
       Decided by ToolCallPresenceCheck: the model has messages to answer.
-      No objection: StopRequested, ErrorPolicyCriterion, FinishReasonCheck, PendingRetry. Under the limit: StepsLimit (0 of 20), TokenUsageLimit (1200 of 32768), ExecutionTimeLimit (0 of 300 s), CumulativeExecutionTimeLimit (4.2 of 600 s)."
+      No objection: StopRequested, ErrorPolicyCriterion, FinishReasonCheck, PendingRetry. Under the limit: StepsLimit (0 of 20), TokenUsageLimit (1200 of 32768), ExecutionTimeLimit, CumulativeExecutionTimeLimit."
     `);
   });
 
@@ -125,7 +125,7 @@ describe('what a tired person reads', () => {
     expect(base.evaluate({ ...run, steps: 0, hasToolCalls: false }).explain({ stepNumber: 0 })).toMatchInlineSnapshot(`
       "Not started: the model answered and called no tools.
       Decided by ToolCallPresenceCheck.
-      No objection: StopRequested, ErrorPolicyCriterion, FinishReasonCheck, PendingRetry. Under the limit: StepsLimit (0 of 20), TokenUsageLimit (1200 of 32768), ExecutionTimeLimit (0 of 300 s), CumulativeExecutionTimeLimit (4.2 of 600 s)."
+      No objection: StopRequested, ErrorPolicyCriterion, FinishReasonCheck, PendingRetry. Under the limit: StepsLimit (0 of 20), TokenUsageLimit (1200 of 32768), ExecutionTimeLimit, CumulativeExecutionTimeLimit."
     `);
   });
 
@@ -135,7 +135,7 @@ describe('what a tired person reads', () => {
     expect(outcome.explain({ stepNumber: 20, finished: true })).toMatchInlineSnapshot(`
       "Completed in step 20: the model answered and called no tools. The step limit was reached in the same step (20 of 20).
       Decided by StepsLimit.
-      No objection: StopRequested, ErrorPolicyCriterion, FinishReasonCheck, PendingRetry. Under the limit: TokenUsageLimit (1200 of 32768), ExecutionTimeLimit (0 of 300 s), CumulativeExecutionTimeLimit (4.2 of 600 s)."
+      No objection: StopRequested, ErrorPolicyCriterion, FinishReasonCheck, PendingRetry. Under the limit: TokenUsageLimit (1200 of 32768), ExecutionTimeLimit, CumulativeExecutionTimeLimit."
     `);
   });
 
@@ -148,7 +148,7 @@ describe('what a tired person reads', () => {
       TokenUsageLimit also objected: 40000 of 32768 tokens used, limit reached.
       ToolCallPresenceCheck asked for another step: the model has messages to answer.
       Next: Send a message to continue.
-      No objection: ErrorPolicyCriterion, FinishReasonCheck, PendingRetry. Under the limit: ExecutionTimeLimit (0 of 300 s), CumulativeExecutionTimeLimit (4.2 of 600 s)."
+      No objection: ErrorPolicyCriterion, FinishReasonCheck, PendingRetry. Under the limit: ExecutionTimeLimit, CumulativeExecutionTimeLimit."
     `);
   });
 
@@ -159,7 +159,7 @@ describe('what a tired person reads', () => {
       Decided by ErrorPolicyCriterion.
       ToolCallPresenceCheck asked for another step: the model has messages to answer.
       Next: Fix the cause of the failures, then send a message to continue.
-      No objection: StopRequested, FinishReasonCheck, PendingRetry. Under the limit: StepsLimit (3 of 20), TokenUsageLimit (1200 of 32768), ExecutionTimeLimit (0 of 300 s), CumulativeExecutionTimeLimit (4.2 of 600 s)."
+      No objection: StopRequested, FinishReasonCheck, PendingRetry. Under the limit: StepsLimit (3 of 20), TokenUsageLimit (1200 of 32768), ExecutionTimeLimit, CumulativeExecutionTimeLimit."
     `);
   });
 

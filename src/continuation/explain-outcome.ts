@@ -217,7 +217,9 @@ export function listQuiet({ evaluations, shouldContinue }: ExplainableOutcome): 
   return {
     quiet: allowing.filter((evaluation) => !isUnder(evaluation)).map(({ criterion }) => toShownText(criterion)),
     underLimit: allowing.filter(isUnder).map((evaluation) => {
-      const numbers = describeNumbers(evaluation);
+      // Times differ from run to run and say little.
+      const isTime = evaluation.limit === 'wall' || evaluation.limit === 'active';
+      const numbers = isTime ? undefined : describeNumbers(evaluation);
       return `${toShownText(evaluation.criterion)}${numbers === undefined ? '' : ` (${numbers})`}`;
     }),
   };

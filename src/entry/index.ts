@@ -51,7 +51,7 @@ export type { Capability, Hook } from '../hooks/index.ts';
 export { HookApplied, HookReported, ToolCallBlocked } from '../hooks/index.ts';
 export type { Model, PriceSource } from '../inference/index.ts';
 export { FinishReason, pricesFrom, priceTable, withFallback, withModelLimits, withModelSettings } from '../inference/index.ts';
-export type { Json, JsonObject, Redactor, ValueDescription } from '../lib/index.ts';
+export type { Json, JsonObject, Redactor } from '../lib/index.ts';
 export { createRedactor } from '../lib/index.ts';
 export type { MessageContent, Part, ToolCall, ToolResult } from '../messages/index.ts';
 export { Message, MessageRole, Messages, MessageStore, SectionName, Usage } from '../messages/index.ts';

@@ -46,7 +46,7 @@ describe('a limit that lets the run sum up', () => {
       The last step was taken to sum up.
       Decided by StepsLimit.
       Next: Raise limits.steps if the work needs more.
-      No objection: StopRequested, ErrorPolicyCriterion, FinishReasonCheck, PendingRetry, Finalize. Under the limit: TokenUsageLimit (32 of 32768), ExecutionTimeLimit (0 of 300 s)."
+      No objection: StopRequested, ErrorPolicyCriterion, FinishReasonCheck, PendingRetry, Finalize. Under the limit: TokenUsageLimit (32 of 32768), ExecutionTimeLimit."
     `);
   });
 
@@ -149,7 +149,7 @@ describe('a limit that waits for a grant', () => {
       Decided by StepsLimit.
       ToolCallPresenceCheck asked for another step: the model has messages to answer.
       Next: Grant more with grant({ steps }), or reject "grant/steps" to end the run.
-      No objection: StopRequested, ErrorPolicyCriterion, FinishReasonCheck, PendingRetry. Under the limit: TokenUsageLimit (30 of 32768), ExecutionTimeLimit (0 of 300 s)."
+      No objection: StopRequested, ErrorPolicyCriterion, FinishReasonCheck, PendingRetry. Under the limit: TokenUsageLimit (30 of 32768), ExecutionTimeLimit."
     `);
     expect(orchestrator.hasNextStep(waiting)).toBe(false);
     expect(await orchestrator.run(waiting)).toBe(waiting);

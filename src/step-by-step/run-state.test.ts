@@ -316,7 +316,7 @@ describe('explain', () => {
     expect((await orchestrator.nextStep(start)).explain()).toMatchInlineSnapshot(`
       "Continued after step 1: the model has messages to answer.
       Decided by ToolCallPresenceCheck.
-      No objection: StopRequested, ErrorPolicyCriterion, FinishReasonCheck, PendingRetry. Under the limit: StepsLimit (1 of 20), TokenUsageLimit (0 of 32768), ExecutionTimeLimit (0 of 300 s)."
+      No objection: StopRequested, ErrorPolicyCriterion, FinishReasonCheck, PendingRetry. Under the limit: StepsLimit (1 of 20), TokenUsageLimit (0 of 32768), ExecutionTimeLimit."
     `);
   });
 
@@ -347,7 +347,7 @@ describe('explain', () => {
     expect(await runAndExplain([goesOn, finishes])).toMatchInlineSnapshot(`
       "Completed in step 2: the model answered and called no tools.
       Decided by ToolCallPresenceCheck.
-      No objection: StopRequested, ErrorPolicyCriterion, FinishReasonCheck, PendingRetry. Under the limit: StepsLimit (2 of 20), TokenUsageLimit (0 of 32768), ExecutionTimeLimit (0 of 300 s)."
+      No objection: StopRequested, ErrorPolicyCriterion, FinishReasonCheck, PendingRetry. Under the limit: StepsLimit (2 of 20), TokenUsageLimit (0 of 32768), ExecutionTimeLimit."
     `);
   });
 
@@ -355,7 +355,7 @@ describe('explain', () => {
     expect(await runAndExplain([goesOn, finishes], { limits: { steps: 2 } })).toMatchInlineSnapshot(`
       "Completed in step 2: the model answered and called no tools. The step limit was reached in the same step (2 of 2).
       Decided by StepsLimit.
-      No objection: StopRequested, ErrorPolicyCriterion, FinishReasonCheck, PendingRetry. Under the limit: TokenUsageLimit (0 of 32768), ExecutionTimeLimit (0 of 300 s)."
+      No objection: StopRequested, ErrorPolicyCriterion, FinishReasonCheck, PendingRetry. Under the limit: TokenUsageLimit (0 of 32768), ExecutionTimeLimit."
     `);
   });
 
@@ -365,7 +365,7 @@ describe('explain', () => {
       Decided by StepsLimit.
       ToolCallPresenceCheck asked for another step: the model has messages to answer.
       Next: Raise limits.steps if the work needs more.
-      No objection: StopRequested, ErrorPolicyCriterion, FinishReasonCheck, PendingRetry. Under the limit: TokenUsageLimit (0 of 32768), ExecutionTimeLimit (0 of 300 s)."
+      No objection: StopRequested, ErrorPolicyCriterion, FinishReasonCheck, PendingRetry. Under the limit: TokenUsageLimit (0 of 32768), ExecutionTimeLimit."
     `);
   });
 
@@ -375,7 +375,7 @@ describe('explain', () => {
       Decided by StepsLimit.
       ToolCallPresenceCheck asked for another step: the model has messages to answer.
       Next: Raise limits.steps if the work needs more.
-      No objection: StopRequested, ErrorPolicyCriterion, FinishReasonCheck, PendingRetry. Under the limit: TokenUsageLimit (0 of 32768), ExecutionTimeLimit (0 of 300 s)."
+      No objection: StopRequested, ErrorPolicyCriterion, FinishReasonCheck, PendingRetry. Under the limit: TokenUsageLimit (0 of 32768), ExecutionTimeLimit."
     `);
   });
 
@@ -384,7 +384,7 @@ describe('explain', () => {
       "Failed in step 1: tool read_file, no such file (not-found).
       Decided by ErrorPolicyCriterion: the policy stops the run on a tool error in read_file.
       Next: Fix the tool, or what it depends on, then send a message to continue.
-      No objection: StopRequested, FinishReasonCheck, PendingRetry. Under the limit: StepsLimit (1 of 20), TokenUsageLimit (0 of 32768), ExecutionTimeLimit (0 of 300 s)."
+      No objection: StopRequested, FinishReasonCheck, PendingRetry. Under the limit: StepsLimit (1 of 20), TokenUsageLimit (0 of 32768), ExecutionTimeLimit."
     `);
   });
 
@@ -395,7 +395,7 @@ describe('explain', () => {
         Step 2: tool read_file, no such file (not-found).
       Decided by ErrorPolicyCriterion.
       Next: Fix the tool, or what it depends on, then send a message to continue.
-      No objection: StopRequested, FinishReasonCheck, PendingRetry. Under the limit: StepsLimit (2 of 20), TokenUsageLimit (0 of 32768), ExecutionTimeLimit (0 of 300 s)."
+      No objection: StopRequested, FinishReasonCheck, PendingRetry. Under the limit: StepsLimit (2 of 20), TokenUsageLimit (0 of 32768), ExecutionTimeLimit."
     `);
   });
 
@@ -423,7 +423,7 @@ describe('explain', () => {
       "Aborted during step 2: closed the tab.
       Decided by StopRequested.
       Next: Send a message to continue.
-      No objection: ErrorPolicyCriterion, FinishReasonCheck, PendingRetry. Under the limit: StepsLimit (2 of 20), TokenUsageLimit (0 of 32768), ExecutionTimeLimit (0 of 300 s)."
+      No objection: ErrorPolicyCriterion, FinishReasonCheck, PendingRetry. Under the limit: StepsLimit (2 of 20), TokenUsageLimit (0 of 32768), ExecutionTimeLimit."
     `);
   });
 

@@ -134,7 +134,7 @@ describe('Add 2 and 3, then report', () => {
     expect(end.explain()).toMatchInlineSnapshot(`
       "Completed in step 2: the model answered and called no tools.
       Decided by ToolCallPresenceCheck.
-      No objection: StopRequested, ErrorPolicyCriterion, FinishReasonCheck, PendingRetry. Under the limit: StepsLimit (2 of 3), TokenUsageLimit (35 of 8192), ExecutionTimeLimit (0 of 30 s)."
+      No objection: StopRequested, ErrorPolicyCriterion, FinishReasonCheck, PendingRetry. Under the limit: StepsLimit (2 of 3), TokenUsageLimit (35 of 8192), ExecutionTimeLimit."
     `);
     expect(end.lastStepResult?.outcome.resolvedBy).toBe('ToolCallPresenceCheck');
   });

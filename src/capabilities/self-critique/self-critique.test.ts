@@ -129,7 +129,7 @@ describe('an answer that the critic approves', () => {
         context: { point: 'after_step', revision: 0, maxRevisions: 2, approved: true },
       },
     ]);
-    expect(state.explain()).toContain('the critic approved the answer: It is right.');
+    expect(state.explain()).toContain('the critic approved the answer: It is right');
     expect(listTexts(state.messages.toArray())).toStrictEqual([
       ['user', 'How many?'],
       ['assistant', 'Forty-two.'],

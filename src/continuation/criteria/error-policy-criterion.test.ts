@@ -112,8 +112,7 @@ const rows = [
     answer: {
       decision: 'forbid',
       stopReason: 'error',
-      reason:
-        'rate_limit error: the provider asked for a 90 s wait, but the policy waits at most 60 s (backoff.longestRetryAfterMs); not retried',
+      reason: 'the provider asked for a 90 s wait, but the policy waits at most 60 s (backoff.longestRetryAfterMs). Not retried',
     },
     facts: {
       errorType: 'rate_limit',

@@ -59,7 +59,7 @@ describe('CostLimit', () => {
 
   test('says what was granted without the dust of adding fractions', () => {
     const limit = new CostLimit<unknown>(0.1, () => undefined, { granted: () => 0.2 });
-    expect(limit.explain({}).reason).toBe('0 of 0.3 US dollars spent');
+    expect(limit.explain({}).reason).toBe('0 of 0.3 US dollars spent (0.1 at first, 0.2 granted)');
   });
 
   test.each([Number.NaN, -1, Number.POSITIVE_INFINITY])('a limit of %d is refused', (bad) => {
