@@ -8,8 +8,8 @@ const howToUpdate = 'If this change is intended, run `npm run pin-exports` and c
 const pins = JSON.parse(readFileSync(pinsFile, 'utf8')) as Record<string, ExportedNames>;
 
 // A name is easy to add later and hard to take back. Take one out before you raise these.
-const maxRootNames = 140;
-const maxNames = 434;
+const maxRootNames = 142;
+const maxNames = 437;
 
 const compare = (names: readonly string[], pinned: readonly string[]) => ({
   added: names.filter((each) => !pinned.includes(each)),

@@ -76,6 +76,8 @@ export interface EngineOptions<State = RunState> {
   readonly executionId?: string | undefined;
   /** True if a process ended in the first step of this run: its event says so. @default false */
   readonly resumesStep?: boolean | undefined;
+  /** Name of the person for whom the signal was aborted: explanations name that person. */
+  readonly stoppedBy?: (() => string | undefined) | undefined;
   /** Start of the wall clock, for a run that continues one in another process. @default now */
   readonly wallStartedAt?: number | undefined;
   /** Clock of this run. @default the orchestrator's */

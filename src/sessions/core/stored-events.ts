@@ -1,7 +1,7 @@
 // Events as they are stored with their step.
 // V1. Fields that all events of a commit have in common are stored once.
-// V2. An outcome or a text that the step's record holds already, and a message that its action holds, are not written again; they are
-//     found there when the event is read.
+// V2. An outcome, its failures or a text that the step's record holds already, and a message that its action holds, are not written
+//     again; they are found there when the event is read.
 // V3. A field that follows from the others is not written: no parent and no error are null, and a decision repeats its outcome.
 import type { BaseEvent } from '../../events/index.ts';
 import type { JsonObject } from '../../lib/index.ts';
@@ -100,11 +100,12 @@ function withoutDerived(event: Fields): Fields {
 function toStored(event: Fields, records: EventRecords): Fields {
   const { id, outcome, ...fields } = withoutDerived(event);
   const place = findTextPlace(fields, records);
+  const isInStep = outcome !== undefined && outcome === records.result?.outcome;
   return {
     ...fields,
     ...(place !== undefined && { text: place, content: undefined }),
     id: id === `${String(event['executionId'])}/${String(event['seq'])}` ? undefined : id,
-    outcome: outcome !== undefined && outcome === records.result?.outcome ? inStep : outcome,
+    ...(isInStep ? { outcome: inStep, errors: undefined } : { outcome }),
   };
 }
 
@@ -125,12 +126,11 @@ export interface EventSources {
   readonly getMessage: (entry: number) => Promise<JsonObject | undefined>;
 }
 
-/** Puts the outcome of its step into an event that refers to it. */
+/** Puts the outcome of its step, and the failures, into an event that refers to them. */
 function withOutcome(fields: StoredEvent, state: RunState): StoredEvent {
-  const outcome = findExecution(state, fields)
-    ?.results.at(fields.stepNumber - 1)
-    ?.outcome.toJSON();
-  if (outcome !== undefined) return { ...fields, outcome };
+  const { outcome, step } = findExecution(state, fields)?.results.at(fields.stepNumber - 1) ?? {};
+  const errors = step === undefined || step.errors.length === 0 ? {} : { errors: step.errors.map((failure) => ({ ...failure })) };
+  if (outcome !== undefined) return { ...fields, outcome: outcome.toJSON(), ...errors };
   // The state that is at hand does not know the step: another runtime has recorded it.
   const { outcome: _, ...rest } = fields;
   return rest;

@@ -8,7 +8,7 @@ import { toIdentity } from '../core/agents.ts';
 import { ContextFailedError } from '../core/context-failed-error.ts';
 import { toExecutionId } from '../core/execution-id.ts';
 import { CancelRequested } from '../core/action-events.ts';
-import { findCancel, findCancels } from '../core/queue.ts';
+import { findCancel, findCanceller, findCancels } from '../core/queue.ts';
 import type { HoldGate } from './hold-gate.ts';
 import type { OpenTextHub } from './open-text-hub.ts';
 import { OpenTextWriter } from './open-text-writer.ts';
@@ -153,7 +153,8 @@ export async function runExecution(
     },
     onOutage: toOutageRule(services, log.id),
     executionId: toExecutionId(log.id, number),
-    resumesStep: log.recoveries > 0,
+    resumesStep: log.isAfterCrash,
+    stoppedBy: () => findCanceller(log.queued, number),
     effects: (direct, time) => {
       const held = { facts: log.facts, holds: services.holds, signal: abort.signal, time };
       const guarded = waitForHolds(interruptSleeps(direct, services.closing), held);

@@ -77,6 +77,7 @@ export class SessionLog {
   #state: RunState;
   #safeState: RunState;
   readonly #marks: RecoveryMarks;
+  #wasLooping = false;
   #storedText: TextAttempt | undefined;
   readonly #writing = new Set<Promise<void>>();
   #head: number;
@@ -156,6 +157,10 @@ export class SessionLog {
     return hasWork(this.#state) || this.#state.data.owesEvents === true || this.queued.size > 0;
   }
 
+  /** True if a process ended in the open step. */
+  get isAfterCrash(): boolean {
+    return this.#wasLooping || this.recoveries > 0;
+  }
   /** Number of times that the open step was resumed after a crash. */
   get recoveries(): number {
     return this.#marks.attempts;
@@ -218,6 +223,7 @@ export class SessionLog {
     this.#isUntouchedFork = isUntouchedAfter(this.#isUntouchedFork, whole);
     if (endsStep) this.#clearStep();
     const effects = restartsCount ? [this.#marks.restart()] : [];
+    if (restartsCount) this.#wasLooping = true;
     await this.#write({
       after: after - history.length,
       header: this.#toHeader(entry.at),
@@ -259,6 +265,7 @@ export class SessionLog {
     this.asked.clear();
     this.#marks.clear();
     this.#storedText = undefined;
+    this.#wasLooping = false;
   }
 
   #count(isSnapshot: boolean, bytes: number): void {

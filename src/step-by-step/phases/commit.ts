@@ -8,7 +8,7 @@ import type { ProcessRun } from './process-run.ts';
 import { getWaits } from '../decided.ts';
 import type { Execution } from '../execution.ts';
 import { ExecutionStatus, getLastOutcome, getStatus, getStopReason, getUsage, hasEnded, withResult } from '../execution.ts';
-import type { EndFacts, RetryFacts } from '../loop-events.ts';
+import type { EndFacts, RefusedGrant, RetryFacts } from '../loop-events.ts';
 import {
   AgentFailed,
   AgentFinished,
@@ -41,6 +41,11 @@ export function getLastResult<State extends RunState>(execution: Execution): Ste
   return execution.results.last as StepResult<StepOf<State> & Step> | undefined;
 }
 
+function toRefusedGrant({ grantRefused, grantRefusedBy }: Execution): RefusedGrant | undefined {
+  if (grantRefused === undefined) return undefined;
+  return { reason: grantRefused, ...(grantRefusedBy !== undefined && { by: grantRefusedBy }) };
+}
+
 function toEndFacts(execution: Execution): EndFacts {
   return {
     status: getStatus(execution),
@@ -50,6 +55,7 @@ function toEndFacts(execution: Execution): EndFacts {
     usage: getUsage(execution),
     errors: execution.results.last?.step.errors ?? [],
     waitingFor: getWaits(execution).map(toEventWait),
+    grantRefused: toRefusedGrant(execution),
   };
 }
 
@@ -90,7 +96,7 @@ export function createStepEvents<State extends RunState, Context>(
   const { step, outcome, timing, handling } = result;
   const events: BaseEvent[] = [
     ...(process.eventsOf?.(step, next) ?? []),
-    new ContinuationEvaluated(next(), orchestrator, outcome),
+    new ContinuationEvaluated(next(), orchestrator, outcome, step.errors),
     createUpdate(execution, orchestrator, next),
     new AgentStepCompleted(next(), orchestrator, step, timing.activeMs + timing.waitedMs),
   ];
@@ -226,7 +232,7 @@ export function park<State extends RunState, Context>(open: OpenStep<State, Cont
   const { activeMs, waitedMs } = time;
   const pendingStep: PendingStep = {
     number: open.stepNumber,
-    partial: notes.joinTo(produced),
+    partial: open.isResumed ? { ...notes.joinTo(produced), resumed: true } : notes.joinTo(produced),
     waits,
     answers: [],
     ...(evaluations !== undefined && { evaluations }),

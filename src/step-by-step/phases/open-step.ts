@@ -70,6 +70,8 @@ export class OpenStep<State extends RunState, Context> implements StepScope<Cont
   readonly control: OpenStepControl;
   /** The part of the spending that the run around this one knows already. */
   passedOn: Spent = { usage: Usage.none() };
+  /** True if a process ended in this step before. */
+  isResumed = false;
   #effects: Effects | undefined;
   #isOver = false;
   #isStarted: boolean;
@@ -92,6 +94,7 @@ export class OpenStep<State extends RunState, Context> implements StepScope<Cont
     this.control = new OpenStepControl(run.control, this.notes);
     // A step that waited is entered again, not started; a start is not a step.
     this.#isStarted = stepNumber === 0 || pendingStep !== undefined || outage !== undefined;
+    if (stepNumber > 0 && this.#isStarted) this.isResumed = run.takeResumed();
     if (process.takesTurns !== true) this.ensureStarted(this.time.startedAt);
   }
 
@@ -143,7 +146,8 @@ export class OpenStep<State extends RunState, Context> implements StepScope<Cont
     if (this.#isStarted) return;
     this.#isStarted = true;
     const { events } = this.run;
-    const facts = { messageCount: this.state.messages.length, resumed: this.run.takeResumed() };
+    this.isResumed = this.run.takeResumed();
+    const facts = { messageCount: this.state.messages.length, resumed: this.isResumed };
     events.emit(new AgentStepStarted(events.nextHeader(this.subject, at), this.process.name, facts));
   }
 
