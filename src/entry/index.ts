@@ -78,6 +78,7 @@ export {
   AgentStepCompleted,
   AgentStepStarted,
   AlreadyAnsweredError,
+  MessageRefusedError,
   ContinuationEvaluated,
   describeStatus,
   ExecutionStatus,

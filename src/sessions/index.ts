@@ -1,8 +1,9 @@
 export type { EffectRow } from '../journal/index.ts';
 export { ActionRefusedError } from './core/action-refused-error.ts';
 export type { Action, ActionOptions, Actor, RecordedAction } from './core/action.ts';
-export type { SessionEvent } from './core/action-events.ts';
-export { CancelRequested, LimitsGranted, UserMessageReceived, WaitDecision, WaitResolved } from './core/action-events.ts';
+export type { ApprovalUse, SessionEvent } from './core/action-events.ts';
+export type { SessionApproval } from './core/session-approvals.ts';
+export { ApprovalRevoked, CancelRequested, LimitsGranted, UserMessageReceived, WaitDecision, WaitResolved } from './core/action-events.ts';
 export { AgentChangedError } from './core/agent-changed-error.ts';
 export { OnVersionChange } from './core/agents.ts';
 export { computeApprovalDigest } from './core/approval-digest.ts';
@@ -34,9 +35,14 @@ export type {
   Hold,
   HoldScope,
   NewSession,
-  OpenText,
-  OpenTextOptions,
-  OpenTextPlace,
+  OpenEvent,
+  OpenStepItem,
+  OpenStepOptions,
+  OpenStepPlace,
+  SendOptions,
+  ListedWait,
+  ListedWaits,
+  WaitsQuery,
   Recovery,
   RuntimeHealth,
   SessionFilter,

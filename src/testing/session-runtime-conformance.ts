@@ -8,7 +8,8 @@ import { holdCases } from './session-runtime/hold-cases.ts';
 import { killCases } from './session-runtime/kill-cases.ts';
 import { listCases } from './session-runtime/list-cases.ts';
 import { mailboxCases } from './session-runtime/mailbox-cases.ts';
-import { openTextCases } from './session-runtime/open-text-cases.ts';
+import { messageCases } from './session-runtime/message-cases.ts';
+import { openStepCases } from './session-runtime/open-step-cases.ts';
 import { operationCases } from './session-runtime/operation-cases.ts';
 import { requestCases } from './session-runtime/request-cases.ts';
 import { runningCases } from './session-runtime/running-cases.ts';
@@ -33,7 +34,8 @@ const cases: RuntimeCases = {
   ...approvalCases,
   ...killCases,
   ...eventCases,
-  ...openTextCases,
+  ...messageCases,
+  ...openStepCases,
   ...mailboxCases,
   ...deletionCases,
   ...holdCases,

@@ -16,6 +16,13 @@ function describeTarget(event: EventFields): string {
   return id === 'provider' ? 'the provider' : id;
 }
 
+function describeUse(event: EventFields): string {
+  if (!event.has('approval')) return '';
+  const approval = event.inner('approval');
+  const [use, maxUses] = [approval.number('use'), approval.number('maxUses')];
+  return use === 1 ? ` for the rest of the session (at most ${maxUses} calls)` : `, by an earlier approval (use ${use} of ${maxUses})`;
+}
+
 function describeResolved(event: EventFields): string {
   const [author, what, decision] = [describeAuthor(event), describeTarget(event), event.text('decision')];
   const edited = event.has('edited') ? ' with other arguments' : '';
@@ -34,7 +41,7 @@ function describeResolved(event: EventFields): string {
     case 'rejected':
       return event.text('waitId').startsWith(grantId) ? `${author} refused to grant ${what}${why}` : `${author} rejected ${what}${why}`;
     default:
-      return `${author} ${decision} ${what}${edited}${why}`;
+      return `${author} ${decision} ${what}${edited}${why}${describeUse(event)}`;
   }
 }
 
@@ -75,5 +82,6 @@ export const peopleWords: Describers = {
   UserMessageReceived: (event) => `${describeAuthor(event)} wrote ${event.json('text')}`,
   WaitResolved: describeResolved,
   LimitsGranted: (event) => `${describeAuthor(event)} granted ${describeGrant(event)}`,
+  ApprovalRevoked: (event) => `${describeAuthor(event)} revoked the approval ${event.text('approvalId')}`,
   CancelRequested: (event) => `${describeAuthor(event)} cancelled${after(': ', event.text('reason'))}`,
 };

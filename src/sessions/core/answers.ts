@@ -14,7 +14,9 @@ import type { Queue } from './entries.ts';
 import { readActions, readEntriesFrom, readSentMessage, readStored } from './entries.ts';
 import { ForgedApprovalError } from './forged-approval-error.ts';
 import { LateAnswerError } from './late-answer-error.ts';
+import { assertTakesMessage } from './message-rules.ts';
 import type { LogEntry, SessionReader } from '../store/session-store.ts';
+import { assertScopeAllowed } from './session-approvals.ts';
 import { StaleApprovalError } from './stale-approval-error.ts';
 import { readEvents } from './stored-events.ts';
 
@@ -28,6 +30,7 @@ export function applyRequest(state: RunState, request: ActionRequest & { readonl
   const by = omitUndefined({ by: request.by && toAuthorName(request.by) });
   switch (request.type) {
     case 'send':
+      assertTakesMessage(state, request);
       return state.withUserMessage(Message.fromJSON(request.message));
     case 'approve':
       return state.approve(request.waitId, request.args === undefined ? by : { args: request.args, ...by });
@@ -44,6 +47,7 @@ export function applyRequest(state: RunState, request: ActionRequest & { readonl
     case 'create':
     case 'fork':
     case 'erase':
+    case 'revoke':
       return state;
   }
 }
@@ -117,6 +121,7 @@ export async function checkAnswer(request: AnswerRequest, { log, checkArgs, isRu
     );
   }
   if (request.digest !== undefined) await checkDigest(wait, request.digest, log);
+  if (request.type === 'approve' && request.scope === 'session') assertScopeAllowed(wait);
   // Throws if the kind of answer is wrong, before anything is stored.
   applyRequest(state, request);
   if (request.type !== 'approve' || request.args === undefined || !('toolName' in wait)) return;

@@ -5,6 +5,7 @@ import type { JsonObject } from '../../lib/index.ts';
 import { DamagedDataError, omitUndefined, readObject, SteplineError } from '../../lib/index.ts';
 import type { RunState, StateType } from '../../step-by-step/index.ts';
 import type { Action, RecordedAction } from './action.ts';
+import type { SessionApproval } from './session-approvals.ts';
 import { SessionDamagedError } from './session-damaged-error.ts';
 import type { LogEntry, SessionReader } from '../store/session-store.ts';
 
@@ -13,6 +14,8 @@ export interface EntryBody {
   readonly action?: Action;
   /** True if the action came during a run: it waits until an entry applies it. */
   readonly isQueued?: boolean;
+  /** True if the action is a message that opens an execution of its own once the one in progress has ended. */
+  readonly opensNext?: boolean;
   /** The entries whose actions are applied here. */
   readonly applied?: readonly number[];
   /** The execution that the action, or the actions, went to. */
@@ -25,6 +28,8 @@ export interface EntryBody {
     /** The error, for a caller in another process. */
     readonly error?: JsonObject;
   }[];
+  /** All approvals for the rest of the session, if the entry changes them, or is a snapshot. */
+  readonly approvals?: readonly SessionApproval[];
   /** The change that the entry makes to the state. */
   readonly change?: JsonObject;
   /** The whole state as text, in an entry that is a snapshot. */
@@ -36,6 +41,8 @@ export interface QueuedAction {
   readonly action: Action;
   /** The execution in progress when it came. */
   readonly execution: number;
+  /** True for a message that opens an execution of its own once that one has ended. */
+  readonly opensNext?: boolean;
 }
 
 /** Queued actions by their entry, in their order. */
@@ -45,6 +52,8 @@ export type Queue = ReadonlyMap<number, QueuedAction>;
 export interface ReplayedLog {
   readonly state: RunState;
   readonly queued: Map<number, QueuedAction>;
+  /** Approvals for the rest of the session. */
+  readonly approvals: readonly SessionApproval[];
   /** True if they end with a fork that nobody has acted on. */
   readonly isUntouchedFork: boolean;
 }
@@ -116,9 +125,9 @@ export function getOwnMessage({ body }: LogEntry): JsonObject | undefined {
 export function updateQueue(
   queued: Map<number, QueuedAction>,
   entry: number,
-  { action, isQueued, execution = 0, applied = [], refused = [] }: EntryBody,
+  { action, isQueued, opensNext, execution = 0, applied = [], refused = [] }: EntryBody,
 ): void {
-  if (action !== undefined && isQueued === true) queued.set(entry, { action, execution });
+  if (action !== undefined && isQueued === true) queued.set(entry, { action, execution, ...(opensNext === true && { opensNext }) });
   for (const done of [...applied, ...refused.map((each) => each.entry)]) queued.delete(done);
 }
 
@@ -132,17 +141,22 @@ export function isUntouchedAfter(isUntouchedFork: boolean, { action, change }: E
 export function replay(entries: readonly LogEntry[], states: StateType): ReplayedLog {
   let state: RunState | undefined;
   let isUntouchedFork = false;
+  let approvals: readonly SessionApproval[] = [];
   const queued = new Map<number, QueuedAction>();
   for (const { n, body } of entries) {
     const read = readBody(body);
     const { change, state: whole } = read;
-    if (whole !== undefined) state = states.parse(whole);
+    if (whole !== undefined) {
+      state = states.parse(whole);
+      approvals = [];
+    }
+    if (read.approvals !== undefined) ({ approvals } = read);
     if (change !== undefined && state !== undefined) state = states.patch(state, change, getMessages(findSentMessages(n, read, queued)));
     updateQueue(queued, n, read);
     isUntouchedFork = isUntouchedAfter(isUntouchedFork, read);
   }
   if (state === undefined) throw new DamagedDataError('log', 'the first snapshot is missing');
-  return { state, queued, isUntouchedFork };
+  return { state, queued, approvals, isUntouchedFork };
 }
 
 /** Returns the error of reading a session's data: damage if the data is to blame, else the error itself. */

@@ -5,6 +5,7 @@ import type { InferOutput, InferState, Orchestrator } from '../../step-by-step/i
 import { parseGrant, parseValue } from '../../step-by-step/index.ts';
 import type { ActionOptions, ActionRequest, ForkPoint } from '../core/action.ts';
 import { createDigest } from '../core/approval-digest.ts';
+import { toStoredRules } from '../core/message-rules.ts';
 import {
   parseActionOptions,
   parseFacts,
@@ -12,6 +13,8 @@ import {
   parseMessage,
   parseMs,
   parseNewSession,
+  parseScope,
+  parseSendRules,
   parseText,
   parseWait,
 } from '../core/parse-input.ts';
@@ -87,7 +90,18 @@ async function createId(what: string, { by, requestId }: ActionOptions, ids: IdS
 }
 
 type ActionMethod =
-  'create' | 'fork' | 'send' | 'resume' | 'cancel' | 'approve' | 'reject' | 'answer' | 'grant' | 'delete' | 'eraseMessage';
+  | 'create'
+  | 'fork'
+  | 'send'
+  | 'resume'
+  | 'cancel'
+  | 'approve'
+  | 'reject'
+  | 'answer'
+  | 'grant'
+  | 'delete'
+  | 'eraseMessage'
+  | 'revokeApproval';
 
 /** Methods that change a session. */
 function createActions(findAccess: () => Promise<SessionAccess>, ids: IdSource): Pick<SessionRuntime, ActionMethod> {
@@ -119,18 +133,27 @@ function createActions(findAccess: () => Promise<SessionAccess>, ids: IdSource):
       return (await findAccess()).fork(from, { ...rest, ...(tags !== undefined && { tags: parsed }) }, action);
     },
     send: (id, content, options) =>
-      act({ method: 'send', id }, options, () => ({ type: 'send', message: parseMessage(content, ids).toJSON() })),
+      act({ method: 'send', id, more: ['whileRunning', 'whileWaiting'] }, options, () => ({
+        type: 'send',
+        message: parseMessage(content, ids).toJSON(),
+        ...toStoredRules(parseSendRules(options)),
+      })),
     resume: (id, options) => act({ method: 'resume', id }, options, () => ({ type: 'resume' })),
     cancel: (id, reason, options) =>
       act({ method: 'cancel', id }, options, () => ({ type: 'cancel', reason: parseText(reason, 'The reason of cancel()') })),
     approve: (id, wait, options) =>
-      act({ method: 'approve', id, more: ['args'] }, options, (sessionId) => {
+      act({ method: 'approve', id, more: ['args', 'scope'] }, options, (sessionId) => {
         const { waitId, digest } = parseWait(sessionId, wait);
         if (digest === undefined)
           throw new InvalidArgumentError(`approve() needs the digest of "${waitId}". Pass the wait from session.waitingFor unchanged.`);
         const edited = options.args === undefined ? {} : { args: parseValue(options.args, 'The edited arguments') };
-        return { type: 'approve', waitId, digest, ...edited };
+        return { type: 'approve', waitId, digest, ...edited, ...parseScope(options) };
       }),
+    revokeApproval: (id, approvalId, options) =>
+      act({ method: 'revokeApproval', id }, options, () => ({
+        type: 'revoke',
+        approvalId: parseText(approvalId, 'The id of an approval'),
+      })),
     reject: (id, wait, options) =>
       act({ method: 'reject', id, more: ['reason'] }, options, (sessionId) => {
         const reason = parseText(options.reason ?? 'no reason was given', 'The reason of a rejection');

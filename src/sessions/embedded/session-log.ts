@@ -17,10 +17,13 @@ import type { EntryBody, QueuedAction, ReplayedLog } from '../core/entries.ts';
 import { findSentMessages, isUntouchedAfter, readStored, replay, updateQueue } from '../core/entries.ts';
 import type { ExpiryOptions } from '../core/expiry.ts';
 import { getWakeAt } from '../core/expiry.ts';
-import type { TextAttempt } from '../core/open-text.ts';
-import { isTextRow, readTextRow } from '../core/open-text.ts';
+import { isOpenRow, readOpenRow } from '../core/open-step.ts';
+import { hasDue } from '../core/queue.ts';
 import { RecoveryMarks } from './recovery-marks.ts';
+import type { CoveredWait, SessionApproval } from '../core/session-approvals.ts';
+import { findCoveredWait } from '../core/session-approvals.ts';
 import type { SessionFacts } from '../core/session.ts';
+import type { OpenStepPlace } from '../core/session-runtime.ts';
 import { getShownStatus, hasWork, readHeader, readUnknownDetails, toFacts, writeDetails } from '../core/session.ts';
 import type { LogEntry, SessionHeader, SessionReader, SessionStore, SessionWrite, StoredSession } from '../store/session-store.ts';
 import { writeEvents } from '../core/stored-events.ts';
@@ -42,6 +45,8 @@ export interface EntryParts {
   readonly requestId?: string | undefined;
   /** Number of the mail that the entry applies. */
   readonly mail?: number | undefined;
+  /** Approvals for the rest of the session, if the entry changes them. */
+  readonly approvals?: readonly SessionApproval[] | undefined;
   /** True if the open step is recorded or parked. */
   readonly endsStep?: boolean;
   /** True if the open step is to be resumed as if it never had been. */
@@ -78,7 +83,8 @@ export class SessionLog {
   #safeState: RunState;
   readonly #marks: RecoveryMarks;
   #wasLooping = false;
-  #storedText: TextAttempt | undefined;
+  #approvals: readonly SessionApproval[];
+  #storedAttempt: OpenStepPlace | undefined;
   readonly #writing = new Set<Promise<void>>();
   #head: number;
   #safeHead = 0;
@@ -87,7 +93,8 @@ export class SessionLog {
   #snapshotBytes = 0;
   #unknownDetails: JsonObject = {};
 
-  private constructor(claimed: ClaimedStore, { facts, states, state, queued, isUntouchedFork, head, effects }: LoadedLog) {
+  private constructor(claimed: ClaimedStore, { facts, states, state, queued, approvals, isUntouchedFork, head, effects }: LoadedLog) {
+    this.#approvals = approvals;
     this.claimed = claimed;
     this.facts = facts;
     this.states = states;
@@ -97,9 +104,8 @@ export class SessionLog {
     this.#isUntouchedFork = isUntouchedFork;
     this.#head = head;
     this.#marks = new RecoveryMarks(effects);
-    const texts = effects.filter(isTextRow);
-    this.#storedText = texts.length === 0 ? undefined : texts.map(readTextRow).at(-1);
-    const rows = effects.filter((row) => !RecoveryMarks.isMark(row) && !isTextRow(row));
+    this.#storedAttempt = effects.filter(isOpenRow).flatMap(readOpenRow).at(-1);
+    const rows = effects.filter((row) => !RecoveryMarks.isMark(row) && !isOpenRow(row));
     this.journal = new Journal(rows, (rows) => this.#write({ effects: rows }));
   }
 
@@ -110,7 +116,14 @@ export class SessionLog {
     origin: Pick<EntryParts, 'requestId' | 'mail'> = {},
   ): Promise<SessionLog> {
     const { entries, refused } = history;
-    const log = new SessionLog(claimed, { ...parts, queued: new Map(), isUntouchedFork: false, head: entries.length, effects: [] });
+    const log = new SessionLog(claimed, {
+      ...parts,
+      queued: new Map(),
+      approvals: [],
+      isUntouchedFork: false,
+      head: entries.length,
+      effects: [],
+    });
     const body = { action, state: parts.states.stringify(parts.state), ...(refused.length > 0 && { refused }) };
     await log.append(body, { ...origin, history: entries });
     return log;
@@ -149,12 +162,27 @@ export class SessionLog {
     return this.#head;
   }
 
+  /** Approvals for the rest of the session. */
+  get approvals(): readonly SessionApproval[] {
+    return this.#approvals;
+  }
+
   /** True if something is left to do without anybody's help. */
   get isOpen(): boolean {
     if (this.#state.execution.crashLoop !== undefined) return false;
     // A fork does nothing until somebody acts on it.
     if (this.#isUntouchedFork) return false;
-    return hasWork(this.#state) || this.#state.data.owesEvents === true || this.queued.size > 0;
+    return (
+      hasWork(this.#state) ||
+      this.#state.data.owesEvents === true ||
+      hasDue(this.#state, this.queued) ||
+      this.findCoveredWait() !== undefined
+    );
+  }
+
+  /** Finds the first call that waits and is covered by an earlier approval. */
+  findCoveredWait(): CoveredWait | undefined {
+    return findCoveredWait(this.#approvals, this.#state, this.claimed.clock.now());
   }
 
   /** True if a process ended in the open step. */
@@ -174,14 +202,14 @@ export class SessionLog {
   get marks(): number {
     return this.#marks.count;
   }
-  /** The last attempt at the open step whose text an earlier process has stored. */
-  get storedText(): TextAttempt | undefined {
-    return this.#storedText;
+  /** The last attempt at the open step of which an earlier process has stored anything. */
+  get storedAttempt(): OpenStepPlace | undefined {
+    return this.#storedAttempt;
   }
 
-  /** Stores text of the open step. */
-  writeText(rows: readonly EffectRow[]): Promise<void> {
-    return this.#write({ effects: rows });
+  /** Stores text and events of the open step. */
+  writeOpenStep(row: EffectRow): Promise<void> {
+    return this.#write({ effects: [row] });
   }
 
   /** Stores that the open step is resumed. */
@@ -202,7 +230,9 @@ export class SessionLog {
     const sent = findSentMessages(after + 1, body, this.queued);
     const messages = sent.map(({ message }) => message);
     const change = state === this.#state ? {} : this.states.diff(this.#state, state, messages);
-    const whole: EntryBody = { ...body, ...(Object.keys(change).length > 0 && { change }) };
+    const { approvals = this.#approvals } = parts;
+    const writesApprovals = approvals !== this.#approvals || (body.state !== undefined && approvals.length > 0);
+    const whole: EntryBody = { ...body, ...(writesApprovals && { approvals }), ...(Object.keys(change).length > 0 && { change }) };
     const text = JSON.stringify(whole);
     const lastSeq = events.at(-1)?.seq;
     const entry: LogEntry = omitUndefined({
@@ -217,6 +247,7 @@ export class SessionLog {
       lastSeq,
     });
     this.#head = entry.n;
+    this.#approvals = approvals;
     this.#state = state;
     this.#count(entry.isSnapshot, text.length);
     updateQueue(this.queued, entry.n, body);
@@ -264,7 +295,7 @@ export class SessionLog {
     this.journal.clear();
     this.asked.clear();
     this.#marks.clear();
-    this.#storedText = undefined;
+    this.#storedAttempt = undefined;
     this.#wasLooping = false;
   }
 
