@@ -31,6 +31,7 @@ export type { DecisionPlace, ExplainOptions, Headline } from './explain-outcome.
 export { findDeciding, getNextAction, listQuiet, listRules, toHeadline, toPlace } from './explain-outcome.ts';
 export type { Explanation } from './explanation.ts';
 export { renderExplanation } from './explanation.ts';
+export { findDecisiveEvaluation } from './find-decisive-evaluation.ts';
 export type { Findings, StopRequest } from './findings.ts';
 export { StopReason } from './stop-reason.ts';
 export { readOutcome, writeOutcome } from './stored-outcome.ts';

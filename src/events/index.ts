@@ -1,7 +1,7 @@
 export type { EventHeader } from './base-event.ts';
 export { BaseEvent } from './base-event.ts';
 export type { EventLineOptions } from './words/format-event.ts';
-export { formatEvent } from './words/format-event.ts';
+export { describeEvent, formatEvent } from './words/format-event.ts';
 export { isDetailEvent, logEvents } from './words/log-events.ts';
 export type { EventBus, EventOfType, Unsubscribe } from './event-bus.ts';
 export { createEventBus, reportSafely, notifyListener } from './event-bus.ts';

@@ -9,13 +9,25 @@ export { OnVersionChange } from './core/agents.ts';
 export { computeApprovalDigest } from './core/approval-digest.ts';
 export type { KnownSession, RowChecks } from './store/check-rows.ts';
 export { createRowChecks } from './store/check-rows.ts';
-export { parseEffectQuery, parseMailQuery, parsePage, parseRange, createWriteError } from './store/check-write.ts';
+export {
+  checkNote,
+  parseEffectQuery,
+  parseMailQuery,
+  parseNoteQuery,
+  parsePage,
+  parseRange,
+  createWriteError,
+} from './store/check-write.ts';
+export { feedSum, isFeedRowIntact, parseFeedQuery, toFeedCursor, toPastCursor } from './store/feed-place.ts';
+export { feedRowDamage, toFeedEntry } from './store/feed-rows.ts';
 export { CrashLoopDetected } from './embedded/crash-loop.ts';
 export { CrashLoopError } from './core/crash-loop-error.ts';
 export { ContextFailedError } from './core/context-failed-error.ts';
+export type { FeedItem, FeedOptions } from './core/feed.ts';
 export { ForeignApprovalError } from './core/foreign-approval-error.ts';
 export { ForgedApprovalError } from './core/forged-approval-error.ts';
 export { LateAnswerError } from './core/late-answer-error.ts';
+export type { DeadLetter, DeadLetterQuery, Delivery, DeliverOptions, EventDelivery, SendEvents } from './delivery/delivery.ts';
 export type { Encryption } from './store/cipher.ts';
 export { encryptStore } from './store/encrypted-store.ts';
 export type { MemoryPlace } from './store/memory-store.ts';
@@ -58,12 +70,17 @@ export type {
   ClaimRequest,
   EffectQuery,
   EntryQuery,
+  FeedEntry,
+  FeedPage,
+  FeedQuery,
   ListedSession,
   LogEntry,
   Mail,
   Mailbox,
   MailQuery,
   NewMail,
+  NoteQuery,
+  NoteWrite,
   OpenEffects,
   SessionDeletion,
   SessionHeader,
@@ -77,9 +94,11 @@ export type {
   StoreClaim,
   StoreClaims,
   StoredHold,
+  StoredNote,
   StoredSession,
   StoreHolds,
   StoreHolder,
+  StoreNotes,
 } from './store/session-store.ts';
 export { listAll } from './store/session-store.ts';
 export type { DamagedSession, Session, SessionFacts, SessionResult, SessionSummary, SessionWait } from './core/session.ts';
@@ -94,12 +113,14 @@ export type { RowSums, StoredRow, StoredTable } from './store/stored-rows.ts';
 export {
   createRowSums,
   readHeader,
+  readNoteRow,
   storedColumns,
   toEffectValues,
   toEntryValues,
   toHeaderValues,
   toHoldValues,
   toMailValues,
+  toNoteValues,
   toTombstoneValues,
 } from './store/stored-rows.ts';
 export { UnknownAgentError } from './core/unknown-agent-error.ts';

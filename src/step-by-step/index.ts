@@ -22,6 +22,7 @@ export {
   ContinuationEvaluated,
   OrchestratorEvent,
   RetryScheduled,
+  toDecisiveFields,
   toEventWait,
   TokenUsageReported,
 } from './loop-events.ts';

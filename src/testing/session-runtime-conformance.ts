@@ -4,6 +4,7 @@ import { approvalCases } from './session-runtime/approval-cases.ts';
 import { deletionCases } from './session-runtime/deletion-cases.ts';
 import { errorCases } from './session-runtime/error-cases.ts';
 import { eventCases } from './session-runtime/event-cases.ts';
+import { feedCases } from './session-runtime/feed-cases.ts';
 import { holdCases } from './session-runtime/hold-cases.ts';
 import { killCases } from './session-runtime/kill-cases.ts';
 import { listCases } from './session-runtime/list-cases.ts';
@@ -35,6 +36,7 @@ const cases: RuntimeCases = {
   ...killCases,
   ...eventCases,
   ...messageCases,
+  ...feedCases,
   ...openStepCases,
   ...mailboxCases,
   ...deletionCases,

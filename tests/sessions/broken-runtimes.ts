@@ -1,6 +1,6 @@
 // Runtimes that break a promise, one for each case of the conformance suite of session runtimes.
 import { InvalidArgumentError } from '../../src/lib/index.ts';
-import type { OpenStepItem, SessionResult, SessionRuntime } from '../../src/sessions/index.ts';
+import type { FeedItem, OpenStepItem, SessionResult, SessionRuntime } from '../../src/sessions/index.ts';
 import type { RuntimeWorld } from '../../src/testing/index.ts';
 
 /** Changes a world for the worse. */
@@ -14,6 +14,16 @@ const withRuntime =
       return { ...runtime, ...change(runtime) };
     },
   });
+
+/** Changes everything that a feed has. */
+const changeFeed = (change: (items: readonly FeedItem[]) => readonly FeedItem[]): Breaking =>
+  withRuntime((runtime) => ({
+    feed: async function* (options) {
+      const items: FeedItem[] = [];
+      for await (const item of runtime.feed(options)) items.push(item);
+      yield* change(items);
+    },
+  }));
 
 /** Everything that begins with this happens twice. */
 const doTwice =
@@ -293,6 +303,29 @@ export const broken: Readonly<Record<string, Breaking>> = {
     stopReason: 'time_limit',
   }),
   'follows events through a kill without a gap or a double': doubleEvents,
+  'feeds the events of all sessions, those of each in their order': changeFeed((items) => items.toReversed()),
+  'feeds what comes after a cursor, without a gap or a double': withRuntime((runtime) => ({
+    feed: ({ after: _, ...options } = {}) => runtime.feed(options),
+  })),
+  'feeds one tenant, and events of the types that are asked for': withRuntime((runtime) => ({
+    feed: ({ tenant: _, ...options } = {}) => runtime.feed(options),
+  })),
+  'feeds nothing that a fork has copied, and nothing of a deleted session': changeFeed((items) => [
+    ...items,
+    ...items.filter(({ sessionId }) => sessionId === 'one').map((item) => ({ ...item, sessionId: 'fork' })),
+  ]),
+  'follows the feed through a kill without a gap or a double': withRuntime((runtime) => ({
+    feed: async function* (options = {}) {
+      for await (const item of runtime.feed(options)) {
+        yield item;
+        if (options.follow === true && item.event.seq === 3) yield item;
+      }
+    },
+  })),
+  'delivers every event in its order, and again what was not accepted': withRuntime((runtime) => ({
+    deliver: (name, send, options) =>
+      runtime.deliver(name, async (delivery, more) => Promise.resolve(send(delivery, more)).catch(() => undefined), options),
+  })),
   'reports that no worker runs': () => ({ drain: async () => undefined }),
   'applies an approval that was given while no worker ran': doTwice('pay'),
   'applies edited arguments that were given while no worker ran': withRuntime((runtime) => ({

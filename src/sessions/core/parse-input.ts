@@ -6,6 +6,7 @@ import type { MessageContent } from '../../messages/index.ts';
 import { isMessageContent, Message } from '../../messages/index.ts';
 import { ExecutionStatus } from '../../step-by-step/index.ts';
 import type { ActionOptions, ForkPoint } from './action.ts';
+import type { FeedOptions } from './feed.ts';
 import { ForeignApprovalError } from './foreign-approval-error.ts';
 import type { AnsweredWait, EventsOptions, NewSession, OpenStepOptions, SendOptions } from './session-runtime.ts';
 import type { SessionFacts } from './session.ts';
@@ -133,6 +134,37 @@ export function parseEventsOptions(options: EventsOptions): ParsedEventsOptions 
     assert(typeof value === 'boolean', `events(): ${name} must be true or false, not ${describeValue(value)}.`);
   assert(signal === undefined || signal instanceof AbortSignal, `events(): signal must be an AbortSignal, not ${describeValue(signal)}.`);
   return { fromSeq, follow: follow === true, redact: redact === true, ...omitUndefined({ signal }) };
+}
+
+/** Options for reading the feed, checked. */
+export type ParsedFeedOptions = FeedOptions & Required<Pick<FeedOptions, 'follow' | 'redact'>>;
+
+/** Checks the options of feed(), or those of another method that are the same. */
+export function parseFeedOptions(options: FeedOptions, method = 'feed', more: readonly string[] = []): ParsedFeedOptions {
+  const given: unknown = options;
+  assert(isRecord(given), `The options of ${method}() must be an object, not ${describeValue(given)}.`);
+  checkKeys(`${method}()`, given, ['after', 'tenant', 'types', 'follow', 'redact', 'signal', ...more]);
+  const { after, tenant, types, follow = false, redact = false, signal } = given;
+  assert(
+    types === undefined || (Array.isArray(types) && types.length > 0 && types.every(isText)),
+    `${method}(): types must be a list of event types, such as ["ToolApprovalRequested"], not ${describeValue(types)}.`,
+  );
+  for (const [name, value] of Object.entries({ follow, redact }))
+    assert(typeof value === 'boolean', `${method}(): ${name} must be true or false, not ${describeValue(value)}.`);
+  assert(
+    signal === undefined || signal instanceof AbortSignal,
+    `${method}(): signal must be an AbortSignal, not ${describeValue(signal)}.`,
+  );
+  return {
+    follow: follow === true,
+    redact: redact === true,
+    ...omitUndefined({
+      after: after === undefined ? undefined : parseText(after, `${method}(): after`),
+      tenant: tenant === undefined ? undefined : parseText(tenant, `${method}(): tenant`),
+      types: types && [...types].map(String),
+      signal,
+    }),
+  };
 }
 
 /** Checks the options of openStep(). */

@@ -7,6 +7,8 @@ import type { SessionQuery, StoreHolder } from '../store/session-store.ts';
 import type { ActionOptions, Actor, ForkPoint, RecordedAction } from './action.ts';
 import type { AgentIdentity } from './agents.ts';
 import type { DamagedSession, Session, SessionResult, SessionSummary, SessionWait } from './session.ts';
+import type { DeadLetter, DeadLetterQuery, Delivery, DeliverOptions, SendEvents } from '../delivery/delivery.ts';
+import type { FeedItem, FeedOptions } from './feed.ts';
 import type { StoredEvent } from './stored-events.ts';
 
 /** A session to create. */
@@ -270,6 +272,21 @@ export interface SessionRuntime<State extends RunState = RunState, Output = unkn
   actions(sessionId: string): Promise<readonly RecordedAction[]>;
   /** Reads the stored events in order. They hold what was stored, secrets in arguments and results included, unless redacted. */
   events(sessionId: string, options?: EventsOptions): AsyncIterable<StoredEvent>;
+  /**
+   * Reads the stored events of all sessions, in the order in which they were committed; events of one session are in their order. A cursor
+   * never skips an event that is committed later. A session that cannot be read is reported and left out; so is one that was deleted, and
+   * what a fork has copied.
+   */
+  feed(options?: FeedOptions): AsyncIterable<FeedItem>;
+  /**
+   * Sends stored events of all sessions to another program, at least once, and those of each session in their order. The place is stored
+   * under the name: another process, or this one after a restart, continues there. One process at a time delivers under a name.
+   */
+  deliver(name: string, send: SendEvents, options?: DeliverOptions): Delivery;
+  /** Lists events that could not be delivered under a name, by their ids. */
+  deadLetters(name: string, query?: DeadLetterQuery): Promise<readonly DeadLetter[]>;
+  /** Asks the process that delivers under the name to send the events again. If that succeeds, the letter is gone. */
+  retryDeadLetter(name: string, id: string): Promise<void>;
   /** Reads the text and the events of the open step so far; then, if it is followed, the rest as it comes. */
   openStep(sessionId: string, options?: OpenStepOptions): AsyncIterable<OpenStepItem>;
   /** Cancels every matching session that runs or waits. Returns their number. */

@@ -20,6 +20,7 @@ import {
 } from '../core/parse-input.ts';
 import type { SessionResult } from '../core/session.ts';
 import type { SessionRuntime } from '../core/session-runtime.ts';
+import { createDeliveries } from '../delivery/create-deliveries.ts';
 import { createBulkActions } from './bulk-actions.ts';
 import { createHolds } from './create-holds.ts';
 import { createReaders } from './create-readers.ts';
@@ -49,8 +50,20 @@ export function createSessionRuntime(options: SessionRuntimeOptions): EmbeddedRu
   const client = new MailClient({ store, agents, clock, ids, watcher, approvals, closing });
   const actions = createActions((): Promise<SessionAccess> => findAccess(host, { worker, client }), ids);
   const readers = createReaders(host, client);
+  const { stopAll, ...deliveries } = createDeliveries(
+    {
+      store,
+      reader: host.feedReader,
+      clock,
+      heartbeatClock: host.heartbeatClock,
+      follow: (call) => watcher.follow(undefined, call),
+      report: (error, where) => host.report(error, where),
+    },
+    systemIds,
+  );
   const runtime: EmbeddedRuntime = {
     ready: host.ready,
+    ...deliveries,
     ...actions,
     ...readers,
     ...createBulkActions({ ...actions, ...readers, host }),
@@ -58,7 +71,8 @@ export function createSessionRuntime(options: SessionRuntimeOptions): EmbeddedRu
     health: () => readHealth(host),
     drain: async (drain = {}) => {
       checkKeys('drain()', drain, ['timeoutMs']);
-      return host.drain(parseMs(drain.timeoutMs ?? 30_000, 'timeoutMs of drain()'));
+      const timeoutMs = parseMs(drain.timeoutMs ?? 30_000, 'timeoutMs of drain()');
+      await Promise.all([host.drain(timeoutMs), stopAll()]);
     },
   };
   return exposeClosing(runtime, closing);

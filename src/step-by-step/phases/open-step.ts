@@ -24,6 +24,8 @@ import type { ProcessRun } from './process-run.ts';
 
 type Subject = { -readonly [Key in keyof EventSubject]: EventSubject[Key] };
 
+const noTools: readonly string[] = [];
+
 /** The end of a run, as one of its steps sees it. Once the step is over, a renewed run does not revive it. */
 class OpenStepControl implements StepControl {
   readonly #control: RunControl;
@@ -94,7 +96,7 @@ export class OpenStep<State extends RunState, Context> implements StepScope<Cont
     this.control = new OpenStepControl(run.control, this.notes);
     // A step that waited is entered again, not started; a start is not a step.
     this.#isStarted = stepNumber === 0 || pendingStep !== undefined || outage !== undefined;
-    if (stepNumber > 0 && this.#isStarted) this.isResumed = run.takeResumed();
+    if (stepNumber > 0 && this.#isStarted) this.isResumed = run.takeResumed().resumed;
     if (process.takesTurns !== true) this.ensureStarted(this.time.startedAt);
   }
 
@@ -146,8 +148,9 @@ export class OpenStep<State extends RunState, Context> implements StepScope<Cont
     if (this.#isStarted) return;
     this.#isStarted = true;
     const { events } = this.run;
-    this.isResumed = this.run.takeResumed();
-    const facts = { messageCount: this.state.messages.length, resumed: this.isResumed };
+    const resumption = this.run.takeResumed();
+    this.isResumed = resumption.resumed;
+    const facts = { messageCount: this.state.messages.length, ...resumption, tools: this.process.toolNames ?? noTools };
     events.emit(new AgentStepStarted(events.nextHeader(this.subject, at), this.process.name, facts));
   }
 

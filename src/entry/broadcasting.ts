@@ -1,0 +1,13 @@
+export type {
+  AnyEvent,
+  BroadcastOptions,
+  ChunkSource,
+  Envelope,
+  EnvelopeMapper,
+  EventEnvelope,
+  EventPlace,
+  HeadEnvelope,
+  PayloadRef,
+  SessionHead,
+} from '../broadcasting/index.ts';
+export { BroadcastPreset, createEnvelopeMapper } from '../broadcasting/index.ts';
