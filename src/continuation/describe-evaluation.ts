@@ -80,12 +80,17 @@ const limitNumbers: Readonly<Record<LimitKind, readonly [used: string, limit: st
   cost: ['currentUsd', 'maxUsd', ' US dollars'],
 };
 
+const limitKinds: readonly LimitKind[] = ['steps', 'tokens', 'wall', 'active', 'cost'];
+
+/** Parts of an evaluation that describe a limit. */
+type LimitFacts = Pick<ContinuationEvaluation, 'limit' | 'context' | 'reason'>;
+
 const roundNumber = (value: number): number => Math.round(value * 10_000) / 10_000;
 
 const roundTo = (value: number, kind: LimitKind): number => (kind === 'cost' ? roundNumber(value) : Math.round(value * 10) / 10);
 
 /** Describes the two numbers of a limit: `4 of 20`; undefined if it is not one of the built-in limits. */
-export function describeNumbers({ limit, context }: ContinuationEvaluation): string | undefined {
+export function describeNumbers({ limit, context }: Omit<LimitFacts, 'reason'>): string | undefined {
   if (limit === undefined) return undefined;
   const [usedName, maxName, unit] = limitNumbers[limit];
   const [used, max, granted] = [context[usedName], context[maxName], context['granted']];
@@ -95,14 +100,32 @@ export function describeNumbers({ limit, context }: ContinuationEvaluation): str
 }
 
 /** Describes a limit that was reached: `the step limit was reached (4 of 4)`. Undefined if it is not a limit. */
-export function describeReachedLimit(evaluation: ContinuationEvaluation): string | undefined {
-  const { limit, context, reason } = evaluation;
+export function describeReachedLimit({ limit, context, reason }: LimitFacts): string | undefined {
   if (limit === undefined) return undefined;
-  const numbers = describeNumbers(evaluation);
+  const numbers = describeNumbers({ limit, context });
   if (numbers === undefined) return `the ${limitNames[limit]} was reached (${toShownText(reason.replace(', limit reached', ''))})`;
   const unknown = context['unknownCalls'];
   const uncounted = typeof unknown === 'number' ? `; ${pluralize(unknown, 'call')} could not be counted` : '';
   return `the ${limitNames[limit]} was reached (${numbers}${uncounted})`;
+}
+
+/** Finds the limit whose two numbers a context has, as its criterion writes them. */
+const findLimit = (context: JsonObject): LimitKind | undefined =>
+  limitKinds.find((kind) => limitNumbers[kind].slice(0, 2).every((name) => typeof context[name] === 'number'));
+
+/** The rule that ended a run, as the last event of the run has it. */
+export interface EndingRule {
+  readonly reason: string;
+  readonly context: JsonObject;
+  /** True if the run completed. */
+  readonly isCompleted: boolean;
+}
+
+/** Describes the end of a run for a page: `the step limit was reached (4 of 4)`. */
+export function describeEnding({ reason, context, isCompleted }: EndingRule): string {
+  if (isCompleted && context['hasToolCalls'] === false) return 'the model answered and called no tools';
+  const limit = isCompleted ? undefined : findLimit(context);
+  return (limit && describeReachedLimit({ limit, context, reason })) ?? reason;
 }
 
 /** Numbers of a limit that was raised. */

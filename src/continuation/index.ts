@@ -24,7 +24,7 @@ export { ToolCallPresenceCheck } from './criteria/tool-call-presence-check.ts';
 export { CriterionFailedError } from './criterion-failed-error.ts';
 export type { CanDecideToContinue, CanExplainContinuation, ContinuationCriterion } from './criterion.ts';
 export { parseEvaluation } from './evaluate-criterion.ts';
-export { describeReason } from './describe-evaluation.ts';
+export { describeEnding, describeReason } from './describe-evaluation.ts';
 export type { StopReasonDescription } from './describe-stop-reason.ts';
 export { describeStopReason } from './describe-stop-reason.ts';
 export type { DecisionPlace, ExplainOptions, Headline } from './explain-outcome.ts';

@@ -11,7 +11,7 @@ import type { Execution, RunState, Step, StepResult } from '../../step-by-step/i
 import { toMessageFacts } from './create-action-events.ts';
 import type { SentMessage } from './entries.ts';
 import type { RelatedEvents } from './related-fields.ts';
-import { getRelatedFields, indexRelated, listRelatedNames } from './related-fields.ts';
+import { getRelatedFields, indexRelated, isRepeated, listRelatedNames } from './related-fields.ts';
 
 /** An event as it is read from a store: plain data with the fields of the event. */
 export interface StoredEvent extends JsonObject {
@@ -171,7 +171,7 @@ const isEvent = (fields: JsonObject): fields is StoredEvent =>
   ['seq', 'at', 'stepNumber'].every((key) => typeof fields[key] === 'number') &&
   Math.abs(Number(fields['at'])) <= latestTime;
 
-/** Reads the events of one commit. Those that are not wanted are read without what they refer to. */
+/** Reads the events of one commit. Those that are neither wanted nor repeated by others are read without what they refer to. */
 export async function readEvents(
   text: string,
   sources: EventSources,
@@ -185,7 +185,7 @@ export async function readEvents(
     const id = typeof executionId === 'string' && typeof seq === 'number' ? `${executionId}/${seq}` : '';
     const event: JsonObject = { id, ...whole };
     if (!isEvent(event)) throw new DamagedDataError(`events[${index + 1}]`, 'expected an event');
-    const filled = isWanted(event) ? await fill(event, sources) : event;
+    const filled = isWanted(event) || isRepeated(event) ? await fill(event, sources) : event;
     events.push({ ...getDerived(filled), ...filled, sessionId: sources.sessionId });
   }
   const related = indexRelated(events);
