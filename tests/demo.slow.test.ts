@@ -16,7 +16,7 @@ describe('a conversation', { timeout: 60_000 }, () => {
     const first = startDesk(db);
     await first.says('you ›');
     first.type('Create a lead for Lumen in program Gold');
-    await first.says('Finished after step 3');
+    await first.says('Completed in step 3');
     expect(await first.quit()).toBe(0);
 
     const second = startDesk(db);
@@ -30,7 +30,7 @@ describe('a conversation', { timeout: 60_000 }, () => {
     const third = startDesk(db, '--new');
     await third.says('you ›');
     third.type('Help');
-    await third.says('Finished after step 1');
+    await third.says('Completed in step 1');
     third.type('/sessions');
     await third.says('▸ 1 completed');
     await third.says('2 completed, just now, 5 steps');
@@ -61,7 +61,7 @@ describe('a conversation', { timeout: 60_000 }, () => {
     expect(leadsBeside(db)).toEqual([1, 2, 3]);
     second.type('y');
     await second.says('Done: lead 3 of Vela Health');
-    await second.says('Finished after step 3');
+    await second.says('Completed in step 3');
     await second.kill();
     expect(leadsBeside(db)).toEqual([1, 2]);
 

@@ -248,7 +248,7 @@ describe('a conversation', { timeout: 60_000 }, () => {
     const second = startDesk(db);
     await second.says('It was interrupted in the middle of an answer, and goes on now.');
     await second.says('I can look');
-    await second.says('Finished after step 1: completed.');
+    await second.says('Completed in step 1: the model answered and called no tools.');
     second.type('/why');
     await second.says('Step 1');
     expect(await second.quit()).toBe(0);

@@ -8,7 +8,7 @@ const howToUpdate = 'If this change is intended, run `npm run pin-exports` and c
 const pins = JSON.parse(readFileSync(pinsFile, 'utf8')) as Record<string, ExportedNames>;
 
 // A name is easy to add later and hard to take back. Take one out before you raise these.
-const maxRootNames = 140;
+const maxRootNames = 144;
 const maxNames = 500;
 
 const compare = (names: readonly string[], pinned: readonly string[]) => ({

@@ -117,13 +117,13 @@ describe.each(rows)('criteria of $name', ({ make, start, restore }) => {
     const state = await run({ criteria: [criterion] });
     expect(getEnd(state)).toStrictEqual([...end, `${name}#2`]);
     expect(names(state).filter((each) => each.startsWith(name))).toStrictEqual([name, `${name}#2`]);
-    expect(state.explain()).toContain(`${name}#2: `);
+    expect(state.explain()).toContain(`Decided by ${name}#2.`);
   });
 
   test('are named as they are told to be', async () => {
     const state = await run({ criteria: [steps(3, { name: 'FewSteps' })] });
     expect(getEnd(state)).toStrictEqual(['steps_limit', 3, 'FewSteps']);
-    expect(state.explain()).toContain('FewSteps: 3 of 3 steps used.');
+    expect(state.explain()).toContain('Decided by FewSteps.');
   });
 
   test('have the same numbers after JSON, when the run is resumed, and in the JSON itself', async () => {
@@ -159,7 +159,7 @@ describe.each(rows)('criteria of $name', ({ make, start, restore }) => {
     const orchestrator = make({ limits: { steps: 2, onLimit: 'pause' }, criteria: [own] });
     const paused = roundTrip(await orchestrator.run(start()));
     expect(paused.waitingFor).toHaveLength(1);
-    expect(paused.explain()).toContain('StepsLimit#2: 2 of 2 steps used');
+    expect(paused.explain()).toContain('StepsLimit#2 also objected: 2 of 2 steps used, limit reached');
     const again = await orchestrator.run(paused.grant({ steps: 3 }));
     expect([again.status, again.stepCount]).toStrictEqual(['waiting', 5]);
   });

@@ -87,7 +87,7 @@ describe('what a run with a fallback costs', () => {
     expect(cost?.unknownCalls).toBe(1);
     expect(cost?.usd).toBeCloseTo(15 * 0.0001, 8);
     expect(state.explain({ brief: true })).toMatch(
-      /CostLimit could not count all: .* of 5 US dollars spent; what 1 call cost is not known\./,
+      /CostLimit could not count everything: .* of 5 US dollars spent; the cost of 1 call is not known\./,
     );
     expect(throughJson(state).cost).toStrictEqual(cost);
   });
@@ -119,7 +119,9 @@ describe('what a run with a fallback costs', () => {
     const { agent, start } = setUp(scriptedModel([says('Done.')]), { price: priceTable({}), limits: { costUsd: 5 } });
     const { cost, explain } = await agent.start(start).result;
     expect(cost).toStrictEqual({ usd: 0, unknownCalls: 1 });
-    expect(explain({ brief: true })).toContain('CostLimit could not count all: 0 of 5 US dollars spent; what 1 call cost is not known.');
+    expect(explain({ brief: true })).toContain(
+      'CostLimit could not count everything: 0 of 5 US dollars spent; the cost of 1 call is not known.',
+    );
   });
 
   test.each(['gpt-5', ''])('a price list with "%s" names no provider, and is refused', (name) => {
@@ -382,7 +384,7 @@ describe('what is refused', () => {
     await clock.advance(100);
     const { state } = await running.result;
     expect([state.status, state.stopReason]).toStrictEqual(['stopped', 'user_requested']);
-    expect(throughJson(state).explain()).toContain('StopRequested: stop was requested.');
+    expect(throughJson(state).explain()).toContain('Stopped on request after step 1: stop was requested.');
   });
 
   test('a grant: the result says which limit ended the run, and that nothing more was granted', async () => {

@@ -1,6 +1,6 @@
 import { isRecord } from '../lib/index.ts';
 import { WrongKindError } from '../serialization/index.ts';
-import type { StateCodec, NewStateOptions } from '../step-by-step/index.ts';
+import type { DecisionOptions, NewStateOptions, StateCodec } from '../step-by-step/index.ts';
 import { createStateCodec, RunState } from '../step-by-step/index.ts';
 import type { ToolUseStep } from '../tool-use/index.ts';
 import { stepCodec, ToolUseState } from '../tool-use/index.ts';
@@ -47,20 +47,20 @@ export class AgentState extends ToolUseState {
     return AgentState.codec.encode(this);
   }
 
-  override approve(id: string, options: { readonly args?: unknown } = {}): this {
-    const isEdited = isRecord(options) && options.args !== undefined;
+  override approve(id: string, options: DecisionOptions & { readonly args?: unknown } = {}): this {
+    const isEdited = isRecord(options) && options['args'] !== undefined;
     refuseLostWait(this, id);
     if (!isEdited && this.data.gaps?.callsWithoutArgs?.includes(id) === true) throw LostInPayloadError.forArgs(id);
     return super.approve(id, options);
   }
 
-  override reject(id: string, reason?: string): this {
+  override reject(id: string, reason?: string, options: DecisionOptions = {}): this {
     refuseLostWait(this, id);
-    return super.reject(id, reason);
+    return super.reject(id, reason, options);
   }
 
-  override answer(id: string, value: unknown): this {
+  override answer(id: string, value: unknown, options: DecisionOptions = {}): this {
     refuseLostWait(this, id);
-    return super.answer(id, value);
+    return super.answer(id, value, options);
   }
 }

@@ -51,7 +51,7 @@ describe('the default policy of createAgent', () => {
     const { state, asked, elapsedMs } = await run([down()]);
     expect([state.status, state.stopReason, asked]).toStrictEqual(['failed', 'retry_limit', 5]);
     expect(elapsedMs).toBe(11_250);
-    expect(state.explain()).toContain('failure 5 in a row after 11.3 s (limit: 3 failures that span 10 s)');
+    expect(state.explain()).toContain('fifth failure in a row after 11.3 s (limit: 3 failures over at least 10 s)');
   });
 
   test('counts every retry as a step', async () => {
@@ -97,7 +97,7 @@ test.each([
   [
     { retryAfterMs: 45_000 },
     { limits: { wallMs: 30_000 } },
-    'the provider asked for a 45 s wait, but only 30 s of the time limit are left; not retried',
+    'the provider asked for a 45 s wait, but only 30 s of the time limit are left. Not retried',
   ],
 ] as const)('a Retry-After of %o that is too long ends the run with an error that names the bound', async (asked, options, words) => {
   const { state } = await run([down({ type: 'rate_limit', ...asked })], options);

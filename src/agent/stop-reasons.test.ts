@@ -38,6 +38,8 @@ const breaks = work(() => {
 });
 const hangs = work(() => new Promise(() => undefined));
 
+const joinLines = (...all: readonly string[]): string => all.join('\n');
+
 /** One reason: what leads to it, and everything that must follow. */
 interface Row {
   readonly stopReason: StopReason;
@@ -59,10 +61,6 @@ const callsTool = [...asks, ...runsTool, ...isRecorded];
 const ends = ['AgentFinished'];
 const fails = ['AgentFailed', 'AgentFinished'];
 
-const lines = (...text: readonly string[]): string => text.join('\n');
-const goingOn = 'ToolCallPresenceCheck asked to go on: there is work for the model to go on with.';
-const lettingGo = 'ToolCallPresenceCheck let go: no tool calls are left to go on with.';
-
 const rows: readonly Row[] = [
   {
     stopReason: 'completed',
@@ -71,11 +69,7 @@ const rows: readonly Row[] = [
     decision: 'stop',
     resolvedBy: 'ToolCallPresenceCheck',
     events: [...begins, ...callsTool, ...answers, ...ends],
-    explanation: lines(
-      'Finished after step 2: completed.',
-      lettingGo,
-      'Seven other criteria had nothing against going on: StopRequested, ErrorPolicyCriterion, StepsLimit, TokenUsageLimit, ExecutionTimeLimit, FinishReasonCheck, PendingRetry.',
-    ),
+    explanation: joinLines('Completed in step 2: the model answered and called no tools.', 'Decided by ToolCallPresenceCheck.'),
   },
   {
     stopReason: 'steps_limit',
@@ -84,11 +78,11 @@ const rows: readonly Row[] = [
     decision: 'forbid',
     resolvedBy: 'StepsLimit',
     events: [...begins, ...callsTool, ...callsTool, ...ends],
-    explanation: lines(
-      'Stopped after step 2: steps_limit.',
-      'StepsLimit: 2 of 2 steps used.',
-      goingOn,
-      'Six other criteria would have gone on: StopRequested, ErrorPolicyCriterion, TokenUsageLimit, ExecutionTimeLimit, FinishReasonCheck, PendingRetry.',
+    explanation: joinLines(
+      'Stopped after step 2: the step limit was reached (2 of 2).',
+      'Decided by StepsLimit.',
+      'ToolCallPresenceCheck asked for another step: the model has messages to answer.',
+      'Next: Raise limits.steps if the work needs more.',
     ),
   },
   {
@@ -98,11 +92,11 @@ const rows: readonly Row[] = [
     decision: 'forbid',
     resolvedBy: 'TokenUsageLimit',
     events: [...begins, ...callsTool, ...callsTool, ...ends],
-    explanation: lines(
-      'Stopped after step 2: token_limit.',
-      'TokenUsageLimit: 30 of 30 tokens used.',
-      goingOn,
-      'Six other criteria would have gone on: StopRequested, ErrorPolicyCriterion, StepsLimit, ExecutionTimeLimit, FinishReasonCheck, PendingRetry.',
+    explanation: joinLines(
+      'Stopped after step 2: the token limit was reached (30 of 30).',
+      'Decided by TokenUsageLimit.',
+      'ToolCallPresenceCheck asked for another step: the model has messages to answer.',
+      'Next: Raise limits.tokens if the work needs more.',
     ),
   },
   {
@@ -112,12 +106,14 @@ const rows: readonly Row[] = [
     decision: 'forbid',
     resolvedBy: 'ExecutionTimeLimit',
     events: [...begins, ...callsTool, ...ends],
-    explanation: lines(
-      'Stopped after step 1: time_limit.',
+    explanation: joinLines(
+      'Stopped after step 1: the time limit was reached (1 of 1 s).',
       'The step was cut off at the time limit.',
-      'ExecutionTimeLimit: 1 s of 1 s on the wall clock used.',
-      goingOn,
-      'Six other criteria would have gone on: StopRequested, ErrorPolicyCriterion, StepsLimit, TokenUsageLimit, FinishReasonCheck, PendingRetry.',
+      'Decided by ExecutionTimeLimit.',
+      'ToolCallPresenceCheck asked for another step: the model has messages to answer.',
+      'On the way:',
+      '  Step 1: work was cut off and may or may not have taken effect.',
+      'Next: Raise limits.wallMs if the work needs more.',
     ),
   },
   {
@@ -127,12 +123,13 @@ const rows: readonly Row[] = [
     decision: 'forbid',
     resolvedBy: 'ErrorPolicyCriterion',
     events: [...begins, ...callsTool, ...callsTool, ...fails],
-    explanation: lines(
-      'Stopped after step 2: retry_limit.',
-      'Failed: tool error in work (tool-failed): It broke.',
-      'ErrorPolicyCriterion: tool error in work: attempt 2 failed, 2 allowed.',
-      goingOn,
-      'Six other criteria would have gone on: StopRequested, StepsLimit, TokenUsageLimit, ExecutionTimeLimit, FinishReasonCheck, PendingRetry.',
+    explanation: joinLines(
+      'Failed after step 2: second failure in a row (limit 2), the last one a tool error in work.',
+      '  Step 1: tool work, It broke (tool-failed).',
+      '  Step 2: tool work, It broke (tool-failed).',
+      'Decided by ErrorPolicyCriterion.',
+      'ToolCallPresenceCheck asked for another step: the model has messages to answer.',
+      'Next: Fix the tool, or what it depends on, then send a message to continue.',
     ),
   },
   {
@@ -142,12 +139,11 @@ const rows: readonly Row[] = [
     decision: 'forbid',
     resolvedBy: 'ErrorPolicyCriterion',
     events: [...begins, ...callsTool, ...fails],
-    explanation: lines(
-      'Stopped after step 1: error.',
-      'Failed: tool error in work (tool-failed): It broke.',
-      'ErrorPolicyCriterion: tool error in work: the policy stops.',
-      goingOn,
-      'Six other criteria would have gone on: StopRequested, StepsLimit, TokenUsageLimit, ExecutionTimeLimit, FinishReasonCheck, PendingRetry.',
+    explanation: joinLines(
+      'Failed in step 1: tool work, It broke (tool-failed).',
+      'Decided by ErrorPolicyCriterion: the policy stops the run on a tool error in work.',
+      'ToolCallPresenceCheck asked for another step: the model has messages to answer.',
+      'Next: Fix the tool, or what it depends on, then send a message to continue.',
     ),
   },
   {
@@ -157,11 +153,10 @@ const rows: readonly Row[] = [
     decision: 'forbid',
     resolvedBy: 'FinishReasonCheck',
     events: [...begins, ...answers, ...ends],
-    explanation: lines(
-      'Stopped after step 1: finish_reason.',
-      'FinishReasonCheck: finish reason "length" is among length.',
-      lettingGo,
-      'Six other criteria would have gone on: StopRequested, ErrorPolicyCriterion, StepsLimit, TokenUsageLimit, ExecutionTimeLimit, PendingRetry.',
+    explanation: joinLines(
+      'Stopped after step 1: the answer ended with the finish reason "length", which ends the run.',
+      'Decided by FinishReasonCheck.',
+      'Next: Raise settings.maxOutputTokens, or ask for a shorter answer.',
     ),
   },
   {
@@ -175,11 +170,10 @@ const rows: readonly Row[] = [
     decision: 'forbid',
     resolvedBy: 'Closed',
     events: [...begins, ...callsTool, ...ends],
-    explanation: lines(
-      'Stopped after step 1: guard.',
-      'Closed: the office is closed.',
-      goingOn,
-      'Seven other criteria would have gone on: StopRequested, ErrorPolicyCriterion, StepsLimit, TokenUsageLimit, ExecutionTimeLimit, FinishReasonCheck, PendingRetry.',
+    explanation: joinLines(
+      'Stopped after step 1 by Closed: the office is closed.',
+      'ToolCallPresenceCheck asked for another step: the model has messages to answer.',
+      'Next: Resolve what Closed objects to, then send a message to continue.',
     ),
   },
   {
@@ -197,12 +191,11 @@ const rows: readonly Row[] = [
     decision: 'forbid',
     resolvedBy: 'StopRequested',
     events: [...begins, ...callsTool, ...ends],
-    explanation: lines(
-      'Stopped after step 1: user_requested.',
-      'The step was cut off by the signal.',
-      'StopRequested: the user left.',
-      goingOn,
-      'Six other criteria would have gone on: ErrorPolicyCriterion, StepsLimit, TokenUsageLimit, ExecutionTimeLimit, FinishReasonCheck, PendingRetry.',
+    explanation: joinLines(
+      'Aborted during step 1 while work was running: the user left. work may or may not have taken effect.',
+      'Decided by StopRequested.',
+      'ToolCallPresenceCheck asked for another step: the model has messages to answer.',
+      'Next: Send a message to continue.',
     ),
   },
 ];
@@ -232,7 +225,7 @@ describe.each(Object.keys(subjects) as Name[])('%s', (name) => {
     expect(end.lastContinuationOutcome).toMatchObject({ decision, resolvedBy, shouldContinue: false, stopReason });
     expect(end.lastStepResult?.outcome).toBe(end.lastContinuationOutcome);
     expect([end.lastStepResult?.shouldContinue, end.lastStepResult?.stopReason]).toStrictEqual([false, stopReason]);
-    expect(end.explain()).toBe(row.explanation);
+    expect(end.explain({ brief: true })).toBe(row.explanation);
 
     expect(events.map(({ type }) => type)).toStrictEqual(row.events);
     const judged = events.flatMap((event) => (event.type === 'ContinuationEvaluated' ? [event] : []));

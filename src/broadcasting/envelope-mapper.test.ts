@@ -151,7 +151,7 @@ const rows: readonly Row[] = [
   [
     'LimitsGranted',
     { by, amounts: { steps: 5 } },
-    [['agent.status', { status: 'in_progress', sentence: 'User ann granted 5 steps more.', by, granted: { steps: 5 } }]],
+    [['agent.status', { status: 'in_progress', sentence: 'User ann granted 5 more steps.', by, granted: { steps: 5 } }]],
   ],
   [
     'CancelRequested',

@@ -2,13 +2,14 @@
 // Owns:     who has said what, and who had which turn: both are read from messages and steps, nothing is kept twice.
 // T1. Every turn that was taken left exactly one message under its participant's name, an empty one if nothing was said.
 // T2. A message that is not marked as a turn came from outside, whatever name it has.
+import { describeTurn, summarizeTurn } from './explain-turn.ts';
 import type { IdSource } from '../lib/index.ts';
-import { pluralize, omitUndefined } from '../lib/index.ts';
+import { omitUndefined } from '../lib/index.ts';
 import type { MessageContent } from '../messages/index.ts';
 import { Message } from '../messages/index.ts';
-import type { ExplainStateOptions, PendingStep, StepResult } from '../step-by-step/index.ts';
+import type { PendingStep, StepResult, StepSummary } from '../step-by-step/index.ts';
 import { RunState } from '../step-by-step/index.ts';
-import type { ChatStep, InnerRun, Selection, UnfinishedTurn } from './chat-step.ts';
+import type { ChatStep, UnfinishedTurn } from './chat-step.ts';
 import { closeTurn } from './inner-record.ts';
 
 /** Words and their speaker. */
@@ -26,25 +27,6 @@ export const turnMetadata: { readonly turn: true } = { [turnMark]: true };
 
 /** Returns the speaker of a message; undefined if it came from outside. */
 export const getSpeaker = ({ name, metadata }: Message): string | undefined => (metadata[turnMark] === true ? name : undefined);
-
-const describeSelection = ({ by, reason, problem }: Selection): string =>
-  `by ${by}${reason === undefined ? '' : `: ${reason.replace(/\.$/, '')}`}.${problem === undefined ? '' : ` ${problem}`}`;
-
-function describeTurn({ selection, participant }: ChatStep): readonly string[] {
-  if (participant === undefined) return [];
-  return [
-    selection === undefined ? `It was the turn of ${participant}.` : `It was the turn of ${participant}, ${describeSelection(selection)}`,
-  ];
-}
-
-// Whose turn it is stands in the headline already.
-const describeWait = ({ selection }: ChatStep): readonly string[] =>
-  selection?.reason === undefined && selection?.problem === undefined ? [] : [`The turn was given ${describeSelection(selection)}`];
-
-function describeInner({ orchestrator, stepCount, stopReason, outcome }: InnerRun): readonly string[] {
-  if (stopReason === undefined || outcome === undefined) return [];
-  return [`The run inside it (${orchestrator}) ended after ${pluralize(stepCount, 'step')}: ${stopReason}, by ${outcome.resolvedBy}.`];
-}
 
 /** Base of the states of chats and collaborations. */
 export class TurnState<S extends ChatStep = ChatStep> extends RunState<S> {
@@ -81,14 +63,13 @@ export class TurnState<S extends ChatStep = ChatStep> extends RunState<S> {
     return new Set(speakers.slice(speakers.lastIndexOf(undefined) + 1).filter((name) => name !== undefined));
   }
 
-  override explain(options: ExplainStateOptions = {}): string {
-    const words = super.explain(options);
-    const step = this.pendingStep?.partial ?? (this.startOutcome === undefined ? this.currentStep : undefined);
-    if (step === undefined || this.status === 'pending') return words;
-    const [headline = '', ...votes] = words.split('\n');
-    if (this.pendingStep !== undefined) return [headline, ...describeWait(step), ...votes].join('\n');
-    const inner = step.inner === undefined ? [] : describeInner(step.inner);
-    return [headline, ...describeTurn(step), ...inner, ...votes].join('\n');
+  override summarizeResult({ step }: StepResult<S>): StepSummary {
+    return summarizeTurn(step);
+  }
+
+  override describeTurn(): readonly string[] {
+    const step = this.pendingStep?.partial ?? this.currentStep;
+    return step === undefined ? [] : describeTurn(step, this.pendingStep === undefined);
   }
 
   /** Adds a message from outside. A message that claims to be a participant's turn is added as an outside message. */

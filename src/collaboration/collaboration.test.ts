@@ -182,7 +182,7 @@ describe('what goes wrong', () => {
     const result = await collaboration.start(start).result;
     expect(result).toMatchObject({ status: 'failed', state: { participant: 'bob' }, error: { message: 'It broke.' } });
     expect(result.state.board.isEmpty).toBe(true);
-    expect(result.explain()).toContain('It was the turn of bob, by round-robin.');
+    expect(result.explain()).toContain('bob was chosen by round-robin.');
   });
 
   test('a criterion that throws leaves one failed result, and no next step', async () => {

@@ -241,7 +241,7 @@ describe('a collection as one criterion of another', () => {
     expect(evaluateNested(allows, limited)).toStrictEqual({
       criterion: 'inner',
       decision: 'forbid',
-      reason: 'StepsLimit: 0 of 0 steps used',
+      reason: 'StepsLimit: 0 of 0 steps used, limit reached',
       stopReason: 'steps_limit',
       limit: 'steps',
       context: { criteriaCount: 2, resolvedBy: 'StepsLimit' },
@@ -267,8 +267,8 @@ describe('a collection as one criterion of another', () => {
   test('names the answer that decided, with its number if two criteria have the same name', () => {
     const [high, low] = [new StepsLimit<State>(20, ({ steps }) => steps), new StepsLimit<State>(0, ({ steps }) => steps)];
     const forbidden = { decision: 'forbid', limit: 'steps' };
-    expect(evaluateNested(high, low)).toMatchObject({ ...forbidden, reason: 'StepsLimit#2: 0 of 0 steps used' });
-    expect(evaluateNested(low, high)).toMatchObject({ ...forbidden, reason: 'StepsLimit: 0 of 0 steps used' });
+    expect(evaluateNested(high, low)).toMatchObject({ ...forbidden, reason: 'StepsLimit#2: 0 of 0 steps used, limit reached' });
+    expect(evaluateNested(low, high)).toMatchObject({ ...forbidden, reason: 'StepsLimit: 0 of 0 steps used, limit reached' });
   });
 
   test('is not misled by a criterion that is called "aggregate"', () => {

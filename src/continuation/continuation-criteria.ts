@@ -74,6 +74,13 @@ export class ContinuationCriteria<State> {
     return times.length === 0 ? undefined : Math.min(...times);
   }
 
+  /** Name of the time limit that leaves the shortest time; undefined if there is none. */
+  findTimeLimit(state: State, findings: Findings = nothingFound): string | undefined {
+    const left = this.#listed.map(({ criterion, name }) => ({ name, ms: criterion.remainingMs?.(state, findings) ?? Infinity }));
+    const [first] = left.toSorted((one, other) => one.ms - other.ms);
+    return first === undefined || first.ms === Infinity ? undefined : first.name;
+  }
+
   /** This collection as one criterion of another. */
   asCriterion(name: string): CanExplainContinuation<State> {
     return {

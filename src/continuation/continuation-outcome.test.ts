@@ -214,7 +214,7 @@ describe('as JSON', () => {
       {
         criterion: 'StepsLimit',
         decision: 'forbid',
-        reason: '20 of 20 steps used',
+        reason: '20 of 20 steps used, limit reached',
         stopReason: 'steps_limit',
         limit: 'steps',
         context: { currentSteps: 20, maxSteps: 20 },

@@ -48,44 +48,46 @@ describe('what a tired person reads', () => {
   test('a limit among six others', () => {
     const outcome = ContinuationCriteria.from(...guards).evaluate({ ...run, steps: 20 });
     expect(outcome.explain({ stepNumber: 20 })).toMatchInlineSnapshot(`
-      "Stopped after step 20: steps_limit.
-      StepsLimit: 20 of 20 steps used.
-      Six other criteria would have gone on: StopRequested, ErrorPolicyCriterion, TokenUsageLimit, ExecutionTimeLimit, FinishReasonCheck, CumulativeExecutionTimeLimit."
+      "Stopped after step 20: the step limit was reached (20 of 20).
+      Decided by StepsLimit.
+      Next: Raise limits.steps if the work needs more.
+      No objection: StopRequested, ErrorPolicyCriterion, FinishReasonCheck. Under the limit: TokenUsageLimit (1200 of 32768), ExecutionTimeLimit, CumulativeExecutionTimeLimit."
     `);
   });
 
   test('a limit that cut work short', () => {
     expect(base.evaluate({ ...run, steps: 20 }).explain({ stepNumber: 20 })).toMatchInlineSnapshot(`
-      "Stopped after step 20: steps_limit.
-      StepsLimit: 20 of 20 steps used.
-      ToolCallPresenceCheck asked to go on: there is work for the model to go on with.
-      Seven other criteria would have gone on: StopRequested, ErrorPolicyCriterion, TokenUsageLimit, ExecutionTimeLimit, FinishReasonCheck, CumulativeExecutionTimeLimit, PendingRetry."
+      "Stopped after step 20: the step limit was reached (20 of 20).
+      Decided by StepsLimit.
+      ToolCallPresenceCheck asked for another step: the model has messages to answer.
+      Next: Raise limits.steps if the work needs more.
+      No objection: StopRequested, ErrorPolicyCriterion, FinishReasonCheck, PendingRetry. Under the limit: TokenUsageLimit (1200 of 32768), ExecutionTimeLimit, CumulativeExecutionTimeLimit."
     `);
   });
 
   test('completed', () => {
     expect(base.evaluate({ ...run, hasToolCalls: false }).explain({ stepNumber: 3 })).toMatchInlineSnapshot(`
-      "Finished after step 3: completed.
-      ToolCallPresenceCheck let go: no tool calls are left to go on with.
-      Eight other criteria had nothing against going on: StopRequested, ErrorPolicyCriterion, StepsLimit, TokenUsageLimit, ExecutionTimeLimit, FinishReasonCheck, CumulativeExecutionTimeLimit, PendingRetry."
+      "Completed in step 3: the model answered and called no tools.
+      Decided by ToolCallPresenceCheck.
+      No objection: StopRequested, ErrorPolicyCriterion, FinishReasonCheck, PendingRetry. Under the limit: StepsLimit (3 of 20), TokenUsageLimit (1200 of 32768), ExecutionTimeLimit, CumulativeExecutionTimeLimit."
     `);
   });
 
   test('going on because somebody asked', () => {
     expect(base.evaluate(run).explain({ stepNumber: 3 })).toMatchInlineSnapshot(`
-      "Went on after step 3.
-      ToolCallPresenceCheck asked to go on: there is work for the model to go on with.
-      Eight other criteria had nothing against going on: StopRequested, ErrorPolicyCriterion, StepsLimit, TokenUsageLimit, ExecutionTimeLimit, FinishReasonCheck, CumulativeExecutionTimeLimit, PendingRetry."
+      "Continued after step 3: the model has messages to answer.
+      Decided by ToolCallPresenceCheck.
+      No objection: StopRequested, ErrorPolicyCriterion, FinishReasonCheck, PendingRetry. Under the limit: StepsLimit (3 of 20), TokenUsageLimit (1200 of 32768), ExecutionTimeLimit, CumulativeExecutionTimeLimit."
     `);
   });
 
   test('going on although somebody let go', () => {
     const failure: ErrorContext = { type: 'tool', toolName: 'search', consecutiveFailures: 1, totalFailures: 1 };
     expect(base.evaluate({ ...run, failure, hasToolCalls: false }).explain({ stepNumber: 3 })).toMatchInlineSnapshot(`
-      "Went on after step 3.
-      PendingRetry asked to go on: tool error in search: retrying, attempt 1 of 3 failed.
-      ToolCallPresenceCheck let go: no tool calls are left to go on with.
-      Seven other criteria had nothing against going on: StopRequested, ErrorPolicyCriterion, StepsLimit, TokenUsageLimit, ExecutionTimeLimit, FinishReasonCheck, CumulativeExecutionTimeLimit."
+      "Continued after step 3: retry after a tool error in search: failure 1 of at most 3 in a row.
+      Decided by PendingRetry.
+      ToolCallPresenceCheck agreed to stop: no tool call is left to answer.
+      No objection: StopRequested, ErrorPolicyCriterion, FinishReasonCheck. Under the limit: StepsLimit (3 of 20), TokenUsageLimit (1200 of 32768), ExecutionTimeLimit, CumulativeExecutionTimeLimit."
     `);
   });
 
@@ -95,34 +97,35 @@ describe('what a tired person reads', () => {
         .evaluate(run)
         .explain({ stepNumber: 3 }),
     ).toMatchInlineSnapshot(`
-      "Went on after step 3.
-      Nobody forbade and nobody let go: StepsLimit, TokenUsageLimit."
+      "Continued after step 3: no rule objected or asked to stop.
+      Under the limit: StepsLimit (3 of 20), TokenUsageLimit (1200 of 32768)."
     `);
   });
 
   test('a start', () => {
     expect(base.evaluate({ ...run, steps: 0 }).explain({ stepNumber: 0 })).toMatchInlineSnapshot(`
       "Started.
-      ToolCallPresenceCheck asked to go on: there is work for the model to go on with.
-      Eight other criteria had nothing against going on: StopRequested, ErrorPolicyCriterion, StepsLimit, TokenUsageLimit, ExecutionTimeLimit, FinishReasonCheck, CumulativeExecutionTimeLimit, PendingRetry."
+      Decided by ToolCallPresenceCheck: the model has messages to answer.
+      No objection: StopRequested, ErrorPolicyCriterion, FinishReasonCheck, PendingRetry. Under the limit: StepsLimit (0 of 20), TokenUsageLimit (1200 of 32768), ExecutionTimeLimit, CumulativeExecutionTimeLimit."
     `);
   });
 
   test('a refused start', () => {
     const outcome = ContinuationCriteria.from<Run>(new StepsLimit(0, ({ steps }) => steps), ...drivers).evaluate({ ...run, steps: 0 });
     expect(outcome.explain({ stepNumber: 0 })).toMatchInlineSnapshot(`
-      "Refused to start: steps_limit.
-      StepsLimit: 0 of 0 steps used.
-      ToolCallPresenceCheck asked to go on: there is work for the model to go on with.
-      One other criterion would have gone on: PendingRetry."
+      "Not started: the step limit was reached (0 of 0).
+      Decided by StepsLimit.
+      ToolCallPresenceCheck asked for another step: the model has messages to answer.
+      Next: Raise limits.steps if the work needs more.
+      No objection: PendingRetry."
     `);
   });
 
   test('a start with nothing to do', () => {
     expect(base.evaluate({ ...run, steps: 0, hasToolCalls: false }).explain({ stepNumber: 0 })).toMatchInlineSnapshot(`
-      "Did not start: completed.
-      ToolCallPresenceCheck let go: no tool calls are left to go on with.
-      Eight other criteria had nothing against going on: StopRequested, ErrorPolicyCriterion, StepsLimit, TokenUsageLimit, ExecutionTimeLimit, FinishReasonCheck, CumulativeExecutionTimeLimit, PendingRetry."
+      "Not started: the model answered and called no tools.
+      Decided by ToolCallPresenceCheck.
+      No objection: StopRequested, ErrorPolicyCriterion, FinishReasonCheck, PendingRetry. Under the limit: StepsLimit (0 of 20), TokenUsageLimit (1200 of 32768), ExecutionTimeLimit, CumulativeExecutionTimeLimit."
     `);
   });
 
@@ -130,48 +133,46 @@ describe('what a tired person reads', () => {
     const outcome = base.evaluate({ ...run, steps: 20, hasToolCalls: false });
     expect(outcome.finishedAtLimit).toBe(true);
     expect(outcome.explain({ stepNumber: 20, finished: true })).toMatchInlineSnapshot(`
-      "Finished after step 20; StepsLimit was reached in the same step (steps_limit).
-      StepsLimit: 20 of 20 steps used.
-      ToolCallPresenceCheck let go: no tool calls are left to go on with.
-      Seven other criteria had nothing against going on: StopRequested, ErrorPolicyCriterion, TokenUsageLimit, ExecutionTimeLimit, FinishReasonCheck, CumulativeExecutionTimeLimit, PendingRetry."
+      "Completed in step 20: the model answered and called no tools. The step limit was reached in the same step (20 of 20).
+      Decided by StepsLimit.
+      No objection: StopRequested, ErrorPolicyCriterion, FinishReasonCheck, PendingRetry. Under the limit: TokenUsageLimit (1200 of 32768), ExecutionTimeLimit, CumulativeExecutionTimeLimit."
     `);
   });
 
   test('several that forbid', () => {
     const stopRequest: StopRequest = { by: 'request', reason: 'the user closed the tab' };
     expect(base.evaluate({ ...run, steps: 20, tokens: 40_000 }, { stopRequest }).explain({ stepNumber: 20 })).toMatchInlineSnapshot(`
-      "Stopped after step 20: user_requested.
-      StopRequested: the user closed the tab.
-      StepsLimit: 20 of 20 steps used.
-      TokenUsageLimit: 40000 of 32768 tokens used.
-      ToolCallPresenceCheck asked to go on: there is work for the model to go on with.
-      Five other criteria would have gone on: ErrorPolicyCriterion, ExecutionTimeLimit, FinishReasonCheck, CumulativeExecutionTimeLimit, PendingRetry."
+      "Stopped on request after step 20: the user closed the tab.
+      Decided by StopRequested.
+      StepsLimit also objected: 20 of 20 steps used, limit reached.
+      TokenUsageLimit also objected: 40000 of 32768 tokens used, limit reached.
+      ToolCallPresenceCheck asked for another step: the model has messages to answer.
+      Next: Send a message to continue.
+      No objection: ErrorPolicyCriterion, FinishReasonCheck, PendingRetry. Under the limit: ExecutionTimeLimit, CumulativeExecutionTimeLimit."
     `);
   });
 
   test('retries that are used up', () => {
     const failure: ErrorContext = { type: 'tool', toolName: 'search', consecutiveFailures: 3, totalFailures: 4 };
     expect(base.evaluate({ ...run, failure }).explain({ stepNumber: 3 })).toMatchInlineSnapshot(`
-      "Stopped after step 3: retry_limit.
-      ErrorPolicyCriterion: tool error in search: attempt 3 failed, 3 allowed.
-      ToolCallPresenceCheck asked to go on: there is work for the model to go on with.
-      Seven other criteria would have gone on: StopRequested, StepsLimit, TokenUsageLimit, ExecutionTimeLimit, FinishReasonCheck, CumulativeExecutionTimeLimit, PendingRetry."
+      "Failed after step 3: third failure in a row (limit 3), the last one a tool error in search.
+      Decided by ErrorPolicyCriterion.
+      ToolCallPresenceCheck asked for another step: the model has messages to answer.
+      Next: Fix the cause of the failures, then send a message to continue.
+      No objection: StopRequested, FinishReasonCheck, PendingRetry. Under the limit: StepsLimit (3 of 20), TokenUsageLimit (1200 of 32768), ExecutionTimeLimit, CumulativeExecutionTimeLimit."
     `);
   });
 
   test('a criterion that failed', () => {
     const outcome = ContinuationOutcome.fromEvaluationError(new CriterionFailedError('Budget', 'no price list'));
     expect(outcome.explain({ stepNumber: 4 })).toMatchInlineSnapshot(`
-      "Stopped after step 4: error.
-      ContinuationCriteria: Evaluation failed: Criterion "Budget" failed: no price list."
+      "Your criterion Budget threw after step 4: no price list. The step was kept.
+      Next: Return an evaluation for every state: the criterion must never throw."
     `);
   });
 
   test('nobody to ask', () => {
-    expect(ContinuationOutcome.empty().explain()).toMatchInlineSnapshot(`
-      "Finished: completed.
-      There were no criteria to ask."
-    `);
+    expect(ContinuationOutcome.empty().explain()).toMatchInlineSnapshot(`"Completed: there were no rules to ask."`);
   });
 
   test('criteria of the host’s own, with and without words', () => {
@@ -183,12 +184,12 @@ describe('what a tired person reads', () => {
       when('Weather', () => 'allow'),
     );
     expect(own.evaluate(run).explain()).toMatchInlineSnapshot(`
-      "Stopped: guard.
-      Budget: the budget is spent!
+      "Stopped by Budget: the budget is spent!
       Curfew forbade continuation.
       Backlog requested continuation.
       Mood allows stop.
-      One other criterion would have gone on: Weather."
+      Next: Resolve what Budget objects to, then send a message to continue.
+      No objection: Weather."
     `);
   });
 });
@@ -209,24 +210,24 @@ describe('details', () => {
   };
 
   test.each([
-    [1, 'One other criterion would have gone on: C1.'],
-    [2, 'Two other criteria would have gone on: C1, C2.'],
-    [12, /^Twelve other criteria would have gone on: C1, .*, C12\.$/],
-    [13, /^13 other criteria would have gone on: /],
-  ])('%i others are counted in words', (count, expected) => {
+    [1, 'No objection: C1.'],
+    [2, 'No objection: C1, C2.'],
+    [20, /^No objection: C1, .*, C20\.$/],
+    [23, /^No objection: C1, .*, C20 and 3 more\.$/],
+  ])('%i rules without an objection are named in one line', (count, expected) => {
     expect(explainMany(count)).toMatch(expected);
   });
 
   test('nobody is counted where there is nobody', () => {
-    expect(explainMany(0)).toBe('Guard: enough.');
+    expect(explainMany(0)).toBe('Next: Resolve what Guard objects to, then send a message to continue.');
   });
 
   test('without a step number the step is not mentioned', () => {
-    expect(base.evaluate(run).explain()).toMatch(/^Went on\.\n/);
-    expect(base.evaluate({ ...run, hasToolCalls: false }).explain()).toMatch(/^Finished: completed\.\n/);
-    expect(base.evaluate({ ...run, steps: 20 }).explain()).toMatch(/^Stopped: steps_limit\.\n/);
+    expect(base.evaluate(run).explain()).toMatch(/^Continued: the model has messages to answer\.\n/);
+    expect(base.evaluate({ ...run, hasToolCalls: false }).explain()).toMatch(/^Completed: the model answered and called no tools\.\n/);
+    expect(base.evaluate({ ...run, steps: 20 }).explain()).toMatch(/^Stopped: the step limit was reached \(20 of 20\)\.\n/);
     expect(base.evaluate({ ...run, steps: 20, hasToolCalls: false }).explain({ finished: true })).toMatch(
-      /^Finished; StepsLimit was reached in the same step \(steps_limit\)\.\n/,
+      /^Completed: the model answered and called no tools\. The step limit was reached in the same step \(20 of 20\)\.\n/,
     );
   });
 

@@ -5,6 +5,8 @@ export interface StopRequest {
   /** `signal`: an AbortSignal fired, and work in flight was cut off. `request`: end at the next boundary. */
   readonly by: 'signal' | 'request';
   readonly reason: string;
+  /** Person who asked, if known. */
+  readonly person?: string | undefined;
 }
 
 /** Facts collected before a state is judged. Criteria get them with the state; they are never stored. */

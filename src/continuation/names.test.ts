@@ -161,7 +161,7 @@ describe('a doubled name', () => {
       'steps_limit',
       'StepsLimit#2',
     ]);
-    expect(outcome.explain()).toContain('StepsLimit#2: 3 of 3 steps used.');
+    expect(outcome.explain()).toContain('Decided by StepsLimit#2.');
     const before = criteria.evaluate(2);
     for (const again of [
       ContinuationOutcome.fromJSON(JSON.parse(JSON.stringify(outcome))),

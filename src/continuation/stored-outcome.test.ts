@@ -206,7 +206,7 @@ describe('what has not changed is not written', () => {
   const usual = (steps: number): ContinuationOutcome =>
     toOutcome(
       evaluation('nobody asked to stop', {}, { criterion: 'StopRequested' }),
-      evaluation('no errors', { consecutiveFailures: 0, maxRetries: 2 }, { criterion: 'ErrorPolicyCriterion' }),
+      evaluation('nothing failed', { consecutiveFailures: 0, maxRetries: 2 }, { criterion: 'ErrorPolicyCriterion' }),
       evaluation(`${steps} of 20 steps used`, { currentSteps: steps, maxSteps: 20 }, { criterion: 'StepsLimit', limit: 'steps' }),
       evaluation(
         `${steps * 1234} of 500000 tokens used`,

@@ -1,7 +1,13 @@
 export { EffectClass } from '../effects/index.ts';
 export type { Agent, AgentEvent, AgentOptions, AgentStep, CanSerializeAgentState, SlimPayload } from '../agent/index.ts';
 export { AgentBuilder, AgentState, createAgent, SlimAgentStateSerializer, SlimSerializationConfig } from '../agent/index.ts';
-export type { CanDecideToContinue, CanExplainContinuation, ContinuationCriterion, Findings } from '../continuation/index.ts';
+export type {
+  CanDecideToContinue,
+  CanExplainContinuation,
+  ContinuationCriterion,
+  Findings,
+  StopReasonDescription,
+} from '../continuation/index.ts';
 export {
   canContinueWith,
   ContinuationCriteria,
@@ -9,6 +15,7 @@ export {
   ContinuationEvaluation,
   ContinuationOutcome,
   CumulativeExecutionTimeLimit,
+  describeStopReason,
   ErrorPolicyCriterion,
   ErrorPresenceCheck,
   ExecutionTimeLimit,
@@ -25,6 +32,7 @@ export type { CanResolveErrorContext, ErrorPolicyOptions, Failure } from '../err
 export {
   ClassifiedError,
   DamagedDataError,
+  describeErrorType,
   ErrorContext,
   ErrorHandlingDecision,
   ErrorPolicy,
@@ -72,6 +80,7 @@ export {
   AlreadyAnsweredError,
   MessageRefusedError,
   ContinuationEvaluated,
+  describeStatus,
   ExecutionStatus,
   NotWaitingError,
   RetryScheduled,

@@ -1,4 +1,4 @@
-import { cleanText, omitUndefined, readField, SteplineError } from '../lib/index.ts';
+import { cleanText, defaultRedactor, omitUndefined, readField, SteplineError } from '../lib/index.ts';
 import { ErrorType, isErrorType } from './error-type.ts';
 import type { Failure } from './failure.ts';
 
@@ -54,6 +54,23 @@ function readText(error: unknown, key: 'message' | 'code'): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
+/** Number of causes that a failure keeps, and the longest text of one. */
+const [mostCauses, longestCause] = [5, 300];
+
+/** Lists the messages of the causes, without those that a message before them repeats; undefined if there are none. */
+function listCauses([error, ...links]: readonly unknown[]): readonly string[] | undefined {
+  const causes: string[] = [];
+  let before = readText(error, 'message') ?? '';
+  for (const link of links) {
+    const text = typeof link === 'string' ? link : readText(link, 'message');
+    if (text === undefined || before.includes(text)) continue;
+    before = text;
+    causes.push(cleanText(defaultRedactor.text(text).slice(0, longestCause)));
+    if (causes.length === mostCauses) break;
+  }
+  return causes.length === 0 ? undefined : causes;
+}
+
 const isWait = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value) && value >= 0;
 
 /** True if the chain contains an abort: somebody asked to stop, nothing failed. */
@@ -63,7 +80,8 @@ export function isAbort(error: unknown): boolean {
 
 /** Turns anything thrown into plain data that a policy can judge. Walks the `cause` chain. */
 export function classifyError(error: unknown, options: ClassifyOptions = {}): Failure {
-  const kinds = causeChain(error).flatMap((link) => readKind(link) ?? []);
+  const chain = causeChain(error);
+  const kinds = chain.flatMap((link) => readKind(link) ?? []);
   const kind = kinds.find(isTransport) ?? kinds[0];
   const toolName = options.toolName ?? kinds.find((named) => named.toolName !== undefined)?.toolName;
   return {
@@ -77,6 +95,7 @@ export function classifyError(error: unknown, options: ClassifyOptions = {}): Fa
       toolName: typeof toolName === 'string' ? cleanText(toolName) : undefined,
       toolCallId: options.toolCallId,
       readable: options.readable,
+      causes: listCauses(chain),
     }),
   };
 }

@@ -14,4 +14,8 @@ export interface Failure {
   readonly toolCallId?: string;
   /** True if the model gets a result that describes this failure. Only such a failure can be ignored. */
   readonly readable?: boolean;
+  /** Hook that blocked the call. */
+  readonly blockedBy?: string;
+  /** Messages of the errors that caused it, nearest first. Secrets are taken out. */
+  readonly causes?: readonly string[];
 }

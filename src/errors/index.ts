@@ -1,8 +1,11 @@
 export { DamagedDataError, InvalidArgumentError, SteplineError } from '../lib/index.ts';
+export { adviceByCode, getAdvice } from './advice.ts';
 export { drawWaitMs } from './backoff.ts';
 export type { ClassifiedErrorOptions } from './classified-error.ts';
 export { ClassifiedError } from './classified-error.ts';
 export { classifyError } from './classify-error.ts';
+export { describeErrorType } from './describe-error-type.ts';
+export { describeCauses, describeFailure } from './describe-failure.ts';
 export type { CanResolveErrorContext } from './error-context.ts';
 export { ErrorContext } from './error-context.ts';
 export { ErrorHandlingDecision } from './error-handling-decision.ts';

@@ -20,11 +20,11 @@ const header: EventHeader = { id: 'event-1', seq: 3, at: 1_767_225_600_000, agen
 
 describe('an event as text', () => {
   test('says who, which step, and what', () => {
-    expect(String(new DoorOpened(header, 'front'))).toBe('Agent [agent-on] step 2: opened the front door');
+    expect(String(new DoorOpened(header, 'front'))).toBe('Agent [agent-one] step 2: opened the front door');
   });
 
   test('names no step before the first one', () => {
-    expect(String(new DoorOpened({ ...header, stepNumber: 0 }, 'front'))).toBe('Agent [agent-on]: opened the front door');
+    expect(String(new DoorOpened({ ...header, stepNumber: 0 }, 'front'))).toBe('Agent [agent-one]: opened the front door');
   });
 
   test('shortens a UUIDv7 to its end, where agents of the same minute differ', () => {

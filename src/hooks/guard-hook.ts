@@ -75,6 +75,10 @@ export function guardHook<State extends RunState>(
     // Holds: the loop asks only with states of the kind that it runs.
     ...(guard.remainingMs !== undefined && {
       remainingMs: (state: RunState, findings?: Findings) => criteria.remainingMs(state as State, findings),
+      evaluateTime: (state: RunState, findings: Findings = {}) => {
+        const [evaluation] = criteria.evaluate(state as State, { ...findings, evaluations: [] }).evaluations;
+        return evaluation && { ...evaluation, criterion: name };
+      },
     }),
   });
 }

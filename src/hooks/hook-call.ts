@@ -104,7 +104,7 @@ export function blockCall(
   const facts = { tool: call.name, toolCallId: call.id, args: call.args, hook, reason };
   scope.events.emit((header) => new ToolCallBlocked(header, orchestrator, facts));
   const what = point === HookPoint.BeforeTool ? `"${call.name}" was not called` : `The result of "${call.name}" was withheld`;
-  return toBlockedExecution(call, reason, { ...timing, text: `${what}: ${reason}` });
+  return toBlockedExecution(call, reason, { ...timing, by: hook, text: `${what}: ${reason}` });
 }
 
 /** A call of a hook, with handlers for its answer and its failure. */

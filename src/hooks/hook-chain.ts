@@ -7,7 +7,7 @@
 //     step; after it, nothing.
 // H4. A hook that is interrupted with the run has not failed.
 // H5. Hooks that cannot change a step see it after it was recorded; nobody waits for them.
-import type { Findings } from '../continuation/index.ts';
+import type { ContinuationEvaluation, Findings } from '../continuation/index.ts';
 import type { Failure } from '../errors/index.ts';
 import type { ModelResponse } from '../inference/index.ts';
 import type { Soon } from '../lib/index.ts';
@@ -124,6 +124,11 @@ export class HookChain {
   remainingMs(state: RunState, findings: Findings): number | undefined {
     const left = this.hooks.flatMap((hook) => hook.remainingMs?.(state, findings) ?? []);
     return left.length === 0 ? undefined : Math.min(...left);
+  }
+
+  /** Evaluation of the first time guard among the hooks that forbids; undefined if none does. */
+  evaluateTime(state: RunState, findings: Findings): ContinuationEvaluation | undefined {
+    return this.hooks.map((hook) => hook.evaluateTime?.(state, findings)).find((evaluation) => evaluation?.decision === 'forbid');
   }
 
   /** Called before a start is judged. Throws if a hook fails. */

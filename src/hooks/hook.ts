@@ -1,7 +1,7 @@
 // A hook: functions of the host, called at one or more points of a step.
 // Owns:     its name, its order, what it may change.
 // Does not: run itself: the chain does.
-import type { ContinuationCriterion, Findings } from '../continuation/index.ts';
+import type { ContinuationCriterion, ContinuationEvaluation, Findings } from '../continuation/index.ts';
 import type { Callback, Soon } from '../lib/index.ts';
 import { isRecord } from '../lib/index.ts';
 import type { RunState } from '../step-by-step/index.ts';
@@ -58,6 +58,8 @@ export interface Hook<in State extends RunState = RunState, in Context = never> 
   readonly needsContext: boolean;
   /** For a time guard: time that the state may still run. The loop turns it into a deadline. */
   readonly remainingMs?: (state: RunState, findings?: Findings) => number | undefined;
+  /** For time guards: the guard's evaluation under the name of the hook. */
+  readonly evaluateTime?: (state: RunState, findings?: Findings) => ContinuationEvaluation | undefined;
   /** For a guard: the rule that joins the criteria. */
   readonly guard?: ContinuationCriterion<never>;
   /** Creates the chain that calls it. It comes with the hook, so that bundles without hooks need no chain code. */

@@ -552,7 +552,7 @@ function reasonProblems(state: AgentState): readonly string[] {
   const again = roundTrip(state);
   const decisive = outcome?.evaluations.find(({ criterion }) => criterion === outcome.resolvedBy);
   const named = [
-    ...(stopReason === undefined ? [] : [stopReason]),
+    ...(stopReason === undefined ? [] : [outcome?.resolvedBy ?? '']),
     ...waitingFor.map((wait) => (wait.type === 'grant' ? 'more' : wait.id)),
   ];
   return [

@@ -78,8 +78,10 @@ function addRoute(outcome: ModelOutcome, route: ModelRoute, { coolingDown }: Mod
   if (!outcome.ok || (route.failed.length === 0 && coolingDown === undefined)) return outcome;
   const { response } = outcome;
   // A model that is itself a row of models has said which of them answered.
-  const { failed, answered } = response.route ?? { failed: [], answered: route.answered };
-  return { ok: true, response: { ...response, route: { failed: [...route.failed, ...failed], answered } } };
+  const { failed, answered, problems: inner } = response.route ?? { failed: [], answered: route.answered };
+  const problems = [...(route.problems ?? []), ...(inner ?? failed.map(() => ''))];
+  const shown = problems.length === 0 ? {} : { problems };
+  return { ok: true, response: { ...response, route: { failed: [...route.failed, ...failed], ...shown, answered } } };
 }
 
 /**
@@ -112,7 +114,12 @@ async function askRow(row: readonly RowMember[], request: ModelRequest, onDelta:
     const inner = { usage: Usage.none() };
     outcome = await ask(model, countFallbacks(request, inner), listen);
     const sign = (signed: ModelOutcome): ModelOutcome => addSpent(current === row[0] ? signed : addModel(signed, model), spent);
-    if (outcome.ok) return addRoute(sign(outcome), { failed: failed.map(({ member }) => member.name), answered: name }, request);
+    if (outcome.ok)
+      return addRoute(
+        sign(outcome),
+        { failed: failed.map(({ member }) => member.name), problems: failed.map(({ failure }) => failure.message), answered: name },
+        request,
+      );
     if (next === undefined || !mayHelp(outcome.failure)) return sign(listAttempts(outcome, failed, current));
     failed.push({ member: current, failure: outcome.failure });
     const whole = getSpent(outcome.partial);

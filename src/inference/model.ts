@@ -70,6 +70,8 @@ export interface ModelRequest {
 export interface ModelRoute {
   /** Names of the models that failed before, in their order. */
   readonly failed: readonly string[];
+  /** Their problems, in the same order. */
+  readonly problems?: readonly string[];
   /** Name of the model that answered. */
   readonly answered: string;
 }

@@ -88,14 +88,14 @@ const response = objectForm({
     id: textForm,
     modelId: textForm,
     provider: textForm,
-    route: objectForm({ required: { failed: listForm(textForm), answered: textForm } }),
+    route: objectForm({ required: { failed: listForm(textForm), answered: textForm }, optional: { problems: listForm(textForm) } }),
     ...metadata,
   },
 });
 
 const failure = objectForm({
   required: { type: wordForm(Object.values(ErrorType)), code: textForm, message: textForm, retryable: flagForm },
-  optional: { retryAfterMs: countForm, toolName: textForm, toolCallId: textForm, readable: flagForm },
+  optional: { retryAfterMs: countForm, toolName: textForm, toolCallId: textForm, readable: flagForm, causes: listForm(textForm) },
 });
 
 const success = objectForm({ required: { ok: flagForm, response } });

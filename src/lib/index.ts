@@ -24,6 +24,7 @@ export { JsonScanner } from './json-scanner.ts';
 export type { Json, Jsonify, JsonObject } from './json.ts';
 export { isList, isPlainObject, isRecord, omitUndefined, parseJsonText, present, readField, setOwn } from './json.ts';
 export { cutLine, toJsonText, toLine } from './one-line.ts';
+export type { ValueDescription } from './value-description.ts';
 export type { Random } from './random.ts';
 export { systemRandom } from './random.ts';
 export type { ProcessIdentity } from './process-identity.ts';
@@ -33,6 +34,7 @@ export { latestTime, readArray, readJson, readJsonObject, readObject, readString
 export type { Redactor } from './redactor.ts';
 export { createRedactor, defaultRedactor } from './redactor.ts';
 export { sha256 } from './sha256.ts';
+export { listSome, toOrdinal, toSentence, toShownText } from './shown-text.ts';
 export type { Soon } from './soon.ts';
 export { isThenable } from './soon.ts';
 export { stableStringify } from './stable-json.ts';

@@ -281,7 +281,7 @@ describe('during backoff', () => {
       'request',
       0,
     ]);
-    expect(end.explain()).toContain('StopRequested: that will do.');
+    expect(end.explain()).toContain('Stopped on request before step 2: that will do.');
   });
 });
 

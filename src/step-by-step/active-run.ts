@@ -2,6 +2,7 @@
 // Owns:     everything that has to be released when the run ends.
 // Does not: hold the state.
 // A1. After `close` no timer and no listener of this run is left.
+import type { StopRequest } from '../continuation/index.ts';
 import type { Effects } from '../effects/index.ts';
 import { createDirectEffects, createInnerEffects } from '../effects/index.ts';
 import type { BaseEvent, ProblemReporter } from '../events/index.ts';
@@ -87,6 +88,13 @@ export class ActiveRun<State, Context> {
         for (const resolve of this.#waiting) resolve(abandoned);
       });
     });
+  }
+
+  /** The request to stop, with the person who asked if the host knows that. */
+  get stopRequest(): StopRequest | undefined {
+    const { stopRequest } = this.control;
+    const person = stopRequest === undefined ? undefined : this.options.stoppedBy?.();
+    return stopRequest === undefined || person === undefined ? stopRequest : { ...stopRequest, person };
   }
 
   /** Facts about a process that ended in the first step of this run; they are returned once. */

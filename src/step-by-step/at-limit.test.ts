@@ -42,11 +42,11 @@ describe('a limit that lets the run sum up', () => {
     expect(end.stepResults[1]?.outcome.getEvaluationFor('StepsLimit')).toMatchObject({ decision: 'allow', atLimit: 'finalize' });
     expect(end.stepResults[1]?.outcome.resolvedBy).toBe('Finalize');
     expect(end.explain()).toMatchInlineSnapshot(`
-      "Stopped after step 3: steps_limit.
+      "Stopped after step 3: the step limit was reached (2 of 2).
       The last step was taken to sum up.
-      StepsLimit: 2 of 2 steps used.
-      ToolCallPresenceCheck let go: no tool calls are left to go on with.
-      Seven other criteria would have gone on: StopRequested, ErrorPolicyCriterion, TokenUsageLimit, ExecutionTimeLimit, FinishReasonCheck, PendingRetry, Finalize."
+      Decided by StepsLimit.
+      Next: Raise limits.steps if the work needs more.
+      No objection: StopRequested, ErrorPolicyCriterion, FinishReasonCheck, PendingRetry, Finalize. Under the limit: TokenUsageLimit (32 of 32768), ExecutionTimeLimit."
     `);
   });
 
@@ -145,10 +145,11 @@ describe('a limit that waits for a grant', () => {
     expect([waiting.status, waiting.stopReason, waiting.lastStepResult?.stopReason]).toStrictEqual(['waiting', undefined, 'steps_limit']);
     expect(waiting.waitingFor).toStrictEqual([{ type: 'grant', id: 'grant/steps', limit: 'steps' }]);
     expect(waiting.explain()).toMatchInlineSnapshot(`
-      "Waiting after step 2 for more steps.
-      StepsLimit: 2 of 2 steps used; more has to be granted.
-      ToolCallPresenceCheck asked to go on: there is work for the model to go on with.
-      Six other criteria would have gone on: StopRequested, ErrorPolicyCriterion, TokenUsageLimit, ExecutionTimeLimit, FinishReasonCheck, PendingRetry."
+      "Waiting after step 2 for more steps: the step limit was reached (2 of 2).
+      Decided by StepsLimit.
+      ToolCallPresenceCheck asked for another step: the model has messages to answer.
+      Next: Grant more with grant({ steps }), or reject "grant/steps" to end the run.
+      No objection: StopRequested, ErrorPolicyCriterion, FinishReasonCheck, PendingRetry. Under the limit: TokenUsageLimit (30 of 32768), ExecutionTimeLimit."
     `);
     expect(orchestrator.hasNextStep(waiting)).toBe(false);
     expect(await orchestrator.run(waiting)).toBe(waiting);

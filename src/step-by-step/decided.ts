@@ -1,12 +1,13 @@
 // Decisions of people about an execution that waits or runs.
 // D1. Every decision returns a new execution; one that does not fit throws and changes nothing.
+import type { ContinuationEvaluation } from '../continuation/index.ts';
 import { ContinuationOutcome, toStopEvaluation } from '../continuation/index.ts';
 import type { IdSource } from '../lib/index.ts';
 import { cleanText, describeValue, InvalidArgumentError, isRecord } from '../lib/index.ts';
 import { Usage } from '../messages/index.ts';
 import type { Execution } from './execution.ts';
 import { getAwaitedGrants, hasEnded, getLastOutcome, getStopReason, withResult } from './execution.ts';
-import type { Grant } from './grant.ts';
+import type { DecisionOptions, Grant, RecordedGrant } from './grant.ts';
 import { parseGrant } from './grant.ts';
 import type { Step } from './step.ts';
 import { addCost } from './step.ts';
@@ -35,33 +36,55 @@ function refuseGrant(execution: Execution, id: string): void {
 const describeOptions = (options: unknown): string =>
   isRecord(options) ? `{ ${Object.keys(options).join(', ')} }` : describeValue(options);
 
-export function approveWait<S extends Step>(execution: Execution<S>, id: string, options: { readonly args?: unknown }): Execution<S> {
+/** Options of an approval. */
+export interface ApproveOptions extends DecisionOptions {
+  /** Arguments in place of those that were asked about. */
+  readonly args?: unknown;
+}
+
+const toAuthor = ({ by }: DecisionOptions): DecisionOptions => (by === undefined ? {} : { by: cleanText(by) });
+
+export function approveWait<S extends Step>(execution: Execution<S>, id: string, options: ApproveOptions): Execution<S> {
   refuseGrant(execution, id);
   const { pendingStep } = execution;
   // Arguments passed in the wrong place would be lost, and the call would run unchanged.
   const isWaiting = pendingStep?.waits.some((wait) => wait.id === id) === true;
-  if (isWaiting && !(isRecord(options) && Object.keys(options).every((name) => name === 'args')))
+  if (isWaiting && !(isRecord(options) && Object.keys(options).every((name) => name === 'args' || name === 'by')))
     throw new InvalidArgumentError(
       `The options of approve() must be { args }, not ${describeOptions(options)}. Put edited arguments in args.`,
     );
   const edited = options.args === undefined ? {} : { args: parseValue(options.args, 'The edited arguments') };
-  return { ...execution, pendingStep: withAnswer(pendingStep, { type: 'approved', id, ...edited }) };
+  return { ...execution, pendingStep: withAnswer(pendingStep, { type: 'approved', id, ...edited, ...toAuthor(options) }) };
 }
 
-export function rejectWait<S extends Step>(execution: Execution<S>, id: string, reason: string): Execution<S> {
+/** A rejection of a wait. */
+interface Rejection extends DecisionOptions {
+  readonly id: string;
+  readonly reason: string;
+}
+
+export function rejectWait<S extends Step>(execution: Execution<S>, { id, reason, ...options }: Rejection): Execution<S> {
   if (typeof reason !== 'string') throw new InvalidArgumentError(`The reason of reject() must be a string, not ${describeValue(reason)}.`);
   const kept = cleanText(reason);
-  if (isWaitingGrant(execution, id)) return { ...execution, grantRefused: kept };
-  return { ...execution, pendingStep: withAnswer(execution.pendingStep, { type: 'rejected', id, reason: kept }) };
+  const author = toAuthor(options);
+  if (isWaitingGrant(execution, id)) return { ...execution, grantRefused: kept, grantRefusedBy: author.by };
+  return { ...execution, pendingStep: withAnswer(execution.pendingStep, { type: 'rejected', id, reason: kept, ...author }) };
 }
 
-export function answerWait<S extends Step>(execution: Execution<S>, id: string, value: unknown): Execution<S> {
+/** An answer to a wait. */
+interface GivenAnswer extends DecisionOptions {
+  readonly id: string;
+  readonly value: unknown;
+}
+
+export function answerWait<S extends Step>(execution: Execution<S>, { id, value, ...options }: GivenAnswer): Execution<S> {
   refuseGrant(execution, id);
-  return { ...execution, pendingStep: withAnswer(execution.pendingStep, { type: 'answered', id, value: parseValue(value, 'The answer') }) };
+  const answer = { type: 'answered' as const, id, value: parseValue(value, 'The answer'), ...toAuthor(options) };
+  return { ...execution, pendingStep: withAnswer(execution.pendingStep, answer) };
 }
 
-export function addGrant<S extends Step>(execution: Execution<S>, amounts: Grant): Execution<S> {
-  const grant = parseGrant(amounts);
+export function addGrant<S extends Step>(execution: Execution<S>, amounts: Grant, options: DecisionOptions): Execution<S> {
+  const grant: RecordedGrant = { ...parseGrant(amounts), ...toAuthor(options) };
   if (hasEnded(execution)) {
     throw new InvalidArgumentError(
       `Cannot grant more: this execution has ended (${getStopReason(execution) ?? 'completed'}). Send a message to start a new one.`,
@@ -98,19 +121,26 @@ export function retryProvider<S extends Step>(execution: Execution<S>): Executio
   };
 }
 
+/** The evaluation of a cancel. It keeps that the process ended in the open step, if that is why somebody was asked. */
+function toCancelEvaluation({ crashLoop, results }: Execution, reason: string, by: string | undefined): ContinuationEvaluation {
+  const stop = toStopEvaluation({ by: 'request', reason, person: by });
+  if (crashLoop === undefined) return stop;
+  return { ...stop, context: { ...stop.context, crashedStep: results.length + 1, attempts: crashLoop.attempts } };
+}
+
 /** Ends an execution that waits between two steps, at a person's request. */
-export function endAtLimit<S extends Step>(execution: Execution<S>, reason: string): Execution<S> {
-  const startOutcome = ContinuationOutcome.fromEvaluations([toStopEvaluation({ by: 'request', reason })]);
+export function endAtLimit<S extends Step>(execution: Execution<S>, reason: string, { by }: DecisionOptions): Execution<S> {
+  const startOutcome = ContinuationOutcome.fromEvaluations([toCancelEvaluation(execution, reason, by)]);
   return { ...execution, startOutcome, regranted: undefined, crashLoop: undefined };
 }
 
 /** Records a closed step and ends the execution for this reason. */
 export function recordClosedStep<S extends Step>(
   execution: Execution<S>,
-  { pending, step, reason }: { readonly pending: PendingStep<S>; readonly step: S; readonly reason: string },
+  { pending, step, reason, by }: DecisionOptions & { readonly pending: PendingStep<S>; readonly step: S; readonly reason: string },
 ): Execution<S> {
   const { number, startedAt, parkedAt, activeMs, waitedMs } = pending;
-  const stop = toStopEvaluation({ by: 'request', reason });
+  const stop = toCancelEvaluation(execution, reason, by);
   const outcome = ContinuationOutcome.fromEvaluations([stop, ...(pending.evaluations ?? [])]);
   const result = new StepResult(step, outcome, { number, timing: { startedAt, endedAt: parkedAt, activeMs, waitedMs } });
   const usage = Usage.add(execution.usage, step.usage);

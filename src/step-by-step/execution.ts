@@ -11,7 +11,7 @@ import type { Clock, JsonObject } from '../lib/index.ts';
 import { AppendOnlyList } from '../lib/index.ts';
 import type { Message } from '../messages/index.ts';
 import { Usage } from '../messages/index.ts';
-import type { Grant } from './grant.ts';
+import type { RecordedGrant } from './grant.ts';
 import type { Cost, Step } from './step.ts';
 import type { StepResult } from './step-result.ts';
 import type { PendingStep } from './waiting.ts';
@@ -88,11 +88,13 @@ export interface Execution<S extends Step = Step> {
   /** Cost of the steps, if costs are tracked. */
   readonly cost?: Cost | undefined;
   /** Grants on top of the limits, oldest first. */
-  readonly grants?: readonly Grant[] | undefined;
+  readonly grants?: readonly RecordedGrant[] | undefined;
   /** True if more was granted since the last decision: until a step is recorded, a run judges its start again. */
   readonly regranted?: boolean | undefined;
   /** Reason why a grant was refused: the execution has ended at its limit. */
   readonly grantRefused?: string | undefined;
+  /** Person who refused it, if known. */
+  readonly grantRefusedBy?: string | undefined;
   readonly failedSteps: number;
   readonly results: AppendOnlyList<StepResult<S>>;
   /** The step being judged, on a state that is a candidate. Never stored. */

@@ -9,6 +9,17 @@ export interface Grant {
   readonly costUsd?: number;
 }
 
+/** A grant as it is stored. */
+export interface RecordedGrant extends Grant {
+  /** Person who granted it, if known. */
+  readonly by?: string;
+}
+
+/** Author of a decision, if known: explanations name that person. */
+export interface DecisionOptions {
+  readonly by?: string;
+}
+
 const budgets = ['steps', 'tokens', 'wallMs', 'activeMs', 'costUsd'] as const satisfies readonly (keyof Grant)[];
 
 /** A grant as it is stored. Refuses one that grants nothing, or a value that is not an amount. */
@@ -23,6 +34,11 @@ export function parseGrant(given: Grant): Grant {
       throw new InvalidArgumentError(`grant(): ${budget} must be a number above 0, not ${describeValue(amount)}.`);
   }
   return Object.freeze(Object.fromEntries(entries));
+}
+
+/** Lists the people who granted some of one budget, each once. */
+export function listGranters(grants: readonly RecordedGrant[] | undefined, budget: keyof Grant): readonly string[] {
+  return [...new Set((grants ?? []).flatMap((grant) => (grant[budget] === undefined ? [] : (grant.by ?? []))))];
 }
 
 /** All that was granted of one budget. */

@@ -1,4 +1,5 @@
 export { AgentErrorContextResolver } from './agent-error-context-resolver.ts';
+export { describeStatus } from './describe-status.ts';
 export { AlreadyAnsweredError } from './already-answered-error.ts';
 export { MessageRefusedError } from './message-refused-error.ts';
 export { Supersession } from './supersession.ts';
@@ -8,7 +9,7 @@ export type { OrchestratorOptions } from './create-orchestrator.ts';
 export { createOrchestrator } from './create-orchestrator.ts';
 export type { CrashLoop, Execution } from './execution.ts';
 export type { ExplainStateOptions } from './explain-state.ts';
-export type { Grant } from './grant.ts';
+export type { DecisionOptions, Grant } from './grant.ts';
 export { parseGrant } from './grant.ts';
 export type { LoopEvent } from './loop-events.ts';
 export {
@@ -49,6 +50,7 @@ export { createStepByStep } from './step-by-step.ts';
 export type { Observed, ProducedStep, StepOf, StepProcess } from './step-process.ts';
 export type { StepScope } from './step-scope.ts';
 export { StepResult } from './step-result.ts';
+export type { CallSummary, StepSummary } from './step-summary.ts';
 export type { Cost, EmptyStep, Step } from './step.ts';
 export { addCost, Interruption } from './step.ts';
 export type { AskedCall } from './wait-digest.ts';

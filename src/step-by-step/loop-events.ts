@@ -83,13 +83,17 @@ export class ContinuationEvaluated extends OrchestratorEvent {
   /** The criterion that decided. */
   readonly resolvedBy: string;
   readonly outcome: ContinuationOutcome;
+  /** Failures of the step that was judged; absent if nothing failed. */
+  declare readonly errors?: readonly Failure[];
 
-  constructor(header: EventHeader, orchestrator: string, outcome: ContinuationOutcome) {
+  // eslint-disable-next-line @typescript-eslint/max-params -- one is made for every step; a fourth argument costs less than a bag
+  constructor(header: EventHeader, orchestrator: string, outcome: ContinuationOutcome, errors: readonly Failure[] = []) {
     super(header, orchestrator);
     this.shouldContinue = outcome.shouldContinue;
     this.stopReason = outcome.stopReason ?? null;
     this.resolvedBy = outcome.resolvedBy;
     this.outcome = outcome;
+    if (errors.length > 0) this.errors = errors;
   }
 }
 
@@ -211,6 +215,13 @@ export function toEventWait(wait: Wait): EventWait {
   return rest;
 }
 
+/** A grant that somebody refused. */
+export interface RefusedGrant {
+  readonly reason: string;
+  /** Person who refused it, if known. */
+  readonly by?: string;
+}
+
 /** Facts about the end of a run. */
 export interface EndFacts {
   readonly status: ExecutionStatus;
@@ -223,6 +234,8 @@ export interface EndFacts {
   readonly errors: readonly Failure[];
   /** Empty if the run does not wait. */
   readonly waitingFor: readonly EventWait[];
+  /** Present if the run waited at a limit that nobody raised. */
+  readonly grantRefused?: RefusedGrant | undefined;
 }
 
 /** Fields of an event about the end of a run that the criterion which decided has given. */
@@ -270,10 +283,13 @@ export class AgentFinished extends EndEvent {
   readonly type = 'AgentFinished';
   /** Its waits; absent if it does not wait. */
   declare readonly waitingFor?: readonly EventWait[];
+  /** Refusal to raise the limit that it waited at; absent if there is none. */
+  declare readonly grantRefused?: RefusedGrant;
 
   constructor(header: EventHeader, orchestrator: string, facts: EndFacts) {
     super(header, orchestrator, facts);
     if (facts.waitingFor.length > 0) this.waitingFor = facts.waitingFor;
+    if (facts.grantRefused !== undefined) this.grantRefused = facts.grantRefused;
   }
 }
 

@@ -196,7 +196,7 @@ function checkExecutions(state: ScriptedState, events: readonly LoopEvent[]): vo
         reason.stopReason,
       ]);
       expect(['completed', 'stopped', 'failed']).toContain(state.status);
-      expect(state.explain()).toContain(reason.stopReason);
+      expect(state.explain()).toContain(reason.resolvedBy === 'ContinuationCriteria' ? 'Your criterion' : reason.resolvedBy);
     }
   }
 }

@@ -205,7 +205,7 @@ describe('a grant that is refused', () => {
     const refused = carry(waiting.reject('grant/steps', 'the budget is spent'));
     expect([refused.status, refused.stopReason, refused.waitingFor]).toStrictEqual(['stopped', 'steps_limit', []]);
     expect(refused.explain()).toContain('Nothing more was granted: the budget is spent.');
-    expect(refused.explain()).toMatch(/^Stopped after step 2: steps_limit\./);
+    expect(refused.explain()).toMatch(/^Stopped after step 2: the step limit was reached/);
     expect(orchestrator.hasNextStep(refused)).toBe(false);
     const told: string[] = [];
     const ended = await orchestrator.run(refused, { onEvent: ({ type }) => told.push(type) });
@@ -289,7 +289,7 @@ describe('what people hand in is looked at', () => {
     expect([end.status, end.stopReason]).toStrictEqual(['stopped', 'user_requested']);
     const read = throughJson(end);
     expect(read.explain()).toBe(end.explain());
-    expect(read.explain()).toContain('StopRequested: stop was requested.');
+    expect(read.explain()).toContain('Stopped on request after step 1: stop was requested.');
   });
 
   test.each<[object, string]>([

@@ -1,6 +1,6 @@
 import type { Failure } from '../errors/index.ts';
 import { ErrorType } from '../errors/index.ts';
-import { omitUndefined, readObject } from '../lib/index.ts';
+import { omitUndefined, readObject, readString } from '../lib/index.ts';
 
 /** Reads a stored failure. */
 export function readFailure(input: unknown, path: string): Failure {
@@ -14,5 +14,7 @@ export function readFailure(input: unknown, path: string): Failure {
     toolName: data.optionalString('toolName'),
     toolCallId: data.optionalString('toolCallId'),
     readable: data.optionalBoolean('readable'),
+    blockedBy: data.optionalString('blockedBy'),
+    causes: data.optionalArray('causes', readString),
   });
 }

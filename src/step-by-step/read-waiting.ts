@@ -58,14 +58,14 @@ export function readWait(input: unknown, path: string): Wait {
 export function readAnswer(input: unknown, path: string): Answer {
   const data = readObject(input, path);
   const type = data.oneOf('type', ['approved', 'rejected', 'answered']);
-  const id = data.string('id');
+  const fields = omitUndefined({ id: data.string('id'), by: data.optionalString('by') });
   switch (type) {
     case 'approved':
-      return omitUndefined({ type, id, args: data.optionalJson('args') });
+      return omitUndefined({ type, ...fields, args: data.optionalJson('args') });
     case 'rejected':
-      return { type, id, reason: data.string('reason') };
+      return { type, ...fields, reason: data.string('reason') };
     case 'answered':
-      return { type, id, value: data.json('value') };
+      return { type, ...fields, value: data.json('value') };
     default:
       return assertNever(type);
   }

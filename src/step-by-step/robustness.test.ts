@@ -35,7 +35,7 @@ test('a criterion that sets a deadline and then does not forbid still ends the r
   await clock.advance(200);
   const end = await running;
   expect([end.status, end.stopReason, end.stepCount]).toEqual(['stopped', 'time_limit', 1]);
-  expect(end.explain()).toContain('Deadline: the step was cut off by a time limit.');
+  expect(end.explain()).toContain(`Decided by ${goOn.name}.`);
 });
 
 test('a criterion named StopRequested that does not read the request does not keep the run from ending', async () => {

@@ -78,6 +78,8 @@ export interface EngineOptions<State = RunState> {
   readonly executionId?: string | undefined;
   /** True if a process ended in the first step of this run: its event says so. @default false */
   readonly resumesStep?: boolean | undefined;
+  /** Name of the person for whom the signal was aborted: explanations name that person. */
+  readonly stoppedBy?: (() => string | undefined) | undefined;
   /** Number of this attempt at the first step of this run, if a process ended in it before. @default 1 */
   readonly stepAttempt?: number | undefined;
   /** Start of the wall clock, for a run that continues one in another process. @default now */

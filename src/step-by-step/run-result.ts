@@ -1,6 +1,7 @@
-import { StopReason } from '../continuation/index.ts';
+import { describeFailure, getAdvice } from '../errors/index.ts';
+import { renderExplanation, StopReason } from '../continuation/index.ts';
 import type { Failure } from '../errors/index.ts';
-import { defaultRedactor } from '../lib/index.ts';
+import { defaultRedactor, toSentence } from '../lib/index.ts';
 import type { Usage } from '../messages/index.ts';
 import type { ExplainStateOptions } from './explain-state.ts';
 import type { RunState } from './run-state.ts';
@@ -14,6 +15,8 @@ export interface RunResultBase<State> {
   readonly usage: Usage;
   /** Absent unless prices are configured. */
   readonly cost?: Cost;
+  /** Reason why the provider ended the last answer; absent if it gave none. */
+  readonly finishReason?: string;
   /** The whole state: continue with it or store it. */
   readonly state: State;
   /** Explains the status in a few lines. */
@@ -74,23 +77,31 @@ export function getEndFailure(state: RunState): Failure {
 /** Removes secrets from a failure's message. The state keeps the original. */
 export const redactFailure = (failure: Failure): Failure => ({ ...failure, message: defaultRedactor.text(failure.message) });
 
+/** The result of a run that completed without an answer that can be used: its explanation says so. */
+function toUnusable<State extends RunState>(base: RunResultBase<State>, failure: Failure): RunResultBase<State> {
+  const { stepCount } = base.state;
+  const headline = `Failed after step ${stepCount}: the run completed, but its answer cannot be used. ${toSentence(describeFailure(failure))}`;
+  return { ...base, explain: () => renderExplanation({ headline, details: [], next: getAdvice(failure) }) };
+}
+
 /** Returns the result of a run that ended with this state. */
 export async function toRunResult<State extends RunState, Output>(
   state: State,
   readOutput: ReadOutput<State, Output>,
 ): Promise<RunResult<State, Output>> {
-  const { text, usage, cost, stopReason = StopReason.Completed } = state;
+  const { text, usage, cost, finishReason, stopReason = StopReason.Completed } = state;
   const base: RunResultBase<State> = {
     text,
     usage,
     state,
     explain: (options) => state.explain(options),
     ...(cost !== undefined && { cost }),
+    ...(finishReason !== undefined && { finishReason }),
   };
   switch (state.status) {
     case 'completed': {
       const reading = await readOutput(state);
-      if (!reading.ok) return { ...base, status: 'failed', stopReason, error: redactFailure(reading.error) };
+      if (!reading.ok) return { ...toUnusable(base, reading.error), status: 'failed', stopReason, error: redactFailure(reading.error) };
       return { ...base, status: 'completed', stopReason, output: reading.output };
     }
     case 'stopped':

@@ -314,9 +314,9 @@ describe('explain', () => {
   test('a state in progress', async () => {
     const { orchestrator, start } = setUp([goesOn, finishes]);
     expect((await orchestrator.nextStep(start)).explain()).toMatchInlineSnapshot(`
-      "Went on after step 1.
-      ToolCallPresenceCheck asked to go on: there is work for the model to go on with.
-      Seven other criteria had nothing against going on: StopRequested, ErrorPolicyCriterion, StepsLimit, TokenUsageLimit, ExecutionTimeLimit, FinishReasonCheck, PendingRetry."
+      "Continued after step 1: the model has messages to answer.
+      Decided by ToolCallPresenceCheck.
+      No objection: StopRequested, ErrorPolicyCriterion, FinishReasonCheck, PendingRetry. Under the limit: StepsLimit (1 of 20), TokenUsageLimit (0 of 32768), ExecutionTimeLimit."
     `);
   });
 
@@ -329,69 +329,73 @@ describe('explain', () => {
       { type: 'grant', id: 'call-5', limit: 'steps' },
     ];
     expect(await runAndExplain([{ ...goesOn, waits }])).toMatchInlineSnapshot(
-      `"Waiting in step 1 for approval of send_mail (call-1); the output of read_clipboard (call-2); the true result of pay (call-3), which was cut off; a person's words (call-4), after an answer that could not be used: it was empty; more steps."`,
+      `
+      "Waiting in step 1 for approval of send_mail (call-1); the output of read_clipboard (call-2); the true result of pay (call-3), which was cut off and may or may not have taken effect; an answer of a person (call-4): Which?, after an answer that could not be used: it was empty; more steps.
+      Next: Approve or reject "call-1"."
+    `,
     );
   });
 
   test('a state that waited and was answered', async () => {
     const { orchestrator, start } = setUp([{ ...goesOn, waits: [approval] }]);
     expect((await orchestrator.run(start)).approve('call-1').explain()).toMatchInlineSnapshot(
-      `"Ready to go on with step 1: all that it waited for was answered."`,
+      `"Ready to continue with step 1: everything it waited for was answered."`,
     );
   });
 
   test('a completed state', async () => {
     expect(await runAndExplain([goesOn, finishes])).toMatchInlineSnapshot(`
-      "Finished after step 2: completed.
-      ToolCallPresenceCheck let go: no tool calls are left to go on with.
-      Seven other criteria had nothing against going on: StopRequested, ErrorPolicyCriterion, StepsLimit, TokenUsageLimit, ExecutionTimeLimit, FinishReasonCheck, PendingRetry."
+      "Completed in step 2: the model answered and called no tools.
+      Decided by ToolCallPresenceCheck.
+      No objection: StopRequested, ErrorPolicyCriterion, FinishReasonCheck, PendingRetry. Under the limit: StepsLimit (2 of 20), TokenUsageLimit (0 of 32768), ExecutionTimeLimit."
     `);
   });
 
   test('a state that finished in the step that reached a limit', async () => {
     expect(await runAndExplain([goesOn, finishes], { limits: { steps: 2 } })).toMatchInlineSnapshot(`
-      "Finished after step 2; StepsLimit was reached in the same step (steps_limit).
-      StepsLimit: 2 of 2 steps used.
-      ToolCallPresenceCheck let go: no tool calls are left to go on with.
-      Six other criteria had nothing against going on: StopRequested, ErrorPolicyCriterion, TokenUsageLimit, ExecutionTimeLimit, FinishReasonCheck, PendingRetry."
+      "Completed in step 2: the model answered and called no tools. The step limit was reached in the same step (2 of 2).
+      Decided by StepsLimit.
+      No objection: StopRequested, ErrorPolicyCriterion, FinishReasonCheck, PendingRetry. Under the limit: TokenUsageLimit (0 of 32768), ExecutionTimeLimit."
     `);
   });
 
   test('a stopped state', async () => {
     expect(await runAndExplain([goesOn], { limits: { steps: 2 } })).toMatchInlineSnapshot(`
-      "Stopped after step 2: steps_limit.
-      StepsLimit: 2 of 2 steps used.
-      ToolCallPresenceCheck asked to go on: there is work for the model to go on with.
-      Six other criteria would have gone on: StopRequested, ErrorPolicyCriterion, TokenUsageLimit, ExecutionTimeLimit, FinishReasonCheck, PendingRetry."
+      "Stopped after step 2: the step limit was reached (2 of 2).
+      Decided by StepsLimit.
+      ToolCallPresenceCheck asked for another step: the model has messages to answer.
+      Next: Raise limits.steps if the work needs more.
+      No objection: StopRequested, ErrorPolicyCriterion, FinishReasonCheck, PendingRetry. Under the limit: TokenUsageLimit (0 of 32768), ExecutionTimeLimit."
     `);
   });
 
   test('a refused start', async () => {
     expect(await runAndExplain([goesOn], { limits: { steps: 0 } })).toMatchInlineSnapshot(`
-      "Refused to start: steps_limit.
-      StepsLimit: 0 of 0 steps used.
-      ToolCallPresenceCheck asked to go on: there is work for the model to go on with.
-      Six other criteria would have gone on: StopRequested, ErrorPolicyCriterion, TokenUsageLimit, ExecutionTimeLimit, FinishReasonCheck, PendingRetry."
+      "Not started: the step limit was reached (0 of 0).
+      Decided by StepsLimit.
+      ToolCallPresenceCheck asked for another step: the model has messages to answer.
+      Next: Raise limits.steps if the work needs more.
+      No objection: StopRequested, ErrorPolicyCriterion, FinishReasonCheck, PendingRetry. Under the limit: TokenUsageLimit (0 of 32768), ExecutionTimeLimit."
     `);
   });
 
   test('a failed state', async () => {
     expect(await runAndExplain([{ errors: [toolError] }])).toMatchInlineSnapshot(`
-      "Stopped after step 1: error.
-      Failed: tool error in read_file (not-found): no such file.
-      ErrorPolicyCriterion: tool error in read_file: the policy stops.
-      ToolCallPresenceCheck let go: no tool calls are left to go on with.
-      Six other criteria would have gone on: StopRequested, StepsLimit, TokenUsageLimit, ExecutionTimeLimit, FinishReasonCheck, PendingRetry."
+      "Failed in step 1: tool read_file, no such file (not-found).
+      Decided by ErrorPolicyCriterion: the policy stops the run on a tool error in read_file.
+      Next: Fix the tool, or what it depends on, then send a message to continue.
+      No objection: StopRequested, FinishReasonCheck, PendingRetry. Under the limit: StepsLimit (1 of 20), TokenUsageLimit (0 of 32768), ExecutionTimeLimit."
     `);
   });
 
   test('a state that failed too often', async () => {
     expect(await runAndExplain([{ errors: [toolError] }], { policy: ErrorPolicy.retryToolErrors(2) })).toMatchInlineSnapshot(`
-      "Stopped after step 2: retry_limit.
-      Failed: tool error in read_file (not-found): no such file.
-      ErrorPolicyCriterion: tool error in read_file: attempt 2 failed, 2 allowed.
-      ToolCallPresenceCheck let go: no tool calls are left to go on with.
-      Six other criteria would have gone on: StopRequested, StepsLimit, TokenUsageLimit, ExecutionTimeLimit, FinishReasonCheck, PendingRetry."
+      "Failed after step 2: second failure in a row (limit 2), the last one a tool error in read_file.
+        Step 1: tool read_file, no such file (not-found).
+        Step 2: tool read_file, no such file (not-found).
+      Decided by ErrorPolicyCriterion.
+      Next: Fix the tool, or what it depends on, then send a message to continue.
+      No objection: StopRequested, FinishReasonCheck, PendingRetry. Under the limit: StepsLimit (2 of 20), TokenUsageLimit (0 of 32768), ExecutionTimeLimit."
     `);
   });
 
@@ -401,8 +405,8 @@ describe('explain', () => {
       return ContinuationDecision.AllowContinuation;
     });
     expect(await runAndExplain([finishes], { extraCriteria: [broken] })).toMatchInlineSnapshot(`
-      "Stopped after step 1: error.
-      ContinuationCriteria: Evaluation failed: Criterion "Broken" failed: cannot say."
+      "Your criterion Broken threw after step 1: cannot say. The step was kept.
+      Next: Return an evaluation for every state: the criterion must never throw."
     `);
   });
 
@@ -416,11 +420,10 @@ describe('explain', () => {
       },
     });
     expect((await running).explain()).toMatchInlineSnapshot(`
-      "Stopped after step 2: user_requested.
-      The step was cut off by the signal.
-      StopRequested: closed the tab.
-      ToolCallPresenceCheck let go: no tool calls are left to go on with.
-      Six other criteria would have gone on: ErrorPolicyCriterion, StepsLimit, TokenUsageLimit, ExecutionTimeLimit, FinishReasonCheck, PendingRetry."
+      "Aborted during step 2: closed the tab.
+      Decided by StopRequested.
+      Next: Send a message to continue.
+      No objection: ErrorPolicyCriterion, FinishReasonCheck, PendingRetry. Under the limit: StepsLimit (2 of 20), TokenUsageLimit (0 of 32768), ExecutionTimeLimit."
     `);
   });
 

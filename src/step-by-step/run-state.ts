@@ -4,11 +4,23 @@
 // S1. A state that was handed out stays as it is, whatever happens to states made from it.
 // S2. Counts, usage and limits are those of the current execution; `session` has the totals.
 // S3. An execution that has started never ends without a recorded reason.
+import { emptySummary } from './step-summary.ts';
+import type { StepSummary } from './step-summary.ts';
+import type { ApproveOptions } from './decided.ts';
 import type { ContinuationOutcome, StopReason } from '../continuation/index.ts';
 import type { Failure } from '../errors/index.ts';
 import type { CoolDowns } from '../inference/index.ts';
 import type { Clock, IdSource, JsonObject } from '../lib/index.ts';
-import { AppendOnlyList, cleanText, deepFreeze, describeValue, InvalidArgumentError, isRecord, systemIds } from '../lib/index.ts';
+import {
+  AppendOnlyList,
+  cleanText,
+  deepFreeze,
+  describeValue,
+  InvalidArgumentError,
+  isRecord,
+  omitUndefined,
+  systemIds,
+} from '../lib/index.ts';
 import type { MessageContent, Messages } from '../messages/index.ts';
 import { isMessageContent, Message, MessageStore, SectionName, Usage } from '../messages/index.ts';
 import {
@@ -36,7 +48,7 @@ import {
 } from './execution.ts';
 import type { ExplainStateOptions } from './explain-state.ts';
 import { explainState } from './explain-state.ts';
-import type { Grant } from './grant.ts';
+import type { DecisionOptions, Grant } from './grant.ts';
 import type { StateGaps } from './state-gaps.ts';
 import { MessageRefusedError } from './message-refused-error.ts';
 import { StateInfo } from './state-info.ts';
@@ -106,7 +118,7 @@ function parseMetadata(given: JsonObject): JsonObject {
 }
 
 /** Reason for closing a step that waits. */
-interface Closing {
+interface Closing extends DecisionOptions {
   readonly why: 'superseded' | 'interrupted';
   readonly interrupted: Interruption;
   readonly reason: string;
@@ -207,6 +219,10 @@ export class RunState<S extends Step = Step> {
     const { cost, pendingStep } = this.data.execution;
     return addCost(cost, pendingStep?.partial.cost);
   }
+  /** Reason why the provider ended the last answer of this execution; undefined if it gave none. */
+  get finishReason(): string | undefined {
+    return this.currentStep?.finishReason;
+  }
   /** Failures of the current step. */
   get errors(): readonly Failure[] {
     return this.currentStep?.errors ?? [];
@@ -247,10 +263,20 @@ export class RunState<S extends Step = Step> {
     return this.data.coolDowns ?? {};
   }
 
-  /** Explains the current status in a few lines for people; `brief` leaves out criteria that had nothing to report. */
+  /** Explains the current status in a few lines for people; `brief` leaves out the rules that had no objection. */
   explain(options: ExplainStateOptions = {}): string {
     const { gaps } = this.data;
     return gaps === undefined ? explainState(this, options) : `${explainState(this, options)}\n${gaps.summary}`;
+  }
+
+  /** @internal Summarizes the work of a step for an explanation. Modules with tool calls say how these ended. */
+  summarizeResult(_result: StepResult): StepSummary {
+    return emptySummary;
+  }
+
+  /** @internal Describes whose turn the last step was, if several take turns. */
+  describeTurn(): readonly string[] {
+    return [];
   }
 
   /**
@@ -291,24 +317,27 @@ export class RunState<S extends Step = Step> {
   }
 
   /** Approves a gated call, with other arguments if given. Run the state to continue. */
-  approve(id: string, options: { readonly args?: unknown } = {}): this {
+  approve(id: string, options: ApproveOptions = {}): this {
     return this.evolve({ execution: approveWait(this.data.execution, id, options) });
   }
 
   /** Rejects a call; the model reads the reason. Run the state to continue. Rejecting a grant ends the execution at its limit. */
-  reject(id: string, reason: string = 'no reason was given'): this {
+  reject(id: string, reason: string = 'no reason was given', options: DecisionOptions = {}): this {
     const { execution, owesEvents } = this.data;
-    return this.evolve({ execution: rejectWait(execution, id, reason), owesEvents: isWaitingGrant(execution, id) ? true : owesEvents });
+    return this.evolve({
+      execution: rejectWait(execution, { ...options, id, reason }),
+      owesEvents: isWaitingGrant(execution, id) ? true : owesEvents,
+    });
   }
 
   /** Answers a wait: the output of a client tool, the true result of a call, or a person's input. */
-  answer(id: string, value: unknown): this {
-    return this.evolve({ execution: answerWait(this.data.execution, id, value) });
+  answer(id: string, value: unknown, options: DecisionOptions = {}): this {
+    return this.evolve({ execution: answerWait(this.data.execution, { ...options, id, value }) });
   }
 
   /** Raises this execution's limits by these amounts. If it waits for a grant, run the state to continue. */
-  grant(amounts: Grant): this {
-    return this.evolve({ execution: addGrant(this.data.execution, amounts) });
+  grant(amounts: Grant, options: DecisionOptions = {}): this {
+    return this.evolve({ execution: addGrant(this.data.execution, amounts, options) });
   }
 
   /** Stops waiting for a provider that is down: the step that failed is taken again. Run the state to continue. */
@@ -317,15 +346,19 @@ export class RunState<S extends Step = Step> {
   }
 
   /** Ends a waiting execution for this reason and closes its open calls. To end a running one, use its signal. */
-  cancel(reason: string = 'cancelled', { ids = systemIds }: { readonly ids?: IdSource } = {}): this {
+  cancel(reason: string = 'cancelled', { ids = systemIds, by }: DecisionOptions & { readonly ids?: IdSource } = {}): this {
     if (typeof reason !== 'string')
       throw new InvalidArgumentError(`The reason of cancel() must be a string, not ${describeValue(reason)}.`);
     if (this.waitingFor.length === 0)
       throw new InvalidArgumentError(
         `Cannot cancel: nothing is waiting (the execution is ${this.status}). To stop a run, use its signal or requestStop().`,
       );
-    if (this.pendingStep === undefined) return this.evolve({ execution: endAtLimit(this.data.execution, reason), owesEvents: true });
-    return this.#withPendingStepClosed(this.pendingStep, { why: 'interrupted', interrupted: 'request', reason, ids });
+    if (this.pendingStep === undefined)
+      return this.evolve({ execution: endAtLimit(this.data.execution, reason, omitUndefined({ by })), owesEvents: true });
+    return this.#withPendingStepClosed(
+      this.pendingStep,
+      omitUndefined({ why: 'interrupted' as const, interrupted: 'request' as const, reason, ids, by }),
+    );
   }
 
   /**
@@ -394,12 +427,12 @@ export class RunState<S extends Step = Step> {
     return hasEnded(execution) ? state.evolve({ past: past.append(execution), execution: createExecution(execution.number + 1) }) : state;
   }
 
-  #withPendingStepClosed(pending: PendingStep<S>, { why, interrupted, reason, ids }: Closing): this {
+  #withPendingStepClosed(pending: PendingStep<S>, { why, interrupted, reason, ids, by }: Closing): this {
     const step: S = { ...this.closePendingStep(pending, why, ids), interrupted };
     const { execution, store } = this.data;
     return this.evolve({
       store: store.append(SectionName.Messages, ...step.outputMessages, ...(execution.queued ?? [])),
-      execution: recordClosedStep(execution, { pending, step, reason }),
+      execution: recordClosedStep(execution, { pending, step, reason, ...omitUndefined({ by }) }),
       owesEvents: true,
     });
   }

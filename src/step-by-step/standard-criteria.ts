@@ -15,7 +15,7 @@ import {
 import { ErrorPolicy } from '../errors/index.ts';
 import { AgentErrorContextResolver } from './agent-error-context-resolver.ts';
 import type { Grant } from './grant.ts';
-import { sumGrants } from './grant.ts';
+import { listGranters, sumGrants } from './grant.ts';
 import type { RunState } from './run-state.ts';
 import { checkKeys, describeValue, InvalidArgumentError } from '../lib/index.ts';
 
@@ -65,6 +65,7 @@ function limitCriteria(limits: Limits): readonly CanExplainContinuation<RunState
   const wallMs = limits.wallMs ?? (limits.activeMs === undefined ? 300_000 : Infinity);
   const options = (budget: keyof Grant, unit = 1): LimitOptions<RunState> => ({
     granted: ({ execution }) => (execution.grants === undefined ? 0 : sumGrants(execution.grants, budget) / unit),
+    grantedBy: ({ execution }) => listGranters(execution.grants, budget),
     ...(onLimit !== AtLimit.Stop && { onLimit: atLimit[onLimit] }),
   });
   const wallStartedAt = ({ execution }: RunState): number | undefined => execution.wallStartedAt;

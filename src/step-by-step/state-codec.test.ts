@@ -244,7 +244,7 @@ test('the golden form of a small state', async () => {
               evaluations: {
                 StepsLimit: {
                   decision: 'forbid',
-                  reason: '1 of 1 steps used',
+                  reason: '1 of 1 steps used, limit reached',
                   stopReason: 'steps_limit',
                   limit: 'steps',
                   context: { currentSteps: 1, maxSteps: 1 },

@@ -1,4 +1,4 @@
-import type { ContinuationCriteria, Findings, StopReason } from '../continuation/index.ts';
+import type { ContinuationCriteria, ContinuationEvaluation, Findings, StopReason } from '../continuation/index.ts';
 import type { BaseEvent, EventHeader, ProblemReporter } from '../events/index.ts';
 import type { JsonObject } from '../lib/index.ts';
 import type { RunState } from './run-state.ts';
@@ -53,6 +53,8 @@ export interface StepRules<State extends RunState> {
   readonly finalizeMs?: number;
   /** Time left under rules that are not among the criteria. */
   remainingMs?(state: State, findings: Findings): number | undefined;
+  /** Evaluates the time limits that are not among the criteria. Returns the one that forbids, if one does. */
+  evaluateTime?(state: State, findings: Findings): ContinuationEvaluation | undefined;
   /** True if nothing was done in a failed step, so that it may be taken again in place of being recorded. @default false */
   isRepeatable?(step: StepOf<State>): boolean;
   /** True if ending now would leave something undone that the step itself does not show. Pure. */

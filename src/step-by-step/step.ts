@@ -60,6 +60,8 @@ export interface Step {
   readonly cost?: Cost;
   /** Set by the loop if a limit was reached and this step writes the summary. */
   readonly finalizing?: boolean;
+  /** Set by the loop if a process ended in this step and another one resumed it. */
+  readonly resumed?: boolean;
 }
 
 /** Finds the last message of a step with text for readers: the assistant's, or that of the participant whose turn it was. */

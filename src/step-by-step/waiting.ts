@@ -70,11 +70,11 @@ export type Wait =
   /** A limit that was reached and may be raised. */
   | { readonly type: 'grant'; readonly id: string; readonly limit: LimitKind; readonly problem?: string; readonly agent?: string };
 
-/** Answer to a wait. */
+/** Answer to a wait. `id` is that of the wait; `by` names the person who answered, if known. */
 export type Answer =
-  | { readonly type: 'approved'; readonly id: string; readonly args?: Json }
-  | { readonly type: 'rejected'; readonly id: string; readonly reason: string }
-  | { readonly type: 'answered'; readonly id: string; readonly value: Json };
+  | { readonly type: 'approved'; readonly id: string; readonly args?: Json; readonly by?: string }
+  | { readonly type: 'rejected'; readonly id: string; readonly reason: string; readonly by?: string }
+  | { readonly type: 'answered'; readonly id: string; readonly value: Json; readonly by?: string };
 
 /** A step that has started and cannot end yet. It is stored with its state and resumed after an answer. */
 export interface PendingStep<S extends Step = Step> {

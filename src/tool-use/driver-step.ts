@@ -3,6 +3,7 @@
 // Does not: read the answer: the driver does.
 // Q1. A question never rejects, and an interrupted one keeps the text that had come.
 // Q2. Time spent waiting for permission to ask counts as waiting.
+import type { FailedModel } from './tool-use-step.ts';
 import type { EffectResult } from '../effects/index.ts';
 import { createCancelledEffect, toFailure } from '../effects/index.ts';
 import type { Failure } from '../errors/index.ts';
@@ -14,6 +15,7 @@ import type {
   ModelNotice,
   ModelOutcome,
   ModelRequest,
+  ModelRoute,
   ModelResponse,
   ModelSettings,
   OfferedTool,
@@ -260,12 +262,12 @@ export class DriverStep implements DriverContext {
     }
   }
 
-  #toFacts({ usage, modelId, provider, finishReason }: ModelResponse, { attempts }: IncomingAnswer): AnswerFacts {
+  #toFacts({ usage, modelId, provider, finishReason, route }: ModelResponse, { attempts }: IncomingAnswer): AnswerFacts {
     const { model } = this.#setup;
     const who = { provider: provider ?? model.provider, modelId: modelId ?? model.modelId };
     const own = attempts.reduce((left, { usage: spent }) => Usage.minus(left, spent), usage);
     const cost = this.#toCost([{ who, usage: own }, ...attempts]);
-    return omitUndefined({ usage, model: `${who.provider}/${who.modelId}`, cost, finishReason });
+    return omitUndefined({ usage, model: `${who.provider}/${who.modelId}`, cost, finishReason, fallbacks: toFallbacks(route) });
   }
 
   // The cost of an interrupted call is not known, unless it never started.
@@ -285,6 +287,12 @@ export class DriverStep implements DriverContext {
     const at = this.scope.time.clock.now();
     return attempts.map(({ who, usage }) => toCost(usage, { ...who, at }, { price, watchesCost })).reduce(addCost, undefined);
   }
+}
+
+/** Lists the models that failed before one answered; undefined if the first one did. */
+function toFallbacks(route: ModelRoute | undefined): readonly FailedModel[] | undefined {
+  if (route === undefined || route.failed.length === 0) return undefined;
+  return route.failed.map((model, index) => ({ model, problem: route.problems?.[index] ?? '' }));
 }
 
 // A question that was not asked has cost nothing.

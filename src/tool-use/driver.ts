@@ -4,7 +4,7 @@ import type { Message, Usage } from '../messages/index.ts';
 import type { Cost, StepScope } from '../step-by-step/index.ts';
 import type { AnswerSchema, ToolSet } from '../tools/index.ts';
 import type { ToolUseState } from './tool-use-state.ts';
-import type { ToolUseStep } from './tool-use-step.ts';
+import type { FailedModel, ToolUseStep } from './tool-use-step.ts';
 
 /** One question to the model. */
 export interface Question {
@@ -26,6 +26,8 @@ export interface AnswerFacts {
   readonly cost?: Cost;
   readonly model?: string;
   readonly finishReason?: string;
+  /** Models that failed before the one that answered. */
+  readonly fallbacks?: readonly FailedModel[];
 }
 
 /** The model's answer, or the failure, with the text that had come until then. */

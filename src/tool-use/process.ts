@@ -131,7 +131,10 @@ function createHookPhases({ output }: Setup, hooks: HookChain): Partial<StepProc
       },
     }),
     ...(inspects && { inspect: (candidate: ToolUseState, scope: StepScope) => inspectStep({ hooks, output }, candidate, scope) }),
-    ...(hooks.watchesTime && { remainingMs: (state: ToolUseState, findings: Findings) => hooks.remainingMs(state, findings) }),
+    ...(hooks.watchesTime && {
+      remainingMs: (state: ToolUseState, findings: Findings) => hooks.remainingMs(state, findings),
+      evaluateTime: (state: ToolUseState, findings: Findings) => hooks.evaluateTime(state, findings),
+    }),
   };
 }
 

@@ -57,7 +57,15 @@ async function applyAnswer(work: Work, wait: CallWait, answer: Answer): Promise<
 const toCallAnswer = (answer: Answer): CallAnswer => ({
   id: answer.id,
   type: answer.type === 'approved' && answer.args !== undefined ? 'edited' : answer.type,
+  ...(answer.by !== undefined && { by: answer.by }),
 });
+
+/** The answer to a call of a run inside: the step itself has no record of that call. */
+function toInsideAnswer(answer: Answer, waits: readonly Wait[]): CallAnswer {
+  const wait = waits.find(({ id }) => id === answer.id);
+  if (answer.type !== 'rejected' || wait === undefined || !('toolName' in wait)) return toCallAnswer(answer);
+  return { ...toCallAnswer(answer), toolName: wait.toolName, reason: answer.reason };
+}
 
 /** A run inside a call that waited, with the waits and answers that concern it. */
 interface OpenNested {
@@ -132,6 +140,6 @@ export async function resumeStep(work: Work, pending: PendingStep<ToolUseStep>):
   const results = mergeResults([{ executions: step.executions, waits: open }, ...completed, ran, ...nested]);
   // An answer for a run inside that could not be used waits again, under the same id.
   const still = new Set(results.waits.map(({ id }) => id));
-  const all = [...given, ...answers.filter(({ id }) => insideIds.has(id) && !still.has(id)).map(toCallAnswer)];
+  const all = [...given, ...answers.filter(({ id }) => insideIds.has(id) && !still.has(id)).map((answer) => toInsideAnswer(answer, waits))];
   return toProducedStep(work.turn, all.length > 0 ? { ...step, answers: all } : step, results);
 }

@@ -109,13 +109,14 @@ export async function runNestedCall(work: Work, { call, tool, parsed }: NestedCa
 /** Gives a run inside another the answers to its waits. */
 export function withAnswers<State extends RunState>(waiting: State, answers: readonly Answer[]): State {
   return answers.reduce((state, answer) => {
+    const by = answer.by === undefined ? {} : { by: answer.by };
     switch (answer.type) {
       case 'approved':
-        return state.approve(answer.id, answer.args === undefined ? {} : { args: answer.args });
+        return state.approve(answer.id, answer.args === undefined ? by : { args: answer.args, ...by });
       case 'rejected':
-        return state.reject(answer.id, answer.reason);
+        return state.reject(answer.id, answer.reason, by);
       case 'answered':
-        return state.answer(answer.id, answer.value);
+        return state.answer(answer.id, answer.value, by);
       default:
         return assertNever(answer);
     }

@@ -11,7 +11,7 @@ import { readFailure } from '../step-by-step/index.ts';
 import type { ToolExecution, ToolExecutionStatus } from '../tools/index.ts';
 import { readObservations } from './finish-step.ts';
 import { parseAnswer } from './output.ts';
-import type { CallAnswer, NestedMemo, ToolUseStep } from './tool-use-step.ts';
+import type { CallAnswer, FailedModel, NestedMemo, ToolUseStep } from './tool-use-step.ts';
 import { StepType } from './tool-use-step.ts';
 
 const statuses: readonly ToolExecutionStatus[] = ['succeeded', 'failed', 'rejected', 'cancelled', 'unknown'];
@@ -127,7 +127,19 @@ function readToolCall(input: unknown, path: string): ToolCall {
 
 function readCallAnswer(input: unknown, path: string): CallAnswer {
   const data = readObject(input, path);
-  return { id: data.string('id'), type: data.oneOf('type', ['approved', 'edited', 'rejected', 'answered', 'closed']) };
+  const type = data.oneOf('type', ['approved', 'edited', 'rejected', 'answered', 'closed']);
+  return omitUndefined({
+    id: data.string('id'),
+    type,
+    by: data.optionalString('by'),
+    toolName: data.optionalString('toolName'),
+    reason: data.optionalString('reason'),
+  });
+}
+
+function readFailedModel(input: unknown, path: string): FailedModel {
+  const data = readObject(input, path);
+  return { model: data.string('model'), problem: data.string('problem') };
 }
 
 function readNested(input: unknown, path: string): Readonly<Record<string, NestedMemo>> {
@@ -157,6 +169,7 @@ export const stepCodec: StepFieldsCodec<ToolUseStep> = {
       answers: step.answers,
       nested: step.nested,
       model: step.model,
+      fallbacks: step.fallbacks?.map(({ model, problem }) => ({ model, problem })),
       ...(step.output !== undefined && encodeOutput(step.output, step.outputMessages)),
     });
   },
@@ -172,6 +185,7 @@ export const stepCodec: StepFieldsCodec<ToolUseStep> = {
       answers: fields.optionalArray('answers', readCallAnswer),
       nested: fields.optionalValue('nested', readNested),
       model: fields.optionalString('model'),
+      fallbacks: fields.optionalArray('fallbacks', readFailedModel),
       output: fields.optionalBoolean('saidOutput') === true ? parseSaidOutput(step.outputMessages) : fields.optionalJson('output'),
     });
   },

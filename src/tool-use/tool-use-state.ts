@@ -1,7 +1,8 @@
 // The state of a conversation with tools.
 // U1. A call that was made always has a result in the conversation, even if it was given up.
+import { summarizeStep } from './summarize-step.ts';
 import type { IdSource, Json } from '../lib/index.ts';
-import type { StateCodec, NewStateOptions, PendingStep } from '../step-by-step/index.ts';
+import type { NewStateOptions, PendingStep, StateCodec, StepResult, StepSummary } from '../step-by-step/index.ts';
 import { createStateCodec, RunState } from '../step-by-step/index.ts';
 import { ToolExecutions } from '../tools/index.ts';
 import { closeStep } from './finish-step.ts';
@@ -38,6 +39,10 @@ export class ToolUseState extends RunState<ToolUseStep> {
   /** Executions of the current step's calls. */
   get toolExecutions(): ToolExecutions {
     return new ToolExecutions(this.currentStep?.executions);
+  }
+
+  override summarizeResult({ step }: StepResult<ToolUseStep>): StepSummary {
+    return summarizeStep(step);
   }
 
   override closePendingStep(pending: PendingStep<ToolUseStep>, why: 'superseded' | 'interrupted', ids?: IdSource): ToolUseStep {

@@ -20,6 +20,11 @@ export interface CallAnswer {
   readonly id: string;
   /** `edited`: approved with other arguments. `answered`: its result was given. `closed`: nobody decided; it was given up. */
   readonly type: 'approved' | 'edited' | 'rejected' | 'answered' | 'closed';
+  /** Person who decided, if known. */
+  readonly by?: string;
+  /** Tool of a call that was rejected in a run inside this step, and the reason. */
+  readonly toolName?: string;
+  readonly reason?: string;
 }
 
 /** A run inside a call that waits for somebody. */
@@ -32,6 +37,12 @@ export interface NestedMemo {
   readonly waits: readonly string[];
   /** Its own state, needed to resume. */
   readonly memo: Json;
+}
+
+/** A model that failed, so that another one was asked. */
+export interface FailedModel {
+  readonly model: string;
+  readonly problem: string;
 }
 
 /** One answer of a model, with the results of its calls. Plain data. */
@@ -47,6 +58,8 @@ export interface ToolUseStep extends Step {
   readonly nested?: Readonly<Record<string, NestedMemo>>;
   /** Model that really answered, as `provider/model`. */
   readonly model?: string;
+  /** Models that failed before that, in their order. */
+  readonly fallbacks?: readonly FailedModel[];
   /** Final answer as JSON, if a schema asked for it and it fits. */
   readonly output?: Json;
 }

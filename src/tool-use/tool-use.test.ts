@@ -132,9 +132,9 @@ describe('Add 2 and 3, then report', () => {
     const { orchestrator, start } = setUp([sum, five]);
     const end = await orchestrator.run(start);
     expect(end.explain()).toMatchInlineSnapshot(`
-      "Finished after step 2: completed.
-      ToolCallPresenceCheck let go: no tool calls are left to go on with.
-      Seven other criteria had nothing against going on: StopRequested, ErrorPolicyCriterion, StepsLimit, TokenUsageLimit, ExecutionTimeLimit, FinishReasonCheck, PendingRetry."
+      "Completed in step 2: the model answered and called no tools.
+      Decided by ToolCallPresenceCheck.
+      No objection: StopRequested, ErrorPolicyCriterion, FinishReasonCheck, PendingRetry. Under the limit: StepsLimit (2 of 3), TokenUsageLimit (35 of 8192), ExecutionTimeLimit."
     `);
     expect(end.lastStepResult?.outcome.resolvedBy).toBe('ToolCallPresenceCheck');
   });
@@ -1111,7 +1111,7 @@ describe('summing up at a limit', () => {
     const request = asked(1).messages.at(-1)!;
     expect([request.role, request.text]).toStrictEqual([
       'user',
-      'A limit of this run has been reached (StepsLimit: 1 of 1 steps used; one more step to sum up), and no tool can be called any more. ' +
+      'A limit of this run has been reached (StepsLimit: 1 of 1 steps used, limit reached; one more step to sum up), and no tool can be called any more. ' +
         'Answer now with what you have: say what you found out or did, and what is left to do.',
     ]);
   });

@@ -77,9 +77,10 @@ export const blockedCode = 'blocked';
 export function toBlockedExecution(
   call: ToolCall,
   reason: string,
-  { text, ...timing }: ExecutionTiming & { readonly text: string },
+  { text, by, ...timing }: ExecutionTiming & { readonly text: string; readonly by: string },
 ): ToolExecution {
-  return toFailedExecution(call, { type: 'tool', code: blockedCode, message: reason, retryable: false }, { ...timing, text });
+  const failure: Failure = { type: 'tool', code: blockedCode, message: reason, retryable: false, blockedBy: by };
+  return toFailedExecution(call, failure, { ...timing, text });
 }
 
 /** Creates the execution of a call that a person rejected. */

@@ -981,7 +981,7 @@ describe('waiting', () => {
     ]);
     expect(result).not.toHaveProperty('stopReason');
     expect(told.at(-1)).toBe('AgentFinished');
-    expect(result.explain()).toBe('Waiting in step 1 for approval of pay (p).');
+    expect(result.explain()).toBe('Waiting in step 1 for approval of pay (p).\nNext: Approve or reject "p".');
     const again = await agent.start(result.state).result;
     expect(again.status).toBe('waiting');
     const end = await agent.start(agent.restore(JSON.parse(JSON.stringify(result.state))).approve('p')).result;
@@ -1008,7 +1008,7 @@ describe('waiting', () => {
     expect([same.status, model.calls.length]).toStrictEqual(['waiting', 1]);
     const end = await agent.start(roundTrip(result.state).grant({ steps: 2 })).result;
     expect(getEnd(end)).toStrictEqual(['completed', 'steps_limit', 3]);
-    expect(end.explain()).toMatch(/^Finished.*; StepsLimit was reached in the same step/);
+    expect(end.explain()).toMatch(/^Completed in step 3: .* The step limit was reached in the same step/);
     expect(end.state.execution.grants).toStrictEqual([{ steps: 2 }]);
   });
 

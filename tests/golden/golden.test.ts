@@ -80,9 +80,9 @@ describe('what is kept here is read', () => {
           2,
         ],
         "explained": [
-          "Finished after step 2: completed.",
-          "ToolCallPresenceCheck let go: no tool calls are left to go on with.",
-          "Nine other criteria had nothing against going on: StopRequested, ErrorPolicyCriterion, StepsLimit, TokenUsageLimit, ExecutionTimeLimit, CumulativeExecutionTimeLimit, CostLimit, FinishReasonCheck, PendingRetry.",
+          "Completed in step 2: the model answered and called no tools.",
+          "Decided by ToolCallPresenceCheck.",
+          "No objection: StopRequested, ErrorPolicyCriterion, FinishReasonCheck, PendingRetry. Under the limit: StepsLimit (2 of 6), TokenUsageLimit (84 of 10000), ExecutionTimeLimit, CumulativeExecutionTimeLimit, CostLimit (0.084 of 2 US dollars).",
         ],
         "messages": [
           "assistant: I look.→search",
@@ -133,6 +133,7 @@ describe('what is kept here is read', () => {
         ],
         "explained": [
           "Waiting in step 2 for the output of clipboard (call-4).",
+          "Next: Run the call and answer "call-4" with its output.",
         ],
         "messages": [
           "user: Pay Acme.",
@@ -180,11 +181,14 @@ describe('what is kept here is read', () => {
           3,
         ],
         "explained": [
-          "Stopped after step 3: retry_limit.",
-          "Failed: tool error in broken (tool-failed): out of order.",
-          "ErrorPolicyCriterion: tool error in broken: attempt 3 failed, 3 allowed.",
-          "ToolCallPresenceCheck asked to go on: there is work for the model to go on with.",
-          "Six other criteria would have gone on: StopRequested, StepsLimit, TokenUsageLimit, ExecutionTimeLimit, FinishReasonCheck, PendingRetry.",
+          "Failed after step 3: third failure in a row (limit 3), the last one a tool error in broken.",
+          "  Step 1: tool broken, The arguments of "broken" are not valid JSON, at line 1, column 9: expected a value, but the text ends. Call it again with valid JSON (invalid-json).",
+          "  Step 2: tool nobody, There is no tool named "nobody". The tools are: search, broken, pay, clipboard (unknown-tool).",
+          "  Step 3: tool broken, out of order (tool-failed).",
+          "Decided by ErrorPolicyCriterion.",
+          "ToolCallPresenceCheck asked for another step: the model has messages to answer.",
+          "Next: Fix the tool, or what it depends on, then send a message to continue.",
+          "No objection: StopRequested, FinishReasonCheck, PendingRetry. Under the limit: StepsLimit (3 of 9), TokenUsageLimit (126 of 8192), ExecutionTimeLimit.",
         ],
         "messages": [
           "user: Try it.",
@@ -241,7 +245,7 @@ describe('a chat that is kept here is read', () => {
       ['anna', 'round-robin', undefined, 'completed'],
       ['engineer', 'coordinator', 'completed', undefined],
     ]);
-    expect(state.explain().split('\n')[0]).toBe('Waiting in step 2, the turn of anna, for the words of anna (anna/6).');
+    expect(state.explain().split('\n')[0]).toMatch(/^Waiting in step 2 \(turn of anna\) for an answer of anna \(anna\/6\)/);
     expect(state.steps[0]?.window).toMatchObject({ folded: 4, buffered: 5 });
     expect(state.steps[0]?.window?.summary?.text).toContain('They talked of a bridge.');
     expect(state.steps[0]?.inner?.calls).toStrictEqual([{ tool: 'pull', status: 'rejected' }]);

@@ -35,11 +35,11 @@ test('what was just accepted is under way, and says so', async () => {
   const runtime = start([{ toolCalls: [{ name: 'dig' }] }], { steps: 2, onLimit: 'pause' });
   const { id } = await runtime.create({}, { by });
   const accepted = await runtime.send(id, 'Dig!', { by, until: 'accepted' });
-  expect([accepted.status, accepted.explain()]).toStrictEqual(['in_progress', 'Under way: no step has ended yet.']);
+  expect([accepted.status, accepted.explain()]).toStrictEqual(['in_progress', 'In progress: no step has ended yet.']);
   const paused = await runtime.resume(id, { by });
   expect(paused.status).toBe('waiting');
   const granted = await runtime.grant(id, { steps: 1 }, { by, until: 'accepted' });
-  expect([granted.status, granted.explain()]).toStrictEqual(['in_progress', 'Ready to go on after step 2: more was granted.']);
+  expect([granted.status, granted.explain()]).toStrictEqual(['in_progress', 'Ready to continue after step 2: more was granted.']);
 });
 
 test('cancelling what waits for a grant is a stop that somebody asked for', async () => {
@@ -48,7 +48,7 @@ test('cancelling what waits for a grant is a stop that somebody asked for', asyn
   await runtime.send(id, 'Dig!', { by });
   const turn = await runtime.cancel(id, 'enough', { by });
   expect([turn.status, turn.stopReason]).toStrictEqual(['stopped', 'user_requested']);
-  expect(turn.explain()).toMatch(/^Stopped after step 2: user_requested\.\nStopRequested: .*enough/);
+  expect(turn.explain()).toMatch(/^Cancelled by ann after step 2: enough\.\nDecided by StopRequested\./);
   expect((await runtime.list({ stopReason: 'user_requested' })).sessions.map((session) => session.id)).toStrictEqual([id]);
   const types: string[] = [];
   for await (const { type } of runtime.events(id)) types.push(type);

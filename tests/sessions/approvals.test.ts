@@ -523,7 +523,7 @@ describe.each(pickSubjects(places))('approvals over %s', (_, makePlace) => {
       await clock.advance(1);
       await until(async () => expect((await place.open().load(id))?.header.status).toBe('completed'));
       await clock.advance(0);
-      expect(resultsRead(model)).toMatchObject([{ type: 'rejected', reason: 'nobody answered until 2026-01-01T00:00:01.000Z' }]);
+      expect(resultsRead(model)).toMatchObject([{ type: 'rejected', reason: 'nobody answered in time (until 2026-01-01T00:00:01.000Z)' }]);
       expect(ran).toStrictEqual([]);
       expect((await readActions(place.open(), id)).at(-1)).toMatchObject({ type: 'reject', by: { id: 'expiry', kind: 'system' } });
       const message = await expectRefusalWithoutTrace(place, 'late-answer', () => runtime.approve(id, wait, { by: bob }));

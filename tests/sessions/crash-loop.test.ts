@@ -78,8 +78,8 @@ describe.each(pickSubjects(places))('a step that ends the process, over %s', (_,
     ]);
     expect(session.state.waitingFor).toStrictEqual([{ type: 'person', id: 'crash-loop/2', reason: 'crash-loop', attempts: 3, since }]);
     expect(session.explain()).toBe(
-      `Waiting in step 2 for a person since ${new Date(since).toISOString()}: it was resumed 3 times, and the process ended each time. ` +
-        'Resume the session to try again, or cancel it.',
+      `Waiting in step 2 for a person since ${new Date(since).toISOString()}: the process ended in this step; it was resumed 3 times, and the process ended each time.\n` +
+        'Next: Find out what ended the process, then resume or cancel the session.',
     );
     expect((await runtime.list({ status: 'waiting' })).sessions).toMatchObject([
       { id: 'one', waitingFor: [{ type: 'person', id: 'crash-loop/2', reason: 'crash-loop' }] },
@@ -258,7 +258,7 @@ describe.each(pickSubjects(places))('the count of resumptions, over %s', (_, mak
   });
 
   test.each([
-    [0, 1, 'the process ended while it was open'],
+    [0, 1, 'the process ended in this step'],
     [1, 2, 'it was resumed once, and the process ended'],
     [5, 6, 'it was resumed 5 times, and the process ended each time'],
   ])('allows maxRecoveries: %i', async (maxRecoveries, calls, why) => {

@@ -106,7 +106,7 @@ describe.each(pickSubjects(places))('list and get over %s', (_, makePlace) => {
       usage: { total: 30 },
       waitingFor: [],
     });
-    expect(session.explain()).toContain('completed');
+    expect(session.explain()).toContain('Completed in step 2');
     const { explain: _before, state, ...again } = await start({ agents }).get('done');
     expect(session).toMatchObject(again);
     expect(JSON.stringify(state)).toBe(JSON.stringify(session.state));

@@ -33,7 +33,7 @@ test('a session that waits for a grant goes on in another runtime, and the numbe
   await first.drain();
   const end = await open().grant(id, { steps: 5 }, { by });
   expect(end).toMatchObject({ status: 'stopped', stopReason: 'steps_limit' });
-  expect(end.explain()).toContain('StepsLimit#2: 4 of 4 steps used.');
+  expect(end.explain()).toContain('Decided by StepsLimit#2.');
   for (const { outcome } of end.state.stepResults)
     expect(outcome.evaluations.flatMap(({ criterion, limit: kind }) => (kind === 'steps' ? [criterion] : []))).toStrictEqual([
       'StepsLimit',

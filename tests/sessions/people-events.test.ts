@@ -354,7 +354,7 @@ test('each event says in plain words who did what', () => {
   ]).toMatchInlineSnapshot(`
     [
       "user ann wrote "Hello"",
-      "staff bob granted 5 steps, 100 tokens more",
+      "staff bob granted 5 more steps and 100 more tokens",
       "staff bob cancelled: too slow",
       "staff bob approved pay (w) with other arguments",
       "staff bob rejected pay (w): no",

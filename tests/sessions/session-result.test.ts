@@ -102,7 +102,7 @@ describe('a result of a session', () => {
     const { id } = await runtime.create({}, { by });
     const result = await runtime.send(id, 'say Hello', { by, until: 'accepted' });
     expect([result.status, result.stopReason, result.text]).toStrictEqual(['in_progress', undefined, '']);
-    expect(result.explain()).toContain('Under way');
+    expect(result.explain()).toContain('In progress');
   });
 
   test('fails without an answer that fits the output schema', async () => {

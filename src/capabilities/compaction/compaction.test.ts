@@ -170,7 +170,7 @@ describe('a buffer that has outgrown its bounds', () => {
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  test('is told in words to a model with no tools, under the limit that was set', async () => {
+  test('is told in words to a model with no tools that was set', async () => {
     const script = { answers: [calls('look'), says('Seen.'), says('Two.')], summaries: [says('They looked.')] };
     const { say, start, summarizer } = setUp(script, {
       maxTokens: 10,

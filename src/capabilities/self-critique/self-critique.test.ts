@@ -129,7 +129,7 @@ describe('an answer that the critic approves', () => {
         context: { point: 'after_step', revision: 0, maxRevisions: 2, approved: true },
       },
     ]);
-    expect(state.explain()).toContain('the critic approved the answer: It is right.');
+    expect(state.explain()).toContain('the critic approved the answer: It is right');
     expect(listTexts(state.messages.toArray())).toStrictEqual([
       ['user', 'How many?'],
       ['assistant', 'Forty-two.'],
@@ -288,7 +288,7 @@ describe('an answer that the critic does not approve', () => {
       { decision: 'forbid', stopReason: 'retry_limit', context: { revision: 2, maxRevisions: 2, approved: false } },
     ]);
     expect(result.explain()).toMatch(
-      /^Stopped after step 3: retry_limit\.[^]*self-critique.*the critic did not approve revision 2 of 2, which was the last one: A number is missing\./,
+      /^Hook self-critique stopped the run after step 3: the critic did not approve revision 2 of 2, which was the last one: A number is missing\./,
     );
     expect(state.messages.at(-1)!.text).toBe('Many.');
     expect([state.errors, getCritique(state)]).toMatchObject([[], { revision: 2, approved: false }]);
@@ -424,7 +424,7 @@ describe('a critic that fails counts as approval, and that is said', () => {
     expect(vote!.reason).toContain(why);
     expect(getCritique(state)).toMatchObject({ approved: true, summary: '', failed: expect.stringContaining(why) as string });
     expect(reports(events).map(({ message }) => message)).toStrictEqual([vote!.reason]);
-    expect(state.explain()).toContain(why);
+    expect(state.explain()).toContain(why.replace(/\.$/, ''));
     expect(problems).toStrictEqual([]);
   });
 

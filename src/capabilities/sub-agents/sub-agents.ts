@@ -94,14 +94,20 @@ function describeUnknownCalls({ steps }: AgentState): string | undefined {
   return `The call of ${names.join(', ')} was cut off, and may or may not have taken effect: find out before it is repeated.`;
 }
 
+/** Describes the failure that ended a task; a failed tool is named. */
+function describeFirstFailure({ errors: [failure] }: AgentState): string | undefined {
+  if (failure?.toolName === undefined || failure.message.includes(failure.toolName)) return failure?.message;
+  return `"${failure.toolName}" failed: ${failure.message}`;
+}
+
 function toResult(state: AgentState, maxTextLength: number): SubAgentResult {
-  const { status, text, stopReason = 'completed', errors, output } = state;
+  const { status, text, stopReason = 'completed', output } = state;
   const reason =
     status === 'failed' ? state.lastContinuationOutcome?.evaluations.find(({ decision }) => decision === 'forbid')?.reason : undefined;
   const error =
     status === 'completed'
       ? undefined
-      : [describeUnknownCalls(state), errors[0]?.message ?? reason].filter((text) => text !== undefined).join(' ');
+      : [describeUnknownCalls(state), describeFirstFailure(state) ?? reason].filter((text) => text !== undefined).join(' ');
   return omitUndefined({
     text: clipText(text, maxTextLength),
     stop_reason: stopReason,

@@ -11,12 +11,12 @@ const itself = <Value>(value: Value): Value => value;
 
 describe('FinishReasonCheck', () => {
   test.each([
-    [['length', 'content_filter'], 'length', 'forbid', 'finish reason "length" is among length, content_filter'],
-    [['length'], 'stop', 'allow', 'finish reason "stop" is not among length'],
-    [['length'], undefined, 'allow', 'no finish reason came'],
-    [['length'], null, 'allow', 'no finish reason came'],
-    [[], 'length', 'allow', 'no finish reasons are watched for'],
-    [[], null, 'allow', 'no finish reasons are watched for'],
+    [['length', 'content_filter'], 'length', 'forbid', 'the answer ended with the finish reason "length", which ends the run'],
+    [['length'], 'stop', 'allow', 'the finish reason "stop" does not end the run'],
+    [['length'], undefined, 'allow', 'the provider gave no finish reason'],
+    [['length'], null, 'allow', 'the provider gave no finish reason'],
+    [[], 'length', 'allow', 'no finish reason ends the run'],
+    [[], null, 'allow', 'no finish reason ends the run'],
   ] as const)('watching for %j, given %j: %s', (stopReasons, finishReason, decision, reason) => {
     const check = new FinishReasonCheck<string | null | undefined>(stopReasons, itself);
     expect(check.explain(finishReason)).toStrictEqual({
@@ -39,7 +39,7 @@ describe('FinishReasonCheck', () => {
 
 test.each([
   [true, 'forbid', 'the last step failed'],
-  [false, 'allow', 'no errors'],
+  [false, 'allow', 'nothing failed'],
 ] as const)('ErrorPresenceCheck: errors %s: %s', (hasErrors, decision, reason) => {
   const check = new ErrorPresenceCheck<boolean>(itself);
   expect(check.explain(hasErrors)).toStrictEqual({
@@ -53,8 +53,8 @@ test.each([
 });
 
 test.each([
-  [true, 'request', 'there is work for the model to go on with'],
-  [false, 'stop', 'no tool calls are left to go on with'],
+  [true, 'request', 'the model has messages to answer'],
+  [false, 'stop', 'no tool call is left to answer'],
 ] as const)('ToolCallPresenceCheck: calls %s: %s', (hasToolCalls, decision, reason) => {
   const check = new ToolCallPresenceCheck<boolean>(itself);
   expect(check.explain(hasToolCalls)).toStrictEqual({ criterion: 'ToolCallPresenceCheck', decision, reason, context: { hasToolCalls } });
@@ -64,9 +64,9 @@ test.each([
 test.each([
   [undefined, 'allow', 'there is no response yet', { hasResponse: false, shouldContinue: true }],
   [null, 'allow', 'there is no response yet', { hasResponse: false, shouldContinue: true }],
-  ['MORE', 'request', 'the response asks to go on', { hasResponse: true, shouldContinue: true }],
-  ['DONE', 'stop', 'the response lets go', { hasResponse: true, shouldContinue: false }],
-  ['', 'stop', 'the response lets go', { hasResponse: true, shouldContinue: false }],
+  ['MORE', 'request', 'the response asks for another step', { hasResponse: true, shouldContinue: true }],
+  ['DONE', 'stop', 'the response asks for no further step', { hasResponse: true, shouldContinue: false }],
+  ['', 'stop', 'the response asks for no further step', { hasResponse: true, shouldContinue: false }],
 ] as const)('ResponseContentCheck: response %j: %s', (response, decision, reason, context) => {
   const check = new ResponseContentCheck<string | null | undefined, string>(itself, (text) => text === 'MORE');
   expect(check.explain(response)).toStrictEqual({ criterion: 'ResponseContentCheck', decision, reason, context });
@@ -77,8 +77,8 @@ test.each([
   [undefined, 'allow', 'there is no step yet'],
   [null, 'allow', 'there is no step yet'],
   ['tool_execution', 'request', 'the last step used tools'],
-  ['final_response', 'stop', 'the last step was final_response'],
-  ['error', 'stop', 'the last step was error'],
+  ['final_response', 'stop', 'the last step was of type final_response'],
+  ['error', 'stop', 'the last step was of type error'],
 ] as const)('StopOnFinalDecision: step %j: %s (C51)', (stepType, decision, reason) => {
   const check = new StopOnFinalDecision<string | null | undefined>(itself);
   expect(check.explain(stepType)).toStrictEqual({

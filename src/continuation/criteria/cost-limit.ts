@@ -27,10 +27,12 @@ export class CostLimit<State> extends LimitCriterion<State> {
     const { usd, unknownCalls = 0 } = this.#cost(state) ?? { usd: 0 };
     const currentUsd = assertCount('the cost', usd);
     const maxUsd = this.raise(this.maxUsd, state);
-    const unknown = unknownCalls === 0 ? '' : `; what ${countCalls(unknownCalls)} cost is not known`;
+    const unknown = unknownCalls === 0 ? '' : `; the cost of ${countCalls(unknownCalls)} is not known`;
     return {
       isReached: currentUsd >= maxUsd,
-      reason: `${roundUsd(currentUsd)} of ${roundUsd(maxUsd)} US dollars spent${unknown}`,
+      reason: `${roundUsd(currentUsd)} of ${roundUsd(maxUsd)} US dollars spent`,
+      note: unknown,
+      max: maxUsd,
       context: { currentUsd, maxUsd, ...(unknownCalls > 0 && { unknownCalls }) },
     };
   }

@@ -22,6 +22,6 @@ export class CumulativeExecutionTimeLimit<State> extends LimitCriterion<State> {
     const cumulativeSeconds = assertCount('the active time', this.#cumulativeSeconds(state));
     const maxSeconds = this.raise(this.maxSeconds, state);
     const reason = `${toTenths(cumulativeSeconds)} s of ${maxSeconds} s of active time used`;
-    return { isReached: cumulativeSeconds >= maxSeconds, reason, context: { cumulativeSeconds, maxSeconds } };
+    return { isReached: cumulativeSeconds >= maxSeconds, reason, max: maxSeconds, context: { cumulativeSeconds, maxSeconds } };
   }
 }

@@ -23,7 +23,7 @@ const rows = [
     name: 'nothing failed',
     policy: retry,
     contexts: ErrorContext.none(),
-    answer: { decision: 'allow', stopReason: undefined, reason: 'no errors' },
+    answer: { decision: 'allow', stopReason: undefined, reason: 'nothing failed' },
     facts: {
       errorType: 'unknown',
       consecutiveFailures: 0,
@@ -39,7 +39,7 @@ const rows = [
     name: 'the policy stops',
     policy: ErrorPolicy.stopOnAnyError(),
     contexts: context({ type: 'model', totalFailures: 2 }),
-    answer: { decision: 'forbid', stopReason: 'error', reason: 'model error: the policy stops' },
+    answer: { decision: 'forbid', stopReason: 'error', reason: 'the policy stops the run on a model error' },
     facts: {
       errorType: 'model',
       consecutiveFailures: 1,
@@ -55,7 +55,7 @@ const rows = [
     name: 'the policy retries',
     policy: retry,
     contexts: context({ toolName: 'search', toolCallId: 'call_1', code: 'tool-failed', consecutiveFailures: 2, totalFailures: 5 }),
-    answer: { decision: 'allow', stopReason: undefined, reason: 'tool error in search: retrying, attempt 2 of 3 failed' },
+    answer: { decision: 'allow', stopReason: undefined, reason: 'retry after a tool error in search: failure 2 of at most 3 in a row' },
     facts: {
       errorType: 'tool',
       consecutiveFailures: 2,
@@ -73,7 +73,7 @@ const rows = [
     name: 'the policy ignores',
     policy: ErrorPolicy.ignoreToolErrors(),
     contexts: context({ toolName: 'search' }),
-    answer: { decision: 'allow', stopReason: undefined, reason: 'tool error in search: ignored by policy' },
+    answer: { decision: 'allow', stopReason: undefined, reason: 'a tool error in search, ignored by the policy' },
     facts: {
       errorType: 'tool',
       consecutiveFailures: 1,
@@ -89,7 +89,11 @@ const rows = [
     name: 'the retries are used up',
     policy: retry,
     contexts: context({ toolName: 'search', consecutiveFailures: 3, totalFailures: 3 }),
-    answer: { decision: 'forbid', stopReason: 'retry_limit', reason: 'tool error in search: attempt 3 failed, 3 allowed' },
+    answer: {
+      decision: 'forbid',
+      stopReason: 'retry_limit',
+      reason: 'third failure in a row (limit 3), the last one a tool error in search',
+    },
     facts: {
       errorType: 'tool',
       consecutiveFailures: 3,
@@ -108,8 +112,7 @@ const rows = [
     answer: {
       decision: 'forbid',
       stopReason: 'error',
-      reason:
-        'rate_limit error: the provider asked for a 90 s wait, but the policy waits at most 60 s (backoff.longestRetryAfterMs); not retried',
+      reason: 'the provider asked for a 90 s wait, but the policy waits at most 60 s (backoff.longestRetryAfterMs). Not retried',
     },
     facts: {
       errorType: 'rate_limit',
@@ -132,7 +135,7 @@ const rows = [
     answer: {
       decision: 'forbid',
       stopReason: 'error',
-      reason: 'rate_limit error: the provider asked for a 45.5 s wait, but only 30 s of the time limit are left; not retried',
+      reason: 'the provider asked for a 45.5 s wait, but only 30 s of the time limit are left. Not retried',
     },
     facts: {
       errorType: 'rate_limit',
@@ -155,7 +158,7 @@ const rows = [
     answer: {
       decision: 'allow',
       stopReason: undefined,
-      reason: 'model error: retrying, failure 4 in a row after 7.2 s (ends after 3 failures that span 10 s)',
+      reason: 'retry after a model error: fourth failure in a row after 7.2 s (limit: 3 failures over at least 10 s)',
     },
     facts: {
       errorType: 'model',
@@ -177,7 +180,7 @@ const rows = [
     answer: {
       decision: 'forbid',
       stopReason: 'retry_limit',
-      reason: 'model error: failure 5 in a row after 12.3 s (limit: 3 failures that span 10 s)',
+      reason: 'fifth failure in a row after 12.3 s (limit: 3 failures over at least 10 s), the last one a model error',
     },
     facts: {
       errorType: 'model',
@@ -199,7 +202,7 @@ const rows = [
     answer: {
       decision: 'forbid',
       stopReason: 'error',
-      reason: 'model error: the policy would retry, but trying again cannot help; handled as stop',
+      reason: 'a model error that a retry cannot fix; the policy stops the run',
     },
     facts: {
       errorType: 'model',
@@ -220,7 +223,7 @@ const rows = [
     answer: {
       decision: 'forbid',
       stopReason: 'error',
-      reason: 'validation error: the policy would ignore it, but the model has no result to go on with; handled as stop',
+      reason: 'a validation error that cannot be ignored, because the model has no result to read; the policy stops the run',
     },
     facts: {
       errorType: 'validation',
@@ -278,7 +281,7 @@ describe('several failures in a step', () => {
     for (const order of [failures, failures.toReversed()]) {
       expect(new ErrorPolicyCriterion(policy, resolver).explain(order)).toMatchObject({
         decision: 'forbid',
-        reason: 'tool error in fatal: the policy stops',
+        reason: 'the policy stops the run on a tool error in fatal',
         context: { toolName: 'fatal', toolCallId: 'call_3' },
       });
     }
@@ -291,7 +294,7 @@ describe('several failures in a step', () => {
   });
 
   test('an empty list means that nothing failed', () => {
-    expect(new ErrorPolicyCriterion(policy, resolver).explain([]).reason).toBe('no errors');
+    expect(new ErrorPolicyCriterion(policy, resolver).explain([]).reason).toBe('nothing failed');
     expect(new PendingRetry(policy, resolver).decide([])).toBe('allow');
   });
 });

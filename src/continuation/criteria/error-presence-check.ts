@@ -18,7 +18,7 @@ export class ErrorPresenceCheck<State> extends BuiltInCriterion<State> {
     return new ContinuationEvaluation({
       criterion: this.name,
       decision: hasErrors ? ContinuationDecision.ForbidContinuation : ContinuationDecision.AllowContinuation,
-      reason: hasErrors ? 'the last step failed' : 'no errors',
+      reason: hasErrors ? 'the last step failed' : 'nothing failed',
       stopReason: hasErrors ? StopReason.ErrorForbade : undefined,
       context: { hasErrors },
     });

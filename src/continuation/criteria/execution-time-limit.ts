@@ -27,7 +27,7 @@ export class ExecutionTimeLimit<State> extends LimitCriterion<State> {
     const elapsedSeconds = elapsedMs / 1000;
     const maxSeconds = this.raise(this.maxSeconds, state);
     const reason = `${toTenths(elapsedSeconds)} s of ${maxSeconds} s on the wall clock used`;
-    return { isReached: elapsedMs >= maxSeconds * 1000, reason, context: { elapsedSeconds, maxSeconds } };
+    return { isReached: elapsedMs >= maxSeconds * 1000, reason, max: maxSeconds, context: { elapsedSeconds, maxSeconds } };
   }
 
   #getElapsedMs(state: State, { now }: Findings): number {

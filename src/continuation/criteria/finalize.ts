@@ -16,7 +16,7 @@ export class Finalize<State> extends BuiltInCriterion<State> {
     this.#nothingToSumUp = new ContinuationEvaluation({
       criterion: this.name,
       decision: ContinuationDecision.AllowContinuation,
-      reason: 'no limit calls for a summary',
+      reason: 'no limit asks for a summary',
     });
   }
 
@@ -26,7 +26,7 @@ export class Finalize<State> extends BuiltInCriterion<State> {
     return new ContinuationEvaluation({
       criterion: this.name,
       decision: ContinuationDecision.RequestContinuation,
-      reason: `${reached.join(', ')} was reached with work left: one step to sum up`,
+      reason: `${reached.join(' and ')} ${reached.length === 1 ? 'was' : 'were'} reached with work left: one step to sum up`,
       context: { limits: reached },
     });
   }

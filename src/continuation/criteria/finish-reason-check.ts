@@ -5,10 +5,11 @@ import { ContinuationEvaluation } from '../continuation-evaluation.ts';
 import { StopReason } from '../stop-reason.ts';
 
 function toReason(finishReason: string | undefined, stopReasons: readonly string[]): string {
-  if (stopReasons.length === 0) return 'no finish reasons are watched for';
-  if (finishReason === undefined) return 'no finish reason came';
-  const matched = stopReasons.includes(finishReason);
-  return `finish reason "${finishReason}" is ${matched ? '' : 'not '}among ${stopReasons.join(', ')}`;
+  if (stopReasons.length === 0) return 'no finish reason ends the run';
+  if (finishReason === undefined) return 'the provider gave no finish reason';
+  return stopReasons.includes(finishReason)
+    ? `the answer ended with the finish reason "${finishReason}", which ends the run`
+    : `the finish reason "${finishReason}" does not end the run`;
 }
 
 /** Forbids if the model finished for one of the given reasons. */

@@ -1,41 +1,53 @@
-import type { ErrorHandling } from '../../errors/index.ts';
+import type { ErrorHandling, ErrorType } from '../../errors/index.ts';
 import { ErrorHandlingDecision } from '../../errors/index.ts';
 import type { JsonObject } from '../../lib/index.ts';
-import { assertNever, pluralize } from '../../lib/index.ts';
+import { assertNever, pluralize, toOrdinal } from '../../lib/index.ts';
 
 const toSeconds = (ms: number): string => `${Number((ms / 1000).toFixed(1))} s`;
 
 /** Describes failures in a row and their span, in the words of a policy that looks at both. */
-function describeSpan({ context, maxRetries, minRetrySpanMs = 0 }: ErrorHandling, ends: string): string {
+function describeSpan({ context, maxRetries, minRetrySpanMs = 0 }: ErrorHandling): string {
   const { consecutiveFailures, failureSpanMs } = context;
   const after = failureSpanMs === undefined ? '' : ` after ${toSeconds(failureSpanMs)}`;
-  return `failure ${consecutiveFailures} in a row${after} (${ends} ${pluralize(maxRetries, 'failure')} that span ${toSeconds(minRetrySpanMs)})`;
+  return `${toOrdinal(consecutiveFailures)} failure in a row${after} (limit: ${pluralize(maxRetries, 'failure')} over at least ${toSeconds(minRetrySpanMs)})`;
 }
+
+const kinds: Readonly<Record<ErrorType, string>> = {
+  tool: 'tool error',
+  model: 'model error',
+  validation: 'validation error',
+  rate_limit: 'rate limit error',
+  timeout: 'time-out',
+  unknown: 'error',
+};
+
+const withArticle = (noun: string): string => `${/^[aeiou]/.test(noun) ? 'an' : 'a'} ${noun}`;
 
 function describeLongWait({ context: { retryAfterMs = 0 }, exceeded }: ErrorHandling): string {
   const asked = `the provider asked for a ${toSeconds(retryAfterMs)} wait`;
-  if (exceeded === undefined) return `${asked}; not retried`;
+  if (exceeded === undefined) return `${asked}. Not retried`;
   const bound = toSeconds(exceeded.boundMs);
   return exceeded.bound === 'time-left'
-    ? `${asked}, but only ${bound} of the time limit are left; not retried`
-    : `${asked}, but the policy waits at most ${bound} (backoff.longestRetryAfterMs); not retried`;
+    ? `${asked}, but only ${bound} of the time limit are left. Not retried`
+    : `${asked}, but the policy waits at most ${bound} (backoff.longestRetryAfterMs). Not retried`;
 }
 
 function stopText(handling: ErrorHandling, subject: string): string {
   const { cause, context, maxRetries, minRetrySpanMs } = handling;
   switch (cause) {
     case 'retries-used-up':
-      if (minRetrySpanMs !== undefined) return `${subject}: ${describeSpan(handling, 'limit:')}`;
-      return `${subject}: attempt ${context.consecutiveFailures} failed, ${maxRetries} allowed`;
+      if (minRetrySpanMs !== undefined) return `${describeSpan(handling)}, the last one ${withArticle(subject)}`;
+      if (context.consecutiveFailures === 1) return `first failure, ${withArticle(subject)} (limit ${maxRetries}: no retries)`;
+      return `${toOrdinal(context.consecutiveFailures)} failure in a row (limit ${maxRetries}), the last one ${withArticle(subject)}`;
     case 'wait-too-long':
-      return `${subject}: ${describeLongWait(handling)}`;
+      return describeLongWait(handling);
     case 'not-retryable':
-      return `${subject}: the policy would retry, but trying again cannot help; handled as stop`;
+      return `${withArticle(subject)} that a retry cannot fix; the policy stops the run`;
     case 'nothing-to-read':
-      return `${subject}: the policy would ignore it, but the model has no result to go on with; handled as stop`;
+      return `${withArticle(subject)} that cannot be ignored, because the model has no result to read; the policy stops the run`;
     case 'policy':
     case 'no-error':
-      return `${subject}: the policy stops`;
+      return `the policy stops the run on ${withArticle(subject)}`;
     default:
       return assertNever(cause);
   }
@@ -44,14 +56,14 @@ function stopText(handling: ErrorHandling, subject: string): string {
 /** A policy's decision in words. */
 export function toHandlingReason(handling: ErrorHandling): string {
   const { decision, context, maxRetries, minRetrySpanMs } = handling;
-  if (handling.cause === 'no-error') return 'no errors';
+  if (handling.cause === 'no-error') return 'nothing failed';
   const tool = context.toolName === undefined ? '' : ` in ${context.toolName}`;
-  const subject = `${context.type} error${tool}`;
+  const subject = `${kinds[context.type]}${tool}`;
   if (decision === ErrorHandlingDecision.Stop) return stopText(handling, subject);
-  if (decision === ErrorHandlingDecision.Ignore) return `${subject}: ignored by policy`;
+  if (decision === ErrorHandlingDecision.Ignore) return `${withArticle(subject)}, ignored by the policy`;
   if (minRetrySpanMs !== undefined && context.consecutiveFailures >= maxRetries)
-    return `${subject}: retrying, ${describeSpan(handling, 'ends after')}`;
-  return `${subject}: retrying, attempt ${context.consecutiveFailures} of ${maxRetries} failed`;
+    return `retry after ${withArticle(subject)}: ${describeSpan(handling)}`;
+  return `retry after ${withArticle(subject)}: failure ${context.consecutiveFailures} of at most ${maxRetries} in a row`;
 }
 
 /** The numbers behind a policy's decision. */

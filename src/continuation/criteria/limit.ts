@@ -1,3 +1,4 @@
+import { describeGrants } from '../describe-evaluation.ts';
 import type { JsonObject } from '../../lib/index.ts';
 import { describeValue, InvalidArgumentError } from '../../lib/index.ts';
 import type { CriterionOptions } from '../built-in-criterion.ts';
@@ -32,6 +33,8 @@ export const countCalls = (count: number): string => `${count} ${count === 1 ? '
 export interface LimitOptions<State> extends CriterionOptions {
   /** Amount granted on top of the limit, in the limit's own unit. Without it no grant raises this limit. @default nothing */
   readonly granted?: (state: State) => number;
+  /** People who granted it, if known. @default nobody is named */
+  readonly grantedBy?: (state: State) => readonly string[];
   /** Action when the limit is reached on this state. @default 'stop' */
   readonly onLimit?: (state: State, findings: Findings) => AtLimit;
 }
@@ -39,7 +42,12 @@ export interface LimitOptions<State> extends CriterionOptions {
 /** A limit compared with its count. */
 export interface Comparison {
   readonly isReached: boolean;
+  /** The two numbers: `4 of 4 steps used`. */
   readonly reason: string;
+  /** Text about calls that could not be counted. */
+  readonly note?: string;
+  /** The limit that was compared, with the grants on top of it. */
+  readonly max: number;
   readonly context: JsonObject;
 }
 
@@ -57,9 +65,12 @@ export abstract class LimitCriterion<State> extends BuiltInCriterion<State> {
 
   override explain(state: State, findings: Findings = {}): ContinuationEvaluation {
     const { name: criterion, limit } = this;
-    const { isReached, reason, context } = this.compare(state, findings);
+    const { isReached, reason: numbers, note = '', max, context: compared } = this.compare(state, findings);
     const { AllowContinuation, ForbidContinuation } = ContinuationDecision;
-    const fields = { criterion, reason, limit, context };
+    const grants = this.#readGrants(state);
+    const raised = grants === undefined ? '' : ` (${describeGrants({ max, ...grants })})`;
+    const reason = `${numbers}${raised}${isReached ? ', limit reached' : ''}${note}`;
+    const fields = { criterion, reason, limit, context: grants === undefined ? compared : { ...compared, ...grants } };
     if (!isReached) return new ContinuationEvaluation({ ...fields, decision: AllowContinuation });
     const atLimit = this.#options.onLimit?.(state, findings) ?? AtLimit.Stop;
     const stopReason = limitStopReasons[limit];
@@ -69,8 +80,16 @@ export abstract class LimitCriterion<State> extends BuiltInCriterion<State> {
       ...fields,
       atLimit,
       ...(isPause ? { decision: ForbidContinuation, stopReason } : { decision: AllowContinuation }),
-      reason: `${reason}; ${isPause ? 'more has to be granted' : 'one more step to sum up'}`,
+      reason: `${reason}; ${isPause ? 'waits for a grant' : 'one more step to sum up'}`,
     });
+  }
+
+  /** Amount that was granted, and by whom; undefined if there is none. */
+  #readGrants(state: State): { readonly granted: number; readonly grantedBy?: readonly string[] } | undefined {
+    const granted = this.#options.granted?.(state) ?? 0;
+    if (granted === 0) return undefined;
+    const grantedBy = this.#options.grantedBy?.(state) ?? [];
+    return { granted, ...(grantedBy.length > 0 && { grantedBy }) };
   }
 
   /** The limit with the grants on top of it. */

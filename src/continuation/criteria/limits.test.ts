@@ -26,7 +26,7 @@ const limits: readonly LimitRow[] = [
     stopReason: 'steps_limit',
     limit: 'steps',
     context: (maxSteps, currentSteps) => ({ currentSteps, maxSteps }),
-    reason: '20 of 20 steps used',
+    reason: '20 of 20 steps used, limit reached',
   },
   {
     name: 'TokenUsageLimit',
@@ -34,7 +34,7 @@ const limits: readonly LimitRow[] = [
     stopReason: 'token_limit',
     limit: 'tokens',
     context: (maxTokens, currentUsage) => ({ currentUsage, maxTokens }),
-    reason: '20 of 20 tokens used',
+    reason: '20 of 20 tokens used, limit reached',
   },
   {
     name: 'ExecutionTimeLimit',
@@ -42,7 +42,7 @@ const limits: readonly LimitRow[] = [
     stopReason: 'time_limit',
     limit: 'wall',
     context: (maxSeconds, elapsedSeconds) => ({ elapsedSeconds, maxSeconds }),
-    reason: '20 s of 20 s on the wall clock used',
+    reason: '20 s of 20 s on the wall clock used, limit reached',
   },
   {
     name: 'CumulativeExecutionTimeLimit',
@@ -50,7 +50,7 @@ const limits: readonly LimitRow[] = [
     stopReason: 'time_limit',
     limit: 'active',
     context: (maxSeconds, cumulativeSeconds) => ({ cumulativeSeconds, maxSeconds }),
-    reason: '20 s of 20 s of active time used',
+    reason: '20 s of 20 s of active time used, limit reached',
   },
 ];
 
@@ -197,7 +197,7 @@ describe('RetryLimit', () => {
     expect(createLimit(max).explain(steps)).toStrictEqual({
       criterion: 'RetryLimit',
       decision,
-      reason: `${consecutiveFailures} of ${max} failures in a row`,
+      reason: `${consecutiveFailures} of ${max} failures in a row${decision === 'forbid' ? ', limit reached' : ''}`,
       ...(decision === 'forbid' && { stopReason: 'retry_limit' }),
       context: { consecutiveFailures, maxConsecutiveFailures: max },
     });

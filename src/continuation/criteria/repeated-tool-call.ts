@@ -35,7 +35,7 @@ export class RepeatedToolCall<State> extends BuiltInCriterion<State> {
     const { name: criterion, maxRepeats } = this;
     const repeated = this.#findRepeated(state);
     if (repeated === undefined) {
-      const reason = `no call was made in ${maxRepeats} steps in a row`;
+      const reason = `no tool was called with the same arguments in ${maxRepeats} steps in a row`;
       return { criterion, decision: ContinuationDecision.AllowContinuation, reason, context: { maxRepeats } };
     }
     return {

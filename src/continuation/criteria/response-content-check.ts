@@ -29,7 +29,7 @@ export class ResponseContentCheck<State, Response> extends BuiltInCriterion<Stat
     return {
       criterion,
       decision: shouldContinue ? ContinuationDecision.RequestContinuation : ContinuationDecision.AllowStop,
-      reason: shouldContinue ? 'the response asks to go on' : 'the response lets go',
+      reason: shouldContinue ? 'the response asks for another step' : 'the response asks for no further step',
       context: { hasResponse: true, shouldContinue },
     };
   }

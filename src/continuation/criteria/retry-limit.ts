@@ -36,7 +36,7 @@ export class RetryLimit<State, Step> extends BuiltInCriterion<State> {
     return new ContinuationEvaluation({
       criterion: this.name,
       decision: forbids ? ContinuationDecision.ForbidContinuation : ContinuationDecision.AllowContinuation,
-      reason: `${consecutiveFailures} of ${maxConsecutiveFailures} failures in a row`,
+      reason: `${consecutiveFailures} of ${maxConsecutiveFailures} failures in a row${forbids ? ', limit reached' : ''}`,
       stopReason: forbids ? StopReason.RetryLimitReached : undefined,
       context: { consecutiveFailures, maxConsecutiveFailures },
     });

@@ -27,14 +27,24 @@ describe('CostLimit', () => {
     { max: 1, cost: undefined, decision: 'allow', reason: '0 of 1 US dollars spent' },
     { max: 1, cost: { usd: 0 }, decision: 'allow', reason: '0 of 1 US dollars spent' },
     { max: 1, cost: { usd: 0.999_94 }, decision: 'allow', reason: '0.9999 of 1 US dollars spent' },
-    { max: 1, cost: { usd: 1 }, decision: 'forbid', reason: '1 of 1 US dollars spent' },
-    { max: 1, cost: { usd: 1.5 }, decision: 'forbid', reason: '1.5 of 1 US dollars spent' },
-    { max: 0.3, cost: { usd: 0.1 + 0.2 }, decision: 'forbid', reason: '0.3 of 0.3 US dollars spent' },
-    { max: 0, cost: undefined, decision: 'forbid', reason: '0 of 0 US dollars spent' },
+    { max: 1, cost: { usd: 1 }, decision: 'forbid', reason: '1 of 1 US dollars spent, limit reached' },
+    { max: 1, cost: { usd: 1.5 }, decision: 'forbid', reason: '1.5 of 1 US dollars spent, limit reached' },
+    { max: 0.3, cost: { usd: 0.1 + 0.2 }, decision: 'forbid', reason: '0.3 of 0.3 US dollars spent, limit reached' },
+    { max: 0, cost: undefined, decision: 'forbid', reason: '0 of 0 US dollars spent, limit reached' },
     { max: 1, cost: { usd: 0, unknownCalls: 0 }, decision: 'allow', reason: '0 of 1 US dollars spent' },
-    { max: 1, cost: { usd: 0, unknownCalls: 1 }, decision: 'allow', reason: '0 of 1 US dollars spent; what 1 call cost is not known' },
-    { max: 1, cost: { usd: 0.2, unknownCalls: 3 }, decision: 'allow', reason: '0.2 of 1 US dollars spent; what 3 calls cost is not known' },
-    { max: 1, cost: { usd: 2, unknownCalls: 1 }, decision: 'forbid', reason: '2 of 1 US dollars spent; what 1 call cost is not known' },
+    { max: 1, cost: { usd: 0, unknownCalls: 1 }, decision: 'allow', reason: '0 of 1 US dollars spent; the cost of 1 call is not known' },
+    {
+      max: 1,
+      cost: { usd: 0.2, unknownCalls: 3 },
+      decision: 'allow',
+      reason: '0.2 of 1 US dollars spent; the cost of 3 calls is not known',
+    },
+    {
+      max: 1,
+      cost: { usd: 2, unknownCalls: 1 },
+      decision: 'forbid',
+      reason: '2 of 1 US dollars spent, limit reached; the cost of 1 call is not known',
+    },
   ])('of $max after $cost: $decision', ({ max, cost, decision, reason }) => {
     const unknownCalls = cost?.unknownCalls ?? 0;
     expect(new CostLimit(max, () => cost).explain({})).toStrictEqual({
@@ -49,7 +59,7 @@ describe('CostLimit', () => {
 
   test('says what was granted without the dust of adding fractions', () => {
     const limit = new CostLimit<unknown>(0.1, () => undefined, { granted: () => 0.2 });
-    expect(limit.explain({}).reason).toBe('0 of 0.3 US dollars spent');
+    expect(limit.explain({}).reason).toBe('0 of 0.3 US dollars spent (0.1 at first, 0.2 granted)');
   });
 
   test.each([Number.NaN, -1, Number.POSITIVE_INFINITY])('a limit of %d is refused', (bad) => {
@@ -97,7 +107,12 @@ describe('RepeatedToolCall', () => {
     const criterion = 'RepeatedToolCall';
     expect(watching(max).explain(steps)).toStrictEqual(
       repeated === undefined
-        ? { criterion, decision: 'allow', reason: `no call was made in ${max} steps in a row`, context: { maxRepeats: max } }
+        ? {
+            criterion,
+            decision: 'allow',
+            reason: `no tool was called with the same arguments in ${max} steps in a row`,
+            context: { maxRepeats: max },
+          }
         : {
             criterion,
             decision: 'forbid',
@@ -198,14 +213,14 @@ const limits: readonly LimitRow[] = [
 describe.each(limits)('$name', ({ name, limit, plain, stopReason, kind, reason, context }) => {
   test.each<readonly [AtLimit, Partial<ContinuationEvaluation>, string, object]>([
     ['stop', { decision: 'forbid', stopReason: stopReason as never }, '', {}],
-    ['pause', { decision: 'forbid', stopReason: stopReason as never }, '; more has to be granted', { atLimit: 'pause' }],
+    ['pause', { decision: 'forbid', stopReason: stopReason as never }, '; waits for a grant', { atLimit: 'pause' }],
     ['finalize', { decision: 'allow' }, '; one more step to sum up', { atLimit: 'finalize' }],
   ])('reached, with %s', (onLimit, answer, words, more) => {
     for (const amount of [10, 11]) {
       expect(limit.explain({ used: amount, onLimit }, judged)).toStrictEqual({
         criterion: name,
         ...answer,
-        reason: `${reason(amount, 10)}${words}`,
+        reason: `${reason(amount, 10)}, limit reached${words}`,
         limit: kind,
         ...more,
         context: context(amount, 10),
@@ -233,8 +248,8 @@ describe.each(limits)('$name', ({ name, limit, plain, stopReason, kind, reason, 
   ])('at %d of 10 with %d granted: %s, and says both', (amount, granted, decision) => {
     expect(limit.explain({ used: amount, granted }, judged)).toMatchObject({
       decision,
-      reason: reason(amount, 10 + granted),
-      context: context(amount, 10 + granted),
+      reason: `${reason(amount, 10 + granted)}${granted > 0 ? ` (10 at first, ${granted} granted)` : ''}${decision === 'forbid' ? ', limit reached' : ''}`,
+      context: { ...context(amount, 10 + granted), ...(granted > 0 && { granted }) },
     });
   });
 
@@ -262,7 +277,7 @@ test.each([
 describe('Finalize', () => {
   const steps = new StepsLimit<Budget>(3, getUsed, options);
   const tokens = new TokenUsageLimit<Budget>(5, getUsed, options);
-  const nothing = { criterion: 'Finalize', decision: 'allow', reason: 'no limit calls for a summary', context: {} };
+  const nothing = { criterion: 'Finalize', decision: 'allow', reason: 'no limit asks for a summary', context: {} };
 
   test.each<{ readonly what: string; readonly state: Budget; readonly reached: readonly string[] }>([
     { what: 'no limit is reached', state: { used: 2, onLimit: 'finalize' }, reached: [] },
@@ -278,7 +293,7 @@ describe('Finalize', () => {
         : {
             criterion: 'Finalize',
             decision: 'request',
-            reason: `${reached.join(', ')} was reached with work left: one step to sum up`,
+            reason: `${reached.join(' and ')} ${reached.length === 1 ? 'was' : 'were'} reached with work left: one step to sum up`,
             context: { limits: reached },
           },
     );

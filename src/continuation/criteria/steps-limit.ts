@@ -18,6 +18,6 @@ export class StepsLimit<State> extends LimitCriterion<State> {
     const currentSteps = assertCount('the step count', this.#stepCount(state));
     const maxSteps = this.raise(this.maxSteps, state);
     const reason = `${currentSteps} of ${maxSteps} steps used`;
-    return { isReached: currentSteps >= maxSteps, reason, context: { currentSteps, maxSteps } };
+    return { isReached: currentSteps >= maxSteps, reason, max: maxSteps, context: { currentSteps, maxSteps } };
   }
 }

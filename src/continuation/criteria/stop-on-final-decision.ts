@@ -18,6 +18,6 @@ export class StopOnFinalDecision<State> extends BuiltInCriterion<State> {
     const { AllowContinuation, RequestContinuation, AllowStop } = ContinuationDecision;
     if (stepType === null) return { ...fields, decision: AllowContinuation, reason: 'there is no step yet' };
     if (stepType === 'tool_execution') return { ...fields, decision: RequestContinuation, reason: 'the last step used tools' };
-    return { ...fields, decision: AllowStop, reason: `the last step was ${stepType}` };
+    return { ...fields, decision: AllowStop, reason: `the last step was of type ${stepType}` };
   }
 }

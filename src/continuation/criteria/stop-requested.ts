@@ -27,8 +27,14 @@ export class StopRequested<State> extends BuiltInCriterion<State> {
 }
 
 /** The evaluation of a stop request, even if the criterion is not installed. */
-export function toStopEvaluation({ by, reason: given }: StopRequest, criterion: string = usualName): ContinuationEvaluation {
+export function toStopEvaluation({ by, reason: given, person }: StopRequest, criterion: string = usualName): ContinuationEvaluation {
   const reason = cleanText(given);
   const decision = ContinuationDecision.ForbidContinuation;
-  return new ContinuationEvaluation({ criterion, decision, reason, stopReason: StopReason.UserRequested, context: { by } });
+  return new ContinuationEvaluation({
+    criterion,
+    decision,
+    reason,
+    stopReason: StopReason.UserRequested,
+    context: { by, ...(person !== undefined && { person: cleanText(person) }) },
+  });
 }

@@ -23,7 +23,9 @@ export class TokenUsageLimit<State> extends LimitCriterion<State> {
     const unknown = unknownCalls === 0 ? '' : `; ${countCalls(unknownCalls)} did not report any`;
     return {
       isReached: currentUsage >= maxTokens,
-      reason: `${currentUsage} of ${maxTokens} tokens used${unknown}`,
+      reason: `${currentUsage} of ${maxTokens} tokens used`,
+      note: unknown,
+      max: maxTokens,
       context: { currentUsage, maxTokens, ...(unknownCalls > 0 && { unknownCalls }) },
     };
   }

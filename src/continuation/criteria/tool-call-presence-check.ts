@@ -7,7 +7,7 @@ const toEvaluation = (criterion: string, hasToolCalls: boolean): ContinuationEva
   Object.freeze({
     criterion,
     decision: hasToolCalls ? ContinuationDecision.RequestContinuation : ContinuationDecision.AllowStop,
-    reason: hasToolCalls ? 'there is work for the model to go on with' : 'no tool calls are left to go on with',
+    reason: hasToolCalls ? 'the model has messages to answer' : 'no tool call is left to answer',
     context: Object.freeze({ hasToolCalls }),
   });
 

@@ -40,6 +40,14 @@ export class EventFields {
     return cutLine(toJsonText(this.#redactor.value(value as Json)));
   }
 
+  /** The field as text, or as JSON if it is not text; redacted by its name too, for fields that somebody else named. */
+  fact(name: string): string {
+    const value = readField(this.#data, name);
+    // Holds: events are plain data.
+    const shown = readField(this.#redactor.value({ [name]: (value ?? null) as Json }), name);
+    return typeof shown === 'string' ? cutLine(toLine(shown)) : cutLine(toJsonText(shown));
+  }
+
   /** Fields of an object. */
   inner(name: string): EventFields {
     return new EventFields(readField(this.#data, name), this.#redactor);

@@ -29,9 +29,11 @@ export function describeEvent(event: object, redactor: Redactor = defaultRedacto
   return (words.get(fields.text('type')) ?? describeUnknown)(fields);
 }
 
-// UUIDv7 starts with the time: agents created in the same minute differ only at the end.
-// The end of an id says more than its start: ids created at the same time, or nested in one another, start alike.
-const shortenId = (id: string): string => (id.length >= 36 ? id.slice(-8) : id.slice(0, 8));
+/** Longest id that a line shows as it is. */
+const longestId = 12;
+
+// The end of an id says more than its start: ids made at the same time, counted or nested in one another start alike.
+const shortenId = (id: string): string => (id.length <= longestId ? id : id.slice(-8).replace(/^[^/]*\/(?=.{4})/, ''));
 
 /** The name of an agent that has none. */
 const unnamed = 'agent';
@@ -40,8 +42,11 @@ const unnamed = 'agent';
 export function formatLine(event: object, description: string, redactor: Redactor = defaultRedactor): string {
   const fields = new EventFields(event, redactor);
   const [name, participant, step] = [fields.text('agentName'), fields.text('participant'), fields.number('stepNumber')];
-  const who = name === '' || name === unnamed ? 'Agent' : `Agent ${name}`;
-  const turn = participant === '' || participant === name ? '' : ` (${participant})`;
+  const isNamed = name !== '' && name !== unnamed;
+  // The run inside a turn has no name of its own: it is that of its participant.
+  const shown = !isNamed && fields.has('parentAgentId') ? participant : isNamed ? name : '';
+  const who = shown === '' ? 'Agent' : `Agent ${shown}`;
+  const turn = participant === '' || participant === shown ? '' : ` (${participant})`;
   return `${who} [${shortenId(fields.text('agentId'))}]${step === 0 ? '' : ` step ${step}`}${turn}: ${toLine(redactor.text(description))}`;
 }
 

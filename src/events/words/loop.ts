@@ -32,14 +32,25 @@ function describeStep(event: EventFields): string {
   return `completed in ${time}${tokens}${unfinished}`;
 }
 
+/** Describes the refusal to raise a limit; empty if there is none. */
+function describeRefusal(refusal: EventFields): string {
+  if (!refusal.has('reason')) return '';
+  const who = refusal.has('by') ? refusal.text('by') : 'somebody';
+  return `; ${who} refused to grant more: ${refusal.text('reason')}`;
+}
+
 function describeEnd(event: EventFields): string {
   const steps = pluralize(event.number('stepCount'), 'step');
   const waits = event.list('waitingFor').map(describeWait);
   const status = event.text('status').replace('in_progress', 'left open');
   if (waits.length > 0) return `run waits after ${steps} for ${waits.join('; ')}`;
   if (!event.has('stopReason')) return `run ${status} after ${steps}`;
-  const why = status === event.text('stopReason') ? '' : ` (${event.text('stopReason')})`;
-  return `run ${status} after ${steps}${why}, decided by ${event.text('resolvedBy')}; ${describeUsage(event.inner('usage'))}`;
+  const [reason, rule, usage] = [event.text('stopReason'), event.text('resolvedBy'), describeUsage(event.inner('usage'))];
+  // The work was done in the very step that reached a limit.
+  if (status === 'completed' && reason !== status)
+    return `run completed after ${steps}, and ${rule} was reached in the same step (${reason}); ${usage}`;
+  const why = status === reason ? '' : ` (${reason})`;
+  return `run ${status} after ${steps}${why}, decided by ${rule}${describeRefusal(event.inner('grantRefused'))}; ${usage}`;
 }
 
 function describeRetry(event: EventFields): string {
@@ -61,8 +72,7 @@ export const loopWords: Describers = {
     return event.has('resumed') ? `a process ended in this step; resumed with ${messages}` : `started with ${messages}`;
   },
   ContinuationEvaluated: (event) => {
-    const outcome = event.inner('outcome');
-    if (outcome.has('decision')) return describeOutcome(outcome);
+    if (event.inner('outcome').has('decision')) return describeOutcome(event);
     return 'decided; the step that has the decision could not be read';
   },
   AgentStateUpdated: (event) =>
@@ -72,8 +82,9 @@ export const loopWords: Describers = {
   RetryScheduled: describeRetry,
   AgentFailed: (event) => {
     const [error] = event.list('errors');
-    const what = error === undefined ? `decided by ${event.text('resolvedBy')}` : `${describeFailure(error)} (${error.text('code')})`;
-    return `run failed after ${pluralize(event.number('stepCount'), 'step')} (${event.text('stopReason') || 'error'}): ${what}`;
+    const what = error === undefined ? '' : `: ${describeFailure(error)} (${error.text('code')})`;
+    const steps = pluralize(event.number('stepCount'), 'step');
+    return `run failed after ${steps} (${event.text('stopReason') || 'error'}), decided by ${event.text('resolvedBy')}${what}`;
   },
   AgentFinished: describeEnd,
   CrashLoopDetected: (event) => {

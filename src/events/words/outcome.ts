@@ -1,12 +1,16 @@
-// The decision after a step, on one line: the rule that decided, its reason and its numbers.
-import { describeLimit } from './phrases.ts';
+// The decision after a step, on one line: the rule that decided, its reason and its numbers, and what failed.
+import { toLine } from '../../lib/index.ts';
 import type { EventFields } from './event-fields.ts';
+import { describeCauses, describeLimit } from './phrases.ts';
 
 /** Number of facts of a rule that a line has room for. */
 const mostFacts = 6;
 
-/** Facts that explain nothing to a reader. */
-const innerFacts = new Set(['point', 'error', 'message', 'handling', 'cause']);
+/** Facts that explain nothing to a reader, or that a line words otherwise. */
+const innerFacts = new Set(['point', 'error', 'message', 'handling', 'cause', 'by', 'person', 'stopReasons']);
+
+/** Rules whose wish to continue says only that the model has not finished. */
+const plainWishes = new Set(['ToolCallPresenceCheck', 'PendingRetry']);
 
 /** Lists the facts of a rule whose reason gives no numbers. */
 function describeFacts(evaluation: EventFields, reason: string): string {
@@ -14,49 +18,86 @@ function describeFacts(evaluation: EventFields, reason: string): string {
   const context = evaluation.inner('context');
   const facts = context.names
     .filter((name) => !innerFacts.has(name) && context.has(name))
-    .map((name) => [name, context.text(name) || context.json(name)] as const)
+    .map((name) => [toLine(name), context.fact(name)] as const)
     .filter(([, value]) => !reason.includes(value));
   const shown = facts.slice(0, mostFacts).map(([name, value]) => `${name} ${value}`);
   return shown.length === 0 ? '' : ` (${shown.join(', ')})`;
 }
 
+const hasDecision = (decision: string) => (evaluation: EventFields) => evaluation.text('decision') === decision;
+
+/** True for an evaluation of a failed step by an error policy. */
+const isOfFailure = (evaluation: EventFields): boolean => evaluation.inner('context').number('consecutiveFailures') > 0;
+
+/** Finds the failure that an error policy decided by. */
+function findFailure(evaluation: EventFields, failures: readonly EventFields[]): EventFields | undefined {
+  const context = evaluation.inner('context');
+  const isSame = (name: string) => (failure: EventFields) => context.has(name) && failure.text(name) === context.text(name);
+  return failures.find(isSame('toolCallId')) ?? failures.find(isSame('code')) ?? failures[0];
+}
+
+/** A decision, and the failures of the step that it is about. */
+interface Decision {
+  readonly stopReason: string;
+  readonly evaluations: readonly EventFields[];
+  /** Evaluation of the rule that decided; undefined if no rule did. */
+  readonly decided: EventFields | undefined;
+  readonly failures: readonly EventFields[];
+}
+
+/** Describes the facts behind a reason: the failure, the person who asked, or the numbers of the rule. */
+function describeBackground(evaluation: EventFields, reason: string, failures: readonly EventFields[]): string {
+  const failure = isOfFailure(evaluation) ? findFailure(evaluation, failures) : undefined;
+  if (failure !== undefined) return `: ${describeCauses(failure)}`;
+  const person = evaluation.inner('context').text('person');
+  if (person !== '') return ` (asked by ${person})`;
+  return evaluation.text('decision') === 'forbid' ? describeFacts(evaluation, reason) : '';
+}
+
 /** Describes one rule: its name, its reason and its numbers. */
-function describeRule(evaluation: EventFields): string {
+function describeRule(evaluation: EventFields, failures: readonly EventFields[]): string {
   const criterion = evaluation.text('criterion');
   const given = evaluation.text('reason').replace(/\.$/, '');
   // A default reason starts with the name of the criterion.
   const reason = given.startsWith(`${criterion} `) ? given.slice(criterion.length + 1) : given;
-  const facts = evaluation.text('decision') === 'forbid' ? describeFacts(evaluation, reason) : '';
-  return `${criterion}${reason === '' ? '' : `: ${reason}`}${facts}`;
+  return `${criterion}${reason === '' ? '' : `: ${reason}`}${describeBackground(evaluation, reason, failures)}`;
 }
 
-const hasDecision = (decision: string) => (evaluation: EventFields) => evaluation.text('decision') === decision;
+function describeContinue({ evaluations, decided, failures }: Decision, rule: string): string {
+  const sumsUp = evaluations.find((evaluation) => evaluation.text('atLimit') === 'finalize');
+  if (sumsUp !== undefined) return `CONTINUE to sum up, ${describeRule(sumsUp, failures)}`;
+  // A failed step goes on for a reason: the policy's.
+  const policies = decided !== undefined && isOfFailure(decided) ? [] : evaluations.filter(isOfFailure).slice(0, 1);
+  return `CONTINUE ${[rule, ...policies.map((policy) => describeRule(policy, failures))].join('; ')}`;
+}
 
-/** Finds what a failed step was judged by, if the rule that decided is another one. */
-const findFailures = (evaluations: readonly EventFields[], decided: EventFields | undefined): readonly EventFields[] => {
-  const hasFailed = (evaluation: EventFields): boolean => evaluation.inner('context').number('consecutiveFailures') > 0;
-  return decided !== undefined && hasFailed(decided) ? [] : evaluations.filter(hasFailed).slice(0, 1);
-};
+/** Describes what was left to do if limits end a run; empty if no rule says more than that the model has not finished. */
+function describeRest(evaluations: readonly EventFields[]): string {
+  const wish = evaluations.filter(hasDecision('request')).find((evaluation) => !plainWishes.has(evaluation.text('criterion')));
+  return wish === undefined ? '' : `; left to do, ${describeRule(wish, [])}`;
+}
 
-/** Describes the decision of an outcome, the rule that made it, and the rules that forbade too. */
-export function describeOutcome(outcome: EventFields): string {
-  const [decision, resolvedBy] = [outcome.text('decision'), outcome.text('resolvedBy')];
+const isLimit = (evaluation: EventFields): boolean => evaluation.has('limit');
+const mayBeRaised = (evaluation: EventFields): boolean => isLimit(evaluation) && evaluation.text('atLimit') === 'pause';
+
+function describeStop({ stopReason, evaluations, decided, failures }: Decision, rule: string): string {
+  const forbidding = evaluations.filter(hasDecision('forbid'));
+  const others = forbidding.filter((each) => each !== decided).map((each) => `; also ${describeRule(each, failures)}`);
+  const isAtLimit = forbidding.length > 0 && forbidding.every(isLimit);
+  const rest = isAtLimit ? describeRest(evaluations) : '';
+  const reasons = `(${stopReason}) ${rule}${others.join('')}${rest}`;
+  if (!isAtLimit || !forbidding.every(mayBeRaised)) return `STOP ${reasons}`;
+  const limits = forbidding.map((evaluation) => describeLimit(evaluation.text('limit')));
+  return `WAIT for a grant of more ${[...new Set(limits)].join(' and ')} ${reasons}`;
+}
+
+/** Describes a decision: the rule that made it with its reason and numbers, the rules that forbade too, and what failed. */
+export function describeOutcome(event: EventFields): string {
+  const [outcome, failures] = [event.inner('outcome'), event.list('errors')];
+  const [decision, resolvedBy, stopReason] = [outcome.text('decision'), outcome.text('resolvedBy'), outcome.text('stopReason')];
   const evaluations = outcome.list('evaluations');
   const named = evaluations.filter((evaluation) => evaluation.text('criterion') === resolvedBy);
   const decided = named.find(hasDecision(decision)) ?? named[0];
-  const forbidding = evaluations.filter(hasDecision('forbid'));
-  const rule = decided === undefined ? `${resolvedBy}: no rule objected or asked for more` : describeRule(decided);
-  if (outcome.has('shouldContinue')) {
-    const sumsUp = evaluations.find((evaluation) => evaluation.text('atLimit') === 'finalize');
-    if (sumsUp !== undefined) return `CONTINUE to sum up, ${describeRule(sumsUp)}`;
-    return ['CONTINUE', [rule, ...findFailures(evaluations, decided).map(describeRule)].join('; ')].join(' ');
-  }
-  const others = forbidding.filter((evaluation) => evaluation !== decided).map((evaluation) => `; also ${describeRule(evaluation)}`);
-  const reason = outcome.text('stopReason');
-  const mayBeRaised = (evaluation: EventFields): boolean => evaluation.has('limit') && evaluation.text('atLimit') === 'pause';
-  if (forbidding.length > 0 && forbidding.every(mayBeRaised)) {
-    const limits = forbidding.map((evaluation) => describeLimit(evaluation.text('limit')));
-    return `WAIT for more ${limits.join(' and ')} (${reason}) ${rule}${others.join('')}`;
-  }
-  return `STOP (${reason}) ${rule}${others.join('')}`;
+  const rule = decided === undefined ? `${resolvedBy}: no rule objected or asked for more` : describeRule(decided, failures);
+  return (outcome.has('shouldContinue') ? describeContinue : describeStop)({ stopReason, evaluations, decided, failures }, rule);
 }

@@ -1,8 +1,20 @@
 // Lines of the events about people and participants.
+import { toLine } from '../../lib/index.ts';
 import type { EventFields } from './event-fields.ts';
-import { after, describeAuthor, describeLimit } from './phrases.ts';
+import { after, describeAuthor, describeLimit, describeTime } from './phrases.ts';
 
 type Describers = Readonly<Record<string, (event: EventFields) => string>>;
+
+/** Start of the id of a wait for a grant. */
+const grantId = 'grant/';
+
+/** Names what was waited for: a call, more of a limit, the provider, or a person. */
+function describeTarget(event: EventFields): string {
+  const id = event.text('waitId');
+  if (event.has('toolName')) return `${event.text('toolName')} (${id})`;
+  if (id.startsWith(grantId)) return `more ${describeLimit(id.slice(grantId.length))}`;
+  return id === 'provider' ? 'the provider' : id;
+}
 
 function describeUse(event: EventFields): string {
   if (!event.has('approval')) return '';
@@ -12,8 +24,7 @@ function describeUse(event: EventFields): string {
 }
 
 function describeResolved(event: EventFields): string {
-  const [author, id, decision] = [describeAuthor(event), event.text('waitId'), event.text('decision')];
-  const what = event.has('toolName') ? `${event.text('toolName')} (${id})` : id;
+  const [author, what, decision] = [describeAuthor(event), describeTarget(event), event.text('decision')];
   const edited = event.has('edited') ? ' with other arguments' : '';
   const why = after(': ', event.text('reason'));
   switch (decision) {
@@ -25,6 +36,10 @@ function describeResolved(event: EventFields): string {
       return `${author} granted more, the wait for ${what} is over`;
     case 'resumed':
       return `${author} resumed the session, the wait for ${what} is over`;
+    case 'cancelled':
+      return `${author} cancelled the wait for ${what}${why}`;
+    case 'rejected':
+      return event.text('waitId').startsWith(grantId) ? `${author} refused to grant ${what}${why}` : `${author} rejected ${what}${why}`;
     default:
       return `${author} ${decision} ${what}${edited}${why}${describeUse(event)}`;
   }
@@ -38,9 +53,23 @@ function describeTurn(event: EventFields): string {
 const describeChange = (change: EventFields): string =>
   `${change.text('type') === 'write' ? 'wrote' : 'approved'} ${change.text('artifact')} (version ${change.number('version')})`;
 
+/** Describes one amount of a grant: `3 more steps`, `60 s more active time`. */
+function describeAmount(name: string, amount: number): string {
+  switch (name) {
+    case 'steps':
+    case 'tokens':
+      return `${amount} more ${amount === 1 ? name.slice(0, -1) : name}`;
+    case 'wallMs':
+    case 'activeMs':
+      return `${describeTime(amount)} more ${describeLimit(name.slice(0, -2))}`;
+    default:
+      return `${amount} more ${name === 'costUsd' ? 'US dollars' : name}`;
+  }
+}
+
 function describeGrant(event: EventFields): string {
   const amounts = event.inner('amounts');
-  return amounts.names.map((name) => `${amounts.json(name)} ${describeLimit(name)}`).join(', ');
+  return amounts.names.map((name) => describeAmount(toLine(name), amounts.number(name))).join(' and ');
 }
 
 export const peopleWords: Describers = {
@@ -52,7 +81,7 @@ export const peopleWords: Describers = {
   BoardUpdated: (event) => event.list('changes').map(describeChange).join(', '),
   UserMessageReceived: (event) => `${describeAuthor(event)} wrote ${event.json('text')}`,
   WaitResolved: describeResolved,
-  LimitsGranted: (event) => `${describeAuthor(event)} granted ${describeGrant(event)} more`,
+  LimitsGranted: (event) => `${describeAuthor(event)} granted ${describeGrant(event)}`,
   ApprovalRevoked: (event) => `${describeAuthor(event)} revoked the approval ${event.text('approvalId')}`,
   CancelRequested: (event) => `${describeAuthor(event)} cancelled${after(': ', event.text('reason'))}`,
 };

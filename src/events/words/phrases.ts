@@ -1,5 +1,5 @@
 // Parts of the lines of events.
-import { pluralize } from '../../lib/index.ts';
+import { cutLine, pluralize } from '../../lib/index.ts';
 import type { EventFields } from './event-fields.ts';
 
 /** `120 ms`, `2 s`, `2.5 s`. */
@@ -21,9 +21,15 @@ export const describeAuthor = (event: EventFields): string => {
   return `${by.text('kind')} ${by.text('id')}`;
 };
 
-/** Describes a failure with the tool that failed. */
+/** Describes a failure and its causes: `charge failed ← pool exhausted ← connect ECONNREFUSED`. */
+export function describeCauses(failure: EventFields): string {
+  const causes = failure.texts('causes').join(' ← ');
+  return `${failure.text('message')}${causes === '' ? '' : ` ← ${cutLine(causes)}`}`;
+}
+
+/** Describes a failure with the tool that failed, and its causes. */
 export const describeFailure = (failure: EventFields): string =>
-  `${failure.has('toolName') ? `${failure.text('toolName')}: ` : ''}${failure.text('message')}`;
+  `${failure.has('toolName') ? `${failure.text('toolName')}: ` : ''}${describeCauses(failure)}`;
 
 const limitNames: Readonly<Record<string, string>> = {
   steps: 'steps',

@@ -8,6 +8,9 @@ export interface Actor {
   readonly kind: string;
 }
 
+/** Name of an author in explanations; undefined for the runtime itself. */
+export const toAuthorName = ({ id, kind }: Actor): string | undefined => (kind === 'system' ? undefined : id);
+
 /** An action that a session is asked for. */
 export type ActionRequest =
   | { readonly type: 'create' }

@@ -2,12 +2,13 @@
 // W1. An approval counts only for what was shown: the session, the call, and its arguments as they are.
 // W2. An approval may come before the step waits, but not before the call was emitted.
 // W3. An answer that cannot be used is refused with a reason of its own, and changes nothing.
+import { toAuthorName } from './action.ts';
 import type { JsonObject } from '../../lib/index.ts';
-import { InvalidArgumentError } from '../../lib/index.ts';
+import { InvalidArgumentError, omitUndefined } from '../../lib/index.ts';
 import { Message } from '../../messages/index.ts';
 import type { AskedCall, Orchestrator, RunState, Wait } from '../../step-by-step/index.ts';
 import { AlreadyAnsweredError, NotWaitingError, toAskedCall } from '../../step-by-step/index.ts';
-import type { Action, ActionRequest } from './action.ts';
+import type { Action, ActionRequest, Actor } from './action.ts';
 import { computeApprovalDigest, findAskedCalls } from './approval-digest.ts';
 import type { Queue } from './entries.ts';
 import { readActions, readEntriesFrom, readSentMessage, readStored } from './entries.ts';
@@ -25,21 +26,22 @@ export type AnswerRequest = Extract<ActionRequest, { readonly waitId: string }>;
 export const isAnswer = (request: ActionRequest): request is AnswerRequest => 'waitId' in request;
 
 /** Applies a request to a state. Throws if it cannot be applied. */
-export function applyRequest(state: RunState, request: ActionRequest): RunState {
+export function applyRequest(state: RunState, request: ActionRequest & { readonly by?: Actor }): RunState {
+  const by = omitUndefined({ by: request.by && toAuthorName(request.by) });
   switch (request.type) {
     case 'send':
       assertTakesMessage(state, request);
       return state.withUserMessage(Message.fromJSON(request.message));
     case 'approve':
-      return state.approve(request.waitId, request.args === undefined ? {} : { args: request.args });
+      return state.approve(request.waitId, request.args === undefined ? by : { args: request.args, ...by });
     case 'reject':
-      return state.reject(request.waitId, request.reason);
+      return state.reject(request.waitId, request.reason, by);
     case 'answer':
-      return state.answer(request.waitId, request.value);
+      return state.answer(request.waitId, request.value, by);
     case 'grant':
-      return state.grant(request.amounts);
+      return state.grant(request.amounts, by);
     case 'cancel':
-      return state.cancel(request.reason);
+      return state.cancel(request.reason, by);
     case 'resume':
       return state.waitingFor.some(({ type }) => type === 'provider') ? state.retryNow() : state;
     case 'create':

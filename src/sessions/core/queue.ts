@@ -1,6 +1,7 @@
 // Actions that came while a step of the session was open.
 // I1. Each action is applied once, or refused with a reason; the log says which.
 // I2. Nothing is applied while a step is open: what a model has answered, it answered without it.
+import { toAuthorName } from './action.ts';
 import { SteplineError } from '../../lib/index.ts';
 import type { RunState } from '../../step-by-step/index.ts';
 import type { Action } from './action.ts';
@@ -35,6 +36,12 @@ export function findCancels(queued: Queue, number: number): ReadonlyMap<number, 
 export function findCancel(queued: Queue, number: number): string | undefined {
   const [first] = findCancels(queued, number).values();
   return first?.reason;
+}
+
+/** Returns the person who cancels an execution, if somebody does. */
+export function findCanceller(queued: Queue, number: number): string | undefined {
+  const [first] = findCancels(queued, number).values();
+  return first && toAuthorName(first.by);
 }
 
 /** True for a message that comes behind a half answered step: the answered call runs before the message closes the rest of its step. */

@@ -13,6 +13,9 @@ export type RelatedEvents = ReadonlyMap<string, Fields>;
 /** Types of events that others repeat. */
 const repeated = new Set(['InferenceStarted', 'ContinuationEvaluated']);
 
+/** True for an event that others may repeat: they are read with it. */
+export const isRepeated = ({ type }: Fields): boolean => repeated.has(String(type));
+
 const toKey = (type: string, { agentId, executionId, stepNumber }: Fields): string =>
   [type, agentId, executionId, stepNumber].map(String).join('\n');
 
@@ -20,8 +23,7 @@ const toKey = (type: string, { agentId, executionId, stepNumber }: Fields): stri
 export function indexRelated(events: readonly Fields[]): RelatedEvents {
   const found = new Map<string, Fields>();
   for (const event of events) {
-    const type = String(event['type']);
-    const key = repeated.has(type) ? toKey(type, event) : '';
+    const key = isRepeated(event) ? toKey(String(event['type']), event) : '';
     if (key !== '' && !found.has(key)) found.set(key, event);
   }
   return found;

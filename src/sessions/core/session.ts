@@ -157,22 +157,22 @@ export async function toSessionResult(sessionId: string, current: RunState, opti
   const wanted = number === execution.number ? execution : past.toArray().find((each) => each.number === number);
   const state = wanted === undefined || wanted === execution ? current : current.evolve({ execution: wanted });
   const status = getShownStatus(state, mailbox);
-  const { text, usage, cost } = state;
+  const { text, usage, cost, finishReason } = state;
   const isOpen = status === 'pending' || status === 'in_progress';
-  const result = isOpen ? omitUndefined({ status, text, usage, cost }) : await toResult(state);
+  const result = isOpen ? omitUndefined({ status, text, usage, cost, finishReason }) : await toResult(state);
   return withHiddenState<SessionResult>(state, {
     ...result,
     sessionId,
     execution: state.execution.number,
     waitingFor: await toWaits(sessionId, state, approvals),
     ...(isRepeated && { isRepeated }),
-    explain: (options) => explain(state, status, options),
+    explain: (options) => ('explain' in result ? result.explain(options) : explain(state, status, options)),
   });
 }
 
 // A session that has a message to work on is in progress, even if nothing of it is recorded yet.
 const explain = (state: RunState, shown: ExecutionStatus, options: ExplainStateOptions | undefined): string =>
-  shown === state.status ? state.explain(options) : 'Under way: no step has ended yet.';
+  shown === state.status ? state.explain(options) : 'In progress: no step has ended yet.';
 
 /** Adds the state as a field that is not listed: whoever sends the view to a page sends no secrets with it. */
 function withHiddenState<View extends { readonly state: RunState }>(state: RunState, view: Omit<View, 'state'>): View {

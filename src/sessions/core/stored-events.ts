@@ -1,7 +1,7 @@
 // Events as they are stored with their step.
 // V1. Fields that all events of a commit have in common are stored once.
-// V2. An outcome or a text that the step's record holds already, and a message that its action holds, are not written again; they are
-//     found there when the event is read.
+// V2. An outcome, its failures or a text that the step's record holds already, and a message that its action holds, are not written
+//     again; they are found there when the event is read.
 // V3. A field that follows from the others is not written: no parent and no error are null, a decision repeats its outcome, the session is
 //     the one whose log it is, and some events repeat others of their commit.
 import type { BaseEvent } from '../../events/index.ts';
@@ -11,7 +11,7 @@ import type { Execution, RunState, Step, StepResult } from '../../step-by-step/i
 import { toMessageFacts } from './create-action-events.ts';
 import type { SentMessage } from './entries.ts';
 import type { RelatedEvents } from './related-fields.ts';
-import { getRelatedFields, indexRelated, listRelatedNames } from './related-fields.ts';
+import { getRelatedFields, indexRelated, isRepeated, listRelatedNames } from './related-fields.ts';
 
 /** An event as it is read from a store: plain data with the fields of the event. */
 export interface StoredEvent extends JsonObject {
@@ -104,11 +104,12 @@ function withoutDerived(event: Fields, related: RelatedEvents): Fields {
 function toStored(event: Fields, records: EventRecords, related: RelatedEvents): Fields {
   const { id, outcome, ...fields } = withoutDerived(event, related);
   const place = findTextPlace(fields, records);
+  const isInStep = outcome !== undefined && outcome === records.result?.outcome;
   return {
     ...fields,
     ...(place !== undefined && { text: place, content: undefined }),
     id: id === `${String(event['executionId'])}/${String(event['seq'])}` ? undefined : id,
-    outcome: outcome !== undefined && outcome === records.result?.outcome ? inStep : outcome,
+    ...(isInStep ? { outcome: inStep, errors: undefined } : { outcome }),
   };
 }
 
@@ -131,10 +132,11 @@ export interface EventSources {
   readonly getMessage: (entry: number) => Promise<JsonObject | undefined>;
 }
 
-/** Puts the outcome of its step into an event that refers to it. */
+/** Puts the outcome of its step, and the failures, into an event that refers to them. */
 function withOutcome(fields: StoredEvent, state: RunState | undefined): StoredEvent {
-  const outcome = (state && findExecution(state, fields))?.results.at(fields.stepNumber - 1)?.outcome.toJSON();
-  if (outcome !== undefined) return { ...fields, outcome };
+  const { outcome, step } = (state && findExecution(state, fields))?.results.at(fields.stepNumber - 1) ?? {};
+  const errors = step === undefined || step.errors.length === 0 ? {} : { errors: step.errors.map((failure) => ({ ...failure })) };
+  if (outcome !== undefined) return { ...fields, outcome: outcome.toJSON(), ...errors };
   // The state that is at hand does not know the step: another runtime has recorded it.
   const { outcome: _, ...rest } = fields;
   return rest;
@@ -169,26 +171,21 @@ const isEvent = (fields: JsonObject): fields is StoredEvent =>
   ['seq', 'at', 'stepNumber'].every((key) => typeof fields[key] === 'number') &&
   Math.abs(Number(fields['at'])) <= latestTime;
 
-/** Reads the events of one commit. Those that are not wanted are read without what they refer to. */
+/** Reads the events of one commit. Those that are neither wanted nor repeated by others are read without what they refer to. */
 export async function readEvents(
   text: string,
   sources: EventSources,
   isWanted: (event: StoredEvent) => boolean = () => true,
 ): Promise<readonly StoredEvent[]> {
   const [shared, ...own] = readArray(JSON.parse(text), 'events', readJsonObject);
-  const read = own.map((fields, index) => {
+  const events: StoredEvent[] = [];
+  for (const [index, fields] of own.entries()) {
     const whole: JsonObject = { ...shared, ...fields };
     const { executionId, seq } = whole;
     const id = typeof executionId === 'string' && typeof seq === 'number' ? `${executionId}/${seq}` : '';
     const event: JsonObject = { id, ...whole };
     if (!isEvent(event)) throw new DamagedDataError(`events[${index + 1}]`, 'expected an event');
-    return event;
-  });
-  // One that is wanted may have fields that follow from one that is not.
-  const isFilled = read.some(isWanted);
-  const events: StoredEvent[] = [];
-  for (const event of read) {
-    const filled = isFilled ? await fill(event, sources) : event;
+    const filled = isWanted(event) || isRepeated(event) ? await fill(event, sources) : event;
     events.push({ ...getDerived(filled), ...filled, sessionId: sources.sessionId });
   }
   const related = indexRelated(events);

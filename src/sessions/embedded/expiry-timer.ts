@@ -143,7 +143,7 @@ export class ExpiryTimer {
     const { waitingFor } = await session.view();
     for (const { id: waitId, digest, expiresAt = 0 } of waitingFor) {
       if (!due.has(waitId)) continue;
-      const reason = `nobody answered until ${new Date(expiresAt).toISOString()}`;
+      const reason = `nobody answered in time (until ${new Date(expiresAt).toISOString()})`;
       const request: ActionRequest =
         this.#approvals.whenExpired === 'approve' ? { type: 'approve', waitId, digest } : { type: 'reject', waitId, digest, reason };
       await session.act(request, { by, until: 'accepted' });

@@ -11,7 +11,7 @@ import type { Queue } from '../core/entries.ts';
 import { toExecutionId } from '../core/execution-id.ts';
 import { CancelRequested } from '../core/action-events.ts';
 import { hasInterruption } from '../core/message-rules.ts';
-import { findCancel, findCancels } from '../core/queue.ts';
+import { findCancel, findCanceller, findCancels } from '../core/queue.ts';
 import type { HoldGate } from './hold-gate.ts';
 import type { OpenStepHub } from './open-step-hub.ts';
 import { OpenStepWriter } from './open-step-writer.ts';
@@ -161,7 +161,8 @@ export async function runExecution(
     onOutage: toOutageRule(services, log.id),
     sessionId: log.id,
     executionId: toExecutionId(log.id, number),
-    resumesStep: log.recoveries > 0,
+    resumesStep: log.isAfterCrash,
+    stoppedBy: () => findCanceller(log.queued, number),
     stepAttempt: log.marks + 1,
     effects: (direct, time) => {
       const held = { facts: log.facts, holds: services.holds, signal: abort.signal, time };

@@ -82,6 +82,7 @@ export class SessionLog {
   #state: RunState;
   #safeState: RunState;
   readonly #marks: RecoveryMarks;
+  #wasLooping = false;
   #approvals: readonly SessionApproval[];
   #storedAttempt: OpenStepPlace | undefined;
   readonly #writing = new Set<Promise<void>>();
@@ -184,6 +185,10 @@ export class SessionLog {
     return findCoveredWait(this.#approvals, this.#state, this.claimed.clock.now());
   }
 
+  /** True if a process ended in the open step. */
+  get isAfterCrash(): boolean {
+    return this.#wasLooping || this.recoveries > 0;
+  }
   /** Number of times that the open step was resumed after a crash. */
   get recoveries(): number {
     return this.#marks.attempts;
@@ -249,6 +254,7 @@ export class SessionLog {
     this.#isUntouchedFork = isUntouchedAfter(this.#isUntouchedFork, whole);
     if (endsStep) this.#clearStep();
     const effects = restartsCount ? [this.#marks.restart()] : [];
+    if (restartsCount) this.#wasLooping = true;
     await this.#write({
       after: after - history.length,
       header: this.#toHeader(entry.at),
@@ -290,6 +296,7 @@ export class SessionLog {
     this.asked.clear();
     this.#marks.clear();
     this.#storedAttempt = undefined;
+    this.#wasLooping = false;
   }
 
   #count(isSnapshot: boolean, bytes: number): void {

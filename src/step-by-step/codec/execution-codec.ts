@@ -4,7 +4,7 @@ import { AppendOnlyList, isRecord, omitUndefined, present, readJsonObject, readO
 import { Usage } from '../../messages/index.ts';
 import { diffFields, withChanges } from '../../serialization/index.ts';
 import type { CrashLoop, Execution, Outage } from '../execution.ts';
-import type { Grant } from '../grant.ts';
+import type { RecordedGrant } from '../grant.ts';
 import { readAnswer, readWait } from '../read-waiting.ts';
 import type { Step } from '../step.ts';
 import type { PendingStep } from '../waiting.ts';
@@ -12,7 +12,7 @@ import type { ResultSurroundings } from './result-codec.ts';
 import { readResults, writeResults } from './result-codec.ts';
 import { readCost, readStep, writeStep, writeUsage } from './step-codec.ts';
 
-const readGrant = (input: unknown, path: string): Grant => {
+const readGrant = (input: unknown, path: string): RecordedGrant => {
   const data = readObject(input, path);
   return omitUndefined({
     steps: data.optionalNumber('steps'),
@@ -20,6 +20,7 @@ const readGrant = (input: unknown, path: string): Grant => {
     wallMs: data.optionalNumber('wallMs'),
     activeMs: data.optionalNumber('activeMs'),
     costUsd: data.optionalNumber('costUsd'),
+    by: data.optionalString('by'),
   });
 };
 
@@ -75,6 +76,7 @@ function writeHead<S extends Step>(execution: Execution<S>, surroundings: Result
     grants: execution.grants,
     regranted: execution.regranted,
     grantRefused: execution.grantRefused,
+    grantRefusedBy: execution.grantRefusedBy,
     failedSteps: execution.failedSteps,
     startOutcome: execution.startOutcome?.toJSON(),
     pendingStep: execution.pendingStep === undefined ? undefined : writePending(execution.pendingStep, surroundings),
@@ -98,6 +100,7 @@ function readHead<S extends Step>(data: ObjectReader, surroundings: ResultSurrou
     grants: data.optionalArray('grants', readGrant),
     regranted: data.optionalBoolean('regranted'),
     grantRefused: data.optionalString('grantRefused'),
+    grantRefusedBy: data.optionalString('grantRefusedBy'),
     failedSteps: data.number('failedSteps'),
     startOutcome: data.optionalValue('startOutcome', ContinuationOutcome.fromJSON),
     pendingStep: data.optionalValue('pendingStep', (item, at) => readPending(item, at, surroundings)),

@@ -41,6 +41,7 @@ export function writeStep<S extends Step>(step: S, codec: StepFieldsCodec<S>): S
     hasToolCalls: step.hasToolCalls,
     cost: step.cost,
     finalizing: step.finalizing,
+    resumed: step.resumed,
   });
   return { common, fields: codec.encode(step) };
 }
@@ -64,6 +65,7 @@ export function readStep<S extends Step>(data: ObjectReader, { step: codec, refs
     hasToolCalls: data.optionalBoolean('hasToolCalls'),
     cost: data.optionalValue('cost', readCost),
     finalizing: data.optionalBoolean('finalizing'),
+    resumed: data.optionalBoolean('resumed'),
   });
   return codec.decode(step, data.object('fields'), innerOutcome);
 }

@@ -175,7 +175,7 @@ export function forbidStep<State extends RunState, Context>(open: OpenStep<State
   });
   const evaluations = joinEvaluations(notes.evaluations, run.outer?.budget.evaluateLimits({ usage: Usage.none() }));
   const now = getJudgingTime(execution, run.clock);
-  const candidate = toStartCandidate(state, { now, stopRequest: run.control.stopRequest, evaluations });
+  const candidate = toStartCandidate(state, { now, stopRequest: run.stopRequest, evaluations });
   return refuseStart(open, judge(process, candidate), subject);
 }
 
@@ -188,7 +188,7 @@ export async function judgeStart<State extends RunState, Context>(running: Proce
   const evaluations = joinEvaluations(entered.evaluations, run.outer?.budget.evaluateLimits({ usage: Usage.none() }));
   const candidate = toStartCandidate(state, {
     now: getJudgingTime(state.execution, run.clock),
-    stopRequest: run.control.stopRequest,
+    stopRequest: run.stopRequest,
     evaluations,
   });
   const judged = 'error' in entered ? { candidate, outcome: toFailedStart(entered.error, evaluations) } : judge(process, candidate);

@@ -9,7 +9,7 @@ import type { ProcessRun } from './process-run.ts';
 import { getWaits } from '../decided.ts';
 import type { Execution } from '../execution.ts';
 import { ExecutionStatus, getLastOutcome, getStatus, getStopReason, getUsage, hasEnded, withResult } from '../execution.ts';
-import type { EndFacts, RetryFacts } from '../loop-events.ts';
+import type { EndFacts, RefusedGrant, RetryFacts } from '../loop-events.ts';
 import {
   AgentFailed,
   AgentFinished,
@@ -42,6 +42,11 @@ export function getLastResult<State extends RunState>(execution: Execution): Ste
   return execution.results.last as StepResult<StepOf<State> & Step> | undefined;
 }
 
+function toRefusedGrant({ grantRefused, grantRefusedBy }: Execution): RefusedGrant | undefined {
+  if (grantRefused === undefined) return undefined;
+  return { reason: grantRefused, ...(grantRefusedBy !== undefined && { by: grantRefusedBy }) };
+}
+
 function toEndFacts(execution: Execution): EndFacts {
   const outcome = hasEnded(execution) ? getLastOutcome(execution) : undefined;
   return {
@@ -53,6 +58,7 @@ function toEndFacts(execution: Execution): EndFacts {
     usage: getUsage(execution),
     errors: execution.results.last?.step.errors ?? [],
     waitingFor: getWaits(execution).map(toEventWait),
+    grantRefused: toRefusedGrant(execution),
   };
 }
 
@@ -93,7 +99,7 @@ export function createStepEvents<State extends RunState, Context>(
   const { step, outcome, handling } = result;
   const events: BaseEvent[] = [
     ...(process.eventsOf?.(step, next) ?? []),
-    new ContinuationEvaluated(next(), orchestrator, outcome),
+    new ContinuationEvaluated(next(), orchestrator, outcome, step.errors),
     createUpdate(execution, orchestrator, next),
     new AgentStepCompleted(next(), orchestrator, result),
   ];
@@ -229,7 +235,7 @@ export function park<State extends RunState, Context>(open: OpenStep<State, Cont
   const { activeMs, waitedMs } = time;
   const pendingStep: PendingStep = {
     number: open.stepNumber,
-    partial: notes.joinTo(produced),
+    partial: open.isResumed ? { ...notes.joinTo(produced), resumed: true } : notes.joinTo(produced),
     waits,
     answers: [],
     ...(evaluations !== undefined && { evaluations }),

@@ -44,7 +44,8 @@ export function buildCandidate<State extends RunState, Context>(
   earlier?: State,
 ): Candidate<State> {
   const { run, time, notes } = open;
-  const step = notes.joinTo(produced);
+  const joined = notes.joinTo(produced);
+  const step = open.isResumed ? { ...joined, resumed: true } : joined;
   const { execution, info, store, metadata } = open.state.data;
   const { activeMs, personMs } = time;
   const { wallStartedAt, monotonicStartedAt, pendingStep } = execution;
@@ -70,7 +71,7 @@ export function buildCandidate<State extends RunState, Context>(
   return {
     state,
     now: getJudgingTime(execution, run.clock),
-    stopRequest: run.control.stopRequest,
+    stopRequest: run.stopRequest,
     workLeft: step.hasToolCalls === true || step.interrupted !== undefined || open.process.workLeft?.(state) === true,
     evaluations: joinEvaluations(pendingStep?.evaluations, notes.evaluations),
   };
@@ -148,13 +149,21 @@ export function getRemainingMs<State extends RunState, Context>(
   }
 }
 
-const deadlinePassed: ContinuationEvaluation = Object.freeze({
-  criterion: 'Deadline',
-  decision: ContinuationDecision.ForbidContinuation,
-  reason: 'the step was cut off by a time limit',
-  stopReason: StopReason.TimeLimitReached,
-  context: Object.freeze({}),
-});
+/** The evaluation of the time limit that cut off the step, under its own name. */
+function toDeadlineEvaluation<State extends RunState, Context>(
+  { criteria, evaluateTime }: StepProcess<State, Context>,
+  { state, ...findings }: Candidate<State>,
+): ContinuationEvaluation {
+  const evaluation = evaluateTime?.(state, findings);
+  if (evaluation !== undefined) return evaluation;
+  return {
+    criterion: criteria.findTimeLimit(state, findings) ?? 'Deadline',
+    decision: ContinuationDecision.ForbidContinuation,
+    reason: 'the step took longer than this time limit allows',
+    stopReason: StopReason.TimeLimitReached,
+    context: {},
+  };
+}
 
 /** The limit for which a step summed up ends the run, even if its own count has restarted since. */
 function repeatReachedLimit({ results }: Execution): ContinuationEvaluation | undefined {
@@ -169,29 +178,30 @@ const failureJudge = new ErrorPolicyCriterion(ErrorPolicy.stopOnAnyError(), reso
 
 /** Finds the loop's own evaluation beside those of the criteria: a run that must end ends, and a failure does not pass for success. */
 function findOwnEvaluation<State extends RunState, Context>(
-  { criteria }: StepProcess<State, Context>,
-  { state, stopRequest }: Candidate<State>,
+  process: StepProcess<State, Context>,
+  candidate: Candidate<State>,
   outcome: ContinuationOutcome,
 ): ContinuationEvaluation | undefined {
+  const { state, stopRequest } = candidate;
   const { execution } = state;
   const wasCutOff = execution.judgedStep?.interrupted === 'deadline';
   if (outcome.isForbidden) return undefined;
   if (execution.judgedStep?.finalizing === true) return repeatReachedLimit(execution);
   if (outcome.shouldContinue) {
     if (stopRequest !== undefined) return toStopEvaluation(stopRequest);
-    return wasCutOff && !outcome.isFinalizing ? deadlinePassed : undefined;
+    return wasCutOff && !outcome.isFinalizing ? toDeadlineEvaluation(process, candidate) : undefined;
   }
   // That nothing is left to do means nothing if the step was cut off.
-  if (wasCutOff) return deadlinePassed;
-  return state.errors.length === 0 || criteria.errorPolicy !== undefined ? undefined : failureJudge.explain(state);
+  if (wasCutOff) return toDeadlineEvaluation(process, candidate);
+  return state.errors.length === 0 || process.criteria.errorPolicy !== undefined ? undefined : failureJudge.explain(state);
 }
 
 function evaluate<State extends RunState, Context>(process: StepProcess<State, Context>, candidate: Candidate<State>): ContinuationOutcome {
   const outcome = process.criteria.evaluate(candidate.state, candidate);
   const own = findOwnEvaluation(process, candidate, outcome);
   if (own === undefined) return outcome;
-  // A limit whose clock restarted since is not listed twice.
-  const others = outcome.evaluations.filter(({ criterion, limit }) => limit === undefined || criterion !== own.criterion);
+  // A limit that was asked before is not listed twice.
+  const others = outcome.evaluations.filter(({ criterion }) => criterion !== own.criterion);
   return ContinuationOutcome.fromEvaluations([...others, own]);
 }
 

@@ -72,6 +72,8 @@ export class OpenStep<State extends RunState, Context> implements StepScope<Cont
   readonly control: OpenStepControl;
   /** The part of the spending that the run around this one knows already. */
   passedOn: Spent = { usage: Usage.none() };
+  /** True if a process ended in this step before. */
+  isResumed = false;
   #effects: Effects | undefined;
   #isOver = false;
   #isStarted: boolean;
@@ -94,6 +96,7 @@ export class OpenStep<State extends RunState, Context> implements StepScope<Cont
     this.control = new OpenStepControl(run.control, this.notes);
     // A step that waited is entered again, not started; a start is not a step.
     this.#isStarted = stepNumber === 0 || pendingStep !== undefined || outage !== undefined;
+    if (stepNumber > 0 && this.#isStarted) this.isResumed = run.takeResumed().resumed;
     if (process.takesTurns !== true) this.ensureStarted(this.time.startedAt);
   }
 
@@ -145,7 +148,9 @@ export class OpenStep<State extends RunState, Context> implements StepScope<Cont
     if (this.#isStarted) return;
     this.#isStarted = true;
     const { events } = this.run;
-    const facts = { messageCount: this.state.messages.length, ...this.run.takeResumed(), tools: this.process.toolNames ?? noTools };
+    const resumption = this.run.takeResumed();
+    this.isResumed = resumption.resumed;
+    const facts = { messageCount: this.state.messages.length, ...resumption, tools: this.process.toolNames ?? noTools };
     events.emit(new AgentStepStarted(events.nextHeader(this.subject, at), this.process.name, facts));
   }
 
