@@ -20,7 +20,7 @@ const runs = [
   {
     args: [demo, '--tour'],
     says: [
-      'retry_limit',
+      'third failure in a row',
       'The last step was taken to sum up.',
       'for more steps',
       'After the approval: ',

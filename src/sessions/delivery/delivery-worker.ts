@@ -97,18 +97,22 @@ export class DeliveryWorker {
     this.poke();
   }
 
+  #isStopped(): boolean {
+    return this.#stopping.signal.aborted;
+  }
+
   #hasEnded(): boolean {
-    return this.#stopping.signal.aborted || this.#held.signal.aborted;
+    return this.#isStopped() || this.#held.signal.aborted;
   }
 
   async #run(): Promise<void> {
-    while (!this.#stopping.signal.aborted) {
+    while (!this.#isStopped()) {
       try {
         this.#state = await this.#lease.take(this.#stopping.signal);
         this.#held = new AbortController();
         await this.#work();
       } catch (error) {
-        if (this.#stopping.signal.aborted || isClosed(error)) return;
+        if (this.#isStopped() || isClosed(error)) return;
         this.#services.report(error, `the delivery "${this.name}"`);
         await this.#pause(retryStoreMs);
       }

@@ -151,13 +151,13 @@ export function getRemainingMs<State extends RunState, Context>(
 
 /** The evaluation of the time limit that cut off the step, under its own name. */
 function toDeadlineEvaluation<State extends RunState, Context>(
-  { criteria, evaluateTime }: StepProcess<State, Context>,
+  process: StepProcess<State, Context>,
   { state, ...findings }: Candidate<State>,
 ): ContinuationEvaluation {
-  const evaluation = evaluateTime?.(state, findings);
+  const evaluation = process.evaluateTime?.(state, findings);
   if (evaluation !== undefined) return evaluation;
   return {
-    criterion: criteria.findTimeLimit(state, findings) ?? 'Deadline',
+    criterion: process.criteria.findTimeLimit(state, findings) ?? 'Deadline',
     decision: ContinuationDecision.ForbidContinuation,
     reason: 'the step took longer than this time limit allows',
     stopReason: StopReason.TimeLimitReached,
