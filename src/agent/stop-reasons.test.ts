@@ -125,8 +125,7 @@ const rows: readonly Row[] = [
     events: [...begins, ...callsTool, ...callsTool, ...fails],
     explanation: joinLines(
       'Failed after step 2: second failure in a row (limit 2), the last one a tool error in work.',
-      '  Step 1: tool work, It broke (tool-failed).',
-      '  Step 2: tool work, It broke (tool-failed).',
+      '  Steps 1 and 2: tool work, It broke (tool-failed).',
       'Decided by ErrorPolicyCriterion.',
       'ToolCallPresenceCheck asked for another step: the model has not answered yet.',
       'Next: Fix the tool, or what it depends on, then send a message to continue.',

@@ -16,15 +16,13 @@ const sources: Readonly<Record<ErrorType, string>> = {
 /** Names the source of a failure: `tool export`, `rate limit`; empty if it is not known. */
 function describeFailureSource({ type, toolName, message }: Pick<Failure, 'type' | 'toolName' | 'message'>): string {
   const source = sources[type];
-  if (toolName === undefined) return message.startsWith('The model ') && type === 'model' ? '' : source;
+  // A whole sentence about the model or its answer needs nothing in front.
+  if (toolName === undefined) return type === 'model' && message.startsWith('The ') ? '' : source;
   // A message that names the tool does not need it in front.
   if (message.includes(`"${toolName}"`)) return '';
   const tool = `tool ${toShownText(toolName)}`;
   return type === 'tool' || source === '' ? tool : `${tool}, ${source}`;
 }
-
-/** Our own sentences start like this; within a sentence they go on in lower case. */
-const ownStart = /^(?:The|There|Hook|It) /;
 
 /** Adds a code in parentheses: after the end of several sentences, and without a second pair of parentheses. */
 function addCode(text: string, code: string): string {
@@ -40,6 +38,6 @@ export const describeCauses = ({ message, causes = [] }: Pick<Failure, 'message'
 export function describeFailure(failure: Failure): string {
   const source = describeFailureSource(failure);
   const causes = describeCauses(failure);
-  const text = source === '' ? causes : `${source}, ${causes.replace(ownStart, (start) => start.toLowerCase())}`;
+  const text = source === '' ? causes : `${source}, ${causes}`;
   return failure.code === 'unclassified' ? text : addCode(text, toShownText(failure.code));
 }

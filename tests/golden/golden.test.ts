@@ -182,8 +182,8 @@ describe('what is kept here is read', () => {
         ],
         "explained": [
           "Failed after step 3: third failure in a row (limit 3), the last one a tool error in broken.",
-          "  Step 1: tool broken, The arguments of "broken" are not valid JSON, at line 1, column 9: expected a value, but the text ends. Call it again with valid JSON (invalid-json).",
-          "  Step 2: tool nobody, There is no tool named "nobody". The tools are: search, broken, pay, clipboard (unknown-tool).",
+          "  Step 1: The arguments of "broken" are not valid JSON, at line 1, column 9: expected a value, but the text ends. Call it again with valid JSON. (invalid-json)",
+          "  Step 2: There is no tool named "nobody". The tools are: search, broken, pay, clipboard. (unknown-tool)",
           "  Step 3: tool broken, out of order (tool-failed).",
           "Decided by ErrorPolicyCriterion.",
           "ToolCallPresenceCheck asked for another step: the model has not answered yet.",

@@ -178,7 +178,7 @@ describe('a wait of a lossy payload', () => {
     expect(attempt).toThrow(LostInPayloadError);
     expect(attempt).toThrow(expect.objectContaining({ code: 'lost-in-payload', waitId: 'call-1' }));
     expect(attempt).toThrow(/"call-1".*slim payload.*approve\(id, \{ args \}\)/);
-    expect(restored.explain()).toContain('without the arguments to approve (call-1)');
+    expect(restored.explain()).toContain('left out the arguments to approve (call-1)');
     const stored = AgentState.fromJSON(JSON.parse(JSON.stringify(restored)));
     expect(() => stored.approve('call-1')).toThrow(LostInPayloadError);
     expect((await agent.run(restored.approve('call-1', { args: { disk: 'd' } }))).status).toBe('completed');
