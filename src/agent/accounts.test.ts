@@ -396,6 +396,6 @@ describe('what is refused', () => {
     const refused = throughJson(waiting.state.reject('grant/steps', 'too dear'));
     const result = await agent.start(refused).result;
     expect(result).toMatchObject({ status: 'stopped', stopReason: 'steps_limit' });
-    expect(result.explain()).toContain('Nothing more was granted: too dear.');
+    expect(result.explain()).toContain('Somebody refused to grant more: too dear.');
   });
 });

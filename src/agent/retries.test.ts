@@ -51,7 +51,7 @@ describe('the default policy of createAgent', () => {
     const { state, asked, elapsedMs } = await run([down()]);
     expect([state.status, state.stopReason, asked]).toStrictEqual(['failed', 'retry_limit', 5]);
     expect(elapsedMs).toBe(11_250);
-    expect(state.explain()).toContain('fifth failure in a row after 11.3 s (limit: 3 failures over at least 10 s)');
+    expect(state.explain()).toContain('fifth failure in a row after 11.3 s (limit: 3 failures and 10 s, whichever comes later)');
   });
 
   test('counts every retry as a step', async () => {

@@ -81,8 +81,8 @@ const rows: readonly Row[] = [
     explanation: joinLines(
       'Stopped after step 2: the step limit was reached (2 of 2).',
       'Decided by StepsLimit.',
-      'ToolCallPresenceCheck asked for another step: the model has messages to answer.',
-      'Next: Raise limits.steps if the work needs more.',
+      'ToolCallPresenceCheck asked for another step: the model has not answered yet.',
+      'Next: Raise limits.steps if the work needs more steps.',
     ),
   },
   {
@@ -95,8 +95,8 @@ const rows: readonly Row[] = [
     explanation: joinLines(
       'Stopped after step 2: the token limit was reached (30 of 30).',
       'Decided by TokenUsageLimit.',
-      'ToolCallPresenceCheck asked for another step: the model has messages to answer.',
-      'Next: Raise limits.tokens if the work needs more.',
+      'ToolCallPresenceCheck asked for another step: the model has not answered yet.',
+      'Next: Raise limits.tokens if the work needs more tokens.',
     ),
   },
   {
@@ -110,10 +110,10 @@ const rows: readonly Row[] = [
       'Stopped after step 1: the time limit was reached (1 of 1 s).',
       'The step was cut off at the time limit.',
       'Decided by ExecutionTimeLimit.',
-      'ToolCallPresenceCheck asked for another step: the model has messages to answer.',
+      'ToolCallPresenceCheck asked for another step: the model has not answered yet.',
       'On the way:',
       '  Step 1: work was cut off and may or may not have taken effect.',
-      'Next: Raise limits.wallMs if the work needs more.',
+      'Next: Raise limits.wallMs if the work needs more time.',
     ),
   },
   {
@@ -125,10 +125,9 @@ const rows: readonly Row[] = [
     events: [...begins, ...callsTool, ...callsTool, ...fails],
     explanation: joinLines(
       'Failed after step 2: second failure in a row (limit 2), the last one a tool error in work.',
-      '  Step 1: tool work, It broke (tool-failed).',
-      '  Step 2: tool work, It broke (tool-failed).',
+      '  Steps 1 and 2: tool work, It broke (tool-failed).',
       'Decided by ErrorPolicyCriterion.',
-      'ToolCallPresenceCheck asked for another step: the model has messages to answer.',
+      'ToolCallPresenceCheck asked for another step: the model has not answered yet.',
       'Next: Fix the tool, or what it depends on, then send a message to continue.',
     ),
   },
@@ -142,7 +141,7 @@ const rows: readonly Row[] = [
     explanation: joinLines(
       'Failed in step 1: tool work, It broke (tool-failed).',
       'Decided by ErrorPolicyCriterion: the policy stops the run on a tool error in work.',
-      'ToolCallPresenceCheck asked for another step: the model has messages to answer.',
+      'ToolCallPresenceCheck asked for another step: the model has not answered yet.',
       'Next: Fix the tool, or what it depends on, then send a message to continue.',
     ),
   },
@@ -172,7 +171,7 @@ const rows: readonly Row[] = [
     events: [...begins, ...callsTool, ...ends],
     explanation: joinLines(
       'Stopped after step 1 by Closed: the office is closed.',
-      'ToolCallPresenceCheck asked for another step: the model has messages to answer.',
+      'ToolCallPresenceCheck asked for another step: the model has not answered yet.',
       'Next: Resolve what Closed objects to, then send a message to continue.',
     ),
   },
@@ -194,7 +193,7 @@ const rows: readonly Row[] = [
     explanation: joinLines(
       'Aborted during step 1 while work was running: the user left. work may or may not have taken effect.',
       'Decided by StopRequested.',
-      'ToolCallPresenceCheck asked for another step: the model has messages to answer.',
+      'ToolCallPresenceCheck asked for another step: the model has not answered yet.',
       'Next: Send a message to continue.',
     ),
   },

@@ -629,7 +629,7 @@ const startRows: readonly Row[] = [
     scenario: () => ({ options: { model: scriptedModel([]), criteria: [when('Odd', () => true as never)] } }),
     ends: ['failed', 'error', 0, 'ContinuationCriteria'],
     also: ({ end }) =>
-      expect(end.explain()).toContain('Your criterion Odd gave an answer that cannot be used before step 1: it returned true'),
+      expect(end.explain()).toContain('Your criterion Odd failed before step 1: it returned true'),
   },
   {
     name: 'a criterion throws after a step that waited',
@@ -1254,7 +1254,7 @@ const limitRows: readonly Row[] = [
       },
     }),
     ends: ['failed', 'error', 2, judged],
-    also: ({ end }) => expect(end.explain()).toContain('The last step was taken to sum up.'),
+    also: ({ end }) => expect(end.explain()).toContain('Step 2 was one extra step, to sum up.'),
   },
   {
     name: 'a summary that fails and is not tried again',

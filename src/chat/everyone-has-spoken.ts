@@ -1,5 +1,6 @@
 import type { CanExplainContinuation, ContinuationEvaluation, CriterionOptions } from '../continuation/index.ts';
 import { ContinuationDecision } from '../continuation/index.ts';
+import { listAll } from '../lib/index.ts';
 import type { TurnState } from './turn-state.ts';
 
 /** Requests another turn while somebody has not spoken since the last input; allows a stop when everybody has. */
@@ -28,7 +29,7 @@ export class EveryoneHasSpoken implements CanExplainContinuation<TurnState> {
     const { name: criterion } = this;
     if (silent.length === 0)
       return { criterion, decision: ContinuationDecision.AllowStop, reason: 'everyone has spoken since the last input', context };
-    const reason = `${silent.join(', ')} ${silent.length === 1 ? 'has' : 'have'} not spoken since the last input`;
+    const reason = `${listAll(silent)} ${silent.length === 1 ? 'has' : 'have'} not spoken since the last input`;
     return { criterion, decision: ContinuationDecision.RequestContinuation, reason, context };
   }
 }

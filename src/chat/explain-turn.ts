@@ -29,10 +29,10 @@ function countCalls(calls: NonNullable<InnerRun['calls']>): readonly string[] {
 function describeInner({ orchestrator, status, stepCount, outcome, calls = [] }: InnerRun): string {
   const deciding = outcome && findDeciding(outcome);
   const why =
-    deciding === undefined || status === 'completed' ? '' : ` by ${toShownText(deciding.criterion)} (${describeReason(deciding)})`;
+    deciding === undefined || status === 'completed' ? '' : `, decided by ${toShownText(deciding.criterion)}: ${describeReason(deciding)}`;
   const end = status === 'waiting' ? 'waits' : status === 'in_progress' || status === 'pending' ? 'was left open' : status;
-  const called = calls.length === 0 ? '' : `; called ${listSome(countCalls(calls), mostCalls)}`;
-  return `Inside the turn (${toShownText(orchestrator)}): ${end}${why} after ${pluralize(stepCount, 'step')}${called}.`;
+  const called = calls.length === 0 ? '' : `, called ${listSome(countCalls(calls), mostCalls)}`;
+  return `Inside the turn (${toShownText(orchestrator)}): ${end} after ${pluralize(stepCount, 'step')}${called}${why}.`;
 }
 
 /** Describes the turn that a step is. A turn that waits has no run inside that has ended. */

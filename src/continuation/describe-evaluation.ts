@@ -67,7 +67,7 @@ const limitNames: Readonly<Record<LimitKind, string>> = {
   steps: 'step limit',
   tokens: 'token limit',
   wall: 'time limit',
-  active: 'limit of active time',
+  active: 'active time limit',
   cost: 'cost limit',
 };
 
@@ -143,6 +143,15 @@ export function describeGrants({ max, granted, grantedBy }: RaisedLimit): string
   const by = people.length > 0 ? ` by ${people.map((name) => toShownText(String(name))).join(' and ')}` : '';
   return `${roundNumber(max - granted)} at first, ${roundNumber(granted)} granted${by}`;
 }
+
+/** What a limit counts: `if the work needs more steps`. */
+export const limitUnits: Readonly<Record<LimitKind, string>> = {
+  steps: 'steps',
+  tokens: 'tokens',
+  wall: 'time',
+  active: 'time',
+  cost: 'money',
+};
 
 /** Returns what raises a limit: `limits.steps`. */
 export const limitOptions: Readonly<Record<LimitKind, string>> = {

@@ -50,7 +50,7 @@ describe('what a tired person reads', () => {
     expect(outcome.explain({ stepNumber: 20 })).toMatchInlineSnapshot(`
       "Stopped after step 20: the step limit was reached (20 of 20).
       Decided by StepsLimit.
-      Next: Raise limits.steps if the work needs more.
+      Next: Raise limits.steps if the work needs more steps.
       No objection: StopRequested, ErrorPolicyCriterion, FinishReasonCheck. Under the limit: TokenUsageLimit (1200 of 32768), ExecutionTimeLimit, CumulativeExecutionTimeLimit."
     `);
   });
@@ -59,8 +59,8 @@ describe('what a tired person reads', () => {
     expect(base.evaluate({ ...run, steps: 20 }).explain({ stepNumber: 20 })).toMatchInlineSnapshot(`
       "Stopped after step 20: the step limit was reached (20 of 20).
       Decided by StepsLimit.
-      ToolCallPresenceCheck asked for another step: the model has messages to answer.
-      Next: Raise limits.steps if the work needs more.
+      ToolCallPresenceCheck asked for another step: the model has not answered yet.
+      Next: Raise limits.steps if the work needs more steps.
       No objection: StopRequested, ErrorPolicyCriterion, FinishReasonCheck, PendingRetry. Under the limit: TokenUsageLimit (1200 of 32768), ExecutionTimeLimit, CumulativeExecutionTimeLimit."
     `);
   });
@@ -75,7 +75,7 @@ describe('what a tired person reads', () => {
 
   test('going on because somebody asked', () => {
     expect(base.evaluate(run).explain({ stepNumber: 3 })).toMatchInlineSnapshot(`
-      "Continued after step 3: the model has messages to answer.
+      "Continued after step 3: the model has not answered yet.
       Decided by ToolCallPresenceCheck.
       No objection: StopRequested, ErrorPolicyCriterion, FinishReasonCheck, PendingRetry. Under the limit: StepsLimit (3 of 20), TokenUsageLimit (1200 of 32768), ExecutionTimeLimit, CumulativeExecutionTimeLimit."
     `);
@@ -86,7 +86,7 @@ describe('what a tired person reads', () => {
     expect(base.evaluate({ ...run, failure, hasToolCalls: false }).explain({ stepNumber: 3 })).toMatchInlineSnapshot(`
       "Continued after step 3: retry after a tool error in search: failure 1 of at most 3 in a row.
       Decided by PendingRetry.
-      ToolCallPresenceCheck agreed to stop: no tool call is left to answer.
+      ToolCallPresenceCheck agreed to stop: the model called no tools.
       No objection: StopRequested, ErrorPolicyCriterion, FinishReasonCheck. Under the limit: StepsLimit (3 of 20), TokenUsageLimit (1200 of 32768), ExecutionTimeLimit, CumulativeExecutionTimeLimit."
     `);
   });
@@ -105,7 +105,7 @@ describe('what a tired person reads', () => {
   test('a start', () => {
     expect(base.evaluate({ ...run, steps: 0 }).explain({ stepNumber: 0 })).toMatchInlineSnapshot(`
       "Started.
-      Decided by ToolCallPresenceCheck: the model has messages to answer.
+      Decided by ToolCallPresenceCheck: the model has not answered yet.
       No objection: StopRequested, ErrorPolicyCriterion, FinishReasonCheck, PendingRetry. Under the limit: StepsLimit (0 of 20), TokenUsageLimit (1200 of 32768), ExecutionTimeLimit, CumulativeExecutionTimeLimit."
     `);
   });
@@ -115,8 +115,8 @@ describe('what a tired person reads', () => {
     expect(outcome.explain({ stepNumber: 0 })).toMatchInlineSnapshot(`
       "Not started: the step limit was reached (0 of 0).
       Decided by StepsLimit.
-      ToolCallPresenceCheck asked for another step: the model has messages to answer.
-      Next: Raise limits.steps if the work needs more.
+      ToolCallPresenceCheck asked for another step: the model has not answered yet.
+      Next: Raise limits.steps if the work needs more steps.
       No objection: PendingRetry."
     `);
   });
@@ -146,7 +146,7 @@ describe('what a tired person reads', () => {
       Decided by StopRequested.
       StepsLimit also objected: 20 of 20 steps used, limit reached.
       TokenUsageLimit also objected: 40000 of 32768 tokens used, limit reached.
-      ToolCallPresenceCheck asked for another step: the model has messages to answer.
+      ToolCallPresenceCheck asked for another step: the model has not answered yet.
       Next: Send a message to continue.
       No objection: ErrorPolicyCriterion, FinishReasonCheck, PendingRetry. Under the limit: ExecutionTimeLimit, CumulativeExecutionTimeLimit."
     `);
@@ -157,7 +157,7 @@ describe('what a tired person reads', () => {
     expect(base.evaluate({ ...run, failure }).explain({ stepNumber: 3 })).toMatchInlineSnapshot(`
       "Failed after step 3: third failure in a row (limit 3), the last one a tool error in search.
       Decided by ErrorPolicyCriterion.
-      ToolCallPresenceCheck asked for another step: the model has messages to answer.
+      ToolCallPresenceCheck asked for another step: the model has not answered yet.
       Next: Fix the cause of the failures, then send a message to continue.
       No objection: StopRequested, FinishReasonCheck, PendingRetry. Under the limit: StepsLimit (3 of 20), TokenUsageLimit (1200 of 32768), ExecutionTimeLimit, CumulativeExecutionTimeLimit."
     `);
@@ -167,7 +167,7 @@ describe('what a tired person reads', () => {
     const outcome = ContinuationOutcome.fromEvaluationError(new CriterionFailedError('Budget', 'no price list'));
     expect(outcome.explain({ stepNumber: 4 })).toMatchInlineSnapshot(`
       "Your criterion Budget threw after step 4: no price list. The step was kept.
-      Next: Return an evaluation for every state: the criterion must never throw."
+      Next: Return an evaluation for every state, and never throw."
     `);
   });
 
@@ -223,7 +223,7 @@ describe('details', () => {
   });
 
   test('without a step number the step is not mentioned', () => {
-    expect(base.evaluate(run).explain()).toMatch(/^Continued: the model has messages to answer\.\n/);
+    expect(base.evaluate(run).explain()).toMatch(/^Continued: the model has not answered yet\.\n/);
     expect(base.evaluate({ ...run, hasToolCalls: false }).explain()).toMatch(/^Completed: the model answered and called no tools\.\n/);
     expect(base.evaluate({ ...run, steps: 20 }).explain()).toMatch(/^Stopped: the step limit was reached \(20 of 20\)\.\n/);
     expect(base.evaluate({ ...run, steps: 20, hasToolCalls: false }).explain({ finished: true })).toMatch(

@@ -12,6 +12,7 @@ import {
   isDefaultReason,
   describeRule,
   limitOptions,
+  limitUnits,
 } from './describe-evaluation.ts';
 import { describeStopReason } from './describe-stop-reason.ts';
 import type { Explanation } from './explanation.ts';
@@ -95,7 +96,7 @@ function describeBrokenCriterion({ context }: ContinuationEvaluation, place: Dec
   const { criterion, message } = context;
   if (typeof criterion !== 'string' || typeof message !== 'string') return undefined;
   const problem = message.replace(`Criterion "${criterion}" failed: `, '');
-  const verb = problem.startsWith('it returned') ? 'gave an answer that cannot be used' : 'threw';
+  const verb = problem.startsWith('it returned') ? 'failed' : 'threw';
   const kept = place.isStart ? '' : ' The step was kept.';
   return `Your criterion ${toShownText(criterion)} ${verb}${place.afterStep}: ${toSentence(toShownText(problem))}${kept}`;
 }
@@ -237,13 +238,14 @@ export function getNextAction(outcome: ExplainableOutcome): string | undefined {
   const deciding = findDeciding(outcome);
   if (stopReason === undefined || stopReason === StopReason.Completed || deciding === undefined) return undefined;
   if (typeof deciding.context['criterion'] === 'string' && stopReason === StopReason.ErrorForbade) return adviceByCode['criterion-failed'];
-  if (deciding.limit !== undefined) return `Raise ${getLimitName(deciding)} if the work needs more.`;
+  if (deciding.limit !== undefined) return `Raise ${getLimitName(deciding)} if the work needs more ${limitUnits[deciding.limit]}.`;
   if (stopReason === StopReason.ErrorForbade && typeof deciding.context['code'] === 'string')
     return getAdvice({ code: deciding.context['code'], type: 'unknown' });
   if (typeof deciding.context['point'] === 'string')
     return `Resolve what ${toShownText(deciding.criterion)} objects to, then send a message to continue.`;
   if (stopReason === StopReason.FinishReasonReceived && deciding.context['finishReason'] === 'length')
     return 'Raise settings.maxOutputTokens, or ask for a shorter answer.';
+  if (typeof deciding.context['maxRepeats'] === 'number') return 'Find out why the model repeats the call, then send a message to continue.';
   if (stopReason === StopReason.GuardForbade)
     return `Resolve what ${toShownText(deciding.criterion)} objects to, then send a message to continue.`;
   return describeStopReason(stopReason).next;

@@ -41,7 +41,7 @@ export const adviceByCode: Readonly<Record<AdvisedCode, string>> = {
   cancelled: 'Send a message to start again.',
   'context-overflow': 'Send fewer or shorter messages: add compaction(), or limit tool results with maxResultChars.',
   'crash-loop': 'Find out what ended the process, then resume or cancel the session.',
-  'criterion-failed': 'Return an evaluation for every state: the criterion must never throw.',
+  'criterion-failed': 'Return an evaluation for every state, and never throw.',
   'empty-response': 'Make the instructions clearer, or let the error policy retry.',
   'hook-failed': 'Fix the hook as the message says, or raise its timeoutMs.',
   'invalid-argument': 'Change the call as the message says.',
@@ -50,7 +50,7 @@ export const adviceByCode: Readonly<Record<AdvisedCode, string>> = {
   'invalid-json': 'Use a model that writes valid JSON, or let the error policy retry.',
   'invalid-output': 'Relax the output schema, or make the instructions clearer.',
   'malformed-response': 'Fix what generate() and stream() of the model return.',
-  'model-failed': 'Retry with an error policy, or add a fallback model.',
+  'model-failed': 'Let the error policy retry, or add a fallback model.',
   /** A request that fails again however often it is sent. */
   'model-refused': 'Fix what the provider objects to: the key, the name of the model, or the request.',
   'no-output': 'Relax the output schema, or make the instructions clearer.',
@@ -68,6 +68,25 @@ export const adviceByCode: Readonly<Record<AdvisedCode, string>> = {
   'validation-failed': 'Relax the schema, or make the instructions clearer.',
 };
 
+const tryLater = 'Send a message to try again when the provider is back, or add a fallback model.';
+
+/** Advice for the codes whose own advice is to retry, if that was done already. */
+export const adviceAfterRetries: Readonly<Partial<Record<AdvisedCode, string>>> = {
+  'empty-response': 'Make the instructions clearer, or use another model.',
+  'invalid-arguments': 'Describe the arguments of the tool more clearly.',
+  'invalid-json': 'Use a model that writes valid JSON.',
+  'model-failed': tryLater,
+  'stream-interrupted': tryLater,
+};
+
+/** Facts that advice depends on. */
+export interface AdviceFacts extends Pick<Failure, 'code' | 'type'> {
+  /** @default true */
+  readonly retryable?: boolean;
+  /** True if the error policy retried until it gave up. @default false */
+  readonly retried?: boolean;
+}
+
 /** Advice for an error of another library, by its kind. */
 const codeByType: Readonly<Record<ErrorType, AdvisedCode>> = {
   tool: 'tool-failed',
@@ -81,8 +100,9 @@ const codeByType: Readonly<Record<ErrorType, AdvisedCode>> = {
 const isAdvised = (code: string): code is AdvisedCode => Object.hasOwn(adviceByCode, code);
 
 /** Returns one thing to do about a failure. */
-export function getAdvice({ code, type, retryable = true }: Pick<Failure, 'code' | 'type'> & { readonly retryable?: boolean }): string {
+export function getAdvice({ code, type, retryable = true, retried = false }: AdviceFacts): string {
   if (type === 'model' && !retryable && (!isAdvised(code) || code === 'model-failed')) return adviceByCode['model-refused'];
   // An error without a code has only its kind.
-  return adviceByCode[isAdvised(code) && !(code === 'unclassified' && type !== 'unknown') ? code : codeByType[type]];
+  const known = isAdvised(code) && !(code === 'unclassified' && type !== 'unknown') ? code : codeByType[type];
+  return (retried ? adviceAfterRetries[known] : undefined) ?? adviceByCode[known];
 }

@@ -1,5 +1,5 @@
 export { DamagedDataError, InvalidArgumentError, SteplineError } from '../lib/index.ts';
-export { adviceByCode, getAdvice } from './advice.ts';
+export { adviceAfterRetries, adviceByCode, getAdvice } from './advice.ts';
 export { drawWaitMs } from './backoff.ts';
 export type { ClassifiedErrorOptions } from './classified-error.ts';
 export { ClassifiedError } from './classified-error.ts';

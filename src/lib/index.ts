@@ -34,7 +34,7 @@ export { latestTime, readArray, readJson, readJsonObject, readObject, readString
 export type { Redactor } from './redactor.ts';
 export { createRedactor, defaultRedactor } from './redactor.ts';
 export { sha256 } from './sha256.ts';
-export { listSome, toOrdinal, toSentence, toShownText } from './shown-text.ts';
+export { listAll, listSome, toOrdinal, toSentence, toShownText } from './shown-text.ts';
 export type { Soon } from './soon.ts';
 export { isThenable } from './soon.ts';
 export { stableStringify } from './stable-json.ts';

@@ -13,8 +13,12 @@ export function toShownText(text: string): string {
   return line.length <= longestText ? line : `${line.slice(0, longestText - 1).replace(/[\ud800-\udbff]$|\\u?[0-9a-f]{0,3}$/, '')}…`;
 }
 
-/** Ends a sentence with a full stop, unless it has an end. */
-export const toSentence = (text: string): string => (/[.!?…]["')]?$/.test(text) ? text : `${text}.`);
+/** Ends a sentence with a full stop, unless it has an end. A code in parentheses may follow the end. */
+export const toSentence = (text: string): string => (/[.!?…](?:["')]| \([\w-]+\))?$/.test(text) ? text : `${text}.`);
+
+/** Lists all items: `a, b and c`. */
+export const listAll = (items: readonly string[]): string =>
+  items.length < 2 ? items.join('') : `${items.slice(0, -1).join(', ')} and ${items.at(-1) ?? ''}`;
 
 /** Lists a few of many: `a, b and 3 more`. */
 export function listSome(items: readonly string[], most: number, separator = ', '): string {

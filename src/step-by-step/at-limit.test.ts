@@ -43,9 +43,9 @@ describe('a limit that lets the run sum up', () => {
     expect(end.stepResults[1]?.outcome.resolvedBy).toBe('Finalize');
     expect(end.explain()).toMatchInlineSnapshot(`
       "Stopped after step 3: the step limit was reached (2 of 2).
-      The last step was taken to sum up.
+      Step 3 was one extra step, to sum up.
       Decided by StepsLimit.
-      Next: Raise limits.steps if the work needs more.
+      Next: Use the summary, or raise limits.steps if the work needs more steps.
       No objection: StopRequested, ErrorPolicyCriterion, FinishReasonCheck, PendingRetry, Finalize. Under the limit: TokenUsageLimit (32 of 32768), ExecutionTimeLimit."
     `);
   });
@@ -147,7 +147,7 @@ describe('a limit that waits for a grant', () => {
     expect(waiting.explain()).toMatchInlineSnapshot(`
       "Waiting after step 2 for more steps: the step limit was reached (2 of 2).
       Decided by StepsLimit.
-      ToolCallPresenceCheck asked for another step: the model has messages to answer.
+      ToolCallPresenceCheck asked for another step: the model has not answered yet.
       Next: Grant more with grant({ steps }), or reject "grant/steps" to end the run.
       No objection: StopRequested, ErrorPolicyCriterion, FinishReasonCheck, PendingRetry. Under the limit: TokenUsageLimit (30 of 32768), ExecutionTimeLimit."
     `);

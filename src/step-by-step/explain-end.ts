@@ -1,5 +1,5 @@
 // The end of an execution in words: completed, stopped, failed, aborted.
-import type { ContinuationOutcome, DecisionPlace, Explanation, Headline } from '../continuation/index.ts';
+import type { ContinuationOutcome, DecisionPlace, ExplainableOutcome, Explanation, Headline } from '../continuation/index.ts';
 import { findDeciding, getNextAction, listQuiet, listRules, StopReason, toHeadline, toPlace } from '../continuation/index.ts';
 import { toSentence, toShownText } from '../lib/index.ts';
 import { isFinishedAtLimit } from './execution.ts';
@@ -41,7 +41,7 @@ const listNames = (calls: readonly CallSummary[]): string => [...new Set(calls.m
 
 /** Tells a step that was interrupted: what ran then, and what is not known about it. Undefined if it was not. */
 function tellInterruption({ outcome, summarize }: EndFacts, last: StepResult, place: DecisionPlace): Told | undefined {
-  const { interrupted, outputMessages } = last.step;
+  const { interrupted, outputMessages, errors } = last.step;
   const deciding = findDeciding(outcome);
   if (interrupted === undefined || deciding === undefined) return undefined;
   const { calls } = summarize(last);
@@ -53,7 +53,7 @@ function tellInterruption({ outcome, summarize }: EndFacts, last: StepResult, pl
   const { person } = deciding.context;
   const unnamed = interrupted === 'signal' ? 'Aborted' : 'Stopped on request';
   const who = typeof person === 'string' ? `Cancelled by ${toShownText(person)}` : unnamed;
-  const hasBegun = outputMessages.length > 0 || calls.length > 0 || interrupted === 'signal';
+  const hasBegun = outputMessages.length > 0 || errors.length > 0 || calls.length > 0 || interrupted === 'signal';
   const where = place.inStep.replace(' in step', hasBegun ? ' during step' : ' before step');
   const verb = interrupted === 'signal' ? `${cut.length === 1 ? 'was' : 'were'} running` : `${cut.length === 1 ? 'was' : 'were'} waiting`;
   const running = cut.length > 0 ? ` while ${listNames(cut)} ${verb}` : '';
@@ -63,11 +63,11 @@ function tellInterruption({ outcome, summarize }: EndFacts, last: StepResult, pl
 }
 
 /** Sentences about how the last step ended, beside its headline. */
-function describeLastStep({ step }: StepResult, outcome: ContinuationOutcome): readonly string[] {
+function describeLastStep({ step, number }: StepResult, outcome: ContinuationOutcome): readonly string[] {
   const { interrupted, finalizing, finishReason } = step;
   const isRequest = outcome.stopReason === StopReason.UserRequested;
   return [
-    ...(finalizing === true ? ['The last step was taken to sum up.'] : []),
+    ...(finalizing === true ? [`Step ${number} was one extra step, to sum up.`] : []),
     ...(interrupted === 'deadline' ? ['The step was cut off at the time limit.'] : []),
     ...(interrupted === 'vote' ? ['The rest of the step was skipped.'] : []),
     ...(interrupted !== undefined && interrupted !== 'deadline' && interrupted !== 'vote' && !isRequest
@@ -111,6 +111,14 @@ function tellStepEnd(facts: EndFacts, last: StepResult, place: DecisionPlace): T
   return tellFailure(results, deciding, place);
 }
 
+/** Leaves out the rule about calls: in the step that sums up, calls are refused. */
+function withoutOpenCalls({ decision, shouldContinue, resolvedBy, stopReason, evaluations }: ContinuationOutcome): ExplainableOutcome {
+  const others = evaluations.filter(({ context }) => context['hasToolCalls'] !== true);
+  return { decision, shouldContinue, resolvedBy, stopReason, evaluations: others };
+}
+
+const toSummaryAction = (action: string | undefined): string | undefined => action?.replace(/^Raise /, 'Use the summary, or raise ');
+
 /** Explains the outcome that stands: that of the last step, or of an end between steps. */
 export function explainEnd(facts: EndFacts): Explanation {
   const { outcome, isBetweenSteps, results, notes, summarize } = facts;
@@ -118,6 +126,7 @@ export function explainEnd(facts: EndFacts): Explanation {
   const stepNumber = last?.number ?? 0;
   const place = toPlace(stepNumber, isBetweenSteps ? undefined : last?.step.participant);
   const finished = !isBetweenSteps && isFinishedAtLimit(outcome, last?.step);
+  const isSummedUp = !isBetweenSteps && last?.step.finalizing === true;
   const told = isBetweenSteps || last === undefined ? undefined : tellStepEnd(facts, last, place);
   const headline = told?.headline ?? toHeadline(outcome, { stepNumber, finished }, place);
   // The calls inside the last turn stand among its notes.
@@ -129,10 +138,10 @@ export function explainEnd(facts: EndFacts): Explanation {
       ...(told?.lines ?? []),
       ...notes,
       ...(isBetweenSteps || last === undefined ? [] : describeLastStep(last, outcome)),
-      ...listRules(outcome, headline),
+      ...listRules(isSummedUp ? withoutOpenCalls(outcome) : outcome, headline),
     ],
     onTheWay: listProblems({ results, summarize, isSaid }),
-    next: told?.next ?? (finished ? undefined : getNextAction(outcome)),
+    next: told?.next ?? (finished ? undefined : isSummedUp ? toSummaryAction(getNextAction(outcome)) : getNextAction(outcome)),
     ...listQuiet(outcome),
   };
 }

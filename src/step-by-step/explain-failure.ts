@@ -19,6 +19,12 @@ export interface FailureStory {
   readonly next: string;
 }
 
+/** Names a step, or steps in a row: `Step 2`, `Steps 2 to 4`. */
+export const describeSteps = (first: number, last: number): string => {
+  if (first === last) return `Step ${first}`;
+  return `Steps ${first} ${last === first + 1 ? 'and' : 'to'} ${last}`;
+};
+
 /** Finds the failure that an evaluation is about; the first one if it does not say. */
 function findDecisive(failures: readonly Failure[], { context }: ContinuationEvaluation): Failure | undefined {
   const { toolCallId, errorType, code } = context;
@@ -36,8 +42,17 @@ function takeRow(results: readonly StepResult[], count: number): readonly StepRe
   return results.slice(lastGood + 1).slice(-Math.max(1, count));
 }
 
-const listFailures = (row: readonly StepResult[]): readonly string[] =>
-  row.map(({ number, step }) => `  Step ${number}: ${toSentence(step.errors.map(describeFailure).join('; '))}`);
+/** Lists the failures of steps in a row; the same failure again shares a line with the one before. */
+function listFailures(row: readonly StepResult[]): readonly string[] {
+  const groups: { readonly text: string; readonly first: number; last: number }[] = [];
+  for (const { number, step } of row) {
+    const text = toSentence(step.errors.map(describeFailure).join('; '));
+    const group = groups.at(-1);
+    if (group?.text === text) group.last = number;
+    else groups.push({ text, first: number, last: number });
+  }
+  return groups.map(({ text, first, last }) => `  ${describeSteps(first, last)}: ${text}`);
+}
 
 function cutRow(lines: readonly string[]): readonly string[] {
   if (lines.length <= mostListed) return lines;
@@ -55,7 +70,8 @@ export function tellFailure(
   if (decisive === undefined) return undefined;
   const { consecutiveFailures: count = 1, cause } = deciding.context;
   const row = takeRow(results, typeof count === 'number' ? count : 1);
-  const next = getAdvice(decisive);
+  const retried = cause === 'retries-used-up' && row.length > 1;
+  const next = getAdvice({ ...decisive, retried });
   const reason = describeReason(deciding);
   if (row.length > 1) {
     const said = new Set(row.map(({ number }) => number));
@@ -70,7 +86,7 @@ export function tellFailure(
   const others = failures.filter((_, index) => index !== decisiveIndex).map((failure) => `  Also: ${toSentence(describeFailure(failure))}`);
   const said = new Set([results.at(-1)?.number]);
   if (cause === 'wait-too-long') {
-    const lines = [`  ${toSentence(describeFailure(decisive))}`, ...others];
+    const lines = [`  Step ${results.at(-1)?.number ?? 0}: ${toSentence(describeFailure(decisive))}`, ...others];
     return { headline: { text: `Failed${place.inStep}: ${toSentence(reason)}`, namesRule: false }, lines, said, next };
   }
   const text = `Failed${place.inStep}: ${toSentence(describeFailure(decisive))}`;

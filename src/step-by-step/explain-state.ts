@@ -103,8 +103,9 @@ function explainStatus(state: Explainable): Explanation {
     return { headline: `Ready to continue after step ${stepCount}: more was granted.`, details: [], onTheWay: listOnTheWay(state) };
   const ended = explainLastOutcome(state);
   if (grantRefused === undefined) return ended;
-  const who = grantRefusedBy === undefined ? 'Nothing more was granted' : `${toShownText(grantRefusedBy)} granted nothing more`;
-  return { ...ended, details: [`${who}: ${toSentence(toShownText(grantRefused))}`, ...ended.details] };
+  const who = grantRefusedBy === undefined ? 'Somebody refused to grant more' : `${toShownText(grantRefusedBy)} refused to grant more`;
+  // Somebody has decided that this is enough.
+  return { ...ended, details: [`${who}: ${toSentence(toShownText(grantRefused))}`, ...ended.details], next: undefined };
 }
 
 /** Explains the status of a state and the reasons for it. */

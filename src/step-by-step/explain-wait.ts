@@ -8,7 +8,7 @@ import type { Wait } from './waiting.ts';
 const grantNames: Readonly<Record<LimitKind, string>> = {
   steps: 'steps',
   tokens: 'tokens',
-  wall: 'time on the wall clock',
+  wall: 'wall-clock time',
   active: 'active time',
   cost: 'money',
 };
@@ -28,7 +28,7 @@ export const toIso = (time: number): string => (Math.abs(time) <= 8.64e15 ? new 
 
 /** Describes the provider that is down, and when it is tried again. */
 function describeProvider({ since, reason, nextTryAt, giveUpAt }: Extract<Wait, { readonly type: 'provider' }>): string {
-  return `the provider, which is down since ${toIso(since)} (${toShownText(reason)}): next try at ${toIso(nextTryAt)}, last try at ${toIso(giveUpAt)}`;
+  return `the provider, which has been down since ${toIso(since)} (${toShownText(reason)}): next try at ${toIso(nextTryAt)}, last try at ${toIso(giveUpAt)}`;
 }
 
 /** Describes a wait; `turn` is the participant whose turn the headline names. */
@@ -46,7 +46,7 @@ export function describeWait(wait: Wait, turn?: string): string {
       return `the true result of ${toShownText(wait.toolName)} ${end}, which was cut off and may or may not have taken effect${problem}`;
     case 'person':
       if (wait.reason === 'crash-loop') return 'a person';
-      return `${wait.participant === undefined ? 'an answer of a person' : `an answer of ${toShownText(wait.participant)}`} ${end}${prompt}${problem}`;
+      return `${wait.participant === undefined ? 'an answer from a person' : `an answer from ${toShownText(wait.participant)}`} ${end}${prompt}${problem}`;
     case 'provider':
       return describeProvider(wait);
     case 'grant':

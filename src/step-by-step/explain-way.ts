@@ -1,7 +1,8 @@
 // Problems on the way to an end: failed, blocked and rejected calls, retries, fallbacks, steps that were resumed.
 import { describeCauses, describeFailure } from '../errors/index.ts';
 import type { Failure } from '../errors/index.ts';
-import { toSentence, toShownText } from '../lib/index.ts';
+import { listAll, toSentence, toShownText } from '../lib/index.ts';
+import { describeSteps } from './explain-failure.ts';
 import type { StepResult } from './step-result.ts';
 import type { CallSummary, StepSummary } from './step-summary.ts';
 
@@ -18,8 +19,8 @@ export const toCallKey =
   ({ tool, status }: CallSummary): string =>
     `${number}/${status}/${tool}`;
 
-function describeCall({ tool, status, failure, reason, by }: CallSummary): string | undefined {
-  const name = toShownText(tool);
+function describeCall({ tool, status, failure, reason, by, caller }: CallSummary): string | undefined {
+  const name = `${toShownText(tool)}${caller === undefined ? '' : ` (called by ${toShownText(caller)})`}`;
   const why = reason === undefined || reason === '' ? '' : `: ${toShownText(reason)}`;
   switch (status) {
     case 'succeeded':
@@ -32,7 +33,7 @@ function describeCall({ tool, status, failure, reason, by }: CallSummary): strin
     case 'rejected':
       return by === undefined ? `${name} was rejected${why}` : `${toShownText(by)} rejected ${name}${why}`;
     case 'cancelled':
-      return `${name} was cancelled before it ended`;
+      return `${name} was cancelled`;
     case 'unknown':
       return `${name} was cut off and may or may not have taken effect`;
   }
@@ -40,36 +41,82 @@ function describeCall({ tool, status, failure, reason, by }: CallSummary): strin
 
 const toSeconds = (ms: number): string => (ms < 1000 ? `${Math.round(ms)} ms` : `${Math.round(ms / 100) / 10} s`);
 
-/** Says what the policy did about a failure. */
-function describeHandling({ handling, outcome }: StepResult): string {
-  if (handling?.decision === 'ignore') return ' Ignored by the error policy.';
-  if (handling?.decision !== 'retry' || !outcome.shouldContinue) return '';
-  return handling.delayMs === undefined || handling.delayMs === 0 ? ' Retry at once.' : ` Retry after ${toSeconds(handling.delayMs)}.`;
+/** What the policy did about a failure. */
+interface Handled {
+  readonly by?: 'ignored' | 'retried';
+  readonly delayMs?: number;
 }
 
-function describeStep(result: StepResult, { summarize, isSaid }: WayFacts): readonly string[] {
+function readHandling({ handling, outcome }: StepResult): Handled {
+  if (handling?.decision === 'ignore') return { by: 'ignored' };
+  if (handling?.decision !== 'retry' || !outcome.shouldContinue) return {};
+  return { by: 'retried', delayMs: handling.delayMs ?? 0 };
+}
+
+/** A problem of one step, or the same problem of several steps in a row. */
+interface Problem {
+  readonly turn: string;
+  readonly text: string;
+  /** True if the model reads the failure: that of a call. */
+  readonly isReported: boolean;
+  readonly by: Handled['by'];
+  readonly first: number;
+  last: number;
+  count: number;
+  readonly delays: number[];
+}
+
+/** Says what the policy did about a failure, once for each time that it happened. */
+function describeHandling({ by, isReported, delays }: Problem): string {
+  if (by === undefined) return '';
+  if (by === 'ignored') return ' Ignored by the error policy.';
+  const waits = delays.some((ms) => ms > 0) ? `retry after ${listAll(delays.map(toSeconds))}` : undefined;
+  if (isReported) return ` Reported to the model${waits === undefined ? '' : `, ${waits}`}.`;
+  return waits === undefined ? ' Retry at once.' : ` R${waits.slice(1)}.`;
+}
+
+function renderProblem(problem: Problem): string {
+  const { turn, text, first, last, count } = problem;
+  const times = count > last - first + 1 ? ` (${count} times)` : '';
+  return `${describeSteps(first, last)}${turn}: ${toSentence(text)}${describeHandling(problem)}${times}`;
+}
+
+function listStepProblems(result: StepResult, { summarize, isSaid }: WayFacts): readonly Problem[] {
   const { step, number } = result;
   const { calls, notes } = summarize(result);
-  const after = describeHandling(result);
-  const lines = calls
+  const { by, delayMs } = readHandling(result);
+  const turn = step.participant === undefined ? '' : `, ${toShownText(step.participant)}`;
+  const place = { turn, first: number, last: number, count: 1 };
+  const note = (text: string): Problem => ({ ...place, text, isReported: false, by: undefined, delays: [] });
+  const fail = (text: string, isReported: boolean): Problem => {
+    return { ...place, text, isReported, by, delays: delayMs === undefined ? [] : [delayMs] };
+  };
+  const ofCalls = calls
     .filter((call) => !isSaid(toCallKey(result)(call)) && !(call.failure !== undefined && isSaid(number)))
     .flatMap((call) => {
-      const line = describeCall(call);
-      return line === undefined ? [] : [call.status === 'failed' ? `${toSentence(line)}${after}` : line];
+      const text = describeCall(call);
+      return text === undefined ? [] : [call.status === 'failed' ? fail(text, true) : note(text)];
     });
   const isOfCall = (failure: Failure): boolean =>
     failure.toolCallId !== undefined && calls.some((call) => call.failure?.toolCallId === failure.toolCallId);
   const others = isSaid(number) ? [] : step.errors.filter((failure) => failure.code !== 'criterion-failed' && !isOfCall(failure));
   const resumed = step.resumed === true ? ['a process ended in this step, and another one resumed it'] : [];
-  const turn = step.participant === undefined ? '' : `, ${toShownText(step.participant)}`;
-  return [...resumed, ...notes, ...others.map((failure) => `${toSentence(describeFailure(failure))}${after}`), ...lines].map(
-    (line) => `Step ${number}${turn}: ${toSentence(line)}`,
-  );
+  return [...[...resumed, ...notes].map(note), ...others.map((failure) => fail(describeFailure(failure), false)), ...ofCalls];
 }
 
-/** Lists what went wrong on the way, oldest first. */
+/** Lists what went wrong on the way, oldest first. A problem of several steps in a row is listed once. */
 export function listProblems(facts: WayFacts): readonly string[] {
-  const counts = new Map<string, number>();
-  for (const line of facts.results.flatMap((result) => describeStep(result, facts))) counts.set(line, (counts.get(line) ?? 0) + 1);
-  return [...counts].map(([line, count]) => (count === 1 ? line : `${line} (${count} times)`));
+  const problems: Problem[] = [];
+  for (const problem of facts.results.flatMap((result) => listStepProblems(result, facts))) {
+    const { turn, text, by, first } = problem;
+    const same = problems.find((each) => each.turn === turn && each.text === text && each.by === by && each.last >= first - 1);
+    if (same === undefined) {
+      problems.push(problem);
+      continue;
+    }
+    if (same.last < first) same.delays.push(...problem.delays);
+    same.last = first;
+    same.count += 1;
+  }
+  return problems.map(renderProblem);
 }

@@ -204,7 +204,7 @@ describe('a grant that is refused', () => {
     const waiting = carry(await orchestrator.run(start));
     const refused = carry(waiting.reject('grant/steps', 'the budget is spent'));
     expect([refused.status, refused.stopReason, refused.waitingFor]).toStrictEqual(['stopped', 'steps_limit', []]);
-    expect(refused.explain()).toContain('Nothing more was granted: the budget is spent.');
+    expect(refused.explain()).toContain('Somebody refused to grant more: the budget is spent.');
     expect(refused.explain()).toMatch(/^Stopped after step 2: the step limit was reached/);
     expect(orchestrator.hasNextStep(refused)).toBe(false);
     const told: string[] = [];
@@ -221,7 +221,7 @@ describe('a grant that is refused', () => {
   test('without a reason says that there was none', async () => {
     const { orchestrator, start } = setUp([goesOn], { steps: 1, onLimit: 'pause' });
     const refused = (await orchestrator.run(start)).reject('grant/steps');
-    expect(refused.explain()).toContain('Nothing more was granted: no reason was given.');
+    expect(refused.explain()).toContain('Somebody refused to grant more: no reason was given.');
   });
 
   test('for one of two limits ends it too', async () => {

@@ -314,7 +314,7 @@ describe('explain', () => {
   test('a state in progress', async () => {
     const { orchestrator, start } = setUp([goesOn, finishes]);
     expect((await orchestrator.nextStep(start)).explain()).toMatchInlineSnapshot(`
-      "Continued after step 1: the model has messages to answer.
+      "Continued after step 1: the model has not answered yet.
       Decided by ToolCallPresenceCheck.
       No objection: StopRequested, ErrorPolicyCriterion, FinishReasonCheck, PendingRetry. Under the limit: StepsLimit (1 of 20), TokenUsageLimit (0 of 32768), ExecutionTimeLimit."
     `);
@@ -330,7 +330,7 @@ describe('explain', () => {
     ];
     expect(await runAndExplain([{ ...goesOn, waits }])).toMatchInlineSnapshot(
       `
-      "Waiting in step 1 for approval of send_mail (call-1); the output of read_clipboard (call-2); the true result of pay (call-3), which was cut off and may or may not have taken effect; an answer of a person (call-4): Which?, after an answer that could not be used: it was empty; more steps.
+      "Waiting in step 1 for approval of send_mail (call-1); the output of read_clipboard (call-2); the true result of pay (call-3), which was cut off and may or may not have taken effect; an answer from a person (call-4): Which?, after an answer that could not be used: it was empty; more steps.
       Next: Approve or reject "call-1"."
     `,
     );
@@ -363,8 +363,8 @@ describe('explain', () => {
     expect(await runAndExplain([goesOn], { limits: { steps: 2 } })).toMatchInlineSnapshot(`
       "Stopped after step 2: the step limit was reached (2 of 2).
       Decided by StepsLimit.
-      ToolCallPresenceCheck asked for another step: the model has messages to answer.
-      Next: Raise limits.steps if the work needs more.
+      ToolCallPresenceCheck asked for another step: the model has not answered yet.
+      Next: Raise limits.steps if the work needs more steps.
       No objection: StopRequested, ErrorPolicyCriterion, FinishReasonCheck, PendingRetry. Under the limit: TokenUsageLimit (0 of 32768), ExecutionTimeLimit."
     `);
   });
@@ -373,8 +373,8 @@ describe('explain', () => {
     expect(await runAndExplain([goesOn], { limits: { steps: 0 } })).toMatchInlineSnapshot(`
       "Not started: the step limit was reached (0 of 0).
       Decided by StepsLimit.
-      ToolCallPresenceCheck asked for another step: the model has messages to answer.
-      Next: Raise limits.steps if the work needs more.
+      ToolCallPresenceCheck asked for another step: the model has not answered yet.
+      Next: Raise limits.steps if the work needs more steps.
       No objection: StopRequested, ErrorPolicyCriterion, FinishReasonCheck, PendingRetry. Under the limit: TokenUsageLimit (0 of 32768), ExecutionTimeLimit."
     `);
   });
@@ -391,8 +391,7 @@ describe('explain', () => {
   test('a state that failed too often', async () => {
     expect(await runAndExplain([{ errors: [toolError] }], { policy: ErrorPolicy.retryToolErrors(2) })).toMatchInlineSnapshot(`
       "Failed after step 2: second failure in a row (limit 2), the last one a tool error in read_file.
-        Step 1: tool read_file, no such file (not-found).
-        Step 2: tool read_file, no such file (not-found).
+        Steps 1 and 2: tool read_file, no such file (not-found).
       Decided by ErrorPolicyCriterion.
       Next: Fix the tool, or what it depends on, then send a message to continue.
       No objection: StopRequested, FinishReasonCheck, PendingRetry. Under the limit: StepsLimit (2 of 20), TokenUsageLimit (0 of 32768), ExecutionTimeLimit."
@@ -406,7 +405,7 @@ describe('explain', () => {
     });
     expect(await runAndExplain([finishes], { extraCriteria: [broken] })).toMatchInlineSnapshot(`
       "Your criterion Broken threw after step 1: cannot say. The step was kept.
-      Next: Return an evaluation for every state: the criterion must never throw."
+      Next: Return an evaluation for every state, and never throw."
     `);
   });
 

@@ -8,6 +8,8 @@ export interface CallSummary {
   readonly failure?: Failure;
   /** Reason why it was blocked or rejected. */
   readonly reason?: string;
+  /** Sub-agent that made the call, if it is not the agent itself. */
+  readonly caller?: string;
   /** Person who rejected it, or hook that blocked it, if known. */
   readonly by?: string;
 }

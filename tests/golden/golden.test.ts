@@ -182,11 +182,11 @@ describe('what is kept here is read', () => {
         ],
         "explained": [
           "Failed after step 3: third failure in a row (limit 3), the last one a tool error in broken.",
-          "  Step 1: tool broken, The arguments of "broken" are not valid JSON, at line 1, column 9: expected a value, but the text ends. Call it again with valid JSON (invalid-json).",
-          "  Step 2: tool nobody, There is no tool named "nobody". The tools are: search, broken, pay, clipboard (unknown-tool).",
+          "  Step 1: The arguments of "broken" are not valid JSON, at line 1, column 9: expected a value, but the text ends. Call it again with valid JSON. (invalid-json)",
+          "  Step 2: There is no tool named "nobody". The tools are: search, broken, pay, clipboard. (unknown-tool)",
           "  Step 3: tool broken, out of order (tool-failed).",
           "Decided by ErrorPolicyCriterion.",
-          "ToolCallPresenceCheck asked for another step: the model has messages to answer.",
+          "ToolCallPresenceCheck asked for another step: the model has not answered yet.",
           "Next: Fix the tool, or what it depends on, then send a message to continue.",
           "No objection: StopRequested, FinishReasonCheck, PendingRetry. Under the limit: StepsLimit (3 of 9), TokenUsageLimit (126 of 8192), ExecutionTimeLimit.",
         ],
@@ -245,7 +245,7 @@ describe('a chat that is kept here is read', () => {
       ['anna', 'round-robin', undefined, 'completed'],
       ['engineer', 'coordinator', 'completed', undefined],
     ]);
-    expect(state.explain().split('\n')[0]).toMatch(/^Waiting in step 2 \(turn of anna\) for an answer of anna \(anna\/6\)/);
+    expect(state.explain().split('\n')[0]).toMatch(/^Waiting in step 2 \(turn of anna\) for an answer from anna \(anna\/6\)/);
     expect(state.steps[0]?.window).toMatchObject({ folded: 4, buffered: 5 });
     expect(state.steps[0]?.window?.summary?.text).toContain('They talked of a bridge.');
     expect(state.steps[0]?.inner?.calls).toStrictEqual([{ tool: 'pull', status: 'rejected' }]);

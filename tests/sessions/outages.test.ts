@@ -140,7 +140,7 @@ describe('with onOutage: "park"', () => {
     for (let second = 0; second < 180; second += 1) await outage.clock.advance(1000);
     const session = await runtime.get('s');
     expect(session).toMatchObject({ status: 'failed', stopReason: 'retry_limit', stepCount: 5, waitingFor: [] });
-    expect(session.explain()).toContain('fifth failure in a row after 120 s (limit: 3 failures over at least 10 s)');
+    expect(session.explain()).toContain('fifth failure in a row after 120 s (limit: 3 failures and 10 s, whichever comes later)');
     await outage.clock.advance(hour);
     expect(outage.model.calls.length).toBe(8);
   });

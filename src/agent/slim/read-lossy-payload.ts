@@ -1,7 +1,7 @@
 // States from lossy payloads.
 // Y1. The state continues with what is in the payload, and `explain()` says what is not.
 // Y2. Answers for which something is missing are refused; everything else works.
-import { AppendOnlyList, DamagedDataError, omitUndefined, pluralize } from '../../lib/index.ts';
+import { AppendOnlyList, DamagedDataError, listAll, omitUndefined, pluralize } from '../../lib/index.ts';
 import { MessageStore, SectionName, Usage } from '../../messages/index.ts';
 import type { Execution, StateGaps } from '../../step-by-step/index.ts';
 import { StateInfo } from '../../step-by-step/index.ts';
@@ -24,13 +24,13 @@ function describeGaps({ omitted, execution }: LossySlimPayload, pending: Restore
   ];
   const lacksArgs = pending !== undefined && pending.callsWithoutArgs.length > 0;
   const notes = [
-    ...(missing.length > 0 ? [`without ${missing.join(', ')}`] : []),
-    ...(cut === true ? ['with texts cut'] : []),
-    ...(secrets === true ? ['with secrets removed'] : []),
-    ...(lacksArgs ? [`without the arguments to approve (${pending.callsWithoutArgs.join(', ')})`] : []),
+    ...(missing.length > 0 ? [`left out ${listAll(missing)}`] : []),
+    ...(cut === true ? ['cut long texts'] : []),
+    ...(secrets === true ? ['removed secrets'] : []),
+    ...(lacksArgs ? [`left out the arguments to approve (${pending.callsWithoutArgs.join(', ')})`] : []),
   ];
-  const list = notes.length === 0 ? 'without the details of its steps' : notes.join(', ');
-  return `Read from a slim payload that does not hold everything: ${list}. It continues with what there is.`;
+  const list = notes.length === 0 ? 'left out the details of its steps' : listAll(notes);
+  return `This state was read from a slim payload, which ${list}. It continues with what is left.`;
 }
 
 function getGaps(payload: LossySlimPayload, pending: RestoredPendingStep | undefined): StateGaps {

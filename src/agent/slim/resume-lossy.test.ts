@@ -108,7 +108,7 @@ describe('the state of a lossy payload', () => {
     const { agent, start } = createSetting([calls('work'), says(`Found: ${'x'.repeat(2000)}`), says('Again.')]);
     const restored = through((await agent.run(start)).withMetadata('api_key', 'abc'), { maxMessages: 2, maxSteps: 1 });
     const sentence =
-      'Read from a slim payload that does not hold everything: without 3 messages, 1 step, with texts cut, with secrets removed. It continues with what there is.';
+      'This state was read from a slim payload, which left out 3 messages and 1 step, cut long texts and removed secrets. It continues with what is left.';
     expect(restored.explain()).toContain(sentence);
     expect(AgentState.fromJSON(JSON.parse(JSON.stringify(restored))).explain()).toContain(sentence);
     expect((await agent.run(restored.withUserMessage('Again?'))).explain()).toContain(sentence);
@@ -178,7 +178,7 @@ describe('a wait of a lossy payload', () => {
     expect(attempt).toThrow(LostInPayloadError);
     expect(attempt).toThrow(expect.objectContaining({ code: 'lost-in-payload', waitId: 'call-1' }));
     expect(attempt).toThrow(/"call-1".*slim payload.*approve\(id, \{ args \}\)/);
-    expect(restored.explain()).toContain('without the arguments to approve (call-1)');
+    expect(restored.explain()).toContain('left out the arguments to approve (call-1)');
     const stored = AgentState.fromJSON(JSON.parse(JSON.stringify(restored)));
     expect(() => stored.approve('call-1')).toThrow(LostInPayloadError);
     expect((await agent.run(restored.approve('call-1', { args: { disk: 'd' } }))).status).toBe('completed');

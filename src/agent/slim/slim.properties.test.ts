@@ -64,7 +64,7 @@ describe('the payload of every state', () => {
       });
       expect(restored.messages.length).toBe(payload.messages.filter(({ queued }) => queued !== true).length);
       expect(restored.metadata).toEqual(payload.metadata ?? {});
-      expect(restored.explain()).toContain('Read from a slim payload that does not hold everything');
+      expect(restored.explain()).toContain('This state was read from a slim payload');
       // It can be stored like any other.
       expect(JSON.stringify(AgentState.fromJSON(JSON.parse(JSON.stringify(restored))))).toBe(JSON.stringify(restored));
     });

@@ -133,7 +133,7 @@ export function coordinator(options: CoordinatorOptions): Selector {
       if (facts.signal.aborted)
         throw new TurnNotGivenError('The run was interrupted while the coordinator was choosing. Nobody got the turn.');
       const fallback = await otherwise.select(facts);
-      return { by: otherwise.name, ...fallback, problem: `${choice.problem.replace(/\.$/, '')}; so ${otherwise.name} decides.` };
+      return { by: otherwise.name, ...fallback, problem: choice.problem };
     },
   };
 }

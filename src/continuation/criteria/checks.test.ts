@@ -53,8 +53,8 @@ test.each([
 });
 
 test.each([
-  [true, 'request', 'the model has messages to answer'],
-  [false, 'stop', 'no tool call is left to answer'],
+  [true, 'request', 'the model has not answered yet'],
+  [false, 'stop', 'the model called no tools'],
 ] as const)('ToolCallPresenceCheck: calls %s: %s', (hasToolCalls, decision, reason) => {
   const check = new ToolCallPresenceCheck<boolean>(itself);
   expect(check.explain(hasToolCalls)).toStrictEqual({ criterion: 'ToolCallPresenceCheck', decision, reason, context: { hasToolCalls } });

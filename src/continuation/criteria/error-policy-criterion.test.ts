@@ -158,7 +158,7 @@ const rows = [
     answer: {
       decision: 'allow',
       stopReason: undefined,
-      reason: 'retry after a model error: fourth failure in a row after 7.2 s (limit: 3 failures over at least 10 s)',
+      reason: 'retry after a model error: fourth failure in a row after 7.2 s (limit: 3 failures and 10 s, whichever comes later)',
     },
     facts: {
       errorType: 'model',
@@ -180,7 +180,7 @@ const rows = [
     answer: {
       decision: 'forbid',
       stopReason: 'retry_limit',
-      reason: 'fifth failure in a row after 12.3 s (limit: 3 failures over at least 10 s), the last one a model error',
+      reason: 'fifth failure in a row after 12.3 s (limit: 3 failures and 10 s, whichever comes later), the last one a model error',
     },
     facts: {
       errorType: 'model',

@@ -9,7 +9,7 @@ const toSeconds = (ms: number): string => `${Number((ms / 1000).toFixed(1))} s`;
 function describeSpan({ context, maxRetries, minRetrySpanMs = 0 }: ErrorHandling): string {
   const { consecutiveFailures, failureSpanMs } = context;
   const after = failureSpanMs === undefined ? '' : ` after ${toSeconds(failureSpanMs)}`;
-  return `${toOrdinal(consecutiveFailures)} failure in a row${after} (limit: ${pluralize(maxRetries, 'failure')} over at least ${toSeconds(minRetrySpanMs)})`;
+  return `${toOrdinal(consecutiveFailures)} failure in a row${after} (limit: ${pluralize(maxRetries, 'failure')} and ${toSeconds(minRetrySpanMs)}, whichever comes later)`;
 }
 
 const kinds: Readonly<Record<ErrorType, string>> = {

@@ -42,7 +42,7 @@ const limits: readonly LimitRow[] = [
     stopReason: 'time_limit',
     limit: 'wall',
     context: (maxSeconds, elapsedSeconds) => ({ elapsedSeconds, maxSeconds }),
-    reason: '20 s of 20 s on the wall clock used, limit reached',
+    reason: '20 s of 20 s of wall-clock time used, limit reached',
   },
   {
     name: 'CumulativeExecutionTimeLimit',
@@ -107,8 +107,8 @@ describe('a limit that could never mean anything is refused', () => {
 describe('TokenUsageLimit', () => {
   test.each([
     [0, '90 of 100 tokens used'],
-    [1, '90 of 100 tokens used; 1 call did not report any'],
-    [3, '90 of 100 tokens used; 3 calls did not report any'],
+    [1, '90 of 100 tokens used; 1 call reported no usage'],
+    [3, '90 of 100 tokens used; 3 calls reported no usage'],
   ])('says that %i calls did not report their usage', (unknownCalls, reason) => {
     const usage = { input: 80, output: 10, total: 90, unknownCalls };
     const answer = new TokenUsageLimit(100, () => usage).explain(undefined);

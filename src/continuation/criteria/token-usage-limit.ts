@@ -20,7 +20,7 @@ export class TokenUsageLimit<State> extends LimitCriterion<State> {
     const [total, unknownCalls] = typeof usage === 'number' ? [usage, 0] : [usage.total, usage.unknownCalls ?? 0];
     const currentUsage = assertCount('the token usage', total);
     const maxTokens = this.raise(this.maxTokens, state);
-    const unknown = unknownCalls === 0 ? '' : `; ${countCalls(unknownCalls)} did not report any`;
+    const unknown = unknownCalls === 0 ? '' : `; ${countCalls(unknownCalls)} reported no usage`;
     return {
       isReached: currentUsage >= maxTokens,
       reason: `${currentUsage} of ${maxTokens} tokens used`,

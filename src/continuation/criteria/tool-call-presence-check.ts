@@ -7,7 +7,7 @@ const toEvaluation = (criterion: string, hasToolCalls: boolean): ContinuationEva
   Object.freeze({
     criterion,
     decision: hasToolCalls ? ContinuationDecision.RequestContinuation : ContinuationDecision.AllowStop,
-    reason: hasToolCalls ? 'the model has messages to answer' : 'no tool call is left to answer',
+    reason: hasToolCalls ? 'the model has not answered yet' : 'the model called no tools',
     context: Object.freeze({ hasToolCalls }),
   });
 

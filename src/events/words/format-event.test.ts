@@ -161,7 +161,7 @@ describe('waits, retries and people', () => {
         stepCount: 3,
         waitingFor: [{ type: 'person', id: 'boss/4', participant: 'boss', prompt: 'Well?' }],
       },
-      says: 'run waits after 3 steps for an answer of boss: Well? (boss/4)',
+      says: 'run waits after 3 steps for an answer from boss: Well? (boss/4)',
     },
     {
       event: {

@@ -61,6 +61,9 @@ function describeRetry(event: EventFields): string {
   return `waits ${describeTime(event.number('delayMs'))} before retry ${failures}${of}: ${problem}`;
 }
 
+/** The code of a failure in parentheses; nothing if it has none of its own. */
+const describeCode = (failure: EventFields): string => (failure.text('code') === 'unclassified' ? '' : ` (${failure.text('code')})`);
+
 export const loopWords: Describers = {
   AgentExecutionStarted: (event) => {
     const version = event.inner('agent').text('version');
@@ -82,7 +85,7 @@ export const loopWords: Describers = {
   RetryScheduled: describeRetry,
   AgentFailed: (event) => {
     const [error] = event.list('errors');
-    const what = error === undefined ? '' : `: ${describeFailure(error)} (${error.text('code')})`;
+    const what = error === undefined ? '' : `: ${describeFailure(error)}${describeCode(error)}`;
     const steps = pluralize(event.number('stepCount'), 'step');
     return `run failed after ${steps} (${event.text('stopReason') || 'error'}), decided by ${event.text('resolvedBy')}${what}`;
   },

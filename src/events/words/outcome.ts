@@ -9,6 +9,9 @@ const mostFacts = 6;
 /** Facts that explain nothing to a reader, or that a line words otherwise. */
 const innerFacts = new Set(['point', 'error', 'message', 'handling', 'cause', 'by', 'person', 'stopReasons']);
 
+/** End of a limit's reason that the start of the line says already. */
+const atLimitNote = /; (?:waits for a grant|one more step to sum up)$/;
+
 /** Rules whose wish to continue says only that the model has not finished. */
 const plainWishes = new Set(['ToolCallPresenceCheck', 'PendingRetry']);
 
@@ -57,7 +60,7 @@ function describeBackground(evaluation: EventFields, reason: string, failures: r
 /** Describes one rule: its name, its reason and its numbers. */
 function describeRule(evaluation: EventFields, failures: readonly EventFields[]): string {
   const criterion = evaluation.text('criterion');
-  const given = evaluation.text('reason').replace(/\.$/, '');
+  const given = evaluation.text('reason').replace(/\.$/, '').replace(atLimitNote, '');
   // A default reason starts with the name of the criterion.
   const reason = given.startsWith(`${criterion} `) ? given.slice(criterion.length + 1) : given;
   return `${criterion}${reason === '' ? '' : `: ${reason}`}${describeBackground(evaluation, reason, failures)}`;

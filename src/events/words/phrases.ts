@@ -34,7 +34,7 @@ export const describeFailure = (failure: EventFields): string =>
 const limitNames: Readonly<Record<string, string>> = {
   steps: 'steps',
   tokens: 'tokens',
-  wall: 'time on the wall clock',
+  wall: 'wall-clock time',
   active: 'active time',
   cost: 'money',
 };
@@ -51,7 +51,7 @@ const purposes: Readonly<Record<string, string>> = {
 function describePersonWait(wait: EventFields): string {
   if (wait.text('reason') === 'crash-loop') return 'somebody to resume or cancel the session';
   const who = wait.has('participant') ? wait.text('participant') : 'a person';
-  return `an answer of ${who}${after(': ', wait.text('prompt'))}`;
+  return `an answer from ${who}${after(': ', wait.text('prompt'))}`;
 }
 
 /** Describes something that a run waits for: for whom, for what. */

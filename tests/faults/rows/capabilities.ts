@@ -85,8 +85,7 @@ export const capabilityFaults: readonly Fault[] = [
       rule: 'ToolCallPresenceCheck',
       reason: [finished],
       step: 2,
-      also: ['billing', 'disk quota exceeded'],
-      logged: [/export failed/],
+      also: ['billing', /export failed/, 'disk quota exceeded'],
     },
   },
   {
@@ -120,7 +119,8 @@ export const capabilityFaults: readonly Fault[] = [
       rule: 'ToolCallPresenceCheck',
       reason: [finished],
       step: 2,
-      logged: [/bob rejected refund/, 'not without a receipt', /^Agent billing \[/m],
+      also: [/bob rejected refund/, 'not without a receipt', 'billing'],
+      logged: [/^Agent billing \[/m],
     },
   },
   {

@@ -159,7 +159,14 @@ export const failureFaults: readonly Fault[] = [
   {
     name: 'a model that is down until the retries are used up',
     stage: () => stageAgent(() => ({ model: scriptedModel([fail(noCapacity)], { repeatLast: true }) })),
-    truth: { status: 'failed', rule: policy, reason: ['no capacity', /\b(?:3|three)\b/], also: [/step 1\b/i, /step 2\b/i, /step 3\b/i] },
+    truth: {
+      status: 'failed',
+      rule: policy,
+      reason: ['no capacity', /\b(?:3|three)\b/],
+      explained: [/\bSteps 1 to 5\b/],
+      logged: [/step 1\b/, /step 2\b/, /step 3\b/],
+      untrue: [/let the error policy retry/i],
+    },
   },
   {
     name: 'a Retry-After that is longer than the time that is left',
