@@ -14,7 +14,7 @@ if (files.length === 0) {
  * @type {readonly { readonly args: readonly string[], readonly says?: readonly string[] }[]} */
 const runs = [
   ...files.map((file) => ({ args: [file] })),
-  { args: [demo, '--offline'], says: ['not a model', 'Finished after step 2: completed.'] },
+  { args: [demo, '--offline'], says: ['not a model', 'Completed in step 2: the model answered and called no tools.'] },
   { args: [demo, '--offline', '--once', 'Find Acme'], says: ['search_entities {"query":"Acme"}', 'Acme Robotics, Berlin'] },
   { args: [demo, '--offline', '--once', 'Delete lead 2'], says: ['Waiting in step 1 for approval', 'nothing was done'] },
   {
