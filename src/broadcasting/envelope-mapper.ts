@@ -5,6 +5,7 @@
 // M2. Whether an event has envelopes follows from the event and the preset alone, so that any reader can find the one before.
 // M3. No envelope has a stack, or a text that was not redacted.
 import type { BaseEvent } from '../events/index.ts';
+import { present } from '../lib/index.ts';
 import type { StoredEvent } from '../sessions/index.ts';
 import type { BroadcastOptions, BroadcastSettings } from './broadcast-options.ts';
 import { parseBroadcastOptions } from './broadcast-options.ts';
@@ -60,7 +61,7 @@ export interface EnvelopeMapper {
   toEnvelopes(event: AnyEvent, place?: EventPlace): readonly EventEnvelope[];
   /** Returns the chunks of a piece of text; none if the preset leaves them out. */
   toChunks(source: ChunkSource): readonly EventEnvelope[];
-  /** Takes back what was sent of a step up to an attempt that no stored event takes back yet. */
+  /** Takes back what was sent of a step up to an attempt that no stored event takes back yet; with an answer, only the text of that one. */
   toVoid(source: Omit<ChunkSource, 'kind' | 'text' | 'offset'>): EventEnvelope;
   toHead(head: SessionHead): HeadEnvelope;
   /** True if the event has envelopes under this preset that count for `prev_seq`: pieces do not. */
@@ -100,7 +101,8 @@ function finish(
   parts: readonly EnvelopePart[],
   maxBytes: number,
 ): readonly EventEnvelope[] {
-  return parts.map(({ event, data }, place) => cutEnvelope({ event, ...header, part: place + 1, data }, maxBytes));
+  const count = parts.length > 1 ? { parts: parts.length } : {};
+  return parts.map(({ event, data }, place) => cutEnvelope({ event, ...header, part: place + 1, ...count, data }, maxBytes));
 }
 
 class Mapper implements EnvelopeMapper {
@@ -122,8 +124,9 @@ class Mapper implements EnvelopeMapper {
   }
 
   toVoid(source: Omit<ChunkSource, 'kind' | 'text' | 'offset'>): EventEnvelope {
-    const { step, attempt } = source;
-    return { event: 'agent.stream.void', ...this.#pieceHeader(source), part: 1, data: { step_number: step, attempt } };
+    const { step, attempt, answer } = source;
+    const data = present({ step_number: step, attempt, answer });
+    return { event: 'agent.stream.void', ...this.#pieceHeader(source), part: 1, data };
   }
 
   toHead({ sessionId, seq, at, agentId }: SessionHead): HeadEnvelope {

@@ -18,6 +18,8 @@ export interface TextChunk {
   readonly text: string;
   readonly step: number;
   readonly attempt: number;
+  /** Counts the answers of the attempt: the text of a later one takes the place of the text before. @default 1 */
+  readonly answer?: number | undefined;
   /** Position of its first character in the text of this kind. */
   readonly offset: number;
 }
@@ -38,12 +40,12 @@ function splitText(text: string, longest: number): readonly string[] {
   return pieces;
 }
 
-function toChunk({ kind, text, step, attempt, offset }: TextChunk, { settings }: Pick<EventView, 'settings'>): EnvelopePart {
+function toChunk({ kind, text, step, attempt, answer, offset }: TextChunk, { settings }: Pick<EventView, 'settings'>): EnvelopePart {
   const shown = settings.redactor.text(text);
   const words: JsonObject = kind === 'text' ? { text: shown } : { reasoning: shown };
   // Readers count characters: if some are hidden, the chunk says how many it stands for.
   const length = shown.length === text.length ? undefined : text.length;
-  return { event: 'agent.stream.chunk', data: present({ ...words, step_number: step, attempt, offset, length }) };
+  return { event: 'agent.stream.chunk', data: present({ ...words, step_number: step, attempt, answer, offset, length }) };
 }
 
 /** Turns a piece of text into chunks within the byte budget. */
