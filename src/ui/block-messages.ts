@@ -2,6 +2,7 @@
 // V1. Words first, then the calls that they announce, then what went wrong.
 // V2. No message has the JSON of arguments or results as its text.
 import type { EventEnvelope } from '../broadcasting/index.ts';
+import type { JsonObject } from '../lib/index.ts';
 import { omitUndefined } from '../lib/index.ts';
 import type { CallRecord, FindResolution } from './call-messages.ts';
 import { groupCalls, toToolCall, toToolMessage } from './call-messages.ts';
@@ -40,6 +41,8 @@ const toBase = (envelope: EventEnvelope): Base =>
     provisional: envelope.seq === undefined ? (true as const) : undefined,
   });
 
+const isFromUser = (data: JsonObject): boolean => getText(data, 'role') === 'user';
+
 const getStepId = (envelope: EventEnvelope): string => `${envelope.execution_id}/${getStep(envelope) ?? 0}`;
 
 const toCalls = (calls: readonly CallRecord[]): Pick<AssistantViewMessage, 'tool_calls'> =>
@@ -47,7 +50,7 @@ const toCalls = (calls: readonly CallRecord[]): Pick<AssistantViewMessage, 'tool
 
 /** Words that were stored. Agents inside another speak to that one only. */
 function toSpoken(envelopes: readonly EventEnvelope[], calls: readonly CallRecord[]): readonly AssistantViewMessage[] {
-  const spoken = envelopes.findLast(({ event, seq }) => event === 'agent.message' && seq !== undefined);
+  const spoken = envelopes.findLast(({ event, seq, data }) => event === 'agent.message' && seq !== undefined && !isFromUser(data));
   const text = spoken && getText(spoken.data, 'text');
   if (spoken === undefined || !isRoot(spoken) || (calls.length > 0 && isJsonLike(text ?? ''))) return [];
   const completed = envelopes.findLast(({ event }) => event === 'agent.step.completed');
@@ -139,7 +142,7 @@ function toNotices(envelope: EventEnvelope): readonly ViewMessage[] {
     case 'agent.status':
       return toRunStatus(envelope);
     case 'agent.message':
-      return getText(envelope.data, 'role') === 'user' ? [toUserMessage(envelope)] : [];
+      return isFromUser(envelope.data) ? [toUserMessage(envelope)] : [];
     default:
       return [];
   }

@@ -16,9 +16,7 @@ type Resolutions = ViewState['resolutions'];
 export const createFinder =
   (resolutions: Resolutions): FindResolution =>
   ({ data, seq, timestamp }) =>
-    resolutions
-      .get(getText(data, 'wait_id') ?? '')
-      ?.find((each) => (seq === undefined ? each.timestamp >= timestamp : each.seq > seq));
+    resolutions.get(getText(data, 'wait_id') ?? '')?.find((each) => (seq === undefined ? each.timestamp >= timestamp : each.seq > seq));
 
 interface CachedMessages {
   readonly messages: readonly ViewMessage[];
@@ -50,6 +48,7 @@ function getOrder({ order, blocks }: ViewState): readonly string[] {
 }
 
 interface OpenBlock extends BlockContent {
+  readonly key: string;
   readonly envelopes: EventEnvelope[];
   at: string;
   text?: BlockContent['text'];
@@ -60,13 +59,16 @@ const compareOpen = (one: EventEnvelope, other: EventEnvelope): number => {
   return (one.index ?? 0) - (other.index ?? 0) || one.part - other.part;
 };
 
-/** Groups open envelopes and texts by block, in the order of their times. */
+const isEarlier = (one: OpenBlock, other: OpenBlock): boolean => one.at < other.at || (one.at === other.at && one.key < other.key);
+
+/** Groups open envelopes and texts by block. */
 function groupOpen({ open }: ViewState): ReadonlyMap<string, OpenBlock> {
   const blocks = new Map<string, OpenBlock>();
   const findBlock = (envelope: EventEnvelope): OpenBlock => {
     const key = getBlockKey(envelope);
-    const block = blocks.get(key) ?? { envelopes: [], at: envelope.timestamp };
+    const block = blocks.get(key) ?? { key, envelopes: [], at: envelope.timestamp };
     blocks.set(key, block);
+    if (envelope.timestamp < block.at) block.at = envelope.timestamp;
     return block;
   };
   for (const item of [...open.items.values()].sort(compareOpen)) findBlock(item).envelopes.push(item);
@@ -100,7 +102,7 @@ export function deriveMessages(state: ViewState): readonly ViewMessage[] {
     if (blocks.get(key) === undefined) behind.push(block);
     else inside.set(key, block);
   }
-  const tail = behind.flatMap((block) => toBlockMessages(block, find));
+  const tail = behind.sort((one, other) => (isEarlier(one, other) ? -1 : 1)).flatMap((block) => toBlockMessages(block, find));
   if (inside.size === 0) return tail.length === 0 ? flatten(state) : [...flatten(state), ...tail];
   const stored = getOrder(state).flatMap((key) => {
     const block = blocks.get(key);

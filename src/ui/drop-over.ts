@@ -68,7 +68,8 @@ function findAttempts(places: readonly Place[]): ReadonlyMap<string, VoidMark> {
   for (const place of places) {
     const before = attempts.get(toStepKey(place));
     const isFirst = before?.rank === place.attempt && place.at < before.at;
-    if (before === undefined || place.attempt > before.rank || isFirst) attempts.set(toStepKey(place), { rank: place.attempt, at: place.at });
+    if (before === undefined || place.attempt > before.rank || isFirst)
+      attempts.set(toStepKey(place), { rank: place.attempt, at: place.at });
   }
   return attempts;
 }
@@ -113,7 +114,6 @@ export function dropOver(open: OpenItems, records: Records): OpenItems {
     const place = toTextPlace(text);
     return isKept(text.source, place) && toRank(text) >= (answers.get(toStepKey(place)) ?? 0);
   });
-  const isSame =
-    keptItems.length === items.size && keptTexts.length === texts.size && voids === open.voids && textVoids === open.textVoids;
+  const isSame = keptItems.length === items.size && keptTexts.length === texts.size && voids === open.voids && textVoids === open.textVoids;
   return isSame ? open : { items: new Map(keptItems), texts: new Map(keptTexts), voids, textVoids };
 }

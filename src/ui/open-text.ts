@@ -12,7 +12,7 @@ interface Stretch {
 
 /** Text of one answer of an attempt at a step. */
 export interface OpenText {
-  /** First envelope of it that came: its ids are those of the text. */
+  /** Its earliest chunk so far. */
   readonly source: EventEnvelope;
   readonly step: number;
   readonly attempt: number;
@@ -80,8 +80,9 @@ export function addChunk(open: OpenText | undefined, chunk: EventEnvelope): Open
   };
   const stretches = addPiece(before[kind], { start, end: start + (getNumber(data, 'length') ?? text.length), text });
   const lastAt = timestamp > before.lastAt ? timestamp : before.lastAt;
-  if (before === open && stretches === open[kind] && lastAt === open.lastAt) return open;
-  return { ...before, lastAt, [kind]: stretches };
+  const source = timestamp < before.source.timestamp ? chunk : before.source;
+  if (before === open && stretches === open[kind] && lastAt === open.lastAt && source === open.source) return open;
+  return { ...before, source, lastAt, [kind]: stretches };
 }
 
 /** Returns the text up to the first chunk that is missing. */
