@@ -44,7 +44,7 @@ export interface EventLog {
 
 const order = fc.oneof(
   fc.constantFrom('look 1', 'note 2', 'pay 3', 'ask 4', 'broken 5', 'look 1 & pay 2', 'pay 1 & pay 2 & note 3', 'spawn_subagent look 7'),
-  fc.constantFrom('spawn_subagent pay 8', 'json look 1', 'words look 1 & broken 2', 'fail! look 2', 'fail! say Later.', 'hang! look 4'),
+  fc.constantFrom('spawn_subagent pay 8', 'json look 1', 'words look 1 & broken 2', 'fail! look 2', 'fail! say Later.', 'hang! pay 4'),
 );
 const input = fc
   .tuple(fc.array(order, { maxLength: 4 }), fc.constantFrom('say Done.', 'hang! say All is well.', 'fail! fail! say Well.', 'say {"a":1}'))
@@ -125,7 +125,11 @@ class World {
 
   #answer(words: string, step: number, count: number): ScriptedAnswer {
     const usage = { input: 10, output: 5 };
-    let rest = words.replace(/^\w+: /, '').split(';')[step]?.trim() ?? 'say Done.';
+    let rest =
+      words
+        .replace(/^\w+: /, '')
+        .split(';')
+        [step]?.trim() ?? 'say Done.';
     for (let match = /^(fail|hang)! /.exec(rest); match !== null; match = /^(fail|hang)! /.exec(rest)) {
       const key = `${words}/${step}/${count}/${rest}`;
       rest = rest.slice(match[0].length);
