@@ -5,7 +5,6 @@
 // M2. Whether an event has envelopes follows from the event and the preset alone, so that any reader can find the one before.
 // M3. No envelope has a stack, or a text that was not redacted.
 import type { BaseEvent } from '../events/index.ts';
-import { present } from '../lib/index.ts';
 import type { StoredEvent } from '../sessions/index.ts';
 import type { BroadcastOptions, BroadcastSettings } from './broadcast-options.ts';
 import { parseBroadcastOptions } from './broadcast-options.ts';
@@ -14,7 +13,7 @@ import type { EnvelopePart, EventEnvelope, HeadEnvelope } from './envelope.ts';
 import type { EventFields } from './map/event-view.ts';
 import { EventView } from './map/event-view.ts';
 import type { TextChunk } from './map/stream-parts.ts';
-import { toChunks } from './map/stream-parts.ts';
+import { toChunks, toVoid } from './map/stream-parts.ts';
 import type { PartPlace } from './map/part-mapper.ts';
 import { toParts } from './map/to-parts.ts';
 
@@ -47,6 +46,9 @@ export interface ChunkSource extends TextChunk {
   readonly isProvisional?: boolean | undefined;
 }
 
+/** An attempt that is void, or the text of one of its answers. */
+export type VoidSource = Omit<ChunkSource, 'kind' | 'text' | 'offset'>;
+
 /** The newest number of a session. */
 export interface SessionHead {
   readonly sessionId: string;
@@ -61,8 +63,8 @@ export interface EnvelopeMapper {
   toEnvelopes(event: AnyEvent, place?: EventPlace): readonly EventEnvelope[];
   /** Returns the chunks of a piece of text; none if the preset leaves them out. */
   toChunks(source: ChunkSource): readonly EventEnvelope[];
-  /** Takes back what was sent of a step up to an attempt that no stored event takes back yet; with an answer, only the text of that one. */
-  toVoid(source: Omit<ChunkSource, 'kind' | 'text' | 'offset'>): EventEnvelope;
+  /** Takes back what no stored event takes back yet: the text of an answer, or, without one, all that was sent up to the attempt. */
+  toVoid(source: VoidSource): EventEnvelope;
   toHead(head: SessionHead): HeadEnvelope;
   /** True if the event has envelopes under this preset that count for `prev_seq`: pieces do not. */
   hasSeq(event: AnyEvent): boolean;
@@ -70,6 +72,9 @@ export interface EnvelopeMapper {
 
 /** Types of events that are never stored: their number is that of the event before them. */
 const pieces = new Set(['TextDelta', 'ReasoningDelta', 'ToolCallProgress']);
+
+/** True for an event that is never stored. */
+export const isPiece = ({ type }: { readonly type: string }): boolean => pieces.has(type);
 
 const toTime = (at: number): string => new Date(Math.abs(at) <= 8.64e15 ? at : 0).toISOString();
 
@@ -90,7 +95,7 @@ function toHeader(view: EventView, place: EventPlace): Omit<EventEnvelope, 'even
     header.seq = view.number('seq');
     if (place.prevSeq !== undefined) header.prev_seq = place.prevSeq;
   }
-  if (place.attempt !== undefined) header.attempt = place.attempt;
+  if (place.attempt !== undefined && (place.isProvisional === true || place.index !== undefined)) header.attempt = place.attempt;
   if (place.index !== undefined) header.index = place.index;
   // Holds: everything that is required was set.
   return header as Omit<EventEnvelope, 'event' | 'part' | 'data'>;
@@ -123,10 +128,9 @@ class Mapper implements EnvelopeMapper {
     return parts.length === 0 ? [] : finish(this.#pieceHeader(source), parts, this.#settings.maxBytes);
   }
 
-  toVoid(source: Omit<ChunkSource, 'kind' | 'text' | 'offset'>): EventEnvelope {
-    const { step, attempt, answer } = source;
-    const data = present({ step_number: step, attempt, answer });
-    return { event: 'agent.stream.void', ...this.#pieceHeader(source), part: 1, data };
+  toVoid(source: VoidSource): EventEnvelope {
+    const { event, data } = toVoid({ scope: source.answer === undefined ? 'attempt' : 'text', ...source });
+    return { event, ...this.#pieceHeader(source), part: 1, data };
   }
 
   toHead({ sessionId, seq, at, agentId }: SessionHead): HeadEnvelope {
@@ -135,10 +139,10 @@ class Mapper implements EnvelopeMapper {
   }
 
   hasSeq(event: AnyEvent): boolean {
-    return !pieces.has(event.type) && toParts(this.#view(event), {}).length > 0;
+    return !isPiece(event) && toParts(this.#view(event), {}).length > 0;
   }
 
-  #pieceHeader(source: Omit<ChunkSource, 'kind' | 'text' | 'offset'>): Omit<EventEnvelope, 'event' | 'part' | 'data'> {
+  #pieceHeader(source: VoidSource): Omit<EventEnvelope, 'event' | 'part' | 'data'> {
     const { sessionId, agentId, parentAgentId, executionId, orchestrator, participant, at, attempt, isProvisional } = source;
     const view = this.#view({ type: 'TextDelta', at, agentId, parentAgentId, executionId, orchestrator, participant });
     return toHeader(view, { sessionId, attempt, isProvisional });

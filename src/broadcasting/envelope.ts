@@ -30,7 +30,7 @@ export interface EventEnvelope {
   readonly prev_seq?: number;
   /** Attempt at the open step, from 1. Present on provisional envelopes, and on those that confirm them. */
   readonly attempt?: number;
-  /** Place of the event among those of its attempt, from 0. Present on provisional envelopes, and on those that confirm them. */
+  /** Place of the event among those of its attempt, from 1. Present on provisional envelopes, and on those that confirm them. */
   readonly index?: number;
   /** Present if the event is not stored yet: an envelope with the same attempt and index confirms it, `agent.stream.void` takes it back. */
   readonly provisional?: true;

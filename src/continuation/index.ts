@@ -25,6 +25,7 @@ export { CriterionFailedError } from './criterion-failed-error.ts';
 export type { CanDecideToContinue, CanExplainContinuation, ContinuationCriterion } from './criterion.ts';
 export { parseEvaluation } from './evaluate-criterion.ts';
 export type { ExplainOptions } from './explain-outcome.ts';
+export { findDecisiveEvaluation } from './find-decisive-evaluation.ts';
 export type { Findings, StopRequest } from './findings.ts';
 export { StopReason } from './stop-reason.ts';
 export { readOutcome, writeOutcome } from './stored-outcome.ts';

@@ -13,6 +13,8 @@ export interface EventHeader {
   readonly agentName?: string | undefined;
   /** Null or absent if no other agent started this one. */
   readonly parentAgentId?: string | null | undefined;
+  /** Id of the session; of a run without one, the id of the state that it started from. */
+  readonly sessionId?: string | undefined;
   readonly executionId: string;
   /** 0 before the first step. */
   readonly stepNumber: number;
@@ -30,6 +32,7 @@ export abstract class BaseEvent implements EventHeader {
   declare readonly agentName?: string;
   /** Null if no other agent started this one. */
   readonly parentAgentId: string | null;
+  declare readonly sessionId?: string;
   readonly executionId: string;
   readonly stepNumber: number;
   declare readonly participant?: string;
@@ -41,6 +44,7 @@ export abstract class BaseEvent implements EventHeader {
     this.agentId = header.agentId;
     if (header.agentName !== undefined) this.agentName = header.agentName;
     this.parentAgentId = header.parentAgentId ?? null;
+    if (header.sessionId !== undefined) this.sessionId = header.sessionId;
     this.executionId = header.executionId;
     this.stepNumber = header.stepNumber;
     if (header.participant !== undefined) this.participant = header.participant;

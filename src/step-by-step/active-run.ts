@@ -44,6 +44,7 @@ export class ActiveRun<State, Context> {
   readonly #waiting = new Set<(value: typeof abandoned) => void>();
   #cancelGrace: (() => void) | undefined;
   #resumesStep: boolean;
+  #stepAttempt: number;
 
   constructor(
     state: RunState,
@@ -59,6 +60,7 @@ export class ActiveRun<State, Context> {
     this.context = options.context as Context;
     this.options = options;
     this.#resumesStep = options.resumesStep === true;
+    this.#stepAttempt = options.stepAttempt ?? 1;
     this.clock = clock;
     this.ids = outer?.ids ?? options.ids ?? ports.ids ?? systemIds;
     this.random = random;
@@ -69,6 +71,7 @@ export class ActiveRun<State, Context> {
     this.effects = options.effects?.(direct, { beginWaiting: (waiting) => this.stepTime?.beginWaiting(waiting) ?? noWaiting }) ?? direct;
     this.events = new RunEvents({
       lastSeq: state.data.lastSeq,
+      sessionId: options.sessionId ?? state.id,
       agentName: outer?.name ?? agentName,
       clock,
       outer,
@@ -86,11 +89,12 @@ export class ActiveRun<State, Context> {
     });
   }
 
-  /** True, once, if a process ended in the first step of this run. */
-  takeResumed(): boolean {
-    const resumed = this.#resumesStep;
+  /** Facts about a process that ended in the first step of this run; they are returned once. */
+  takeResumed(): { readonly resumed: boolean; readonly attempt: number } {
+    const facts = { resumed: this.#resumesStep, attempt: this.#stepAttempt };
     this.#resumesStep = false;
-    return resumed;
+    this.#stepAttempt = 1;
+    return facts;
   }
 
   /** Waits for work; once the run is interrupted, only for a moment. */

@@ -19,6 +19,7 @@ export {
   ContinuationEvaluated,
   OrchestratorEvent,
   RetryScheduled,
+  toDecisiveFields,
   toEventWait,
   TokenUsageReported,
 } from './loop-events.ts';

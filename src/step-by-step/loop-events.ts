@@ -1,12 +1,13 @@
-import type { ContinuationOutcome, StopReason } from '../continuation/index.ts';
+import type { ContinuationEvaluation, ContinuationOutcome, StopReason } from '../continuation/index.ts';
 import type { ErrorType, Failure } from '../errors/index.ts';
 import type { EventHeader } from '../events/index.ts';
 import { BaseEvent } from '../events/index.ts';
 import type { JsonObject } from '../lib/index.ts';
 import type { Message, Usage } from '../messages/index.ts';
 import type { ExecutionStatus } from './execution.ts';
-import type { Interruption, Step } from './step.ts';
+import type { Interruption } from './step.ts';
 import { findSpokenMessage } from './step.ts';
+import type { StepResult } from './step-result.ts';
 import type { Wait } from './waiting.ts';
 
 /** Base of the events that orchestrators emit: the loop's own, and those of each module. */
@@ -48,6 +49,10 @@ export interface StepStartFacts {
   readonly messageCount: number;
   /** True if a process ended in the step before. */
   readonly resumed: boolean;
+  /** Number of the attempt at the step. */
+  readonly attempt: number;
+  /** Names of the tools that the model is offered, unless a hook leaves only some. */
+  readonly tools: readonly string[];
 }
 
 export class AgentStepStarted extends OrchestratorEvent {
@@ -55,11 +60,17 @@ export class AgentStepStarted extends OrchestratorEvent {
   readonly messageCount: number;
   /** True if an earlier process ended in this step. */
   declare readonly resumed?: true;
+  /** Number of the attempt at the step, if it is not the first. */
+  declare readonly attempt?: number;
+  /** Names of the tools that the model is offered, unless a hook leaves only some. */
+  readonly tools: readonly string[];
 
-  constructor(header: EventHeader, orchestrator: string, { messageCount, resumed }: StepStartFacts) {
+  constructor(header: EventHeader, orchestrator: string, { messageCount, resumed, attempt, tools }: StepStartFacts) {
     super(header, orchestrator);
     this.messageCount = messageCount;
     if (resumed) this.resumed = true;
+    if (attempt > 1) this.attempt = attempt;
+    this.tools = tools;
   }
 }
 
@@ -121,9 +132,14 @@ export class AgentStepCompleted extends OrchestratorEvent {
   readonly text: string;
   /** Id of the message with that text. */
   declare readonly messageId?: string;
+  /** True if the run continues after the step. */
+  readonly shouldContinue: boolean;
+  /** Null if the run continues. */
+  readonly stopReason: StopReason | null;
+  /** The criterion that decided. */
+  readonly resolvedBy: string;
 
-  // eslint-disable-next-line @typescript-eslint/max-params -- one is made for every step; a fourth argument costs less than a bag
-  constructor(header: EventHeader, orchestrator: string, step: Step, durationMs: number) {
+  constructor(header: EventHeader, orchestrator: string, { step, outcome, timing }: Pick<StepResult, 'step' | 'outcome' | 'timing'>) {
     super(header, orchestrator);
     this.hasToolCalls = step.hasToolCalls === true;
     this.errorCount = step.errors.length;
@@ -131,10 +147,13 @@ export class AgentStepCompleted extends OrchestratorEvent {
     this.usage = step.usage;
     if (step.finishReason !== undefined) this.finishReason = step.finishReason;
     if (step.interrupted !== undefined) this.interrupted = step.interrupted;
-    this.durationMs = durationMs;
+    this.durationMs = timing.activeMs + timing.waitedMs;
     const message = findSpokenMessage(step);
     this.text = message?.text ?? '';
     if (message !== undefined) this.messageId = message.id;
+    this.shouldContinue = outcome.shouldContinue;
+    this.stopReason = outcome.stopReason ?? null;
+    this.resolvedBy = outcome.resolvedBy;
   }
 }
 
@@ -197,11 +216,21 @@ export interface EndFacts {
   readonly status: ExecutionStatus;
   readonly stopReason?: StopReason | undefined;
   readonly resolvedBy?: string | undefined;
+  /** Evaluation of the criterion that decided. */
+  readonly decisive?: ContinuationEvaluation | undefined;
   readonly stepCount: number;
   readonly usage: Usage;
   readonly errors: readonly Failure[];
   /** Empty if the run does not wait. */
   readonly waitingFor: readonly EventWait[];
+}
+
+/** Fields of an event about the end of a run that the criterion which decided has given. */
+export function toDecisiveFields({
+  reason,
+  context,
+}: Pick<ContinuationEvaluation, 'reason' | 'context'>): Pick<EndEvent, 'reason' | 'context'> {
+  return Object.keys(context).length === 0 ? { reason } : { reason, context };
 }
 
 /** Base of the events that end a run. */
@@ -210,6 +239,10 @@ abstract class EndEvent extends OrchestratorEvent {
   /** Absent if the run waits. */
   declare readonly stopReason?: StopReason;
   declare readonly resolvedBy?: string;
+  /** Reason of the criterion that decided; absent if the run waits. */
+  declare readonly reason?: string;
+  /** Numbers of the criterion that decided; absent if it has none. */
+  declare readonly context?: JsonObject;
   readonly stepCount: number;
   readonly usage: Usage;
   /** Failures of the last step. */
@@ -220,6 +253,7 @@ abstract class EndEvent extends OrchestratorEvent {
     this.status = facts.status;
     if (facts.stopReason !== undefined) this.stopReason = facts.stopReason;
     if (facts.resolvedBy !== undefined) this.resolvedBy = facts.resolvedBy;
+    if (facts.decisive !== undefined) Object.assign(this, toDecisiveFields(facts.decisive));
     this.stepCount = facts.stepCount;
     this.usage = facts.usage;
     this.errors = facts.errors;

@@ -55,6 +55,8 @@ export interface OuterBudget {
 export interface OuterEvents {
   /** Receivers of the outer run's events; none of them gets an event twice. */
   readonly sinks: ReadonlySet<EventSink>;
+  /** Id of the session, or of the state that the outermost run started from. */
+  readonly sessionId: string;
   readonly lastSeq: number;
   nextSeq(): number;
   dropSeq(): void;

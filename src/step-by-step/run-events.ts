@@ -20,6 +20,8 @@ export interface EventSubject {
 
 interface RunEventsOptions {
   readonly lastSeq: number;
+  /** Id of the session, if this run is not inside another. */
+  readonly sessionId: string;
   /** Name of the agent that runs. */
   readonly agentName: string | undefined;
   readonly clock: Clock;
@@ -36,6 +38,7 @@ type MutableHeader = { -readonly [Key in keyof EventHeader]: EventHeader[Key] };
 export class RunEvents implements OuterEvents {
   /** Receivers of this run's events and of the runs around it. */
   readonly sinks: ReadonlySet<EventSink>;
+  readonly sessionId: string;
   readonly #options: RunEventsOptions;
   readonly #isHeardOutside: boolean;
   /** One header serves all events of the run: an event copies what it needs, and there are many. */
@@ -48,6 +51,7 @@ export class RunEvents implements OuterEvents {
     stepNumber: 0,
     participant: undefined,
     agentName: undefined,
+    sessionId: undefined,
   };
   #seq: number;
   #pieces = 0;
@@ -57,6 +61,7 @@ export class RunEvents implements OuterEvents {
     const { outer, sink, lastSeq } = options;
     const outerSinks = outer?.events.sinks ?? [];
     this.#options = options;
+    this.sessionId = outer?.events.sessionId ?? options.sessionId;
     // An agent that is its own sub-agent, or shares a bus with one, emits once.
     this.#isHeardOutside = sink !== undefined && outer?.events.sinks.has(sink) === true;
     this.sinks = new Set(sink === undefined ? outerSinks : [...outerSinks, sink]);
@@ -175,6 +180,7 @@ export class RunEvents implements OuterEvents {
     header.participant = subject.participant ?? this.#options.outer?.participant;
     header.parentAgentId = subject.parentAgentId;
     header.agentName = this.#options.agentName;
+    header.sessionId = this.sessionId;
     return header;
   }
 }

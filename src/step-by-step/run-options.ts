@@ -72,10 +72,14 @@ export interface EngineOptions<State = RunState> {
    * `state.retryNow()` at the time that the wait says, and run it again. @default the run fails
    */
   readonly onOutage?: EngineOutageRule | undefined;
+  /** Id of the session that this run belongs to; its events have it. @default the id of the state */
+  readonly sessionId?: string | undefined;
   /** Id of an execution that starts with this run; the same at every attempt. */
   readonly executionId?: string | undefined;
   /** True if a process ended in the first step of this run: its event says so. @default false */
   readonly resumesStep?: boolean | undefined;
+  /** Number of this attempt at the first step of this run, if a process ended in it before. @default 1 */
+  readonly stepAttempt?: number | undefined;
   /** Start of the wall clock, for a run that continues one in another process. @default now */
   readonly wallStartedAt?: number | undefined;
   /** Clock of this run. @default the orchestrator's */

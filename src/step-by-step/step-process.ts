@@ -68,6 +68,8 @@ export interface StepProcess<State extends RunState, Context = unknown> extends 
   readonly name: string;
   /** Identity of the orchestrator; stored with each execution that it starts. */
   readonly identity?: JsonObject;
+  /** Names of the tools that a step may use. @default none */
+  readonly toolNames?: readonly string[];
   /** True if a step is a turn of one of several: its start is emitted when the participant is known. @default false */
   readonly takesTurns?: boolean;
   /** Throws if a run cannot work with this context. */

@@ -80,6 +80,7 @@ export function createToolUseProcess(setup: Setup, rules: Rules<ToolUseState>, i
   if (hooks !== undefined) checkHookNames(hooks, criteria);
   return {
     name: setup.name,
+    toolNames: setup.toolNames,
     criteria,
     ...omitUndefined({ finalizeMs, identity }),
     checkContext: (context) => {

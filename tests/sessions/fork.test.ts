@@ -81,7 +81,7 @@ describe.each(pickSubjects(places))('forks over %s', (_, makePlace) => {
     const { state: source, lastSeq: all } = await runtime.get('one');
     const { lastSeq } = await runtime.get('fork');
     expect(lastSeq).toBeLessThan(all);
-    const past = (await readEvents(runtime, 'one')).filter(({ seq }) => seq <= lastSeq);
+    const past = (await readEvents(runtime, 'one')).filter(({ seq }) => seq <= lastSeq).map((event) => ({ ...event, sessionId: 'fork' }));
     expect(await readEvents(runtime, 'fork')).toStrictEqual(past);
     expect(past.at(-1)).toMatchObject({ executionId: 'one/2', stepNumber: 1 });
     await runtime.resume('fork', { by: bob });

@@ -3,8 +3,10 @@ import type { EventView } from './event-view.ts';
 
 /** Facts about an event that it does not have itself. */
 export interface PartPlace {
-  /** Attempt at the open step. */
+  /** Attempt at the open step, from 1. */
   readonly attempt?: number | undefined;
+  /** Number of the model's answer in its attempt, from 1: one that fails makes its text void, and the next one begins. */
+  readonly answer?: number | undefined;
   /** Position of a piece of text in the text of its kind. */
   readonly offset?: number | undefined;
 }

@@ -3,7 +3,7 @@ import type { Json, JsonObject } from '../../lib/index.ts';
 import { omitUndefined, present } from '../../lib/index.ts';
 import type { EnvelopePart } from '../envelope.ts';
 import type { EventView } from './event-view.ts';
-import { toStatusSentence } from './sentences.ts';
+import { toEndSentence, toStatusSentence } from './sentences.ts';
 import { toVoid } from './stream-parts.ts';
 import type { PartMapper } from './part-mapper.ts';
 
@@ -47,7 +47,7 @@ function toEnded(view: EventView): readonly EnvelopePart[] {
     stop_reason: view.optionalName('stopReason'),
     resolved_by: view.optionalName('resolvedBy'),
     context: view.object('context'),
-    sentence: toStatusSentence(view),
+    sentence: toEndSentence(view),
     step_count: view.number('stepCount'),
     waiting_for: waits.length === 0 ? undefined : waits,
   });
@@ -76,8 +76,9 @@ function toContinuation(view: EventView): JsonObject | undefined {
   return { should_continue: shouldContinue, stop_reason: view.optionalName('stopReason') ?? null, resolved_by: view.name('resolvedBy') };
 }
 
-const toStepStarted: PartMapper = (view, place) => {
+const toStepStarted: PartMapper = (view) => {
   const isResumed = view.flag('resumed');
+  const attempt = view.optionalNumber('attempt');
   const data = present({
     step_number: view.number('stepNumber'),
     tools: view.names('tools'),
@@ -86,10 +87,12 @@ const toStepStarted: PartMapper = (view, place) => {
   });
   const started = { event: 'agent.step.started', data };
   // What an earlier process sent of this step is void.
-  return isResumed ? [toVoid(view, place.attempt === undefined ? undefined : place.attempt - 1), started] : [started];
+  const isAgain = isResumed || attempt !== undefined;
+  const voided = attempt === undefined ? undefined : attempt - 1;
+  return isAgain ? [toVoid({ step: view.number('stepNumber'), scope: 'attempt', attempt: voided }), started] : [started];
 };
 
-const toStepCompleted: PartMapper = (view, place) => {
+const toStepCompleted: PartMapper = (view, { attempt, answer }) => {
   const spoken = toSpoken(view);
   const errorCount = view.number('errorCount');
   const data = present({
@@ -104,7 +107,11 @@ const toStepCompleted: PartMapper = (view, place) => {
   });
   // Text that was streamed of an answer that failed belongs to no message.
   const isVoid = errorCount > 0 && spoken.length === 0 && !view.flag('hasToolCalls');
-  return [...spoken, { event: 'agent.step.completed', data }, ...(isVoid ? [toVoid(view, place.attempt)] : [])];
+  return [
+    ...spoken,
+    { event: 'agent.step.completed', data },
+    ...(isVoid ? [toVoid({ step: view.number('stepNumber'), scope: 'text', attempt, answer })] : []),
+  ];
 };
 
 function toEvaluation(evaluation: EventView): JsonObject {
@@ -151,7 +158,7 @@ const toFailure = (failure: EventView): EnvelopePart => ({
 function toFailed(view: EventView): readonly EnvelopePart[] {
   const failures = view.list('errors').map(toFailure);
   if (failures.length > 0) return failures;
-  return [{ event: 'agent.error', data: { code: view.optionalName('stopReason') ?? 'error', sentence: toStatusSentence(view) } }];
+  return [{ event: 'agent.error', data: { code: view.optionalName('stopReason') ?? 'error', sentence: toEndSentence(view) } }];
 }
 
 /** What one kind of event of the loop becomes. */

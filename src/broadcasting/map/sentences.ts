@@ -7,7 +7,11 @@ const toSentence = (text: string): string => {
   return `${first.toUpperCase()}${text.slice(first.length)}${/[.!?…]$/.test(text) ? '' : '.'}`;
 };
 
-/** Describes an event in a sentence: by the reason of the rule that decided, if a rule did, else by the words of its log line. */
-export function toStatusSentence(view: EventView): string {
-  return toSentence(view.sentence('reason') ?? describeEvent(view.fields, view.settings.redactor));
+/** Describes an event in the words of its log line. */
+export const toStatusSentence = (view: EventView): string => toSentence(describeEvent(view.fields, view.settings.redactor));
+
+/** Describes the end of a run by the reason of the rule that decided, if one did. */
+export function toEndSentence(view: EventView): string {
+  const reason = view.sentence('reason');
+  return reason === undefined ? toStatusSentence(view) : toSentence(reason);
 }

@@ -6,10 +6,19 @@ import type { EventView } from './event-view.ts';
 import { toStatusSentence } from './sentences.ts';
 import type { PartMapper } from './part-mapper.ts';
 
-/** Takes back what was sent of a step up to an attempt; of all attempts so far, if the attempt is not known. */
-export const toVoid = (view: EventView, attempt: number | undefined): EnvelopePart => ({
+/** What is void: streamed text only, or all that was sent of an attempt that is not stored. */
+interface VoidFacts {
+  readonly step: number;
+  readonly scope: 'text' | 'attempt';
+  /** Absent if it is not known: everything so far is void. */
+  readonly attempt?: number | undefined;
+  readonly answer?: number | undefined;
+}
+
+/** Takes back what was sent of a step. */
+export const toVoid = ({ step, scope, attempt, answer }: VoidFacts): EnvelopePart => ({
   event: 'agent.stream.void',
-  data: omitUndefined({ step_number: view.number('stepNumber'), attempt }),
+  data: omitUndefined({ step_number: step, scope, attempt, answer }),
 });
 
 /** A piece of text that is to be sent. */
@@ -18,7 +27,7 @@ export interface TextChunk {
   readonly text: string;
   readonly step: number;
   readonly attempt: number;
-  /** Counts the answers of the attempt: the text of a later one takes the place of the text before. @default 1 */
+  /** Number of the model's answer in its attempt. @default 1 */
   readonly answer?: number | undefined;
   /** Position of its first character in the text of this kind. */
   readonly offset: number;
@@ -40,7 +49,7 @@ function splitText(text: string, longest: number): readonly string[] {
   return pieces;
 }
 
-function toChunk({ kind, text, step, attempt, answer, offset }: TextChunk, { settings }: Pick<EventView, 'settings'>): EnvelopePart {
+function toChunk({ kind, text, step, attempt, answer = 1, offset }: TextChunk, { settings }: Pick<EventView, 'settings'>): EnvelopePart {
   const shown = settings.redactor.text(text);
   const words: JsonObject = kind === 'text' ? { text: shown } : { reasoning: shown };
   // Readers count characters: if some are hidden, the chunk says how many it stands for.
@@ -62,12 +71,12 @@ export function toChunks(chunk: TextChunk, view: Pick<EventView, 'settings'>): r
 
 const toDelta =
   (kind: TextChunk['kind']): PartMapper =>
-  (view, { attempt = 1, offset = 0 }) => {
+  (view, { attempt = 1, answer, offset = 0 }) => {
     const text = view.fields['text'];
-    return toChunks({ kind, text: typeof text === 'string' ? text : '', step: view.number('stepNumber'), attempt, offset }, view);
+    return toChunks({ kind, text: typeof text === 'string' ? text : '', step: view.number('stepNumber'), attempt, answer, offset }, view);
   };
 
-const toFallback: PartMapper = (view, { attempt }) => {
+const toFallback: PartMapper = (view, { attempt, answer }) => {
   const failure = view.inner('failure');
   const data = present({
     step_number: view.number('stepNumber'),
@@ -77,7 +86,7 @@ const toFallback: PartMapper = (view, { attempt }) => {
     code: failure.optionalName('code'),
     sentence: failure.sentence('message') ?? toStatusSentence(view),
   });
-  return [{ event: 'agent.model_fallback', data }, toVoid(view, attempt)];
+  return [{ event: 'agent.model_fallback', data }, toVoid({ step: view.number('stepNumber'), scope: 'text', attempt, answer })];
 };
 
 export const streamMappers: Readonly<Record<string, PartMapper>> = {

@@ -85,7 +85,7 @@ async function checkDigest(wait: Wait, digest: string, { id, state, reader }: An
   if ((await computeApprovalDigest(id, toAskedCall(state, wait))) === digest) return;
   for (const text of findAskingEvents(wait.id, await readEntriesFrom(reader, id, 1))) {
     const getMessage = (entry: number): Promise<JsonObject | undefined> => readSentMessage(reader, id, entry);
-    const events = await readEvents(text, { getState: () => Promise.resolve(state), getMessage });
+    const events = await readEvents(text, { sessionId: id, getState: () => Promise.resolve(state), getMessage });
     for (const asked of findAskedCalls(id, events).values())
       if (asked.id === wait.id && (await computeApprovalDigest(id, asked)) === digest) throw new StaleApprovalError(wait.id);
   }

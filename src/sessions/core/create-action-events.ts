@@ -116,7 +116,7 @@ export function createActionEvents(
     const next: NextHeader = (execution, stepNumber = execution.pendingStep?.number ?? execution.results.length) => {
       seq += 1;
       const { id: executionId = toExecutionId(sessionId, execution.number) } = execution;
-      return omitUndefined({ id: `${executionId}/${seq}`, seq, at, agentId, agentName, parentAgentId, executionId, stepNumber });
+      return omitUndefined({ id: `${executionId}/${seq}`, seq, at, agentId, agentName, parentAgentId, sessionId, executionId, stepNumber });
     };
     return [...createOwnEvent(applied, next), ...createWaitEvents(applied, next)];
   });

@@ -31,6 +31,7 @@ async function toExported(stored: StoredSession, entries: readonly LogEntry[], f
   const { state } = replay(entries, states);
   const events: StoredEvent[] = [];
   const sources: EventSources = {
+    sessionId: session.id,
     getState: async () => state,
     getMessage: async (n) => {
       const entry = entries[n - 1];

@@ -2,13 +2,16 @@
 // V1. Fields that all events of a commit have in common are stored once.
 // V2. An outcome or a text that the step's record holds already, and a message that its action holds, are not written again; they are
 //     found there when the event is read.
-// V3. A field that follows from the others is not written: no parent and no error are null, and a decision repeats its outcome.
+// V3. A field that follows from the others is not written: no parent and no error are null, a decision repeats its outcome, the session is
+//     the one whose log it is, and some events repeat others of their commit.
 import type { BaseEvent } from '../../events/index.ts';
 import type { JsonObject } from '../../lib/index.ts';
 import { DamagedDataError, isPlainObject, latestTime, readArray, readField, readJsonObject } from '../../lib/index.ts';
 import type { Execution, RunState, Step, StepResult } from '../../step-by-step/index.ts';
 import { toMessageFacts } from './create-action-events.ts';
 import type { SentMessage } from './entries.ts';
+import type { RelatedEvents } from './related-fields.ts';
+import { getRelatedFields, indexRelated, listRelatedNames } from './related-fields.ts';
 
 /** An event as it is read from a store: plain data with the fields of the event. */
 export interface StoredEvent extends JsonObject {
@@ -91,14 +94,15 @@ function getDerived({ type, outcome }: Fields): JsonObject {
 }
 
 /** Leaves out the fields that follow from others. JSON does not write what is undefined. */
-function withoutDerived(event: Fields): Fields {
+function withoutDerived(event: Fields, related: RelatedEvents): Fields {
   const derived = getDerived(event);
-  const hidden = Object.keys(derived).filter((key) => derived[key] === event[key]);
+  const own = Object.keys(derived).filter((key) => derived[key] === event[key]);
+  const hidden = ['sessionId', ...own, ...listRelatedNames(event, related)];
   return { ...event, ...Object.fromEntries(hidden.map((key) => [key, undefined])) };
 }
 
-function toStored(event: Fields, records: EventRecords): Fields {
-  const { id, outcome, ...fields } = withoutDerived(event);
+function toStored(event: Fields, records: EventRecords, related: RelatedEvents): Fields {
+  const { id, outcome, ...fields } = withoutDerived(event, related);
   const place = findTextPlace(fields, records);
   return {
     ...fields,
@@ -112,13 +116,15 @@ function toStored(event: Fields, records: EventRecords): Fields {
 export function writeEvents(events: readonly BaseEvent[], records: EventRecords): string {
   const all: readonly Fields[] = events.map((event) => ({ ...event }));
   const shared = getShared(all);
+  const related = indexRelated(all);
   // JSON leaves out what is undefined.
   const hidden = Object.fromEntries(Object.keys(shared).map((key) => [key, undefined]));
-  return JSON.stringify([shared, ...all.map((event) => ({ ...toStored(event, records), ...hidden }))]);
+  return JSON.stringify([shared, ...all.map((event) => ({ ...toStored(event, records, related), ...hidden }))]);
 }
 
 /** Records that events are read with. */
 export interface EventSources {
+  readonly sessionId: string;
   /** Returns the session's state. */
   readonly getState: () => Promise<RunState>;
   /** Returns the message of the action of an entry; undefined if there is none. */
@@ -152,6 +158,13 @@ async function fill(event: StoredEvent, { getState, getMessage }: EventSources):
   return { ...whole, text: '', ...(message && toMessageFacts(message)) };
 }
 
+/** Puts back the fields that an event shares with another one of its commit. */
+function withRelated(event: StoredEvent, related: RelatedEvents): StoredEvent {
+  const fields = getRelatedFields(event, related);
+  // Holds: the fields of events that were read are JSON.
+  return Object.keys(fields).length === 0 ? event : ({ ...fields, ...event } as StoredEvent);
+}
+
 const isEvent = (fields: JsonObject): fields is StoredEvent =>
   ['type', 'id', 'agentId', 'executionId'].every((key) => typeof fields[key] === 'string') &&
   ['seq', 'at', 'stepNumber'].every((key) => typeof fields[key] === 'number') &&
@@ -168,7 +181,8 @@ export async function readEvents(text: string, sources: EventSources): Promise<r
     const event: JsonObject = { id, ...whole };
     if (!isEvent(event)) throw new DamagedDataError(`events[${index + 1}]`, 'expected an event');
     const filled = await fill(event, sources);
-    events.push({ ...getDerived(filled), ...filled });
+    events.push({ ...getDerived(filled), ...filled, sessionId: sources.sessionId });
   }
-  return events;
+  const related = indexRelated(events);
+  return events.map((event) => withRelated(event, related));
 }

@@ -47,6 +47,7 @@ export async function storeCrashLoop(log: SessionLog, orchestrator: string): Pro
       agentId,
       agentName,
       parentAgentId,
+      sessionId: log.id,
       executionId: id,
       stepNumber: stepCount + 1,
     };

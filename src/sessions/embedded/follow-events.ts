@@ -73,7 +73,7 @@ async function* readEventsAfter(
         const { events = '[{}]', lastSeq = seq } = entry;
         const getMessage = async (n: number): Promise<JsonObject | undefined> =>
           n === entry.n ? getOwnMessage(entry) : readSentMessage(host.store, sessionId, n);
-        const read = await readEvents(events, { getState, getMessage }).catch((error: unknown) =>
+        const read = await readEvents(events, { sessionId, getState, getMessage }).catch((error: unknown) =>
           Promise.reject(toReadError(sessionId, error)),
         );
         for (const event of await withDigests(sessionId, read)) if (event.seq > seq) yield redact ? redactEvent(event) : event;

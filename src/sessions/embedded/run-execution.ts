@@ -152,8 +152,10 @@ export async function runExecution(
       return onEvent?.(event, log.facts);
     },
     onOutage: toOutageRule(services, log.id),
+    sessionId: log.id,
     executionId: toExecutionId(log.id, number),
     resumesStep: log.recoveries > 0,
+    stepAttempt: log.marks + 1,
     effects: (direct, time) => {
       const held = { facts: log.facts, holds: services.holds, signal: abort.signal, time };
       const guarded = waitForHolds(interruptSleeps(direct, services.closing), held);

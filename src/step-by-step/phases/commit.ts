@@ -1,4 +1,5 @@
 import type { ContinuationOutcome } from '../../continuation/index.ts';
+import { findDecisiveEvaluation } from '../../continuation/index.ts';
 import type { BaseEvent, EventHeader } from '../../events/index.ts';
 import { reportSafely } from '../../events/index.ts';
 import type { Json, Soon } from '../../lib/index.ts';
@@ -42,10 +43,12 @@ export function getLastResult<State extends RunState>(execution: Execution): Ste
 }
 
 function toEndFacts(execution: Execution): EndFacts {
+  const outcome = hasEnded(execution) ? getLastOutcome(execution) : undefined;
   return {
     status: getStatus(execution),
     stopReason: getStopReason(execution),
-    resolvedBy: hasEnded(execution) ? getLastOutcome(execution)?.resolvedBy : undefined,
+    resolvedBy: outcome?.resolvedBy,
+    decisive: outcome && findDecisiveEvaluation(outcome),
     stepCount: execution.results.length,
     usage: getUsage(execution),
     errors: execution.results.last?.step.errors ?? [],
@@ -87,12 +90,12 @@ export function createStepEvents<State extends RunState, Context>(
   const result = getLastResult<State>(execution);
   if (result === undefined) return [];
   const { name: orchestrator } = process;
-  const { step, outcome, timing, handling } = result;
+  const { step, outcome, handling } = result;
   const events: BaseEvent[] = [
     ...(process.eventsOf?.(step, next) ?? []),
     new ContinuationEvaluated(next(), orchestrator, outcome),
     createUpdate(execution, orchestrator, next),
-    new AgentStepCompleted(next(), orchestrator, step, timing.activeMs + timing.waitedMs),
+    new AgentStepCompleted(next(), orchestrator, result),
   ];
   if (!Usage.isNone(step.usage)) events.push(new TokenUsageReported(next(), orchestrator, step.usage));
   if (outcome.shouldContinue && handling?.delayMs !== undefined && handling.delayMs > 0) {

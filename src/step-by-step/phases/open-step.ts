@@ -24,6 +24,8 @@ import type { ProcessRun } from './process-run.ts';
 
 type Subject = { -readonly [Key in keyof EventSubject]: EventSubject[Key] };
 
+const noTools: readonly string[] = [];
+
 /** The end of a run, as one of its steps sees it. Once the step is over, a renewed run does not revive it. */
 class OpenStepControl implements StepControl {
   readonly #control: RunControl;
@@ -143,7 +145,7 @@ export class OpenStep<State extends RunState, Context> implements StepScope<Cont
     if (this.#isStarted) return;
     this.#isStarted = true;
     const { events } = this.run;
-    const facts = { messageCount: this.state.messages.length, resumed: this.run.takeResumed() };
+    const facts = { messageCount: this.state.messages.length, ...this.run.takeResumed(), tools: this.process.toolNames ?? noTools };
     events.emit(new AgentStepStarted(events.nextHeader(this.subject, at), this.process.name, facts));
   }
 

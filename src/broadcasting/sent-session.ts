@@ -1,0 +1,92 @@
+// What was sent of one session, or of one run without a session.
+// Owns:     `prev_seq`, attempts, offsets, and the events of the open step that are not confirmed yet.
+// Does not: map events, or send.
+// G1. An event of a run without a store is sent once, with its number.
+// G2. An event of a session's open step is sent at once as provisional; when the step is stored it is sent again, with its number, before
+//     the events of the record. Pieces are never stored, and are sent once.
+// G3. What is not sent because nobody listens leaves `prev_seq` unknown for the next envelope; nothing else depends on it.
+import type { BaseEvent } from '../events/index.ts';
+import { readField } from '../lib/index.ts';
+import type { EventPlace } from './envelope-mapper.ts';
+import { isPiece } from './envelope-mapper.ts';
+import { StepTexts } from './step-texts.ts';
+
+/** An event that is to be sent, and its place. */
+export interface PlacedEvent {
+  readonly event: BaseEvent;
+  readonly place: EventPlace;
+}
+
+/** Place of the text of an event. */
+type TextPlace = Pick<EventPlace, 'attempt' | 'answer' | 'offset'>;
+
+/** Events that are emitted once the record they belong to is stored, if the outermost run emits them. */
+const recordTypes = new Set([
+  ...['ContinuationEvaluated', 'AgentStateUpdated', 'AgentStepCompleted', 'TokenUsageReported', 'RetryScheduled'],
+  ...['AgentFailed', 'AgentFinished', 'UserMessageReceived', 'WaitResolved', 'LimitsGranted', 'CrashLoopDetected'],
+]);
+
+const isDelta = (event: BaseEvent): event is BaseEvent & { readonly type: 'TextDelta' | 'ReasoningDelta' } =>
+  event.type === 'TextDelta' || event.type === 'ReasoningDelta';
+
+const isOutermost = ({ parentAgentId }: BaseEvent): boolean => parentAgentId === null;
+
+const readAttempt = (event: BaseEvent): number => {
+  const attempt = readField(event, 'attempt');
+  return typeof attempt === 'number' ? attempt : 1;
+};
+
+export class SentSession {
+  readonly #texts = new StepTexts();
+  #pending: PlacedEvent[] = [];
+  /** Attempt at the open step of the outermost run. */
+  #attempt = 1;
+  #index = 0;
+
+  /** Takes an event of a run without a store. */
+  take(event: BaseEvent): PlacedEvent {
+    return { event, place: this.#readTextPlace(event) };
+  }
+
+  /** Takes an event of a session. Returns what is to be sent, in order. */
+  takeFromSession(event: BaseEvent): readonly PlacedEvent[] {
+    const { type } = event;
+    const { answer, offset } = this.#readTextPlace(event);
+    if (isPiece(event)) return [{ event, place: { attempt: this.#attempt, answer, offset, isProvisional: true } }];
+    const isRecord = recordTypes.has(type) && isOutermost(event);
+    // A cancel of a session that waits is stored already; one of a run is stored with its end.
+    if (isRecord || (type === 'CancelRequested' && this.#pending.length === 0)) return [...this.#confirm(), { event, place: { answer } }];
+    if (type === 'AgentStepStarted' && isOutermost(event)) this.#attempt = readAttempt(event);
+    this.#index += 1;
+    const place = { attempt: this.#attempt, index: this.#index, answer };
+    this.#pending.push({ event, place });
+    return [{ event, place: { ...place, isProvisional: true } }];
+  }
+
+  #confirm(): readonly PlacedEvent[] {
+    const confirmed = this.#pending;
+    this.#pending = [];
+    this.#index = 0;
+    this.#attempt = 1;
+    return confirmed;
+  }
+
+  /** Counts the text of an event; returns the place of its text. */
+  #readTextPlace(event: BaseEvent): TextPlace {
+    if (isDelta(event)) {
+      const text = readField(event, 'text');
+      return this.#texts.take(event, typeof text === 'string' ? text : '');
+    }
+    switch (event.type) {
+      case 'AgentStepStarted':
+        this.#texts.start(event, readAttempt(event));
+        return {};
+      case 'ModelFallback':
+        return this.#texts.fail(event);
+      case 'AgentStepCompleted':
+        return this.#texts.end(event);
+      default:
+        return {};
+    }
+  }
+}

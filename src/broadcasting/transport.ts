@@ -1,0 +1,16 @@
+import type { BaseEvent } from '../events/index.ts';
+import type { Envelope } from './envelope.ts';
+
+/** Receives events of agents for programs outside. */
+export interface CanBroadcastAgentEvents {
+  broadcast(event: BaseEvent): void;
+  broadcastBatch(events: readonly BaseEvent[]): void;
+}
+
+/** Carries envelopes to those who listen: a message broker, a socket, a server's own list of readers. */
+export interface EnvelopeTransport {
+  /** Sends envelopes of one channel, in their order. A promise is not awaited; if it rejects, that is reported. */
+  send(channel: string, envelopes: readonly Envelope[]): unknown;
+  /** Returns false if nobody listens to a channel: then no envelope is built for it. @default somebody listens to every channel */
+  isListening?(channel: string): boolean;
+}
