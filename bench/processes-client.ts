@@ -26,7 +26,7 @@ async function followEvents(id: string): Promise<void> {
 }
 
 async function followText(id: string): Promise<void> {
-  for await (const { type } of runtime.openText(id, options)) if (type === 'piece') seen.pieces += 1;
+  for await (const { type } of runtime.openStep(id, options)) if (type === 'text') seen.pieces += 1;
 }
 
 const print = (line: object): void => void process.stdout.write(`${JSON.stringify(line)}\n`);

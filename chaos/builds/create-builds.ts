@@ -63,10 +63,10 @@ const laterPatches: Readonly<Record<string, Patch>> = {
     find: 'body: JSON.stringify(result)',
     replace: `body: JSON.stringify({ ${addedField}: 'effect', ...result })`,
   },
-  text: {
-    file: 'sessions/core/open-text.ts',
-    find: 'body: JSON.stringify(piece)',
-    replace: `body: JSON.stringify({ ${addedField}: 'text', ...piece })`,
+  openStep: {
+    file: 'sessions/core/open-step.ts',
+    find: 'body: JSON.stringify({ ...toPlace(place), items })',
+    replace: `body: JSON.stringify({ ${addedField}: 'open step', ...toPlace(place), items: items.map((item) => ({ ${addedField}: 'item', ...item })) })`,
   },
   intent: { file: 'journal/journal.ts', find: "body: '{}'", replace: `body: '{"${addedField}":"intent"}'` },
   mark: {

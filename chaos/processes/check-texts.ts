@@ -1,8 +1,9 @@
-// The text of open steps that clients followed, against the text of the recorded steps.
+// What clients followed of open steps, against the recorded steps.
 // E1. Each attempt is read from its first character on, without a gap and without a double.
 // E2. All of it is the beginning of the text that was recorded: the model gives the same answer at every attempt.
 // E3. A later attempt comes after the end of the one before.
-import type { OpenText } from '../../src/sessions/index.ts';
+// E4. The events of an attempt come in the order of their indexes, each once.
+import type { OpenStepItem, OpenStepPlace } from '../../src/sessions/index.ts';
 import type { Figure } from '../figures.ts';
 import { none, info } from '../figures.ts';
 import type { ReadSession } from './check-sessions.ts';
@@ -11,52 +12,74 @@ import type { ClientRecord } from './orders.ts';
 import { isSlow } from './plan.ts';
 import { readClient } from './records.ts';
 
-/** The texts that one client followed of one session, in the order in which they came. */
-type FollowedTexts = readonly (OpenText | 'error')[];
+/** Items that one client followed of one session, in the order in which they came. */
+type FollowedItems = readonly (OpenStepItem | 'error')[];
 
-function groupTexts(records: readonly ClientRecord[]): ReadonlyMap<string, FollowedTexts> {
-  const groups = new Map<string, (OpenText | 'error')[]>();
-  const add = (session: string, text: OpenText | 'error'): void => {
+function groupTexts(records: readonly ClientRecord[]): ReadonlyMap<string, FollowedItems> {
+  const groups = new Map<string, (OpenStepItem | 'error')[]>();
+  const add = (session: string, text: OpenStepItem | 'error'): void => {
     groups.set(session, groups.get(session) ?? []);
     groups.get(session)?.push(text);
   };
   for (const line of records) {
-    if (line.type === 'text') add(line.session, line.text);
-    const [, session] = line.type === 'error' ? (/^open text of (\S+)$/.exec(line.where) ?? []) : [];
+    if (line.type === 'open') add(line.session, line.item);
+    const [, session] = line.type === 'error' ? (/^open step of (\S+)$/.exec(line.where) ?? []) : [];
     // A reader that failed begins anew.
     if (session !== undefined) add(session, 'error');
   }
   return groups;
 }
 
-const toPlace = ({ step, attempt }: OpenText): string => `step ${step}, attempt ${attempt}`;
+const describePlace = ({ step, afterEntry, attempt }: OpenStepPlace): string =>
+  `step ${step} after entry ${afterEntry}, attempt ${attempt}`;
+
+const isEarlier = (one: OpenStepPlace, other: OpenStepPlace): boolean =>
+  one.afterEntry < other.afterEntry || (one.afterEntry === other.afterEntry && one.attempt < other.attempt);
+
+/** The attempt that a client reads. */
+interface OpenAttempt {
+  readonly place: OpenStepPlace;
+  index: number;
+  answer: number;
+  text: string;
+}
+
+/** Adds an item to the attempt. Describes what is wrong with it; undefined if nothing is. */
+function addItem(open: OpenAttempt, next: OpenStepItem, readStep: (step: number) => string): string | undefined {
+  const place = describePlace(next);
+  if (next.type === 'event') {
+    if (next.index <= open.index) return `${place} has event ${next.index} behind event ${open.index}`;
+    open.index = next.index;
+  }
+  if (next.type !== 'text') return undefined;
+  if (next.answer !== open.answer) Object.assign(open, { answer: next.answer, text: '' });
+  if (next.offset !== open.text.length) return `${place} continues at ${next.offset} after ${open.text.length} characters`;
+  open.text += next.text;
+  return readStep(next.step).startsWith(open.text) ? undefined : `${place} is ${JSON.stringify(open.text)}`;
+}
 
 /** Describes the first thing that is wrong; undefined if nothing is. */
-function findWrongText(texts: FollowedTexts, readStep: (step: number) => string): string | undefined {
-  let open: { readonly place: OpenText; readonly text: string } | undefined;
-  let last = { step: 0, attempt: 0 };
-  for (const next of texts) {
+function findWrongItem(items: FollowedItems, readStep: (step: number) => string): string | undefined {
+  let open: OpenAttempt | undefined;
+  let last: OpenStepPlace | undefined;
+  for (const next of items) {
     if (next === 'error') {
-      open = undefined;
-      last = { step: 0, attempt: 0 };
+      [open, last] = [undefined, undefined];
       continue;
     }
-    const isSame = open !== undefined && toPlace(open.place) === toPlace(next);
-    if (next.type !== 'piece') {
-      if (!isSame && next.type === 'void') return `${toPlace(next)} is void, but was not open`;
-      open = undefined;
+    const isSame = open !== undefined && describePlace(open.place) === describePlace(next);
+    if (next.type === 'void' || next.type === 'recorded') {
+      if (!isSame && next.type === 'void') return `${describePlace(next)} is void, but was not open`;
+      if (next.type === 'recorded' || next.answer === undefined) open = undefined;
       continue;
     }
-    if (open !== undefined && !isSame) return `${toPlace(next)} began before the end of ${toPlace(open.place)}`;
-    // A step that has waited may write more text under the same number.
-    if (open === undefined && (next.step < last.step || (next.step === last.step && next.attempt < last.attempt)))
-      return `${toPlace(next)} came after step ${last.step}, attempt ${last.attempt}`;
-    const before = open?.text ?? '';
-    if (next.offset !== before.length) return `${toPlace(next)} continues at ${next.offset} after ${before.length} characters`;
-    const text = before + next.text;
-    if (!readStep(next.step).startsWith(text)) return `${toPlace(next)} is ${JSON.stringify(text)}`;
-    open = { place: next, text };
-    last = { step: next.step, attempt: next.attempt };
+    if (open !== undefined && !isSame) return `${describePlace(next)} began before the end of ${describePlace(open.place)}`;
+    if (open === undefined && last !== undefined && isEarlier(next, last))
+      return `${describePlace(next)} came after ${describePlace(last)}`;
+    open ??= { place: next, index: 0, answer: 0, text: '' };
+    last = next;
+    const problem = addItem(open, next, readStep);
+    if (problem !== undefined) return problem;
   }
   return undefined;
 }
@@ -72,19 +95,20 @@ export function checkTexts(
   const wrong = followed.flatMap(({ name, session, texts }) => {
     const known = sessions.get(session);
     const steps = known === undefined ? [] : getSteps(known);
-    const problem = findWrongText(texts, (step) => steps[step - 1]?.outputMessages.map(({ text }) => text).join('') ?? '');
+    const problem = findWrongItem(texts, (step) => steps[step - 1]?.outputMessages.map(({ text }) => text).join('') ?? '');
     return problem === undefined ? [] : [`${name}, ${session}: ${problem}`];
   });
-  const count = (type: OpenText['type']): number =>
+  const count = (type: OpenStepItem['type']): number =>
     followed.reduce((sum, { texts }) => sum + texts.filter((text) => text !== 'error' && text.type === type).length, 0);
   const seen = new Set(followed.map(({ session }) => session));
   return [
-    none('followed texts of open steps with a gap, a double or wrong words', wrong),
+    none('followed open steps with a gap, a double or wrong words', wrong),
     none(
       'slow sessions whose text no client saw',
       found.map(({ session }) => session.id).filter((id) => isSlow(id) && !seen.has(id)),
     ),
-    info('  pieces of text that clients followed', count('piece')),
+    info('  pieces of text that clients followed', count('text')),
+    info('  events of open steps that clients followed', count('event')),
     info('  attempts that became void', count('void')),
   ];
 }

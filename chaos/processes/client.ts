@@ -4,7 +4,7 @@ import type { SessionResult, StoredEvent } from '../../src/sessions/index.ts';
 import { createSessionRuntime } from '../../src/sessions/index.ts';
 import { createChaosAgent } from './agent.ts';
 import type { FollowedSession, FollowOptions } from './follow.ts';
-import { followSessionEvents, followSessionText } from './follow.ts';
+import { followSessionEvents, followOpenSteps } from './follow.ts';
 import { openDatabase } from './open-database.ts';
 import type { ClientOrders, ClientRecord } from './orders.ts';
 import { getFiles } from './orders.ts';
@@ -126,7 +126,7 @@ for (const session of ids) {
   const following = followSessionEvents(session, options, onEvent);
   followed.set(session, following);
   readers.push(following.done);
-  if (isSlow(session)) readers.push(followSessionText(session, options));
+  if (isSlow(session)) readers.push(followOpenSteps(session, options));
 }
 
 const left = ids.filter((session) => getOwner(session) === client);

@@ -50,14 +50,14 @@ export function followSessionEvents(session: string, options: FollowOptions, onE
   return followed;
 }
 
-/** Follows the open text of a session. */
-export function followSessionText(session: string, options: FollowOptions): Promise<void> {
+/** Follows the open steps of a session. */
+export function followOpenSteps(session: string, options: FollowOptions): Promise<void> {
   const { runtime, record, signal } = options;
   return keepReading(
     async () => {
-      for await (const text of runtime.openText(session, { follow: true, signal })) record({ type: 'text', session, text });
+      for await (const item of runtime.openStep(session, { follow: true, signal })) record({ type: 'open', session, item });
     },
-    `open text of ${session}`,
+    `open step of ${session}`,
     options,
   );
 }

@@ -1,6 +1,6 @@
 // Everything that the parent, its workers and its clients know of each other: orders, commands, reports, and the files they share.
 import { join } from 'node:path';
-import type { OpenText } from '../../src/sessions/index.ts';
+import type { OpenStepItem } from '../../src/sessions/index.ts';
 
 /** The database that all processes share. */
 export type Database =
@@ -85,7 +85,7 @@ export interface WriteRecord {
 export type ClientRecord =
   | { readonly type: 'event'; readonly session: string; readonly seq: number; readonly event: string; readonly hash: string }
   /** A piece of the text of an open step, or the end of an attempt. */
-  | { readonly type: 'text'; readonly session: string; readonly text: OpenText }
+  | { readonly type: 'open'; readonly session: string; readonly item: OpenStepItem }
   /** An action that the runtime has accepted. */
   | { readonly type: 'accepted'; readonly session: string; readonly requestId: string }
   /** An approval that was refused: another one came first. */

@@ -7,4 +7,5 @@ export { agentStates, createAgent } from './agent.ts';
 export type { CanSerializeAgentState } from './slim/can-serialize-agent-state.ts';
 export { SlimAgentStateSerializer } from './slim/slim-agent-state-serializer.ts';
 export type { SlimPayload } from './slim/slim-payload.ts';
+export type { SlimSerializationOptions } from './slim/slim-serialization-config.ts';
 export { SlimSerializationConfig } from './slim/slim-serialization-config.ts';

@@ -70,6 +70,7 @@ export {
   AgentStepCompleted,
   AgentStepStarted,
   AlreadyAnsweredError,
+  MessageRefusedError,
   ContinuationEvaluated,
   ExecutionStatus,
   NotWaitingError,

@@ -1,5 +1,7 @@
 export { AgentErrorContextResolver } from './agent-error-context-resolver.ts';
 export { AlreadyAnsweredError } from './already-answered-error.ts';
+export { MessageRefusedError } from './message-refused-error.ts';
+export { Supersession } from './supersession.ts';
 export { canBegin, ExecutionStatus, getJudgingTime } from './execution.ts';
 export type { StepFieldsCodec } from './codec/step-codec.ts';
 export type { OrchestratorOptions } from './create-orchestrator.ts';

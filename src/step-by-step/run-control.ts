@@ -6,6 +6,7 @@
 import type { StopRequest } from '../continuation/index.ts';
 import { cleanText } from '../lib/index.ts';
 import type { Interruption } from './step.ts';
+import { Supersession } from './supersession.ts';
 
 export interface RunControl {
   /** Aborts when the run is interrupted. Created on first use. */
@@ -29,6 +30,7 @@ export interface RunControl {
 
 function describeReason(reason: unknown): string {
   if (typeof reason === 'string' && reason !== '') return reason;
+  if (reason instanceof Supersession) return reason.message;
   if (reason instanceof Error && reason.name !== 'AbortError' && reason.message !== '') return reason.message;
   return 'aborted by the signal';
 }
@@ -47,7 +49,7 @@ export function createRunControl(hostSignal?: AbortSignal): RunControl {
   };
   const interrupt = (by: Interruption, reason: unknown): void => {
     // An abort by the host counts even after the deadline has passed.
-    if (by === 'signal') stopRequest ??= { by: 'signal', reason: cleanText(describeReason(reason)) };
+    if (by === 'signal' || by === 'superseded') stopRequest ??= { by: 'signal', reason: cleanText(describeReason(reason)) };
     if (interruption !== undefined) {
       call(onRequest);
       return;
@@ -59,7 +61,7 @@ export function createRunControl(hostSignal?: AbortSignal): RunControl {
     call(onRequest);
   };
   const onHostAbort = (): void => {
-    interrupt('signal', hostSignal?.reason);
+    interrupt(hostSignal?.reason instanceof Supersession ? 'superseded' : 'signal', hostSignal?.reason);
   };
 
   if (hostSignal?.aborted === true) onHostAbort();

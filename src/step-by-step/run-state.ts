@@ -38,6 +38,7 @@ import type { ExplainStateOptions } from './explain-state.ts';
 import { explainState } from './explain-state.ts';
 import type { Grant } from './grant.ts';
 import type { StateGaps } from './state-gaps.ts';
+import { MessageRefusedError } from './message-refused-error.ts';
 import { StateInfo } from './state-info.ts';
 import type { Cost, Interruption, Step } from './step.ts';
 import { addCost, findSpokenMessage } from './step.ts';
@@ -252,7 +253,10 @@ export class RunState<S extends Step = Step> {
     return gaps === undefined ? explainState(this, options) : `${explainState(this, options)}\n${gaps.summary}`;
   }
 
-  /** Adds a user message. Starts a new execution unless one is running or about to run, which then reads the message too. */
+  /**
+   * Adds a user message. Starts a new execution unless one is running or about to run, which then reads the message too. A step that waits
+   * is closed as superseded. Throws if the execution waits for a grant: only a grant or a cancel ends that.
+   */
   withUserMessage(content: MessageContent | Message, { ids = systemIds }: { readonly ids?: IdSource } = {}): this {
     if (!isMessageContent(content))
       throw new InvalidArgumentError(`withUserMessage() needs a string, a message or a list of parts, not ${describeValue(content)}.`);
@@ -382,8 +386,12 @@ export class RunState<S extends Step = Step> {
         ? this
         : this.#withPendingStepClosed(this.pendingStep, { why: 'superseded', interrupted: 'superseded', reason: superseded, ids });
     const { execution, past } = state.data;
-    const isOver = hasEnded(execution) || getAwaitedGrants(execution).length > 0;
-    return isOver ? state.evolve({ past: past.append(execution), execution: createExecution(execution.number + 1) }) : state;
+    if (getAwaitedGrants(execution).length > 0)
+      throw new MessageRefusedError(
+        getWaits(execution).map(({ id }) => id),
+        'Raise the limit with grant(amounts), or end the execution with cancel(reason). Then send the message again.',
+      );
+    return hasEnded(execution) ? state.evolve({ past: past.append(execution), execution: createExecution(execution.number + 1) }) : state;
   }
 
   #withPendingStepClosed(pending: PendingStep<S>, { why, interrupted, reason, ids }: Closing): this {

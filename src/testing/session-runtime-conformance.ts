@@ -8,7 +8,7 @@ import { holdCases } from './session-runtime/hold-cases.ts';
 import { killCases } from './session-runtime/kill-cases.ts';
 import { listCases } from './session-runtime/list-cases.ts';
 import { mailboxCases } from './session-runtime/mailbox-cases.ts';
-import { openTextCases } from './session-runtime/open-text-cases.ts';
+import { openStepCases } from './session-runtime/open-step-cases.ts';
 import { operationCases } from './session-runtime/operation-cases.ts';
 import { requestCases } from './session-runtime/request-cases.ts';
 import { runningCases } from './session-runtime/running-cases.ts';
@@ -33,7 +33,7 @@ const cases: RuntimeCases = {
   ...approvalCases,
   ...killCases,
   ...eventCases,
-  ...openTextCases,
+  ...openStepCases,
   ...mailboxCases,
   ...deletionCases,
   ...holdCases,

@@ -123,7 +123,9 @@ export class DriverStep implements DriverContext {
 
   async #ask(question: Question): Promise<ModelAnswer> {
     const incoming: IncomingAnswer = { attempts: [], text: '', hasStarted: false, leaveWait: undefined };
-    return this.#read(await this.#start(question, incoming), incoming);
+    const answered = await this.#start(question, incoming);
+    if (answered.ok && answered.value.ok && !incoming.hasStarted) this.#emitReplayed(answered.value.response, question);
+    return this.#read(answered, incoming);
   }
 
   async #askWithHooks(question: Question, hooks: HookChain): Promise<ModelAnswer> {
@@ -229,6 +231,16 @@ export class DriverStep implements DriverContext {
       scope.events.emitPiece((header) => new TextDelta(header, name, delta.text));
     }
     if (delta.type === 'reasoning') scope.events.emitPiece((header) => new ReasoningDelta(header, name, delta.text));
+  }
+
+  /** Emits the text of an answer that came in an earlier process: readers of the open step have lost it with that process. */
+  #emitReplayed({ parts }: ModelResponse, { isForReaders = true }: Question): void {
+    const { name, isStreaming } = this.#setup;
+    if (!isForReaders || !isStreaming) return;
+    for (const part of parts) {
+      if (part.type === 'reasoning') this.scope.events.emitPiece((header) => new ReasoningDelta(header, name, part.text));
+      if (part.type === 'text') this.scope.events.emitPiece((header) => new TextDelta(header, name, part.text));
+    }
   }
 
   #onNotice(notice: ModelNotice, incoming: IncomingAnswer): void {

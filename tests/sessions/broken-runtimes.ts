@@ -1,6 +1,6 @@
 // Runtimes that break a promise, one for each case of the conformance suite of session runtimes.
 import { InvalidArgumentError } from '../../src/lib/index.ts';
-import type { OpenText, SessionResult, SessionRuntime } from '../../src/sessions/index.ts';
+import type { OpenStepItem, SessionResult, SessionRuntime } from '../../src/sessions/index.ts';
 import type { RuntimeWorld } from '../../src/testing/index.ts';
 
 /** Changes a world for the worse. */
@@ -67,12 +67,12 @@ const doubleEvents = withRuntime((runtime) => ({
   },
 }));
 
-type Piece = Extract<OpenText, { readonly type: 'piece' }>;
+type Piece = Extract<OpenStepItem, { readonly type: 'text' }>;
 
 const changeText = (change: (piece: Piece) => Partial<Piece>): Breaking =>
   withRuntime((runtime) => ({
-    openText: async function* (...args) {
-      for await (const text of runtime.openText(...args)) yield text.type === 'piece' ? { ...text, ...change(text) } : text;
+    openStep: async function* (...args) {
+      for await (const item of runtime.openStep(...args)) yield item.type === 'text' ? { ...item, ...change(item) } : item;
     },
   }));
 
@@ -264,6 +264,11 @@ export const broken: Readonly<Record<string, Breaking>> = {
   'reads the text that an open step has written so far': changeText(({ offset }) => ({ offset: offset + 1 })),
   'follows the text of an open step until it is recorded': changeText(({ offset }) => ({ offset: offset + 1 })),
   'follows the text of later steps too': changeText(({ offset }) => ({ offset: offset + 1 })),
+  'reads the events of an open step before they are stored': withRuntime((runtime) => ({
+    openStep: async function* (...args) {
+      for await (const item of runtime.openStep(...args)) if (item.type !== 'event' || item.event.type !== 'ToolCallStarted') yield item;
+    },
+  })),
   'says that a text is void after the worker was killed, and follows the next attempt': changeText(({ offset }) => ({
     offset: offset + 1,
   })),

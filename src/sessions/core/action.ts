@@ -11,7 +11,14 @@ export interface Actor {
 /** An action that a session is asked for. */
 export type ActionRequest =
   | { readonly type: 'create' }
-  | { readonly type: 'send'; readonly message: JsonObject }
+  | {
+      readonly type: 'send';
+      readonly message: JsonObject;
+      /** Absent if it joins the execution that runs. */
+      readonly whileRunning?: 'queue' | 'interrupt';
+      /** Absent if it supersedes what is waited for. */
+      readonly whileWaiting?: 'queue' | 'refuse';
+    }
   | { readonly type: 'approve'; readonly waitId: string; readonly digest: string; readonly args?: Json }
   | { readonly type: 'reject'; readonly waitId: string; readonly reason: string; readonly digest?: string }
   | { readonly type: 'answer'; readonly waitId: string; readonly value: Json; readonly digest?: string }

@@ -13,6 +13,7 @@ import type { Queue } from './entries.ts';
 import { readActions, readEntriesFrom, readSentMessage, readStored } from './entries.ts';
 import { ForgedApprovalError } from './forged-approval-error.ts';
 import { LateAnswerError } from './late-answer-error.ts';
+import { assertTakesMessage } from './message-rules.ts';
 import type { LogEntry, SessionReader } from '../store/session-store.ts';
 import { StaleApprovalError } from './stale-approval-error.ts';
 import { readEvents } from './stored-events.ts';
@@ -26,6 +27,7 @@ export const isAnswer = (request: ActionRequest): request is AnswerRequest => 'w
 export function applyRequest(state: RunState, request: ActionRequest): RunState {
   switch (request.type) {
     case 'send':
+      assertTakesMessage(state, request);
       return state.withUserMessage(Message.fromJSON(request.message));
     case 'approve':
       return state.approve(request.waitId, request.args === undefined ? {} : { args: request.args });

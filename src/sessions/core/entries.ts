@@ -13,6 +13,8 @@ export interface EntryBody {
   readonly action?: Action;
   /** True if the action came during a run: it waits until an entry applies it. */
   readonly isQueued?: boolean;
+  /** True if the action is a message that opens an execution of its own once the one in progress has ended. */
+  readonly opensNext?: boolean;
   /** The entries whose actions are applied here. */
   readonly applied?: readonly number[];
   /** The execution that the action, or the actions, went to. */
@@ -36,6 +38,8 @@ export interface QueuedAction {
   readonly action: Action;
   /** The execution in progress when it came. */
   readonly execution: number;
+  /** True for a message that opens an execution of its own once that one has ended. */
+  readonly opensNext?: boolean;
 }
 
 /** Queued actions by their entry, in their order. */
@@ -116,9 +120,9 @@ export function getOwnMessage({ body }: LogEntry): JsonObject | undefined {
 export function updateQueue(
   queued: Map<number, QueuedAction>,
   entry: number,
-  { action, isQueued, execution = 0, applied = [], refused = [] }: EntryBody,
+  { action, isQueued, opensNext, execution = 0, applied = [], refused = [] }: EntryBody,
 ): void {
-  if (action !== undefined && isQueued === true) queued.set(entry, { action, execution });
+  if (action !== undefined && isQueued === true) queued.set(entry, { action, execution, ...(opensNext === true && { opensNext }) });
   for (const done of [...applied, ...refused.map((each) => each.entry)]) queued.delete(done);
 }
 

@@ -7,7 +7,7 @@ import { isMessageContent, Message } from '../../messages/index.ts';
 import { ExecutionStatus } from '../../step-by-step/index.ts';
 import type { ActionOptions, ForkPoint } from './action.ts';
 import { ForeignApprovalError } from './foreign-approval-error.ts';
-import type { AnsweredWait, EventsOptions, NewSession, OpenTextOptions } from './session-runtime.ts';
+import type { AnsweredWait, EventsOptions, NewSession, OpenStepOptions, SendOptions } from './session-runtime.ts';
 import type { SessionFacts } from './session.ts';
 import type { SessionQuery } from '../store/session-store.ts';
 
@@ -135,15 +135,16 @@ export function parseEventsOptions(options: EventsOptions): ParsedEventsOptions 
   return { fromSeq, follow: follow === true, redact: redact === true, ...omitUndefined({ signal }) };
 }
 
-/** Checks the options of openText(). */
-export function parseOpenTextOptions(options: OpenTextOptions): OpenTextOptions {
+/** Checks the options of openStep(). */
+export function parseOpenStepOptions(options: OpenStepOptions): OpenStepOptions {
   const given: unknown = options;
-  assert(isRecord(given), `The options of openText() must be an object, not ${describeValue(given)}.`);
-  checkKeys('openText()', given, ['follow', 'signal']);
-  const { follow = false, signal } = given;
-  assert(typeof follow === 'boolean', `openText(): follow must be true or false, not ${describeValue(follow)}.`);
-  assert(signal === undefined || signal instanceof AbortSignal, `openText(): signal must be an AbortSignal, not ${describeValue(signal)}.`);
-  return { follow, ...omitUndefined({ signal }) };
+  assert(isRecord(given), `The options of openStep() must be an object, not ${describeValue(given)}.`);
+  checkKeys('openStep()', given, ['follow', 'redact', 'signal']);
+  const { follow = false, redact = false, signal } = given;
+  for (const [name, value] of Object.entries({ follow, redact }))
+    assert(typeof value === 'boolean', `openStep(): ${name} must be true or false, not ${describeValue(value)}.`);
+  assert(signal === undefined || signal instanceof AbortSignal, `openStep(): signal must be an AbortSignal, not ${describeValue(signal)}.`);
+  return { follow: follow === true, redact: redact === true, ...omitUndefined({ signal }) };
 }
 
 /** Checks the step that a fork starts after. */
@@ -166,6 +167,13 @@ export function parseMessage(content: MessageContent | Message, ids: IdSource): 
   assert(!message.isEmpty, 'The content of send() is empty. Send at least one character or part.');
   return message;
 }
+
+/** Checks what a message does to an execution in progress. */
+export const parseSendRules = ({ whileRunning, whileWaiting }: SendOptions): Pick<SendOptions, 'whileRunning' | 'whileWaiting'> =>
+  omitUndefined({
+    whileRunning: parseOneOf(whileRunning, 'whileRunning of send()', ['join', 'queue', 'interrupt'] as const),
+    whileWaiting: parseOneOf(whileWaiting, 'whileWaiting of send()', ['supersede', 'queue', 'refuse'] as const),
+  });
 
 /** Checks that a new session is described by an object. */
 export function parseNewSession(session: NewSession): NewSession {

@@ -7,6 +7,7 @@ import type { Action } from './action.ts';
 import { applyRequest } from './answers.ts';
 import type { AppliedAction } from './create-action-events.ts';
 import type { EntryBody, Queue, QueuedAction } from './entries.ts';
+import { isInterrupting, isMessageDue } from './message-rules.ts';
 import { hasWork } from './session.ts';
 import { toWire } from './wire-errors.ts';
 
@@ -36,6 +37,27 @@ export function findCancel(queued: Queue, number: number): string | undefined {
   return first?.reason;
 }
 
+/** True for a message that comes behind a half answered step: the answered call runs before the message closes the rest of its step. */
+export const isBlocked = (state: RunState, { action, opensNext = false }: QueuedAction): boolean =>
+  action.type === 'send' && !opensNext && isHalfAnswered(state);
+
+/** True if a queued action can be applied, or refused, while no step is open. */
+export function isDue(state: RunState, queued: QueuedAction): boolean {
+  const { action, execution } = queued;
+  // A run that is left to do ends itself.
+  if (action.type === 'cancel') return execution !== state.execution.number || !hasWork(state);
+  return !isBlocked(state, queued) && isMessageDue(state, queued);
+}
+
+/** True if something in the queue can be applied while no step is open. */
+export const hasDue = (state: RunState, queued: Queue): boolean => [...queued.values()].some((each) => isDue(state, each));
+
+/** Returns queued actions in the order in which they are applied: a message that has interrupted a run comes first. */
+export function sortQueue(queued: Queue): readonly (readonly [number, QueuedAction])[] {
+  const all = [...queued];
+  return [...all.filter(([, { action }]) => isInterrupting(action)), ...all.filter(([, { action }]) => !isInterrupting(action))];
+}
+
 /** Applies actions in their order. */
 export function applyActions(from: RunState, actions: Iterable<readonly [number, QueuedAction]>): AppliedActions {
   let state = from;
@@ -61,12 +83,8 @@ export function applyActions(from: RunState, actions: Iterable<readonly [number,
 export function applyBetweenSteps(state: RunState, queued: Queue): AppliedActions | undefined {
   if (isHalfAnswered(state)) return undefined;
   const actions = [...queued].filter(
-    ([
-      ,
-      {
-        action: { type },
-      },
-    ]) => type === 'send' || type === 'grant',
+    ([, each]) =>
+      each.action.type === 'grant' || (each.action.type === 'send' && !isInterrupting(each.action) && isMessageDue(state, each)),
   );
   return actions.length === 0 ? undefined : applyActions(state, actions);
 }

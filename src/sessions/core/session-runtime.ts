@@ -1,5 +1,5 @@
 // The interface that applications use, and the side of it that runs sessions.
-import type { Json } from '../../lib/index.ts';
+import type { Json, JsonObject } from '../../lib/index.ts';
 import type { Message, MessageContent } from '../../messages/index.ts';
 import type { Grant, RunState } from '../../step-by-step/index.ts';
 import type { SessionQuery, StoreHolder } from '../store/session-store.ts';
@@ -31,6 +31,21 @@ export interface ListedSessions {
   readonly cursor?: string;
 }
 
+/** Options for sending a message. */
+export interface SendOptions extends ActionOptions {
+  /**
+   * If the session runs: `join` adds the message before the next step; `queue` opens an execution of its own once the one in progress has
+   * ended; `interrupt` ends the one in progress at once and then opens one. @default 'join'
+   */
+  readonly whileRunning?: 'join' | 'queue' | 'interrupt';
+  /**
+   * If the session waits for somebody or something: `supersede` gives that up; `queue` opens an execution of its own once the waiting one
+   * has ended; `refuse` rejects the message. A wait for a grant always rejects it: only a grant or a cancel ends that.
+   * @default 'supersede'
+   */
+  readonly whileWaiting?: 'supersede' | 'queue' | 'refuse';
+}
+
 /** Options for reading events. */
 export interface EventsOptions {
   /** Number of the last event that you have: reading begins after it. @default 0, which reads all */
@@ -46,37 +61,64 @@ export interface EventsOptions {
 /** Filter for bulk actions on sessions. At least one field. */
 export type SessionFilter = Pick<SessionQuery, 'tenant' | 'agentName' | 'owner' | 'status' | 'stopReason' | 'tag' | 'updatedBefore'>;
 
-/** Options for reading the text of an open step. */
-export interface OpenTextOptions {
-  /** Continues with what is written later, and with later steps, until the reader leaves. @default false */
+/** Options for reading an open step. */
+export interface OpenStepOptions {
+  /** Continues with what comes later, and with later steps, until the reader leaves. @default false */
   readonly follow?: boolean;
+  /** Replaces obvious secrets in events. Text comes in pieces and is returned as the model wrote it. @default false */
+  readonly redact?: boolean;
   /** Ends a reader that follows. */
   readonly signal?: AbortSignal;
 }
 
-/** The attempt at a step that a text belongs to. */
-export interface OpenTextPlace {
+/** The attempt at a step that something belongs to. `afterEntry` and `attempt` together are never used again in a session. */
+export interface OpenStepPlace {
   readonly execution: number;
   readonly step: number;
-  /** Counts from 1; a step that is run again, or that asks another model, starts another attempt. */
+  /** Number of the log entry that the open step follows. A step that has waited is open again after a later entry. */
+  readonly afterEntry: number;
+  /** Counts from 1; a step that is run again starts another attempt. */
   readonly attempt: number;
 }
 
+/** An event of an open step. It has no `id` and no `seq` yet: it gets those when its step is recorded. */
+export interface OpenEvent extends JsonObject {
+  readonly type: string;
+  readonly at: number;
+  readonly agentId: string;
+  readonly executionId: string;
+  readonly stepNumber: number;
+}
+
 /**
- * A piece of the text of an open step; or that the text of an attempt is void; or that its step is recorded, and the text is in its
- * events.
+ * A piece of the text of an open step; or one of its events; or that an attempt is void; or that its step is recorded or waits, and all of
+ * it is in the stored events.
  */
-export type OpenText = OpenTextPlace &
+export type OpenStepItem = OpenStepPlace &
   (
     | {
-        readonly type: 'piece';
+        readonly type: 'text';
         readonly kind: 'text' | 'reasoning';
+        /** Counts the answers of the attempt from 1: a later one, such as that of another model, makes the text of the earlier void. */
+        readonly answer: number;
         /** Position of its first character in the text of this kind. */
         readonly offset: number;
         readonly text: string;
         readonly participant?: string;
       }
-    | { readonly type: 'void' }
+    | {
+        readonly type: 'event';
+        /** Grows within the attempt, from 1. Progress that was replaced by later progress of the same call may be missing. */
+        readonly index: number;
+        readonly event: OpenEvent;
+        /** Fields that were too large: of texts the beginning is left, everything else is shortened or null. */
+        readonly cut?: readonly string[];
+      }
+    | {
+        readonly type: 'void';
+        /** If present, only the text of this answer is void. */
+        readonly answer?: number;
+      }
     | { readonly type: 'recorded' }
   );
 
@@ -148,8 +190,8 @@ export type ExportedSession = WholeExport | UnreadableExport;
 export interface SessionRuntime<State extends RunState = RunState, Output = unknown> {
   /** Creates an empty session. */
   create(session: NewSession, options: ActionOptions): Promise<Session<State>>;
-  /** Sends a message. If a run is in progress, the message joins it at the next boundary. Settles with the execution that read it. */
-  send(sessionId: string, content: MessageContent | Message, options: ActionOptions): Promise<SessionResult<State, Output>>;
+  /** Sends a message. Settles with the execution that read it. `whileRunning` and `whileWaiting` say what it does to one in progress. */
+  send(sessionId: string, content: MessageContent | Message, options: SendOptions): Promise<SessionResult<State, Output>>;
   /** Resumes a session that was left with something to do, or that waits because its step ended the process each time. One that waits for a
    * provider is tried at once. */
   resume(sessionId: string, options: ActionOptions): Promise<SessionResult<State, Output>>;
@@ -183,8 +225,8 @@ export interface SessionRuntime<State extends RunState = RunState, Output = unkn
   actions(sessionId: string): Promise<readonly RecordedAction[]>;
   /** Reads the stored events in order. They hold what was stored, secrets in arguments and results included, unless redacted. */
   events(sessionId: string, options?: EventsOptions): AsyncIterable<StoredEvent>;
-  /** Reads the text that the open step has written so far; then, if it is followed, the rest as it is written. */
-  openText(sessionId: string, options?: OpenTextOptions): AsyncIterable<OpenText>;
+  /** Reads the text and the events of the open step so far; then, if it is followed, the rest as it comes. */
+  openStep(sessionId: string, options?: OpenStepOptions): AsyncIterable<OpenStepItem>;
   /** Cancels every matching session that runs or waits. Returns their number. */
   cancelAll(filter: SessionFilter, reason: string, options: ActionOptions): Promise<number>;
   /** Deletes a session for good, also while it runs. Its id is not used again. */

@@ -13,7 +13,7 @@ import {
   SteplineError,
 } from '../../lib/index.ts';
 import { NewerSchemaError, WrongKindError } from '../../serialization/index.ts';
-import { AlreadyAnsweredError, NotWaitingError } from '../../step-by-step/index.ts';
+import { AlreadyAnsweredError, MessageRefusedError, NotWaitingError } from '../../step-by-step/index.ts';
 import { ActionRefusedError } from './action-refused-error.ts';
 import { AgentChangedError } from './agent-changed-error.ts';
 import { ContextFailedError } from './context-failed-error.ts';
@@ -60,6 +60,7 @@ const classes: Readonly<Record<string, WireClass>> = {
   'forged-approval': withFields(ForgedApprovalError),
   'invalid-argument': withFields(InvalidArgumentError),
   'late-answer': withFields(LateAnswerError, 'waitId'),
+  'message-refused': withFields(MessageRefusedError, 'waitIds'),
   'newer-schema': withFields(NewerSchemaError, 'kind', 'found', 'supported'),
   'not-waiting': withFields(NotWaitingError, 'waitId', 'open'),
   'request-reused': withFields(RequestReusedError),

@@ -1,19 +1,19 @@
 // Methods that read sessions. They need no claim.
 import { readActions, readEntriesFrom, readStored } from '../core/entries.ts';
 import { toMailedActions } from '../core/mail.ts';
-import { parseEventsOptions, parseOpenTextOptions, parseQuery, parseText } from '../core/parse-input.ts';
+import { parseEventsOptions, parseOpenStepOptions, parseQuery, parseText } from '../core/parse-input.ts';
 import type { Session } from '../core/session.ts';
 import { toSummary } from '../core/session.ts';
 import type { SessionRuntime } from '../core/session-runtime.ts';
 import { followEvents } from './follow-events.ts';
-import { followOpenText } from './follow-open-text.ts';
+import { followOpenStep } from './follow-open-step.ts';
 import type { MailClient } from './mail-client.ts';
 import type { SessionHost } from './session-host.ts';
 
-type ReadMethod = 'get' | 'list' | 'actions' | 'events' | 'openText';
+type ReadMethod = 'get' | 'list' | 'actions' | 'events' | 'openStep';
 
 export function createReaders(host: SessionHost, client: MailClient): Pick<SessionRuntime, ReadMethod> {
-  const { store, watcher, closing, openText: hub } = host;
+  const { store, watcher, closing, openSteps: hub } = host;
   const get = async (given: string): Promise<Session> => {
     const sessionId = parseText(given, 'A session id');
     return (await host.holdsStore()) ? host.view(sessionId) : client.view(sessionId);
@@ -36,10 +36,10 @@ export function createReaders(host: SessionHost, client: MailClient): Pick<Sessi
     },
     events: (sessionId, options = {}) =>
       followEvents(host, { ...parseEventsOptions(options), sessionId: parseText(sessionId, 'A session id') }),
-    openText: (sessionId, options = {}) =>
-      followOpenText(
+    openStep: (sessionId, options = {}) =>
+      followOpenStep(
         { store, hub, closing, follow: (id, call) => watcher.follow(id, call) },
-        { ...parseOpenTextOptions(options), sessionId: parseText(sessionId, 'A session id') },
+        { ...parseOpenStepOptions(options), sessionId: parseText(sessionId, 'A session id') },
       ),
   };
 }

@@ -5,6 +5,7 @@ import type { InferOutput, InferState, Orchestrator } from '../../step-by-step/i
 import { parseGrant, parseValue } from '../../step-by-step/index.ts';
 import type { ActionOptions, ActionRequest, ForkPoint } from '../core/action.ts';
 import { createDigest } from '../core/approval-digest.ts';
+import { toStoredRules } from '../core/message-rules.ts';
 import {
   parseActionOptions,
   parseFacts,
@@ -12,6 +13,7 @@ import {
   parseMessage,
   parseMs,
   parseNewSession,
+  parseSendRules,
   parseText,
   parseWait,
 } from '../core/parse-input.ts';
@@ -119,7 +121,11 @@ function createActions(findAccess: () => Promise<SessionAccess>, ids: IdSource):
       return (await findAccess()).fork(from, { ...rest, ...(tags !== undefined && { tags: parsed }) }, action);
     },
     send: (id, content, options) =>
-      act({ method: 'send', id }, options, () => ({ type: 'send', message: parseMessage(content, ids).toJSON() })),
+      act({ method: 'send', id, more: ['whileRunning', 'whileWaiting'] }, options, () => ({
+        type: 'send',
+        message: parseMessage(content, ids).toJSON(),
+        ...toStoredRules(parseSendRules(options)),
+      })),
     resume: (id, options) => act({ method: 'resume', id }, options, () => ({ type: 'resume' })),
     cancel: (id, reason, options) =>
       act({ method: 'cancel', id }, options, () => ({ type: 'cancel', reason: parseText(reason, 'The reason of cancel()') })),

@@ -6,31 +6,27 @@
 // A3. Whoever acted gets the execution that applied the action, once it has ended or waits.
 // A4. If the store fails, nothing continues from memory: the session is released, and read again.
 import type { BaseEvent } from '../../events/index.ts';
-import { notifyListener, reportToConsole } from '../../events/index.ts';
-import type { Between, Orchestrator, RunResult, RunState } from '../../step-by-step/index.ts';
+import type { Between, Orchestrator, RunResult, RunState, Supersession } from '../../step-by-step/index.ts';
 import { toRunResult } from '../../step-by-step/index.ts';
-import type { Action, ActionOptions, ActionRequest, RecordedAction } from '../core/action.ts';
+import type { ActionOptions, ActionRequest, RecordedAction } from '../core/action.ts';
 import type { Agents } from '../core/agents.ts';
-import type { AnswerRequest } from '../core/answers.ts';
-import { applyRequest, checkAnswer, isAnswer } from '../core/answers.ts';
+import { isAnswer } from '../core/answers.ts';
+import { ActionWriter, withEvents } from './action-writer.ts';
 import { findCrashLoop } from './crash-loop.ts';
-import type { AppliedAction } from '../core/create-action-events.ts';
-import { createActionEvents } from '../core/create-action-events.ts';
-import type { QueuedAction } from '../core/entries.ts';
 import { readBody } from '../core/entries.ts';
 import type { HoldGate } from './hold-gate.ts';
 import type { AppliedActions } from '../core/queue.ts';
-import { applyActions, applyBetweenSteps, findCancel, isHalfAnswered, toBody } from '../core/queue.ts';
+import { applyBetweenSteps, hasDue, isBlocked, isDue, sortQueue } from '../core/queue.ts';
 import { RequestReusedError } from '../core/request-reused-error.ts';
 import { findExecution, isSameRequest } from '../core/requests.ts';
 import type { RunServices } from './run-execution.ts';
-import { runExecution } from './run-execution.ts';
+import { findEnd, runExecution } from './run-execution.ts';
 import type { PermitServices } from './run-permit.ts';
 import { RunPermit } from './run-permit.ts';
 import { RuntimeClosedError } from '../core/runtime-closed-error.ts';
 import type { Session, SessionResult } from '../core/session.ts';
 import { hasWork, toSession, toSessionResult } from '../core/session.ts';
-import type { EntryParts, SessionLog } from './session-log.ts';
+import type { SessionLog } from './session-log.ts';
 import type { Mail } from '../store/session-store.ts';
 import type { ActionTarget } from './waiters.ts';
 import { Waiters } from './waiters.ts';
@@ -56,18 +52,11 @@ interface AcceptedAction {
   readonly isRepeated: boolean;
 }
 
-/** An action that is being stored. */
-interface StoredAction {
-  /** Settles when it is safe. */
-  readonly done: Promise<void>;
-  readonly target: ActionTarget;
-  readonly events: readonly BaseEvent[];
-}
-
 export class LiveSession {
   readonly log: SessionLog;
   readonly permit: RunPermit;
   readonly #services: SessionServices;
+  readonly #actions: ActionWriter;
   readonly #waiters = new Waiters();
   #lastAction: Promise<unknown> = Promise.resolve();
   #running: Promise<void> | undefined;
@@ -83,6 +72,7 @@ export class LiveSession {
   constructor(log: SessionLog, services: SessionServices, isLeftOpen = false) {
     this.log = log;
     this.#services = services;
+    this.#actions = new ActionWriter(log, services.options);
     this.permit = new RunPermit(log, services, isLeftOpen);
   }
 
@@ -196,15 +186,16 @@ export class LiveSession {
     if (looping !== undefined && request.type !== 'resume' && request.type !== 'cancel') throw looping;
     // Refused before anything is stored, if no agent could continue the session.
     if (request.type !== 'cancel' || hasWork(this.log.state)) this.#getAgent();
-    if (isAnswer(request)) await this.#checkAnswer(request, this.#hasOpenStep);
+    if (isAnswer(request)) await this.#actions.checkAnswer(request, this.#getAgent(), this.#hasOpenStep);
     // Asked again after everything that was awaited: release() reaches those who wait from here on.
     this.#assertActive();
     const stored = { ...request, by, at: mail?.at ?? this.log.claimed.clock.now() };
-    const { done, target, events } = this.#store(stored, { requestId, mail: mail?.num });
+    const { done, target, events, interrupts } = this.#actions.store(stored, { requestId, mail: mail?.num }, this.#hasOpenStep);
+    if (interrupts !== undefined) this.#interrupt(interrupts);
     const end = isAwaited ? this.#waiters.add(target) : undefined;
     await this.#orRelease(done);
     this.#services.onStored(this.id);
-    this.#emit(events);
+    this.#actions.emit(events);
     // Erasing a message does not continue the session: a fork stays as it is.
     if (this.#running === undefined && request.type !== 'erase') this.#start();
     return { target, end, isRepeated: false };
@@ -239,58 +230,11 @@ export class LiveSession {
     return { target, end: isWaited ? this.#waiters.add(target) : undefined, isRepeated: true };
   }
 
-  /** Stores an action: applied to the state, or, if a step is open, queued behind that. */
-  #store(action: Action, origin: Pick<EntryParts, 'requestId' | 'mail'>): StoredAction {
-    const { log } = this;
-    const { state } = log;
-    const { number: execution, crashLoop } = state.execution;
-    const isLooping = crashLoop !== undefined;
-    if (action.type === 'resume') {
-      const next = isLooping ? state.evolve({ execution: { ...state.execution, crashLoop: undefined } }) : state;
-      const resumed = isLooping || this.#hasOpenStep ? next : applyRequest(state, action);
-      return this.#apply({ action, before: state, after: resumed }, { ...origin, restartsCount: isLooping });
-    }
-    const isCancel = action.type === 'cancel';
-    // A step that ends the process is closed as it is: to run it to its end might end the process again.
-    if (!isLooping && (this.#hasOpenStep || (isCancel && hasWork(state)))) {
-      const done = log.append({ action, isQueued: true, execution }, origin);
-      if (isCancel) this.#interrupt(action.reason);
-      return { done, target: isCancel ? { execution } : { entry: log.head }, events: [] };
-    }
-    // An execution that has ended needs no cancel; that somebody wanted it is stored.
-    const next = isCancel && state.waitingFor.length === 0 ? state : applyRequest(state, action);
-    return this.#apply({ action, before: state, after: next }, { ...origin, endsStep: isLooping });
-  }
-
-  /** Stores an action that is applied at once, with its events. */
-  #apply(applied: AppliedAction, parts: Omit<EntryParts, 'state' | 'events'>): StoredAction {
-    const { action, after } = applied;
-    const target = { execution: after.execution.number };
-    const events = this.#createEvents([applied], after.data.lastSeq);
-    return { done: this.log.append({ action, ...target }, { ...parts, ...withEvents(after, events) }), target, events };
-  }
-
-  #createEvents(changes: readonly AppliedAction[], lastSeq: number): readonly BaseEvent[] {
-    const { facts, claimed } = this.log;
-    return createActionEvents(changes, { sessionId: this.id, agentName: facts.agent.id, lastSeq, at: claimed.clock.now() });
-  }
-
-  /** Emits events that are stored. */
-  #emit(events: readonly BaseEvent[]): void {
-    const { onEvent, onProblem = reportToConsole } = this.#services.options;
-    if (onEvent !== undefined) for (const event of events) notifyListener((each) => onEvent(each, this.log.facts), event, onProblem);
-  }
-
   /** Ends the current run, also if it still waits for others. */
-  #interrupt(reason: string): void {
+  #interrupt(reason: string | Supersession): void {
     this.#abort?.abort(reason);
     this.permit.grantNow();
     this.#wake();
-  }
-
-  #checkAnswer(request: AnswerRequest, isRunning: boolean): Promise<void> {
-    const agent = this.#getAgent();
-    return checkAnswer(request, { log: this.log, checkArgs: (...args) => agent.checkArgs(...args), isRunning });
   }
 
   #getAgent(): Orchestrator {
@@ -334,7 +278,7 @@ export class LiveSession {
           continue;
         }
         await this.#run(state);
-      } else if (log.queued.size > 0 && log.journal.isEmpty) continue;
+      } else if (log.journal.isEmpty && hasDue(state, log.queued)) continue;
       // Left at a boundary, or nothing to do.
       if (log.head === head && !this.#isHeld) break;
     }
@@ -351,7 +295,7 @@ export class LiveSession {
   get #isHeld(): boolean {
     const { facts, state, queued } = this.log;
     if (this.#services.closing.aborted || this.#services.holds.find(facts) === undefined) return false;
-    return hasWork(state) && findCancel(queued, state.execution.number) === undefined;
+    return hasWork(state) && findEnd(queued, state.execution.number) === undefined;
   }
 
   async #waitForRelease(): Promise<void> {
@@ -367,35 +311,20 @@ export class LiveSession {
   async #applyQueued(): Promise<boolean> {
     const { log } = this;
     if (!log.journal.isEmpty) return true;
-    for (const [entry, queued] of [...log.queued]) {
-      const { action, execution } = queued;
-      const { state } = log;
-      // An answered call runs before a message closes the rest of its step.
-      if (action.type === 'send' && isHalfAnswered(state)) return true;
-      // A run that is left to do ends itself.
-      if (action.type === 'cancel' && execution === state.execution.number && hasWork(state)) continue;
-      if ((await this.#record(await this.#applyOne(entry, queued))) === undefined) return false;
+    for (const [entry, queued] of sortQueue(log.queued)) {
+      if (isBlocked(log.state, queued)) return true;
+      if (!isDue(log.state, queued)) continue;
+      const actions = await this.#actions.applyOne(entry, queued, () => this.#getAgent());
+      if ((await this.#record(actions)) === undefined) return false;
     }
     return true;
-  }
-
-  async #applyOne(entry: number, queued: QueuedAction): Promise<AppliedActions> {
-    const { action } = queued;
-    try {
-      if (isAnswer(action)) await this.#checkAnswer(action, false);
-      return applyActions(this.log.state, [[entry, queued]]);
-    } catch (error) {
-      return { state: this.log.state, applied: [], changes: [], refused: [{ entry, error }] };
-    }
   }
 
   /** Stores which actions were applied and which were refused, with their events behind those that a run has emitted since its last
    * commit. Settles with the new state when that is safe; undefined if the session was released. */
   async #record(actions: AppliedActions, uncommitted: readonly BaseEvent[] = []): Promise<RunState | undefined> {
-    const { state, applied, changes, refused } = actions;
-    const events = this.#createEvents(changes, uncommitted.at(-1)?.seq ?? state.data.lastSeq);
-    const parts = withEvents(state, [...uncommitted, ...events]);
-    const done = this.log.append(toBody(actions), parts);
+    const { applied, refused } = actions;
+    const { done, state, events } = this.#actions.record(actions, uncommitted);
     this.#waiters.apply(applied, state.execution.number);
     for (const { entry, error } of refused)
       if (!this.#waiters.refuse(entry, error)) this.#services.report(error, `an action in session ${this.id}`);
@@ -406,12 +335,12 @@ export class LiveSession {
       return undefined;
     }
     this.#services.onStored(this.id);
-    this.#emit(events);
-    return parts.state;
+    this.#actions.emit(events);
+    return state;
   }
 
   async #run(state: RunState): Promise<void> {
-    const isCancelled = findCancel(this.log.queued, state.execution.number) !== undefined;
+    const isCancelled = findEnd(this.log.queued, state.execution.number) !== undefined;
     const attempt = await this.permit.startAttempt({ hasOpenWork: hasWork(state), isCancelled });
     try {
       if (this.#services.closing.aborted || this.#released !== undefined) return;
@@ -444,11 +373,4 @@ export class LiveSession {
     const next = await this.#record(actions, uncommitted);
     return next === undefined ? { leave: true } : { state: next, isCommitted: true };
   }
-}
-
-/** Returns the parts of an entry that stores a state with new events. */
-function withEvents(state: RunState, events: readonly BaseEvent[]): { readonly state: RunState; readonly events: readonly BaseEvent[] } {
-  const { lastSeq } = state.data;
-  const last = events.at(-1)?.seq ?? lastSeq;
-  return { state: last === lastSeq ? state : state.evolve({ lastSeq: last }), events };
 }

@@ -4,14 +4,17 @@ import type { Effects, SleepResult } from '../../effects/index.ts';
 import { createCancelledEffect } from '../../effects/index.ts';
 import { jsonEquals } from '../../lib/index.ts';
 import type { Between, EngineOutageRule, Orchestrator, RunState, WaitingTime } from '../../step-by-step/index.ts';
+import { Supersession } from '../../step-by-step/index.ts';
 import { toIdentity } from '../core/agents.ts';
 import { ContextFailedError } from '../core/context-failed-error.ts';
+import type { Queue } from '../core/entries.ts';
 import { toExecutionId } from '../core/execution-id.ts';
 import { CancelRequested } from '../core/action-events.ts';
+import { hasInterruption } from '../core/message-rules.ts';
 import { findCancel, findCancels } from '../core/queue.ts';
 import type { HoldGate } from './hold-gate.ts';
-import type { OpenTextHub } from './open-text-hub.ts';
-import { OpenTextWriter } from './open-text-writer.ts';
+import type { OpenStepHub } from './open-step-hub.ts';
+import { OpenStepWriter } from './open-step-writer.ts';
 import type { SessionRuntimeOptions } from './runtime-options.ts';
 import type { SessionFacts } from '../core/session.ts';
 import type { SessionLog } from './session-log.ts';
@@ -23,8 +26,8 @@ export interface RunServices {
   readonly closing: AbortSignal;
   /** Returns how long a provider has been down for a session; undefined if only the stored time of the first failure says so. */
   measureOutage(sessionId: string, since: number): number | undefined;
-  /** The text of the steps that are open in this process. */
-  readonly openText: OpenTextHub;
+  /** The steps that are open in this process. */
+  readonly openSteps: OpenStepHub;
   /** Reasons for starting no model calls. */
   readonly holds: HoldGate;
   /** More of a session can be read. */
@@ -117,6 +120,10 @@ async function createContext({ facts }: SessionLog, { context }: RunServices['op
   }
 }
 
+/** Returns the reason for ending an execution, if somebody has cancelled it or sent a message that interrupts it. */
+export const findEnd = (queued: Queue, number: number): string | Supersession | undefined =>
+  findCancel(queued, number) ?? (hasInterruption(queued, number) ? new Supersession() : undefined);
+
 /** Runs an execution until it ends, waits or is left. */
 export async function runExecution(
   log: SessionLog,
@@ -128,27 +135,27 @@ export async function runExecution(
   const identity = toIdentity(agent);
   if (!jsonEquals({ ...identity }, { ...log.facts.agent })) log.facts = { ...log.facts, agent: identity };
   // A run that only ends needs no context.
-  const onlyEnds = log.journal.isEmpty && findCancel(log.queued, number) !== undefined;
+  const onlyEnds = log.journal.isEmpty && findEnd(log.queued, number) !== undefined;
   const context = onlyEnds ? {} : await createContext(log, services.options);
   await beforeRun();
   const abort = new AbortController();
   // Somebody may have cancelled it before it ran, in this process or in an earlier one.
-  const cancel = findCancel(log.queued, number);
+  const end = findEnd(log.queued, number);
   // A step that was open before is replayed as far as it got, and ends before anything new starts.
   const endIfCancelled = (): void => {
-    if (cancel !== undefined) abort.abort(cancel);
+    if (end !== undefined) abort.abort(end);
   };
   if (log.journal.isEmpty) endIfCancelled();
   onStart(abort);
   // Cancels that the record which ends the execution applies.
   const cancels = new Set<number>();
-  const text = new OpenTextWriter(log, services.openText);
+  const open = new OpenStepWriter(log, services.openSteps);
   const running = agent.run(state, {
     context,
     signal: abort.signal,
     onEvent: (event) => {
       log.noteAsked(event);
-      text.note(event);
+      open.note(event);
       return onEvent?.(event, log.facts);
     },
     onOutage: toOutageRule(services, log.id),
@@ -165,14 +172,19 @@ export async function runExecution(
       log.journal.check();
       const applied = [...cancels];
       cancels.clear();
-      const onSafe = text.endStep();
+      const onSafe = open.endStep();
       await log.append(applied.length === 0 ? {} : { applied, execution: number }, { ...commit, endsStep: true });
       onSafe();
       services.onStored(log.id);
       onCommit();
       endIfCancelled();
     },
-    between,
+    between: async (current, uncommitted) => {
+      const answer = await between(current, uncommitted);
+      // Events that were stored with an action, or when the run was left, are not those of an open step any more.
+      if (answer !== undefined && uncommitted.length > 0) open.endStep()();
+      return answer;
+    },
     beforeEnd: (emit) => {
       for (const [entry, { by, reason }] of findCancels(log.queued, number)) {
         emit((header) => new CancelRequested(header, by, reason));
@@ -184,6 +196,6 @@ export async function runExecution(
   try {
     await running;
   } finally {
-    text.close();
+    open.close();
   }
 }

@@ -18,7 +18,7 @@ import { StoreWatcher } from './store-watcher.ts';
 import { ExpiryTimer } from './expiry-timer.ts';
 import type { SessionServices } from './live-session.ts';
 import { LiveSession } from './live-session.ts';
-import { OpenTextHub } from './open-text-hub.ts';
+import { OpenStepHub } from './open-step-hub.ts';
 import { OutageTimer } from './outage-timer.ts';
 import { RecoveryGate, RunSlots } from './run-slots.ts';
 import { RuntimeClosedError } from '../core/runtime-closed-error.ts';
@@ -50,7 +50,7 @@ export class SessionHost implements SessionServices {
   readonly clock: Clock;
   readonly ids: IdSource;
   readonly sessions: SessionPool;
-  readonly openText: OpenTextHub = new OpenTextHub();
+  readonly openSteps: OpenStepHub = new OpenStepHub();
   readonly slots: RunSlots;
   readonly recoveries: RecoveryGate;
   readonly maxRecoveries: number;
@@ -202,7 +202,7 @@ export class SessionHost implements SessionServices {
     this.#releasedHere.delete(sessionId);
     this.#expiry?.forget(sessionId);
     this.#outages.forget(sessionId);
-    this.openText.forget(sessionId);
+    this.openSteps.forget(sessionId);
   }
 
   report(error: unknown, where: string): void {

@@ -17,10 +17,11 @@ import type { EntryBody, QueuedAction, ReplayedLog } from '../core/entries.ts';
 import { findSentMessages, isUntouchedAfter, readStored, replay, updateQueue } from '../core/entries.ts';
 import type { ExpiryOptions } from '../core/expiry.ts';
 import { getWakeAt } from '../core/expiry.ts';
-import type { TextAttempt } from '../core/open-text.ts';
-import { isTextRow, readTextRow } from '../core/open-text.ts';
+import { isOpenRow, readOpenRow } from '../core/open-step.ts';
+import { hasDue } from '../core/queue.ts';
 import { RecoveryMarks } from './recovery-marks.ts';
 import type { SessionFacts } from '../core/session.ts';
+import type { OpenStepPlace } from '../core/session-runtime.ts';
 import { getShownStatus, hasWork, readHeader, readUnknownDetails, toFacts, writeDetails } from '../core/session.ts';
 import type { LogEntry, SessionHeader, SessionReader, SessionStore, SessionWrite, StoredSession } from '../store/session-store.ts';
 import { writeEvents } from '../core/stored-events.ts';
@@ -77,7 +78,7 @@ export class SessionLog {
   #state: RunState;
   #safeState: RunState;
   readonly #marks: RecoveryMarks;
-  #storedText: TextAttempt | undefined;
+  #storedAttempt: OpenStepPlace | undefined;
   readonly #writing = new Set<Promise<void>>();
   #head: number;
   #safeHead = 0;
@@ -96,9 +97,8 @@ export class SessionLog {
     this.#isUntouchedFork = isUntouchedFork;
     this.#head = head;
     this.#marks = new RecoveryMarks(effects);
-    const texts = effects.filter(isTextRow);
-    this.#storedText = texts.length === 0 ? undefined : texts.map(readTextRow).at(-1);
-    const rows = effects.filter((row) => !RecoveryMarks.isMark(row) && !isTextRow(row));
+    this.#storedAttempt = effects.filter(isOpenRow).flatMap(readOpenRow).at(-1);
+    const rows = effects.filter((row) => !RecoveryMarks.isMark(row) && !isOpenRow(row));
     this.journal = new Journal(rows, (rows) => this.#write({ effects: rows }));
   }
 
@@ -153,7 +153,7 @@ export class SessionLog {
     if (this.#state.execution.crashLoop !== undefined) return false;
     // A fork does nothing until somebody acts on it.
     if (this.#isUntouchedFork) return false;
-    return hasWork(this.#state) || this.#state.data.owesEvents === true || this.queued.size > 0;
+    return hasWork(this.#state) || this.#state.data.owesEvents === true || hasDue(this.#state, this.queued);
   }
 
   /** Number of times that the open step was resumed after a crash. */
@@ -169,14 +169,14 @@ export class SessionLog {
   get marks(): number {
     return this.#marks.count;
   }
-  /** The last attempt at the open step whose text an earlier process has stored. */
-  get storedText(): TextAttempt | undefined {
-    return this.#storedText;
+  /** The last attempt at the open step of which an earlier process has stored anything. */
+  get storedAttempt(): OpenStepPlace | undefined {
+    return this.#storedAttempt;
   }
 
-  /** Stores text of the open step. */
-  writeText(rows: readonly EffectRow[]): Promise<void> {
-    return this.#write({ effects: rows });
+  /** Stores text and events of the open step. */
+  writeOpenStep(row: EffectRow): Promise<void> {
+    return this.#write({ effects: [row] });
   }
 
   /** Stores that the open step is resumed. */
@@ -258,7 +258,7 @@ export class SessionLog {
     this.journal.clear();
     this.asked.clear();
     this.#marks.clear();
-    this.#storedText = undefined;
+    this.#storedAttempt = undefined;
   }
 
   #count(isSnapshot: boolean, bytes: number): void {

@@ -49,7 +49,7 @@ const uses = (runtime: SessionRuntime, id: string): Readonly<Record<string, () =
   actions: () => runtime.actions(id),
   events: () => collect(runtime.events(id)),
   'events, followed': () => collect(runtime.events(id, { follow: true })),
-  openText: () => collect(runtime.openText(id)),
+  openStep: () => collect(runtime.openStep(id)),
   eraseMessage: () => runtime.eraseMessage(id, 'm1', { by: ann }),
 });
 

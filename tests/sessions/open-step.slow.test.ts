@@ -1,2 +1,2 @@
 // The same tests as beside it, over every store.
-import './open-text.test.ts';
+import './open-step.test.ts';

@@ -1,0 +1,77 @@
+// What is answered, and who asked for it.
+import { readField } from '../../lib/index.ts';
+import type { Actor, Session, SessionRuntime, SessionWait, StoredEvent } from '../../sessions/index.ts';
+import { LateAnswerError } from '../../sessions/index.ts';
+import { NotWaitingError } from '../../step-by-step/index.ts';
+import type { RequestedWait } from './authorization.ts';
+
+/** History of a wait in the stored events. */
+interface WaitHistory {
+  /** Author of the last message before it was asked for. */
+  readonly requestedBy?: Actor;
+  /** Digests of everything that was asked for under its id. */
+  readonly digests: ReadonlySet<string>;
+  /** Description of its end, if it has ended. */
+  readonly ending?: string;
+}
+
+function readActor(event: StoredEvent): Actor | undefined {
+  const [id, kind] = ['id', 'kind'].map((key) => readField(event['by'], key));
+  return typeof id === 'string' && typeof kind === 'string' ? { id, kind } : undefined;
+}
+
+function describeEnding(event: StoredEvent): string {
+  const by = readActor(event);
+  const decision = typeof event['decision'] === 'string' ? event['decision'] : 'resolved';
+  return `it was ${decision} by ${by?.kind ?? 'somebody'} ${by?.id ?? ''} at ${new Date(event.at).toISOString()}`;
+}
+
+/** Reads what the events of a session say about one of its waits. */
+export async function readWaitHistory(runtime: SessionRuntime, sessionId: string, waitId: string): Promise<WaitHistory> {
+  const digests = new Set<string>();
+  let [author, asker, ending]: [Actor?, Actor?, string?] = [];
+  for await (const event of runtime.events(sessionId)) {
+    if (event.type === 'UserMessageReceived') author = readActor(event);
+    if (event['waitId'] !== waitId) continue;
+    if (event.type === 'WaitResolved') ending = describeEnding(event);
+    else {
+      // An id may be used again.
+      [asker, ending] = [author, undefined];
+      if (typeof event['digest'] === 'string') digests.add(event['digest']);
+    }
+  }
+  const requestedBy = asker ?? author;
+  return { digests, ...(requestedBy !== undefined && { requestedBy }), ...(ending !== undefined && { ending }) };
+}
+
+/** Finds a call that the open step has asked about, though it does not wait yet: other calls of the step still run. */
+async function findAskedCall(runtime: SessionRuntime, session: Session, waitId: string): Promise<SessionWait | undefined> {
+  let found: SessionWait | undefined;
+  for await (const item of runtime.openStep(session.id)) {
+    if (item.type === 'void' && item.answer === undefined) found = undefined;
+    // Arguments that were cut cannot be shown to whoever decides.
+    if (item.type !== 'event' || item.event.type !== 'ToolApprovalRequested' || item.cut?.includes('args') === true) continue;
+    const { waitId: id, toolCallId, tool, args = null, digest } = item.event;
+    if ((id ?? toolCallId) !== waitId || typeof tool !== 'string' || typeof digest !== 'string') continue;
+    found = { type: 'approval', id: waitId, toolName: tool, args, sessionId: session.id, digest };
+  }
+  return found;
+}
+
+/** Returns an open wait with its requester; undefined if there is none with this id. */
+export async function findWait(runtime: SessionRuntime, session: Session, waitId: string): Promise<RequestedWait | undefined> {
+  const wait = session.waitingFor.find(({ id }) => id === waitId) ?? (await findAskedCall(runtime, session, waitId));
+  if (wait === undefined) return undefined;
+  const { requestedBy } = await readWaitHistory(runtime, session.id, waitId);
+  return { ...wait, ...(requestedBy !== undefined && { requestedBy }) };
+}
+
+/** Returns the error for an answer to something that is not waited for. */
+export async function createWaitError(runtime: SessionRuntime, session: Session, waitId: string): Promise<Error> {
+  const { ending } = await readWaitHistory(runtime, session.id, waitId);
+  if (ending !== undefined) return new LateAnswerError(waitId, ending);
+  return new NotWaitingError(
+    waitId,
+    session.waitingFor.map(({ id }) => id),
+  );
+}

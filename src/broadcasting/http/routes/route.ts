@@ -1,0 +1,88 @@
+// A route: a method, a path, the action that `authorize` is asked about, and what is done.
+import type { JsonObject } from '../../../lib/index.ts';
+import { checkKeys, describeValue, InvalidArgumentError } from '../../../lib/index.ts';
+import type { ActionOptions, Actor, Session } from '../../../sessions/index.ts';
+import type { HttpAction, RequestedWait } from '../authorization.ts';
+import type { HandlerServices } from '../handler-options.ts';
+import { toResponse } from '../json-response.ts';
+import { readBody } from '../read-body.ts';
+import type { SessionViewOptions } from '../session-view.ts';
+
+/** Fields of a body. */
+export type Body = Readonly<Record<string, unknown>>;
+
+/** An authorized request. */
+export interface RouteCall {
+  readonly services: HandlerServices;
+  readonly request: Request;
+  readonly url: URL;
+  /** Parts of the path, by name. */
+  readonly params: Readonly<Record<string, string>>;
+  readonly by: Actor;
+  readonly scope: { readonly tenant?: string; readonly owner?: string };
+}
+
+/** An authorized request about a session. */
+export interface SessionCall extends RouteCall {
+  readonly session: Session;
+}
+
+/** An authorized request about something that a session waits for. */
+export interface WaitCall extends SessionCall {
+  readonly waitId: string;
+  /** Undefined if it is not waited for: the caller may see the session, and nothing more was asked. */
+  readonly wait: RequestedWait | undefined;
+}
+
+interface RouteBase<On extends string, Call> {
+  readonly method: 'GET' | 'POST';
+  readonly path: string;
+  readonly action: HttpAction;
+  readonly on: On;
+  readonly run: (call: Call) => Promise<Response> | Response;
+}
+
+/** A route. `session` loads the session that the path names, `wait` also what it waits for, before anybody is asked. */
+export type Route =
+  | RouteBase<'server', RouteCall>
+  /** With `takesToken`, a channel token stands for the author. */
+  | (RouteBase<'session', SessionCall> & { readonly takesToken?: boolean })
+  | RouteBase<'wait', WaitCall>;
+
+/** Sends JSON without its secrets. */
+export const send = ({ services }: RouteCall, status: number, value: JsonObject): Response => toResponse(services.redactor, status, value);
+
+/** Returns how sessions are shown to this caller. */
+export const getView = ({ services: { slim, redactor } }: RouteCall): SessionViewOptions => ({
+  slim,
+  redactor,
+  maxLength: slim.config.maxContentLength,
+});
+
+/** Reads the fields of a body. Throws for one that is not listed. */
+export async function readFields({ request, services }: RouteCall, known: readonly string[]): Promise<Body> {
+  const body = await readBody(request, services.maxBodyBytes);
+  checkKeys('the body', body, known);
+  return body;
+}
+
+/** Reads a text; undefined if there is none. */
+export function readText(body: Body, key: string): string | undefined {
+  const value = body[key];
+  if (value === undefined || (typeof value === 'string' && value !== '')) return value;
+  throw new InvalidArgumentError(`${key} must be a non-empty string, not ${describeValue(value)}.`);
+}
+
+/** Fields of every action. */
+export const actionFields = ['request_id', 'until'];
+
+/** Reads the options of an action. A client does not wait for the end of a run unless it says so. */
+export function readActionOptions({ by }: RouteCall, body: Body): ActionOptions & { readonly until: 'rest' | 'accepted' } {
+  const [requestId, until = 'accepted'] = [readText(body, 'request_id'), readText(body, 'until')];
+  if (until !== 'accepted' && until !== 'rest')
+    throw new InvalidArgumentError(`until must be "accepted" or "rest", not ${describeValue(until)}.`);
+  return { by, until, ...(requestId !== undefined && { requestId }) };
+}
+
+/** Status of an action: 202 if its result is still to come. */
+export const getStatus = ({ until }: { readonly until: 'rest' | 'accepted' }): number => (until === 'rest' ? 200 : 202);

@@ -1,0 +1,141 @@
+// Routes that create, find and use sessions.
+import type { JsonObject } from '../../../lib/index.ts';
+import { describeValue, InvalidArgumentError, omitUndefined } from '../../../lib/index.ts';
+import type { ContentPart } from '../../../messages/index.ts';
+import { readContentPart } from '../../../messages/index.ts';
+import type { NewSession, SendOptions, SessionQuery, SessionSummary } from '../../../sessions/index.ts';
+import { readBody } from '../read-body.ts';
+import { toFactsView, toResultView, toSessionView, toSummaryView } from '../session-view.ts';
+import type { Body, Route, RouteCall, SessionCall } from './route.ts';
+import { actionFields, getStatus, getView, readActionOptions, readFields, readText, send } from './route.ts';
+
+/** Asks the host for the tenant and the owner of a session that a request makes. */
+async function askNewSession(call: RouteCall & Partial<SessionCall>, body: Body, action: 'create' | 'fork'): Promise<NewSession> {
+  const { services, request, by, session: source } = call;
+  // Holds: the body was read from JSON.
+  const given = body as JsonObject;
+  return services.newSession({ request, action, by, body: given, ...(source !== undefined && { source }) });
+}
+
+async function create(call: RouteCall): Promise<Response> {
+  const body = await readBody(call.request, call.services.maxBodyBytes);
+  const session = await askNewSession(call, body, 'create');
+  const { until: _, ...options } = readActionOptions(call, body);
+  const created = await call.services.runtime.create(session, { ...options, until: 'accepted' });
+  return send(call, 201, toSessionView(created, getView(call)));
+}
+
+const readNumber = (body: Body, key: string): number => {
+  const value = body[key];
+  if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return value;
+  throw new InvalidArgumentError(`${key} must be a whole number of 0 or more, not ${describeValue(value)}.`);
+};
+
+async function fork(call: SessionCall): Promise<Response> {
+  const { session, services } = call;
+  const body = await readBody(call.request, services.maxBodyBytes);
+  const at = { execution: readNumber(body, 'execution'), step: readNumber(body, 'step') };
+  const { until: _, ...options } = readActionOptions(call, body);
+  const { agent: _agent, ...wishes } = await askNewSession(call, body, 'fork');
+  const forked = await services.runtime.fork(session.id, at, { ...wishes, ...options, until: 'accepted' });
+  return send(call, 201, toSessionView(forked, getView(call)));
+}
+
+const filters = ['status', 'stop_reason', 'agent', 'tenant', 'owner', 'tag', 'limit', 'cursor'] as const;
+const largestPage = 200;
+
+/** Reads the filters of a list from the address. */
+function readQuery({ url, scope }: RouteCall): SessionQuery {
+  const given = Object.fromEntries(url.searchParams);
+  const unknown = Object.keys(given).find((key) => !filters.some((each) => each === key));
+  if (unknown !== undefined) throw new InvalidArgumentError(`Unknown filter ${describeValue(unknown)}. Use one of ${filters.join(', ')}.`);
+  const limit = Number(given['limit'] ?? 50);
+  if (!Number.isSafeInteger(limit) || limit < 1 || limit > largestPage)
+    throw new InvalidArgumentError(`limit must be a whole number from 1 to ${largestPage}, not ${describeValue(given['limit'])}.`);
+  const { agent, tenant, owner, tag, cursor, status, stop_reason } = given;
+  // Holds: the runtime checks the status and the stop reason.
+  const checked = { status, stopReason: stop_reason } as Pick<SessionQuery, 'status' | 'stopReason'>;
+  return { ...omitUndefined({ agentName: agent, tenant, owner, tag, cursor, ...checked }), limit, ...scope };
+}
+
+async function list(call: RouteCall): Promise<Response> {
+  const { services, request } = call;
+  const { sessions, cursor } = await services.runtime.list(readQuery(call));
+  const visible: SessionSummary[] = [];
+  // A damaged session has no tenant, so nobody may see it here.
+  for (const session of sessions) if (!('damage' in session) && (await services.gate.isVisible(request, session))) visible.push(session);
+  return send(call, 200, { sessions: visible.map(toSummaryView), ...(cursor !== undefined && { cursor }) });
+}
+
+type SendWays = { readonly [Key in 'whileRunning' | 'whileWaiting']: SendOptions[Key] };
+
+/** Reads the content of a message: a text, or parts of text, images and files. */
+function readContent(body: Body): string | readonly ContentPart[] {
+  const { content } = body;
+  const text = readText(body, 'text');
+  if ((text === undefined) === (content === undefined))
+    throw new InvalidArgumentError('A message needs either text or content. Send { "text": "Hello" }, for example.');
+  if (text !== undefined) return text;
+  if (!Array.isArray(content) || content.length === 0)
+    throw new InvalidArgumentError(`content must be a list of parts, not ${describeValue(content)}.`);
+  try {
+    return content.map((part, index) => readContentPart(part, `content[${index}]`));
+  } catch (error) {
+    throw new InvalidArgumentError(error instanceof Error ? error.message : 'content has a part that cannot be read.');
+  }
+}
+
+async function sendMessage(call: SessionCall): Promise<Response> {
+  const body = await readFields(call, ['text', 'content', 'while_running', 'while_waiting', ...actionFields]);
+  const options = readActionOptions(call, body);
+  // Holds: the runtime checks them.
+  const ways = { whileRunning: readText(body, 'while_running'), whileWaiting: readText(body, 'while_waiting') } as SendWays;
+  const result = await call.services.runtime.send(call.session.id, readContent(body), { ...options, ...omitUndefined(ways) });
+  return send(call, getStatus(options), toResultView(result, getView(call)));
+}
+
+async function cancel(call: SessionCall): Promise<Response> {
+  const body = await readFields(call, ['reason', ...actionFields]);
+  const options = readActionOptions(call, body);
+  const result = await call.services.runtime.cancel(call.session.id, readText(body, 'reason') ?? 'no reason was given', options);
+  return send(call, getStatus(options), toResultView(result, getView(call)));
+}
+
+async function resume(call: SessionCall): Promise<Response> {
+  const options = readActionOptions(call, await readFields(call, actionFields));
+  const result = await call.services.runtime.resume(call.session.id, options);
+  return send(call, getStatus(options), toResultView(result, getView(call)));
+}
+
+async function checkHealth(call: RouteCall): Promise<Response> {
+  const health = await call.services.runtime.health();
+  const { role, isHolder, isStandby, isDraining, isStoreReachable } = health;
+  const isHealthy = isStoreReachable && !isDraining;
+  const shown = { role, is_holder: isHolder, is_standby: isStandby, is_draining: isDraining, is_store_reachable: isStoreReachable };
+  // Sessions, hosts and reasons of holds are not shown: they belong to different tenants.
+  return send(call, isHealthy ? 200 : 503, { is_healthy: isHealthy, ...shown, has_worker: health.holder !== undefined });
+}
+
+export const sessionRoutes: readonly Route[] = [
+  { method: 'POST', path: '/sessions', action: 'create', on: 'server', run: create },
+  { method: 'GET', path: '/sessions', action: 'list', on: 'server', run: list },
+  {
+    method: 'GET',
+    path: '/sessions/:session',
+    action: 'get',
+    on: 'session',
+    run: (call) => send(call, 200, toSessionView(call.session, getView(call))),
+  },
+  {
+    method: 'GET',
+    path: '/sessions/:session/facts',
+    action: 'facts',
+    on: 'session',
+    run: (call) => send(call, 200, toFactsView(call.session)),
+  },
+  { method: 'POST', path: '/sessions/:session/messages', action: 'send', on: 'session', run: sendMessage },
+  { method: 'POST', path: '/sessions/:session/cancel', action: 'cancel', on: 'session', run: cancel },
+  { method: 'POST', path: '/sessions/:session/resume', action: 'resume', on: 'session', run: resume },
+  { method: 'POST', path: '/sessions/:session/fork', action: 'fork', on: 'session', run: fork },
+  { method: 'GET', path: '/health', action: 'health', on: 'server', run: checkHealth },
+];

@@ -1,0 +1,126 @@
+// Routes that answer what sessions wait for.
+// N1. An answer counts only for what was shown: the digest of the wait that `authorize` saw goes with it.
+// N2. A call whose arguments were not shown whole is approved only by somebody who fetched all of it.
+import type { JsonObject } from '../../../lib/index.ts';
+import { InvalidArgumentError, isRecord, jsonEquals } from '../../../lib/index.ts';
+import type { ActionOptions, SessionResult } from '../../../sessions/index.ts';
+import { ForeignApprovalError, ForgedApprovalError, StaleApprovalError } from '../../../sessions/index.ts';
+import type { Grant } from '../../../step-by-step/index.ts';
+import { HiddenArgumentsError } from '../errors/hidden-arguments-error.ts';
+import { createWaitError, readWaitHistory } from '../find-wait.ts';
+import { toWholeResponse } from '../json-response.ts';
+import { toResultView } from '../session-view.ts';
+import { toShownArgs, toWaitView, toWholeWaitView } from '../wait-view.ts';
+import type { RequestedWait } from '../authorization.ts';
+import type { Body, Route, SessionCall, WaitCall } from './route.ts';
+import { actionFields, getStatus, getView, readActionOptions, readFields, readText, send } from './route.ts';
+
+const seenPurpose = 'stepline seen wait 1';
+
+/** Names the wait that a person saw. */
+const toSight = ({ by, session }: WaitCall, { id, digest }: RequestedWait): JsonObject => ({
+  sessionId: session.id,
+  waitId: id,
+  digest,
+  by: { id: by.id, kind: by.kind },
+});
+
+async function showWait(call: WaitCall): Promise<Response> {
+  const { wait, services } = call;
+  if (wait === undefined) throw await createWaitError(services.runtime, call.session, call.waitId);
+  return toWholeResponse(200, toWholeWaitView(wait, await services.signer.sign(seenPurpose, toSight(call, wait))));
+}
+
+const showWaits = (call: SessionCall): Response =>
+  send(call, 200, { waits: call.session.waitingFor.map((wait) => toWaitView(wait, getView(call))) });
+
+/** Throws if an answer is not for what is waited for. */
+async function checkDigest({ services: { runtime }, session }: WaitCall, wait: RequestedWait, digest: string): Promise<void> {
+  if (digest === wait.digest) return;
+  const { digests } = await readWaitHistory(runtime, session.id, wait.id);
+  throw digests.has(digest) ? new StaleApprovalError(wait.id) : new ForgedApprovalError(wait.id);
+}
+
+/** Throws if something of a call was hidden from the person who approves it. */
+async function checkSeen(call: WaitCall, wait: RequestedWait, seen: string | undefined): Promise<void> {
+  const { hidden_fields: hidden } = 'args' in wait ? toShownArgs(wait.args, getView(call)) : { hidden_fields: [] };
+  if (hidden.length === 0) return;
+  const sight = seen === undefined ? undefined : await call.services.signer.read(seenPurpose, seen);
+  if (!isRecord(sight) || !jsonEquals(sight, toSight(call, wait))) throw new HiddenArgumentsError(wait.id, hidden);
+}
+
+/** True if a request was made before: repeating it has no effect, and returns its result. */
+async function isRepeated({ services: { runtime }, session, by }: WaitCall, { requestId }: ActionOptions): Promise<boolean> {
+  if (requestId === undefined) return false;
+  const actions = await runtime.actions(session.id);
+  return actions.some((action) => action.requestId === requestId && jsonEquals({ ...action.by }, { ...by }));
+}
+
+/** An answer, checked. */
+interface CheckedAnswer {
+  readonly body: Body;
+  readonly wait: { readonly id: string; readonly digest: string };
+  readonly options: ActionOptions & { readonly until: 'rest' | 'accepted' };
+}
+
+async function readAnswer(call: WaitCall, fields: readonly string[]): Promise<CheckedAnswer> {
+  const { services, session, waitId, wait } = call;
+  const body = await readFields(call, [...fields, 'digest', 'session_id', ...actionFields]);
+  const options = readActionOptions(call, body);
+  const [digest, meant] = [readText(body, 'digest'), readText(body, 'session_id')];
+  if (meant !== undefined && meant !== session.id) throw new ForeignApprovalError(waitId, { own: session.id, given: meant });
+  if (wait === undefined) {
+    if (!(await isRepeated(call, options))) throw await createWaitError(services.runtime, session, waitId);
+    return { body, options, wait: { id: waitId, digest: digest ?? '' } };
+  }
+  if (digest !== undefined) await checkDigest(call, wait, digest);
+  return { body, options, wait: { id: waitId, digest: digest ?? wait.digest } };
+}
+
+const answer = (call: WaitCall, { options }: CheckedAnswer, result: SessionResult): Response =>
+  send(call, getStatus(options), toResultView(result, getView(call)));
+
+async function approve(call: WaitCall): Promise<Response> {
+  const checked = await readAnswer(call, ['args', 'seen']);
+  const { body, wait, options } = checked;
+  if (body['digest'] === undefined)
+    throw new InvalidArgumentError('An approval needs the digest of what was shown. Pass the digest of the wait.');
+  if (call.wait !== undefined) await checkSeen(call, call.wait, readText(body, 'seen'));
+  const edited = body['args'] === undefined ? {} : { args: body['args'] };
+  return answer(call, checked, await call.services.runtime.approve(call.session.id, wait, { ...options, ...edited }));
+}
+
+async function reject(call: WaitCall): Promise<Response> {
+  const checked = await readAnswer(call, ['reason']);
+  const reason = readText(checked.body, 'reason');
+  const given = { ...checked.options, ...(reason !== undefined && { reason }) };
+  return answer(call, checked, await call.services.runtime.reject(call.session.id, checked.wait, given));
+}
+
+async function giveAnswer(call: WaitCall): Promise<Response> {
+  const checked = await readAnswer(call, ['value']);
+  const { options, body, wait } = checked;
+  return answer(call, checked, await call.services.runtime.answer(call.session.id, wait, { ...options, value: body['value'] ?? null }));
+}
+
+const amounts = { steps: 'steps', tokens: 'tokens', wall_ms: 'wallMs', active_ms: 'activeMs', cost_usd: 'costUsd' } as const;
+
+async function grant(call: SessionCall): Promise<Response> {
+  const body = await readFields(call, [...Object.keys(amounts), ...actionFields]);
+  const options = readActionOptions(call, body);
+  const given = Object.entries(amounts).flatMap(([field, name]) => (body[field] === undefined ? [] : [[name, body[field]]]));
+  // Holds: the runtime checks the amounts.
+  const result = await call.services.runtime.grant(call.session.id, Object.fromEntries(given) as Grant, options);
+  return send(call, getStatus(options), toResultView(result, getView(call)));
+}
+
+const path = '/sessions/:session/waits/:wait';
+
+export const waitRoutes: readonly Route[] = [
+  { method: 'GET', path: '/sessions/:session/waits', action: 'get', on: 'session', run: showWaits },
+  { method: 'GET', path, action: 'wait', on: 'wait', run: showWait },
+  { method: 'POST', path: `${path}/approve`, action: 'approve', on: 'wait', run: approve },
+  { method: 'POST', path: `${path}/reject`, action: 'reject', on: 'wait', run: reject },
+  { method: 'POST', path: `${path}/answer`, action: 'answer', on: 'wait', run: giveAnswer },
+  { method: 'POST', path: '/sessions/:session/grant', action: 'grant', on: 'session', run: grant },
+];

@@ -1,0 +1,99 @@
+// The handler of HTTP requests to sessions.
+// Owns:     the order in which a request is checked, and the response to whatever fails.
+// Does not: know what a route does, or how a server reads requests.
+// H1. It never throws and never rejects: every request gets a response, and no request ends the process.
+// H2. The origin is checked before anything else, the author before a body is read, and the session before both.
+import { readField } from '../../lib/index.ts';
+import type { RunState } from '../../step-by-step/index.ts';
+import type { Session, SessionRuntime } from '../../sessions/index.ts';
+import { addOriginHeaders, checkOrigin, toPreflightResponse } from './check-origin.ts';
+import { NotFoundError } from './errors/not-found-error.ts';
+import { findWait } from './find-wait.ts';
+import type { HandlerServices, SessionHandlerOptions } from './handler-options.ts';
+import { createServices } from './handler-options.ts';
+import { isServerError, toErrorResponse } from './json-response.ts';
+import { matchRoute } from './routes/match-route.ts';
+import { eventRoutes } from './routes/event-routes.ts';
+import type { Route, RouteCall } from './routes/route.ts';
+import { sessionRoutes } from './routes/session-routes.ts';
+import { waitRoutes } from './routes/wait-routes.ts';
+
+const routes: readonly Route[] = [...sessionRoutes, ...waitRoutes, ...eventRoutes];
+
+/** Errors that belong to one session. Before its tenant is known, they would show that it exists. */
+const sessionCodes = [
+  'unknown-session',
+  'session-deleted',
+  'session-damaged',
+  'damaged-data',
+  'unknown-agent',
+  'newer-schema',
+  'wrong-kind',
+];
+
+type Found = Pick<RouteCall, 'services' | 'request' | 'url' | 'params'>;
+
+async function loadSession({ services, request, params }: Found, { action }: Route): Promise<Session> {
+  const id = params['session'] ?? '';
+  try {
+    return await services.runtime.get(id);
+  } catch (error) {
+    if (!sessionCodes.some((code) => code === readField(error, 'code'))) throw error;
+    if (isServerError(error)) services.report(error, `session "${id}"`);
+    return services.gate.refuseUnknown(request, { action, id });
+  }
+}
+
+/** Runs a route for an author who may. */
+async function runRoute(route: Route, found: Found): Promise<Response> {
+  const { services, request, url, params } = found;
+  const { gate, tokens, runtime } = services;
+  const { action } = route;
+  if (route.on === 'server') {
+    const { by, scope = {} } = await gate.check({ request, action });
+    return route.run({ ...found, by, scope });
+  }
+  const token = url.searchParams.get('token');
+  if (route.on === 'session' && route.takesToken === true && token !== null) {
+    const by = await tokens.read(token, params['session'] ?? '');
+    return route.run({ ...found, by, scope: {}, session: await loadSession(found, route) });
+  }
+  const session = await loadSession(found, route);
+  if (route.on === 'wait') {
+    const waitId = params['wait'] ?? '';
+    const wait = await findWait(runtime, session, waitId);
+    const { by } = await gate.check(wait === undefined ? { request, action: 'get', session } : { request, action, session, wait });
+    return route.run({ ...found, by, scope: {}, session, wait, waitId });
+  }
+  const open = action === 'grant' ? session.waitingFor.find(({ type }) => type === 'grant') : undefined;
+  const wait = open && (await findWait(runtime, session, open.id));
+  const { by } = await gate.check({ request, action, session, ...(wait !== undefined && { wait }) });
+  return route.run({ ...found, by, scope: {}, session });
+}
+
+async function handle(services: HandlerServices, request: Request): Promise<Response> {
+  const url = new URL(request.url);
+  if (!url.pathname.startsWith(`${services.basePath}/`)) throw new NotFoundError('such address');
+  const path = url.pathname.slice(services.basePath.length);
+  const { route, params } = matchRoute(routes, { method: request.method, path });
+  return runRoute(route, { services, request, url, params });
+}
+
+/** Creates a handler that serves the sessions of a runtime over HTTP. It never rejects. */
+export function createSessionHandler<State extends RunState, Output>(
+  runtime: SessionRuntime<State, Output>,
+  options: SessionHandlerOptions,
+): (request: Request) => Promise<Response> {
+  const services = createServices(runtime, options);
+  return async (request) => {
+    let origin: string | undefined;
+    try {
+      origin = checkOrigin(request, services.origins);
+      if (request.method === 'OPTIONS') return addOriginHeaders(toPreflightResponse(), origin);
+      return addOriginHeaders(await handle(services, request), origin);
+    } catch (error) {
+      if (isServerError(error)) services.report(error, `${request.method} ${new URL(request.url).pathname}`);
+      return addOriginHeaders(toErrorResponse(services.redactor, error), origin);
+    }
+  };
+}

@@ -1,0 +1,59 @@
+// Envelopes as server-sent events.
+// E1. The id of an event is its number, on its last part: whoever reconnects gets an event whole or not at all.
+// E2. Nothing is read ahead for a reader that does not read.
+import type { Envelope } from '../../index.ts';
+import type { EnvelopeGroup } from './event-stream.ts';
+
+export interface SseOptions {
+  readonly retryMs: number;
+  /** Receives what ended a stream early. */
+  readonly onError: (error: unknown) => void;
+  /** Ends the source; called when the reader leaves. */
+  readonly leave: () => void;
+}
+
+const headers = {
+  'content-type': 'text/event-stream; charset=utf-8',
+  // A proxy that changes or buffers a stream holds its events back.
+  'cache-control': 'no-cache, no-store, no-transform',
+  'x-accel-buffering': 'no',
+  'x-content-type-options': 'nosniff',
+};
+
+/** Writes the envelopes of one event. */
+function writeGroup(group: EnvelopeGroup): string {
+  const write = (envelope: Envelope, index: number): string => {
+    const seq = index === group.length - 1 && 'seq' in envelope ? envelope.seq : undefined;
+    return `${seq === undefined ? '' : `id: ${seq}\n`}data: ${JSON.stringify(envelope)}\n\n`;
+  };
+  return group.map(write).join('');
+}
+
+/** Returns a response that sends envelopes as they come. */
+export function toSseResponse(envelopes: AsyncIterator<EnvelopeGroup, void, undefined>, options: SseOptions): Response {
+  const encoder = new TextEncoder();
+  const body = new ReadableStream<Uint8Array>(
+    {
+      start: (controller) => controller.enqueue(encoder.encode(`retry: ${options.retryMs}\n\n`)),
+      pull: async (controller) => {
+        try {
+          const next = await envelopes.next();
+          if (next.done === true) {
+            options.leave();
+            controller.close();
+            return;
+          }
+          controller.enqueue(encoder.encode(writeGroup(next.value)));
+        } catch (error) {
+          options.onError(error);
+          options.leave();
+          // The reader reconnects, and gets a response that says what is wrong.
+          controller.close();
+        }
+      },
+      cancel: () => options.leave(),
+    },
+    { highWaterMark: 0 },
+  );
+  return new Response(body, { status: 200, headers });
+}

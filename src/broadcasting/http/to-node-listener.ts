@@ -1,0 +1,113 @@
+// The handler as a listener of node:http, which Express takes too.
+// L1. It never throws, and no error of a socket is left unhandled: a client that leaves ends its own request and nothing else.
+// L2. A response is written as fast as its reader reads, and no faster.
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
+const methodsWithBody = ['POST', 'PUT', 'PATCH', 'DELETE'];
+
+function toHeaders({ rawHeaders }: IncomingMessage): Headers {
+  const headers = new Headers();
+  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
+    const [name = '', value = ''] = rawHeaders.slice(index, index + 2);
+    // Headers of HTTP/2 that begin with a colon are not headers of the request.
+    if (!name.startsWith(':')) headers.append(name, value);
+  }
+  return headers;
+}
+
+/** Returns the body that is still to be read, or the one that a parser before us has read (`express.json()`). */
+function toBody(message: IncomingMessage): ReadableStream<Uint8Array> | string | null {
+  if (!methodsWithBody.includes(message.method ?? '')) return null;
+  const parsed: unknown = Reflect.get(message, 'body');
+  if (parsed !== undefined && message.readableEnded) return typeof parsed === 'string' ? parsed : JSON.stringify(parsed);
+  const chunks = message.iterator({ destroyOnReturn: false });
+  return new ReadableStream<Uint8Array>(
+    {
+      pull: async (controller) => {
+        const next: IteratorResult<unknown> = await chunks.next();
+        if (next.done === true) controller.close();
+        // Holds: no encoding is set, so that chunks are bytes.
+        else controller.enqueue(next.value as Uint8Array);
+      },
+      cancel: async () => {
+        await chunks.return?.();
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}
+
+function toRequest(message: IncomingMessage, signal: AbortSignal): Request {
+  // Express cuts the path at which a listener is mounted from `url`.
+  const original: unknown = Reflect.get(message, 'originalUrl');
+  const path = typeof original === 'string' ? original : (message.url ?? '/');
+  const isEncrypted = Reflect.get(message.socket, 'encrypted') === true;
+  const host = message.headers.host ?? message.headers[':authority'] ?? 'localhost';
+  const url = new URL(path.startsWith('/') ? `${isEncrypted ? 'https' : 'http'}://${String(host)}${path}` : path);
+  const body = toBody(message);
+  const streaming = body instanceof ReadableStream ? { duplex: 'half' as const } : {};
+  return new Request(url, { method: message.method ?? 'GET', headers: toHeaders(message), body, signal, ...streaming });
+}
+
+/** Settles when the response can take more, or nobody reads it any more. */
+const whenWritable = (response: ServerResponse): Promise<void> =>
+  new Promise((resolve) => {
+    const onEnd = (): void => {
+      response.off('drain', onEnd);
+      response.off('close', onEnd);
+      resolve();
+    };
+    response.on('drain', onEnd);
+    response.on('close', onEnd);
+  });
+
+async function writeBody(body: ReadableStream<Uint8Array>, response: ServerResponse): Promise<void> {
+  const reader = body.getReader();
+  response.once('close', () => void reader.cancel().catch(() => undefined));
+  for (let next = await reader.read(); !next.done && !response.destroyed; next = await reader.read())
+    if (!response.write(next.value)) await whenWritable(response);
+}
+
+async function writeResponse(result: Response, response: ServerResponse): Promise<void> {
+  response.statusCode = result.status;
+  result.headers.forEach((value, name) => response.setHeader(name, value));
+  // Holds: the body of a response is bytes.
+  const body = result.body as ReadableStream<Uint8Array> | null;
+  if (body !== null) {
+    response.flushHeaders();
+    await writeBody(body, response);
+  }
+  response.end();
+}
+
+function writeProblem(response: ServerResponse, status: number, code: string): void {
+  if (response.headersSent) {
+    response.destroy();
+    return;
+  }
+  response.writeHead(status, { 'content-type': 'application/json; charset=utf-8', connection: 'close' });
+  response.end(JSON.stringify({ error: { code, message: status === 400 ? 'The request cannot be read.' : 'The server failed.' } }));
+}
+
+/** Returns a listener for `createServer()` of node:http, `app.use()` of Express, and the like. */
+export function toNodeListener(
+  handler: (request: Request) => Promise<Response>,
+): (message: IncomingMessage, response: ServerResponse) => void {
+  return (message, response) => {
+    const leaving = new AbortController();
+    message.on('error', () => undefined);
+    response.on('error', () => undefined);
+    response.on('close', () => leaving.abort());
+    let request: Request;
+    try {
+      request = toRequest(message, leaving.signal);
+    } catch {
+      // An address, a method or a header that is not one.
+      writeProblem(response, 400, 'invalid-argument');
+      return;
+    }
+    handler(request)
+      .then((result) => writeResponse(result, response))
+      .catch(() => writeProblem(response, 500, 'unclassified'));
+  };
+}

@@ -1,0 +1,57 @@
+// What becomes of a message that comes while a session runs or waits.
+// X1. A message that is queued for an execution of its own is applied only once the execution before it has ended.
+// X2. A message that interrupts never joins the execution that it interrupts.
+// X3. A wait for a grant refuses every message: only a grant or a cancel ends it.
+import { omitUndefined } from '../../lib/index.ts';
+import type { RunState } from '../../step-by-step/index.ts';
+import { MessageRefusedError } from '../../step-by-step/index.ts';
+import type { ActionRequest } from './action.ts';
+import type { Queue, QueuedAction } from './entries.ts';
+import { hasWork } from './session.ts';
+import type { SendOptions } from './session-runtime.ts';
+
+/** A request to send a message. */
+export type SendRequest = Extract<ActionRequest, { readonly type: 'send' }>;
+
+/** Rules of a message, as they are stored: those that are not the default. */
+export const toStoredRules = ({
+  whileRunning,
+  whileWaiting,
+}: Pick<SendOptions, 'whileRunning' | 'whileWaiting'>): Pick<SendRequest, 'whileRunning' | 'whileWaiting'> =>
+  omitUndefined({
+    whileRunning: whileRunning === 'join' ? undefined : whileRunning,
+    whileWaiting: whileWaiting === 'supersede' ? undefined : whileWaiting,
+  });
+
+export const isInterrupting = (request: ActionRequest): boolean => request.type === 'send' && request.whileRunning === 'interrupt';
+
+const isWaiting = (state: RunState): boolean => state.waitingFor.length > 0;
+
+/** True for a message that is to open an execution of its own, behind the one that runs or waits. */
+export function opensNext(request: ActionRequest, state: RunState, isRunning: boolean): boolean {
+  if (request.type !== 'send') return false;
+  if (isRunning || hasWork(state)) return request.whileRunning === 'queue';
+  return isWaiting(state) && request.whileWaiting === 'queue' && !isWaitingForGrant(state);
+}
+
+const isWaitingForGrant = (state: RunState): boolean => state.waitingFor.some(({ type }) => type === 'grant');
+
+/** Throws if a session that waits does not take this message. */
+export function assertTakesMessage(state: RunState, { whileWaiting }: SendRequest): void {
+  if (whileWaiting !== 'refuse' || !isWaiting(state)) return;
+  const waitIds = state.waitingFor.map(({ id }) => id);
+  throw new MessageRefusedError(waitIds, 'Answer that first, or send the message with another whileWaiting: "supersede" or "queue".');
+}
+
+/** True if a queued message can be applied to this state, or refused. */
+export function isMessageDue(state: RunState, { action, execution, opensNext: isNext = false }: QueuedAction): boolean {
+  if (action.type !== 'send') return true;
+  if (isNext) return !hasWork(state) && !isWaiting(state);
+  // A run that is interrupted ends itself.
+  if (isInterrupting(action) && execution === state.execution.number && hasWork(state)) return false;
+  return hasWork(state) || !isWaiting(state) || action.whileWaiting !== 'queue' || isWaitingForGrant(state);
+}
+
+/** True if a queued message interrupts an execution. */
+export const hasInterruption = (queued: Queue, number: number): boolean =>
+  [...queued.values()].some(({ action, execution }) => execution === number && isInterrupting(action));

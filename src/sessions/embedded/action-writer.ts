@@ -1,0 +1,131 @@
+// Actions of one session, on their way into its log.
+// Owns:     whether an action is applied at once or queued behind the open step, and the events of those that are applied.
+// Does not: run anything, or decide when something is applied.
+// C1. An action is stored before it has an effect.
+// C2. The events of an action are stored in the entry that applies it, behind those that a run has emitted since its last commit.
+import type { BaseEvent } from '../../events/index.ts';
+import { notifyListener, reportToConsole } from '../../events/index.ts';
+import type { Orchestrator, RunState } from '../../step-by-step/index.ts';
+import { Supersession } from '../../step-by-step/index.ts';
+import type { Action } from '../core/action.ts';
+import type { AnswerRequest } from '../core/answers.ts';
+import { applyRequest, checkAnswer, isAnswer } from '../core/answers.ts';
+import type { AppliedAction } from '../core/create-action-events.ts';
+import { createActionEvents } from '../core/create-action-events.ts';
+import type { QueuedAction } from '../core/entries.ts';
+import { isInterrupting, opensNext } from '../core/message-rules.ts';
+import type { AppliedActions } from '../core/queue.ts';
+import { applyActions, toBody } from '../core/queue.ts';
+import { hasWork } from '../core/session.ts';
+import type { RunServices } from './run-execution.ts';
+import type { EntryParts, SessionLog } from './session-log.ts';
+import type { ActionTarget } from './waiters.ts';
+
+/** An action that is being stored. */
+export interface StoredAction {
+  /** Settles when it is safe. */
+  readonly done: Promise<void>;
+  readonly target: ActionTarget;
+  readonly events: readonly BaseEvent[];
+  /** Reason for interrupting the current run, if the action does that. */
+  readonly interrupts?: string | Supersession;
+}
+
+/** Actions that are being recorded as applied or refused. */
+export interface RecordedActions {
+  readonly done: Promise<void>;
+  /** The state once that is safe. */
+  readonly state: RunState;
+  readonly events: readonly BaseEvent[];
+}
+
+export class ActionWriter {
+  readonly #log: SessionLog;
+  readonly #options: RunServices['options'];
+
+  constructor(log: SessionLog, options: RunServices['options']) {
+    this.#log = log;
+    this.#options = options;
+  }
+
+  /** Stores an action: applied to the state, or, if a step is open, queued behind that. */
+  store(action: Action, origin: Pick<EntryParts, 'requestId' | 'mail'>, hasOpenStep: boolean): StoredAction {
+    const { state } = this.#log;
+    const { crashLoop } = state.execution;
+    const isLooping = crashLoop !== undefined;
+    if (action.type === 'resume') {
+      const next = isLooping ? state.evolve({ execution: { ...state.execution, crashLoop: undefined } }) : state;
+      const resumed = isLooping || hasOpenStep ? next : applyRequest(state, action);
+      return this.#apply({ action, before: state, after: resumed }, { ...origin, restartsCount: isLooping });
+    }
+    const isCancel = action.type === 'cancel';
+    const endsRun = isCancel || isInterrupting(action);
+    const isNext = opensNext(action, state, hasOpenStep);
+    // A step that ends the process is closed as it is: to run it to its end might end the process again.
+    if (!isLooping && (hasOpenStep || isNext || (endsRun && hasWork(state)))) return this.#queue(action, origin, isNext);
+    // An execution that has ended needs no cancel; that somebody wanted it is stored.
+    const next = isCancel && state.waitingFor.length === 0 ? state : applyRequest(state, action);
+    return this.#apply({ action, before: state, after: next }, { ...origin, endsStep: isLooping });
+  }
+
+  /** Applies one queued action, or refuses it. */
+  async applyOne(entry: number, queued: QueuedAction, agent: () => Orchestrator): Promise<AppliedActions> {
+    const { action } = queued;
+    try {
+      if (isAnswer(action)) await this.checkAnswer(action, agent(), false);
+      return applyActions(this.#log.state, [[entry, queued]]);
+    } catch (error) {
+      return { state: this.#log.state, applied: [], changes: [], refused: [{ entry, error }] };
+    }
+  }
+
+  checkAnswer(request: AnswerRequest, agent: Orchestrator, isRunning: boolean): Promise<void> {
+    return checkAnswer(request, { log: this.#log, checkArgs: (...args) => agent.checkArgs(...args), isRunning });
+  }
+
+  /** Stores which actions were applied and which were refused. */
+  record(actions: AppliedActions, uncommitted: readonly BaseEvent[] = []): RecordedActions {
+    const { state, changes } = actions;
+    const events = this.#createEvents(changes, uncommitted.at(-1)?.seq ?? state.data.lastSeq);
+    const parts = withEvents(state, [...uncommitted, ...events]);
+    return { done: this.#log.append(toBody(actions), parts), state: parts.state, events };
+  }
+
+  /** Emits events that are stored. */
+  emit(events: readonly BaseEvent[]): void {
+    const { onEvent, onProblem = reportToConsole } = this.#options;
+    if (onEvent !== undefined) for (const event of events) notifyListener((each) => onEvent(each, this.#log.facts), event, onProblem);
+  }
+
+  #queue(action: Action, origin: Pick<EntryParts, 'requestId' | 'mail'>, isNext: boolean): StoredAction {
+    const { state } = this.#log;
+    const { number: execution } = state.execution;
+    const done = this.#log.append({ action, isQueued: true, ...(isNext && { opensNext: true }), execution }, origin);
+    if (action.type === 'cancel') return { done, target: { execution }, events: [], interrupts: action.reason };
+    const interrupts = isInterrupting(action) && hasWork(state) ? { interrupts: new Supersession() } : {};
+    return { done, target: { entry: this.#log.head }, events: [], ...interrupts };
+  }
+
+  /** Stores an action that is applied at once, with its events. */
+  #apply(applied: AppliedAction, parts: Omit<EntryParts, 'state' | 'events'>): StoredAction {
+    const { action, after } = applied;
+    const target = { execution: after.execution.number };
+    const events = this.#createEvents([applied], after.data.lastSeq);
+    return { done: this.#log.append({ action, ...target }, { ...parts, ...withEvents(after, events) }), target, events };
+  }
+
+  #createEvents(changes: readonly AppliedAction[], lastSeq: number): readonly BaseEvent[] {
+    const { id, facts, claimed } = this.#log;
+    return createActionEvents(changes, { sessionId: id, agentName: facts.agent.id, lastSeq, at: claimed.clock.now() });
+  }
+}
+
+/** Returns the parts of an entry that stores a state with new events. */
+export function withEvents(
+  state: RunState,
+  events: readonly BaseEvent[],
+): { readonly state: RunState; readonly events: readonly BaseEvent[] } {
+  const { lastSeq } = state.data;
+  const last = events.at(-1)?.seq ?? lastSeq;
+  return { state: last === lastSeq ? state : state.evolve({ lastSeq: last }), events };
+}

@@ -1,0 +1,289 @@
+// Events over HTTP: stored ones by number, the open step as it is written, and both without a gap or a double.
+import { describe, expect, it } from 'vitest';
+import type { Envelope } from '../../src/broadcasting/index.ts';
+import { createAgent, defineTool } from '../../src/entry/index.ts';
+import { createFakeClock, scriptedModel } from '../../src/testing/index.ts';
+import { ann, openSite } from './stage.ts';
+import type { Site } from './stage.ts';
+import { isRest, readInto, View } from './view-reader.ts';
+
+const headers = { 'x-caller': ann };
+
+const read = (site: Site, id: string, isDone: (view: View, envelope: Envelope) => boolean, view = new View()): Promise<View> =>
+  readInto(view, `${site.url}/sessions/${id}/events`, { headers, isDone }).then(() => view);
+
+/** Reads the texts of a stream as they come. */
+async function* readTexts(response: Response): AsyncGenerator<string> {
+  // Holds: the body of a response is bytes.
+  for await (const bytes of response.body as ReadableStream<Uint8Array>) yield new TextDecoder().decode(bytes);
+}
+
+const send = (site: Site, id: string, text: string) => site.request(ann, 'POST', `/sessions/${id}/messages`, { text });
+
+describe('the events of a session', () => {
+  it('come with headers that keep proxies from holding them back', async () => {
+    const site = await openSite();
+    const response = await fetch(`${site.url}/sessions/${await site.start(ann, 'say Hi')}/events`, { headers });
+    expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
+    expect(response.headers.get('cache-control')).toContain('no-transform');
+    expect(response.headers.get('x-accel-buffering')).toBe('no');
+    const first = await readTexts(response).next();
+    expect(first.value).toMatch(/^retry: 2000\n\n/);
+  });
+
+  it('come once each and in order, with an id on the last part of an event', async () => {
+    const site = await openSite();
+    const id = await site.start(ann, 'look 1; say Hello');
+    const frames: string[] = [];
+    const response = await fetch(`${site.url}/sessions/${id}/events`, { headers });
+    for await (const text of readTexts(response)) {
+      frames.push(...text.split('\n\n').filter(Boolean));
+      if (frames.some((frame) => frame.includes('agent.head'))) break;
+    }
+    const envelopes = frames
+      .filter((frame) => frame.includes('"seq"') && !frame.includes('agent.head'))
+      .map((frame) => {
+        const [, number] = /^id: (\d+)$/m.exec(frame) ?? [];
+        return { id: number, ...(JSON.parse(frame.slice(frame.indexOf('data: ') + 6)) as { seq: number; part: number; prev_seq: number }) };
+      });
+    expect(envelopes.length).toBeGreaterThan(8);
+    for (const [index, each] of envelopes.entries()) {
+      const next = envelopes[index + 1];
+      expect(each.id).toBe(next?.seq === each.seq ? undefined : String(each.seq));
+      if (next !== undefined && next.seq !== each.seq) expect([next.prev_seq, next.part]).toEqual([each.seq, 1]);
+    }
+  });
+
+  it('continue behind the last one that a reader has', async () => {
+    const site = await openSite();
+    const id = await site.start(ann, 'say One');
+    const whole = await read(site, id, isRest);
+    await site.request(ann, 'POST', `/sessions/${id}/messages`, { text: 'say Two', until: 'rest' });
+    const continued = await read(site, id, isRest, whole);
+    let rests = 0;
+    const fresh = await read(site, id, (...given) => isRest(...given) && (rests += 1) === 2);
+    expect(continued.stored).toEqual(fresh.stored);
+    expect([continued.faults, fresh.faults, continued.text]).toEqual([[], [], 'OneTwo']);
+  });
+
+  it('are also sent as a page of JSON, for readers of other transports', async () => {
+    const site = await openSite();
+    const id = await site.start(ann, 'look 1; say One');
+    const accept = { ...headers, accept: 'application/json' };
+    const all: Envelope[] = [];
+    for (let after = 0; ;) {
+      const response = await fetch(`${site.url}/sessions/${id}/events?after=${after}&limit=3`, { headers: accept });
+      const page = (await response.json()) as { envelopes: Envelope[]; after: number };
+      if (page.envelopes.length === 0) break;
+      all.push(...page.envelopes);
+      after = page.after;
+    }
+    const view = new View();
+    for (const envelope of all) {
+      view.take(envelope);
+      if ('seq' in envelope) view.confirm(envelope.seq ?? 0);
+    }
+    expect([view.stored, view.faults]).toEqual([(await read(site, id, isRest)).stored, []]);
+    const wrong = await fetch(`${site.url}/sessions/${id}/events?after=soon`, { headers: accept });
+    expect(wrong.status).toBe(400);
+  });
+
+  it('say at rest, and whenever nothing happens, which is the newest', async () => {
+    const clock = createFakeClock(Date.now());
+    const site = await openSite({ handler: { clock, heartbeatMs: 15_000 } });
+    const id = await site.start(ann, 'say Hi');
+    const heads: Envelope[] = [];
+    const view = await read(site, id, (_view, envelope) => {
+      if (envelope.event === 'agent.head') {
+        heads.push(envelope);
+        void clock.advance(15_000);
+      }
+      return heads.length === 3;
+    });
+    expect(heads.map(({ data }) => data['seq'])).toEqual([view.lastSeq, view.lastSeq, view.lastSeq]);
+  });
+
+  it('end after the longest time of a stream, and when the runtime is drained', async () => {
+    const clock = createFakeClock(Date.now());
+    const site = await openSite({ handler: { clock, maxStreamMs: 60_000 } });
+    const id = await site.start(ann, 'say Hi');
+    const view = new View();
+    const isDone = (...given: [View, Envelope]): boolean => {
+      if (isRest(...given)) void clock.advance(60_000);
+      return false;
+    };
+    expect(await readInto(view, `${site.url}/sessions/${id}/events`, { headers, isDone })).toBe(false);
+    const drained = readInto(view, `${site.url}/sessions/${id}/events`, { headers });
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    await site.runtime.drain();
+    expect(await drained).toBe(false);
+  });
+});
+
+describe('the open step', () => {
+  it('is shown as it is written, and confirmed by its record', async () => {
+    const site = await openSite();
+    const id = await site.start(ann);
+    const seen: Envelope[] = [];
+    const reading = read(site, id, (view, envelope) => {
+      seen.push(envelope);
+      if (view.openText === 'one ') site.open('gate');
+      return isRest(view, envelope);
+    });
+    await send(site, id, 'write one@gate two');
+    const view = await reading;
+    expect([view.faults, view.text.trim(), view.openText]).toEqual([[], 'one two', '']);
+    const provisional = seen.flatMap((each) => ('provisional' in each && each.event !== 'agent.stream.chunk' ? [each] : []));
+    expect(provisional.map(({ event }) => event)).toContain('agent.step.started');
+    for (const { attempt, index, event, execution_id } of provisional) {
+      const confirmed = seen.filter((each) => 'seq' in each && each.index === index && each.attempt === attempt);
+      expect(confirmed).toMatchObject([{ event, execution_id }]);
+    }
+  });
+
+  it('is shown so far to a reader that comes late, and then goes on', async () => {
+    const site = await openSite();
+    const id = await site.start(ann);
+    await send(site, id, 'write one two three@gate four');
+    const first = await read(site, id, ({ openText }) => openText === 'one two three ');
+    const late = read(site, id, (view, envelope) => {
+      if (view.openText === 'one two three ') site.open('gate');
+      return isRest(view, envelope);
+    });
+    expect([(await late).text.trim(), (await late).faults, first.faults]).toEqual(['one two three four', [], []]);
+  });
+
+  it('is taken back if another model answers', async () => {
+    const model = scriptedModel([
+      { chunks: ['wro', 'ng'], error: { type: 'model', code: 'http-503', message: 'gone', retryable: true } },
+      { text: 'right' },
+    ]);
+    const site = await openSite({ agents: [createAgent({ id: 'desk', model })] });
+    const id = await site.start(ann);
+    await send(site, id, 'go');
+    const view = await read(site, id, isRest);
+    expect([view.faults, view.openText]).toEqual([[], '']);
+  });
+
+  it('goes on without a gap for a reader that was too slow for it', async () => {
+    const words = Array.from({ length: 300 }, (_, n) => `word-${n}-${'x'.repeat(100)}`);
+    const site = await openSite({ handler: { maxBufferBytes: 2_000 } });
+    const id = await site.start(ann);
+    const reading = read(site, id, (view, envelope) => {
+      if (view.openText.includes('word-299')) site.open('end');
+      // Text of the last moment only: the answer itself is too long for an envelope.
+      return isRest(view, envelope);
+    });
+    await send(site, id, `write ${words.join(' ')}@end done`);
+    const view = await reading;
+    expect(view.faults).toEqual([]);
+    expect((await site.runtime.get(id)).text.trim()).toBe(`${words.join(' ')} done`);
+  });
+
+  it('that waits is not shown again when it has been stored', async () => {
+    const site = await openSite();
+    const id = await site.start(ann, 'pay 5');
+    const [wait] = (await site.runtime.get(id)).waitingFor;
+    const reading = read(site, id, (view, envelope) => {
+      const isWaiting = isRest(view, envelope) && JSON.stringify(envelope.data).includes('"waiting"');
+      if (isWaiting) void site.runtime.approve(id, wait!, { by: { id: 'bob', kind: 'staff' } });
+      return isRest(view, envelope) && !isWaiting;
+    });
+    const view = await reading;
+    expect([view.faults, view.text]).toEqual([[], 'Done.']);
+  });
+});
+
+describe('a payload that was cut', () => {
+  it('is fetched whole by its reference', async () => {
+    const site = await openSite();
+    const long = 'A long answer. '.repeat(900).trim();
+    const id = await site.start(ann, `say ${long}`);
+    const seen: Envelope[] = [];
+    await read(site, id, (view, envelope) => {
+      seen.push(envelope);
+      return isRest(view, envelope);
+    });
+    const cut = seen.find(({ event, data }) => event === 'agent.message' && data['role' as never] === ('assistant' as never));
+    const { ref, bytes } = cut!.data as unknown as { ref: { seq: number; part: number }; bytes: number };
+    expect(bytes).toBeGreaterThan(10_000);
+    const whole = await site.request(ann, 'GET', `/sessions/${id}/payloads/${ref.seq}/${ref.part}`);
+    expect(whole).toMatchObject({ status: 200, body: { seq: ref.seq, data: { role: 'assistant', text: long } } });
+    expect(await site.request(ann, 'GET', `/sessions/${id}/payloads/9999/1`)).toMatchObject({
+      status: 404,
+      body: { error: { code: 'not-found' } },
+    });
+    expect(await site.request(ann, 'GET', `/sessions/${id}/payloads/x/1`)).toMatchObject({ status: 400 });
+  });
+});
+
+describe('secrets', () => {
+  // Written in pieces so that secret scanners leave this file alone.
+  const planted = [
+    'hunter2-args',
+    'hunter2-result',
+    'hunter2-message',
+    'hunter2-cause',
+    'hunter2-url',
+    'hunter2-header',
+    'hunter2-metadata',
+  ];
+  const [inArgs = '', inResult = '', inMessage = '', inCause = '', inUrl = '', inHeader = '', inMetadata = ''] = planted;
+
+  it('are in no response and in no envelope', async () => {
+    const login = defineTool({
+      name: 'login',
+      description: 'Logs in.',
+      input: { type: 'object', properties: { password: { type: 'string' } } } as const,
+      run: () => ({ session: 'ok', api_key: inResult }),
+    });
+    const fail = defineTool({
+      name: 'fail',
+      description: 'Fails.',
+      input: { type: 'object', properties: {} } as const,
+      run: () => {
+        const cause = Object.assign(new Error(`cookie: sid=${inCause}; path=/`), { headers: { authorization: `Bearer ${inHeader}` } });
+        throw Object.assign(new Error(`GET https://user:${inUrl}@host/?token=${inMessage} failed`, { cause }), {
+          url: `https://user:${inUrl}@host/`,
+          headers: { authorization: `Bearer ${inHeader}` },
+        });
+      },
+    });
+    const pay = defineTool({
+      name: 'pay',
+      description: 'Pays.',
+      input: { type: 'object', properties: { password: { type: 'string' } } } as const,
+      needsApproval: true,
+      run: () => 'paid',
+    });
+    const createModel = () =>
+      scriptedModel([
+        { toolCalls: [{ name: 'login', args: { password: inArgs } }, { name: 'fail' }] },
+        { toolCalls: [{ name: 'pay', args: { password: inArgs } }] },
+        { text: 'Done.' },
+      ]);
+    const create = () => createAgent({ id: 'desk', model: createModel(), tools: [login, fail, pay] });
+    for (const preset of ['standard', 'debug'] as const) {
+      const site = await openSite({ agents: [create()], handler: { broadcast: { preset }, slim: { includeMetadata: true } } });
+      const id = await site.start(ann, 'go');
+      const texts: string[] = [];
+      const seen: Envelope[] = [];
+      await read(site, id, (view, envelope) => {
+        seen.push(envelope);
+        return isRest(view, envelope);
+      });
+      texts.push(JSON.stringify(seen));
+      for (const path of ['', '/facts', '/waits', '/events']) {
+        const response = await fetch(`${site.url}/sessions/${id}${path}`, { headers: { ...headers, accept: 'application/json' } });
+        texts.push(await response.text());
+      }
+      for (const { seq, part } of seen.flatMap((each) => ('seq' in each ? [{ seq: each.seq ?? 0, part: each.part }] : [])))
+        texts.push(await (await fetch(`${site.url}/sessions/${id}/payloads/${seq}/${part}`, { headers })).text());
+      texts.push(
+        JSON.stringify((await site.request(ann, 'POST', `/sessions/${id}/waits/x/approve`, { digest: `token=${inMetadata}` })).body),
+      );
+      texts.push(JSON.stringify((await site.request(ann, 'GET', `/sessions?status=token=${inMetadata}`)).body));
+      for (const secret of planted) expect([secret, texts.findIndex((text) => text.includes(secret))]).toEqual([secret, -1]);
+    }
+  });
+});
