@@ -1,6 +1,6 @@
 // Envelopes that are not stored yet, and what was taken back of them.
 import type { EventEnvelope } from '../broadcasting/index.ts';
-import { getNumber, getStep } from './fields.ts';
+import { getNumber, getStep, getText } from './fields.ts';
 import type { OpenText } from './open-text.ts';
 import { addChunk, getTextKey } from './open-text.ts';
 
@@ -41,8 +41,8 @@ function addVoid(open: OpenItems, envelope: EventEnvelope): OpenItems {
   // Without an attempt it repeats what the record of its step says.
   if (step === undefined || attempt === undefined) return open;
   const key = getStepKey(execution_id, step);
-  if (answer !== undefined) {
-    const textVoids = addMark(open.textVoids, key, { rank: toRank({ attempt, answer }), at });
+  if (getText(data, 'scope') === 'text') {
+    const textVoids = answer === undefined ? open.textVoids : addMark(open.textVoids, key, { rank: toRank({ attempt, answer }), at });
     return textVoids === open.textVoids ? open : { ...open, textVoids };
   }
   const voids = addMark(open.voids, key, { rank: attempt, at });

@@ -121,7 +121,7 @@ describe('each kind of envelope', () => {
       [open('stream.chunk', { reasoning: 'Hm.', step_number: 1, attempt: 1, offset: 0 })],
       [{ role: 'assistant', text: '', reasoning: 'Hm.' }],
     ],
-    ['agent.stream.void', [chunk('Hello', 0), open('stream.void', { step_number: 1, attempt: 1 })], []],
+    ['agent.stream.void', [chunk('Hello', 0), open('stream.void', { step_number: 1, scope: 'attempt', attempt: 1 })], []],
     ['agent.continuation', [at(1, 'continuation', { step_number: 1, should_continue: true, stop_reason: null, resolved_by: 'X' })], []],
     [
       'agent.status when a limit was reached',
@@ -218,13 +218,13 @@ describe('open envelopes', () => {
   });
 
   it('of an answer disappear when it is taken back, and nothing else does', () => {
-    const taken = open('stream.void', { step_number: 1, attempt: 1, answer: 1 });
+    const taken = open('stream.void', { step_number: 1, scope: 'text', attempt: 1, answer: 1 });
     expect(view(...first, taken).messages).toMatchObject([{ role: 'tool' }]);
     expect(view(taken, chunk('Two', 0, { answer: 2 })).messages).toMatchObject([{ text: 'Two' }]);
   });
 
   it('that are sent again after they were taken back count', () => {
-    const taken = [chunk('One', 0), open('stream.void', { step_number: 1, attempt: 1 })];
+    const taken = [chunk('One', 0), open('stream.void', { step_number: 1, scope: 'attempt', attempt: 1 })];
     expect(view(...taken).messages).toEqual([]);
     expect(view(...taken, chunk('One', 0)).messages).toMatchObject([{ text: 'One' }]);
   });
@@ -236,7 +236,10 @@ describe('open envelopes', () => {
   });
 
   it('of a step that has waited count under a lower attempt again', () => {
-    const before = [open('tool.started', call, { attempt: 3 }), open('stream.void', { step_number: 1, attempt: 3 }, { attempt: 3 })];
+    const before = [
+      open('tool.started', call, { attempt: 3 }),
+      open('stream.void', { step_number: 1, scope: 'attempt', attempt: 3 }, { attempt: 3 }),
+    ];
     const waits = at(1, 'status', { status: 'waiting', waiting_for: [{ wait_id: 'c1', tool: 'pay' }] });
     const after = open('tool.started', { ...call, tool_call_id: 'c2' });
     expect(view(...before, waits, after).messages).toMatchObject([{ tool_call_id: 'c2' }]);
