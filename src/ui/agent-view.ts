@@ -60,7 +60,7 @@ export interface AgentView {
   readonly usage: ViewUsage;
   readonly clocks: ViewClocks;
   readonly why: ViewWhy;
-  /** What is missing. Empty if the view is whole. */
+  /** Everything that is missing. Empty if the view is whole. */
   readonly gaps: readonly ViewGap[];
   /** Number up to which nothing is missing: connect again with it. */
   readonly known_seq: number;

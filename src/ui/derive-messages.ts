@@ -97,7 +97,8 @@ export function deriveMessages(state: ViewState): readonly ViewMessage[] {
   const open = groupOpen(state);
   if (open.size === 0) return flatten(state);
   const find = createFinder(resolutions);
-  const [inside, behind]: [Map<string, OpenBlock>, OpenBlock[]] = [new Map(), []];
+  const inside = new Map<string, OpenBlock>();
+  const behind: OpenBlock[] = [];
   for (const [key, block] of open) {
     if (blocks.get(key) === undefined) behind.push(block);
     else inside.set(key, block);

@@ -8,7 +8,7 @@ import type { OpenItems, VoidMark } from './open-items.ts';
 import { getStepKey, toRank } from './open-items.ts';
 import type { OpenText } from './open-text.ts';
 
-/** What the stored envelopes say about open ones. */
+/** Facts of stored envelopes that end open ones. */
 export interface Records {
   readonly executions: ReadonlyMap<string, ExecutionFacts>;
   /** Time at which the session's own agent recorded a step, waited or ended for the last time. */

@@ -16,8 +16,7 @@ export function getNumber(data: JsonObject, key: string): number | undefined {
 
 export function getObject(data: JsonObject, key: string): JsonObject | undefined {
   const value = data[key];
-  // Holds: a record inside JSON is a JSON object.
-  return isRecord(value) ? (value as JsonObject) : undefined;
+  return isRecord(value) ? value : undefined;
 }
 
 export function getObjects(data: JsonObject, key: string): readonly JsonObject[] {

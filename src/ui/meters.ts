@@ -4,7 +4,7 @@ import type { StoredEnvelope } from './block.ts';
 import { getNumber, getObject, getObjects, getStep, getText } from './fields.ts';
 import type { ViewContinuation } from './message.ts';
 
-/** How much of a limit is used: 12 of 20 steps. */
+/** Used part of a limit: 12 of 20 steps. */
 export interface Meter {
   readonly value: number;
   readonly limit: number;

@@ -9,7 +9,7 @@ import type { Block, StoredEnvelope } from './block.ts';
 import { addToBlock, getBlockKey } from './block.ts';
 import type { Records } from './drop-over.ts';
 import { dropOver } from './drop-over.ts';
-import type { ExecutionFacts, ViewUsage } from './execution-facts.ts';
+import type { ViewUsage } from './execution-facts.ts';
 import { addUsage, countEnvelope, isRest } from './execution-facts.ts';
 import { getObject, getText, getTexts, isCut, isRoot } from './fields.ts';
 import type { SeqRange } from './known-ranges.ts';

@@ -36,12 +36,14 @@ const openDesk = (options: SiteOptions = {}): Promise<Site> => openSite({ agents
 
 type Fetch = typeof globalThis.fetch;
 
+const toAddress = (url: Parameters<Fetch>[0]): string => (url instanceof Request ? url.url : url.toString());
+
 /** Makes requests as a caller, and counts the streams that are opened. */
 function createFetch(caller: string): { readonly fetch: Fetch; readonly streams: string[]; readonly tokens: string[] } {
   const [streams, tokens]: [string[], string[]] = [[], []];
   const fetch: Fetch = (url, init = {}) => {
     const headers = new Headers(init.headers);
-    if (headers.get('accept') === 'text/event-stream') streams.push(new URL(String(url)).search);
+    if (headers.get('accept') === 'text/event-stream') streams.push(new URL(toAddress(url)).search);
     tokens.push(headers.get('authorization') ?? '');
     headers.set('x-caller', caller);
     return globalThis.fetch(url, { ...init, headers });
@@ -138,7 +140,7 @@ describe('a live view', () => {
     const clock = createFakeClock();
     const { fetch, streams } = createFetch(ann);
     const silent: Fetch = (url, init) => {
-      if (streams.length > 0 || !String(url).includes('after=0')) return fetch(url, init);
+      if (streams.length > 0 || !toAddress(url).includes('after=0')) return fetch(url, init);
       streams.push('silent');
       return Promise.resolve(new Response(new ReadableStream(), { headers: { 'content-type': 'text/event-stream' } }));
     };

@@ -68,8 +68,8 @@ describe('the view of a session', () => {
         const loss = draw(chance);
         const received = double(log.live, chance).filter(() => draw(chance) >= loss);
         const view = shuffle([...received, log.head], chance).reduce(reduce, empty);
-        const seen = new Set(received.flatMap((each) => ('seq' in each && each.seq !== undefined ? [`${each.seq}.${each.part}`] : [])));
-        const isWhole = log.stored.every(({ seq, part }) => seen.has(`${seq}.${part}`));
+        const seen = new Set(received.flatMap((each) => ('seq' in each ? [`${each.seq ?? 0}.${each.part}`] : [])));
+        const isWhole = log.stored.every(({ seq, part }) => seen.has(`${seq ?? 0}.${part}`));
         expect(view.gaps.some(({ type }) => type === 'events')).toBe(!isWhole);
         expectWhole(repair(view, log.stored), log);
       }),

@@ -25,7 +25,7 @@ export interface Scenario {
   readonly preset: NonNullable<BroadcastOptions['preset']>;
   /** Messages of the user. Orders are parted by `;`, one for each step. */
   readonly inputs: readonly string[];
-  /** What is done about each wait, in turn. */
+  /** Answers to waits, in turn. */
   readonly answers: readonly ('approve' | 'reject' | 'edit' | 'leave')[];
   readonly onLimit: 'stop' | 'pause' | 'finalize';
   readonly steps: number;
@@ -125,11 +125,8 @@ class World {
 
   #answer(words: string, step: number, count: number): ScriptedAnswer {
     const usage = { input: 10, output: 5 };
-    let rest =
-      words
-        .replace(/^\w+: /, '')
-        .split(';')
-        [step]?.trim() ?? 'say Done.';
+    const orders = words.replace(/^\w+: /, '').split(';');
+    let rest = orders[step]?.trim() ?? 'say Done.';
     for (let match = /^(fail|hang)! /.exec(rest); match !== null; match = /^(fail|hang)! /.exec(rest)) {
       const key = `${words}/${step}/${count}/${rest}`;
       rest = rest.slice(match[0].length);

@@ -24,7 +24,7 @@ function Page({ site, sessionId, opened, onRender }: PageProps): ReactElement {
     url: site.url,
     sessionId,
     fetch: (url, init = {}) => {
-      opened.push(String(url));
+      opened.push(url instanceof Request ? url.url : url.toString());
       return fetch(url, { ...init, headers: { ...(init.headers as Record<string, string>), 'x-caller': ann } });
     },
   });

@@ -2,7 +2,7 @@
 // Q1. A token is asked for at each request, and never kept.
 import type { Envelope } from '../../broadcasting/index.ts';
 import type { JsonObject } from '../../lib/index.ts';
-import { isRecord, parseJsonText, readField } from '../../lib/index.ts';
+import { isList, isRecord, parseJsonText, readField } from '../../lib/index.ts';
 import { RequestFailedError } from './request-failed-error.ts';
 
 /** Returns the token of the person in front of the page; undefined if cookies say who it is. */
@@ -56,7 +56,7 @@ export class SessionApi {
     const { envelopes, after: last } = body;
     // Holds: a server of this package sends envelopes, and a view reads their fields with care.
     return {
-      envelopes: Array.isArray(envelopes) ? (envelopes as unknown as Envelope[]) : [],
+      envelopes: isList(envelopes) ? (envelopes as unknown as readonly Envelope[]) : [],
       after: typeof last === 'number' ? last : after,
     };
   }
@@ -64,8 +64,7 @@ export class SessionApi {
   /** Reads the data of an envelope that was cut. */
   async readPayload(seq: number, part: number, signal: AbortSignal): Promise<JsonObject> {
     const { data } = await this.#readJson(`/payloads/${seq}/${part}`, { signal });
-    // Holds: a record inside JSON is a JSON object.
-    return isRecord(data) ? (data as JsonObject) : {};
+    return isRecord(data) ? data : {};
   }
 
   get(path: string): Promise<JsonObject> {
