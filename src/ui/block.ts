@@ -33,13 +33,17 @@ function getPosition(envelopes: readonly StoredEnvelope[]): number {
   return (spoken ?? envelopes[0])?.seq ?? 0;
 }
 
+/** True if an envelope has what the other lacks: data that was cut, or the digest, which is known only once its event is stored. */
+const isFuller = (one: StoredEnvelope, other: StoredEnvelope): boolean =>
+  (isCut(other) && !isCut(one)) || (one.data['digest'] !== undefined && other.data['digest'] === undefined);
+
 /** Adds an envelope to a block. Returns the same block if it had the envelope. */
 export function addToBlock(block: Block | undefined, key: string, envelope: StoredEnvelope): Block {
   const envelopes = block?.envelopes ?? [];
   const at = envelopes.findLastIndex((each) => !isBefore(envelope, each));
   const found = envelopes[at];
   const isSame = found?.seq === envelope.seq && found.part === envelope.part;
-  if (isSame && block !== undefined && (!isCut(found) || isCut(envelope))) return block;
+  if (isSame && block !== undefined && !isFuller(envelope, found)) return block;
   const next = [...envelopes.slice(0, isSame ? at : at + 1), envelope, ...envelopes.slice(at + 1)];
   return { key, envelopes: next, position: getPosition(next) };
 }

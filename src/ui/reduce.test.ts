@@ -281,6 +281,12 @@ describe('approvals', () => {
     expect(view(request, waits, resolved, again).waits).toMatchObject([{ wait_id: 'c1', digest: 'd2' }]);
   });
 
+  it('get their digest from whoever knows it', () => {
+    const { digest: _, ...data } = request.data;
+    expect(view({ ...request, data }, waits, request).waits).toMatchObject([{ digest: 'd' }]);
+    expect(view(request, waits, { ...request, data }).waits).toMatchObject([{ digest: 'd' }]);
+  });
+
   it('are over when the run has ended', () => {
     expect(view(request, at(2, 'status', stopped)).waits).toEqual([]);
   });

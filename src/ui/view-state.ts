@@ -51,7 +51,7 @@ export interface ViewState extends Records {
   /** The last message of a user. */
   readonly lastInput?: StoredEnvelope;
   /** Requests for approval, and what ended waits, by the id of the wait. */
-  readonly requests: ReadonlyMap<string, readonly EventEnvelope[]>;
+  readonly requests: ReadonlyMap<string, readonly StoredEnvelope[]>;
   readonly resolutions: ReadonlyMap<string, readonly StoredEnvelope[]>;
   readonly open: OpenItems;
   readonly snapshot?: SessionSnapshot;
@@ -154,8 +154,11 @@ export class StateEdit {
     if (block.position !== before?.position) this.#state.order = {};
     this.#hasChanged = true;
     this.#noteCut(envelope);
-    // A whole envelope in place of one that was cut is counted already.
-    if (block.envelopes.length === before?.envelopes.length) return;
+    // A fuller envelope in place of another is counted already.
+    if (block.envelopes.length === before?.envelopes.length) {
+      this.#noteRequest(envelope);
+      return;
+    }
     this.#raiseHead(envelope.seq);
     this.#state.lastSeq = Math.max(this.#state.lastSeq, envelope.seq);
     this.#notePart(envelope);
@@ -191,7 +194,7 @@ export class StateEdit {
     }
     const waitId = getText(data, 'wait_id');
     if (waitId !== undefined && event === 'agent.wait.resolved') this.#addTo('resolutions', waitId, envelope);
-    if (waitId !== undefined && event === 'agent.tool.approval_requested') this.#addTo('requests', waitId, envelope);
+    this.#noteRequest(envelope);
     if (!isOwn) return;
     if (event === 'agent.message' && getText(data, 'role') === 'user') state.lastInput = getLater(state.lastInput, envelope);
     if (event === 'agent.status') state.lastStatus = getLater(state.lastStatus, envelope);
@@ -202,8 +205,14 @@ export class StateEdit {
     if (rests && getText(data, 'status') !== 'waiting' && timestamp > state.endedAt) state.endedAt = timestamp;
   }
 
+  #noteRequest(envelope: StoredEnvelope): void {
+    const waitId = getText(envelope.data, 'wait_id');
+    if (waitId !== undefined && envelope.event === 'agent.tool.approval_requested') this.#addTo('requests', waitId, envelope);
+  }
+
   #addTo(key: 'requests' | 'resolutions', waitId: string, envelope: StoredEnvelope): void {
-    const list = [...(this.#state[key].get(waitId) ?? []), envelope] as StoredEnvelope[];
+    const others = (this.#state[key].get(waitId) ?? []).filter((each) => each.seq !== envelope.seq || each.part !== envelope.part);
+    const list = [...others, envelope];
     list.sort((one, other) => one.seq - other.seq || one.part - other.part);
     this.#edit(key).set(waitId, list);
   }

@@ -1,15 +1,16 @@
 // Random sessions, run for real: calls, failures, retries, approvals, sub-agents, limits, chats, and processes that die in mid-answer.
 import fc from 'fast-check';
 import { setImmediate } from 'node:timers/promises';
-import { createEnvelopeMapper } from '../../src/broadcasting/index.ts';
+import { AgentEventEnvelopeAdapter, createEnvelopeMapper } from '../../src/broadcasting/index.ts';
 import type { BroadcastOptions, Envelope, EventEnvelope } from '../../src/broadcasting/index.ts';
 import { subAgents } from '../../src/capabilities/index.ts';
 import { createChat, functionParticipant, llmParticipant } from '../../src/chat/index.ts';
 import { createAgent, defineClientTool, defineTool, ErrorPolicy } from '../../src/entry/index.ts';
+import type { BaseEvent } from '../../src/events/index.ts';
 import type { ModelRequest } from '../../src/inference/index.ts';
 import type { Clock } from '../../src/lib/index.ts';
 import { createCountingIds, systemClock } from '../../src/lib/index.ts';
-import type { EmbeddedRuntime, Session, SessionWait, StoredEvent } from '../../src/sessions/index.ts';
+import type { EmbeddedRuntime, Session, SessionFacts, SessionWait, StoredEvent } from '../../src/sessions/index.ts';
 import { createMemoryPlace, createSessionRuntime } from '../../src/sessions/index.ts';
 import type { ScriptedAnswer } from '../../src/testing/index.ts';
 import { createFakeClock, scriptedModel } from '../../src/testing/index.ts';
@@ -38,6 +39,8 @@ export interface EventLog {
   readonly stored: readonly EventEnvelope[];
   /** Everything in the order in which a reader gets it. */
   readonly live: readonly Envelope[];
+  /** Everything that an AgentEventEnvelopeAdapter sent. */
+  readonly broadcast: readonly Envelope[];
   readonly head: Envelope;
   readonly session: Session;
 }
@@ -85,6 +88,7 @@ class World {
   readonly #place = createMemoryPlace();
   readonly #tried = new Set<string>();
   readonly wire: Wire;
+  readonly broadcast: Envelope[] = [];
   readonly mapper;
   #process = 0;
   #hangs: () => void = () => undefined;
@@ -105,13 +109,22 @@ class World {
     this.hanging = new Promise((resolve) => (this.#hangs = () => resolve('hangs')));
     const mine = this.#process;
     const { clock, ids } = this;
-    const onEvent = (event: object): void => {
-      if (mine === this.#process) this.wire.note(JSON.parse(JSON.stringify(event)) as EmittedEvent);
+    const onEvent = (event: object, session: SessionFacts): void => {
+      if (mine !== this.#process) return;
+      this.wire.note(JSON.parse(JSON.stringify(event)) as EmittedEvent);
+      // Holds: a runtime emits events.
+      adapter.broadcast(event as BaseEvent, session);
     };
     const agents = [this.scenario.kind === 'agent' ? this.#createAgent() : this.#createChat()];
+    const adapter = this.#createAdapter();
     const options = { takeOver: true, heartbeatClock: createFakeClock(), onProblem: () => undefined };
     this.runtime = createSessionRuntime({ ...options, agents, store: this.#place.open(), clock, ids, onEvent });
     return this.runtime;
+  }
+
+  #createAdapter() {
+    const send = (_channel: string, envelopes: readonly Envelope[]): void => void this.broadcast.push(...envelopes);
+    return new AgentEventEnvelopeAdapter({ send }, { preset: this.scenario.preset, clock: this.clock });
   }
 
   #createModel() {
@@ -147,7 +160,7 @@ class World {
     rest = rest.slice(prose?.[0].length ?? 0);
     if (!/^(?:pay|look|note|ask|broken|spawn_subagent)\b/.test(rest)) {
       const spoken = rest.replace(/^say /, '') || 'Yes?';
-      return { chunks: [spoken.slice(0, 3), spoken.slice(3)].filter((piece) => piece !== ''), usage };
+      return { chunks: spoken.match(/..?/gs) ?? [], usage };
     }
     const toolCalls = rest.split('&').map((call, index) => {
       const [name = '', ...args] = call.trim().split(' ');
@@ -242,5 +255,5 @@ export async function runScenario(scenario: Scenario): Promise<EventLog> {
   for await (const event of runtime.events(sessionId)) events.push(event);
   const stored = toStoredEnvelopes(mapper, events, sessionId);
   const head = mapper.toHead({ sessionId, seq: stored.at(-1)?.seq ?? 0, at: clock.now() });
-  return { stored, live: wire.read(stored), head, session };
+  return { stored, live: wire.read(stored), broadcast: world.broadcast, head, session };
 }

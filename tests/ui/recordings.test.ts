@@ -1,8 +1,8 @@
 // No message of a view has the arguments or the result of a call as its text: over every recording of real provider traffic.
 import { basename, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { EventEnvelope } from '../../src/broadcasting/index.ts';
-import { createEnvelopeMapper } from '../../src/broadcasting/index.ts';
+import type { Envelope } from '../../src/broadcasting/index.ts';
+import { AgentEventEnvelopeAdapter } from '../../src/broadcasting/index.ts';
 import { createAgent, defineTool, ErrorPolicy } from '../../src/entry/index.ts';
 import { aiSdk } from '../../src/inference/ai-sdk/index.ts';
 import type { Model, ModelDelta, ModelOutcome } from '../../src/inference/index.ts';
@@ -33,7 +33,7 @@ function createReplay(calls: readonly DrivenCall[]): Model {
 /** Runs an agent on the answers of a recording, and returns all envelopes, text included. */
 async function runReplay(
   calls: readonly DrivenCall[],
-): Promise<{ readonly envelopes: readonly EventEnvelope[]; readonly json: readonly string[] }> {
+): Promise<{ readonly envelopes: readonly Envelope[]; readonly json: readonly string[] }> {
   const parts = calls.flatMap(({ outcome }) => (outcome.ok ? outcome.response : outcome.partial).parts);
   const asked = parts.flatMap((part) => (part.type === 'tool-call' ? [part] : []));
   const tools = [...new Set(asked.map(({ toolName }) => toolName))]
@@ -47,10 +47,11 @@ async function runReplay(
     limits: { steps: calls.length },
     errors: ErrorPolicy.ignoreToolErrors(),
   });
-  const mapper = createEnvelopeMapper({ preset: 'debug' });
-  const envelopes: EventEnvelope[] = [];
-  agent.wiretap((event) => void envelopes.push(...mapper.toEnvelopes(event, { sessionId: 's' })));
-  await agent.start('Go on.');
+  const envelopes: Envelope[] = [];
+  const send = (_channel: string, sent: readonly Envelope[]): void => void envelopes.push(...sent);
+  const adapter = new AgentEventEnvelopeAdapter({ send }, { preset: 'debug', maxBytes: 1_000_000, clock: ports.clock });
+  agent.wiretap(adapter.broadcast);
+  await agent.start('Go on.').result;
   const values: unknown[] = [...asked.map(({ args }) => args), result];
   const json = values.flatMap((value) => [JSON.stringify(value), JSON.stringify(value, null, 2)]).filter((text) => text.length > 4);
   return { envelopes, json };
@@ -61,10 +62,12 @@ describe.skipIf(!recordings.found)(`recordings${recordings.found ? '' : `: ${rec
     const calls = await driveRecording(readRecording(file), aiSdk);
     if (calls.length === 0) return;
     const { envelopes, json } = await runReplay(calls);
+    const sessionId = envelopes[0]?.session_id ?? '';
+    expect(reduceAll(createView(sessionId), envelopes).status).not.toBe('in_progress');
     // In the middle of each step as well as at its end.
     for (const count of [envelopes.length, ...envelopes.keys()]) {
       if (count !== envelopes.length && envelopes[count]?.event !== 'agent.stream.chunk' && count % 5 !== 0) continue;
-      const { messages } = reduceAll(createView('s'), envelopes.slice(0, count));
+      const { messages } = reduceAll(createView(sessionId), envelopes.slice(0, count));
       for (const { text } of messages) for (const each of json) expect(text).not.toContain(each);
     }
   });
