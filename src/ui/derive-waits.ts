@@ -70,7 +70,7 @@ function findRequests(state: ViewState): ReadonlyMap<string, EventEnvelope> {
     const last = list.at(-1);
     if (last === undefined || find(last) !== undefined) continue;
     // A run that has ended, or waits for other things, no longer waits for this.
-    if (lastRest !== undefined && lastRest.seq > (last.seq ?? 0) && !listed.has(waitId)) continue;
+    if (lastRest !== undefined && lastRest.seq > last.seq && !listed.has(waitId)) continue;
     if (!isCompleted(blocks.get(getBlockKey(last))?.envelopes ?? [], last)) found.set(waitId, last);
   }
   for (const item of open.items.values()) {
