@@ -5,6 +5,7 @@ import { agentOverAiSdk, aiSdkByHand, aiSdkLoop } from './ai-sdk.bench.ts';
 import { coldImport } from './cold-import.bench.ts';
 import { chatByHand, withChat } from './chat.bench.ts';
 import { agentByHand, sessionsAtOnce, withAgent } from './agent.bench.ts';
+import { measureEnvelopes } from './envelopes.bench.ts';
 import { idleHooks, withHooks } from './hooks.bench.ts';
 import { byHand, withLoop } from './loop.bench.ts';
 import type { Contender } from './measure.ts';
@@ -77,6 +78,13 @@ const [sessions] = await compare([sessionsAtOnce(1000, 10)], { rounds, unitsPerR
 print(
   `  1000 sessions × 10 steps      ${((sessions?.microsPerUnit ?? 0) / 1e6).toFixed(2).padStart(8)} s    (CPU time in all; wanted: 0.5 s or less)`,
 );
+
+const envelopes = await measureEnvelopes(rounds);
+print();
+print(
+  `  an event as envelopes, median ${micros(envelopes.medianMicros)}   (over the events of an agent's run, standard preset; wanted: 3 µs or less)`,
+);
+print(`  an event as envelopes, mean   ${micros(envelopes.meanMicros)}`);
 
 await pair(withChat(20), chatByHand(20), '(per turn of a chat of two models, each a run of its own inside)');
 await pair(throughAdapter, readByHand, '(wanted: 0.6 µs or less)');

@@ -56,6 +56,8 @@ describe('the command line', () => {
     [['--once', '--db', 'a.db'], { mode: 'wrong', problem: '--once keeps nothing, so it takes no --db.' }],
     [['--once', 'Find Acme'], { mode: 'once', question: 'Find Acme', offline: false }],
     [['--once', '--offline'], { mode: 'once', offline: true }],
+    [['--once', '--log'], { mode: 'once', offline: false, log: true }],
+    [['--log'], { mode: 'chat', offline: false, log: true, isNew: false }],
     [['--tour'], { mode: 'tour', offline: false }],
     [['-h'], { mode: 'help', offline: false }],
     [['--nope'], { mode: 'wrong', problem: 'There is no option --nope.' }],

@@ -1,6 +1,8 @@
 // The partner desk: npm start. See --help.
 import { relative } from 'node:path';
+import type { BaseEvent } from 'stepline';
 import { SteplineError } from 'stepline';
+import { AgentConsoleLogger } from 'stepline/broadcasting';
 import { chat, commands } from './chat.ts';
 import type { Chosen } from './choose-model.ts';
 import { ChoiceError, chooseModel } from './choose-model.ts';
@@ -32,6 +34,12 @@ function greet(screen: Screen, { model, isScript }: Chosen): void {
   for (const example of examples) screen.line(`  ${paint.cyan(example)}`);
 }
 
+/** A question to answer without a terminal. */
+interface OnceQuestion {
+  readonly question?: string;
+  readonly log?: boolean;
+}
+
 type Asked = Extract<Options, { readonly mode: 'chat' | 'once' }>;
 
 const watches = (): boolean => process.stdin.isTTY && process.stdout.isTTY;
@@ -41,16 +49,28 @@ function toRelativePath(file: string): string {
   return near.startsWith('..') ? file : near;
 }
 
-async function answerOnce(chosen: Chosen, screen: Screen, given?: string): Promise<number> {
+/** Returns a listener that prints events to the error output, so that answers can be piped on without them. */
+function createLog(beforeLine: () => void = () => undefined): (event: BaseEvent) => void {
+  const { stderr, env } = process;
+  const print = (line: string): void => {
+    beforeLine();
+    stderr.write(`${line}\n`);
+  };
+  return new AgentConsoleLogger({ level: 'debug', colors: stderr.isTTY && (env['NO_COLOR'] ?? '') === '', print }).log;
+}
+
+async function answerOnce(chosen: Chosen, screen: Screen, { log = false, question: given }: OnceQuestion): Promise<number> {
   const piped = given ?? (process.stdin.isTTY ? undefined : await readPiped(process.stdin));
   screen.line();
-  return once(piped ?? defaultQuestion, { desk: createDesk(chosen.model), directory: createDirectory(), screen });
+  const desk = createDesk(chosen.model);
+  if (log) desk.wiretap(createLog());
+  return once(piped ?? defaultQuestion, { desk, directory: createDirectory(), screen });
 }
 
 async function converse(
   chosen: Chosen,
   screen: Screen,
-  { db = usualFile, isNew }: Extract<Asked, { readonly mode: 'chat' }>,
+  { db = usualFile, isNew, log = false }: Extract<Asked, { readonly mode: 'chat' }>,
 ): Promise<number> {
   const stage = createStage(screen);
   const problems = createProblems(screen);
@@ -58,7 +78,12 @@ async function converse(
     stage.pause();
     problems.tell(error);
   };
-  const home = await openHome(db, { desk: createDesk(chosen.model), onEvent: stage.hear, onProblem });
+  const print = log ? createLog(() => stage.pause()) : undefined;
+  const onEvent: typeof stage.hear = (event, session) => {
+    print?.(event);
+    stage.hear(event, session);
+  };
+  const home = await openHome(db, { desk: createDesk(chosen.model), onEvent, onProblem });
   screen.line(
     screen.paint.dim(`Commands: ${commands}\nCtrl-C stops an answer; twice leaves. Everything is kept in ${toRelativePath(db)}.`),
   );
@@ -71,8 +96,8 @@ async function converse(
 async function talk(options: Asked, screen: Screen): Promise<number> {
   const chosen = await chooseModel(process.env, { offline: options.offline, paced: watches() });
   greet(screen, chosen);
-  if (options.mode === 'once') return answerOnce(chosen, screen, options.question);
-  return watches() ? converse(chosen, screen, options) : answerOnce(chosen, screen);
+  if (options.mode === 'once') return answerOnce(chosen, screen, options);
+  return watches() ? converse(chosen, screen, options) : answerOnce(chosen, screen, options);
 }
 
 async function main(): Promise<number> {

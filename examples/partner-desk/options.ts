@@ -2,6 +2,8 @@
 
 interface Common {
   readonly offline: boolean;
+  /** True if every event is printed to the error output. @default false */
+  readonly log?: boolean;
 }
 
 export type Options =
@@ -25,6 +27,7 @@ export const usage = `Partner desk, a demo of Stepline: an agent that can always
   echo "question" | npm start      the same, with the question from a pipe
   npm start -- --tour              failures, limits, approvals, pauses, a killed process, each explained
   npm start -- --help              this page
+  --log                            prints every event and every decision on the error output
   --offline                        runs on the script even where there is a key
 
 Without a key a script answers, and no model. With one of these a model does:
@@ -35,7 +38,7 @@ Without a key a script answers, and no model. With one of these a model does:
 
 const wrong = (problem: string): Options => ({ mode: 'wrong', problem });
 
-const knownFlags = ['--once', '--tour', '--help', '-h', '--offline', '--new', '--db'];
+const knownFlags = ['--once', '--tour', '--help', '-h', '--offline', '--log', '--new', '--db'];
 
 interface CommandLine {
   readonly flags: readonly string[];
@@ -53,11 +56,11 @@ function readGiven(args: readonly string[]): CommandLine {
   return { flags: rest.filter(isFlag), words: rest.filter((arg) => !isFlag(arg)), ...(hasFile && { db }) };
 }
 
-function readQuestion({ words }: CommandLine, offline: boolean): Options {
+function readQuestion({ words }: CommandLine, common: Common): Options {
   const [question, ...more] = words;
-  if (question === undefined) return { mode: 'once', offline };
+  if (question === undefined) return { mode: 'once', ...common };
   if (more.length > 0) return wrong(`Put the question in quotes: --once "${words.join(' ')}"`);
-  return question.trim() === '' ? wrong('The question is empty.') : { mode: 'once', question, offline };
+  return question.trim() === '' ? wrong('The question is empty.') : { mode: 'once', question, ...common };
 }
 
 /** Returns the problem with options that exclude each other. */
@@ -79,11 +82,11 @@ export function readOptions(args: readonly string[]): Options {
   const has = (flag: string): boolean => flags.includes(flag);
   const strange = flags.find((flag) => !knownFlags.includes(flag));
   if (strange !== undefined) return wrong(`There is no option ${strange}.`);
-  const offline = has('--offline');
-  if (has('--help') || has('-h')) return { mode: 'help', offline };
+  const common: Common = { offline: has('--offline'), ...(has('--log') && { log: true }) };
+  if (has('--help') || has('-h')) return { mode: 'help', ...common };
   const conflict = conflictIn(given);
   if (conflict !== undefined) return wrong(conflict);
-  if (has('--tour')) return { mode: 'tour', offline };
-  if (has('--once')) return readQuestion(given, offline);
-  return { mode: 'chat', offline, isNew: has('--new'), ...(db !== undefined && { db }) };
+  if (has('--tour')) return { mode: 'tour', ...common };
+  if (has('--once')) return readQuestion(given, common);
+  return { mode: 'chat', ...common, isNew: has('--new'), ...(db !== undefined && { db }) };
 }

@@ -136,6 +136,9 @@ export class AgentEventEnvelopeAdapter implements CanBroadcastAgentEvents {
       channel.lastSeq = undefined;
       return [];
     }
+    const [first] = placed;
+    // Nearly always: a list of lists costs more than the event.
+    if (placed.length === 1 && first !== undefined) return this.#toPlaced(channel, first.event, first.place);
     return placed.flatMap(({ event, place }) => this.#toPlaced(channel, event, place));
   }
 

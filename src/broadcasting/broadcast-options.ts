@@ -44,7 +44,8 @@ export interface BroadcastSettings {
   readonly expireAfterMs: number | undefined;
 }
 
-export const broadcastOptionNames = [
+/** Names of the options. */
+export const broadcastOptionNames: readonly (keyof BroadcastOptions)[] = [
   'preset',
   'includeStreamChunks',
   'includeContinuationTrace',
@@ -53,7 +54,7 @@ export const broadcastOptionNames = [
   'maxBytes',
   'redactor',
   'approvals',
-] as const satisfies readonly (keyof BroadcastOptions)[];
+];
 
 /** The least byte budget: ids, times and names need room too. */
 const leastBytes = 1_000;

@@ -1,7 +1,7 @@
 // Envelopes over the byte budget.
 // Y1. An envelope that is cut keeps its ids and the short fields of its data, names the fields that are missing, and says where the whole is.
 import type { Json, JsonObject } from '../lib/index.ts';
-import { isRecord, present, setOwn } from '../lib/index.ts';
+import { isList, present, setOwn } from '../lib/index.ts';
 import type { EventEnvelope, PayloadRef } from './envelope.ts';
 
 /** Most bytes of everything in an envelope but its data. */
@@ -14,10 +14,15 @@ function estimateBytes(value: Json, limit: number): number {
   if (typeof value === 'string') return value.length * 6 + 2;
   if (typeof value !== 'object' || value === null) return 24;
   let bytes = 2;
-  for (const key in value) {
-    // Holds: the keys of an object, or the places of a list.
-    bytes += key.length * 6 + 4 + estimateBytes((value as JsonObject)[key] ?? null, limit);
-    if (bytes > limit) return bytes;
+  if (isList(value)) {
+    for (let place = 0; place < value.length && bytes <= limit; place += 1) bytes += 1 + estimateBytes(value[place] ?? null, limit);
+    return bytes;
+  }
+  // By keys, not entries: this is done for every envelope.
+  const keys = Object.keys(value);
+  for (let place = 0; place < keys.length && bytes <= limit; place += 1) {
+    const key = keys[place] ?? '';
+    bytes += key.length * 6 + 4 + estimateBytes(value[key] ?? null, limit);
   }
   return bytes;
 }
@@ -51,6 +56,3 @@ export function cutEnvelope(envelope: EventEnvelope, maxBytes: number): EventEnv
   const { kept, cut } = keepShortFields(data, Math.max(0, room - 2_000));
   return { ...envelope, data: present({ ...kept, cut, ref, bytes }) };
 }
-
-/** True if an envelope was cut. */
-export const isCut = ({ data }: EventEnvelope): boolean => isRecord(data['ref']) && typeof data['bytes'] === 'number';

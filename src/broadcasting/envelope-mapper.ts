@@ -78,17 +78,21 @@ export const isPiece = ({ type }: { readonly type: string }): boolean => pieces.
 
 const toTime = (at: number): string => new Date(Math.abs(at) <= 8.64e15 ? at : 0).toISOString();
 
-type Header = { -readonly [Key in keyof EventEnvelope]?: EventEnvelope[Key] };
+/** Everything of an envelope but what its part says. */
+type EnvelopeHeader = Omit<EventEnvelope, 'event' | 'part' | 'data'>;
 
-function toHeader(view: EventView, place: EventPlace): Omit<EventEnvelope, 'event' | 'part' | 'data'> {
+function toHeader(view: EventView, place: EventPlace, timestamp: string): EnvelopeHeader {
   const parent = view.optionalName('parentAgentId');
   const participant = view.optionalName('participant');
   const agentId = view.name('agentId');
-  const header: Header = { timestamp: toTime(view.number('at')), agent_id: agentId };
+  const header: { -readonly [Key in keyof EnvelopeHeader]: EnvelopeHeader[Key] } = {
+    timestamp,
+    agent_id: agentId,
+    session_id: place.sessionId ?? view.optionalName('sessionId') ?? agentId,
+    execution_id: view.name('executionId'),
+    orchestrator: view.optionalName('orchestrator') ?? 'session',
+  };
   if (parent !== undefined) header.parent_agent_id = parent;
-  header.session_id = place.sessionId ?? view.optionalName('sessionId') ?? agentId;
-  header.execution_id = view.name('executionId');
-  header.orchestrator = view.optionalName('orchestrator') ?? 'session';
   if (participant !== undefined) header.participant = participant;
   if (place.isProvisional === true) header.provisional = true;
   else if (!pieces.has(view.name('type'))) {
@@ -97,21 +101,18 @@ function toHeader(view: EventView, place: EventPlace): Omit<EventEnvelope, 'even
   }
   if (place.attempt !== undefined && (place.isProvisional === true || place.index !== undefined)) header.attempt = place.attempt;
   if (place.index !== undefined) header.index = place.index;
-  // Holds: everything that is required was set.
-  return header as Omit<EventEnvelope, 'event' | 'part' | 'data'>;
+  return header;
 }
 
-function finish(
-  header: Omit<EventEnvelope, 'event' | 'part' | 'data'>,
-  parts: readonly EnvelopePart[],
-  maxBytes: number,
-): readonly EventEnvelope[] {
+function finish(header: EnvelopeHeader, parts: readonly EnvelopePart[], maxBytes: number): readonly EventEnvelope[] {
   const count = parts.length > 1 ? { parts: parts.length } : {};
   return parts.map(({ event, data }, place) => cutEnvelope({ event, ...header, part: place + 1, ...count, data }, maxBytes));
 }
 
 class Mapper implements EnvelopeMapper {
   readonly #settings: BroadcastSettings;
+  /** The last time that was written: events of a step often have the same. */
+  #time = { at: 0, text: toTime(0) };
 
   constructor(settings: BroadcastSettings) {
     this.#settings = settings;
@@ -120,7 +121,7 @@ class Mapper implements EnvelopeMapper {
   toEnvelopes(event: AnyEvent, place: EventPlace = {}): readonly EventEnvelope[] {
     const view = this.#view(event);
     const parts = toParts(view, place);
-    return parts.length === 0 ? [] : finish(toHeader(view, place), parts, this.#settings.maxBytes);
+    return parts.length === 0 ? [] : finish(toHeader(view, place, this.#toTime(view.number('at'))), parts, this.#settings.maxBytes);
   }
 
   toChunks(source: ChunkSource): readonly EventEnvelope[] {
@@ -142,10 +143,15 @@ class Mapper implements EnvelopeMapper {
     return !isPiece(event) && toParts(this.#view(event), {}).length > 0;
   }
 
-  #pieceHeader(source: VoidSource): Omit<EventEnvelope, 'event' | 'part' | 'data'> {
+  #pieceHeader(source: VoidSource): EnvelopeHeader {
     const { sessionId, agentId, parentAgentId, executionId, orchestrator, participant, at, attempt, isProvisional } = source;
     const view = this.#view({ type: 'TextDelta', at, agentId, parentAgentId, executionId, orchestrator, participant });
-    return toHeader(view, { sessionId, attempt, isProvisional });
+    return toHeader(view, { sessionId, attempt, isProvisional }, this.#toTime(at));
+  }
+
+  #toTime(at: number): string {
+    if (this.#time.at !== at) this.#time = { at, text: toTime(at) };
+    return this.#time.text;
   }
 
   #view(event: object): EventView {

@@ -2,6 +2,8 @@ export type { EnvelopeAdapterOptions } from './agent-event-envelope-adapter.ts';
 export { AgentEventEnvelopeAdapter } from './agent-event-envelope-adapter.ts';
 export type { BroadcastOptions } from './broadcast-options.ts';
 export { BroadcastPreset } from './broadcast-options.ts';
+export type { ConsoleLoggerOptions } from './console/agent-console-logger.ts';
+export { AgentConsoleLogger } from './console/agent-console-logger.ts';
 export type { Envelope, EventEnvelope, HeadEnvelope, PayloadRef } from './envelope.ts';
 export type { AnyEvent, ChunkSource, EnvelopeMapper, EventPlace, SessionHead } from './envelope-mapper.ts';
 export { createEnvelopeMapper } from './envelope-mapper.ts';

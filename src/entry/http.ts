@@ -9,5 +9,16 @@ export type {
   NewSessionQuestion,
   RequestedWait,
   SessionHandlerOptions,
+  WebhookCheck,
+  WebhookOptions,
 } from '../broadcasting/http/index.ts';
-export { createChannelTokens, createSessionHandler, errorStatuses, HttpAction, toNodeListener } from '../broadcasting/http/index.ts';
+export {
+  createChannelTokens,
+  createSessionHandler,
+  errorStatuses,
+  HttpAction,
+  toNodeListener,
+  verifyWebhook,
+  webhook,
+  WebhookFailedError,
+} from '../broadcasting/http/index.ts';

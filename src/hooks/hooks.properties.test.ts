@@ -412,7 +412,10 @@ function settleAll(state: AgentState, how: readonly string[]): AgentState {
 /** The state as somebody leaves it before the next run. */
 function prepareState({ ids }: Opened, before: Round['before'], state: AgentState): AgentState {
   if (before === undefined) return state;
-  return before.type === 'message' ? state.withUserMessage('And now?', { ids }) : settleAll(state, before.how);
+  if (before.type !== 'message') return settleAll(state, before.how);
+  // Only a grant or a cancel ends the wait for a grant.
+  const ready = state.waitingFor.some(({ type }) => type === 'grant') ? state.cancel('enough', { ids }) : state;
+  return ready.withUserMessage('And now?', { ids });
 }
 
 async function perform({ world, agent }: Opened, given: Round, state: AgentState): Promise<AgentState> {

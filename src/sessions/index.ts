@@ -1,20 +1,32 @@
 export type { EffectRow } from '../journal/index.ts';
 export { ActionRefusedError } from './core/action-refused-error.ts';
 export type { Action, ActionOptions, Actor, RecordedAction } from './core/action.ts';
-export type { SessionEvent } from './core/action-events.ts';
-export { CancelRequested, LimitsGranted, UserMessageReceived, WaitDecision, WaitResolved } from './core/action-events.ts';
+export type { ApprovalUse, SessionEvent } from './core/action-events.ts';
+export type { SessionApproval } from './core/session-approvals.ts';
+export { ApprovalRevoked, CancelRequested, LimitsGranted, UserMessageReceived, WaitDecision, WaitResolved } from './core/action-events.ts';
 export { AgentChangedError } from './core/agent-changed-error.ts';
 export { OnVersionChange } from './core/agents.ts';
 export { computeApprovalDigest } from './core/approval-digest.ts';
 export type { KnownSession, RowChecks } from './store/check-rows.ts';
 export { createRowChecks } from './store/check-rows.ts';
-export { parseEffectQuery, parseMailQuery, parsePage, parseRange, createWriteError } from './store/check-write.ts';
+export {
+  checkNote,
+  parseEffectQuery,
+  parseMailQuery,
+  parseNoteQuery,
+  parsePage,
+  parseRange,
+  createWriteError,
+} from './store/check-write.ts';
+export { feedSum, isFeedRowIntact, parseFeedQuery, toFeedCursor, toPastCursor } from './store/feed-place.ts';
+export { feedRowDamage, toFeedEntry } from './store/feed-rows.ts';
 export { CrashLoopDetected } from './embedded/crash-loop.ts';
 export { CrashLoopError } from './core/crash-loop-error.ts';
 export { ContextFailedError } from './core/context-failed-error.ts';
 export { ForeignApprovalError } from './core/foreign-approval-error.ts';
 export { ForgedApprovalError } from './core/forged-approval-error.ts';
 export { LateAnswerError } from './core/late-answer-error.ts';
+export type { DeadLetter, DeadLetterQuery, Delivery, DeliverOptions, EventDelivery, SendEvents } from './delivery/delivery.ts';
 export type { Encryption } from './store/cipher.ts';
 export { encryptStore } from './store/encrypted-store.ts';
 export type { MemoryPlace } from './store/memory-store.ts';
@@ -31,6 +43,8 @@ export { sharedRuntime } from './embedded/shared-runtime.ts';
 export type { EmbeddedRuntime, SessionRuntimeOptions } from './embedded/runtime-options.ts';
 export type {
   ExportedSession,
+  FeedItem,
+  FeedOptions,
   Hold,
   HoldScope,
   NewSession,
@@ -39,6 +53,9 @@ export type {
   OpenStepOptions,
   OpenStepPlace,
   SendOptions,
+  ListedWait,
+  ListedWaits,
+  WaitsQuery,
   Recovery,
   RuntimeHealth,
   SessionFilter,
@@ -54,12 +71,17 @@ export type {
   ClaimRequest,
   EffectQuery,
   EntryQuery,
+  FeedEntry,
+  FeedPage,
+  FeedQuery,
   ListedSession,
   LogEntry,
   Mail,
   Mailbox,
   MailQuery,
   NewMail,
+  NoteQuery,
+  NoteWrite,
   OpenEffects,
   SessionDeletion,
   SessionHeader,
@@ -73,9 +95,11 @@ export type {
   StoreClaim,
   StoreClaims,
   StoredHold,
+  StoredNote,
   StoredSession,
   StoreHolds,
   StoreHolder,
+  StoreNotes,
 } from './store/session-store.ts';
 export { listAll } from './store/session-store.ts';
 export type { DamagedSession, Session, SessionFacts, SessionResult, SessionSummary, SessionWait } from './core/session.ts';
@@ -90,12 +114,14 @@ export type { RowSums, StoredRow, StoredTable } from './store/stored-rows.ts';
 export {
   createRowSums,
   readHeader,
+  readNoteRow,
   storedColumns,
   toEffectValues,
   toEntryValues,
   toHeaderValues,
   toHoldValues,
   toMailValues,
+  toNoteValues,
   toTombstoneValues,
 } from './store/stored-rows.ts';
 export { UnknownAgentError } from './core/unknown-agent-error.ts';

@@ -187,10 +187,13 @@ describe('a limit that waits for a grant', () => {
     expect([on.stepCount, on.startOutcome]).toStrictEqual([2, undefined]);
   });
 
-  test('a new message gives the execution up and opens the next, whose limits start over', async () => {
+  test('a new message is refused; after a cancel it opens the next execution, whose limits start over', async () => {
     const { orchestrator, start } = setUp(endless, { steps: 2, onLimit: 'pause' });
     const waiting = await orchestrator.run(start);
-    const next = waiting.withUserMessage('Something else.');
+    expect(() => waiting.withUserMessage('Something else.')).toThrow(
+      'The message was not taken: grant/steps is waited for. Raise the limit with grant(amounts), or end the execution with cancel(reason).',
+    );
+    const next = waiting.cancel('enough').withUserMessage('Something else.');
     expect([next.status, next.stepCount, next.execution.number]).toStrictEqual(['pending', 0, 2]);
     const again = await orchestrator.run(next);
     expect([again.status, again.stepCount]).toStrictEqual(['waiting', 2]);

@@ -1,6 +1,13 @@
 import { LimitKind } from '../continuation/index.ts';
 import { assertNever, omitUndefined, readObject } from '../lib/index.ts';
+import type { ApprovalScope } from '../tools/index.ts';
 import type { Answer, Wait } from './waiting.ts';
+
+function readScope(data: ReturnType<typeof readObject> | undefined): ApprovalScope | undefined {
+  return (
+    data && { arguments: data.oneOf('arguments', ['exact', 'any']), maxUses: data.number('maxUses'), expiresMs: data.number('expiresMs') }
+  );
+}
 
 /** Reads a stored wait. */
 export function readWait(input: unknown, path: string): Wait {
@@ -13,6 +20,13 @@ export function readWait(input: unknown, path: string): Wait {
   });
   switch (type) {
     case 'approval':
+      return omitUndefined({
+        type,
+        ...common,
+        toolName: data.string('toolName'),
+        args: data.json('args'),
+        approvalScope: readScope(data.optionalObject('approvalScope')),
+      });
     case 'client-tool':
     case 'unknown-call':
       return { type, ...common, toolName: data.string('toolName'), args: data.json('args') };

@@ -420,7 +420,8 @@ async function perform(given: string, stage: Stage): Promise<void> {
   const [wait] = state.waitingFor;
   if (given === 'run') await stage.run();
   else if (given === 'step') stage.states.push(await stage.orchestrator.nextStep(state));
-  else if (given === 'message') stage.add(() => state.withUserMessage('And now?', { ids: stage.ids }));
+  else if (given === 'message')
+    stage.add(() => (wait?.type === 'grant' ? state.cancel('enough') : state).withUserMessage('And now?', { ids: stage.ids }));
   else if (given === 'metadata') stage.add(() => state.withMetadata('at', stage.states.length));
   else if (given === 'compact') stage.add(() => (state.pendingStep === undefined ? compactMessages(state, 2) : state));
   else if (given === 'cancel' && wait !== undefined) stage.add(() => state.cancel('enough'));

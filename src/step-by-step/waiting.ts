@@ -1,6 +1,7 @@
 import type { ContinuationEvaluation, LimitKind } from '../continuation/index.ts';
 import type { Json } from '../lib/index.ts';
 import { assertNever, InvalidArgumentError, toCanonical } from '../lib/index.ts';
+import type { ApprovalScope } from '../tools/index.ts';
 import { AlreadyAnsweredError } from './already-answered-error.ts';
 import { NotWaitingError } from './not-waiting-error.ts';
 import type { Step } from './step.ts';
@@ -47,7 +48,10 @@ export interface ProviderWait {
 /** Something that a person or an outside program has to answer before a step can end, or that a provider is back. */
 export type Wait =
   /** A gated call: approve it, optionally with other arguments, or reject it. */
-  | ToolCallWait<'approval'>
+  | (ToolCallWait<'approval'> & {
+      /** Range of an approval for the rest of the session, if the tool allows that. */
+      readonly approvalScope?: ApprovalScope;
+    })
   /** A call that runs outside: answer with its output. */
   | ToolCallWait<'client-tool'>
   /** An interrupted call that may or may not have taken effect: answer with its true result. */

@@ -4,10 +4,12 @@ import { approvalCases } from './session-runtime/approval-cases.ts';
 import { deletionCases } from './session-runtime/deletion-cases.ts';
 import { errorCases } from './session-runtime/error-cases.ts';
 import { eventCases } from './session-runtime/event-cases.ts';
+import { feedCases } from './session-runtime/feed-cases.ts';
 import { holdCases } from './session-runtime/hold-cases.ts';
 import { killCases } from './session-runtime/kill-cases.ts';
 import { listCases } from './session-runtime/list-cases.ts';
 import { mailboxCases } from './session-runtime/mailbox-cases.ts';
+import { messageCases } from './session-runtime/message-cases.ts';
 import { openStepCases } from './session-runtime/open-step-cases.ts';
 import { operationCases } from './session-runtime/operation-cases.ts';
 import { requestCases } from './session-runtime/request-cases.ts';
@@ -33,6 +35,8 @@ const cases: RuntimeCases = {
   ...approvalCases,
   ...killCases,
   ...eventCases,
+  ...messageCases,
+  ...feedCases,
   ...openStepCases,
   ...mailboxCases,
   ...deletionCases,

@@ -2,6 +2,7 @@ import type { SessionWrite } from '../sessions/index.ts';
 import type { ConformanceCase } from './conformance.ts';
 import { holds, same } from './conformance.ts';
 import { deletionChecks } from './session-store-deletion.ts';
+import { feedChecks, noteChecks } from './session-store-feed.ts';
 import { mailChecks } from './session-store-mail.ts';
 import { readChecks } from './session-store-reads.ts';
 import type { SessionStorePlace, Stage, StoreCheck } from './session-store-sample.ts';
@@ -40,6 +41,10 @@ const uses = ({ store, create }: Stage): Readonly<Record<string, () => Promise<u
   putHold: () => store.putHold({ id: 'h', at: 1, body: '' }),
   dropHold: () => store.dropHold('h'),
   readHolds: () => store.readHolds(),
+  feed: () => store.feed(),
+  readNote: () => store.readNote('n'),
+  listNotes: () => store.listNotes({ prefix: '' }),
+  writeNote: () => store.writeNote({ name: 'n', version: 0, body: '' }),
   watch: async () => store.watch(() => undefined),
 });
 
@@ -139,6 +144,15 @@ const lifeChecks: Readonly<Record<string, StoreCheck>> = {
 
 /** Promises that every implementation of the SessionStore port must keep. Each case gets a place with nothing in it. */
 export function sessionStoreConformance(make: () => Promise<SessionStorePlace>): readonly ConformanceCase[] {
-  const checks = Object.entries({ ...writeChecks, ...readChecks, ...lifeChecks, ...mailChecks, ...deletionChecks, ...watchChecks });
+  const checks = Object.entries({
+    ...writeChecks,
+    ...readChecks,
+    ...lifeChecks,
+    ...mailChecks,
+    ...deletionChecks,
+    ...watchChecks,
+    ...feedChecks,
+    ...noteChecks,
+  });
   return checks.map(([name, check]) => ({ name, run: async () => runCheck(await make(), check) }));
 }

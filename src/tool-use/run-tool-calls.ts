@@ -161,8 +161,9 @@ function toWaitResults({ setup, turn }: Work, prepared: WaitingCall): CallResult
     scope.events.emit((header) => new Requested(header, setup.name, { ...toFacts(prepared.call), waitId: `${scope.nesting.path}${id}` }));
   }
   if (prepared.type === 'client-tool') return { executions: [], waits: [{ type: 'client-tool', id, toolName, args }] };
-  const { problem } = prepared;
-  return { executions: [], waits: [omitUndefined({ type: 'approval' as const, id, toolName, args, problem })] };
+  const { problem, tool } = prepared;
+  const approvalScope = tool?.type === 'function' ? tool.approvalScope : undefined;
+  return { executions: [], waits: [omitUndefined({ type: 'approval' as const, id, toolName, args, problem, approvalScope })] };
 }
 
 /** All results as one, in the given order. */

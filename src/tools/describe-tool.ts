@@ -43,6 +43,17 @@ const effects: readonly unknown[] = Object.values(EffectClass);
 const isFunction = (given: unknown): boolean => typeof given === 'function';
 const mandatory: ReadonlySet<string> = new Set(['description', 'run']);
 
+const isPositive = (given: unknown): boolean => typeof given === 'number' && given > 0;
+
+const isApprovalScope = (given: unknown): boolean =>
+  isRecord(given) &&
+  Object.keys(given).every((key) => ['arguments', 'maxUses', 'expiresMs'].includes(key)) &&
+  (given['arguments'] === 'exact' || given['arguments'] === 'any') &&
+  Number.isSafeInteger(given['maxUses']) &&
+  isPositive(given['maxUses']) &&
+  isPositive(given['expiresMs']) &&
+  Number.isFinite(given['expiresMs']);
+
 interface Rule {
   readonly isRight: (given: unknown) => boolean;
   readonly wanted: string;
@@ -62,6 +73,10 @@ const rules: Readonly<Record<string, Rule>> = {
   },
   effect: { isRight: (given) => effects.includes(given), wanted: `one of ${effects.join(', ')}` },
   providerOptions: { isRight: isRecord, wanted: 'an object' },
+  approvalScope: {
+    isRight: isApprovalScope,
+    wanted: "{ arguments: 'exact' or 'any', maxUses, expiresMs } with numbers above 0",
+  },
   needsApproval: { isRight: (given) => typeof given === 'boolean' || isFunction(given), wanted: 'true, false or a function' },
 };
 

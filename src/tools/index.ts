@@ -1,3 +1,4 @@
+export type { ApprovalScope } from './approval-scope.ts';
 export { toAnsweredExecution } from './answered-execution.ts';
 export { clipText } from './clip-text.ts';
 export { defineClientTool } from './define-client-tool.ts';

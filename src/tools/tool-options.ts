@@ -1,3 +1,4 @@
+import type { ApprovalScope } from './approval-scope.ts';
 import type { EffectClass } from '../effects/index.ts';
 import type { JsonObject } from '../lib/index.ts';
 import type { ModelOutput, ReconcileResult, ShownCall } from './tool.ts';
@@ -74,6 +75,8 @@ export interface FunctionToolOptions<Input, Returned, Context, Output = undefine
   readonly effect?: EffectClass;
   /** True if a person must agree first. @default false */
   readonly needsApproval?: boolean | ((args: ArgsOf<Input>, ctx: ApprovalContext<Context>) => boolean);
+  /** Lets people approve later calls too, for the rest of a session: those with the same arguments, so many, for so long. @default each call needs its own */
+  readonly approvalScope?: ApprovalScope;
   /** Finds out what happened to a call that was cut off. */
   readonly reconcile?: (
     idempotencyKey: string,

@@ -1,3 +1,4 @@
+import type { ApprovalScope } from './approval-scope.ts';
 import type { EffectClass } from '../effects/index.ts';
 import type { Json, JsonObject } from '../lib/index.ts';
 import type { ContentPart, ProviderTool } from '../messages/index.ts';
@@ -54,6 +55,8 @@ export interface FunctionTool<Args = never, Result = unknown, Context = never> e
   readonly effect: EffectClass;
   readonly timeoutMs?: number;
   readonly needsApproval: boolean | ((args: Args, ctx: ApprovalContext<Context>) => boolean | PromiseLike<boolean>);
+  /** Range of an approval for the rest of a session; absent if each call needs its own. */
+  readonly approvalScope?: ApprovalScope;
   readonly reconcile?: (
     idempotencyKey: string,
     ctx: ReconcileContext<Context>,

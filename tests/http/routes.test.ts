@@ -1,6 +1,6 @@
 // The routes of the handler, over a real socket.
 import { describe, expect, it } from 'vitest';
-import { ann, bob, openSite } from './stage.ts';
+import { ann, bob, eve, openSite } from './stage.ts';
 
 describe('a session over HTTP', () => {
   it('is created, used and shown in short', async () => {
@@ -138,5 +138,33 @@ describe('the server', () => {
     const site = await openSite();
     const { status, headers, body } = await site.request(ann, 'DELETE', '/sessions');
     expect([status, headers.get('allow'), body.error.code]).toEqual([405, 'POST, GET', 'method-not-allowed']);
+  });
+});
+
+describe('everything that waits', () => {
+  it('is listed for those who may see its session, in short', async () => {
+    const site = await openSite();
+    const id = await site.start(ann, 'pay 5');
+    await site.start(eve, 'pay 6');
+    const { status, body } = await site.request(bob, 'GET', '/waits');
+    expect([status, body.waits.length]).toEqual([200, 1]);
+    expect(body.waits[0]).toMatchObject({
+      session_id: id,
+      owner: 'ann',
+      type: 'approval',
+      tool: 'pay',
+      summary: expect.any(String) as string,
+    });
+    expect((await site.request('zoe user north', 'GET', '/waits')).body.waits).toEqual([]);
+    expect(await site.request(bob, 'GET', '/waits?status=waiting')).toMatchObject({ status: 400 });
+  });
+
+  it('refuses a message where the client says so', async () => {
+    const site = await openSite();
+    const id = await site.start(ann, 'pay 5');
+    const refused = await site.request(ann, 'POST', `/sessions/${id}/messages`, { text: 'Hello?', while_waiting: 'refuse' });
+    expect(refused).toMatchObject({ status: 409, body: { error: { code: 'message-refused' } } });
+    const odd = await site.request(ann, 'POST', `/sessions/${id}/messages`, { text: 'Hello?', while_running: 'perhaps' });
+    expect(odd).toMatchObject({ status: 400 });
   });
 });

@@ -6,6 +6,7 @@ interface OpenText {
   readonly execution: string;
   readonly step: number;
   readonly attempt: number;
+  readonly answer: number;
   readonly kind: string;
   text: string;
 }
@@ -70,21 +71,24 @@ export class View {
   }
 
   #takeChunk({ execution_id: execution, data, attempt = 1 }: EventEnvelope): void {
+    const answer = Number(data['answer'] ?? 1);
     const kind = data['reasoning'] === undefined ? 'text' : 'reasoning';
     const [step, offset, text] = [Number(data['step_number']), Number(data['offset']), readText(data['text'] ?? data['reasoning'])];
     const isSame = (each: OpenText): boolean =>
-      each.execution === execution && each.step === step && each.attempt === attempt && each.kind === kind;
-    // A later attempt voids the earlier ones.
-    this.#open = this.#open.filter((each) => each.attempt >= attempt);
+      each.execution === execution && each.step === step && each.attempt === attempt && each.answer === answer && each.kind === kind;
+    // A later attempt, or a later answer, voids the earlier ones.
+    this.#open = this.#open.filter((each) => each.attempt > attempt || (each.attempt === attempt && each.answer >= answer));
     const open = this.#open.find(isSame);
     if (offset !== (open?.text.length ?? 0)) this.faults.push(`chunk "${text}" at ${offset}, after ${open?.text.length ?? 0} characters`);
-    if (open === undefined) this.#open.push({ execution, step, attempt, kind, text });
+    if (open === undefined) this.#open.push({ execution, step, attempt, answer, kind, text });
     else open.text += text;
   }
 
   #dropOpen({ execution_id, data }: EventEnvelope): void {
     const upTo = Number(data['attempt'] ?? Infinity);
-    this.#open = this.#open.filter((each) => each.execution !== execution_id || each.attempt > upTo);
+    const answer = Number(data['answer'] ?? Infinity);
+    const isVoid = (each: OpenText): boolean => each.attempt < upTo || (each.attempt === upTo && each.answer <= answer);
+    this.#open = this.#open.filter((each) => each.execution !== execution_id || !isVoid(each));
   }
 
   /** A reader that reconnects gets the open step from its beginning. */

@@ -1,6 +1,6 @@
 // Runtimes that break a promise, one for each case of the conformance suite of session runtimes.
 import { InvalidArgumentError } from '../../src/lib/index.ts';
-import type { OpenStepItem, SessionResult, SessionRuntime } from '../../src/sessions/index.ts';
+import type { FeedItem, OpenStepItem, SessionResult, SessionRuntime } from '../../src/sessions/index.ts';
 import type { RuntimeWorld } from '../../src/testing/index.ts';
 
 /** Changes a world for the worse. */
@@ -14,6 +14,16 @@ const withRuntime =
       return { ...runtime, ...change(runtime) };
     },
   });
+
+/** Changes everything that a feed has. */
+const changeFeed = (change: (items: readonly FeedItem[]) => readonly FeedItem[]): Breaking =>
+  withRuntime((runtime) => ({
+    feed: async function* (options) {
+      const items: FeedItem[] = [];
+      for await (const item of runtime.feed(options)) items.push(item);
+      yield* change(items);
+    },
+  }));
 
 /** Everything that begins with this happens twice. */
 const doTwice =
@@ -264,6 +274,19 @@ export const broken: Readonly<Record<string, Breaking>> = {
   'reads the text that an open step has written so far': changeText(({ offset }) => ({ offset: offset + 1 })),
   'follows the text of an open step until it is recorded': changeText(({ offset }) => ({ offset: offset + 1 })),
   'follows the text of later steps too': changeText(({ offset }) => ({ offset: offset + 1 })),
+  'queues a message behind a run, if asked to': withRuntime((runtime) => ({
+    send: (id, content, { whileRunning: _, ...options }) => runtime.send(id, content, options),
+  })),
+  'interrupts a run for a message, if asked to': withRuntime((runtime) => ({
+    send: async (id, content, options) => ({ ...(await runtime.send(id, content, options)), execution: 1 }),
+  })),
+  'queues a message behind a wait, if asked to, or refuses it': withRuntime((runtime) => ({
+    send: (id, content, { whileWaiting: _, ...options }) => runtime.send(id, content, options),
+  })),
+  'refuses a message to a session that waits for a grant': withRuntime((runtime) => ({
+    grant: (id, _amounts, options) => runtime.cancel(id, 'no', options),
+  })),
+  'lists what waits for somebody': withRuntime((runtime) => ({ waits: () => runtime.waits() })),
   'reads the events of an open step before they are stored': withRuntime((runtime) => ({
     openStep: async function* (...args) {
       for await (const item of runtime.openStep(...args)) if (item.type !== 'event' || item.event.type !== 'ToolCallStarted') yield item;
@@ -280,6 +303,29 @@ export const broken: Readonly<Record<string, Breaking>> = {
     stopReason: 'time_limit',
   }),
   'follows events through a kill without a gap or a double': doubleEvents,
+  'feeds the events of all sessions, those of each in their order': changeFeed((items) => items.toReversed()),
+  'feeds what comes after a cursor, without a gap or a double': withRuntime((runtime) => ({
+    feed: ({ after: _, ...options } = {}) => runtime.feed(options),
+  })),
+  'feeds one tenant, and events of the types that are asked for': withRuntime((runtime) => ({
+    feed: ({ tenant: _, ...options } = {}) => runtime.feed(options),
+  })),
+  'feeds nothing that a fork has copied, and nothing of a deleted session': changeFeed((items) => [
+    ...items,
+    ...items.filter(({ sessionId }) => sessionId === 'one').map((item) => ({ ...item, sessionId: 'fork' })),
+  ]),
+  'follows the feed through a kill without a gap or a double': withRuntime((runtime) => ({
+    feed: async function* (options = {}) {
+      for await (const item of runtime.feed(options)) {
+        yield item;
+        if (options.follow === true && item.event.seq === 3) yield item;
+      }
+    },
+  })),
+  'delivers every event in its order, and again what was not accepted': withRuntime((runtime) => ({
+    deliver: (name, send, options) =>
+      runtime.deliver(name, async (delivery, more) => Promise.resolve(send(delivery, more)).catch(() => undefined), options),
+  })),
   'reports that no worker runs': () => ({ drain: async () => undefined }),
   'applies an approval that was given while no worker ran': doTwice('pay'),
   'applies edited arguments that were given while no worker ran': withRuntime((runtime) => ({

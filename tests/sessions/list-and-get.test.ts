@@ -76,10 +76,19 @@ describe.each(pickSubjects(places))('list and get over %s', (_, makePlace) => {
     await runtime.send('done', 'look 2', { by: ann });
     for (const each of [runtime, start({ agents })]) {
       for (const summary of (await each.list()).sessions) {
-        const { state: _state, explain: _explain, text: _text, usage: _usage, mailbox, waitingFor, ...rest } = await each.get(summary.id);
+        const {
+          state: _state,
+          explain: _explain,
+          text: _text,
+          usage: _usage,
+          approvals,
+          mailbox,
+          waitingFor,
+          ...rest
+        } = await each.get(summary.id);
         const shown = waitingFor.map((wait) => ({ type: wait.type, id: wait.id, ...('toolName' in wait && { toolName: wait.toolName }) }));
         expect({ ...rest, waitingFor: shown }).toStrictEqual(summary);
-        expect(mailbox).toStrictEqual([]);
+        expect([mailbox, approvals]).toStrictEqual([[], []]);
       }
     }
   });
@@ -238,4 +247,50 @@ test('a damaged row of SQLite is listed as damaged, and the others with it', asy
   ]);
   await refusal(next.get('two'), 'session-damaged');
   expect((await next.send('one', 'say Fine', { by: ann })).text).toBe('Fine');
+});
+
+describe.each(pickSubjects(places))('what waits for somebody over %s', (_, makePlace) => {
+  test('is listed page by page, by tenant and owner, in any role, and can be answered from the list', async () => {
+    const stage = stageOn(makePlace());
+    const { clock, place } = stage;
+    const agents = [stage.agent(), stage.agent({ id: 'short', limits: { steps: 1, onLimit: 'pause' } })];
+    const runtime = stage.start({ agents, approvals: { expireAfterMs: 60_000 } });
+    const orders = ['pay 1 & pay 2', 'ask 3', 'look 1; look 2', 'say Hello'];
+    for (const [index, order] of orders.entries()) {
+      await clock.advance(1000);
+      const agent = index === 2 ? 'short' : 'desk';
+      await runtime.create({ id: `s${index}`, agent, tenant: index === 1 ? 'u' : 't', owner: `o${index}` }, { by: ann });
+      await runtime.send(`s${index}`, order, { by: ann });
+    }
+    const client = stage.start({ agents, store: place.open(), role: 'client', takeOver: false, approvals: { expireAfterMs: 60_000 } });
+    for (const each of [runtime, client]) {
+      const pages = [await each.waits({ limit: 1 })];
+      for (let last = pages.at(-1); last?.cursor !== undefined; last = pages.at(-1))
+        pages.push(await each.waits({ limit: 1, cursor: last.cursor }));
+      expect(
+        pages.map(({ waits }) => waits.map(({ sessionId, wait }) => `${sessionId} ${wait.type} ${wait.toolName ?? String(wait.limit)}`)),
+      ).toStrictEqual([['s2 grant steps'], ['s1 client-tool ask'], ['s0 approval pay', 's0 approval pay']]);
+      expect((await each.waits({ tenant: 'u' })).waits).toMatchObject([
+        { sessionId: 's1', tenant: 'u', owner: 'o1', agent: { id: 'desk' } },
+      ]);
+      expect((await each.waits({ owner: 'o2' })).waits.map(({ sessionId }) => sessionId)).toStrictEqual(['s2']);
+      const [first] = (await each.waits({ owner: 'o0' })).waits;
+      const { waitingFor } = await each.get('s0');
+      expect(first?.wait).toStrictEqual({
+        id: waitingFor[0]?.id,
+        type: 'approval',
+        sessionId: 's0',
+        digest: waitingFor[0]?.digest,
+        expiresAt: waitingFor[0]?.expiresAt,
+        toolName: 'pay',
+      });
+      expect([first?.summary, (first?.since ?? 0) + 60_000]).toStrictEqual(['{"amount":1}', waitingFor[0]?.expiresAt]);
+    }
+    for (const { sessionId, wait } of (await client.waits({ owner: 'o0' })).waits) await runtime.approve(sessionId, wait, { by: bob });
+    expect((await runtime.get('s0')).status).toBe('completed');
+    expect((await client.waits({ owner: 'o0' })).waits).toStrictEqual([]);
+    await refusal(runtime.waits({ limit: 0 }), 'invalid-argument');
+    // @ts-expect-error: only what waits is listed.
+    await refusal(runtime.waits({ status: 'completed' }), 'invalid-argument');
+  });
 });

@@ -6,3 +6,8 @@ export type { NewSessionQuestion, SessionHandlerOptions } from './handler-option
 export { createSessionHandler } from './session-handler.ts';
 export { errorStatuses } from './statuses.ts';
 export { toNodeListener } from './to-node-listener.ts';
+export type { WebhookOptions } from './webhook/webhook.ts';
+export { webhook } from './webhook/webhook.ts';
+export { WebhookFailedError } from './errors/webhook-failed-error.ts';
+export type { WebhookCheck } from './webhook/webhook-signature.ts';
+export { verifyWebhook } from './webhook/webhook-signature.ts';

@@ -14,6 +14,16 @@ function checkContentType(request: Request): void {
   if (type.trim().toLowerCase() !== 'application/json') throw new WrongContentTypeError(given === null ? 'none' : describeValue(given));
 }
 
+type BodyReader = ReadableStreamDefaultReader<Uint8Array>;
+
+async function readNext(reader: BodyReader): Promise<Awaited<ReturnType<BodyReader['read']>>> {
+  try {
+    return await reader.read();
+  } catch {
+    throw new InvalidArgumentError('The body ended before it was complete. Send it again.');
+  }
+}
+
 async function readBytes(request: Request, maxBytes: number): Promise<Uint8Array> {
   if (Number(request.headers.get('content-length') ?? 0) > maxBytes) throw new BodyTooLargeError(maxBytes);
   const chunks: Uint8Array[] = [];
@@ -22,7 +32,7 @@ async function readBytes(request: Request, maxBytes: number): Promise<Uint8Array
   const body = request.body as ReadableStream<Uint8Array> | null;
   if (body === null) return new Uint8Array();
   const reader = body.getReader();
-  for (let next = await reader.read(); !next.done; next = await reader.read()) {
+  for (let next = await readNext(reader); !next.done; next = await readNext(reader)) {
     size += next.value.byteLength;
     if (size > maxBytes) {
       // Nobody waits for the rest of it.

@@ -12,7 +12,7 @@ const unavailable = { status: 503, sentence: 'The server cannot do this at the m
 const unknown = { status: 404, sentence: 'There is no such session.' };
 
 /** Statuses by error code. */
-export const errorStatuses = {
+export const errorStatuses: Readonly<Record<string, ErrorStatus>> = {
   'action-refused': { status: 409 },
   'agent-changed': { status: 409 },
   'already-answered': { status: 409 },
@@ -37,6 +37,7 @@ export const errorStatuses = {
   'late-result': failed,
   'lost-in-payload': failed,
   'malformed-response': failed,
+  'message-refused': { status: 409 },
   'method-not-allowed': { status: 405 },
   'model-failed': failed,
   'newer-schema': failed,
@@ -69,10 +70,9 @@ export const errorStatuses = {
   'validation-failed': failed,
   'wrong-content-type': { status: 415 },
   'wrong-kind': failed,
-} as const satisfies Readonly<Record<string, ErrorStatus>>;
+};
 
 /** Returns the status of an error code. One that is not in the table is a failure of the server. */
 export function getErrorStatus(code: string): ErrorStatus {
-  const known: Readonly<Record<string, ErrorStatus>> = errorStatuses;
-  return (Object.hasOwn(known, code) ? known[code] : undefined) ?? failed;
+  return (Object.hasOwn(errorStatuses, code) ? errorStatuses[code] : undefined) ?? failed;
 }

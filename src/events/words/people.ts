@@ -4,6 +4,13 @@ import { after, describeAuthor, describeLimit } from './phrases.ts';
 
 type Describers = Readonly<Record<string, (event: EventFields) => string>>;
 
+function describeUse(event: EventFields): string {
+  if (!event.has('approval')) return '';
+  const approval = event.inner('approval');
+  const [use, maxUses] = [approval.number('use'), approval.number('maxUses')];
+  return use === 1 ? ` for the rest of the session (at most ${maxUses} calls)` : `, by an earlier approval (use ${use} of ${maxUses})`;
+}
+
 function describeResolved(event: EventFields): string {
   const [author, id, decision] = [describeAuthor(event), event.text('waitId'), event.text('decision')];
   const what = event.has('toolName') ? `${event.text('toolName')} (${id})` : id;
@@ -19,7 +26,7 @@ function describeResolved(event: EventFields): string {
     case 'resumed':
       return `${author} resumed the session, the wait for ${what} is over`;
     default:
-      return `${author} ${decision} ${what}${edited}${why}`;
+      return `${author} ${decision} ${what}${edited}${why}${describeUse(event)}`;
   }
 }
 
@@ -46,5 +53,6 @@ export const peopleWords: Describers = {
   UserMessageReceived: (event) => `${describeAuthor(event)} wrote ${event.json('text')}`,
   WaitResolved: describeResolved,
   LimitsGranted: (event) => `${describeAuthor(event)} granted ${describeGrant(event)} more`,
+  ApprovalRevoked: (event) => `${describeAuthor(event)} revoked the approval ${event.text('approvalId')}`,
   CancelRequested: (event) => `${describeAuthor(event)} cancelled${after(': ', event.text('reason'))}`,
 };

@@ -49,12 +49,20 @@ export const WaitDecision = {
 } as const;
 export type WaitDecision = (typeof WaitDecision)[keyof typeof WaitDecision];
 
+/** A use of an approval that was given for the rest of a session. The call that it was given for is its first. */
+export interface ApprovalUse {
+  readonly id: string;
+  readonly use: number;
+  readonly maxUses: number;
+}
+
 /** Facts about a wait that has ended. */
 export interface ResolvedWait {
   readonly wait: Wait;
   readonly decision: WaitDecision;
   readonly reason?: string | undefined;
   readonly edited?: boolean;
+  readonly approval?: ApprovalUse | undefined;
 }
 
 /** Something that a session waited for is decided. */
@@ -67,8 +75,10 @@ export class WaitResolved extends ActionEvent {
   declare readonly reason?: string;
   /** True if a call was approved with other arguments than those it asked for. */
   readonly edited: boolean;
+  /** Set if the approval was given for the rest of the session, by this action or an earlier one. */
+  declare readonly approval?: ApprovalUse;
 
-  constructor(header: EventHeader, by: Actor, { wait, decision, reason, edited = false }: ResolvedWait) {
+  constructor(header: EventHeader, by: Actor, { wait, decision, reason, edited = false, approval }: ResolvedWait) {
     super(header, by);
     this.waitId = wait.id;
     this.waitType = wait.type;
@@ -76,6 +86,7 @@ export class WaitResolved extends ActionEvent {
     this.decision = decision;
     if (reason !== undefined) this.reason = reason;
     this.edited = edited;
+    if (approval !== undefined) this.approval = approval;
   }
 }
 
@@ -101,5 +112,16 @@ export class CancelRequested extends ActionEvent {
   }
 }
 
+/** An approval for the rest of the session was revoked. */
+export class ApprovalRevoked extends ActionEvent {
+  readonly type = 'ApprovalRevoked';
+  readonly approvalId: string;
+
+  constructor(header: EventHeader, by: Actor, approvalId: string) {
+    super(header, by);
+    this.approvalId = approvalId;
+  }
+}
+
 /** Every event about something that somebody did to a session. */
-export type SessionEvent = UserMessageReceived | WaitResolved | LimitsGranted | CancelRequested;
+export type SessionEvent = UserMessageReceived | WaitResolved | LimitsGranted | CancelRequested | ApprovalRevoked;

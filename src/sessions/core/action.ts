@@ -19,7 +19,17 @@ export type ActionRequest =
       /** Absent if it supersedes what is waited for. */
       readonly whileWaiting?: 'queue' | 'refuse';
     }
-  | { readonly type: 'approve'; readonly waitId: string; readonly digest: string; readonly args?: Json }
+  | {
+      readonly type: 'approve';
+      readonly waitId: string;
+      readonly digest: string;
+      readonly args?: Json;
+      /** Set if it is given for the rest of the session. */
+      readonly scope?: 'session';
+      /** Id of the earlier approval that covers the call: the runtime has applied it. */
+      readonly coveredBy?: string;
+    }
+  | { readonly type: 'revoke'; readonly approvalId: string }
   | { readonly type: 'reject'; readonly waitId: string; readonly reason: string; readonly digest?: string }
   | { readonly type: 'answer'; readonly waitId: string; readonly value: Json; readonly digest?: string }
   | { readonly type: 'grant'; readonly amounts: Grant }

@@ -15,6 +15,7 @@ import { ForgedApprovalError } from './forged-approval-error.ts';
 import { LateAnswerError } from './late-answer-error.ts';
 import { assertTakesMessage } from './message-rules.ts';
 import type { LogEntry, SessionReader } from '../store/session-store.ts';
+import { assertScopeAllowed } from './session-approvals.ts';
 import { StaleApprovalError } from './stale-approval-error.ts';
 import { readEvents } from './stored-events.ts';
 
@@ -44,6 +45,7 @@ export function applyRequest(state: RunState, request: ActionRequest): RunState 
     case 'create':
     case 'fork':
     case 'erase':
+    case 'revoke':
       return state;
   }
 }
@@ -117,6 +119,7 @@ export async function checkAnswer(request: AnswerRequest, { log, checkArgs, isRu
     );
   }
   if (request.digest !== undefined) await checkDigest(wait, request.digest, log);
+  if (request.type === 'approve' && request.scope === 'session') assertScopeAllowed(wait);
   // Throws if the kind of answer is wrong, before anything is stored.
   applyRequest(state, request);
   if (request.type !== 'approve' || request.args === undefined || !('toolName' in wait)) return;

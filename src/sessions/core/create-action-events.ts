@@ -4,7 +4,8 @@ import { isList, omitUndefined } from '../../lib/index.ts';
 import { Message } from '../../messages/index.ts';
 import type { Execution, RunState, Wait } from '../../step-by-step/index.ts';
 import type { Action } from './action.ts';
-import { CancelRequested, LimitsGranted, UserMessageReceived, WaitDecision, WaitResolved } from './action-events.ts';
+import type { ApprovalUse } from './action-events.ts';
+import { ApprovalRevoked, CancelRequested, LimitsGranted, UserMessageReceived, WaitDecision, WaitResolved } from './action-events.ts';
 import { toExecutionId } from './execution-id.ts';
 
 /** An action and the states before and after it. */
@@ -12,6 +13,8 @@ export interface AppliedAction {
   readonly action: Action;
   readonly before: RunState;
   readonly after: RunState;
+  /** The use of an approval for the rest of the session that the action is. */
+  readonly use?: ApprovalUse | undefined;
 }
 
 /** Place of new events in a session. */
@@ -65,6 +68,7 @@ function toDecision(action: Action): WaitDecision {
     case 'create':
     case 'fork':
     case 'erase':
+    case 'revoke':
       return WaitDecision.Resumed;
   }
 }
@@ -77,6 +81,8 @@ function createOwnEvent({ action, before, after }: AppliedAction, next: NextHead
   switch (action.type) {
     case 'send':
       return [new UserMessageReceived(next(after.execution), by, toMessageFacts(action.message))];
+    case 'revoke':
+      return [new ApprovalRevoked(next(after.execution), by, action.approvalId)];
     case 'grant':
       return [new LimitsGranted(next(after.execution), by, action.amounts)];
     case 'cancel':
@@ -101,7 +107,8 @@ function createWaitEvents(applied: AppliedAction, next: NextHeader): readonly Ba
   // A step that ended the process each time is the next one, though nothing of it is recorded.
   const step = execution.pendingStep?.number ?? execution.results.length + (execution.crashLoop === undefined ? 0 : 1);
   return findEndedWaits(applied).map(
-    (wait) => new WaitResolved(next(execution, step), action.by, { wait, decision: toDecision(action), reason, edited }),
+    (wait) =>
+      new WaitResolved(next(execution, step), action.by, { wait, decision: toDecision(action), reason, edited, approval: applied.use }),
   );
 }
 

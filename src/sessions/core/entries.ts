@@ -5,6 +5,7 @@ import type { JsonObject } from '../../lib/index.ts';
 import { DamagedDataError, omitUndefined, readObject, SteplineError } from '../../lib/index.ts';
 import type { RunState, StateType } from '../../step-by-step/index.ts';
 import type { Action, RecordedAction } from './action.ts';
+import type { SessionApproval } from './session-approvals.ts';
 import { SessionDamagedError } from './session-damaged-error.ts';
 import type { LogEntry, SessionReader } from '../store/session-store.ts';
 
@@ -27,6 +28,8 @@ export interface EntryBody {
     /** The error, for a caller in another process. */
     readonly error?: JsonObject;
   }[];
+  /** All approvals for the rest of the session, if the entry changes them, or is a snapshot. */
+  readonly approvals?: readonly SessionApproval[];
   /** The change that the entry makes to the state. */
   readonly change?: JsonObject;
   /** The whole state as text, in an entry that is a snapshot. */
@@ -49,6 +52,8 @@ export type Queue = ReadonlyMap<number, QueuedAction>;
 export interface ReplayedLog {
   readonly state: RunState;
   readonly queued: Map<number, QueuedAction>;
+  /** Approvals for the rest of the session. */
+  readonly approvals: readonly SessionApproval[];
   /** True if they end with a fork that nobody has acted on. */
   readonly isUntouchedFork: boolean;
 }
@@ -136,17 +141,22 @@ export function isUntouchedAfter(isUntouchedFork: boolean, { action, change }: E
 export function replay(entries: readonly LogEntry[], states: StateType): ReplayedLog {
   let state: RunState | undefined;
   let isUntouchedFork = false;
+  let approvals: readonly SessionApproval[] = [];
   const queued = new Map<number, QueuedAction>();
   for (const { n, body } of entries) {
     const read = readBody(body);
     const { change, state: whole } = read;
-    if (whole !== undefined) state = states.parse(whole);
+    if (whole !== undefined) {
+      state = states.parse(whole);
+      approvals = [];
+    }
+    if (read.approvals !== undefined) ({ approvals } = read);
     if (change !== undefined && state !== undefined) state = states.patch(state, change, getMessages(findSentMessages(n, read, queued)));
     updateQueue(queued, n, read);
     isUntouchedFork = isUntouchedAfter(isUntouchedFork, read);
   }
   if (state === undefined) throw new DamagedDataError('log', 'the first snapshot is missing');
-  return { state, queued, isUntouchedFork };
+  return { state, queued, approvals, isUntouchedFork };
 }
 
 /** Returns the error of reading a session's data: damage if the data is to blame, else the error itself. */

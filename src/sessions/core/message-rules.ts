@@ -52,6 +52,9 @@ export function isMessageDue(state: RunState, { action, execution, opensNext: is
   return hasWork(state) || !isWaiting(state) || action.whileWaiting !== 'queue' || isWaitingForGrant(state);
 }
 
+/** True for a queued message that came while the session ran, and interrupts that run. */
+export const isInterruption = ({ action, opensNext: isNext = false }: QueuedAction): boolean => !isNext && isInterrupting(action);
+
 /** True if a queued message interrupts an execution. */
 export const hasInterruption = (queued: Queue, number: number): boolean =>
-  [...queued.values()].some(({ action, execution }) => execution === number && isInterrupting(action));
+  [...queued.values()].some((each) => each.execution === number && isInterruption(each));

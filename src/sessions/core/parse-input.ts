@@ -7,7 +7,7 @@ import { isMessageContent, Message } from '../../messages/index.ts';
 import { ExecutionStatus } from '../../step-by-step/index.ts';
 import type { ActionOptions, ForkPoint } from './action.ts';
 import { ForeignApprovalError } from './foreign-approval-error.ts';
-import type { AnsweredWait, EventsOptions, NewSession, OpenStepOptions, SendOptions } from './session-runtime.ts';
+import type { AnsweredWait, EventsOptions, FeedOptions, NewSession, OpenStepOptions, SendOptions } from './session-runtime.ts';
 import type { SessionFacts } from './session.ts';
 import type { SessionQuery } from '../store/session-store.ts';
 
@@ -135,6 +135,37 @@ export function parseEventsOptions(options: EventsOptions): ParsedEventsOptions 
   return { fromSeq, follow: follow === true, redact: redact === true, ...omitUndefined({ signal }) };
 }
 
+/** Options for reading the feed, checked. */
+export type ParsedFeedOptions = FeedOptions & Required<Pick<FeedOptions, 'follow' | 'redact'>>;
+
+/** Checks the options of feed(), or those of another method that are the same. */
+export function parseFeedOptions(options: FeedOptions, method = 'feed', more: readonly string[] = []): ParsedFeedOptions {
+  const given: unknown = options;
+  assert(isRecord(given), `The options of ${method}() must be an object, not ${describeValue(given)}.`);
+  checkKeys(`${method}()`, given, ['after', 'tenant', 'types', 'follow', 'redact', 'signal', ...more]);
+  const { after, tenant, types, follow = false, redact = false, signal } = given;
+  assert(
+    types === undefined || (Array.isArray(types) && types.length > 0 && types.every(isText)),
+    `${method}(): types must be a list of event types, such as ["ToolApprovalRequested"], not ${describeValue(types)}.`,
+  );
+  for (const [name, value] of Object.entries({ follow, redact }))
+    assert(typeof value === 'boolean', `${method}(): ${name} must be true or false, not ${describeValue(value)}.`);
+  assert(
+    signal === undefined || signal instanceof AbortSignal,
+    `${method}(): signal must be an AbortSignal, not ${describeValue(signal)}.`,
+  );
+  return {
+    follow: follow === true,
+    redact: redact === true,
+    ...omitUndefined({
+      after: after === undefined ? undefined : parseText(after, `${method}(): after`),
+      tenant: tenant === undefined ? undefined : parseText(tenant, `${method}(): tenant`),
+      types: types && [...types].map(String),
+      signal,
+    }),
+  };
+}
+
 /** Checks the options of openStep(). */
 export function parseOpenStepOptions(options: OpenStepOptions): OpenStepOptions {
   const given: unknown = options;
@@ -166,6 +197,16 @@ export function parseMessage(content: MessageContent | Message, ids: IdSource): 
   const message = content instanceof Message ? content : Message.user(content, { ids });
   assert(!message.isEmpty, 'The content of send() is empty. Send at least one character or part.');
   return message;
+}
+
+/** Checks the scope of an approval. */
+export function parseScope({ scope, args }: { readonly scope?: unknown; readonly args?: unknown }): { readonly scope?: 'session' } {
+  const found = parseOneOf(scope, 'scope of approve()', ['session'] as const);
+  assert(
+    found === undefined || args === undefined,
+    'approve() takes either scope or args: an approval for the rest of the session covers the arguments that were shown.',
+  );
+  return omitUndefined({ scope: found });
 }
 
 /** Checks what a message does to an execution in progress. */

@@ -7,7 +7,7 @@ import type { Action } from './action.ts';
 import { applyRequest } from './answers.ts';
 import type { AppliedAction } from './create-action-events.ts';
 import type { EntryBody, Queue, QueuedAction } from './entries.ts';
-import { isInterrupting, isMessageDue } from './message-rules.ts';
+import { isInterruption, isMessageDue } from './message-rules.ts';
 import { hasWork } from './session.ts';
 import { toWire } from './wire-errors.ts';
 
@@ -55,7 +55,7 @@ export const hasDue = (state: RunState, queued: Queue): boolean => [...queued.va
 /** Returns queued actions in the order in which they are applied: a message that has interrupted a run comes first. */
 export function sortQueue(queued: Queue): readonly (readonly [number, QueuedAction])[] {
   const all = [...queued];
-  return [...all.filter(([, { action }]) => isInterrupting(action)), ...all.filter(([, { action }]) => !isInterrupting(action))];
+  return [...all.filter(([, each]) => isInterruption(each)), ...all.filter(([, each]) => !isInterruption(each))];
 }
 
 /** Applies actions in their order. */
@@ -83,8 +83,7 @@ export function applyActions(from: RunState, actions: Iterable<readonly [number,
 export function applyBetweenSteps(state: RunState, queued: Queue): AppliedActions | undefined {
   if (isHalfAnswered(state)) return undefined;
   const actions = [...queued].filter(
-    ([, each]) =>
-      each.action.type === 'grant' || (each.action.type === 'send' && !isInterrupting(each.action) && isMessageDue(state, each)),
+    ([, each]) => each.action.type === 'grant' || (each.action.type === 'send' && !isInterruption(each) && isMessageDue(state, each)),
   );
   return actions.length === 0 ? undefined : applyActions(state, actions);
 }

@@ -44,6 +44,8 @@ export async function readSession(reader: SessionReader, sessionId: string, find
 interface SessionRest {
   /** True if nothing is left to do without anybody's help. */
   readonly isAtRest: boolean;
+  /** True if it waits for a person because its step ended the process each time. */
+  readonly isCrashLoop: boolean;
   readonly executions: number;
 }
 
@@ -51,8 +53,8 @@ interface SessionRest {
 export async function findRest(reader: SessionReader, sessionId: string): Promise<SessionRest | undefined> {
   const open = await reader.effects(sessionId, { prefix: 'none' });
   if (open === undefined) return undefined;
-  const { executions } = readStored(sessionId, () => readHeader(open.header));
-  return { isAtRest: !open.header.isOpen, executions };
+  const { executions, waitingFor } = readStored(sessionId, () => readHeader(open.header));
+  return { isAtRest: !open.header.isOpen, isCrashLoop: waitingFor.some(({ reason }) => reason === 'crash-loop'), executions };
 }
 
 /** True if an execution of a session has ended or waits. */

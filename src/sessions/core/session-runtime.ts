@@ -2,9 +2,12 @@
 import type { Json, JsonObject } from '../../lib/index.ts';
 import type { Message, MessageContent } from '../../messages/index.ts';
 import type { Grant, RunState } from '../../step-by-step/index.ts';
+import type { LimitKind } from '../../continuation/index.ts';
 import type { SessionQuery, StoreHolder } from '../store/session-store.ts';
 import type { ActionOptions, Actor, ForkPoint, RecordedAction } from './action.ts';
+import type { AgentIdentity } from './agents.ts';
 import type { DamagedSession, Session, SessionResult, SessionSummary, SessionWait } from './session.ts';
+import type { DeadLetter, DeadLetterQuery, Delivery, DeliverOptions, SendEvents } from '../delivery/delivery.ts';
 import type { StoredEvent } from './stored-events.ts';
 
 /** A session to create. */
@@ -27,6 +30,41 @@ export type ApprovedWait = AnsweredWait & Pick<SessionWait, 'digest'>;
 /** A page of sessions, newest first. */
 export interface ListedSessions {
   readonly sessions: readonly (SessionSummary | DamagedSession)[];
+  /** Ask with it for more; absent at the end. */
+  readonly cursor?: string;
+}
+
+/** Filter for what waits for somebody; all given fields must match. */
+export type WaitsQuery = Pick<SessionQuery, 'tenant' | 'owner' | 'agentName' | 'tag' | 'limit' | 'cursor'>;
+
+/** Something that waits for somebody, with its session. */
+export interface ListedWait {
+  readonly sessionId: string;
+  readonly tenant?: string;
+  readonly owner?: string;
+  readonly agent: AgentIdentity;
+  /** Pass it to approve(), reject() or answer(). */
+  readonly wait: Pick<SessionWait, 'id' | 'type' | 'sessionId' | 'digest'> & {
+    readonly expiresAt?: number;
+    readonly toolName?: string;
+    /** The limit to raise, if a grant is waited for. */
+    readonly limit?: LimitKind;
+    /** Path of the nested run that asks, if it is not the session's agent itself. */
+    readonly askedBy?: string;
+    /** Problem with the last answer, if it could not be used. */
+    readonly problem?: string;
+  };
+  /** The arguments of the call, or the question: short, and without obvious secrets. The session has all of it. */
+  readonly summary?: string;
+  /** Time at which the wait began. */
+  readonly since: number;
+}
+
+/** A page of what waits for somebody. A page may be empty and still have a cursor. */
+export interface ListedWaits {
+  readonly waits: readonly ListedWait[];
+  /** Sessions that wait, but cannot be read here: damaged, or of an agent that is not known. */
+  readonly unreadable: readonly { readonly sessionId: string; readonly problem: string }[];
   /** Ask with it for more; absent at the end. */
   readonly cursor?: string;
 }
@@ -56,6 +94,33 @@ export interface EventsOptions {
   readonly redact?: boolean;
   /** Ends a reader that follows. */
   readonly signal?: AbortSignal;
+}
+
+/** Options for reading the events of all sessions. */
+export interface FeedOptions {
+  /** Cursor of the last item that you have: reading begins after it. `end` begins with what is stored from now on. @default the start */
+  readonly after?: string;
+  /** Only sessions of this tenant. */
+  readonly tenant?: string;
+  /** Only events of these types. @default all */
+  readonly types?: readonly string[];
+  /** Continues with events that are stored later, until the reader leaves. @default false */
+  readonly follow?: boolean;
+  /** Replaces obvious secrets (keys, tokens, passwords) in what is returned; what is stored stays as it is. @default false */
+  readonly redact?: boolean;
+  /** Ends a reader that follows. */
+  readonly signal?: AbortSignal;
+}
+
+/** A stored event of any session. */
+export interface FeedItem {
+  /** Place of the event in the feed. Keep it, and pass it as `after` to continue. */
+  readonly cursor: string;
+  readonly sessionId: string;
+  readonly tenant?: string;
+  readonly owner?: string;
+  readonly agent: AgentIdentity;
+  readonly event: StoredEvent;
 }
 
 /** Filter for bulk actions on sessions. At least one field. */
@@ -201,8 +266,14 @@ export interface SessionRuntime<State extends RunState = RunState, Output = unkn
   approve(
     sessionId: string,
     wait: ApprovedWait,
-    options: ActionOptions & { readonly args?: unknown },
+    options: ActionOptions & {
+      readonly args?: unknown;
+      /** `session`: also approves later calls, as far as the `approvalScope` of the tool goes. @default this call only */
+      readonly scope?: 'session';
+    },
   ): Promise<SessionResult<State, Output>>;
+  /** Revokes an approval that was given for the rest of a session; see `session.approvals`. */
+  revokeApproval(sessionId: string, approvalId: string, options: ActionOptions): Promise<SessionResult<State, Output>>;
   /** Rejects a call; the model reads the reason. */
   reject(
     sessionId: string,
@@ -221,10 +292,27 @@ export interface SessionRuntime<State extends RunState = RunState, Output = unkn
   fork(sessionId: string, at: Omit<ForkPoint, 'sessionId'>, options: ActionOptions & Omit<NewSession, 'agent'>): Promise<Session<State>>;
   get(sessionId: string): Promise<Session<State>>;
   list(query?: SessionQuery): Promise<ListedSessions>;
+  /** Lists everything that waits for somebody, page by page; `limit` is the number of sessions on a page (50 by default). */
+  waits(query?: WaitsQuery): Promise<ListedWaits>;
   /** Lists the actions on a session in their order, with author and time. */
   actions(sessionId: string): Promise<readonly RecordedAction[]>;
   /** Reads the stored events in order. They hold what was stored, secrets in arguments and results included, unless redacted. */
   events(sessionId: string, options?: EventsOptions): AsyncIterable<StoredEvent>;
+  /**
+   * Reads the stored events of all sessions, in the order in which they were committed; events of one session are in their order. A cursor
+   * never skips an event that is committed later. A session that cannot be read is reported and left out; so is one that was deleted, and
+   * what a fork has copied.
+   */
+  feed(options?: FeedOptions): AsyncIterable<FeedItem>;
+  /**
+   * Sends stored events of all sessions to another program, at least once, and those of each session in their order. The place is stored
+   * under the name: another process, or this one after a restart, continues there. One process at a time delivers under a name.
+   */
+  deliver(name: string, send: SendEvents, options?: DeliverOptions): Delivery;
+  /** Lists events that could not be delivered under a name, by their ids. */
+  deadLetters(name: string, query?: DeadLetterQuery): Promise<readonly DeadLetter[]>;
+  /** Asks the process that delivers under the name to send the events again. If that succeeds, the letter is gone. */
+  retryDeadLetter(name: string, id: string): Promise<void>;
   /** Reads the text and the events of the open step so far; then, if it is followed, the rest as it comes. */
   openStep(sessionId: string, options?: OpenStepOptions): AsyncIterable<OpenStepItem>;
   /** Cancels every matching session that runs or waits. Returns their number. */

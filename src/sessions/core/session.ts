@@ -19,6 +19,7 @@ import type { ForkPoint, RecordedAction } from './action.ts';
 import type { AgentIdentity } from './agents.ts';
 import { computeApprovalDigest } from './approval-digest.ts';
 import type { ExpiryOptions } from './expiry.ts';
+import type { SessionApproval } from './session-approvals.ts';
 import { getExpiresAt } from './expiry.ts';
 import type { ListedSession, SessionHeader } from '../store/session-store.ts';
 
@@ -71,6 +72,8 @@ export interface Session<State extends RunState = RunState> extends Omit<Session
   readonly waitingFor: readonly SessionWait[];
   /** Actions that no worker has taken yet, in their order. */
   readonly mailbox: readonly RecordedAction[];
+  /** Approvals that were given for the rest of the session. */
+  readonly approvals: readonly SessionApproval[];
   /** Last text of the agent. */
   readonly text: string;
   readonly usage: Usage;
@@ -176,11 +179,18 @@ function withHiddenState<View extends { readonly state: RunState }>(state: RunSt
   return Object.defineProperty({ ...view }, 'state', { value: state, enumerable: false }) as View;
 }
 
+interface SessionViewOptions {
+  readonly approvals: ExpiryOptions | undefined;
+  readonly mailbox?: readonly RecordedAction[];
+  /** Approvals that were given for the rest of the session. */
+  readonly given?: readonly SessionApproval[];
+}
+
 /** Returns a whole session. */
 export async function toSession(
   facts: SessionFacts,
   state: RunState,
-  { approvals, mailbox = [] }: { readonly approvals: ExpiryOptions | undefined; readonly mailbox?: readonly RecordedAction[] },
+  { approvals, mailbox = [], given = [] }: SessionViewOptions,
 ): Promise<Session> {
   const status = getShownStatus(state, mailbox);
   const { stopReason, text } = state;
@@ -189,6 +199,7 @@ export async function toSession(
     ...facts,
     status,
     mailbox,
+    approvals: given,
     text,
     usage,
     updatedAt: state.info.updatedAt,

@@ -125,17 +125,15 @@ export function writeEvents(events: readonly BaseEvent[], records: EventRecords)
 /** Records that events are read with. */
 export interface EventSources {
   readonly sessionId: string;
-  /** Returns the session's state. */
-  readonly getState: () => Promise<RunState>;
+  /** Returns the session's state; undefined if it cannot be read here. What only the state knows is then left out. */
+  readonly getState: () => Promise<RunState | undefined>;
   /** Returns the message of the action of an entry; undefined if there is none. */
   readonly getMessage: (entry: number) => Promise<JsonObject | undefined>;
 }
 
 /** Puts the outcome of its step into an event that refers to it. */
-function withOutcome(fields: StoredEvent, state: RunState): StoredEvent {
-  const outcome = findExecution(state, fields)
-    ?.results.at(fields.stepNumber - 1)
-    ?.outcome.toJSON();
+function withOutcome(fields: StoredEvent, state: RunState | undefined): StoredEvent {
+  const outcome = (state && findExecution(state, fields))?.results.at(fields.stepNumber - 1)?.outcome.toJSON();
   if (outcome !== undefined) return { ...fields, outcome };
   // The state that is at hand does not know the step: another runtime has recorded it.
   const { outcome: _, ...rest } = fields;
@@ -143,8 +141,9 @@ function withOutcome(fields: StoredEvent, state: RunState): StoredEvent {
 }
 
 /** Puts the text of its step into an event that refers to it. */
-function withText(fields: StoredEvent, state: RunState): StoredEvent {
-  return { ...fields, text: findStep(state, fields)?.outputMessages.find(({ id }) => id === fields['messageId'])?.text ?? '' };
+function withText(fields: StoredEvent, state: RunState | undefined): StoredEvent {
+  const step = state && findStep(state, fields);
+  return { ...fields, text: step?.outputMessages.find(({ id }) => id === fields['messageId'])?.text ?? '' };
 }
 
 /** Puts everything into an event that it refers to. */
@@ -170,8 +169,12 @@ const isEvent = (fields: JsonObject): fields is StoredEvent =>
   ['seq', 'at', 'stepNumber'].every((key) => typeof fields[key] === 'number') &&
   Math.abs(Number(fields['at'])) <= latestTime;
 
-/** Reads the events of one commit. */
-export async function readEvents(text: string, sources: EventSources): Promise<readonly StoredEvent[]> {
+/** Reads the events of one commit. Those that are not wanted are read without what they refer to. */
+export async function readEvents(
+  text: string,
+  sources: EventSources,
+  isWanted: (event: StoredEvent) => boolean = () => true,
+): Promise<readonly StoredEvent[]> {
   const [shared, ...own] = readArray(JSON.parse(text), 'events', readJsonObject);
   const events: StoredEvent[] = [];
   for (const [index, fields] of own.entries()) {
@@ -180,7 +183,7 @@ export async function readEvents(text: string, sources: EventSources): Promise<r
     const id = typeof executionId === 'string' && typeof seq === 'number' ? `${executionId}/${seq}` : '';
     const event: JsonObject = { id, ...whole };
     if (!isEvent(event)) throw new DamagedDataError(`events[${index + 1}]`, 'expected an event');
-    const filled = await fill(event, sources);
+    const filled = isWanted(event) ? await fill(event, sources) : event;
     events.push({ ...getDerived(filled), ...filled, sessionId: sources.sessionId });
   }
   const related = indexRelated(events);

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../lib/index.ts';
 import { DamagedDataError, InvalidArgumentError, SteplineError } from '../../lib/index.ts';
 import { NewerSchemaError, WrongKindError } from '../../serialization/index.ts';
-import { AlreadyAnsweredError, NotWaitingError } from '../../step-by-step/index.ts';
+import { AlreadyAnsweredError, MessageRefusedError, NotWaitingError } from '../../step-by-step/index.ts';
 import { ActionRefusedError } from './action-refused-error.ts';
 import { AgentChangedError } from './agent-changed-error.ts';
 import { ContextFailedError } from './context-failed-error.ts';
@@ -38,6 +38,7 @@ const samples: readonly SteplineError[] = [
   new ForgedApprovalError('w'),
   new InvalidArgumentError('A session id must be text.'),
   new LateAnswerError('w', 'it expired'),
+  new MessageRefusedError(['w'], 'Answer it first.'),
   new NewerSchemaError('agent-state', { found: 9, supported: 2 }),
   new NotWaitingError('w', ['a', 'b']),
   new RequestReusedError('r'),

@@ -6,10 +6,11 @@
 import type { BaseEvent } from '../../events/index.ts';
 import { notifyListener, reportToConsole } from '../../events/index.ts';
 import type { Orchestrator, RunState } from '../../step-by-step/index.ts';
-import { Supersession } from '../../step-by-step/index.ts';
+import { Supersession, toAskedCall } from '../../step-by-step/index.ts';
 import type { Action } from '../core/action.ts';
 import type { AnswerRequest } from '../core/answers.ts';
 import { applyRequest, checkAnswer, isAnswer } from '../core/answers.ts';
+import { computeApprovalDigest } from '../core/approval-digest.ts';
 import type { AppliedAction } from '../core/create-action-events.ts';
 import { createActionEvents } from '../core/create-action-events.ts';
 import type { QueuedAction } from '../core/entries.ts';
@@ -17,6 +18,8 @@ import { isInterrupting, opensNext } from '../core/message-rules.ts';
 import type { AppliedActions } from '../core/queue.ts';
 import { applyActions, toBody } from '../core/queue.ts';
 import { hasWork } from '../core/session.ts';
+import type { CoveredWait, SessionApproval } from '../core/session-approvals.ts';
+import { assertApproval, findUse, updateApprovals } from '../core/session-approvals.ts';
 import type { RunServices } from './run-execution.ts';
 import type { EntryParts, SessionLog } from './session-log.ts';
 import type { ActionTarget } from './waiters.ts';
@@ -58,6 +61,7 @@ export class ActionWriter {
       const resumed = isLooping || hasOpenStep ? next : applyRequest(state, action);
       return this.#apply({ action, before: state, after: resumed }, { ...origin, restartsCount: isLooping });
     }
+    if (action.type === 'revoke') assertApproval(this.#log.approvals, action.approvalId);
     const isCancel = action.type === 'cancel';
     const endsRun = isCancel || isInterrupting(action);
     const isNext = opensNext(action, state, hasOpenStep);
@@ -66,6 +70,14 @@ export class ActionWriter {
     // An execution that has ended needs no cancel; that somebody wanted it is stored.
     const next = isCancel && state.waitingFor.length === 0 ? state : applyRequest(state, action);
     return this.#apply({ action, before: state, after: next }, { ...origin, endsStep: isLooping });
+  }
+
+  /** Approves a call that is covered by an earlier approval. */
+  async approveCovered({ wait, approval }: CoveredWait): Promise<StoredAction> {
+    const { id, state, claimed } = this.#log;
+    const digest = await computeApprovalDigest(id, toAskedCall(state, wait));
+    const action: Action = { type: 'approve', waitId: wait.id, digest, coveredBy: approval.id, by: approval.by, at: claimed.clock.now() };
+    return this.#apply({ action, before: state, after: applyRequest(state, action) }, {});
   }
 
   /** Applies one queued action, or refuses it. */
@@ -86,8 +98,9 @@ export class ActionWriter {
   /** Stores which actions were applied and which were refused. */
   record(actions: AppliedActions, uncommitted: readonly BaseEvent[] = []): RecordedActions {
     const { state, changes } = actions;
-    const events = this.#createEvents(changes, uncommitted.at(-1)?.seq ?? state.data.lastSeq);
-    const parts = withEvents(state, [...uncommitted, ...events]);
+    const { approvals, used } = this.#useApprovals(changes);
+    const events = this.#createEvents(used, uncommitted.at(-1)?.seq ?? state.data.lastSeq);
+    const parts = { ...withEvents(state, [...uncommitted, ...events]), approvals };
     return { done: this.#log.append(toBody(actions), parts), state: parts.state, events };
   }
 
@@ -110,8 +123,22 @@ export class ActionWriter {
   #apply(applied: AppliedAction, parts: Omit<EntryParts, 'state' | 'events'>): StoredAction {
     const { action, after } = applied;
     const target = { execution: after.execution.number };
-    const events = this.#createEvents([applied], after.data.lastSeq);
-    return { done: this.#log.append({ action, ...target }, { ...parts, ...withEvents(after, events) }), target, events };
+    const { approvals, used } = this.#useApprovals([applied]);
+    const events = this.#createEvents(used, after.data.lastSeq);
+    return { done: this.#log.append({ action, ...target }, { ...parts, ...withEvents(after, events), approvals }), target, events };
+  }
+
+  /** Finds the approvals of the session after actions, and which use of one each action is. */
+  #useApprovals(changes: readonly AppliedAction[]): {
+    readonly approvals: readonly SessionApproval[];
+    readonly used: readonly AppliedAction[];
+  } {
+    let { approvals } = this.#log;
+    const used = changes.map((applied) => {
+      approvals = updateApprovals(approvals, applied.action, applied.before);
+      return { ...applied, use: findUse(approvals, applied.action) };
+    });
+    return { approvals, used };
   }
 
   #createEvents(changes: readonly AppliedAction[], lastSeq: number): readonly BaseEvent[] {

@@ -1,16 +1,21 @@
 // Methods that read sessions. They need no claim.
 import { readActions, readEntriesFrom, readStored } from '../core/entries.ts';
 import { toMailedActions } from '../core/mail.ts';
-import { parseEventsOptions, parseOpenStepOptions, parseQuery, parseText } from '../core/parse-input.ts';
+import { parseEventsOptions, parseFeedOptions, parseOpenStepOptions, parseQuery, parseText } from '../core/parse-input.ts';
 import type { Session } from '../core/session.ts';
 import { toSummary } from '../core/session.ts';
 import type { SessionRuntime } from '../core/session-runtime.ts';
+import { followFeed } from '../feed/follow-feed.ts';
 import { followEvents } from './follow-events.ts';
 import { followOpenStep } from './follow-open-step.ts';
+import { listWaits } from './list-waits.ts';
 import type { MailClient } from './mail-client.ts';
 import type { SessionHost } from './session-host.ts';
 
-type ReadMethod = 'get' | 'list' | 'actions' | 'events' | 'openStep';
+/** Filters that waits() takes. */
+const waitFilters = ['tenant', 'owner', 'agentName', 'tag', 'limit', 'cursor'];
+
+type ReadMethod = 'get' | 'list' | 'waits' | 'actions' | 'events' | 'feed' | 'openStep';
 
 export function createReaders(host: SessionHost, client: MailClient): Pick<SessionRuntime, ReadMethod> {
   const { store, watcher, closing, openSteps: hub } = host;
@@ -25,6 +30,10 @@ export function createReaders(host: SessionHost, client: MailClient): Pick<Sessi
       const { sessions, cursor } = await store.list(parseQuery(query));
       return { sessions: sessions.map(toSummary), ...(cursor !== undefined && { cursor }) };
     },
+    waits: async (query = {}) => {
+      await host.holdsStore();
+      return listWaits({ store, get }, parseQuery(query, { method: 'waits', known: waitFilters }));
+    },
     actions: async (sessionId) => {
       // Read before the log: an action that is taken meanwhile is then in both, not in neither.
       const mails = await store.readMail({ sessionId: parseText(sessionId, 'A session id') });
@@ -36,6 +45,10 @@ export function createReaders(host: SessionHost, client: MailClient): Pick<Sessi
     },
     events: (sessionId, options = {}) =>
       followEvents(host, { ...parseEventsOptions(options), sessionId: parseText(sessionId, 'A session id') }),
+    feed: (options = {}) => {
+      const follow = (call: () => void): (() => void) => watcher.follow(undefined, call);
+      return followFeed({ reader: host.feedReader, follow, closing }, parseFeedOptions(options));
+    },
     openStep: (sessionId, options = {}) =>
       followOpenStep(
         { store, hub, closing, follow: (id, call) => watcher.follow(id, call) },

@@ -13,12 +13,14 @@ import {
   parseMessage,
   parseMs,
   parseNewSession,
+  parseScope,
   parseSendRules,
   parseText,
   parseWait,
 } from '../core/parse-input.ts';
 import type { SessionResult } from '../core/session.ts';
 import type { SessionRuntime } from '../core/session-runtime.ts';
+import { createDeliveries } from '../delivery/create-deliveries.ts';
 import { createBulkActions } from './bulk-actions.ts';
 import { createHolds } from './create-holds.ts';
 import { createReaders } from './create-readers.ts';
@@ -48,8 +50,20 @@ export function createSessionRuntime(options: SessionRuntimeOptions): EmbeddedRu
   const client = new MailClient({ store, agents, clock, ids, watcher, approvals, closing });
   const actions = createActions((): Promise<SessionAccess> => findAccess(host, { worker, client }), ids);
   const readers = createReaders(host, client);
+  const { stopAll, ...deliveries } = createDeliveries(
+    {
+      store,
+      reader: host.feedReader,
+      clock,
+      heartbeatClock: host.heartbeatClock,
+      follow: (call) => watcher.follow(undefined, call),
+      report: (error, where) => host.report(error, where),
+    },
+    systemIds,
+  );
   const runtime: EmbeddedRuntime = {
     ready: host.ready,
+    ...deliveries,
     ...actions,
     ...readers,
     ...createBulkActions({ ...actions, ...readers, host }),
@@ -57,7 +71,8 @@ export function createSessionRuntime(options: SessionRuntimeOptions): EmbeddedRu
     health: () => readHealth(host),
     drain: async (drain = {}) => {
       checkKeys('drain()', drain, ['timeoutMs']);
-      return host.drain(parseMs(drain.timeoutMs ?? 30_000, 'timeoutMs of drain()'));
+      const timeoutMs = parseMs(drain.timeoutMs ?? 30_000, 'timeoutMs of drain()');
+      await Promise.all([host.drain(timeoutMs), stopAll()]);
     },
   };
   return exposeClosing(runtime, closing);
@@ -89,7 +104,18 @@ async function createId(what: string, { by, requestId }: ActionOptions, ids: IdS
 }
 
 type ActionMethod =
-  'create' | 'fork' | 'send' | 'resume' | 'cancel' | 'approve' | 'reject' | 'answer' | 'grant' | 'delete' | 'eraseMessage';
+  | 'create'
+  | 'fork'
+  | 'send'
+  | 'resume'
+  | 'cancel'
+  | 'approve'
+  | 'reject'
+  | 'answer'
+  | 'grant'
+  | 'delete'
+  | 'eraseMessage'
+  | 'revokeApproval';
 
 /** Methods that change a session. */
 function createActions(findAccess: () => Promise<SessionAccess>, ids: IdSource): Pick<SessionRuntime, ActionMethod> {
@@ -130,13 +156,18 @@ function createActions(findAccess: () => Promise<SessionAccess>, ids: IdSource):
     cancel: (id, reason, options) =>
       act({ method: 'cancel', id }, options, () => ({ type: 'cancel', reason: parseText(reason, 'The reason of cancel()') })),
     approve: (id, wait, options) =>
-      act({ method: 'approve', id, more: ['args'] }, options, (sessionId) => {
+      act({ method: 'approve', id, more: ['args', 'scope'] }, options, (sessionId) => {
         const { waitId, digest } = parseWait(sessionId, wait);
         if (digest === undefined)
           throw new InvalidArgumentError(`approve() needs the digest of "${waitId}". Pass the wait from session.waitingFor unchanged.`);
         const edited = options.args === undefined ? {} : { args: parseValue(options.args, 'The edited arguments') };
-        return { type: 'approve', waitId, digest, ...edited };
+        return { type: 'approve', waitId, digest, ...edited, ...parseScope(options) };
       }),
+    revokeApproval: (id, approvalId, options) =>
+      act({ method: 'revokeApproval', id }, options, () => ({
+        type: 'revoke',
+        approvalId: parseText(approvalId, 'The id of an approval'),
+      })),
     reject: (id, wait, options) =>
       act({ method: 'reject', id, more: ['reason'] }, options, (sessionId) => {
         const reason = parseText(options.reason ?? 'no reason was given', 'The reason of a rejection');

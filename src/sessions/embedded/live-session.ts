@@ -113,7 +113,8 @@ export class LiveSession {
   }
 
   view(mailbox: readonly RecordedAction[] = []): Promise<Session> {
-    return toSession(this.log.facts, this.log.safeState, { approvals: this.log.claimed.approvals, mailbox });
+    const { facts, safeState, claimed, approvals } = this.log;
+    return toSession(facts, safeState, { approvals: claimed.approvals, mailbox, given: approvals });
   }
 
   /** Does something to the session, and returns the result. */
@@ -263,7 +264,7 @@ export class LiveSession {
     const { log } = this;
     const { closing } = this.#services;
     for (;;) {
-      if (!(await this.#applyQueued())) return;
+      if (!(await this.#applyQueued()) || !(await this.#approveCovered())) return;
       const { state, head } = log;
       // The executions before the current one have ended for good.
       this.#waiters.settle(state.execution.number - 1);
@@ -305,6 +306,24 @@ export class LiveSession {
     this.#onPause.clear();
     await this.#services.holds.whenChanged((wake) => (this.#wake = wake));
     this.#isPaused = false;
+  }
+
+  /** Approves all calls that earlier approvals cover. Returns false if the session was released. */
+  async #approveCovered(): Promise<boolean> {
+    const { log } = this;
+    if (!log.journal.isEmpty || this.#services.closing.aborted) return true;
+    for (let covered = log.findCoveredWait(); covered !== undefined; covered = log.findCoveredWait()) {
+      const { done, events } = await this.#actions.approveCovered(covered);
+      try {
+        await done;
+      } catch (error) {
+        this.release(error);
+        return false;
+      }
+      this.#services.onStored(this.id);
+      this.#actions.emit(events);
+    }
+    return true;
   }
 
   /** Applies all actions that came while a step was open, now that none is. Returns false if the session was released. */

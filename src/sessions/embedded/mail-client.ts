@@ -98,8 +98,8 @@ export class MailClient implements SessionAccess {
   async view(sessionId: string): Promise<Session> {
     const waiting = await this.#readWaiting(sessionId);
     const mailbox = toMailedActions(waiting);
-    const { facts, state } = await this.#readOrPreview(sessionId, waiting);
-    return toSession(facts, state, { approvals: this.#services.approvals, mailbox });
+    const { facts, state, approvals: given } = await this.#readOrPreview(sessionId, waiting);
+    return toSession(facts, state, { approvals: this.#services.approvals, mailbox, given });
   }
 
   async #read(sessionId: string): Promise<ReadSession> {
@@ -108,7 +108,7 @@ export class MailClient implements SessionAccess {
   }
 
   /** Reads a session; one that is only asked for yet is shown as it will be. */
-  async #readOrPreview(sessionId: string, waiting: readonly Mail[]): Promise<Pick<ReadSession, 'facts' | 'state'>> {
+  async #readOrPreview(sessionId: string, waiting: readonly Mail[]): Promise<Pick<ReadSession, 'facts' | 'state' | 'approvals'>> {
     try {
       return await this.#read(sessionId);
     } catch (error) {
@@ -119,15 +119,17 @@ export class MailClient implements SessionAccess {
   }
 
   /** Shows a session as it will be; undefined if nobody has asked for it. */
-  async #preview(sessionId: string, waiting: readonly Mail[]): Promise<Pick<ReadSession, 'facts' | 'state'> | undefined> {
+  async #preview(sessionId: string, waiting: readonly Mail[]): Promise<Pick<ReadSession, 'facts' | 'state' | 'approvals'> | undefined> {
     const { store, agents, ids } = this.#services;
     for (const { body, at } of waiting) {
       const { request, by } = readMailBody(body);
-      if (request.type === 'create') return createEmptySession({ ...request.session, id: sessionId }, { agents, ids, at });
+      if (request.type === 'create')
+        return { ...createEmptySession({ ...request.session, id: sessionId }, { agents, ids, at }), approvals: [] };
       if (request.type !== 'fork') continue;
       const source = { reader: store, ...(await this.#read(request.from.sessionId)) };
       const clock = { ...this.#services.clock, now: () => at };
-      return createForkLog(request.from, source, { session: { ...request.session, id: sessionId }, by, clock, ids });
+      const session = { ...request.session, id: sessionId };
+      return { ...(await createForkLog(request.from, source, { session, by, clock, ids })), approvals: [] };
     }
     return undefined;
   }
@@ -233,8 +235,12 @@ export class MailClient implements SessionAccess {
     const rest = await findRest(store, sessionId);
     // A session that was deleted meanwhile says so.
     if (rest === undefined) await this.#read(sessionId);
-    // At rest with a queued action: it waits for a person after a crash loop. Or it was applied since the log was read.
-    return rest?.isAtRest === true ? ((await findFirstExecution(store, sessionId, entry)) ?? rest.executions) : undefined;
+    if (rest?.isAtRest !== true) return undefined;
+    // At rest with a queued action: it was applied since the log was read, or it is a message behind a wait. After a crash loop, nothing
+    // is applied until a person decides.
+    const applied = await findFirstExecution(store, sessionId, entry);
+    if (applied === undefined) return rest.isCrashLoop ? rest.executions : undefined;
+    return (await isAtRest(store, sessionId, applied)) ? applied : undefined;
   }
 
   #toRunResult(agentName: string, state: RunState): Promise<RunResult> {

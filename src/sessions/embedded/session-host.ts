@@ -9,6 +9,7 @@ import type { Clock, IdSource } from '../../lib/index.ts';
 import { cleanText, sleep, SteplineError, systemClock, systemIds } from '../../lib/index.ts';
 import type { RunState } from '../../step-by-step/index.ts';
 import { Agents } from '../core/agents.ts';
+import { FeedReader } from '../feed/feed-reader.ts';
 import { findCrashLoop, storeCrashLoop } from './crash-loop.ts';
 import { toMailedActions } from '../core/mail.ts';
 import { readSession } from '../core/read-session.ts';
@@ -58,6 +59,7 @@ export class SessionHost implements SessionServices {
   readonly watcher: StoreWatcher;
   readonly holds: HoldGate;
   readonly owner: StoreOwner;
+  readonly feedReader: FeedReader;
   readonly #expiry: ExpiryTimer | undefined;
   readonly #outages: OutageTimer;
   readonly #onClaimed: (epoch: number) => void;
@@ -88,6 +90,11 @@ export class SessionHost implements SessionServices {
       this.#end('another runtime has taken the store over', error);
     };
     this.owner = new StoreOwner({ store, clock, options, closing: this.closing, onLost });
+    this.feedReader = new FeedReader({
+      store,
+      readState: (sessionId, head) => this.#readStateFor(sessionId, head),
+      report: (error, where) => this.report(error, where),
+    });
     this.sessions = new SessionPool((sessionId) => this.#load(sessionId), keepInMemory);
     this.#expiry = approvals && new ExpiryTimer(approvals, this);
     this.#outages = new OutageTimer(this);
@@ -131,6 +138,13 @@ export class SessionHost implements SessionServices {
 
   async readState(sessionId: string): Promise<RunState> {
     if (await this.holdsStore()) return this.sessions.use(sessionId, ({ log }) => log.state);
+    return (await readSession(this.store, sessionId, this.agents.findStates)).state;
+  }
+
+  /** Reads a state that has at least this many entries, from memory if it is there. Nothing is resumed because it was read. */
+  async #readStateFor(sessionId: string, head: number): Promise<RunState> {
+    const log = this.sessions.peek(sessionId)?.log;
+    if (log !== undefined && log.head >= head) return log.state;
     return (await readSession(this.store, sessionId, this.agents.findStates)).state;
   }
 

@@ -20,6 +20,8 @@ import { getWakeAt } from '../core/expiry.ts';
 import { isOpenRow, readOpenRow } from '../core/open-step.ts';
 import { hasDue } from '../core/queue.ts';
 import { RecoveryMarks } from './recovery-marks.ts';
+import type { CoveredWait, SessionApproval } from '../core/session-approvals.ts';
+import { findCoveredWait } from '../core/session-approvals.ts';
 import type { SessionFacts } from '../core/session.ts';
 import type { OpenStepPlace } from '../core/session-runtime.ts';
 import { getShownStatus, hasWork, readHeader, readUnknownDetails, toFacts, writeDetails } from '../core/session.ts';
@@ -43,6 +45,8 @@ export interface EntryParts {
   readonly requestId?: string | undefined;
   /** Number of the mail that the entry applies. */
   readonly mail?: number | undefined;
+  /** Approvals for the rest of the session, if the entry changes them. */
+  readonly approvals?: readonly SessionApproval[] | undefined;
   /** True if the open step is recorded or parked. */
   readonly endsStep?: boolean;
   /** True if the open step is to be resumed as if it never had been. */
@@ -78,6 +82,7 @@ export class SessionLog {
   #state: RunState;
   #safeState: RunState;
   readonly #marks: RecoveryMarks;
+  #approvals: readonly SessionApproval[];
   #storedAttempt: OpenStepPlace | undefined;
   readonly #writing = new Set<Promise<void>>();
   #head: number;
@@ -87,7 +92,8 @@ export class SessionLog {
   #snapshotBytes = 0;
   #unknownDetails: JsonObject = {};
 
-  private constructor(claimed: ClaimedStore, { facts, states, state, queued, isUntouchedFork, head, effects }: LoadedLog) {
+  private constructor(claimed: ClaimedStore, { facts, states, state, queued, approvals, isUntouchedFork, head, effects }: LoadedLog) {
+    this.#approvals = approvals;
     this.claimed = claimed;
     this.facts = facts;
     this.states = states;
@@ -109,7 +115,14 @@ export class SessionLog {
     origin: Pick<EntryParts, 'requestId' | 'mail'> = {},
   ): Promise<SessionLog> {
     const { entries, refused } = history;
-    const log = new SessionLog(claimed, { ...parts, queued: new Map(), isUntouchedFork: false, head: entries.length, effects: [] });
+    const log = new SessionLog(claimed, {
+      ...parts,
+      queued: new Map(),
+      approvals: [],
+      isUntouchedFork: false,
+      head: entries.length,
+      effects: [],
+    });
     const body = { action, state: parts.states.stringify(parts.state), ...(refused.length > 0 && { refused }) };
     await log.append(body, { ...origin, history: entries });
     return log;
@@ -148,12 +161,27 @@ export class SessionLog {
     return this.#head;
   }
 
+  /** Approvals for the rest of the session. */
+  get approvals(): readonly SessionApproval[] {
+    return this.#approvals;
+  }
+
   /** True if something is left to do without anybody's help. */
   get isOpen(): boolean {
     if (this.#state.execution.crashLoop !== undefined) return false;
     // A fork does nothing until somebody acts on it.
     if (this.#isUntouchedFork) return false;
-    return hasWork(this.#state) || this.#state.data.owesEvents === true || hasDue(this.#state, this.queued);
+    return (
+      hasWork(this.#state) ||
+      this.#state.data.owesEvents === true ||
+      hasDue(this.#state, this.queued) ||
+      this.findCoveredWait() !== undefined
+    );
+  }
+
+  /** Finds the first call that waits and is covered by an earlier approval. */
+  findCoveredWait(): CoveredWait | undefined {
+    return findCoveredWait(this.#approvals, this.#state, this.claimed.clock.now());
   }
 
   /** Number of times that the open step was resumed after a crash. */
@@ -197,7 +225,9 @@ export class SessionLog {
     const sent = findSentMessages(after + 1, body, this.queued);
     const messages = sent.map(({ message }) => message);
     const change = state === this.#state ? {} : this.states.diff(this.#state, state, messages);
-    const whole: EntryBody = { ...body, ...(Object.keys(change).length > 0 && { change }) };
+    const { approvals = this.#approvals } = parts;
+    const writesApprovals = approvals !== this.#approvals || (body.state !== undefined && approvals.length > 0);
+    const whole: EntryBody = { ...body, ...(writesApprovals && { approvals }), ...(Object.keys(change).length > 0 && { change }) };
     const text = JSON.stringify(whole);
     const lastSeq = events.at(-1)?.seq;
     const entry: LogEntry = omitUndefined({
@@ -212,6 +242,7 @@ export class SessionLog {
       lastSeq,
     });
     this.#head = entry.n;
+    this.#approvals = approvals;
     this.#state = state;
     this.#count(entry.isSnapshot, text.length);
     updateQueue(this.queued, entry.n, body);

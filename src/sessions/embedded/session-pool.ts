@@ -41,6 +41,11 @@ export class SessionPool {
     }
   }
 
+  /** Returns a session if it is in memory. */
+  peek(sessionId: string): LiveSession | undefined {
+    return this.#sessions.get(sessionId)?.session;
+  }
+
   /** Adds a session that was just created. */
   add(session: LiveSession): void {
     if (!this.#sessions.has(session.id)) this.#sessions.set(session.id, { loading: Promise.resolve(session), session, holds: 0 });

@@ -36,8 +36,8 @@ export class StoreWatcher {
     };
   }
 
-  /** Calls back when a session may have changed, and now and then; returns its unsubscribe. */
-  follow(sessionId: string, call: () => void): () => void {
+  /** Calls back when a session, or any if none is named, may have changed, and now and then; returns its unsubscribe. */
+  follow(sessionId: string | undefined, call: () => void): () => void {
     let cancel = (): void => undefined;
     const arm = (): void => {
       cancel = this.#clock.schedule(lookAgainMs, () => {
@@ -47,7 +47,7 @@ export class StoreWatcher {
     };
     arm();
     const unlisten = this.listen(({ sessionIds }) => {
-      if (sessionIds === undefined || sessionIds.includes(sessionId)) call();
+      if (sessionId === undefined || sessionIds === undefined || sessionIds.includes(sessionId)) call();
     });
     return () => {
       cancel();

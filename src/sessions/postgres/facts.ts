@@ -64,7 +64,6 @@ export async function readFacts(query: Query, sql: Sql, tasks: readonly StoreTas
   const wanted = listWanted(tasks);
   const answered = tasks.flatMap((task) => (task.type === 'answer-mail' ? task.answer.num : []));
   const needed: FactsNeeded = {
-    isClaim: tasks.some(({ type }) => type === 'claim'),
     creates: tasks.some((task) => task.type === 'write' && task.write.after === 0),
     hasRequests: wanted.some(({ requests }) => requests !== undefined),
     hasEffects: wanted.some(({ effects }) => effects),

@@ -9,10 +9,12 @@ import { checkTexts, isStorable } from './check-texts.ts';
 import { toSessionError, toStoreError } from './classify-error.ts';
 import type { Query } from './connection.ts';
 import { ignoreError, withConnection } from './connection.ts';
+import { readFeed } from './feed.ts';
 import { readClaim } from './holder.ts';
 import { listSessions } from './list-sessions.ts';
 import type { MailPlace } from './mailbox.ts';
 import { readHolds, readMail } from './mailbox.ts';
+import { listNotes, readNote, writeNote } from './notes.ts';
 import { prepareSchema, toOpenError } from './open-database.ts';
 import type { PostgresStoreOptions } from './postgres-options.ts';
 import { parseOptions } from './postgres-options.ts';
@@ -122,6 +124,10 @@ export function postgresStore(given: PostgresStoreOptions): SessionStore {
         read((query) => listSessions(query, { sql, schema }, asked)),
       );
     },
+    feed: (asked = {}) => {
+      const empty = { entries: [], cursor: asked.after ?? 'end', hasMore: false };
+      return withNames([asked.tenant], empty, () => read((query) => readFeed(query, schema, asked)));
+    },
     quarantine: (sessionId, damage) =>
       withNames([sessionId], undefined, async () => {
         await enqueue({ type: 'quarantine', sessionId, damage: damage === undefined ? undefined : cleanText(damage) });
@@ -140,6 +146,9 @@ export function postgresStore(given: PostgresStoreOptions): SessionStore {
     },
     dropHold: (id) => withNames([id], false, async () => (await enqueue({ type: 'drop-hold', id })).wasThere === true),
     readHolds: () => read((query) => readHolds(query, place)),
+    readNote: (name) => withNames([name], undefined, () => read((query) => readNote(query, schema, name))),
+    listNotes: (asked) => withNames([asked.prefix, asked.after], [], () => read((query) => listNotes(query, schema, asked))),
+    writeNote: (note) => read((query) => writeNote(query, schema, note)),
     watch: (listener) => {
       assertOpen();
       return feed.watch(listener);

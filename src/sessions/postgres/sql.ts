@@ -5,7 +5,6 @@ const asFound = '::text AS found';
 
 /** Facts that a batch needs, besides the epoch and the headers. */
 export interface FactsNeeded {
-  readonly isClaim: boolean;
   /** True if it creates sessions. */
   readonly creates: boolean;
   readonly hasRequests: boolean;
@@ -80,9 +79,10 @@ export function createSql(schema: string, timeoutMs: number): Sql {
       'first', (SELECT row_to_json(l) FROM ${log} l WHERE l.session = own.num AND l.n = 1)))
     FROM (SELECT s.num UNION SELECT l.session FROM ${log} l WHERE l.session_id = wanted.id) AS own(num) WHERE own.num IS NOT NULL)`;
 
+  // The row of the epoch is locked for this batch alone, so that the numbers of the feed are in the order of commits, whoever writes.
   // The server plans a statement each time: what is not asked for is left out.
-  const facts = ({ isClaim, creates, hasRequests, hasEffects, rewrites, deletes, answers }: FactsNeeded): string => `
-    WITH epoch AS MATERIALIZED (SELECT ${listColumns('meta')} FROM ${meta} WHERE name = 'epoch' ${isClaim || deletes ? 'FOR UPDATE' : 'FOR SHARE'})
+  const facts = ({ creates, hasRequests, hasEffects, rewrites, deletes, answers }: FactsNeeded): string => `
+    WITH epoch AS MATERIALIZED (SELECT ${listColumns('meta')} FROM ${meta} WHERE name = 'epoch' FOR UPDATE)
     SELECT json_build_object(
       'epoch', (SELECT row_to_json(epoch) FROM epoch),
       ${creates ? `'lastNum', ${lastNum},` : ''}

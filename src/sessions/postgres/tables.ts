@@ -3,7 +3,7 @@
 // Does not: read or write them.
 import { crc32 } from 'node:zlib';
 import type { RowChecks, RowSums, StoredTable } from '../index.ts';
-import { createRowChecks, createRowSums, storedColumns } from '../index.ts';
+import { createRowChecks, createRowSums, feedSum, storedColumns } from '../index.ts';
 
 const sums: RowSums = createRowSums((text) => crc32(text));
 export const withChecksum: RowSums['withChecksum'] = sums.withChecksum;
@@ -54,6 +54,7 @@ const types: { readonly [Table in StoredTable]: Readonly<Record<(typeof storedCo
   mail: { num: 'bigint', session_id: text, request_id: text, at: time, body: text, reply: text },
   tombstones: { id: text, num: 'bigint', at: time, id_copy: text },
   holds: { id: text, at: time, body: text },
+  notes: { name: text, version: 'bigint', body: text },
 };
 
 /** The columns of a whole row, with their types. */
@@ -66,14 +67,47 @@ export const listColumns = (table: StoredTable): string => [...storedColumns[tab
 /** Quotes a name that was checked. */
 const quote = (name: string): string => `"${name}"`;
 
-/** Names a table, or the numbers of mails, in its schema. */
-export const inSchema = (schema: string, name: StoredTable | 'writers' | 'mail_num'): string => `${quote(schema)}.${name}`;
+type OtherName = 'writers' | 'mail_num' | 'feed' | 'feed_num' | 'feed_add' | 'feed_remove';
+
+/** Names something in its schema. */
+export const inSchema = (schema: string, name: StoredTable | OtherName): string => `${quote(schema)}.${name}`;
 
 // Rows that are updated with each step get room beside them, so that their indexes stay as they are.
 const updated = 'WITH (fillfactor = 50)';
 
 /** Tables that a schema of an earlier build may lack. That build works on with the schema as before. */
-export const laterTables: readonly StoredTable[] = ['holder', 'mail', 'tombstones', 'holds'];
+export const laterTables: readonly (StoredTable | 'feed')[] = ['holder', 'mail', 'tombstones', 'holds', 'notes', 'feed'];
+
+/**
+ * Creates the table of the order in which entries were committed. The database fills it, so that entries of an earlier build are in it too.
+ * Its row 0 is not an entry: it has the highest session number from before there was a feed. The lock comes first: nothing is added
+ * between that row and the trigger.
+ */
+function createFeed(schema: string): string {
+  const [feed, log, numbers] = [inSchema(schema, 'feed'), inSchema(schema, 'log'), inSchema(schema, 'feed_num')];
+  const [add, remove] = [inSchema(schema, 'feed_add'), inSchema(schema, 'feed_remove')];
+  return `
+    LOCK TABLE ${log} IN SHARE ROW EXCLUSIVE MODE;
+    CREATE SEQUENCE IF NOT EXISTS ${numbers};
+    CREATE TABLE IF NOT EXISTS ${feed} (num bigint PRIMARY KEY, session bigint, n bigint, sum bigint, UNIQUE (session, n));
+    INSERT INTO ${feed} (num, session, n, sum) SELECT 0, coalesce(max(session), 0), 0, 0 FROM ${log} ON CONFLICT DO NOTHING;
+    CREATE OR REPLACE FUNCTION ${add}() RETURNS trigger LANGUAGE plpgsql AS $feed$ BEGIN
+      INSERT INTO ${feed} (num, session, n, sum)
+        SELECT nextval('${numbers}'), e.session, e.n, ${feedSum('e.session', 'e.n')}
+        FROM (SELECT session, n FROM added WHERE events IS NOT NULL ORDER BY session, n) e
+        ON CONFLICT DO NOTHING;
+      RETURN NULL;
+    END $feed$;
+    CREATE OR REPLACE FUNCTION ${remove}() RETURNS trigger LANGUAGE plpgsql AS $feed$ BEGIN
+      DELETE FROM ${feed} f USING removed r WHERE f.session = r.session AND f.n = r.n;
+      RETURN NULL;
+    END $feed$;
+    CREATE OR REPLACE TRIGGER log_added AFTER INSERT ON ${log}
+      REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION ${add}();
+    CREATE OR REPLACE TRIGGER log_removed AFTER DELETE ON ${log}
+      REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION ${remove}();
+  `;
+}
 
 /** Creates the later tables that are not there. */
 export function addLaterTables(schema: string): string {
@@ -85,11 +119,13 @@ export function addLaterTables(schema: string): string {
     ${create('mail', ', PRIMARY KEY (num), UNIQUE (session_id, request_id)')}
     ${create('tombstones')}
     ${create('holds', ', PRIMARY KEY (id)')}
+    ${create('notes', ', PRIMARY KEY (name)', updated)}
     CREATE SEQUENCE IF NOT EXISTS ${name('mail_num')};
     CREATE INDEX IF NOT EXISTS mail_waiting ON ${name('mail')} (num) WHERE reply IS NULL;
     CREATE INDEX IF NOT EXISTS tombstones_id ON ${name('tombstones')} (id);
     CREATE INDEX IF NOT EXISTS tombstones_copy ON ${name('tombstones')} (id_copy);
     CREATE INDEX IF NOT EXISTS tombstones_num ON ${name('tombstones')} (num) WHERE num IS NOT NULL;
+    ${createFeed(schema)}
   `;
 }
 

@@ -38,17 +38,10 @@ function isStore(database: SqliteDatabase, name: string): boolean {
   );
 }
 
-function createTables(database: SqliteDatabase, name: string): void {
+function inTransaction(database: SqliteDatabase, work: () => void): void {
   database.exec('BEGIN IMMEDIATE');
   try {
-    // Another process may have been quicker.
-    if (!isStore(database, name)) {
-      database.exec(schema);
-      database.exec(`PRAGMA application_id = ${applicationId}`);
-      const addMeta = database.prepare(insertInto('meta'));
-      addMeta.run(...withChecksum('meta', ['schema', schemaVersion]));
-      addMeta.run(...withChecksum('meta', ['epoch', 0]));
-    }
+    work();
     database.exec('COMMIT');
   } catch (error) {
     database.exec('ROLLBACK');
@@ -56,18 +49,31 @@ function createTables(database: SqliteDatabase, name: string): void {
   }
 }
 
+function createTables(database: SqliteDatabase, name: string): void {
+  inTransaction(database, () => {
+    // Another process may have been quicker.
+    if (isStore(database, name)) return;
+    database.exec(schema);
+    database.exec(`PRAGMA application_id = ${applicationId}`);
+    const addMeta = database.prepare(insertInto('meta'));
+    addMeta.run(...withChecksum('meta', ['schema', schemaVersion]));
+    addMeta.run(...withChecksum('meta', ['epoch', 0]));
+  });
+}
+
 /** Adds the tables that the file of an earlier build lacks. That build can still use the file. */
 function addLaterTables(database: SqliteDatabase): void {
   const db = connect(database);
-  for (const table of laterTableNames) {
-    if (db.get("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?", table) !== undefined) continue;
-    try {
-      database.exec(createLaterTable(table));
-    } catch (error) {
-      if (getResultName(error) !== 'READONLY') throw error;
-      // Reads find nothing in it, which is what the file has.
-      database.exec(createTempTable(table));
-    }
+  const isMissing = (table: string): boolean =>
+    db.get("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?", table) === undefined;
+  const missing = laterTableNames.filter(isMissing);
+  if (missing.length === 0) return;
+  try {
+    inTransaction(database, () => database.exec(missing.map(createLaterTable).join('\n')));
+  } catch (error) {
+    if (getResultName(error) !== 'READONLY') throw error;
+    // Reads find nothing in them, which is what the file has.
+    database.exec(missing.map(createTempTable).join('\n'));
   }
 }
 

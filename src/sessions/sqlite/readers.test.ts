@@ -12,7 +12,7 @@ let files = 0;
 const newPath = (): string => join(folder, `${(files += 1)}.db`);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-const laterTables = ['holder', 'mail', 'tombstones', 'holds'];
+const laterTables = ['holder', 'mail', 'tombstones', 'holds', 'notes', 'feed'];
 
 /** Creates a store with a session, a deleted one, a mail and a hold. */
 async function createStore(path: string): Promise<SessionStore> {

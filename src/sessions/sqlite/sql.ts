@@ -59,7 +59,18 @@ type SqlName =
   | 'hold'
   | 'holds'
   | 'setHold'
-  | 'dropHold';
+  | 'dropHold'
+  | 'feedAfter'
+  | 'feedEnd'
+  | 'pastUntil'
+  | 'pastAfter'
+  | 'isFed'
+  | 'entryAt'
+  | 'note'
+  | 'notes'
+  | 'addNote'
+  | 'setNote'
+  | 'dropNote';
 
 // A number above this is damaged, and must not be counted on from.
 const mostNum = 2 ** 52;
@@ -139,4 +150,18 @@ export const sql: Readonly<Record<SqlName, string>> = {
   holds: `SELECT ${listColumnsSafely('holds')} FROM holds ORDER BY holds.at, holds.rowid`,
   setHold: insertInto('holds').replace('INSERT', 'INSERT OR REPLACE'),
   dropHold: 'DELETE FROM holds WHERE id = ?',
+
+  feedAfter: 'SELECT num, session, n, sum FROM feed WHERE num > ? AND n > 0 ORDER BY num LIMIT ?',
+  feedEnd: 'SELECT max(num) AS num FROM feed',
+  pastUntil: 'SELECT session FROM feed WHERE n = 0 ORDER BY num LIMIT 1',
+  pastAfter: 'SELECT session, n FROM log WHERE (session, n) > (?, ?) AND session <= ? ORDER BY session, n LIMIT ?',
+  isFed: 'SELECT 1 FROM feed WHERE session = ? AND n = ?',
+  entryAt: `SELECT ${listColumnsSafely('log')} FROM log WHERE session = ? AND n = ?`,
+
+  note: `SELECT ${listColumnsSafely('notes')} FROM notes WHERE name = ?`,
+  notes: `SELECT ${listColumnsSafely('notes')} FROM notes
+    WHERE name >= ?1 AND substr(name, 1, length(?1)) = ?1 AND name > ?2 ORDER BY name LIMIT ?3`,
+  addNote: `${insertInto('notes')} ON CONFLICT DO NOTHING`,
+  setNote: 'UPDATE notes SET version = ?, body = ?, sum = ? WHERE name = ? AND version = ?',
+  dropNote: 'DELETE FROM notes WHERE name = ? AND version = ?',
 };

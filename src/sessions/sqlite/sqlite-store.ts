@@ -13,9 +13,11 @@ import { mayBeOneWrite, toSessionError, toStoreError } from './classify-error.ts
 import type { Connection } from './connection.ts';
 import { connect } from './connection.ts';
 import { createLogEraser } from './erase-log.ts';
+import { readFeed } from './feed.ts';
 import { readClaim } from './holder.ts';
 import { listSessions } from './list-sessions.ts';
 import { readHolds, readMail } from './mailbox.ts';
+import { listNotes, readNote, writeNote } from './notes.ts';
 import { openFile, prepareDatabase } from './open-database.ts';
 import { findAnswer, loadSession, readEffects, readEntries } from './read-session.ts';
 import { isBusy, retryWhileBusy } from './retry-while-busy.ts';
@@ -180,6 +182,30 @@ export function sqliteStore(given: SqliteStoreOptions | string): SessionStore {
     }
   }
 
+  /** Writes in a transaction of its own, beside the queue: nobody waits for it, and it waits for nobody. */
+  async function writeAlone<Value>(work: (db: Connection) => Value): Promise<Value> {
+    assertOpen();
+    const db = await open();
+    const writeOnce = (): Value => {
+      assertOpen();
+      checkFile();
+      try {
+        db.run(sql.begin);
+        const value = work(db);
+        db.run(sql.commit);
+        return value;
+      } catch (error) {
+        ignoreErrors(() => db.run(sql.rollback));
+        throw error;
+      }
+    };
+    try {
+      return await retryWhileBusy(writeOnce, busy);
+    } catch (error) {
+      throw toStoreError(error);
+    }
+  }
+
   async function close(): Promise<void> {
     watch.close();
     while (writing !== undefined) await writing;
@@ -216,6 +242,7 @@ export function sqliteStore(given: SqliteStoreOptions | string): SessionStore {
     findRequest: (sessionId, requestId) => read((db) => findAnswer(db, sessionId, requestId), sessionId),
     effects: (sessionId, query = {}) => read((db) => readEffects(db, sessionId, query), sessionId),
     list: (query = {}) => read((db) => listSessions(db, query)),
+    feed: (query = {}) => read((db) => readFeed(db, query)),
     quarantine: async (sessionId, damage) => {
       await enqueue({ type: 'quarantine', sessionId, damage });
     },
@@ -233,6 +260,9 @@ export function sqliteStore(given: SqliteStoreOptions | string): SessionStore {
     },
     dropHold: async (id) => (await enqueue({ type: 'drop-hold', id })).wasThere === true,
     readHolds: () => read(readHolds),
+    readNote: (name) => read((db) => readNote(db, name)),
+    listNotes: (query) => read((db) => listNotes(db, query)),
+    writeNote: (note) => writeAlone((db) => writeNote(db, note)),
     watch: (listener) => {
       assertOpen();
       return watch.add(listener);

@@ -3,7 +3,7 @@
 // Does not: read or write them.
 import { crc32 } from 'node:zlib';
 import type { RowChecks, RowSums, StoredTable } from '../index.ts';
-import { createRowChecks, createRowSums, storedColumns } from '../index.ts';
+import { createRowChecks, createRowSums, feedSum, storedColumns } from '../index.ts';
 
 /** The release of the tables below. */
 export const schemaVersion = 1;
@@ -28,16 +28,30 @@ const definitions: Readonly<Record<StoredTable, string>> = {
   // Not unique: a damaged id must not keep another session from being deleted.
   tombstones: 'id TEXT, num INTEGER, at INTEGER, id_copy TEXT',
   holds: 'id TEXT UNIQUE, at INTEGER, body TEXT',
+  notes: 'name TEXT UNIQUE, version INTEGER, body TEXT',
 };
+
+// The order in which entries were committed. The database fills it, so that entries of an earlier build are in it too. Its first row is not
+// an entry: it has the highest session number from before there was a feed. SQLite never gives a number twice.
+const feedColumns = 'num INTEGER PRIMARY KEY AUTOINCREMENT, session INTEGER, n INTEGER';
+const fillFeed = `
+    INSERT INTO feed (session, n, sum) SELECT coalesce(max(session), 0), 0, 0 FROM log WHERE NOT EXISTS (SELECT 1 FROM feed);
+    CREATE UNIQUE INDEX IF NOT EXISTS feed_entry ON feed (session, n);
+    CREATE TRIGGER IF NOT EXISTS log_added AFTER INSERT ON log WHEN NEW.events IS NOT NULL BEGIN
+      INSERT OR IGNORE INTO feed (session, n, sum) VALUES (NEW.session, NEW.n, ${feedSum('NEW.session', 'NEW.n')});
+    END;
+    CREATE TRIGGER IF NOT EXISTS log_removed AFTER DELETE ON log BEGIN
+      DELETE FROM feed WHERE session = OLD.session AND n = OLD.n;
+    END;`;
 
 const tableNames = ['meta', 'sessions', 'heads', 'session_tags', 'log', 'effects', 'quarantine'] as const satisfies readonly StoredTable[];
 
-const createTable = (table: StoredTable, kind = 'TABLE'): string =>
-  `CREATE ${kind} IF NOT EXISTS ${table} (${definitions[table]}, sum INTEGER);`;
+const createTable = (table: StoredTable | 'feed', kind = 'TABLE'): string =>
+  `CREATE ${kind} IF NOT EXISTS ${table} (${table === 'feed' ? feedColumns : definitions[table]}, sum INTEGER);`;
 
-type LaterTable = 'holder' | 'mail' | 'tombstones' | 'holds';
+type LaterTable = 'holder' | 'mail' | 'tombstones' | 'holds' | 'notes' | 'feed';
 
-/** Tables that files of earlier builds may lack, each with its indexes. */
+/** Tables that files of earlier builds may lack, each with its indexes and triggers. */
 const laterTables: Readonly<Record<LaterTable, string>> = {
   holder: '',
   mail: `
@@ -48,6 +62,8 @@ const laterTables: Readonly<Record<LaterTable, string>> = {
     CREATE INDEX IF NOT EXISTS tombstones_id_copy ON tombstones (id_copy);
     CREATE INDEX IF NOT EXISTS tombstones_num ON tombstones (num) WHERE num IS NOT NULL;`,
   holds: '',
+  notes: '',
+  feed: fillFeed,
 };
 
 // Holds: Object.keys returns the keys of that very object.

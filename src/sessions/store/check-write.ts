@@ -4,6 +4,8 @@ import type {
   EffectQuery,
   EntryQuery,
   MailQuery,
+  NoteQuery,
+  NoteWrite,
   NewMail,
   SessionDeletion,
   SessionHeader,
@@ -106,7 +108,21 @@ export function checkHold({ id, at }: StoredHold): void {
     throw new InvalidArgumentError(`The time of hold "${id}" must be a number of milliseconds since 1970, not ${at}.`);
 }
 
-function parseLimit(limit: number): number {
+/** Throws an `InvalidArgumentError` for a note that no store could keep. */
+export function checkNote({ name, version }: NoteWrite): void {
+  if (cleanText(name) !== name) throw new InvalidArgumentError(`The name of a note cannot be stored: it ${describeBrokenText(name)}`);
+  if (!Number.isSafeInteger(version) || version < 0)
+    throw new InvalidArgumentError(`The version of note "${name}" must be a whole number of 0 or more, not ${version}.`);
+}
+
+/** Reads which notes are asked for. Throws an `InvalidArgumentError` if the query makes no sense. */
+export const parseNoteQuery = ({ prefix, after = '', limit = 100 }: NoteQuery): Required<NoteQuery> => ({
+  prefix,
+  after,
+  limit: parseLimit(limit),
+});
+
+export function parseLimit(limit: number): number {
   if (!Number.isSafeInteger(limit) || limit < 1) throw new InvalidArgumentError(`limit must be a whole number of 1 or more, not ${limit}.`);
   return limit;
 }

@@ -10,6 +10,7 @@ import type { Encryption } from './cipher.ts';
 import { Cipher } from './cipher.ts';
 import { HandOver } from './hand-over.ts';
 import type {
+  FeedEntry,
   ListedSession,
   Mail,
   SessionReader,
@@ -17,6 +18,7 @@ import type {
   SessionStore,
   SessionWrite,
   StoredHold,
+  StoredNote,
   StoredSession,
 } from './session-store.ts';
 
@@ -81,6 +83,25 @@ async function decryptMail(cipher: Cipher, mail: Mail): Promise<Mail> {
   return { ...mail, body, ...omitUndefined({ reply }) };
 }
 
+/** An entry that cannot be decrypted is damage of its session. */
+async function decryptFed(cipher: Cipher, fed: FeedEntry): Promise<FeedEntry> {
+  if ('damage' in fed) return fed;
+  const { cursor, sessionId } = fed;
+  return orIfDamaged<FeedEntry>(
+    async () => {
+      const [header, entry] = await Promise.all([cipher.decryptHeader(fed.header), cipher.decryptEntry(sessionId, fed.entry)]);
+      return { cursor, sessionId, header, entry };
+    },
+    (damage) => ({ cursor, sessionId, damage }),
+  );
+}
+
+async function decryptNote(cipher: Cipher, note: StoredNote): Promise<StoredNote> {
+  const toError = (why: string, cause?: unknown): Error =>
+    new StoreUnavailableError('failed', { what: `note "${note.name}" ${why}`, advice: 'Check the key.' }, cause);
+  return { ...note, body: await cipher.decrypt(note.body, toError) };
+}
+
 async function decryptHold(cipher: Cipher, hold: StoredHold): Promise<StoredHold> {
   const toError = (why: string, cause?: unknown): Error => {
     const advice = `Check the key, or drop the hold "${hold.id}".`;
@@ -115,6 +136,10 @@ function createReader(store: SessionReader, cipher: Cipher): SessionReader {
       ]);
       return { ...open, header, effects };
     },
+    feed: async (query) => {
+      const page = await store.feed(query);
+      return { ...page, entries: await Promise.all(page.entries.map((fed) => decryptFed(cipher, fed))) };
+    },
     list: async (query) => {
       const page = await store.list(query);
       return { ...page, sessions: await Promise.all(page.sessions.map((listed) => decryptListed(cipher, listed))) };
@@ -124,7 +149,7 @@ function createReader(store: SessionReader, cipher: Cipher): SessionReader {
 
 /**
  * Encrypts what a store keeps of people's and models' words: bodies and events of entries, effects, details of headers, mails and their
- * replies, holds, notes of damage. What sessions are found by stays plain: ids, request ids, tenant, owner, tags, status, times, keys.
+ * replies, holds, notes. What sessions are found by stays plain: ids, request ids, tenant, owner, tags, status, times, keys.
  */
 export function encryptStore(store: SessionStore, encryption: Encryption): SessionStore {
   if (!isRecord(store) || typeof store['write'] !== 'function')
@@ -171,6 +196,15 @@ export function encryptStore(store: SessionStore, encryption: Encryption): Sessi
     },
     dropHold: (id) => order.pass(`hold ${id}`, undefined, () => store.dropHold(id)),
     readHolds: async () => Promise.all((await store.readHolds()).map((hold) => decryptHold(cipher, hold))),
+    readNote: async (name) => {
+      const note = await store.readNote(name);
+      return note && decryptNote(cipher, note);
+    },
+    listNotes: async (query) => Promise.all((await store.listNotes(query)).map((note) => decryptNote(cipher, note))),
+    writeNote: ({ body, ...note }) =>
+      order.pass(`note ${note.name}`, body === undefined ? undefined : cipher.encrypt(body), (safe) =>
+        store.writeNote({ ...note, ...omitUndefined({ body: safe }) }),
+      ),
     watch: (listener) => store.watch(listener),
     close: () => (closing ??= order.close().then(() => store.close())),
   };

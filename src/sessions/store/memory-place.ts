@@ -12,6 +12,7 @@ import type {
   SessionHeader,
   StoreChange,
   StoredHold,
+  StoredNote,
   StoreHolder,
 } from './session-store.ts';
 
@@ -38,6 +39,11 @@ export interface Place {
   readonly deleted: Map<string, number>;
   readonly mail: Map<number, Mail>;
   readonly holds: Map<string, StoredHold>;
+  /** Entries with events, by the number that they have in the feed. */
+  readonly feed: Map<number, { readonly sessionId: string; readonly n: number }>;
+  /** Entries that were ever in the feed. */
+  fed: number;
+  readonly notes: Map<string, StoredNote>;
   readonly listeners: Set<(change: StoreChange) => void>;
 }
 
@@ -52,6 +58,9 @@ export const createPlace = (): Place => ({
   deleted: new Map(),
   mail: new Map(),
   holds: new Map(),
+  feed: new Map(),
+  fed: 0,
+  notes: new Map(),
   listeners: new Set(),
 });
 
@@ -72,6 +81,7 @@ export function remove(place: Place, deletion: SessionDeletion): void {
   if (!place.deleted.has(sessionId)) place.deleted.set(sessionId, at);
   place.sessions.delete(sessionId);
   place.damages.delete(sessionId);
+  for (const [num, fed] of place.feed) if (fed.sessionId === sessionId) place.feed.delete(num);
   for (const num of takesMail) place.mail.delete(num);
   for (const { num, sessionId: id } of [...place.mail.values()]) if (id === sessionId) place.mail.delete(num);
 }

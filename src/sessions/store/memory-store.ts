@@ -2,6 +2,7 @@ import { omitUndefined } from '../../lib/index.ts';
 import { checkHold, checkRewrite, checkWrite, parseEffectQuery, parsePage, parseRange, createWriteError } from './check-write.ts';
 import { SessionConflictError } from '../core/session-conflict-error.ts';
 import { StoreUnavailableError } from '../core/store-unavailable-error.ts';
+import { addToFeed, listNotes, readFeed, writeNote } from './memory-feed.ts';
 import type { MemorySession, Place } from './memory-place.ts';
 import { answerMail, checkEpoch, checkNotDeleted, createPlace, notify, post, readMail, remove } from './memory-place.ts';
 import type {
@@ -53,6 +54,7 @@ function apply(place: Place, write: SessionWrite): void {
   sessions.set(sessionId, session);
   session.header = known;
   session.entries.push(...entries.map(freezeCopy));
+  addToFeed(place, sessionId, entries);
   session.effects = [...(clearsEffects ? [] : session.effects), ...effects.map(freezeCopy)];
   for (const num of takesMail) place.mail.delete(num);
 }
@@ -172,6 +174,7 @@ function openStore(place: Place): SessionStore {
       return session && readEffects(session, query);
     },
     list: async (query = {}) => list(open(), query),
+    feed: async (query = {}) => readFeed(open(), query),
     quarantine: async (sessionId, damage) => {
       const isThere = open().sessions.has(sessionId);
       if (damage === undefined) place.damages.delete(sessionId);
@@ -200,6 +203,9 @@ function openStore(place: Place): SessionStore {
       return isThere;
     },
     readHolds: async () => [...open().holds.values()].sort((one, other) => one.at - other.at),
+    readNote: async (name) => open().notes.get(name),
+    listNotes: async (query) => listNotes(open(), query),
+    writeNote: async (note) => writeNote(open(), note),
     watch: (listener) => {
       const call = (change: StoreChange): void => listener(change);
       const unsubscribe = (): void => void place.listeners.delete(call);

@@ -8,6 +8,8 @@
 // T5. Damage is reported for the session that it belongs to; all others can be read.
 // T6. Mail, holds and reading need no claim: any process may use them. A mail is removed in the write that applies its action.
 // T7. A deleted session stays deleted: its id is never used again, and whoever still writes to it is refused.
+// T8. Entries with events are also read across all sessions, in the order in which they were committed. One that is committed later never
+//     comes before a cursor that was handed out.
 import type { EffectRow } from '../../journal/index.ts';
 import { createBreather } from '../../lib/index.ts';
 import type { ExecutionStatus } from '../../step-by-step/index.ts';
@@ -234,6 +236,37 @@ export interface EntryQuery {
   readonly limit?: number;
 }
 
+/** Range of the feed to read. */
+export interface FeedQuery {
+  /** Cursor of an entry or a page: reading begins after it. `end`: after everything that is stored. @default the start */
+  readonly after?: string;
+  /** Begins with the entry at the cursor, if it is still there. @default false */
+  readonly isInclusive?: boolean;
+  /** Only entries of sessions with this tenant. */
+  readonly tenant?: string;
+  /** Maximum number of entries to look at, whatever their tenant. @default 200 */
+  readonly limit?: number;
+}
+
+/** An entry with events, with the header of its session; or the reason why it cannot be read. */
+export type FeedEntry =
+  | { readonly cursor: string; readonly sessionId: string; readonly header: SessionHeader; readonly entry: LogEntry }
+  | {
+      readonly cursor: string;
+      /** Absent if that cannot be found out. */
+      readonly sessionId?: string;
+      readonly damage: string;
+    };
+
+export interface FeedPage {
+  /** In the order in which they were committed; entries from before a store had a feed come first, session by session. */
+  readonly entries: readonly FeedEntry[];
+  /** Reading continues after it. */
+  readonly cursor: string;
+  /** False if there is nothing after the cursor yet. */
+  readonly hasMore: boolean;
+}
+
 /** Reads sessions. Needs no claim. */
 export interface SessionReader {
   /** Undefined if there is no such session. Rejects with `SessionDeletedError` if it was deleted. */
@@ -245,6 +278,8 @@ export interface SessionReader {
   /** Rows of the open step, without the log. Undefined if there is no such session. */
   effects(sessionId: string, query?: EffectQuery): Promise<OpenEffects | undefined>;
   list(query?: SessionQuery): Promise<SessionPage>;
+  /** Reads the entries with events of all sessions. Rejects with `InvalidArgumentError` if the cursor is not one of this store. */
+  feed(query?: FeedQuery): Promise<FeedPage>;
 }
 
 /** The claim that one process has on a store. */
@@ -280,12 +315,49 @@ export interface StoreHolds {
   readHolds(): Promise<readonly StoredHold[]>;
 }
 
+/** A text that any process keeps under a name, such as the place of a reader in the feed. */
+export interface StoredNote {
+  readonly name: string;
+  /** Counts the times that it was written. */
+  readonly version: number;
+  readonly body: string;
+}
+
+/** A note to write. */
+export interface NoteWrite {
+  readonly name: string;
+  /** The version that is replaced; 0 if there is no such note. */
+  readonly version: number;
+  /** If absent, the note is removed. */
+  readonly body?: string;
+}
+
+/** Filter for notes. */
+export interface NoteQuery {
+  /** Beginning of their names. */
+  readonly prefix: string;
+  /** Only those whose name comes after this one. */
+  readonly after?: string;
+  /** Maximum number. @default 100 */
+  readonly limit?: number;
+}
+
+/** Notes that processes share. They need no claim, and nobody is called back about them. */
+export interface StoreNotes {
+  /** Undefined if there is none. */
+  readNote(name: string): Promise<StoredNote | undefined>;
+  /** By their names. */
+  listNotes(query: NoteQuery): Promise<readonly StoredNote[]>;
+  /** Writes a note if its version is still the given one. Returns false, and changes nothing, if it is not. */
+  writeNote(note: NoteWrite): Promise<boolean>;
+}
+
 /**
  * The port. Every method rejects with a typed error: `StoreUnavailableError` if the store cannot be used (closed, full, read-only),
  * `StoreFencedError` if another has claimed it since, `SessionDamagedError` if the stored data of a session cannot be trusted,
  * `SessionDeletedError` if the session was deleted.
  */
-export interface SessionStore extends SessionReader, StoreClaims, Mailbox, StoreHolds {
+export interface SessionStore extends SessionReader, StoreClaims, Mailbox, StoreHolds, StoreNotes {
   /** Settles when the write is safe. Rejects with `SessionConflictError` if the log has grown otherwise, or the session exists. */
   write(write: SessionWrite): Promise<void>;
   /** Replaces texts of stored entries, such as those that hold a message to be erased. */

@@ -8,7 +8,7 @@ import type { EffectRow } from '../../journal/index.ts';
 import { StopReason } from '../../continuation/index.ts';
 import { omitUndefined, readArray, readObject, readString } from '../../lib/index.ts';
 import { ExecutionStatus } from '../../step-by-step/index.ts';
-import type { LogEntry, Mail, SessionHeader, StoredHold } from './session-store.ts';
+import type { LogEntry, Mail, SessionHeader, StoredHold, StoredNote } from './session-store.ts';
 
 /** The columns of each table, in the order of its checksum. */
 export const storedColumns = {
@@ -37,6 +37,7 @@ export const storedColumns = {
   mail: ['num', 'session_id', 'request_id', 'at', 'body', 'reply'],
   tombstones: ['id', 'num', 'at', 'id_copy'],
   holds: ['id', 'at', 'body'],
+  notes: ['name', 'version', 'body'],
 } as const;
 
 export type StoredTable = keyof typeof storedColumns;
@@ -188,4 +189,12 @@ export const toHoldValues = ({ id, at, body }: StoredHold): Values => [id, at, b
 export function readHoldRow(row: StoredRow): StoredHold {
   const data = readObject(row, 'holds');
   return { id: data.string('id'), at: data.time('at'), body: data.string('body') };
+}
+
+export const toNoteValues = ({ name, version, body }: StoredNote): Values => [name, version, body];
+
+/** Reads the note of a row whose checksum is right. */
+export function readNoteRow(row: StoredRow): StoredNote {
+  const data = readObject(row, 'notes');
+  return { name: data.string('name'), version: data.number('version'), body: data.string('body') };
 }

@@ -1,5 +1,5 @@
 import { SteplineError, sleep, systemClock } from '../../lib/index.ts';
-import type { ActionOptions, NewSession, Session, SessionResult, SessionRuntime, SessionWait, StoredEvent } from '../../sessions/index.ts';
+import type { NewSession, SendOptions, Session, SessionResult, SessionRuntime, SessionWait, StoredEvent } from '../../sessions/index.ts';
 import { ConformanceError } from '../conformance-error.ts';
 import { holds, same } from '../conformance.ts';
 import type { RuntimeWorld, RuntimeWorldOptions, WorldAbility } from './runtime-world.ts';
@@ -11,8 +11,6 @@ export const bob = { id: 'bob', kind: 'staff' } as const;
 const patienceMs = 15_000;
 const lookMs = 5;
 
-type SendOptions = Partial<ActionOptions>;
-
 /** The surroundings of a case: a world, and ways to use it. */
 export interface RuntimeStage {
   readonly world: RuntimeWorld;
@@ -21,7 +19,7 @@ export interface RuntimeStage {
   /** Creates a session and returns its id. */
   readonly create: (id: string, more?: Omit<NewSession, 'id'>) => Promise<string>;
   /** Sends a message by Ann. */
-  readonly send: (id: string, text: string, options?: SendOptions) => Promise<SessionResult>;
+  readonly send: (id: string, text: string, options?: Partial<SendOptions>) => Promise<SessionResult>;
   /** Creates a session of the desk, sends it a message and waits for the result. */
   readonly run: (id: string, text: string, more?: Omit<NewSession, 'id'>) => Promise<SessionResult>;
   /** Creates a session, sends it a message and does not wait for the end. */

@@ -74,7 +74,7 @@ export function readText(body: Body, key: string): string | undefined {
 }
 
 /** Fields of every action. */
-export const actionFields = ['request_id', 'until'];
+export const actionFields: readonly string[] = ['request_id', 'until'];
 
 /** Reads the options of an action. A client does not wait for the end of a run unless it says so. */
 export function readActionOptions({ by }: RouteCall, body: Body): ActionOptions & { readonly until: 'rest' | 'accepted' } {

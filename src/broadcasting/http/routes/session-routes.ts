@@ -3,9 +3,10 @@ import type { JsonObject } from '../../../lib/index.ts';
 import { describeValue, InvalidArgumentError, omitUndefined } from '../../../lib/index.ts';
 import type { ContentPart } from '../../../messages/index.ts';
 import { readContentPart } from '../../../messages/index.ts';
-import type { NewSession, SendOptions, SessionQuery, SessionSummary } from '../../../sessions/index.ts';
+import type { NewSession, SendOptions, SessionSummary } from '../../../sessions/index.ts';
 import { readBody } from '../read-body.ts';
 import { toFactsView, toResultView, toSessionView, toSummaryView } from '../session-view.ts';
+import { readQuery } from './read-query.ts';
 import type { Body, Route, RouteCall, SessionCall } from './route.ts';
 import { actionFields, getStatus, getView, readActionOptions, readFields, readText, send } from './route.ts';
 
@@ -41,26 +42,11 @@ async function fork(call: SessionCall): Promise<Response> {
   return send(call, 201, toSessionView(forked, getView(call)));
 }
 
-const filters = ['status', 'stop_reason', 'agent', 'tenant', 'owner', 'tag', 'limit', 'cursor'] as const;
-const largestPage = 200;
-
-/** Reads the filters of a list from the address. */
-function readQuery({ url, scope }: RouteCall): SessionQuery {
-  const given = Object.fromEntries(url.searchParams);
-  const unknown = Object.keys(given).find((key) => !filters.some((each) => each === key));
-  if (unknown !== undefined) throw new InvalidArgumentError(`Unknown filter ${describeValue(unknown)}. Use one of ${filters.join(', ')}.`);
-  const limit = Number(given['limit'] ?? 50);
-  if (!Number.isSafeInteger(limit) || limit < 1 || limit > largestPage)
-    throw new InvalidArgumentError(`limit must be a whole number from 1 to ${largestPage}, not ${describeValue(given['limit'])}.`);
-  const { agent, tenant, owner, tag, cursor, status, stop_reason } = given;
-  // Holds: the runtime checks the status and the stop reason.
-  const checked = { status, stopReason: stop_reason } as Pick<SessionQuery, 'status' | 'stopReason'>;
-  return { ...omitUndefined({ agentName: agent, tenant, owner, tag, cursor, ...checked }), limit, ...scope };
-}
-
 async function list(call: RouteCall): Promise<Response> {
   const { services, request } = call;
-  const { sessions, cursor } = await services.runtime.list(readQuery(call));
+  const { sessions, cursor } = await services.runtime.list(
+    readQuery(call, ['status', 'stop_reason', 'agent', 'tenant', 'owner', 'tag', 'limit', 'cursor']),
+  );
   const visible: SessionSummary[] = [];
   // A damaged session has no tenant, so nobody may see it here.
   for (const session of sessions) if (!('damage' in session) && (await services.gate.isVisible(request, session))) visible.push(session);

@@ -2,17 +2,18 @@
 // N1. An answer counts only for what was shown: the digest of the wait that `authorize` saw goes with it.
 // N2. A call whose arguments were not shown whole is approved only by somebody who fetched all of it.
 import type { JsonObject } from '../../../lib/index.ts';
-import { InvalidArgumentError, isRecord, jsonEquals } from '../../../lib/index.ts';
-import type { ActionOptions, SessionResult } from '../../../sessions/index.ts';
+import { InvalidArgumentError, isRecord, jsonEquals, present } from '../../../lib/index.ts';
+import type { ActionOptions, ListedWait, SessionResult } from '../../../sessions/index.ts';
 import { ForeignApprovalError, ForgedApprovalError, StaleApprovalError } from '../../../sessions/index.ts';
 import type { Grant } from '../../../step-by-step/index.ts';
 import { HiddenArgumentsError } from '../errors/hidden-arguments-error.ts';
 import { createWaitError, readWaitHistory } from '../find-wait.ts';
 import { toWholeResponse } from '../json-response.ts';
 import { toResultView } from '../session-view.ts';
-import { toShownArgs, toWaitView, toWholeWaitView } from '../wait-view.ts';
+import { toIso, toShownArgs, toWaitView, toWholeWaitView } from '../wait-view.ts';
 import type { RequestedWait } from '../authorization.ts';
-import type { Body, Route, SessionCall, WaitCall } from './route.ts';
+import { readQuery } from './read-query.ts';
+import type { Body, Route, RouteCall, SessionCall, WaitCall } from './route.ts';
 import { actionFields, getStatus, getView, readActionOptions, readFields, readText, send } from './route.ts';
 
 const seenPurpose = 'stepline seen wait 1';
@@ -33,6 +34,39 @@ async function showWait(call: WaitCall): Promise<Response> {
 
 const showWaits = (call: SessionCall): Response =>
   send(call, 200, { waits: call.session.waitingFor.map((wait) => toWaitView(wait, getView(call))) });
+
+const toListedView = ({ sessionId, tenant, owner, agent, wait, summary, since }: ListedWait): JsonObject =>
+  present({
+    session_id: sessionId,
+    tenant,
+    owner,
+    agent: agent.id,
+    wait_id: wait.id,
+    type: wait.type,
+    tool: wait.toolName,
+    limit: wait.limit,
+    asked_by: wait.askedBy,
+    problem: wait.problem,
+    summary,
+    digest: wait.digest,
+    since: toIso(since),
+    expires_at: wait.expiresAt === undefined ? undefined : toIso(wait.expiresAt),
+  });
+
+/** Lists what waits for somebody, in all sessions that the caller may see. */
+async function listWaits(call: RouteCall): Promise<Response> {
+  const { services, request } = call;
+  const { waits, cursor } = await services.runtime.waits(readQuery(call, ['agent', 'tenant', 'owner', 'tag', 'limit', 'cursor']));
+  const visible = new Map<string, boolean>();
+  for (const { sessionId } of waits) {
+    if (visible.has(sessionId)) continue;
+    // One that was deleted meanwhile is not shown.
+    const session = await services.runtime.get(sessionId).catch(() => undefined);
+    visible.set(sessionId, session !== undefined && (await services.gate.isVisible(request, session)));
+  }
+  const shown = waits.filter(({ sessionId }) => visible.get(sessionId) === true);
+  return send(call, 200, { waits: shown.map(toListedView), ...(cursor !== undefined && { cursor }) });
+}
 
 /** Throws if an answer is not for what is waited for. */
 async function checkDigest({ services: { runtime }, session }: WaitCall, wait: RequestedWait, digest: string): Promise<void> {
@@ -117,6 +151,7 @@ async function grant(call: SessionCall): Promise<Response> {
 const path = '/sessions/:session/waits/:wait';
 
 export const waitRoutes: readonly Route[] = [
+  { method: 'GET', path: '/waits', action: 'waits', on: 'server', run: listWaits },
   { method: 'GET', path: '/sessions/:session/waits', action: 'get', on: 'session', run: showWaits },
   { method: 'GET', path, action: 'wait', on: 'wait', run: showWait },
   { method: 'POST', path: `${path}/approve`, action: 'approve', on: 'wait', run: approve },

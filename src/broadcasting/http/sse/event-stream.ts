@@ -132,10 +132,10 @@ export class EventStream {
     }
     const ids = { sessionId: session.id, ...open.getIds(this.#getIds(item.execution)), at: clock.now(), step, attempt };
     if (item.type === 'text') {
-      const { kind, text, offset, participant } = item;
-      return mapper.toChunks({ ...ids, kind, text, offset, participant, isProvisional: true });
+      const { kind, text, answer, offset, participant } = item;
+      return mapper.toChunks({ ...ids, kind, text, answer, offset, participant, isProvisional: true });
     }
-    return item.type === 'void' ? [mapper.toVoid({ ...ids, isProvisional: true })] : [];
+    return item.type === 'void' ? [mapper.toVoid({ ...ids, answer: item.answer, isProvisional: true })] : [];
   }
 
   #getIds(execution: number): ChunkIds {

@@ -1,0 +1,77 @@
+// Events that could not be delivered.
+// Owns:     the notes of dead letters, and of those that are to be sent again.
+// Does not: keep the content of events: it is read again from the session, so that deleting and erasing hold for it too.
+import { InvalidArgumentError, readObject } from '../../lib/index.ts';
+import type { StoreNotes } from '../store/session-store.ts';
+import type { DeadLetter, DeadLetterQuery } from './delivery.ts';
+
+/** Names of the notes of a delivery. */
+export const toStateNote = (name: string): string => `delivery/${name}/state`;
+const toLetterNote = (name: string, id: string): string => `delivery/${name}/dead/${id}`;
+const toRetryNote = (name: string, id: string): string => `delivery/${name}/retry/${id}`;
+
+function readLetter(text: string): DeadLetter {
+  const data = readObject(JSON.parse(text), 'dead letter');
+  const [tenant, owner] = [data.optionalString('tenant'), data.optionalString('owner')];
+  return {
+    id: data.string('id'),
+    name: data.string('name'),
+    sessionId: data.string('sessionId'),
+    ...(tenant !== undefined && { tenant }),
+    ...(owner !== undefined && { owner }),
+    afterSeq: data.number('afterSeq'),
+    lastSeq: data.number('lastSeq'),
+    attempts: data.number('attempts'),
+    error: data.string('error'),
+    at: data.time('at'),
+  };
+}
+
+async function removeNote(store: StoreNotes, name: string): Promise<void> {
+  const note = await store.readNote(name);
+  if (note !== undefined) await store.writeNote({ name, version: note.version });
+}
+
+/** Keeps a dead letter; replaces the one with the same id. */
+export async function putLetter(store: StoreNotes, letter: DeadLetter): Promise<void> {
+  const name = toLetterNote(letter.name, letter.id);
+  const body = JSON.stringify(letter);
+  do {
+    const version = (await store.readNote(name))?.version ?? 0;
+    if (await store.writeNote({ name, version, body })) return;
+  } while (true);
+}
+
+export async function listLetters(
+  store: StoreNotes,
+  name: string,
+  { after, limit = 100 }: DeadLetterQuery,
+): Promise<readonly DeadLetter[]> {
+  const place = after === undefined ? {} : { after: toLetterNote(name, after) };
+  return (await store.listNotes({ prefix: toLetterNote(name, ''), limit, ...place })).map(({ body }) => readLetter(body));
+}
+
+/** Asks the process that delivers under the name to send a letter again. */
+export async function askForRetry(store: StoreNotes, name: string, id: string): Promise<void> {
+  if ((await store.readNote(toLetterNote(name, id))) === undefined)
+    throw new InvalidArgumentError(`There is no dead letter "${id}" of the delivery "${name}". Find the ids with deadLetters("${name}").`);
+  await store.writeNote({ name: toRetryNote(name, id), version: 0, body: '{}' });
+}
+
+/** Lists the letters that are to be sent again. */
+export async function listRetries(store: StoreNotes, name: string): Promise<readonly DeadLetter[]> {
+  const prefix = toRetryNote(name, '');
+  const letters: DeadLetter[] = [];
+  for (const note of await store.listNotes({ prefix, limit: 20 })) {
+    const letter = await store.readNote(toLetterNote(name, note.name.slice(prefix.length)));
+    if (letter === undefined) await removeNote(store, note.name);
+    else letters.push(readLetter(letter.body));
+  }
+  return letters;
+}
+
+/** Removes the wish to send a letter again, and the letter itself once it is delivered. */
+export async function settleRetry(store: StoreNotes, { name, id }: DeadLetter, isDelivered: boolean): Promise<void> {
+  if (isDelivered) await removeNote(store, toLetterNote(name, id));
+  await removeNote(store, toRetryNote(name, id));
+}

@@ -1,0 +1,78 @@
+// Who delivers under a name, and the place that is stored there.
+// Owns:     the note of the delivery: taking it, keeping it, and finding out that another has taken it.
+// Does not: deliver anything.
+// H1. One process at a time holds a name. Each write of the note names the version before it, so that whoever has lost it is refused.
+// H2. A holder whose process has certainly ended has lost it at once; one that writes nothing for `takeOverMs`, by the clock of the one that
+//     waits, then.
+import type { Clock } from '../../lib/index.ts';
+import { isProcessGone, readProcessIdentity, sleep } from '../../lib/index.ts';
+import type { StoreNotes } from '../store/session-store.ts';
+import type { DeliveryState } from './delivery-state.ts';
+import { emptyState, readState, writeState } from './delivery-state.ts';
+
+export const beatMs = 2000;
+const takeOverMs = 4 * beatMs;
+
+interface LeaseServices {
+  readonly store: StoreNotes;
+  readonly clock: Clock;
+  /** Different for each delivery in each process. */
+  readonly id: string;
+}
+
+export class DeliveryLease {
+  readonly #services: LeaseServices;
+  readonly #name: string;
+  #version = 0;
+  #saving: Promise<boolean> = Promise.resolve(true);
+  savedAt = 0;
+
+  constructor(services: LeaseServices, name: string) {
+    this.#services = services;
+    this.#name = name;
+  }
+
+  /** Waits until this process holds the name. Returns the state that the one before left. */
+  async take(signal: AbortSignal): Promise<DeliveryState> {
+    const { store, clock, id } = this.#services;
+    let [seen, since] = [-1, clock.monotonic()];
+    for (;;) {
+      signal.throwIfAborted();
+      const note = await store.readNote(this.#name);
+      const { version = 0, body } = note ?? {};
+      const state = body === undefined ? emptyState : readState(body);
+      if (version !== seen) [seen, since] = [version, clock.monotonic()];
+      const { holder } = state;
+      const isFree = holder === undefined || holder.id === id || isProcessGone(holder) || clock.monotonic() - since >= takeOverMs;
+      const taken: DeliveryState = { ...state, holder: { ...readProcessIdentity(), id } };
+      if (isFree && (await store.writeNote({ name: this.#name, version, body: writeState(taken) }))) {
+        this.#version = version + 1;
+        this.savedAt = clock.monotonic();
+        return taken;
+      }
+      if (!isFree) await sleep(clock, beatMs / 2, signal);
+    }
+  }
+
+  /** Stores the state. Returns false if another process has taken the name. */
+  save(state: DeliveryState): Promise<boolean> {
+    this.#saving = this.#saving.catch(() => true).then((isHeld) => isHeld && this.#write(state));
+    return this.#saving;
+  }
+
+  async #write(state: DeliveryState): Promise<boolean> {
+    const { store, clock, id } = this.#services;
+    const body = writeState(state);
+    for (;;) {
+      if (await store.writeNote({ name: this.#name, version: this.#version, body })) {
+        this.#version += 1;
+        this.savedAt = clock.monotonic();
+        return true;
+      }
+      // An answer that was lost: the note may be the own one.
+      const note = await store.readNote(this.#name);
+      if (note === undefined || readState(note.body).holder?.id !== id) return false;
+      this.#version = note.version;
+    }
+  }
+}

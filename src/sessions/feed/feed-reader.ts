@@ -1,0 +1,169 @@
+// Commits of all sessions, with their events.
+// Owns:     which commits of the feed a reader gets, and their events.
+// Does not: wait for anything, or keep a place.
+// U1. A session that cannot be read is reported and left out; it never keeps others from being read.
+// U2. What a fork has copied from its source is left out: it was fed when the source stored it.
+// U3. Nothing is kept from page to page but facts that never change, so that an erased message is not read from memory.
+import type { RunState } from '../../step-by-step/index.ts';
+import { SteplineError } from '../../lib/index.ts';
+import { readBody, toReadError } from '../core/entries.ts';
+import { readEntryEvents } from '../core/read-entry-events.ts';
+import { SessionDamagedError } from '../core/session-damaged-error.ts';
+import type { SessionFacts } from '../core/session.ts';
+import { toFacts } from '../core/session.ts';
+import type { StoredEvent } from '../core/stored-events.ts';
+import type { FeedEntry, FeedQuery, LogEntry, SessionHeader, SessionReader } from '../store/session-store.ts';
+
+/** Services that reading the feed needs. */
+export interface FeedServices {
+  readonly store: SessionReader;
+  /** Reads the state of a session that has at least this many entries. */
+  readonly readState: (sessionId: string, head: number) => Promise<RunState>;
+  readonly report: (error: unknown, where: string) => void;
+}
+
+/** Events to read. */
+export interface EventFilter {
+  readonly types?: readonly string[];
+  readonly redact?: boolean;
+}
+
+/** The events of one commit of a session. */
+export interface FedCommit {
+  /** Place of the commit in the feed; absent if it was read from its session alone. */
+  readonly cursor?: string;
+  readonly facts: SessionFacts;
+  /** At least one. */
+  readonly events: readonly StoredEvent[];
+  /** Number of the last event that was stored with the commit. */
+  readonly lastSeq: number;
+}
+
+export interface FedPage {
+  readonly commits: readonly FedCommit[];
+  /** Reading continues after it. */
+  readonly cursor: string;
+  readonly hasMore: boolean;
+}
+
+const hasCode = (error: unknown, codes: readonly string[]): boolean => SteplineError.is(error) && codes.includes(error.code);
+
+/** Errors of a session whose state this process cannot read; its entries can be. */
+const stateless = ['wrong-kind', 'newer-schema', 'unknown-agent'];
+const gone = ['session-deleted', 'unknown-session'];
+
+// Forks are few; with more, they are looked up again.
+const mostForks = 1000;
+
+/** Reads a page with states that are loaded at most once. */
+type GetState = (sessionId: string, head: number) => Promise<RunState | undefined>;
+
+export class FeedReader {
+  readonly #services: FeedServices;
+  /** The entry at which each fork begins. */
+  readonly #forks = new Map<string, number>();
+
+  constructor(services: FeedServices) {
+    this.#services = services;
+  }
+
+  /** Reads a page of the feed. */
+  async readPage(query: FeedQuery, filter: EventFilter): Promise<FedPage> {
+    const { entries, cursor, hasMore } = await this.#services.store.feed(query);
+    const getState = this.#createStates();
+    const commits: FedCommit[] = [];
+    for (const fed of entries) {
+      const commit = await this.#readFed(fed, filter, getState);
+      if (commit !== undefined) commits.push(commit);
+    }
+    return { commits, cursor, hasMore };
+  }
+
+  /** Reads commits of one session after an event, in their order. */
+  async readSession(
+    sessionId: string,
+    { afterSeq, limit = 50 }: { readonly afterSeq: number; readonly limit?: number },
+    filter: EventFilter,
+  ): Promise<readonly FedCommit[]> {
+    const { store } = this.#services;
+    const header = (await store.effects(sessionId, { prefix: 'none' }))?.header;
+    if (header === undefined) return [];
+    const getState = this.#createStates();
+    const commits: FedCommit[] = [];
+    for (const entry of await store.entries(sessionId, { afterSeq, limit })) {
+      const commit = await this.#readCommit({ header, entry }, filter, getState);
+      if (commit !== undefined) commits.push(commit);
+    }
+    return commits;
+  }
+
+  async #readFed(fed: FeedEntry, filter: EventFilter, getState: GetState): Promise<FedCommit | undefined> {
+    if ('damage' in fed) {
+      this.#services.report(new SessionDamagedError(fed.sessionId ?? 'unknown', fed.damage), 'the feed');
+      return undefined;
+    }
+    try {
+      const commit = await this.#readCommit(fed, filter, getState);
+      return commit && { ...commit, cursor: fed.cursor };
+    } catch (thrown) {
+      const error = toReadError(fed.sessionId, thrown);
+      if (hasCode(error, gone)) return undefined;
+      if (!hasCode(error, ['session-damaged'])) throw error;
+      this.#services.report(error, 'the feed');
+      return undefined;
+    }
+  }
+
+  async #readCommit(
+    { header, entry }: { readonly header: SessionHeader; readonly entry: LogEntry },
+    { types, redact = false }: EventFilter,
+    getState: GetState,
+  ): Promise<FedCommit | undefined> {
+    if (entry.events === undefined) return undefined;
+    const facts = toFacts(header);
+    if (facts.forkedFrom !== undefined && entry.n <= (await this.#findFork(header.id))) return undefined;
+    const events = await readEntryEvents(header.id, entry, {
+      reader: this.#services.store,
+      getState: () => getState(header.id, entry.n),
+      redact,
+      isWanted: ({ type }) => types === undefined || types.includes(type),
+    });
+    return events.length === 0 ? undefined : { facts, events, lastSeq: entry.lastSeq ?? 0 };
+  }
+
+  #createStates(): GetState {
+    const states = new Map<string, Promise<RunState | undefined>>();
+    return (sessionId, head) => {
+      const known = states.get(sessionId) ?? this.#readState(sessionId, head);
+      states.set(sessionId, known);
+      return known;
+    };
+  }
+
+  async #readState(sessionId: string, head: number): Promise<RunState | undefined> {
+    try {
+      return await this.#services.readState(sessionId, head);
+    } catch (error) {
+      if (!hasCode(error, stateless)) throw error;
+      this.#services.report(error, `the feed: events of session ${sessionId} are read without its state`);
+      return undefined;
+    }
+  }
+
+  /** Finds the entry that made a session a fork: everything before it was copied. */
+  async #findFork(sessionId: string): Promise<number> {
+    const known = this.#forks.get(sessionId);
+    if (known !== undefined) return known;
+    const { store } = this.#services;
+    let [found, from] = [0, 1];
+    for (;;) {
+      const page = await store.entries(sessionId, { from });
+      found = page.findLast(({ body }) => readBody(body).action?.type === 'fork')?.n ?? found;
+      from += page.length;
+      if (page.length === 0) break;
+    }
+    if (this.#forks.size >= mostForks) this.#forks.clear();
+    this.#forks.set(sessionId, found);
+    return found;
+  }
+}

@@ -1,0 +1,2 @@
+// The whole of it: more requests.
+import './malformed.test.ts';

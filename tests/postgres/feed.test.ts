@@ -1,0 +1,156 @@
+// The order of commits on a real server: batches that get their numbers early and commit late, are rolled back, or are of another process.
+import { describe, expect, test } from 'vitest';
+import type { SessionStore, SessionWrite } from '../../src/sessions/index.ts';
+import { usePool } from './place.ts';
+import { adding, creating } from './samples.ts';
+import { connectionLost, keepOpen, watchPool } from './watched-pool.ts';
+
+const { pool, newClosingPlace } = usePool();
+
+const withEvents = (write: SessionWrite): SessionWrite => ({
+  ...write,
+  entries: (write.entries ?? []).map((entry) => ({ ...entry, events: '[]', lastSeq: entry.n })),
+});
+
+/** Reads what comes after a cursor, as a reader that never leaves would. */
+function createFollower(store: SessionStore) {
+  const seen: string[] = [];
+  let after: string | undefined;
+  return {
+    seen,
+    read: async (): Promise<void> => {
+      for (;;) {
+        const page = await store.feed({ limit: 3, ...(after !== undefined && { after }) });
+        for (const each of page.entries) seen.push('entry' in each ? `${each.sessionId} ${each.entry.n}` : each.damage);
+        after = page.cursor;
+        if (!page.hasMore) return;
+      }
+    },
+  };
+}
+
+const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+describe('the feed', () => {
+  test('never skips a batch that got its numbers early and commits late, though another store has the same claim (F1)', async () => {
+    const place = newClosingPlace();
+    const watched = watchPool(pool());
+    const [slow, quick, reader] = [place.open({ pool: watched.pool }), place.open(), place.open()];
+    const epoch = await slow.claim();
+    await slow.write(withEvents(creating('a', epoch)));
+    await quick.write(withEvents(creating('b', epoch)));
+    const follower = createFollower(reader);
+    await follower.read();
+    let others: Promise<unknown> | undefined;
+    let isDone = false;
+    watched.atNextCommit(async ({ run }) => {
+      // Its entries have their numbers. Whoever writes now must wait.
+      others = quick.write(withEvents(adding('b', epoch, 2))).finally(() => (isDone = true));
+      await wait(300);
+      await follower.read();
+      expect([isDone, follower.seen]).toStrictEqual([false, ['a 1', 'b 1']]);
+      return run();
+    });
+    await slow.write(withEvents(adding('a', epoch, 2)));
+    await others;
+    await follower.read();
+    expect(follower.seen).toStrictEqual(['a 1', 'b 1', 'a 2', 'b 2']);
+  });
+
+  test('has the late batch of a zombie before everything of the one that took over, or not at all', async () => {
+    const place = newClosingPlace();
+    const watched = watchPool(pool());
+    const [zombie, next, reader] = [place.open({ pool: watched.pool }), place.open(), place.open()];
+    const epoch = await zombie.claim();
+    await zombie.write(withEvents(creating('a', epoch)));
+    const follower = createFollower(reader);
+    let taken: Promise<void> | undefined;
+    const takeOver = async (): Promise<void> => {
+      const claimed = await next.claim();
+      await next.write(withEvents(creating('b', claimed)));
+      await follower.read();
+    };
+    watched.atNextCommit(async ({ run }) => {
+      taken = takeOver();
+      await wait(300);
+      return run();
+    });
+    await zombie.write(withEvents(adding('a', epoch, 2)));
+    await taken;
+    await expect(zombie.write(withEvents(adding('a', epoch, 3)))).rejects.toMatchObject({ code: 'store-fenced' });
+    await follower.read();
+    expect(follower.seen).toStrictEqual(['a 1', 'a 2', 'b 1']);
+  });
+
+  test('goes on after a batch that was rolled back: its numbers are a gap, and it is there once when it is tried again', async () => {
+    const place = newClosingPlace();
+    const watched = watchPool(pool());
+    const [store, reader] = [place.open({ pool: watched.pool }), place.open()];
+    const epoch = await store.claim();
+    await store.write(withEvents(creating('a', epoch)));
+    const follower = createFollower(reader);
+    await follower.read();
+    let close = (): void => undefined;
+    watched.atNextCommit(async ({ client }) => {
+      close = keepOpen(client);
+      throw connectionLost();
+    });
+    await store.write(withEvents(adding('a', epoch, 2)));
+    close();
+    await store.write(withEvents(adding('a', epoch, 3)));
+    await follower.read();
+    expect(follower.seen).toStrictEqual(['a 1', 'a 2', 'a 3']);
+    const { rows } = await pool().query(`SELECT num::int AS num FROM ${place.schema}.feed WHERE n > 0 ORDER BY num`);
+    expect(rows.length).toBe(3);
+    expect(Number((rows as { num: number }[]).at(-1)?.num)).toBeGreaterThan(3);
+  });
+
+  test('is read without a gap while several stores take turns and write', async () => {
+    const place = newClosingPlace();
+    const stores = [place.open(), place.open(), place.open()];
+    const follower = createFollower(place.open());
+    let isOver = false;
+    const reading = (async () => {
+      while (!isOver) await follower.read();
+      await follower.read();
+    })();
+    const written: string[] = [];
+    for (let turn = 0; turn < 30; turn += 1) {
+      const store = stores[turn % 3] as SessionStore;
+      const epoch = await store.claim();
+      const ids = [1, 2, 3].map((each) => `t${turn}-${each}`);
+      await Promise.all(ids.map((id) => store.write(withEvents(creating(id, epoch)))));
+      written.push(...ids.map((id) => `${id} 1`));
+    }
+    isOver = true;
+    await reading;
+    expect([...follower.seen].sort()).toStrictEqual([...written].sort());
+    expect(new Set(follower.seen).size).toBe(written.length);
+  });
+
+  test('has what an earlier build wrote: before there was a feed, and beside this build', async () => {
+    const place = newClosingPlace();
+    const first = place.open();
+    const epoch = await first.claim();
+    for (const id of ['a', 'b']) await first.write(withEvents(creating(id, epoch)));
+    await first.write(withEvents(adding('a', epoch, 2)));
+    await first.close();
+    const { schema } = place;
+    await pool().query(
+      `DROP TRIGGER log_added ON ${schema}.log; DROP TRIGGER log_removed ON ${schema}.log; DROP TABLE ${schema}.feed, ${schema}.notes;
+       DROP SEQUENCE ${schema}.feed_num`,
+    );
+    const second = place.open();
+    const follower = createFollower(second);
+    await follower.read();
+    expect(follower.seen).toStrictEqual(['a 1', 'a 2', 'b 1']);
+    // An earlier build adds rows of the log and knows nothing of the feed.
+    const claimed = await second.claim();
+    await second.write(withEvents(adding('b', claimed, 2)));
+    await follower.read();
+    expect(follower.seen.at(-1)).toBe('b 2');
+    await second.delete({ sessionId: 'a', epoch: claimed, at: 1 });
+    const { rows } = await pool().query(`SELECT n FROM ${schema}.feed WHERE session = 1 AND n > 0`);
+    expect(rows).toStrictEqual([]);
+  });
+});
