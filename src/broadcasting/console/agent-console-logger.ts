@@ -81,9 +81,13 @@ export class AgentConsoleLogger {
     const evaluations = this.#isDebug ? readField(readField(event, 'outcome'), 'evaluations') : undefined;
     if (!Array.isArray(evaluations) || evaluations.length === 0) return '';
     const all = evaluations.map((evaluation: unknown) => {
-      const [criterion, decision, reason] = ['criterion', 'decision', 'reason'].map((key) => String(readField(evaluation, key) ?? ''));
-      const why = reason?.startsWith(`${criterion} `) === true ? '' : `: ${cutLine(toLine(this.#redactor.text(reason ?? '')))}`;
-      return `${toLine(criterion ?? '')} ${decision}${why}`;
+      const read = (key: string): string => {
+        const value = readField(evaluation, key);
+        return typeof value === 'string' ? cutLine(toLine(this.#redactor.text(value))) : '';
+      };
+      const [criterion, reason] = [read('criterion'), read('reason')];
+      // A default reason starts with the name of the criterion, and says nothing more.
+      return `${criterion} ${read('decision')}${reason.startsWith(`${criterion} `) ? '' : `: ${reason}`}`;
     });
     return ` ${this.#paint(Color.Dim, `[${all.join(' | ')}]`)}`;
   }

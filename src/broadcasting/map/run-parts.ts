@@ -161,7 +161,7 @@ function toFailed(view: EventView): readonly EnvelopePart[] {
   return [{ event: 'agent.error', data: { code: view.optionalName('stopReason') ?? 'error', sentence: toEndSentence(view) } }];
 }
 
-/** What one kind of event of the loop becomes. */
+/** Mappers of the events of the loop, by type. */
 export const runMappers: Readonly<Record<string, PartMapper>> = {
   AgentExecutionStarted: toStarted,
   AgentStepStarted: toStepStarted,

@@ -6,7 +6,7 @@ import type { EventView } from './event-view.ts';
 import { toStatusSentence } from './sentences.ts';
 import type { PartMapper } from './part-mapper.ts';
 
-/** What is void: streamed text only, or all that was sent of an attempt that is not stored. */
+/** Parts of a step that are void: streamed text only, or all that was sent of an attempt that is not stored. */
 interface VoidFacts {
   readonly step: number;
   readonly scope: 'text' | 'attempt';
