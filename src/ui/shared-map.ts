@@ -11,11 +11,9 @@ function findPage(key: string): number {
 /** A map that never changes. */
 export class SharedMap<Value> {
   readonly #pages: readonly (ReadonlyMap<string, Value> | undefined)[];
-  readonly size: number;
 
-  constructor(pages: readonly (ReadonlyMap<string, Value> | undefined)[] = [], size = 0) {
+  constructor(pages: readonly (ReadonlyMap<string, Value> | undefined)[] = []) {
     this.#pages = pages;
-    this.size = size;
   }
 
   get(key: string): Value | undefined {
@@ -31,19 +29,20 @@ export class SharedMap<Value> {
 
   /** Returns a copy that can be changed. */
   edit(): SharedMapEdit<Value> {
-    return new SharedMapEdit(this.#pages, this.size);
+    return new SharedMapEdit(this, this.#pages);
   }
 }
 
 /** A copy of a map while it is changed. */
 export class SharedMapEdit<Value> {
-  readonly #pages: (ReadonlyMap<string, Value> | undefined)[];
-  readonly #own = new Map<number, Map<string, Value>>();
-  #size: number;
+  readonly #before: SharedMap<Value>;
+  #pages: readonly (ReadonlyMap<string, Value> | undefined)[];
+  /** Pages that were copied. Undefined if nothing has changed. */
+  #own: Map<number, Map<string, Value>> | undefined;
 
-  constructor(pages: readonly (ReadonlyMap<string, Value> | undefined)[], size: number) {
-    this.#pages = [...pages];
-    this.#size = size;
+  constructor(before: SharedMap<Value>, pages: readonly (ReadonlyMap<string, Value> | undefined)[]) {
+    this.#before = before;
+    this.#pages = pages;
   }
 
   get(key: string): Value | undefined {
@@ -52,18 +51,21 @@ export class SharedMapEdit<Value> {
 
   set(key: string, value: Value): void {
     const index = findPage(key);
+    this.#own ??= new Map();
     let page = this.#own.get(index);
     if (page === undefined) {
       page = new Map(this.#pages[index]);
+      // The list of pages is copied at the first change.
+      if (this.#own.size === 0) this.#pages = [...this.#pages];
       this.#own.set(index, page);
-      this.#pages[index] = page;
+      // Holds: it is a copy by now.
+      (this.#pages as (ReadonlyMap<string, Value> | undefined)[])[index] = page;
     }
-    if (!page.has(key)) this.#size += 1;
     page.set(key, value);
   }
 
-  /** Returns the map as it is now. This copy must not be changed any more. */
+  /** Returns the map as it is now; the one before if nothing has changed. This copy must not be changed any more. */
   finish(): SharedMap<Value> {
-    return new SharedMap(this.#pages, this.#size);
+    return this.#own === undefined ? this.#before : new SharedMap(this.#pages);
   }
 }
