@@ -36,7 +36,8 @@ export const isRest = ({ event, data }: Pick<StoredEnvelope, 'event' | 'data'>):
 const getLater = (one: string, other: string): string => (one > other ? one : other);
 
 /** Counts an envelope of an execution. */
-export function countEnvelope(facts: ExecutionFacts = none, envelope: StoredEnvelope): ExecutionFacts {
+export function countEnvelope(before: ExecutionFacts | undefined, envelope: StoredEnvelope): ExecutionFacts {
+  const facts = before ?? none;
   const { event, timestamp, data } = envelope;
   const startedAt = facts.startedAt === '' || timestamp < facts.startedAt ? timestamp : facts.startedAt;
   const next = startedAt === facts.startedAt ? facts : { ...facts, startedAt };

@@ -190,7 +190,7 @@ function createBrowser(): PageEnvironment {
   const queue: (() => void)[] = [];
   let holder: { readonly lose: (error: Error) => void } | undefined;
   const locks: PageLocks = {
-    request: (_name, { signal, steal = false }, run) =>
+    request: (_name, { signal, steal = false, ifAvailable = false }, run) =>
       new Promise((resolve, reject) => {
         const start = (): void => {
           if (signal?.aborted === true) {
@@ -199,13 +199,17 @@ function createBrowser(): PageEnvironment {
           }
           const mine = { lose: reject };
           holder = mine;
-          void run().then((value) => {
+          void run({}).then((value) => {
             resolve(value);
             if (holder !== mine) return;
             holder = undefined;
             queue.shift()?.();
           });
         };
+        if (ifAvailable && holder !== undefined) {
+          void run(null).then(resolve);
+          return;
+        }
         if (steal) holder?.lose(new Error('stolen'));
         if (steal || holder === undefined) start();
         else queue.push(start);

@@ -4,8 +4,8 @@
 export interface PageLocks {
   request(
     name: string,
-    options: { readonly signal?: AbortSignal; readonly steal?: boolean },
-    run: () => Promise<unknown>,
+    options: { readonly signal?: AbortSignal; readonly steal?: boolean; readonly ifAvailable?: boolean },
+    run: (lock: unknown) => Promise<unknown>,
   ): Promise<unknown>;
 }
 

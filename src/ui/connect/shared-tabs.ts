@@ -50,10 +50,7 @@ export class SharedTabs {
     }
     this.#channel = createChannel(name);
     this.#channel.onmessage = ({ data }) => this.#receive(data);
-    this.#queue(false);
-    options.onFollow();
-    this.hello();
-    this.#watch();
+    this.#queue({ ifAvailable: true });
   }
 
   get isLeading(): boolean {
@@ -93,31 +90,40 @@ export class SharedTabs {
     if (message.envelopes.length > 0) this.#options.onEnvelopes(message.envelopes);
   }
 
-  /** Waits until no other tab connects; takes over at once if it steals. */
-  #queue(steal: boolean): void {
+  /** Another tab connects: waits until it is gone. */
+  #follow(): void {
+    if (this.#isClosed) return;
+    this.#options.onFollow();
+    this.hello();
+    this.#watch();
+    this.#queue({});
+  }
+
+  /** Asks for the lock that the tab which connects holds. */
+  #queue(how: { readonly steal?: boolean; readonly ifAvailable?: boolean }): void {
     const { environment, name } = this.#options;
     this.#leaving.abort();
     const leaving = new AbortController();
     this.#leaving = leaving;
-    const hold = (): Promise<void> =>
+    const hold = (lock: unknown): Promise<void> =>
       new Promise((resolve) => {
-        if (leaving.signal.aborted) {
+        if (lock === null || leaving.signal.aborted) {
           resolve();
+          if (!leaving.signal.aborted) this.#follow();
           return;
         }
         leaving.signal.addEventListener('abort', () => resolve(), { once: true });
         this.#lead();
       });
-    // A request that steals cannot be called off.
-    const request = environment.locks?.request(name, steal ? { steal } : { signal: leaving.signal }, hold);
+    // Only a request that waits can be called off.
+    const isWaiting = how.steal !== true && how.ifAvailable !== true;
+    const request = environment.locks?.request(name, isWaiting ? { signal: leaving.signal } : how, hold);
     request?.catch(() => {
       // Another tab has taken over.
       if (leaving.signal.aborted || this.#isClosed) return;
       this.#stopLeading?.();
       this.#stopLeading = undefined;
-      this.#options.onFollow();
-      this.#watch();
-      this.#queue(false);
+      this.#follow();
     });
   }
 
@@ -134,6 +140,6 @@ export class SharedTabs {
 
   #watch(): void {
     this.#cancelTimer();
-    this.#cancelTimer = this.#options.clock.schedule(longestSilenceMs, () => this.#queue(true));
+    this.#cancelTimer = this.#options.clock.schedule(longestSilenceMs, () => this.#queue({ steal: true }));
   }
 }
