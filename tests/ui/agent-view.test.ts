@@ -184,50 +184,14 @@ describe('a live view', () => {
   });
 });
 
-/** Tabs of one browser. */
+/** Services of one browser. Node has the same ones. */
 function createBrowser(): PageEnvironment {
-  const channels = new Set<PageChannel>();
-  const queue: (() => void)[] = [];
-  let holder: { readonly lose: (error: Error) => void } | undefined;
-  const locks: PageLocks = {
-    request: (_name, { signal, steal = false, ifAvailable = false }, run) =>
-      new Promise((resolve, reject) => {
-        const start = (): void => {
-          if (signal?.aborted === true) {
-            queue.shift()?.();
-            return;
-          }
-          const mine = { lose: reject };
-          holder = mine;
-          void run({}).then((value) => {
-            resolve(value);
-            if (holder !== mine) return;
-            holder = undefined;
-            queue.shift()?.();
-          });
-        };
-        if (ifAvailable && holder !== undefined) {
-          void run(null).then(resolve);
-          return;
-        }
-        if (steal) holder?.lose(new Error('stolen'));
-        if (steal || holder === undefined) start();
-        else queue.push(start);
-      }),
+  // Holds: these have what is used of them.
+  const { navigator, BroadcastChannel } = globalThis as unknown as {
+    readonly navigator: { readonly locks: PageLocks };
+    readonly BroadcastChannel: new (name: string) => PageChannel;
   };
-  const createChannel = (): PageChannel => {
-    const channel: PageChannel = {
-      onmessage: null,
-      postMessage: (data) => {
-        const copy: unknown = structuredClone(data);
-        for (const other of channels) if (other !== channel) queueMicrotask(() => other.onmessage?.({ data: copy }));
-      },
-      close: () => void channels.delete(channel),
-    };
-    channels.add(channel);
-    return channel;
-  };
-  return { locks, createChannel };
+  return { locks: navigator.locks, createChannel: (name) => new BroadcastChannel(name) };
 }
 
 describe('tabs of one browser', () => {
