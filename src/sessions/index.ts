@@ -23,6 +23,7 @@ export { feedRowDamage, toFeedEntry } from './store/feed-rows.ts';
 export { CrashLoopDetected } from './embedded/crash-loop.ts';
 export { CrashLoopError } from './core/crash-loop-error.ts';
 export { ContextFailedError } from './core/context-failed-error.ts';
+export type { FeedItem, FeedOptions } from './core/feed.ts';
 export { ForeignApprovalError } from './core/foreign-approval-error.ts';
 export { ForgedApprovalError } from './core/forged-approval-error.ts';
 export { LateAnswerError } from './core/late-answer-error.ts';
@@ -43,8 +44,6 @@ export { sharedRuntime } from './embedded/shared-runtime.ts';
 export type { EmbeddedRuntime, SessionRuntimeOptions } from './embedded/runtime-options.ts';
 export type {
   ExportedSession,
-  FeedItem,
-  FeedOptions,
   Hold,
   HoldScope,
   NewSession,

@@ -109,9 +109,9 @@ describe('the feed', () => {
     const place = newClosingPlace();
     const stores = [place.open(), place.open(), place.open()];
     const follower = createFollower(place.open());
-    let isOver = false;
+    const over = new AbortController();
     const reading = (async () => {
-      while (!isOver) await follower.read();
+      while (!over.signal.aborted) await follower.read();
       await follower.read();
     })();
     const written: string[] = [];
@@ -122,7 +122,7 @@ describe('the feed', () => {
       await Promise.all(ids.map((id) => store.write(withEvents(creating(id, epoch)))));
       written.push(...ids.map((id) => `${id} 1`));
     }
-    isOver = true;
+    over.abort();
     await reading;
     expect([...follower.seen].sort()).toStrictEqual([...written].sort());
     expect(new Set(follower.seen).size).toBe(written.length);

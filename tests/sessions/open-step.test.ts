@@ -375,6 +375,13 @@ test('the text of a participant is that of the session, with its name', async ()
 
 const findEvents = (items: readonly OpenStepItem[], type: string) => items.filter(isEventItem).filter(({ event }) => event.type === type);
 
+/** True if a reader in another process gets an event of this type. */
+async function elsewhereHas(place: Place, type: string): Promise<boolean> {
+  const { received, ended } = collect(elsewhere(place, false));
+  await ended;
+  return findEvents(received, type).length > 0;
+}
+
 const amount = { type: 'object', properties: { amount: { type: 'number' } } } as const;
 
 describe.each(pickSubjects(places))('the events of an open step over %s', (_, makePlace) => {
@@ -429,7 +436,10 @@ describe.each(pickSubjects(places))('the events of an open step over %s', (_, ma
     ];
     const { clock, runtime } = setUp(place, [{ toolCalls }, 'Well.'], { tools: [work] });
     await begin(runtime);
-    await clock.advance(250);
+    await until(async () => {
+      await clock.advance(250);
+      expect(await elsewhereHas(place, 'ToolCallStarted')).toBe(true);
+    });
     for (const items of [runtime.openStep('one'), elsewhere(place, false)]) {
       const { received, ended } = collect(items);
       await ended;
@@ -450,12 +460,14 @@ describe.each(pickSubjects(places))('the events of an open step over %s', (_, ma
   test('have the latest progress of a call, for those who read late', async () => {
     const place = makePlace();
     const gate = createGate();
+    let working = 0;
     const work = defineTool({
       name: 'work',
       description: 'Does it.',
       input: amount,
       run: async (_args, { report }) => {
         for (let percent = 0; percent < 100; percent += 1) report(percent);
+        working += 1;
         await gate.passed;
       },
     });
@@ -465,7 +477,9 @@ describe.each(pickSubjects(places))('the events of an open step over %s', (_, ma
     ];
     const { clock, runtime } = setUp(place, [{ toolCalls }, 'Well.'], { tools: [work] });
     await begin(runtime);
+    await until(() => expect(working).toBe(2));
     await clock.advance(250);
+    await until(async () => expect(await elsewhereHas(place, 'ToolCallProgress')).toBe(true));
     for (const items of [runtime.openStep('one'), elsewhere(place, false)]) {
       const { received, ended } = collect(items);
       await ended;

@@ -68,6 +68,7 @@ export const errorStatuses: Readonly<Record<string, ErrorStatus>> = {
   'unknown-step': { status: 404 },
   'unsupported-model': failed,
   'validation-failed': failed,
+  'webhook-failed': failed,
   'wrong-content-type': { status: 415 },
   'wrong-kind': failed,
 };

@@ -28,7 +28,7 @@ async function withDigests(sessionId: string, events: readonly StoredEvent[]): P
   );
 }
 
-/** How the events of an entry are read. */
+/** Options for reading the events of an entry. */
 export interface EntryEventsOptions {
   readonly reader: Pick<SessionReader, 'entries'>;
   readonly getState: () => Promise<RunState | undefined>;

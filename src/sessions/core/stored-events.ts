@@ -176,14 +176,19 @@ export async function readEvents(
   isWanted: (event: StoredEvent) => boolean = () => true,
 ): Promise<readonly StoredEvent[]> {
   const [shared, ...own] = readArray(JSON.parse(text), 'events', readJsonObject);
-  const events: StoredEvent[] = [];
-  for (const [index, fields] of own.entries()) {
+  const read = own.map((fields, index) => {
     const whole: JsonObject = { ...shared, ...fields };
     const { executionId, seq } = whole;
     const id = typeof executionId === 'string' && typeof seq === 'number' ? `${executionId}/${seq}` : '';
     const event: JsonObject = { id, ...whole };
     if (!isEvent(event)) throw new DamagedDataError(`events[${index + 1}]`, 'expected an event');
-    const filled = isWanted(event) ? await fill(event, sources) : event;
+    return event;
+  });
+  // One that is wanted may have fields that follow from one that is not.
+  const isFilled = read.some(isWanted);
+  const events: StoredEvent[] = [];
+  for (const event of read) {
+    const filled = isFilled ? await fill(event, sources) : event;
     events.push({ ...getDerived(filled), ...filled, sessionId: sources.sessionId });
   }
   const related = indexRelated(events);

@@ -19,7 +19,7 @@ function parseDeliverOptions(options: DeliverOptions): ParsedDeliverOptions {
   const more = ['startAt', ...Object.keys(numbers)];
   if (isRecord(options)) checkKeys('deliver()', options, ['tenant', 'types', 'redact', ...more]);
   const { tenant, types } = parseFeedOptions({ ...given, redact }, 'deliver', more);
-  if (startAt !== 'start' && startAt !== 'now')
+  if (!['start', 'now'].includes(startAt))
     throw new InvalidArgumentError(`deliver(): startAt must be "start" or "now", not ${describeValue(startAt)}.`);
   return {
     startAt,

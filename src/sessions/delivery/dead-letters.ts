@@ -36,10 +36,10 @@ async function removeNote(store: StoreNotes, name: string): Promise<void> {
 export async function putLetter(store: StoreNotes, letter: DeadLetter): Promise<void> {
   const name = toLetterNote(letter.name, letter.id);
   const body = JSON.stringify(letter);
-  do {
+  for (;;) {
     const version = (await store.readNote(name))?.version ?? 0;
     if (await store.writeNote({ name, version, body })) return;
-  } while (true);
+  }
 }
 
 export async function listLetters(

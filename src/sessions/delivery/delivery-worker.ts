@@ -97,7 +97,7 @@ export class DeliveryWorker {
     this.poke();
   }
 
-  get #hasEnded(): boolean {
+  #hasEnded(): boolean {
     return this.#stopping.signal.aborted || this.#held.signal.aborted;
   }
 
@@ -121,7 +121,7 @@ export class DeliveryWorker {
     const stopBeating = this.#startBeating();
     try {
       await this.#begin();
-      while (!this.#hasEnded) {
+      while (!this.#hasEnded()) {
         this.#hasNews = false;
         const hasMore = await this.#deliverPage();
         this.#catchUp();
@@ -161,7 +161,7 @@ export class DeliveryWorker {
     const bySession = new Map<string, FedCommit[]>();
     for (const commit of page.commits) bySession.set(commit.facts.id, [...(bySession.get(commit.facts.id) ?? []), commit]);
     await Promise.all([...bySession.values()].map((commits) => this.#deliverInOrder(commits)));
-    if (this.#hasEnded) return false;
+    if (this.#hasEnded()) return false;
     if (page.cursor !== cursor) this.#change({ ...this.#state, cursor: page.cursor });
     return page.hasMore;
   }
@@ -175,14 +175,14 @@ export class DeliveryWorker {
       }
       const session = { sessionId, afterSeq: getAfterSeq(commit), skippedSeq: commit.lastSeq, attempts: 0, retryAt: 0, error: '' };
       const sent = await this.#attempt(commit, 1);
-      if (this.#hasEnded && !sent.ok) return;
+      if (this.#hasEnded() && !sent.ok) return;
       if (!sent.ok) await this.#noteFailure(session, commit, sent);
     }
   }
 
   async #attempt(commit: FedCommit, attempt: number): Promise<Sent> {
     return this.#places.use(async () => {
-      if (this.#hasEnded) return { ok: false, error: 'the delivery has ended' };
+      if (this.#hasEnded()) return { ok: false, error: 'the delivery has ended' };
       const { clock } = this.#services;
       return sendCommit(this.#send, { commit, name: this.name, attempt }, { clock, timeoutMs: this.#options.timeoutMs });
     });
@@ -231,16 +231,19 @@ export class DeliveryWorker {
   async #catchUpWith(sessionId: string): Promise<void> {
     for (;;) {
       const session = findBehind(this.#state, sessionId);
-      if (session === undefined || this.#hasEnded) return;
+      if (session === undefined || this.#hasEnded()) return;
       const commits = await this.#services.reader.readSession(sessionId, { afterSeq: session.afterSeq, limit: 20 }, this.#filter);
       const due = commits.filter(({ events }) => (events[0]?.seq ?? 0) <= session.skippedSeq);
       // Nothing is left of it: it was deleted, or the rest is of other types.
-      if (due.length === 0) return this.#change(withBehind(this.#state, { ...session, afterSeq: session.skippedSeq }));
+      if (due.length === 0) {
+        this.#change(withBehind(this.#state, { ...session, afterSeq: session.skippedSeq }));
+        return;
+      }
       for (const commit of due) {
         const current = findBehind(this.#state, sessionId);
         if (current === undefined) return;
         const sent = await this.#attempt(commit, current.attempts + 1);
-        if (!sent.ok && this.#hasEnded) return;
+        if (!sent.ok && this.#hasEnded()) return;
         if (sent.ok) this.#noteDelivered(current, commit);
         else await this.#noteFailure(current, commit, sent);
         if ((findBehind(this.#state, sessionId)?.attempts ?? 0) > 0) return;
@@ -265,9 +268,9 @@ export class DeliveryWorker {
     if (now - this.#lettersAt < beatMs) return;
     this.#lettersAt = now;
     for (const letter of await listRetries(this.#services.store, this.name)) {
-      if (this.#hasEnded) return;
+      if (this.#hasEnded()) return;
       const error = await this.#sendLetter(letter);
-      if (this.#hasEnded && error !== undefined) return;
+      if (this.#hasEnded() && error !== undefined) return;
       const { store, clock } = this.#services;
       if (error !== undefined) await putLetter(store, { ...letter, attempts: letter.attempts + 1, error, at: clock.now() });
       await settleRetry(store, letter, error === undefined);
@@ -317,7 +320,7 @@ export class DeliveryWorker {
     const { clock } = this.#services;
     const due = this.#state.behind.filter(({ sessionId }) => !this.#catchingUp.has(sessionId)).map(({ retryAt }) => retryAt);
     const waitMs = due.length === 0 ? undefined : Math.max(0, Math.min(...due) - clock.now());
-    if (this.#hasNews || this.#hasEnded) return;
+    if (this.#hasNews || this.#hasEnded()) return;
     await this.#pause(waitMs);
   }
 

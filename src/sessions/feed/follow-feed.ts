@@ -2,7 +2,7 @@
 // Y1. Each item has a cursor. A reader that continues after it gets every later item once, whatever ended the reader before.
 import { InvalidArgumentError } from '../../lib/index.ts';
 import type { ParsedFeedOptions } from '../core/parse-input.ts';
-import type { FeedItem } from '../core/session-runtime.ts';
+import type { FeedItem } from '../core/feed.ts';
 import type { FeedQuery } from '../store/session-store.ts';
 import type { FedCommit, FeedReader } from './feed-reader.ts';
 

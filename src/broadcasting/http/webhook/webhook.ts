@@ -6,8 +6,8 @@
 import type { Clock } from '../../../lib/index.ts';
 import { checkKeys, describeValue, InvalidArgumentError, isRecord, systemClock } from '../../../lib/index.ts';
 import type { EventDelivery, SendEvents } from '../../../sessions/index.ts';
-import type { BroadcastOptions } from '../../broadcast-options.ts';
-import { createEnvelopeMapper } from '../../envelope-mapper.ts';
+import type { BroadcastOptions } from '../../index.ts';
+import { createEnvelopeMapper } from '../../index.ts';
 import { WebhookFailedError } from '../errors/webhook-failed-error.ts';
 import { parseSecrets, signWebhook } from './webhook-signature.ts';
 
@@ -19,7 +19,7 @@ export interface WebhookOptions {
   readonly secret: string | readonly string[];
   /** Further headers. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** What the default body has of each event. @default the preset `standard` */
+  /** Contents of the default body. @default the preset `standard` */
   readonly envelopes?: BroadcastOptions;
   /** Returns the body as JSON data; undefined sends nothing. @default the events as envelopes */
   readonly toBody?: (delivery: EventDelivery) => unknown;
