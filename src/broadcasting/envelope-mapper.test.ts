@@ -166,7 +166,7 @@ const rows: readonly Row[] = [
   [
     'AgentStateUpdated',
     { status: 'waiting', stepCount: 0, text: 'I have to ask.', messageId: 'm2' },
-    [['agent.message', { message_id: 'm2', role: 'assistant', text: 'I have to ask.', by: { id: 'desk', kind: 'agent' } }]],
+    [['agent.message', { message_id: 'm2', role: 'assistant', text: 'I have to ask.', by: { id: 'desk', kind: 'agent' }, step_number: 2 }]],
   ],
   ['AgentStepStarted', { tools: ['search', 'pay'] }, [['agent.step.started', { step_number: 2, tools: ['search', 'pay'] }]]],
   [

@@ -105,7 +105,8 @@ function toHeader(view: EventView, place: EventPlace, timestamp: string): Envelo
 }
 
 function finish(header: EnvelopeHeader, parts: readonly EnvelopePart[], maxBytes: number): readonly EventEnvelope[] {
-  return parts.map(({ event, data }, place) => cutEnvelope({ event, ...header, part: place + 1, data }, maxBytes));
+  const count = parts.length > 1 ? { parts: parts.length } : {};
+  return parts.map(({ event, data }, place) => cutEnvelope({ event, ...header, part: place + 1, ...count, data }, maxBytes));
 }
 
 class Mapper implements EnvelopeMapper {

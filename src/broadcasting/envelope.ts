@@ -21,6 +21,8 @@ export interface EventEnvelope {
   readonly seq?: number;
   /** Counts the envelopes of one event, from 1. */
   readonly part: number;
+  /** Number of envelopes of the event, so that the loss of the last one is noticed. Absent if there is only one. */
+  readonly parts?: number;
   /**
    * Number of the last earlier event of the session that gives an envelope under this preset; 0 if there is none. Present beside `seq`
    * unless the sender began in the middle and cannot know. An envelope is missing if this is higher than the highest `seq` you have.

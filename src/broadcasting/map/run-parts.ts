@@ -60,7 +60,14 @@ function toSpoken(view: EventView): readonly EnvelopePart[] {
   const text = view.text('text');
   if (messageId === undefined || text === '') return [];
   const speaker = view.optionalName('participant') ?? view.optionalName('agentName') ?? view.name('agentId');
-  return [{ event: 'agent.message', data: { message_id: messageId, role: 'assistant', text, by: { id: speaker, kind: 'agent' } } }];
+  const data = {
+    message_id: messageId,
+    role: 'assistant',
+    text,
+    by: { id: speaker, kind: 'agent' },
+    step_number: view.number('stepNumber'),
+  };
+  return [{ event: 'agent.message', data }];
 }
 
 function toContinuation(view: EventView): JsonObject | undefined {

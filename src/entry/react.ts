@@ -1,0 +1,2 @@
+export type { UseAgentResult } from '../ui/react/index.ts';
+export { useAgent } from '../ui/react/index.ts';

@@ -1,0 +1,22 @@
+export type { AgentView, ViewClocks, ViewGap, ViewWhy } from './agent-view.ts';
+export { createView } from './agent-view.ts';
+export type { AgentActions, ShownWait, ViewGrant } from './connect/actions.ts';
+export type { AgentSnapshot, AgentViewOptions, LiveAgentView } from './connect/create-agent-view.ts';
+export { createAgentView } from './connect/create-agent-view.ts';
+export type { PageChannel, PageEnvironment, PageLocks } from './connect/environment.ts';
+export type { ConnectionStatus } from './connect/live-connection.ts';
+export { RequestFailedError } from './connect/request-failed-error.ts';
+export type { ViewWait } from './derive-waits.ts';
+export type {
+  AssistantViewMessage,
+  StatusViewMessage,
+  ToolViewMessage,
+  UserViewMessage,
+  ViewApproval,
+  ViewMessage,
+  ViewToolCall,
+} from './message.ts';
+export { StatusType } from './message.ts';
+export type { Meter, StepDecision, ViewEvaluation } from './meters.ts';
+export { fillGap, fillPayload, reconcile, reduce, reduceAll } from './reduce.ts';
+export type { SessionSnapshot } from './view-state.ts';

@@ -1,0 +1,2 @@
+export type { UseAgentResult } from './use-agent.ts';
+export { useAgent } from './use-agent.ts';

@@ -1,0 +1,56 @@
+// A live view that is open while somebody listens.
+import type { AgentActions, AgentSnapshot, AgentViewOptions, LiveAgentView } from '../index.ts';
+import { createAgentView, createView } from '../index.ts';
+import { systemClock } from '../../lib/index.ts';
+
+/** Time that a view stays open without listeners: React may leave and come back at once. */
+const lingerMs = 1_000;
+
+export class LazyAgentView {
+  readonly #options: AgentViewOptions;
+  readonly #initial: AgentSnapshot;
+  readonly actions: AgentActions;
+  #live: LiveAgentView | undefined;
+  #listeners = 0;
+  #cancelClose: () => void = () => undefined;
+
+  constructor(options: AgentViewOptions) {
+    this.#options = options;
+    this.#initial = { view: createView(options.sessionId), connection: 'connecting' };
+    this.actions = {
+      send: (content) => this.#open().send(content),
+      cancel: (reason) => this.#open().cancel(reason),
+      readWait: (waitId) => this.#open().readWait(waitId),
+      approve: (wait, more) => this.#open().approve(wait, more),
+      reject: (wait, reason) => this.#open().reject(wait, reason),
+      answer: (wait, value) => this.#open().answer(wait, value),
+      grant: (amounts) => this.#open().grant(amounts),
+    };
+  }
+
+  /** Nothing is known before somebody listens: a server renders that. */
+  readonly getInitial = (): AgentSnapshot => this.#initial;
+
+  readonly getCurrent = (): AgentSnapshot => this.#live?.current ?? this.#initial;
+
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this.#cancelClose();
+    this.#listeners += 1;
+    const unsubscribe = this.#open().subscribe(listener);
+    return () => {
+      unsubscribe();
+      this.#listeners -= 1;
+      if (this.#listeners > 0) return;
+      const { clock = systemClock } = this.#options;
+      this.#cancelClose = clock.schedule(lingerMs, () => {
+        this.#live?.close();
+        this.#live = undefined;
+      });
+    };
+  };
+
+  #open(): LiveAgentView {
+    this.#live ??= createAgentView(this.#options);
+    return this.#live;
+  }
+}

@@ -1,0 +1,1 @@
+import './any-order.test.ts';

@@ -1,0 +1,129 @@
+// Views of random sessions, whatever their transport does to the envelopes.
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Envelope, EventEnvelope } from '../../src/broadcasting/index.ts';
+import type { AgentView } from '../../src/ui/index.ts';
+import { createView, fillGap, reduce, reduceAll } from '../../src/ui/index.ts';
+import { pickRuns } from '../support/test-scale.ts';
+import type { EventLog } from './random-log.ts';
+import { runScenario, scenario } from './random-log.ts';
+
+const numRuns = pickRuns({ quick: 25, slow: 500 });
+const empty = createView('one');
+
+const toPlain = (view: AgentView): unknown => {
+  const { messages, status, waits, usage, clocks, why, gaps, known_seq } = view;
+  return { messages, status, waits, usage, clocks, why, gaps, known_seq };
+};
+
+const toComparable = (view: AgentView): unknown =>
+  JSON.parse(JSON.stringify(toPlain(view), (key, value: unknown) => (key === 'digest' ? undefined : value)));
+
+/** Chance that can be repeated. */
+const seed = fc.infiniteStream(fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }));
+type Chance = IterableIterator<number>;
+const draw = (chance: Chance): number => Number(chance.next().value);
+
+function shuffle<Item>(items: readonly Item[], chance: Chance): readonly Item[] {
+  const shuffled = [...items];
+  for (let index = shuffled.length - 1; index > 0; index -= 1) {
+    const other = Math.floor(draw(chance) * (index + 1));
+    [shuffled[index], shuffled[other]] = [shuffled[other]!, shuffled[index]!];
+  }
+  return shuffled;
+}
+
+const double = (items: readonly Envelope[], chance: Chance): readonly Envelope[] =>
+  items.flatMap((item) => (draw(chance) < 0.3 ? [item, item] : [item]));
+
+/** Fetches what a view says that it lacks, in pages, until it lacks nothing more. */
+function repair(view: AgentView, stored: readonly EventEnvelope[]): AgentView {
+  let repaired = view;
+  for (let round = 0; round < 1000; round += 1) {
+    const gap = repaired.gaps.find(({ type }) => type === 'events');
+    if (gap?.type !== 'events') return repaired;
+    const found = stored.filter(({ seq = 0 }) => seq > gap.after_seq && seq <= gap.to_seq);
+    repaired = fillGap(repaired, gap, found);
+  }
+  throw new Error('The view names gaps without end.');
+}
+
+const expectWhole = (view: AgentView, { stored }: EventLog): void => {
+  expect(toPlain(view)).toEqual(toPlain(reduceAll(empty, stored)));
+  expect(view.gaps).toEqual([]);
+};
+
+describe('the view of a session', () => {
+  it('is the same for its envelopes in any order and any number', async () => {
+    await fc.assert(
+      fc.asyncProperty(scenario, seed, async (given, chance) => {
+        const log = await runScenario(given);
+        expectWhole(shuffle(double([...log.live, log.head], chance), chance).reduce(reduce, empty), log);
+      }),
+      { numRuns },
+    );
+  });
+
+  it('names what was lost, and is whole once that is fetched', async () => {
+    await fc.assert(
+      fc.asyncProperty(scenario, seed, async (given, chance) => {
+        const log = await runScenario(given);
+        const loss = draw(chance);
+        const received = double(log.live, chance).filter(() => draw(chance) >= loss);
+        const view = shuffle([...received, log.head], chance).reduce(reduce, empty);
+        const seen = new Set(received.flatMap((each) => ('seq' in each ? [`${each.seq ?? 0}.${each.part}`] : [])));
+        const isWhole = log.stored.every(({ seq, part }) => seen.has(`${seq ?? 0}.${part}`));
+        expect(view.gaps.some(({ type }) => type === 'events')).toBe(!isWhole);
+        expectWhole(repair(view, log.stored), log);
+      }),
+      { numRuns },
+    );
+  });
+
+  it('is whole for what an adapter sends, once its gaps are fetched', async () => {
+    await fc.assert(
+      fc.asyncProperty(scenario, seed, async (given, chance) => {
+        const log = await runScenario(given);
+        const received = double(log.broadcast, chance).filter(() => draw(chance) >= 0.2);
+        const view = repair(shuffle([...received, log.head], chance).reduce(reduce, empty), log.stored);
+        // A digest is known only to those who read what is stored.
+        expect(toComparable(view)).toEqual(toComparable(reduceAll(empty, log.stored)));
+        expect(view.gaps).toEqual([]);
+        const sent = log.broadcast.slice(0, Math.floor(draw(chance) * (log.broadcast.length + 1)));
+        expect(toPlain(shuffle(sent, chance).reduce(reduce, empty))).toEqual(toPlain(reduceAll(empty, sent)));
+      }),
+      { numRuns },
+    );
+  });
+
+  it('is the same in mid-run for what has been sent until then', async () => {
+    await fc.assert(
+      fc.asyncProperty(scenario, seed, async (given, chance) => {
+        const { live } = await runScenario(given);
+        const sent = live.slice(0, Math.floor(draw(chance) * (live.length + 1)));
+        const inOrder = reduceAll(empty, sent);
+        expect(toPlain(shuffle(double(sent, chance), chance).reduce(reduce, empty))).toEqual(toPlain(inOrder));
+        expect(inOrder.gaps).toEqual([]);
+      }),
+      { numRuns },
+    );
+  });
+
+  it('has the words of the stored conversation, in their order', async () => {
+    await fc.assert(
+      fc.asyncProperty(scenario, async (given) => {
+        const { stored, session } = await runScenario(given);
+        fc.pre(given.kind === 'agent');
+        const { messages, status } = reduceAll(empty, stored);
+        const spoken = messages.flatMap(({ role, text }) => (role === 'user' || role === 'assistant' ? [text] : []));
+        const kept = [...session.state.messages]
+          .filter((message) => (message.isUser() || message.isAssistant()) && message.text !== '')
+          .filter((message) => !(message.isAssistant() && message.toolCalls.length > 0 && message.text.startsWith('{')))
+          .map(({ text }) => text);
+        expect(spoken).toEqual(kept);
+        expect(status).toBe(session.status);
+      }),
+      { numRuns },
+    );
+  });
+});
