@@ -14,14 +14,14 @@ if (files.length === 0) {
  * @type {readonly { readonly args: readonly string[], readonly says?: readonly string[] }[]} */
 const runs = [
   ...files.map((file) => ({ args: [file] })),
-  { args: [demo, '--offline'], says: ['not a model', 'Finished after step 2: completed.'] },
+  { args: [demo, '--offline'], says: ['not a model', 'Completed in step 2: '] },
   { args: [demo, '--offline', '--once', 'Find Acme'], says: ['search_entities {"query":"Acme"}', 'Acme Robotics, Berlin'] },
   { args: [demo, '--offline', '--once', 'Delete lead 2'], says: ['Waiting in step 1 for approval', 'nothing was done'] },
   {
     args: [demo, '--tour'],
     says: [
-      'retry_limit',
-      'The last step was taken to sum up.',
+      'third failure in a row (limit 3)',
+      'was one extra step, to sum up.',
       'for more steps',
       'After the approval: ',
       'It ended by SIGKILL. Leads: 1, 2, 3, 4',
