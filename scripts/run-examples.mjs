@@ -20,8 +20,8 @@ const runs = [
   {
     args: [demo, '--tour'],
     says: [
-      'third failure in a row',
-      'The last step was taken to sum up.',
+      'third failure in a row (limit 3)',
+      'was one extra step, to sum up.',
       'for more steps',
       'After the approval: ',
       'It ended by SIGKILL. Leads: 1, 2, 3, 4',

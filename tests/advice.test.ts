@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { root } from '../scripts/run.mjs';
 import { describeErrorType, describeStatus, describeStopReason, ErrorType, ExecutionStatus, StopReason } from '../src/entry/index.ts';
-import { adviceByCode } from '../src/errors/index.ts';
+import { adviceAfterRetries, adviceByCode } from '../src/errors/index.ts';
 
 const page = readFileSync(join(root, 'docs/errors.md'), 'utf8')
   .replaceAll('`', '')
@@ -17,6 +17,13 @@ describe('the advice of explanations', () => {
     if (code === 'model-refused') expect(findSection('model-failed')).toContain(advice);
     else if (findRow(code) === undefined) expect(findSection(code)).toContain(`**What to do:** ${advice}`);
     else expect(findRow(code)).toContain(` | ${advice} |`);
+  });
+});
+
+describe('the advice after retries', () => {
+  test.each(Object.entries(adviceByCode))('for %s does not tell the error policy to retry', (code, advice) => {
+    const after = Object.entries(adviceAfterRetries).find(([each]) => each === code)?.[1] ?? advice;
+    expect(after).not.toMatch(/error policy retry/);
   });
 });
 

@@ -628,8 +628,7 @@ const startRows: readonly Row[] = [
     name: 'a criterion answers with what is no answer',
     scenario: () => ({ options: { model: scriptedModel([]), criteria: [when('Odd', () => true as never)] } }),
     ends: ['failed', 'error', 0, 'ContinuationCriteria'],
-    also: ({ end }) =>
-      expect(end.explain()).toContain('Your criterion Odd failed before step 1: it returned true'),
+    also: ({ end }) => expect(end.explain()).toContain('Your criterion Odd failed before step 1: it returned true'),
   },
   {
     name: 'a criterion throws after a step that waited',

@@ -144,7 +144,7 @@ export function describeGrants({ max, granted, grantedBy }: RaisedLimit): string
   return `${roundNumber(max - granted)} at first, ${roundNumber(granted)} granted${by}`;
 }
 
-/** What a limit counts: `if the work needs more steps`. */
+/** Unit of each limit: `if the work needs more steps`. */
 export const limitUnits: Readonly<Record<LimitKind, string>> = {
   steps: 'steps',
   tokens: 'tokens',

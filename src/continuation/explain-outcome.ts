@@ -245,7 +245,8 @@ export function getNextAction(outcome: ExplainableOutcome): string | undefined {
     return `Resolve what ${toShownText(deciding.criterion)} objects to, then send a message to continue.`;
   if (stopReason === StopReason.FinishReasonReceived && deciding.context['finishReason'] === 'length')
     return 'Raise settings.maxOutputTokens, or ask for a shorter answer.';
-  if (typeof deciding.context['maxRepeats'] === 'number') return 'Find out why the model repeats the call, then send a message to continue.';
+  if (typeof deciding.context['maxRepeats'] === 'number')
+    return 'Find out why the model repeats the call, then send a message to continue.';
   if (stopReason === StopReason.GuardForbade)
     return `Resolve what ${toShownText(deciding.criterion)} objects to, then send a message to continue.`;
   return describeStopReason(stopReason).next;

@@ -41,7 +41,7 @@ function describeCall({ tool, status, failure, reason, by, caller }: CallSummary
 
 const toSeconds = (ms: number): string => (ms < 1000 ? `${Math.round(ms)} ms` : `${Math.round(ms / 100) / 10} s`);
 
-/** What the policy did about a failure. */
+/** Reaction of the policy to a failure. */
 interface Handled {
   readonly by?: 'ignored' | 'retried';
   readonly delayMs?: number;

@@ -55,7 +55,7 @@ describe('with onOutage: "park"', () => {
     if (found?.type !== 'provider') throw new Error('it does not wait for a provider');
     expect([found.giveUpAt, found.nextTryAt - start]).toStrictEqual([start + hour, 14_996 + 29_999]);
     expect((await runtime.get('s')).explain().split('\n')[0]).toBe(
-      'Waiting in step 5 for the provider, which is down since 2026-01-01T00:00:00.000Z (no capacity): next try at 2026-01-01T00:00:44.995Z, last try at 2026-01-01T01:00:00.000Z.',
+      'Waiting in step 5 for the provider, which has been down since 2026-01-01T00:00:00.000Z (no capacity): next try at 2026-01-01T00:00:44.995Z, last try at 2026-01-01T01:00:00.000Z.',
     );
     const events = await readEvents(runtime, 's');
     expect(events.slice(-3)).toMatchObject([

@@ -48,6 +48,7 @@ export const errorStatuses: Readonly<Record<string, ErrorStatus>> = {
   'origin-refused': { status: 403 },
   'participant-changed': failed,
   'rate-limited': failed,
+  'request-failed': failed,
   'request-reused': { status: 409 },
   'runtime-closed': unavailable,
   'session-conflict': { status: 409 },

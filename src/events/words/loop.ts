@@ -1,5 +1,5 @@
 // Lines of the events that the loop emits.
-import { pluralize } from '../../lib/index.ts';
+import { listSome, pluralize } from '../../lib/index.ts';
 import type { EventFields } from './event-fields.ts';
 import { describeOutcome } from './outcome.ts';
 import { after, describeFailure, describeInstant, describeTime, describeUsage, describeWait } from './phrases.ts';
@@ -61,6 +61,9 @@ function describeRetry(event: EventFields): string {
   return `waits ${describeTime(event.number('delayMs'))} before retry ${failures}${of}: ${problem}`;
 }
 
+/** Number of failures that the line of a failed run has room for. */
+const mostErrors = 3;
+
 /** The code of a failure in parentheses; nothing if it has none of its own. */
 const describeCode = (failure: EventFields): string => (failure.text('code') === 'unclassified' ? '' : ` (${failure.text('code')})`);
 
@@ -84,8 +87,8 @@ export const loopWords: Describers = {
   TokenUsageReported: (event) => `used ${describeUsage(event.inner('usage'))}`,
   RetryScheduled: describeRetry,
   AgentFailed: (event) => {
-    const [error] = event.list('errors');
-    const what = error === undefined ? '' : `: ${describeFailure(error)}${describeCode(error)}`;
+    const errors = event.list('errors').map((error) => `${describeFailure(error)}${describeCode(error)}`);
+    const what = errors.length === 0 ? '' : `: ${listSome(errors, mostErrors, '; ')}`;
     const steps = pluralize(event.number('stepCount'), 'step');
     return `run failed after ${steps} (${event.text('stopReason') || 'error'}), decided by ${event.text('resolvedBy')}${what}`;
   },
@@ -96,7 +99,8 @@ export const loopWords: Describers = {
     return `the process ended ${times}; waits for somebody to resume or cancel the session (${event.text('waitId')})`;
   },
   ModelSkipped: (event) => {
-    const failures = pluralize(event.number('failures'), 'time');
-    return `skips ${event.text('model')} until ${describeInstant(event.number('until'))}: it failed ${failures} in a row`;
+    const failures = event.number('failures');
+    const times = failures === 1 ? '' : ` ${pluralize(failures, 'time')} in a row`;
+    return `skips ${event.text('model')} until ${describeInstant(event.number('until'))}: it failed${times}`;
   },
 };

@@ -27,9 +27,12 @@ export function describeCauses(failure: EventFields): string {
   return `${failure.text('message')}${causes === '' ? '' : ` ← ${cutLine(causes)}`}`;
 }
 
-/** Describes a failure with the tool that failed, and its causes. */
-export const describeFailure = (failure: EventFields): string =>
-  `${failure.has('toolName') ? `${failure.text('toolName')}: ` : ''}${describeCauses(failure)}`;
+/** Describes a failure with the tool that failed, unless its message names it, and its causes. */
+export function describeFailure(failure: EventFields): string {
+  const tool = failure.text('toolName');
+  const isNamed = tool === '' || failure.text('message').includes(`"${tool}"`);
+  return `${isNamed ? '' : `${tool}: `}${describeCauses(failure)}`;
+}
 
 const limitNames: Readonly<Record<string, string>> = {
   steps: 'steps',
