@@ -485,7 +485,12 @@ function recordProblems({ told }: World, state: AgentState): readonly string[] {
     const forbidden = own
       .filter(({ stepNumber }) => stepNumber > results.length)
       .map(({ stepNumber: number, outcome }) => ({ number, outcome }));
-    const expected = [...recorded, ...forbidden];
+    // The cancel of a wait for a grant is decided after the last step.
+    const cancelled = own
+      .filter(({ stepNumber, outcome }) => stepNumber === results.length && outcome.resolvedBy === 'StopRequested')
+      .filter(() => (results.at(-1)?.outcome.awaitedGrants.length ?? 0) > 0)
+      .map(({ stepNumber: number, outcome }) => ({ number, outcome }));
+    const expected = [...recorded, ...cancelled, ...forbidden];
     const usage = results.reduce((sum, { step }) => Usage.add(sum, step.usage), Usage.none());
     return [
       ...differs(
@@ -494,6 +499,11 @@ function recordProblems({ told }: World, state: AgentState): readonly string[] {
         expected.map(({ number, outcome }) => [number, outcome.toJSON()]),
       ),
       ...differs('usage', execution.usage, usage),
+      ...differs(
+        'the cancelled wait',
+        cancelled.map(({ outcome }) => outcome.toJSON()),
+        cancelled.length === 0 ? [] : [execution.startOutcome?.toJSON()],
+      ),
       ...differs(
         'the forbidden step',
         forbidden.map(({ number, outcome }) => [number, outcome]),

@@ -434,8 +434,11 @@ test('any run, whatever happens to it, is made of its changes again', async () =
     const state = stage.last();
     const [wait] = state.waitingFor;
     if (given === 'run') await stage.run();
-    else if (given === 'message') stage.add(() => state.withUserMessage('And now?', { ids: stage.ids }));
-    else if (given === 'metadata') stage.add(() => state.withMetadata('-', stage.states.length));
+    else if (given === 'message') {
+      // Only a grant or a cancel ends a wait for a grant.
+      const isRefused = wait?.type === 'grant';
+      if (!isRefused) stage.add(() => state.withUserMessage('And now?', { ids: stage.ids }));
+    } else if (given === 'metadata') stage.add(() => state.withMetadata('-', stage.states.length));
     else if (given === 'compact') stage.add(() => (state.pendingStep === undefined ? compactMessages(state, 2) : state));
     else if (wait === undefined) return;
     else if (given === 'cancel') stage.add(() => state.cancel('enough'));
