@@ -100,7 +100,11 @@ export function expectAnswer(session: PlannedSession): ExpectedAnswer {
         stopReason: 'time_limit',
         resolvedBy: 'ExecutionTimeLimit',
         step: 2,
-        says: [matchStopped('time_limit', 2), /cut off at the time limit/, /ExecutionTimeLimit: [\d.]+ s of 0\.4 s of wall-clock time used/],
+        says: [
+          matchStopped('time_limit', 2),
+          /cut off at the time limit/,
+          /ExecutionTimeLimit: [\d.]+ s of 0\.4 s of wall-clock time used/,
+        ],
       };
     case Ending.OwnCriterion:
       return {
