@@ -65,7 +65,8 @@ export const toTokenLimit = (size: number): number => size * tokensPerStep - 50;
 
 export function expectAnswer(session: PlannedSession): ExpectedAnswer {
   const { ending, size } = session;
-  const matchStopped = (stopReason: string, step: number): RegExp => new RegExp(`^Stopped after step ${step}: ${stopReason}\\.`);
+  const matchStopped = (why: string, step: number): RegExp => new RegExp(`^Stopped after step ${step}: ${why}`);
+  const matchRule = (rule: string): RegExp => new RegExp(`^Decided by ${rule}\\b`, 'm');
   switch (ending) {
     case Ending.Completed:
       return {
@@ -73,7 +74,7 @@ export function expectAnswer(session: PlannedSession): ExpectedAnswer {
         stopReason: 'completed',
         resolvedBy: 'ToolCallPresenceCheck',
         step: size,
-        says: [new RegExp(`^Finished after step ${size}: completed\\.`), /ToolCallPresenceCheck let go/],
+        says: [new RegExp(`^Completed in step ${size}: the model answered and called no tools`), matchRule('ToolCallPresenceCheck')],
       };
     case Ending.StepsLimit:
       return {
@@ -81,7 +82,7 @@ export function expectAnswer(session: PlannedSession): ExpectedAnswer {
         stopReason: 'steps_limit',
         resolvedBy: 'StepsLimit',
         step: size,
-        says: [matchStopped('steps_limit', size), new RegExp(`StepsLimit: ${size} of ${size} steps used`)],
+        says: [matchStopped(`the step limit was reached \\(${size} of ${size}\\)`, size), matchRule('StepsLimit')],
       };
     case Ending.TokenLimit:
       return {
@@ -90,8 +91,8 @@ export function expectAnswer(session: PlannedSession): ExpectedAnswer {
         resolvedBy: 'TokenUsageLimit',
         step: size,
         says: [
-          matchStopped('token_limit', size),
-          new RegExp(`TokenUsageLimit: ${size * tokensPerStep} of ${toTokenLimit(size)} tokens used`),
+          matchStopped(`the token limit was reached \\(${size * tokensPerStep} of ${toTokenLimit(size)}\\)`, size),
+          matchRule('TokenUsageLimit'),
         ],
       };
     case Ending.TimeLimit:
@@ -101,9 +102,9 @@ export function expectAnswer(session: PlannedSession): ExpectedAnswer {
         resolvedBy: 'ExecutionTimeLimit',
         step: 2,
         says: [
-          matchStopped('time_limit', 2),
+          matchStopped('the time limit was reached \\([\\d.]+ of 0\\.4 s\\)', 2),
           /cut off at the time limit/,
-          /ExecutionTimeLimit: [\d.]+ s of 0\.4 s of wall-clock time used/,
+          matchRule('ExecutionTimeLimit'),
         ],
       };
     case Ending.OwnCriterion:
@@ -112,7 +113,7 @@ export function expectAnswer(session: PlannedSession): ExpectedAnswer {
         stopReason: 'guard',
         resolvedBy: 'Reputation',
         step: size,
-        says: [matchStopped('guard', size), new RegExp(`Reputation: a score of ${size * 10} after ${size} steps`)],
+        says: [new RegExp(`^Stopped after step ${size} by Reputation: a score of ${size * 10} after ${size} steps`)],
       };
     case Ending.RetriesUsedUp:
       return {
@@ -121,9 +122,9 @@ export function expectAnswer(session: PlannedSession): ExpectedAnswer {
         resolvedBy: 'ErrorPolicyCriterion',
         step: size,
         says: [
-          matchStopped('retry_limit', size),
-          new RegExp(`Failed: tool error in export .*disk ${session.id} is full`),
-          new RegExp(`ErrorPolicyCriterion: tool error in export: attempt ${size} failed, ${size} allowed`),
+          new RegExp(`^Failed after step ${size}: \\w+ failure in a row \\(limit ${size}\\)`),
+          new RegExp(`tool export, disk ${session.id} is full`),
+          matchRule('ErrorPolicyCriterion'),
         ],
       };
     case Ending.ModelError:
@@ -133,9 +134,9 @@ export function expectAnswer(session: PlannedSession): ExpectedAnswer {
         resolvedBy: 'ErrorPolicyCriterion',
         step: size,
         says: [
-          matchStopped('error', size),
-          new RegExp(`Failed: model error .*no model for ${session.id}`),
-          /ErrorPolicyCriterion: model error: the policy would retry, but trying again cannot help/,
+          new RegExp(`^Failed in step ${size}: model, .*no model for ${session.id}`),
+          matchRule('ErrorPolicyCriterion'),
+          /a retry cannot fix/,
         ],
       };
     case Ending.Cancelled:
@@ -144,7 +145,7 @@ export function expectAnswer(session: PlannedSession): ExpectedAnswer {
         stopReason: 'user_requested',
         resolvedBy: 'StopRequested',
         step: size,
-        says: [matchStopped('user_requested', size), new RegExp(`StopRequested: ${toCancelReason(session)}`)],
+        says: [new RegExp(`^Cancelled by \\w+ \\w+ step ${size}`), new RegExp(toCancelReason(session)), matchRule('StopRequested')],
       };
     case Ending.Rejected:
       return {
@@ -152,7 +153,7 @@ export function expectAnswer(session: PlannedSession): ExpectedAnswer {
         stopReason: 'completed',
         resolvedBy: 'ToolCallPresenceCheck',
         step: size + 1,
-        says: [new RegExp(`^Finished after step ${size + 1}: completed\\.`)],
+        says: [new RegExp(`^Completed in step ${size + 1}: the model answered and called no tools`), /rejected pay/],
       };
     case Ending.AwaitsApproval:
       return {
@@ -166,13 +167,16 @@ export function expectAnswer(session: PlannedSession): ExpectedAnswer {
         stopReason: 'finish_reason',
         resolvedBy: 'FinishReasonCheck',
         step: size,
-        says: [matchStopped('finish_reason', size), /FinishReasonCheck: finish reason "length" is among length/],
+        says: [new RegExp(`^Stopped after step ${size}: .*length`), matchRule('FinishReasonCheck')],
       };
     case Ending.AwaitsGrant:
       return {
         status: 'waiting',
         step: size,
-        says: [new RegExp(`^Waiting after step ${size} for more steps`), new RegExp(`StepsLimit: ${size} of ${size} steps used`)],
+        says: [
+          new RegExp(`^Waiting after step ${size} for more steps: the step limit was reached \\(${size} of ${size}\\)`),
+          matchRule('StepsLimit'),
+        ],
       };
   }
 }
