@@ -49,6 +49,34 @@ describe('an approval over HTTP', () => {
     expect(edited).toMatchObject({ status: 200, body: { status: 'completed' } });
   });
 
+  it('covers later calls of the session if the tool allows it, until it is revoked', async () => {
+    const move = defineTool({
+      name: 'move',
+      description: 'Moves money.',
+      input: { type: 'object', properties: { euros: { type: 'number' } } } as const,
+      needsApproval: true,
+      approvalScope: { arguments: 'exact', maxUses: 5, expiresMs: 60_000 },
+      run: ({ euros = 0 }) => `moved ${euros}`,
+    });
+    const call = { toolCalls: [{ name: 'move', args: { euros: 5 } }] };
+    const model = scriptedModel([call, call, { text: 'Moved twice.' }, call, { text: 'Moved again.' }]);
+    const site = await openSite({ agents: [createAgent({ id: 'desk', model, tools: [move] })] });
+    const { id, wait, path } = await startWaiting(site, 'Go.');
+    const wrong = await site.request(bob, 'POST', `${path}/approve`, { digest: wait.digest, scope: 'forever' });
+    expect(wrong).toMatchObject({ status: 400, body: { error: { message: 'scope must be "session" if it is given, not "forever".' } } });
+    const approved = await site.request(bob, 'POST', `${path}/approve`, { digest: wait.digest, scope: 'session', until: 'rest' });
+    expect(approved).toMatchObject({ status: 200 });
+    // The second call is approved as soon as its step has parked.
+    await expect.poll(async () => (await site.request(ann, 'GET', `/sessions/${id}`)).body.text).toBe('Moved twice.');
+    const [approval] = (await site.request(ann, 'GET', `/sessions/${id}`)).body.approvals;
+    expect(approval).toMatchObject({ tool: 'move', args: { euros: 5 }, by: { id: 'bob' }, uses: 2, max_uses: 5 });
+    const revoked = await site.request(bob, 'POST', `/sessions/${id}/approvals/${approval.approval_id}/revoke`, { until: 'rest' });
+    expect(revoked.status).toBe(200);
+    expect((await site.request(ann, 'GET', `/sessions/${id}`)).body.approvals).toEqual([]);
+    const again = await site.request(ann, 'POST', `/sessions/${id}/messages`, { text: 'Again.', until: 'rest' });
+    expect(again).toMatchObject({ status: 200, body: { status: 'waiting' } });
+  });
+
   it('is rejected with a reason', async () => {
     const site = await openSite();
     const { path } = await startWaiting(site);

@@ -23,6 +23,7 @@ const listRoutes = (id: string, wait: string): readonly (readonly [method: strin
   ['POST', `/sessions/${id}/cancel`],
   ['POST', `/sessions/${id}/resume`],
   ['POST', `/sessions/${id}/grant`, { steps: 1 }],
+  ['POST', `/sessions/${id}/approvals/a/revoke`],
   ['POST', `/sessions/${id}/fork`, { execution: 1, step: 0 }],
   ['POST', `/sessions/${id}/waits/${wait}/approve`, { digest: 'a' }],
   ['POST', `/sessions/${id}/waits/${wait}/reject`],

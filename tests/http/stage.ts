@@ -71,6 +71,8 @@ export interface AnswerBody {
   readonly cursor: string;
   readonly waits: readonly [AnsweredWait];
   readonly sentence: string;
+  readonly text: string;
+  readonly approvals: readonly [{ readonly approval_id: string }];
   readonly is_repeated?: boolean;
   readonly seen: string;
   readonly token: string;

@@ -22,6 +22,8 @@ export const HttpAction = {
   Reject: 'reject',
   Answer: 'answer',
   Grant: 'grant',
+  /** Revoke an approval that was given for the rest of a session. */
+  Revoke: 'revoke',
   Fork: 'fork',
   /** List what all sessions wait for. */
   Waits: 'waits',

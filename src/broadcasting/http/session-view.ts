@@ -3,10 +3,10 @@ import type { SlimAgentStateSerializer } from '../../agent/index.ts';
 import { AgentState } from '../../agent/index.ts';
 import type { JsonObject } from '../../lib/index.ts';
 import { present } from '../../lib/index.ts';
-import type { RecordedAction, Session, SessionFacts, SessionResult, SessionSummary } from '../../sessions/index.ts';
+import type { RecordedAction, Session, SessionApproval, SessionFacts, SessionResult, SessionSummary } from '../../sessions/index.ts';
 import type { RunState } from '../../step-by-step/index.ts';
 import type { WaitViewOptions } from './wait-view.ts';
-import { toIso, toWaitView } from './wait-view.ts';
+import { toIso, toShownArgs, toWaitView } from './wait-view.ts';
 
 /** Settings for showing sessions. */
 export interface SessionViewOptions extends WaitViewOptions {
@@ -46,9 +46,16 @@ function toMessages(state: RunState, { slim }: SessionViewOptions): JsonObject {
 
 const toQueued = ({ type, by, at }: RecordedAction): JsonObject => ({ type, by: { id: by.id, kind: by.kind }, at: toIso(at) });
 
+/** Shows an approval that was given for the rest of the session. */
+function toApprovalView({ id, toolName, args, by, at, uses, maxUses, expiresAt }: SessionApproval, options: WaitViewOptions): JsonObject {
+  const covered = args === undefined ? {} : toShownArgs(args, options);
+  const given = { approval_id: id, tool: toolName, ...covered, by: { id: by.id, kind: by.kind }, at: toIso(at) };
+  return { ...given, uses, max_uses: maxUses, expires_at: toIso(expiresAt) };
+}
+
 /** Shows a session, its state in short. */
 export function toSessionView(session: Session, options: SessionViewOptions): JsonObject {
-  const { state, text, waitingFor, mailbox } = session;
+  const { state, text, waitingFor, mailbox, approvals } = session;
   // Holds: a slim payload is JSON.
   const slim = state instanceof AgentState ? (options.slim.serialize(state) as unknown as JsonObject) : toMessages(state, options);
   return {
@@ -57,6 +64,7 @@ export function toSessionView(session: Session, options: SessionViewOptions): Js
     text,
     sentence: session.explain(),
     waiting_for: waitingFor.map((wait) => toWaitView(wait, options)),
+    approvals: approvals.map((approval) => toApprovalView(approval, options)),
     queued: mailbox.map(toQueued),
     state: slim,
   };

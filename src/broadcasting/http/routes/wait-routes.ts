@@ -2,7 +2,7 @@
 // N1. An answer counts only for what was shown: the digest of the wait that `authorize` saw goes with it.
 // N2. A call whose arguments were not shown whole is approved only by somebody who fetched all of it.
 import type { JsonObject } from '../../../lib/index.ts';
-import { InvalidArgumentError, isRecord, jsonEquals, present } from '../../../lib/index.ts';
+import { describeValue, InvalidArgumentError, isRecord, jsonEquals, present } from '../../../lib/index.ts';
 import type { ActionOptions, ListedWait, SessionResult } from '../../../sessions/index.ts';
 import { ForeignApprovalError, ForgedApprovalError, StaleApprovalError } from '../../../sessions/index.ts';
 import type { Grant } from '../../../step-by-step/index.ts';
@@ -115,13 +115,24 @@ const answer = (call: WaitCall, { options }: CheckedAnswer, result: SessionResul
   send(call, getStatus(options), toResultView(result, getView(call)));
 
 async function approve(call: WaitCall): Promise<Response> {
-  const checked = await readAnswer(call, ['args', 'seen']);
+  const checked = await readAnswer(call, ['args', 'seen', 'scope']);
   const { body, wait, options } = checked;
+  const scope = readText(body, 'scope');
+  if (scope !== undefined && scope !== 'session')
+    throw new InvalidArgumentError(`scope must be "session" if it is given, not ${describeValue(scope)}.`);
   if (body['digest'] === undefined)
     throw new InvalidArgumentError('An approval needs the digest of what was shown. Pass the digest of the wait.');
   if (call.wait !== undefined) await checkSeen(call, call.wait, readText(body, 'seen'));
   const edited = body['args'] === undefined ? {} : { args: body['args'] };
-  return answer(call, checked, await call.services.runtime.approve(call.session.id, wait, { ...options, ...edited }));
+  const given = { ...options, ...edited, ...(scope === 'session' && { scope: 'session' as const }) };
+  return answer(call, checked, await call.services.runtime.approve(call.session.id, wait, given));
+}
+
+/** Revokes an approval that was given for the rest of the session. */
+async function revoke(call: SessionCall): Promise<Response> {
+  const options = readActionOptions(call, await readFields(call, actionFields));
+  const result = await call.services.runtime.revokeApproval(call.session.id, call.params['approval'] ?? '', options);
+  return send(call, getStatus(options), toResultView(result, getView(call)));
 }
 
 async function reject(call: WaitCall): Promise<Response> {
@@ -157,5 +168,6 @@ export const waitRoutes: readonly Route[] = [
   { method: 'POST', path: `${path}/approve`, action: 'approve', on: 'wait', run: approve },
   { method: 'POST', path: `${path}/reject`, action: 'reject', on: 'wait', run: reject },
   { method: 'POST', path: `${path}/answer`, action: 'answer', on: 'wait', run: giveAnswer },
+  { method: 'POST', path: '/sessions/:session/approvals/:approval/revoke', action: 'revoke', on: 'session', run: revoke },
   { method: 'POST', path: '/sessions/:session/grant', action: 'grant', on: 'session', run: grant },
 ];
