@@ -1,7 +1,7 @@
 // Events over HTTP: stored ones by number, the open step as it is written, and both without a gap or a double.
 import { describe, expect, it } from 'vitest';
 import type { Envelope } from '../../src/broadcasting/index.ts';
-import { createAgent, defineTool } from '../../src/entry/index.ts';
+import { createAgent, defineHook, defineTool } from '../../src/entry/index.ts';
 import { createFakeClock, scriptedModel } from '../../src/testing/index.ts';
 import { ann, openSite } from './stage.ts';
 import type { Site } from './stage.ts';
@@ -262,7 +262,12 @@ describe('secrets', () => {
         { toolCalls: [{ name: 'pay', args: { password: inArgs } }] },
         { text: 'Done.' },
       ]);
-    const create = () => createAgent({ id: 'desk', model: createModel(), tools: [login, fail, pay] });
+    const keeps = defineHook({
+      name: 'keeps',
+      changes: ['metadata'],
+      beforeStep: () => ({ metadata: { crm: { api_key: inMetadata, plan: 'gold' } } }),
+    });
+    const create = () => createAgent({ id: 'desk', model: createModel(), tools: [login, fail, pay], hooks: [keeps] });
     for (const preset of ['standard', 'debug'] as const) {
       const site = await openSite({ agents: [create()], handler: { broadcast: { preset }, slim: { includeMetadata: true } } });
       const id = await site.start(ann, 'go');
@@ -283,6 +288,8 @@ describe('secrets', () => {
         JSON.stringify((await site.request(ann, 'POST', `/sessions/${id}/waits/x/approve`, { digest: `token=${inMetadata}` })).body),
       );
       texts.push(JSON.stringify((await site.request(ann, 'GET', `/sessions?status=token=${inMetadata}`)).body));
+      // What is beside the secret is shown: it is there to be found.
+      expect(texts.some((text) => text.includes('gold'))).toBe(true);
       for (const secret of planted) expect([secret, texts.findIndex((text) => text.includes(secret))]).toEqual([secret, -1]);
     }
   });
