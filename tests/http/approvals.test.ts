@@ -211,6 +211,18 @@ describe('arguments that are not shown whole', () => {
     expect(await site.request(bob, 'POST', `${path}/approve`, { digest: wait.digest })).toMatchObject({ status: 428 });
   });
 
+  it('are never approved by somebody who saw only a summary: an envelope that cuts them has no digest', async () => {
+    const site = await openTransfer({ euros: 5, note: 'A note that is longer than the summary of an envelope.' });
+    const { id, wait } = await startWaiting(site);
+    const page = await fetch(`${site.url}/sessions/${id}/events`, { headers: { 'x-caller': ann, accept: 'application/json' } });
+    const { envelopes } = (await page.json()) as { envelopes: readonly { event: string; data: JsonObject }[] };
+    const asked = envelopes.find(({ event }) => event === 'agent.tool.approval_requested');
+    expect(asked?.data).toMatchObject({ wait_id: wait.wait_id, hidden_fields: ['note'] });
+    expect(asked?.data).not.toHaveProperty('digest');
+    const [listed] = (await site.request(bob, 'GET', '/waits')).body.waits;
+    expect(listed).toMatchObject({ digest: wait.digest, args: { euros: 5 }, hidden_fields: [] });
+  });
+
   it('may be rejected unseen', async () => {
     const site = await openTransfer({ euros: 5, password });
     const { path } = await startWaiting(site);

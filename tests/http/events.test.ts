@@ -1,9 +1,10 @@
 // Events over HTTP: stored ones by number, the open step as it is written, and both without a gap or a double.
 import { describe, expect, it } from 'vitest';
+import { createSessionHandler } from '../../src/broadcasting/http/index.ts';
 import type { Envelope } from '../../src/broadcasting/index.ts';
 import { createAgent, defineHook, defineTool } from '../../src/entry/index.ts';
 import { createFakeClock, scriptedModel } from '../../src/testing/index.ts';
-import { ann, openSite } from './stage.ts';
+import { ann, newSession, openSite } from './stage.ts';
 import type { Site } from './stage.ts';
 import { isRest, readInto, View } from './view-reader.ts';
 
@@ -214,6 +215,57 @@ describe('a payload that was cut', () => {
       body: { error: { code: 'not-found' } },
     });
     expect(await site.request(ann, 'GET', `/sessions/${id}/payloads/x/1`)).toMatchObject({ status: 400 });
+  });
+});
+
+describe('a reader that leaves', () => {
+  it('leaves nothing behind, also in the middle of what it reads', async () => {
+    const { runtime, start } = await openSite();
+    const id = await start(ann, 'look 1; say One');
+    const open = { readers: 0 };
+    async function* readCounted(
+      ...[sessionId, options]: Parameters<typeof runtime.events>
+    ): ReturnType<typeof runtime.events> & AsyncGenerator {
+      open.readers += 1;
+      try {
+        yield* runtime.events(sessionId, options);
+      } finally {
+        open.readers -= 1;
+      }
+    }
+    const handler = createSessionHandler(
+      { ...runtime, events: readCounted },
+      { authorize: () => ({ by: { id: 'ann', kind: 'user' } }), newSession },
+    );
+    for (let readers = 0; readers < 3; readers += 1) {
+      const { body } = await handler(new Request(`http://host/sessions/${id}/events`));
+      const reader = body?.getReader();
+      await reader?.read();
+      await reader?.read();
+      expect(open.readers).toBe(1);
+      await reader?.cancel();
+      await expect.poll(() => open.readers).toBe(0);
+    }
+  });
+
+  it('before it was answered, or with a wrong number, leaves no timer', async () => {
+    const { runtime, start } = await openSite();
+    const id = await start(ann, 'say One');
+    const clock = createFakeClock();
+    const timers = { open: 0 };
+    const schedule: typeof clock.schedule = (...given) => {
+      timers.open += 1;
+      const cancel = clock.schedule(...given);
+      return () => {
+        timers.open -= 1;
+        cancel();
+      };
+    };
+    const counted = { now: () => clock.now(), monotonic: () => clock.monotonic(), schedule };
+    const handler = createSessionHandler(runtime, { authorize: () => ({ by: { id: 'ann', kind: 'user' } }), newSession, clock: counted });
+    expect((await handler(new Request(`http://host/sessions/${id}/events?after=soon`))).status).toBe(400);
+    await handler(new Request(`http://host/sessions/${id}/events`, { signal: AbortSignal.abort() }));
+    expect(timers.open).toBe(0);
   });
 });
 

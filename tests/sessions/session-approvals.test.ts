@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import type { ApprovalScope } from '../../src/tools/index.ts';
 import { defineTool } from '../../src/entry/index.ts';
-import type { EmbeddedRuntime, SessionRuntimeOptions } from '../../src/sessions/index.ts';
+import type { EmbeddedRuntime, SessionRuntimeOptions, SessionStore } from '../../src/sessions/index.ts';
 import { pickSubjects } from '../support/test-scale.ts';
 import type { Place } from './stage.ts';
 import { ann, bob, getWait, places, readActions, readEvents, refusal, stageOn } from './stage.ts';
@@ -91,6 +91,33 @@ describe.each(pickSubjects(places))('an approval for the rest of a session over 
     await approve(runtime);
     await clock.advance(60_000);
     expect(await runtime.send('s', 'pay 5', { by: ann })).toMatchObject({ status: 'waiting' });
+  });
+
+  test('covers no call after somebody was told that it is revoked', async () => {
+    const place = makePlace();
+    const { start, ran } = setUp(place, { maxUses: 9 });
+    const store = place.open();
+    const revoked: Promise<unknown>[] = [];
+    const watched: SessionStore = {
+      ...store,
+      write: async (write) => {
+        await store.write(write);
+        // Revoked between the first covered call of a step and the second.
+        const isCovered = write.entries?.some(({ body }) => body.includes('coveredBy')) === true;
+        if (isCovered && revoked.length === 0) revoked.push(runtime.revokeApproval('s', id, { by: ann, until: 'accepted' }));
+      },
+    };
+    const runtime = start({ store: watched });
+    const id = await approve(runtime);
+    await runtime.send('s', 'pay 5 & pay 5 & pay 5 & pay 5', { by: ann, until: 'accepted' });
+    await expect.poll(async () => (await runtime.get('s')).approvals).toStrictEqual([]);
+    await Promise.all(revoked);
+    await expect.poll(async () => (await runtime.get('s')).waitingFor.length).toBeGreaterThan(0);
+    const actions = await readActions(place.open(), 's');
+    const revokedAt = actions.findIndex(({ type }) => type === 'revoke');
+    expect(revokedAt).toBeGreaterThan(0);
+    expect(actions.slice(revokedAt).filter(({ type }) => type === 'approve')).toStrictEqual([]);
+    expect(ran.length).toBeLessThan(5);
   });
 
   test('can be revoked, once, by its id', async () => {

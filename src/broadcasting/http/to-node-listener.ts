@@ -66,6 +66,8 @@ async function writeBody(body: ReadableStream<Uint8Array>, response: ServerRespo
   response.once('close', () => void reader.cancel().catch(() => undefined));
   for (let next = await reader.read(); !next.done && !response.destroyed; next = await reader.read())
     if (!response.write(next.value)) await whenWritable(response);
+  // One that left before it was listened to is not noticed above.
+  if (response.destroyed) await reader.cancel();
 }
 
 async function writeResponse(result: Response, response: ServerResponse): Promise<void> {

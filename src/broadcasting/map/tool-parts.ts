@@ -41,7 +41,8 @@ function toApproval(view: EventView): readonly EnvelopePart[] {
   const data = present({
     ...call,
     wait_id: view.optionalName('waitId') ?? view.name('toolCallId'),
-    digest: view.optionalName('digest'),
+    // Without it, whoever approves has to fetch the wait first, and sees everything.
+    digest: hidden.length === 0 ? view.optionalName('digest') : undefined,
     expires_at: expireAfterMs === undefined ? undefined : new Date(view.number('at') + expireAfterMs).toISOString(),
     hidden_fields: hidden,
   });

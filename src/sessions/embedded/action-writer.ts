@@ -72,10 +72,13 @@ export class ActionWriter {
     return this.#apply({ action, before: state, after: next }, { ...origin, endsStep: isLooping });
   }
 
-  /** Approves a call that is covered by an earlier approval. */
-  async approveCovered({ wait, approval }: CoveredWait): Promise<StoredAction> {
+  /** Approves a call that is covered by an earlier approval. Returns undefined if it is not covered any more. */
+  async approveCovered({ wait, approval }: CoveredWait): Promise<StoredAction | undefined> {
     const { id, state, claimed } = this.#log;
     const digest = await computeApprovalDigest(id, toAskedCall(state, wait));
+    // The approval may have been revoked meanwhile.
+    const current = this.#log.findCoveredWait();
+    if (current?.approval.id !== approval.id || current.wait.id !== wait.id || this.#log.state !== state) return undefined;
     const action: Action = { type: 'approve', waitId: wait.id, digest, coveredBy: approval.id, by: approval.by, at: claimed.clock.now() };
     return this.#apply({ action, before: state, after: applyRequest(state, action) }, {});
   }

@@ -313,7 +313,9 @@ export class LiveSession {
     const { log } = this;
     if (!log.journal.isEmpty || this.#services.closing.aborted) return true;
     for (let covered = log.findCoveredWait(); covered !== undefined; covered = log.findCoveredWait()) {
-      const { done, events } = await this.#actions.approveCovered(covered);
+      const approved = await this.#actions.approveCovered(covered);
+      if (approved === undefined) continue;
+      const { done, events } = approved;
       try {
         await done;
       } catch (error) {

@@ -180,9 +180,11 @@ export class SessionLog {
     );
   }
 
-  /** Finds the first call that waits and is covered by an earlier approval. */
+  /** Finds the first call that waits and is covered by an earlier approval, unless somebody has asked to revoke that. */
   findCoveredWait(): CoveredWait | undefined {
-    return findCoveredWait(this.#approvals, this.#state, this.claimed.clock.now());
+    const revoked = [...this.queued.values()].flatMap(({ action }) => (action.type === 'revoke' ? [action.approvalId] : []));
+    const approvals = revoked.length === 0 ? this.#approvals : this.#approvals.filter(({ id }) => !revoked.includes(id));
+    return findCoveredWait(approvals, this.#state, this.claimed.clock.now());
   }
 
   /** True if a process ended in the open step. */

@@ -26,12 +26,16 @@ function readAfter({ request, url }: SessionCall): number {
 function follow(call: SessionCall): Response {
   const { services, session, request } = call;
   const { runtime, mapper, clock, heartbeatMs, maxBufferBytes, retryMs, maxStreamMs, report } = services;
+  // First of all: a request that is refused leaves nothing behind.
+  const after = readAfter(call);
   const leaving = new AbortController();
   const leave = (): void => leaving.abort();
   request.signal.addEventListener('abort', leave, { once: true });
   const cancelEnd = clock.schedule(maxStreamMs, leave, true);
   leaving.signal.addEventListener('abort', cancelEnd, { once: true });
-  const options = { runtime, session, mapper, after: readAfter(call), clock, heartbeatMs, maxBufferBytes, signal: leaving.signal };
+  // The reader may have left while it was authorized.
+  if (request.signal.aborted) leave();
+  const options = { runtime, session, mapper, after, clock, heartbeatMs, maxBufferBytes, signal: leaving.signal };
   const onError = (error: unknown): void => {
     if (!leaving.signal.aborted && isServerError(error)) report(error, `events of session "${session.id}"`);
   };

@@ -3,7 +3,7 @@
 // N2. A call whose arguments were not shown whole is approved only by somebody who fetched all of it.
 import type { JsonObject } from '../../../lib/index.ts';
 import { describeValue, InvalidArgumentError, isRecord, jsonEquals, present } from '../../../lib/index.ts';
-import type { ActionOptions, ListedWait, SessionResult } from '../../../sessions/index.ts';
+import type { ActionOptions, ListedWait, Session, SessionResult } from '../../../sessions/index.ts';
 import { ForeignApprovalError, ForgedApprovalError, StaleApprovalError } from '../../../sessions/index.ts';
 import type { Grant } from '../../../step-by-step/index.ts';
 import { HiddenArgumentsError } from '../errors/hidden-arguments-error.ts';
@@ -57,15 +57,23 @@ const toListedView = ({ sessionId, tenant, owner, agent, wait, summary, since }:
 async function listWaits(call: RouteCall): Promise<Response> {
   const { services, request } = call;
   const { waits, cursor } = await services.runtime.waits(readQuery(call, ['agent', 'tenant', 'owner', 'tag', 'limit', 'cursor']));
-  const visible = new Map<string, boolean>();
+  const visible = new Map<string, Session | undefined>();
   for (const { sessionId } of waits) {
     if (visible.has(sessionId)) continue;
     // One that was deleted meanwhile is not shown.
     const session = await services.runtime.get(sessionId).catch(() => undefined);
-    visible.set(sessionId, session !== undefined && (await services.gate.isVisible(request, session)));
+    const isVisible = session !== undefined && (await services.gate.isVisible(request, session));
+    visible.set(sessionId, isVisible ? session : undefined);
   }
-  const shown = waits.filter(({ sessionId }) => visible.get(sessionId) === true);
-  return send(call, 200, { waits: shown.map(toListedView), ...(cursor !== undefined && { cursor }) });
+  const shown = waits.flatMap((listed) => {
+    // One that was answered meanwhile is not shown either.
+    const whole = visible.get(listed.sessionId)?.waitingFor.find(({ id }) => id === listed.wait.id);
+    if (whole === undefined) return [];
+    // Holds: JSON that a store held.
+    const args = ('args' in whole ? toShownArgs(whole.args, getView(call)) : {}) as JsonObject;
+    return [{ ...toListedView(listed), ...args }];
+  });
+  return send(call, 200, { waits: shown, ...(cursor !== undefined && { cursor }) });
 }
 
 /** Throws if an answer is not for what is waited for. */

@@ -51,7 +51,11 @@ export function toSseResponse(envelopes: AsyncIterator<EnvelopeGroup, void, unde
           controller.close();
         }
       },
-      cancel: () => options.leave(),
+      cancel: () => {
+        options.leave();
+        // A source that waits to be read would never find out.
+        void envelopes.return?.().catch(() => undefined);
+      },
     },
     { highWaterMark: 0 },
   );
