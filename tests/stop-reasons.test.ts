@@ -124,7 +124,7 @@ const rows: readonly Row[] = [
     resolvedBy: 'driver',
     model: () => ({ model: scriptedModel([call, answer]), tools: [work()] }),
     turns: () => ({ participants: [createModelParticipant(), speaks('other')] }),
-    words: /^Completed in step 2: /,
+    words: /^Completed in step [23](?: \(turn of \w+\))?: /,
   },
   {
     stopReason: 'steps_limit',

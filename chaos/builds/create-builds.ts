@@ -44,8 +44,8 @@ const laterPatches: Readonly<Record<string, Patch>> = {
   },
   event: {
     file: 'sessions/core/stored-events.ts',
-    find: '({ ...toStored(event, records), ...hidden })',
-    replace: `({ ${addedField}: 'event', ...toStored(event, records), ...hidden })`,
+    find: '({ ...toStored(event, records, related), ...hidden })',
+    replace: `({ ${addedField}: 'event', ...toStored(event, records, related), ...hidden })`,
   },
   // Its value changes with every step.
   state: {

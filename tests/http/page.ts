@@ -1,6 +1,6 @@
 // What a page does: it starts a session, reads its events, and comes back when the stream ends.
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Pair } from './processes.ts';
+import type { Pair } from './pair.ts';
 import type { View } from './view-reader.ts';
 import { isRest, readInto } from './view-reader.ts';
 import { toWords } from './writer.ts';

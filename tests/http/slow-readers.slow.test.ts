@@ -1,10 +1,8 @@
-// Readers that take one byte a second: they slow nothing down, and nothing is kept for them beyond the limit.
+// Readers that take one byte a second: nothing is kept for them beyond the limit. `npm run bench:http` measures that they slow nothing down.
 import type { Socket } from 'node:net';
 import { connect } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
-import type { Envelope } from '../../src/broadcasting/index.ts';
-import type { Pair } from './processes.ts';
 import { startPair } from './processes.ts';
 
 /** Opens the events of a session, and reads a byte of them every second. */
@@ -19,33 +17,6 @@ function openSlowReader(url: string, id: string): Socket {
   onTestFinished(() => void socket.destroy());
   return socket;
 }
-
-/** Lets a session write, and returns how long it took in the worker. */
-async function measureRun(pair: Pair, { words, readers }: { readonly words: number; readonly readers: number }): Promise<number> {
-  const { session_id: id } = await pair.post('/sessions');
-  const opened = Array.from({ length: readers }, () => openSlowReader(pair.url, id));
-  await pause(300);
-  await pair.post(`/sessions/${id}/messages`, { text: `write ${words} 0`, until: 'rest' });
-  for (const socket of opened) socket.destroy();
-  const page = await fetch(`${pair.url}/sessions/${id}/events`, { headers: { accept: 'application/json' } });
-  const { envelopes } = (await page.json()) as { readonly envelopes: readonly Envelope[] };
-  const times = envelopes.filter(({ event }) => event === 'agent.status').map(({ timestamp }) => Date.parse(timestamp));
-  return Math.max(...times) - Math.min(...times);
-}
-
-it('a reader at one byte a second slows a run by 5 % at most', async () => {
-  const pair = await startPair();
-  await measureRun(pair, { words: 20_000, readers: 0 });
-  const [alone, read]: [number[], number[]] = [[], []];
-  for (let round = 0; round < 9; round += 1) {
-    alone.push(await measureRun(pair, { words: 40_000, readers: 0 }));
-    read.push(await measureRun(pair, { words: 40_000, readers: 1 }));
-  }
-  // The fastest of several: everything else on the machine only adds to it.
-  const ratio = Math.min(...read) / Math.min(...alone);
-  process.stdout.write(`slow reader: ratio ${ratio.toFixed(3)} (alone ${Math.min(...alone)} ms)\n`);
-  expect(ratio).toBeLessThan(1.05);
-}, 200_000);
 
 it('a reader at one byte a second holds 1 MB at most', async () => {
   const pair = await startPair();

@@ -147,7 +147,7 @@ describe.each(places)('over %s, text with broken surrogates and NUL', (_, makePl
     await next.drain();
   }
 
-  test('goes through every method and hook, and is the same after a restart', { timeout: 60_000 }, async () => {
+  test('goes through every method and hook, and is the same after a restart', { timeout: 300_000 }, async () => {
     await fc.assert(
       fc.asyncProperty(brokenText, (text) => check(makePlace(), text)),
       { numRuns: pickRuns({ quick: 8, slow: 200 }), examples: [['Best 😀'.slice(0, 6)], ['a\0b'], ['\uDE00\uD83D']] },

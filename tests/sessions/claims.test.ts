@@ -186,6 +186,21 @@ describe.each(places)('a second runtime over %s', (_, makePlace) => {
   });
 });
 
+test.each(places)('a runtime over %s whose store the host has closed reports nothing, and refuses what is asked', async (_, makePlace) => {
+  const { start, heartbeatClock, problems } = setUp(makePlace());
+  const clock = createFakeClock();
+  const store = makePlace().open();
+  const runtime = start('server', { store, clock });
+  await runtime.ready;
+  await store.close();
+  for (let seconds = 0; seconds < 5; seconds += 1) {
+    await clock.advance(1000);
+    await heartbeatClock.advance(1000);
+  }
+  expect(problems).toStrictEqual([]);
+  await refusal(runtime.create({}, { by: ann }), 'store-unavailable');
+});
+
 test('a process that was killed holds the store no longer, and the next one does not wait', async () => {
   const path = newPath();
   const source = new URL('../../src/entry/sqlite.ts', import.meta.url).href;

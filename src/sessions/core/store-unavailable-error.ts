@@ -37,3 +37,6 @@ export class StoreUnavailableError extends SteplineError {
     this.problem = problem;
   }
 }
+
+/** True if the host has closed the store. */
+export const isStoreClosed = (error: unknown): boolean => error instanceof StoreUnavailableError && error.problem === 'closed';

@@ -8,6 +8,7 @@ import { omitUndefined, readObject } from '../../lib/index.ts';
 import type { Actor } from '../core/action.ts';
 import type { SessionFacts } from '../core/session.ts';
 import type { Hold, HoldScope } from '../core/session-runtime.ts';
+import { isStoreClosed } from '../core/store-unavailable-error.ts';
 import type { SessionStore, StoredHold } from '../store/session-store.ts';
 import type { StoreWatcher } from './store-watcher.ts';
 
@@ -49,6 +50,7 @@ export class HoldGate {
   #holds: readonly Hold[] = [];
   #started: Promise<void> | undefined;
   #cancel = (): void => undefined;
+  #isStoreClosed = false;
 
   constructor(services: GateServices) {
     this.#services = services;
@@ -108,7 +110,7 @@ export class HoldGate {
 
   #arm(): void {
     const { clock, closing } = this.#services;
-    if (closing.aborted) return;
+    if (closing.aborted || this.#isStoreClosed) return;
     this.#cancel = clock.schedule(
       lookMs,
       () => {
@@ -132,7 +134,9 @@ export class HoldGate {
       this.#holds = holds;
       if (!isSame) this.#wakeAll();
     } catch (error) {
-      if (!closing.aborted) report(error, 'the holds');
+      // The host closed the store before the runtime: whoever acts is told so, and there is nothing more to read.
+      if (isStoreClosed(error)) this.#isStoreClosed = true;
+      else if (!closing.aborted) report(error, 'the holds');
     }
   }
 

@@ -11,6 +11,7 @@ import type { Clock } from '../../lib/index.ts';
 import { SteplineError } from '../../lib/index.ts';
 import type { MailedAction } from '../core/mail.ts';
 import { isErasure, readMailBody } from '../core/mail.ts';
+import { isStoreClosed } from '../core/store-unavailable-error.ts';
 import { toWire } from '../core/wire-errors.ts';
 import type { Mail, SessionStore } from '../store/session-store.ts';
 import type { StoreWatcher } from './store-watcher.ts';
@@ -59,6 +60,7 @@ export class MailRoom {
   /** Cancels the timers that are set. */
   readonly #timers = new Set<() => void>();
   #isReading = false;
+  #isStoreClosed = false;
   #hasMore = false;
 
   constructor(services: MailServices, epoch: number) {
@@ -88,7 +90,7 @@ export class MailRoom {
 
   #schedule(ms: number, call: () => void): void {
     const { clock, closing } = this.#services;
-    if (closing.aborted) return;
+    if (closing.aborted || this.#isStoreClosed) return;
     const cancel = clock.schedule(
       ms,
       () => {
@@ -113,8 +115,9 @@ export class MailRoom {
       try {
         await this.#readOnce();
       } catch (error) {
-        // Read again after a second.
-        report(error, 'the mailbox');
+        // The host closed the store before the runtime: there is nothing more to read. Else it is read again after a second.
+        if (isStoreClosed(error)) this.#isStoreClosed = true;
+        else report(error, 'the mailbox');
       }
     }
     // Nothing is awaited since the last check: a change that comes now starts another look.
