@@ -1,21 +1,22 @@
 // The adapter from events to envelopes.
 // Owns:     what was sent on which channel.
 // Does not: know how envelopes travel.
-// E1. It never throws and never waits: errors of the transport are reported, and the run continues.
+// E1. It never throws and never waits: errors of the transport are reported, and the run continues. A transport that fails to say who
+//     listens is sent everything.
 // E2. Nothing is built for a channel that nobody listens to.
 // E3. Envelopes of a channel are handed over in the order of their events.
 import type { BaseEvent, ProblemReporter } from '../events/index.ts';
 import { reportSafely, reportToConsole } from '../events/index.ts';
 import type { Callback, Clock } from '../lib/index.ts';
-import { checkKeys, isThenable, systemClock } from '../lib/index.ts';
+import { checkKeys, isThenable, readField, systemClock } from '../lib/index.ts';
 import type { SessionFacts } from '../sessions/index.ts';
 import type { BroadcastOptions } from './broadcast-options.ts';
 import { broadcastOptionNames } from './broadcast-options.ts';
 import type { Envelope } from './envelope.ts';
-import type { EnvelopeMapper, EventPlace } from './envelope-mapper.ts';
+import type { EnvelopeMapper } from './envelope-mapper.ts';
 import { createEnvelopeMapper, isPiece } from './envelope-mapper.ts';
 import { HeadTimer } from './head-timer.ts';
-import type { PlacedEvent } from './sent-session.ts';
+import type { PlacedEvent, VoidAttempt } from './sent-session.ts';
 import { SentSession } from './sent-session.ts';
 import type { CanBroadcastAgentEvents, EnvelopeTransport } from './transport.ts';
 
@@ -33,6 +34,12 @@ const headEveryMs = 15_000;
 
 /** Number of sessions whose last number is kept; of others, the next envelope does not say which one came before. */
 const mostSessions = 10_000;
+
+/** Number of sessions above which even those with events that are not confirmed yet are forgotten. */
+const mostOpenSessions = 2 * mostSessions;
+
+/** Number of sessions that are looked at to find one to forget. */
+const mostLooks = 100;
 
 interface Channel {
   readonly name: string;
@@ -52,6 +59,7 @@ export class AgentEventEnvelopeAdapter implements CanBroadcastAgentEvents {
   readonly #toChannel: (sessionId: string) => string;
   readonly #onProblem: ProblemReporter;
   readonly #clock: Clock;
+  /** Channels by session; the one that was used least recently comes first. */
   readonly #channels = new Map<string, Channel>();
   readonly #heads: HeadTimer;
 
@@ -110,7 +118,10 @@ export class AgentEventEnvelopeAdapter implements CanBroadcastAgentEvents {
   #find({ sessionId = '', agentId }: BaseEvent, given: string | undefined): Channel {
     const id = given ?? (sessionId || agentId);
     const known = this.#channels.get(id);
-    if (known !== undefined) return known;
+    if (known !== undefined) {
+      this.#moveToEnd(known);
+      return known;
+    }
     const channel: Channel = {
       name: this.#toChannel(id),
       sessionId: id,
@@ -120,15 +131,27 @@ export class AgentEventEnvelopeAdapter implements CanBroadcastAgentEvents {
       agentId,
     };
     this.#channels.set(id, channel);
-    if (this.#channels.size > mostSessions) this.#forgetOldest();
+    this.#forgetUnused();
     return channel;
   }
 
-  #forgetOldest(): void {
-    const [oldest] = this.#channels.keys();
-    if (oldest === undefined) return;
-    this.#heads.forget(oldest);
-    this.#channels.delete(oldest);
+  #moveToEnd(channel: Channel): void {
+    this.#channels.delete(channel.sessionId);
+    this.#channels.set(channel.sessionId, channel);
+  }
+
+  /** Forgets the channels that were used least recently. Those with events that are not confirmed yet are kept. */
+  #forgetUnused(): void {
+    let looks = 0;
+    for (const [id, channel] of this.#channels) {
+      looks += 1;
+      if (this.#channels.size <= mostSessions || looks > mostLooks) return;
+      if (channel.session.hasPending && this.#channels.size <= mostOpenSessions) this.#moveToEnd(channel);
+      else {
+        this.#heads.forget(id);
+        this.#channels.delete(id);
+      }
+    }
   }
 
   #toEnvelopes(channel: Channel, placed: readonly PlacedEvent[]): readonly Envelope[] {
@@ -138,11 +161,11 @@ export class AgentEventEnvelopeAdapter implements CanBroadcastAgentEvents {
     }
     const [first] = placed;
     // Nearly always: a list of lists costs more than the event.
-    if (placed.length === 1 && first !== undefined) return this.#toPlaced(channel, first.event, first.place);
-    return placed.flatMap(({ event, place }) => this.#toPlaced(channel, event, place));
+    if (placed.length === 1 && first !== undefined) return this.#toPlaced(channel, first);
+    return placed.flatMap((each) => this.#toPlaced(channel, each));
   }
 
-  #toPlaced(channel: Channel, event: BaseEvent, place: EventPlace): readonly Envelope[] {
+  #toPlaced(channel: Channel, { event, place, voids }: PlacedEvent): readonly Envelope[] {
     const { sessionId } = channel;
     const isNumbered = place.isProvisional !== true && !isPiece(event);
     // The first event of a session has none before it.
@@ -152,12 +175,29 @@ export class AgentEventEnvelopeAdapter implements CanBroadcastAgentEvents {
       channel.lastSeq = event.seq;
       channel.headSeq = event.seq;
     }
-    return envelopes;
+    return voids === undefined ? envelopes : [this.#toVoid(sessionId, voids, event.at), ...envelopes];
   }
 
+  #toVoid(sessionId: string, { lastEvent, attempt }: VoidAttempt, at: number): Envelope {
+    const { agentId, executionId, stepNumber: step } = lastEvent;
+    const named = readField(lastEvent, 'orchestrator');
+    const orchestrator = typeof named === 'string' ? named : 'session';
+    return this.#mapper.toVoid({ sessionId, agentId, executionId, orchestrator, step, attempt, at, isProvisional: true });
+  }
+
+  /** True if somebody listens to the channel of a session; undefined if the transport cannot say. */
   #isListening(sessionId: string): boolean | undefined {
     const channel = this.#channels.get(sessionId);
-    return channel === undefined ? false : this.#transport.isListening?.(channel.name);
+    if (channel === undefined) return false;
+    try {
+      const answer: unknown = this.#transport.isListening?.(channel.name);
+      if (typeof answer === 'boolean') return answer;
+      // Not in its type, but a rejection that nobody handles would end the process.
+      if (isThenable(answer)) Promise.resolve(answer).catch((error: unknown) => this.#report(error));
+    } catch (error) {
+      this.#report(error);
+    }
+    return undefined;
   }
 
   #noteHead(channel: Channel, { type, parentAgentId }: BaseEvent): void {

@@ -11,6 +11,9 @@ export interface CanBroadcastAgentEvents {
 export interface EnvelopeTransport {
   /** Sends envelopes of one channel, in their order. A promise is not awaited; if it rejects, that is reported. */
   send(channel: string, envelopes: readonly Envelope[]): unknown;
-  /** Returns false if nobody listens to a channel: then no envelope is built for it. @default somebody listens to every channel */
+  /**
+   * Returns false if nobody listens to a channel: then no envelope is built for it. If it throws, that is reported and the envelopes are
+   * sent. @default somebody listens to every channel
+   */
   isListening?(channel: string): boolean;
 }

@@ -213,6 +213,40 @@ describe('heads', () => {
     expect(clock.pendingTimers()).toBe(0);
   });
 
+  it.each([
+    [
+      'throws',
+      () => {
+        throw new Error('presence lookup failed');
+      },
+    ],
+    ['rejects', () => Promise.reject(new Error('presence lookup failed'))],
+  ])('and events are sent if isListening %s: that is reported', async (_, fail) => {
+    const clock = createFakeClock();
+    const problems: string[] = [];
+    let hasFailed = false;
+    // Holds for the test: a transport in JavaScript may return anything.
+    const isListening = (() => (hasFailed ? fail() : true)) as () => boolean;
+    const transport = createKeepingTransport({ isListening });
+    const adapter = new AgentEventEnvelopeAdapter(transport, { clock, onProblem: (error) => problems.push(String(error)) });
+    const events: BaseEvent[] = [];
+    const agent = createRainAgent();
+    agent.wiretap((event) => events.push(event));
+    await agent.start('Does it rain?').result;
+    for (const event of events.slice(0, -1)) adapter.broadcast(event);
+    hasFailed = true;
+    const before = transport.all().length;
+    await clock.advance(30_000);
+    const heads = transport.all().slice(before);
+    expect(heads.map(({ event }) => event)).toStrictEqual(['agent.head', 'agent.head']);
+    for (const event of events.slice(-1)) adapter.broadcast(event);
+    expect(transport.events().at(-1)).toMatchObject({ event: 'agent.status', seq: events.at(-1)?.seq });
+    await new Promise((resolve) => setTimeout(resolve, 0));
+    expect(problems.length).toBeGreaterThan(2);
+    expect(new Set(problems)).toStrictEqual(new Set(['Error: presence lookup failed']));
+    adapter.close();
+  });
+
   it('end when the adapter is closed', async () => {
     const { clock, adapter, heads } = await runWith(() => true);
     adapter.close();
