@@ -201,6 +201,25 @@ test('no secret is in a request, and none in a dead letter', async () => {
   await runtime.drain();
 });
 
+test.each<readonly [string, () => Promise<Response>]>([
+  ['answers with an error', () => Promise.resolve(new Response('no', { status: 500 }))],
+  ['cannot be reached', () => Promise.reject(new TypeError('request to https://hooks.example/services/T0AAAAAAA/XyZsEcReT012?k=v failed'))],
+])('a dead letter and its report name only the origin of a receiver that %s (K3)', async (_, fetch) => {
+  const stage = stageOn(createMemoryPlace());
+  const problems: unknown[] = [];
+  const runtime = stage.start({ onProblem: (error) => problems.push(error) });
+  const url = 'https://hooks.example/services/T0AAAAAAA/XyZsEcReT012?k=v';
+  runtime.deliver('desk', webhook({ url, secret, fetch }), { maxAttempts: 1 });
+  await runtime.create({ id: 'a' }, { by: ann });
+  await runtime.send('a', 'say Hello.', { by: ann });
+  await expect.poll(() => problems.length, { timeout: 10_000 }).toBeGreaterThan(0);
+  const letters = await runtime.deadLetters('desk');
+  expect(letters[0]?.error).toContain('The webhook receiver https://hooks.example ');
+  const seen = JSON.stringify([letters, problems.map(String)]);
+  for (const hidden of ['services', 'T0AAAAAAA', 'XyZsEcReT012', 'k=v']) expect(seen).not.toContain(hidden);
+  await runtime.drain();
+});
+
 test('a body of the host’s own is sent as it is, and nothing if there is none', async () => {
   const stage = stageOn(places[0]![1]());
   const { clock } = stage;

@@ -27,6 +27,11 @@ describe('verifyWebhook()', () => {
     'refuses what was signed six minutes ago': [false, { signature: sign(secret, seconds - 360) }],
     'refuses what was signed in the future': [false, { signature: sign(secret, seconds + 360) }],
     'refuses what is older than asked for': [false, { signature: sign(secret, seconds - 10), toleranceMs: 5000 }],
+    'refuses an old signature if the tolerance is not a number': [
+      false,
+      { signature: sign(secret, seconds - 360), toleranceMs: Number.NaN },
+    ],
+    'refuses an old signature if the time is not a number': [false, { signature: sign(secret, seconds - 360), now: Number.NaN }],
     'refuses a missing signature': [false, { signature: undefined }],
     'refuses a header that is not one': [false, { signature: 'v1=abc' }],
     'refuses a signature that is cut': [false, { signature: good.slice(0, -2) }],

@@ -81,7 +81,8 @@ export async function verifyWebhook({
   const parts = signature.split(',').map((part) => part.trim());
   const seconds = parts.find((part) => /^t=\d{1,12}$/.test(part))?.slice(2);
   const given = parts.filter((part) => /^v1=[0-9a-f]{64}$/.test(part)).map((part) => fromHex(part.slice(3)));
-  if (seconds === undefined || Math.abs(now - Number(seconds) * 1000) > toleranceMs + 1000) return false;
+  // A limit or a time that is not a number accepts nothing.
+  if (seconds === undefined || !(Math.abs(now - Number(seconds) * 1000) <= toleranceMs + 1000)) return false;
   const signed = toSigned(seconds, body);
   let isValid = false;
   for (const each of secrets) {

@@ -3,6 +3,7 @@
 // Does not: retry, keep a place, or decide what is sent when: deliver() does.
 // K1. Only an answer with a status from 200 to 299 accepts. Redirects are not followed: the signature is for this address alone.
 // K2. The request says the same at each attempt, apart from the time that it was signed at and the number of the attempt.
+// K3. An error names only the origin of the address: with many services, whoever knows the path may send.
 import type { Clock } from '../../../lib/index.ts';
 import { checkKeys, describeValue, InvalidArgumentError, isRecord, systemClock } from '../../../lib/index.ts';
 import type { EventDelivery, SendEvents } from '../../../sessions/index.ts';
@@ -71,13 +72,12 @@ export function webhook(options: WebhookOptions): SendEvents {
   const url = parseUrl(options.url);
   const secrets = parseSecrets(options.secret, 'webhook()');
   const { headers = {}, clock = systemClock, toBody = createBodies(options.envelopes), fetch = globalThis.fetch } = options;
-  const place = `${url.origin}${url.pathname}`;
 
   async function post(init: RequestInit): Promise<Response> {
     try {
       return await fetch(url.href, init);
     } catch (error) {
-      throw new WebhookFailedError(place, describe(error), error);
+      throw new WebhookFailedError(url.origin, describe(error).replaceAll(url.href, url.origin), error);
     }
   }
 
@@ -102,6 +102,6 @@ export function webhook(options: WebhookOptions): SendEvents {
     await response.body?.cancel().catch(() => undefined);
     if (response.ok) return;
     const retryAfterMs = readRetryAfter(response.headers.get('retry-after'), clock.now());
-    throw new WebhookFailedError(place, { status: response.status, ...(retryAfterMs !== undefined && { retryAfterMs }) });
+    throw new WebhookFailedError(url.origin, { status: response.status, ...(retryAfterMs !== undefined && { retryAfterMs }) });
   };
 }
