@@ -1,11 +1,11 @@
 // Events that are delivered to other programs: order, failures, dead letters, and processes that end.
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { DeliverOptions, EmbeddedRuntime, EventDelivery, SendEvents } from '../../src/sessions/index.ts';
-import { createMemoryPlace, createSessionRuntime } from '../../src/sessions/index.ts';
+import type { DeliverOptions, EmbeddedRuntime, EventDelivery, SendEvents, SessionStore } from '../../src/sessions/index.ts';
+import { createMemoryPlace, createSessionRuntime, StoreUnavailableError } from '../../src/sessions/index.ts';
 import type { FakeClock } from '../../src/testing/index.ts';
 import { createFakeClock } from '../../src/testing/index.ts';
 import type { Stage } from './stage.ts';
-import { ann, places, readEvents, stageOn } from './stage.ts';
+import { ann, createGate, places, readEvents, stageOn } from './stage.ts';
 
 /** A receiver that keeps what it accepts, and refuses what a test tells it to. */
 function createReceiver(refuses: (delivery: EventDelivery) => unknown = () => false) {
@@ -35,6 +35,13 @@ async function runSession(runtime: EmbeddedRuntime, id: string, text = 'look 1; 
   return (await readEvents(runtime, id)).length;
 }
 
+/** Steps that store more entries without a message than a delivery reads at once. */
+const manySteps = `${Array.from({ length: 24 }, (_, index) => `look ${index}`).join('; ')}; say Found.`;
+
+async function readMessageSeqs(runtime: EmbeddedRuntime, id: string): Promise<readonly number[]> {
+  return (await readEvents(runtime, id)).filter(({ type }) => type === 'UserMessageReceived').map(({ seq }) => seq);
+}
+
 const dense = (count: number): readonly number[] => Array.from({ length: count }, (_, index) => index + 1);
 
 /** Moves a clock until something holds. */
@@ -46,10 +53,9 @@ async function advanceUntil(clock: FakeClock, ms: number, check: () => boolean):
 }
 
 /** A process that only delivers. */
-function startClient(stage: Stage, heartbeatClock = createFakeClock()): EmbeddedRuntime {
+function startClient(stage: Stage, heartbeatClock = createFakeClock(), store = stage.place.open()): EmbeddedRuntime {
   const onProblem = (error: unknown): void => void stage.problems.push(error);
   const { clock } = stage;
-  const store = stage.place.open();
   const runtime = createSessionRuntime({ agents: [stage.agent()], store, role: 'client', clock, heartbeatClock, onProblem });
   onTestFinished(() => runtime.drain());
   return runtime;
@@ -122,6 +128,27 @@ describe.each(places)('deliver() on a store in %s', (_, newPlace) => {
     expect(receiver.seqs('bad')).toStrictEqual(dense(all));
     await runSession(runtime, 'later', 'say Hello.');
     await until(() => receiver.seqs('later').length > 0);
+    await runtime.drain();
+  });
+
+  test('catches up across many commits of other types than those asked for (L1)', async () => {
+    const stage = stageOn(newPlace());
+    const runtime = stage.start();
+    const receiver = createReceiver(() => true);
+    runtime.deliver('desk', receiver.send, { types: ['UserMessageReceived'], maxDelayMs: 1000 });
+    await runSession(runtime, 'a', manySteps);
+    await runtime.send('a', manySteps, { by: ann });
+    await runtime.send('a', 'say Hello.', { by: ann });
+    await until(() => receiver.attempts.length > 0);
+    receiver.refuses = () => false;
+    // Comes after everything that 'a' is behind with: the cursor has passed it.
+    await runSession(runtime, 'b', 'say Hello.');
+    await until(() => receiver.seqs('b').length === 1);
+    const expected = await readMessageSeqs(runtime, 'a');
+    expect(expected).toHaveLength(3);
+    await advanceUntil(stage.clock, 1000, () => receiver.seqs('a').length > 0);
+    await until(() => receiver.seqs('a').at(-1) === expected.at(-1));
+    expect(receiver.seqs('a')).toStrictEqual(expected);
     await runtime.drain();
   });
 
@@ -213,6 +240,131 @@ describe.each(places)('deliver() on a store in %s', (_, newPlace) => {
     await until(() => receiver.seqs('next').length > 0);
     expect(receiver.seqs('gone')).toStrictEqual([]);
     await runtime.drain();
+  });
+});
+
+test('keeps what the cursor passes while a session is being read (L1)', async () => {
+  const stage = stageOn(createMemoryPlace());
+  const worker = stage.start();
+  const store = stage.place.open();
+  const gate = createGate();
+  let reads = 0;
+  const slow: SessionStore = {
+    ...store,
+    // The second page of the session has no message.
+    entries: async (id, query) => {
+      const found = await store.entries(id, query);
+      if (id === 'a' && query?.afterSeq !== undefined && (reads += 1) === 2) {
+        gate.reach();
+        await gate.passed;
+      }
+      return found;
+    },
+  };
+  const receiver = createReceiver(() => true);
+  await runSession(worker, 'a', manySteps);
+  await worker.send('a', 'say Hello.', { by: ann });
+  startClient(stage, createFakeClock(), slow).deliver('desk', receiver.send, { types: ['UserMessageReceived'] });
+  await until(() => receiver.attempts.length === 1);
+  receiver.refuses = () => false;
+  await advanceUntil(stage.clock, 1000, () => receiver.seqs('a').length === 1);
+  await gate.reached;
+  await worker.send('a', 'say More.', { by: ann });
+  await runSession(worker, 'b', 'say Hello.');
+  await until(() => receiver.seqs('b').length === 1);
+  gate.open();
+  const expected = await readMessageSeqs(worker, 'a');
+  expect(expected).toHaveLength(3);
+  await until(() => receiver.seqs('a').length === 3);
+  expect(receiver.seqs('a')).toStrictEqual(expected);
+  await worker.drain();
+});
+
+/** A store whose notes cannot be read or written while it is cut off. */
+function createCutStore(store: SessionStore) {
+  const cut = { isCut: false };
+  const check = (): void => {
+    if (cut.isCut) throw new StoreUnavailableError('failed', 'it is cut off');
+  };
+  const wrapped: SessionStore = {
+    ...store,
+    readNote: async (name) => (check(), store.readNote(name)),
+    writeNote: async (note) => (check(), store.writeNote(note)),
+  };
+  return { cut, store: wrapped };
+}
+
+describe('a process that cannot store that it is alive (L4, H3)', () => {
+  async function startCutOff() {
+    const stage = stageOn(createMemoryPlace());
+    const worker = stage.start();
+    const count = await runSession(worker, 'a');
+    const clock = createFakeClock();
+    const { cut, store } = createCutStore(stage.place.open());
+    const gate = createGate();
+    const first = createReceiver();
+    const send: SendEvents = async (delivery) => {
+      await first.send(delivery);
+      gate.reach();
+      await gate.passed;
+    };
+    // One failure would be a dead letter: what is not sent is not a failure.
+    startClient(stage, clock, store).deliver('desk', send, { timeoutMs: 1_000_000_000, maxAttempts: 1 });
+    await gate.reached;
+    cut.isCut = true;
+    return { stage, worker, count, clock, cut, gate, first };
+  }
+
+  test('sends nothing beside its successor', async () => {
+    const { stage, worker, count, clock, cut, gate, first } = await startCutOff();
+    const second = createReceiver();
+    const successor = startClient(stage, clock).deliver('desk', second.send);
+    await advanceUntil(clock, 1000, () => second.seqs('a').length === count);
+    gate.open();
+    await until(() => stage.problems.length > 0);
+    const all = await runSession(worker, 'b', 'say Hello.');
+    await until(() => second.seqs('b').length === all);
+    expect(first.attempts).toHaveLength(1);
+    expect(second.seqs('a')).toStrictEqual(dense(count));
+    expect(await worker.deadLetters('desk')).toStrictEqual([]);
+    // It continues where the successor stopped.
+    cut.isCut = false;
+    await successor.stop();
+    await runSession(worker, 'c', 'say Hello.');
+    await advanceUntil(stage.clock, 1000, () => (void clock.advance(1000), first.seqs('c').length > 0));
+    expect(first.seqs('b')).toStrictEqual([]);
+    await worker.drain();
+  });
+
+  test('continues if nobody has taken its place', async () => {
+    const { stage, worker, count, clock, cut, gate, first } = await startCutOff();
+    for (let second = 0; second < 7; second += 1) await clock.advance(1000);
+    cut.isCut = false;
+    gate.open();
+    await until(() => first.seqs('a').length === count);
+    expect(first.seqs('a')).toStrictEqual(dense(count));
+    expect(await worker.deadLetters('desk')).toStrictEqual([]);
+    expect(stage.problems.length).toBeGreaterThan(0);
+    await worker.drain();
+  });
+
+  test('delivers again after it lost its place and got it back', async () => {
+    const { stage, worker, count, clock, cut, gate, first } = await startCutOff();
+    const second = createReceiver();
+    const successor = startClient(stage, clock).deliver('desk', second.send);
+    await advanceUntil(clock, 1000, () => second.seqs('a').length === count);
+    // It finds out by a write that is refused.
+    cut.isCut = false;
+    await clock.advance(1000);
+    gate.open();
+    await clock.advance(3000);
+    await successor.stop();
+    await runSession(worker, 'c', 'say Hello.');
+    const all = (await readEvents(worker, 'c')).length;
+    await advanceUntil(clock, 1000, () => first.seqs('c').length >= all);
+    for (let turn = 0; turn < 10; turn += 1) await clock.advance(1000);
+    expect(first.seqs('c')).toStrictEqual(dense(all));
+    await worker.drain();
   });
 });
 

@@ -4,6 +4,7 @@
 // H1. One process at a time holds a name. Each write of the note names the version before it, so that whoever has lost it is refused.
 // H2. A holder whose process has certainly ended has lost it at once; one that writes nothing for `takeOverMs`, by the clock of the one that
 //     waits, then.
+// H3. A holder is sure of the name for less than `takeOverMs` after it began its last write that succeeded.
 import type { Clock } from '../../lib/index.ts';
 import { isProcessGone, readProcessIdentity, sleep } from '../../lib/index.ts';
 import type { StoreNotes } from '../store/session-store.ts';
@@ -12,6 +13,7 @@ import { emptyState, readState, writeState } from './delivery-state.ts';
 
 export const beatMs = 2000;
 const takeOverMs = 4 * beatMs;
+const sureMs = 3 * beatMs;
 
 interface LeaseServices {
   readonly store: StoreNotes;
@@ -25,6 +27,7 @@ export class DeliveryLease {
   readonly #name: string;
   #version = 0;
   #saving: Promise<boolean> = Promise.resolve(true);
+  /** Start of the last write that succeeded. */
   savedAt = 0;
 
   constructor(services: LeaseServices, name: string) {
@@ -45,13 +48,20 @@ export class DeliveryLease {
       const { holder } = state;
       const isFree = holder === undefined || holder.id === id || isProcessGone(holder) || clock.monotonic() - since >= takeOverMs;
       const taken: DeliveryState = { ...state, holder: { ...readProcessIdentity(), id } };
+      const startedAt = clock.monotonic();
       if (isFree && (await store.writeNote({ name: this.#name, version, body: writeState(taken) }))) {
         this.#version = version + 1;
-        this.savedAt = clock.monotonic();
+        this.#saving = Promise.resolve(true);
+        this.savedAt = startedAt;
         return taken;
       }
       if (!isFree) await sleep(clock, beatMs / 2, signal);
     }
+  }
+
+  /** Returns false if another process may have taken the name, as nothing was stored for too long. */
+  isSure(): boolean {
+    return this.#services.clock.monotonic() - this.savedAt <= sureMs;
   }
 
   /** Stores the state. Returns false if another process has taken the name. */
@@ -64,9 +74,10 @@ export class DeliveryLease {
     const { store, clock, id } = this.#services;
     const body = writeState(state);
     for (;;) {
+      const startedAt = clock.monotonic();
       if (await store.writeNote({ name: this.#name, version: this.#version, body })) {
         this.#version += 1;
-        this.savedAt = clock.monotonic();
+        this.savedAt = startedAt;
         return true;
       }
       // An answer that was lost: the note may be the own one.

@@ -60,7 +60,7 @@ export class DeliveryWorker {
   readonly #catchingUp = new Map<string, Promise<void>>();
   readonly #running: Promise<void>;
   #state: DeliveryState = emptyState;
-  /** Aborted when another process has taken the name. */
+  /** Aborted when another process has taken the name, or may have. */
   #held = new AbortController();
   #isDirty = false;
   #hasNews = false;
@@ -186,10 +186,19 @@ export class DeliveryWorker {
 
   async #attempt(commit: FedCommit, attempt: number): Promise<Sent> {
     return this.#places.use(async () => {
-      if (this.#hasEnded()) return { ok: false, error: 'the delivery has ended' };
+      if (!(await this.#maySend())) return { ok: false, error: 'the delivery has ended' };
       const { clock } = this.#services;
       return sendCommit(this.#send, { commit, name: this.name, attempt }, { clock, timeoutMs: this.#options.timeoutMs });
     });
+  }
+
+  /** Returns false if another process may have taken the name: then this one has to take it again before it sends anything. */
+  async #maySend(): Promise<boolean> {
+    if (this.#hasEnded()) return false;
+    if (this.#lease.isSure()) return true;
+    await this.#save().catch((error: unknown) => isClosed(error) || this.#services.report(error, `the delivery "${this.name}"`));
+    if (!this.#lease.isSure()) this.#held.abort();
+    return !this.#hasEnded();
   }
 
   /** Notes a failed attempt: the session waits, or goes on without these events if there were too many. */
@@ -236,13 +245,12 @@ export class DeliveryWorker {
     for (;;) {
       const session = findBehind(this.#state, sessionId);
       if (session === undefined || this.#hasEnded()) return;
-      const commits = await this.#services.reader.readSession(sessionId, { afterSeq: session.afterSeq, limit: 20 }, this.#filter);
-      const due = commits.filter(({ events }) => (events[0]?.seq ?? 0) <= session.skippedSeq);
-      // Nothing is left of it: it was deleted, or the rest is of other types.
-      if (due.length === 0) {
-        this.#change(withBehind(this.#state, { ...session, afterSeq: session.skippedSeq }));
-        return;
-      }
+      const page = await this.#services.reader.readSession(sessionId, { afterSeq: session.afterSeq, limit: 20 }, this.#filter);
+      // The cursor may have passed more of its commits meanwhile.
+      const { skippedSeq } = findBehind(this.#state, sessionId) ?? session;
+      const due = page.commits.filter(({ events }) => (events[0]?.seq ?? 0) <= skippedSeq);
+      // All of the page is of other types, or nothing is left: the session was deleted.
+      if (due.length === 0) this.#change(withBehind(this.#state, { ...session, skippedSeq, afterSeq: page.lastSeq ?? skippedSeq }));
       for (const commit of due) {
         const current = findBehind(this.#state, sessionId);
         if (current === undefined) return;
@@ -283,7 +291,7 @@ export class DeliveryWorker {
 
   /** Returns the error if it failed again. */
   async #sendLetter({ sessionId, afterSeq, lastSeq, attempts }: DeadLetter): Promise<string | undefined> {
-    const commits = await this.#services.reader.readSession(sessionId, { afterSeq, limit: 20 }, this.#filter);
+    const { commits } = await this.#services.reader.readSession(sessionId, { afterSeq, limit: 20 }, this.#filter);
     for (const commit of commits.filter((each) => each.lastSeq <= lastSeq)) {
       const sent = await this.#attempt(commit, attempts + 1);
       if (!sent.ok) return sent.error;

@@ -39,6 +39,14 @@ export interface FedCommit {
   readonly lastSeq: number;
 }
 
+/** Commits of one session. */
+export interface SessionPage {
+  /** Those with wanted events. */
+  readonly commits: readonly FedCommit[];
+  /** Number of the last event that was read, wanted or not; undefined if there are no more. */
+  readonly lastSeq: number | undefined;
+}
+
 export interface FedPage {
   readonly commits: readonly FedCommit[];
   /** Reading continues after it. */
@@ -84,17 +92,18 @@ export class FeedReader {
     sessionId: string,
     { afterSeq, limit = 50 }: { readonly afterSeq: number; readonly limit?: number },
     filter: EventFilter,
-  ): Promise<readonly FedCommit[]> {
+  ): Promise<SessionPage> {
     const { store } = this.#services;
     const header = (await store.effects(sessionId, { prefix: 'none' }))?.header;
-    if (header === undefined) return [];
+    if (header === undefined) return { commits: [], lastSeq: undefined };
     const getState = this.#createStates();
     const commits: FedCommit[] = [];
-    for (const entry of await store.entries(sessionId, { afterSeq, limit })) {
+    const entries = await store.entries(sessionId, { afterSeq, limit });
+    for (const entry of entries) {
       const commit = await this.#readCommit({ header, entry }, filter, getState);
       if (commit !== undefined) commits.push(commit);
     }
-    return commits;
+    return { commits, lastSeq: entries.at(-1)?.lastSeq };
   }
 
   async #readFed(fed: FeedEntry, filter: EventFilter, getState: GetState): Promise<FedCommit | undefined> {
