@@ -9,7 +9,7 @@ export class WebhookFailedError extends SteplineError {
   /** Pause that the receiver asked for. */
   readonly retryAfterMs?: number;
 
-  /** `place`: address of the receiver, without its query. */
+  /** `place`: origin of the receiver. */
   constructor(place: string, problem: { readonly status: number; readonly retryAfterMs?: number } | string, cause?: unknown) {
     const what = typeof problem === 'string' ? `could not be reached: ${problem}` : `answered with status ${problem.status}`;
     super(`The webhook receiver ${place} ${what}. The events are sent again.`, cause);
