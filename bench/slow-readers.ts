@@ -21,13 +21,13 @@ function openSlowReader(url: string, id: string): Socket {
 }
 
 /** Lets a session write, and returns how long it took in the worker. */
-async function measureRun({ url, post }: Pair, words: number, hasReader: boolean): Promise<number> {
-  const { session_id: id } = await post('/sessions');
-  const socket = hasReader ? openSlowReader(url, id) : undefined;
+async function measureRun(pair: Pair, words: number, hasReader: boolean): Promise<number> {
+  const { session_id: id } = await pair.post('/sessions');
+  const socket = hasReader ? openSlowReader(pair.url, id) : undefined;
   await pause(300);
-  await post(`/sessions/${id}/messages`, { text: `write ${words} 0`, until: 'rest' });
+  await pair.post(`/sessions/${id}/messages`, { text: `write ${words} 0`, until: 'rest' });
   socket?.destroy();
-  const page = await fetch(`${url}/sessions/${id}/events`, { headers: { accept: 'application/json' } });
+  const page = await fetch(`${pair.url}/sessions/${id}/events`, { headers: { accept: 'application/json' } });
   const { envelopes } = (await page.json()) as { readonly envelopes: readonly { readonly event: string; readonly timestamp: string }[] };
   const times = envelopes.filter(({ event }) => event === 'agent.status').map(({ timestamp }) => Date.parse(timestamp));
   return Math.max(...times) - Math.min(...times);
