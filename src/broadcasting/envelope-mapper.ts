@@ -8,7 +8,7 @@ import type { BaseEvent } from '../events/index.ts';
 import type { StoredEvent } from '../sessions/index.ts';
 import type { BroadcastOptions, BroadcastSettings } from './broadcast-options.ts';
 import { parseBroadcastOptions } from './broadcast-options.ts';
-import { cutEnvelope } from './cut-envelope.ts';
+import { truncateEnvelope } from './truncate-envelope.ts';
 import type { EnvelopePart, EventEnvelope, HeadEnvelope } from './envelope.ts';
 import type { EventFields } from './map/event-view.ts';
 import { EventView } from './map/event-view.ts';
@@ -106,7 +106,7 @@ function toHeader(view: EventView, place: EventPlace, timestamp: string): Envelo
 
 function finish(header: EnvelopeHeader, parts: readonly EnvelopePart[], maxBytes: number): readonly EventEnvelope[] {
   const count = parts.length > 1 ? { parts: parts.length } : {};
-  return parts.map(({ event, data }, place) => cutEnvelope({ event, ...header, part: place + 1, ...count, data }, maxBytes));
+  return parts.map(({ event, data }, place) => truncateEnvelope({ event, ...header, part: place + 1, ...count, data }, maxBytes));
 }
 
 class Mapper implements EnvelopeMapper {

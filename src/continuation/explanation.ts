@@ -20,7 +20,7 @@ export interface Explanation {
 /** Number of lines of each part, and of names in a line. */
 const [mostDetails, mostOnTheWay, mostNames] = [24, 5, 20];
 
-function cutLines(lines: readonly string[], most: number): readonly string[] {
+function truncateLines(lines: readonly string[], most: number): readonly string[] {
   return lines.length <= most ? lines : [...lines.slice(0, most - 1), `  … and ${lines.length - most + 1} more.`];
 }
 
@@ -33,12 +33,12 @@ export function renderExplanation(explanation: Explanation, { brief = false }: {
   ];
   return [
     headline,
-    ...cutLines(details, mostDetails),
+    ...truncateLines(details, mostDetails),
     ...(onTheWay.length === 0
       ? []
       : [
           'On the way:',
-          ...cutLines(
+          ...truncateLines(
             onTheWay.map((line) => `  ${toSentence(line)}`),
             mostOnTheWay,
           ),

@@ -54,7 +54,7 @@ function listFailures(row: readonly StepResult[]): readonly string[] {
   return groups.map(({ text, first, last }) => `  ${describeSteps(first, last)}: ${text}`);
 }
 
-function cutRow(lines: readonly string[]): readonly string[] {
+function truncateRow(lines: readonly string[]): readonly string[] {
   if (lines.length <= mostListed) return lines;
   return [`  … ${lines.length - mostListed} failures before these.`, ...lines.slice(-mostListed)];
 }
@@ -77,7 +77,7 @@ export function tellFailure(
     const said = new Set(row.map(({ number }) => number));
     return {
       headline: { text: `Failed${place.afterStep}: ${toSentence(reason)}`, namesRule: false },
-      lines: cutRow(listFailures(row)),
+      lines: truncateRow(listFailures(row)),
       said,
       next,
     };
@@ -90,5 +90,5 @@ export function tellFailure(
     return { headline: { text: `Failed${place.inStep}: ${toSentence(reason)}`, namesRule: false }, lines, said, next };
   }
   const text = `Failed${place.inStep}: ${toSentence(describeFailure(decisive))}`;
-  return { headline: { text, namesRule: false }, lines: cutRow(others), said, next };
+  return { headline: { text, namesRule: false }, lines: truncateRow(others), said, next };
 }

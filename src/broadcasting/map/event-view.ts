@@ -9,7 +9,7 @@ export type EventFields = Readonly<Record<string, unknown>>;
 const longestSentence = 500;
 
 /** Cuts a text after so many characters, never inside one. A text that is cut ends with an ellipsis. */
-export function cutText(text: string, longest: number): string {
+export function truncateText(text: string, longest: number): string {
   return text.length <= longest ? text : `${text.slice(0, longest - 1).replace(/[\ud800-\udbff]$/, '')}…`;
 }
 
@@ -57,7 +57,7 @@ export class EventView {
   /** Text from outside, cut to a sentence; undefined if there is none. */
   sentence(key: string): string | undefined {
     const value = this.fields[key];
-    return typeof value === 'string' && value !== '' ? cutText(this.settings.redactor.text(value), longestSentence) : undefined;
+    return typeof value === 'string' && value !== '' ? truncateText(this.settings.redactor.text(value), longestSentence) : undefined;
   }
 
   names(key: string): readonly string[] | undefined {

@@ -1,7 +1,7 @@
 // Short forms of arguments and results.
 import type { Json } from '../../lib/index.ts';
 import { isList, isRecord, jsonEquals, setOwn } from '../../lib/index.ts';
-import { cutText } from './event-view.ts';
+import { truncateText } from './event-view.ts';
 
 /** Number of arguments in a summary. */
 const mostEntries = 3;
@@ -9,7 +9,7 @@ const mostEntries = 3;
 const longestValue = 30;
 
 const toShortText = (value: Json): string =>
-  typeof value === 'string' ? `'${cutText(value, longestValue)}'` : cutText(JSON.stringify(value), longestValue);
+  typeof value === 'string' ? `'${truncateText(value, longestValue)}'` : truncateText(JSON.stringify(value), longestValue);
 
 /** Summarizes redacted arguments: the first three, each cut. */
 export function summarizeArgs(args: Json): string {
@@ -34,15 +34,15 @@ export function findHiddenFields(args: Json, redacted: Json): readonly string[] 
 }
 
 /** Cuts every text inside a value. */
-export function cutTexts(value: Json, longest: number): Json {
-  if (typeof value === 'string') return cutText(value, longest);
+export function truncateTexts(value: Json, longest: number): Json {
+  if (typeof value === 'string') return truncateText(value, longest);
   if (typeof value !== 'object' || value === null) return value;
-  if (isList(value)) return value.map((item) => cutTexts(item, longest));
+  if (isList(value)) return value.map((item) => truncateTexts(item, longest));
   const cut: Record<string, Json> = {};
-  for (const [key, item] of Object.entries(value)) setOwn(cut, key, cutTexts(item, longest));
+  for (const [key, item] of Object.entries(value)) setOwn(cut, key, truncateTexts(item, longest));
   return cut;
 }
 
 /** Summarizes a redacted result as text. */
 export const summarizeResult = (result: Json, longest: number): string =>
-  cutText(typeof result === 'string' ? result : JSON.stringify(result), longest);
+  truncateText(typeof result === 'string' ? result : JSON.stringify(result), longest);

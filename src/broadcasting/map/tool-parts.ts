@@ -3,7 +3,7 @@ import type { JsonObject } from '../../lib/index.ts';
 import { present } from '../../lib/index.ts';
 import type { EnvelopePart } from '../envelope.ts';
 import type { EventView } from './event-view.ts';
-import { cutTexts, findHiddenFields, summarizeArgs, summarizeResult } from './summarize.ts';
+import { truncateTexts, findHiddenFields, summarizeArgs, summarizeResult } from './summarize.ts';
 import type { PartMapper } from './part-mapper.ts';
 
 function toCall(view: EventView): JsonObject {
@@ -14,7 +14,7 @@ function toCall(view: EventView): JsonObject {
     tool_call_id: view.name('toolCallId'),
     step_number: view.number('stepNumber'),
     args_summary: summarizeArgs(args),
-    args: includesArgs ? cutTexts(args, maxArgLength) : undefined,
+    args: includesArgs ? truncateTexts(args, maxArgLength) : undefined,
     wait_id: view.optionalName('waitId'),
   });
 }

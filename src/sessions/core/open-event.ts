@@ -14,29 +14,29 @@ const maxFieldLength = 4096;
 const maxInnerLength = 500;
 
 /** Cuts a text without splitting a character. */
-function cutText(text: string, length: number): string {
+function truncateText(text: string, length: number): string {
   const cut = text.slice(0, length);
   return cut.length < text.length && /[\uD800-\uDBFF]$/.test(cut) ? cut.slice(0, -1) : cut;
 }
 
 /** Shortens the texts inside a value. */
 function shorten(value: Json): Json {
-  if (typeof value === 'string') return cutText(value, maxInnerLength);
+  if (typeof value === 'string') return truncateText(value, maxInnerLength);
   if (Array.isArray(value)) return value.map(shorten);
   if (!isPlainObject(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, shorten(each)]));
 }
 
-function cutField(value: Json): Json {
+function truncateField(value: Json): Json {
   if (JSON.stringify(value).length <= maxFieldLength) return value;
-  if (typeof value === 'string') return cutText(value, maxFieldLength);
+  if (typeof value === 'string') return truncateText(value, maxFieldLength);
   const short = shorten(value);
   return JSON.stringify(short).length <= maxFieldLength ? short : null;
 }
 
 /** Cuts the fields of an event that are too large; returns their names. */
-function cutFields(event: JsonObject): { readonly event: JsonObject; readonly cut: readonly string[] } {
-  const fields = Object.entries(event).map(([key, value]) => [key, cutField(value)] as const);
+function truncateFields(event: JsonObject): { readonly event: JsonObject; readonly cut: readonly string[] } {
+  const fields = Object.entries(event).map(([key, value]) => [key, truncateField(value)] as const);
   const cut = fields.filter(([key, value]) => value !== event[key] && !jsonEquals(value, event[key] ?? null)).map(([key]) => key);
   return { event: Object.fromEntries(fields), cut };
 }
@@ -48,7 +48,7 @@ export async function toOpenEvent(sessionId: string, item: RawEventItem): Promis
   const text = JSON.stringify({ ...item.event, id: undefined, seq: undefined });
   // Holds: an event is data, and JSON text is read back as JSON.
   const whole = JSON.parse(text) as JsonObject;
-  const { event, cut } = text.length <= maxFieldLength ? { event: whole, cut: [] } : cutFields(whole);
+  const { event, cut } = text.length <= maxFieldLength ? { event: whole, cut: [] } : truncateFields(whole);
   const digest = asked === undefined ? {} : { digest: await computeApprovalDigest(sessionId, { ...place, ...asked }) };
   // Holds: every event has the fields of its header, which are short.
   const plain = { ...event, ...digest } as OpenEvent;

@@ -36,7 +36,7 @@ const isContinued = (last: OpenStepItem | undefined, next: TextItem): last is Te
   last.answer === next.answer;
 
 /** Returns the beginning of a text, without splitting a character. */
-function cutText(text: string, length: number): string {
+function truncateText(text: string, length: number): string {
   const cut = text.slice(0, Math.max(1, length));
   return cut.length < text.length && cut.length > 1 && /[\ud800-\udbff]$/.test(cut) ? cut.slice(0, -1) : cut;
 }
@@ -95,7 +95,7 @@ export class OpenStepFeed {
 
   #add(item: OpenStepItem): void {
     const room = this.#options.maxBytes - this.#bytes;
-    const kept = item.type === 'text' ? { ...item, text: cutText(item.text, (room - itemBytes) / 2) } : item;
+    const kept = item.type === 'text' ? { ...item, text: truncateText(item.text, (room - itemBytes) / 2) } : item;
     this.#position.advance(kept);
     const last = this.#items.at(-1);
     if (kept.type === 'text' && isContinued(last, kept)) {

@@ -45,7 +45,7 @@ function keepShortFields(data: JsonObject, room: number): { readonly kept: JsonO
 }
 
 /** Cuts an envelope that is over the byte budget; returns any other as it is. */
-export function cutEnvelope(envelope: EventEnvelope, maxBytes: number): EventEnvelope {
+export function truncateEnvelope(envelope: EventEnvelope, maxBytes: number): EventEnvelope {
   const room = maxBytes - headerBytes;
   const { data, session_id, seq, part } = envelope;
   if (estimateBytes(data, room) <= room) return envelope;
