@@ -1,5 +1,5 @@
 // A turn in words: who had it, who chose that, and what the run inside it did.
-import { findDeciding, describeReason } from '../continuation/index.ts';
+import { findDecisiveEvaluation, describeReason } from '../continuation/index.ts';
 import { listSome, pluralize, toSentence, toShownText } from '../lib/index.ts';
 import type { StepSummary } from '../step-by-step/index.ts';
 import type { ChatStep, InnerRun, Selection } from './chat-step.ts';
@@ -27,7 +27,7 @@ function countCalls(calls: NonNullable<InnerRun['calls']>): readonly string[] {
 }
 
 function describeInner({ orchestrator, status, stepCount, outcome, calls = [] }: InnerRun): string {
-  const deciding = outcome && findDeciding(outcome);
+  const deciding = outcome && findDecisiveEvaluation(outcome);
   const why =
     deciding === undefined || status === 'completed' ? '' : `, decided by ${toShownText(deciding.criterion)}: ${describeReason(deciding)}`;
   const end = status === 'waiting' ? 'waits' : status === 'in_progress' || status === 'pending' ? 'was left open' : status;

@@ -4,6 +4,7 @@
 import { adviceByCode, getAdvice } from '../errors/index.ts';
 import { pluralize, toSentence, toShownText } from '../lib/index.ts';
 import { ContinuationDecision } from './continuation-decision.ts';
+import { findDecisiveEvaluation } from './find-decisive-evaluation.ts';
 import type { ContinuationEvaluation } from './continuation-evaluation.ts';
 import {
   describeNumbers,
@@ -57,10 +58,6 @@ export function toPlace(stepNumber: number | undefined, participant?: string): D
 }
 
 const { ForbidContinuation, RequestContinuation, AllowStop, AllowContinuation } = ContinuationDecision;
-
-/** Finds the evaluation that decided. */
-export const findDeciding = ({ evaluations, resolvedBy, decision }: ExplainableOutcome): ContinuationEvaluation | undefined =>
-  evaluations.find((evaluation) => evaluation.criterion === resolvedBy && evaluation.decision === decision);
 
 /** Reason for completing. Nothing failed and nothing is open in a run that completed without calls: the model answered. */
 function describeCompletion(deciding: ContinuationEvaluation | undefined): string {
@@ -150,7 +147,7 @@ export function toHeadline(
   options: ExplainOptions = {},
   place: DecisionPlace = toPlace(options.stepNumber),
 ): Headline {
-  const deciding = findDeciding(outcome);
+  const deciding = findDecisiveEvaluation(outcome);
   if (outcome.shouldContinue) {
     if (place.isStart) return toHeadlineText('Started');
     const sumsUp = outcome.evaluations.find(({ atLimit }) => atLimit === 'finalize');
@@ -191,7 +188,7 @@ const toLineWith =
 
 /** Lists the rules that had something to say, each with its reason; the deciding one first, unless the headline has it. */
 export function listRules(outcome: ExplainableOutcome, { text, namesRule }: Headline): readonly string[] {
-  const deciding = findDeciding(outcome);
+  const deciding = findDecisiveEvaluation(outcome);
   const select = (decision: ContinuationDecision): readonly ContinuationEvaluation[] =>
     outcome.evaluations.filter((evaluation) => evaluation.decision === decision && evaluation !== deciding);
   const isSaid =
@@ -235,7 +232,7 @@ const getLimitName = ({ criterion, limit = 'steps' }: ContinuationEvaluation): s
 /** Returns one thing to do after a stop; undefined if there is nothing to do. */
 export function getNextAction(outcome: ExplainableOutcome): string | undefined {
   const { stopReason } = outcome;
-  const deciding = findDeciding(outcome);
+  const deciding = findDecisiveEvaluation(outcome);
   if (stopReason === undefined || stopReason === StopReason.Completed || deciding === undefined) return undefined;
   if (typeof deciding.context['criterion'] === 'string' && stopReason === StopReason.ErrorForbade) return adviceByCode['criterion-failed'];
   if (deciding.limit !== undefined) return `Raise ${getLimitName(deciding)} if the work needs more ${limitUnits[deciding.limit]}.`;

@@ -1,6 +1,6 @@
 // The end of an execution in words: completed, stopped, failed, aborted.
 import type { ContinuationOutcome, DecisionPlace, ExplainableOutcome, Explanation, Headline } from '../continuation/index.ts';
-import { findDeciding, getNextAction, listQuiet, listRules, StopReason, toHeadline, toPlace } from '../continuation/index.ts';
+import { findDecisiveEvaluation, getNextAction, listQuiet, listRules, StopReason, toHeadline, toPlace } from '../continuation/index.ts';
 import { toSentence, toShownText } from '../lib/index.ts';
 import { isFinishedAtLimit } from './execution.ts';
 import { tellFailure } from './explain-failure.ts';
@@ -42,7 +42,7 @@ const listNames = (calls: readonly CallSummary[]): string => [...new Set(calls.m
 /** Tells a step that was interrupted: what ran then, and what is not known about it. Undefined if it was not. */
 function tellInterruption({ outcome, summarize }: EndFacts, last: StepResult, place: DecisionPlace): Told | undefined {
   const { interrupted, outputMessages, errors } = last.step;
-  const deciding = findDeciding(outcome);
+  const deciding = findDecisiveEvaluation(outcome);
   if (interrupted === undefined || deciding === undefined) return undefined;
   const { calls } = summarize(last);
   const unknown = calls.filter(({ status }) => status === 'unknown');
@@ -101,7 +101,7 @@ function tellFinish({ finishReason }: Step, place: DecisionPlace): Told | undefi
 function tellStepEnd(facts: EndFacts, last: StepResult, place: DecisionPlace): Told | undefined {
   const { outcome, results } = facts;
   const { stopReason } = outcome;
-  const deciding = findDeciding(outcome);
+  const deciding = findDecisiveEvaluation(outcome);
   const finished = isFinishedAtLimit(outcome, last.step);
   if (stopReason === StopReason.Completed || finished) return tellFinish(last.step, place);
   if (stopReason === StopReason.UserRequested) return tellInterruption(facts, last, place);
