@@ -380,6 +380,57 @@ describe('a view', () => {
     });
   });
 
+  it.each<[string, JsonObject, readonly object[]]>([
+    [
+      'a cancel',
+      { status: 'stopped', stop_reason: 'user_requested', context: { by: 'request', person: 'ann' } },
+      [{ id: 'ann', action: 'cancelled' }],
+    ],
+    ['a cancel that is under way', { status: 'in_progress', cancel_requested: true, by }, [{ id: 'ann', action: 'cancelled' }]],
+    [
+      'a limit that was raised before',
+      { ...stopped, context: { currentSteps: 6, maxSteps: 6, granted: 2, grantedBy: ['bob'] } },
+      [{ id: 'bob', action: 'granted' }],
+    ],
+    ['a grant', { status: 'in_progress', granted: { steps: 2 }, by }, [{ id: 'ann', action: 'granted' }]],
+    ['a refusal', { ...stopped, grant_refused: { reason: 'Enough.', by: 'bob' } }, [{ id: 'bob', action: 'refused' }]],
+    ['a rule alone', stopped, []],
+  ])('names the people behind %s', (_name, data, people) => {
+    expect(view(at(1, 'status', { sentence: 'x', ...data })).why.people).toEqual(people);
+  });
+
+  it.each<[string, JsonObject, string | undefined]>([
+    [
+      'stopped',
+      { ...stopped, next: 'Raise limits.steps if the work needs more steps.' },
+      'Raise limits.steps if the work needs more steps.',
+    ],
+    [
+      'waits for an approval',
+      { status: 'waiting', waiting_for: [{ wait_id: 'c', type: 'approval', tool: 'pay' }] },
+      'Approve or reject pay.',
+    ],
+    [
+      'waits for a client',
+      { status: 'waiting', waiting_for: [{ wait_id: 'c', type: 'client-tool', tool: 'ask' }] },
+      'Answer with the output of ask.',
+    ],
+    [
+      'waits for a grant',
+      { status: 'waiting', waiting_for: [{ wait_id: 'g', type: 'grant', limit: 'steps' }] },
+      'Grant more steps, or cancel the run.',
+    ],
+    ['waits for a person', { status: 'waiting', waiting_for: [{ wait_id: 'p', type: 'person' }] }, 'Answer the question.'],
+    ['is done', { status: 'completed', stop_reason: 'completed' }, undefined],
+  ])('says what to do about a run that %s', (_name, data, next) => {
+    expect(view(at(1, 'status', { sentence: 'x', ...data })).why.next).toBe(next);
+  });
+
+  it('advises nothing about an end once the run continues', () => {
+    const ended = view(at(1, 'status', { ...stopped, next: 'Raise limits.steps.' }));
+    expect(reduce(ended, at(2, 'message', user)).why.next).toBeUndefined();
+  });
+
   it('takes a snapshot until newer envelopes come', () => {
     const snapshot = { session_id: 's', status: 'waiting', last_seq: 2, waiting_for: [{ wait_id: 'c1', type: 'approval', digest: 'd' }] };
     const seen = reconcile(view(at(1, 'message', user)), snapshot);
