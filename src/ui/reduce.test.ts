@@ -199,6 +199,28 @@ describe('a step', () => {
   });
 });
 
+describe('calls inside calls', () => {
+  const outer = at(1, 'tool.started', { ...call, tool: 'ask_helper', tool_call_id: 'a/b' });
+  const inside = { parent_agent_id: 'a', agent_id: 'b', execution_id: 's/1/1/a%2Fb/1/4' };
+  const inner = at(2, 'tool.started', { ...call, tool: 'ask_other', tool_call_id: 'c2', step_number: 3 }, inside);
+  const innermost = at(3, 'tool.started', call, { ...inside, execution_id: 's/1/1/a%2Fb/1/4/3/c2/1/2' });
+
+  it('name the call that they happened inside, and how deep that is', () => {
+    const [first, second, third] = view(outer, inner, innermost).messages;
+    expect(first).not.toHaveProperty('depth');
+    expect(second).toMatchObject({ parent_id: first?.id, parent_tool_call_id: 'a/b', depth: 1 });
+    expect(third).toMatchObject({ parent_id: second?.id, parent_tool_call_id: 'c2', depth: 2 });
+  });
+
+  it('are not those of a participant that takes its turn', () => {
+    const turn = { parent_agent_id: 'a', participant: 'clerk', execution_id: 's/1/1/clerk/1/4' };
+    const [own] = view(at(1, 'tool.started', call, turn)).messages;
+    expect(own).not.toHaveProperty('depth');
+    const [deep] = view(at(1, 'tool.started', call, { ...turn, execution_id: 's/1/1/clerk/1/4/2/c9/1/3' })).messages;
+    expect(deep).toMatchObject({ parent_tool_call_id: 'c9', depth: 1, parent_id: 's/1/1/clerk/1/4/2/c9' });
+  });
+});
+
 describe('open envelopes', () => {
   const first = [open('step.started', { step_number: 1 }), open('tool.started', call, { index: 1 }), chunk('One', 0)];
   const second = [open('step.started', { step_number: 1 }, { attempt: 2 }), chunk('Two', 0, { attempt: 2 })];

@@ -127,6 +127,23 @@ describe('the view of a session', () => {
     );
   });
 
+  it('shows each call inside another with the message of that one', async () => {
+    await fc.assert(
+      fc.asyncProperty(scenario, async (given) => {
+        const { stored } = await runScenario(given);
+        const { messages } = reduceAll(empty, stored);
+        const calls = new Set(messages.flatMap(({ role, id }) => (role === 'tool' ? [id] : [])));
+        for (const message of messages) {
+          if (message.role !== 'tool') continue;
+          const isNested = given.kind === 'agent' && message.parent_agent_id !== undefined;
+          expect(message.parent_id !== undefined).toBe(isNested);
+          if (message.parent_id !== undefined) expect(calls).toContain(message.parent_id);
+        }
+      }),
+      { numRuns },
+    );
+  });
+
   it('has the words of the stored conversation, in their order', async () => {
     await fc.assert(
       fc.asyncProperty(scenario, async (given) => {
