@@ -56,10 +56,13 @@ function report(problem: unknown, where: string): void {
   process.stderr.write(`${where}: ${String(problem)}\n`);
 }
 
+/** Id of the desk that people talk to. */
+export const deskId = 'partner-desk';
+
 /** Makes the desk. The tour gives it other rules; otherwise a limit makes it sum up what it has. */
-export const createDesk = (model: Model, rules: Pick<AgentOptions, 'limits' | 'errors'> = {}) =>
+export const createDesk = (model: Model, rules: Pick<AgentOptions, 'id' | 'limits' | 'errors'> = {}) =>
   createAgent({
-    id: 'partner-desk',
+    id: deskId,
     version: '1',
     model,
     instructions,

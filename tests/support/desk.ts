@@ -12,9 +12,9 @@ process.stdout.columns = 300;
 `;
 const main = fileURLToPath(new URL('../../examples/partner-desk/main.ts', import.meta.url));
 
-/** Starts the demo on this file; the process is killed when the test ends. */
+/** Starts the demo in a terminal, on this file; the process is killed when the test ends. */
 export function startDesk(db: string, ...more: readonly string[]) {
-  const args = ['--import', toImport(sourcePreload + terminal), main, '--offline', '--db', db, ...more];
+  const args = ['--import', toImport(sourcePreload + terminal), main, '--offline', '--terminal', '--db', db, ...more];
   const child = spawn(process.execPath, args, { env: { ...process.env, NO_COLOR: '1' } });
   onTestFinished(() => void child.kill('SIGKILL'));
   const exit = once(child, 'close').then(([code]) => code as number | null);
