@@ -2,6 +2,7 @@
 import type { Model } from 'stepline';
 import { ErrorPolicy } from 'stepline';
 import type { SessionFacts } from 'stepline/sessions';
+import type { Clock } from 'stepline/step-by-step';
 import { offlineModel } from './choose-model.ts';
 import type { Desk } from './desk.ts';
 import { createDesk, deskId } from './desk.ts';
@@ -18,15 +19,16 @@ export const TourDesk = {
 export type TourDesk = (typeof TourDesk)[keyof typeof TourDesk];
 
 /** Makes all of them. A script answers for those of the tour, at a pace that can be watched. */
-export async function createDesks(model: Model, paceMs: number): Promise<readonly Desk[]> {
+export async function createDesks(model: Model, paceMs: number, clock?: Clock): Promise<readonly Desk[]> {
+  const time = clock === undefined ? {} : { clock };
   const script = await offlineModel({ paceMs });
   return [
-    createDesk(model),
-    createDesk(script, { id: TourDesk.Usual }),
-    createDesk(script, { id: TourDesk.BrokenSearch, errors: ErrorPolicy.retryToolErrors(3) }),
-    createDesk(script, { id: TourDesk.OneStep, limits: { steps: 1, onLimit: 'pause' } }),
+    createDesk(model, time),
+    createDesk(script, { ...time, id: TourDesk.Usual }),
+    createDesk(script, { ...time, id: TourDesk.BrokenSearch, errors: ErrorPolicy.retryToolErrors(3) }),
+    createDesk(script, { ...time, id: TourDesk.OneStep, limits: { steps: 1, onLimit: 'pause' } }),
     // A night that counted would end it.
-    createDesk(script, { id: TourDesk.Overnight, limits: { steps: 12, wallMs: 120_000, activeMs: 120_000 } }),
+    createDesk(script, { ...time, id: TourDesk.Overnight, limits: { steps: 12, wallMs: 120_000, activeMs: 120_000 } }),
   ];
 }
 

@@ -1,7 +1,5 @@
 // The partner desk: npm start. See --help.
-import type { BaseEvent } from 'stepline';
 import { SteplineError } from 'stepline';
-import { AgentConsoleLogger } from 'stepline/broadcasting';
 import { chat, commands } from './chat.ts';
 import type { Chosen } from './choose-model.ts';
 import { ChoiceError, chooseModel, terminalPaceMs } from './choose-model.ts';
@@ -9,6 +7,7 @@ import { createDesk } from './desk.ts';
 import { chooseDirectory, createDesks } from './desks.ts';
 import { HomeError, openHome, usualFile, whoIsHere } from './home.ts';
 import { createKeyboard } from './keyboard.ts';
+import { createLog } from './log.ts';
 import { defaultQuestion, once } from './once.ts';
 import type { Options } from './options.ts';
 import { readOptions, usage } from './options.ts';
@@ -45,16 +44,6 @@ interface OnceQuestion {
 type Asked = Extract<Options, { readonly mode: 'page' | 'chat' | 'once' }>;
 
 const watches = (): boolean => process.stdin.isTTY && process.stdout.isTTY;
-
-/** Returns a listener that prints events to the error output, so that answers can be piped on without them. */
-function createLog(beforeLine: () => void = () => undefined): (event: BaseEvent) => void {
-  const { stderr, env } = process;
-  const print = (line: string): void => {
-    beforeLine();
-    stderr.write(`${line}\n`);
-  };
-  return new AgentConsoleLogger({ level: 'debug', colors: stderr.isTTY && (env['NO_COLOR'] ?? '') === '', print }).log;
-}
 
 async function answerOnce(chosen: Chosen, screen: Screen, { log = false, question: given }: OnceQuestion): Promise<number> {
   const piped = given ?? (process.stdin.isTTY ? undefined : await readPiped(process.stdin));

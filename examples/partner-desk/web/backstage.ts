@@ -1,14 +1,14 @@
 // The supervisor, as the web server asks it for things.
-import { onSupervisorMessage, sendToSupervisor } from './child-side.ts';
+import type { SupervisorChannel } from './child-side.ts';
 import type { Backstage } from './conductor.ts';
 
-export function createBackstage(): Backstage {
+export function createBackstage(supervisor: Pick<SupervisorChannel<unknown>, 'send' | 'onMessage'>): Backstage {
   const waiting = new Map<string, (problem?: string) => void>();
-  onSupervisorMessage((message) => {
+  supervisor.onMessage((message) => {
     if (message.type === 'evening-ended') waiting.get(message.sessionId)?.(message.problem);
   });
   return {
-    killWorker: () => sendToSupervisor({ type: 'kill-worker' }),
+    killWorker: () => supervisor.send({ type: 'kill-worker' }),
     playEvening: (sessionId) =>
       new Promise((resolve, reject) => {
         waiting.set(sessionId, (problem) => {
@@ -16,7 +16,7 @@ export function createBackstage(): Backstage {
           if (problem === undefined) resolve();
           else reject(new Error(problem));
         });
-        sendToSupervisor({ type: 'play-evening', sessionId });
+        supervisor.send({ type: 'play-evening', sessionId });
       }),
   };
 }

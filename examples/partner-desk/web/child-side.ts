@@ -6,50 +6,57 @@ import type { ChildFailure, ChildSettings, FromChild, ToChild } from './messages
 /** Longest time that a child takes to end. */
 const longestEndMs = 6000;
 
-/** Sends a message to the supervisor, if it is still there. */
-export function sendToSupervisor(message: FromChild): void {
-  if (process.connected) process.send?.(message, undefined, undefined, () => undefined);
+/** The supervisor, as its child sees it. */
+export interface SupervisorChannel<Settings> {
+  readonly settings: Promise<Settings>;
+  send(message: FromChild): void;
+  onMessage(listener: (message: ToChild) => void): void;
+  /** Sets the work to be done before this process ends. */
+  beforeEnd(work: () => Promise<void>): void;
+  /** Reports why this process cannot work, and ends it. */
+  fail(failure: Omit<ChildFailure, 'type'>): void;
 }
 
-/** Calls back for each message of the supervisor. */
-export function onSupervisorMessage(listener: (message: ToChild) => void): void {
-  // Holds: only a supervisor starts this process.
-  process.on('message', (message) => listener(message as ToChild));
-}
+/** Joins the supervisor. Call it first: from then on this process ends with it. */
+export function joinSupervisor<Settings extends ChildSettings>(): SupervisorChannel<Settings> {
+  let end = async (): Promise<void> => undefined;
+  let isEnding = false;
 
-// A process has one supervisor, and ends once.
-let end = async (): Promise<void> => undefined;
-let isEnding = false;
+  async function leave(): Promise<void> {
+    if (isEnding) return;
+    isEnding = true;
+    setTimeout(() => process.exit(1), longestEndMs).unref();
+    await end().catch(() => undefined);
+    process.exit();
+  }
+  const send = (message: FromChild, afterwards = (): void => undefined): void => {
+    if (process.connected) process.send?.(message, undefined, undefined, afterwards);
+    else afterwards();
+  };
+  const onMessage = (listener: (message: ToChild) => void): void => {
+    // Holds: only a supervisor starts this process.
+    process.on('message', (message) => listener(message as ToChild));
+  };
 
-async function leave(): Promise<void> {
-  if (isEnding) return;
-  isEnding = true;
-  setTimeout(() => process.exit(1), longestEndMs).unref();
-  await end().catch(() => undefined);
-  process.exit();
-}
-
-/** Tells the supervisor why this process cannot work, and ends it. */
-export function fail(failure: Omit<ChildFailure, 'type'>): void {
-  process.exitCode = 1;
-  sendToSupervisor({ type: 'failed', ...failure });
-  void leave();
-}
-
-/** Sets the work to be done before the process ends. */
-export function beforeEnd(work: () => Promise<void>): void {
-  end = work;
-}
-
-/** Settles with the settings. Call it first: from then on the process ends with its supervisor. */
-export function receiveSettings<Settings extends ChildSettings>(): Promise<Settings> {
   for (const signal of ['SIGINT', 'SIGHUP'] as const) process.on(signal, () => undefined);
   process.once('disconnect', () => void leave());
-  return new Promise((resolve) => {
-    onSupervisorMessage((message) => {
+  const settings = new Promise<Settings>((resolve) => {
+    onMessage((message) => {
       if (message.type === 'end') void leave();
       // Holds: the supervisor sends the settings that this file expects.
       else if (message.type === 'start') resolve(message.settings as Settings);
     });
   });
+  return {
+    settings,
+    send: (message) => send(message),
+    onMessage,
+    beforeEnd: (work) => {
+      end = work;
+    },
+    fail: (failure) => {
+      process.exitCode = 1;
+      send({ type: 'failed', ...failure }, () => void leave());
+    },
+  };
 }

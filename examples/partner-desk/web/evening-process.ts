@@ -6,11 +6,12 @@ import { offlineModel } from '../choose-model.ts';
 import { chooseDirectory, createDesks, TourDesk } from '../desks.ts';
 import { openHome } from '../home.ts';
 import { problemText } from '../problems.ts';
-import { beforeEnd, fail, receiveSettings, sendToSupervisor } from './child-side.ts';
+import { joinSupervisor } from './child-side.ts';
 import type { EveningSettings } from './messages.ts';
 import { holdOthers, slowClock } from './night.ts';
 
-const { db, sessionId } = await receiveSettings<EveningSettings>();
+const supervisor = joinSupervisor<EveningSettings>();
+const { db, sessionId } = await supervisor.settings;
 const by = { id: 'you', kind: 'user' };
 const onProblem = (error: unknown): void => void process.stderr.write(`evening: ${problemText(error)}\n`);
 
@@ -25,12 +26,12 @@ async function holdFirst(): Promise<void> {
 
 try {
   await holdFirst();
-  const desks = await createDesks(await offlineModel(), 0);
+  const desks = await createDesks(await offlineModel(), 0, slowClock);
   const home = await openHome(db, { desks, adapt: chooseDirectory, clock: slowClock, onProblem });
-  beforeEnd(() => home.close());
+  supervisor.beforeEnd(() => home.close());
   await home.runtime.create({ id: sessionId, agent: TourDesk.Overnight, owner: by.id, tags: ['tour'] }, { by });
   await home.runtime.send(sessionId, 'Delete the lead of Vela', { by });
-  sendToSupervisor({ type: 'ready' });
+  supervisor.send({ type: 'ready' });
 } catch (error) {
-  fail({ reason: 'unusable', message: problemText(error) });
+  supervisor.fail({ reason: 'unusable', message: problemText(error) });
 }

@@ -115,7 +115,8 @@ export function createKeeper({ name, launch, clock, print, onRequest = () => und
     resume: () => {
       if (isStopped || isWanted) return;
       isWanted = true;
-      void run();
+      // One that is still ending is replaced when it has ended.
+      if (child === undefined) void run();
     },
     stop: () => {
       isStopped = true;

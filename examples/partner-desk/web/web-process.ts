@@ -9,13 +9,14 @@ import { createDesks } from '../desks.ts';
 import { createDirectory } from '../partners.ts';
 import { problemText } from '../problems.ts';
 import { createBackstage } from './backstage.ts';
-import { beforeEnd, fail, receiveSettings, sendToSupervisor } from './child-side.ts';
+import { joinSupervisor } from './child-side.ts';
 import { createConductor } from './conductor.ts';
 import { createDeskHandler } from './desk-handler.ts';
 import { isPortTaken, listenOnLoopback } from './loopback.ts';
 import type { WebSettings } from './messages.ts';
 
-const { db, port: wanted, secret } = await receiveSettings<WebSettings>();
+const supervisor = joinSupervisor<WebSettings>();
+const { db, port: wanted, secret } = await supervisor.settings;
 const by = { id: 'you', kind: 'user' };
 const onProblem = (error: unknown): void => void process.stderr.write(`web server: ${problemText(error)}\n`);
 
@@ -24,17 +25,17 @@ const store = sqliteStore({ path: db });
 const context: DeskContext = { directory: createDirectory() };
 const agents = await createDesks(await offlineModel(), 0);
 const runtime = createSessionRuntime({ agents, store, role: 'client', context: () => context, onProblem });
-const conductor = createConductor({ runtime, by, backstage: createBackstage(), createId: randomUUID, onProblem });
+const conductor = createConductor({ runtime, by, backstage: createBackstage(supervisor), createId: randomUUID, onProblem });
 const handler = createDeskHandler({ runtime, conductor, by, secret, onProblem });
 
 try {
   const server = await listenOnLoopback(toNodeListener(handler), wanted);
-  beforeEnd(async () => {
+  supervisor.beforeEnd(async () => {
     await runtime.drain({ timeoutMs: 0 });
     await server.close();
     await store.close();
   });
-  sendToSupervisor({ type: 'ready', port: server.port });
+  supervisor.send({ type: 'ready', port: server.port });
 } catch (error) {
-  fail({ reason: isPortTaken(error) ? 'port-taken' : 'unusable', message: problemText(error) });
+  supervisor.fail({ reason: isPortTaken(error) ? 'port-taken' : 'unusable', message: problemText(error) });
 }
