@@ -18,8 +18,8 @@ describe('the supervisor of a process', () => {
     readonly sent: ToChild[] = [];
     isKilled = false;
     readonly #listeners: ((message: FromChild) => void)[] = [];
-    readonly #end = Promise.withResolvers<string>();
-    readonly ended = this.#end.promise;
+    #resolveEnd: (how: string) => void = () => undefined;
+    readonly ended = new Promise<string>((resolve) => (this.#resolveEnd = resolve));
 
     send(message: ToChild): void {
       this.sent.push(message);
@@ -35,7 +35,7 @@ describe('the supervisor of a process', () => {
       for (const listener of this.#listeners) listener(message);
     }
     end(how = 'exit code 1'): void {
-      this.#end.resolve(how);
+      this.#resolveEnd(how);
     }
   }
 
