@@ -1,10 +1,11 @@
 // Everything that the desk serves: the page, the sessions, the tour.
 import { createSessionHandler } from 'stepline/http';
+import { createPageHandler } from 'stepline/page';
 import type { Actor, EmbeddedRuntime } from 'stepline/sessions';
 import { deskId } from '../desk.ts';
 import { refuseForeign } from './check-request.ts';
 import type { Conductor } from './conductor.ts';
-import { createPageHandler } from './page.ts';
+
 import { createTourHandler } from './tour-handler.ts';
 
 export interface DeskHandlerOptions {
