@@ -28,7 +28,7 @@ export async function createDesks(model: Model, paceMs: number, clock?: Clock): 
     createDesk(script, { ...time, id: TourDesk.BrokenSearch, errors: ErrorPolicy.retryToolErrors(3) }),
     createDesk(script, { ...time, id: TourDesk.OneStep, limits: { steps: 1, onLimit: 'pause' } }),
     // A night that counted would end it.
-    createDesk(script, { ...time, id: TourDesk.Overnight, limits: { steps: 12, wallMs: 120_000, activeMs: 120_000 } }),
+    createDesk(script, { ...time, id: TourDesk.Overnight, limits: { steps: 12, tokens: 60_000, wallMs: 120_000 } }),
   ];
 }
 

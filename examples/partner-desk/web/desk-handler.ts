@@ -28,6 +28,8 @@ export function createDeskHandler(options: DeskHandlerOptions): (request: Reques
     basePath: api,
     authorize: () => ({ by }),
     newSession: () => ({ agent: deskId, owner: by.id }),
+    // The page shows every evaluation of every step.
+    broadcast: { includeContinuationTrace: true },
     secret,
     retryMs: 500,
     onProblem,
