@@ -20,6 +20,7 @@ import { createScreen } from './screen.ts';
 import { examples } from './sentences.ts';
 import { createStage } from './stage.ts';
 import { tour } from './tour.ts';
+import { releaseNight } from './web/night.ts';
 import { serve } from './web/serve.ts';
 
 function greet(screen: Screen, { model, isScript }: Chosen): void {
@@ -71,6 +72,7 @@ async function converse(
   };
   const desks = await createDesks(chosen.model, terminalPaceMs);
   const home = await openHome(db, { desks, adapt: chooseDirectory, onEvent, onProblem });
+  await releaseNight(home.runtime);
   screen.line(
     screen.paint.dim(`Commands: ${commands}\nCtrl-C stops an answer; twice leaves. Everything is kept in ${toRelativePath(db)}.`),
   );
