@@ -188,7 +188,8 @@ export class StateEdit {
     const { event, data, execution_id, timestamp } = envelope;
     const state = this.#state;
     const isOwn = isRoot(envelope);
-    if (event === 'agent.step.completed' || event === 'agent.status') {
+    const isSpoken = event === 'agent.message' && getText(data, 'role') === 'assistant';
+    if (event === 'agent.step.completed' || event === 'agent.status' || isSpoken) {
       this.#edit('executions').set(execution_id, countEnvelope(state.executions.get(execution_id), envelope));
       this.#isPruned = false;
     }
