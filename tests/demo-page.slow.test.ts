@@ -119,6 +119,20 @@ describe('the tour', () => {
     expect(output().match(/has ended \(killed by SIGKILL\)/g)).toHaveLength(1);
   });
 
+  it('kills no worker for an answer that somebody stopped', async () => {
+    const { startAct, whenIt, post, output } = await serveDesk();
+    const first = await startAct('killed');
+    await post(`/agents/sessions/${first}/cancel`, { reason: 'not now', until: 'rest' });
+    const second = await vi.waitFor(async () => {
+      const id = await startAct('killed');
+      if (id === first) throw new Error('The act is still going on.');
+      return id;
+    }, polling);
+    await whenIt(second, 'completed');
+    expect((await whenIt(first, 'stopped')).stop_reason).toBe('user_requested');
+    expect(output().match(/has ended \(killed by SIGKILL\)/g)).toHaveLength(1);
+  });
+
   it('shows a night that counts nowhere, and goes on with the regular worker', async () => {
     const { startAct, get, approve, post, whenIt } = await serveDesk();
     // One that runs meanwhile goes on with the time of day.

@@ -12,8 +12,8 @@ import { createBrokenDirectory, createDirectory } from './partners.ts';
 /** Ids of the agents of the tour. */
 export const TourDesk = {
   Usual: 'tour-desk',
-  BrokenSearch: 'tour-desk-with-a-broken-search',
-  OneStep: 'tour-desk-with-one-step',
+  BrokenSearch: 'tour-desk-broken-search',
+  OneStep: 'tour-desk-one-step',
   Overnight: 'tour-desk-overnight',
 } as const;
 export type TourDesk = (typeof TourDesk)[keyof typeof TourDesk];

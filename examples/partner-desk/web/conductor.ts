@@ -56,23 +56,31 @@ export function createConductor({ runtime, by, backstage, createId, onProblem }:
     return id;
   }
 
-  /** Settles when the session has shown a good part of its answer. */
-  async function watchAnswer(sessionId: string): Promise<void> {
-    const signal = AbortSignal.timeout(longestActMs);
+  /** Settles with true when a good part of the answer has been shown. */
+  async function watchAnswer(sessionId: string, signal: AbortSignal): Promise<boolean> {
     for await (const item of runtime.openStep(sessionId, { follow: true, signal }))
-      if (item.type === 'text' && item.offset + item.text.length >= killAtLength) return;
+      if (item.type === 'text' && item.offset + item.text.length >= killAtLength) return true;
+    return false;
   }
 
-  /** Settles when a session that was sent to has come to its end. */
-  async function watchEnd(sessionId: string): Promise<void> {
-    const signal = AbortSignal.timeout(longestActMs);
-    for await (const { type } of runtime.events(sessionId, { follow: true, signal })) if (type === 'AgentFinished') return;
+  /** Settles with false when the run has ended. */
+  async function watchEnd(sessionId: string, signal: AbortSignal): Promise<boolean> {
+    for await (const { type } of runtime.events(sessionId, { follow: true, signal })) if (type === 'AgentFinished') break;
+    return false;
   }
 
+  /** Kills the worker in the middle of an answer, unless somebody has stopped it. Settles when the run has ended. */
   async function killInAnswer(sessionId: string): Promise<void> {
-    await watchAnswer(sessionId);
-    backstage.killWorker();
-    await watchEnd(sessionId);
+    const leaving = new AbortController();
+    const signal = AbortSignal.any([leaving.signal, AbortSignal.timeout(longestActMs)]);
+    try {
+      const ended = watchEnd(sessionId, signal);
+      if (!(await Promise.race([watchAnswer(sessionId, signal), ended]))) return;
+      backstage.killWorker();
+      await ended;
+    } finally {
+      leaving.abort();
+    }
   }
 
   async function playEvening(): Promise<string> {
