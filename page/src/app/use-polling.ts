@@ -25,9 +25,12 @@ export function usePolling<Value>(read: (signal: AbortSignal) => Promise<Value>)
     let last = '';
     let failures = 0;
     let isAsking = false;
+    /** True if somebody asked again meanwhile. */
+    let isWanted = false;
     const hasLeft = (): boolean => leaving.signal.aborted;
     const ask = async (): Promise<void> => {
       clearTimeout(timer);
+      isWanted = isAsking;
       if (isAsking || hasLeft()) return;
       isAsking = true;
       try {
@@ -44,7 +47,7 @@ export function usePolling<Value>(read: (signal: AbortSignal) => Promise<Value>)
         setError(describeError(problem));
       }
       isAsking = false;
-      if (!document.hidden) timer = setTimeout(() => void ask(), Math.min(longestMs, intervalMs * 2 ** failures));
+      if (!document.hidden) timer = setTimeout(() => void ask(), isWanted ? 0 : Math.min(longestMs, intervalMs * 2 ** failures));
     };
     const onWake = (): void => {
       if (!document.hidden) void ask();

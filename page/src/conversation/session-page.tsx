@@ -43,6 +43,8 @@ interface SessionPageProps {
   readonly sessionId: string;
   /** Undefined until the list is here. */
   readonly agentName: string | undefined;
+  /** Called when the status has changed: lists show it too. */
+  readonly onChange: () => void;
   readonly isWhyOpen: boolean;
   readonly setWhyOpen: (isOpen: boolean) => void;
 }
@@ -103,7 +105,7 @@ function withNotice(agent: AgentActions, onDone: () => void): AgentActions {
 }
 
 /** Shows a session, live. */
-export function SessionPage({ sessionId, agentName, isWhyOpen, setWhyOpen }: SessionPageProps): ReactElement {
+export function SessionPage({ sessionId, agentName, onChange, isWhyOpen, setWhyOpen }: SessionPageProps): ReactElement {
   const agent = useAgent({ url: config.api, sessionId, ...(config.tokenUrl !== undefined && { getToken }) });
   const { messages, waits, status, gaps, connection } = agent;
   const isWide = useMedia(wide);
@@ -111,6 +113,7 @@ export function SessionPage({ sessionId, agentName, isWhyOpen, setWhyOpen }: Ses
   const actions = useMemo(() => withNotice(agent, () => setActionCount((count) => count + 1)), [agent]);
   const main = useRef<HTMLElement>(null);
   useEffect(() => noteTitle(sessionId, messages), [sessionId, messages]);
+  useEffect(onChange, [status, waits.length, onChange]);
   const closeWhy = (): void => {
     setWhyOpen(false);
     main.current?.querySelector<HTMLElement>('.why-button')?.focus();
