@@ -4,7 +4,7 @@ import { useNow } from '../app/use-now.ts';
 import { formatClock, formatDuration, formatShort } from '../format/format.ts';
 import { describeStatus } from '../format/status.ts';
 
-/** What the line is made of. */
+/** Facts that the line shows. */
 export interface StatusFacts {
   readonly status: string;
   readonly sentence: string;
