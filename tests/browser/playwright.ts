@@ -13,8 +13,24 @@ interface WaitOptions {
   readonly timeout?: number;
 }
 
+type Role =
+  | 'alert'
+  | 'article'
+  | 'button'
+  | 'complementary'
+  | 'dialog'
+  | 'group'
+  | 'heading'
+  | 'link'
+  | 'log'
+  | 'meter'
+  | 'navigation'
+  | 'region'
+  | 'status'
+  | 'textbox';
+
 interface Finder {
-  getByRole(role: 'button', options?: RoleOptions): Locator;
+  getByRole(role: Role, options?: RoleOptions): Locator;
   getByText(text: string | RegExp, options?: { readonly exact?: boolean }): Locator;
   locator(selector: string): Locator;
 }
@@ -37,6 +53,7 @@ export interface Locator extends Finder {
   textContent(): Promise<string | null>;
   getAttribute(name: string): Promise<string | null>;
   evaluate(expression: string): Promise<unknown>;
+  evaluateAll(expression: string): Promise<unknown>;
   waitFor(options?: WaitOptions): Promise<void>;
 }
 

@@ -2,8 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { toWords } from './agents.ts';
 import type { Page } from './playwright.ts';
-import { openSite } from './site.ts';
-import { openTabs } from './tabs.ts';
+import { openSite, openTabs } from './tabs.ts';
 
 const readText = async (page: Page): Promise<string> => String(await page.evaluate('document.body.textContent'));
 const waitForText = (page: Page, text: string): Promise<unknown> =>

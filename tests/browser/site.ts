@@ -1,8 +1,7 @@
-// A web server and a worker in processes of their own, on one SQLite file, for a test.
+// A web server and a worker in processes of their own, on one SQLite file.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { onTestFinished } from 'vitest';
 import type { StartedProcess } from '../support/started-process.ts';
 import { startProcess } from '../support/started-process.ts';
 
@@ -29,12 +28,14 @@ export interface Site {
   request<Body>(path: string, value?: object): Promise<Body>;
   /** Creates a session, and sends it a message if one is given; returns its id. With `until: 'rest'` it waits for the end. */
   newSession(text?: string, options?: { readonly agent?: string; readonly until?: 'rest' }): Promise<string>;
+  /** Ends both, and removes their files. */
+  end(): Promise<void>;
 }
 
 const locate = (file: string): URL => new URL(file, import.meta.url);
 
-/** Starts both. Without a test around it, the caller ends it. */
-export async function startSite(): Promise<Site & { readonly end: () => Promise<void> }> {
+/** Starts both. */
+export async function startSite(): Promise<Site> {
   const folder = mkdtempSync(join(tmpdir(), 'stepline-browser-'));
   const [path, gates] = [join(folder, 'sessions.db'), join(folder, 'gates')];
   mkdirSync(gates);
@@ -92,11 +93,4 @@ export async function startSite(): Promise<Site & { readonly end: () => Promise<
       rmSync(folder, { recursive: true, force: true });
     },
   };
-}
-
-/** Starts both for a test; they end with it. */
-export async function openSite(): Promise<Site> {
-  const site = await startSite();
-  onTestFinished(() => site.end());
-  return site;
 }

@@ -5,6 +5,8 @@ import { join } from 'node:path';
 import { afterAll, expect, inject, onTestFinished } from 'vitest';
 import type { Browser, BrowserContext, CdpSession, ContextOptions, Page } from './playwright.ts';
 import { loadPlaywright } from './playwright.ts';
+import type { Site } from './site.ts';
+import { startSite } from './site.ts';
 
 let connection: Promise<Browser> | undefined;
 const connectBrowser = (): Promise<Browser> =>
@@ -82,4 +84,11 @@ export async function openTabs(options: ContextOptions = {}): Promise<Tabs> {
     },
     freeze: (page) => freeze(context, page),
   };
+}
+
+/** Starts a web server and a worker for a test; they end with it. */
+export async function openSite(): Promise<Site> {
+  const site = await startSite();
+  onTestFinished(() => site.end());
+  return site;
 }

@@ -32,7 +32,7 @@ const sessions = toNodeListener(
   createSessionHandler(runtime, {
     authorize,
     basePath: '/agents',
-    newSession: ({ by, body }) => ({ owner: by.id, ...(typeof body['agent'] === 'string' && { agent: body['agent'] }) }),
+    newSession: ({ by, body }) => ({ owner: by.id, agent: typeof body['agent'] === 'string' ? body['agent'] : 'desk' }),
     retryMs: 100,
     onProblem: (problem) => process.stderr.write(`${String(problem)}\n`),
   }),
