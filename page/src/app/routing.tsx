@@ -1,0 +1,85 @@
+// Addresses of the page: `/`, `/inbox` and `/s/<session id>`, below the base path.
+import type { MouseEvent, ReactElement, ReactNode } from 'react';
+import { useMemo, useSyncExternalStore } from 'react';
+import { config } from '../config.ts';
+
+export type Route = { readonly type: 'home' } | { readonly type: 'inbox' } | { readonly type: 'session'; readonly sessionId: string };
+
+const changed = 'stepline-navigated';
+
+function decode(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
+/** Reads the address of the page. */
+export function parseRoute(pathname: string, basePath: string): Route {
+  const path = pathname.startsWith(basePath) ? pathname.slice(basePath.length) : pathname;
+  const [, first, second] = path.split('/');
+  if (first === 'inbox') return { type: 'inbox' };
+  if (first === 's' && second !== undefined && second !== '') return { type: 'session', sessionId: decode(second) };
+  return { type: 'home' };
+}
+
+/** Returns the address of a route. */
+export function toPath(route: Route, basePath: string): string {
+  if (route.type === 'inbox') return `${basePath}/inbox`;
+  return route.type === 'session' ? `${basePath}/s/${encodeURIComponent(route.sessionId)}` : `${basePath}/`;
+}
+
+/** Opens another part of the page. */
+export function navigate(route: Route): void {
+  const path = toPath(route, config.basePath);
+  if (path === location.pathname) return;
+  history.pushState(null, '', path);
+  dispatchEvent(new Event(changed));
+}
+
+function subscribe(listener: () => void): () => void {
+  addEventListener('popstate', listener);
+  addEventListener(changed, listener);
+  return () => {
+    removeEventListener('popstate', listener);
+    removeEventListener(changed, listener);
+  };
+}
+
+/** Follows the address of the page. */
+export function useRoute(): Route {
+  const path = useSyncExternalStore(subscribe, () => location.pathname);
+  return useMemo(() => parseRoute(path, config.basePath), [path]);
+}
+
+const isPlainClick = (event: MouseEvent): boolean =>
+  event.button === 0 && !event.metaKey && !event.ctrlKey && !event.shiftKey && !event.altKey;
+
+interface LinkProps {
+  readonly to: Route;
+  readonly className?: string;
+  readonly isCurrent?: boolean;
+  readonly children: ReactNode;
+  readonly label?: string;
+}
+
+/** A link inside the page. */
+export function Link({ to, className, isCurrent = false, children, label }: LinkProps): ReactElement {
+  const onClick = (event: MouseEvent): void => {
+    if (!isPlainClick(event)) return;
+    event.preventDefault();
+    navigate(to);
+  };
+  return (
+    <a
+      href={toPath(to, config.basePath)}
+      className={className}
+      aria-current={isCurrent ? 'page' : undefined}
+      aria-label={label}
+      onClick={onClick}
+    >
+      {children}
+    </a>
+  );
+}
