@@ -1,6 +1,5 @@
 import type { ReactElement } from 'react';
 import { Composer } from '../conversation/composer.tsx';
-import { Icon } from './icons.tsx';
 
 interface HomeProps {
   readonly hasSessions: boolean;
@@ -18,13 +17,12 @@ export function Home({ hasSessions, send, onTour }: HomeProps): ReactElement {
           Every answer comes with its reasons: which limits were near, who decided, and what to do next.
           {hasSessions ? ' Choose a session on the left to continue it, or start another one here.' : ''}
         </p>
-        <Composer draft="home" isRunning={false} send={send} placeholder="Write a message to start a session…" />
+        <Composer draft="home" isRunning={false} send={send} placeholder="Start with a message…" />
         {onTour !== undefined && (
           <p className="home-tour">
             New here?{' '}
             <button type="button" className="link-button" onClick={onTour}>
-              <Icon name="flag" />
-              See it at work in six short acts
+              See it at work in a short tour
             </button>
           </p>
         )}

@@ -4,7 +4,9 @@ import { useRef } from 'react';
 import type { ViewMessage } from 'stepline/ui';
 import { Virtualizer } from 'virtua';
 import { Icon } from '../app/icons.tsx';
+import { isContinuation } from './author.ts';
 import { MessageView } from './message-view.tsx';
+import { ShowTop } from './show-top.ts';
 import { useStickToEnd } from './use-stick-to-end.ts';
 
 /** True if messages were added before the first one since the list was last drawn. */
@@ -30,7 +32,7 @@ interface MessageListProps {
 
 /** A conversation that stays at its end while the reader is there. */
 export function MessageList({ messages, isLoadingEarlier, children, empty }: MessageListProps): ReactElement {
-  const { scroller, content, isAtEnd, goToEnd } = useStickToEnd();
+  const { scroller, content, isAtEnd, goToEnd, showTop } = useStickToEnd();
   const isPrepended = useIsPrepended(messages);
   return (
     <div className="list-frame">
@@ -39,9 +41,11 @@ export function MessageList({ messages, isLoadingEarlier, children, empty }: Mes
         <div ref={content} className="column">
           {messages.length === 0 && empty}
           <Virtualizer scrollRef={scroller} data={messages} shift={isPrepended} bufferSize={400}>
-            {(message) => <MessageView key={message.id} message={message} />}
+            {(message, index) => (
+              <MessageView key={message.id} message={message} isContinued={isContinuation(message, messages[index - 1])} />
+            )}
           </Virtualizer>
-          {children}
+          <ShowTop value={showTop}>{children}</ShowTop>
         </div>
       </div>
       {!isAtEnd && (

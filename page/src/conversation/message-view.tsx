@@ -31,13 +31,21 @@ function UserMessage({ message }: { readonly message: UserViewMessage }): ReactE
   );
 }
 
-function AssistantMessage({ message }: { readonly message: AssistantViewMessage }): ReactElement {
+function AssistantMessage({
+  message,
+  isContinued,
+}: {
+  readonly message: AssistantViewMessage;
+  readonly isContinued: boolean;
+}): ReactElement {
   const { text, reasoning, interrupted, provisional, timestamp } = message;
   return (
     <div className="assistant-message">
-      <p className="byline">
-        <strong>{nameSender(message)}</strong> <Time iso={timestamp} />
-      </p>
+      {!isContinued && (
+        <p className="byline">
+          <strong>{nameSender(message)}</strong> <Time iso={timestamp} />
+        </p>
+      )}
       {reasoning !== undefined && (
         <details className="thoughts">
           <summary>Thoughts</summary>
@@ -51,12 +59,18 @@ function AssistantMessage({ message }: { readonly message: AssistantViewMessage 
   );
 }
 
-function MessageBody({ message }: { readonly message: ViewMessage }): ReactElement {
+interface MessageProps {
+  readonly message: ViewMessage;
+  /** True if its author need not be named again. */
+  readonly isContinued: boolean;
+}
+
+function MessageBody({ message, isContinued }: MessageProps): ReactElement {
   switch (message.role) {
     case 'user':
       return <UserMessage message={message} />;
     case 'assistant':
-      return <AssistantMessage message={message} />;
+      return <AssistantMessage message={message} isContinued={isContinued} />;
     case 'tool':
       return <ToolBlock message={message} />;
     case 'status':
@@ -64,16 +78,21 @@ function MessageBody({ message }: { readonly message: ViewMessage }): ReactEleme
   }
 }
 
+function nameMessage(message: ViewMessage): string {
+  if (message.role === 'status') return 'Status';
+  return message.role === 'tool' ? `Call by ${nameSender(message)}` : nameSender(message);
+}
+
 /** A message. One that has not changed is the same object, and is not drawn again. */
-export const MessageView = memo(function MessageView({ message }: { readonly message: ViewMessage }): ReactElement {
+export const MessageView = memo(function MessageView({ message, isContinued }: MessageProps): ReactElement {
   const isNested = message.parent_agent_id !== undefined;
   return (
     <article
       className={`message ${message.role}${isNested ? ' nested' : ''}`}
-      aria-label={message.role === 'status' ? 'Status message' : `${message.role === 'tool' ? 'Call by ' : ''}${nameSender(message)}`}
+      aria-label={nameMessage(message)}
       aria-busy={message.provisional === true ? true : undefined}
     >
-      <MessageBody message={message} />
+      <MessageBody message={message} isContinued={isContinued} />
     </article>
   );
 });

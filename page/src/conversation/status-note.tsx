@@ -2,19 +2,19 @@ import type { ReactElement } from 'react';
 import type { StatusViewMessage } from 'stepline/ui';
 import type { IconName } from '../app/icons.tsx';
 import { Icon } from '../app/icons.tsx';
-import { formatDuration } from '../format/format.ts';
 import { nameAuthor } from './author.ts';
 
-function toLook({ status_type, retry, continuation }: StatusViewMessage): { readonly icon: IconName; readonly tone: string } {
-  if (retry !== undefined) return { icon: 'retry', tone: 'warn' };
+function toLook({ status_type, retry, continuation, text }: StatusViewMessage): { readonly icon: IconName; readonly tone: string } {
+  if (retry !== undefined) return { icon: 'retry', tone: 'slight' };
   if (status_type === 'error') return { icon: 'warning', tone: 'bad' };
+  if (status_type === 'continuation' && text.startsWith('Failed')) return { icon: 'warning', tone: 'bad' };
   if (status_type === 'continuation') return { icon: 'stop', tone: continuation?.stop_reason === 'user_requested' ? 'calm' : 'warn' };
   return { icon: 'info', tone: 'calm' };
 }
 
 /** What happened to the run itself: why it stopped, retries, actions of people. */
 export function StatusNote({ message }: { readonly message: StatusViewMessage }): ReactElement {
-  const { status_type, text, retry, by } = message;
+  const { status_type, text, by } = message;
   if (status_type === 'thinking')
     return (
       <p className="thinking">
@@ -28,13 +28,6 @@ export function StatusNote({ message }: { readonly message: StatusViewMessage })
       <Icon name={icon} />
       <p>
         {text}
-        {retry !== undefined && (
-          <span className="note">
-            {' '}
-            Attempt {retry.attempt}
-            {retry.max_attempts !== undefined && ` of ${retry.max_attempts}`}; tried again after {formatDuration(retry.delay_ms)}.
-          </span>
-        )}
         {by !== undefined && by.id !== '' && <span className="note"> By {nameAuthor(by)}.</span>}
       </p>
     </div>

@@ -4,6 +4,7 @@ import { Icon } from '../app/icons.tsx';
 import { formatDuration, formatTime } from '../format/format.ts';
 import { describeCall } from '../format/status.ts';
 import { ArgsView } from '../waits/args-view.tsx';
+import { parseJson } from '../waits/parse-json.ts';
 import { nameAuthor } from './author.ts';
 
 const decisions: Readonly<Record<string, string>> = {
@@ -27,8 +28,20 @@ export function describeApproval({ status, by, at, reason, edited }: ViewApprova
 function Part({ name, text, tone = '' }: { readonly name: string; readonly text: string; readonly tone?: string }): ReactElement {
   return (
     <div className={`part ${tone}`}>
-      <h4>{name}</h4>
+      <p className="part-name">{name}</p>
       <p className="plain mono">{text}</p>
+    </div>
+  );
+}
+
+/** The result of a call: name by name if it is JSON that is whole, else its summary. */
+function ResultPart({ result }: { readonly result: string }): ReactElement {
+  const parsed = /^[{[]/.test(result) ? parseJson(result) : undefined;
+  if (parsed === undefined || !('value' in parsed)) return <Part name="Result" text={result} />;
+  return (
+    <div className="part">
+      <p className="part-name">Result</p>
+      <ArgsView args={parsed.value} />
     </div>
   );
 }
@@ -39,7 +52,7 @@ const toProgress = (progress: unknown): string => (typeof progress === 'string' 
 export function ToolBlock({ message }: { readonly message: ToolViewMessage }): ReactElement {
   const { tool_name, tool_status, tool_args_summary, tool_args, tool_result, tool_error, tool_duration_ms, tool_progress } = message;
   const { text, tone, icon } = describeCall(tool_status);
-  const { approval, parent_agent_id, agent_id } = message;
+  const { approval } = message;
   return (
     <div role="group" aria-label={`Tool ${tool_name}`} className={`tool-block ${tone}`}>
       <details>
@@ -59,8 +72,7 @@ export function ToolBlock({ message }: { readonly message: ToolViewMessage }): R
           ) : (
             tool_args_summary !== '' && <Part name="Arguments" text={tool_args_summary} />
           )}
-          {tool_result !== undefined && <Part name="Result" text={tool_result} />}
-          {parent_agent_id !== undefined && <Part name="Called by" text={agent_id} />}
+          {tool_result !== undefined && <ResultPart result={tool_result} />}
         </div>
       </details>
       {tool_error !== undefined && <p className="tool-error">{tool_error}</p>}

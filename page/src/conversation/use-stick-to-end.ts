@@ -11,6 +11,8 @@ export interface StickToEnd {
   readonly content: RefObject<HTMLDivElement | null>;
   readonly isAtEnd: boolean;
   readonly goToEnd: () => void;
+  /** Shows an element from its top if it is taller than the list: people read it from there. */
+  readonly showTop: (element: HTMLElement) => void;
 }
 
 const getDistance = ({ scrollHeight, scrollTop, clientHeight }: HTMLElement): number => scrollHeight - scrollTop - clientHeight;
@@ -26,6 +28,13 @@ export function useStickToEnd(): StickToEnd {
     setAtEnd(true);
     const list = scroller.current;
     if (list !== null) list.scrollTop = list.scrollHeight;
+  }, []);
+  const showTop = useCallback((element: HTMLElement) => {
+    const list = scroller.current;
+    if (list === null || !isStuck.current || element.offsetHeight < list.clientHeight) return;
+    isStuck.current = false;
+    setAtEnd(false);
+    list.scrollTop += element.getBoundingClientRect().top - list.getBoundingClientRect().top - 12;
   }, []);
   useEffect(() => {
     const [list, inner] = [scroller.current, content.current];
@@ -55,5 +64,5 @@ export function useStickToEnd(): StickToEnd {
       list.removeEventListener('scroll', onScroll);
     };
   }, []);
-  return { scroller, content, isAtEnd, goToEnd };
+  return { scroller, content, isAtEnd, goToEnd, showTop };
 }

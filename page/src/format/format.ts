@@ -5,10 +5,9 @@ const toFixed = (value: number): string => String(Math.round(value * 10) / 10);
 /** Writes a count in full: 12,480. */
 export const formatCount = (value: number): string => (Math.round(value * 100) / 100).toLocaleString('en-US');
 
-/** Writes a count in short: 31 k, 1.2 M. */
+/** Writes a count in short: 4,084, 31 k, 1.2 M. */
 export function formatShort(value: number): string {
-  if (value < 1_000) return formatCount(value);
-  if (value < 9_950) return `${toFixed(value / 1_000)} k`;
+  if (value < 10_000) return formatCount(value);
   if (value < 999_500) return `${Math.round(value / 1_000)} k`;
   return `${toFixed(value / 1_000_000)} M`;
 }
@@ -42,6 +41,9 @@ export function formatAge(iso: string, now: number): string {
   if (hours < 24) return `${hours} h ago`;
   return `${Math.round(hours / 24)} d ago`;
 }
+
+/** Says the same in short, for lists: now, 4 min, 3 d. */
+export const formatShortAge = (iso: string, now: number): string => formatAge(iso, now).replace(/^just | ago$/, '');
 
 /** Writes the time of a message: 14:03, with the day if it was another one. */
 export function formatTime(iso: string, now: number): string {

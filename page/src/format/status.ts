@@ -14,19 +14,27 @@ export interface StatusWords {
 export interface NamedWait {
   readonly type: string;
   readonly tool?: string | undefined;
+  readonly wait_id?: string | undefined;
+  readonly limit?: string | undefined;
 }
+
+const limitNames: Readonly<Record<string, string>> = { steps: 'steps', tokens: 'tokens', wall: 'time', active: 'time', cost: 'money' };
+
+/** Names what ran out: steps, tokens, time, money. */
+export const nameLimit = ({ limit, wait_id }: Pick<NamedWait, 'limit' | 'wait_id'>): string =>
+  limitNames[limit ?? wait_id?.replace(/^grant\//, '') ?? ''] ?? 'room';
 
 const waitWords: Readonly<Record<string, string>> = {
   approval: 'Waiting for approval',
   'client-tool': 'Waiting for an answer',
   person: 'Waiting for an answer',
   'unknown-call': 'Waiting for a decision',
-  grant: 'Waiting for more room',
   provider: 'Waiting for the provider',
 };
 
 /** Says what a session waits for. */
-export const describeWait = ({ type }: NamedWait): string => waitWords[type] ?? 'Waiting';
+export const describeWait = (wait: NamedWait): string =>
+  wait.type === 'grant' ? `Waiting for more ${nameLimit(wait)}` : (waitWords[wait.type] ?? 'Waiting');
 
 const statuses: Readonly<Record<string, StatusWords>> = {
   pending: { text: 'Ready', tone: 'calm' },
@@ -47,7 +55,10 @@ const stopWords: Readonly<Record<string, string>> = {
   steps_limit: 'step limit',
   token_limit: 'token limit',
   time_limit: 'time limit',
-  cost_limit: 'cost limit',
+  retry_limit: 'too many failures',
+  error: 'an error',
+  finish_reason: 'the model ended it',
+  guard: 'a guard',
   user_requested: 'by a person',
 };
 

@@ -69,9 +69,15 @@ function renderCode({ text, lang }: Tokens.Code): ReactElement {
   );
 }
 
-/** Headings of a text stand below those of the page. */
 const renderHeading = ({ depth: level, tokens }: Tokens.Heading, depth: number): ReactElement =>
-  createElement(`h${Math.min(6, level + 2)}`, null, renderAll(tokens, depth));
+  createElement(`h${Math.min(6, level)}`, null, renderAll(tokens, depth));
+
+/** Moves the headings of a text below that of the page, without a gap: the highest is of the second level. */
+function lowerHeadings(tokens: readonly Token[]): readonly Token[] {
+  const levels = tokens.flatMap((token) => (token.type === 'heading' ? [(token as Tokens.Heading).depth] : []));
+  const used = [...new Set(levels)].sort();
+  return tokens.map((token) => (token.type === 'heading' ? { ...token, depth: used.indexOf((token as Tokens.Heading).depth) + 2 } : token));
+}
 
 /** Renders one token. Holds: marked gives each type of token the fields of that type. */
 function renderToken(token: Token, depth: number): ReactNode {
@@ -132,7 +138,7 @@ export function renderMarkdown(text: string): ReactNode {
   const plain = <p className="plain">{text}</p>;
   if (text.length > longestText) return plain;
   try {
-    return renderAll(Lexer.lex(text, { gfm: true, breaks: true }), 0);
+    return renderAll(lowerHeadings(Lexer.lex(text, { gfm: true, breaks: true })), 0);
   } catch {
     return plain;
   }

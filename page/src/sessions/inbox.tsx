@@ -4,7 +4,8 @@ import { Link } from '../app/routing.tsx';
 import { useNow } from '../app/use-now.ts';
 import type { Polled } from '../app/use-polling.ts';
 import { formatAge, formatTime } from '../format/format.ts';
-import { describeWait } from '../format/status.ts';
+import { describeWait, nameLimit } from '../format/status.ts';
+import { toPlainSummary } from '../format/summary.ts';
 import type { ListedWait } from './session-types.ts';
 import { useTitle } from './use-title.ts';
 
@@ -16,10 +17,10 @@ function InboxItem({ wait, now }: { readonly wait: ListedWait; readonly now: num
       <Link to={{ type: 'session', sessionId: session_id }} className="inbox-item">
         <span className="inbox-head">
           <Icon name="pause" />
-          <strong>{tool ?? limit ?? describeWait(wait)}</strong>
+          <strong>{tool ?? (limit === undefined ? describeWait(wait) : `More ${nameLimit(wait)}`)}</strong>
           <span className="inbox-age">{formatAge(since, now)}</span>
         </span>
-        {summary !== undefined && summary !== '' && <span className="inbox-summary">{summary}</span>}
+        {summary !== undefined && summary !== '' && <span className="inbox-summary">{toPlainSummary(summary)}</span>}
         <span className="note">
           {describeWait(wait)} · {agent}
           {title !== undefined && ` · ${title}`}

@@ -6,7 +6,7 @@ import { ThemeButton } from '../app/theme.tsx';
 import type { Action } from '../app/use-action.ts';
 import { useNow } from '../app/use-now.ts';
 import { config } from '../config.ts';
-import { formatAge } from '../format/format.ts';
+import { formatShortAge } from '../format/format.ts';
 import { describeStatus } from '../format/status.ts';
 import type { ListedSession } from './session-types.ts';
 import type { SessionList } from './use-lists.ts';
@@ -31,7 +31,7 @@ function SessionLink({
         <span className="session-title">{title ?? (status === 'pending' ? 'New session' : `Session of ${agent.id}`)}</span>
         <span className="session-facts">
           <span className={`session-status ${tone}`}>{text}</span>
-          <span>{formatAge(updated_at, now)}</span>
+          <span>{formatShortAge(updated_at, now)}</span>
         </span>
       </Link>
     </li>

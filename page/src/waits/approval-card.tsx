@@ -122,7 +122,7 @@ export function ApprovalCard({ wait, actions }: ApprovalCardProps): ReactElement
   const [form, setForm] = useState<'edit' | 'reject'>();
   const action = useAction();
   const whole = useWholeWait(wait, actions.readWait);
-  const { seen, requestedBy } = whole;
+  const { seen, requestedBy, shown } = whole;
   const close = (): void => setForm(undefined);
   const toOptions = (args?: unknown): Parameters<AgentActions['approve']>[1] => ({
     ...(seen !== undefined && { seen }),
@@ -140,15 +140,16 @@ export function ApprovalCard({ wait, actions }: ApprovalCardProps): ReactElement
       title={`Approve ${wait.tool ?? 'this call'}?`}
       notes={notes}
       wait={wait}
+      isWhole={!whole.isLoading}
       onEscape={close}
       error={action.error}
     >
       {form !== 'edit' && <Arguments {...whole} />}
       {form === 'edit' && (
-        <EditForm args={whole.args} approve={(args) => actions.approve(wait, toOptions(args))} action={action} onClose={close} />
+        <EditForm args={whole.args} approve={(args) => actions.approve(shown, toOptions(args))} action={action} onClose={close} />
       )}
       {form === 'reject' && (
-        <RejectForm reject={(reason) => actions.reject(wait, reason === '' ? undefined : reason)} action={action} onClose={close} />
+        <RejectForm reject={(reason) => actions.reject(shown, reason === '' ? undefined : reason)} action={action} onClose={close} />
       )}
       {form === undefined && (
         <div className="buttons">
@@ -156,7 +157,7 @@ export function ApprovalCard({ wait, actions }: ApprovalCardProps): ReactElement
             type="button"
             className="button primary"
             disabled={action.isBusy || whole.isLoading}
-            onClick={() => void action.run(() => actions.approve(wait, toOptions()))}
+            onClick={() => void action.run(() => actions.approve(shown, toOptions()))}
           >
             <Icon name="check" />
             Approve

@@ -3,6 +3,7 @@ import type { ReactElement } from 'react';
 import { useState } from 'react';
 import type { AgentActions, ViewGrant, ViewWait } from 'stepline/ui';
 import { useAction } from '../app/use-action.ts';
+import { nameLimit } from '../format/status.ts';
 import { WaitCard } from './wait-card.tsx';
 
 interface GrantField {
@@ -23,18 +24,18 @@ const fields: readonly GrantField[] = [
   { key: 'cost_usd', label: 'US dollars', suggested: 1, factor: 1, step: 0.01 },
 ];
 
-/** Finds the field for a limit, by the names that limits have. */
+const keys: Readonly<Record<string, keyof ViewGrant>> = {
+  steps: 'steps',
+  tokens: 'tokens',
+  wall: 'wall_ms',
+  active: 'active_ms',
+  cost: 'cost_usd',
+};
+
+/** Finds the field for a limit. */
 export function findGrantField(limit: string | undefined): GrantField {
-  const known: Readonly<Record<string, string>> = {
-    steps: 'steps',
-    tokens: 'tokens',
-    wallMs: 'wall_ms',
-    activeMs: 'active_ms',
-    costUsd: 'cost_usd',
-  };
-  const key = known[limit ?? ''] ?? limit;
   // Holds: the list is not empty.
-  return fields.find((field) => field.key === key) ?? (fields[0] as GrantField);
+  return fields.find(({ key }) => key === keys[limit ?? '']) ?? (fields[0] as GrantField);
 }
 
 /** Lets a person grant more of what ran out. */
@@ -54,12 +55,7 @@ export function GrantCard({
     else void action.run(() => actions.grant({ [field.key]: value }));
   };
   return (
-    <WaitCard
-      name={`Limit: ${wait.limit ?? 'unknown'}`}
-      title={`The limit of ${field.label.toLowerCase()} is reached`}
-      wait={wait}
-      error={action.error}
-    >
+    <WaitCard name={`Limit: ${wait.limit ?? 'unknown'}`} title={`More ${nameLimit(wait)} needed`} wait={wait} error={action.error}>
       <form
         className="wait-form"
         onSubmit={(event) => {

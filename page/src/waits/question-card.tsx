@@ -34,12 +34,12 @@ export function QuestionCard({
 }): ReactElement {
   const [text, setText] = useState('');
   const action = useAction();
-  const { args } = useWholeWait(wait, actions.readWait);
+  const { args, shown } = useWholeWait(wait, actions.readWait);
   const name = wait.tool ?? wait.participant ?? 'input';
   const submit = (): void => {
     if (text.trim() === '') action.setError('Write an answer first.');
     // Holds: a text or parsed JSON.
-    else void action.run(() => actions.answer(wait, toAnswer(text) as never));
+    else void action.run(() => actions.answer(shown, toAnswer(text) as never));
   };
   return (
     <WaitCard

@@ -1,7 +1,8 @@
 import type { KeyboardEvent, ReactElement, ReactNode } from 'react';
-import { useEffect, useRef } from 'react';
+import { use, useEffect, useLayoutEffect, useRef } from 'react';
 import type { ViewWait } from 'stepline/ui';
 import { Icon } from '../app/icons.tsx';
+import { ShowTop } from '../conversation/show-top.ts';
 
 interface WaitCardProps {
   /** Accessible name. */
@@ -9,6 +10,8 @@ interface WaitCardProps {
   readonly title: string;
   readonly notes?: readonly string[];
   readonly wait: ViewWait;
+  /** False while a part of it is still to come. */
+  readonly isWhole?: boolean;
   readonly error: string;
   readonly onEscape?: () => void;
   readonly children: ReactNode;
@@ -22,12 +25,16 @@ function isTyping(): boolean {
 }
 
 /** A question to the person in front of the page. A new one takes the focus, unless something is being typed. */
-export function WaitCard({ name, title, notes = [], wait, error, onEscape, children }: WaitCardProps): ReactElement {
+export function WaitCard({ name, title, notes = [], wait, isWhole = true, error, onEscape, children }: WaitCardProps): ReactElement {
   const card = useRef<HTMLDivElement>(null);
   useEffect(() => {
     if (document.activeElement !== null && isTyping()) return;
     card.current?.focus({ preventScroll: true });
   }, [wait.wait_id]);
+  const showTop = use(ShowTop);
+  useLayoutEffect(() => {
+    if (isWhole && card.current !== null) showTop(card.current);
+  }, [isWhole, showTop]);
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.key === 'Escape' && onEscape !== undefined) {
       event.stopPropagation();
@@ -37,10 +44,10 @@ export function WaitCard({ name, title, notes = [], wait, error, onEscape, child
   };
   return (
     <div ref={card} className="wait-card" role="group" aria-label={name} tabIndex={-1} onKeyDown={onKeyDown}>
-      <h3>
+      <h2>
         <Icon name="pause" />
         {title}
-      </h3>
+      </h2>
       {notes.length > 0 && <p className="note">{notes.join(' · ')}</p>}
       {wait.reason !== undefined && <p className="plain">{wait.reason}</p>}
       {wait.problem !== undefined && <p className="form-error">{wait.problem}</p>}

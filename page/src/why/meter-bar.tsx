@@ -22,10 +22,10 @@ export function MeterBar({ meter, criterion }: MeterBarProps): ReactElement {
       aria-valuetext={words}
     >
       <span className="meter-name">{name}</span>
-      <span className="meter-words">{words}</span>
       <span className="meter-track">
         <span style={{ width: `${getFill(meter) * 100}%` }} />
       </span>
+      <span className="meter-words">{words}</span>
     </div>
   );
 }

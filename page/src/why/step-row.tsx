@@ -3,7 +3,7 @@ import { memo } from 'react';
 import type { StepDecision, ViewEvaluation } from 'stepline/ui';
 import { Icon } from '../app/icons.tsx';
 import { MeterBar } from './meter-bar.tsx';
-import { nameCriterion } from './name-criterion.ts';
+import { describeCriterion } from './describe-criterion.ts';
 
 const decisions: Readonly<Record<string, string>> = {
   forbid: 'forbids another step',
@@ -17,20 +17,25 @@ function EvaluationItem({ evaluation, isDeciding }: { readonly evaluation: ViewE
   return (
     <li className={isDeciding ? 'evaluation deciding' : 'evaluation'}>
       <p>
-        <strong>{nameCriterion(criterion)}</strong> {decisions[decision] ?? decision}
+        <strong>{criterion}</strong> {decisions[decision] ?? decision}
         {isDeciding && <span className="tag">decided</span>}
       </p>
       {reason !== '' && <p className="note">{reason}</p>}
-      {meter !== undefined && <MeterBar meter={meter} criterion={nameCriterion(criterion)} />}
+      {meter !== undefined && <MeterBar meter={meter} criterion={criterion} />}
     </li>
   );
 }
 
-/** Says what was decided after a step. */
-export function describeDecision({ should_continue, resolved_by, stop_reason }: StepDecision): string {
-  const who = resolved_by === '' ? '' : `: ${nameCriterion(resolved_by)}`;
-  if (should_continue) return `Continued${who}`;
-  return `${stop_reason === 'completed' ? 'Completed' : 'Stopped'}${who}`;
+/** Says what was decided after a step, in a word. */
+export function describeDecision({ should_continue, stop_reason }: StepDecision): string {
+  if (should_continue) return 'Continued';
+  return stop_reason === 'completed' ? 'Completed' : 'Stopped';
+}
+
+/** Says why, in the words of the criterion that decided. */
+function findReason({ evaluations, resolved_by }: StepDecision): string {
+  const decided = evaluations.find(({ criterion }) => criterion === resolved_by);
+  return decided === undefined || decided.reason === '' ? describeCriterion(resolved_by) : decided.reason;
 }
 
 /** One step: the decision after it, its meters, and behind a click every evaluation. */
@@ -46,7 +51,7 @@ export const StepRow = memo(function StepRow({ step }: { readonly step: StepDeci
           <span className={should_continue ? 'step-decision' : 'step-decision ended'}>{describeDecision(step)}</span>
         </summary>
         {evaluations.length === 0 ? (
-          <p className="note">This server sends no evaluations. Set broadcast.includeContinuationTrace to see them here.</p>
+          <p className="note">The server sends no evaluations. Set broadcast.includeContinuationTrace to see them here.</p>
         ) : (
           <ul className="evaluations">
             {evaluations.map((evaluation, index) => (
@@ -55,11 +60,10 @@ export const StepRow = memo(function StepRow({ step }: { readonly step: StepDeci
           </ul>
         )}
       </details>
+      <p className="step-reason">{findReason(step)}</p>
       {metered.length > 0 && (
         <div className="step-meters">
-          {metered.map(
-            ({ meter, criterion }, index) => meter && <MeterBar key={index} meter={meter} criterion={nameCriterion(criterion)} />,
-          )}
+          {metered.map(({ meter, criterion }, index) => meter && <MeterBar key={index} meter={meter} criterion={criterion} />)}
         </div>
       )}
     </section>
