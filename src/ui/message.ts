@@ -72,6 +72,12 @@ interface MessageBase {
   readonly agent_id: string;
   /** Present if another agent started this one. */
   readonly parent_agent_id?: string;
+  /** Id of the message of the call that it happened inside; absent outside of calls. */
+  readonly parent_id?: string;
+  /** Call that it happened inside. */
+  readonly parent_tool_call_id?: string;
+  /** Number of calls around it; absent outside of calls. */
+  readonly depth?: number;
   /** Participant whose turn it is, if several take turns. */
   readonly participant?: string;
   readonly step_number?: number;
