@@ -64,7 +64,7 @@ const usage = { input: 120, output: 30 };
 
 function answer({ text, results, id, pass }: Order): ScriptedAnswer {
   const [verb = '', first = '', second = ''] = text.split(' ');
-  const last = results.at(-1);
+  const last = results.at(-1)?.split('\n').at(-1);
   const call = (name: string, args: JsonObject = {}): Pick<ScriptedAnswer, 'toolCalls' | 'usage'> => ({
     toolCalls: [{ name, args, id }],
     usage,
@@ -102,13 +102,13 @@ export function createAgents(gates: string): readonly Agent[] {
       [
         ({ messages, signal }: ModelRequest) => {
           const last = messages.findLastIndex((message) => message.isUser());
-          const results = messages.slice(last + 1).filter((message) => message.isTool());
+          const results = messages.slice(last + 1).flatMap(({ toolResults }) => toolResults);
           const pass = async (gate: string): Promise<void> => {
             while (!existsSync(join(gates, gate)) && signal?.aborted !== true) await pause(5);
           };
           return answer({
             text: messages[last]?.text ?? '',
-            results: results.map(({ text }) => text),
+            results: results.map(({ output }) => ('value' in output ? String(output.value) : '')),
             id: `call-${messages.length}`,
             pass,
           });

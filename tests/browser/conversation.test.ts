@@ -1,26 +1,26 @@
 // The page in a real browser: what a person sees of an answer, of tools and of limits.
 import { describe, expect, it } from 'vitest';
 import { toWords } from './agents.ts';
-import { findConversation, openSession } from './conversation.ts';
+import { openSession, startSession } from './conversation.ts';
 import { openSite, openTabs } from './tabs.ts';
 
 describe('an answer', () => {
   it('is shown while it is written', async () => {
     const site = await openSite();
     const tabs = await openTabs();
-    const page = await tabs.open(site.url);
-    await page.getByRole('button', { name: 'New session' }).click();
-    const talk = findConversation(page);
+    const talk = await startSession(tabs, site);
     await talk.send('write 40 middle');
     await talk.waitForText('word-19');
     await talk.waitForStatus('Running');
     expect(await talk.countText('word-20')).toBe(0);
     expect(await talk.countText('write 40 middle')).toBe(1);
+    const countMissing = await talk.watchText(toWords(20));
     site.open('middle');
     await talk.waitForText('word-39');
     await talk.waitForStatus('Completed');
     expect(await talk.countText(toWords(40))).toBe(1);
-    await page.getByRole('navigation', { name: 'Sessions' }).getByRole('link').first().waitFor();
+    expect(await countMissing()).toBe(0);
+    await talk.page.getByRole('navigation', { name: 'Sessions' }).getByRole('link').first().waitFor();
   });
 
   it('loses nothing when the page is reloaded in the middle of it', async () => {
@@ -46,7 +46,7 @@ describe('an answer', () => {
     await talk.waitForText('word-19');
     await talk.getButton('Stop').click();
     await talk.waitForStatus('Stopped');
-    expect(await talk.countText(toWords(20))).toBe(1);
+    await expect.poll(() => talk.countText(toWords(20))).toBe(1);
     await talk.page.reload();
     await talk.waitForStatus('Stopped');
     await talk.waitForText('word-19');
@@ -74,8 +74,7 @@ describe('a tool', () => {
     const question = talk.getQuestion('pick_date');
     await question.getByRole('textbox', { name: 'Answer' }).fill('2026-12-24');
     await question.getByRole('button', { name: 'Send answer' }).click();
-    await talk.waitForText('The date is');
-    await talk.waitForText('2026-12-24');
+    await talk.waitForText('The date is 2026-12-24.');
     await talk.waitForStatus('Completed');
     expect(await question.count()).toBe(0);
   });

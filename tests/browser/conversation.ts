@@ -21,6 +21,8 @@ export interface Conversation {
   waitForText(text: string): Promise<void>;
   /** Waits until the status line shows a text. */
   waitForStatus(text: string): Promise<void>;
+  /** Watches a text that is shown; returns the number of frames without it when it is called. */
+  watchText(text: string): Promise<() => Promise<number>>;
   /** How often the conversation shows a text. */
   countText(text: string): Promise<number>;
 }
@@ -45,8 +47,30 @@ export function findConversation(page: Page): Conversation {
     getQuestion: (name) => page.getByRole('group', { name: `Question: ${name}` }),
     waitForText: (text) => log.getByText(text).first().waitFor(),
     waitForStatus: (text) => status.filter({ hasText: text }).waitFor(),
+    watchText: async (text) => {
+      await page.evaluate(`(() => {
+        const watch = { missing: 0, frames: 0 };
+        window.watch = watch;
+        const look = () => {
+          watch.frames += 1;
+          if (!document.querySelector('[role=log]')?.innerText.includes(${JSON.stringify(text)})) watch.missing += 1;
+          requestAnimationFrame(look);
+        };
+        look();
+      })()`);
+      return async () => Number(await page.evaluate('watch.missing'));
+    },
     countText: async (text) => (await log.innerText()).split(text).length - 1,
   };
+}
+
+/** Starts a session with the button of the page. */
+export async function startSession(tabs: Tabs, site: Site): Promise<Conversation> {
+  const page = await tabs.open(site.url);
+  await page.getByRole('button', { name: 'New session' }).click();
+  const conversation = findConversation(page);
+  await conversation.log.waitFor();
+  return conversation;
 }
 
 /** Opens a session in a new tab. */

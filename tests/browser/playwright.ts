@@ -52,8 +52,6 @@ export interface Locator extends Finder {
   allInnerTexts(): Promise<string[]>;
   textContent(): Promise<string | null>;
   getAttribute(name: string): Promise<string | null>;
-  evaluate(expression: string): Promise<unknown>;
-  evaluateAll(expression: string): Promise<unknown>;
   waitFor(options?: WaitOptions): Promise<void>;
 }
 
@@ -73,6 +71,7 @@ export interface Page extends Finder {
   };
   readonly keyboard: { press(key: string): Promise<void>; type(text: string): Promise<void> };
   readonly mouse: { move(x: number, y: number): Promise<void>; wheel(x: number, y: number): Promise<void> };
+  addInitScript(script: string): Promise<unknown>;
   goto(url: string): Promise<unknown>;
   reload(): Promise<unknown>;
   close(): Promise<void>;

@@ -8,6 +8,7 @@ export default defineConfig({
     include: ['**/*.test.ts'],
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    expect: { poll: { timeout: 15_000 } },
     globalSetup: ['shared-browser.ts'],
     setupFiles: ['../support/quiet-console.ts'],
     isolate: false,
