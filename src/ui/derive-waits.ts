@@ -20,7 +20,7 @@ export interface ViewWait {
   readonly args?: Json;
   /** Arguments that the summary does not show as they are: fetch the whole wait before you approve it. */
   readonly hidden_fields?: readonly string[];
-  /** Binds an answer to what was shown; absent while the wait is provisional. */
+  /** Binds an answer to what was shown; absent if something of it is not shown: read the whole wait. */
   readonly digest?: string;
   readonly expires_at?: string;
   /** Limit that was reached. */

@@ -48,6 +48,10 @@ function isRecorded({ executions }: Records, { executionId, step, at }: Omit<Pla
   return facts.hasEnded || at < facts.restAt || (step !== undefined && step <= facts.doneStep);
 }
 
+/** True if the words of a text are stored. Its own time does not say so: a text is sent later than it was written. */
+const isSpoken = ({ executions }: Records, { source, step }: OpenText): boolean =>
+  step <= (executions.get(source.execution_id)?.spokenStep ?? 0);
+
 /** Drops voids of steps that are recorded or have waited since: attempts are then counted from 1 again. */
 function dropVoids(marks: ReadonlyMap<string, VoidMark>, records: Records): ReadonlyMap<string, VoidMark> {
   const kept = [...marks].filter(([key, { at }]) => {
@@ -95,7 +99,7 @@ export function dropOver(open: OpenItems, records: Records): OpenItems {
   const openItems = [...items].filter(([, item]) => !isGone(toItemPlace(item)));
   const openTexts = [...texts].filter(([, text]) => {
     const place = toTextPlace(text);
-    return !isGone(place) && toRank(text) > (textVoids.get(toStepKey(place))?.rank ?? 0);
+    return !isGone(place) && !isSpoken(records, text) && toRank(text) > (textVoids.get(toStepKey(place))?.rank ?? 0);
   });
   const own = openItems.filter(([, item]) => isRoot(item)).map(([, item]) => toItemPlace(item));
   const places = [...own, ...openTexts.map(([, text]) => toTextPlace(text))].filter(({ step }) => step !== undefined);

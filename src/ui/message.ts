@@ -40,7 +40,7 @@ export interface ViewContinuation {
 /** The approval that a call needs, and what became of it. */
 export interface ViewApproval {
   readonly wait_id: string;
-  /** Binds an approval to what was shown; absent while the call is provisional. */
+  /** Binds an approval to what was shown; absent if something of the call is not shown. */
   readonly digest?: string;
   readonly expires_at?: string;
   /** Arguments that the summary does not show as they are. */

@@ -268,6 +268,15 @@ describe('open envelopes', () => {
     expect(view(after, waits, ...before).messages).toMatchObject([{ tool_call_id: 'c2' }]);
   });
 
+  it('of a step that waits give way to its words, though they were sent after it began to wait', () => {
+    const late = chunk('Paying.', 0, {});
+    const waits = [at(1, 'message', spoken), at(2, 'status', { status: 'waiting', sentence: 'Waits.', waiting_for: [] })];
+    for (const each of [view(late, ...waits), view(...waits, { ...late, timestamp: tick() })]) {
+      expect(each.status).toBe('waiting');
+      expect(each.messages.map(({ id, provisional }) => [id, provisional])).toEqual([['s/1/1', undefined]]);
+    }
+  });
+
   it('of runs inside a step disappear with it', () => {
     const inner = open('tool.started', call, { parent_agent_id: 'a', agent_id: 'b', execution_id: 's/1/1/x' });
     const done = at(1, 'step.completed', step);

@@ -214,7 +214,8 @@ export class StateEdit {
     const { event, data, execution_id, timestamp } = envelope;
     const state = this.#state;
     const isOwn = isRoot(envelope);
-    if (event === 'agent.step.completed' || event === 'agent.status') {
+    const isSpoken = event === 'agent.message' && getText(data, 'role') === 'assistant';
+    if (event === 'agent.step.completed' || event === 'agent.status' || isSpoken) {
       const executions = this.#share('executions');
       executions.set(execution_id, countEnvelope(executions.get(execution_id), envelope));
       this.#isPruned = false;

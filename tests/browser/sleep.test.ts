@@ -61,8 +61,8 @@ describe('a page that wakes up with an expired token', () => {
 
   it('is current again if its connection died without a word', async () => {
     const site = await openSite();
-    const tabs = await openTabs();
     const proxy = await openProxy(site.url);
+    const tabs = await openTabs();
     const id = await site.newSession('say hello', { until: 'rest' });
     const sleeper = await fallAsleep(tabs, `${proxy.url}/s/${id}`);
     proxy.silence();

@@ -48,7 +48,13 @@ export function App(): ReactElement {
       </a>
       <SessionNav route={route} list={list} waitCount={inbox.value?.length ?? 0} creation={creation} onCreate={onCreate} onTour={onTour} />
       {route.type === 'session' && (
-        <SessionPage key={route.sessionId} sessionId={route.sessionId} isWhyOpen={isWhyOpen} setWhyOpen={setWhyOpen} />
+        <SessionPage
+          key={route.sessionId}
+          sessionId={route.sessionId}
+          agentName={list.value?.find(({ session_id }) => session_id === route.sessionId)?.agent.id}
+          isWhyOpen={isWhyOpen}
+          setWhyOpen={setWhyOpen}
+        />
       )}
       {route.type === 'inbox' && (
         <main className="session" id="main" tabIndex={-1}>

@@ -4,7 +4,7 @@ import type { ReactElement } from 'react';
 const paths = {
   plus: 'M8 3.2v9.6M3.2 8h9.6',
   send: 'M8 13V3.4M3.8 7.4 8 3.2l4.2 4.2',
-  stop: 'M4.8 4.8h6.4v6.4H4.8z',
+  stop: 'M4.2 4.2h7.6v7.6H4.2z',
   check: 'm3.4 8.6 3 3 6.2-7',
   cross: 'm4.2 4.2 7.6 7.6m0-7.6-7.6 7.6',
   warning: 'M8 2.6 14 13H2zM8 6.4v3.2m0 1.7v.1',

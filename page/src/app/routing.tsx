@@ -1,34 +1,11 @@
-// Addresses of the page: `/`, `/inbox` and `/s/<session id>`, below the base path.
+// Moving between the addresses of the page without loading it again.
 import type { MouseEvent, ReactElement, ReactNode } from 'react';
 import { useMemo, useSyncExternalStore } from 'react';
 import { config } from '../config.ts';
-
-export type Route = { readonly type: 'home' } | { readonly type: 'inbox' } | { readonly type: 'session'; readonly sessionId: string };
+import type { Route } from './route.ts';
+import { parseRoute, toPath } from './route.ts';
 
 const changed = 'stepline-navigated';
-
-function decode(part: string): string {
-  try {
-    return decodeURIComponent(part);
-  } catch {
-    return part;
-  }
-}
-
-/** Reads the address of the page. */
-export function parseRoute(pathname: string, basePath: string): Route {
-  const path = pathname.startsWith(basePath) ? pathname.slice(basePath.length) : pathname;
-  const [, first, second] = path.split('/');
-  if (first === 'inbox') return { type: 'inbox' };
-  if (first === 's' && second !== undefined && second !== '') return { type: 'session', sessionId: decode(second) };
-  return { type: 'home' };
-}
-
-/** Returns the address of a route. */
-export function toPath(route: Route, basePath: string): string {
-  if (route.type === 'inbox') return `${basePath}/inbox`;
-  return route.type === 'session' ? `${basePath}/s/${encodeURIComponent(route.sessionId)}` : `${basePath}/`;
-}
 
 /** Opens another part of the page. */
 export function navigate(route: Route): void {

@@ -1,6 +1,6 @@
 // The messages of a conversation. Only those near the window are in the document.
 import type { ReactElement, ReactNode } from 'react';
-import { useRef } from 'react';
+import { useEffect, useRef } from 'react';
 import type { ViewMessage } from 'stepline/ui';
 import { Virtualizer } from 'virtua';
 import { Icon } from '../app/icons.tsx';
@@ -25,15 +25,20 @@ interface MessageListProps {
   readonly messages: readonly ViewMessage[];
   /** True if earlier messages are still to come. */
   readonly isLoadingEarlier: boolean;
+  /** Counts what the reader did: after each, the end is shown. */
+  readonly actionCount: number;
   /** Questions to the reader, below the last message. */
   readonly children: ReactNode;
   readonly empty: ReactNode;
 }
 
 /** A conversation that stays at its end while the reader is there. */
-export function MessageList({ messages, isLoadingEarlier, children, empty }: MessageListProps): ReactElement {
+export function MessageList({ messages, isLoadingEarlier, actionCount, children, empty }: MessageListProps): ReactElement {
   const { scroller, content, isAtEnd, goToEnd, showTop } = useStickToEnd();
   const isPrepended = useIsPrepended(messages);
+  useEffect(() => {
+    if (actionCount > 0) goToEnd();
+  }, [actionCount, goToEnd]);
   return (
     <div className="list-frame">
       {isLoadingEarlier && <p className="loading-earlier">Loading earlier messages…</p>}

@@ -1,9 +1,10 @@
 // One message of a conversation.
 import type { ReactElement } from 'react';
-import { memo } from 'react';
+import { memo, use } from 'react';
 import type { AssistantViewMessage, UserViewMessage, ViewMessage } from 'stepline/ui';
 import { formatTime } from '../format/format.ts';
 import { Markdown } from '../markdown/markdown.tsx';
+import { AgentName } from './agent-name.ts';
 import { nameSender } from './author.ts';
 import { StatusNote } from './status-note.tsx';
 import { ToolBlock } from './tool-block.tsx';
@@ -31,6 +32,13 @@ function UserMessage({ message }: { readonly message: UserViewMessage }): ReactE
   );
 }
 
+const interruptions: Readonly<Record<string, string>> = {
+  signal: 'The text broke off here: the run was stopped.',
+  'stream-interrupted': 'The text broke off here: the connection to the model was lost.',
+};
+
+const describeInterruption = (reason: string): string => interruptions[reason] ?? `The text broke off here: ${reason}.`;
+
 function AssistantMessage({
   message,
   isContinued,
@@ -43,7 +51,7 @@ function AssistantMessage({
     <div className="assistant-message">
       {!isContinued && (
         <p className="byline">
-          <strong>{nameSender(message)}</strong> <Time iso={timestamp} />
+          <strong>{nameSender(message, use(AgentName))}</strong> <Time iso={timestamp} />
         </p>
       )}
       {reasoning !== undefined && (
@@ -54,7 +62,7 @@ function AssistantMessage({
       )}
       {text !== '' && <Markdown text={text} />}
       {provisional === true && <span className="caret" aria-hidden="true" />}
-      {interrupted !== undefined && <p className="note">The text broke off: {interrupted}</p>}
+      {interrupted !== undefined && <p className="note">{describeInterruption(interrupted)}</p>}
     </div>
   );
 }

@@ -14,7 +14,7 @@ export function formatShort(value: number): string {
 
 /** Writes a duration: 340 ms, 4.2 s, 3 min 5 s, 9 h 2 min, 2 d 3 h. */
 export function formatDuration(ms: number): string {
-  if (ms < 1_000) return `${Math.max(0, Math.round(ms))} ms`;
+  if (Math.round(ms) < 1_000) return `${Math.max(0, Math.round(ms))} ms`;
   if (ms < 9_950) return `${toFixed(ms / 1_000)} s`;
   const seconds = Math.round(ms / 1_000);
   if (seconds < 60) return `${seconds} s`;

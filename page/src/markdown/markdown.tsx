@@ -16,12 +16,12 @@ const deepest = 24;
 
 type Render = (tokens: readonly Token[] | undefined, depth: number) => ReactNode;
 
-/** Shows a link, or its text alone if its address is not allowed. */
-function renderLink(address: string, title: string | null | undefined, content: ReactNode): ReactElement {
+/** Shows a link, or its text alone if its address is not allowed. Its title is its address: what a text says of it may be a lie. */
+function renderLink(address: string, content: ReactNode): ReactElement {
   const href = toSafeLink(decodeEntities(address));
   if (href === undefined) return <span title={address}>{content}</span>;
   return (
-    <a href={href} target="_blank" rel="noopener noreferrer nofollow" title={title ?? href}>
+    <a href={href} target="_blank" rel="noopener noreferrer nofollow" title={href}>
       {content}
     </a>
   );
@@ -110,13 +110,9 @@ function renderToken(token: Token, depth: number): ReactNode {
     case 'del':
       return <del>{renderAll(token.tokens, depth)}</del>;
     case 'link':
-      return renderLink((token as Tokens.Link).href, (token as Tokens.Link).title, renderAll(token.tokens, depth));
+      return renderLink((token as Tokens.Link).href, renderAll(token.tokens, depth));
     case 'image':
-      return renderLink(
-        (token as Tokens.Image).href,
-        (token as Tokens.Image).title,
-        `Image: ${(token as Tokens.Image).text || 'no description'}`,
-      );
+      return renderLink((token as Tokens.Image).href, `Image: ${(token as Tokens.Image).text || 'no description'}`);
     case 'escape':
       return (token as Tokens.Escape).text;
     case 'text':

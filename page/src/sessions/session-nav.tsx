@@ -1,6 +1,6 @@
 import type { ReactElement } from 'react';
 import { Icon } from '../app/icons.tsx';
-import type { Route } from '../app/routing.tsx';
+import type { Route } from '../app/route.ts';
 import { Link } from '../app/routing.tsx';
 import { ThemeButton } from '../app/theme.tsx';
 import type { Action } from '../app/use-action.ts';

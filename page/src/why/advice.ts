@@ -29,7 +29,7 @@ export function adviseNext(status: string, why: ViewWhy, waits: readonly ViewWai
   const given = readNext(why);
   if (given !== undefined) return given;
   if (wait !== undefined) return waitAdvice[wait.type] ?? 'Answer what it waits for.';
-  if (status === 'in_progress') return 'Nothing: it is running. Press Stop to end it.';
+  if (status === 'in_progress') return 'Wait for the answer, or press Stop.';
   if (status === 'pending') return 'Send a message.';
   return stopAdvice[why.stop_reason ?? ''] ?? 'Read the last message, then send another one.';
 }

@@ -43,7 +43,7 @@ export const StepRow = memo(function StepRow({ step }: { readonly step: StepDeci
   const { step_number, should_continue, evaluations, resolved_by } = step;
   const metered = evaluations.filter(({ meter }) => meter !== undefined);
   return (
-    <section className="step-row" aria-label={`Step ${step_number}`}>
+    <div role="group" className="step-row" aria-label={`Step ${step_number}`}>
       <details>
         <summary>
           <Icon name="chevron" />
@@ -66,6 +66,6 @@ export const StepRow = memo(function StepRow({ step }: { readonly step: StepDeci
           {metered.map(({ meter, criterion }, index) => meter && <MeterBar key={index} meter={meter} criterion={criterion} />)}
         </div>
       )}
-    </section>
+    </div>
   );
 });
