@@ -30,6 +30,8 @@ function fingerprint() {
 const wanted = fingerprint();
 const isFresh = existsSync(dist) && existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted;
 if (!(isFresh && process.argv.includes('--if-stale'))) {
+  // For whoever waits in a terminal; a program that reads the output of npm is not to find it there.
+  if (process.stdout.isTTY) console.log('Building, which takes half a minute …');
   rmSync(stamp, { force: true });
   rmSync(dist, { recursive: true, force: true });
   const { ok, output } = await run('tsc', ['-p', 'tsconfig.build.json']);
