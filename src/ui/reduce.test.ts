@@ -277,6 +277,22 @@ describe('open envelopes', () => {
     }
   });
 
+  it('from before a wait do not mix with those after it, whatever comes first', () => {
+    const before = [chunk('Let me think', 0), open('tool.started', call, { attempt: 2 })];
+    const waits = at(1, 'status', { status: 'waiting', waiting_for: [{ wait_id: 'c1', tool: 'pay' }] });
+    const after = [chunk('Do', 0), chunk('ne.', 2)];
+    const expected = view(...before, waits, ...after).messages;
+    expect(expected).toMatchObject([{ text: 'Done.' }]);
+    for (const order of [
+      [...after, ...before, waits],
+      [after[1]!, before[0]!, waits, after[0]!, before[1]!],
+      [waits, ...after.toReversed(), ...before],
+    ]) {
+      expect(view(...order).messages).toEqual(expected);
+      expect(order.reduce(reduce, createView('s')).messages).toEqual(expected);
+    }
+  });
+
   it('of runs inside a step disappear with it', () => {
     const inner = open('tool.started', call, { parent_agent_id: 'a', agent_id: 'b', execution_id: 's/1/1/x' });
     const done = at(1, 'step.completed', step);
@@ -316,6 +332,18 @@ describe('approvals', () => {
     const { digest: _, ...data } = request.data;
     expect(view({ ...request, data }, waits, request).waits).toMatchObject([{ digest: 'd' }]);
     expect(view(request, waits, { ...request, data }).waits).toMatchObject([{ digest: 'd' }]);
+  });
+
+  it('are listed in the order in which they were asked for', () => {
+    const ask = (seq: number, id: string) =>
+      at(seq, 'tool.approval_requested', { ...call, tool_call_id: id, wait_id: id, hidden_fields: [] });
+    const [first, second] = [ask(1, 'c1'), ask(2, 'c2')];
+    expect(view(second, first).waits.map(({ wait_id }) => wait_id)).toEqual(['c1', 'c2']);
+    const [one, other] = [
+      open('tool.approval_requested', first.data, { index: 1 }),
+      open('tool.approval_requested', second.data, { index: 2 }),
+    ];
+    expect(view(other, one).waits.map(({ wait_id }) => wait_id)).toEqual(['c1', 'c2']);
   });
 
   it('are over when the run has ended', () => {

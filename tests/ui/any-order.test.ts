@@ -5,6 +5,7 @@ import { toTotals } from '../../src/broadcasting/http/session-totals.ts';
 import type { Envelope, EventEnvelope } from '../../src/broadcasting/index.ts';
 import { createEnvelopeMapper } from '../../src/broadcasting/index.ts';
 import { getState } from '../../src/ui/agent-view.ts';
+import { getShown } from '../../src/ui/drop-over.ts';
 import type { AgentView } from '../../src/ui/index.ts';
 import { createView, fillGap, reduce, reduceAll } from '../../src/ui/index.ts';
 import { getTextKey } from '../../src/ui/open-text.ts';
@@ -74,10 +75,10 @@ const getOffset = ({ data }: EventEnvelope): number => Number(data['offset']);
 const isOfSameText = (one: EventEnvelope, other: EventEnvelope): boolean =>
   getTextKey(one) === getTextKey(other) && (one.data['text'] === undefined) === (other.data['text'] === undefined);
 
-/** Lists the chunks of texts that are being written. */
+/** Lists the chunks of texts that are being written and shown. */
 function listOpenChunks(view: AgentView): readonly EventEnvelope[] {
   const chunks: EventEnvelope[] = [];
-  for (const text of getState(view).open.texts.values())
+  for (const text of getShown(getState(view).open).texts)
     for (let each: typeof text.chunks | undefined = text.chunks; each !== undefined; each = each.others) chunks.push(each.chunk);
   return chunks;
 }
