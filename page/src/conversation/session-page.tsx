@@ -39,6 +39,16 @@ function EmptyConversation({ agent }: { readonly agent: UseAgentResult }): React
   );
 }
 
+/** Says that what is shown may be old, and why. */
+function RefusedNote({ error }: { readonly error: unknown }): ReactElement {
+  return (
+    <div className="status-note bad" role="alert">
+      <Icon name="warning" />
+      <p>This conversation is not up to date: {describeError(error)} Reload the page to try again.</p>
+    </div>
+  );
+}
+
 interface SessionPageProps {
   readonly sessionId: string;
   /** Undefined until the list is here. */
@@ -132,6 +142,7 @@ export function SessionPage({ sessionId, agentName, onChange, isWhyOpen, setWhyO
             actionCount={actionCount}
             empty={<EmptyConversation agent={agent} />}
           >
+            {connection === 'refused' && messages.length > 0 && <RefusedNote error={agent.error} />}
             <WaitList waits={waits} actions={actions} />
           </MessageList>
         </AgentName>
