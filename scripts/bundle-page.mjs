@@ -37,10 +37,11 @@ function readLicenses(modules) {
   return `This page includes these packages.\n\n${texts.join(`\n\n${'-'.repeat(72)}\n\n`)}\n`;
 }
 
-/** @type {(name: string, body: string) => string} */
-const toHashedPath = (name, body) => {
-  const [stem = '', extension = ''] = name.split('.');
-  return `assets/${stem}-${createHash('sha256').update(body).digest('hex').slice(0, 10)}.${extension}`;
+/** Names a file by its contents.
+ * @type {(name: string, body: string, more: Pick<PageFile, 'use' | 'type'>) => PageFile} */
+const toFile = (name, body, more) => {
+  const hash = createHash('sha256').update(body).digest('hex').slice(0, 10);
+  return { path: `assets/${name.replace('.', `-${hash}.`)}`, ...more, body };
 };
 
 /** Builds the page. Throws if it cannot be made.
@@ -71,14 +72,11 @@ async function buildPage(dist) {
   const style = output.find((file) => file.type === 'asset' && file.fileName.endsWith('.css'));
   if (script?.type !== 'chunk' || style?.type !== 'asset' || output.length !== 2)
     throw new Error(`The page must be one script and one style, not ${output.map(({ fileName }) => fileName).join(', ')}.`);
-  /** @type {(name: string, use: PageFile['use'], type: string, body: string) => PageFile} */
-  const toFile = (name, use, type, body) => ({ path: toHashedPath(name, body), use, type, body });
-  const licenses = toFile('licenses.txt', 'licenses', 'text/plain; charset=utf-8', readLicenses(Object.keys(script.modules)));
   return [
-    toFile('page.js', 'script', 'text/javascript; charset=utf-8', script.code),
-    toFile('page.css', 'style', 'text/css; charset=utf-8', String(style.source)),
-    toFile('icon.svg', 'icon', 'image/svg+xml', readFileSync(join(folder, 'icon.svg'), 'utf8')),
-    licenses,
+    toFile('page.js', script.code, { use: 'script', type: 'text/javascript; charset=utf-8' }),
+    toFile('page.css', String(style.source), { use: 'style', type: 'text/css; charset=utf-8' }),
+    toFile('icon.svg', readFileSync(join(folder, 'icon.svg'), 'utf8'), { use: 'icon', type: 'image/svg+xml' }),
+    toFile('licenses.txt', readLicenses(Object.keys(script.modules)), { use: 'licenses', type: 'text/plain; charset=utf-8' }),
   ];
 }
 

@@ -29,6 +29,12 @@ export function App(): ReactElement {
   const [isWhyOpen, setWhyOpen] = useState(false);
   const openWhy = useCallback(() => setWhyOpen(true), []);
   const tour = useTour(openWhy);
+  const { refresh: refreshSessions } = list;
+  const { refresh: refreshInbox } = inbox;
+  const refresh = useCallback(() => {
+    refreshSessions();
+    refreshInbox();
+  }, [refreshSessions, refreshInbox]);
   const onTour = config.tour === undefined ? undefined : tour.start;
   const onCreate = (): void =>
     void creation.run(async () => {
@@ -52,6 +58,7 @@ export function App(): ReactElement {
           key={route.sessionId}
           sessionId={route.sessionId}
           agentName={list.value?.find(({ session_id }) => session_id === route.sessionId)?.agent.id}
+          onChange={refresh}
           isWhyOpen={isWhyOpen}
           setWhyOpen={setWhyOpen}
         />

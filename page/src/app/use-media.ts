@@ -15,5 +15,3 @@ export function useMedia(query: string): boolean {
 
 /** Room for three columns: sessions, conversation, why. */
 export const wide = '(min-width: 1180px)';
-/** Room for one column only. */
-export const narrow = '(max-width: 719px)';

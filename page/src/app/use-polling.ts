@@ -25,23 +25,29 @@ export function usePolling<Value>(read: (signal: AbortSignal) => Promise<Value>)
     let last = '';
     let failures = 0;
     let isAsking = false;
+    /** True if somebody asked again meanwhile. */
+    let isWanted = false;
+    const hasLeft = (): boolean => leaving.signal.aborted;
     const ask = async (): Promise<void> => {
       clearTimeout(timer);
-      if (isAsking || leaving.signal.aborted) return;
+      isWanted = isAsking;
+      if (isAsking || hasLeft()) return;
       isAsking = true;
       try {
         const next = await read(leaving.signal);
+        if (hasLeft()) return;
         const text = JSON.stringify(next);
         failures = 0;
         if (text !== last) setValue(next);
         last = text;
         setError('');
       } catch (problem) {
+        if (hasLeft()) return;
         failures += 1;
-        if (!leaving.signal.aborted) setError(describeError(problem));
+        setError(describeError(problem));
       }
       isAsking = false;
-      if (!document.hidden) timer = setTimeout(() => void ask(), Math.min(longestMs, intervalMs * 2 ** failures));
+      if (!document.hidden) timer = setTimeout(() => void ask(), isWanted ? 0 : Math.min(longestMs, intervalMs * 2 ** failures));
     };
     const onWake = (): void => {
       if (!document.hidden) void ask();

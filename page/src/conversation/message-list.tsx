@@ -21,6 +21,9 @@ function useIsPrepended(messages: readonly ViewMessage[]): boolean {
   return before.current.isPrepended;
 }
 
+/** Space above the first message, as the style has it. */
+const topPadding = 12;
+
 interface MessageListProps {
   readonly messages: readonly ViewMessage[];
   /** True if earlier messages are still to come. */
@@ -45,7 +48,7 @@ export function MessageList({ messages, isLoadingEarlier, actionCount, children,
       <div ref={scroller} className="list" role="log" aria-label="Conversation" aria-live="off" tabIndex={0} id="conversation">
         <div ref={content} className="column">
           {messages.length === 0 && empty}
-          <Virtualizer scrollRef={scroller} data={messages} shift={isPrepended} bufferSize={400}>
+          <Virtualizer scrollRef={scroller} data={messages} shift={isPrepended} bufferSize={400} startMargin={topPadding}>
             {(message, index) => (
               <MessageView key={message.id} message={message} isContinued={isContinuation(message, messages[index - 1])} />
             )}

@@ -93,10 +93,10 @@ function nameMessage(message: ViewMessage): string {
 
 /** A message. One that has not changed is the same object, and is not drawn again. */
 export const MessageView = memo(function MessageView({ message, isContinued }: MessageProps): ReactElement {
-  const isNested = message.parent_agent_id !== undefined;
+  const depth = Math.min(3, message.depth ?? (message.parent_agent_id === undefined ? 0 : 1));
   return (
     <article
-      className={`message ${message.role}${isNested ? ' nested' : ''}`}
+      className={`message ${message.role}${depth > 0 ? ` nested depth-${depth}` : ''}`}
       aria-label={nameMessage(message)}
       aria-busy={message.provisional === true ? true : undefined}
     >

@@ -39,10 +39,22 @@ function EmptyConversation({ agent }: { readonly agent: UseAgentResult }): React
   );
 }
 
+/** Says that what is shown may be old, and why. */
+function RefusedNote({ error }: { readonly error: unknown }): ReactElement {
+  return (
+    <div className="status-note bad" role="alert">
+      <Icon name="warning" />
+      <p>This conversation is not up to date: {describeError(error)} Reload the page to try again.</p>
+    </div>
+  );
+}
+
 interface SessionPageProps {
   readonly sessionId: string;
   /** Undefined until the list is here. */
   readonly agentName: string | undefined;
+  /** Called when the status has changed: lists show it too. */
+  readonly onChange: () => void;
   readonly isWhyOpen: boolean;
   readonly setWhyOpen: (isOpen: boolean) => void;
 }
@@ -86,34 +98,32 @@ function SessionHeader({
 }
 
 /** Calls back after each action that worked. */
-function countActions(agent: AgentActions, onDone: () => void): AgentActions {
-  const toCounted =
-    <Args extends readonly unknown[]>(act: (...args: Args) => Promise<void>) =>
-    async (...args: Args): Promise<void> => {
-      await act(...args);
-      onDone();
-    };
-  const { send, cancel, readWait, approve, reject, answer, grant } = agent;
+function withNotice(agent: AgentActions, onDone: () => void): AgentActions {
+  const noteDone = async (work: Promise<void>): Promise<void> => {
+    await work;
+    onDone();
+  };
   return {
-    send: toCounted(send),
-    cancel,
-    readWait,
-    approve: toCounted(approve),
-    reject: toCounted(reject),
-    answer: toCounted(answer),
-    grant: toCounted(grant),
+    send: (content) => noteDone(agent.send(content)),
+    cancel: (reason) => agent.cancel(reason),
+    readWait: (waitId) => agent.readWait(waitId),
+    approve: (wait, options) => noteDone(agent.approve(wait, options)),
+    reject: (wait, reason) => noteDone(agent.reject(wait, reason)),
+    answer: (wait, value) => noteDone(agent.answer(wait, value)),
+    grant: (amounts) => noteDone(agent.grant(amounts)),
   };
 }
 
 /** Shows a session, live. */
-export function SessionPage({ sessionId, agentName, isWhyOpen, setWhyOpen }: SessionPageProps): ReactElement {
+export function SessionPage({ sessionId, agentName, onChange, isWhyOpen, setWhyOpen }: SessionPageProps): ReactElement {
   const agent = useAgent({ url: config.api, sessionId, ...(config.tokenUrl !== undefined && { getToken }) });
   const { messages, waits, status, gaps, connection } = agent;
   const isWide = useMedia(wide);
   const [actionCount, setActionCount] = useState(0);
-  const actions = useMemo(() => countActions(agent, () => setActionCount((count) => count + 1)), [agent]);
+  const actions = useMemo(() => withNotice(agent, () => setActionCount((count) => count + 1)), [agent]);
   const main = useRef<HTMLElement>(null);
   useEffect(() => noteTitle(sessionId, messages), [sessionId, messages]);
+  useEffect(onChange, [status, waits.length, onChange]);
   const closeWhy = (): void => {
     setWhyOpen(false);
     main.current?.querySelector<HTMLElement>('.why-button')?.focus();
@@ -132,6 +142,7 @@ export function SessionPage({ sessionId, agentName, isWhyOpen, setWhyOpen }: Ses
             actionCount={actionCount}
             empty={<EmptyConversation agent={agent} />}
           >
+            {connection === 'refused' && messages.length > 0 && <RefusedNote error={agent.error} />}
             <WaitList waits={waits} actions={actions} />
           </MessageList>
         </AgentName>
@@ -140,8 +151,8 @@ export function SessionPage({ sessionId, agentName, isWhyOpen, setWhyOpen }: Ses
           <Composer
             draft={sessionId}
             isRunning={status === 'in_progress'}
-            send={actions.send}
-            stop={() => agent.cancel('Stopped on the page.')}
+            send={(text) => actions.send(text)}
+            stop={() => actions.cancel('Stopped on the page.')}
             placeholder={status === 'in_progress' ? 'Add a message while it runs…' : 'Write a message…'}
           />
         )}

@@ -1,10 +1,11 @@
 import type { ReactElement } from 'react';
 import type { ConnectionStatus, ViewClocks, ViewMessage, ViewWait } from 'stepline/ui';
 import { useNow } from '../app/use-now.ts';
+import { useOnline } from '../app/use-online.ts';
 import { formatClock, formatDuration, formatShort } from '../format/format.ts';
 import { describeStatus } from '../format/status.ts';
 
-/** What the line is made of. */
+/** Facts that the line shows. */
 export interface StatusFacts {
   readonly status: string;
   readonly sentence: string;
@@ -44,7 +45,7 @@ const connections: Readonly<Partial<Record<ConnectionStatus, string>>> = {
 
 /** Says how the page is connected; undefined if everything is current. */
 export const describeConnection = (connection: ConnectionStatus, isOnline: boolean): string | undefined =>
-  isOnline || connection === 'live' || connection === 'shared' ? connections[connection] : 'Offline';
+  isOnline ? connections[connection] : 'Offline';
 
 /** One line: what the session does, for how long, and what it has used. */
 export function StatusLine({ facts }: { readonly facts: StatusFacts }): ReactElement {
@@ -55,7 +56,7 @@ export function StatusLine({ facts }: { readonly facts: StatusFacts }): ReactEle
   const clock = describeClock(facts, now);
   const isEnded = status === 'stopped' || status === 'failed';
   const words = isEnded && /^(Stopped|Failed)\b/.test(sentence) ? sentence : text;
-  const connected = describeConnection(connection, navigator.onLine);
+  const connected = describeConnection(connection, useOnline());
   return (
     <div className="status-line" role="status" aria-label="Status">
       <span className={`dot ${tone}`} aria-hidden="true" />

@@ -12,7 +12,7 @@ function toLook({ status_type, retry, continuation, text }: StatusViewMessage): 
   return { icon: 'info', tone: 'calm' };
 }
 
-/** What happened to the run itself: why it stopped, retries, actions of people. */
+/** A note about the run itself: why it stopped, retries, actions of people. */
 export function StatusNote({ message }: { readonly message: StatusViewMessage }): ReactElement {
   const { status_type, text, by } = message;
   if (status_type === 'thinking')

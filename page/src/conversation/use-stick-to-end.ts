@@ -31,7 +31,7 @@ export function useStickToEnd(): StickToEnd {
   }, []);
   const showTop = useCallback((element: HTMLElement) => {
     const list = scroller.current;
-    if (list === null || !isStuck.current || element.offsetHeight < list.clientHeight) return;
+    if (list === null || !isStuck.current || element.offsetHeight + nearPx < list.clientHeight) return;
     isStuck.current = false;
     setAtEnd(false);
     list.scrollTop += element.getBoundingClientRect().top - list.getBoundingClientRect().top - 12;

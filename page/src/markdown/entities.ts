@@ -35,10 +35,12 @@ function decodeNumber(code: number, whole: string): string {
   return isCharacter ? String.fromCodePoint(code) : whole;
 }
 
+function decodeReference(whole: string, body: string): string {
+  if (/^#[xX]/.test(body)) return decodeNumber(Number.parseInt(body.slice(2), 16), whole);
+  if (body.startsWith('#')) return decodeNumber(Number(body.slice(1)), whole);
+  return Object.hasOwn(named, body) ? (named[body] ?? whole) : whole;
+}
+
 /** Replaces character references by their characters. Unknown ones stay as they are. */
 export const decodeEntities = (text: string): string =>
-  text.replaceAll(/&(?:#(\d{1,7})|#[xX]([\da-fA-F]{1,6})|([a-zA-Z]{2,8}));/g, (whole, decimal?: string, hex?: string, name?: string) => {
-    if (decimal !== undefined) return decodeNumber(Number(decimal), whole);
-    if (hex !== undefined) return decodeNumber(Number.parseInt(hex, 16), whole);
-    return name !== undefined && Object.hasOwn(named, name) ? (named[name] ?? whole) : whole;
-  });
+  text.replaceAll(/&(#\d{1,7}|#[xX][\da-fA-F]{1,6}|[a-zA-Z]{2,8});/g, (whole, body: string) => decodeReference(whole, body));

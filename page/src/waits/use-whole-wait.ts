@@ -43,6 +43,8 @@ function toRead(wait_id: string, found: Readonly<Record<string, unknown>>): Read
   };
 }
 
+const toShown = (wait_id: string, digest: string | undefined): ShownWait => (digest === undefined ? { wait_id } : { wait_id, digest });
+
 /** Fetches what a wait does not show: arguments that are too long, or secret. */
 export function useWholeWait(wait: ViewWait, readWait: AgentActions['readWait']): WholeWait {
   const { wait_id, args, args_summary, hidden_fields = [], digest } = wait;
@@ -78,7 +80,7 @@ export function useWholeWait(wait: ViewWait, readWait: AgentActions['readWait'])
   return {
     args: found?.args ?? args,
     summary: args_summary,
-    shown: { wait_id, ...((found?.digest ?? digest) !== undefined && { digest: found?.digest ?? digest }) } as ShownWait,
+    shown: toShown(wait_id, found?.digest ?? digest),
     seen: found?.seen,
     requestedBy: found?.requestedBy,
     isLoading: isNeeded && found === undefined && error === '',

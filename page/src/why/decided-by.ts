@@ -2,29 +2,15 @@
 import type { ViewWhy } from 'stepline/ui';
 import { describeCriterion } from './describe-criterion.ts';
 
-const actions: Readonly<Record<string, string>> = {
+const actions: Readonly<Record<ViewWhy['people'][number]['action'], string>> = {
   cancelled: 'who cancelled the run',
   granted: 'who granted more',
   refused: 'who granted no more',
 };
 
-interface Decider {
-  readonly id: string;
-  readonly action: string;
-}
-
-const isDecider = (value: unknown): value is Decider =>
-  typeof value === 'object' && value !== null && 'id' in value && 'action' in value && typeof value.id === 'string';
-
-/** Reads the people who had a part in the decision, if the view names them. */
-function readPeople(why: ViewWhy): readonly Decider[] {
-  const people: unknown = Reflect.get(why, 'people');
-  return Array.isArray(people) ? people.filter(isDecider) : [];
-}
-
 /** Says who decided; undefined if nothing was decided. */
-export function describeDecider(why: ViewWhy): string | undefined {
-  const named = readPeople(why).map(({ id, action }) => `${id}, ${actions[action] ?? action}`);
-  const rule = why.resolved_by === undefined || why.resolved_by === '' ? [] : [describeCriterion(why.resolved_by)];
+export function describeDecider({ people, resolved_by }: Pick<ViewWhy, 'people' | 'resolved_by'>): string | undefined {
+  const named = people.map(({ id, action }) => `${id}, ${actions[action]}`);
+  const rule = resolved_by === undefined || resolved_by === '' ? [] : [describeCriterion(resolved_by)];
   return named.length + rule.length === 0 ? undefined : [...named, ...rule].join('; ');
 }

@@ -56,7 +56,7 @@ function WhyTop({ agent, newest }: { readonly agent: UseAgentResult; readonly ne
         </p>
       )}
       <p>
-        <span className="label">Next:</span> {adviseNext(status, why, waits)}
+        <span className="label">Next:</span> {adviseNext(status, why)}
       </p>
       {isRunning || why.meter === undefined ? <CurrentMeters step={newest} /> : <MeterBar meter={why.meter} />}
       <UsageFacts usage={usage} />
