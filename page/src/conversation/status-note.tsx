@@ -28,7 +28,7 @@ export function StatusNote({ message }: { readonly message: StatusViewMessage })
       <Icon name={icon} />
       <p>
         {text}
-        {by !== undefined && by.id !== '' && <span className="note"> By {nameAuthor(by)}.</span>}
+        {by !== undefined && !text.includes(by.id) && <span className="note"> By {nameAuthor(by)}.</span>}
       </p>
     </div>
   );
