@@ -45,6 +45,22 @@ const failed = {
 const chunk = (text: string, offset: number, more: JsonObject = {}): EventEnvelope =>
   open('stream.chunk', { text, step_number: 1, attempt: 1, offset, ...more });
 
+describe('the decision after a step', () => {
+  it('names a step in which a process ended', () => {
+    const after = { ...step, continuation: { should_continue: true, stop_reason: null, resolved_by: 'StepsLimit' } };
+    const { why } = view(
+      at(1, 'step.started', { step_number: 1 }),
+      at(2, 'step.completed', after),
+      at(3, 'step.started', { step_number: 2, resumed: true }),
+      at(4, 'step.completed', { ...after, step_number: 2 }),
+    );
+    expect(why.steps.map(({ step_number, resumed }) => [step_number, resumed])).toEqual([
+      [1, undefined],
+      [2, true],
+    ]);
+  });
+});
+
 describe('each kind of envelope', () => {
   it.each<[string, readonly Envelope[], readonly object[]]>([
     [

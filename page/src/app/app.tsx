@@ -1,5 +1,5 @@
 import type { ReactElement } from 'react';
-import { useCallback, useState } from 'react';
+import { useCallback, useRef, useState } from 'react';
 import { SessionPage } from '../conversation/session-page.tsx';
 import { config } from '../config.ts';
 import { Inbox } from '../sessions/inbox.tsx';
@@ -7,6 +7,7 @@ import { SessionNav } from '../sessions/session-nav.tsx';
 import { useInbox, useSessionList } from '../sessions/use-lists.ts';
 import { TourCard } from '../tour/tour-card.tsx';
 import { useTour } from '../tour/use-tour.ts';
+import { createRequestId } from './create-request-id.ts';
 import { Home } from './home.tsx';
 import { Icon } from './icons.tsx';
 import { Link, navigate, useRoute } from './routing.tsx';
@@ -15,7 +16,7 @@ import { useAction } from './use-action.ts';
 
 /** Creates a session; returns its id. */
 async function createSession(): Promise<string> {
-  const body = (await postJson(`${config.api}/sessions`, { request_id: crypto.randomUUID() })) as { readonly session_id?: string };
+  const body = (await postJson(`${config.api}/sessions`, { request_id: createRequestId() })) as { readonly session_id?: string };
   if (typeof body.session_id !== 'string') throw new Error('The server did not say which session it created.');
   return body.session_id;
 }
@@ -26,6 +27,8 @@ export function App(): ReactElement {
   const list = useSessionList();
   const inbox = useInbox();
   const creation = useAction();
+  const [created, setCreated] = useState<{ readonly sessionId: string; readonly text: string }>();
+  const unused = useRef<string>(undefined);
   const [isWhyOpen, setWhyOpen] = useState(false);
   const openWhy = useCallback(() => setWhyOpen(true), []);
   const tour = useTour(openWhy);
@@ -38,12 +41,17 @@ export function App(): ReactElement {
   const onTour = config.tour === undefined ? undefined : tour.start;
   const onCreate = (): void =>
     void creation.run(async () => {
-      navigate({ type: 'session', sessionId: await createSession() });
+      const sessionId = await createSession();
+      setCreated({ sessionId, text: '' });
+      navigate({ type: 'session', sessionId });
       list.refresh();
     });
   const startWith = async (text: string): Promise<void> => {
-    const sessionId = await createSession();
-    await postJson(`${config.api}/sessions/${encodeURIComponent(sessionId)}/messages`, { text, request_id: crypto.randomUUID() });
+    // One whose first message was refused is used for the next try.
+    const sessionId = (unused.current ??= await createSession());
+    await postJson(`${config.api}/sessions/${encodeURIComponent(sessionId)}/messages`, { text, request_id: createRequestId() });
+    unused.current = undefined;
+    setCreated({ sessionId, text });
     navigate({ type: 'session', sessionId });
     list.refresh();
   };
@@ -61,6 +69,7 @@ export function App(): ReactElement {
           onChange={refresh}
           isWhyOpen={isWhyOpen}
           setWhyOpen={setWhyOpen}
+          createdWith={created?.sessionId === route.sessionId ? created.text : undefined}
         />
       )}
       {route.type === 'inbox' && (

@@ -1,5 +1,6 @@
 import type { ReactElement } from 'react';
 import { Composer } from '../conversation/composer.tsx';
+import { Suggestions } from './suggestions.tsx';
 
 interface HomeProps {
   readonly hasSessions: boolean;
@@ -10,7 +11,7 @@ interface HomeProps {
 /** The page before a session is chosen: a message starts one. */
 export function Home({ hasSessions, send, onTour }: HomeProps): ReactElement {
   return (
-    <main className="home" id="main" tabIndex={-1}>
+    <main className={hasSessions ? 'home has-sessions' : 'home'} id="main" tabIndex={-1}>
       <div className="home-middle">
         <h1>What should the agent do?</h1>
         <p className="lead">
@@ -18,6 +19,7 @@ export function Home({ hasSessions, send, onTour }: HomeProps): ReactElement {
           {hasSessions ? ' Choose a session on the left to continue it, or start another one here.' : ''}
         </p>
         <Composer draft="home" isRunning={false} send={send} placeholder="Start with a message…" />
+        <Suggestions send={send} />
         {onTour !== undefined && (
           <p className="home-tour">
             New here?{' '}

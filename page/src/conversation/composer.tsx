@@ -3,6 +3,7 @@ import { useEffect, useId, useRef, useState } from 'react';
 import { Icon } from '../app/icons.tsx';
 import type { Action } from '../app/use-action.ts';
 import { useAction } from '../app/use-action.ts';
+import { removeSent } from './remove-sent.ts';
 
 /** Texts that were not sent yet, by session, until the page is closed. */
 const drafts = new Map<string, string>();
@@ -14,6 +15,8 @@ interface ComposerProps {
   readonly send: (text: string) => Promise<void>;
   readonly stop?: () => Promise<void>;
   readonly placeholder: string;
+  /** Takes the focus when it appears. */
+  readonly takesFocus?: boolean;
 }
 
 /** Grows with its text, up to what the style allows. */
@@ -33,7 +36,7 @@ function StopButton({ action, stop }: { readonly action: Action; readonly stop: 
 }
 
 /** The field for a message. What was typed stays if it cannot be sent. */
-export function Composer({ draft, isRunning, send, stop, placeholder }: ComposerProps): ReactElement {
+export function Composer({ draft, isRunning, send, stop, placeholder, takesFocus = false }: ComposerProps): ReactElement {
   const [text, setText] = useState(() => drafts.get(draft) ?? '');
   const area = useRef<HTMLTextAreaElement>(null);
   const errorId = useId();
@@ -45,12 +48,16 @@ export function Composer({ draft, isRunning, send, stop, placeholder }: Composer
     else drafts.set(draft, next);
   };
   useEffect(() => fit(area.current), [text]);
+  useEffect(() => {
+    if (takesFocus) area.current?.focus();
+  }, [takesFocus]);
   const submit = async (): Promise<void> => {
     if (text.trim() === '') {
       area.current?.focus();
       return;
     }
-    if (await sending.run(() => send(text.trim()))) change('');
+    // Somebody may type on while a slow server answers.
+    if (await sending.run(() => send(text.trim()))) change(removeSent(area.current?.value ?? '', text));
     area.current?.focus();
   };
   const onKeyDown = (event: KeyboardEvent): void => {

@@ -2,6 +2,7 @@
 import type { ReactElement } from 'react';
 import { memo, use } from 'react';
 import type { AssistantViewMessage, UserViewMessage, ViewMessage } from 'stepline/ui';
+import { ErrorBoundary } from '../app/error-boundary.tsx';
 import { formatTime } from '../format/format.ts';
 import { Markdown } from '../markdown/markdown.tsx';
 import { AgentName } from './agent-name.ts';
@@ -100,7 +101,9 @@ export const MessageView = memo(function MessageView({ message, isContinued }: M
       aria-label={nameMessage(message)}
       aria-busy={message.provisional === true ? true : undefined}
     >
-      <MessageBody message={message} isContinued={isContinued} />
+      <ErrorBoundary fallback={<p className="note">This message cannot be shown.</p>}>
+        <MessageBody message={message} isContinued={isContinued} />
+      </ErrorBoundary>
     </article>
   );
 });

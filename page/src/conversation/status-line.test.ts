@@ -12,6 +12,7 @@ const base: StatusFacts = {
   tokens: 0,
   messages: [],
   connection: 'live',
+  isLoaded: true,
 };
 const asked = {
   id: 'm',

@@ -15,6 +15,8 @@ export interface StatusFacts {
   readonly tokens: number;
   readonly messages: readonly ViewMessage[];
   readonly connection: ConnectionStatus;
+  /** False until the server has said what the session holds. */
+  readonly isLoaded: boolean;
 }
 
 /** Time at which the run began that goes on now. */
@@ -49,10 +51,10 @@ export const describeConnection = (connection: ConnectionStatus, isOnline: boole
 
 /** One line: what the session does, for how long, and what it has used. */
 export function StatusLine({ facts }: { readonly facts: StatusFacts }): ReactElement {
-  const { status, sentence, stopReason, waits, clocks, tokens, connection } = facts;
+  const { status, sentence, stopReason, waits, clocks, tokens, connection, isLoaded } = facts;
   const isTicking = status === 'in_progress' || status === 'waiting';
   const now = useNow(1_000, isTicking);
-  const { text, tone } = describeStatus(status, waits, stopReason);
+  const { text, tone } = isLoaded ? describeStatus(status, waits, stopReason) : ({ text: 'Not loaded', tone: 'calm' } as const);
   const clock = describeClock(facts, now);
   const isEnded = status === 'stopped' || status === 'failed';
   const words = isEnded && /^(Stopped|Failed)\b/.test(sentence) ? sentence : text;

@@ -18,7 +18,13 @@ export interface NamedWait {
   readonly limit?: string | undefined;
 }
 
-const limitNames: Readonly<Record<string, string>> = { steps: 'steps', tokens: 'tokens', wall: 'time', active: 'time', cost: 'money' };
+const limitNames: Readonly<Record<string, string>> = {
+  steps: 'steps',
+  tokens: 'tokens',
+  wall: 'time',
+  active: 'active time',
+  cost: 'money',
+};
 
 /** Names what ran out: steps, tokens, time, money. */
 export const nameLimit = ({ limit, wait_id }: Pick<NamedWait, 'limit' | 'wait_id'>): string =>

@@ -4,7 +4,7 @@ import type { Tour } from './use-tour.ts';
 
 /** The guide: what to look at in this act. */
 export function TourCard({ tour }: { readonly tour: Tour }): ReactElement | null {
-  const { acts, place, action, next, end } = tour;
+  const { acts, place, action, next, retry, end } = tour;
   if (place < 0) return null;
   const act = acts[place];
   const isLast = place >= acts.length - 1;
@@ -28,12 +28,17 @@ export function TourCard({ tour }: { readonly tour: Tour }): ReactElement | null
         </p>
       )}
       <div className="buttons">
-        {!isLast && (
+        {action.error !== '' && (
+          <button type="button" className="button primary" onClick={retry}>
+            Try again
+          </button>
+        )}
+        {!isLast && action.error === '' && (
           <button type="button" className="button primary" disabled={action.isBusy} onClick={next}>
             Next
           </button>
         )}
-        <button type="button" className={isLast ? 'button primary' : 'button'} onClick={end}>
+        <button type="button" className={isLast && action.error === '' ? 'button primary' : 'button'} onClick={end}>
           End tour
         </button>
       </div>

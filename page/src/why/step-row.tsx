@@ -40,7 +40,7 @@ function findReason({ evaluations, resolved_by }: StepDecision): string {
 
 /** One step: the decision after it, its meters, and behind a click every evaluation. */
 export const StepRow = memo(function StepRow({ step }: { readonly step: StepDecision }): ReactElement {
-  const { step_number, should_continue, evaluations, resolved_by } = step;
+  const { step_number, should_continue, evaluations, resolved_by, resumed } = step;
   const metered = evaluations.filter(({ meter }) => meter !== undefined);
   return (
     <div role="group" className="step-row" aria-label={`Step ${step_number}`}>
@@ -61,6 +61,7 @@ export const StepRow = memo(function StepRow({ step }: { readonly step: StepDeci
         )}
       </details>
       <p className="step-reason">{findReason(step)}</p>
+      {resumed === true && <p className="step-reason">A process ended in this step, and another one resumed it.</p>}
       {metered.length > 0 && (
         <div className="step-meters">
           {metered.map(({ meter, criterion }, index) => meter && <MeterBar key={index} meter={meter} criterion={criterion} />)}

@@ -42,11 +42,21 @@ function CurrentMeters({ step }: { readonly step: StepDecision | undefined }): R
   );
 }
 
+/** Says in which steps of the newest run a process ended; undefined if none did. */
+function describeCrashes(steps: readonly StepDecision[]): string | undefined {
+  const run = steps.at(-1)?.execution_id;
+  const numbers = steps.flatMap(({ execution_id, step_number, resumed }) =>
+    resumed === true && execution_id === run ? [String(step_number)] : [],
+  );
+  return numbers.length === 0 ? undefined : `A process ended in step ${numbers.join(', ')}; another one went on.`;
+}
+
 function WhyTop({ agent, newest }: { readonly agent: UseAgentResult; readonly newest: StepDecision | undefined }): ReactElement {
   const { why, status, waits, usage } = agent;
   const isRunning = status === 'in_progress';
   const { text } = describeStatus(status, waits, why.stop_reason);
   const decider = isRunning ? undefined : describeDecider(why);
+  const crashes = describeCrashes(why.steps);
   return (
     <>
       <h2>{isRunning || why.sentence === '' ? text : why.sentence}</h2>
@@ -55,10 +65,11 @@ function WhyTop({ agent, newest }: { readonly agent: UseAgentResult; readonly ne
           <span className="label">Decided by</span> {decider}
         </p>
       )}
+      {crashes !== undefined && <p>{crashes}</p>}
       <p>
         <span className="label">Next:</span> {adviseNext(status, why)}
       </p>
-      {isRunning || why.meter === undefined ? <CurrentMeters step={newest} /> : <MeterBar meter={why.meter} />}
+      {isRunning || why.meter === undefined ? <CurrentMeters step={newest} /> : <MeterBar meter={why.meter} criterion={why.resolved_by} />}
       <UsageFacts usage={usage} />
     </>
   );
