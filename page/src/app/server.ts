@@ -19,6 +19,18 @@ export async function getToken(): Promise<string | undefined> {
   return (await response.text()).trim();
 }
 
+/** Says that something else than a handler of sessions answers, as the page itself does for paths that it does not know. */
+const describeStranger = (): string => `No session handler answers at ${config.api}. Check \`api\` of createPageHandler.`;
+
+/** Reads an answer as JSON. */
+async function parseAnswer(response: Response): Promise<unknown> {
+  try {
+    return await response.json();
+  } catch (cause) {
+    throw new Error(describeStranger(), { cause });
+  }
+}
+
 /** Reads the sentence of a refusal. */
 async function readProblem(response: Response): Promise<string> {
   try {
@@ -27,7 +39,8 @@ async function readProblem(response: Response): Promise<string> {
   } catch {
     // Not a server of ours, or a proxy before it.
   }
-  return `The server answered with status ${response.status}.`;
+  const isStranger = response.status === 404 || response.status === 405;
+  return isStranger ? describeStranger() : `The server answered with status ${response.status}.`;
 }
 
 async function request(address: string, init: RequestInit): Promise<unknown> {
@@ -35,7 +48,7 @@ async function request(address: string, init: RequestInit): Promise<unknown> {
   const headers = { accept: 'application/json', ...init.headers, ...(token !== undefined && { authorization: `Bearer ${token}` }) };
   const response = await reach(address, { ...init, headers, cache: 'no-store' });
   if (!response.ok) throw new Error(await readProblem(response));
-  return response.json();
+  return parseAnswer(response);
 }
 
 export const getJson = (address: string, signal?: AbortSignal): Promise<unknown> =>

@@ -3,10 +3,8 @@ import { useEffect, useId, useRef, useState } from 'react';
 import { Icon } from '../app/icons.tsx';
 import type { Action } from '../app/use-action.ts';
 import { useAction } from '../app/use-action.ts';
+import { keepDraft, readDraft } from './drafts.ts';
 import { removeSent } from './remove-sent.ts';
-
-/** Texts that were not sent yet, by session, until the page is closed. */
-const drafts = new Map<string, string>();
 
 interface ComposerProps {
   /** Names the draft. */
@@ -15,6 +13,8 @@ interface ComposerProps {
   readonly send: (text: string) => Promise<void>;
   readonly stop?: () => Promise<void>;
   readonly placeholder: string;
+  /** What a message does now, if that may surprise. */
+  readonly hint?: string | undefined;
   /** Takes the focus when it appears. */
   readonly takesFocus?: boolean;
 }
@@ -36,16 +36,15 @@ function StopButton({ action, stop }: { readonly action: Action; readonly stop: 
 }
 
 /** The field for a message. What was typed stays if it cannot be sent. */
-export function Composer({ draft, isRunning, send, stop, placeholder, takesFocus = false }: ComposerProps): ReactElement {
-  const [text, setText] = useState(() => drafts.get(draft) ?? '');
+export function Composer({ draft, isRunning, send, stop, placeholder, hint, takesFocus = false }: ComposerProps): ReactElement {
+  const [text, setText] = useState(() => readDraft(draft));
   const area = useRef<HTMLTextAreaElement>(null);
-  const errorId = useId();
+  const [errorId, hintId] = [useId(), useId()];
   const sending = useAction();
   const stopping = useAction();
   const change = (next: string): void => {
     setText(next);
-    if (next === '') drafts.delete(draft);
-    else drafts.set(draft, next);
+    keepDraft(draft, next);
   };
   useEffect(() => fit(area.current), [text]);
   useEffect(() => {
@@ -67,6 +66,7 @@ export function Composer({ draft, isRunning, send, stop, placeholder, takesFocus
     void submit();
   };
   const error = sending.error || stopping.error;
+  const describedBy = [...(error === '' ? [] : [errorId]), ...(hint === undefined ? [] : [hintId])].join(' ');
   return (
     <form
       className="composer"
@@ -80,6 +80,11 @@ export function Composer({ draft, isRunning, send, stop, placeholder, takesFocus
           {error}
         </p>
       )}
+      {hint !== undefined && (
+        <p className="note composer-hint" id={hintId}>
+          {hint}
+        </p>
+      )}
       <div className="composer-row">
         <textarea
           ref={area}
@@ -87,7 +92,7 @@ export function Composer({ draft, isRunning, send, stop, placeholder, takesFocus
           value={text}
           placeholder={placeholder}
           aria-label="Message"
-          aria-describedby={error === '' ? undefined : errorId}
+          aria-describedby={describedBy === '' ? undefined : describedBy}
           onChange={(event) => change(event.target.value)}
           onKeyDown={onKeyDown}
         />

@@ -34,7 +34,9 @@ function UserMessage({ message }: { readonly message: UserViewMessage }): ReactE
 }
 
 const interruptions: Readonly<Record<string, string>> = {
-  signal: 'The text broke off here: the run was stopped.',
+  // Who stopped it is said below.
+  signal: 'The text breaks off here.',
+  request: 'The text breaks off here.',
   'stream-interrupted': 'The text broke off here: the connection to the model was lost.',
 };
 
@@ -61,8 +63,8 @@ function AssistantMessage({
           <p className="plain">{reasoning}</p>
         </details>
       )}
-      {text !== '' && <Markdown text={text} />}
-      {provisional === true && <span className="caret" aria-hidden="true" />}
+      {text !== '' && <Markdown text={text} isOpen={provisional === true} />}
+      {provisional === true && text === '' && <span className="caret" aria-hidden="true" />}
       {interrupted !== undefined && <p className="note">{describeInterruption(interrupted)}</p>}
     </div>
   );

@@ -16,6 +16,8 @@ import { WhyAside } from '../why/why-aside.tsx';
 import { AgentName } from './agent-name.ts';
 import { Announcer } from './announcer.tsx';
 import { Composer } from './composer.tsx';
+import { describeEffect } from './describe-effect.ts';
+import { dropRepeats } from './drop-repeats.ts';
 import { MessageList } from './message-list.tsx';
 import type { SentMessage } from './pending-message.tsx';
 import { countUserMessages, PendingMessage } from './pending-message.tsx';
@@ -88,13 +90,11 @@ function SessionHeader({
   readonly isLoaded: boolean;
   readonly onWhy: (() => void) | undefined;
 }): ReactElement {
-  const { status, why, waits, clocks, usage, messages, connection } = agent;
+  const { status, waits, clocks, usage, messages, connection } = agent;
   const title = useTitle(sessionId) ?? (connection === 'refused' ? 'Unknown session' : isLoaded ? 'New session' : 'Session');
   const { input = 0, output = 0, total = input + output } = usage;
   const facts = {
     status,
-    sentence: why.sentence,
-    stopReason: why.stop_reason,
     waits,
     clocks,
     tokens: total,
@@ -170,6 +170,7 @@ export function SessionPage(props: SessionPageProps): ReactElement {
       if (typeof content === 'string') setSent({ text: content, before });
     });
   }, [agent]);
+  const shown = useMemo(() => dropRepeats(messages), [messages]);
   const isPending = sent !== undefined && countUserMessages(messages) <= sent.before;
   const send = (text: string): Promise<void> => actions.send(text);
   const main = useRef<HTMLElement>(null);
@@ -188,7 +189,7 @@ export function SessionPage(props: SessionPageProps): ReactElement {
         <SessionHeader sessionId={sessionId} agent={agent} isLoaded={hasLoaded} onWhy={isWide ? undefined : () => setWhyOpen(!isWhyOpen)} />
         <AgentName value={agentName ?? 'Agent'}>
           <MessageList
-            messages={messages}
+            messages={shown}
             isLoadingEarlier={isLoadingEarlier}
             actionCount={actionCount}
             empty={isPending ? null : <EmptyConversation agent={agent} isLoaded={hasLoaded} send={send} />}
@@ -205,7 +206,8 @@ export function SessionPage(props: SessionPageProps): ReactElement {
             isRunning={status === 'in_progress'}
             send={send}
             stop={() => actions.cancel()}
-            placeholder={status === 'in_progress' ? 'Add a message while it runs…' : 'Write a message…'}
+            placeholder={status === 'in_progress' ? 'Add a message…' : 'Write a message…'}
+            hint={describeEffect(waits)}
             takesFocus={createdWith !== undefined}
           />
         )}

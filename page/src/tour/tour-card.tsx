@@ -15,7 +15,7 @@ export function TourCard({ tour }: { readonly tour: Tour }): ReactElement | null
     <section className="tour" aria-label="Tour" onKeyDown={onKeyDown}>
       <p className="tour-place">
         <Icon name="flag" />
-        {act === undefined ? 'Tour' : `Step ${place + 1} of ${acts.length}`}
+        {act === undefined ? 'Tour' : `Tour ${place + 1} of ${acts.length}`}
       </p>
       <h2>{act?.title ?? 'The tour'}</h2>
       <div aria-live="polite">

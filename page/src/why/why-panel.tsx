@@ -10,6 +10,7 @@ import { adviseNext } from './advice.ts';
 import { describeDecider } from './decided-by.ts';
 import { MeterBar } from './meter-bar.tsx';
 import { StepRow } from './step-row.tsx';
+import { findQuestions, toRows } from './to-rows.ts';
 
 function UsageFacts({ usage }: { readonly usage: UseAgentResult['usage'] }): ReactElement | null {
   const { input = 0, output = 0, total = input + output } = usage;
@@ -48,7 +49,7 @@ function describeCrashes(steps: readonly StepDecision[]): string | undefined {
   const numbers = steps.flatMap(({ execution_id, step_number, resumed }) =>
     resumed === true && execution_id === run ? [String(step_number)] : [],
   );
-  return numbers.length === 0 ? undefined : `A process ended in step ${numbers.join(', ')}; another one went on.`;
+  return numbers.length === 0 ? undefined : `The worker ended; another one took over and resumed step ${numbers.join(', ')}.`;
 }
 
 function WhyTop({ agent, newest }: { readonly agent: UseAgentResult; readonly newest: StepDecision | undefined }): ReactElement {
@@ -77,8 +78,10 @@ function WhyTop({ agent, newest }: { readonly agent: UseAgentResult; readonly ne
 
 /** Headline, who decided, what to do next, and every step with its evaluations, newest first. */
 export function WhyPanel({ agent }: { readonly agent: UseAgentResult }): ReactElement {
-  const given = agent.why.steps;
-  const steps = useMemo(() => given.toReversed(), [given]);
+  const { why, messages, waits } = agent;
+  const { steps } = why;
+  const isPaused = waits[0]?.type === 'grant';
+  const rows = useMemo(() => toRows(steps, { questions: findQuestions(messages), isPaused }), [steps, messages, isPaused]);
   const scroller = useRef<HTMLDivElement>(null);
   const top = useRef<HTMLDivElement>(null);
   const [topHeight, setTopHeight] = useState(0);
@@ -91,12 +94,20 @@ export function WhyPanel({ agent }: { readonly agent: UseAgentResult }): ReactEl
   return (
     <div ref={scroller} className="why-scroller" tabIndex={0} role="group" aria-label="Reasons">
       <div ref={top} className="why-top">
-        <WhyTop agent={agent} newest={steps[0]} />
+        <WhyTop agent={agent} newest={steps.at(-1)} />
         <h3>{steps.length === 0 ? 'Steps' : `Steps, newest first (${formatCount(steps.length)})`}</h3>
         {steps.length === 0 && <p className="note">None yet. Each step will be listed here, with the criteria that decided after it.</p>}
       </div>
-      <Virtualizer scrollRef={scroller} data={steps} startMargin={topHeight}>
-        {(step) => <StepRow key={`${step.execution_id} ${step.step_number}`} step={step} />}
+      <Virtualizer scrollRef={scroller} data={rows} startMargin={topHeight}>
+        {(row) =>
+          row.type === 'divider' ? (
+            <h4 key={row.key} className="step-divider">
+              {row.text}
+            </h4>
+          ) : (
+            <StepRow key={row.key} step={row.step} isPaused={row.isPaused} />
+          )
+        }
       </Virtualizer>
     </div>
   );
