@@ -13,7 +13,7 @@ interface ComposerProps {
   readonly send: (text: string) => Promise<void>;
   readonly stop?: () => Promise<void>;
   readonly placeholder: string;
-  /** What a message does now, if that may surprise. */
+  /** Effect of a message now, if it may surprise. */
   readonly hint?: string | undefined;
   /** Takes the focus when it appears. */
   readonly takesFocus?: boolean;
