@@ -204,6 +204,18 @@ describe('each kind of envelope', () => {
       [{ text: 'Stopped by ann.' }, { text: 'Stopped by bob: too slow.' }],
     ],
     [
+      'agent.status when a person pressed Stop on the page',
+      [
+        at(1, 'status', {
+          status: 'stopped',
+          stop_reason: 'user_requested',
+          sentence: 'The person pressed Stop.',
+          context: { person: 'ann' },
+        }),
+      ],
+      [{ text: 'Stopped by ann.' }],
+    ],
+    [
       'agent.status when it failed',
       [at(1, 'status', { status: 'failed', stop_reason: 'error', sentence: 'Failed after step 1: no network.' })],
       [{ text: 'Failed after step 1: no network.' }],

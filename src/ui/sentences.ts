@@ -37,7 +37,7 @@ function describeFailure(failure: string, { context, sentence }: { readonly cont
 function describeRequest({ context, sentence }: { readonly context: JsonObject; readonly sentence: string }): string | undefined {
   const person = getText(context, 'person');
   if (person === undefined) return undefined;
-  const isDefault = sentence === '' || /^(?:cancelled|stopped)(?: by .*)?\.?$/i.test(sentence);
+  const isDefault = sentence === '' || /^(?:cancelled|stopped)(?: by .*)?\.?$|^the person pressed stop\.?$/i.test(sentence);
   return `Stopped by ${person}${isDefault ? '.' : `: ${endSentence(lowerFirst(sentence))}`}`;
 }
 

@@ -44,6 +44,11 @@ describe('a person with a keyboard', () => {
     await talk.page.keyboard.type('refund 17');
     await talk.page.keyboard.press('Enter');
     await expect.poll(async () => (await talk.getButton('Approve').count()) === 1 && talk.getButton('Approve').isEnabled()).toBe(true);
+    await talk.getButton('Reject').focus();
+    await talk.page.keyboard.press('Enter');
+    await talk.getButton('Cancel').focus();
+    await talk.page.keyboard.press('Enter');
+    expect(await readFocus()).toBe('Approval: refund');
     await talk.getButton('Approve').focus();
     await talk.page.keyboard.press('Enter');
     await talk.waitForText('Done. Paid 40 EUR for order 17.');
@@ -63,7 +68,7 @@ describe('a person with a keyboard', () => {
     const talk = await startSession(tabs, site);
     await talk.send('say one');
     await talk.page.keyboard.type(' and two');
-    await talk.page.waitForFunction('window.answer !== undefined');
+    await expect.poll(() => talk.page.evaluate('typeof window.answer')).toBe('function');
     await talk.page.evaluate('window.answer()');
     await talk.waitForStatus('Completed');
     await expect.poll(() => talk.page.getByRole('textbox', { name: 'Message' }).inputValue()).toBe('and two');
@@ -100,6 +105,24 @@ describe('a page', () => {
     await talk.waitForStatus('Not loaded');
     await talk.page.evaluate('window.isDown = false');
     await talk.waitForStatus('Completed');
+  });
+
+  it('lets nobody approve arguments that it could not show in full', async () => {
+    const site = await openSite();
+    const tabs = await openTabs();
+    tabs.allow(/Failed to load resource/);
+    await tabs.context.addInitScript(`
+      const send = window.fetch;
+      window.isDown = true;
+      window.fetch = (address, init) => (window.isDown && /waits.[^/]+$/.test(String(address)) ? Promise.resolve(new Response('', { status: 500 })) : send(address, init));
+    `);
+    const talk = await openSession(tabs, site, await site.newSession('refund 17'));
+    const approval = talk.getApproval('refund');
+    await approval.getByText('so the call cannot be approved').waitFor();
+    expect([await talk.getButton('Approve').isEnabled(), await talk.getButton('Edit').isEnabled()]).toEqual([false, false]);
+    await talk.page.evaluate('window.isDown = false');
+    await approval.getByText('The parcel was lost on its way.').waitFor();
+    expect(await talk.getButton('Approve').isEnabled()).toBe(true);
   });
 
   it('uses the session again whose first message was refused', async () => {

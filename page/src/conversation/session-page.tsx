@@ -4,6 +4,7 @@ import { useEffect, useMemo, useRef, useState } from 'react';
 import type { UseAgentResult } from 'stepline/react';
 import { useAgent } from 'stepline/react';
 import type { AgentActions } from 'stepline/ui';
+import { RequestFailedError } from 'stepline/ui';
 import { Icon } from '../app/icons.tsx';
 import { Link } from '../app/routing.tsx';
 import { Suggestions } from '../app/suggestions.tsx';
@@ -59,10 +60,15 @@ function EmptyConversation({ agent, isLoaded, send }: EmptyProps): ReactElement 
 
 /** Says that what is shown may be old, and why. */
 function RefusedNote({ error }: { readonly error: unknown }): ReactElement {
+  const isGone = error instanceof RequestFailedError && error.status === 404;
   return (
     <div className="status-note bad" role="alert">
       <Icon name="warning" />
-      <p>This conversation is not up to date: {describeError(error)} Reload the page to try again.</p>
+      <p>
+        {isGone
+          ? 'This session no longer exists. You see what was loaded before it was deleted.'
+          : `This conversation is not up to date: ${describeError(error)} Reload the page to try again.`}
+      </p>
     </div>
   );
 }
@@ -205,7 +211,7 @@ export function SessionPage(props: SessionPageProps): ReactElement {
             draft={sessionId}
             isRunning={status === 'in_progress'}
             send={send}
-            stop={() => actions.cancel()}
+            stop={() => actions.cancel('the person pressed Stop')}
             placeholder={status === 'in_progress' ? 'Add a message…' : 'Write a message…'}
             hint={describeEffect(waits)}
             takesFocus={createdWith !== undefined}

@@ -1,5 +1,5 @@
 // A call that waits for somebody's approval.
-import type { ReactElement } from 'react';
+import type { MouseEvent, ReactElement } from 'react';
 import { useId, useState } from 'react';
 import type { AgentActions, ViewWait } from 'stepline/ui';
 import { Icon } from '../app/icons.tsx';
@@ -15,6 +15,19 @@ import { WaitCard } from './wait-card.tsx';
 interface FormProps {
   readonly action: Decision;
   readonly onClose: () => void;
+}
+
+/** Closes a form. The focus stays in its card. */
+function CancelButton({ onClose }: Pick<FormProps, 'onClose'>): ReactElement {
+  const onClick = ({ currentTarget }: MouseEvent<HTMLButtonElement>): void => {
+    currentTarget.closest<HTMLElement>('.wait-card')?.focus({ preventScroll: true });
+    onClose();
+  };
+  return (
+    <button type="button" className="button" onClick={onClick}>
+      Cancel
+    </button>
+  );
 }
 
 /** Arguments that a person changes before they approve. */
@@ -57,9 +70,7 @@ function EditForm({
         <button type="button" className="button primary" disabled={action.isLocked} onClick={submit}>
           Approve with changes
         </button>
-        <button type="button" className="button" onClick={onClose}>
-          Cancel
-        </button>
+        <CancelButton onClose={onClose} />
       </div>
     </div>
   );
@@ -89,9 +100,7 @@ function RejectForm({ reject, action, onClose }: FormProps & { readonly reject: 
         >
           Reject call
         </button>
-        <button type="button" className="button" onClick={onClose}>
-          Cancel
-        </button>
+        <CancelButton onClose={onClose} />
       </div>
     </div>
   );
@@ -105,7 +114,7 @@ function Arguments({ args, summary, isLoading, error }: WholeWait): ReactElement
       {isLoading && <p className="note">Loading all arguments…</p>}
       {error !== '' && (
         <p className="form-error" role="alert">
-          The arguments cannot be shown in full: {error}
+          The arguments cannot be shown in full yet, so the call cannot be approved: {error} Trying again…
         </p>
       )}
     </>
@@ -156,13 +165,13 @@ export function ApprovalCard({ wait, actions }: ApprovalCardProps): ReactElement
           <button
             type="button"
             className="button primary"
-            disabled={action.isLocked || whole.isLoading}
+            disabled={action.isLocked || !whole.isWhole}
             onClick={() => void action.run(() => actions.approve(shown, toOptions()))}
           >
             <Icon name="check" />
             Approve
           </button>
-          <button type="button" className="button" disabled={action.isLocked || whole.isLoading} onClick={() => setForm('edit')}>
+          <button type="button" className="button" disabled={action.isLocked || !whole.isWhole} onClick={() => setForm('edit')}>
             Edit
           </button>
           <button type="button" className="button" disabled={action.isLocked} onClick={() => setForm('reject')}>

@@ -26,7 +26,7 @@ export class ExecutionTimeLimit<State> extends LimitCriterion<State> {
     const elapsedMs = this.#getElapsedMs(state, findings);
     const elapsedSeconds = elapsedMs / 1000;
     const maxSeconds = this.raise(this.maxSeconds, state);
-    const reason = `${toTenths(elapsedSeconds)} s of ${maxSeconds} s of wall-clock time used`;
+    const reason = `${toTenths(elapsedSeconds)} s of ${maxSeconds} s of run time used`;
     return { isReached: elapsedMs >= maxSeconds * 1000, reason, max: maxSeconds, context: { elapsedSeconds, maxSeconds } };
   }
 
