@@ -12,7 +12,7 @@ import type { AssistantViewMessage, StatusViewMessage, UserViewMessage, ViewMess
 import { StatusType } from './message.ts';
 import type { OpenText } from './open-text.ts';
 import { readText } from './open-text.ts';
-import { describePause, describeStop, describeWaits, isJsonLike } from './sentences.ts';
+import { describePaused, describeStop, describeWaits, isJsonLike } from './sentences.ts';
 
 /** Everything that is shown together. */
 export interface BlockContent {
@@ -99,7 +99,7 @@ function toRetry(envelope: EventEnvelope): StatusViewMessage {
 function describeRest(envelope: EventEnvelope): string {
   const waits = getObjects(envelope.data, 'waiting_for');
   const grant = waits.find((wait) => wait['type'] === 'grant');
-  if (grant !== undefined) return describePause(getText(grant, 'limit') ?? '');
+  if (grant !== undefined) return describePaused(getText(grant, 'limit') ?? '');
   const described = waits.map((wait) => ({
     type: getText(wait, 'type') ?? '',
     tool: getText(wait, 'tool'),

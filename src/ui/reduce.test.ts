@@ -229,7 +229,7 @@ describe('each kind of envelope', () => {
     [
       'agent.status when it waits for a grant',
       [at(1, 'status', { status: 'waiting', sentence: 'Paused.', waiting_for: [{ wait_id: 'g', type: 'grant', limit: 'steps' }] })],
-      [{ status_type: 'info', text: 'Waiting: the step limit is reached.' }],
+      [{ status_type: 'info', text: 'Paused: the step limit was reached.' }],
     ],
     [
       'agent.status when somebody granted more',

@@ -55,17 +55,22 @@ export function describeStop(data: JsonObject): string {
   return `${word}: ${limit}${meter === undefined ? '' : ` ${describeMeter(meter)}`}`;
 }
 
-const reachedLimits: Readonly<Record<string, string>> = {
-  steps: 'the step limit is reached',
-  tokens: 'the token limit is reached',
-  wall: 'the time limit is reached',
-  active: 'the limit of active time is reached',
-  cost: 'the cost limit is reached',
+const limitNames: Readonly<Record<string, string>> = {
+  steps: 'the step limit',
+  tokens: 'the token limit',
+  wall: 'the time limit',
+  active: 'the limit of active time',
+  cost: 'the cost limit',
 };
+
+const nameLimit = (limit: string): string => limitNames[limit] ?? `the limit of ${limit}`;
+
+/** Says, for good, that a run had to wait at a limit. */
+export const describePaused = (limit: string): string => `Paused: ${nameLimit(limit)} was reached.`;
 
 /** Says that a run waits at a limit: "Waiting: the step limit is reached (4 of 4)." */
 export function describePause(limit: string, meter?: Meter): string {
-  return `Waiting: ${reachedLimits[limit] ?? `the limit of ${limit} is reached`}${meter === undefined ? '' : ` ${describeMeter(meter)}`}.`;
+  return `Waiting: ${nameLimit(limit)} is reached${meter === undefined ? '' : ` ${describeMeter(meter)}`}.`;
 }
 
 /** The part of a wait that its sentence is made of. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { StatusViewMessage } from 'stepline/ui';
+import type { StatusViewMessage, ViewMessage } from 'stepline/ui';
 import { dropRepeats } from './drop-repeats.ts';
 
 const base = { role: 'status', timestamp: '2026-01-16T10:00:00.000Z', agent_id: 'a' } as const;
@@ -9,8 +9,10 @@ const asked: StatusViewMessage = { ...base, id: '2', status_type: 'info', text: 
 const continuation = { should_continue: false, stop_reason: 'user_requested', resolved_by: 'StopRequested' };
 const stopped: StatusViewMessage = { ...base, id: '3', status_type: 'continuation', text: 'Stopped by ann.', continuation };
 
-test('a stop is said once', () => {
-  expect(dropRepeats([granted, asked, stopped])).toEqual([granted, stopped]);
+const words: ViewMessage = { ...base, id: '4', role: 'assistant', text: 'There are' };
+
+test('a stop is said once, below the words', () => {
+  expect(dropRepeats([granted, asked, words, stopped])).toEqual([granted, words, stopped]);
 });
 
 test('nothing else is left out: the list is the same', () => {

@@ -10,9 +10,12 @@ const isRequest = (message: ViewMessage): boolean =>
 /** Leaves out that somebody asked to stop, once the run says that it was stopped and by whom. Returns the same list if nothing is left out. */
 export function dropRepeats(messages: readonly ViewMessage[]): readonly ViewMessage[] {
   const repeated = new Set<ViewMessage>();
-  messages.forEach((message, index) => {
-    const before = isStop(message) ? messages[index - 1] : undefined;
-    if (before !== undefined && isRequest(before)) repeated.add(before);
-  });
+  let asked: ViewMessage[] = [];
+  for (const message of messages) {
+    if (isRequest(message)) asked.push(message);
+    if (isStop(message)) for (const request of asked) repeated.add(request);
+    // The words of a step stand behind what was asked while it was written.
+    if (isStop(message) || message.role === 'user') asked = [];
+  }
   return repeated.size === 0 ? messages : messages.filter((message) => !repeated.has(message));
 }

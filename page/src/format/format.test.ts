@@ -80,10 +80,10 @@ describe('meters', () => {
     expect(`${nameMeter(meter, 'Reputation')}: ${describeMeter(meter)}`).toBe(text);
   });
 
-  it('has another name for wall time than for active time', () => {
+  it('has another name for run time than for active time', () => {
     const meter = { value: 1, limit: 300, unit: 'seconds' };
     const names = ['ExecutionTimeLimit', 'CumulativeExecutionTimeLimit'].map((criterion) => nameMeter(meter, criterion));
-    expect(names).toEqual(['Wall clock', 'Active time']);
+    expect(names).toEqual(['Run time', 'Active time']);
   });
 
   it.each<[number, number, number, string]>([

@@ -12,7 +12,7 @@ const unitNames: Readonly<Record<string, string>> = {
 
 /** Criteria whose unit does not say what they measure: one counts work, the other everything since the start. */
 const criterionNames: Readonly<Record<string, string>> = {
-  ExecutionTimeLimit: 'Wall clock',
+  ExecutionTimeLimit: 'Run time',
   CumulativeExecutionTimeLimit: 'Active time',
 };
 
