@@ -1,14 +1,13 @@
 // The handler of HTTP requests to sessions.
 // Owns:     the order in which a request is checked, and the response to whatever fails.
 // Does not: know what a route does, or how a server reads requests.
-// H1. It never throws and never rejects: every request gets a response, and no request ends the process.
-// H2. The origin is checked before anything else, the author before a body is read, and the session before both.
+// H3. The session is loaded first, then its author is checked, and only then a body is read.
 import { readField } from '../../lib/index.ts';
 import type { RunState } from '../../step-by-step/index.ts';
 import type { Session, SessionRuntime } from '../../sessions/index.ts';
-import { addOriginHeaders, checkOrigin, toPreflightResponse } from './check-origin.ts';
 import { NotFoundError } from './errors/not-found-error.ts';
 import { findWait } from './find-wait.ts';
+import { guardRequests } from './guard-requests.ts';
 import type { HandlerServices, SessionHandlerOptions } from './handler-options.ts';
 import { createServices } from './handler-options.ts';
 import { isServerError, toErrorResponse } from './json-response.ts';
@@ -85,15 +84,7 @@ export function createSessionHandler<State extends RunState, Output>(
   options: SessionHandlerOptions,
 ): (request: Request) => Promise<Response> {
   const services = createServices(runtime, options);
-  return async (request) => {
-    let origin: string | undefined;
-    try {
-      origin = checkOrigin(request, services.origins);
-      if (request.method === 'OPTIONS') return addOriginHeaders(toPreflightResponse(), origin);
-      return addOriginHeaders(await handle(services, request), origin);
-    } catch (error) {
-      if (isServerError(error)) services.report(error, `${request.method} ${new URL(request.url).pathname}`);
-      return addOriginHeaders(toErrorResponse(services.redactor, error), origin);
-    }
-  };
+  const { origins, redactor, report } = services;
+  const guard = { origins, methods: ['GET', 'POST'], report, toErrorResponse: (error: unknown) => toErrorResponse(redactor, error) };
+  return guardRequests(guard, (request) => handle(services, request));
 }
