@@ -2,15 +2,15 @@
 // Owns:     the order in which a request is checked, and the response to whatever fails.
 // Does not: know what a route does, or how a server reads requests.
 // H3. The session is loaded first, then its author is checked, and only then a body is read.
-import { readField } from '../../lib/index.ts';
 import type { RunState } from '../../step-by-step/index.ts';
 import type { Session, SessionRuntime } from '../../sessions/index.ts';
 import { NotFoundError } from './errors/not-found-error.ts';
+import { getSession } from './find-session.ts';
 import { findWait } from './find-wait.ts';
 import { guardRequests } from './guard-requests.ts';
 import type { HandlerServices, SessionHandlerOptions } from './handler-options.ts';
 import { createServices } from './handler-options.ts';
-import { isServerError, toErrorResponse } from './json-response.ts';
+import { toErrorResponse } from './json-response.ts';
 import { matchRoute } from './routes/match-route.ts';
 import { eventRoutes } from './routes/event-routes.ts';
 import type { Route, RouteCall } from './routes/route.ts';
@@ -19,29 +19,10 @@ import { waitRoutes } from './routes/wait-routes.ts';
 
 const routes: readonly Route[] = [...sessionRoutes, ...waitRoutes, ...eventRoutes];
 
-/** Errors that belong to one session. Before its tenant is known, they would show that it exists. */
-const sessionCodes = [
-  'unknown-session',
-  'session-deleted',
-  'session-damaged',
-  'damaged-data',
-  'unknown-agent',
-  'newer-schema',
-  'wrong-kind',
-];
-
 type Found = Pick<RouteCall, 'services' | 'request' | 'url' | 'params'>;
 
-async function loadSession({ services, request, params }: Found, { action }: Route): Promise<Session> {
-  const id = params['session'] ?? '';
-  try {
-    return await services.runtime.get(id);
-  } catch (error) {
-    if (!sessionCodes.some((code) => code === readField(error, 'code'))) throw error;
-    if (isServerError(error)) services.report(error, `session "${id}"`);
-    return services.gate.refuseUnknown(request, { action, id });
-  }
-}
+const loadSession = ({ services, request, params }: Found, { action }: Route): Promise<Session> =>
+  getSession(services, { request, action, id: params['session'] ?? '' });
 
 /** Runs a route for an author who may. */
 async function runRoute(route: Route, found: Found): Promise<Response> {

@@ -1,0 +1,12 @@
+export type {
+  AgUiEvent,
+  AgUiHandlerOptions,
+  AgUiInterrupt,
+  AgUiMapper,
+  AgUiMapperOptions,
+  AgUiMessage,
+  AgUiOutcome,
+  AgUiToolCall,
+  AgUiUsage,
+} from '../broadcasting/ag-ui/index.ts';
+export { createAgUiHandler, createAgUiMapper, toAgUiMessages } from '../broadcasting/ag-ui/index.ts';
