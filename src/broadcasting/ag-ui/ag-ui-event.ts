@@ -29,7 +29,7 @@ export interface AgUiInterrupt {
   readonly subagentRunId?: string;
 }
 
-/** How a run ended that did not fail. */
+/** End of a run that did not fail. */
 export type AgUiOutcome =
   | { readonly type: 'success'; readonly pendingToolCallIds?: readonly string[] }
   | { readonly type: 'interrupt'; readonly interrupts: readonly AgUiInterrupt[] }

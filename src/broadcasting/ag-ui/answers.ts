@@ -1,6 +1,6 @@
 // Answers to interrupts, as actions on a session.
 // W1. Each answer is for the wait whose digest is in the id of its interrupt. The runtime refuses any other.
-// W2. The same answer twice has an effect once.
+// W2. The same answer twice has an effect once: something that was answered is not waited for any more. A grant needs an id for that.
 import type { Json } from '../../lib/index.ts';
 import { describeValue, InvalidArgumentError, isRecord, parseJsonText, toCanonical } from '../../lib/index.ts';
 import type { ActionOptions, Actor, SessionResult, SessionRuntime, SessionWait } from '../../sessions/index.ts';
@@ -8,7 +8,7 @@ import type { Grant } from '../../step-by-step/index.ts';
 import type { InterruptRef } from './interrupts.ts';
 import type { ResumeEntry, ToolAnswer } from './read-input.ts';
 
-/** What an answer asks for. */
+/** Action that an answer asks for. */
 export type Decision =
   | { readonly action: 'approve'; readonly args?: Json; readonly scope?: 'session'; readonly seen?: string }
   | { readonly action: 'reject'; readonly reason: string }
@@ -51,8 +51,8 @@ function readApproval(payload: unknown): Decision {
 function readGrant(payload: unknown): Decision {
   if (!isRecord(payload) || payload['approved'] === false) return { action: 'reject', reason: 'The limit was not raised.' };
   const { approved: _, ...amounts } = payload;
-  // Holds: the runtime checks the amounts.
-  return { action: 'grant', amounts: amounts as Grant };
+  // The runtime checks the amounts.
+  return { action: 'grant', amounts };
 }
 
 /** Reads what an entry decides about a wait. */
@@ -81,14 +81,11 @@ export function readToolDecision({ content, error }: ToolAnswer): Decision {
   return { action: 'answer', value: value === undefined ? content : toJson(value, 'of a tool') };
 }
 
-/** Id of the request that gives an answer: the same one twice is one answer. */
-export const toAnswerRequestId = (interruptId: string): string => `ag-ui/answer/${interruptId}`;
-
 /** Gives an answer to the runtime. Settles as soon as it is stored. */
 export function giveAnswer(runtime: SessionRuntime, sessionId: string, answer: GivenAnswer): Promise<SessionResult> {
   const { decision, by, interruptId } = answer;
   const wait = { id: answer.wait.waitId, digest: answer.wait.digest };
-  const options: ActionOptions = { by, until: 'accepted', requestId: toAnswerRequestId(interruptId) };
+  const options: ActionOptions = { by, until: 'accepted' };
   switch (decision.action) {
     case 'approve': {
       const { args, scope } = decision;
@@ -99,7 +96,7 @@ export function giveAnswer(runtime: SessionRuntime, sessionId: string, answer: G
     case 'answer':
       return runtime.answer(sessionId, wait, { ...options, value: decision.value });
     case 'grant':
-      return runtime.grant(sessionId, decision.amounts, options);
+      return runtime.grant(sessionId, decision.amounts, { ...options, requestId: `ag-ui/grant/${interruptId}` });
     case 'resume':
       return runtime.resume(sessionId, options);
     case 'cancel':

@@ -31,6 +31,7 @@ function toEnd(fields: EventFields, events: RunEvents): RunEnd {
   const isPageOnly = waits.every(({ type }) => type === 'client-tool');
   const toShown = (wait: SessionWait) => ({
     wait: { ...wait, sessionId: '', digest: '' },
+    stepCount: 0,
     hiddenFields: [],
     call: events.findAsked(wait.id),
   });

@@ -1,5 +1,6 @@
 // What a session waits for, as interrupts.
 // I1. The id of an interrupt has the digest of what is waited for, so that an answer counts for exactly what was shown.
+// I2. A limit may be reached again in the same execution: such an id also has the number of steps.
 import type { Json, JsonObject } from '../../lib/index.ts';
 import { omitUndefined } from '../../lib/index.ts';
 import type { SessionWait } from '../../sessions/index.ts';
@@ -9,6 +10,8 @@ import type { AskedCall } from './run-events.ts';
 /** A wait as it is shown: the arguments without their secrets. */
 export interface ShownWait {
   readonly wait: SessionWait;
+  /** Number of steps that the session has recorded. */
+  readonly stepCount: number;
   readonly args?: Json;
   /** Paths of arguments that are not shown. */
   readonly hiddenFields: readonly string[];
@@ -22,12 +25,16 @@ export interface InterruptRef {
   readonly digest: string;
 }
 
-export const toInterruptId = ({ id, digest }: Pick<SessionWait, 'id' | 'digest'>): string => (digest === '' ? id : `${id}:${digest}`);
+/** Returns the id of an interrupt. `stepCount` is the number of steps that the session has recorded. */
+export function toInterruptId({ id, digest, type }: Pick<SessionWait, 'id' | 'digest' | 'type'>, stepCount: number): string {
+  if (digest === '') return id;
+  return ['approval', 'client-tool', 'unknown-call'].includes(type) ? `${id}:${digest}` : `${id}:${digest}:${stepCount}`;
+}
 
 /** Reads the id of an interrupt. One that was never given out names a wait without a digest. */
-export function readInterruptId(id: string): InterruptRef {
-  const at = id.lastIndexOf(':');
-  return at === -1 ? { waitId: id, digest: '' } : { waitId: id.slice(0, at), digest: id.slice(at + 1) };
+export function readInterruptId(interruptId: string): InterruptRef {
+  const [, waitId = interruptId, digest = ''] = /^(.*):([0-9a-f]{64})(?::\d+)?$/s.exec(interruptId) ?? [];
+  return { waitId, digest };
 }
 
 const approvalSchema: JsonObject = {
@@ -73,7 +80,7 @@ function toQuestion(wait: SessionWait): Question {
 const toTime = (at: number): string => new Date(at).toISOString();
 
 /** Turns a wait into an interrupt. */
-export function toInterrupt({ wait, args, hiddenFields, call }: ShownWait): AgUiInterrupt {
+export function toInterrupt({ wait, stepCount, args, hiddenFields, call }: ShownWait): AgUiInterrupt {
   const { message = '', ...question } = toQuestion(wait);
   const problem = 'problem' in wait ? wait.problem : undefined;
   const tool = 'toolName' in wait ? wait.toolName : undefined;
@@ -81,7 +88,7 @@ export function toInterrupt({ wait, args, hiddenFields, call }: ShownWait): AgUi
     stepline: { waitId: wait.id, waitType: wait.type, digest: wait.digest, ...omitUndefined({ tool, args }), hiddenFields },
   };
   return omitUndefined({
-    id: toInterruptId(wait),
+    id: toInterruptId(wait, stepCount),
     ...question,
     // The last answer could not be used.
     message: problem === undefined ? message : `${problem} ${message}`,

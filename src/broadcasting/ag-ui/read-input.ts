@@ -26,7 +26,7 @@ export interface ResumeEntry {
   readonly payload?: unknown;
 }
 
-/** What a request asks for. */
+/** The input of a run, as far as it counts. */
 export interface RunInput {
   readonly threadId: string;
   readonly runId: string;

@@ -3,7 +3,7 @@ import type { Json, JsonObject, Redactor } from '../../lib/index.ts';
 import { present } from '../../lib/index.ts';
 import type { AgUiEvent, AgUiInterrupt, AgUiOutcome, AgUiUsage } from './ag-ui-event.ts';
 
-/** How a run ended, or what it waits for. */
+/** End of a run, and what it waits for. */
 export interface RunEnd {
   /** `completed`, `stopped`, `failed`, or `waiting`. */
   readonly status: string;

@@ -105,7 +105,8 @@ export class RunEvents {
       case 'AgentStepStarted':
         return yield* this.#startStep(fields);
       case 'InferenceStarted':
-        return this.usage.noteModel(fields.text('model'));
+        this.usage.noteModel(fields.text('model'));
+        return;
       case 'ReasoningDelta':
         return yield* this.#texts.reason(fields.messageId, fields.text('text'), this.#getAuthor(fields));
       case 'TextDelta':

@@ -4,9 +4,9 @@
 // S1. It ends when the session rests after everything that the request did to it was applied.
 // S2. Leaving it changes nothing: the session goes on.
 // S3. A reader that lacks messages of the session, or shows a text that was taken back, gets a snapshot.
-import { escapePart, readField } from '../../lib/index.ts';
-import { Message } from '../../messages/index.ts';
-import type { Session, SessionWait, StoredEvent } from '../../sessions/index.ts';
+import type { JsonObject } from '../../lib/index.ts';
+import { escapePart } from '../../lib/index.ts';
+import type { RecordedAction, Session, SessionWait, StoredEvent } from '../../sessions/index.ts';
 import type { SessionStreamItem } from '../http/index.ts';
 import { SessionStream, toShownArgs } from '../http/index.ts';
 import type { AgUiEvent, AgUiInterrupt, AgUiMessage } from './ag-ui-event.ts';
@@ -19,7 +19,7 @@ import type { RunEnd } from './run-end.ts';
 import { toEndEvents } from './run-end.ts';
 import { RunEvents } from './run-events.ts';
 import type { StartedRun } from './start-run.ts';
-import { toAgUiMessages } from './to-messages.ts';
+import { toAgUiMessages, toUserMessage } from './to-messages.ts';
 import { findWaitCalls } from './wait-calls.ts';
 
 /** An event to send, or that nothing has happened for a while. */
@@ -61,9 +61,8 @@ export class SessionRunStream {
     yield* this.#begin();
     const { left } = this.#started;
     if (left !== undefined) return yield* this.#endEarly(left);
-    const session = this.#expected.size === 0 ? await this.#services.runtime.get(this.#session.id) : undefined;
-    if (session !== undefined && session.status !== 'in_progress') return yield* this.#end(await this.#toSessionEnd(session));
-    yield* this.#follow(signal);
+    const isAtRest = this.#expected.size === 0 && this.#session.status !== 'in_progress';
+    yield* isAtRest ? this.#end(await this.#toSessionEnd(this.#session)) : this.#follow(signal);
   }
 
   /** Sends the conversation if the page lacks something of it, and notes what the page knows. */
@@ -74,10 +73,12 @@ export class SessionRunStream {
     const earlier = toAgUiMessages(state, redactor);
     const isKnown = ({ id }: AgUiMessage): boolean => this.#input.knownIds.has(id);
     // A new message is not in the state yet.
-    const newest: readonly AgUiMessage[] =
-      message === undefined ? [] : [{ id: message.id, role: 'user', content: redactor.text(message.text) }];
-    const messages = [...earlier, ...newest];
-    if (!earlier.every((each) => each.role === 'reasoning' || isKnown(each))) yield { type: 'MESSAGES_SNAPSHOT', messages };
+    const messages = message === undefined ? earlier : [...earlier, toUserMessage(message, redactor)];
+    if (!earlier.every((each) => each.role === 'reasoning' || isKnown(each))) {
+      // Clients keep the places of messages that they have, so the newest one is left out first: it comes after those that are added.
+      yield { type: 'MESSAGES_SNAPSHOT', messages: earlier };
+      if (message !== undefined) yield { type: 'MESSAGES_SNAPSHOT', messages };
+    }
     this.#events.noteMessages(messages);
     this.#events.usage.noteBase(state.usage);
     for (const [waitId, call] of await findWaitCalls(runtime, this.#session)) this.#events.noteCall(waitId, call);
@@ -125,8 +126,9 @@ export class SessionRunStream {
   }
 
   *#addStored({ event, confirmed }: Extract<SessionStreamItem, { readonly type: 'stored' }>): Generator<AgUiEvent, void, undefined> {
-    if (event.type === 'UserMessageReceived') this.#expected.delete(String(event['messageId']));
-    if (event.type === 'WaitResolved') this.#expected.delete(String(event['waitId']));
+    const fields = new EventFields(event);
+    if (event.type === 'UserMessageReceived') this.#expected.delete(fields.text('messageId'));
+    if (event.type === 'WaitResolved') this.#expected.delete(fields.text('waitId'));
     const key = `${confirmed.attempt ?? 0}/${confirmed.index ?? 0}`;
     if (confirmed.index === undefined || this.#skipped.delete(key)) yield* this.#addEvent(event);
   }
@@ -144,14 +146,14 @@ export class SessionRunStream {
     const args = fields.json('args') ?? null;
     const wait: SessionWait = { type: 'approval', id, toolName: fields.text('tool'), args, sessionId: this.#session.id, digest };
     // Holds: an interrupt is JSON.
-    yield { type: 'CUSTOM', name: 'stepline.interrupt', value: JSON.parse(JSON.stringify(this.#toInterrupt(wait))) };
+    yield { type: 'CUSTOM', name: 'stepline.interrupt', value: this.#toInterrupt(wait, 0) as unknown as JsonObject };
   }
 
-  #toInterrupt(wait: SessionWait): AgUiInterrupt {
+  #toInterrupt(wait: SessionWait, stepCount: number): AgUiInterrupt {
     const { redactor } = this.#services;
     const shown = 'args' in wait ? toShownArgs(wait.args, { redactor, maxLength: Infinity }) : { hidden_fields: [] };
     const { args, hidden_fields: hiddenFields } = shown;
-    return toInterrupt({ wait, hiddenFields, call: this.#events.findAsked(wait.id), ...(args !== undefined && { args }) });
+    return toInterrupt({ wait, stepCount, hiddenFields, call: this.#events.findAsked(wait.id), ...(args !== undefined && { args }) });
   }
 
   /** Returns how the run ended; undefined if it goes on. */
@@ -183,8 +185,11 @@ export class SessionRunStream {
 
   /** Finds the reason why something that the request asked for was not applied. */
   async #findRefusal(): Promise<string | undefined> {
+    const { requestId, waitIds } = this.#started;
     const actions = await this.#services.runtime.actions(this.#session.id);
-    return actions.find(({ requestId, refused }) => refused !== undefined && this.#started.requestIds.includes(requestId ?? ''))?.refused;
+    const isOwn = (action: RecordedAction): boolean =>
+      (requestId !== undefined && action.requestId === requestId) || ('waitId' in action && waitIds.includes(action.waitId));
+    return actions.find((action) => action.refused !== undefined && isOwn(action))?.refused;
   }
 
   /** Describes a session at rest. */
@@ -202,7 +207,7 @@ export class SessionRunStream {
       explanation,
       reason: explanation?.split('\n')[0],
       result: text,
-      interrupts: isPageOnly ? [] : waitingFor.map((wait) => this.#toInterrupt(wait)),
+      interrupts: isPageOnly ? [] : waitingFor.map((wait) => this.#toInterrupt(wait, stepCount)),
       pendingToolCallIds: calls,
     };
   }
@@ -214,7 +219,7 @@ export class SessionRunStream {
     const sentence = `${total - left.length} of ${total} answers are here. AG-UI continues a run only when all are: nothing was run yet.`;
     yield { type: 'CUSTOM', name: 'stepline.collected', value: { sentence, left: left.map(({ id }) => id) } };
     const end = await this.#toSessionEnd(session);
-    yield* this.#end({ ...end, pendingToolCallIds: [], interrupts: left.map((wait) => this.#toInterrupt(wait)) });
+    yield* this.#end({ ...end, pendingToolCallIds: [], interrupts: left.map((wait) => this.#toInterrupt(wait, session.stepCount)) });
   }
 
   async *#end(end: RunEnd): Items {

@@ -5,26 +5,25 @@ import type { JsonObject } from '../../lib/index.ts';
 import { InvalidArgumentError, listAll, readField } from '../../lib/index.ts';
 import { Message } from '../../messages/index.ts';
 import type { Actor, Session, SessionWait } from '../../sessions/index.ts';
-import { AlreadyAnsweredError, MessageRefusedError } from '../../step-by-step/index.ts';
-import { createWaitError, readWaitHistory } from '../http/index.ts';
+import { MessageRefusedError } from '../../step-by-step/index.ts';
 import type { GivenAnswer } from './answers.ts';
-import { giveAnswer, toAnswerRequestId } from './answers.ts';
+import { giveAnswer } from './answers.ts';
 import type { AgUiServices } from './handler-options.ts';
 import { toInterruptId } from './interrupts.ts';
 import type { InputMessage } from './read-input.ts';
 import type { SessionRun } from './take-answers.ts';
-import { takeAnswers } from './take-answers.ts';
+import { isRepeatedAnswer, takeAnswers } from './take-answers.ts';
 
 /** A run that was asked for. */
 export interface StartedRun {
-  /** The session before anything was done to it. */
+  /** The session before anything was done to it; as it is now if nothing was. */
   readonly session: Session;
   /** The message that was sent, if it was new. */
   readonly message?: Message;
   /** Ids of the waits that were answered. */
   readonly waitIds: readonly string[];
-  /** Ids of the requests that were made. */
-  readonly requestIds: readonly string[];
+  /** Id of the request that sent the message. */
+  readonly requestId?: string;
   /** Waits that are left to be answered before anything is run. Undefined unless some of several were answered. */
   readonly left?: readonly SessionWait[];
 }
@@ -50,8 +49,6 @@ function findNewMessage({ state }: Session, message: InputMessage | undefined): 
   throw new InvalidArgumentError(`Message "${message.id}" was sent before with another text. Send the new text under another id.`);
 }
 
-const describeOpen = (waits: readonly SessionWait[]): string => listAll(waits.map((wait) => `"${toInterruptId(wait)}"`));
-
 /** Chooses the answers that have an effect, and what is still to be answered. */
 function chooseAnswers(
   { services, session, input }: SessionRun,
@@ -60,26 +57,29 @@ function chooseAnswers(
 ): { readonly answers: readonly GivenAnswer[]; readonly left?: readonly SessionWait[] } {
   const open = session.waitingFor;
   if (open.length === 0) return { answers: given };
-  const answered = services.collector.collect(input.threadId, given, open.map(toInterruptId));
-  const left = open.filter((wait) => !answered.has(toInterruptId(wait)));
+  const toId = (wait: SessionWait): string => toInterruptId(wait, session.stepCount);
+  const answered = services.collector.collect(input.threadId, given, open.map(toId));
+  const left = open.filter((wait) => !answered.has(toId(wait)));
   if (left.length > 0 && message !== undefined)
     throw new MessageRefusedError(
       left.map(({ id }) => id),
-      `AG-UI takes no message while a run is interrupted: answer ${describeOpen(left)} in "resume" first.`,
+      `AG-UI takes no message while a run is interrupted: answer ${listAll(left.map((wait) => `"${toId(wait)}"`))} in "resume" first.`,
     );
   if (left.length === 0) return { answers: [...answered.values()] };
   return given.length === 0 ? { answers: [] } : { answers: [], left };
 }
 
-/** Gives an answer. One that somebody else has given differently meanwhile is refused as late. */
-async function give({ services: { runtime }, session }: SessionRun, answer: GivenAnswer): Promise<boolean> {
+const overCodes: readonly unknown[] = ['already-answered', 'late-answer', 'not-waiting'];
+
+/** Gives an answer. Returns false if somebody else has given the same meanwhile. */
+async function give(run: SessionRun, answer: GivenAnswer): Promise<boolean> {
+  const { services, session } = run;
   try {
-    return (await giveAnswer(runtime, session.id, answer)).isRepeated !== true;
+    return (await giveAnswer(services.runtime, session.id, answer)).isRepeated !== true;
   } catch (error) {
-    if (readField(error, 'code') !== 'request-reused') throw error;
-    const { waitId } = answer.wait;
-    const { ending } = await readWaitHistory(runtime, session.id, waitId);
-    throw ending === undefined ? new AlreadyAnsweredError(waitId) : await createWaitError(runtime, session, waitId);
+    if (!overCodes.includes(readField(error, 'code'))) throw error;
+    if (await isRepeatedAnswer(run, answer.wait, answer.decision)) return false;
+    throw error;
   }
 }
 
@@ -94,15 +94,13 @@ export async function startRun(run: SessionRun): Promise<StartedRun> {
   const { answers, left } = chooseAnswers(run, given, message);
   const isEdited = ({ decision }: GivenAnswer): boolean => decision.action === 'approve' && decision.args !== undefined;
   const waitIds: string[] = [];
-  const requestIds: string[] = [];
   // Edited arguments are checked at once: if they do not fit, nothing else was done.
   for (const answer of answers.toSorted((one, other) => Number(isEdited(other)) - Number(isEdited(one)))) {
-    if (!(await give(run, answer))) continue;
-    waitIds.push(answer.wait.waitId);
-    requestIds.push(toAnswerRequestId(answer.interruptId));
+    if (await give(run, answer)) waitIds.push(answer.wait.waitId);
   }
-  if (message === undefined) return { session, waitIds, requestIds, ...(left !== undefined && { left }) };
+  if (left !== undefined) return { session, waitIds, left };
+  if (message === undefined) return { session: waitIds.length > 0 ? session : await runtime.get(session.id), waitIds };
   const requestId = toMessageRequestId(message.id);
   await runtime.send(session.id, message, { by: sender, requestId, until: 'accepted', whileWaiting: 'refuse' });
-  return { session, message, waitIds, requestIds: [...requestIds, requestId] };
+  return { session, message, waitIds, requestId };
 }

@@ -7,8 +7,9 @@ import { ForgedApprovalError, StaleApprovalError } from '../../sessions/index.ts
 import type { RequestedWait } from '../http/index.ts';
 import { assertSeen, createWaitError, findOpenWait, readWaitHistory } from '../http/index.ts';
 import type { Decision, GivenAnswer } from './answers.ts';
-import { readDecision, readToolDecision, toAnswerRequestId } from './answers.ts';
+import { readDecision, readToolDecision } from './answers.ts';
 import type { AgUiServices } from './handler-options.ts';
+import type { InterruptRef } from './interrupts.ts';
 import { readInterruptId, toInterruptId } from './interrupts.ts';
 import type { ResumeEntry, RunInput } from './read-input.ts';
 import { findWaitCalls } from './wait-calls.ts';
@@ -26,32 +27,38 @@ async function authorizeAnswer({ services, request, session }: SessionRun, wait:
   const { by } = await services.gate.check({ request, action: decision.action, session, wait });
   const view = { redactor: services.redactor, maxLength: Infinity };
   if (decision.action === 'approve') await assertSeen({ signer: services.signer, view }, { wait, by }, decision.seen);
-  return { interruptId: toInterruptId(wait), wait: { waitId: wait.id, digest: wait.digest }, decision, by };
+  return { interruptId: toInterruptId(wait, session.stepCount), wait: { waitId: wait.id, digest: wait.digest }, decision, by };
 }
 
-/** True if an action is what an entry asks for. */
-function isSameDecision(action: RecordedAction, entry: ResumeEntry): boolean {
-  if (action.type === 'approve' || action.type === 'reject') {
-    const decision = readDecision(entry, { type: 'approval' });
-    if (decision.action !== action.type) return false;
-    return decision.action !== 'approve' || action.type !== 'approve' || jsonEquals(decision.args ?? null, action.args ?? null);
-  }
-  if (action.type === 'answer') return entry.status === 'resolved' && jsonEquals(action.value, readValue(entry));
-  return (action.type === 'cancel') === (entry.status === 'cancelled');
+/** True if an action is the same decision. */
+function isSameDecision(action: RecordedAction, decision: Decision): boolean {
+  if (action.type !== decision.action) return false;
+  if (action.type === 'approve' && decision.action === 'approve') return jsonEquals(decision.args ?? null, action.args ?? null);
+  return action.type !== 'answer' || decision.action !== 'answer' || jsonEquals(action.value, decision.value);
 }
 
-const readValue = (entry: ResumeEntry) => {
-  const decision = readDecision(entry, { type: 'client-tool' });
-  return decision.action === 'answer' ? decision.value : null;
-};
+/** True if the same decision about a wait was made before. */
+export async function isRepeatedAnswer(
+  { services: { runtime }, session }: Pick<SessionRun, 'services' | 'session'>,
+  { waitId, digest }: InterruptRef,
+  decision: Decision,
+): Promise<boolean> {
+  const actions = await runtime.actions(session.id);
+  const last = actions.findLast((action) => 'waitId' in action && action.waitId === waitId && action.digest === digest);
+  return last !== undefined && last.refused === undefined && isSameDecision(last, decision);
+}
 
 /** Returns if the same answer was given before. Throws for any other answer to something that is not waited for. */
-async function assertRepeated({ services: { runtime, gate }, request, session }: SessionRun, entry: ResumeEntry): Promise<void> {
+async function assertRepeated(run: SessionRun, entry: ResumeEntry): Promise<void> {
+  const { services, request, session } = run;
+  const { runtime, gate } = services;
   await gate.check({ request, action: 'get', session });
-  const requestId = toAnswerRequestId(entry.interruptId);
   const { waitId, digest } = readInterruptId(entry.interruptId);
-  const earlier = (await runtime.actions(session.id)).find((action) => action.requestId === requestId);
-  if (earlier !== undefined && earlier.refused === undefined && isSameDecision(earlier, entry)) return;
+  // Only the digest says what it was: an approval, or a call of the page.
+  for (const type of ['approval', 'client-tool'] as const) {
+    const decision = tryReadDecision(entry, type);
+    if (decision !== undefined && (await isRepeatedAnswer(run, { waitId, digest }, decision))) return;
+  }
   if (session.waitingFor.some(({ id }) => id === waitId)) {
     const { digests } = await readWaitHistory(runtime, session.id, waitId);
     throw digests.has(digest) ? new StaleApprovalError(waitId) : new ForgedApprovalError(waitId);
@@ -59,9 +66,17 @@ async function assertRepeated({ services: { runtime, gate }, request, session }:
   throw await createWaitError(runtime, session, waitId);
 }
 
+function tryReadDecision(entry: ResumeEntry, type: 'approval' | 'client-tool'): Decision | undefined {
+  try {
+    return readDecision(entry, { type });
+  } catch {
+    return undefined;
+  }
+}
+
 async function takeEntry(run: SessionRun, entry: ResumeEntry): Promise<readonly GivenAnswer[]> {
   const { services, session } = run;
-  const isMeant = (wait: SessionWait): boolean => toInterruptId(wait) === entry.interruptId;
+  const isMeant = (wait: SessionWait): boolean => toInterruptId(wait, session.stepCount) === entry.interruptId;
   const wait = await findOpenWait(services.runtime, session, isMeant);
   if (wait !== undefined) return [await authorizeAnswer(run, wait, readDecision(entry, wait))];
   await assertRepeated(run, entry);

@@ -1,7 +1,7 @@
 // The conversation of a session as messages of AG-UI.
 // M1. A message has the id under which it is sent while it is written.
 // M2. Messages that are not meant for readers are left out.
-import type { Json, JsonObject, Redactor } from '../../lib/index.ts';
+import type { JsonObject, Redactor } from '../../lib/index.ts';
 import { omitUndefined } from '../../lib/index.ts';
 import type { ContentPart, Message } from '../../messages/index.ts';
 import { toolResultText } from '../../messages/index.ts';
@@ -29,7 +29,8 @@ function toContentPart(part: ContentPart): JsonObject {
   return { type, source: omitUndefined({ type: 'file', value: 'id' in part ? part.id : '', mimeType }) };
 }
 
-function toUserMessage(message: Message, redactor: Redactor): AgUiMessage {
+/** Returns a message of a person. */
+export function toUserMessage(message: Message, redactor: Redactor): AgUiMessage {
   const isText = message.parts.every(({ type }) => type === 'text');
   // Holds: messages of users have no other parts.
   const parts = (): readonly JsonObject[] => (message.parts as readonly ContentPart[]).map(toContentPart);
@@ -42,7 +43,7 @@ function* toAssistantMessages(message: Message, id: string, redactor: Redactor):
   const reasoning = message.parts.flatMap((part) => (part.type === 'reasoning' ? [part.text] : [])).join('');
   if (reasoning !== '') yield { id: toReasoningId(id), role: 'reasoning', content: redactor.text(reasoning) };
   const toolCalls = message.toolCalls.map((call): AgUiToolCall => {
-    const args = JSON.stringify(redactor.value((call.args ?? null) as Json));
+    const args = JSON.stringify(redactor.value(call.args ?? null));
     return { id: toCallId(id, call.id), type: 'function', function: { name: call.name, arguments: args } };
   });
   const content = message.text === '' ? {} : { content: redactor.text(message.text) };

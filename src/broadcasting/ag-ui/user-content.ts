@@ -10,7 +10,7 @@ const mediaTypes: Readonly<Record<string, string>> = {
   document: 'application/octet-stream',
 };
 
-/** Reads a part; none if it cannot be used, because a part alone is no reason to refuse a run. */
+/** Reads a part; none if it cannot be used: the protocol does not let a run fail because of that. */
 function readPart(part: Readonly<Record<string, unknown>>): readonly ContentPart[] {
   const { type, text, source } = part;
   if (type === 'text') return typeof text === 'string' && text !== '' ? [textPart(text)] : [];
