@@ -5,8 +5,5 @@ export type {
   AgUiMapper,
   AgUiMapperOptions,
   AgUiMessage,
-  AgUiOutcome,
-  AgUiToolCall,
-  AgUiUsage,
 } from '../broadcasting/ag-ui/index.ts';
 export { createAgUiHandler, createAgUiMapper, toAgUiMessages } from '../broadcasting/ag-ui/index.ts';

@@ -1,4 +1,4 @@
-export type { AgUiEvent, AgUiInterrupt, AgUiMessage, AgUiOutcome, AgUiToolCall, AgUiUsage } from './ag-ui-event.ts';
+export type { AgUiEvent, AgUiInterrupt, AgUiMessage } from './ag-ui-event.ts';
 export { createAgUiHandler } from './ag-ui-handler.ts';
 export type { AgUiMapper, AgUiMapperOptions } from './create-ag-ui-mapper.ts';
 export { createAgUiMapper } from './create-ag-ui-mapper.ts';

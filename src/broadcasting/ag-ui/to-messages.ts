@@ -2,7 +2,7 @@
 // M1. A message has the id under which it is sent while it is written.
 // M2. Messages that are not meant for readers are left out.
 import type { JsonObject, Redactor } from '../../lib/index.ts';
-import { omitUndefined } from '../../lib/index.ts';
+import { defaultRedactor, omitUndefined } from '../../lib/index.ts';
 import type { ContentPart, Message } from '../../messages/index.ts';
 import { toolResultText } from '../../messages/index.ts';
 import type { RunState } from '../../step-by-step/index.ts';
@@ -61,8 +61,8 @@ function* toToolMessages(message: Message, place: string, redactor: Redactor): G
   }
 }
 
-/** Returns the conversation of a session, with the step that waits. */
-export function toAgUiMessages(state: RunState, redactor: Redactor): readonly AgUiMessage[] {
+/** Returns the conversation of a state, with the step that waits, without secrets. */
+export function toAgUiMessages(state: RunState, redactor: Redactor = defaultRedactor): readonly AgUiMessage[] {
   const { places, pending } = readSteps(state);
   const known = new Set<string>();
   const messages: AgUiMessage[] = [];
