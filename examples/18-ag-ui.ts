@@ -27,7 +27,7 @@ page.addMessage({ id: 'message-1', role: 'user', content: 'I want my money back.
 await page.runAgent();
 
 const [interrupt] = page.pendingInterrupts;
-assert.ok(interrupt);
+assert.ok(interrupt?.message);
 process.stdout.write(`${interrupt.message}\n`);
 await page.runAgent({ resume: [{ interruptId: interrupt.id, status: 'resolved', payload: { approved: true } }] });
 

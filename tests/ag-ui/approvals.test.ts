@@ -1,8 +1,12 @@
 // Approvals as people meet them: eleven situations, each over a real socket with the protocol's own client.
 import { buildResumeArray } from '@ag-ui/client';
 import { describe, expect, it } from 'vitest';
+import { createAgent } from '../../src/agent/index.ts';
+import { createSessionHandler } from '../../src/broadcasting/http/index.ts';
 import { createFakeClock } from '../../src/lib/index.ts';
-import { authorize, bob } from '../http/stage.ts';
+import { scriptedModel } from '../../src/testing/index.ts';
+import { defineTool } from '../../src/tools/index.ts';
+import { ann, authorize, bob, newSession } from '../http/stage.ts';
 import type { AgUiSite, Page, PageRun } from './stage.ts';
 import { approve, createSignal, openAgUiSite, readEvents, reject } from './stage.ts';
 
@@ -220,6 +224,39 @@ describe('an answer that was not asked for', () => {
     const events = await readEvents(await site.post({ threadId: 'one', resume: [entry] }));
     expect(events.at(-1)).toMatchObject({ type: 'RUN_ERROR', code: 'invalid-argument' });
     expect(site.count('pay 1')).toBe(0);
+  });
+
+  it('runs nothing: a call whose arguments were hidden, unless it was fetched whole', async () => {
+    const secret = 'a secret that two handlers share, 32 bytes or more';
+    const login = defineTool({
+      name: 'login',
+      description: 'Logs in.',
+      input: { type: 'object', properties: {} },
+      needsApproval: true,
+      run: () => 'logged in',
+    });
+    const model = scriptedModel([{ toolCalls: [{ name: 'login', args: { password: 'hunter2' } }] }, { text: 'In.' }]);
+    const site = await openAgUiSite({ agents: [createAgent({ id: 'desk', model, tools: [login] })], handler: { secret } });
+    const { page, asked } = await askToPay(site, 'Log in.');
+    const { id, metadata } = first(asked);
+    expect(metadata).toMatchObject({ stepline: { args: { password: '[redacted]' }, hiddenFields: ['password'] } });
+    const refused = await page.run({ resume: [approve({ id })] });
+    expect(refused).toMatchObject({ outcome: 'error', error: { code: 'hidden-arguments' } });
+    const show = createSessionHandler(site.runtime, { authorize, newSession, secret });
+    const waitId = (metadata?.['stepline'] as { readonly waitId: string }).waitId;
+    const shown = await show(new Request(`http://host/sessions/one/waits/${waitId}`, { headers: { 'x-caller': ann } }));
+    const { args, seen } = (await shown.json()) as { readonly args: unknown; readonly seen: string };
+    expect(args).toEqual({ password: 'hunter2' });
+    expect((await page.run({ resume: [approve({ id }, { seen })] })).outcome).toBe('success');
+  });
+
+  it('counts its own tokens only', async () => {
+    const site = await openAgUiSite();
+    const { page, asked } = await askToPay(site, 'look 1; pay 1; say Paid');
+    const done = await page.run({ resume: [approve(first(asked))] });
+    const getTotal = ({ events }: PageRun): unknown =>
+      (events.at(-1)?.['usage'] as readonly { readonly totalTokens: number }[])[0]?.totalTokens;
+    expect([getTotal(asked), getTotal(done)]).toEqual([30, 15]);
   });
 
   it('rejects the call if it is cancelled', async () => {

@@ -1,8 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { createAgent } from '../../src/agent/index.ts';
 import { subAgents } from '../../src/capabilities/index.ts';
 import type { ModelDelta } from '../../src/inference/index.ts';
+import { createMemoryPlace, createSessionRuntime } from '../../src/sessions/index.ts';
 import { scriptedModel } from '../../src/testing/index.ts';
 import { defineClientTool, defineTool } from '../../src/tools/index.ts';
 import { ann, bob, eve } from '../http/stage.ts';
@@ -278,6 +279,43 @@ describe('a server that is stopped in mid-answer', () => {
     expect((await later.run()).outcome).toBe('success');
     expect(later.agent.messages.at(-1)).toMatchObject({ content: 'Done' });
     expect(site.count('note 2') + next.count('note 2')).toBe(1);
+  });
+});
+
+describe('a worker that is replaced in mid-answer', () => {
+  it('takes back what the first one wrote, and leaves the page with what is stored', async () => {
+    const place = createMemoryPlace();
+    const never = createSignal<undefined>();
+    const shown = createSignal<undefined>();
+    async function* speak(words: string, until: Promise<unknown>): AsyncGenerator<string> {
+      yield words;
+      await until;
+      yield 'way.';
+    }
+    const start = (words: string, until: Promise<unknown>) => {
+      const agents = [createAgent({ id: 'desk', model: scriptedModel([{ chunks: speak(words, until) }]) })];
+      const worker = createSessionRuntime({ agents, store: place.open(), role: 'worker', takeOver: true, onProblem: () => undefined });
+      onTestFinished(() => worker.drain({ timeoutMs: 0 }));
+    };
+    start('The wrong ', never.promise);
+    const site = await openAgUiSite({ runtime: { role: 'client' } }, place);
+    const page = site.openPage('one');
+    const written = createSignal<undefined>();
+    page.agent.subscribe({
+      onTextMessageContentEvent: ({ event }) => {
+        if (event.delta === 'The wrong ') written.resolve(undefined);
+        else shown.resolve(undefined);
+      },
+    });
+    const running = page.run({ text: 'Which way?' });
+    await written.promise;
+    start('The right ', shown.promise);
+    const run = await running;
+    expect([run.outcome, findEvents(run, 'MESSAGES_SNAPSHOT').length > 0]).toEqual(['success', true]);
+    const reloaded = site.openPage('one');
+    await reloaded.run();
+    expect(page.agent.messages).toEqual(reloaded.agent.messages);
+    expect(page.agent.messages.map(({ content }) => content)).toEqual(['Which way?', 'The right way.']);
   });
 });
 

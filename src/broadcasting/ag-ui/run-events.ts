@@ -8,7 +8,7 @@ import type { Json, Redactor } from '../../lib/index.ts';
 import { defaultRedactor } from '../../lib/index.ts';
 import type { AnyEvent } from '../index.ts';
 import type { AgUiEvent, AgUiMessage } from './ag-ui-event.ts';
-import { toResultId } from './ag-ui-ids.ts';
+import { toMessageId, toResultId } from './ag-ui-ids.ts';
 import { EventFields } from './event-fields.ts';
 import { Subagents } from './subagents.ts';
 import type { TextAuthor } from './text-parts.ts';
@@ -48,14 +48,21 @@ export class RunEvents {
     this.#texts = new TextParts({ redactor, hasSnapshots });
   }
 
-  /** True if the reader shows something that was taken back. A snapshot helps: say so with {@link noteMessages}. */
+  /** True if the reader shows something that was taken back. A snapshot helps: say so with {@link replaceMessages}. */
   get isStale(): boolean {
     return this.#isStale;
   }
 
+  /** Notes the messages that the reader has been sent as a snapshot: it has no others any more. */
+  replaceMessages(messages: Iterable<AgUiMessage>): void {
+    this.#isStale = false;
+    this.#announced.clear();
+    this.#answered.clear();
+    this.noteMessages(messages);
+  }
+
   /** Notes messages that the reader has. */
   noteMessages(messages: Iterable<AgUiMessage>): void {
-    this.#isStale = false;
     for (const message of messages) {
       this.#messages.add(message.id);
       if (message.role === 'tool') this.#answered.add(message.toolCallId);
@@ -83,14 +90,15 @@ export class RunEvents {
     return [...this.#map(fields)].map((each) => ({ ...each, ...(Number.isSafeInteger(at) && at > 0 && { timestamp: at }) }));
   }
 
-  /** Takes back what was sent of a step that is run again. */
-  takeBackStep(executionId: string, step: number): readonly AgUiEvent[] {
-    return [...this.#takeBack((messageId) => messageId === `${executionId}/${step}`), ...this.#closeNested()];
+  /** Takes back the text of a step; with `isAttempt` all that was sent of it, because it is run again. */
+  takeBackStep(executionId: string, step: number, isAttempt: boolean): readonly AgUiEvent[] {
+    if (isAttempt) this.#isStale = true;
+    return [...this.#takeBack((messageId) => messageId === toMessageId(executionId, step))];
   }
 
   /** Ends everything that is open. */
   close(): readonly AgUiEvent[] {
-    return [...this.#texts.endAll(() => true), ...this.#closeNested(), ...this.#endSteps(() => true)];
+    return [...this.#texts.endAll(() => true), ...this.#endSteps(() => true), ...this.#subagents.endAll()];
   }
 
   *#map(fields: EventFields): Events {
@@ -236,10 +244,5 @@ export class RunEvents {
     yield* this.#texts.endAll(isOwn);
     yield* this.#endSteps(isOwn);
     yield* this.#subagents.end(fields, this.#redactor);
-  }
-
-  *#closeNested(): Events {
-    yield* this.#endSteps((key) => this.#steps.get(key)?.tag.subagentRunId !== undefined);
-    yield* this.#subagents.endAll();
   }
 }

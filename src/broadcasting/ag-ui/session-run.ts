@@ -107,7 +107,7 @@ export class SessionRunStream {
     const { state } = await this.#services.runtime.get(this.#session.id);
     const messages = toAgUiMessages(state, this.#services.redactor);
     yield { type: 'MESSAGES_SNAPSHOT', messages };
-    this.#events.noteMessages(messages);
+    this.#events.replaceMessages(messages);
   }
 
   *#addOpen({ item, place }: OpenItem): Generator<AgUiEvent, void, undefined> {
@@ -120,7 +120,7 @@ export class SessionRunStream {
     if (item.type === 'text') {
       const type = item.kind === 'text' ? 'TextDelta' : 'ReasoningDelta';
       yield* this.#events.add(toStored({ ...ids, type, text: item.text, stepNumber: step, participant: item.participant }));
-    } else if (item.type === 'void') yield* this.#events.takeBackStep(ids.executionId, step);
+    } else if (item.type === 'void') yield* this.#events.takeBackStep(ids.executionId, step, item.answer === undefined);
     else if (item.cut?.some((field) => sentFields.includes(field)) === true) this.#skipped.add(`${attempt}/${item.index}`);
     else yield* this.#addEvent(toStored(item.event));
   }

@@ -1,6 +1,6 @@
 // The sub-agents of a run.
 // A1. An invocation is announced before anything of it is sent, and closed before the run is finished.
-// A2. The id of an invocation is used once in a run: one that is run again gets another.
+// A2. One that waits, or that is run again after a crash, stays open until the run is finished: it may go on in the same run.
 import type { Redactor } from '../../lib/index.ts';
 import type { AgUiEvent } from './ag-ui-event.ts';
 import type { EventFields } from './event-fields.ts';
@@ -44,15 +44,14 @@ export class Subagents {
 
   *end(fields: EventFields, redactor: Redactor): Events {
     const subagentRunId = this.#open.get(fields.text('agentId'));
-    if (subagentRunId === undefined) return;
+    if (subagentRunId === undefined || fields.text('status') === 'waiting') return;
     this.#open.delete(fields.text('agentId'));
     const [failure] = fields.list('errors');
     if (fields.text('status') === 'failed') {
       const message = redactor.text(failure?.optionalText('message') ?? fields.optionalText('reason') ?? 'The sub-agent failed.');
       const code = failure?.optionalText('code') ?? fields.optionalText('stopReason');
       yield { type: 'SUBAGENT_ERROR', subagentRunId, message, ...(code !== undefined && { code }) };
-    } else
-      yield { type: 'SUBAGENT_FINISHED', subagentRunId, outcome: { type: fields.text('status') === 'waiting' ? 'suspended' : 'success' } };
+    } else yield { type: 'SUBAGENT_FINISHED', subagentRunId, outcome: { type: 'success' } };
   }
 
   /** Closes what is still open: innermost first. */

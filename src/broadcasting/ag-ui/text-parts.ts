@@ -99,8 +99,10 @@ export class TextParts {
   /** Sends what is missing of a text that is recorded. Returns false if what was sent is not its beginning. */
   *settle(messageId: string, whole: string, author: TextAuthor): Generator<AgUiEvent, boolean, undefined> {
     const sent = this.#texts.get(messageId)?.sent ?? '';
-    if (whole.startsWith(sent)) {
-      yield* this.write(messageId, whole.slice(sent.length), author);
+    // A text of an earlier run is known without its secrets.
+    const isKnown = sent === this.#options.redactor.text(whole);
+    if (isKnown || whole.startsWith(sent)) {
+      yield* this.write(messageId, isKnown ? '' : whole.slice(sent.length), author);
       yield* this.end(messageId);
       return true;
     }
