@@ -34,11 +34,11 @@ export function addOriginHeaders(response: Response, origin: string | undefined)
 }
 
 /** Answers a browser that asks whether a page of another origin may make a request. */
-export const toPreflightResponse = (): Response =>
+export const toPreflightResponse = (methods: readonly string[]): Response =>
   new Response(null, {
     status: 204,
     headers: {
-      'access-control-allow-methods': 'GET, POST',
+      'access-control-allow-methods': methods.join(', '),
       'access-control-allow-headers': 'authorization, content-type, last-event-id',
       'access-control-max-age': '600',
     },

@@ -2,7 +2,6 @@
 import type { SlimSerializationOptions } from '../../agent/index.ts';
 import { SlimAgentStateSerializer } from '../../agent/index.ts';
 import type { ProblemReporter } from '../../events/index.ts';
-import { reportToConsole } from '../../events/index.ts';
 import type { Clock, JsonObject, Redactor } from '../../lib/index.ts';
 import { checkKeys, defaultRedactor, describeValue, InvalidArgumentError, isRecord, systemClock } from '../../lib/index.ts';
 import type { Actor, NewSession, SessionFacts, SessionRuntime } from '../../sessions/index.ts';
@@ -12,6 +11,7 @@ import type { Authorize } from './authorization.ts';
 import { Gate } from './authorization.ts';
 import type { ChannelTokens } from './channel-tokens.ts';
 import { createSignedTokens } from './channel-tokens.ts';
+import { createReporter, parseBasePath, parseCount, parseOrigins } from './parse-options.ts';
 import type { Signer } from './signer.ts';
 import { createSigner } from './signer.ts';
 
@@ -91,26 +91,6 @@ const known = [
   ...['heartbeatMs', 'retryMs', 'maxStreamMs', 'maxBufferBytes', 'onProblem', 'clock'],
 ];
 
-function parseBasePath(given: unknown): string {
-  if (given === '' || given === '/') return '';
-  if (typeof given === 'string' && /^(?:\/[^/?#]+)+$/.test(given)) return given;
-  throw new InvalidArgumentError(`basePath must be a path such as "/agents", without a slash at its end, not ${describeValue(given)}.`);
-}
-
-function parseOrigins(given: unknown): readonly string[] {
-  const list: readonly unknown[] = Array.isArray(given) ? given : [given];
-  return list.map((origin) => {
-    const parsed = typeof origin === 'string' && URL.canParse(origin) ? new URL(origin).origin : undefined;
-    if (parsed !== undefined && parsed !== 'null' && parsed === origin) return parsed;
-    throw new InvalidArgumentError(`origins must be a list of origins such as "https://app.example", not ${describeValue(origin)}.`);
-  });
-}
-
-function parseCount(name: string, given: number): number {
-  if (Number.isSafeInteger(given) && given > 0) return given;
-  throw new InvalidArgumentError(`${name} must be a whole number of 1 or more, not ${describeValue(given)}.`);
-}
-
 /** Checks the options of createSessionHandler(). */
 export function createServices(runtime: SessionRuntime, options: SessionHandlerOptions): HandlerServices {
   if (!isRecord(options)) throw new InvalidArgumentError(`createSessionHandler() needs options, not ${describeValue(options)}.`);
@@ -121,11 +101,10 @@ export function createServices(runtime: SessionRuntime, options: SessionHandlerO
       'createSessionHandler() needs newSession: a function that returns the tenant and owner of a new session.',
     );
   const signer = createSigner(options.secret);
-  const report = options.onProblem ?? reportToConsole;
   const contents = { includeContinuationTrace: options.broadcast?.preset !== BroadcastPreset.Minimal, ...options.broadcast, redactor };
   return {
     runtime,
-    gate: new Gate(authorize),
+    gate: new Gate(authorize, 'createSessionHandler()'),
     newSession,
     basePath: parseBasePath(options.basePath ?? ''),
     origins: parseOrigins(options.origins ?? []),
@@ -140,13 +119,7 @@ export function createServices(runtime: SessionRuntime, options: SessionHandlerO
     retryMs: parseCount('retryMs', options.retryMs ?? 2_000),
     maxStreamMs: parseCount('maxStreamMs', options.maxStreamMs ?? 3_600_000),
     maxBufferBytes: parseCount('maxBufferBytes', options.maxBufferBytes ?? 256_000),
-    report: (error, where) => {
-      try {
-        report(error, where);
-      } catch {
-        // A reporter that fails has nobody to report to.
-      }
-    },
+    report: createReporter(options.onProblem),
     clock,
   };
 }

@@ -11,3 +11,20 @@ export { webhook } from './webhook/webhook.ts';
 export { WebhookFailedError } from './errors/webhook-failed-error.ts';
 export type { WebhookCheck } from './webhook/webhook-signature.ts';
 export { verifyWebhook } from './webhook/webhook-signature.ts';
+
+// For handlers of other protocols.
+export { Gate } from './authorization.ts';
+export { MethodNotAllowedError } from './errors/method-not-allowed-error.ts';
+export { getSession } from './find-session.ts';
+export { createWaitError, findOpenWait, readWaitHistory } from './find-wait.ts';
+export { guardRequests } from './guard-requests.ts';
+export { describeError, isServerError, toErrorResponse, toResponse } from './json-response.ts';
+export { createReporter, parseCount, parseOrigins } from './parse-options.ts';
+export { readBody } from './read-body.ts';
+export { assertSeen } from './seen-wait.ts';
+export type { Signer } from './signer.ts';
+export { createSigner } from './signer.ts';
+export type { SessionStreamItem } from './sse/session-stream.ts';
+export { SessionStream } from './sse/session-stream.ts';
+export { toSseResponse } from './sse/to-sse-response.ts';
+export { toShownArgs } from './wait-view.ts';

@@ -1,17 +1,16 @@
 // The handler of HTTP requests to sessions.
 // Owns:     the order in which a request is checked, and the response to whatever fails.
 // Does not: know what a route does, or how a server reads requests.
-// H1. It never throws and never rejects: every request gets a response, and no request ends the process.
-// H2. The origin is checked before anything else, the author before a body is read, and the session before both.
-import { readField } from '../../lib/index.ts';
+// H3. The session is loaded first, then its author is checked, and only then a body is read.
 import type { RunState } from '../../step-by-step/index.ts';
 import type { Session, SessionRuntime } from '../../sessions/index.ts';
-import { addOriginHeaders, checkOrigin, toPreflightResponse } from './check-origin.ts';
 import { NotFoundError } from './errors/not-found-error.ts';
+import { getSession } from './find-session.ts';
 import { findWait } from './find-wait.ts';
+import { guardRequests } from './guard-requests.ts';
 import type { HandlerServices, SessionHandlerOptions } from './handler-options.ts';
 import { createServices } from './handler-options.ts';
-import { isServerError, toErrorResponse } from './json-response.ts';
+import { toErrorResponse } from './json-response.ts';
 import { matchRoute } from './routes/match-route.ts';
 import { eventRoutes } from './routes/event-routes.ts';
 import type { Route, RouteCall } from './routes/route.ts';
@@ -20,29 +19,10 @@ import { waitRoutes } from './routes/wait-routes.ts';
 
 const routes: readonly Route[] = [...sessionRoutes, ...waitRoutes, ...eventRoutes];
 
-/** Errors that belong to one session. Before its tenant is known, they would show that it exists. */
-const sessionCodes = [
-  'unknown-session',
-  'session-deleted',
-  'session-damaged',
-  'damaged-data',
-  'unknown-agent',
-  'newer-schema',
-  'wrong-kind',
-];
-
 type Found = Pick<RouteCall, 'services' | 'request' | 'url' | 'params'>;
 
-async function loadSession({ services, request, params }: Found, { action }: Route): Promise<Session> {
-  const id = params['session'] ?? '';
-  try {
-    return await services.runtime.get(id);
-  } catch (error) {
-    if (!sessionCodes.some((code) => code === readField(error, 'code'))) throw error;
-    if (isServerError(error)) services.report(error, `session "${id}"`);
-    return services.gate.refuseUnknown(request, { action, id });
-  }
-}
+const loadSession = ({ services, request, params }: Found, { action }: Route): Promise<Session> =>
+  getSession(services, { request, action, id: params['session'] ?? '' });
 
 /** Runs a route for an author who may. */
 async function runRoute(route: Route, found: Found): Promise<Response> {
@@ -85,15 +65,7 @@ export function createSessionHandler<State extends RunState, Output>(
   options: SessionHandlerOptions,
 ): (request: Request) => Promise<Response> {
   const services = createServices(runtime, options);
-  return async (request) => {
-    let origin: string | undefined;
-    try {
-      origin = checkOrigin(request, services.origins);
-      if (request.method === 'OPTIONS') return addOriginHeaders(toPreflightResponse(), origin);
-      return addOriginHeaders(await handle(services, request), origin);
-    } catch (error) {
-      if (isServerError(error)) services.report(error, `${request.method} ${new URL(request.url).pathname}`);
-      return addOriginHeaders(toErrorResponse(services.redactor, error), origin);
-    }
-  };
+  const { origins, redactor, report } = services;
+  const guard = { origins, methods: ['GET', 'POST'], report, toErrorResponse: (error: unknown) => toErrorResponse(redactor, error) };
+  return guardRequests(guard, (request) => handle(services, request));
 }
