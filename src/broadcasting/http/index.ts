@@ -11,3 +11,16 @@ export { webhook } from './webhook/webhook.ts';
 export { WebhookFailedError } from './errors/webhook-failed-error.ts';
 export type { WebhookCheck } from './webhook/webhook-signature.ts';
 export { verifyWebhook } from './webhook/webhook-signature.ts';
+
+// For handlers of other protocols.
+export { Gate } from './authorization.ts';
+export { NotFoundError } from './errors/not-found-error.ts';
+export { MethodNotAllowedError } from './errors/method-not-allowed-error.ts';
+export { HiddenArgumentsError } from './errors/hidden-arguments-error.ts';
+export { findOpenWait } from './find-wait.ts';
+export { guardRequests } from './guard-requests.ts';
+export { toErrorResponse, toResponse } from './json-response.ts';
+export { createReporter, parseBasePath, parseCount, parseOrigins } from './parse-options.ts';
+export { readBody } from './read-body.ts';
+export { SessionStream } from './sse/session-stream.ts';
+export { toShownArgs } from './wait-view.ts';
