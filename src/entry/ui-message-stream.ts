@@ -4,7 +4,9 @@ export type {
   AnswerMetadata,
   AnswerOutcome,
   AnswerWait,
+  ChatRouteOptions,
+  ChatRoutes,
   UIMessageSource,
   UIMessageStreamOptions,
 } from '../broadcasting/ui-message-stream/index.ts';
-export { toUIMessageStream } from '../broadcasting/ui-message-stream/index.ts';
+export { chatRoutes, toUIMessageStream } from '../broadcasting/ui-message-stream/index.ts';

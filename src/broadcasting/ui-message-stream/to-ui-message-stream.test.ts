@@ -130,7 +130,7 @@ describe('toUIMessageStream() of a run', () => {
   });
 
   it('takes back the words of a model that failed before another one answered', async () => {
-    const failing = scriptedModel([{ chunks: ['Wrong '], error: { type: 'model', code: 'down', message: 'down', retryable: false } }], {
+    const failing = scriptedModel([{ chunks: ['Wrong '], error: { type: 'model', code: 'down', message: 'down', retryable: true } }], {
       modelId: 'one',
     });
     const agent = createAgent({ model: failing, fallback: [scriptedModel(['Right.'], { modelId: 'two' })] });
