@@ -69,6 +69,8 @@ export interface Site {
   request(method: string, path: string, body?: unknown, user?: string): Promise<Response>;
   /** Connections that pages have now. Aborting one is losing the network. */
   readonly connections: Set<AbortController>;
+  /** Makes the next request of a page fail on its way. */
+  failNext(): void;
 }
 
 export interface SiteOptions {
@@ -95,7 +97,12 @@ export async function openChatSite({ agent, store = createMemoryStore(), runtime
     await Promise.all(checks);
   });
   const connections = new Set<AbortController>();
+  let failures = 0;
   const fetchChecked: typeof fetch = async (input, init) => {
+    if (failures > 0) {
+      failures -= 1;
+      throw new TypeError('fetch failed');
+    }
     const connection = new AbortController();
     connections.add(connection);
     const signal = AbortSignal.any([connection.signal, ...(init?.signal ? [init.signal] : [])]);
@@ -121,7 +128,7 @@ export async function openChatSite({ agent, store = createMemoryStore(), runtime
     });
     return page;
   };
-  return { url, runtime, problems, open, history, request, connections };
+  return { url, runtime, problems, open, history, request, connections, failNext: () => void (failures += 1) };
 }
 
 /** Shows the parts of a message in short. */
@@ -133,8 +140,8 @@ export function show(message: AgentUIMessage | undefined): readonly string[] {
   });
 }
 
-/** Shows the last message of a page. */
-export const showLast = (page: Page): readonly string[] => show(page.lastMessage);
+/** Shows the answer that a page has to its last message; empty if there is none yet. */
+export const showLast = ({ lastMessage }: Page): readonly string[] => (lastMessage?.role === 'assistant' ? show(lastMessage) : []);
 
 /** Waits until something is true of a page. */
 export async function until(isTrue: () => boolean, what = 'it'): Promise<void> {

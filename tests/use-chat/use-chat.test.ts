@@ -1,41 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { createAgent } from '../../src/agent/index.ts';
 import { scriptedModel } from '../../src/testing/index.ts';
-import { defineClientTool, defineTool } from '../../src/tools/index.ts';
+import { defineClientTool } from '../../src/tools/index.ts';
 import { openChatSite, show, showLast, until, getApprovals } from './stage.ts';
+import { createGate, createPay, look } from './tools.ts';
 
 const nothing = { type: 'object', properties: {} } as const;
-const look = defineTool({ name: 'look', description: 'Looks.', input: nothing, run: () => ({ found: 2 }) });
 const where = defineClientTool({ name: 'where', description: 'Asks the browser.', input: nothing });
-
-/** A tool that needs an approval, and counts how often it ran. */
-function createPay() {
-  const runs: unknown[] = [];
-  const pay = defineTool({
-    name: 'pay',
-    description: 'Pays.',
-    input: { type: 'object', properties: { euros: { type: 'number' } }, required: ['euros'] },
-    needsApproval: true,
-    run: ({ euros }) => {
-      runs.push(euros);
-      return `${String(euros)} paid`;
-    },
-  });
-  return { pay, runs };
-}
-
-/** A model's answer in two pieces, with a gate between them. */
-function createGate() {
-  let open = (): void => undefined;
-  const gate = new Promise<void>((resolve) => (open = resolve));
-  async function* write(...pieces: readonly string[]): AsyncGenerator<string> {
-    const [first = '', ...rest] = pieces;
-    yield first;
-    await gate;
-    yield* rest;
-  }
-  return { open, write };
-}
 
 describe('a page with useChat', () => {
   it('runs tools and shows what there was', async () => {

@@ -28,6 +28,8 @@ interface CurrentStep {
   readonly calls: StepCalls;
   /** Stored events of the step: what is left if an attempt is void. */
   readonly stored: EventFields[];
+  /** Events of its calls that are not stored yet. */
+  readonly live: EventFields[];
 }
 
 /** Line breaks do not count: between parts of a message they are added. */
@@ -73,7 +75,9 @@ export class AnswerMapper {
     if (type === 'ModelFallback' && isShown(event)) return [...this.voidAttempt(), ...this.#toNotice(event)];
     if (type === 'RetryScheduled' && isRoot(event)) return this.#toNotice(event);
     if (isStepEnd(event) && isRoot(event)) return this.#recordText(event, []);
-    return [...this.#enter(event), ...this.#takeCall(event)];
+    const entered = this.#enter(event);
+    if (getName(event, 'toolCallId') !== '' && type !== 'ToolCallProgress') this.#step?.live.push(event);
+    return [...entered, ...this.#takeCall(event)];
   }
 
   /** Takes back everything of the open step that is not stored: it is run again, or another model answers. */
@@ -159,7 +163,7 @@ export class AnswerMapper {
   }
 
   #createStep(key: string, stored: EventFields[] = []): CurrentStep {
-    return { key, text: new StepText(key), calls: new StepCalls(this.#redactor), stored };
+    return { key, text: new StepText(key), calls: new StepCalls(this.#redactor), stored, live: [] };
   }
 
   #reset({ key, stored }: CurrentStep): readonly AnswerChunk[] {
@@ -175,10 +179,14 @@ export class AnswerMapper {
     if (!step.stored.includes(event)) step.stored.push(event);
     const recorded = this.#redactor.text(getName(event, 'text'));
     const written = step.text.get('text');
-    if (written !== '' && !isSameText(written, recorded)) return [...this.#reset(step), ...this.#replay(step.stored)];
-    const thought = this.#findThought(step, event);
-    const shown = written === '' ? step.text.stream('text', recorded) : [];
-    return [...step.text.say('reasoning', thought), ...shown, ...this.#releaseText(step, events)];
+    if (written !== '' && !isSameText(written, recorded))
+      return [...this.#reset(step), ...this.#replay(step.stored), ...step.live.flatMap((each) => this.#takeCall(each))];
+    // In this order: each changes what is open.
+    return [
+      ...step.text.say('reasoning', this.#findThought(step, event)),
+      ...(written === '' ? step.text.stream('text', recorded) : []),
+      ...this.#releaseText(step, events),
+    ];
   }
 
   /** Finds what the model thought, if nobody has seen it being written. */
