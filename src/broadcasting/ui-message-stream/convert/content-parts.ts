@@ -1,23 +1,16 @@
-// Text and files of a person's message.
+// Text and files of a person's message, as a page sends them.
 import { describeValue, InvalidArgumentError, isRecord } from '../../../lib/index.ts';
 import type { ContentPart } from '../../../messages/index.ts';
-
-/** The media type and the base64 data of a data URL; undefined if it is another address. */
-export function readDataUrl(url: string): { readonly mediaType: string; readonly data: string } | undefined {
-  const found = /^data:([^;,]*)(?:;[^;,]*)*;base64,([A-Za-z0-9+/=_-]*)$/.exec(url);
-  return found === null ? undefined : { mediaType: found[1] ?? '', data: found[2] ?? '' };
-}
+import { readFileContent, toFile } from './file-data.ts';
 
 function toFilePart(part: Readonly<Record<string, unknown>>): ContentPart {
   const { url, mediaType, filename } = part;
   if (typeof url !== 'string' || typeof mediaType !== 'string')
     throw new InvalidArgumentError(`A file needs url and mediaType, not ${describeValue(part)}.`);
-  const data = readDataUrl(url);
-  if (data === undefined && !/^https?:/.test(url))
+  const content = /^(?:https?|data):/.test(url) ? readFileContent(url) : undefined;
+  if (content === undefined || ('url' in content && content.url.startsWith('data:')))
     throw new InvalidArgumentError(`A file needs an address or a data URL with base64, not ${describeValue(url)}.`);
-  const content = data === undefined ? { url } : { data: data.data };
-  if (mediaType.startsWith('image')) return { type: 'image', mediaType, ...content };
-  return { type: 'file', mediaType, ...content, ...(typeof filename === 'string' && { filename }) };
+  return toFile(content, { mediaType, filename: typeof filename === 'string' ? filename : undefined }, {});
 }
 
 /** Reads the parts of a person's UI message. Throws if nothing of it can be sent to a model. */

@@ -1,0 +1,75 @@
+// Results of calls, in the words of the AI SDK and in ours.
+import type { ToolResultPart as ModelToolResultPart } from 'ai';
+import type { Json } from '../../../lib/index.ts';
+import { omitUndefined } from '../../../lib/index.ts';
+import type { ContentPart, ToolOutput } from '../../../messages/index.ts';
+import { readFileContent, toFile } from './file-data.ts';
+
+type ModelOutput = ModelToolResultPart['output'];
+type ModelContent = Extract<ModelOutput, { type: 'content' }>['value'][number];
+
+function fromContent(part: ModelContent): readonly ContentPart[] {
+  switch (part.type) {
+    case 'text':
+      return [{ type: 'text', text: part.text }];
+    case 'file': {
+      const content = readFileContent(part.data);
+      return content === undefined ? [] : [toFile(content, part, {})];
+    }
+    case 'file-data':
+      return [toFile({ data: part.data }, part, {})];
+    case 'image-data':
+      return [toFile({ data: part.data }, { mediaType: part.mediaType }, {})];
+    case 'file-url':
+      return [toFile({ url: part.url }, { mediaType: part.mediaType ?? 'application/octet-stream' }, {})];
+    case 'image-url':
+      return [{ type: 'image', url: part.url }];
+    default:
+      return [];
+  }
+}
+
+/** Reads the result of a call. */
+export function fromModelOutput(output: ModelOutput): ToolOutput {
+  switch (output.type) {
+    case 'text':
+      return { type: 'text', value: output.value };
+    case 'json':
+      // Holds: a value of JSON in another package's words.
+      return { type: 'json', value: output.value as Json };
+    case 'error-text':
+      return { type: 'error', value: output.value };
+    case 'error-json':
+      return { type: 'error', value: typeof output.value === 'string' ? output.value : JSON.stringify(output.value) };
+    case 'execution-denied':
+      return { type: 'rejected', reason: output.reason ?? '' };
+    case 'content':
+      return { type: 'content', parts: output.value.flatMap(fromContent) };
+  }
+}
+
+/** Writes a file of a result. One that only its provider can read is named instead. */
+function toContent(part: ContentPart): ModelContent {
+  if (part.type === 'text') return { type: 'text', text: part.text };
+  const filename = part.type === 'file' ? omitUndefined({ filename: part.filename }) : {};
+  const mediaType = part.mediaType ?? 'image';
+  if (part.url !== undefined) return { type: 'file', data: { type: 'url', url: new URL(part.url) }, mediaType, ...filename };
+  if (part.data !== undefined) return { type: 'file', data: { type: 'data', data: part.data }, mediaType, ...filename };
+  return { type: 'text', text: `[file ${part.filename ?? part.mediaType}]` };
+}
+
+/** Writes the result of a call. */
+export function toModelOutput(output: ToolOutput): ModelOutput {
+  switch (output.type) {
+    case 'text':
+      return { type: 'text', value: output.value };
+    case 'json':
+      return { type: 'json', value: output.value as never };
+    case 'error':
+      return { type: 'error-text', value: output.value };
+    case 'rejected':
+      return { type: 'execution-denied', ...(output.reason !== '' && { reason: output.reason }) };
+    case 'content':
+      return { type: 'content', value: output.parts.map(toContent) };
+  }
+}
