@@ -1,5 +1,7 @@
 export type {
   AgentUIMessage,
+  AiSdkAgentOptions,
+  AiSdkToolSet,
   AnswerData,
   AnswerMetadata,
   AnswerOutcome,
@@ -9,4 +11,13 @@ export type {
   UIMessageSource,
   UIMessageStreamOptions,
 } from '../broadcasting/ui-message-stream/index.ts';
-export { chatRoutes, toUIMessageStream } from '../broadcasting/ui-message-stream/index.ts';
+export {
+  AgentRunFailedError,
+  asAiSdkAgent,
+  chatRoutes,
+  fromModelMessages,
+  fromUIMessages,
+  toModelMessages,
+  toUIMessages,
+  toUIMessageStream,
+} from '../broadcasting/ui-message-stream/index.ts';

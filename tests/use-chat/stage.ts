@@ -83,7 +83,7 @@ export interface SiteOptions {
 /** Serves the chats of one agent. */
 export async function openChatSite({ agent, store = createMemoryStore(), runtime: more = {}, routes = {} }: SiteOptions): Promise<Site> {
   const problems: unknown[] = [];
-  const runtime = createSessionRuntime({ agents: [agent], store, ...more } as SessionRuntimeOptions);
+  const runtime = createSessionRuntime({ agents: [agent], store, ...more });
   onTestFinished(() => runtime.drain({ timeoutMs: 0 }));
   const { handle } = chatRoutes(runtime, {
     authorize,

@@ -162,7 +162,7 @@ describe('a page with useChat', () => {
     const other = await site.open('c1');
     const id = getApprovals(one)[0] ?? '';
     expect(getApprovals(other)).toEqual([id]);
-    await Promise.all([one, other].map((page) => page.addToolApprovalResponse({ id, approved: true })));
+    for (const page of [one, other]) void page.addToolApprovalResponse({ id, approved: true });
     await until(() => [one, other].every((page) => page.status === 'ready' && showLast(page).length === 2));
     expect(showLast(one)).toEqual(['tool-pay: output-available', 'text: Done.']);
     expect(showLast(other)).toEqual(showLast(one));

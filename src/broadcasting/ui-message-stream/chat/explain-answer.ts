@@ -6,10 +6,11 @@ import type { EventFields } from '../event-fields.ts';
 import { toOutcome } from '../outcome.ts';
 
 /** Explains the execution that an event ended. */
-function explainExecution({ state, explain }: Session, event: EventFields): string | undefined {
+function explainExecution(session: Session, event: EventFields): string | undefined {
+  const { state } = session;
   const { past, execution } = state.data;
   const { executionId } = event;
-  if (execution.id === executionId) return explain();
+  if (execution.id === executionId) return session.explain();
   const found = past.toArray().find(({ id }) => id === executionId);
   return found === undefined ? undefined : state.evolve({ execution: found }).explain();
 }

@@ -99,20 +99,21 @@ export class AnswerFollower {
       if (chunks.length > 0 || item.type === 'idle' || isPast !== (this.#past !== undefined)) yield { isPast, chunks };
       if (this.#isDone) return;
       const isPause = item.type === 'current' || (item.type === 'stored' && item.event === this.#end && this.#past === undefined);
-      if (mayRest && isPause) yield* this.#finishAtRest(isPast);
-      if (this.#isDone) return;
+      if (mayRest && isPause && (yield* this.#finishAtRest(isPast))) return;
     }
   }
 
-  async *#finishAtRest(isPast: boolean): AsyncGenerator<ChunkGroup, void, undefined> {
+  /** Ends the answer if the session does nothing more by itself. Returns true if it has ended. */
+  async *#finishAtRest(isPast: boolean): AsyncGenerator<ChunkGroup, boolean, undefined> {
     const { runtime, redactor } = this.#services;
     const { sessionId } = this.#options;
     const session = await runtime.get(sessionId);
-    if (!isAtRest(session, this.#seq)) return;
+    if (!isAtRest(session, this.#seq)) return false;
     this.#isDone = true;
     const outcome = this.#end && explainAnswer(session, this.#end, redactor);
     const isLive = !isPast || this.#options.rest !== undefined;
     yield { isPast, chunks: this.#mapper.finish(outcome, { isLive, sessionId }) };
+    return true;
   }
 
   #take(item: SessionStreamItem): readonly AnswerChunk[] {

@@ -45,7 +45,7 @@ async function checkGiven(answerer: Answerer, { id, isApproved }: ApprovalAnswer
   const decision = found.decided && getName(found.decided, 'decision');
   if (decision === (isApproved ? 'approved' : 'rejected')) return;
   const waitId = getName(found.asked, 'waitId') || getName(found.asked, 'toolCallId');
-  const by = found.decided && String(readBy(found.decided, 'id'));
+  const by = found.decided === undefined ? '' : String(readBy(found.decided, 'id'));
   throw new LateAnswerError(waitId, decision === undefined ? 'it is not waited for any more' : `it was ${decision} by ${by}`);
 }
 

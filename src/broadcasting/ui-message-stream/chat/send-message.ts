@@ -76,10 +76,14 @@ async function send({ services, request }: Sender, session: Session, message: Me
 }
 
 // Holds: parts of content are JSON.
-const toJson = (content: readonly ContentPart[]): Json => content.map((part) => ({ ...part })) as unknown as Json;
+const toJson = (content: readonly ContentPart[]): Json => content as unknown as Json;
 
-/** Answers a stored message again, with other content if given. */
-async function sendAgain(sender: Sender, source: Session, place: AnswerPlace, content = readContent(place.message)): Promise<SentMessage> {
+/** Answers a stored message again, with this content. */
+async function sendAgain(
+  sender: Sender,
+  source: Session,
+  { place, content }: { readonly place: AnswerPlace; readonly content: readonly ContentPart[] },
+): Promise<SentMessage> {
   const forked = await forkBefore(sender, source, place);
   return send(sender, forked, Message.user(content, { id: place.messageId }));
 }
@@ -98,7 +102,7 @@ export async function sendMessage(
   if (known === undefined) return send(sender, session, message);
   const isSame = jsonEquals(toJson(readContent(known.message)), toJson(content));
   if (isSame && known === answers.at(-1)) return { sessionId: session.id, place: known };
-  return sendAgain(sender, session, known, content);
+  return sendAgain(sender, session, { place: known, content });
 }
 
 /** Answers a message of a page again. */
@@ -106,7 +110,7 @@ export async function regenerate(sender: Sender, messageId: string, session: Ses
   const answers = session === undefined ? [] : await listAnswers(sender.services.runtime, session.id);
   const known = answers.find((each) => each.messageId === messageId);
   if (session === undefined || known === undefined) throw new NotFoundError(`message "${messageId}" in this chat`);
-  return sendAgain(sender, session, known);
+  return sendAgain(sender, session, { place: known, content: readContent(known.message) });
 }
 
 export const isSent = (result: SentMessage | { readonly place: AnswerPlace }): result is SentMessage =>

@@ -12,7 +12,7 @@ import { toUIMessages } from './to-ui-messages.ts';
 
 const words = fc.string({ maxLength: 8, unit: 'grapheme' });
 const json = fc.jsonValue({ maxDepth: 2 }).map((value) => JSON.parse(JSON.stringify(value)) as Json);
-const extras = fc.oneof(fc.constant({}), fc.constant({ providerMetadata: { acme: { itemId: 'i1' } } as unknown as JsonObject }));
+const extras = fc.oneof(fc.constant({}), fc.constant({ providerMetadata: { acme: { itemId: 'i1' } } }));
 const source = fc.constantFrom({ data: 'AAAA' }, { url: 'https://files.example/a.bin' });
 
 const textPart = fc.tuple(words, extras).map(([text, more]) => ({ type: 'text' as const, text, ...more }));
@@ -62,7 +62,7 @@ const conversation = fc.array(fc.tuple(user, fc.array(step, { maxLength: 3 })), 
   return turns.flatMap(([[parts, options], steps]) => [Message.user(parts, options), ...steps.flatMap((make) => make((number += 1)))]);
 });
 
-/** What both sides can express: everything but ids. */
+/** The part of messages that both sides can express: everything but ids. */
 const toComparable = (messages: readonly Message[], keys: readonly string[] = ['id']): unknown =>
   messages.map((message) =>
     Object.fromEntries(Object.entries(JSON.parse(JSON.stringify(message)) as JsonObject).filter(([key]) => !keys.includes(key))),

@@ -1,9 +1,6 @@
 // Pictures and files in the forms that the AI SDK has for them.
-import type { FilePart as ModelFilePart, ImagePart as ModelImagePart } from 'ai';
 import { isRecord } from '../../../lib/index.ts';
 import type { FilePart, ImagePart, PartExtras } from '../../../messages/index.ts';
-
-type ModelData = ModelFilePart['data'] | ModelImagePart['image'];
 
 /** Content of a file: its bytes as base64, or its address. Undefined for a file that only its provider can read. */
 type FileContent = { readonly data: string } | { readonly url: string } | undefined;
@@ -32,13 +29,13 @@ function readUrl(url: string): FileContent {
 const readText = (text: string): FileContent => (/^(?:https?|data):/.test(text) ? readUrl(text) : { data: text });
 
 /** Reads the content of a file in any of its forms. */
-export function readFileContent(given: ModelData): FileContent {
+export function readFileContent(given: unknown): FileContent {
   if (typeof given === 'string') return readText(given);
   if (given instanceof URL) return readUrl(given.href);
   if (given instanceof Uint8Array) return { data: toBase64(given) };
   if (given instanceof ArrayBuffer) return { data: toBase64(new Uint8Array(given)) };
   if (!isRecord(given)) return undefined;
-  const { type, data, url, originalUrl, text } = given as Readonly<Record<string, unknown>>;
+  const { type, data, url, originalUrl, text } = given;
   if (type === 'text' && typeof text === 'string') return { data: toBase64(new TextEncoder().encode(text)) };
   if (type === 'url') return readUrl(typeof originalUrl === 'string' ? originalUrl : String(url));
   if (type !== 'data') return undefined;

@@ -1,32 +1,28 @@
 // Results of calls, in the words of the AI SDK and in ours.
 import type { ToolResultPart as ModelToolResultPart } from 'ai';
 import type { Json } from '../../../lib/index.ts';
-import { omitUndefined } from '../../../lib/index.ts';
+import { omitUndefined, readField } from '../../../lib/index.ts';
 import type { ContentPart, ToolOutput } from '../../../messages/index.ts';
 import { readFileContent, toFile } from './file-data.ts';
 
 type ModelOutput = ModelToolResultPart['output'];
+type ModelJson = Extract<ModelOutput, { type: 'json' }>['value'];
 type ModelContent = Extract<ModelOutput, { type: 'content' }>['value'][number];
 
+const getText = (part: ModelContent, key: string): string | undefined => {
+  const value = readField(part, key);
+  return typeof value === 'string' ? value : undefined;
+};
+
+// Read by name: the AI SDK has several older names for a file.
 function fromContent(part: ModelContent): readonly ContentPart[] {
-  switch (part.type) {
-    case 'text':
-      return [{ type: 'text', text: part.text }];
-    case 'file': {
-      const content = readFileContent(part.data);
-      return content === undefined ? [] : [toFile(content, part, {})];
-    }
-    case 'file-data':
-      return [toFile({ data: part.data }, part, {})];
-    case 'image-data':
-      return [toFile({ data: part.data }, { mediaType: part.mediaType }, {})];
-    case 'file-url':
-      return [toFile({ url: part.url }, { mediaType: part.mediaType ?? 'application/octet-stream' }, {})];
-    case 'image-url':
-      return [{ type: 'image', url: part.url }];
-    default:
-      return [];
-  }
+  const [type = '', text = '', url, mediaType, filename] = ['type', 'text', 'url', 'mediaType', 'filename'].map((key) =>
+    getText(part, key),
+  );
+  if (type === 'text') return [{ type, text }];
+  const content = readFileContent(url ?? readField(part, 'data'));
+  const otherwise = type.startsWith('image') ? 'image' : 'application/octet-stream';
+  return content === undefined ? [] : [toFile(content, { mediaType: mediaType ?? otherwise, filename }, {})];
 }
 
 /** Reads the result of a call. */
@@ -49,7 +45,7 @@ export function fromModelOutput(output: ModelOutput): ToolOutput {
 }
 
 /** Writes a file of a result. One that only its provider can read is named instead. */
-function toContent(part: ContentPart): ModelContent {
+function toContent(part: ContentPart): Extract<ModelContent, { type: 'text' | 'file' }> {
   if (part.type === 'text') return { type: 'text', text: part.text };
   const filename = part.type === 'file' ? omitUndefined({ filename: part.filename }) : {};
   const mediaType = part.mediaType ?? 'image';
@@ -64,7 +60,7 @@ export function toModelOutput(output: ToolOutput): ModelOutput {
     case 'text':
       return { type: 'text', value: output.value };
     case 'json':
-      return { type: 'json', value: output.value as never };
+      return { type: 'json', value: output.value as ModelJson };
     case 'error':
       return { type: 'error-text', value: output.value };
     case 'rejected':
