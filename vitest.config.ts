@@ -8,7 +8,10 @@ const apart = 'tests/postgres/**';
 // `vitest run` leaves the slow tests out; `vitest run --mode slow` runs only them.
 export default defineConfig(({ mode }) => ({
   test: {
-    include: mode === 'slow' ? ['src/**/*.slow.test.ts', 'tests/**/*.slow.test.ts'] : ['src/**/*.test.ts', 'tests/**/*.test.ts'],
+    include:
+      mode === 'slow'
+        ? ['src/**/*.slow.test.ts', 'tests/**/*.slow.test.ts']
+        : ['src/**/*.test.ts', 'tests/**/*.test.ts', 'page/**/*.test.{ts,tsx}'],
     exclude: mode === 'slow' ? [apart] : [slow, apart],
     passWithNoTests: mode === 'slow',
     testTimeout: mode === 'slow' ? 300_000 : 20_000,

@@ -7,10 +7,11 @@ import { getStep, isRoot } from './fields.ts';
 import type { OpenItems, VoidMark } from './open-items.ts';
 import { getStepKey, toRank } from './open-items.ts';
 import type { OpenText } from './open-text.ts';
+import type { SharedMap } from './shared-map.ts';
 
 /** Facts of stored envelopes that end open ones. */
 export interface Records {
-  readonly executions: ReadonlyMap<string, ExecutionFacts>;
+  readonly executions: SharedMap<ExecutionFacts>;
   /** Time at which the session's own agent recorded a step, waited or ended for the last time. */
   readonly recordedAt: string;
   /** Time of its last end. */
@@ -46,6 +47,10 @@ function isRecorded({ executions }: Records, { executionId, step, at }: Omit<Pla
   if (facts === undefined) return false;
   return facts.hasEnded || at < facts.restAt || (step !== undefined && step <= facts.doneStep);
 }
+
+/** True if the words of a text are stored. Its own time does not say so: a text is sent later than it was written. */
+const isSpoken = ({ executions }: Records, { source, step }: OpenText): boolean =>
+  step <= (executions.get(source.execution_id)?.spokenStep ?? 0);
 
 /** Drops voids of steps that are recorded or have waited since: attempts are then counted from 1 again. */
 function dropVoids(marks: ReadonlyMap<string, VoidMark>, records: Records): ReadonlyMap<string, VoidMark> {
@@ -94,7 +99,7 @@ export function dropOver(open: OpenItems, records: Records): OpenItems {
   const openItems = [...items].filter(([, item]) => !isGone(toItemPlace(item)));
   const openTexts = [...texts].filter(([, text]) => {
     const place = toTextPlace(text);
-    return !isGone(place) && toRank(text) > (textVoids.get(toStepKey(place))?.rank ?? 0);
+    return !isGone(place) && !isSpoken(records, text) && toRank(text) > (textVoids.get(toStepKey(place))?.rank ?? 0);
   });
   const own = openItems.filter(([, item]) => isRoot(item)).map(([, item]) => toItemPlace(item));
   const places = [...own, ...openTexts.map(([, text]) => toTextPlace(text))].filter(({ step }) => step !== undefined);

@@ -1,8 +1,9 @@
 // The events of a session as a stream of envelopes.
 // Owns:     the envelopes of a stream, their numbers, and what is sent when nothing happens.
 // Does not: know HTTP, or how an envelope is written. The order of what is sent is that of `SessionStream`.
+// G1. A reader that begins in the middle gets a head first, with the totals of what it does not get.
 import type { Session, StoredEvent } from '../../../sessions/index.ts';
-import type { Envelope, EnvelopeMapper } from '../../index.ts';
+import type { Envelope, EnvelopeMapper, SessionTotals } from '../../index.ts';
 import type { ChunkIds, Confirmation, OpenPlace } from './open-place.ts';
 import type { LiveItem, SessionStreamItem, SessionStreamOptions } from './session-stream.ts';
 import { SessionStream } from './session-stream.ts';
@@ -13,6 +14,8 @@ export type EnvelopeGroup = readonly Envelope[];
 export interface EventStreamOptions extends Omit<SessionStreamOptions, 'sessionId'> {
   readonly session: Pick<Session, 'id' | 'executions' | 'state'>;
   readonly mapper: EnvelopeMapper;
+  /** Set if the reader begins in the middle: what it has come to so far. */
+  readonly totals?: SessionTotals | undefined;
 }
 
 export class EventStream {
@@ -26,7 +29,8 @@ export class EventStream {
 
   /** Reads envelopes until the signal aborts, or the runtime is drained. */
   async *read(): AsyncGenerator<EnvelopeGroup, void, undefined> {
-    const { session, mapper: _, ...rest } = this.#options;
+    const { session, mapper: _, totals, ...rest } = this.#options;
+    if (totals !== undefined) yield [this.#toHead(totals)];
     for await (const item of new SessionStream({ ...rest, sessionId: session.id }).read()) yield* this.#toGroups(item);
   }
 
@@ -68,8 +72,8 @@ export class EventStream {
     return { agentId: session.state.agentId, executionId: `${session.id}/${execution}`, orchestrator: 'agent' };
   }
 
-  #toHead(): Envelope {
+  #toHead(totals?: SessionTotals): Envelope {
     const { mapper, session, clock } = this.#options;
-    return mapper.toHead({ sessionId: session.id, seq: this.#previous, at: clock.now(), agentId: session.state.agentId });
+    return mapper.toHead({ sessionId: session.id, seq: this.#previous, at: clock.now(), agentId: session.state.agentId, totals });
   }
 }
