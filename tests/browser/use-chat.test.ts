@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { root } from '../../scripts/run.mjs';
 import type { StartedProcess } from '../support/started-process.ts';
 import { startProcess } from '../support/started-process.ts';
 import type { Page } from './playwright.ts';
@@ -17,7 +18,9 @@ beforeAll(async () => {
     input: fileURLToPath(new URL('use-chat-page.ts', import.meta.url)),
     platform: 'browser',
     transform: { define: { 'process.env.NODE_ENV': '"production"' } },
-    checks: { pluginTimings: false },
+    // One React for all: react-dom brings its own.
+    resolve: { alias: { react: join(root, 'node_modules/react') } },
+    logLevel: 'silent',
   });
   const folder = mkdtempSync(join(tmpdir(), 'stepline-use-chat-page-'));
   script = join(folder, 'page.js');
