@@ -23,13 +23,16 @@ app.all('/api/chat/*', (context) => handle(context.req.raw));
 app.all('/api/chat', (context) => handle(context.req.raw));
 
 // In a page: useChat({ id, resume: true, sendAutomaticallyWhen: … }). Here the same class, without a page.
-const transport = new DefaultChatTransport<AgentUIMessage>({ fetch: async (url, init) => app.request(String(url), init) });
+const transport = new DefaultChatTransport<AgentUIMessage>({
+  api: 'http://desk.test/api/chat',
+  fetch: async (url, init) => app.request(url, init),
+});
 const sendAutomaticallyWhen = lastAssistantMessageIsCompleteWithApprovalResponses;
 const chat = new Chat<AgentUIMessage>({ id: 'c1', transport, sendAutomaticallyWhen });
 await chat.sendMessage({ text: 'I want my money back.' });
-const asked = chat.lastMessage?.parts.find((part) => part.type === 'tool-refund' && part.state === 'approval-requested');
-assert(asked !== undefined && 'approval' in asked && asked.approval !== undefined);
-await chat.addToolApprovalResponse({ id: asked.approval.id, approved: true });
+const asked = chat.lastMessage?.parts.find((part) => 'state' in part && part.state === 'approval-requested');
+assert(asked !== undefined && 'approval' in asked);
+await chat.addToolApprovalResponse({ id: asked.approval?.id ?? '', approved: true });
 while (chat.status !== 'ready' || chat.lastMessage?.metadata?.status !== 'completed')
   await new Promise((resolve) => setTimeout(resolve, 5));
 assert.equal(chat.lastMessage.parts.findLast((part) => part.type === 'text')?.text, 'You get 20 EUR back.');

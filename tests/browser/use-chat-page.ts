@@ -9,9 +9,9 @@ declare const document: { getElementById(id: string): object };
 declare const location: { readonly hash: string };
 
 // Its types are not installed.
-const { createRoot } = (await import('react-dom/client' as string)) as {
-  createRoot(at: object): { render(element: ReactElement): void };
-};
+// eslint-disable-next-line @typescript-eslint/no-unnecessary-type-assertion -- a text, so that nobody looks for them
+const load = (): Promise<{ createRoot(at: object): { render(element: ReactElement): void } }> => import('react-dom/client' as string);
+const { createRoot } = await load();
 
 const chatId = location.hash.slice(1) || 'c1';
 const api = `/api/chat/${chatId}`;
@@ -23,7 +23,7 @@ function showPart(part: Part, index: number, chat: Chat): ReactElement | null {
   if (part.type === 'text') return h('p', { key: index, className: 'text' }, part.text);
   if (!part.type.startsWith('tool-') || !('toolCallId' in part)) return null;
   const answer = (approved: boolean) => () => {
-    if ('approval' in part && part.approval !== undefined) void chat.addToolApprovalResponse({ id: part.approval.id, approved });
+    if (part.state === 'approval-requested') void chat.addToolApprovalResponse({ id: part.approval.id, approved });
   };
   const buttons = [
     h('button', { key: 'yes', onClick: answer(true) }, 'Approve'),

@@ -3,7 +3,7 @@
 // K2. Editing a message and answering it again leave the session as it is, and continue in a fork from before that message, under the same
 //     chat id. What the old session was doing is cancelled.
 import type { Json, JsonObject } from '../../../lib/index.ts';
-import { isRecord, jsonEquals } from '../../../lib/index.ts';
+import { isRecord, jsonEquals, readField, sha256 } from '../../../lib/index.ts';
 import type { ContentPart } from '../../../messages/index.ts';
 import { Message, readContentPart } from '../../../messages/index.ts';
 import type { Actor, NewSession, Session, StoredEvent } from '../../../sessions/index.ts';
@@ -12,7 +12,7 @@ import { getName } from '../event-fields.ts';
 import type { AnswerPlace } from './answer-places.ts';
 import { listAnswers } from './answer-places.ts';
 import type { ChatServices } from './chat-options.ts';
-import { toChatTag } from './find-chat.ts';
+import { findChat, toChatTag } from './find-chat.ts';
 import type { ChatPost } from './read-post.ts';
 
 /** A page that sends something, and the body of its request. */
@@ -33,10 +33,21 @@ export interface SentMessage {
 
 const withTag = ({ tags = [], ...session }: NewSession, tag: string): NewSession => ({ ...session, tags: [...new Set([...tags, tag])] });
 
+/** The id of the first session of somebody's chat: two requests at once make one session. */
+const toSessionId = (chatId: string, { kind, id }: Actor): string => `chat-${sha256(JSON.stringify([kind, id, chatId])).slice(0, 32)}`;
+
 async function createSession({ services, request, body }: Sender, chatId: string): Promise<Session> {
-  const { by } = await services.gate.check({ request, action: 'create' });
-  const wishes = await services.newSession({ request, action: 'create', by, body });
-  return services.runtime.create(withTag(wishes, toChatTag(chatId)), { by });
+  const { runtime, gate, newSession } = services;
+  const { by } = await gate.check({ request, action: 'create' });
+  const wishes = withTag(await newSession({ request, action: 'create', by, body }), toChatTag(chatId));
+  try {
+    return await runtime.create({ id: toSessionId(chatId, by), ...wishes }, { by });
+  } catch (error) {
+    const code = readField(error, 'code');
+    if (wishes.id !== undefined || (code !== 'session-conflict' && code !== 'session-deleted')) throw error;
+  }
+  // Another request was faster; or the chat was deleted, and begins again.
+  return (await findChat(services, request, chatId)) ?? runtime.create(wishes, { by });
 }
 
 /** Reads the content of a stored message. */
