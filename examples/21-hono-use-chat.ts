@@ -32,7 +32,7 @@ const chat = new Chat<AgentUIMessage>({ id: 'c1', transport, sendAutomaticallyWh
 await chat.sendMessage({ text: 'I want my money back.' });
 const asked = chat.lastMessage?.parts.find((part) => 'state' in part && part.state === 'approval-requested');
 assert(asked !== undefined && 'approval' in asked);
-await chat.addToolApprovalResponse({ id: asked.approval?.id ?? '', approved: true });
+await chat.addToolApprovalResponse({ id: asked.approval.id, approved: true });
 while (chat.status !== 'ready' || chat.lastMessage?.metadata?.status !== 'completed')
   await new Promise((resolve) => setTimeout(resolve, 5));
 assert.equal(chat.lastMessage.parts.findLast((part) => part.type === 'text')?.text, 'You get 20 EUR back.');

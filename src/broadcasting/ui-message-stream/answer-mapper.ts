@@ -168,7 +168,7 @@ export class AnswerMapper {
 
   #reset({ key, stored }: CurrentStep): readonly AnswerChunk[] {
     this.#step = this.#createStep(key, stored);
-    const spoken = stored.findLast((event) => isStepEnd(event));
+    const spoken = stored.findLast((event) => isStepEnd(event) && event['type'] !== 'AgentFinished');
     return [{ type: 'reset-step' }, ...(spoken === undefined ? [] : this.#recordText(spoken, []))];
   }
 
