@@ -1,6 +1,7 @@
 // What the routes of a chat refuse, and what they do not show.
 import { describe, expect, it } from 'vitest';
 import { createAgent } from '../../src/agent/index.ts';
+import { chatRoutes } from '../../src/broadcasting/ui-message-stream/index.ts';
 import { scriptedModel } from '../../src/testing/index.ts';
 import { openChatSite, show } from './stage.ts';
 
@@ -90,5 +91,15 @@ describe('the routes of a chat', () => {
     const response = await fetch(`${site.url}/api/chat`, { method: 'POST', headers, body: JSON.stringify(post('Hello')) });
     expect([response.status, response.headers.get('x-error-code')]).toEqual([403, 'origin-refused']);
     expect((await site.request('POST', '', post('x'.repeat(600)))).status).toBe(413);
+  });
+
+  it('know their own pages by the host that the browser used, whatever the server calls itself', async () => {
+    const { GET } = chatRoutes((await open()).runtime, { authorize: () => ({ by: { id: 'ann', kind: 'user' } }), newSession: () => ({}) });
+    const ask = async (origin: string): Promise<number> => {
+      const headers = { origin, host: 'app.example' };
+      return (await GET(new Request('http://localhost:3000/api/chat/c1', { headers }))).status;
+    };
+    expect(await ask('https://app.example')).toBe(200);
+    expect(await ask('https://evil.example')).toBe(403);
   });
 });

@@ -35,7 +35,8 @@ async function* readChunks(source: UIMessageSource, { messageId, redactor }: UIM
     const fields = event as unknown as EventFields;
     // The next message has an answer of its own.
     if (fields['type'] === 'UserMessageReceived' && end !== undefined) break;
-    isLive = event instanceof BaseEvent;
+    // A run may come from another copy of this package.
+    isLive = source.result !== undefined || event instanceof BaseEvent;
     yield* isLive ? mapper.takeEvent(fields) : mapper.takeStored([fields]);
     if (fields['type'] === 'AgentFinished' && isRoot(fields)) end = fields;
   }

@@ -1,0 +1,4 @@
+import { dirname } from 'node:path';
+
+// The app is copied into the repository's cache, and uses the packages of the folders around it.
+export default { turbopack: { root: dirname(dirname(dirname(import.meta.dirname))) }, devIndicators: false };
