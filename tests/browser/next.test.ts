@@ -77,9 +77,10 @@ it('a page on `next dev` gets its answers through ten hot reloads', async () => 
     // The changed module answers, and the runtime is the one from before: the answer is still being written.
     await expect.poll(async () => (await fetch(`${url}/api/chat/c1`)).status).toBe(200);
     const response = await fetch(`${url}/api/chat/c1/stream`);
-    const reader = response.body?.getReader();
-    await expect.poll(async () => new TextDecoder().decode((await reader?.read())?.value)).toContain('The first half');
-    await reader?.cancel();
+    // Holds: the body of a response is bytes.
+    const reader = (response.body as ReadableStream<Uint8Array>).getReader();
+    await expect.poll(async () => new TextDecoder().decode((await reader.read()).value)).toContain('The first half');
+    await reader.cancel();
   }
   app.open();
   await expect.poll(() => read(page)).toEqual(['slow', 'The first half and the second.']);

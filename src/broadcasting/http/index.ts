@@ -19,7 +19,7 @@ export { MethodNotAllowedError } from './errors/method-not-allowed-error.ts';
 export { HiddenArgumentsError } from './errors/hidden-arguments-error.ts';
 export { findOpenWait } from './find-wait.ts';
 export { guardRequests } from './guard-requests.ts';
-export { describeError, isServerError, toResponse } from './json-response.ts';
+export { describeError, isServerError } from './json-response.ts';
 export { createReporter, parseBasePath, parseCount, parseOrigins } from './parse-options.ts';
 export { readBody } from './read-body.ts';
 export type { SessionStreamItem } from './sse/session-stream.ts';
