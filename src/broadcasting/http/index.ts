@@ -14,12 +14,14 @@ export { verifyWebhook } from './webhook/webhook-signature.ts';
 
 // For handlers of other protocols.
 export { Gate } from './authorization.ts';
+export { HiddenArgumentsError } from './errors/hidden-arguments-error.ts';
 export { MethodNotAllowedError } from './errors/method-not-allowed-error.ts';
+export { NotFoundError } from './errors/not-found-error.ts';
 export { getSession } from './find-session.ts';
 export { createWaitError, findOpenWait, readWaitHistory } from './find-wait.ts';
 export { guardRequests } from './guard-requests.ts';
 export { describeError, isServerError, toErrorResponse, toResponse } from './json-response.ts';
-export { createReporter, parseCount, parseOrigins } from './parse-options.ts';
+export { createReporter, parseBasePath, parseCount, parseOrigins } from './parse-options.ts';
 export { readBody } from './read-body.ts';
 export { assertSeen } from './seen-wait.ts';
 export type { Signer } from './signer.ts';

@@ -15,6 +15,7 @@ const unknown = { status: 404, sentence: 'There is no such session.' };
 export const errorStatuses: Readonly<Record<string, ErrorStatus>> = {
   'action-refused': { status: 409 },
   'agent-changed': { status: 409 },
+  'agent-run-failed': failed,
   'already-answered': { status: 409 },
   'body-too-large': { status: 413 },
   'command-failed': failed,
