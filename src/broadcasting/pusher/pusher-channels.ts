@@ -1,0 +1,31 @@
+import type { JsonObject } from '../../lib/index.ts';
+import { checkKeys } from '../../lib/index.ts';
+import { fromChannelName } from './channel-name.ts';
+import type { PusherKeys } from './pusher-app.ts';
+import { createSignature, parseKeys } from './pusher-app.ts';
+
+/** A page that asks to listen to a channel. */
+export interface ChannelRequest {
+  /** Connection of the page to the server of channels. */
+  readonly socketId: string;
+  readonly channel: string;
+}
+
+/** Signs that a page may listen to a channel. Pass it to createSessionHandler() as `channels`. */
+export interface PusherChannels {
+  /** Returns the session of a channel; undefined if it is not the channel of one. */
+  findSession(channel: string): string | undefined;
+  /** Returns the answer for the page. Whoever asks for it must have been authorized. */
+  sign(request: ChannelRequest): Promise<JsonObject>;
+}
+
+/** Creates what the route `POST /channels/auth` of createSessionHandler() needs to let pages listen to private channels. */
+export function createPusherChannels(keys: PusherKeys): PusherChannels {
+  checkKeys('createPusherChannels()', keys, ['key', 'secret']);
+  const { key, secret } = parseKeys(keys, 'createPusherChannels()');
+  const sign = createSignature(secret);
+  return {
+    findSession: fromChannelName,
+    sign: async ({ socketId, channel }) => ({ auth: `${key}:${await sign(`${socketId}:${channel}`)}` }),
+  };
+}
