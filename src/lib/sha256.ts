@@ -27,9 +27,8 @@ function getConstants(): { readonly start: Int32Array; readonly rounds: Int32Arr
 
 const rotate = (word: number, by: number): number => (word >>> by) | (word << (32 - by));
 
-/** Pads a text to whole blocks of 64 bytes: a one bit, zeros, and the length in bits. */
-function toBlocks(text: string): DataView {
-  const bytes = new TextEncoder().encode(text);
+/** Pads bytes to whole blocks of 64 bytes: a one bit, zeros, and the length in bits. */
+function toBlocks(bytes: Uint8Array): DataView {
   const padded = new Uint8Array(Math.ceil((bytes.length + 9) / 64) * 64);
   padded.set(bytes);
   padded[bytes.length] = 0x80;
@@ -62,10 +61,11 @@ function addBlock(hash: Int32Array, words: Int32Array, rounds: Int32Array): void
   });
 }
 
-/** The SHA-256 of a text in UTF-8, as hexadecimal digits. */
-export function sha256(text: string): string {
+/** The SHA-256 of bytes, or of a text in UTF-8, as hexadecimal digits. */
+export function sha256(data: string | Uint8Array): string {
+  const bytes = typeof data === 'string' ? new TextEncoder().encode(data) : data;
   const { start, rounds } = getConstants();
-  const [blocks, hash, words] = [toBlocks(text), Int32Array.from(start), new Int32Array(64)];
+  const [blocks, hash, words] = [toBlocks(bytes), Int32Array.from(start), new Int32Array(64)];
   for (let offset = 0; offset < blocks.byteLength; offset += 64) {
     fillSchedule(words, blocks, offset);
     addBlock(hash, words, rounds);

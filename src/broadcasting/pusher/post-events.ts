@@ -4,7 +4,7 @@ import type { Clock } from '../../lib/index.ts';
 import { cutLine, toLine } from '../../lib/index.ts';
 import { PublishFailedError } from './publish-failed-error.ts';
 import type { PusherApp } from './pusher-app.ts';
-import { createSignature, toSignedPath } from './pusher-app.ts';
+import { toSignedPath } from './pusher-app.ts';
 import type { QueuedEvent } from './publish-queue.ts';
 
 /** `refused`: the server will never take these events. `failed`: it may take them later. */
@@ -57,11 +57,10 @@ export function createPost({
   timeoutMs,
   fetch,
 }: PostOptions): (events: readonly QueuedEvent[], signal: AbortSignal) => Promise<PostOutcome> {
-  const sign = createSignature(app.secret);
   const { origin } = new URL(app.url);
 
   async function request(body: string, signal: AbortSignal): Promise<PostOutcome> {
-    const path = await toSignedPath({ key: app.key, path: toPath(app), body, at: clock.now(), sign });
+    const path = toSignedPath({ ...app, path: toPath(app), body, at: clock.now() });
     const headers = { 'content-type': 'application/json' };
     const response = await fetch(`${origin}${path}`, { method: 'POST', body, headers, signal, redirect: 'manual' });
     const reason = await readReason(response);

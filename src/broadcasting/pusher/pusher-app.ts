@@ -1,6 +1,7 @@
 // The app that a server of the protocol knows, and how requests to it are signed.
 // P1. The secret signs, and is never sent or shown.
 import { describeValue, InvalidArgumentError } from '../../lib/index.ts';
+import { toHmac } from './hmac.ts';
 import { md5 } from './md5.ts';
 
 /** Key and secret of an app, as the server has them. */
@@ -18,31 +19,16 @@ export interface PusherApp extends PusherKeys {
 
 const encoder = new TextEncoder();
 
-/** Signs texts with a secret. */
-export type SignText = (text: string) => Promise<string>;
-
-/** Creates the signature of an app: HMAC-SHA256 as hex. */
-export function createSignature(secret: string): SignText {
-  const algorithm = { name: 'HMAC', hash: 'SHA-256' };
-  const key = crypto.subtle.importKey('raw', encoder.encode(secret), algorithm, false, ['sign']);
-  return async (text) => {
-    const signature = new Uint8Array(await crypto.subtle.sign(algorithm.name, await key, encoder.encode(text)));
-    return Array.from(signature, (byte) => byte.toString(16).padStart(2, '0')).join('');
-  };
-}
-
 /** A request to sign. */
-interface SignedRequest {
-  readonly key: string;
+interface SignedRequest extends PusherKeys {
   readonly path: string;
   readonly body: string;
   /** Time in milliseconds. */
   readonly at: number;
-  readonly sign: SignText;
 }
 
 /** Returns the path of a POST request with its signature. */
-export async function toSignedPath({ key, path, body, at, sign }: SignedRequest): Promise<string> {
+export function toSignedPath({ key, secret, path, body, at }: SignedRequest): string {
   // Sorted by name, as the protocol wants it.
   const query = [
     `auth_key=${key}`,
@@ -50,7 +36,7 @@ export async function toSignedPath({ key, path, body, at, sign }: SignedRequest)
     'auth_version=1.0',
     `body_md5=${md5(encoder.encode(body))}`,
   ].join('&');
-  return `${path}?${query}&auth_signature=${await sign(`POST\n${path}\n${query}`)}`;
+  return `${path}?${query}&auth_signature=${toHmac(secret, `POST\n${path}\n${query}`)}`;
 }
 
 /** Checks key and secret. */

@@ -1,8 +1,9 @@
 import type { JsonObject } from '../../lib/index.ts';
 import { checkKeys } from '../../lib/index.ts';
 import { fromChannelName } from './channel-name.ts';
+import { toHmac } from './hmac.ts';
 import type { PusherKeys } from './pusher-app.ts';
-import { createSignature, parseKeys } from './pusher-app.ts';
+import { parseKeys } from './pusher-app.ts';
 
 /** A page that asks to listen to a channel. */
 export interface ChannelRequest {
@@ -23,9 +24,8 @@ export interface PusherChannels {
 export function createPusherChannels(keys: PusherKeys): PusherChannels {
   checkKeys('createPusherChannels()', keys, ['key', 'secret']);
   const { key, secret } = parseKeys(keys, 'createPusherChannels()');
-  const sign = createSignature(secret);
   return {
     findSession: fromChannelName,
-    sign: async ({ socketId, channel }) => ({ auth: `${key}:${await sign(`${socketId}:${channel}`)}` }),
+    sign: ({ socketId, channel }) => Promise.resolve({ auth: `${key}:${toHmac(secret, `${socketId}:${channel}`)}` }),
   };
 }

@@ -134,7 +134,7 @@ class Publisher implements PusherTransport {
   }
 
   flush(timeoutMs: number = closeMs): Promise<boolean> {
-    if (this.#isIdle) return Promise.resolve(true);
+    if (this.#isIdle || timeoutMs <= 0) return Promise.resolve(this.#isIdle);
     return new Promise((resolve) => {
       const finish = (isEmpty: boolean): void => {
         cancel();
