@@ -58,7 +58,7 @@ function open(options: Partial<PusherTransportOptions> = {}) {
       .flatMap(({ envelopes }) => envelopes)
       .filter(({ session_id }) => session_id === sessionId)
       .map((envelope) =>
-        'seq' in envelope ? envelope.seq : envelope.event === 'agent.head' ? `head ${String(envelope.data['seq'])}` : '-',
+        'seq' in envelope ? envelope.seq : envelope.event === 'agent.head' ? `head ${envelope.data['seq'] as number}` : '-',
       );
   return { transport, clock, batches, problems, state, getSeqs };
 }
@@ -113,7 +113,7 @@ describe('a transport to a server of the Pusher protocol', () => {
     const asked: number[] = [];
     state.answer = (batch) => {
       asked.push(clock.monotonic());
-      return refuse(503)(batch) as Response;
+      return refuse(503)(batch);
     };
     for (const id of ['a', 'b', 'c']) transport.send(`private-agent.${id}`, [toEnvelope(id, 1)]);
     await clock.advance(100_000);
@@ -174,7 +174,7 @@ describe('a transport to a server of the Pusher protocol', () => {
     transport.send('private-agent.a', [toEnvelope('a', undefined, large), toEnvelope('a', 1, large), toEnvelope('a', 2)]);
     await transport.flush();
     const texts = batches.flatMap(({ envelopes }) => envelopes).filter(({ event }) => event === 'agent.stream.chunk');
-    expect(texts.map(({ data }) => String('text' in data ? data.text : '')).join('')).toBe(large);
+    expect(texts.map(({ data }) => ('text' in data ? (data['text'] as string) : '')).join('')).toBe(large);
     for (const { url, envelopes } of batches) {
       const body = JSON.stringify({
         batch: envelopes.map((envelope) => ({ channel: 'private-agent.a', name: envelope.event, data: JSON.stringify(envelope) })),

@@ -1,7 +1,7 @@
 // A view that stays up to date.
 // Owns:     the view of one session in one page, and everything that keeps it current.
 // Does not: know a framework: listeners are called, and read what they need.
-import type { Envelope } from '../../broadcasting/index.ts';
+import type { Envelope, EnvelopeChannel } from '../../broadcasting/index.ts';
 import type { Clock, IdSource, Random } from '../../lib/index.ts';
 import { checkKeys, describeValue, InvalidArgumentError, omitUndefined, systemClock, systemIds, systemRandom } from '../../lib/index.ts';
 import type { AgentView } from '../agent-view.ts';
@@ -9,9 +9,11 @@ import { createView, getState } from '../agent-view.ts';
 import { reduceAll } from '../reduce.ts';
 import type { AgentActions } from './actions.ts';
 import { createActions } from './actions.ts';
+import type { ConnectionSource } from './channel-connection.ts';
+import { ChannelConnection } from './channel-connection.ts';
 import type { PageEnvironment } from './environment.ts';
 import { findEnvironment, onWake } from './environment.ts';
-import type { ConnectionStatus } from './live-connection.ts';
+import type { ConnectionStatus, LiveConnectionOptions } from './live-connection.ts';
 import { LiveConnection } from './live-connection.ts';
 import { GapRepair } from './repair-gaps.ts';
 import type { GetToken } from './session-api.ts';
@@ -27,6 +29,11 @@ export interface AgentViewOptions {
   readonly getToken?: GetToken;
   /** Shares the connection with other tabs of this origin. Not for pages on which several people are signed in at once. @default true */
   readonly shareTabs?: boolean;
+  /**
+   * Listens over the channel of another server, such as `pusherChannel(echo)`. While that is out of reach, and for what it has lost, the view
+   * uses the server of the session. @default everything comes from the server of the session
+   */
+  readonly channel?: EnvelopeChannel;
   /** @default the fetch of the page */
   readonly fetch?: typeof globalThis.fetch;
   readonly clock?: Clock;
@@ -41,6 +48,8 @@ export interface AgentSnapshot {
   readonly view: AgentView;
   /** `live` if everything is current; `shared` if another tab connects. */
   readonly connection: ConnectionStatus;
+  /** Way on which envelopes come: `channel` while the one that was given delivers. Absent if none was given. */
+  readonly source?: ConnectionSource;
   /** Reason why the last connection ended. */
   readonly error?: unknown;
 }
@@ -55,7 +64,7 @@ export interface LiveAgentView extends AgentActions {
   close(): void;
 }
 
-const known = ['url', 'sessionId', 'getToken', 'shareTabs', 'fetch', 'clock', 'random', 'ids', 'environment'];
+const known = ['url', 'sessionId', 'getToken', 'shareTabs', 'channel', 'fetch', 'clock', 'random', 'ids', 'environment'];
 
 /** Keeps the last view and who listens. */
 class ViewHolder {
@@ -71,10 +80,11 @@ class ViewHolder {
   }
 
   /** Notes another view, or another state of the connection with the error that led to it. */
-  change({ view = this.view, connection, error }: Partial<AgentSnapshot>): void {
+  change({ view = this.view, connection, error, source = this.current.source }: Partial<AgentSnapshot>): void {
     const before = this.current;
-    const next = { view, connection: connection ?? before.connection, error: connection === undefined ? before.error : error };
-    if (next.view === before.view && next.connection === before.connection && next.error === before.error) return;
+    const next = { view, connection: connection ?? before.connection, error: connection === undefined ? before.error : error, source };
+    const isSame = next.view === before.view && next.connection === before.connection && next.error === before.error;
+    if (isSame && source === before.source) return;
     this.current = omitUndefined(next);
     for (const listener of [...this.#listeners]) listener();
   }
@@ -108,6 +118,7 @@ class OpenBuffer {
 /** Services of a view that were checked. */
 interface LiveServices extends Required<Pick<AgentViewOptions, 'clock' | 'random' | 'environment' | 'shareTabs'>> {
   readonly api: SessionApi;
+  readonly channel: EnvelopeChannel | undefined;
   /** Name of what tabs share. */
   readonly name: string;
   readonly sessionId: string;
@@ -121,7 +132,7 @@ class LiveView {
   readonly #tabs: SharedTabs;
   readonly #unwake: () => void;
   readonly #leaving = new AbortController();
-  #connection: LiveConnection | undefined;
+  #connection: LiveConnection | ChannelConnection | undefined;
 
   constructor(services: LiveServices) {
     this.#services = services;
@@ -133,7 +144,7 @@ class LiveView {
       clock,
       getView: () => holder.view,
       setView: (view) => holder.change({ view }),
-      onTextGap: () => this.#tabs.hello(),
+      onTextGap: () => this.#fillText(),
       onProblem: (error) => holder.report(error),
     });
     this.#tabs = new SharedTabs({
@@ -177,10 +188,15 @@ class LiveView {
     this.#repair.check();
   }
 
+  #fillText(): void {
+    this.#tabs.hello();
+    if (this.#connection instanceof ChannelConnection) this.#connection.fillText();
+  }
+
   /** Connects, because no other tab does. */
   #connect(): () => void {
-    const { api, clock, random } = this.#services;
-    const connection = new LiveConnection({
+    const { api, clock, random, channel, sessionId } = this.#services;
+    const options: LiveConnectionOptions = {
       api,
       clock,
       random,
@@ -190,7 +206,11 @@ class LiveView {
         this.#take(envelopes);
       },
       onStatus: (status, error) => this.#holder.change({ connection: status, error }),
-    });
+    };
+    const isWhole = (): boolean => this.#holder.view.gaps.length === 0;
+    const onSource = (source: ConnectionSource): void => this.#holder.change({ source });
+    const connection =
+      channel === undefined ? new LiveConnection(options) : new ChannelConnection({ ...options, channel, sessionId, isWhole, onSource });
     this.#connection = connection;
     return () => {
       connection.close();
@@ -217,13 +237,13 @@ class LiveView {
 /** Opens the view of a session, and keeps it up to date until it is closed. */
 export function createAgentView(options: AgentViewOptions): LiveAgentView {
   checkKeys('createAgentView()', options, known);
-  const { url = '', sessionId, getToken, shareTabs = true, clock = systemClock, random = systemRandom, ids = systemIds } = options;
+  const { url = '', sessionId, getToken, channel, shareTabs = true, clock = systemClock, random = systemRandom, ids = systemIds } = options;
   if (typeof sessionId !== 'string' || sessionId === '')
     throw new InvalidArgumentError(`createAgentView() needs the id of a session, not ${describeValue(sessionId)}.`);
   const fetch = options.fetch ?? globalThis.fetch.bind(globalThis);
   const environment = options.environment ?? findEnvironment();
   const api = new SessionApi({ url: url.replace(/\/$/, ''), sessionId, getToken, fetch });
-  const live = new LiveView({ api, clock, random, environment, shareTabs, sessionId, name: `stepline ${url} ${sessionId}` });
+  const live = new LiveView({ api, channel, clock, random, environment, shareTabs, sessionId, name: `stepline ${url} ${sessionId}` });
   return {
     ...createActions(api, ids),
     get current() {
