@@ -7,10 +7,11 @@ import { getStep, isRoot } from './fields.ts';
 import type { OpenItems, VoidMark } from './open-items.ts';
 import { getStepKey, toRank } from './open-items.ts';
 import type { OpenText } from './open-text.ts';
+import type { SharedMap } from './shared-map.ts';
 
 /** Facts of stored envelopes that end open ones. */
 export interface Records {
-  readonly executions: ReadonlyMap<string, ExecutionFacts>;
+  readonly executions: SharedMap<ExecutionFacts>;
   /** Time at which the session's own agent recorded a step, waited or ended for the last time. */
   readonly recordedAt: string;
   /** Time of its last end. */

@@ -199,6 +199,28 @@ describe('a step', () => {
   });
 });
 
+describe('calls inside calls', () => {
+  const outer = at(1, 'tool.started', { ...call, tool: 'ask_helper', tool_call_id: 'a/b' });
+  const inside = { parent_agent_id: 'a', agent_id: 'b', execution_id: 's/1/1/a%2Fb/1/4' };
+  const inner = at(2, 'tool.started', { ...call, tool: 'ask_other', tool_call_id: 'c2', step_number: 3 }, inside);
+  const innermost = at(3, 'tool.started', call, { ...inside, execution_id: 's/1/1/a%2Fb/1/4/3/c2/1/2' });
+
+  it('name the call that they happened inside, and how deep that is', () => {
+    const [first, second, third] = view(outer, inner, innermost).messages;
+    expect(first).not.toHaveProperty('depth');
+    expect(second).toMatchObject({ parent_id: first?.id, parent_tool_call_id: 'a/b', depth: 1 });
+    expect(third).toMatchObject({ parent_id: second?.id, parent_tool_call_id: 'c2', depth: 2 });
+  });
+
+  it('are not those of a participant that takes its turn', () => {
+    const turn = { parent_agent_id: 'a', participant: 'clerk', execution_id: 's/1/1/clerk/1/4' };
+    const [own] = view(at(1, 'tool.started', call, turn)).messages;
+    expect(own).not.toHaveProperty('depth');
+    const [deep] = view(at(1, 'tool.started', call, { ...turn, execution_id: 's/1/1/clerk/1/4/2/c9/1/3' })).messages;
+    expect(deep).toMatchObject({ parent_tool_call_id: 'c9', depth: 1, parent_id: 's/1/1/clerk/1/4/2/c9' });
+  });
+});
+
 describe('open envelopes', () => {
   const first = [open('step.started', { step_number: 1 }), open('tool.started', call, { index: 1 }), chunk('One', 0)];
   const second = [open('step.started', { step_number: 1 }, { attempt: 2 }), chunk('Two', 0, { attempt: 2 })];
@@ -378,6 +400,57 @@ describe('a view', () => {
       resolved_by: 'StepsLimit',
       meter: { value: 4, limit: 4, unit: 'steps' },
     });
+  });
+
+  it.each<[string, JsonObject, readonly object[]]>([
+    [
+      'a cancel',
+      { status: 'stopped', stop_reason: 'user_requested', context: { by: 'request', person: 'ann' } },
+      [{ id: 'ann', action: 'cancelled' }],
+    ],
+    ['a cancel that is under way', { status: 'in_progress', cancel_requested: true, by }, [{ id: 'ann', action: 'cancelled' }]],
+    [
+      'a limit that was raised before',
+      { ...stopped, context: { currentSteps: 6, maxSteps: 6, granted: 2, grantedBy: ['bob'] } },
+      [{ id: 'bob', action: 'granted' }],
+    ],
+    ['a grant', { status: 'in_progress', granted: { steps: 2 }, by }, [{ id: 'ann', action: 'granted' }]],
+    ['a refusal', { ...stopped, grant_refused: { reason: 'Enough.', by: 'bob' } }, [{ id: 'bob', action: 'refused' }]],
+    ['a rule alone', stopped, []],
+  ])('names the people behind %s', (_name, data, people) => {
+    expect(view(at(1, 'status', { sentence: 'x', ...data })).why.people).toEqual(people);
+  });
+
+  it.each<[string, JsonObject, string | undefined]>([
+    [
+      'stopped',
+      { ...stopped, next: 'Raise limits.steps if the work needs more steps.' },
+      'Raise limits.steps if the work needs more steps.',
+    ],
+    [
+      'waits for an approval',
+      { status: 'waiting', waiting_for: [{ wait_id: 'c', type: 'approval', tool: 'pay' }] },
+      'Approve or reject pay.',
+    ],
+    [
+      'waits for a client',
+      { status: 'waiting', waiting_for: [{ wait_id: 'c', type: 'client-tool', tool: 'ask' }] },
+      'Answer with the output of ask.',
+    ],
+    [
+      'waits for a grant',
+      { status: 'waiting', waiting_for: [{ wait_id: 'g', type: 'grant', limit: 'steps' }] },
+      'Grant more steps, or cancel the run.',
+    ],
+    ['waits for a person', { status: 'waiting', waiting_for: [{ wait_id: 'p', type: 'person' }] }, 'Answer the question.'],
+    ['is done', { status: 'completed', stop_reason: 'completed' }, undefined],
+  ])('says what to do about a run that %s', (_name, data, next) => {
+    expect(view(at(1, 'status', { sentence: 'x', ...data })).why.next).toBe(next);
+  });
+
+  it('advises nothing about an end once the run continues', () => {
+    const ended = view(at(1, 'status', { ...stopped, next: 'Raise limits.steps.' }));
+    expect(reduce(ended, at(2, 'message', user)).why.next).toBeUndefined();
   });
 
   it('takes a snapshot until newer envelopes come', () => {

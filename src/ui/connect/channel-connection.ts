@@ -15,8 +15,8 @@ export type ConnectionSource = 'stream' | 'channel';
 export interface ChannelConnectionOptions extends LiveConnectionOptions {
   readonly channel: EnvelopeChannel;
   readonly sessionId: string;
-  /** True if nothing is missing in the view. */
-  readonly isWhole: () => boolean;
+  /** True if no text of the open step is missing. */
+  readonly hasText: () => boolean;
   readonly onSource: (source: ConnectionSource) => void;
 }
 
@@ -26,8 +26,6 @@ const patienceMs = 10_000;
 const overlapMs = 2_000;
 /** Three heartbeats of a server. */
 const longestSilenceMs = 45_000;
-/** A page of this many envelopes may not be the last one. */
-const fullPage = 100;
 
 export class ChannelConnection {
   readonly #options: ChannelConnectionOptions;
@@ -116,9 +114,9 @@ export class ChannelConnection {
   /** Leaves the stream, if the channel delivers and the server has nothing that is missing here. */
   async #leaveStream(): Promise<void> {
     if (!this.#isUp || this.#isDoubted) return;
-    const news = this.#options.isWhole() ? await this.#readNews() : undefined;
+    const news = this.#options.hasText() ? await this.#readNews() : undefined;
     if (!this.#canLeave()) return;
-    if (news === undefined || news >= fullPage) {
+    if (news === undefined) {
       this.#leaveSoon();
       return;
     }
@@ -158,7 +156,7 @@ export class ChannelConnection {
   async #readNews(): Promise<number | undefined> {
     const { api, getAfter, onEnvelopes } = this.#options;
     try {
-      const { envelopes } = await api.readPage(getAfter(), this.#leaving.signal);
+      const { envelopes } = await api.readNewest(getAfter(), this.#leaving.signal);
       if (envelopes.length > 0 && !this.#leaving.signal.aborted) onEnvelopes(envelopes);
       return envelopes.length;
     } catch {
