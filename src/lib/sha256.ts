@@ -41,7 +41,8 @@ function toBlocks(bytes: Uint8Array): DataView {
 function fillSchedule(words: Int32Array, blocks: DataView, offset: number): void {
   for (let index = 0; index < 16; index += 1) words[index] = blocks.getInt32(offset + index * 4);
   for (let index = 16; index < 64; index += 1) {
-    const [early, late] = [words[index - 15] ?? 0, words[index - 2] ?? 0];
+    const early = words[index - 15] ?? 0;
+    const late = words[index - 2] ?? 0;
     const first = rotate(early, 7) ^ rotate(early, 18) ^ (early >>> 3);
     const second = rotate(late, 17) ^ rotate(late, 19) ^ (late >>> 10);
     words[index] = ((words[index - 16] ?? 0) + first + (words[index - 7] ?? 0) + second) | 0;
@@ -54,7 +55,15 @@ function addBlock(hash: Int32Array, words: Int32Array, rounds: Int32Array): void
     const mixed = (rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25)) + ((e & f) ^ (~e & g));
     const next = (h + mixed + (rounds[index] ?? 0) + (words[index] ?? 0)) | 0;
     const majority = (rotate(a, 2) ^ rotate(a, 13) ^ rotate(a, 22)) + ((a & b) ^ (a & c) ^ (b & c));
-    [h, g, f, e, d, c, b, a] = [g, f, e, (d + next) | 0, c, b, a, (next + majority) | 0];
+    // One by one: a list of them would be made for every round.
+    h = g;
+    g = f;
+    f = e;
+    e = (d + next) | 0;
+    d = c;
+    c = b;
+    b = a;
+    a = (next + majority) | 0;
   }
   [a, b, c, d, e, f, g, h].forEach((word, index) => {
     hash[index] = ((hash[index] ?? 0) + word) | 0;

@@ -85,6 +85,29 @@ describe('pusher-js and laravel-echo', () => {
     expect(site.problems).toEqual([]);
   });
 
+  it('receive large texts in pieces, in requests of at most 9,000 bytes as the server counts them', async () => {
+    const server = await startServer({ maxRequestBytes: 9_000 });
+    const text = '"ä"\n'.repeat(5_000);
+    const agent = createAgent({ id: 'desk', model: scriptedModel([{ chunks: [text] }]) });
+    const site = await openMirroredSite({ agents: [agent], url: server.url });
+    await site.runtime.create({ id: 'one', tenant: 'north', owner: 'ann' }, { by });
+    const channel = openClient(server, authorizedBy(site, ann)).subscribe(toChannelName('one'));
+    const inbox = new Inbox();
+    channel.bind_global(inbox.receive);
+    await until(() => expect(channel.subscribed).toBe(true));
+    await site.runtime.send('one', text, { by });
+    expect(await site.reverb.flush()).toBe(true);
+    await until(() => expect(inbox.read('one').at(-1)?.event).toBe('agent.head'));
+    const chunks = inbox.read('one').filter(({ event }) => event === 'agent.stream.chunk');
+    expect(chunks.map(({ data }) => ('text' in data ? (data['text'] as string) : '')).join('')).toBe(text);
+    const messages = inbox.read('one').filter(({ event }) => event === 'agent.message');
+    expect(messages).toMatchObject([
+      { data: { role: 'user', cut: ['text'], ref: { session_id: 'one' } } },
+      { data: { role: 'assistant', cut: ['text'], ref: { session_id: 'one' } } },
+    ]);
+    expect([site.problems, site.reverb.stats.droppedEvents]).toEqual([[], 0]);
+  });
+
   it('are told by the site that a channel is not for them', async () => {
     const server = await startServer();
     const site = await openMirroredSite({ agents: [createDesk()], url: server.url });

@@ -4,7 +4,20 @@ export interface ProtocolProblem {
   readonly message: string;
 }
 
-export const problems = {
+type ProblemName =
+  | 'unknownApp'
+  | 'overQuota'
+  | 'unknownPath'
+  | 'unsupportedProtocol'
+  | 'noProtocol'
+  | 'unauthorized'
+  | 'invalidMessage'
+  | 'closing'
+  | 'noPong'
+  | 'rateLimited'
+  | 'clientEventRefused';
+
+export const problems: Readonly<Record<ProblemName, ProtocolProblem>> = {
   unknownApp: { code: 4001, message: 'Application does not exist' },
   overQuota: { code: 4004, message: 'Application is over connection quota' },
   unknownPath: { code: 4005, message: 'Path not found' },
@@ -16,4 +29,4 @@ export const problems = {
   noPong: { code: 4201, message: 'Pong reply not received in time' },
   rateLimited: { code: 4301, message: 'Client event rejected: rate limit exceeded' },
   clientEventRefused: { code: 4301, message: 'Client event rejected: only for members of private and presence channels' },
-} as const satisfies Readonly<Record<string, ProtocolProblem>>;
+};

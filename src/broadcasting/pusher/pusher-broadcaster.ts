@@ -1,13 +1,15 @@
 import { checkKeys } from '../../lib/index.ts';
 import type { BroadcastOptions, CanBroadcastAgentEvents } from '../index.ts';
-import { AgentEventEnvelopeAdapter } from '../index.ts';
+import { AgentEventEnvelopeAdapter, BroadcastPreset } from '../index.ts';
 import { toChannelName } from './channel-name.ts';
 import type { PusherStats, PusherTransport, PusherTransportOptions } from './pusher-transport.ts';
 import { createPusherTransport, transportOptionNames } from './pusher-transport.ts';
 
 /** Options of createPusherBroadcaster(). */
 export interface PusherBroadcasterOptions extends PusherTransportOptions {
-  /** Contents of envelopes. @default the preset `standard` */
+  /**
+   * Contents of envelopes: the same as `broadcast` of the session handler, from which pages fetch what is missing. @default what that sends by default
+   */
   readonly envelopes?: BroadcastOptions;
 }
 
@@ -30,6 +32,7 @@ export function createPusherBroadcaster(options: PusherBroadcasterOptions): Push
   const transport = createPusherTransport(transportOptions);
   const adapter = new AgentEventEnvelopeAdapter(transport, {
     maxBytes,
+    includeContinuationTrace: envelopes?.preset !== BroadcastPreset.Minimal,
     ...envelopes,
     channel: toChannelName,
     ...(clock !== undefined && { clock }),

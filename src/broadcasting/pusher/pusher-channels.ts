@@ -5,19 +5,12 @@ import { toHmac } from './hmac.ts';
 import type { PusherKeys } from './pusher-app.ts';
 import { parseKeys } from './pusher-app.ts';
 
-/** A page that asks to listen to a channel. */
-export interface ChannelRequest {
-  /** Connection of the page to the server of channels. */
-  readonly socketId: string;
-  readonly channel: string;
-}
-
 /** Signs that a page may listen to a channel. Pass it to createSessionHandler() as `channels`. */
 export interface PusherChannels {
   /** Returns the session of a channel; undefined if it is not the channel of one. */
   findSession(channel: string): string | undefined;
-  /** Returns the answer for the page. Whoever asks for it must have been authorized. */
-  sign(request: ChannelRequest): Promise<JsonObject>;
+  /** Returns the answer for a page, whose connection has the id `socketId`. Whoever asks for it must have been authorized. */
+  sign(request: { readonly socketId: string; readonly channel: string }): Promise<JsonObject>;
 }
 
 /** Creates what the route `POST /channels/auth` of createSessionHandler() needs to let pages listen to private channels. */

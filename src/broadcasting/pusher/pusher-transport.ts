@@ -107,7 +107,9 @@ class Publisher implements PusherTransport {
   #isClosed = false;
   #isPumpDue = false;
   #cancelPause: (() => void) | undefined;
-  #reported = '';
+  /** Status of the last failure that was reported; undefined while the server takes events. */
+  #reported: number | undefined;
+  #hasReportedName = false;
 
   constructor(options: PublisherOptions) {
     this.#options = options;
@@ -124,7 +126,7 @@ class Publisher implements PusherTransport {
   send(channel: string, envelopes: readonly Envelope[]): void {
     if (this.#isClosed) return;
     if (!isUsableName(channel)) {
-      this.#report(
+      this.#reportName(
         new PublishFailedError(`The channel ${describeValue(channel)} cannot be used: its name is too long. Its pages use SSE.`, 0),
       );
       return;
@@ -227,7 +229,7 @@ class Publisher implements PusherTransport {
 
   #count(events: readonly QueuedEvent[], outcome: PostOutcome): void {
     this.#failures = 0;
-    this.#reported = '';
+    this.#reported = undefined;
     if (outcome.type === 'published') this.#published += events.length;
     else if (outcome.type === 'refused') {
       this.#queue.drop(events);
@@ -255,11 +257,15 @@ class Publisher implements PusherTransport {
     this.#cancelPause = clock.schedule(retryAfterMs ?? longest * (0.5 + random() / 2), resume, true);
   }
 
-  /** Reports a problem, unless it was the last one. */
+  #reportName(error: PublishFailedError): void {
+    if (!this.#hasReportedName) reportSafely(this.#options.onProblem, error, 'publishing envelopes');
+    this.#hasReportedName = true;
+  }
+
+  /** Reports a problem, unless it is still the last one. */
   #report(error: PublishFailedError): void {
-    const text = `${error.status} ${error.message}`;
-    if (this.#reported === text || this.#isClosed) return;
-    this.#reported = text;
+    if (this.#reported === error.status || this.#isClosed) return;
+    this.#reported = error.status;
     reportSafely(this.#options.onProblem, error, 'publishing envelopes');
   }
 }
