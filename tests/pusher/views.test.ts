@@ -2,6 +2,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { pusherChannel, toChannelName } from '../../src/broadcasting/pusher/index.ts';
 import type { PusherServer } from '../../src/broadcasting/pusher-server/index.ts';
+import { createChat, llmParticipant } from '../../src/chat/index.ts';
 import { createAgent } from '../../src/entry/index.ts';
 import type { FakeClock } from '../../src/lib/index.ts';
 import { createFakeClock, systemClock } from '../../src/lib/index.ts';
@@ -11,7 +12,7 @@ import type { AgentViewOptions, LiveAgentView } from '../../src/ui/index.ts';
 import { createAgentView } from '../../src/ui/index.ts';
 import { ann, bob, eve } from '../http/stage.ts';
 import type { MirroredSite, MirrorOptions } from './stage.ts';
-import { authorizedBy, openClient, openEcho, openMirroredSite, startServer, until } from './stage.ts';
+import { authorizedBy, openClient, openEcho, openLibrary, openMirroredSite, startServer, until } from './stage.ts';
 
 const by = { id: 'ann', kind: 'user' };
 
@@ -231,6 +232,33 @@ describe('a view over a channel', () => {
     await page.until(() => expect(page.view.current.view.messages.at(-1)).toMatchObject({ text: 'You said: ', provisional: true }));
     last.open();
     await page.until(() => expect(readTexts(page)).toEqual(['Hello', 'You said: Hello']));
+  });
+
+  it('shows what a participant of a chat writes once while both deliver', async () => {
+    const gate = createGate();
+    const write = async function* () {
+      yield 'Hello ';
+      await gate.passed;
+      yield 'there.';
+    };
+    const ada = llmParticipant({ name: 'Ada', model: scriptedModel([{ chunks: write() }]) });
+    const { server, site } = await openPlace({ agents: [createChat({ id: 'panel', participants: [ada] })] });
+    await startSession(site);
+    const page = openPusherPage(site, server, 'one');
+    const isSubscribed = async (): Promise<boolean> => {
+      const answer = await openLibrary(server).get({ path: '/channels', params: {} });
+      return (await answer.text()).includes(toChannelName('one'));
+    };
+    await until(async () => expect(await isSubscribed()).toBe(true));
+    await page.view.send('Hi');
+    await until(() => expect(site.reverb.stats).toMatchObject({ queued: 0 }));
+    // Time for the stream, which is a quarter of a second late.
+    await page.until(() => expect(page.clock.monotonic()).toBeGreaterThan(1_500));
+    expect(page.view.current.source).toBe('stream');
+    expect(readTexts(page)).toEqual(['Hi', 'Hello ']);
+    gate.open();
+    await page.until(() => expect(page.view.current.view.status).toBe('completed'));
+    expect(readTexts(page)).toEqual(['Hi', 'Hello there.']);
   });
 
   it('loses nothing of an hour in which nothing could be published', async () => {
