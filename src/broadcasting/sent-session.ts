@@ -57,8 +57,8 @@ function toTurnEvent(event: BaseEvent, turn: BaseEvent | undefined): BaseEvent {
   if (turn === undefined || event.parentAgentId !== turn.agentId || readField(event, 'participant') === undefined) return event;
   const { agentId, parentAgentId, executionId, stepNumber } = turn;
   const orchestrator = readField(turn, 'orchestrator');
-  // Holds: it has all the fields of the event.
-  return { ...event, agentId, parentAgentId, executionId, stepNumber, orchestrator } as BaseEvent;
+  // Holds: it has all the fields of the event, and a mapper reads nothing else.
+  return { ...event, agentId, parentAgentId, executionId, stepNumber, orchestrator } as unknown as BaseEvent;
 }
 
 export class SentSession {
