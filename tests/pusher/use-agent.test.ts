@@ -1,9 +1,8 @@
 // The hook over a channel, rendered by React.
 import type { ReactElement } from 'react';
 import { createElement } from 'react';
-import type { Rendered } from 'react-test-renderer';
-import { act, create } from 'react-test-renderer';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { create } from 'react-test-renderer';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { pusherChannel } from '../../src/broadcasting/pusher/index.ts';
 import { createAgent } from '../../src/entry/index.ts';
 import { createFakeClock } from '../../src/lib/index.ts';
@@ -23,15 +22,6 @@ function Page(options: AgentViewOptions): ReactElement {
 }
 
 describe('useAgent', () => {
-  beforeAll(() => {
-    // React asks for it where `act` is used.
-    Object.assign(globalThis, { IS_REACT_ACT_ENVIRONMENT: true });
-  });
-
-  afterAll(() => {
-    Reflect.deleteProperty(globalThis, 'IS_REACT_ACT_ENVIRONMENT');
-  });
-
   it('draws a conversation that comes over a channel', async () => {
     const server = await startServer();
     const site = await openMirroredSite({ agents: [createAgent({ id: 'desk', model: scriptedModel(['Hello!']) })], url: server.url });
@@ -44,19 +34,18 @@ describe('useAgent', () => {
       channel: pusherChannel(openClient(server, authorizedBy(site, ann))),
       fetch: (url, init = {}) => fetch(url, { ...init, headers: { ...(init.headers as Record<string, string>), 'x-caller': ann } }),
     };
-    let page!: Rendered;
     // The renderer says of itself that it is deprecated; there is no other one without a browser.
     const console = vi.spyOn(globalThis.console, 'error').mockReturnValue();
-    await act(() => void (page = create(createElement(Page, options))));
+    const page = create(createElement(Page, options));
     console.mockRestore();
-    onTestFinished(async () => act(() => page.unmount()));
+    onTestFinished(() => page.unmount());
     const untilDrawn = (text: string): Promise<void> =>
       until(async () => {
-        await act(() => clock.advance(50));
+        await clock.advance(50);
         expect(JSON.stringify(page.toJSON())).toContain(text);
       });
     await untilDrawn('"data-source":"channel"');
-    await act(async () => seen.agent?.send('Hi'));
+    await seen.agent?.send('Hi');
     await untilDrawn('Hi | Hello!');
     expect(seen.agent).toMatchObject({ status: 'completed', source: 'channel', connection: 'live', gaps: [] });
   });
